@@ -83,8 +83,8 @@ func (r Response) Number() (float64, bool) {
 	return parseNumber(r.value)
 }
 
-// Words are the answer as a person says it: the text itself, yes or no, or figures.
-func (r Response) Words() string {
+// Plain are the answer as a person says it: the text itself, yes or no, or figures.
+func (r Response) Plain() string {
 	if text, is := r.Text(); is {
 		return text
 	}

@@ -28,7 +28,7 @@ type sum struct {
 
 // content adds up all values, without recursion.
 func (t *tape) content(seed uint64) uint64 {
-	if !t.holds(0) {
+	if !t.isContainer(0) {
 		return t.scalar(seed, 0)
 	}
 	t.sums = t.sums[:0]
@@ -44,7 +44,7 @@ func (t *tape) content(seed uint64) uint64 {
 			closed := open.node
 			open, t.sums = t.sums[last], t.sums[:last]
 			open.add(t.nodes[closed].flags, mixed(t.label(seed, closed), whole))
-		case t.holds(n):
+		case t.isContainer(n):
 			t.sums = append(t.sums, open)
 			open = sum{node: n, end: t.nodes[n].next}
 			n++
@@ -55,8 +55,8 @@ func (t *tape) content(seed uint64) uint64 {
 	}
 }
 
-// holds answers whether a node is an object or array.
-func (t *tape) holds(n uint32) bool { return t.nodes[n].kind >= kindObject }
+// isContainer answers whether a node is an object or array.
+func (t *tape) isContainer(n uint32) bool { return t.nodes[n].kind >= kindObject }
 
 // add adds a value.
 func (s *sum) add(is flags, h uint64) {

@@ -32,7 +32,7 @@ func DecodeEvent(raw []byte) (Event, error) {
 	if message.Critical != "" {
 		event.Urgency = UrgencyCritical
 	}
-	event.Variants, event.Unknown = beside(document, message)
+	event.Variants, event.Unknown = additionalMembers(document, message)
 	event.Payload, err = decodePayload(raw, written, document)
 	if err != nil {
 		return Event{}, &Error{Code: CodeBadMessage, Message: "not an event that can be read", Cause: err}
@@ -142,10 +142,10 @@ func decodeOther(raw []byte, written string) (Payload, error) {
 	return Other{Type: written, Members: members}, nil
 }
 
-// beside collects what stands beside the rows of a core event: readable fields in
+// additionalMembers collects what stands beside the rows of a core event: readable fields in
 // further languages, and members that are not known here. The payload of any other
 // event holds such members itself.
-func beside(document Document, message Message) (variants map[string]string, unknown map[string]jsontext.Value) {
+func additionalMembers(document Document, message Message) (variants map[string]string, unknown map[string]jsontext.Value) {
 	known := plans[message.Type]
 	if known == nil {
 		return nil, nil
@@ -157,15 +157,15 @@ func beside(document Document, message Message) (variants map[string]string, unk
 		switch {
 		case known.outer.find(name) != nil:
 		case t.is(n, kindString) && variantOf(known.outer.list, name) != nil:
-			variants = keep(variants, name, string(t.text(n)))
+			variants = put(variants, name, string(t.text(n)))
 		default:
-			unknown = keep(unknown, name, jsontext.Value(t.literal(n)).Clone())
+			unknown = put(unknown, name, jsontext.Value(t.literal(n)).Clone())
 		}
 	}
 	return variants, unknown
 }
 
-func keep[V any](all map[string]V, name []byte, value V) map[string]V {
+func put[V any](all map[string]V, name []byte, value V) map[string]V {
 	if all == nil {
 		all = map[string]V{}
 	}

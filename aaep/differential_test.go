@@ -228,7 +228,7 @@ func TestDifferential(t *testing.T) {
 // exceptions of the contest, no more and no fewer.
 func TestSchemasSayWhatTheyCannot(t *testing.T) {
 	t.Parallel()
-	said := regexp.MustCompile(`cannot say in full: ([A-Z0-9, -]+)\.`)
+	support := regexp.MustCompile(`cannot say in full: ([A-Z0-9, -]+)\.`)
 	found := map[string]bool{}
 	for _, name := range aaep.Names() {
 		raw, err := aaep.Schema(name)
@@ -236,7 +236,7 @@ func TestSchemasSayWhatTheyCannot(t *testing.T) {
 			t.Fatal(err)
 		}
 		comment, _ := aaep.Read(raw).Text("$comment")
-		parts := said.FindStringSubmatch(comment)
+		parts := support.FindStringSubmatch(comment)
 		if parts == nil {
 			t.Fatalf("%s says %q", name, comment)
 		}

@@ -180,8 +180,8 @@ func (e Event) write() ([]byte, error) {
 
 // contextsOf is the core context, then the given ones, then those of the registered
 // prefixes in use; alone, the core context is a plain string.
-func contextsOf(given []string, extensions map[string]jsontext.Value) any {
-	contexts := append([]string{CoreContext}, given...)
+func contextsOf(extra []string, extensions map[string]jsontext.Value) any {
+	contexts := append([]string{CoreContext}, extra...)
 	for _, prefix := range slices.Sorted(maps.Keys(extensions)) {
 		if context, ok := extensionPrefixes[prefix]; ok && !slices.Contains(contexts, context) {
 			contexts = append(contexts, context)

@@ -34,16 +34,16 @@ func (s *scanner) cut(inside string) bool {
 	case len(bytes.TrimSpace(s.raw)) == 0:
 		s.wrongText("ENV-02", "§3.8", "found no text, expected one JSON object")
 	case inside != "":
-		s.wrongText("ENV-02", "§3.8", fmt.Sprintf("the text ends at byte %d %s, expected its end and the end of the object", s.mark+s.pos, inside))
+		s.wrongText("ENV-02", "§3.8", fmt.Sprintf("the text ends at byte %d %s, expected its end and the end of the object", s.bomLength+s.pos, inside))
 	default:
-		s.wrongText("ENV-02", "§3.8", fmt.Sprintf("the text ends at byte %d with %d objects or arrays open, expected their end", s.mark+s.pos, s.level))
+		s.wrongText("ENV-02", "§3.8", fmt.Sprintf("the text ends at byte %d with %d objects or arrays open, expected their end", s.bomLength+s.pos, s.level))
 	}
 	return false
 }
 
 // broken notes that the text is not JSON at the present byte. It answers false.
 func (s *scanner) broken(expected string) bool {
-	at := s.mark + s.pos
+	at := s.bomLength + s.pos
 	rest := s.raw[s.pos:]
 	if name, ok := s.otherNumber(rest); ok {
 		s.wrongText("ENV-02", "§3.8", fmt.Sprintf("found %s at byte %d, which is not a JSON number; %s", name, at, expected), "ENV-05")
@@ -69,7 +69,7 @@ func (s *scanner) otherNumber(rest []byte) (string, bool) {
 // named names what stands at a place.
 func (s *scanner) named(rest []byte) string {
 	switch {
-	case s.mark == 0 && s.pos == 0 && (bytes.HasPrefix(rest, []byte("\xff\xfe")) || bytes.HasPrefix(rest, []byte("\xfe\xff"))):
+	case s.bomLength == 0 && s.pos == 0 && (bytes.HasPrefix(rest, []byte("\xff\xfe")) || bytes.HasPrefix(rest, []byte("\xfe\xff"))):
 		return "UTF-16 instead of UTF-8"
 	case bytes.HasPrefix(rest, []byte("//")), bytes.HasPrefix(rest, []byte("/*")), bytes.HasPrefix(rest, []byte("#")):
 		return "a comment"

@@ -35,11 +35,11 @@ type Field struct {
 	Spec string   // section, where it is not the message's own
 	// Description says in a sentence what the value is, for the exported schema and the
 	// reference page.
-	Description string
-	Kind        Kind
-	Required    bool
-	Wanted      string // the rule of a warning when the field is absent
-	Readable    bool   // text for people: language variants, NFC, language hints
+	Description   string
+	Kind          Kind
+	Required      bool
+	RecommendedBy string // the rule of a warning when the field is absent
+	Readable      bool   // text for people: language variants, NFC, language hints
 
 	MinLen, MaxLen int // code points of a string, items of an array; MaxLen 0 means no limit
 	Pattern        Pattern
@@ -135,7 +135,7 @@ func array(name, rule string, minLen, maxLen int, item Field) Field {
 }
 
 func (f Field) required() Field              { f.Required = true; return f }
-func (f Field) wanted() Field                { f.Wanted = "PAY-03"; return f }
+func (f Field) recommended() Field           { f.RecommendedBy = "PAY-03"; return f }
 func (f Field) unique() Field                { f.Unique = true; return f }
 func (f Field) safety() Field                { f.Safety = true; return f }
 func (f Field) also(rules ...string) Field   { f.Also = rules; return f }

@@ -49,10 +49,10 @@ func NewToken(rand io.Reader) (string, error) {
 	return PrefixToken + hex.EncodeToString(token[:]), nil
 }
 
-// ForeignCallID maps a call id of another system, of any shape, to a tool_call_id:
+// ExternalCallID maps a call id of another system, of any shape, to a tool_call_id:
 // call_ and the first 128 bits of its SHA-256 as 32 hex digits. The same input gives
 // the same id.
-func ForeignCallID(id string) string {
+func ExternalCallID(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return PrefixCall + hex.EncodeToString(sum[:16])
 }

@@ -60,11 +60,11 @@ func TestNoRandomness(t *testing.T) {
 
 func TestForeignCallID(t *testing.T) {
 	t.Parallel()
-	if got := aaep.ForeignCallID("abc"); got != "call_ba7816bf8f01cfea414140de5dae2223" {
+	if got := aaep.ExternalCallID("abc"); got != "call_ba7816bf8f01cfea414140de5dae2223" {
 		t.Errorf("got %s", got)
 	}
 	for _, id := range []string{"", "toolu/ü 1", strings.Repeat("x", 9999)} {
-		if got := aaep.ForeignCallID(id); !aaep.PatternCallID.Match(got) {
+		if got := aaep.ExternalCallID(id); !aaep.PatternCallID.Match(got) {
 			t.Errorf("%q gives %s", id, got)
 		}
 	}

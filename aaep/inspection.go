@@ -29,8 +29,8 @@ func (in *inspection) note(severity Severity, path, spec, message string, rules 
 	in.found.add(v)
 }
 
-// tell notes a finding at a value.
-func (in *inspection) tell(severity Severity, n uint32, spec, message string, rules ...string) {
+// report notes a finding at a value.
+func (in *inspection) report(severity Severity, n uint32, spec, message string, rules ...string) {
 	if !in.found.full(severity) {
 		in.note(severity, in.path(n), spec, message, rules...)
 	}
@@ -38,12 +38,12 @@ func (in *inspection) tell(severity Severity, n uint32, spec, message string, ru
 
 // fail notes what nobody may act on.
 func (in *inspection) fail(n uint32, spec, message string, rules ...string) {
-	in.tell(SeverityError, n, spec, message, rules...)
+	in.report(SeverityError, n, spec, message, rules...)
 }
 
 // warn notes what is bad advice to do.
 func (in *inspection) warn(n uint32, spec, message string, rules ...string) {
-	in.tell(SeverityWarning, n, spec, message, rules...)
+	in.report(SeverityWarning, n, spec, message, rules...)
 }
 
 // duty is the weight of a rule that binds producers and that a consumer can bear.
@@ -56,7 +56,7 @@ func (in *inspection) duty() Severity {
 
 // breach notes what breaks a duty.
 func (in *inspection) breach(n uint32, spec, message string, rules ...string) {
-	in.tell(in.duty(), n, spec, message, rules...)
+	in.report(in.duty(), n, spec, message, rules...)
 }
 
 // wrong notes that a value breaks one of the rules of its row. A consumer tolerates it
@@ -66,7 +66,7 @@ func (in *inspection) wrong(r *row, n uint32, message string, rules ...string) {
 	if r.Safety {
 		severity = SeverityError
 	}
-	in.tell(severity, n, r.Spec, message, rules...)
+	in.report(severity, n, r.Spec, message, rules...)
 }
 
 // members walks an object by its rows. What no row names is handed to stranger.
@@ -84,7 +84,7 @@ func (in *inspection) members(r *rows, object uint32, stranger func(in *inspecti
 			in.value(found, n)
 		}
 	}
-	if absent := (r.required | r.wanted) &^ seen; absent != 0 {
+	if absent := (r.required | r.recommended) &^ seen; absent != 0 {
 		in.absent(r, object, absent)
 	}
 }
@@ -94,7 +94,7 @@ func (in *inspection) absent(r *rows, object uint32, which uint64) {
 		f := &r.list[bits.TrailingZeros64(which)]
 		rule, severity := f.missing, SeverityError
 		if !f.Required {
-			rule, severity = f.Wanted, SeverityWarning
+			rule, severity = f.RecommendedBy, SeverityWarning
 		}
 		if in.found.full(severity) {
 			continue

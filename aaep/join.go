@@ -62,18 +62,18 @@ type enclosed struct {
 type faithful struct{ message any }
 
 func (f faithful) write() ([]byte, error) {
-	type kept struct {
+	type decoded struct {
 		end   int64 // of what stands for the value
 		value []byte
 	}
-	var all []kept
+	var all []decoded
 	keep := json.MarshalToFunc(func(e *jsontext.Encoder, v jsontext.Value) error {
 		value, err := oneLine(v)
 		if err != nil {
 			return err
 		}
 		err = e.WriteToken(jsontext.Int(0))
-		all = append(all, kept{e.OutputOffset(), value})
+		all = append(all, decoded{e.OutputOffset(), value})
 		return err //nolint:wrapcheck // Encode names it
 	})
 	raw, err := json.Marshal(f.message, writing, json.WithMarshalers(keep))

@@ -1,6 +1,6 @@
 package aaep
 
-// Known is a member of events that [Document.Places] finds without a search: those on
+// Known is a member of events that [Document.KnownMembers] finds without a search: those on
 // which the order of a stream depends.
 type Known uint8
 
@@ -81,42 +81,42 @@ func knownAs(name []byte) Known {
 	return 0
 }
 
-// places is where the known members of the outermost object are: their nodes, or 0.
+// memberNodes is where the known members of the outermost object are: their nodes, or 0.
 // What is not known is put under 0.
-type places [knownCount]uint32
+type memberNodes [knownCount]uint32
 
 // locate walks over the members of the outermost object to find those that are known.
 // A walk that judges an event does the same beside.
 func (t *tape) locate() {
-	t.places, t.located = places{}, true
+	t.known, t.located = memberNodes{}, true
 	if !t.readable() {
 		return
 	}
 	first, end := t.inside(0)
 	for n := first; n < end; n = t.nodes[n].next {
 		if t.nodes[n].flags&flagRepeated == 0 {
-			t.places[knownAs(t.name(n))] = n
+			t.known[knownAs(t.name(n))] = n
 		}
 	}
 }
 
-// Places are the known members of the outermost object of a [Document].
-type Places struct{ tape *tape }
+// KnownMembers are the known members of the outermost object of a [Document].
+type KnownMembers struct{ tape *tape }
 
-// unplaced is where nothing is.
-var unplaced = &tape{located: true}
+// noMembers is where nothing is.
+var noMembers = &tape{located: true}
 
-// Places finds the known members. It walks over all members, unless the document has
+// KnownMembers finds the known members. It walks over all members, unless the document has
 // been judged as an event, which has found them.
-func (d Document) Places() Places {
+func (d Document) KnownMembers() KnownMembers {
 	if d.tape == nil {
-		return Places{unplaced}
+		return KnownMembers{noMembers}
 	}
 	if !d.tape.located {
 		d.tape.locate()
 	}
-	return Places(d)
+	return KnownMembers(d)
 }
 
 // Member returns a known member; one that is absent, or occurs twice, has no value.
-func (p Places) Member(k Known) Member { return Member{p.tape, p.tape.places[k]} }
+func (p KnownMembers) Member(k Known) Member { return Member{p.tape, p.tape.known[k]} }

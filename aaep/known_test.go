@@ -48,7 +48,7 @@ func TestPlaces(t *testing.T) {
 			samePlaces(t, raw, d)
 		}
 	}
-	if (aaep.Document{}).Places().Member(aaep.KnownType).Exists() {
+	if (aaep.Document{}).KnownMembers().Member(aaep.KnownType).Exists() {
 		t.Error("nothing has a type")
 	}
 }
@@ -60,7 +60,7 @@ func samePlaces(t *testing.T, raw string, d aaep.Document) {
 	for m := d.Members(); m.Next(); {
 		walked[string(m.Name())] = m.Member
 	}
-	places := d.Places()
+	places := d.KnownMembers()
 	for name, k := range placed {
 		got := places.Member(k)
 		want, there := walked[name]

@@ -172,23 +172,23 @@ func checkTransport(in *inspection, n uint32) {
 // checkDiscoverable: the path of an HTTP transport and the framing of a Unix socket
 // are told under some prefix of extensions (C-93).
 func checkDiscoverable(in *inspection, whole uint32) {
-	listed := in.member(whole, "transports_supported")
-	if in.mode == ModeConsumer || !in.is(listed, kindArray) {
+	transports := in.member(whole, "transports_supported")
+	if in.mode == ModeConsumer || !in.is(transports, kindArray) {
 		return
 	}
 	for _, need := range []struct {
 		name string
 		of   []Transport
 	}{{ManifestPathPrefix, []Transport{TransportSSE, TransportWebSocket}}, {ManifestFraming, []Transport{TransportUnix}}} {
-		uses := slices.ContainsFunc(need.of, func(t Transport) bool { return in.has(listed, string(t)) })
-		if uses && !in.saysUnderAPrefix(whole, need.name) {
+		uses := slices.ContainsFunc(need.of, func(t Transport) bool { return in.has(transports, string(t)) })
+		if uses && !in.hasPrefixedText(whole, need.name) {
 			in.note(SeverityWarning, "/extensions", "B.1.1", fmt.Sprintf("found no %q under a prefix, expected it beside the transport %s", need.name, need.of[0]), "MAN-05")
 		}
 	}
 }
 
-// saysUnderAPrefix answers whether extensions.<any prefix>.<name> is a text.
-func (in *inspection) saysUnderAPrefix(whole uint32, name string) bool {
+// hasPrefixedText answers whether extensions.<any prefix>.<name> is a text.
+func (in *inspection) hasPrefixedText(whole uint32, name string) bool {
 	extensions := in.member(whole, "extensions")
 	if !in.is(extensions, kindObject) {
 		return false

@@ -49,7 +49,7 @@ func readDecimal(literal []byte) decimal {
 	if len(rest) > 0 && rest[0] == '-' {
 		d.negative, rest = true, rest[1:]
 	}
-	kept, fraction := 0, false
+	decoded, fraction := 0, false
 	for i, c := range rest {
 		switch {
 		case c == '.':
@@ -58,10 +58,10 @@ func readDecimal(literal []byte) decimal {
 		case c == 'e' || c == 'E':
 			d.power += readExponent(rest[i+1:])
 			return d
-		case kept < maxDigits:
+		case decoded < maxDigits:
 			d.digits = d.digits*10 + uint64(c-'0')
 			if d.digits > 0 {
-				kept++
+				decoded++
 			}
 			if fraction {
 				d.power--

@@ -81,21 +81,21 @@ const (
 
 // classes holds the classes of every byte.
 var classes = func() (table [256]class) {
-	put := func(c class, bytes string) {
+	set := func(c class, bytes string) {
 		for i := range len(bytes) {
 			table[bytes[i]] |= c
 		}
 	}
 	const lower = "abcdefghijklmnopqrstuvwxyz"
-	put(classLower, lower)
-	put(classUpper, strings.ToUpper(lower))
-	put(classDigit, "0123456789")
-	put(classHex, "abcdefABCDEF")
-	put(classLow, "_")
-	put(classMinus, "-")
-	put(classDot, ".")
-	put(classPlus, "+")
-	put(classMark, "~:/?@!$&'()*,;=")
+	set(classLower, lower)
+	set(classUpper, strings.ToUpper(lower))
+	set(classDigit, "0123456789")
+	set(classHex, "abcdefABCDEF")
+	set(classLow, "_")
+	set(classMinus, "-")
+	set(classDot, ".")
+	set(classPlus, "+")
+	set(classMark, "~:/?@!$&'()*,;=")
 	return table
 }()
 

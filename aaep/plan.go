@@ -17,13 +17,13 @@ type plan struct {
 
 // rows are the members of one object.
 type rows struct {
-	list     []row
-	slots    []uint8 // by hash: 1 + the index in list, or 0
-	shift    uint
-	required uint64 // by index in list
-	wanted   uint64
-	closed   string // the rule against other members; "" lets them pass
-	spec     string
+	list        []row
+	slots       []uint8 // by hash: 1 + the index in list, or 0
+	shift       uint
+	required    uint64 // by index in list
+	recommended uint64
+	closed      string // the rule against other members; "" lets them pass
+	spec        string
 }
 
 // row is one field, ready to be judged. Its section is filled in.
@@ -74,8 +74,8 @@ func kindsOf(k Kind) kindSet {
 // plans are the messages of the table by their type; foreign is for events of a type
 // that the table does not have.
 var (
-	plans   = compileTable(table)
-	foreign = compilePlan(Message{Event: true, Spec: "§3.2"})
+	plans       = compileTable(table)
+	unknownType = compilePlan(Message{Event: true, Spec: "§3.2"})
 )
 
 func compileTable(messages []Message) map[string]*plan {
@@ -114,8 +114,8 @@ func compileRows(fields []Field, closed, spec string) rows {
 		compiled.list[i] = compileRow(f, i, spec)
 		if f.Required {
 			compiled.required |= 1 << i
-		} else if f.Wanted != "" {
-			compiled.wanted |= 1 << i
+		} else if f.RecommendedBy != "" {
+			compiled.recommended |= 1 << i
 		}
 		slot := hash([]byte(f.Name)) >> compiled.shift
 		for compiled.slots[slot] != 0 {

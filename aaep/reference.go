@@ -105,7 +105,7 @@ func (p *page) rows(path string, fields []Field, spec string) {
 
 // rulesOf names the rules of a row, with those of its checks.
 func rulesOf(f Field) []string {
-	rules := append([]string{f.Rule, f.Wanted}, f.Also...)
+	rules := append([]string{f.Rule, f.RecommendedBy}, f.Also...)
 	for _, r := range f.Checks {
 		rules = append(rules, r.IDs...)
 	}
@@ -121,7 +121,7 @@ func needed(f Field) string {
 	switch {
 	case f.Required:
 		return "yes"
-	case f.Wanted != "":
+	case f.RecommendedBy != "":
 		return "advised"
 	default:
 		return "no"

@@ -25,8 +25,8 @@ func bit(name []byte) bloom {
 // for each new member while the object is small.
 func (t *tape) nameOnce(object, member uint32, seen bloom) bloom {
 	name := t.name(member)
-	own := bit(name)
-	if seen&own != 0 {
+	mask := bit(name)
+	if seen&mask != 0 {
 		for n := object + 1; n < member; n = t.nodes[n].next {
 			if bytes.Equal(t.name(n), name) {
 				t.repeated(n, member)
@@ -34,7 +34,7 @@ func (t *tape) nameOnce(object, member uint32, seen bloom) bloom {
 			}
 		}
 	}
-	return seen | own
+	return seen | mask
 }
 
 // namesOnce does the same for a large object as a whole.
@@ -57,16 +57,16 @@ func (t *tape) namesOnce(object uint32) {
 
 // repeated marks two members of one name. The name is told once.
 func (t *tape) repeated(earlier, later uint32) {
-	told := t.nodes[earlier].flags&flagRepeated != 0
+	reported := t.nodes[earlier].flags&flagRepeated != 0
 	t.nodes[earlier].flags |= flagRepeated
 	t.nodes[later].flags |= flagRepeated
-	if !told {
+	if !reported {
 		t.fault(later, "ENV-60", "found the name "+quoted(t.name(later))+" twice in one object, expected it once; which value holds cannot be known")
 	}
 }
 
 // sameItems tells each item of an array that equals an earlier one.
-func (t *tape) sameItems(array uint32, tell func(later uint32)) {
+func (t *tape) sameItems(array uint32, report func(later uint32)) {
 	t.sorted = t.sorted[:0]
 	first, end := t.inside(array)
 	for n := first; n < end; n = t.nodes[n].next {
@@ -75,7 +75,7 @@ func (t *tape) sameItems(array uint32, tell func(later uint32)) {
 	if len(t.sorted) <= fewMembers {
 		for i, later := range t.sorted {
 			if slices.ContainsFunc(t.sorted[:i], func(earlier uint32) bool { return t.equal(earlier, later) }) {
-				tell(later)
+				report(later)
 			}
 		}
 		return
@@ -83,7 +83,7 @@ func (t *tape) sameItems(array uint32, tell func(later uint32)) {
 	slices.SortFunc(t.sorted, func(a, b uint32) int { return cmp.Or(t.compare(a, b), cmp.Compare(a, b)) })
 	for i := 1; i < len(t.sorted); i++ {
 		if t.compare(t.sorted[i-1], t.sorted[i]) == 0 {
-			tell(t.sorted[i])
+			report(t.sorted[i])
 		}
 	}
 }

@@ -20,12 +20,12 @@ var (
 // irreversible answers whether a confirmation is for something that cannot be undone,
 // by either of the two members that may say so (C-21).
 func (t *tape) irreversible(whole uint32) bool {
-	return t.isTrue(whole, "irreversible") || t.says(whole, "reversibility", string(Irreversible))
+	return t.isTrue(whole, "irreversible") || t.hasText(whole, "reversibility", string(Irreversible))
 }
 
 // checkDefaultDecision is the table of §6.4.1: what may hold when nobody answers.
 func checkDefaultDecision(in *inspection, whole uint32) {
-	if !in.says(whole, "default_decision", string(DecisionAccept)) {
+	if !in.hasText(whole, "default_decision", string(DecisionAccept)) {
 		return
 	}
 	risk := Risk(in.textOf(whole, "risk_level"))
@@ -59,7 +59,7 @@ func schemaToo(rules []string, more ...string) []string {
 
 // checkReversibility: the two members must not contradict each other (C-21).
 func checkReversibility(in *inspection, whole uint32) {
-	if n := in.member(whole, "irreversible"); in.is(n, kindBool) && !in.isTrue(whole, "irreversible") && in.says(whole, "reversibility", string(Irreversible)) {
+	if n := in.member(whole, "irreversible"); in.is(n, kindBool) && !in.isTrue(whole, "irreversible") && in.hasText(whole, "reversibility", string(Irreversible)) {
 		in.note(SeverityWarning, "/reversibility", "§6.4.1", "found irreversible beside irreversible=false, treated as irreversible", "CONFM-12", "CONF-27")
 	}
 }

@@ -227,15 +227,15 @@ func (in *inspection) urgency() {
 	in.note(SeverityInfo, "/urgency", "§3.3.2", fmt.Sprintf("found urgency %s, usual is %s; document the deviation", quoted(found), usual), "ENV-36")
 }
 
-// spoken judges the text for people as a whole: it says in which language it is
+// localized judges the text for people as a whole: it says in which language it is
 // (C-01), and is there at the length that the event claims.
-func (in *inspection) spoken() {
+func (in *inspection) localized() {
 	if in.member(0, "localization_hints") == none {
 		if r := in.someText(); r != nil {
 			in.note(SeverityWarning, "/localization_hints", "§11.1", r.mute, "I18N-01")
 		}
 	}
-	if in.mode == ModeConsumer || in.plan == foreign {
+	if in.mode == ModeConsumer || in.plan == unknownType {
 		return
 	}
 	if verbosity := in.textOf(0, "verbosity"); len(verbosity) > 0 && string(verbosity) != string(VerbosityNormal) {

@@ -58,12 +58,12 @@ func checkConfirmationReply(in *inspection, object uint32) {
 		return
 	}
 	const spec = "§5.3.1.4"
-	said := in.member(object, "supports_confirmation_reply")
+	support := in.member(object, "supports_confirmation_reply")
 	switch {
-	case said == none:
+	case support == none:
 		in.note(SeverityWarning, in.path(object)+"/supports_confirmation_reply", spec, "found no word about replies beside level 2, expected true", "CAP-04", "L2S-2")
-	case in.is(said, kindBool) && !in.isTrue(object, "supports_confirmation_reply"):
-		in.breach(said, spec, "found false beside level 2, expected true, as level 2 answers confirmations", "CAP-04", "L2S-2")
+	case in.is(support, kindBool) && !in.isTrue(object, "supports_confirmation_reply"):
+		in.breach(support, spec, "found false beside level 2, expected true, as level 2 answers confirmations", "CAP-04", "L2S-2")
 	}
 }
 

@@ -105,7 +105,7 @@ func (in *inspection) offers(choices uint32, value []byte) bool {
 	}
 	first, end := in.inside(choices)
 	for n := first; n < end; n = in.nodes[n].next {
-		if in.says(n, "value", string(value)) {
+		if in.hasText(n, "value", string(value)) {
 			return true
 		}
 	}

@@ -46,7 +46,7 @@ func (t *tape) read(raw []byte) {
 	}
 	t.raw = raw
 	if body, marked := bytes.CutPrefix(raw, byteOrderMark); marked {
-		t.raw, t.mark = body, len(byteOrderMark)
+		t.raw, t.bomLength = body, len(byteOrderMark)
 		t.wrongText("ENV-02", "§3.8", "found a byte order mark at byte 0, expected plain UTF-8; remove it")
 	}
 	s := scanner{tape: t, open: none}
@@ -57,7 +57,7 @@ func (t *tape) read(raw []byte) {
 	}
 	s.space()
 	if s.pos < len(t.raw) {
-		t.wrongText("ENV-01", "§2.2.4", fmt.Sprintf("found more text behind the JSON value at byte %d, expected one JSON object", t.mark+s.pos))
+		t.wrongText("ENV-01", "§2.2.4", fmt.Sprintf("found more text behind the JSON value at byte %d, expected one JSON object", t.bomLength+s.pos))
 	}
 	if !t.readable() {
 		t.wrongText("ENV-01", "§2.2.4", fmt.Sprintf("found %s, expected one JSON object", t.describe(0)))
@@ -128,11 +128,11 @@ func (s *scanner) child(of kind) bool {
 	if s.complaint != "" {
 		s.complain(object)
 	}
-	own := flags(0)
+	mask := flags(0)
 	if marks&flagApart != 0 {
-		own = flagNameApart
+		mask = flagNameApart
 	}
-	s.push(node{name: name, parent: object, flags: own})
+	s.push(node{name: name, parent: object, flags: mask})
 	s.nodes[object].count++
 	if s.nodes[object].count <= fewMembers {
 		s.seen = s.nameOnce(object, member, s.seen)
@@ -181,12 +181,12 @@ func (s *scanner) fill(n uint32) bool {
 	case 't':
 		v.kind = kindBool
 		v.flags |= flagTrue
-		return s.word(n, "true")
+		return s.literal(n, "true")
 	case 'f':
 		v.kind = kindBool
-		return s.word(n, "false")
+		return s.literal(n, "false")
 	case 'n':
-		return s.word(n, "null")
+		return s.literal(n, "null")
 	default:
 		return s.broken("expected a value")
 	}
@@ -204,7 +204,7 @@ func (s *scanner) begin(n uint32) bool {
 	s.level++
 	s.depth = max(s.depth, s.level)
 	if s.level > MaxDepth {
-		s.wrongText("ENV-02", "§3.8", fmt.Sprintf("found nesting deeper than %d at byte %d, which is not read", MaxDepth, s.mark+s.pos-1))
+		s.wrongText("ENV-02", "§3.8", fmt.Sprintf("found nesting deeper than %d at byte %d, which is not read", MaxDepth, s.bomLength+s.pos-1))
 		return false
 	}
 	return true
@@ -225,7 +225,7 @@ func (s *scanner) close() {
 	}
 }
 
-func (s *scanner) word(n uint32, word string) bool {
+func (s *scanner) literal(n uint32, word string) bool {
 	if len(s.raw)-s.pos < len(word) || string(s.raw[s.pos:s.pos+len(word)]) != word {
 		return s.broken("expected a value")
 	}
@@ -391,7 +391,7 @@ func (s *scanner) unquote(start int) (span, flags) {
 			return span{}, flagBroken
 		case r >= utf8.RuneSelf:
 			if r, size = utf8.DecodeRune(s.raw[s.pos:]); r == utf8.RuneError && size == 1 && s.complaint == "" {
-				s.complaint = fmt.Sprintf("found bytes that are not UTF-8 at byte %d, expected UTF-8", s.mark+s.pos)
+				s.complaint = fmt.Sprintf("found bytes that are not UTF-8 at byte %d, expected UTF-8", s.bomLength+s.pos)
 			}
 		}
 		if r >= utf8.RuneSelf {
@@ -446,7 +446,7 @@ func (s *scanner) escape() (rune, bool) {
 		}
 	}
 	if s.complaint == "" {
-		s.complaint = fmt.Sprintf("found an escaped half of a surrogate pair at byte %d, which is not a character; expected whole characters", s.mark+s.pos-6)
+		s.complaint = fmt.Sprintf("found an escaped half of a surrogate pair at byte %d, which is not a character; expected whole characters", s.bomLength+s.pos-6)
 	}
 	return utf8.RuneError, true
 }

@@ -115,7 +115,7 @@ func envelopeSchema() schema {
 	s.outer(envelope)
 	s.PropertyNames = &schema{
 		Comment: "ENV-45, ENV-46",
-		Not:     &schema{Enum: anyOfWords(reservedNames)},
+		Not:     &schema{Enum: anyOfValues(reservedNames)},
 		If:      &schema{Pattern: "^aaep_"},
 		Then:    &schema{Const: "aaep_version"},
 	}
@@ -165,7 +165,7 @@ func (s *schema) outer(fields []Field) {
 // knownPrefixes are the registered prefixes, sorted.
 func knownPrefixes() []string { return slices.Sorted(maps.Keys(extensionPrefixes)) }
 
-func anyOfWords(words []string) []any {
+func anyOfValues(words []string) []any {
 	all := make([]any, len(words))
 	for i, w := range words {
 		all[i] = w

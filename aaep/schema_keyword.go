@@ -159,7 +159,7 @@ func (s *schema) text(f Field) {
 	case 1:
 		s.Type, s.Const = nil, f.Enum[0]
 	default:
-		s.Enum = anyOfWords(f.Enum)
+		s.Enum = anyOfValues(f.Enum)
 	}
 }
 
@@ -215,8 +215,8 @@ func (f Field) beyond(unsaid, advice []string) (moreUnsaid, moreAdvice []string)
 	case FormatURI:
 	default:
 	}
-	if f.Wanted != "" {
-		advice = append(advice, f.Wanted)
+	if f.RecommendedBy != "" {
+		advice = append(advice, f.RecommendedBy)
 	}
 	for _, r := range f.Checks {
 		unsaid, advice = r.beyond(unsaid, advice)

@@ -28,7 +28,7 @@ func shapePrefixes(s *schema) {
 		f.Spec = "§3.9"
 		s.Properties = append(s.Properties, named{f.Name, fieldSchema(f)})
 	}
-	s.PropertyNames = &schema{Comment: "EXT-10, §7.3.2", Not: &schema{AnyOf: []schema{{Enum: anyOfWords(reservedPrefixes)}, {Pattern: "^@"}}}}
+	s.PropertyNames = &schema{Comment: "EXT-10, §7.3.2", Not: &schema{AnyOf: []schema{{Enum: anyOfValues(reservedPrefixes)}, {Pattern: "^@"}}}}
 }
 
 // declaredPrefixes is ENV-42: a registered prefix needs its context, any other at
@@ -41,7 +41,7 @@ func declaredPrefixes() []schema {
 			schema{Type: "array", Contains: &schema{Const: extensionPrefixes[prefix]}},
 		))
 	}
-	others := schema{PropertyNames: &schema{Enum: anyOfWords(knownPrefixes())}}
+	others := schema{PropertyNames: &schema{Enum: anyOfValues(knownPrefixes())}}
 	return append(all, whenExtended(schema{Not: &others}, schema{Type: "array", MinItems: 2}))
 }
 

@@ -50,8 +50,8 @@ func mutations(f aaep.Field, missing string) []mutation {
 	} else {
 		all = append(all, mutation{"null where optional", nil, "ENV-59", true})
 	}
-	if f.Wanted != "" {
-		all = append(all, mutation{"wanted", absent{}, f.Wanted, false})
+	if f.RecommendedBy != "" {
+		all = append(all, mutation{"wanted", absent{}, f.RecommendedBy, false})
 	}
 	switch f.Kind {
 	case aaep.KindString, aaep.KindScalar:

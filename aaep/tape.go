@@ -13,20 +13,20 @@ import (
 // those that are written with escapes, or are not UTF-8, are kept apart. A tape is
 // read again and again without new memory.
 type tape struct {
-	raw     []byte // without a byte order mark
-	mark    int    // bytes of the mark before raw
-	size    int    // bytes that were given
-	depth   int    // deepest nesting of objects and arrays; the outermost is 1
-	nodes   []node
-	apart   []byte // texts that differ from how they are written
-	spans   []span // of the texts in apart
-	sorted  []uint32
-	chain   []uint32
-	sums    []sum  // of the objects and arrays that are being hashed
-	scratch []byte // of a string that is being hashed
-	faults  findings
+	raw       []byte // without a byte order mark
+	bomLength int    // bytes of the mark before raw
+	size      int    // bytes that were given
+	depth     int    // deepest nesting of objects and arrays; the outermost is 1
+	nodes     []node
+	apart     []byte // texts that differ from how they are written
+	spans     []span // of the texts in apart
+	sorted    []uint32
+	chain     []uint32
+	sums      []sum  // of the objects and arrays that are being hashed
+	scratch   []byte // of a string that is being hashed
+	faults    findings
 
-	places  places // of the members of the outermost object, when located
+	known   memberNodes // of the members of the outermost object, when located
 	located bool
 	clock   instant // the timestamp that was judged last
 	clockAt uint32  // its node, or 0 where there is no such instant
@@ -75,19 +75,19 @@ const none = ^uint32(0)
 
 // The memory that a tape keeps for its next text; beyond, it is given back.
 const (
-	keptNodes = 4096
-	keptBytes = 256 << 10
+	retainedNodes = 4096
+	retainedBytes = 256 << 10
 )
 
 // reset forgets the text.
 func (t *tape) reset() {
-	if cap(t.nodes) > keptNodes {
+	if cap(t.nodes) > retainedNodes {
 		t.nodes, t.spans, t.sorted, t.chain, t.sums = nil, nil, nil, nil, nil
 	}
-	if cap(t.apart) > keptBytes {
+	if cap(t.apart) > retainedBytes {
 		t.apart, t.scratch = nil, nil
 	}
-	t.raw, t.mark, t.size, t.depth = nil, 0, 0, 0
+	t.raw, t.bomLength, t.size, t.depth = nil, 0, 0, 0
 	t.located, t.clockAt = false, 0
 	t.nodes, t.apart, t.spans = t.nodes[:0], t.apart[:0], t.spans[:0]
 	t.faults.reset()
@@ -175,8 +175,8 @@ func (t *tape) textOf(object uint32, name string) []byte {
 	return nil
 }
 
-// says answers whether a member is the text word.
-func (t *tape) says(object uint32, name, word string) bool {
+// hasText answers whether a member is the text word.
+func (t *tape) hasText(object uint32, name, word string) bool {
 	return string(t.textOf(object, name)) == word
 }
 

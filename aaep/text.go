@@ -24,16 +24,16 @@ func (in *inspection) string(r *row, n uint32) {
 		in.format(r, n)
 	}
 	if r.Enum != nil && !contains(r.Enum, in.text(n)) {
-		in.unknownWord(r, n)
+		in.unknownValue(r, n)
 	}
 	if r.Readable {
 		in.prose(n)
 	}
 }
 
-// unknownWord notes a word that is none of the row's. A later version may have it
+// unknownValue notes a word that is none of the row's. A later version may have it
 // (VER-04).
-func (in *inspection) unknownWord(r *row, n uint32) {
+func (in *inspection) unknownValue(r *row, n uint32) {
 	message := fmt.Sprintf("found %s, expected %s", in.describe(n), strings.Join(r.Enum, ", "))
 	if in.later && !r.Safety {
 		in.warn(n, r.Spec, message, r.Rule)

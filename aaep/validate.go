@@ -17,7 +17,7 @@ const (
 
 func (in *inspection) begin(t *tape, mode Mode, prefixes map[string]string) {
 	in.tape, in.mode, in.prefixes = t, mode, prefixes
-	in.plan, in.later = foreign, false
+	in.plan, in.later = unknownType, false
 	in.found = t.faults
 	in.found.list = slices.Clip(in.found.list)
 }
@@ -78,7 +78,7 @@ func (in *inspection) event(known bool) {
 	in.outermost()
 	in.eventType(known)
 	in.urgency()
-	in.spoken()
+	in.localized()
 	in.run(in.plan.Rules, 0)
 }
 
@@ -86,7 +86,7 @@ func (in *inspection) event(known bool) {
 func (in *inspection) outermost() {
 	rows := &in.plan.outer
 	seen, order := uint64(0), order{rank: -1}
-	in.places, in.located = places{}, true
+	in.known, in.located = memberNodes{}, true
 	first, end := in.inside(0)
 	for n := first; n < end; n = in.nodes[n].next {
 		found := rows.find(in.name(n))
@@ -95,18 +95,18 @@ func (in *inspection) outermost() {
 		}
 		if found == nil {
 			if in.nodes[n].flags&flagRepeated == 0 {
-				in.places[knownAs(in.name(n))] = n
+				in.known[knownAs(in.name(n))] = n
 			}
 			in.unnamed(rows, n, outside)
 			continue
 		}
 		seen |= 1 << found.index
 		if in.nodes[n].flags&flagRepeated == 0 {
-			in.places[found.known] = n
+			in.known[found.known] = n
 			in.value(found, n)
 		}
 	}
-	if absent := (rows.required | rows.wanted) &^ seen; absent != 0 {
+	if absent := (rows.required | rows.recommended) &^ seen; absent != 0 {
 		in.absent(rows, 0, absent)
 	}
 }
@@ -114,9 +114,9 @@ func (in *inspection) outermost() {
 // order is how far a walk has come in the recommended order (ENV-58). Readers must not
 // care (ENV-04), so it is advice.
 type order struct {
-	rank int
-	name uint32
-	told bool
+	rank     int
+	name     uint32
+	reported bool
 }
 
 // payloadRank stands behind correlation_id and before extensions.
@@ -127,8 +127,8 @@ func (o *order) next(in *inspection, n uint32, found *row) {
 	if found != nil && found.index < len(envelope) {
 		rank = 2*found.index - 1
 	}
-	if rank < o.rank && !o.told {
-		o.told = true
+	if rank < o.rank && !o.reported {
+		o.reported = true
 		in.warn(n, "§3.6", fmt.Sprintf("found %s behind %s, expected it before", quoted(in.name(n)), quoted(in.name(o.name))), "ENV-58")
 	}
 	if rank >= o.rank {

@@ -94,14 +94,14 @@ func TestReuse(t *testing.T) {
 		texts = append(texts, compact(t, m), encode(t, bare(t, m)), encode(t, with(whole(t, m), "stranger", 1)))
 	}
 	var v aaep.Validator
-	told := map[int][]aaep.Violation{}
+	reported := map[int][]aaep.Violation{}
 	for i, raw := range texts {
 		mode := aaep.Mode(i % 3)
-		told[i] = v.Validate(bytes.Clone(raw), mode)
+		reported[i] = v.Validate(bytes.Clone(raw), mode)
 	}
 	for i, raw := range texts {
-		if want := aaep.Validate(raw, aaep.Mode(i%3)); list(want) != list(told[i]) {
-			t.Errorf("%.80s: want%s\ngot%s", raw, list(want), list(told[i]))
+		if want := aaep.Validate(raw, aaep.Mode(i%3)); list(want) != list(reported[i]) {
+			t.Errorf("%.80s: want%s\ngot%s", raw, list(want), list(reported[i]))
 		}
 	}
 }
@@ -187,16 +187,16 @@ func TestPrefixes(t *testing.T) {
 
 // verdict is what the findings say, whatever their order and words.
 func verdict(found []aaep.Violation) []string {
-	var said []string
+	var support []string
 	for _, v := range found {
 		switch v.Rule {
 		case "ENV-58", "ENV-49", "ENV-54": // the order and the size of the text itself
 		default:
-			said = append(said, v.Rule+" "+strings.Join(v.Also, " ")+" "+string(v.Severity)+" "+v.Path)
+			support = append(support, v.Rule+" "+strings.Join(v.Also, " ")+" "+string(v.Severity)+" "+v.Path)
 		}
 	}
-	slices.Sort(said)
-	return said
+	slices.Sort(support)
+	return support
 }
 
 // FuzzForms: a message says the same compact, pretty and with its members in another

@@ -31,11 +31,11 @@ type Violation struct {
 
 // String is one line: rule, severity, place and finding.
 func (v Violation) String() string {
-	place := v.Path
-	if place == "" {
-		place = "(message)"
+	at := v.Path
+	if at == "" {
+		at = "(message)"
 	}
-	return fmt.Sprintf("%s %s at %s: %s", v.Rule, v.Severity, place, v.Message)
+	return fmt.Sprintf("%s %s at %s: %s", v.Rule, v.Severity, at, v.Message)
 }
 
 // Names answers whether the finding breaks the rule with this id.

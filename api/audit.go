@@ -50,8 +50,8 @@ type AuditEntry struct {
 	Link string `json:"link"`
 	// Receipt is the answer's, while the ledger has it.
 	Receipt *AuditReceipt `json:"receipt,omitzero"`
-	// Kept is what the ledger keeps beside the receipt, where the receipt has terms.
-	Kept *AuditKept `json:"kept,omitzero"`
+	// Evidence is what the ledger keeps beside the receipt, where the receipt has terms.
+	Evidence *AuditEvidence `json:"kept,omitzero"`
 	// Act is what was done, while the ledger has it.
 	Act *AuditAct `json:"act,omitzero"`
 	// Done is what the ledger keeps of the act's call.
@@ -128,13 +128,13 @@ type AuditDone struct {
 	// Result is the digest of the result card's content, which goes with the content of the turn; of a late result,
 	// that of its own card.
 	Result string `json:"result,omitzero"`
-	// Told is the status of the call as its own document, which people are shown, has it.
-	Told string `json:"told,omitzero"`
+	// DocumentStatus is the status of the call as its own document, which people are shown, has it.
+	DocumentStatus string `json:"told,omitzero"`
 }
 
-// AuditKept is what the ledger keeps of what an answer was about, read and computed again whenever it
+// AuditEvidence is what the ledger keeps of what an answer was about, read and computed again whenever it
 // is asked for. All digests are SHA-256 in hex; what cannot be read has none.
-type AuditKept struct {
+type AuditEvidence struct {
 	Turn AuditTurn `json:"turn"`
 	// Arguments is the digest of the arguments that the card of the call holds, and Consented that of
 	// the consent that follows from them, from the turn and from the receipt's terms.
@@ -163,7 +163,7 @@ const (
 	AuditTurnWhole    AuditTurn = "whole"    // all of it
 	AuditTurnErased   AuditTurn = "erased"   // no content, but the rows of its calls, questions and consents
 	AuditTurnImported AuditTurn = "imported" // from another ledger: no questions, consents and starts
-	AuditTurnGone     AuditTurn = "gone"     // nothing, although its receipts are there
+	AuditTurnMissing  AuditTurn = "gone"     // nothing, although its receipts are there
 )
 
 // AuditCall is a call of which the chain does not say what it should.

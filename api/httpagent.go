@@ -51,8 +51,8 @@ type AgentInvoke struct {
 	Tool string `json:"tool"`
 	// Args are its arguments, an object; default {}.
 	Args jsontext.Value `json:"args,omitzero"`
-	// Says are the agent's own words about it, quoted to the person as such.
-	Says string `json:"says,omitzero"`
+	// Comment are the agent's own words about it, quoted to the person as such.
+	Comment string `json:"says,omitzero"`
 	// HostCall is the agent's own id for the call: where no key is sent, two ids are two calls.
 	HostCall string `json:"host_call,omitzero"`
 	// Key is the request's Idempotency-Key.
@@ -65,8 +65,8 @@ type AgentPermission struct {
 	Tool string `json:"tool"`
 	// Input is the exact input, an object. All of it is shown.
 	Input jsontext.Value `json:"input"`
-	// Says are the agent's own words about it, quoted to the person as such.
-	Says     string `json:"says,omitzero"`
+	// Comment are the agent's own words about it, quoted to the person as such.
+	Comment  string `json:"says,omitzero"`
 	HostCall string `json:"host_call,omitzero"`
 	// Key is the request's Idempotency-Key.
 	Key string `json:"-"`

@@ -17,8 +17,8 @@ const (
 	Hub   Peer = "hub"   // serves people
 	// Operator finds the tool services and hears their progress; it asks the kernel for nothing.
 	Operator Peer = "operator"
-	// Foreign is a third-party worker or tool service, which speaks CommonGround v1r4 alone.
-	Foreign Peer = "foreign"
+	// External is a third-party worker or tool service, which speaks CommonGround v1r4 alone.
+	External Peer = "foreign"
 )
 
 // Operation is something that the kernel does on request, over the bus as

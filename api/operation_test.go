@@ -33,7 +33,7 @@ func TestOperations(t *testing.T) {
 			t.Errorf("%s is for nobody", o.Name)
 		case o.Right != api.Nobody && !reflect.DeepEqual(o.Peers, []api.Peer{api.Hub}):
 			t.Errorf("%s is for operators, and for %v", o.Name, o.Peers)
-		case o.Right == api.Look && !o.Repeatable:
+		case o.Right == api.Inspect && !o.Repeatable:
 			t.Errorf("%s only looks, and may not be repeated", o.Name)
 		}
 		seen[o.Name] = true

@@ -12,12 +12,12 @@ const (
 	OpTranscript = "transcript"
 	OpResume     = "resume"
 	OpDeliver    = "deliver"
-	OpSay        = "say"
+	OpAgentText  = "say"
 	OpRelease    = "release"
 	// What tool services ask for.
 	OpRegister  = "register"
 	OpStart     = "start"
-	OpBeat      = "beat"
+	OpHeartbeat = "beat"
 	OpFinish    = "finish"
 	OpReconcile = "reconcile"
 	OpSettle    = "settle"
@@ -45,12 +45,12 @@ const (
 	OpAbsent    = "absent"
 	OpPrefer    = "prefer"
 	// What hubs ask for on behalf of agents that are programs outside.
-	OpOpen    = "open"
-	OpOffered = "offered"
-	OpInvoke  = "invoke"
-	OpAwait   = "await"
-	OpTell    = "tell"
-	OpClose   = "close"
+	OpOpen        = "open"
+	OpOffered     = "offered"
+	OpInvoke      = "invoke"
+	OpAwait       = "await"
+	OpAgentReport = "tell"
+	OpClose       = "close"
 	// What hubs ask for on behalf of operators and auditors, who name the operation.
 	OpTurn   = "turn"
 	OpCards  = "cards"
@@ -69,33 +69,33 @@ const (
 // operations is the one table of what the kernel does on request.
 var operations = []Operation{
 	// What agent workers ask for.
-	operation[ClaimRequest, ClaimAnswer](OpClaim, Agent, Foreign).repeatable(),
-	operation[WorkerRequest, BeatAnswer](OpRenew, Agent, Foreign).repeatable(),
+	operation[ClaimRequest, ClaimAnswer](OpClaim, Agent, External).repeatable(),
+	operation[WorkerRequest, HeartbeatAnswer](OpRenew, Agent, External).repeatable(),
 	operation[CallRequest, Empty](OpCall, Agent).repeatable(),
-	operation[CardRequest, Empty](OpCard, Agent, Foreign).repeatable(),
+	operation[CardRequest, Empty](OpCard, Agent, External).repeatable(),
 	operation[TranscriptRequest, TranscriptAnswer](OpTranscript, Agent).repeatable(),
 	operation[TranscriptRequest, ResumeAnswer](OpResume, Agent).repeatable(),
-	operation[DeliverRequest, Empty](OpDeliver, Agent, Foreign).repeatable(),
-	operation[SayRequest, Empty](OpSay, Agent).repeatable(),
+	operation[DeliverRequest, Empty](OpDeliver, Agent, External).repeatable(),
+	operation[AgentTextRequest, Empty](OpAgentText, Agent).repeatable(),
 	operation[WorkerRequest, Empty](OpRelease, Agent).repeatable(),
 	// What tool services ask for.
-	operation[RegisterRequest, Empty](OpRegister, Tool, Foreign).repeatable(),
+	operation[RegisterRequest, Empty](OpRegister, Tool, External).repeatable(),
 	operation[StartRequest, StartAnswer](OpStart, Tool).repeatable(),
-	operation[BeatRequest, BeatAnswer](OpBeat, Tool).repeatable(),
+	operation[HeartbeatRequest, HeartbeatAnswer](OpHeartbeat, Tool).repeatable(),
 	operation[FinishRequest, Empty](OpFinish, Tool).repeatable(),
 	operation[OwnerRequest, ReconcileAnswer](OpReconcile, Tool).repeatable(),
 	operation[SettleRequest, Empty](OpSettle, Tool).repeatable(),
 	// Values that are too large for a message.
 	operation[PutRequest, Empty](OpPut, Agent, Tool, Hub).repeatable(),
-	operation[GetRequest, GetAnswer](OpGet, Agent, Tool, Foreign, Hub).repeatable(),
+	operation[GetRequest, GetAnswer](OpGet, Agent, Tool, External, Hub).repeatable(),
 	// What third-party peers ask for beside that. Their commands come as they are, under the subject of the command.
-	operation[ReadRequest, CardRequest](OpRead, Foreign).repeatable(),
-	operation[InboxRequest, InboxAnswer](OpInbox, Foreign).repeatable(),
-	operation[utp.Message, ReportAnswer](OpReport, Foreign).repeatable(),
+	operation[ReadRequest, CardRequest](OpRead, External).repeatable(),
+	operation[InboxRequest, InboxAnswer](OpInbox, External).repeatable(),
+	operation[utp.Message, ReportAnswer](OpReport, External).repeatable(),
 	operation[utp.Message, CommandAnswer](OpCommand).repeatable(),
 	// What hubs ask for on behalf of people.
 	operation[EnqueueRequest, EnqueueAnswer](OpEnqueue, Hub),
-	operation[SessionsRequest, []SessionRow](OpSessions, Hub).repeatable().named(Look,
+	operation[SessionsRequest, []SessionRow](OpSessions, Hub).repeatable().named(Inspect,
 		"Lists turns, as the ledger has them.",
 		`{"newest":true,"limit":50}`),
 	operation[EventsRequest, EventsAnswer](OpEvents, Hub).repeatable(),
@@ -115,25 +115,25 @@ var operations = []Operation{
 	operation[OfferedRequest, OfferedAnswer](OpOffered, Hub).repeatable(),
 	operation[InvokeRequest, CallStatus](OpInvoke, Hub).repeatable(),
 	operation[AwaitRequest, CallStatus](OpAwait, Hub).repeatable(),
-	operation[TellRequest, Empty](OpTell, Hub),
+	operation[AgentReportRequest, Empty](OpAgentReport, Hub),
 	operation[CloseRequest, Empty](OpClose, Hub).repeatable(),
 	// What hubs ask for on behalf of operators and auditors, who name the operation.
-	operation[TurnRequest, TurnDetail](OpTurn, Hub).repeatable().named(Look,
+	operation[TurnRequest, TurnDetail](OpTurn, Hub).repeatable().named(Inspect,
 		"Shows a turn with its calls and receipts.",
 		`{"name":"sess_01"}`),
-	operation[CardsRequest, CardsAnswer](OpCards, Hub).repeatable().named(Look,
+	operation[CardsRequest, CardsAnswer](OpCards, Hub).repeatable().named(Inspect,
 		"Lists the cards of a turn, or shows one.",
 		`{"turn_id":"turn_01"}`),
-	operation[ToolsRequest, ToolsAnswer](OpTools, Hub).repeatable().named(Look,
+	operation[ToolsRequest, ToolsAnswer](OpTools, Hub).repeatable().named(Inspect,
 		"Lists the registered tools, or shows one.",
 		`{"tool_name":"files.move"}`),
-	operation[DeadRequest, DeadAnswer](OpDead, Hub).repeatable().named(Look,
+	operation[DeadRequest, DeadAnswer](OpDead, Hub).repeatable().named(Inspect,
 		"Lists messages that can never be sent, or shows one.",
 		`{}`),
-	operation[ExportRequest, ExportAnswer](OpExport, Hub).repeatable().named(Look,
+	operation[ExportRequest, ExportAnswer](OpExport, Hub).repeatable().named(Inspect,
 		"Reads the records of a turn for an export, page by page.",
 		`{"turn_id":"turn_01"}`),
-	operation[AuditRequest, AuditAnswer](OpAudit, Hub).repeatable().named(Look,
+	operation[AuditRequest, AuditAnswer](OpAudit, Hub).repeatable().named(Inspect,
 		"Reads the audit chain, page by page.",
 		`{"after":0}`),
 	operation[ReviewRequest, ToolDetail](OpReview, Hub).named(Operate,

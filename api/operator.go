@@ -69,7 +69,7 @@ type CallDetail struct {
 	Risk       utp.Risk  `json:"risk"`
 	Decision   string    `json:"decision,omitzero"`
 	State      string    `json:"state"`
-	Says       string    `json:"says,omitzero"`
+	Comment    string    `json:"says,omitzero"`
 	Question   int       `json:"question,omitzero"`
 	Digest     string    `json:"digest,omitzero"`
 	Arguments  string    `json:"arguments,omitzero"`

@@ -60,8 +60,8 @@ type InvokeRequest struct {
 	HostCall string `json:"host_call,omitzero"`
 	Tool     string `json:"tool,omitzero"`
 	Args     Body   `json:"args,omitzero"`
-	// Says are the agent's own words about it, quoted as such.
-	Says string `json:"says,omitzero"`
+	// Comment are the agent's own words about it, quoted as such.
+	Comment string `json:"says,omitzero"`
 	// Permission: the agent does it by itself, and only asks; Earshot starts nothing.
 	Permission bool      `json:"permission,omitzero"`
 	Question   *Question `json:"question,omitzero"`
@@ -83,7 +83,7 @@ type AwaitRequest struct {
 	AwaitMS  int    `json:"await_ms,omitzero"`
 	Answered bool   `json:"answered,omitzero"`
 	Received bool   `json:"received,omitzero"`
-	Look     bool   `json:"look,omitzero"`
+	Peek     bool   `json:"look,omitzero"`
 }
 
 // The states of a [CallStatus].
@@ -119,13 +119,13 @@ type CallStatus struct {
 // Ended reports whether the call has its result.
 func (s CallStatus) Ended() bool { return s.State == CallEnded }
 
-// TellRequest tells what an outside agent says of its work: one of Text, Progress, Doing and Observed.
-type TellRequest struct {
+// AgentReportRequest tells what an outside agent says of its work: one of Text, Progress, Doing and Observed.
+type AgentReportRequest struct {
 	OutsideRequest
 
 	// Key makes it told once.
 	Key string `json:"idempotency_key,omitzero"`
-	// Text is a piece of the agent's answer, at most [SayLimit] bytes; pieces are told one after the other.
+	// Text is a piece of the agent's answer, at most [AgentTextLimit] bytes; pieces are told one after the other.
 	Text string `json:"text,omitzero"`
 	// Progress is how much of the whole work is done, in percent; it never falls.
 	Progress float64 `json:"progress,omitzero"`
@@ -135,8 +135,8 @@ type TellRequest struct {
 	Observed string `json:"observed,omitzero"`
 }
 
-// MaxTold is how many bytes [TellRequest.Doing] and [TellRequest.Observed] have at most.
-const MaxTold = 4096
+// MaxReported is how many bytes [AgentReportRequest.Doing] and [AgentReportRequest.Observed] have at most.
+const MaxReported = 4096
 
 // CloseRequest ends a session with the agent's own word, see [DeliverRequest].
 type CloseRequest struct {

@@ -74,9 +74,9 @@ func (p Preferences) Set(one Preference, n int) Preferences {
 }
 
 // With is p with what is set in wanted; what is 0 there is not set any more.
-func (p Preferences) With(wanted Preferences) Preferences {
-	for one, n := range wanted.All() {
-		if *one.of(&wanted) != nil {
+func (p Preferences) With(changes Preferences) Preferences {
+	for one, n := range changes.All() {
+		if *one.of(&changes) != nil {
 			p = p.Set(one, n)
 		}
 	}

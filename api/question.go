@@ -58,8 +58,8 @@ type ArgumentsRequest struct {
 	Question int   `json:"question"`
 	Offset   int64 `json:"offset"`
 	Limit    int64 `json:"limit,omitzero"`
-	// Look only looks: nothing counts as read.
-	Look       bool   `json:"look,omitzero"`
+	// Peek only looks: nothing counts as read.
+	Peek       bool   `json:"look,omitzero"`
 	By         string `json:"by,omitzero"`
 	Credential string `json:"credential,omitzero"`
 	Surface    string `json:"surface,omitzero"`

@@ -36,32 +36,32 @@ type Right int
 const (
 	Nobody  Right = iota // nobody asks for it by its name
 	Anyone               // also who shows no token
-	Hear                 // hear sessions
+	Listen               // hear sessions
 	Answer               // answer questions
 	Stop                 // stop turns and calls
 	Start                // start turns
-	Look                 // look at everything, as an auditor or an operator
+	Inspect              // look at everything, as an auditor or an operator
 	Operate              // change what the gate relies on: an operator who may also approve
 	Act                  // act as an agent
 )
 
 // rights are the roles that give each right, and what it allows in words.
 var rights = map[Right]struct {
-	words string
-	roles []Role
-	all   bool // it takes all of the roles; else one of them
+	description string
+	roles       []Role
+	all         bool // it takes all of the roles; else one of them
 }{
-	Hear:    {words: "hear sessions", roles: []Role{RoleListener, RoleApprover, RoleAuditor, RoleOperator}},
-	Answer:  {words: "answer questions", roles: []Role{RoleApprover}},
-	Stop:    {words: "stop work", roles: []Role{RoleListener, RoleApprover, RoleOperator}},
-	Start:   {words: "start turns", roles: []Role{RoleApprover, RoleOperator}},
-	Look:    {words: "look at what operators see", roles: []Role{RoleAuditor, RoleOperator}},
-	Operate: {words: "change what operators decide", roles: []Role{RoleApprover, RoleOperator}, all: true},
-	Act:     {words: "act as an agent", roles: []Role{RoleAgent}},
+	Listen:  {description: "hear sessions", roles: []Role{RoleListener, RoleApprover, RoleAuditor, RoleOperator}},
+	Answer:  {description: "answer questions", roles: []Role{RoleApprover}},
+	Stop:    {description: "stop work", roles: []Role{RoleListener, RoleApprover, RoleOperator}},
+	Start:   {description: "start turns", roles: []Role{RoleApprover, RoleOperator}},
+	Inspect: {description: "look at what operators see", roles: []Role{RoleAuditor, RoleOperator}},
+	Operate: {description: "change what operators decide", roles: []Role{RoleApprover, RoleOperator}, all: true},
+	Act:     {description: "act as an agent", roles: []Role{RoleAgent}},
 }
 
-// Words are what the right allows, as in "hear sessions".
-func (r Right) Words() string { return rights[r].words }
+// Description are what the right allows, as in "hear sessions".
+func (r Right) Description() string { return rights[r].description }
 
 // Roles are those that give the right, and whether it takes all of them; for [Nobody] and [Anyone] there are none.
 func (r Right) Roles() (roles []Role, all bool) {
@@ -77,7 +77,7 @@ func (r Right) Of(roles []Role) bool {
 		return r == Anyone
 	}
 	has := func(role Role) bool { return slices.Contains(roles, role) }
-	if r != Hear && r != Act && (has(RoleAgent) || has(RoleTool)) {
+	if r != Listen && r != Act && (has(RoleAgent) || has(RoleTool)) {
 		return false
 	}
 	if right.all {

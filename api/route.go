@@ -151,8 +151,8 @@ func route(name, method, path string, right Right, summary string) Route {
 	}
 }
 
-// answers sets the type of the answer, and its statuses where they are not 200.
-func answers[A any](r Route, statuses ...int) Route {
+// withAnswer sets the type of the answer, and its statuses where they are not 200.
+func withAnswer[A any](r Route, statuses ...int) Route {
 	r.Answer = reflect.TypeFor[A]()
 	if statuses != nil {
 		r.Statuses = statuses
@@ -160,8 +160,8 @@ func answers[A any](r Route, statuses ...int) Route {
 	return r
 }
 
-// takes sets the body.
-func takes[Q any](r Route, limit int64, example string) Route {
+// withRequest sets the body.
+func withRequest[Q any](r Route, limit int64, example string) Route {
 	r.Request, r.Limit, r.Example = reflect.TypeFor[Q](), limit, example
 	return r
 }

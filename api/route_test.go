@@ -68,24 +68,24 @@ func TestKinds(t *testing.T) {
 // TestRights: which roles give which right; an agent and a tool never get more than to hear.
 func TestRights(t *testing.T) {
 	t.Parallel()
-	all := []api.Right{api.Hear, api.Answer, api.Stop, api.Start, api.Look, api.Operate}
+	all := []api.Right{api.Listen, api.Answer, api.Stop, api.Start, api.Inspect, api.Operate}
 	for _, row := range []struct {
 		roles []api.Role
 		want  []api.Right
 	}{
 		{nil, nil},
-		{[]api.Role{api.RoleListener}, []api.Right{api.Hear, api.Stop}},
-		{[]api.Role{api.RoleApprover}, []api.Right{api.Hear, api.Answer, api.Stop, api.Start}},
-		{[]api.Role{api.RoleAuditor}, []api.Right{api.Hear, api.Look}},
-		{[]api.Role{api.RoleOperator}, []api.Right{api.Hear, api.Stop, api.Start, api.Look}},
+		{[]api.Role{api.RoleListener}, []api.Right{api.Listen, api.Stop}},
+		{[]api.Role{api.RoleApprover}, []api.Right{api.Listen, api.Answer, api.Stop, api.Start}},
+		{[]api.Role{api.RoleAuditor}, []api.Right{api.Listen, api.Inspect}},
+		{[]api.Role{api.RoleOperator}, []api.Right{api.Listen, api.Stop, api.Start, api.Inspect}},
 		{[]api.Role{api.RoleOperator, api.RoleApprover}, all},
 		{[]api.Role{api.RoleAgent}, nil},
 		{[]api.Role{api.RoleTool}, nil},
-		{append(api.Roles(), api.RoleAgent), []api.Right{api.Hear}},
+		{append(api.Roles(), api.RoleAgent), []api.Right{api.Listen}},
 	} {
 		for _, right := range all {
 			if got := right.Of(row.roles); got != slices.Contains(row.want, right) {
-				t.Errorf("%v may %s: %v", row.roles, right.Words(), got)
+				t.Errorf("%v may %s: %v", row.roles, right.Description(), got)
 			}
 		}
 		if !api.Anyone.Of(row.roles) || api.Nobody.Of(row.roles) {

@@ -67,7 +67,7 @@ type AAEPMessage jsontext.Value
 const (
 	questionReply = "The number and the `reply_token` have to belong to one question; otherwise the code is `conflict`, and nothing is changed. " +
 		"Always send the token: a question that is asked again takes a yes with its present token only."
-	questionWord = "`reply_token` is optional; a decision or a response is refused."
+	questionVerb = "`reply_token` is optional; a decision or a response is refused."
 )
 
 const (
@@ -82,107 +82,107 @@ const (
 
 // routes is the one table of what is served over HTTP, beside the operations of operators.
 var routes = []Route{
-	takes[TurnStart](answers[EnqueueAnswer](
+	withRequest[TurnStart](withAnswer[EnqueueAnswer](
 		route(RouteStartTurn, "POST", Root+"/turns", Start, "Starts a turn of an agent, for the person who asks."), 201),
 		turnLimit, `{"agent":"tidy","args":{"root":"/home/anna/Pictures"},"request":"Tidy my pictures."}`).
 		keyed().refuses(KindConflict, KindBusy, KindUncertain).
 		detail("The header `Location` has the address of the session's events. Without an `Idempotency-Key` each request starts a turn; " +
 			"the same key with another body is refused with the code `conflict`. One owner has at most 200 open turns (`too_many_turns`)."),
-	answers[SessionList](route(RouteSessions, "GET", Root+"/sessions", Hear, "Lists sessions, the newest first.")).
+	withAnswer[SessionList](route(RouteSessions, "GET", Root+"/sessions", Listen, "Lists sessions, the newest first.")).
 		query("open", "boolean", "true leaves out those that have ended.").
 		query("limit", "integer", "How many, 1 to 100; default 50.").
 		query("before", "string", "The `next` of the page before: the list continues with older sessions.").
 		refuses(KindNotFound),
-	answers[Session](route(RouteSession, "GET", Root+"/sessions/{session}", Hear, "Describes one session, and how it ended.")),
-	route(RouteEvents, "GET", Root+"/sessions/{session}/events", Hear, "Reads the events of a session so far.").
+	withAnswer[Session](route(RouteSession, "GET", Root+"/sessions/{session}", Listen, "Describes one session, and how it ended.")),
+	route(RouteEvents, "GET", Root+"/sessions/{session}/events", Listen, "Reads the events of a session so far.").
 		query("after", "integer", "The events after this sequence number; default 0, all.").
 		media("application/jsonl").
 		detail("Each line is one AAEP event ([reference](reference-aaep.md)). An answer that is cut off has no end of its last chunk."),
-	answers[AnnouncementList](route(RouteRecap, "GET", Root+"/sessions/{session}/recap", Hear, "Repeats the last announcements of a session.")).
+	withAnswer[AnnouncementList](route(RouteRecap, "GET", Root+"/sessions/{session}/recap", Listen, "Repeats the last announcements of a session.")).
 		query("n", "integer", "How many, at most 100; default 5.").
 		query("lang", "string", "The language, as a BCP 47 tag."),
-	answers[ReplyAnswer](route(RouteStopSession, "POST", Root+"/sessions/{session}/stop", Stop, "Stops a session: no further step is taken.")).
+	withAnswer[ReplyAnswer](route(RouteStopSession, "POST", Root+"/sessions/{session}/stop", Stop, "Stops a session: no further step is taken.")).
 		refuses(KindConflict),
-	answers[QuestionList](route(RouteQuestions, "GET", Root+"/questions", Hear, "Lists the open questions, the oldest first.")).
+	withAnswer[QuestionList](route(RouteQuestions, "GET", Root+"/questions", Listen, "Lists the open questions, the oldest first.")).
 		query("look", "boolean", "true only looks: no question counts as shown.").
 		detail("A question that is listed for an approver who can answer it counts as shown: its time to answer begins."),
-	answers[ArgumentsPart](route(RouteArguments, "GET", Root+"/questions/{number}/arguments", Hear, "Reads a part of the arguments that a question is about.")).
+	withAnswer[ArgumentsPart](route(RouteArguments, "GET", Root+"/questions/{number}/arguments", Listen, "Reads a part of the arguments that a question is about.")).
 		query("offset", "integer", "The `next` of the part before; default 0.").
 		query("look", "boolean", "true only looks: nothing counts as read.").
 		detail("What cannot be undone, or is of high risk, is accepted only by a person who was shown, or has read from the first part to the last, all of it."),
-	takes[Reply](answers[ReplyAnswer](route(RouteReply, "POST", Root+"/questions/{number}/reply", Answer, "Answers a question.")),
+	withRequest[Reply](withAnswer[ReplyAnswer](route(RouteReply, "POST", Root+"/questions/{number}/reply", Answer, "Answers a question.")),
 		replyLimit, `{"decision":"accept","reply_token":"…"}`).refuses(KindConflict, KindBusy).
 		detail(questionReply + " The code `arguments_not_seen` says that the arguments have to be read first."),
-	takes[Reply](answers[ReplyAnswer](route(RouteExtend, "POST", Root+"/questions/{number}/extend", Answer, "Asks for more time to answer.")),
-		replyLimit, `{"reply_token":"…"}`).refuses(KindConflict, KindBusy).detail(questionWord),
-	takes[Reply](answers[ReplyAnswer](route(RouteUndo, "POST", Root+"/questions/{number}/undo", Answer, "Takes an accept back, until the action has started.")),
-		replyLimit, `{}`).refuses(KindConflict, KindBusy).detail(questionWord),
-	takes[Reply](answers[ReplyAnswer](route(RouteStopAsking, "POST", Root+"/questions/{number}/stop", Stop, "Stops the session that asks a question: no further step is taken.")),
-		replyLimit, `{}`).refuses(KindConflict, KindBusy).detail(questionWord),
-	answers[Preferences](route(RoutePreferences, "GET", Root+"/preferences", Hear, "Reads what the caller prefers.")),
-	takes[Preferences](answers[Preferences](route(RouteSetPreferences, "PUT", Root+"/preferences", Answer, "Sets what the caller prefers.")),
+	withRequest[Reply](withAnswer[ReplyAnswer](route(RouteExtend, "POST", Root+"/questions/{number}/extend", Answer, "Asks for more time to answer.")),
+		replyLimit, `{"reply_token":"…"}`).refuses(KindConflict, KindBusy).detail(questionVerb),
+	withRequest[Reply](withAnswer[ReplyAnswer](route(RouteUndo, "POST", Root+"/questions/{number}/undo", Answer, "Takes an accept back, until the action has started.")),
+		replyLimit, `{}`).refuses(KindConflict, KindBusy).detail(questionVerb),
+	withRequest[Reply](withAnswer[ReplyAnswer](route(RouteStopAsking, "POST", Root+"/questions/{number}/stop", Stop, "Stops the session that asks a question: no further step is taken.")),
+		replyLimit, `{}`).refuses(KindConflict, KindBusy).detail(questionVerb),
+	withAnswer[Preferences](route(RoutePreferences, "GET", Root+"/preferences", Listen, "Reads what the caller prefers.")),
+	withRequest[Preferences](withAnswer[Preferences](route(RouteSetPreferences, "PUT", Root+"/preferences", Answer, "Sets what the caller prefers.")),
 		replyLimit, `{"answer_seconds":86400,"undo_seconds":20}`).repeatable().
 		detail("It holds for questions that are asked from now on, and for what is accepted from now on. The answer has all that holds now."),
-	answers[Identity](route(RouteMe, "GET", Root+"/me", Hear, "Names the principal of the token.")),
-	takes[Empty](answers[LoginCode](route(RouteCode, "POST", Root+"/codes", Hear, "Makes a code that logs one browser in, once."), 201), replyLimit, `{}`).
+	withAnswer[Identity](route(RouteMe, "GET", Root+"/me", Listen, "Names the principal of the token.")),
+	withRequest[Empty](withAnswer[LoginCode](route(RouteCode, "POST", Root+"/codes", Listen, "Makes a code that logs one browser in, once."), 201), replyLimit, `{}`).
 		refuses(KindNotFound, KindBusy),
-	takes[Empty](answers[Credentials](route(RouteCredentials, "POST", Root+"/credentials", Operate, "Has the server read its files of credentials again.")),
+	withRequest[Empty](withAnswer[Credentials](route(RouteCredentials, "POST", Root+"/credentials", Operate, "Has the server read its files of credentials again.")),
 		replyLimit, `{}`).repeatable().refuses(KindNotFound).
 		detail("`earshot credential` asks for it after each change. Who has no file any more is cut off, whatever is wrong with other files; " +
 			"a file that cannot be read leaves what counted before."),
 	route(RouteOpenAPI, "GET", Root+"/openapi.json", Anyone, "Reads this description, as an OpenAPI 3.1 document.").media("application/json"),
 
-	answers[AgentTools](route(RouteAgentTools, "GET", AgentRoot+"/tools", Act, "Lists the tools that the agent may ask for.")).
+	withAnswer[AgentTools](route(RouteAgentTools, "GET", AgentRoot+"/tools", Act, "Lists the tools that the agent may ask for.")).
 		detail("Each has its JSON Schema, and beside its name one that the APIs of language models take. What the operator's policy denies is left out."),
-	takes[AgentOpen](answers[OpenAnswer](route(RouteAgentOpen, "POST", AgentRoot+"/sessions", Act, "Opens a session of the agent."), 201),
+	withRequest[AgentOpen](withAnswer[OpenAnswer](route(RouteAgentOpen, "POST", AgentRoot+"/sessions", Act, "Opens a session of the agent."), 201),
 		turnLimit, `{"request":"Tidy my pictures.","label":"photos"}`).
 		keyed().refuses(KindConflict, KindBusy, KindUncertain).
 		detail("Everything that happens in it is told to the person whose session it is, and they can stop it. " +
 			"It ends by `end`, by a stop, or when nothing is heard of the agent for `idle_seconds`."),
-	answers[Session](route(RouteAgentSession, "GET", AgentRoot+"/sessions/{session}", Act, "Describes one of the agent's sessions.")),
-	takes[AgentInvoke](answers[AgentCall](route(RouteAgentInvoke, "POST", AgentRoot+"/sessions/{session}/calls", Act, "Asks for a tool's call, and waits for its result."), 200, 202),
+	withAnswer[Session](route(RouteAgentSession, "GET", AgentRoot+"/sessions/{session}", Act, "Describes one of the agent's sessions.")),
+	withRequest[AgentInvoke](withAnswer[AgentCall](route(RouteAgentInvoke, "POST", AgentRoot+"/sessions/{session}/calls", Act, "Asks for a tool's call, and waits for its result."), 200, 202),
 		callLimit, `{"tool":"files.move","args":{"from":"a","to":"b"},"says":"It belongs there."}`).
 		keyed().query("wait", "integer", waitDoc).query("receipt", "string", receiptDoc).refuses(KindConflict, KindBusy).
 		detail(openDoc + keyDoc + "Calls run side by side. Whatever is wrong with a call is its result (`status`, `code`, `message`), not a refusal."),
-	takes[AgentPermission](answers[AgentCall](route(RouteAgentPermission, "POST", AgentRoot+"/sessions/{session}/permissions", Act,
+	withRequest[AgentPermission](withAnswer[AgentCall](route(RouteAgentPermission, "POST", AgentRoot+"/sessions/{session}/permissions", Act,
 		"Asks a person whether the agent may do something by itself."), 200, 202),
 		callLimit, `{"tool":"Bash","input":{"command":"rm -rf build"}}`).
 		keyed().query("wait", "integer", waitDoc).query("receipt", "string", receiptDoc).refuses(KindConflict, KindBusy).
 		detail("The status `success` is a yes, for this one time; `partial` says that the operator's policy leaves it to the agent's own rules; anything else is a no. " +
 			"Earshot starts nothing, and cannot hold the agent to the answer: surfaces say so. The answer is 200, or 202 while there is none. " + keyDoc),
-	takes[AgentQuestion](answers[AgentCall](route(RouteAgentQuestion, "POST", AgentRoot+"/sessions/{session}/questions", Act,
+	withRequest[AgentQuestion](withAnswer[AgentCall](route(RouteAgentQuestion, "POST", AgentRoot+"/sessions/{session}/questions", Act,
 		"Asks the person something, and waits for the answer."), 200, 202),
 		replyLimit, `{"question":"Which folder do you mean?","choices":[{"value":"a","label":"The old one"},{"value":"b","label":"The new one"}]}`).
 		keyed().query("wait", "integer", waitDoc).query("receipt", "string", receiptDoc).refuses(KindConflict, KindBusy).
 		detail("The result is `{\"answer\":…}`. It is information; no answer to it allows the use of a tool. The answer is 200, or 202 while there is none. " + keyDoc),
-	answers[AgentCall](route(RouteAgentCall, "GET", AgentRoot+"/sessions/{session}/calls/{call}", Act, "Waits for the result of a call, a permission or a question."), 200, 202).
+	withAnswer[AgentCall](route(RouteAgentCall, "GET", AgentRoot+"/sessions/{session}/calls/{call}", Act, "Waits for the result of a call, a permission or a question."), 200, 202).
 		query("wait", "integer", waitDoc).query("receipt", "string", receiptDoc).detail(openDoc),
-	answers[Empty](route(RouteAgentReceived, "POST", AgentRoot+"/sessions/{session}/calls/{call}/received", Act, "Says that the agent has the result of a call.")).repeatable().
+	withAnswer[Empty](route(RouteAgentReceived, "POST", AgentRoot+"/sessions/{session}/calls/{call}/received", Act, "Says that the agent has the result of a call.")).repeatable().
 		detail("A call without an `Idempotency-Key` that is asked for again gets the result of one that is otherwise the same until this is said."),
 	route(RouteAgentWatch, "GET", AgentRoot+"/sessions/{session}/calls/{call}/events", Act, "Streams how a call stands, as server-sent events.").
 		media("text/event-stream").
 		detail("Each event is called `call` and has the call as JSON; the last one has its result. While the stream is open, a request for the call is."),
-	takes[AgentReport](answers[Empty](route(RouteAgentReport, "POST", AgentRoot+"/sessions/{session}/reports", Act, "Tells the person something of the agent's work.")),
+	withRequest[AgentReport](withAnswer[Empty](route(RouteAgentReport, "POST", AgentRoot+"/sessions/{session}/reports", Act, "Tells the person something of the agent's work.")),
 		replyLimit, `{"text":"I have found two folders. "}`).keyed().refuses(KindConflict).
 		detail("One of `text`, `progress`, `doing` and `observed`. With an `Idempotency-Key` it is told once, as long as it is among the last 32 of the session."),
-	takes[AgentEnd](answers[Empty](route(RouteAgentEnd, "POST", AgentRoot+"/sessions/{session}/end", Act, "Ends the session.")),
+	withRequest[AgentEnd](withAnswer[Empty](route(RouteAgentEnd, "POST", AgentRoot+"/sessions/{session}/end", Act, "Ends the session.")),
 		turnLimit, `{"summary":"The pictures are tidy."}`).repeatable().refuses(KindConflict).
 		detail("Open questions are withdrawn; what runs is waited for."),
 
-	aaepRoute(takes[AAEPMessage](answers[AAEPMessage](route(RouteSubscribe, "POST", AAEPRoot+"/subscriptions", Hear, "Begins a subscription to events."), 201),
+	aaepRoute(withRequest[AAEPMessage](withAnswer[AAEPMessage](route(RouteSubscribe, "POST", AAEPRoot+"/subscriptions", Listen, "Begins a subscription to events."), 201),
 		replyLimit, `{"type":"subscription.request"}`)).refuses(KindConflict, KindBusy).
 		detail("The body is a `subscription.request`, the answer a `subscription.accepted`; `Location` has the address of the stream. A refusal is a `subscription.rejected`."),
-	route(RouteStream, "GET", AAEPRoot+"/events", Hear, "Streams the events of a subscription, as server-sent events.").
+	route(RouteStream, "GET", AAEPRoot+"/events", Listen, "Streams the events of a subscription, as server-sent events.").
 		needs("subscription_id", "string", "The subscription, which has to be the caller's own.").
 		header("Last-Event-ID", "The last event that was received: the stream continues behind it.").
 		media("text/event-stream").refuses(KindNotFound, KindBusy),
-	takes[AAEPMessage](answers[AAEPMessage](route(RouteSendMessage, "POST", AAEPRoot+"/replies", Hear, "Sends a message of a subscriber."), 204, 200),
+	withRequest[AAEPMessage](withAnswer[AAEPMessage](route(RouteSendMessage, "POST", AAEPRoot+"/replies", Listen, "Sends a message of a subscriber."), 204, 200),
 		replyLimit, `{"type":"subscription.close","subscription_id":"…"}`).refuses(KindConflict, KindBusy).
 		detail("A reply gets 204, whether it counted or not; the stream says what became of it. It takes a role that answers questions. " +
 			"`subscription.close` gets 204, `subscription.renegotiate` 200 with the new terms."),
-	answers[AAEPMessage](route(RouteManifest, "GET", "/.well-known/aaep-manifest.json", Anyone, "The AAEP manifest of the server.")),
+	withAnswer[AAEPMessage](route(RouteManifest, "GET", "/.well-known/aaep-manifest.json", Anyone, "The AAEP manifest of the server.")),
 
-	answers[Health](route(RouteHealth, "GET", "/healthz", Anyone, "Whether the server lives.")),
-	answers[Health](route(RouteReady, "GET", "/readyz", Anyone, "Whether the server takes work.")),
-	route(RouteMetrics, "GET", "/metrics", Look, "Figures of the process, in the text format of Prometheus.").media("text/plain; version=0.0.4; charset=utf-8"),
+	withAnswer[Health](route(RouteHealth, "GET", "/healthz", Anyone, "Whether the server lives.")),
+	withAnswer[Health](route(RouteReady, "GET", "/readyz", Anyone, "Whether the server takes work.")),
+	route(RouteMetrics, "GET", "/metrics", Inspect, "Figures of the process, in the text format of Prometheus.").media("text/plain; version=0.0.4; charset=utf-8"),
 }

@@ -1,16 +1,16 @@
 package api
 
-// Said is how far the text has been told that an agent writes while it plans a step. Sum
+// ReportedText is how far the text has been told that an agent writes while it plans a step. Sum
 // is the FNV-1a hash, of 64 bits, of those bytes; Try counts the texts of the step that
 // were begun again, because a planner that was started again wrote another one.
-type Said struct {
+type ReportedText struct {
 	Step  int    `json:"step,omitzero"`
 	Try   int    `json:"try,omitzero"`
 	Bytes int64  `json:"bytes,omitzero"`
 	Sum   uint64 `json:"sum,string,omitzero"`
 }
 
-// AddSum goes on with the [Said.Sum] of a text; 0 begins it.
+// AddSum goes on with the [ReportedText.Sum] of a text; 0 begins it.
 func AddSum(sum uint64, text string) uint64 {
 	const offset, prime = 14695981039346656037, 1099511628211
 	if sum == 0 {
@@ -22,10 +22,10 @@ func AddSum(sum uint64, text string) uint64 {
 	return sum
 }
 
-// SayRequest tells a piece of the text that the agent writes while it plans the step,
+// AgentTextRequest tells a piece of the text that the agent writes while it plans the step,
 // from a byte on: sending it again tells nothing again. A Try that is one higher than the
 // last begins the text again, at byte 0.
-type SayRequest struct {
+type AgentTextRequest struct {
 	WorkerRequest
 
 	Step int    `json:"step"`
@@ -34,5 +34,5 @@ type SayRequest struct {
 	Text string `json:"text"`
 }
 
-// SayLimit is the most bytes of text that one request tells.
-const SayLimit = 16 << 10
+// AgentTextLimit is the most bytes of text that one request tells.
+const AgentTextLimit = 16 << 10

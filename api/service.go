@@ -52,16 +52,16 @@ type OwnerRequest struct {
 	Fence int    `json:"fence,omitzero"`
 }
 
-// BeatRequest renews the lease of a started call. Fraction is the progress from 0 to
+// HeartbeatRequest renews the lease of a started call. Fraction is the progress from 0 to
 // 1; nil says nothing about it.
-type BeatRequest struct {
+type HeartbeatRequest struct {
 	OwnerRequest
 
 	Fraction *float64 `json:"fraction,omitzero"`
 }
 
-// BeatAnswer tells the new lease, counted from before the beat was sent, and whether the person wants the tool to stop.
-type BeatAnswer struct {
+// HeartbeatAnswer tells the new lease, counted from before the beat was sent, and whether the person wants the tool to stop.
+type HeartbeatAnswer struct {
 	LeaseMS int  `json:"lease_ms"`
 	Stop    bool `json:"stop,omitzero"`
 }
@@ -80,21 +80,21 @@ type ReconcileAnswer struct {
 	Call string `json:"call_id"`
 	Tool string `json:"tool"`
 	Args Body   `json:"args"`
-	// Lapse says which of the call's lapses it is about; the settlement repeats it.
-	Lapse int `json:"lapse"`
+	// LeaseExpiry says which of the call's lapses it is about; the settlement repeats it.
+	LeaseExpiry int `json:"lapse"`
 }
 
 // SettleRequest is a service's word on a lapsed call: done (with its result), not_begun
 // or unknown (with an Error that tells the person what is known). Owner is the nonce of
 // the process that says it.
 type SettleRequest struct {
-	Call   string         `json:"call_id"`
-	Owner  string         `json:"owner"`
-	Lapse  int            `json:"lapse"`
-	Fate   string         `json:"fate"`
-	Status utp.Status     `json:"status,omitzero"`
-	Result Body           `json:"result,omitzero"`
-	Error  *utp.ToolError `json:"error,omitzero"`
+	Call        string         `json:"call_id"`
+	Owner       string         `json:"owner"`
+	LeaseExpiry int            `json:"lapse"`
+	Outcome     string         `json:"fate"`
+	Status      utp.Status     `json:"status,omitzero"`
+	Result      Body           `json:"result,omitzero"`
+	Error       *utp.ToolError `json:"error,omitzero"`
 }
 
 // RegisterRequest offers a tool's definition. A new or changed one is unreviewed.

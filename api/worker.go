@@ -25,12 +25,12 @@ type ClaimAnswer struct {
 	LeaseMS   int  `json:"lease_ms,omitzero"`
 	// ResultFields are the names that the answer must have a value for.
 	ResultFields []string `json:"result_fields,omitzero"`
-	// Said is what has been told of the step that is planned now.
-	Said Said `json:"said,omitzero"`
+	// ReportedText is what has been told of the step that is planned now.
+	ReportedText ReportedText `json:"said,omitzero"`
 }
 
-// Held is how its worker addresses the claimed turn.
-func (a ClaimAnswer) Held(worker string) WorkerRequest {
+// WorkerRequest is how its worker addresses the claimed turn.
+func (a ClaimAnswer) WorkerRequest(worker string) WorkerRequest {
 	return WorkerRequest{Turn: a.Turn, Epoch: a.Epoch, Worker: worker, Nonce: a.Nonce}
 }
 
@@ -59,8 +59,8 @@ type ToolCall struct {
 	Key  string `json:"key"`
 	Tool string `json:"tool"`
 	Args Body   `json:"args"`
-	// Says are the agent's own words about it, quoted as such.
-	Says string `json:"says,omitzero"`
+	// Comment are the agent's own words about it, quoted as such.
+	Comment string `json:"says,omitzero"`
 	// From and To are the part of the whole work, in percent, that the call stands for.
 	From float64 `json:"from,omitzero"`
 	To   float64 `json:"to,omitzero"`

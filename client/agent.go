@@ -180,7 +180,7 @@ func (s *AgentSession) until(ctx context.Context, ask func(context.Context) (api
 			lost = s.c.o.Now()
 		}
 
-		if !s.c.maySendAgain(err, true) || s.c.o.Now().Sub(lost) > s.c.o.Patience || wait(ctx, pause) != nil {
+		if !s.c.maySendAgain(err, true) || s.c.o.Now().Sub(lost) > s.c.o.ReconnectTimeout || wait(ctx, pause) != nil {
 			return known, err
 		}
 	}

@@ -91,17 +91,17 @@ func (c *Client) callFor(ctx context.Context, most time.Duration, header map[str
 
 // send makes a request and returns the answer with its body open.
 func (c *Client) send(ctx context.Context, to target, body []byte, header map[string]string) (*http.Response, error) {
-	place, err := c.place()
+	info, err := c.serverInfo()
 	if err != nil {
 		return nil, err
 	}
 
-	request, err := http.NewRequestWithContext(ctx, to.method, place.URL+to.path, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, to.method, info.URL+to.path, bytes.NewReader(body))
 	if err != nil {
 		return nil, &Error{Code: CodeUsage, Message: "the request cannot be made: " + cause.Of(err), Err: err}
 	}
 
-	request.Header.Set("Authorization", "Bearer "+place.Token)
+	request.Header.Set("Authorization", "Bearer "+info.Token)
 	request.Header.Set("Accept", "application/json")
 
 	if body != nil {
@@ -151,17 +151,17 @@ func refusal(answer *http.Response, raw []byte) error {
 		return strange(answer, err)
 	}
 
-	said := failure.Error
-	e := &Error{Code: Code(said.Code), Message: said.Message, Hint: said.Hint, Retry: said.Retry}
+	body := failure.Error
+	e := &Error{Code: Code(body.Code), Message: body.Message, Hint: body.Hint, Retry: body.Retry}
 
-	if c := said.Closed; c != nil {
+	if c := body.Closed; c != nil {
 		e.Closed = &announce.Closed{Question: c.Question, Resolution: aaep.Resolution(c.Resolution), By: c.By, Surface: c.Surface, At: c.At}
 	}
 
-	switch said.Code {
+	switch body.Code {
 	case "done", "turn_ended", "stopped": // the ledger's own words for what came too late
 		e.Code, e.Retry = CodeConflict, false
-		e.Stopped, e.Ended = said.Code == "stopped", said.Code == "turn_ended"
+		e.Stopped, e.Ended = body.Code == "stopped", body.Code == "turn_ended"
 
 		return e
 	default:
@@ -176,7 +176,7 @@ func refusal(answer *http.Response, raw []byte) error {
 		e.Code = CodeNotFound
 	case http.StatusConflict:
 		e.Code = CodeConflict
-		if said.Code == string(CodeArgumentsNotSeen) {
+		if body.Code == string(CodeArgumentsNotSeen) {
 			e.Err = ErrArgumentsNotSeen
 		}
 	}

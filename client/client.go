@@ -13,8 +13,8 @@ const (
 	// silence is how long a stream may say nothing at all: three of the server's
 	// comments (TR-SSE-13).
 	silence = 45 * time.Second
-	// defaultPatience is how long a lost server is tried for again.
-	defaultPatience = 10 * time.Minute
+	// defaultReconnectTimeout is how long a lost server is tried for again.
+	defaultReconnectTimeout = 10 * time.Minute
 )
 
 // Options say which server to use, and as whom. URL and one of Token and TokenFile are required, or ServerFile, which
@@ -27,7 +27,7 @@ type Options struct {
 	Token string
 	// TokenFile holds the token on its first line. It wins over the token in ServerFile, and is read for each request.
 	TokenFile string
-	// ServerFile is the file that a server writes into its data directory, see [Place]. It is read for each request,
+	// ServerFile is the file that a server writes into its data directory, see [ServerInfo]. It is read for each request,
 	// because a restarted server has another token.
 	ServerFile string
 
@@ -36,8 +36,8 @@ type Options struct {
 	Session string
 	// Name is shown to operators as the name of this listener; default "earshot".
 	Name string
-	// Patience is how long Events tries to reach a lost server before it ends with an error; default 10 minutes.
-	Patience time.Duration
+	// ReconnectTimeout is how long Events tries to reach a lost server before it ends with an error; default 10 minutes.
+	ReconnectTimeout time.Duration
 	// OnConnection is called when the connection of Events is lost and when it is back, once each, by the goroutine that
 	// reads the events.
 	OnConnection func(Connection)
@@ -74,7 +74,7 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 
 func newClient(o Options) *Client {
 	o.Name = cmp.Or(o.Name, "earshot")
-	o.Patience = cmp.Or(o.Patience, defaultPatience)
+	o.ReconnectTimeout = cmp.Or(o.ReconnectTimeout, defaultReconnectTimeout)
 
 	if o.Now == nil {
 		o.Now = time.Now
@@ -100,7 +100,7 @@ func newClient(o Options) *Client {
 
 // Server is the server's address. Where its file cannot be read at the moment, it is Options.URL.
 func (c *Client) Server() string {
-	p, err := c.place()
+	p, err := c.serverInfo()
 	if err != nil {
 		return c.o.URL
 	}

@@ -101,15 +101,15 @@ func TestClientResumes(t *testing.T) {
 			t.Errorf("asked with %s, %v", p.asked, err)
 		}
 	}()
-	var heard []string
+	var connected []string
 	for d, err := range c.Events(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		heard = append(heard, d.ID)
+		connected = append(connected, d.ID)
 	}
-	if want := []string{"evt_1", "evt_2", "evt_3"}; !slices.Equal(heard, want) {
-		t.Errorf("heard %v, want %v", heard, want)
+	if want := []string{"evt_1", "evt_2", "evt_3"}; !slices.Equal(connected, want) {
+		t.Errorf("heard %v, want %v", connected, want)
 	}
 	if want := []string{"", "evt_1", "evt_1"}; !slices.Equal(p.after, want) {
 		t.Errorf("it went on behind %q, want %q", p.after, want)
@@ -194,19 +194,19 @@ func TestClientMeetsANewServer(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				began, heard := time.Now(), 0
+				began, connected := time.Now(), 0
 				for _, got := range c.Events(t.Context()) {
 					if err = got; got == nil {
-						heard++
+						connected++
 					}
-					if heard == 1 && !killed {
+					if connected == 1 && !killed {
 						killed = true
 						time.AfterFunc(time.Second, func() { p.token.Store("new") })
 						time.AfterFunc(row.word, func() { says("new") })
 					}
 				}
-				if heard != row.heard || !errors.Is(err, row.err) {
-					t.Errorf("%d events were heard, %v; want %d, %v", heard, err, row.heard, row.err)
+				if connected != row.heard || !errors.Is(err, row.err) {
+					t.Errorf("%d events were heard, %v; want %d, %v", connected, err, row.heard, row.err)
 				}
 				if took := time.Since(began); took > 30*time.Second {
 					t.Errorf("it took %v", took)

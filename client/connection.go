@@ -12,35 +12,35 @@ const firstPause, longestPause = 200 * time.Millisecond, 5 * time.Second
 // connection is one that is made again whenever it is lost.
 type connection struct {
 	// make connects, and hears until the connection ends. Heard says that there was one.
-	make func(ctx context.Context) (heard bool, err error)
-	// over answers whether nothing more is wanted.
-	over func() bool
+	make func(ctx context.Context) (connected bool, err error)
+	// done answers whether nothing more is wanted.
+	done func() bool
 	// mayReturn answers whether another try makes sense after this error.
 	mayReturn func(err error) bool
 
-	patience time.Duration // how long a lost connection is tried for again
-	now      func() time.Time
-	told     func(Connection) // gets the loss and the return, each once
+	timeout time.Duration // how long a lost connection is tried for again
+	now     func() time.Time
+	report  func(Connection) // gets the loss and the return, each once
 
-	lost time.Time // since when there is none; zero while there is one
-	said bool      // that it is lost
+	lost         time.Time // since when there is none; zero while there is one
+	lossReported bool      // that it is lost
 }
 
-// keep connects until nothing more is wanted or there is no use in trying.
-func (c *connection) keep(ctx context.Context) error {
+// run connects until nothing more is wanted or there is no use in trying.
+func (c *connection) run(ctx context.Context) error {
 	pause := firstPause
 
 	for {
-		heard, err := c.make(ctx)
+		connected, err := c.make(ctx)
 
 		switch {
-		case c.over():
+		case c.done():
 			return nil
 		case ctx.Err() != nil:
 			return fmt.Errorf("client: %w", context.Cause(ctx))
 		case !c.mayReturn(err):
 			return err
-		case heard:
+		case connected:
 			pause = firstPause
 		}
 
@@ -49,13 +49,13 @@ func (c *connection) keep(ctx context.Context) error {
 			c.lost = now
 		}
 
-		if now.Sub(c.lost) > c.patience {
+		if now.Sub(c.lost) > c.timeout {
 			return err
 		}
 
-		if pause > firstPause && !c.said { // not for a moment's loss
-			c.said = true
-			c.told(Connection{Lost: err})
+		if pause > firstPause && !c.lossReported { // not for a moment's loss
+			c.lossReported = true
+			c.report(Connection{Lost: err})
 		}
 
 		if err := wait(ctx, pause); err != nil {
@@ -70,9 +70,9 @@ func (c *connection) keep(ctx context.Context) error {
 func (c *connection) back() {
 	c.lost = time.Time{}
 
-	if c.said {
-		c.said = false
-		c.told(Connection{})
+	if c.lossReported {
+		c.lossReported = false
+		c.report(Connection{})
 	}
 }
 

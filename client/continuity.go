@@ -52,14 +52,14 @@ func (t *continuity) receive(m RawMessage) (fresh, lost bool) {
 
 	key := maphash.String(t.seed, id+"\x00"+string(m.Raw)) | 1
 	known := t.known[key] && (id != "" || t.missed != 0) // without an id, the same may well be said twice
-	anew := t.resumed && resyncs(document, t.first)
+	restarted := t.resumed && resyncs(document, t.first)
 	if !known {
 		t.remember(key)
 	}
 
 	if key == t.missed {
 		t.missed = 0
-	} else if t.missed != 0 && !known || anew && !known {
+	} else if t.missed != 0 && !known || restarted && !known {
 		t.missed, t.resumed, lost = 0, false, true
 	}
 
@@ -89,15 +89,15 @@ func (t *continuity) remember(key uint64) {
 
 // handshake answers whether a message is the answer to a subscription.
 func handshake(d aaep.Document) bool {
-	said, _ := d.Text("type")
+	body, _ := d.Text("type")
 
-	return said == aaep.TypeSubscriptionAccepted || said == aaep.TypeSubscriptionRejected
+	return body == aaep.TypeSubscriptionAccepted || body == aaep.TypeSubscriptionRejected
 }
 
 // resyncs answers whether a producer reports the present state of its session in place of
 // what came before: as a move from a state to itself (C-91).
 func resyncs(d aaep.Document, first bool) bool {
-	if said, _ := d.Text("type"); aaep.CompactType(said) != aaep.TypeStateChanged {
+	if body, _ := d.Text("type"); aaep.CompactType(body) != aaep.TypeStateChanged {
 		return false
 	}
 

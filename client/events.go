@@ -20,9 +20,9 @@ import (
 
 const (
 	closeTime = 2 * time.Second
-	// wordTime is how long a server that has started again may take to leave word of its new
+	// tokenTime is how long a server that has started again may take to leave word of its new
 	// token. It answers before that, and refuses the old one.
-	wordTime = 10 * time.Second
+	tokenTime = 10 * time.Second
 )
 
 // Event is one event with its JSON text.
@@ -35,29 +35,29 @@ type Event struct {
 
 // Events yields events in order. After a lost connection it resumes behind the last event, and yields none twice. With
 // Options.Session they end after the session's last event. What ends them early is the context's error, or an [*Error]:
-// the token is not accepted any more, or the server was gone for longer than Options.Patience.
+// the token is not accepted any more, or the server was gone for longer than Options.ReconnectTimeout.
 func (c *Client) Events(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		l := &hearing{client: c, yield: yield}
+		l := &eventStream{client: c, yield: yield}
 		l.connection = connection{
-			make: l.connect, over: func() bool { return l.gone || l.over }, mayReturn: l.mayReturn,
-			patience: c.o.Patience, now: c.o.Now, told: c.o.OnConnection,
+			make: l.connect, done: func() bool { return l.abandoned || l.ended }, mayReturn: l.mayReturn,
+			timeout: c.o.ReconnectTimeout, now: c.o.Now, report: c.o.OnConnection,
 		}
 
 		defer l.close(ctx)
 
-		if err := l.connection.keep(ctx); err != nil && !l.gone {
+		if err := l.connection.run(ctx); err != nil && !l.abandoned {
 			yield(Event{}, err)
 		}
 	}
 }
 
-// hearing is one run of Events.
-type hearing struct {
-	client *Client
-	yield  func(Event, error) bool
-	gone   bool // the consumer has stopped
-	over   bool // the session has ended
+// eventStream is one run of Events.
+type eventStream struct {
+	client    *Client
+	yield     func(Event, error) bool
+	abandoned bool // the consumer has stopped
+	ended     bool // the session has ended
 
 	refused      time.Time // since when the token does not count; zero while it does
 	subscription string
@@ -67,7 +67,7 @@ type hearing struct {
 }
 
 // mayReturn answers whether another try makes sense.
-func (l *hearing) mayReturn(err error) bool {
+func (l *eventStream) mayReturn(err error) bool {
 	var e *Error
 	if !errors.As(err, &e) {
 		return true // the stream has broken off
@@ -79,7 +79,7 @@ func (l *hearing) mayReturn(err error) bool {
 
 	switch e.Code {
 	case CodeUnauthenticated: // a new server has a new token, which the file tells
-		return l.client.o.ServerFile != "" && l.awaitsWord()
+		return l.client.o.ServerFile != "" && l.awaitsToken()
 	case CodeUnreachable, CodeNotFound:
 		return true
 	case CodeUsage, CodeInsecure, CodeForbidden, CodeConflict:
@@ -89,18 +89,18 @@ func (l *hearing) mayReturn(err error) bool {
 	}
 }
 
-// awaitsWord answers whether the file may still come to tell of another token.
-func (l *hearing) awaitsWord() bool {
+// awaitsToken answers whether the file may still come to tell of another token.
+func (l *eventStream) awaitsToken() bool {
 	now := l.client.o.Now()
 	if l.refused.IsZero() {
 		l.refused = now
 	}
 
-	return now.Sub(l.refused) <= wordTime
+	return now.Sub(l.refused) <= tokenTime
 }
 
 // connect subscribes where need be, and hears the stream to its end.
-func (l *hearing) connect(ctx context.Context) (heard bool, err error) {
+func (l *eventStream) connect(ctx context.Context) (connected bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
@@ -137,15 +137,15 @@ func (l *hearing) connect(ctx context.Context) (heard bool, err error) {
 	l.connection.back()
 	l.refused = time.Time{}
 
-	return true, l.hear(newFrames(answer.Body), func() { silent.Reset(silence) })
+	return true, l.receive(newFrames(answer.Body), func() { silent.Reset(silence) })
 }
 
 var errSilent = errors.New("the server has fallen silent")
 
-// hear yields what comes.
-func (l *hearing) hear(from *frames, alive func()) error {
+// receive yields what comes.
+func (l *eventStream) receive(from *frames, onData func()) error {
 	for {
-		f, err := from.next(alive)
+		f, err := from.next(onData)
 		if err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func (l *hearing) hear(from *frames, alive func()) error {
 			return &Error{Code: CodeStrange, Message: "the server sends an event that cannot be read: " + cause.Of(err), Hint: "see that both are of the same version", Err: err}
 		}
 
-		if l.seen.Add(event.ID) && !l.take(Event{Event: event, Raw: f.data}) {
+		if l.seen.Add(event.ID) && !l.deliver(Event{Event: event, Raw: f.data}) {
 			return nil
 		}
 
@@ -165,22 +165,22 @@ func (l *hearing) hear(from *frames, alive func()) error {
 	}
 }
 
-// take hands one event on and reports whether there will be more.
-func (l *hearing) take(d Event) bool {
+// deliver hands one event on and reports whether there will be more.
+func (l *eventStream) deliver(d Event) bool {
 	if !l.yield(d, nil) {
-		l.gone = true
+		l.abandoned = true
 	}
 
 	switch d.Payload.(type) {
 	case aaep.SessionCompleted, aaep.SessionErrored, aaep.SessionCancelled:
-		l.over = d.SessionID == l.client.o.Session
+		l.ended = d.SessionID == l.client.o.Session
 	}
 
-	return !l.gone && !l.over
+	return !l.abandoned && !l.ended
 }
 
 // subscribe asks for the events (Appendix B).
-func (l *hearing) subscribe(ctx context.Context) error {
+func (l *eventStream) subscribe(ctx context.Context) error {
 	request, err := l.client.request()
 	if err != nil {
 		return err
@@ -223,12 +223,12 @@ func (c *Client) request() ([]byte, error) {
 		},
 	}
 
-	wishes := map[string]any{"observe_questions": true} // also of anyone who may not answer
+	extensions := map[string]any{"observe_questions": true} // also of anyone who may not answer
 	if c.o.Session != "" {
-		wishes["session_ids"] = []string{c.o.Session}
+		extensions["session_ids"] = []string{c.o.Session}
 	}
 
-	ours, err := json.Marshal(wishes, json.Deterministic(true))
+	ours, err := json.Marshal(extensions, json.Deterministic(true))
 	if err != nil {
 		return nil, &Error{Code: CodeUsage, Message: "the session's name is not UTF-8", Err: err}
 	}
@@ -263,7 +263,7 @@ func rejected(answer *http.Response, raw []byte) error {
 
 // refused reads the refusal of a stream.
 func refused(answer *http.Response) error {
-	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxPlace))
+	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxFile))
 	if err != nil {
 		return unreachable(answer.Request.URL, err)
 	}
@@ -272,7 +272,7 @@ func refused(answer *http.Response) error {
 }
 
 // close gives the subscription back, if the server is there.
-func (l *hearing) close(ctx context.Context) {
+func (l *eventStream) close(ctx context.Context) {
 	if l.subscription == "" {
 		return
 	}

@@ -26,18 +26,18 @@ func (c *Client) LoginCode(ctx context.Context) (api.LoginCode, error) {
 
 // Preferences reads what the token's person has set.
 func (c *Client) Preferences(ctx context.Context) (api.Preferences, error) {
-	var held api.Preferences
+	var current api.Preferences
 
-	err := c.call(ctx, to(api.RoutePreferences), nil, &held)
+	err := c.call(ctx, to(api.RoutePreferences), nil, &current)
 
-	return held, err
+	return current, err
 }
 
 // SetPreferences sets the members that are not nil and returns all that then hold.
 func (c *Client) SetPreferences(ctx context.Context, set api.Preferences) (api.Preferences, error) {
-	var held api.Preferences
+	var current api.Preferences
 
-	err := c.call(ctx, to(api.RouteSetPreferences), set, &held)
+	err := c.call(ctx, to(api.RouteSetPreferences), set, &current)
 
-	return held, err
+	return current, err
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// Place is where a server is and how programs of its own user are let in. A server leaves
+// ServerInfo is where a server is and how programs of its own user are let in. A server leaves
 // it in its data directory, in a file that only that user may read.
-type Place struct {
+type ServerInfo struct {
 	URL    string `json:"url"`
 	Page   string `json:"page"` // where browsers find the page
 	PID    int    `json:"pid"`
@@ -27,22 +27,22 @@ type Place struct {
 	Started time.Time `json:"started"`
 }
 
-// maxPlace bounds the files that are read here.
-const maxPlace = 64 << 10
+// maxFile bounds the files that are read here.
+const maxFile = 64 << 10
 
-// ReadPlace reads the file of a server. That there is none is [ErrUnreachable].
-func ReadPlace(path string) (Place, error) {
+// ReadServerFile reads the file of a server. That there is none is [ErrUnreachable].
+func ReadServerFile(path string) (ServerInfo, error) {
 	raw, err := readShort(path)
 	if err != nil {
-		return Place{}, &Error{
+		return ServerInfo{}, &Error{
 			Code: CodeUnreachable, Message: "no server has left its address in " + path,
 			Hint: "start it with `earshot up`, or name it with --url and --token-file", Err: err,
 		}
 	}
 
-	var p Place
+	var p ServerInfo
 	if err := json.Unmarshal(raw, &p); err != nil || p.URL == "" || p.Token == "" {
-		return Place{}, &Error{
+		return ServerInfo{}, &Error{
 			Code: CodeUnreachable, Message: "the file " + path + " does not say where a server is",
 			Hint: "start `earshot up` again; it writes the file again", Err: err,
 		}
@@ -59,8 +59,8 @@ func readShort(path string) ([]byte, error) {
 
 	defer func() { _ = f.Close() }()
 
-	raw, err := io.ReadAll(io.LimitReader(f, maxPlace+1))
-	if err == nil && len(raw) > maxPlace {
+	raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(raw) > maxFile {
 		err = fmt.Errorf("%s is larger than 64 KiB", path)
 	}
 
@@ -71,21 +71,21 @@ func readShort(path string) ([]byte, error) {
 	return raw, nil
 }
 
-// place finds the server and the token, anew each time.
-func (c *Client) place() (Place, error) {
-	p := Place{URL: c.o.URL, Token: c.o.Token}
+// serverInfo finds the server and the token, anew each time.
+func (c *Client) serverInfo() (ServerInfo, error) {
+	p := ServerInfo{URL: c.o.URL, Token: c.o.Token}
 
 	if c.o.ServerFile != "" {
 		var err error
-		if p, err = ReadPlace(c.o.ServerFile); err != nil {
-			return Place{}, err
+		if p, err = ReadServerFile(c.o.ServerFile); err != nil {
+			return ServerInfo{}, err
 		}
 	}
 
 	if c.o.TokenFile != "" {
 		raw, err := readShort(c.o.TokenFile)
 		if err != nil {
-			return Place{}, &Error{
+			return ServerInfo{}, &Error{
 				Code: CodeUsage, Message: "the token file cannot be read: " + cause.Of(err), Hint: "name a file that holds a token, as `earshot token add` shows it", Err: err,
 			}
 		}
@@ -95,7 +95,7 @@ func (c *Client) place() (Place, error) {
 	}
 
 	if p.Token == "" {
-		return Place{}, &Error{Code: CodeUsage, Message: "there is no token to say who this is", Hint: "make one with `earshot token add` and name its file with --token-file"}
+		return ServerInfo{}, &Error{Code: CodeUsage, Message: "there is no token to say who this is", Hint: "make one with `earshot token add` and name its file with --token-file"}
 	}
 
 	var err error

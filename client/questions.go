@@ -17,8 +17,8 @@ func (c *Client) Questions(ctx context.Context) ([]api.OpenQuestion, error) {
 	return c.questions(ctx, url.Values{})
 }
 
-// LookAtQuestions lists what [Client.Questions] does, and no question counts as shown: for who shows them to nobody.
-func (c *Client) LookAtQuestions(ctx context.Context) ([]api.OpenQuestion, error) {
+// PeekQuestions lists what [Client.Questions] does, and no question counts as shown: for who shows them to nobody.
+func (c *Client) PeekQuestions(ctx context.Context) ([]api.OpenQuestion, error) {
 	return c.questions(ctx, url.Values{"look": {"true"}})
 }
 
@@ -61,12 +61,12 @@ func (c *Client) Arguments(ctx context.Context, question int) (jsontext.Value, e
 	return c.arguments(ctx, question, false)
 }
 
-// LookAtArguments reads what [Client.Arguments] does, and nothing counts as read: for who does not show all of it at once.
-func (c *Client) LookAtArguments(ctx context.Context, question int) (jsontext.Value, error) {
+// PeekArguments reads what [Client.Arguments] does, and nothing counts as read: for who does not show all of it at once.
+func (c *Client) PeekArguments(ctx context.Context, question int) (jsontext.Value, error) {
 	return c.arguments(ctx, question, true)
 }
 
-func (c *Client) arguments(ctx context.Context, question int, look bool) (jsontext.Value, error) {
+func (c *Client) arguments(ctx context.Context, question int, peek bool) (jsontext.Value, error) {
 	var (
 		all strings.Builder
 		at  int64
@@ -76,7 +76,7 @@ func (c *Client) arguments(ctx context.Context, question int, look bool) (jsonte
 		var part api.ArgumentsPart
 
 		query := url.Values{"offset": {strconv.FormatInt(at, 10)}}
-		if look {
+		if peek {
 			query.Set("look", "true")
 		}
 

@@ -26,15 +26,15 @@ import (
 // The subprotocol of a WebSocket (TR-WS-02), and the close codes that a producer gives
 // when it will say no more (TR-WS-07).
 const (
-	subprotocol           = "aaep.v1"
-	closeClean            = websocket.StatusCode(4000)
-	closeRejected         = websocket.StatusCode(4001)
-	closeNotKnown         = websocket.StatusCode(4002)
-	closeNotAllowed       = websocket.StatusCode(4003)
-	closeForAMistake      = websocket.StatusCode(4004)
-	closeByTheListener    = websocket.StatusCode(4005)
-	defaultRecordPatience = 30 * time.Second
-	webSocketMessageMax   = 16 << 20
+	subprotocol          = "aaep.v1"
+	closeClean           = websocket.StatusCode(4000)
+	closeRejected        = websocket.StatusCode(4001)
+	closeNotKnown        = websocket.StatusCode(4002)
+	closeNotAllowed      = websocket.StatusCode(4003)
+	closeForAMistake     = websocket.StatusCode(4004)
+	closeByTheListener   = websocket.StatusCode(4005)
+	defaultRecordTimeout = 30 * time.Second
+	webSocketMessageMax  = 16 << 20
 )
 
 // RecordOptions say which stream to record, and as whom. URL is required.
@@ -50,8 +50,8 @@ type RecordOptions struct {
 	TokenFile string
 	// Name is how this listener calls itself where it subscribes; default "earshot".
 	Name string
-	// Patience is how long a lost connection is tried for again; default 30 seconds.
-	Patience time.Duration
+	// ReconnectTimeout is how long a lost connection is tried for again; default 30 seconds.
+	ReconnectTimeout time.Duration
 	// OnConnection is called when the connection is lost and when it is back, once each.
 	OnConnection func(Connection)
 	// Now is the clock; default time.Now.
@@ -86,12 +86,12 @@ func Record(ctx context.Context, o RecordOptions) iter.Seq2[RawMessage, error] {
 
 		defer t.http.CloseIdleConnections()
 
-		err = t.connection.keep(ctx)
-		if t.continuity.incomplete() && !t.gone {
+		err = t.connection.run(ctx)
+		if t.continuity.incomplete() && !t.abandoned {
 			t.lost()
 		}
 
-		if err != nil && !t.gone {
+		if err != nil && !t.abandoned {
 			yield(RawMessage{}, err)
 		}
 	}
@@ -105,8 +105,8 @@ type recorder struct {
 	http  *http.Client
 	yield func(RawMessage, error) bool
 
-	gone       bool // the consumer has stopped
-	over       bool // the producer has
+	abandoned  bool // the consumer has stopped
+	ended      bool // the producer has
 	stream     string
 	last       string // the id behind which a stream of server-sent events is taken up
 	continuity continuity
@@ -115,7 +115,7 @@ type recorder struct {
 
 func newRecorder(o RecordOptions) (*recorder, error) {
 	o.Name = cmp.Or(o.Name, "earshot")
-	o.Patience = cmp.Or(o.Patience, defaultRecordPatience)
+	o.ReconnectTimeout = cmp.Or(o.ReconnectTimeout, defaultRecordTimeout)
 
 	if o.Now == nil {
 		o.Now = time.Now
@@ -151,7 +151,7 @@ func newRecorder(o RecordOptions) (*recorder, error) {
 	}
 
 	t.connection = connection{
-		over: func() bool { return t.gone || t.over }, mayReturn: t.mayReturn, patience: o.Patience, now: o.Now, told: o.OnConnection,
+		done: func() bool { return t.abandoned || t.ended }, mayReturn: t.mayReturn, timeout: o.ReconnectTimeout, now: o.Now, report: o.OnConnection,
 	}
 
 	switch u.Scheme {
@@ -199,7 +199,7 @@ func (t *recorder) mayReturn(err error) bool {
 }
 
 // receiveEvents hears a stream of server-sent events to its end.
-func (t *recorder) receiveEvents(ctx context.Context) (heard bool, err error) {
+func (t *recorder) receiveEvents(ctx context.Context) (connected bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
@@ -221,7 +221,7 @@ func (t *recorder) receiveEvents(ctx context.Context) (heard bool, err error) {
 
 	switch {
 	case answer.StatusCode == http.StatusNoContent: // the standard's word for: do not come back
-		t.over = true
+		t.ended = true
 
 		return true, nil
 	case answer.StatusCode != http.StatusOK:
@@ -242,9 +242,9 @@ func (t *recorder) receiveEvents(ctx context.Context) (heard bool, err error) {
 	return true, t.frames(from, func() { silent.Reset(silence) })
 }
 
-func (t *recorder) frames(from *frames, alive func()) error {
+func (t *recorder) frames(from *frames, onData func()) error {
 	for {
-		f, err := from.next(alive)
+		f, err := from.next(onData)
 		if errors.Is(err, errLongLine) || errors.Is(err, errLongFrame) {
 			return t.tooLong(err) // it would be as long the next time
 		}
@@ -258,10 +258,10 @@ func (t *recorder) frames(from *frames, alive func()) error {
 		}
 
 		if f.name == "" || f.name == "message" || f.name == aaepEvent {
-			t.take(RawMessage{ID: f.id, Raw: f.data})
+			t.deliver(RawMessage{ID: f.id, Raw: f.data})
 		}
 
-		if t.gone {
+		if t.abandoned {
 			return nil
 		}
 	}
@@ -270,21 +270,21 @@ func (t *recorder) frames(from *frames, alive func()) error {
 // aaepEvent is the name of an event that carries a message (TR-SSE-06).
 const aaepEvent = "aaep.event"
 
-// take hands a message on, unless it has come before.
-func (t *recorder) take(m RawMessage) {
+// deliver hands a message on, unless it has come before.
+func (t *recorder) deliver(m RawMessage) {
 	fresh, lost := t.continuity.receive(m)
 	if lost {
 		t.lost()
 	}
 
-	if fresh && !t.gone {
-		t.gone = !t.yield(m, nil)
+	if fresh && !t.abandoned {
+		t.abandoned = !t.yield(m, nil)
 	}
 }
 
 // lost tells that messages may be missing.
 func (t *recorder) lost() {
-	t.gone = !t.yield(RawMessage{}, &Error{
+	t.abandoned = !t.yield(RawMessage{}, &Error{
 		Code: CodeLost, Message: "messages may be missing: the connection to " + t.url.Host + " was lost, and what was sent meanwhile did not come again",
 		Hint: "record again; server-sent events with ids are resumed where they broke off",
 	})
@@ -323,7 +323,7 @@ func (t *recorder) find(ctx context.Context) error {
 		return t.refused(answer)
 	}
 
-	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxPlace))
+	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxFile))
 	if err != nil {
 		return t.silent(err)
 	}
@@ -342,7 +342,7 @@ func (t *recorder) find(ctx context.Context) error {
 
 	query := url.Values{"subscription_id": {accepted.SubscriptionID}}
 	t.stream = t.url.JoinPath(api.AAEPRoot, "events").String() + "?" + query.Encode()
-	t.take(RawMessage{Raw: raw})
+	t.deliver(RawMessage{Raw: raw})
 
 	return nil
 }
@@ -412,7 +412,7 @@ func (t *recorder) direct() bool { return strings.Trim(t.url.Path, "/") != "" }
 
 // refused reads why there is no stream.
 func (t *recorder) refused(answer *http.Response) error {
-	raw, _ := io.ReadAll(io.LimitReader(answer.Body, maxPlace))
+	raw, _ := io.ReadAll(io.LimitReader(answer.Body, maxFile))
 
 	var e *Error
 	if err := refusal(answer, raw); errors.As(err, &e) && e.Code != CodeStrange {

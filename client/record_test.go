@@ -138,7 +138,7 @@ func TestTapSubscribes(t *testing.T) {
 func TestTapSubscribesAgain(t *testing.T) {
 	t.Parallel()
 
-	var made, heard atomic.Int32
+	var made, connected atomic.Int32
 
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /aaep/v1/subscriptions", func(w http.ResponseWriter, _ *http.Request) {
@@ -151,7 +151,7 @@ func TestTapSubscribesAgain(t *testing.T) {
 		after := q.Header.Get("Last-Event-ID")
 
 		switch id := q.URL.Query().Get("subscription_id"); {
-		case id == "sub_1" && heard.Add(1) == 1:
+		case id == "sub_1" && connected.Add(1) == 1:
 			_, _ = io.WriteString(w, event(1))
 		case id == "sub_1": // the server has started again
 			http.Error(w, "none of yours", http.StatusNotFound)
@@ -219,7 +219,7 @@ func TestTapLost(t *testing.T) {
 
 	const accepted, reply = `{"type":"subscription.accepted","subscription_id":"sub_1"}`, `{"type":"confirmation.reply"}`
 
-	anew := `{"event_id":"evt_9","type":"aaep:agent.state.changed","from_state":"thinking","to_state":"thinking"}`
+	restarted := `{"event_id":"evt_9","type":"aaep:agent.state.changed","from_state":"thinking","to_state":"thinking"}`
 	resync := `{"event_id":"evt_9","type":"aaep:agent.state.changed","from_state":"a","to_state":"b","extensions":{"earshot":{"resync":true}}}`
 	numbered := func(n int) string { return fmt.Sprintf(`{"event_id":"evt_%d"}`, n) }
 	lost := string(client.CodeLost)
@@ -241,12 +241,12 @@ func TestTapLost(t *testing.T) {
 		"the last has no id":             {first: []string{numbered(1), reply}, second: []string{numbered(1), reply, numbered(2)}, want: []string{"evt_1", aaep.TypeConfirmationReply, "evt_2"}},
 		"it is taken up":                 {first: []string{numbered(1)}, second: []string{numbered(2)}, over: "ids", want: []string{"evt_1", "evt_2"}},
 		"it is taken up at a reply":      {first: []string{numbered(1), reply}, second: []string{reply, numbered(2), reply}, over: "ids", want: []string{"evt_1", aaep.TypeConfirmationReply, "evt_2", aaep.TypeConfirmationReply}},
-		"it is taken up, and again":      {first: []string{numbered(1)}, second: []string{numbered(1), anew, numbered(2)}, over: "ids", want: []string{"evt_1", lost, "evt_9", "evt_2"}},
+		"it is taken up, and again":      {first: []string{numbered(1)}, second: []string{numbered(1), restarted, numbered(2)}, over: "ids", want: []string{"evt_1", lost, "evt_9", "evt_2"}},
 		"it is taken up, and ours again": {first: []string{numbered(1)}, second: []string{numbered(8), resync}, over: "ids", want: []string{"evt_1", "evt_8", lost, "evt_9"}},
-		"a state that stays":             {first: []string{numbered(1)}, second: []string{numbered(2), anew}, over: "ids", want: []string{"evt_1", "evt_2", "evt_9"}},
+		"a state that stays":             {first: []string{numbered(1)}, second: []string{numbered(2), restarted}, over: "ids", want: []string{"evt_1", "evt_2", "evt_9"}},
 		"bare, it goes on somewhere":     {first: []string{numbered(1), numbered(2)}, second: []string{numbered(4)}, over: "bare", want: []string{"evt_1", "evt_2", lost, "evt_4"}},
 		"bare, from the beginning":       {first: []string{numbered(1), numbered(2)}, second: []string{numbered(1), numbered(2), numbered(3)}, over: "bare", want: []string{"evt_1", "evt_2", "evt_3"}},
-		"anew the first time":            {first: []string{anew}, second: []string{numbered(2)}, over: "ids", want: []string{"evt_9", "evt_2"}},
+		"anew the first time":            {first: []string{restarted}, second: []string{numbered(2)}, over: "ids", want: []string{"evt_9", "evt_2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -268,18 +268,18 @@ func TestTapLost(t *testing.T) {
 				address = "ws" + strings.TrimPrefix(address, "http")
 			}
 
-			var heard []string
+			var connected []string
 
 			for m, err := range client.Record(t.Context(), client.RecordOptions{URL: address}) {
 				if e, ok := errors.AsType[*client.Error](err); ok {
-					heard = append(heard, string(e.Code))
+					connected = append(connected, string(e.Code))
 				} else {
-					heard = append(heard, named(m.Raw))
+					connected = append(connected, named(m.Raw))
 				}
 			}
 
-			if !slices.Equal(heard, c.want) {
-				t.Errorf("heard %q, expected %q", heard, c.want)
+			if !slices.Equal(connected, c.want) {
+				t.Errorf("heard %q, expected %q", connected, c.want)
 			}
 		})
 	}
@@ -408,7 +408,7 @@ func TestTapPatience(t *testing.T) {
 		var told []client.Connection
 
 		o := client.RecordOptions{
-			URL: "http://localhost/events", Transport: nobody{}, Patience: 10 * time.Second,
+			URL: "http://localhost/events", Transport: nobody{}, ReconnectTimeout: 10 * time.Second,
 			OnConnection: func(c client.Connection) { told = append(told, c) },
 		}
 		began := time.Now()

@@ -102,7 +102,7 @@ func (c *Client) PastEvents(ctx context.Context, session string) iter.Seq2[Event
 		for {
 			line, err := lines.next()
 			if err != nil && len(line) == 0 {
-				if !over(err) {
+				if !isEOF(err) {
 					yield(Event{}, unreachable(answer.Request.URL, err))
 				}
 

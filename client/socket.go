@@ -11,7 +11,7 @@ import (
 
 // receiveSocket subscribes on a WebSocket and hears it to its end (TR-WS-01 to 08). There
 // is not a resuming: what comes again is known when it comes.
-func (t *recorder) receiveSocket(ctx context.Context) (heard bool, err error) {
+func (t *recorder) receiveSocket(ctx context.Context) (connected bool, err error) {
 	header := http.Header{}
 	if t.token != "" {
 		header.Set("Authorization", "Bearer "+t.token)
@@ -53,7 +53,7 @@ func (t *recorder) messages(ctx context.Context, socket *websocket.Conn) error {
 			return t.closed(err)
 		}
 
-		if t.take(RawMessage{Raw: raw}); t.gone {
+		if t.deliver(RawMessage{Raw: raw}); t.abandoned {
 			_ = socket.Close(closeByTheListener, "")
 
 			return nil
@@ -69,7 +69,7 @@ func (t *recorder) closed(err error) error {
 
 	switch code := websocket.CloseStatus(err); code {
 	case closeClean, websocket.StatusNormalClosure:
-		t.over = true
+		t.ended = true
 
 		return nil
 	case closeRejected, closeNotKnown, closeNotAllowed, closeForAMistake, websocket.StatusPolicyViolation, websocket.StatusProtocolError, websocket.StatusUnsupportedData:

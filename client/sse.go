@@ -21,7 +21,7 @@ var (
 	errLongFrame = errors.New("an event is longer than 16 MiB")
 )
 
-func over(err error) bool { return errors.Is(err, io.EOF) }
+func isEOF(err error) bool { return errors.Is(err, io.EOF) }
 
 // frame is one event of a stream.
 type frame struct {
@@ -46,7 +46,7 @@ func newFrames(from io.Reader) *frames { return &frames{from: bufio.NewReader(fr
 
 // next reads up to the end of an event that has data. Alive is called for each line,
 // comments among them. What is not ended by an empty line does not count.
-func (s *frames) next(alive func()) (frame, error) {
+func (s *frames) next(onData func()) (frame, error) {
 	var (
 		f       frame
 		hasData bool
@@ -58,7 +58,7 @@ func (s *frames) next(alive func()) (frame, error) {
 			return frame{}, err
 		}
 
-		alive()
+		onData()
 
 		if len(line) == 0 {
 			if f.id = s.id; hasData {

@@ -153,7 +153,7 @@ func (s *stage) start() error {
 		}
 		<-time.After(20 * time.Millisecond) // the program has its own clock
 	}
-	place, err := client.ReadPlace(filepath.Join(s.data, "server.json"))
+	place, err := client.ReadServerFile(filepath.Join(s.data, "server.json"))
 	s.url = place.URL
 	return err
 }

@@ -50,7 +50,7 @@ func (s *Server) serve(o Options, certificate *address.Certificate, listeners []
 	i := s.instance
 	s.hosts = mcp.NewHTTP(mcp.HTTPOptions{Dial: s.dialInProcess, Version: o.Version, Logger: o.Logger})
 	s.web, err = web.New(web.Options{
-		Hub: web.Over(i.Hub), Programs: web.OverAgents(i.Hub), MCP: s.serveHost, Access: i.Access,
+		Hub: web.FromHub(i.Hub), Programs: web.AgentsFromHub(i.Hub), MCP: s.serveHost, Access: i.Access,
 		Agents: s.check, Now: i.Now, Logger: o.Logger, PageURL: s.page, AllowedOrigins: o.AllowOrigins,
 		User:  peer.Of,
 		Ready: i.Hub.Ready, Counters: s.counters, Credentials: s.credentials,
@@ -72,7 +72,7 @@ func (s *Server) serve(o Options, certificate *address.Certificate, listeners []
 	}
 	for _, l := range listeners {
 		s.serving.Go(func() {
-			if err := s.take(l); !errors.Is(err, http.ErrServerClosed) {
+			if err := s.accept(l); !errors.Is(err, http.ErrServerClosed) {
 				i.Fail(cause.Fail(err, "the HTTP server has failed", ""))
 			}
 		})
@@ -80,8 +80,8 @@ func (s *Server) serve(o Options, certificate *address.Certificate, listeners []
 	return nil
 }
 
-// take takes connections until the server ends; those of other machines by TLS.
-func (s *Server) take(l net.Listener) error {
+// accept takes connections until the server ends; those of other machines by TLS.
+func (s *Server) accept(l net.Listener) error {
 	if s.https != "" && l.Addr().String() == s.https {
 		return s.http.ServeTLS(l, "", "") //nolint:wrapcheck // the caller says what has failed
 	}

@@ -49,8 +49,8 @@ type Options struct {
 	// Ledger is a PostgreSQL database for the ledger, such as postgres://earshot@db.example.org/earshot. Default: a file in the
 	// data directory.
 	Ledger string
-	// TakeOver takes the database over from another data directory; what was under way in it counts as unknown.
-	TakeOver bool
+	// Takeover takes the database over from another data directory; what was under way in it counts as unknown.
+	Takeover bool
 	// Policy is the YAML file with the operator's rules. Default: none.
 	Policy string
 	// RetentionContent and RetentionReceipts are how long things are kept, such as 30d, or forever. Default: what was said last, else

@@ -18,18 +18,18 @@ import (
 	"github.com/earshot-dev/earshot/internal/transport/web"
 )
 
-// leaveWord writes down where the server is and how others come in: programs of this user,
+// writeServerFile writes down where the server is and how others come in: programs of this user,
 // and apart from that the user as a person.
-func (s *Server) leaveWord(now time.Time) error {
+func (s *Server) writeServerFile(now time.Time) error {
 	data := s.instance.Data
 	if err := datadir.WriteFile(data.File(datadir.PersonFile), []byte(s.instance.PersonToken+"\n")); err != nil {
 		return err
 	}
-	place := client.Place{
+	info := client.ServerInfo{
 		URL: s.url, Page: s.page + "/", PID: os.Getpid(), Person: instance.LocalUser(), Token: s.instance.Token, Policy: s.instance.Policy.Path,
 		Started: now.UTC().Truncate(time.Second),
 	}
-	raw, err := json.Marshal(place, jsontext.Multiline(true))
+	raw, err := json.Marshal(info, jsontext.Multiline(true))
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", datadir.ServerFile, err)
 	}
@@ -38,9 +38,9 @@ func (s *Server) leaveWord(now time.Time) error {
 
 // credentials has the files of credentials count as they are now.
 func (s *Server) credentials(ctx context.Context) (api.Credentials, error) {
-	answer, err := s.instance.Members.TakeUp(ctx)
-	if said, is := errors.AsType[*cause.Error](err); is {
-		return answer, &web.Refusal{Kind: api.KindUnavailable, Message: said.Message, Hint: said.Hint, Cause: err}
+	answer, err := s.instance.Members.Reload(ctx)
+	if failure, is := errors.AsType[*cause.Error](err); is {
+		return answer, &web.Refusal{Kind: api.KindUnavailable, Message: failure.Message, Hint: failure.Hint, Cause: err}
 	}
 	return answer, err
 }

@@ -82,8 +82,8 @@ func (s *Server) openInstance(ctx context.Context, o Options) (*instance.Instanc
 	}
 	points, _ := o.LookupEnv(fault.Variable)
 	inner := instance.Options{
-		Data: o.Data, Policy: policy, Shared: true, Database: o.Ledger, TakeOver: o.TakeOver, Listen: o.NATSListen, Retention: o.retention(),
-		Agents: slices.Collect(maps.Keys(s.agents)), Say: o.Notice,
+		Data: o.Data, Policy: policy, Shared: true, Database: o.Ledger, Takeover: o.Takeover, Listen: o.NATSListen, Retention: o.retention(),
+		Agents: slices.Collect(maps.Keys(s.agents)), Notice: o.Notice,
 		Now: o.Now, LookupEnv: o.LookupEnv, Logger: o.Logger, Reached: fault.Points(points),
 	}
 	for _, one := range o.Services {
@@ -123,7 +123,7 @@ func (s *Server) open(ctx context.Context, o Options, certificate *address.Certi
 	if err := s.serve(o, certificate, listeners); err != nil {
 		return err
 	}
-	if err := s.leaveWord(o.Now()); err != nil {
+	if err := s.writeServerFile(o.Now()); err != nil {
 		return cause.Fail(err, "the files that say where the server is cannot be written", "make room in "+s.instance.Data.Path)
 	}
 	return s.resumeAll(ctx)

@@ -77,8 +77,8 @@ func TestOptions(t *testing.T) {
 			row.o.Data = t.TempDir()
 		}
 		s, err := server.New(t.Context(), row.o)
-		said, is := errors.AsType[*server.Error](err)
-		if !is || said.Kind != server.Usage || !strings.Contains(said.Message, row.says) || said.Hint == "" {
+		failure, is := errors.AsType[*server.Error](err)
+		if !is || failure.Kind != server.Usage || !strings.Contains(failure.Message, row.says) || failure.Hint == "" {
 			t.Errorf("%q: %#v", row.says, err)
 		}
 		if s != nil {

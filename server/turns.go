@@ -46,8 +46,8 @@ func (s *Server) check(_ context.Context, t *api.TurnStart) error {
 	agent, here := s.agents[t.Agent]
 	if here && agent.Check != nil {
 		err := agent.Check(t)
-		if said, is := errors.AsType[*Error](err); is {
-			return invalid(said.Message, said.Hint)
+		if failure, is := errors.AsType[*Error](err); is {
+			return invalid(failure.Message, failure.Hint)
 		}
 		return err
 	}
@@ -64,7 +64,7 @@ func (s *Server) check(_ context.Context, t *api.TurnStart) error {
 // resumeAll goes on with every turn that an earlier process has left, but for those that their agent leaves parked.
 func (s *Server) resumeAll(ctx context.Context) error {
 	switch {
-	case s.instance.TakenOver:
+	case s.instance.LedgerMoved:
 		s.notice("Ledger: taken over from another data directory. What was under way is not repeated; you will be asked about it.")
 	case s.instance.Restored:
 		s.notice(instance.RestoredNote)

@@ -34,8 +34,8 @@ func Error(code utp.Code, message string) *utp.ToolError {
 // what may be done once only, and was cut short without a word on how far it had come, nobody
 // can tell the outcome; unless it was a person who stopped it, a person is asked.
 func ended(ctx context.Context, class utp.Class, r Result, err error) error {
-	_, told := errors.AsType[*utp.ToolError](err)
-	if told || ctx.Err() == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Cause(ctx)) {
+	_, described := errors.AsType[*utp.ToolError](err)
+	if described || ctx.Err() == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Cause(ctx)) {
 		return err
 	}
 	code, why := causeOf(ctx)

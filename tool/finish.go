@@ -13,10 +13,10 @@ import (
 
 // finish records the result. It outlives the service's context by grace: an effect
 // that happened must not go untold for want of a moment.
-func (s *Service) finish(alive context.Context, held api.OwnerRequest, r Result, failure error) (utp.Status, utp.Code) {
-	ctx, cancel := s.lastWords(alive)
+func (s *Service) finish(serviceCtx context.Context, owner api.OwnerRequest, r Result, failure error) (utp.Status, utp.Code) {
+	ctx, cancel := s.untilGrace(serviceCtx)
 	defer cancel()
-	request := api.FinishRequest{OwnerRequest: held, Status: r.Status}
+	request := api.FinishRequest{OwnerRequest: owner, Status: r.Status}
 	if request.Status == "" {
 		request.Status = utp.StatusSuccess
 	}
@@ -29,15 +29,15 @@ func (s *Service) finish(alive context.Context, held api.OwnerRequest, r Result,
 			request.Status = utp.StatusTimeout
 		}
 	}
-	untold, err := s.store(ctx, r, &request.Result)
-	if untold != nil {
-		request.Status, request.Error = utp.StatusFailed, cmp.Or(request.Error, untold)
+	rejected, err := s.store(ctx, r, &request.Result)
+	if rejected != nil {
+		request.Status, request.Error = utp.StatusFailed, cmp.Or(request.Error, rejected)
 	}
 	if err == nil {
 		err = s.ask(ctx, api.OpFinish, request, nil)
 	}
 	if err != nil {
-		s.o.Logger.Error("not finished", "call", held.Call, "error", err)
+		s.o.Logger.Error("not finished", "call", owner.Call, "error", err)
 	}
 	if request.Error == nil {
 		return request.Status, ""
@@ -58,7 +58,7 @@ func (s *Service) ask(ctx context.Context, op string, request, into any) error {
 // store puts a result's value into a body. What cannot be put, for its form or its
 // size, comes back as an error for the caller to tell: what was done must not go untold
 // for want of a value. Any other error says that the kernel was not reached.
-func (s *Service) store(ctx context.Context, r Result, into *api.Body) (untold *utp.ToolError, err error) {
+func (s *Service) store(ctx context.Context, r Result, into *api.Body) (rejected *utp.ToolError, err error) {
 	if r.Value == nil {
 		return nil, nil //nolint:nilnil // Nothing to put, and nothing wrong.
 	}
@@ -77,13 +77,13 @@ func (s *Service) store(ctx context.Context, r Result, into *api.Body) (untold *
 	return nil, err
 }
 
-// lastWords is a context that ends only grace after the service's own.
-func (s *Service) lastWords(alive context.Context) (context.Context, context.CancelFunc) {
-	own, cancel := context.WithCancel(context.WithoutCancel(alive))
+// untilGrace is a context that ends only grace after the service's own.
+func (s *Service) untilGrace(serviceCtx context.Context) (context.Context, context.CancelFunc) {
+	declared, cancel := context.WithCancel(context.WithoutCancel(serviceCtx))
 	timer := time.AfterFunc(time.Hour, cancel)
 	timer.Stop()
-	stop := context.AfterFunc(alive, func() { timer.Reset(grace) })
-	return own, func() {
+	stop := context.AfterFunc(serviceCtx, func() { timer.Reset(grace) })
+	return declared, func() {
 		stop()
 		timer.Stop()
 		cancel()

@@ -68,12 +68,12 @@ func derived(d utp.Definition, t reflect.Type) (utp.Definition, error) {
 // Reconciled is the tool with a function that finds out what became of a call whose service
 // died or fell silent: it gets the same arguments as the call. The definition says so, for
 // the kernel asks no other.
-func Reconciled[Args any](t Tool, find func(ctx context.Context, c *Call, args Args) (Fate, Result, error)) (Tool, error) {
+func Reconciled[Args any](t Tool, find func(ctx context.Context, c *Call, args Args) (Outcome, Result, error)) (Tool, error) {
 	var err error
 	if t.Definition.Options, err = withOption(t.Definition.Options, "reconciles", true); err != nil {
 		return t, &utp.DefinitionError{Tool: t.Definition.Tool, Field: "options", Found: "refused: " + err.Error(), Expected: "a JSON object", Err: err}
 	}
-	t.Reconcile = func(ctx context.Context, c *Call) (Fate, Result, error) {
+	t.Reconcile = func(ctx context.Context, c *Call) (Outcome, Result, error) {
 		var args Args
 		if err := c.Decode(&args); err != nil {
 			return Unknown, Result{}, err

@@ -183,11 +183,11 @@ func FuzzCommand(f *testing.F) {
 }
 
 // untilEnded works until its context ends, and says why it did.
-func untilEnded(told chan<- error) func(context.Context, *tool.Call) (tool.Result, error) {
+func untilEnded(described chan<- error) func(context.Context, *tool.Call) (tool.Result, error) {
 	return func(ctx context.Context, c *tool.Call) (tool.Result, error) {
 		<-ctx.Done()
 		cause := context.Cause(ctx)
-		told <- cause
+		described <- cause
 		if errors.Is(cause, tool.ErrLost) && c.Ready() == nil {
 			return tool.Result{}, errors.New("the effect was allowed")
 		}
@@ -201,7 +201,7 @@ func TestContextEnds(t *testing.T) {
 	t.Parallel()
 	refuse := func(k *kernel, code utp.Code) {
 		k.mu.Lock()
-		k.answer[api.OpBeat] = func(int, jsontext.Value) (any, error) { return nil, &api.Fault{Code: code} }
+		k.answer[api.OpHeartbeat] = func(int, jsontext.Value) (any, error) { return nil, &api.Fault{Code: code} }
 		k.mu.Unlock()
 	}
 	tests := []struct {
@@ -225,7 +225,7 @@ func TestContextEnds(t *testing.T) {
 		{
 			"the kernel is away for a lease", func(k *kernel, _ func()) {
 				k.mu.Lock()
-				k.answer[api.OpBeat] = func(int, jsontext.Value) (any, error) { return nil, errCable }
+				k.answer[api.OpHeartbeat] = func(int, jsontext.Value) (any, error) { return nil, errCable }
 				k.mu.Unlock()
 				pass(time.Minute)
 			}, tool.ErrLost, utp.StatusFailed, utp.CodeStale, 45 * time.Second,
@@ -234,7 +234,7 @@ func TestContextEnds(t *testing.T) {
 			refuse(k, utp.CodeStorageError)
 			pass(25 * time.Second)
 			k.mu.Lock()
-			k.answer[api.OpBeat] = func(int, jsontext.Value) (any, error) { return api.BeatAnswer{LeaseMS: 30_000}, nil }
+			k.answer[api.OpHeartbeat] = func(int, jsontext.Value) (any, error) { return api.HeartbeatAnswer{LeaseMS: 30_000}, nil }
 			k.mu.Unlock()
 			pass(time.Minute)
 			stop()
@@ -284,7 +284,7 @@ func TestOutOfReach(t *testing.T) {
 			a.StartWithinMS = 3_600_000
 			return a, nil
 		}
-		k.answer[api.OpBeat] = func(int, jsontext.Value) (any, error) { return nil, errCable }
+		k.answer[api.OpHeartbeat] = func(int, jsontext.Value) (any, error) { return nil, errCable }
 		k.command("tc_1", "run")
 		pass(10 * time.Minute)
 		if f := k.finished(); f.Status != utp.StatusSuccess || ready == nil {
@@ -400,7 +400,7 @@ func TestServiceRefuses(t *testing.T) {
 // TestReconciled: a tool that can be asked what became of a call says so in its definition
 // and gets the call's arguments.
 func TestReconciled(t *testing.T) {
-	find := func(_ context.Context, _ *tool.Call, a work) (tool.Fate, tool.Result, error) {
+	find := func(_ context.Context, _ *tool.Call, a work) (tool.Outcome, tool.Result, error) {
 		return tool.Done, tool.Result{Value: a.N}, nil
 	}
 	made, err := tool.Reconciled(tool.Tool{Definition: utp.Definition{Options: jsontext.Value(`{"x":1}`)}, Run: value(tool.Result{}, nil)}, find)
@@ -411,7 +411,7 @@ func TestReconciled(t *testing.T) {
 		k.command("tc_1", utp.SuffixReconcile)
 		var q api.SettleRequest
 		k.read(k.asked[api.OpSettle][0], &q)
-		if q.Fate != "done" || string(q.Result.Inline) != "1" {
+		if q.Outcome != "done" || string(q.Result.Inline) != "1" {
 			t.Errorf("settled as %+v", q)
 		}
 	})

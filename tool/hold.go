@@ -16,18 +16,18 @@ type clock func() time.Duration
 
 // reading is an instant on both.
 type reading struct {
-	own  time.Time
-	boot time.Duration
+	process time.Time
+	boot    time.Duration
 }
 
-func (c clock) read() reading { return reading{own: time.Now(), boot: c()} }
+func (c clock) read() reading { return reading{process: time.Now(), boot: c()} }
 
 // since is how long ago an instant was, by the clock that says more.
-func (c clock) since(r reading) time.Duration { return max(time.Since(r.own), c()-r.boot) }
+func (c clock) since(r reading) time.Duration { return max(time.Since(r.process), c()-r.boot) }
 
-// hold is how long a call may begin, and is this process's, as far as it can know: from when the
+// callLease is how long a call may begin, and is this process's, as far as it can know: from when the
 // kernel was asked, not from when its answer came.
-type hold struct {
+type callLease struct {
 	clock clock
 
 	mu          sync.Mutex
@@ -43,49 +43,49 @@ type hold struct {
 type noting struct {
 	rpc.Requester
 
-	hold *hold
+	lease *callLease
 }
 
 // Request implements [rpc.Requester].
 func (n noting) Request(ctx context.Context, op string, request []byte) ([]byte, error) {
-	n.hold.mu.Lock()
-	n.hold.asked = n.hold.clock.read()
-	n.hold.mu.Unlock()
+	n.lease.mu.Lock()
+	n.lease.asked = n.lease.clock.read()
+	n.lease.mu.Unlock()
 	return n.Requester.Request(ctx, op, request)
 }
 
 // grant says within which time of the request an effect may begin.
-func (h *hold) grant(within time.Duration) {
+func (h *callLease) grant(within time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.started, h.within = h.asked, within
 }
 
-func (h *hold) extend(lease time.Duration) {
+func (h *callLease) extend(lease time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.known, h.renewed, h.lease = lease > 0, h.asked, lease
 }
 
 // lose says that the call is somebody else's, or nobody's.
-func (h *hold) lose() {
+func (h *callLease) lose() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.lost = true
 }
 
-// over reports whether the call is not this process's any more.
-func (h *hold) over() bool {
+// expired reports whether the call is not this process's any more.
+func (h *callLease) expired() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.ended()
 }
 
-func (h *hold) ended() bool { return h.lost || h.known && h.clock.since(h.renewed) >= h.lease }
+func (h *callLease) ended() bool { return h.lost || h.known && h.clock.since(h.renewed) >= h.lease }
 
 // ready refuses an effect that comes too late: a process that was paused asks this before anything
 // else can tell it. Of a call that nothing was granted for, nothing is known.
-func (h *hold) ready() error {
+func (h *callLease) ready() error {
 	if h == nil {
 		return nil
 	}

@@ -23,10 +23,10 @@ func (h *heartbeat) end() {
 	h.owned.Wait()
 }
 
-func (s *Service) beat(ctx context.Context, held api.OwnerRequest, c *Call, lease time.Duration) *heartbeat {
-	own, stop := context.WithCancel(context.WithoutCancel(ctx))
+func (s *Service) startHeartbeat(ctx context.Context, owner api.OwnerRequest, c *Call, lease time.Duration) *heartbeat {
+	declared, stop := context.WithCancel(context.WithoutCancel(ctx))
 	h := &heartbeat{stop: stop}
-	h.owned.Go(func() { s.beats(own, held, c, lease) })
+	h.owned.Go(func() { s.runHeartbeat(declared, owner, c, lease) })
 	return h
 }
 
@@ -37,7 +37,7 @@ const progressPause = 200 * time.Millisecond
 // left to chance whether one is sent at the very instant at which a time limit ends the work.
 const beforeLimits = time.Millisecond
 
-func (s *Service) beats(ctx context.Context, held api.OwnerRequest, c *Call, lease time.Duration) {
+func (s *Service) runHeartbeat(ctx context.Context, owner api.OwnerRequest, c *Call, lease time.Duration) {
 	due := time.NewTicker(max(lease/3-beforeLimits, time.Millisecond))
 	defer due.Stop()
 	calm := time.NewTimer(0)
@@ -53,54 +53,54 @@ func (s *Service) beats(ctx context.Context, held api.OwnerRequest, c *Call, lea
 		case <-moved:
 		case <-due.C:
 		}
-		heard(c.moved) // this one beat carries the progress and renews the lease
-		heard(due.C)
+		drain(c.moved) // this one beat carries the progress and renews the lease
+		drain(due.C)
 		moved = nil
 		calm.Reset(progressPause)
-		s.beatOnce(ctx, held, c, lease/6)
+		s.sendHeartbeat(ctx, owner, c, lease/6)
 	}
 }
 
-// heard takes what a channel holds, if it holds something.
-func heard[T any](c <-chan T) {
+// drain takes what a channel holds, if it holds something.
+func drain[T any](c <-chan T) {
 	select {
 	case <-c:
 	default:
 	}
 }
 
-// beatOnce renews the lease, and ends the work if the tool is to stop or the lease is
+// sendHeartbeat renews the lease, and ends the work if the tool is to stop or the lease is
 // lost. It waits a part of the lease only: a beat that is lost must not cost the next ones.
-func (s *Service) beatOnce(ctx context.Context, held api.OwnerRequest, c *Call, most time.Duration) {
+func (s *Service) sendHeartbeat(ctx context.Context, owner api.OwnerRequest, c *Call, most time.Duration) {
 	asking, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	var a api.BeatAnswer
-	request := api.BeatRequest{OwnerRequest: held, Fraction: c.fraction.Load()}
-	err := rpc.Ask(asking, noting{s.o.Conn, c.hold}, api.OpBeat, request, &a)
+	var a api.HeartbeatAnswer
+	request := api.HeartbeatRequest{OwnerRequest: owner, Fraction: c.fraction.Load()}
+	err := rpc.Ask(asking, noting{s.o.Conn, c.lease}, api.OpHeartbeat, request, &a)
 	if ctx.Err() != nil {
 		return
 	}
 	switch {
 	case err == nil:
-		c.hold.extend(time.Duration(a.LeaseMS) * time.Millisecond)
+		c.lease.extend(time.Duration(a.LeaseMS) * time.Millisecond)
 		if a.Stop {
-			s.cancel(held.Call, ErrStopped)
+			s.cancel(owner.Call, ErrStopped)
 		}
 		return
-	case gone(err):
-		c.hold.lose()
+	case isLost(err):
+		c.lease.lose()
 	default:
 	}
-	s.o.Logger.Warn("beat", "call", held.Call, "error", err)
+	s.o.Logger.Warn("beat", "call", owner.Call, "error", err)
 	// An effect that may be had only once is nobody else's either, while the kernel is
 	// only out of reach: what was begun is better ended than cut short.
-	if gone(err) || cmp.Or(c.served.Definition.Class, c.Class).Repeatable() && c.hold.over() {
-		s.cancel(held.Call, ErrLost)
+	if isLost(err) || cmp.Or(c.served.Definition.Class, c.Class).Repeatable() && c.lease.expired() {
+		s.cancel(owner.Call, ErrLost)
 	}
 }
 
-// gone tells whether the kernel says that the call is not this process's any more.
-func gone(err error) bool {
+// isLost tells whether the kernel says that the call is not this process's any more.
+func isLost(err error) bool {
 	refused, answered := errors.AsType[*api.Fault](err)
 	if !answered {
 		return false

@@ -19,7 +19,7 @@ import (
 // others are done; what passes by itself is told, however long it lasts.
 func TestLedgerInTrouble(t *testing.T) {
 	run := func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{Value: 1}, nil }
-	reconcile := func(context.Context, *tool.Call) (tool.Fate, tool.Result, error) {
+	reconcile := func(context.Context, *tool.Call) (tool.Outcome, tool.Result, error) {
 		return tool.Unknown, tool.Result{}, nil
 	}
 	for name, tt := range map[string]struct {

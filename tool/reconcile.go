@@ -15,14 +15,14 @@ func (s *Service) reconcile(_, ctx context.Context, id string, _ Message) {
 		s.o.Logger.Info("not reconciled", "call", id, "error", err)
 		return
 	}
-	request := s.word(a, Unknown)
+	request := s.settleRequest(a, Unknown)
 	c, err := s.callOf(ctx, api.StartAnswer{Call: a.Call, Tool: a.Tool, Args: a.Args}, nil)
 	if err == nil {
 		c.served = s.known.Load().tools[a.Tool]
 	}
 	if err == nil && c.served.Reconcile != nil {
-		fate, result, failure := s.guardedFate(ctx, c)
-		request, err = s.settlement(ctx, a, fate, result, failure)
+		outcome, result, failure := s.safeReconcile(ctx, c)
+		request, err = s.settlement(ctx, a, outcome, result, failure)
 	}
 	if err == nil {
 		err = s.ask(ctx, api.OpSettle, request, nil)
@@ -32,8 +32,8 @@ func (s *Service) reconcile(_, ctx context.Context, id string, _ Message) {
 	}
 }
 
-// guardedFate asks the tool, and turns a panic into an error.
-func (s *Service) guardedFate(ctx context.Context, c *Call) (f Fate, r Result, err error) {
+// safeReconcile asks the tool, and turns a panic into an error.
+func (s *Service) safeReconcile(ctx context.Context, c *Call) (f Outcome, r Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.o.Logger.Error("tool panicked", "tool", c.Tool, "call", c.ID, "panic", p)
@@ -43,27 +43,27 @@ func (s *Service) guardedFate(ctx context.Context, c *Call) (f Fate, r Result, e
 	return c.served.Reconcile(ctx, c)
 }
 
-// word is this process's word on a lapsed call.
-func (s *Service) word(a api.ReconcileAnswer, fate Fate) api.SettleRequest {
-	return api.SettleRequest{Call: a.Call, Owner: s.owner, Lapse: a.Lapse, Fate: string(fate)}
+// settleRequest is this process's word on a lapsed call.
+func (s *Service) settleRequest(a api.ReconcileAnswer, outcome Outcome) api.SettleRequest {
+	return api.SettleRequest{Call: a.Call, Owner: s.owner, LeaseExpiry: a.LeaseExpiry, Outcome: string(outcome)}
 }
 
-func (s *Service) settlement(ctx context.Context, a api.ReconcileAnswer, fate Fate, r Result, failure error) (api.SettleRequest, error) {
-	request := s.word(a, fate)
+func (s *Service) settlement(ctx context.Context, a api.ReconcileAnswer, outcome Outcome, r Result, failure error) (api.SettleRequest, error) {
+	request := s.settleRequest(a, outcome)
 	request.Status = r.Status
 	if failure != nil {
 		s.o.Logger.Error("reconcile", "call", a.Call, "error", failure)
-		request.Fate, request.Error = string(Unknown), toolError(failure)
+		request.Outcome, request.Error = string(Unknown), toolError(failure)
 	}
-	if request.Fate != string(Done) {
+	if request.Outcome != string(Done) {
 		return request, nil
 	}
 	if request.Status == "" {
 		request.Status = utp.StatusSuccess
 	}
-	untold, err := s.store(ctx, r, &request.Result)
-	if untold != nil {
-		request.Status, request.Error = utp.StatusFailed, untold
+	rejected, err := s.store(ctx, r, &request.Result)
+	if rejected != nil {
+		request.Status, request.Error = utp.StatusFailed, rejected
 	}
 	return request, err
 }

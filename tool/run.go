@@ -14,7 +14,7 @@ import (
 
 // run starts the call at the kernel and, if that is granted, does it. The context alive
 // is the service's, ctx the call's own: a stop ends the work and not the telling of it.
-func (s *Service) run(alive, ctx context.Context, id string, m Message) {
+func (s *Service) run(serviceCtx, ctx context.Context, id string, m Message) {
 	var a api.StartAnswer
 	request := api.StartRequest{Call: id, Owner: s.owner, Subject: m.Subject, Header: m.Header, Command: m.Payload}
 	if !request.Command.IsValid() {
@@ -26,10 +26,10 @@ func (s *Service) run(alive, ctx context.Context, id string, m Message) {
 	// A stop may overtake the answer, and the call may have been granted all the same. So
 	// the answer is waited for, and the tool itself says what a stop has left to be done:
 	// a grant that is given up would lapse only much later, with an effect unknown.
-	asking, done := s.lastWords(alive)
+	asking, done := s.untilGrace(serviceCtx)
 	defer done()
-	hold := &hold{clock: s.o.Boot}
-	if err := rpc.AskWithin(asking, noting{s.o.Conn, hold}, lastTrouble, api.OpStart, request, &a); err != nil {
+	granted := &callLease{clock: s.o.Boot}
+	if err := rpc.AskWithin(asking, noting{s.o.Conn, granted}, lastTrouble, api.OpStart, request, &a); err != nil {
 		s.o.Logger.Info("not started", "call", id, "error", err)
 		return
 	}
@@ -38,34 +38,34 @@ func (s *Service) run(alive, ctx context.Context, id string, m Message) {
 		return
 	}
 	lease := time.Duration(a.LeaseMS) * time.Millisecond
-	hold.grant(time.Duration(a.StartWithinMS) * time.Millisecond)
-	hold.extend(lease)
-	held := api.OwnerRequest{Call: id, Owner: s.owner, Fence: a.Fence}
+	granted.grant(time.Duration(a.StartWithinMS) * time.Millisecond)
+	granted.extend(lease)
+	owner := api.OwnerRequest{Call: id, Owner: s.owner, Fence: a.Fence}
 	s.stats.began(a.Tool)
 	began := time.Now()
-	status, code := s.carryOut(alive, ctx, asking, a, held, hold, lease, m, known)
+	status, code := s.carryOut(serviceCtx, ctx, asking, a, owner, granted, lease, m, known)
 	s.stats.ended(a.Tool, time.Since(began), status, code)
 }
 
 // carryOut does a granted call and tells the kernel how it ended, whatever happens.
 func (s *Service) carryOut(
-	alive, ctx, asking context.Context, a api.StartAnswer, held api.OwnerRequest, hold *hold, lease time.Duration, m Message, known *toolset,
+	serviceCtx, ctx, asking context.Context, a api.StartAnswer, owner api.OwnerRequest, granted *callLease, lease time.Duration, m Message, known *toolset,
 ) (utp.Status, utp.Code) {
 	if err := refuseInline(m.Payload); err != nil {
-		return s.finish(alive, held, Result{}, err)
+		return s.finish(serviceCtx, owner, Result{}, err)
 	}
-	c, err := s.callOf(asking, a, hold)
+	c, err := s.callOf(asking, a, granted)
 	if err != nil {
-		return s.finish(alive, held, Result{}, err)
+		return s.finish(serviceCtx, owner, Result{}, err)
 	}
 	c.served = known.tools[a.Tool]
 	if err := mayBegin(ctx, a, c); err != nil {
-		return s.finish(alive, held, Result{Status: utp.StatusCanceled}, err)
+		return s.finish(serviceCtx, owner, Result{Status: utp.StatusCanceled}, err)
 	}
-	beating := s.beat(ctx, held, c, lease)
+	beating := s.startHeartbeat(ctx, owner, c, lease)
 	result, err := s.guarded(ctx, c)
 	beating.end()
-	return s.finish(alive, held, result, err)
+	return s.finish(serviceCtx, owner, result, err)
 }
 
 // refuseInline refuses a command that carries arguments or a result: they travel in cards
@@ -95,11 +95,11 @@ func mayBegin(ctx context.Context, a api.StartAnswer, c *Call) error {
 	return c.Ready()
 }
 
-func (s *Service) callOf(ctx context.Context, a api.StartAnswer, h *hold) (*Call, error) {
+func (s *Service) callOf(ctx context.Context, a api.StartAnswer, h *callLease) (*Call, error) {
 	args, err := rpc.Fetch(ctx, s.o.Conn, a.Args)
 	return &Call{
 		ID: a.Call, Turn: a.Turn, Tool: a.Tool, Class: cmp.Or(a.Class, utp.Irreversible), Args: args, Secrets: a.Secrets,
-		hold: h, moved: make(chan struct{}, 1),
+		lease: h, moved: make(chan struct{}, 1),
 	}, err
 }
 

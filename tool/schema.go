@@ -68,7 +68,7 @@ const draft = "https://json-schema.org/draft/2020-12/schema"
 
 func shapeOf(t reflect.Type) (shape, error) {
 	d := deriver{root: t, recursive: map[reflect.Type]bool{}, names: map[reflect.Type]string{}, defs: node{}}
-	if t.Kind() != reflect.Struct || t == timeType || ownSchema(t) {
+	if t.Kind() != reflect.Struct || t == timeType || hasOwnSchema(t) {
 		return shape{}, &TypeError{Type: t.String(), Problem: "the arguments of a tool are a struct"}
 	}
 	d.findCycles(t, nil)
@@ -106,7 +106,7 @@ var (
 	textType     = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-func ownSchema(t reflect.Type) bool {
+func hasOwnSchema(t reflect.Type) bool {
 	return t.Implements(schemerType) || reflect.PointerTo(t).Implements(schemerType)
 }
 
@@ -129,7 +129,7 @@ func (d *deriver) findCycles(t reflect.Type, above []reflect.Type) {
 		}
 		d.findCycles(t.Elem(), above)
 	case reflect.Struct:
-		if t == timeType || ownSchema(t) || decodesItself(t) {
+		if t == timeType || hasOwnSchema(t) || decodesItself(t) {
 			return
 		}
 		if slices.Contains(above, t) {
@@ -159,8 +159,8 @@ func (d *deriver) of(t reflect.Type, path string) (node, error) {
 		return nil, d.refuse(t, path, "JSON has no durations; take a number of seconds, or a string")
 	case t == valueType:
 		return node{}, nil
-	case ownSchema(t):
-		return d.own(t, path)
+	case hasOwnSchema(t):
+		return d.schemaOf(t, path)
 	case decodesItself(t):
 		return nil, d.refuse(t, path, "it decodes itself; give it a method JSONSchema() jsontext.Value that says what it takes")
 	case reflect.PointerTo(t).Implements(textType):
@@ -243,8 +243,8 @@ func (d *deriver) table(t reflect.Type, path string) (node, error) {
 	return node{keyType: "object", "additionalProperties": values}, nil
 }
 
-// own is the schema that a type says of itself.
-func (d *deriver) own(t reflect.Type, path string) (node, error) {
+// schemaOf is the schema that a type says of itself.
+func (d *deriver) schemaOf(t reflect.Type, path string) (node, error) {
 	schemer, ok := reflect.TypeAssert[Schemer](reflect.New(t))
 	if !ok {
 		return nil, d.refuse(t, path, "its method JSONSchema cannot be called")
@@ -284,7 +284,7 @@ func (d *deriver) free(name string) string {
 		return '_'
 	}, name)
 	for out, n := name, 2; ; n++ {
-		if _, taken := d.defs[out]; !taken {
+		if _, used := d.defs[out]; !used {
 			return out
 		}
 		out = fmt.Sprintf("%s%d", name, n)

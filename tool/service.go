@@ -47,7 +47,7 @@ type Service struct {
 
 	mu      sync.Mutex
 	running map[string]context.CancelCauseFunc // by call; touched under mu only
-	waiting []errand                           // in the order of their bells; touched under mu only
+	waiting []job                              // in the order of their bells; touched under mu only
 	owned   sync.WaitGroup
 }
 
@@ -109,7 +109,7 @@ func (s *Service) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	stop, err := s.o.Conn.Commands(ctx, s.hear)
+	stop, err := s.o.Conn.Commands(ctx, s.receive)
 	if err != nil {
 		return fmt.Errorf("tool: listening for commands: %w", err)
 	}
@@ -127,8 +127,8 @@ func (s *Service) Run(ctx context.Context) error {
 // grace bounds the last words of a call after its service was told to end.
 const grace = 5 * time.Second
 
-// hear takes one command, or one of the notices beside them: the subject says which.
-func (s *Service) hear(ctx context.Context, m Message) {
+// receive takes one command, or one of the notices beside them: the subject says which.
+func (s *Service) receive(ctx context.Context, m Message) {
 	call := first(m.Header, utp.HeaderToolCallID)
 	suffix := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
 	switch event := strings.Contains(m.Subject, "."+utp.CategoryEvent+"."+utp.ComponentTool+"."); {
@@ -136,9 +136,9 @@ func (s *Service) hear(ctx context.Context, m Message) {
 		s.cancel(call, ErrStopped)
 	case event: // it is told to others
 	case suffix == utp.SuffixReconcile:
-		s.begin(ctx, errand{call, m, s.reconcile})
+		s.begin(ctx, job{call, m, s.reconcile})
 	default:
-		s.begin(ctx, errand{call, m, s.run})
+		s.begin(ctx, job{call, m, s.run})
 	}
 }
 
@@ -149,12 +149,12 @@ func first(header map[string][]string, name string) string {
 	return ""
 }
 
-// errand is something to do for a call, because of a message. Alive is the service's
+// job is something to do for a call, because of a message. Alive is the service's
 // context, ctx the call's own.
-type errand struct {
+type job struct {
 	call    string
 	message Message
-	work    func(alive, ctx context.Context, call string, m Message)
+	work    func(serviceCtx, ctx context.Context, call string, m Message)
 }
 
 // maxWaiting bounds the bells that are remembered while every slot is taken.
@@ -162,15 +162,15 @@ const maxWaiting = 1024
 
 // begin does an errand on a goroutine that Run waits for, or remembers it while every
 // slot is taken. A call that is in hand, or waits already, is left as it is.
-func (s *Service) begin(alive context.Context, e errand) {
+func (s *Service) begin(serviceCtx context.Context, e job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, inHand := s.running[e.call]
-	waits := slices.ContainsFunc(s.waiting, func(other errand) bool { return other.call == e.call })
+	waits := slices.ContainsFunc(s.waiting, func(other job) bool { return other.call == e.call })
 	switch {
 	case inHand || waits || e.call == "":
 	case len(s.running) < s.o.Parallel:
-		s.launch(alive, e)
+		s.launch(serviceCtx, e)
 	case len(s.waiting) < maxWaiting:
 		s.waiting = append(s.waiting, e)
 	}
@@ -187,25 +187,25 @@ func (s *Service) endAll() {
 
 // launch needs mu, and a free slot. The call's context is not the service's: it is told
 // why it ends.
-func (s *Service) launch(alive context.Context, e errand) {
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(alive))
+func (s *Service) launch(serviceCtx context.Context, e job) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(serviceCtx))
 	s.running[e.call] = cancel
 	s.owned.Go(func() {
-		defer s.release(alive, e.call, cancel)
-		e.work(alive, ctx, e.call, e.message)
+		defer s.release(serviceCtx, e.call, cancel)
+		e.work(serviceCtx, ctx, e.call, e.message)
 	})
 }
 
 // release frees the slot for the errand that has waited longest.
-func (s *Service) release(alive context.Context, call string, cancel context.CancelCauseFunc) {
+func (s *Service) release(serviceCtx context.Context, call string, cancel context.CancelCauseFunc) {
 	cancel(nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.running, call)
-	if len(s.waiting) == 0 || alive.Err() != nil {
+	if len(s.waiting) == 0 || serviceCtx.Err() != nil {
 		return
 	}
 	next := s.waiting[0]
 	s.waiting = s.waiting[1:]
-	s.launch(alive, next)
+	s.launch(serviceCtx, next)
 }

@@ -112,7 +112,7 @@ type following struct {
 
 // follow has the source tell the tools.
 func (s *Service) follow(ctx context.Context) *following {
-	own, stop := context.WithCancel(context.WithoutCancel(ctx))
+	declared, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f := &following{stop: stop}
 	if s.o.Source == nil {
 		return f
@@ -120,7 +120,7 @@ func (s *Service) follow(ctx context.Context) *following {
 	f.ended = make(chan struct{})
 	go func() {
 		defer close(f.ended)
-		f.err = s.o.Source(own, s.offer)
+		f.err = s.o.Source(declared, s.offer)
 	}()
 	return f
 }

@@ -46,7 +46,7 @@ func TestStoppedBeforeItBegan(t *testing.T) {
 		if ran || f.Status != utp.StatusCanceled || f.Error == nil || f.Error.Code != utp.CodeStopped {
 			t.Errorf("ran: %v, finished %s with %+v; want canceled, stopped", ran, f.Status, f.Error)
 		}
-		if k.count(api.OpBeat) != 0 {
+		if k.count(api.OpHeartbeat) != 0 {
 			t.Error("it was kept alive")
 		}
 	})

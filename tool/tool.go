@@ -25,7 +25,7 @@ type Tool struct {
 	Run func(ctx context.Context, c *Call) (Result, error)
 	// Reconcile finds out what became of a call whose service died or fell silent;
 	// nil when the tool cannot tell.
-	Reconcile func(ctx context.Context, c *Call) (Fate, Result, error)
+	Reconcile func(ctx context.Context, c *Call) (Outcome, Result, error)
 }
 
 // Result is what a tool has to say. A zero Status is success.
@@ -34,14 +34,14 @@ type Result struct {
 	Status utp.Status
 }
 
-// Fate is what a tool knows of a call that lapsed.
-type Fate string
+// Outcome is what a tool knows of a call that lapsed.
+type Outcome string
 
 // The fates.
 const (
-	Done     Fate = "done"
-	NotBegun Fate = "not_begun"
-	Unknown  Fate = "unknown"
+	Done     Outcome = "done"
+	NotBegun Outcome = "not_begun"
+	Unknown  Outcome = "unknown"
 )
 
 // Call is one granted call.
@@ -59,7 +59,7 @@ type Call struct {
 	Secrets map[string]string
 
 	served   served // the tool as it was known before the start was asked for
-	hold     *hold
+	lease    *callLease
 	fraction atomic.Pointer[float64]
 	moved    chan struct{} // the heartbeat's: there is progress to tell
 }
@@ -77,7 +77,7 @@ func (c *Call) Decode(into any) error {
 // the lease was lost (call protocol, step E). Time is measured from before the start was asked for,
 // the machine's sleep included; what its time of day says does not matter. A tool with an effect
 // asks it right before each one.
-func (c *Call) Ready() error { return c.hold.ready() }
+func (c *Call) Ready() error { return c.lease.ready() }
 
 // Progress tells how far the call is, from 0 to 1; what is not a number says nothing. It
 // never blocks.

@@ -42,7 +42,7 @@ func newKernel(t *testing.T) *kernel {
 			k.read(request, &q)
 			return k.granted(q.Call), nil
 		},
-		api.OpBeat: func(int, jsontext.Value) (any, error) { return api.BeatAnswer{LeaseMS: 30_000}, nil },
+		api.OpHeartbeat: func(int, jsontext.Value) (any, error) { return api.HeartbeatAnswer{LeaseMS: 30_000}, nil },
 		api.OpReconcile: func(_ int, request jsontext.Value) (any, error) {
 			var q api.OwnerRequest
 			k.read(request, &q)
@@ -253,7 +253,7 @@ func TestNotGranted(t *testing.T) {
 				k.answer[api.OpStart] = func(int, jsontext.Value) (any, error) { return nil, &api.Fault{Code: code} }
 				k.command("tc_1", "run")
 				pass(time.Minute)
-				if ran || k.count(api.OpFinish)+k.count(api.OpBeat) != 0 || k.count(api.OpStart) != 1 {
+				if ran || k.count(api.OpFinish)+k.count(api.OpHeartbeat) != 0 || k.count(api.OpStart) != 1 {
 					t.Errorf("ran: %v, asked %d times", ran, k.count(api.OpStart))
 				}
 			})
@@ -440,22 +440,22 @@ func TestBeats(t *testing.T) {
 		t.Run(map[bool]string{true: "lost", false: "heard"}[lost], func(t *testing.T) {
 			serving(t, tool.Tool{Run: run}, func(t *testing.T, k *kernel, _ func()) {
 				if lost {
-					k.answer[api.OpBeat] = func(n int, _ jsontext.Value) (any, error) {
+					k.answer[api.OpHeartbeat] = func(n int, _ jsontext.Value) (any, error) {
 						if n%3 == 0 {
 							return nil, errCable
 						}
-						return api.BeatAnswer{LeaseMS: 30_000}, nil
+						return api.HeartbeatAnswer{LeaseMS: 30_000}, nil
 					}
 				}
 				began := time.Now()
 				k.command("tc_1", "run")
 				pass(3 * time.Minute)
-				if n := k.count(api.OpBeat); n < 9 || n > 10 {
+				if n := k.count(api.OpHeartbeat); n < 9 || n > 10 {
 					t.Errorf("%d beats in 95 s; want one every 10 s", n)
 				}
-				for i, at := range k.at[api.OpBeat] {
-					if i > 0 && at.Sub(k.at[api.OpBeat][i-1]) > 20*time.Second {
-						t.Errorf("beat %d came %v after the one before", i, at.Sub(k.at[api.OpBeat][i-1]))
+				for i, at := range k.at[api.OpHeartbeat] {
+					if i > 0 && at.Sub(k.at[api.OpHeartbeat][i-1]) > 20*time.Second {
+						t.Errorf("beat %d came %v after the one before", i, at.Sub(k.at[api.OpHeartbeat][i-1]))
 					}
 					if at.Sub(began) > 95*time.Second {
 						t.Error("a beat after the end")
@@ -485,24 +485,24 @@ func TestProgress(t *testing.T) {
 	serving(t, tool.Tool{Run: run}, func(t *testing.T, k *kernel, _ func()) {
 		k.command("tc_1", "run")
 		pass(time.Minute)
-		if n := k.count(api.OpBeat); n < 45 || n > 60 {
+		if n := k.count(api.OpHeartbeat); n < 45 || n > 60 {
 			t.Errorf("%d beats in 12 s; want about five a second", n)
 		}
-		last, told := -1.0, []float64{}
-		for _, raw := range k.asked[api.OpBeat] {
-			var q api.BeatRequest
+		last, described := -1.0, []float64{}
+		for _, raw := range k.asked[api.OpHeartbeat] {
+			var q api.HeartbeatRequest
 			k.read(raw, &q)
 			if q.Fraction == nil {
 				continue
 			}
-			told = append(told, *q.Fraction)
+			described = append(described, *q.Fraction)
 			if *q.Fraction < last && *q.Fraction != 0 {
 				t.Errorf("%v was told after %v", *q.Fraction, last)
 			}
 			last = *q.Fraction
 		}
-		if n := len(told); n < 45 || told[n-2] != 1 || told[n-1] != 0 {
-			t.Errorf("told: %v", told)
+		if n := len(described); n < 45 || described[n-2] != 1 || described[n-1] != 0 {
+			t.Errorf("told: %v", described)
 		}
 	})
 }
@@ -520,7 +520,7 @@ func TestStopped(t *testing.T) {
 		"notice": func(k *kernel, _ func()) { k.command("tc_1", utp.SuffixCancel) },
 		"beat": func(k *kernel, _ func()) {
 			k.mu.Lock()
-			k.answer[api.OpBeat] = func(int, jsontext.Value) (any, error) { return api.BeatAnswer{Stop: true}, nil }
+			k.answer[api.OpHeartbeat] = func(int, jsontext.Value) (any, error) { return api.HeartbeatAnswer{Stop: true}, nil }
 			k.mu.Unlock()
 			pass(11 * time.Second)
 		},
@@ -624,12 +624,12 @@ func TestParallel(t *testing.T) {
 
 // TestReconcile: what the tool can tell of a call that lapsed.
 func TestReconcile(t *testing.T) {
-	says := func(f tool.Fate, r tool.Result, err error) func(context.Context, *tool.Call) (tool.Fate, tool.Result, error) {
-		return func(context.Context, *tool.Call) (tool.Fate, tool.Result, error) { return f, r, err }
+	says := func(f tool.Outcome, r tool.Result, err error) func(context.Context, *tool.Call) (tool.Outcome, tool.Result, error) {
+		return func(context.Context, *tool.Call) (tool.Outcome, tool.Result, error) { return f, r, err }
 	}
 	tests := []struct {
 		name      string
-		reconcile func(context.Context, *tool.Call) (tool.Fate, tool.Result, error)
+		reconcile func(context.Context, *tool.Call) (tool.Outcome, tool.Result, error)
 		fate      string
 		status    utp.Status
 		result    string
@@ -643,7 +643,7 @@ func TestReconcile(t *testing.T) {
 		{"done, no value", says(tool.Done, tool.Result{}, nil), "done", utp.StatusSuccess, "", ""},
 		{"done, no JSON", says(tool.Done, tool.Result{Value: make(chan int)}, nil), "done", utp.StatusFailed, "", utp.CodeResultNotSerializable},
 		{"an error", says(tool.Done, tool.Result{Value: 7}, errors.New("no")), "unknown", "", "", utp.CodeInternalError},
-		{"a panic", func(context.Context, *tool.Call) (tool.Fate, tool.Result, error) { panic("no") }, "unknown", "", "", utp.CodeInternalError},
+		{"a panic", func(context.Context, *tool.Call) (tool.Outcome, tool.Result, error) { panic("no") }, "unknown", "", "", utp.CodeInternalError},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -651,7 +651,7 @@ func TestReconcile(t *testing.T) {
 				k.command("tc_1", utp.SuffixReconcile)
 				var q api.SettleRequest
 				k.read(k.asked[api.OpSettle][0], &q)
-				if q.Call != "tc_1" || q.Fate != tt.fate || q.Status != tt.status || string(q.Result.Inline) != tt.result {
+				if q.Call != "tc_1" || q.Outcome != tt.fate || q.Status != tt.status || string(q.Result.Inline) != tt.result {
 					t.Errorf("settled as %+v", q)
 				}
 				if (q.Error == nil) != (tt.code == "") || (q.Error != nil && q.Error.Code != tt.code) {
@@ -728,12 +728,12 @@ func TestNoBeatAfterTheEnd(t *testing.T) {
 		return tool.Result{}, nil
 	}
 	serving(t, tool.Tool{Run: run}, func(t *testing.T, k *kernel, _ func()) {
-		k.answer[api.OpBeat] = func(int, jsontext.Value) (any, error) { return nil, errCable }
+		k.answer[api.OpHeartbeat] = func(int, jsontext.Value) (any, error) { return nil, errCable }
 		for n := range calls {
 			k.command("tc_"+strconv.Itoa(n), "run")
 			pass(time.Minute)
 		}
-		if beats, ends := k.count(api.OpBeat), k.count(api.OpFinish); beats != calls || ends != calls {
+		if beats, ends := k.count(api.OpHeartbeat), k.count(api.OpFinish); beats != calls || ends != calls {
 			t.Errorf("%d beats and %d ends of %d calls; want one of each", beats, ends, calls)
 		}
 	})

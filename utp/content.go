@@ -30,11 +30,11 @@ type Data struct {
 
 // Fields are the fields that a result must have.
 type Fields struct {
-	Fields []WantedField `json:"fields"`
+	Fields []RequestedField `json:"fields"`
 }
 
-// WantedField is one of them. Its name is not empty.
-type WantedField struct {
+// RequestedField is one of them. Its name is not empty.
+type RequestedField struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 }

@@ -110,10 +110,10 @@ func EncodeHeader(c Context, s Stamp) (map[string][]string, error) {
 	return out, nil
 }
 
-// EncodeDoorbell writes the headers of a doorbell: who is rung for, without the place of a
+// EncodeWakeup writes the headers of a doorbell: who is rung for, without the place of a
 // single call, which a doorbell has not (UTP, "Headers"). The agent is required: a worker
 // drops a doorbell without one. The error is a [*HeaderError].
-func EncodeDoorbell(c Context, s Stamp) (map[string][]string, error) {
+func EncodeWakeup(c Context, s Stamp) (map[string][]string, error) {
 	if c.AgentID == "" {
 		return nil, &HeaderError{Name: HeaderAgentID, Found: "nothing", Expected: "the agent that is rung for"}
 	}

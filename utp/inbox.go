@@ -88,7 +88,7 @@ func DecodeInboxRow(raw []byte) (InboxRow, error) {
 	if err != nil {
 		return InboxRow{}, err
 	}
-	if c, err = in.over(c); err != nil {
+	if c, err = in.override(c); err != nil {
 		return InboxRow{}, err
 	}
 	r := InboxRow{ID: in.ID, MessageType: in.MessageType, Context: c}
@@ -101,8 +101,8 @@ func DecodeInboxRow(raw []byte) (InboxRow, error) {
 	return r, r.validate()
 }
 
-// over puts the columns over the headers.
-func (in inboxColumns) over(c Context) (Context, error) {
+// override puts the columns over the headers.
+func (in inboxColumns) override(c Context) (Context, error) {
 	for _, column := range []struct {
 		name, value string
 		of          *string

@@ -122,14 +122,14 @@ func TestStrictCommand(t *testing.T) {
 	}
 }
 
-// TestDoorbell: a doorbell says who is rung for, and nothing of a single call.
-func TestDoorbell(t *testing.T) {
+// TestWakeup: a doorbell says who is rung for, and nothing of a single call.
+func TestWakeup(t *testing.T) {
 	t.Parallel()
 	c := utp.Context{
 		ProjectID: "home", ChannelID: "public", AgentID: "agent_a", TurnID: "turn_1", TurnEpoch: 3, StepID: "step_1", ToolCallID: "tc_1",
 		ParentAgentID: "p", ParentTurnID: "q", ParentStepID: "r", RecursionDepth: 2, Traceparent: traceparent,
 	}
-	got, err := utp.EncodeDoorbell(c, utp.Stamp{At: time.UnixMilli(1)})
+	got, err := utp.EncodeWakeup(c, utp.Stamp{At: time.UnixMilli(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestDoorbell(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	c.AgentID = ""
-	if _, err := utp.EncodeDoorbell(c, utp.Stamp{At: time.UnixMilli(1)}); err == nil {
+	if _, err := utp.EncodeWakeup(c, utp.Stamp{At: time.UnixMilli(1)}); err == nil {
 		t.Error("a doorbell without an agent, which workers drop")
 	}
 }

@@ -168,11 +168,11 @@ func (p payload) control(c Context) (Context, error) {
 		if f.field == "traceparent" || f.field == "parent_traceparent" {
 			v = strings.ToLower(v)
 		}
-		place := f.of(&c)
-		if *place != "" && *place != v {
-			return c, disagree(f.field, v, *place)
+		value := f.of(&c)
+		if *value != "" && *value != v {
+			return c, disagree(f.field, v, *value)
 		}
-		*place = v
+		*value = v
 	}
 	c, err := p.controlNumbers(c)
 	if err != nil {

@@ -37,11 +37,11 @@ func Resolve(args jsontext.Value, opts Options) (Resolved, error) {
 		present[m.name] = true
 	}
 	out := Resolved{Args: args, Envs: maps.Clone(opts.Envs)}
-	put := map[string]jsontext.Value{}
+	result := map[string]jsontext.Value{}
 	for _, name := range slices.Sorted(maps.Keys(opts.Fixed)) {
 		if _, env := opts.Envs[name]; !env {
 			out.Fixed = append(out.Fixed, name)
-			put[name] = opts.Fixed[name]
+			result[name] = opts.Fixed[name]
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(opts.Defaults)) {
@@ -49,23 +49,23 @@ func Resolve(args jsontext.Value, opts Options) (Resolved, error) {
 		_, fixed := opts.Fixed[name]
 		if !env && !fixed && !present[name] {
 			out.Defaults = append(out.Defaults, name)
-			put[name] = opts.Defaults[name]
+			result[name] = opts.Defaults[name]
 		}
 	}
-	changed := len(put) > 0
+	changed := len(result) > 0
 	for name := range opts.Envs {
 		changed = changed || present[name]
 	}
 	if !changed {
 		return out, nil
 	}
-	out.Args, err = rebuild(given, put, opts.Envs)
+	out.Args, err = rebuild(given, result, opts.Envs)
 	return out, err
 }
 
 // rebuild writes the members that stay in their order, with what is put in their place,
 // and after them the new ones in alphabetical order. Members of drop are left out.
-func rebuild(given []member, put map[string]jsontext.Value, drop map[string]string) (jsontext.Value, error) {
+func rebuild(given []member, result map[string]jsontext.Value, drop map[string]string) (jsontext.Value, error) {
 	b := []byte{'{'}
 	write := func(literal, value []byte) {
 		if len(b) > 1 {
@@ -77,13 +77,13 @@ func rebuild(given []member, put map[string]jsontext.Value, drop map[string]stri
 		if _, dropped := drop[m.name]; dropped {
 			continue
 		}
-		if value, ok := put[m.name]; ok {
+		if value, ok := result[m.name]; ok {
 			m.value = value
 		}
 		write(m.literal, m.value)
 	}
-	for _, name := range slices.Sorted(maps.Keys(put)) {
-		value := put[name]
+	for _, name := range slices.Sorted(maps.Keys(result)) {
+		value := result[name]
 		if !value.IsValid() {
 			return nil, &ArgumentError{Pointer: pointerTo(name), Found: "an option that is not JSON value", Expected: "one"}
 		}

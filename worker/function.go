@@ -76,7 +76,7 @@ type handKey struct{}
 
 // TurnOf is the turn that a planner's context belongs to.
 func TurnOf(ctx context.Context) Turn {
-	if h, is := ctx.Value(handKey{}).(*held); is {
+	if h, is := ctx.Value(handKey{}).(*claimedTurn); is {
 		return h.turn
 	}
 	return Turn{}

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// pieceAfter is how long text waits for the end of its sentence.
-	pieceAfter = 250 * time.Millisecond
+	// flushAfter is how long text waits for the end of its sentence.
+	flushAfter = 250 * time.Millisecond
 	// maxPending is how much text may wait to be told; a writer waits beyond that.
 	maxPending = 64 << 10
 )
@@ -26,7 +26,7 @@ const (
 // Writing fails once the turn is out of this worker's hands, and outside of planning.
 // In a context that is not a planner's, text goes nowhere.
 func Output(ctx context.Context) io.Writer {
-	if h, is := ctx.Value(handKey{}).(*held); is {
+	if h, is := ctx.Value(handKey{}).(*claimedTurn); is {
 		return h.output
 	}
 	return io.Discard
@@ -37,38 +37,38 @@ var errNotPlanning = errors.New("worker: text is written while the planner plans
 // output tells what is written, piece by piece, in a goroutine that lives from the first
 // write of a step to its end.
 type output struct {
-	say  func(ctx context.Context, q api.SayRequest) error
+	send func(ctx context.Context, q api.AgentTextRequest) error
 	life context.Context //nolint:containedctx // It is the life of the turn in hand, not of a call.
 
-	mu      sync.Mutex
-	drained sync.Cond // there is room, or an error; waited for under mu
-	open    bool
-	raw     []byte // the beginning of a character whose other bytes are missing
-	text    string // valid, and not told yet
-	since   time.Time
-	said    api.Said // what had been told of the step when it was begun here
-	known   bool     // it is clear whether the text is the one that had been told
-	at      api.SayRequest
-	err     error
-	wake    chan struct{}
-	done    chan struct{} // nil: no goroutine
+	mu       sync.Mutex
+	drained  sync.Cond // there is room, or an error; waited for under mu
+	open     bool
+	raw      []byte // the beginning of a character whose other bytes are missing
+	text     string // valid, and not told yet
+	since    time.Time
+	reported api.ReportedText // what had been told of the step when it was begun here
+	known    bool             // it is clear whether the text is the one that had been told
+	at       api.AgentTextRequest
+	err      error
+	wake     chan struct{}
+	done     chan struct{} // nil: no goroutine
 }
 
-func newOutput(life context.Context, say func(context.Context, api.SayRequest) error) *output {
-	o := &output{life: life, say: say}
+func newOutput(life context.Context, send func(context.Context, api.AgentTextRequest) error) *output {
+	o := &output{life: life, send: send}
 	o.drained.L = &o.mu
 	return o
 }
 
 // begin opens the output for the planning of a step.
-func (o *output) begin(step int, said api.Said) {
+func (o *output) begin(step int, reported api.ReportedText) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if said.Step != step {
-		said = api.Said{}
+	if reported.Step != step {
+		reported = api.ReportedText{}
 	}
-	o.open, o.said, o.known = true, said, said.Bytes == 0
-	o.at = api.SayRequest{Step: step, Try: said.Try}
+	o.open, o.reported, o.known = true, reported, reported.Bytes == 0
+	o.at = api.AgentTextRequest{Step: step, Try: reported.Try}
 	o.raw, o.text, o.err, o.done = nil, "", nil, nil
 	o.wake = make(chan struct{}, 1)
 }
@@ -77,7 +77,7 @@ func (o *output) begin(step int, said api.Said) {
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for o.open && o.err == nil && len(o.text) > maxPending+int(o.said.Bytes) {
+	for o.open && o.err == nil && len(o.text) > maxPending+int(o.reported.Bytes) {
 		o.drained.Wait()
 	}
 	switch {
@@ -90,7 +90,7 @@ func (o *output) Write(p []byte) (int, error) {
 	}
 	if o.done == nil {
 		o.done = make(chan struct{})
-		go o.tell(o.done)
+		go o.run(o.done)
 	}
 	if o.text == "" {
 		o.since = time.Now()
@@ -99,7 +99,7 @@ func (o *output) Write(p []byte) (int, error) {
 	whole := len(o.raw) - unfinished(o.raw)
 	o.text += string(bytes.ToValidUTF8(o.raw[:whole], []byte("\uFFFD")))
 	o.raw = append(o.raw[:0], o.raw[whole:]...)
-	ring(o.wake)
+	signal(o.wake)
 	return len(p), nil
 }
 
@@ -130,23 +130,23 @@ func (o *output) finish() error {
 	if done == nil {
 		return nil
 	}
-	ring(o.wake)
+	signal(o.wake)
 	<-done
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.err
 }
 
-// tell is the goroutine.
-func (o *output) tell(done chan struct{}) {
+// run is the goroutine.
+func (o *output) run(done chan struct{}) {
 	defer close(done)
 	for {
-		piece, wait, over := o.next()
-		if over {
+		text, wait, done := o.next()
+		if done {
 			return
 		}
-		if piece.Text != "" {
-			if err := o.say(o.life, piece); err != nil {
+		if text.Text != "" {
+			if err := o.send(o.life, text); err != nil {
 				o.fail(err)
 				return
 			}
@@ -173,44 +173,44 @@ func (o *output) fail(err error) {
 }
 
 // next takes the next piece off the text, or says how long to wait for one.
-func (o *output) next() (piece api.SayRequest, wait time.Duration, over bool) {
+func (o *output) next() (text api.AgentTextRequest, wait time.Duration, done bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	const long = time.Hour // until it is woken
 	if !o.known && !o.compare() {
-		return piece, long, !o.open
+		return text, long, !o.open
 	}
 	n := sentenceCut(o.text)
-	switch left := pieceAfter - time.Since(o.since); {
+	switch left := flushAfter - time.Since(o.since); {
 	case n > 0:
 	case o.text == "":
-		return piece, long, !o.open
+		return text, long, !o.open
 	case !o.open || len(o.text) > maxPending:
 		n = anyCut(o.text)
 	case left > 0:
-		return piece, left, false
+		return text, left, false
 	default:
-		if n = wordCut(o.text); n == 0 {
-			return piece, long, false
+		if n = wordBoundary(o.text); n == 0 {
+			return text, long, false
 		}
 	}
-	piece = o.at
-	piece.Text = o.text[:n]
+	text = o.at
+	text.Text = o.text[:n]
 	o.text, o.at.From, o.since = o.text[n:], o.at.From+int64(n), time.Now()
 	o.drained.Broadcast()
-	return piece, 0, false
+	return text, 0, false
 }
 
 // compare finds out whether the text is the one that has been told, once there is enough
 // of it, and leaves that out.
 func (o *output) compare() bool {
-	n := int(o.said.Bytes)
+	n := int(o.reported.Bytes)
 	if len(o.text) < n && o.open || o.text == "" {
 		return false
 	}
 	o.known = true
-	if len(o.text) >= n && api.AddSum(0, o.text[:n]) == o.said.Sum {
-		o.text, o.at.From = o.text[n:], o.said.Bytes
+	if len(o.text) >= n && api.AddSum(0, o.text[:n]) == o.reported.Sum {
+		o.text, o.at.From = o.text[n:], o.reported.Bytes
 		o.drained.Broadcast()
 		return true
 	}
@@ -218,18 +218,18 @@ func (o *output) compare() bool {
 	return true
 }
 
-func ring(bell chan struct{}) {
+func signal(wakeup chan struct{}) {
 	select {
-	case bell <- struct{}{}:
+	case wakeup <- struct{}{}:
 	default:
 	}
 }
 
-// tellPiece asks the kernel to tell a piece. A turn that is no longer in these hands ends
+// sendText asks the kernel to tell a piece. A turn that is no longer in these hands ends
 // the planner's context.
-func (h *held) tellPiece(ctx context.Context, q api.SayRequest) error {
+func (h *claimedTurn) sendText(ctx context.Context, q api.AgentTextRequest) error {
 	q.WorkerRequest = h.at
-	err := h.ask(ctx, api.OpSay, q, nil)
+	err := h.ask(ctx, api.OpAgentText, q, nil)
 	if err != nil && ctx.Err() == nil {
 		h.lose(err)
 	}

@@ -53,8 +53,8 @@ type Call struct {
 	Key  string
 	Tool string
 	Args any // encoded as JSON
-	// Says are the agent's own words about it; they are quoted as such.
-	Says string
+	// Comment are the agent's own words about it; they are quoted as such.
+	Comment string
 	// From and To are the part of the whole work, in percent, that it stands for.
 	From, To float64
 }

@@ -12,7 +12,7 @@ import (
 func sentenceCut(text string) int {
 	end, stop := 0, false
 	for i, r := range text {
-		if i+utf8.RuneLen(r) > api.SayLimit {
+		if i+utf8.RuneLen(r) > api.AgentTextLimit {
 			break
 		}
 		space := unicode.IsSpace(r)
@@ -29,11 +29,11 @@ func sentenceCut(text string) int {
 	return end
 }
 
-// wordCut is the last place at which a text that goes on can be cut without cutting a word;
+// wordBoundary is the last place at which a text that goes on can be cut without cutting a word;
 // 0 for none. In scripts that are written without spaces that is between two characters,
 // of which the second one is known: a mark might belong to the first.
-func wordCut(text string) int {
-	text = text[:min(len(text), api.SayLimit)]
+func wordBoundary(text string) int {
+	text = text[:min(len(text), api.AgentTextLimit)]
 	for i := len(text); i > 0; {
 		before, size := utf8.DecodeLastRuneInString(text[:i])
 		if before == utf8.RuneError && size == 1 { // the limit has cut a character
@@ -59,7 +59,7 @@ func unspaced(r rune) bool {
 
 // anyCut is as much of a text as one piece may hold.
 func anyCut(text string) int {
-	n := min(len(text), api.SayLimit)
+	n := min(len(text), api.AgentTextLimit)
 	for n < len(text) && n > 0 && !utf8.RuneStart(text[n]) {
 		n--
 	}

@@ -10,7 +10,7 @@ import (
 
 func TestCuts(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", api.SayLimit)
+	long := strings.Repeat("x", api.AgentTextLimit)
 	for _, tt := range []struct {
 		text           string
 		sentence, word int
@@ -30,16 +30,16 @@ func TestCuts(t *testing.T) {
 		{"か\u3099き", 0, 0}, // the mark belongs to the letter before it
 		{"かき", 0, 3},
 		{long + ". More", 0, 0},
-		{long[:api.SayLimit-3] + "好好", 0, 0}, // the limit cuts a character
+		{long[:api.AgentTextLimit-3] + "好好", 0, 0}, // the limit cuts a character
 		{"word " + long, 0, 5},
 	} {
 		if got := sentenceCut(tt.text); got != tt.sentence {
 			t.Errorf("%.20q: a sentence ends at %d; want %d", tt.text, got, tt.sentence)
 		}
-		if got := wordCut(tt.text); got != tt.word {
+		if got := wordBoundary(tt.text); got != tt.word {
 			t.Errorf("%.20q: a word ends at %d; want %d", tt.text, got, tt.word)
 		}
-		if n := anyCut(tt.text); n > api.SayLimit || !utf8.ValidString(tt.text[:n]) || n == 0 && tt.text != "" {
+		if n := anyCut(tt.text); n > api.AgentTextLimit || !utf8.ValidString(tt.text[:n]) || n == 0 && tt.text != "" {
 			t.Errorf("%.20q: cut at %d", tt.text, n)
 		}
 	}

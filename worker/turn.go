@@ -15,23 +15,23 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// held is a claimed turn in the worker's hands.
-type held struct {
-	w       *Worker
-	at      api.WorkerRequest
-	turn    Turn
-	step    int
-	said    api.Said
-	seen    int // results observed
-	refused int // results that were handed in and not taken
-	lease   time.Duration
-	renewed time.Time
-	planner Planner
-	output  *output
-	bell    <-chan struct{}
-	lose    context.CancelCauseFunc // ends the planner's context
-	ended   bool                    // nothing is left to give back
-	page    *api.TranscriptAnswer   // results that came with the last look; nil if none did
+// claimedTurn is a claimed turn in the worker's hands.
+type claimedTurn struct {
+	w        *Worker
+	at       api.WorkerRequest
+	turn     Turn
+	step     int
+	reported api.ReportedText
+	seen     int // results observed
+	refused  int // results that were handed in and not taken
+	lease    time.Duration
+	renewed  time.Time
+	planner  Planner
+	output   *output
+	wakeup   <-chan struct{}
+	lose     context.CancelCauseFunc // ends the planner's context
+	ended    bool                    // nothing is left to give back
+	page     *api.TranscriptAnswer   // results that came with the last look; nil if none did
 }
 
 const (
@@ -59,27 +59,27 @@ var (
 )
 
 // work runs one claimed turn to its end, or until something stands in the way.
-func (w *Worker) work(ctx context.Context, a api.ClaimAnswer, seat string, bell <-chan struct{}) error {
-	alive, lose := context.WithCancelCause(ctx)
+func (w *Worker) work(ctx context.Context, a api.ClaimAnswer, slot string, wakeup <-chan struct{}) error {
+	claimCtx, lose := context.WithCancelCause(ctx)
 	defer lose(nil)
-	h := &held{
-		w: w, at: a.Held(seat), step: a.Step, said: a.Said, bell: bell, lose: lose,
+	h := &claimedTurn{
+		w: w, at: a.WorkerRequest(slot), step: a.Step, reported: a.ReportedText, wakeup: wakeup, lose: lose,
 		turn:  Turn{ID: a.Turn, Session: a.Session, ResultFields: a.ResultFields},
 		lease: time.Duration(a.LeaseMS) * time.Millisecond, renewed: time.Now(),
 	}
-	h.output = newOutput(alive, h.tellPiece)
-	err := over(h.run(context.WithValue(alive, handKey{}, h), a))
+	h.output = newOutput(claimCtx, h.sendText)
+	err := ignoreEnd(h.run(context.WithValue(claimCtx, handKey{}, h), a))
 	if ctx.Err() != nil {
-		h.giveBack(ctx)
+		h.release(ctx)
 	}
-	if cause := context.Cause(alive); err != nil && alive.Err() != nil && ctx.Err() == nil {
-		return over(cause) // why the turn was lost says more than what came of it
+	if cause := context.Cause(claimCtx); err != nil && claimCtx.Err() != nil && ctx.Err() == nil {
+		return ignoreEnd(cause) // why the turn was lost says more than what came of it
 	}
 	return err
 }
 
 // run plans and waits by turns.
-func (h *held) run(ctx context.Context, a api.ClaimAnswer) error {
+func (h *claimedTurn) run(ctx context.Context, a api.ClaimAnswer) error {
 	err := h.guard(func() (err error) {
 		h.planner, err = h.w.o.Agent.Plan(ctx, a.Args)
 		if err == nil && h.planner == nil {
@@ -106,7 +106,7 @@ func (h *held) run(ctx context.Context, a api.ClaimAnswer) error {
 		case err != nil:
 			return h.fail(ctx, utp.CodeInternalError, err)
 		}
-		if ends, err := h.make(ctx, move); ends || err != nil {
+		if ends, err := h.apply(ctx, move); ends || err != nil {
 			return err
 		}
 		if err := h.await(ctx, true); err != nil {
@@ -116,8 +116,8 @@ func (h *held) run(ctx context.Context, a api.ClaimAnswer) error {
 	return calledOff(ctx)
 }
 
-// over takes the turn's end for what it is: no failure of the worker.
-func over(err error) error {
+// ignoreEnd takes the turn's end for what it is: no failure of the worker.
+func ignoreEnd(err error) error {
 	if errors.Is(err, errEnded) || errors.Is(err, errLetGo) || rpc.Code(err, utp.CodeTurnEnded) || rpc.Code(err, utp.CodeStopped) {
 		return nil
 	}
@@ -130,7 +130,7 @@ func calledOff(ctx context.Context) error {
 }
 
 // guard runs what a planner does; its panic is its error.
-func (h *held) guard(plan func() error) (err error) {
+func (h *claimedTurn) guard(plan func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			h.w.o.Logger.Error("the planner panicked", "turn", h.at.Turn, "panic", r, "stack", string(debug.Stack()))
@@ -141,35 +141,35 @@ func (h *held) guard(plan func() error) (err error) {
 }
 
 // plan asks for the next move, keeps the turn meanwhile, and tells what the planner writes.
-func (h *held) plan(ctx context.Context) (Move, error) {
-	stop := h.keep(ctx)
+func (h *claimedTurn) plan(ctx context.Context) (Move, error) {
+	stop := h.renewWhilePlanning(ctx)
 	defer stop()
-	h.output.begin(h.step+1, h.said)
+	h.output.begin(h.step+1, h.reported)
 	var move Move
 	err := h.guard(func() (err error) {
 		move, err = h.planner.Next()
 		return err
 	})
-	if told := h.output.finish(); told != nil && err == nil {
-		err = fmt.Errorf("what the planner wrote could not be told: %w", told)
+	if failure := h.output.finish(); failure != nil && err == nil {
+		err = fmt.Errorf("what the planner wrote could not be told: %w", failure)
 	}
 	return move, err
 }
 
-// keep renews the lease while the planner is at work, and ends its context as soon as the
+// renewWhilePlanning renews the lease while the planner is at work, and ends its context as soon as the
 // turn is not its any more. The keeper is gone when stop returns.
-func (h *held) keep(ctx context.Context) (stop func()) {
+func (h *claimedTurn) renewWhilePlanning(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		wait(ctx, nil, atOnce)
 		for ctx.Err() == nil {
-			rung := wait(ctx, h.bell, max(0, h.lease/renewals-time.Since(h.renewed)))
+			woken := wait(ctx, h.wakeup, max(0, h.lease/renewals-time.Since(h.renewed)))
 			if ctx.Err() != nil {
 				return
 			}
-			if err := h.look(ctx, rung); err != nil && ctx.Err() == nil {
+			if err := h.check(ctx, woken); err != nil && ctx.Err() == nil {
 				h.lose(err)
 				return
 			}
@@ -183,13 +183,13 @@ func (h *held) keep(ctx context.Context) (stop func()) {
 
 // ask asks until there is an answer. Where the ledger cannot be read or written, and that does
 // not pass within a lease, the turn is left: its seat is of more use to another one.
-func (h *held) ask(ctx context.Context, op string, request, into any) error {
+func (h *claimedTurn) ask(ctx context.Context, op string, request, into any) error {
 	return rpc.AskWithin(ctx, h.w.o.Conn, max(h.lease, leastLease), op, request, into)
 }
 
-// look finds out, when it is rung, whether the turn goes on, and renews its lease in time.
-func (h *held) look(ctx context.Context, rung bool) error {
-	if rung {
+// check finds out, when it is rung, whether the turn goes on, and renews its lease in time.
+func (h *claimedTurn) check(ctx context.Context, woken bool) error {
+	if woken {
 		var a api.ResumeAnswer
 		if err := h.ask(ctx, api.OpResume, h.unseen(), &a); err != nil {
 			return err
@@ -201,12 +201,12 @@ func (h *held) look(ctx context.Context, rung bool) error {
 	return h.renew(ctx)
 }
 
-func (h *held) renew(ctx context.Context) error {
+func (h *claimedTurn) renew(ctx context.Context) error {
 	if time.Since(h.renewed) < h.lease/renewals {
 		return nil
 	}
 	h.renewed = time.Now()
-	var a api.BeatAnswer
+	var a api.HeartbeatAnswer
 	if err := h.ask(ctx, api.OpRenew, h.at, &a); err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func (h *held) renew(ctx context.Context) error {
 }
 
 // observe feeds the results that the planner has not seen.
-func (h *held) observe(ctx context.Context) error {
+func (h *claimedTurn) observe(ctx context.Context) error {
 	for {
 		page, err := h.results(ctx)
 		if err != nil {
@@ -242,7 +242,7 @@ func (h *held) observe(ctx context.Context) error {
 	}
 }
 
-func (h *held) result(ctx context.Context, r api.CallResult) (Result, error) {
+func (h *claimedTurn) result(ctx context.Context, r api.CallResult) (Result, error) {
 	out := Result{
 		Key: r.Key, Call: r.Call, Tool: r.Tool, Status: r.Status, Code: r.Code, Message: r.Message, Step: r.Step,
 	}
@@ -254,8 +254,8 @@ func (h *held) result(ctx context.Context, r api.CallResult) (Result, error) {
 	return out, err
 }
 
-// make does what the planner wants. It reports whether that has ended the turn.
-func (h *held) make(ctx context.Context, m Move) (ends bool, err error) {
+// apply does what the planner wants. It reports whether that has ended the turn.
+func (h *claimedTurn) apply(ctx context.Context, m Move) (ends bool, err error) {
 	if m.Answer != nil && m.Handoff == nil && len(h.turn.ResultFields)+len(m.Answer.Fields) > 0 {
 		fields, err := wireFields(m.Answer.Fields)
 		if err != nil {
@@ -274,7 +274,7 @@ func (h *held) make(ctx context.Context, m Move) (ends bool, err error) {
 	case m.Answer != nil:
 		return true, h.deliver(ctx, *m.Answer, nil)
 	case m.Handoff != nil:
-		return true, h.handOver(ctx, *m.Handoff)
+		return true, h.handOff(ctx, *m.Handoff)
 	}
 	if err := h.call(ctx, m); err != nil {
 		return true, h.unmade(ctx, err)
@@ -296,7 +296,7 @@ func wireFields(fields []Field) ([]utp.Field, error) {
 
 // correct gives an answer that cannot be taken back to the planner, as the failed result of
 // a step of its own: it stands in the transcript, like everything that the planner goes by.
-func (h *held) correct(ctx context.Context, a Answer, fields []utp.Field, alone bool) (ends bool, err error) {
+func (h *claimedTurn) correct(ctx context.Context, a Answer, fields []utp.Field, alone bool) (ends bool, err error) {
 	if h.refused >= maxRefused {
 		return true, h.fail(ctx, utp.CodeBadRequest, fmt.Errorf(
 			"the agent has given %d results that cannot be taken: %w", h.refused+1, utp.CheckFields(h.turn.ResultFields, fields)))
@@ -306,8 +306,8 @@ func (h *held) correct(ctx context.Context, a Answer, fields []utp.Field, alone 
 		key = fmt.Sprintf("%s %d", utp.SubmitResult, h.step+1)
 	}
 	args := struct {
-		Fields []utp.Field `json:"fields"`
-		Beside bool        `json:"not_alone,omitzero"`
+		Fields   []utp.Field `json:"fields"`
+		NotAlone bool        `json:"not_alone,omitzero"`
 	}{fields, !alone}
 	if err := h.call(ctx, Move{Calls: []Call{{Key: key, Tool: utp.SubmitResult, Args: args}}}); err != nil {
 		return true, h.unmade(ctx, err)
@@ -316,7 +316,7 @@ func (h *held) correct(ctx context.Context, a Answer, fields []utp.Field, alone 
 }
 
 // results are the next ones that the planner has not seen.
-func (h *held) results(ctx context.Context) (api.TranscriptAnswer, error) {
+func (h *claimedTurn) results(ctx context.Context) (api.TranscriptAnswer, error) {
 	if page := h.page; page != nil {
 		h.page = nil
 		return *page, nil
@@ -327,24 +327,24 @@ func (h *held) results(ctx context.Context) (api.TranscriptAnswer, error) {
 }
 
 // unseen asks for them; who writes a transcript wants the arguments as well.
-func (h *held) unseen() api.TranscriptRequest {
+func (h *claimedTurn) unseen() api.TranscriptRequest {
 	_, args := h.planner.(*scribe)
 	return api.TranscriptRequest{WorkerRequest: h.at, After: h.seen, Args: args}
 }
 
-func (h *held) call(ctx context.Context, m Move) error {
+func (h *claimedTurn) call(ctx context.Context, m Move) error {
 	request := api.CallRequest{WorkerRequest: h.at, Step: h.step + 1}
-	room := api.InlineLimit // of the one message that carries them all
+	left := api.InlineLimit // of the one message that carries them all
 	for _, c := range m.calls() {
-		out := api.ToolCall{Key: c.Key, Tool: c.Tool, Says: c.Says, From: c.From, To: c.To}
+		out := api.ToolCall{Key: c.Key, Tool: c.Tool, Comment: c.Comment, From: c.From, To: c.To}
 		if m.Question != nil && c.Tool == utp.AskPerson && c.Key == m.Question.Key {
 			out.Question = m.Question.wire()
 		} else {
-			args, err := rpc.StoreWithin(ctx, h.w.o.Conn, c.Args, room)
+			args, err := rpc.StoreWithin(ctx, h.w.o.Conn, c.Args, left)
 			if err != nil {
 				return err
 			}
-			room -= len(args.Inline)
+			left -= len(args.Inline)
 			out.Args = args
 		}
 		request.Calls = append(request.Calls, out)
@@ -358,7 +358,7 @@ func (h *held) call(ctx context.Context, m Move) error {
 
 // unmade fails the turn when what the planner wants will never be taken. Anything else
 // is left to anyone who claims the turn next.
-func (h *held) unmade(ctx context.Context, err error) error {
+func (h *claimedTurn) unmade(ctx context.Context, err error) error {
 	switch {
 	case refusedForGood(err):
 		return h.fail(ctx, utp.CodeBadRequest, err)
@@ -375,7 +375,7 @@ func refusedForGood(err error) bool {
 // await waits until the step's calls have ended and the turn runs again, and keeps
 // the turn meanwhile, as long as a seat is to be kept for one that waits. Where they were
 // only just asked for, it looks when the bell has rung, not before.
-func (h *held) await(ctx context.Context, asked bool) error {
+func (h *claimedTurn) await(ctx context.Context, asked bool) error {
 	began, pace := time.Now(), h.w.pace(min(h.w.o.Idle, h.lease/renewals))
 	if asked {
 		h.rest(ctx, &pace, began)
@@ -396,7 +396,7 @@ func (h *held) await(ctx context.Context, asked bool) error {
 				h.page = &a.TranscriptAnswer
 			}
 			return nil
-		case h.w.o.Keep > 0 && time.Since(began) >= h.w.o.Keep:
+		case h.w.o.Retain > 0 && time.Since(began) >= h.w.o.Retain:
 			if err := h.ask(ctx, api.OpRelease, h.at, nil); err == nil {
 				h.ended = true
 				return errLetGo
@@ -415,39 +415,39 @@ func (h *held) await(ctx context.Context, asked bool) error {
 }
 
 // rest waits for the bell at a pace, and no longer than the turn keeps its place.
-func (h *held) rest(ctx context.Context, p *pace, began time.Time) {
-	left := h.w.o.Keep - time.Since(began)
+func (h *claimedTurn) rest(ctx context.Context, p *pace, began time.Time) {
+	left := h.w.o.Retain - time.Since(began)
 	if left <= 0 || left >= p.next {
-		p.wait(ctx, h.bell)
+		p.wait(ctx, h.wakeup)
 		return
 	}
-	if wait(ctx, h.bell, left) {
+	if wait(ctx, h.wakeup, left) {
 		p.reset()
 	}
 }
 
-// giveBack lets go of the turn at the worker's end, so that another need not wait for the
+// release lets go of the turn at the worker's end, so that another need not wait for the
 // end of the lease. It is a courtesy, tried once.
-func (h *held) giveBack(ctx context.Context) {
+func (h *claimedTurn) release(ctx context.Context) {
 	if h.ended {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
-	if err := over(rpc.Ask(ctx, h.w.o.Conn, api.OpRelease, h.at, nil)); err != nil {
+	if err := ignoreEnd(rpc.Ask(ctx, h.w.o.Conn, api.OpRelease, h.at, nil)); err != nil {
 		h.w.o.Logger.Info("turn not given back", "turn", h.at.Turn, "error", err)
 	}
 }
 
 // fail ends the turn as failed, in the words of an error.
-func (h *held) fail(ctx context.Context, code utp.Code, err error) error {
+func (h *claimedTurn) fail(ctx context.Context, code utp.Code, err error) error {
 	if ctx.Err() != nil {
 		return calledOff(ctx) // the turn is another's to end
 	}
 	return h.deliver(ctx, Answer{Status: utp.StatusFailed, Code: code, Summary: err.Error()}, nil)
 }
 
-func (h *held) handOver(ctx context.Context, m Handoff) error {
+func (h *claimedTurn) handOff(ctx context.Context, m Handoff) error {
 	out := &api.Handoff{Reason: m.Reason, To: m.To, URI: m.URI, Urgency: m.Urgency}
 	if m.Context != nil {
 		raw, err := json.Marshal(m.Context, json.Deterministic(true), jsontext.PreserveRawStrings(true))
@@ -461,19 +461,19 @@ func (h *held) handOver(ctx context.Context, m Handoff) error {
 
 // deliver ends the turn with an answer, or, where that is not one that can be taken,
 // says so in its place: a turn ends in any case.
-func (h *held) deliver(ctx context.Context, a Answer, handoff *api.Handoff) error {
+func (h *claimedTurn) deliver(ctx context.Context, a Answer, handoff *api.Handoff) error {
 	err := h.send(ctx, a, handoff)
 	if refusedForGood(err) {
 		why := fmt.Errorf("the agent's answer was refused: %w", err)
 		err = h.send(ctx, Answer{Status: utp.StatusFailed, Code: utp.CodeInternalError, Summary: why.Error()}, nil)
 	}
-	if over(err) == nil {
+	if ignoreEnd(err) == nil {
 		h.ended = true
 	}
 	return err
 }
 
-func (h *held) send(ctx context.Context, a Answer, handoff *api.Handoff) error {
+func (h *claimedTurn) send(ctx context.Context, a Answer, handoff *api.Handoff) error {
 	fields, err := wireFields(a.Fields)
 	if err != nil {
 		return fmt.Errorf("%w: %w", rpc.ErrValue, err)

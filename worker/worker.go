@@ -19,10 +19,10 @@ import (
 type Conn interface {
 	rpc.Requester
 
-	// Doorbell calls ring whenever there may be news, with the turn that they are of
+	// Wakeups calls ring whenever there may be news, with the turn that they are of
 	// (CG-Turn-Id; "" where that is not said), until stop is called. Losing a ring costs one
 	// poll.
-	Doorbell(ctx context.Context, ring func(turn string)) (stop func(), err error)
+	Wakeups(ctx context.Context, notify func(turn string)) (stop func(), err error)
 }
 
 // Options of a worker.
@@ -35,10 +35,10 @@ type Options struct {
 	// Poll is how soon it looks without having been rung; default 1 s. While it finds
 	// nothing it looks less and less often, until it looks once in an Idle; default Poll.
 	Poll, Idle time.Duration
-	// Keep is how long a turn that waits for its calls keeps its place; default 1 min,
+	// Retain is how long a turn that waits for its calls keeps its place; default 1 min,
 	// negative for ever. Then the worker lets go of it. Anyone who claims it when they have
 	// ended begins with its transcript.
-	Keep   time.Duration
+	Retain time.Duration
 	Logger *slog.Logger
 	Rand   io.Reader
 }
@@ -48,8 +48,8 @@ type Worker struct {
 	o    Options
 	name string
 
-	mu    sync.Mutex
-	bells map[chan struct{}]string // of everybody who waits, with the turn in hand if any; touched under mu only
+	mu      sync.Mutex
+	wakeups map[chan struct{}]string // of everybody who waits, with the turn in hand if any; touched under mu only
 }
 
 // New checks the options and mints the worker's nonce.
@@ -64,8 +64,8 @@ func New(o Options) (*Worker, error) {
 		o.Poll = time.Second
 	}
 	o.Idle = max(o.Idle, o.Poll)
-	if o.Keep == 0 {
-		o.Keep = time.Minute
+	if o.Retain == 0 {
+		o.Retain = time.Minute
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -77,99 +77,99 @@ func New(o Options) (*Worker, error) {
 	if _, err := io.ReadFull(o.Rand, nonce[:]); err != nil {
 		return nil, fmt.Errorf("worker: randomness: %w", err)
 	}
-	return &Worker{o: o, name: "wrk_" + hex.EncodeToString(nonce[:]), bells: map[chan struct{}]string{}}, nil
+	return &Worker{o: o, name: "wrk_" + hex.EncodeToString(nonce[:]), wakeups: map[chan struct{}]string{}}, nil
 }
 
 // Run works until ctx ends. Then planners are called off, and the turns in hand are given
 // back as the ledger has them; anyone who claims one next goes on from there.
 func (w *Worker) Run(ctx context.Context) error {
-	stop, err := w.o.Conn.Doorbell(ctx, w.ring)
+	stop, err := w.o.Conn.Wakeups(ctx, w.notify)
 	if err != nil {
 		return fmt.Errorf("worker: doorbell: %w", err)
 	}
 	defer stop()
 	// A seat holds one turn, under a name of its own: the kernel fences by it.
-	seats := make(chan string, w.o.Turns)
+	slots := make(chan string, w.o.Turns)
 	for n := range w.o.Turns {
-		seats <- fmt.Sprintf("%s_%d", w.name, n)
+		slots <- fmt.Sprintf("%s_%d", w.name, n)
 	}
 	var owned sync.WaitGroup
 	defer owned.Wait()
-	bell, away := w.bell("")
+	wakeup, away := w.register("")
 	defer away()
 	idle := w.pace(w.o.Idle)
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case seat := <-seats:
-			a, err := w.claim(ctx, seat)
+		case slot := <-slots:
+			a, err := w.claim(ctx, slot)
 			if err != nil || a.Turn == "" {
-				seats <- seat
-				idle.wait(ctx, bell)
+				slots <- slot
+				idle.wait(ctx, wakeup)
 				continue
 			}
 			idle.reset()
 			owned.Go(func() {
-				w.hold(ctx, a, seat)
-				seats <- seat
-				w.ring("") // there may be turns that no seat was free for
+				w.process(ctx, a, slot)
+				slots <- slot
+				w.notify("") // there may be turns that no seat was free for
 			})
 		}
 	}
 }
 
-// claimPatience is how long a claim waits for its answer. One that was lost costs no more: the
+// claimTimeout is how long a claim waits for its answer. One that was lost costs no more: the
 // same seat claims again, and is given what it holds already.
-const claimPatience = 10 * time.Second
+const claimTimeout = 10 * time.Second
 
-func (w *Worker) claim(ctx context.Context, seat string) (api.ClaimAnswer, error) {
+func (w *Worker) claim(ctx context.Context, slot string) (api.ClaimAnswer, error) {
 	var a api.ClaimAnswer
-	once, cancel := context.WithTimeout(ctx, claimPatience)
+	once, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()
-	err := rpc.Ask(once, w.o.Conn, api.OpClaim, api.ClaimRequest{Agent: w.o.Agent.Name, Worker: seat}, &a)
+	err := rpc.Ask(once, w.o.Conn, api.OpClaim, api.ClaimRequest{Agent: w.o.Agent.Name, Worker: slot}, &a)
 	if err != nil && ctx.Err() == nil {
 		w.o.Logger.Warn("claim", "error", err)
 	}
 	return a, err
 }
 
-// hold works on a claimed turn. One that it had to leave is not taken up again at once.
-func (w *Worker) hold(ctx context.Context, a api.ClaimAnswer, seat string) {
-	bell, away := w.bell(a.Turn)
+// process works on a claimed turn. One that it had to leave is not taken up again at once.
+func (w *Worker) process(ctx context.Context, a api.ClaimAnswer, slot string) {
+	wakeup, away := w.register(a.Turn)
 	defer away()
-	if err := w.work(ctx, a, seat, bell); err != nil && ctx.Err() == nil {
+	if err := w.work(ctx, a, slot, wakeup); err != nil && ctx.Err() == nil {
 		w.o.Logger.Warn("turn left", "turn", a.Turn, "error", err)
-		wait(ctx, bell, w.o.Poll)
+		wait(ctx, wakeup, w.o.Poll)
 	}
 }
 
-// bell is rung whenever there may be news of a turn ("" is any that is in nobody's hands),
+// register is rung whenever there may be news of a turn ("" is any that is in nobody's hands),
 // until away is called.
-func (w *Worker) bell(turn string) (bell chan struct{}, away func()) {
-	bell = make(chan struct{}, 1)
+func (w *Worker) register(turn string) (wakeup chan struct{}, away func()) {
+	wakeup = make(chan struct{}, 1)
 	w.mu.Lock()
-	w.bells[bell] = turn
+	w.wakeups[wakeup] = turn
 	w.mu.Unlock()
-	return bell, func() {
+	return wakeup, func() {
 		w.mu.Lock()
-		delete(w.bells, bell)
+		delete(w.wakeups, wakeup)
 		w.mu.Unlock()
 	}
 }
 
-// ring wakes anyone who holds the turn, or, where nobody here does, who could claim it. Others
+// notify wakes anyone who holds the turn, or, where nobody here does, who could claim it. Others
 // would ask in vain.
-func (w *Worker) ring(turn string) {
+func (w *Worker) notify(turn string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	held := false
-	for _, in := range w.bells {
-		held = held || in == turn
+	claimed := false
+	for _, in := range w.wakeups {
+		claimed = claimed || in == turn
 	}
-	for bell, in := range w.bells {
-		if turn == "" || in == turn || (!held && in == "") {
-			ring(bell)
+	for wakeup, in := range w.wakeups {
+		if turn == "" || in == turn || (!claimed && in == "") {
+			signal(wakeup)
 		}
 	}
 }
@@ -184,8 +184,8 @@ func (w *Worker) pace(most time.Duration) pace {
 
 func (p *pace) reset() { p.next = p.first }
 
-func (p *pace) wait(ctx context.Context, bell <-chan struct{}) {
-	if rung := wait(ctx, bell, p.next); rung {
+func (p *pace) wait(ctx context.Context, wakeup <-chan struct{}) {
+	if woken := wait(ctx, wakeup, p.next); woken {
 		p.reset()
 		return
 	}
@@ -194,18 +194,18 @@ func (p *pace) wait(ctx context.Context, bell <-chan struct{}) {
 
 // wait ends with the bell, the time, or the context. A bell that has rung counts before a time
 // that is over: one look answers both.
-func wait(ctx context.Context, bell <-chan struct{}, d time.Duration) (rung bool) {
+func wait(ctx context.Context, wakeup <-chan struct{}, d time.Duration) (woken bool) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false
 	case <-timer.C:
-	case <-bell:
+	case <-wakeup:
 		return true
 	}
 	select {
-	case <-bell:
+	case <-wakeup:
 		return ctx.Err() == nil
 	default:
 		return false

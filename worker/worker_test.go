@@ -136,8 +136,8 @@ func (k *kernel) read(raw jsontext.Value, into any) {
 	}
 }
 
-func (k *kernel) Doorbell(_ context.Context, ring func(string)) (func(), error) {
-	k.ring = ring
+func (k *kernel) Wakeups(_ context.Context, notify func(string)) (func(), error) {
+	k.ring = notify
 	return func() {}, nil
 }
 
@@ -173,7 +173,7 @@ func (s *steps) Observe(r worker.Result) error {
 func (s *steps) Next() (worker.Move, error) {
 	if i := len(s.seen) / 2; i < s.n {
 		return worker.Move{Calls: []worker.Call{
-			{Key: fmt.Sprintf("a%d", i), Tool: "look", Args: map[string]int{"i": i}, Says: "because", From: 1, To: 2},
+			{Key: fmt.Sprintf("a%d", i), Tool: "look", Args: map[string]int{"i": i}, Comment: "because", From: 1, To: 2},
 			{Key: fmt.Sprintf("b%d", i), Tool: "look", Args: []int{i}},
 		}}, nil
 	}
@@ -308,7 +308,7 @@ func TestWholeTurn(t *testing.T) {
 		var first api.CallRequest
 		k.read(k.asked[api.OpCall][0], &first)
 		c := first.Calls[0]
-		if first.Step != 1 || c.Key != "a0" || string(c.Args.Inline) != `{"i":0}` || c.Says != "because" || c.From != 1 || c.To != 2 {
+		if first.Step != 1 || c.Key != "a0" || string(c.Args.Inline) != `{"i":0}` || c.Comment != "because" || c.From != 1 || c.To != 2 {
 			t.Errorf("asked for %+v", first)
 		}
 		if d.Epoch != 4 || d.Worker != first.Worker || !strings.HasPrefix(d.Worker, "wrk_") {
@@ -451,7 +451,7 @@ func TestGoesOn(t *testing.T) {
 // TestLetGoInVain: a turn that the kernel does not take back, because it came into these hands
 // a second time meanwhile, is waited for as before, and not asked about without a pause.
 func TestLetGoInVain(t *testing.T) {
-	workingAt(t, worker.Options{Keep: 10 * time.Second}, func(k *kernel) {
+	workingAt(t, worker.Options{Retain: 10 * time.Second}, func(k *kernel) {
 		k.needs = 2 * time.Minute
 		k.answer[api.OpRelease] = func(n int, _ jsontext.Value) error {
 			if n > 100 { // time stands still while it asks
@@ -559,8 +559,8 @@ func TestFailures(t *testing.T) {
 		{"an empty move", plannerOf(worker.Move{}, nil), utp.CodeBadRequest, "empty"},
 		{"no sense of its results", func(jsontext.Value) (worker.Planner, error) { return &steps{n: 1, fail: broken}, nil }, utp.CodeInternalError, "out of ideas"},
 		{"arguments that are not JSON", plannerOf(worker.Move{Calls: []worker.Call{{Key: "k", Tool: "t", Args: math.NaN()}}}, nil), utp.CodeBadRequest, "not JSON"},
-		{"words that are not text", plannerOf(worker.Move{Calls: []worker.Call{{Key: "k", Tool: "t", Says: "\xff"}}}, nil), utp.CodeBadRequest, "not JSON"},
-		{"words without end", plannerOf(worker.Move{Calls: []worker.Call{{Key: "k", Tool: "t", Says: strings.Repeat("x", 1<<20)}}}, nil), utp.CodeBadRequest, "bytes"},
+		{"words that are not text", plannerOf(worker.Move{Calls: []worker.Call{{Key: "k", Tool: "t", Comment: "\xff"}}}, nil), utp.CodeBadRequest, "not JSON"},
+		{"words without end", plannerOf(worker.Move{Calls: []worker.Call{{Key: "k", Tool: "t", Comment: strings.Repeat("x", 1<<20)}}}, nil), utp.CodeBadRequest, "bytes"},
 		{"an answer without end", plannerOf(answer(strings.Repeat("x", 1<<20)), nil), utp.CodeInternalError, "refused"},
 		{"an answer that is not text", plannerOf(answer("\xff"), nil), utp.CodeInternalError, "refused"},
 	}
@@ -727,13 +727,13 @@ func (r *ringing) Next() (worker.Move, error) {
 // and then.
 func TestAnswersAtOnce(t *testing.T) {
 	const many = 30
-	var bell func(turn string)
+	var wakeup func(turn string)
 	plan := func(jsontext.Value) (worker.Planner, error) {
-		return &ringing{steps: steps{n: many}, ring: func() { bell("turn_1") }}, nil
+		return &ringing{steps: steps{n: many}, ring: func() { wakeup("turn_1") }}, nil
 	}
 	working(t, func(k *kernel) { k.needs, k.turn.Turn = 0, "" }, plan, func(t *testing.T, k *kernel) {
 		k.mu.Lock()
-		bell, k.turn.Turn = k.ring, "turn_1"
+		wakeup, k.turn.Turn = k.ring, "turn_1"
 		k.mu.Unlock()
 		pass(time.Minute)
 		k.delivered()

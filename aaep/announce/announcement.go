@@ -76,14 +76,14 @@ type Announcement struct {
 type saying struct {
 	text, language string
 	priority       Priority
-	own            bool // of the person's own answer: the urgency of its event does not change the priority
+	ofOwnReply     bool // of the person's own answer: the urgency of its event does not change the priority
 	kind           Kind
 	label          string
 	offer          Offer
 	question       int
 	unnamed        bool // says itself which session it is about
-	// kept is the text for a later recap, where another one offers what is over by then; "" is the same.
-	kept string
+	// recapText is the text for a later recap, where another one offers what is over by then; "" is the same.
+	recapText string
 }
 
 // one is a list of one saying, or of none without a text.

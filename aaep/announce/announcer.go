@@ -9,23 +9,23 @@ import (
 
 // Announcer says what one listener hears. Make it with [New].
 type Announcer struct {
-	wish     Preferences
-	since    time.Time
-	began    time.Time   // when it took its first event
-	now      time.Time   // of what is being taken
-	replay   bool        // it is a replay
-	sessions []*session  // in the order of their first event
-	open     []*question // in the order they were put
-	seen     ring
-	recent   []recent
-	history  []Announcement
-	last     Announcement
-	purse    purse
-	flood    flood
-	answer   answer
-	answered map[ownKey]*ownAnswer // what this listener has answered here
-	repeats  int                   // makes the ids of repetitions and recaps
-	nameless int                   // makes the ids of events that have none
+	preferences Preferences
+	since       time.Time
+	began       time.Time   // when it took its first event
+	now         time.Time   // of what is being taken
+	replay      bool        // it is a replay
+	sessions    []*session  // in the order of their first event
+	open        []*question // in the order they were put
+	seen        recentKeys
+	recent      []recent
+	history     []Announcement
+	last        Announcement
+	purse       purse
+	flood       flood
+	answer      answer
+	answered    map[replyKey]*ownReply // what this listener has answered here
+	repeats     int                    // makes the ids of repetitions and recaps
+	nameless    int                    // makes the ids of events that have none
 }
 
 // recent is one sentence that was said a moment ago.
@@ -40,7 +40,7 @@ func New(p Preferences) *Announcer {
 	if p.Verbosity == "" {
 		p.Verbosity = aaep.VerbosityNormal
 	}
-	return &Announcer{wish: p, since: p.Since, seen: newRing(MaxSeen), answered: map[ownKey]*ownAnswer{}}
+	return &Announcer{preferences: p, since: p.Since, seen: newRecentKeys(MaxSeen), answered: map[replyKey]*ownReply{}}
 }
 
 // Event takes one event and its number within its session (0 where it has none), in
@@ -58,25 +58,25 @@ func (a *Announcer) Event(now time.Time, e aaep.Event, seq int64) []Announcement
 	if !a.replay {
 		out = a.CatchUp()
 	}
-	s, said := a.take(now, e, seq)
+	s, announced := a.accept(now, e, seq)
 	if a.replay {
-		a.miss(s, said)
+		a.miss(s, announced)
 		return nil
 	}
-	out = append(out, a.within(now, s, said)...)
+	out = append(out, a.within(now, s, announced)...)
 	if e.IsTerminal() { // nothing may come that it could wait for
 		out = append(out, a.flushed(now)...)
 	}
-	return a.told(out)
+	return a.remember(out)
 }
 
-// Heard takes an event that the listener has heard already, from another announcer: what comes later
+// Observe takes an event that the listener has heard already, from another announcer: what comes later
 // builds on it.
-func (a *Announcer) Heard(e aaep.Event, seq int64) {
+func (a *Announcer) Observe(e aaep.Event, seq int64) {
 	if a.isNew(e) {
 		a.replay = false
-		_, said := a.take(e.Time, e, seq)
-		a.told(said)
+		_, announced := a.accept(e.Time, e, seq)
+		a.remember(announced)
 	}
 }
 
@@ -85,33 +85,33 @@ func (a *Announcer) isNew(e aaep.Event) bool {
 	return e.ID == "" || a.seen.add(e.SessionID+"\x00"+e.ID)
 }
 
-// take takes an event in, and finds what it would say.
-func (a *Announcer) take(now time.Time, e aaep.Event, seq int64) (*session, []Announcement) {
+// accept takes an event in, and finds what it would say.
+func (a *Announcer) accept(now time.Time, e aaep.Event, seq int64) (*session, []Announcement) {
 	a.now = now
 	s := a.session(e)
-	s.heardReplay = s.heardReplay || a.replay && s.events == 0
+	s.replayed = s.replayed || a.replay && s.events == 0
 	s.events++
-	said := a.said(s, e, seq, a.urgently(e, a.say(now, s, e)))
-	a.countDone(e, said)
+	announced := a.announcements(s, e, seq, a.urgently(e, a.announce(now, s, e)))
+	a.countDone(e, announced)
 	if e.IsTerminal() {
 		s.ended = true
 		a.closeSession(s.id)
 	}
-	return s, said
+	return s, announced
 }
 
-// told remembers the last thing that was said.
-func (a *Announcer) told(said []Announcement) []Announcement {
-	for _, n := range said {
+// remember remembers the last thing that was said.
+func (a *Announcer) remember(announced []Announcement) []Announcement {
+	for _, n := range announced {
 		if n.Priority != Silent {
 			a.last = n
 		}
 	}
-	return said
+	return announced
 }
 
-// say finds the words for an event.
-func (a *Announcer) say(now time.Time, s *session, e aaep.Event) []saying {
+// announce finds the words for an event.
+func (a *Announcer) announce(now time.Time, s *session, e aaep.Event) []saying {
 	switch p := e.Payload.(type) {
 	case aaep.SessionStarted:
 		return a.started(s, e, p)
@@ -142,19 +142,19 @@ func (a *Announcer) say(now time.Time, s *session, e aaep.Event) []saying {
 
 // urgently makes what a critical event says interrupt, and gives words to one that has
 // none: nothing critical goes by unheard.
-func (a *Announcer) urgently(e aaep.Event, said []saying) []saying {
+func (a *Announcer) urgently(e aaep.Event, sayings []saying) []saying {
 	if urgency(e) != aaep.UrgencyCritical {
-		return said
+		return sayings
 	}
-	if len(said) == 0 {
-		said = []saying{{text: "Something needs your attention, and says nothing of itself.", language: english, kind: KindOther}}
+	if len(sayings) == 0 {
+		sayings = []saying{{text: "Something needs your attention, and says nothing of itself.", language: english, kind: KindOther}}
 	}
-	for i := range said {
-		if !said[i].own {
-			said[i].priority = Assertive
+	for i := range sayings {
+		if !sayings[i].ofOwnReply {
+			sayings[i].priority = Assertive
 		}
 	}
-	return said
+	return sayings
 }
 
 func urgency(e aaep.Event) aaep.Urgency {
@@ -164,14 +164,14 @@ func urgency(e aaep.Event) aaep.Urgency {
 	return e.Urgency
 }
 
-// said gives sayings their place and remembers them. What the session said a moment ago
+// announcements gives sayings their place and remembers them. What the session said a moment ago
 // is left out, unless it has become urgent since.
-func (a *Announcer) said(s *session, e aaep.Event, seq int64, list []saying) []Announcement {
+func (a *Announcer) announcements(s *session, e aaep.Event, seq int64, list []saying) []Announcement {
 	var out []Announcement
 	base := a.base(e)
 	for _, w := range list {
-		if w.kept != "" {
-			w.kept = a.named(s, saying{text: w.kept, unnamed: w.unnamed})
+		if w.recapText != "" {
+			w.recapText = a.named(s, saying{text: w.recapText, unnamed: w.unnamed})
 		}
 		w.text = a.named(s, w)
 		n := Announcement{
@@ -185,11 +185,11 @@ func (a *Announcer) said(s *session, e aaep.Event, seq int64, list []saying) []A
 			s.doing = a.unnamed(s, n.Text)
 		case KindStarted, KindProgress, KindWarning, KindResolution, KindOutput, KindHandoff, KindEnd, KindOther, KindRecap:
 		}
-		if a.justSaid(s.id, w, e.Time) {
+		if a.isRepeat(s.id, w, e.Time) {
 			continue
 		}
 		out = append(out, n)
-		a.keep(n, w.kept)
+		a.record(n, w.recapText)
 	}
 	return out
 }
@@ -203,8 +203,8 @@ func (a *Announcer) base(e aaep.Event) string {
 	return e.SessionID + "." + e.ID + "."
 }
 
-// keep remembers what was said: once more as it was, and for a recap in the words that hold then.
-func (a *Announcer) keep(n Announcement, later string) {
+// record remembers what was said: once more as it was, and for a recap in the words that hold then.
+func (a *Announcer) record(n Announcement, later string) {
 	retold := n
 	if later != "" {
 		retold.Text = later
@@ -215,9 +215,9 @@ func (a *Announcer) keep(n Announcement, later string) {
 	}
 }
 
-// justSaid reports whether the same was said a moment ago. How a question ended is said each time: it
+// isRepeat reports whether the same was said a moment ago. How a question ended is said each time: it
 // may be asked again, and answered again, within a few seconds.
-func (a *Announcer) justSaid(session string, w saying, at time.Time) bool {
+func (a *Announcer) isRepeat(session string, w saying, at time.Time) bool {
 	if w.kind == KindResolution {
 		return false
 	}
@@ -233,17 +233,19 @@ func (a *Announcer) justSaid(session string, w saying, at time.Time) bool {
 	return false
 }
 
-// ring remembers the last keys that were added.
-type ring struct {
+// recentKeys remembers the last keys that were added.
+type recentKeys struct {
 	keys []string
 	next int
 	has  map[string]struct{}
 }
 
-func newRing(most int) ring { return ring{keys: make([]string, 0, most), has: map[string]struct{}{}} }
+func newRecentKeys(most int) recentKeys {
+	return recentKeys{keys: make([]string, 0, most), has: map[string]struct{}{}}
+}
 
 // add reports whether the key is new.
-func (r *ring) add(key string) bool {
+func (r *recentKeys) add(key string) bool {
 	if _, old := r.has[key]; old {
 		return false
 	}

@@ -50,8 +50,8 @@ type Question struct {
 type Arguments struct {
 	outline.Outline
 
-	// Said are the paths of those that the question's own sentence says in full.
-	Said []string `json:"said"`
+	// Stated are the paths of those that the question's own sentence says in full.
+	Stated []string `json:"said"`
 }
 
 // ReadQuestion reads the question that an event asks; false where it asks none.
@@ -164,12 +164,12 @@ func (q Question) ReadFirst() bool {
 	return q.Consent && (q.Irreversible() || q.Risk == aaep.RiskHigh) && !q.Arguments.Complete()
 }
 
-// SaysAll reports whether its own sentence says every value that it is about, or stands for it.
-func (q Question) SaysAll() bool {
+// StatesAll reports whether its own sentence says every value that it is about, or stands for it.
+func (q Question) StatesAll() bool {
 	return q.Arguments.Complete() && !slices.ContainsFunc(q.Arguments.Values, q.unsaid)
 }
 
 // unsaid is true for a value that the question's sentence neither says nor stands for.
 func (q Question) unsaid(v outline.Value) bool {
-	return v.Kind != outline.Covered && !slices.Contains(q.Arguments.Said, v.Path)
+	return v.Kind != outline.Covered && !slices.Contains(q.Arguments.Stated, v.Path)
 }

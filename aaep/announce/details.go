@@ -112,13 +112,13 @@ func (q Question) Values(all bool) []string {
 // valueText is one value under its name.
 func valueText(v outline.Value) string {
 	name := legible.Value(v.Name())
-	switch said := v.InPlace(); {
+	switch placeholder := v.Placeholder(); {
 	case v.Kind == outline.Empty && v.Path == "":
 		return "" // there are no arguments
 	case v.Kind == outline.Masked: // not even its name, which readers scan for (SEC-07)
-		return "one value is " + said
-	case said != "":
-		return name + ": " + said
+		return "one value is " + placeholder
+	case placeholder != "":
+		return name + ": " + placeholder
 	case v.Kind == outline.Literal:
 		return name + ": " + legible.Value(v.Value)
 	}
@@ -146,7 +146,7 @@ func (q Question) Lines(now time.Time, zone *time.Location) []string {
 		return append(lines, join(q.UntilIn(now, zone), q.Silence()))
 	}
 	label := "Values: "
-	if len(q.Arguments.Said) > 0 {
+	if len(q.Arguments.Stated) > 0 {
 		label = "More values: "
 	}
 	lines = append(lines, underLabel(label, q.Values(false))...)

@@ -9,18 +9,18 @@ import (
 // end tells how a session ended. An answer that was never completed is there all the
 // same, and what was still asked is not asked any more.
 func (a *Announcer) end(s *session, e aaep.Event) []saying {
-	var said []saying
+	var sayings []saying
 	ready := "A part of an answer is there"
 	if e.Type() == aaep.TypeSessionCompleted {
 		ready = "The answer is ready"
 	}
 	for _, o := range s.outputs {
 		if a.asItComes() {
-			said = append(said, o.rest("")...)
+			sayings = append(sayings, o.rest("")...)
 			continue
 		}
 		a.answer = answer{session: s.id, event: e.ID, text: string(o.whole)}
-		said = append(said, a.ready(o, ready)...)
+		sayings = append(sayings, a.ready(o, ready)...)
 	}
 	s.outputs = nil
 	w := a.ending(e)
@@ -28,7 +28,7 @@ func (a *Announcer) end(s *session, e aaep.Event) []saying {
 	if isEnglish(w.language) {
 		w.text = join(w.text, a.unasked(s.id))
 	}
-	return append(said, w)
+	return append(sayings, w)
 }
 
 // endLabel says how a session ended. One in which nothing worked is not done, whatever its agent says.
@@ -55,9 +55,9 @@ func (a *Announcer) ending(e aaep.Event) saying {
 		}
 		return orElse(w, Assertive, "The work has failed.")
 	case aaep.SessionCancelled:
-		return orElse(a.own(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed), Assertive, "The work was stopped.")
+		return orElse(a.text(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed), Assertive, "The work was stopped.")
 	case aaep.SessionCompleted:
-		return orElse(a.own(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed), Polite, "Finished.")
+		return orElse(a.text(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed), Polite, "Finished.")
 	default:
 		return orElse(saying{}, Polite, "The session has ended.")
 	}

@@ -11,7 +11,7 @@ import (
 
 // flood is what was too much to be told one by one.
 type flood struct {
-	held                        int // announcements
+	count                       int // announcements
 	steps, done, started, other int // of what kind
 	sessions                    []string
 	last                        Announcement
@@ -19,11 +19,11 @@ type flood struct {
 	n                           int    // summaries so far, for their ids
 }
 
-func (f *flood) empty() bool { return f.held == 0 }
+func (f *flood) empty() bool { return f.count == 0 }
 
 // can reports whether an announcement may be held and counted: what tells of the work. Questions and
 // how they end, an answer, an end, and whatever interrupts are always told.
-func (n Announcement) canHold() bool {
+func (n Announcement) canSummarize() bool {
 	if n.Priority != Polite {
 		return false
 	}
@@ -36,26 +36,26 @@ func (n Announcement) canHold() bool {
 }
 
 // countDone counts a step that ended and is not told, while others wait to be summed up.
-func (a *Announcer) countDone(e aaep.Event, said []Announcement) {
+func (a *Announcer) countDone(e aaep.Event, announced []Announcement) {
 	p, is := e.Payload.(aaep.ToolCompleted)
-	if is && p.Status == aaep.ToolSuccess && len(said) == 0 && !a.replay && !a.flood.empty() {
+	if is && p.Status == aaep.ToolSuccess && len(announced) == 0 && !a.replay && !a.flood.empty() {
 		a.flood.done++
 	}
 }
 
 // within tells what there is room for, and counts the rest. What was counted before is summed up first,
 // so that nothing is told out of its order; but nothing stands before what interrupts.
-func (a *Announcer) within(now time.Time, s *session, said []Announcement) []Announcement {
+func (a *Announcer) within(now time.Time, s *session, announced []Announcement) []Announcement {
 	var out []Announcement
-	for _, n := range said {
+	for _, n := range announced {
 		switch {
-		case !n.canHold() && n.Priority == Assertive:
+		case !n.canSummarize() && n.Priority == Assertive:
 			out = append(out, n)
 			continue
-		case !n.canHold():
+		case !n.canSummarize():
 			out = append(append(out, a.flushed(now)...), n)
 		case !a.flood.empty() || a.left(now) <= 0:
-			a.hold(s, n)
+			a.summarizeLater(s, n)
 			continue
 		default:
 			out = append(out, n)
@@ -68,8 +68,8 @@ func (a *Announcer) within(now time.Time, s *session, said []Announcement) []Ann
 	return out
 }
 
-// hold counts what there is no room for.
-func (a *Announcer) hold(s *session, n Announcement) {
+// summarizeLater counts what there is no room for.
+func (a *Announcer) summarizeLater(s *session, n Announcement) {
 	f := &a.flood
 	switch {
 	case n.Kind == KindTool && n.Label == labelTool:
@@ -85,12 +85,12 @@ func (a *Announcer) hold(s *session, n Announcement) {
 	if !slices.Contains(f.sessions, s.id) {
 		f.sessions = append(f.sessions, s.id)
 	}
-	f.held++
+	f.count++
 	f.last, f.plain = n, a.unnamed(s, n.Text)
 }
 
 // Flush sums up what is held, where nothing more will come.
-func (a *Announcer) Flush(now time.Time) []Announcement { return a.told(a.flushed(now)) }
+func (a *Announcer) Flush(now time.Time) []Announcement { return a.remember(a.flushed(now)) }
 
 // flushed is the one sentence for what was held, if anything was.
 func (a *Announcer) flushed(now time.Time) []Announcement {
@@ -100,7 +100,7 @@ func (a *Announcer) flushed(now time.Time) []Announcement {
 	}
 	a.flood = flood{n: f.n + 1}
 	n := f.last
-	if f.held == 1 { // one is told as it is
+	if f.count == 1 { // one is told as it is
 		a.spend(now, n.Text)
 		return []Announcement{n}
 	}
@@ -151,7 +151,7 @@ func (f flood) counts() string {
 // floodDue is when what was held is summed up at the latest; zero while nothing is, or while only the
 // next event can.
 func (a *Announcer) floodDue() time.Time {
-	rate := a.wish.Pace.budget().rate
+	rate := a.preferences.Pace.budget().rate
 	if a.flood.empty() || rate == 0 {
 		return time.Time{}
 	}

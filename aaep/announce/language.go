@@ -10,16 +10,16 @@ import (
 // english is the language of the sentences made here.
 const english = "en"
 
-// own is what an event says of itself, at the length and in the language that are
+// text is what an event says of itself, at the length and in the language that are
 // wanted where it has them, politely.
-func (a *Announcer) own(e aaep.Event, terse, normal, detailed string) saying {
-	return a.at(a.wish.Verbosity, e, terse, normal, detailed)
+func (a *Announcer) text(e aaep.Event, terse, normal, detailed string) saying {
+	return a.at(a.preferences.Verbosity, e, terse, normal, detailed)
 }
 
 // failed is own for a failure: its reason is what a listener can act on, and stands in the
 // detailed summary.
 func (a *Announcer) failed(e aaep.Event, terse, normal, detailed string) saying {
-	length := a.wish.Verbosity
+	length := a.preferences.Verbosity
 	if length == aaep.VerbosityNormal {
 		length = aaep.VerbosityDetailed
 	}
@@ -35,9 +35,9 @@ func (a *Announcer) at(length aaep.Verbosity, e aaep.Event, terse, normal, detai
 		lengths[0], lengths[1], lengths[2] = lengths[2], lengths[0], lengths[1]
 	case aaep.VerbosityNormal:
 	}
-	if !speaks(primary(e), a.wish.Language) {
+	if !speaks(primary(e), a.preferences.Language) {
 		for _, l := range lengths {
-			if text, tag := variant(e, l.name, a.wish.Language); text != "" {
+			if text, tag := variant(e, l.name, a.preferences.Language); text != "" {
 				return saying{text: sentence(text, tag), language: tag, priority: Polite}
 			}
 		}
@@ -53,10 +53,10 @@ func (a *Announcer) at(length aaep.Verbosity, e aaep.Event, terse, normal, detai
 // framed is own words where the event speaks English, or says nothing; else what the
 // event says of itself.
 func (a *Announcer) framed(e aaep.Event, text, terse, normal, detailed string) saying {
-	if isEnglish(primary(e)) && speaks(english, a.wish.Language) {
+	if isEnglish(primary(e)) && speaks(english, a.preferences.Language) {
 		return saying{text: legible.Shorten(text, MaxText), language: english, priority: Polite}
 	}
-	w := a.own(e, terse, normal, detailed)
+	w := a.text(e, terse, normal, detailed)
 	if w.text == "" || isEnglish(w.language) {
 		w.text, w.language = legible.Shorten(text, MaxText), english
 	}

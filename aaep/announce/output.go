@@ -41,7 +41,7 @@ type answer struct {
 
 // asItComes reports whether the agent's text is announced itself.
 func (a *Announcer) asItComes() bool {
-	return a.wish.Surface.Output == OutputAsItComes && a.wish.Pace != PaceQuiet
+	return a.preferences.Surface.Output == OutputAsItComes && a.preferences.Pace != PaceQuiet
 }
 
 // output takes a piece of text. Where the surface shows it, that it is there is told, and, while it gets
@@ -52,9 +52,9 @@ func (a *Announcer) output(now time.Time, s *session, e aaep.Event, p aaep.Outpu
 	if o.life.IsZero() {
 		o.life = now
 	}
-	o.take(p)
-	if a.wish.Surface.Output != OutputElsewhere {
-		o.keep(p.Chunk)
+	o.add(p)
+	if a.preferences.Surface.Output != OutputElsewhere {
+		o.retain(p.Chunk)
 	}
 	if p.Complete {
 		s.outputs = slices.DeleteFunc(s.outputs, func(other *output) bool { return other == o })
@@ -63,7 +63,7 @@ func (a *Announcer) output(now time.Time, s *session, e aaep.Event, p aaep.Outpu
 	s.doing = "Writing the answer."
 	switch {
 	case a.asItComes():
-		return o.piece(p)
+		return o.sentences(p)
 	case p.Complete:
 		return a.ready(o, "The answer is ready")
 	case now.Sub(o.life) >= lifeTime && o.content:
@@ -81,19 +81,19 @@ func (o *output) goesOn() string {
 	return "Still writing: " + legible.Counted(o.words, "word") + " so far."
 }
 
-// keep remembers a text as far as there is room: its end counts.
-func (o *output) keep(chunk string) {
+// retain remembers a text as far as there is room: its end counts.
+func (o *output) retain(chunk string) {
 	o.whole = append(o.whole, chunk...)
-	if over := len(o.whole) - MaxAnswer; over > 0 {
-		for over < len(o.whole) && !utf8.RuneStart(o.whole[over]) {
-			over++
+	if excess := len(o.whole) - MaxAnswer; excess > 0 {
+		for excess < len(o.whole) && !utf8.RuneStart(o.whole[excess]) {
+			excess++
 		}
-		o.whole = slices.Delete(o.whole, 0, over)
+		o.whole = slices.Delete(o.whole, 0, excess)
 	}
 }
 
-// piece is what has come up to the end of a sentence.
-func (o *output) piece(p aaep.OutputStreaming) []saying {
+// sentences is what has come up to the end of a sentence.
+func (o *output) sentences(p aaep.OutputStreaming) []saying {
 	o.waiting += p.Chunk
 	whole := p.Complete || len(o.waiting) > maxWaiting
 	switch p.CoalesceHint {
@@ -124,7 +124,7 @@ func (a *Announcer) Answer() []Announcement {
 	rest := strings.TrimSpace(a.answer.text)
 	for rest != "" {
 		var text string
-		text, rest = nextPiece(rest)
+		text, rest = nextPart(rest)
 		out = append(out, a.again(Announcement{
 			ID: a.answer.session + "." + a.answer.event, Session: a.answer.session, Event: a.answer.event, Text: lined(text),
 			Language: a.answer.language, Kind: KindOutput, Label: labelOutput,
@@ -136,8 +136,8 @@ func (a *Announcer) Answer() []Announcement {
 // lined is a text that keeps its lines and what they begin with.
 func lined(text string) string { return legible.Text(strings.ReplaceAll(text, "\t", "    ")) }
 
-// nextPiece cuts the next piece off a text: whole lines where they fit.
-func nextPiece(text string) (piece, rest string) {
+// nextPart cuts the next piece off a text: whole lines where they fit.
+func nextPart(text string) (part, rest string) {
 	if utf8.RuneCountInString(text) <= MaxText {
 		return text, ""
 	}
@@ -161,7 +161,7 @@ func (s *session) output(id string) *output {
 	return o
 }
 
-func (o *output) take(p aaep.OutputStreaming) {
+func (o *output) add(p aaep.OutputStreaming) {
 	o.broken = o.broken || p.Position != o.next
 	o.text = o.text && (p.ContentType == "" || strings.HasPrefix(p.ContentType, "text/plain") || strings.HasPrefix(p.ContentType, "text/markdown"))
 	for _, r := range p.Chunk {
@@ -193,7 +193,7 @@ func (a *Announcer) ready(o *output, what string) []saying {
 	if o.text && !o.broken {
 		w.text = what + ": " + legible.Counted(o.lines, "line") + "."
 	}
-	if a.wish.Surface.Output != OutputElsewhere {
+	if a.preferences.Surface.Output != OutputElsewhere {
 		w.offer = OfferRead
 		w.text = join(w.text, a.hint(OfferRead, 0))
 	}

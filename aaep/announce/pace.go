@@ -43,7 +43,7 @@ type purse struct {
 
 // left fills the purse up to now.
 func (a *Announcer) left(now time.Time) float64 {
-	b := a.wish.Pace.budget()
+	b := a.preferences.Pace.budget()
 	if a.purse.at.IsZero() {
 		a.purse = purse{words: b.burst, at: now}
 	}
@@ -57,17 +57,17 @@ func (a *Announcer) left(now time.Time) float64 {
 
 // spend takes what is said out of the purse, which may owe some words then.
 func (a *Announcer) spend(now time.Time, text string) {
-	a.purse.words = max(a.left(now)-float64(wordCount(text)), -a.wish.Pace.budget().burst)
+	a.purse.words = max(a.left(now)-float64(wordCount(text)), -a.preferences.Pace.budget().burst)
 }
 
 func wordCount(text string) int { return len(strings.Fields(text)) }
 
 // Pace is how much is told at present.
-func (a *Announcer) Pace() Pace { return a.wish.Pace }
+func (a *Announcer) Pace() Pace { return a.preferences.Pace }
 
 // SetPace changes how much is told, and says what holds from now on.
 func (a *Announcer) SetPace(p Pace, now time.Time) Announcement {
-	a.wish.Pace = p
+	a.preferences.Pace = p
 	a.purse = purse{}
 	n := Announcement{Session: "", Kind: KindOther, Priority: Polite, Language: english, At: now}
 	switch p {

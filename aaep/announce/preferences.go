@@ -61,5 +61,5 @@ const (
 	maxAlarms  = 3               // urgent things of one session that a summary says in full
 	recentTime = 5 * time.Second // no sentence twice within
 	recentMost = 64              // sentences remembered for it
-	settle     = time.Second     // how long replays may take before they are summed up
+	replayTime = time.Second     // how long replays may take before they are summed up
 )

@@ -13,8 +13,8 @@ import (
 // progressTime is the least time between two progress announcements of one session.
 const progressTime = 5 * time.Second
 
-// told is what was last said about the progress of a session.
-type told struct {
+// reportedProgress is what was last said about the progress of a session.
+type reportedProgress struct {
 	percent int // of the whole, rounded down; -1 unknown
 	text    string
 	at      time.Time
@@ -23,8 +23,8 @@ type told struct {
 // progress tells how far the work is, every ten percent at most. Words without a number
 // are told when they change; at normal urgency they are news of their own.
 func (a *Announcer) progress(s *session, e aaep.Event, p aaep.ProgressUpdated) []saying {
-	now := told{percent: percent(p.Progress), at: e.Time}
-	now.text = progressText(p, now.percent, a.wish.Verbosity == aaep.VerbosityTerse)
+	now := reportedProgress{percent: percent(p.Progress), at: e.Time}
+	now.text = progressText(p, now.percent, a.preferences.Verbosity == aaep.VerbosityTerse)
 	w := a.framed(e, now.text, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
 	w.kind = KindProgress
 	news := p.Progress.Percent == nil && p.Progress.Step == nil && urgency(e) != aaep.UrgencyBackground
@@ -38,7 +38,7 @@ func (a *Announcer) progress(s *session, e aaep.Event, p aaep.ProgressUpdated) [
 		return nil
 	}
 	if news { // said beside the work, while a question is open
-		w = a.own(e, p.SummaryTerse, first(p.SummaryNormal, p.Progress.Description), p.SummaryDetailed)
+		w = a.text(e, p.SummaryTerse, first(p.SummaryNormal, p.Progress.Description), p.SummaryDetailed)
 		w.kind = KindState
 		return one(w)
 	}
@@ -52,7 +52,7 @@ func (a *Announcer) progress(s *session, e aaep.Event, p aaep.ProgressUpdated) [
 
 // step reports whether a tenth has been reached since something was said, or the work
 // has begun again.
-func (t told) step(last told) bool {
+func (t reportedProgress) step(last reportedProgress) bool {
 	if last.at.IsZero() {
 		return t.percent >= 10
 	}

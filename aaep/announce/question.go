@@ -18,11 +18,11 @@ const maxDeadline = 366 * 24 * time.Hour
 type question struct {
 	Question
 
-	event  string
-	warnAt time.Time // zero: never, or done
-	full   string    // the whole cue, also where only more time is told; "" in another language
-	cue    Announcement
-	told   bool // the cue was said, not only kept
+	event     string
+	warnAt    time.Time // zero: never, or done
+	full      string    // the whole cue, also where only more time is told; "" in another language
+	cue       Announcement
+	announced bool // the cue was said, not only kept
 }
 
 // confirmation puts a question of consent.
@@ -37,25 +37,25 @@ func (a *Announcer) confirmation(s *session, e aaep.Event, p aaep.AwaitingConfir
 		facts = append(facts, "cannot be undone")
 	}
 	body := withFacts(sentence(legible.Shorten(first(legible.Line(p.Action), "The agent asks for your consent."), maxAction), english), facts)
-	if a.wish.Verbosity != aaep.VerbosityTerse {
+	if a.preferences.Verbosity != aaep.VerbosityTerse {
 		body = join(body, sentence(q.Earlier, english))
 	}
-	if a.wish.Verbosity == aaep.VerbosityDetailed {
+	if a.preferences.Verbosity == aaep.VerbosityDetailed {
 		body = join(body, sentence(p.Consequence, english))
 	}
 	body = join(body, unread(q.Question))
-	if a.wish.Verbosity != aaep.VerbosityTerse {
+	if a.preferences.Verbosity != aaep.VerbosityTerse {
 		body = join(body, requested(ours))
 	}
 	text := a.cueText(s, q, q.Earlier != "", body, e.Time)
-	return a.put(q, e, a.framed(e, text, p.SummaryTerse, first(p.SummaryTerse, p.SummaryNormal), p.SummaryDetailed))
+	return a.addQuestion(q, e, a.framed(e, text, p.SummaryTerse, first(p.SummaryTerse, p.SummaryNormal), p.SummaryDetailed))
 }
 
 // clarification puts a question that is not a consent.
 func (a *Announcer) clarification(s *session, e aaep.Event, p aaep.AwaitingClarification) []saying {
 	q := a.newQuestion(e)
 	body := sentence(legible.Shorten(first(legible.Line(p.Question), "The agent asks for an answer."), maxAction), english)
-	if a.wish.Verbosity == aaep.VerbosityDetailed {
+	if a.preferences.Verbosity == aaep.VerbosityDetailed {
 		if !strings.Contains(p.Question, p.Context) {
 			body = join(body, sentence(p.Context, english))
 		}
@@ -63,11 +63,11 @@ func (a *Announcer) clarification(s *session, e aaep.Event, p aaep.AwaitingClari
 			body = join(body, strconv.Itoa(i+1)+": "+sentence(c.Label, english))
 		}
 	}
-	if a.wish.Verbosity != aaep.VerbosityTerse {
+	if a.preferences.Verbosity != aaep.VerbosityTerse {
 		body = join(body, requested(aaep.Read(e.Extensions[aaep.PrefixEarshot])))
 	}
 	text := a.cueText(s, q, false, body, e.Time)
-	return a.put(q, e, a.framed(e, text, p.SummaryTerse, first(p.SummaryTerse, p.SummaryNormal), p.SummaryDetailed))
+	return a.addQuestion(q, e, a.framed(e, text, p.SummaryTerse, first(p.SummaryTerse, p.SummaryNormal), p.SummaryDetailed))
 }
 
 // unread says how many values of what is asked about are not in the event, "" where all are.
@@ -112,8 +112,8 @@ func number(ours aaep.Document) int {
 }
 
 // cueText is the sentence by which a question is put, or by which it gets more time.
-func (a *Announcer) cueText(s *session, q *question, anew bool, body string, at time.Time) string {
-	label, until := q.Label(), q.Until(at, a.wish.Zone)
+func (a *Announcer) cueText(s *session, q *question, again bool, body string, at time.Time) string {
+	label, until := q.Label(), q.Until(at, a.preferences.Zone)
 	old := a.find(q)
 	more := label + " has more time. " + until
 	switch {
@@ -125,7 +125,7 @@ func (a *Announcer) cueText(s *session, q *question, anew bool, body string, at 
 	if title := first(s.name, a.title(s)); title != "" {
 		label += ", " + title
 	}
-	if anew {
+	if again {
 		label += ", asked again"
 	}
 	q.full = label + ": " + join(body, until)
@@ -151,8 +151,8 @@ func withFacts(body string, facts []string) string {
 	if dot && !strings.Contains(plain, ". ") && !ended(plain) {
 		return plain + ", " + strings.Join(facts, ", ") + "."
 	}
-	own := strings.Join(facts, ", ")
-	return body + " " + strings.ToUpper(own[:1]) + own[1:] + "."
+	known := strings.Join(facts, ", ")
+	return body + " " + strings.ToUpper(known[:1]) + known[1:] + "."
 }
 
 // join puts sentences behind each other.
@@ -160,8 +160,8 @@ func join(sentences ...string) string {
 	return strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")
 }
 
-// put remembers a question as open and says its cue.
-func (a *Announcer) put(q *question, e aaep.Event, w saying) []saying {
+// addQuestion remembers a question as open and says its cue.
+func (a *Announcer) addQuestion(q *question, e aaep.Event, w saying) []saying {
 	a.drop(a.find(q))
 	if len(a.open) >= MaxQuestions {
 		a.open = slices.Delete(a.open, 0, 1)
@@ -196,7 +196,7 @@ func (a *Announcer) drop(q *question) {
 func (a *Announcer) closeSession(session string) {
 	a.open = slices.DeleteFunc(a.open, func(q *question) bool {
 		if q.Session == session {
-			maps.DeleteFunc(a.answered, func(key ownKey, _ *ownAnswer) bool { return key.question == q.Number })
+			maps.DeleteFunc(a.answered, func(key replyKey, _ *ownReply) bool { return key.question == q.Number })
 		}
 		return q.Session == session
 	})
@@ -206,7 +206,7 @@ func (a *Announcer) closeSession(session string) {
 // only its new end was told.
 func (a *Announcer) cue(n Announcement) {
 	q := a.open[len(a.open)-1]
-	q.cue, q.told = n, !a.replay
+	q.cue, q.announced = n, !a.replay
 	if q.full != "" && isEnglish(n.Language) {
 		q.cue.Text = q.full
 	}
@@ -222,7 +222,7 @@ func (a *Announcer) Wake() time.Time {
 		}
 	}
 	if a.behind() {
-		sooner(a.since.Add(settle))
+		sooner(a.since.Add(replayTime))
 	}
 	sooner(a.floodDue())
 	for _, q := range a.open {
@@ -235,7 +235,7 @@ func (a *Announcer) Wake() time.Time {
 // one, and that the time of an open question is running out, once for each end.
 func (a *Announcer) Tick(now time.Time) []Announcement {
 	var out []Announcement
-	if a.behind() && !now.Before(a.since.Add(settle)) {
+	if a.behind() && !now.Before(a.since.Add(replayTime)) {
 		out = a.CatchUp()
 	}
 	if due := a.floodDue(); !due.IsZero() && !now.Before(due) {
@@ -257,8 +257,8 @@ func (a *Announcer) Tick(now time.Time) []Announcement {
 			Text:     join(timeText(q.Deadline.Sub(now))+" left to answer "+what+".", q.Silence(), a.hint(OfferMoreTime, q.Number)),
 			Priority: Assertive, Kind: KindWarning, Offer: OfferMoreTime, Question: q.Number, At: now,
 		}
-		a.keep(n, "")
+		a.record(n, "")
 		out = append(out, n)
 	}
-	return a.told(out)
+	return a.remember(out)
 }

@@ -10,13 +10,13 @@ import (
 
 // missed is what a session said in replays.
 type missed struct {
-	events int
-	said   int            // without questions and alarms
-	last   Announcement   // the last of these
-	plain  string         // its text without the name of the session
-	alarms []Announcement // urgent things, the newest
-	more   int            // older ones
-	end    bool
+	events        int
+	announcements int            // without questions and alarms
+	last          Announcement   // the last of these
+	plain         string         // its text without the name of the session
+	alarms        []Announcement // urgent things, the newest
+	more          int            // older ones
+	end           bool
 }
 
 // Resume says that the stream begins again: what comes with an earlier time is a replay,
@@ -29,10 +29,10 @@ func (a *Announcer) behind() bool {
 }
 
 // miss takes note of what a replay would have said.
-func (a *Announcer) miss(s *session, said []Announcement) {
+func (a *Announcer) miss(s *session, announced []Announcement) {
 	m := &s.missed
 	m.events++
-	for _, n := range said {
+	for _, n := range announced {
 		switch n.Kind {
 		case KindQuestion, KindWarning, KindOutput, KindProgress:
 			continue // an open question is put in full; the others have gone by
@@ -45,7 +45,7 @@ func (a *Announcer) miss(s *session, said []Announcement) {
 			}
 			continue
 		}
-		m.said++
+		m.announcements++
 		m.last, m.plain, m.end = n, a.unnamed(s, n.Text), n.Kind == KindEnd
 	}
 }
@@ -68,8 +68,8 @@ func (a *Announcer) CatchUp() []Announcement {
 		}
 		out = append(out, m.alarms...)
 		for _, q := range a.open {
-			if q.Session == s.id && !q.told {
-				q.told = true
+			if q.Session == s.id && !q.announced {
+				q.announced = true
 				out = append(out, q.cue)
 			}
 		}
@@ -77,24 +77,24 @@ func (a *Announcer) CatchUp() []Announcement {
 	for _, s := range a.sessions {
 		s.missed = missed{}
 	}
-	return a.told(out)
+	return a.remember(out)
 }
 
 // summary is the sentence about what a session said in replays.
 func (a *Announcer) summary(s *session, m missed) (Announcement, bool) {
-	if m.said == 0 && !s.heardReplay {
+	if m.announcements == 0 && !s.replayed {
 		return Announcement{}, false
 	}
 	n := m.last
 	n.ID += ".summary"
-	if m.said == 0 { // joined behind its start
+	if m.announcements == 0 { // joined behind its start
 		n = Announcement{ID: s.id + ".summary", Session: s.id, At: a.since, Priority: Polite, Language: english}
 	}
 	n.Kind, n.Label = KindRecap, labelMeanwhile
 	if isEnglish(n.Language) {
 		n.Text, n.Language = a.summaryText(s, m), english
 	}
-	s.heardReplay = false
+	s.replayed = false
 	if m.more > 0 {
 		n.Text = join(n.Text, legible.Counted(int64(m.more), "earlier warning")+" not repeated.")
 	}
@@ -109,16 +109,16 @@ func (a *Announcer) summaryText(s *session, m missed) string {
 	switch {
 	case m.end && title != "":
 		return "Meanwhile, " + title + ": " + m.plain
-	case m.end, m.said == 1 && !s.heardReplay && title == "":
+	case m.end, m.announcements == 1 && !s.replayed && title == "":
 		return "Meanwhile: " + m.plain
-	case m.said == 1 && !s.heardReplay:
+	case m.announcements == 1 && !s.replayed:
 		return "Meanwhile, " + title + ": " + m.plain
 	}
-	text := first(title, s.name, s.agent) + " has been at work since " + sinceText(s.began, a.since, a.wish.Zone)
-	if s.heardReplay && s.request != "" {
+	text := first(title, s.name, s.agent) + " has been at work since " + sinceText(s.began, a.since, a.preferences.Zone)
+	if s.replayed && s.request != "" {
 		text += " on this request: “" + s.request + "”"
 	}
-	if m.said == 0 || m.last.Kind == KindStarted {
+	if m.announcements == 0 || m.last.Kind == KindStarted {
 		return text + "."
 	}
 	return text + ". The last thing said: " + m.plain

@@ -37,42 +37,42 @@ func (a *Announcer) resolution(e aaep.Event, p aaep.StateChanged, how aaep.Resol
 	q := a.openQuestion(e.SessionID, n, text("reply_token"))
 	a.drop(q)
 	by := text("by")
-	mine := by != "" && by == a.wish.Person
-	said := outcome{
-		how: how, number: n, mine: mine, here: mine && a.isHere(text("surface")), who: who(by, text("surface")), place: place(text("surface")),
+	mine := by != "" && by == a.preferences.Person
+	ending := outcome{
+		how: how, number: n, mine: mine, here: mine && a.isHere(text("surface")), who: who(by, text("surface")), surface: surfacePhrase(text("surface")),
 		reason: text("reason"), code: e.Extension(aaep.PrefixUTP, "code"), consent: q == nil || q.Consent, summary: first(p.SummaryNormal, p.SummaryTerse),
 	}
-	key := ownKey{n, how}
+	key := replyKey{n, how}
 	if mineHere := a.answered[key]; mineHere != nil {
-		mineHere.heard = one(a.resolved(e, p, said))
-		said.recorded, said.mine, said.here = true, true, true
+		mineHere.resolution = one(a.resolved(e, p, ending))
+		ending.recorded, ending.mine, ending.here = true, true, true
 		if mineHere.counted {
 			delete(a.answered, key)
 		}
 	}
 	if at, err := time.Parse(time.RFC3339, text("starts_at")); err == nil && !a.replay { // later it has begun or been undone
-		said.starts = a.startsText(at, e.Time, n)
+		ending.starts = a.startsText(at, e.Time, n)
 	}
-	return one(a.resolved(e, p, said))
+	return one(a.resolved(e, p, ending))
 }
 
 // resolved is how a question ended, at the priority that it has for this listener.
-func (a *Announcer) resolved(e aaep.Event, p aaep.StateChanged, said outcome) saying {
-	offers := said.starts != ""
-	w := a.framed(e, said.text(), p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
+func (a *Announcer) resolved(e aaep.Event, p aaep.StateChanged, ending outcome) saying {
+	offers := ending.starts != ""
+	w := a.framed(e, ending.text(), p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
 	if offers {
 		w.offer = OfferUndo
 	}
-	if said.starts != "" && isEnglish(w.language) {
-		said.starts, said.recorded = "", false // anyone who hears it again can no longer take it back
-		w.kept = legible.Shorten(said.text(), MaxText)
+	if ending.starts != "" && isEnglish(w.language) {
+		ending.starts, ending.recorded = "", false // anyone who hears it again can no longer take it back
+		w.recapText = legible.Shorten(ending.text(), MaxText)
 	}
-	w.kind, w.question, w.unnamed = KindResolution, said.number, isEnglish(primary(e))
-	w.own = said.mine
+	w.kind, w.question, w.unnamed = KindResolution, ending.number, isEnglish(primary(e))
+	w.ofOwnReply = ending.mine
 	switch {
-	case !said.mine:
+	case !ending.mine:
 		w.priority = Assertive
-	case said.here && a.wish.Echo == EchoNone, said.recorded && !offers: // the surface has said it
+	case ending.here && a.preferences.Echo == EchoNone, ending.recorded && !offers: // the surface has said it
 		w.priority = Silent
 	case offers: // for some seconds only
 		w.priority = Assertive
@@ -87,19 +87,19 @@ func (a *Announcer) resolved(e aaep.Event, p aaep.StateChanged, said outcome) sa
 // about it is still told.
 func (a *Announcer) Answered(question int, how aaep.Resolution) {
 	if question > 0 {
-		a.answered[ownKey{question, how}] = &ownAnswer{}
+		a.answered[replyKey{question, how}] = &ownReply{}
 	}
 }
 
-// Settled says whether that answer counted. Where it did not, what was not told for its sake is told
+// Resolved says whether that answer counted. Where it did not, what was not told for its sake is told
 // now: somebody else has said the same, and was first.
-func (a *Announcer) Settled(now time.Time, question int, how aaep.Resolution, counted bool) []Announcement {
-	key := ownKey{question, how}
+func (a *Announcer) Resolved(now time.Time, question int, how aaep.Resolution, counted bool) []Announcement {
+	key := replyKey{question, how}
 	mine := a.answered[key]
 	if mine == nil {
 		return nil
 	}
-	if counted && mine.heard == nil {
+	if counted && mine.resolution == nil {
 		mine.counted = true
 		return nil
 	}
@@ -108,24 +108,24 @@ func (a *Announcer) Settled(now time.Time, question int, how aaep.Resolution, co
 		return nil
 	}
 	var out []Announcement
-	for _, w := range mine.heard {
+	for _, w := range mine.resolution {
 		out = append(out, a.again(Announcement{
 			ID: strconv.Itoa(question), Text: w.text, Language: w.language, Kind: w.kind, Question: question, At: now,
 		}, "late"))
 	}
-	return a.told(out)
+	return a.remember(out)
 }
 
-// ownKey names an answer that a listener has given here.
-type ownKey struct {
+// replyKey names an answer that a listener has given here.
+type replyKey struct {
 	question int
 	how      aaep.Resolution
 }
 
-// ownAnswer is what is known of it.
-type ownAnswer struct {
-	counted bool     // it was recorded
-	heard   []saying // how the question ended, in the words for anybody else's answer
+// ownReply is what is known of it.
+type ownReply struct {
+	counted    bool     // it was recorded
+	resolution []saying // how the question ended, in the words for anybody else's answer
 }
 
 // answeredHere reports whether the listener has answered a question here, and has not heard of its end.
@@ -140,10 +140,10 @@ func (a *Announcer) answeredHere(question int) bool {
 
 // isHere reports whether an answer was given on this surface, as far as that is known.
 func (a *Announcer) isHere(surface string) bool {
-	if a.wish.Echo == EchoElsewhere {
+	if a.preferences.Echo == EchoElsewhere {
 		return false
 	}
-	return a.wish.Surface.Name == "" || surface == "" || strings.EqualFold(surface, a.wish.Surface.Name)
+	return a.preferences.Surface.Name == "" || surface == "" || strings.EqualFold(surface, a.preferences.Surface.Name)
 }
 
 // who says who did something and where.
@@ -151,14 +151,14 @@ func who(by, surface string) string {
 	if by == "" {
 		return ""
 	}
-	return " by " + nameText(by) + place(surface)
+	return " by " + nameText(by) + surfacePhrase(surface)
 }
 
-// place says where something was done.
-func place(surface string) string {
-	switch place, known := surfaces[strings.ToLower(surface)]; {
+// surfacePhrase says where something was done.
+func surfacePhrase(surface string) string {
+	switch where, known := surfaces[strings.ToLower(surface)]; {
 	case known:
-		return " " + place
+		return " " + where
 	case surface != "":
 		return " at " + nameText(surface)
 	}
@@ -182,7 +182,7 @@ func (a *Announcer) startsText(at, agreed time.Time, question int) string {
 	case in <= 0:
 		return ""
 	default:
-		return StartsIn(in, question, a.wish.Surface.Controls)
+		return StartsIn(in, question, a.preferences.Surface.Controls)
 	}
 }
 
@@ -210,12 +210,12 @@ func Recorded(question int, how aaep.Resolution) string {
 
 // outcome is the end of a question, about to be told.
 type outcome struct {
-	how                               aaep.Resolution
-	number                            int
-	mine, here, consent               bool
-	recorded                          bool // the surface has said that it is recorded
-	who, place, reason, code, summary string
-	starts                            string
+	how                                 aaep.Resolution
+	number                              int
+	mine, here, consent                 bool
+	recorded                            bool // the surface has said that it is recorded
+	who, surface, reason, code, summary string
+	starts                              string
 }
 
 // mineText is what becomes of an own answer, "" where it is told as that of anybody.
@@ -237,7 +237,7 @@ func (o outcome) mineText(about string) string {
 	case o.here || o.recorded:
 		return join(Recorded(o.number, o.how), not, fates[o.reason], o.starts)
 	default:
-		return join("You "+string(o.how)+" "+about+o.place+".", not, fates[o.reason], o.starts)
+		return join("You "+string(o.how)+" "+about+o.surface+".", not, fates[o.reason], o.starts)
 	}
 }
 

@@ -11,18 +11,18 @@ import (
 
 // session is what is kept about one session.
 type session struct {
-	id, agent   string
-	name        string // what people call it, where its producer says so
-	ordinal     int    // among the live sessions of the same agent, from 1
-	events      int
-	heardReplay bool // its first event was a replay
-	began       time.Time
-	request     string
-	ended       bool
-	progress    told
-	doing       string // the last that was said of its work
-	outputs     []*output
-	missed      missed
+	id, agent string
+	name      string // what people call it, where its producer says so
+	ordinal   int    // among the live sessions of the same agent, from 1
+	events    int
+	replayed  bool // its first event was a replay
+	began     time.Time
+	request   string
+	ended     bool
+	progress  reportedProgress
+	doing     string // the last that was said of its work
+	outputs   []*output
+	missed    missed
 }
 
 // session finds what is known of the session of an event, or begins it.
@@ -112,10 +112,10 @@ func (a *Announcer) unnamed(s *session, text string) string {
 
 func (a *Announcer) started(s *session, e aaep.Event, p aaep.SessionStarted) []saying {
 	s.began, s.request = e.Time, shown(p.RequestText, maxRequest)
-	w := a.own(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
+	w := a.text(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
 	if title := a.title(s); title != "" && title != s.agent && isEnglish(w.language) {
 		w.text = title + " has started."
-		if s.request != "" && a.wish.Verbosity != aaep.VerbosityTerse {
+		if s.request != "" && a.preferences.Verbosity != aaep.VerbosityTerse {
 			w.text = title + " has started on this request: “" + s.request + "”."
 		}
 	}

@@ -20,7 +20,7 @@ func (a *Announcer) state(e aaep.Event, p aaep.StateChanged) []saying {
 	if quiet && !loud {
 		return nil
 	}
-	w := a.own(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
+	w := a.text(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
 	if w.text == "" {
 		w.text, w.language = "Now in the state: "+shown(strings.ReplaceAll(p.ToState, "_", " "), maxName)+".", english
 	}
@@ -52,7 +52,7 @@ func standard(state string) bool {
 
 // handoff tells that the agent wants someone else to take over.
 func (a *Announcer) handoff(e aaep.Event, p aaep.HandoffRequested) []saying {
-	w := a.own(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
+	w := a.text(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
 	if w.text == "" {
 		w.text, w.language = join("The agent wants someone else to take over.", legible.Capital(sentence(p.Reason, english))), english
 	}
@@ -63,7 +63,7 @@ func (a *Announcer) handoff(e aaep.Event, p aaep.HandoffRequested) []saying {
 // other tells what this package does not know by the summary that it carries (ENV-17,
 // EXT-14).
 func (a *Announcer) other(e aaep.Event, p aaep.Other) []saying {
-	w := a.own(e, unquoted(p, "summary_terse"), unquoted(p, "summary_normal"), unquoted(p, "summary_detailed"))
+	w := a.text(e, unquoted(p, "summary_terse"), unquoted(p, "summary_normal"), unquoted(p, "summary_detailed"))
 	if w.text == "" {
 		w.text, w.language = "An event of another kind: "+nameText(p.Type)+".", english
 		if urgency(e) == aaep.UrgencyBackground {

@@ -55,7 +55,7 @@ const (
 
 // hint says how to take an offer up on this surface, "" where that cannot be done there.
 func (a *Announcer) hint(o Offer, question int) string {
-	return a.wish.Surface.Controls.hint(o, question, len(a.open) > 1)
+	return a.preferences.Surface.Controls.hint(o, question, len(a.open) > 1)
 }
 
 // hint names a question's number where it is needed: while several are open.
@@ -90,4 +90,4 @@ func forQuestion(number int) string {
 
 // SetControls says that a person acts in another way from now on: where the input of a terminal has
 // ended, nothing can be done there any more.
-func (a *Announcer) SetControls(c Controls) { a.wish.Surface.Controls = c }
+func (a *Announcer) SetControls(c Controls) { a.preferences.Surface.Controls = c }

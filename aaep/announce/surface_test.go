@@ -75,20 +75,20 @@ func TestOwnAnswers(t *testing.T) {
 	if got := texts(hear(a, ended(0, "accepted", "ada", "terminal", starts), 1)); got != "assertive: Starts in 9 seconds. Type undo to take it back." {
 		t.Errorf("recorded by the surface: %s", got)
 	}
-	if got := a.Settled(noon, 3, aaep.ResolutionAccepted, true); got != nil {
+	if got := a.Resolved(noon, 3, aaep.ResolutionAccepted, true); got != nil {
 		t.Errorf("it counted: %s", texts(got))
 	}
 	a.Answered(3, aaep.ResolutionRejected)
-	a.Settled(noon, 3, aaep.ResolutionRejected, true)
+	a.Resolved(noon, 3, aaep.ResolutionRejected, true)
 	if got := texts(hear(a, ended(1, "rejected", "ada", "terminal", ""), 1)); got != "none: Recorded: question 3 is rejected. It is not done." {
 		t.Errorf("recorded before it was heard: %s", got)
 	}
 	a.Answered(3, aaep.ResolutionRejected)
 	hear(a, ended(2, "rejected", "ben", "page", ""), 1)
-	if got := texts(a.Settled(noon, 3, aaep.ResolutionRejected, false)); got != "polite: Question 3 was rejected by ben on the page. It is not done." {
+	if got := texts(a.Resolved(noon, 3, aaep.ResolutionRejected, false)); got != "polite: Question 3 was rejected by ben on the page. It is not done." {
 		t.Errorf("somebody else was first: %s", got)
 	}
-	if got := a.Settled(noon, 3, aaep.ResolutionRejected, false); got != nil {
+	if got := a.Resolved(noon, 3, aaep.ResolutionRejected, false); got != nil {
 		t.Errorf("told twice: %s", texts(got))
 	}
 }

@@ -18,14 +18,14 @@ const maxDoing = 60
 
 // invoked tells that a tool begins.
 func (a *Announcer) invoked(s *session, e aaep.Event, p aaep.ToolInvoked) []saying {
-	s.progress = told{}
-	if urgency(e) == aaep.UrgencyBackground && a.wish.Verbosity == aaep.VerbosityTerse {
+	s.progress = reportedProgress{}
+	if urgency(e) == aaep.UrgencyBackground && a.preferences.Verbosity == aaep.VerbosityTerse {
 		return nil
 	}
-	w := a.own(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
+	w := a.text(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
 	if n := number(aaep.Read(e.Extensions[aaep.PrefixEarshot])); n > 0 {
 		long := utf8.RuneCountInString(w.text) > maxDoing
-		if a.wish.Verbosity != aaep.VerbosityDetailed && !a.replay && (long || w.text == "") { // what was asked need not be said again
+		if a.preferences.Verbosity != aaep.VerbosityDetailed && !a.replay && (long || w.text == "") { // what was asked need not be said again
 			w = a.framed(e, "What question "+strconv.Itoa(n)+" asked for begins now.", p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
 		}
 		w.question = n
@@ -39,14 +39,14 @@ func (a *Announcer) invoked(s *session, e aaep.Event, p aaep.ToolInvoked) []sayi
 
 // completed tells how a tool ended. What failed, and what nobody knows, interrupts.
 func (a *Announcer) completed(s *session, e aaep.Event, p aaep.ToolCompleted) []saying {
-	s.progress = told{}
+	s.progress = reportedProgress{}
 	if p.Status == aaep.ToolSuccess {
 		return a.succeeded(e, p)
 	}
 	w := a.failed(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
-	if e.Extension(aaep.PrefixUTP, "code") == "outcome_unknown" && a.wish.Verbosity != aaep.VerbosityDetailed {
+	if e.Extension(aaep.PrefixUTP, "code") == "outcome_unknown" && a.preferences.Verbosity != aaep.VerbosityDetailed {
 		// The question that follows says what it is about.
-		w = a.own(e, p.SummaryTerse, first(p.SummaryTerse, p.SummaryNormal), "")
+		w = a.text(e, p.SummaryTerse, first(p.SummaryTerse, p.SummaryNormal), "")
 	}
 	if w.text == "" {
 		w.text, w.language = join("The tool "+nameText(p.Tool)+" did not succeed.", legible.Capital(sentence(p.ErrorMessage, english))), english
@@ -58,7 +58,7 @@ func (a *Announcer) completed(s *session, e aaep.Event, p aaep.ToolCompleted) []
 func (a *Announcer) succeeded(e aaep.Event, p aaep.ToolCompleted) []saying {
 	if urgency(e) == aaep.UrgencyBackground {
 		long := p.DurationMS != nil && *p.DurationMS >= longTool
-		switch a.wish.Verbosity {
+		switch a.preferences.Verbosity {
 		case aaep.VerbosityTerse:
 			return nil
 		case aaep.VerbosityNormal:
@@ -68,7 +68,7 @@ func (a *Announcer) succeeded(e aaep.Event, p aaep.ToolCompleted) []saying {
 		case aaep.VerbosityDetailed:
 		}
 	}
-	w := a.own(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
+	w := a.text(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
 	if w.text == "" {
 		w.text, w.language = "The tool "+nameText(p.Tool)+" has finished.", english
 	}

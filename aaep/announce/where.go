@@ -21,14 +21,14 @@ func (a *Announcer) Where(now time.Time) []Announcement {
 		add("", "Nothing is under way.")
 	}
 	for _, q := range a.open {
-		add(q.Session, q.Line(now, a.wish.Zone))
+		add(q.Session, q.Line(now, a.preferences.Zone))
 	}
 	return out
 }
 
 // whereText says what one session does.
 func (a *Announcer) whereText(s *session, now time.Time) string {
-	text := first(a.title(s), s.name, s.agent) + ", at work since " + sinceText(s.began, now, a.wish.Zone)
+	text := first(a.title(s), s.name, s.agent) + ", at work since " + sinceText(s.began, now, a.preferences.Zone)
 	waits := ""
 	for _, q := range a.open {
 		if q.Session == s.id {

@@ -28,11 +28,11 @@ type Reader struct {
 	array  bool // within an outermost array
 	comma  bool // the array has an item, so that a comma is due
 	marked bool // a byte order mark stands before the first message
-	begun  place
-	over   error
+	begun  position
+	err    error
 }
 
-type place struct {
+type position struct {
 	line, column int
 	offset       int64
 }
@@ -49,12 +49,12 @@ func (r *Reader) Offset() int64 { return r.w.offset }
 // Next returns the next message, whole or broken. At the end it returns [io.EOF]; any
 // other error is that of reading, and final.
 func (r *Reader) Next() (Message, error) {
-	if r.over != nil {
-		return Message{}, r.over
+	if r.err != nil {
+		return Message{}, r.err
 	}
 	m, err := r.next()
 	if err != nil {
-		r.over = err
+		r.err = err
 		return Message{}, err
 	}
 	if r.marked {
@@ -67,7 +67,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 
 func (r *Reader) next() (Message, error) {
 	if r.w.offset == 0 {
-		r.passMark()
+		r.skipByteOrderMark()
 	}
 	for {
 		c, err := r.gap()
@@ -85,14 +85,14 @@ func (r *Reader) next() (Message, error) {
 		default:
 			return r.message(c)
 		}
-		r.w.take()
+		r.w.advance()
 	}
 }
 
-// passMark goes past a byte order mark, which belongs to no value.
-func (r *Reader) passMark() {
+// skipByteOrderMark goes past a byte order mark, which belongs to no value.
+func (r *Reader) skipByteOrderMark() {
 	r.w.begin() // so that nothing is dropped before all of it is there
-	defer func() { r.w.mark = -1 }()
+	defer func() { r.w.start = -1 }()
 	for i, want := range byteOrderMark {
 		if c, err := r.w.peek(); err != nil || c != want {
 			r.w.next -= i
@@ -110,11 +110,11 @@ func (r *Reader) unclosed() Message {
 	return Message{Line: here.line, Column: here.column, Offset: here.offset, Err: r.broken(here, "the file ends within an array, expected ] at its end")}
 }
 
-func (r *Reader) here() place {
-	return place{line: r.w.line, column: r.w.column, offset: r.w.offset}
+func (r *Reader) here() position {
+	return position{line: r.w.line, column: r.w.column, offset: r.w.offset}
 }
 
-func (r *Reader) broken(at place, reason string) *BrokenError {
+func (r *Reader) broken(at position, reason string) *BrokenError {
 	return &BrokenError{Line: at.line, Column: at.column, Offset: at.offset, Reason: reason}
 }
 
@@ -161,7 +161,7 @@ func (r *Reader) resume() error {
 		case c == ']' && r.array && r.w.column < r.begun.column:
 			return nil
 		}
-		r.w.take()
+		r.w.advance()
 	}
 }
 
@@ -172,7 +172,7 @@ func (r *Reader) gap() (byte, error) {
 		if err != nil || !space(c) {
 			return c, err
 		}
-		r.w.take()
+		r.w.advance()
 	}
 }
 

@@ -16,7 +16,7 @@ func (r *Reader) value(c byte) (reason string, err error) {
 	case '"':
 		return r.text()
 	default:
-		return r.word()
+		return r.literal()
 	}
 }
 
@@ -52,7 +52,7 @@ func (r *Reader) nested() (reason string, err error) {
 			depth--
 		default:
 		}
-		r.w.take()
+		r.w.advance()
 		if depth == 0 {
 			return "", nil
 		}
@@ -61,7 +61,7 @@ func (r *Reader) nested() (reason string, err error) {
 
 // text goes past a string's closing quote.
 func (r *Reader) text() (reason string, err error) {
-	r.w.take()
+	r.w.advance()
 	for {
 		r.w.skip("\"\\\n")
 		c, err := r.w.peek()
@@ -73,22 +73,22 @@ func (r *Reader) text() (reason string, err error) {
 		case c == '\n':
 			return "the line ends within a text, expected its closing quote", nil
 		}
-		r.w.take()
+		r.w.advance()
 		switch c {
 		case '"':
 			return "", nil
 		case '\\':
 			if escaped, err := r.w.peek(); err == nil && escaped != '\n' {
-				r.w.take()
+				r.w.advance()
 			}
 		default: // more has been read
 		}
 	}
 }
 
-// word goes to the end of what is not an object, array or string: a number, a literal, or
+// literal goes to the end of what is not an object, array or string: a number, a literal, or
 // something else.
-func (r *Reader) word() (reason string, err error) {
+func (r *Reader) literal() (reason string, err error) {
 	for first := true; ; first = false {
 		c, err := r.w.peek()
 		switch {
@@ -99,6 +99,6 @@ func (r *Reader) word() (reason string, err error) {
 		case !first && (space(c) || strings.ContainsRune(`,{[]"`, rune(c))):
 			return "", nil
 		}
-		r.w.take()
+		r.w.advance()
 	}
 }

@@ -19,7 +19,7 @@ type window struct {
 	limit int
 
 	bytes  []byte
-	mark   int // where the value begins; -1 between values
+	start  int // where the value begins; -1 between values
 	next   int // the byte to look at
 	failed error
 
@@ -29,7 +29,7 @@ type window struct {
 }
 
 func newWindow(in io.Reader, limit int) *window {
-	return &window{in: in, limit: limit, bytes: make([]byte, 0, windowSize), mark: -1, line: 1, column: 1}
+	return &window{in: in, limit: limit, bytes: make([]byte, 0, windowSize), start: -1, line: 1, column: 1}
 }
 
 // peek answers the byte to look at.
@@ -48,9 +48,9 @@ func (w *window) peek() (byte, error) {
 func (w *window) fill() {
 	w.shorten()
 	from := w.next
-	if w.mark >= 0 {
-		from = w.mark
-		w.mark = 0
+	if w.start >= 0 {
+		from = w.start
+		w.start = 0
 	}
 	w.bytes = w.bytes[:copy(w.bytes, w.bytes[from:])]
 	w.next -= from
@@ -69,32 +69,32 @@ func (w *window) fill() {
 
 // shorten drops the bytes of a value that is over the limit, but for its beginning.
 func (w *window) shorten() {
-	if w.mark < 0 || w.next-w.mark <= w.limit {
+	if w.start < 0 || w.next-w.start <= w.limit {
 		return
 	}
 	if len(w.head) == 0 {
-		w.head = append(w.head, w.bytes[w.mark:w.mark+min(headSize, w.limit)]...)
+		w.head = append(w.head, w.bytes[w.start:w.start+min(headSize, w.limit)]...)
 	}
-	w.mark = w.next
+	w.start = w.next
 }
 
 // begin says that a value begins at the byte to look at.
-func (w *window) begin() { w.mark, w.head = w.next, w.head[:0] }
+func (w *window) begin() { w.start, w.head = w.next, w.head[:0] }
 
 // end gives the value that ends before the byte to look at, and whether that is the
 // whole of it.
 func (w *window) end() (raw []byte, whole bool) {
 	w.shorten()
-	raw, whole = w.bytes[w.mark:w.next], len(w.head) == 0
-	w.mark = -1
+	raw, whole = w.bytes[w.start:w.next], len(w.head) == 0
+	w.start = -1
 	if !whole {
 		raw = w.head
 	}
 	return raw, whole
 }
 
-// take goes past the byte to look at.
-func (w *window) take() {
+// advance goes past the byte to look at.
+func (w *window) advance() {
 	c := w.bytes[w.next]
 	w.next++
 	w.offset++

@@ -46,16 +46,16 @@ func Measure() ([]Coverage, error) {
 		return nil, err
 	}
 	all := make([]Coverage, len(rules))
-	place := make(map[string]int, len(rules))
+	index := make(map[string]int, len(rules))
 	for i, r := range rules {
 		all[i] = Coverage{Rule: r, Tests: tests[r.ID]}
-		place[r.ID] = i
+		index[r.ID] = i
 	}
-	if err := count(all, place); err != nil {
+	if err := count(all, index); err != nil {
 		return nil, err
 	}
 	for i := range all {
-		all[i].Covered = all[i].met() || restated(all, place, i, nil)
+		all[i].Covered = all[i].met() || restated(all, index, i, nil)
 	}
 	for i := range all {
 		if !all[i].Covered {
@@ -66,7 +66,7 @@ func Measure() ([]Coverage, error) {
 }
 
 // count adds the vectors to the rules that they are about.
-func count(all []Coverage, place map[string]int) error {
+func count(all []Coverage, index map[string]int) error {
 	vectors, err := Vectors()
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func count(all []Coverage, place map[string]int) error {
 	for _, v := range vectors {
 		_, waits := pending[v.ID]
 		for _, id := range v.Rules() {
-			i, ok := place[id]
+			i, ok := index[id]
 			switch {
 			case !ok:
 				return fmt.Errorf("conform: the vector %s names the rule %s, which the catalogue does not have", v.ID, id)
@@ -109,11 +109,11 @@ func (c Coverage) met() bool {
 }
 
 // restated answers whether all the rules that together say the same are covered.
-func restated(all []Coverage, place map[string]int, i int, above []int) bool {
+func restated(all []Coverage, index map[string]int, i int, above []int) bool {
 	others := all[i].Rule.Restates
 	return len(others) > 0 && !slices.Contains(above, i) && !slices.ContainsFunc(others, func(id string) bool {
-		j, ok := place[id]
-		return !ok || !all[j].met() && !restated(all, place, j, append(above, i))
+		j, ok := index[id]
+		return !ok || !all[j].met() && !restated(all, index, j, append(above, i))
 	})
 }
 

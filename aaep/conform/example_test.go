@@ -22,8 +22,8 @@ func Example() {
 	}
 	for _, v := range all {
 		if v.ID == "BP-13-no-sentence" {
-			fmt.Println("this module:", v.Run(conform.Reference).Held())
-			fmt.Println("a blind judge:", v.Run(blind).Held())
+			fmt.Println("this module:", v.Run(conform.Reference).Passed())
+			fmt.Println("a blind judge:", v.Run(blind).Passed())
 		}
 	}
 	// Output:

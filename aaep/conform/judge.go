@@ -34,8 +34,8 @@ type Outcome struct {
 	Problem string // what was expected and what was found; "" when the vector held
 }
 
-// Held answers whether the judge found what the vector names.
-func (o Outcome) Held() bool { return o.Problem == "" }
+// Passed answers whether the judge found what the vector names.
+func (o Outcome) Passed() bool { return o.Problem == "" }
 
 // Run asks the judge.
 func (v Vector) Run(judge Judge) Outcome {
@@ -65,11 +65,11 @@ func (v Vector) compare(found [][]aaep.Violation) string {
 		return ""
 	}
 	if !slices.ContainsFunc(v.there(found), v.meets) {
-		return fmt.Sprintf("expected %s, found %s", v.expected(), listed(flat(found)))
+		return fmt.Sprintf("expected %s, found %s", v.expected(), summary(flat(found)))
 	}
 	for _, rule := range v.Also {
 		if !slices.ContainsFunc(flat(found), func(f aaep.Violation) bool { return f.Names(rule) }) {
-			return fmt.Sprintf("expected a finding that names %s too, found %s", rule, listed(flat(found)))
+			return fmt.Sprintf("expected a finding that names %s too, found %s", rule, summary(flat(found)))
 		}
 	}
 	for _, f := range flat(found) {
@@ -118,7 +118,7 @@ func (v Vector) expected() string {
 
 func flat(found [][]aaep.Violation) []aaep.Violation { return slices.Concat(found...) }
 
-func listed(found []aaep.Violation) string {
+func summary(found []aaep.Violation) string {
 	if len(found) == 0 {
 		return "nothing"
 	}
@@ -160,14 +160,14 @@ func Reference(c Case) ([][]aaep.Violation, error) {
 }
 
 func judgeStream(c Case, mode aaep.Mode, found [][]aaep.Violation) ([][]aaep.Violation, error) {
-	told := session.Stream{JoinedLate: c.Options.JoinedLate, Reordering: c.Options.Reordering, CutShort: c.Options.CutShort, Mode: mode}
+	stream := session.Stream{JoinedLate: c.Options.JoinedLate, Reordering: c.Options.Reordering, CutShort: c.Options.CutShort, Mode: mode}
 	if c.Options.Terms != nil {
-		told.Terms = &aaep.Capabilities{}
-		if err := json.Unmarshal(c.Options.Terms, told.Terms); err != nil {
+		stream.Terms = &aaep.Capabilities{}
+		if err := json.Unmarshal(c.Options.Terms, stream.Terms); err != nil {
 			return nil, fmt.Errorf("conform: the terms: %w", err)
 		}
 	}
-	checker := session.NewStreamChecker(told)
+	checker := session.NewStreamChecker(stream)
 	for i, raw := range c.Messages {
 		found[i] = append(found[i], checker.Check(raw)...)
 	}

@@ -53,12 +53,12 @@ func TestRunBites(t *testing.T) {
 		{"kept, and any error", kept, [][]aaep.Violation{{found("ENV-36", aaep.SeverityError, path)}}, "expected no finding"},
 	} {
 		out := row.vector.Run(func(conform.Case) ([][]aaep.Violation, error) { return row.found, nil })
-		if row.problem == "" && !out.Held() || !strings.Contains(out.Problem, row.problem) {
+		if row.problem == "" && !out.Passed() || !strings.Contains(out.Problem, row.problem) {
 			t.Errorf("%s: problem %q, expected %q", row.name, out.Problem, row.problem)
 		}
 	}
 	unable := broken.Run(func(conform.Case) ([][]aaep.Violation, error) { return nil, conform.ErrUnsupported })
-	if unable.Held() || unable.Problem != conform.ErrUnsupported.Error() {
+	if unable.Passed() || unable.Problem != conform.ErrUnsupported.Error() {
 		t.Errorf("a judge that cannot judge: %q", unable.Problem)
 	}
 }

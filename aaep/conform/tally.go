@@ -23,7 +23,7 @@ type Judgement struct {
 	Rule    string   `json:"rule"`
 	Also    []string `json:"also,omitempty"`
 	Verdict string   `json:"verdict"` // the one that is expected
-	Held    bool     `json:"held"`
+	Passed  bool     `json:"held"`
 	Problem string   `json:"problem,omitempty"`
 	Pending string   `json:"pending,omitempty"` // what is known to be missing
 	Title   string   `json:"-"`
@@ -32,7 +32,7 @@ type Judgement struct {
 // Tally counts judgements. Each vector held, failed, or is pending.
 type Tally struct {
 	Vectors int `json:"vectors"`
-	Held    int `json:"held"`
+	Passed  int `json:"held"`
 	Failed  int `json:"failed"`
 	Pending int `json:"pending"`
 }
@@ -48,14 +48,14 @@ func JudgeAll(vectors []Vector, judge Judge, each func(Judgement) error) (Tally,
 		out := v.Run(judge)
 		missing, waits := pending[v.ID]
 		switch {
-		case out.Held():
-			t.Held++
+		case out.Passed():
+			t.Passed++
 		case waits:
 			t.Pending++
 		default:
 			t.Failed++
 		}
-		j := Judgement{ID: v.ID, Rule: v.Rule, Also: v.Also, Verdict: string(v.Verdict), Held: out.Held(), Problem: out.Problem, Pending: missing, Title: v.Title}
+		j := Judgement{ID: v.ID, Rule: v.Rule, Also: v.Also, Verdict: string(v.Verdict), Passed: out.Passed(), Problem: out.Problem, Pending: missing, Title: v.Title}
 		if err := each(j); err != nil {
 			return t, err
 		}

@@ -35,8 +35,8 @@ func respelt(text string) map[int]bool {
 	return marked
 }
 
-// lookAlikes are the scripts whose letters pass for each other's.
-func lookAlikes() []*unicode.RangeTable {
+// confusableScripts are the scripts whose letters pass for each other's.
+func confusableScripts() []*unicode.RangeTable {
 	return []*unicode.RangeTable{
 		unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee, unicode.Coptic, unicode.Lisu,
 	}
@@ -46,7 +46,7 @@ func lookAlikes() []*unicode.RangeTable {
 // most of their word, where the two scripts look alike.
 func strangeLetters(runes []rune) map[int]bool {
 	strange := map[int]bool{}
-	tables := lookAlikes()
+	tables := confusableScripts()
 	for from := 0; from < len(runes); {
 		if !unicode.IsLetter(runes[from]) {
 			from++

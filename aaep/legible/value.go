@@ -61,7 +61,7 @@ func reveal(text string, layout bool) string {
 	if plain(text, layout) {
 		return text
 	}
-	v := look(text, layout)
+	v := newView(text, layout)
 	var out names
 	named := false // a mark would join with the bracket of a name
 	at := 0
@@ -109,7 +109,7 @@ type view struct {
 	strange, respelt map[int]bool
 }
 
-func look(text string, layout bool) view {
+func newView(text string, layout bool) view {
 	runes := []rune(text)
 	return view{runes: runes, layout: layout, strange: strangeLetters(runes), respelt: respelt(text)}
 }

@@ -65,8 +65,8 @@ func (v Value) Name() string {
 	return strings.Join(words, " ")
 }
 
-// InPlace is what a surface says in English in the place of a value that has no text of its own; "" where Value is to be said.
-func (v Value) InPlace() string {
+// Placeholder is what a surface says in English in the place of a value that has no text of its own; "" where Value is to be said.
+func (v Value) Placeholder() string {
 	switch v.Kind {
 	case Masked:
 		return "not shown, because its name says that it is a credential"
@@ -144,16 +144,16 @@ func Of(raw jsontext.Value, o Options) Outline {
 // fit lists as much as there is room for, long values by their beginnings; left counts what is not
 // listed in full.
 func (w *walk) fit() (listed []Value, left int) {
-	room := MaxCharacters
+	space := MaxCharacters
 	for _, v := range w.values {
 		if len(listed) == MaxValues {
 			break
 		}
 		head, rest := legible.Cut(v.Value, beginning)
-		if v.Value, v.More = head, utf8.RuneCountInString(rest); v.characters() > room {
+		if v.Value, v.More = head, utf8.RuneCountInString(rest); v.characters() > space {
 			break
 		}
-		room -= v.characters()
+		space -= v.characters()
 		if v.More > 0 {
 			left++
 		}

@@ -130,13 +130,13 @@ func TestNothingIsPassedOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := outline.Of(raw, outline.Options{})
-		shown, room := map[string]int{}, 0
+		shown, space := map[string]int{}, 0
 		for _, v := range o.Values {
 			shown[v.Value]++
-			room += utf8.RuneCountInString(legible.Value(v.Name()) + legible.Value(v.Value))
+			space += utf8.RuneCountInString(legible.Value(v.Name()) + legible.Value(v.Value))
 		}
-		if len(o.Values) > outline.MaxValues || room > outline.MaxCharacters {
-			t.Fatalf("%d values, %d characters", len(o.Values), room)
+		if len(o.Values) > outline.MaxValues || space > outline.MaxCharacters {
+			t.Fatalf("%d values, %d characters", len(o.Values), space)
 		}
 		n := 0
 		each(value, func(text string) {

@@ -26,7 +26,7 @@
 //
 // What is not here yet: merging otherwise. Over budget, text, progress and states are held
 // back one by one and not joined (BP-03), so that a subscriber far slower than the stream
-// falls behind until something critical comes; [Pacer.Held] tells by how much. Verbosity and language do not change
+// falls behind until something critical comes; [Pacer.Queued] tells by how much. Verbosity and language do not change
 // what is sent: events carry every summary that the producer wrote.
 //
 // The package is pure. Time is an argument; nothing here may be used by two goroutines

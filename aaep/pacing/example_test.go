@@ -33,7 +33,7 @@ func Example() {
 	}
 	tell(pacer.Offer(now, pacing.Item{Session: "sess_1", Seq: 1, Event: aaep.Event{ID: "evt_1", Payload: aaep.SessionStarted{}}}))
 	tell(pacer.Offer(now, pacing.Item{Session: "sess_1", Seq: 2, Event: aaep.Event{ID: "evt_2", Payload: aaep.StateChanged{}}}))
-	fmt.Println("held:", pacer.Held(), "until:", pacer.Wake().Format(time.TimeOnly))
+	fmt.Println("held:", pacer.Queued(), "until:", pacer.Wake().Format(time.TimeOnly))
 	tell(pacer.Offer(now, pacing.Item{Session: "sess_1", Seq: 3, Event: aaep.Event{ID: "evt_3", Payload: aaep.AwaitingConfirmation{}}}))
 
 	// Output:

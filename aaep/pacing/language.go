@@ -11,12 +11,12 @@ import (
 // of them.
 func chooseLanguages(asked, offered []string) (served []string, first string) {
 	for _, tag := range asked {
-		own := serve(tag, offered)
-		if own == "" {
+		version := serve(tag, offered)
+		if version == "" {
 			continue
 		}
 		if served == nil {
-			first = own
+			first = version
 		}
 		served = append(served, tag)
 	}
@@ -29,22 +29,22 @@ func chooseLanguages(asked, offered []string) (served []string, first string) {
 // in. Letter case does not matter. No tag that names a script serves another script.
 func serve(asked string, offered []string) string {
 	for broader := asked; broader != ""; broader = parent(broader) {
-		for _, own := range offered {
-			if strings.EqualFold(own, broader) {
-				return own
+		for _, version := range offered {
+			if strings.EqualFold(version, broader) {
+				return version
 			}
 		}
 	}
 	narrower := ""
-	for _, own := range offered {
-		if len(own) <= len(asked) || own[len(asked)] != '-' || !strings.EqualFold(own[:len(asked)], asked) {
+	for _, version := range offered {
+		if len(version) <= len(asked) || version[len(asked)] != '-' || !strings.EqualFold(version[:len(asked)], asked) {
 			continue
 		}
-		if sameScript(own, asked) {
-			return own
+		if sameScript(version, asked) {
+			return version
 		}
 		if narrower == "" {
-			narrower = own
+			narrower = version
 		}
 	}
 	return narrower

@@ -14,9 +14,9 @@ const maxChunk = 16_384
 // merged is events of one session as few as can stand for them, before a critical one that they
 // hold up: what follows directly upon its like is joined with it, and of the progress only the
 // last is told (C-72, BP-16).
-func merged(held []Item) []Delivery {
+func merged(queued []Item) []Delivery {
 	var out []joined
-	for _, i := range held {
+	for _, i := range queued {
 		last := len(out) - 1
 		if last < 0 || !out[last].join(i) {
 			out = append(out, joined{Item: i, first: i})

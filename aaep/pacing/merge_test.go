@@ -180,7 +180,7 @@ func TestMergedKeepsTheStory(t *testing.T) {
 				take(p.Offer(now, s.says(t, aaep.UrgencyCritical, aaep.ProgressUpdated{Progress: aaep.Progress{Description: "Look."}, SummaryNormal: "Look."})))
 			}
 		}
-		for p.Held() > 0 {
+		for p.Queued() > 0 {
 			now = p.Wake()
 			take(p.Tick(now))
 		}

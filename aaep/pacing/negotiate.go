@@ -46,11 +46,11 @@ func Malformed(err error) aaep.SubscriptionRejected {
 		return aaep.SubscriptionRejected{ReasonCode: aaep.ReasonUnknown, ReasonMessage: "The message cannot be read; see the schema of " + aaep.TypeSubscriptionRequest + "."}
 	}
 	first := refused.Violations[0]
-	place := first.Path
-	if place == "" {
-		place = "the whole message"
+	path := first.Path
+	if path == "" {
+		path = "the whole message"
 	}
-	rejected := reject(aaep.ReasonUnknown, "The message breaks the rule %s (%s) at %s.", first.Rule, first.Spec, clip(place))
+	rejected := reject(aaep.ReasonUnknown, "The message breaks the rule %s (%s) at %s.", first.Rule, first.Spec, clip(path))
 	if first.Path == "/capabilities" || strings.HasPrefix(first.Path, "/capabilities/") {
 		rejected.ReasonCode = aaep.ReasonCapabilitiesIncompatible
 	}
@@ -60,7 +60,7 @@ func Malformed(err error) aaep.SubscriptionRejected {
 // grant turns what is asked into terms.
 func grant(t Terms, asked aaep.Capabilities, o Offer) (Terms, aaep.SubscriptionAccepted, *aaep.SubscriptionRejected) {
 	accepted := aaep.SubscriptionAccepted{SubscriptionID: t.SubscriptionID, AAEPVersion: t.Version, Producer: o.Producer, ManifestURI: o.ManifestURI}
-	if said(asked.AcceptSignedManifestsOnly) {
+	if isTrue(asked.AcceptSignedManifestsOnly) {
 		if o.SignedManifest == "" {
 			return Terms{}, aaep.SubscriptionAccepted{}, reject(aaep.ReasonManifestSignatureRequired, "You accept signed manifests only, and there is none.")
 		}
@@ -83,7 +83,7 @@ func grant(t Terms, asked aaep.Capabilities, o Offer) (Terms, aaep.SubscriptionA
 
 // honour returns what is kept of what is asked, the language that serves best, and what
 // has to be said about the difference.
-func honour(asked aaep.Capabilities, o Offer, chosen []string, narrowing scope) (honored aaep.Capabilities, tongue, notes string) {
+func honour(asked aaep.Capabilities, o Offer, chosen []string, narrowing scope) (honored aaep.Capabilities, language, notes string) {
 	asked = asked.Clone()
 	honored = aaep.Capabilities{
 		MaxEventsPerSecond:         slower(asked.MaxEventsPerSecond, o.MaxRate),
@@ -97,22 +97,22 @@ func honour(asked aaep.Capabilities, o Offer, chosen []string, narrowing scope) 
 	if object := narrowing.write(); object != nil {
 		honored.Extensions = map[string]jsontext.Value{aaep.PrefixEarshot: object}
 	}
-	var said []string
-	wanted := asked.Languages
-	if wanted == nil {
-		wanted = []string{"en-US"} // CAP-03
+	var notices []string
+	languages := asked.Languages
+	if languages == nil {
+		languages = []string{"en-US"} // CAP-03
 	}
-	served, tongue := chooseLanguages(wanted, o.Languages)
+	served, language := chooseLanguages(languages, o.Languages)
 	if asked.Languages != nil {
 		honored.Languages = served
 		if served == nil {
-			said = append(said, "None of the languages is spoken; text comes in the producer's own.")
+			notices = append(notices, "None of the languages is spoken; text comes in the producer's own.")
 		}
 	}
 	if ignored := ignored(asked); len(ignored) > 0 {
-		said = append(said, "Not acted on: "+strings.Join(ignored, ", ")+".")
+		notices = append(notices, "Not acted on: "+strings.Join(ignored, ", ")+".")
 	}
-	return honored, tongue, strings.Join(said, " ")
+	return honored, language, strings.Join(notices, " ")
 }
 
 // ignored are the capabilities that are asked for and not acted on; none is granted.
@@ -192,4 +192,4 @@ func clip(s string) string {
 	return s
 }
 
-func said(flag *bool) bool { return flag != nil && *flag }
+func isTrue(flag *bool) bool { return flag != nil && *flag }

@@ -9,7 +9,7 @@ import (
 type Pacer struct {
 	terms  Terms
 	bucket bucket
-	held   []Item // over budget, in the order of arrival; none of them critical
+	queued []Item // over budget, in the order of arrival; none of them critical
 }
 
 // NewPacer makes a pacer with a full budget. Every now that it is given comes from one
@@ -30,7 +30,7 @@ func (p *Pacer) Offer(now time.Time, i Item) []Delivery {
 	if isCritical(i.Event) {
 		return append(p.flush(out, i.Session), i.delivery())
 	}
-	p.held = append(p.held, i)
+	p.queued = append(p.queued, i)
 	return p.release(out)
 }
 
@@ -43,15 +43,15 @@ func (p *Pacer) Tick(now time.Time) []Delivery {
 // Wake returns when Tick will next have something, or the zero time when nothing is
 // held.
 func (p *Pacer) Wake() time.Time {
-	if len(p.held) == 0 {
+	if len(p.queued) == 0 {
 		return time.Time{}
 	}
 	return p.bucket.next()
 }
 
-// Held returns how many events wait for the budget. They are all in memory: a shell
+// Queued returns how many events wait for the budget. They are all in memory: a shell
 // that sees the number grow cuts the subscriber off and keeps its position.
-func (p *Pacer) Held() int { return len(p.held) }
+func (p *Pacer) Queued() int { return len(p.queued) }
 
 // SetTerms puts renegotiated terms into force, for what is held too (HS-63), and
 // returns what may leave under them. What the new filters exclude is gone; what the
@@ -62,7 +62,7 @@ func (p *Pacer) SetTerms(now time.Time, t Terms) []Delivery {
 		p.bucket.change(t.Honored.MaxEventsPerSecond)
 	}
 	p.terms = t
-	p.held = slices.DeleteFunc(p.held, func(i Item) bool { return !p.passes(i) })
+	p.queued = slices.DeleteFunc(p.queued, func(i Item) bool { return !p.passes(i) })
 	return p.release(nil)
 }
 
@@ -71,13 +71,13 @@ func (p *Pacer) passes(i Item) bool { return p.terms.Hears(i.Session) && p.terms
 // release appends what is held to out, as far as the budget goes.
 func (p *Pacer) release(out []Delivery) []Delivery {
 	n := 0
-	for n < len(p.held) && p.bucket.take() {
-		out = append(out, p.held[n].delivery())
+	for n < len(p.queued) && p.bucket.take() {
+		out = append(out, p.queued[n].delivery())
 		n++
 	}
-	clear(p.held[:n])
-	if p.held = p.held[n:]; len(p.held) == 0 {
-		p.held = nil
+	clear(p.queued[:n])
+	if p.queued = p.queued[n:]; len(p.queued) == 0 {
+		p.queued = nil
 	}
 	return out
 }
@@ -85,7 +85,7 @@ func (p *Pacer) release(out []Delivery) []Delivery {
 // flush appends what is held of a session to out, merged, on credit (C-72).
 func (p *Pacer) flush(out []Delivery, session string) []Delivery {
 	var left []Item
-	p.held = slices.DeleteFunc(p.held, func(i Item) bool {
+	p.queued = slices.DeleteFunc(p.queued, func(i Item) bool {
 		if i.Session != session {
 			return false
 		}

@@ -72,8 +72,8 @@ func TestBudget(t *testing.T) {
 	r.want("", r.offer("a"))
 	r.want("", r.offer("b"))
 	r.want("", r.wait(999*time.Millisecond).tick())
-	if got := r.pacer.Wake(); !got.Equal(start().Add(time.Second)) || r.pacer.Held() != 2 {
-		t.Errorf("wake at %v, %d held", got, r.pacer.Held())
+	if got := r.pacer.Wake(); !got.Equal(start().Add(time.Second)) || r.pacer.Queued() != 2 {
+		t.Errorf("wake at %v, %d held", got, r.pacer.Queued())
 	}
 	r.want("a2", r.wait(time.Millisecond).tick())
 	r.want("b1", r.wait(time.Second).offer("c"))
@@ -118,8 +118,8 @@ func TestCritical(t *testing.T) {
 	r.want("c1!", r.offer("c!")) // costs nothing
 	r.want("", r.wait(2999*time.Millisecond).tick())
 	r.want("b1", r.wait(time.Millisecond).tick()) // a1, a2 and a3 are paid
-	if r.pacer.Held() != 0 {
-		t.Errorf("%d held", r.pacer.Held())
+	if r.pacer.Queued() != 0 {
+		t.Errorf("%d held", r.pacer.Queued())
 	}
 }
 

@@ -64,21 +64,21 @@ func (w *witness) step(d time.Duration) {
 func (w *witness) offer(session string, payload aaep.Payload, urgency aaep.Urgency) {
 	w.sequence++
 	event := aaep.Event{ID: fmt.Sprintf("evt_%d", w.sequence), Urgency: urgency, Payload: payload}
-	wanted := w.terms.Hears(session) && w.terms.Wants(event)
-	if wanted {
+	languages := w.terms.Hears(session) && w.terms.Wants(event)
+	if languages {
 		w.offered[session] = append(w.offered[session], w.sequence)
 	}
-	critical := wanted && (urgency == aaep.UrgencyCritical || aaep.DefaultUrgency(event.Type()) == aaep.UrgencyCritical)
+	critical := languages && (urgency == aaep.UrgencyCritical || aaep.DefaultUrgency(event.Type()) == aaep.UrgencyCritical)
 	w.take(w.pacer.Offer(w.clock, pacing.Item{Session: session, Seq: w.sequence, Event: event}), session, critical)
 }
 
 // drain follows Wake until nothing is held: never in vain, and never late by a
 // nanosecond.
 func (w *witness) drain() {
-	for w.pacer.Held() > 0 {
+	for w.pacer.Queued() > 0 {
 		ahead := w.pacer.Wake().Sub(w.clock)
 		if ahead <= 0 {
-			w.Fatalf("%d are held though the budget has room", w.pacer.Held())
+			w.Fatalf("%d are held though the budget has room", w.pacer.Queued())
 		}
 		w.step(ahead - 1)
 		if early := w.pacer.Tick(w.clock); len(early) > 0 {

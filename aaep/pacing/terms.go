@@ -43,14 +43,14 @@ func (t Terms) Wants(e aaep.Event) bool {
 }
 
 // CanConfirm answers whether the subscriber may answer confirmations.
-func (t Terms) CanConfirm() bool { return said(t.Honored.SupportsConfirmationReply) }
+func (t Terms) CanConfirm() bool { return isTrue(t.Honored.SupportsConfirmationReply) }
 
 // Extends reports whether the subscriber has negotiated the extension of this prefix, so that it
 // shows what events carry under it.
 func (t Terms) Extends(prefix string) bool { return slices.Contains(t.prefixes, prefix) }
 
 // CanClarify answers whether the subscriber may answer clarifications.
-func (t Terms) CanClarify() bool { return said(t.Honored.SupportsClarificationReply) }
+func (t Terms) CanClarify() bool { return isTrue(t.Honored.SupportsClarificationReply) }
 
 // isCritical answers whether an event must not wait: by its own word, or by its type,
 // which for four of them leaves no choice (§3.3.2).

@@ -10,18 +10,18 @@ import (
 // that is not above it; else, where all that are spoken are above it, the one that is
 // asked for, because a minor version only adds. A pre-release is spoken only where it
 // is listed.
-func chooseVersion(asked string, spoken []string) (string, bool) {
+func chooseVersion(asked string, supported []string) (string, bool) {
 	best, related := "", false
-	for _, own := range spoken {
-		if own == asked {
-			return own, true
+	for _, version := range supported {
+		if version == asked {
+			return version, true
 		}
-		if isPreRelease(asked) || isPreRelease(own) || major(own) != major(asked) {
+		if isPreRelease(asked) || isPreRelease(version) || major(version) != major(asked) {
 			continue
 		}
 		related = true
-		if compareVersions(own, asked) <= 0 && (best == "" || compareVersions(own, best) > 0) {
-			best = own
+		if compareVersions(version, asked) <= 0 && (best == "" || compareVersions(version, best) > 0) {
+			best = version
 		}
 	}
 	if best == "" {

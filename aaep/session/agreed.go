@@ -25,7 +25,7 @@ func (s *judged) agreed(f *facts, r *report) {
 		}
 		r.error("/type", "§5.3.1.7", fmt.Sprintf("found %s, which the filters of this subscription keep back", f.written), rule)
 	}
-	s.spoken(f, r)
+	s.language(f, r)
 	if v.Mode == aaep.ModeEnvelope {
 		return
 	}
@@ -55,8 +55,8 @@ func (s *judged) filtered(f *facts) bool {
 // compact is the type of the event in compact form.
 func (f *facts) compact() string { return aaep.CompactType(string(f.written)) }
 
-// spoken judges the language: one of those that were agreed, where any is.
-func (s *judged) spoken(f *facts, r *report) {
+// language judges the language: one of those that were agreed, where any is.
+func (s *judged) language(f *facts, r *report) {
 	languages := s.view().Terms.Languages
 	tag := f.text("localization_hints", "primary_language")
 	if tag == "" || len(languages) == 0 {

@@ -16,8 +16,8 @@ type Asked struct {
 
 // Times to answer where none is said, in seconds (§6.4.2).
 const (
-	patience     = 60
-	longPatience = 300
+	defaultTimeout = 60
+	longTimeout    = 300
 )
 
 // Confirm asks for consent to one call of a tool, in awaiting_input, which it tells.
@@ -36,9 +36,9 @@ func (e *Emitter) Confirm(tool string, p aaep.AwaitingConfirmation) (*Asked, err
 		p.DefaultDecision = aaep.DecisionReject
 	}
 	if p.TimeoutSeconds == 0 {
-		p.TimeoutSeconds = patience
+		p.TimeoutSeconds = defaultTimeout
 		if p.Irreversible || p.RiskLevel == aaep.RiskHigh {
-			p.TimeoutSeconds = longPatience
+			p.TimeoutSeconds = longTimeout
 		}
 	}
 	if err := safe(p); err != nil {
@@ -67,7 +67,7 @@ func (e *Emitter) Confirm(tool string, p aaep.AwaitingConfirmation) (*Asked, err
 // 0 becomes 60. What was not taken is handled as by [Emitter.Confirm].
 func (e *Emitter) Clarify(p aaep.AwaitingClarification) (*Asked, error) {
 	if p.TimeoutSeconds == 0 {
-		p.TimeoutSeconds = patience
+		p.TimeoutSeconds = defaultTimeout
 	}
 	if err := e.enter(aaep.StateAwaitingInput); err != nil {
 		return nil, err
@@ -86,13 +86,13 @@ func (a *Asked) Token() string { return a.token }
 // CallID is the tool_call_id of the call that a confirmation is for, or "".
 func (a *Asked) CallID() string { return a.callID }
 
-// Settle tells how the question ended, by a move to calling_tool when the call may run,
+// Resolve tells how the question ended, by a move to calling_tool when the call may run,
 // to awaiting_input while another question is open, else to thinking (CONF-78). What p
 // says of the two states does not count; an empty SummaryNormal is filled in. A call
 // that was accepted and not begun can be settled once more, as stopped or withdrawn.
-func (a *Asked) Settle(r aaep.Resolution, p aaep.StateChanged) error {
+func (a *Asked) Resolve(r aaep.Resolution, p aaep.StateChanged) error {
 	s := a.emitter.session
-	if err := s.Settle(a.token, r); err != nil {
+	if err := s.Resolve(a.token, r); err != nil {
 		return err
 	}
 	to := aaep.StateThinking
@@ -103,7 +103,7 @@ func (a *Asked) Settle(r aaep.Resolution, p aaep.StateChanged) error {
 		to = aaep.StateCallingTool
 	}
 	if p.SummaryNormal == "" {
-		return a.emitter.move(to, a.emitter.options.Words.Going, english.Going)
+		return a.emitter.move(to, a.emitter.options.Sentences.Going, english.Going)
 	}
 	return a.emitter.State(to, p)
 }

@@ -53,14 +53,14 @@ func (s *Session) Granted(callID string) error {
 	if i < 0 {
 		return refuse(CodeNoQuestion, "SEQ-22", fmt.Sprintf("no confirmation of the call %q is open", callID))
 	}
-	return s.Settle(s.state.Questions[i].Token, aaep.ResolutionAccepted)
+	return s.Resolve(s.state.Questions[i].Token, aaep.ResolutionAccepted)
 }
 
-// Settle records how the question with this token ended. It builds no event: the next
+// Resolve records how the question with this token ended. It builds no event: the next
 // [Session.Move] tells it, and until then no other question can be settled. A call
 // that was accepted and not yet invoked can be settled once more, by anything but
 // accepted: it loses its consent.
-func (s *Session) Settle(token string, r aaep.Resolution) error {
+func (s *Session) Resolve(token string, r aaep.Resolution) error {
 	if err := s.open(); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (s *Session) Settle(token string, r aaep.Resolution) error {
 	if grant >= 0 && !r.Allows() {
 		return s.revoke(grant, r)
 	}
-	if s.state.Settled != nil {
+	if s.state.Resolved != nil {
 		return refuse(CodeQuestionOpen, "SEQ-30", "the outcome of another question is not told yet; call Move first")
 	}
 	i := s.state.question(func(q Question) bool { return q.Token == token })
@@ -81,8 +81,8 @@ func (s *Session) Settle(token string, r aaep.Resolution) error {
 	}
 	next := s.state.clone()
 	next.Questions = remove(next.Questions, i)
-	next.UsedTokens = next.keep(next.UsedTokens, token)
-	next.Settled = &Settlement{Token: token, Resolution: r}
+	next.UsedTokens = next.appendUsed(next.UsedTokens, token)
+	next.Resolved = &ResolvedQuestion{Token: token, Resolution: r}
 	if r.Allows() {
 		next.grantTo(question)
 	} else {
@@ -96,12 +96,12 @@ func (s *Session) Settle(token string, r aaep.Resolution) error {
 func (s *Session) revoke(grant int, r aaep.Resolution) error {
 	next := s.state.clone()
 	token := next.Granted[grant].Token
-	if next.Settled != nil && next.Settled.Token != token {
+	if next.Resolved != nil && next.Resolved.Token != token {
 		return refuse(CodeQuestionOpen, "SEQ-30", "the outcome of another question is not told yet; call Move first")
 	}
 	next.bar(next.Granted[grant].CallID)
 	next.Granted = remove(next.Granted, grant)
-	next.Settled = &Settlement{Token: token, Resolution: r}
+	next.Resolved = &ResolvedQuestion{Token: token, Resolution: r}
 	s.state = next
 	return nil
 }
@@ -114,7 +114,7 @@ func (s *Session) canAsk(token string) error {
 	if s.state.Current != aaep.StateAwaitingInput {
 		return refuse(CodeWrongState, "SEQ-29", fmt.Sprintf("found the state %q, expected awaiting_input; call Move first", s.state.Current))
 	}
-	if s.state.Settled != nil {
+	if s.state.Resolved != nil {
 		return refuse(CodeQuestionOpen, "SEQ-28", "the outcome of a question is not told yet; call Move first")
 	}
 	open := s.state.question(func(q Question) bool { return q.Token == token }) >= 0

@@ -32,7 +32,7 @@ func (s *judged) invoked(f *facts, r *report) {
 		r.warn("/tool_call_id", "§4.5.2", "found no tool_call_id, expected one, above all where tools run side by side", "SEQ-20")
 	}
 	if s.view().hidden[toolCompleted] {
-		s.markUsed(ofCall, f.callID)
+		s.rememberUsed(ofCall, f.callID)
 		return // its end will not be seen
 	}
 	if len(s.calls) >= maxEach {
@@ -46,7 +46,7 @@ func (s *judged) invoked(f *facts, r *report) {
 		s.calls = append(s.calls, invocation{})
 	}
 	call := &s.calls[n]
-	*call = invocation{id: append(call.id[:0], f.callID...), tool: s.checker.word(f.tool), agent: s.producer(f.agentID), at: f.number}
+	*call = invocation{id: append(call.id[:0], f.callID...), tool: s.checker.intern(f.tool), agent: s.producer(f.agentID), at: f.number}
 }
 
 // completed closes a call: the one with the same id where ids are used, else the
@@ -76,7 +76,7 @@ func (s *judged) completed(f *facts, r *report) {
 	case s.isUsed(ofCall, f.callID):
 		r.error("/tool_call_id", "§9.3.1", fmt.Sprintf("found a second completion of %s, expected exactly one", f.callID), "SEQ-16")
 	case s.late:
-		s.markUsed(ofCall, f.callID) // invoked before the stream began
+		s.rememberUsed(ofCall, f.callID) // invoked before the stream began
 	default:
 		r.error("/tool_call_id", "§4.5.2", fmt.Sprintf("found %s, which no tool.invoked has named", f.callID), "SEQ-13", "TCOM-06")
 	}
@@ -103,7 +103,7 @@ func (s *judged) finish(i int, r *report) {
 	if call.left && !s.partial() {
 		r.error("/type", "§4.3.2", fmt.Sprintf("found the completion of the call %s behind a state that comes after it, expected it before", call.name()), "SEQ-19", "SEQ-21")
 	}
-	s.markUsed(ofCall, call.id)
+	s.rememberUsed(ofCall, call.id)
 	s.forgetCall(i)
 }
 
@@ -134,8 +134,8 @@ func (s *judged) callByTool(tool []byte, bare bool) int {
 	return -1
 }
 
-// markUsed remembers that an id of a call or an output cannot be used again.
-func (s *judged) markUsed(sort uint64, id []byte) {
+// rememberUsed remembers that an id of a call or an output cannot be used again.
+func (s *judged) rememberUsed(sort uint64, id []byte) {
 	if len(id) > 0 || sort == ofOutput {
 		s.checker.use(s, s.checker.key(sort, s.serial, id))
 	}

@@ -40,11 +40,11 @@ func (s *judged) chain(agentID []byte) *chain {
 func (s *judged) moved(f *facts, r *report) {
 	from, to := f.from, f.to
 	c := s.chain(f.agentID)
-	told := s.view().JoinedLate || s.partial()
+	reported := s.view().JoinedLate || s.partial()
 	switch {
 	case s.resyncs(f):
 		s.late = true
-	case told && bytes.Equal(from, to):
+	case reported && bytes.Equal(from, to):
 	case !c.moved && s.late:
 	case !c.moved && string(from) != aaep.StateIdle:
 		r.error("/from_state", "§4.2.1", fmt.Sprintf("found %q, expected idle in the first state.changed", from), "SEQ-08")
@@ -127,12 +127,12 @@ func (s *judged) imply(f *facts, r *report) {
 	if c.implied&shown != 0 && f.kind != toolCompleted {
 		return
 	}
-	untold := setOf(c.current) != shown && c.implied&shown == 0 && !s.partial() && (c.moved || !s.late) && !s.waits(c, f.kind)
+	unreported := setOf(c.current) != shown && c.implied&shown == 0 && !s.partial() && (c.moved || !s.late) && !s.waits(c, f.kind)
 	c.implied |= shown
 	if f.kind == toolCompleted {
 		c.finished = true
 	}
-	if !untold {
+	if !unreported {
 		return
 	}
 	switch f.kind {
@@ -151,7 +151,7 @@ func (s *judged) waits(c *chain, k kind) bool {
 	if k == outputStreaming && c.current == aaep.StateCallingTool {
 		return slices.ContainsFunc(s.calls, func(i invocation) bool { return i.agent == c.agent })
 	}
-	return c.current == aaep.StateAwaitingInput && slices.ContainsFunc(s.questions, func(q *question) bool { return !q.told })
+	return c.current == aaep.StateAwaitingInput && slices.ContainsFunc(s.questions, func(q *question) bool { return !q.reported })
 }
 
 // expected names the states that a state.changed may leave.

@@ -30,19 +30,19 @@ type Checker struct {
 
 	ids     table[mark] // of open sessions, and the late ones
 	openIDs int         // how many of them are of open sessions
-	late    ring        // event ids and tokens of ended sessions
+	late    keyRing     // event ids and tokens of ended sessions
 	ended   table[kind] // by session id: how it ended
-	endings ring
+	endings keyRing
 	things  int
 
-	tokens    map[uint64]*question
-	doubts    table[doubt] // by token: of questions that are forgotten, what was done before an answer was seen
-	doubtful  ring
-	words     map[string]string
-	lastAgent []byte
-	lastHash  uint16
-	told      limits
-	report    report
+	tokens         map[uint64]*question
+	doubts         table[doubt] // by token: of questions that are forgotten, what was done before an answer was seen
+	doubtful       keyRing
+	interned       map[string]string
+	lastAgent      []byte
+	lastHash       uint16
+	reportedLimits limits
+	report         report
 }
 
 // limits are those that an info has told.
@@ -64,7 +64,7 @@ func NewChecker() *Checker { return NewStreamChecker(Stream{}) }
 func NewStreamChecker(s Stream) *Checker {
 	seed := maphash.MakeSeed()
 	return &Checker{
-		view: newView(s), seed: seed, secret: maphash.Bytes(seed, nil), tokens: map[uint64]*question{}, words: map[string]string{},
+		view: newView(s), seed: seed, secret: maphash.Bytes(seed, nil), tokens: map[uint64]*question{}, interned: map[string]string{},
 		report: report{consumer: s.Mode == aaep.ModeConsumer},
 	}
 }
@@ -197,7 +197,7 @@ func (c *Checker) event(f *facts) []aaep.Violation {
 		c.remember(s, id, r)
 	}
 	s.judge(f, r)
-	c.settle(s, key, r)
+	c.trim(s, key, r)
 	return r.found
 }
 
@@ -230,12 +230,12 @@ func (c *Checker) begin(key uint64, f *facts, r *report) *judged {
 	}
 	c.serial++
 	s.checker, s.key, s.serial, s.id = c, key, c.serial, append(s.id[:0], f.sessionID...)
-	s.agent = c.word(f.agentID)
-	c.open.put(key, s)
+	s.agent = c.intern(f.agentID)
+	c.open.insert(key, s)
 	c.first(s)
 	if c.open.count > maxOpen {
-		if !c.told.open {
-			c.told.open = true
+		if !c.reportedLimits.open {
+			c.reportedLimits.open = true
 			r.info("SEQ-03", "§4.5.1", fmt.Sprintf("more than %d sessions are open; those that are silent longest, such as %s, are judged no further", maxOpen, c.oldest.id))
 		}
 		c.drop(c.oldest)
@@ -243,8 +243,8 @@ func (c *Checker) begin(key uint64, f *facts, r *report) *judged {
 	return s
 }
 
-// settle counts what the session holds after an event, and lets go of what it may.
-func (c *Checker) settle(s *judged, key uint64, r *report) {
+// trim counts what the session holds after an event, and lets go of what it may.
+func (c *Checker) trim(s *judged, key uint64, r *report) {
 	if s.end != other {
 		c.finish(s, key, s.end, r)
 		return
@@ -252,8 +252,8 @@ func (c *Checker) settle(s *judged, key uint64, r *report) {
 	c.things += s.things() - s.counted
 	s.counted = s.things()
 	for c.things > maxThings && c.oldest != s {
-		if !c.told.things {
-			c.told.things = true
+		if !c.reportedLimits.things {
+			c.reportedLimits.things = true
 			r.info("SEQ-16", "§4.5.2", fmt.Sprintf("more than %d calls, outputs and questions are open; sessions long silent, such as %s, are judged no further", maxThings, c.oldest.id))
 		}
 		c.drop(c.oldest)
@@ -292,14 +292,14 @@ func (c *Checker) rememberEnd(key uint64, end kind, r *report) {
 		c.ended.grow(131_072)
 		c.endings.grow(maxEnded)
 	}
-	c.ended.put(key, end)
+	c.ended.insert(key, end)
 	oldest, full := c.endings.push(key, maxEnded)
 	if !full {
 		return
 	}
 	c.ended.remove(oldest)
-	if !c.told.ended {
-		c.told.ended = true
+	if !c.reportedLimits.ended {
+		c.reportedLimits.ended = true
 		r.info("SEQ-06", "§3.2.4", fmt.Sprintf("more than %d sessions have ended; that an early one is reopened is no longer seen", maxEnded))
 	}
 }
@@ -328,8 +328,8 @@ func (c *Checker) remember(s *judged, id uint64, r *report) {
 	if oldest, full := s.ids.push(id, maxIDs); full {
 		c.ids.remove(oldest)
 		c.openIDs--
-		if !c.told.ids {
-			c.told.ids = true
+		if !c.reportedLimits.ids {
+			c.reportedLimits.ids = true
 			r.info("SEQ-45", "§8.2.4", fmt.Sprintf("session %s, and others that grow as long: of more than %d events, a repetition of an early one is no longer seen", s.id, maxIDs))
 		}
 	}
@@ -360,11 +360,11 @@ func (c *Checker) bound(r *report) {
 			longest = s
 		}
 	}
-	if !c.told.allIDs {
-		c.told.allIDs = true
+	if !c.reportedLimits.allIDs {
+		c.reportedLimits.allIDs = true
 		r.info("SEQ-45", "§8.2.4", fmt.Sprintf("more than %d ids in open sessions; the longest, such as %s, remember only their later half", maxAllIDs, longest.id))
 	}
-	for _, ids := range []*ring{&longest.ids, &longest.used} {
+	for _, ids := range []*keyRing{&longest.ids, &longest.used} {
 		for range ids.count / 2 {
 			id, _ := ids.pop()
 			c.ids.remove(id)
@@ -391,8 +391,8 @@ func (c *Checker) forgetToken(q *question, judged bool, r *report) {
 		return
 	}
 	c.doubts.remove(oldest)
-	if !c.told.doubts {
-		c.told.doubts = true
+	if !c.reportedLimits.doubts {
+		c.reportedLimits.doubts = true
 		const message = "more than %d forgotten questions were acted on before an answer was seen; an answer to an early one is no longer judged"
 		r.info("SEQ-22", "§4.3.1", fmt.Sprintf(message, maxDoubts))
 	}
@@ -405,20 +405,20 @@ func (c *Checker) rememberLate(id uint64) {
 	}
 }
 
-// word returns a text that may be kept, without new memory where it was seen before.
-func (c *Checker) word(text []byte) string {
-	if word, ok := c.words[string(text)]; ok {
+// intern returns a text that may be kept, without new memory where it was seen before.
+func (c *Checker) intern(text []byte) string {
+	if word, ok := c.interned[string(text)]; ok {
 		return word
 	}
-	if len(c.words) >= maxWords {
-		clear(c.words)
+	if len(c.interned) >= maxInterned {
+		clear(c.interned)
 	}
 	word := string(text)
-	c.words[word] = word
+	c.interned[word] = word
 	return word
 }
 
-// state is [Checker.word] for a state; those of the protocol are not looked up.
+// state is [Checker.intern] for a state; those of the protocol are not looked up.
 func (c *Checker) state(text []byte) string {
 	switch string(text) {
 	case aaep.StateIdle:
@@ -436,7 +436,7 @@ func (c *Checker) state(text []byte) string {
 	case aaep.StateHandingOff:
 		return aaep.StateHandingOff
 	default:
-		return c.word(text)
+		return c.intern(text)
 	}
 }
 

@@ -12,7 +12,7 @@ func (s *judged) close(f *facts, r *report) {
 	s.end = f.kind
 	s.leftOpen(r, "/type", f.kind)
 	if f.kind == completed && s.view().Mode != aaep.ModeEnvelope {
-		s.untold(r)
+		s.unreported(r)
 		s.sums(f, r)
 	}
 }
@@ -25,7 +25,7 @@ func (s *judged) unfinished(r *report) {
 	r.error("", "§4.5.1", fmt.Sprintf("session %s has no terminal event, expected exactly one at its end", s.id), "SEQ-03", "GD-05")
 	s.leftOpen(r, "", other)
 	for _, q := range s.questions {
-		if q.confirmation && !q.told && q.refusedBy(s.last) && !s.view().hidden[stateChanged] {
+		if q.confirmation && !q.reported && q.refusedBy(s.last) && !s.view().hidden[stateChanged] {
 			message := fmt.Sprintf("session %s: the question %s (message %d) was refused and nothing followed, expected a state.changed that says so", s.id, q.name, q.at)
 			q.silence(r, "", "§4.5.3", message, "SEQ-25", "SEQ-30")
 		}

@@ -107,19 +107,19 @@ func (d *draft) move(to string, p aaep.StateChanged) {
 		d.state.Finished = false
 	}
 	d.state.Current = to
-	settled := d.state.Settled
-	d.state.Settled = nil
-	if settled == nil {
+	resolved := d.state.Resolved
+	d.state.Resolved = nil
+	if resolved == nil {
 		d.build(p)
 		return
 	}
-	d.build(p, extension{"resolution", string(settled.Resolution)}, extension{"reply_token", settled.Token})
+	d.build(p, extension{"resolution", string(resolved.Resolution)}, extension{"reply_token", resolved.Token})
 }
 
 // complete closes the open call i.
 func (d *draft) complete(i int, p aaep.ToolCompleted) {
 	d.state.Calls = remove(d.state.Calls, i)
-	d.state.UsedCalls = d.state.keep(d.state.UsedCalls, p.ToolCallID)
+	d.state.UsedCalls = d.state.appendUsed(d.state.UsedCalls, p.ToolCallID)
 	d.state.Finished = true
 	d.build(p)
 }
@@ -141,7 +141,7 @@ func (d *draft) output(p aaep.OutputStreaming) {
 	o.Tail = string(tailOf([]byte(o.Tail), p.Chunk))
 	if p.Complete {
 		d.state.Outputs = remove(d.state.Outputs, i)
-		d.state.UsedOutputs = d.state.keep(d.state.UsedOutputs, p.OutputID)
+		d.state.UsedOutputs = d.state.appendUsed(d.state.UsedOutputs, p.OutputID)
 		if p.CoalesceHint == "" {
 			p.CoalesceHint = aaep.BoundaryCompletion
 		}

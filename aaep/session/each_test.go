@@ -22,11 +22,11 @@ func TestEach(t *testing.T) {
 		wrote = append(wrote, raw)
 		return err
 	})
-	told, err := p.session.Move(p.now, p.rand, aaep.StateThinking, aaep.StateChanged{SummaryNormal: "Thinking."})
-	if err != nil || len(told) != 1 || told[0].Urgency != aaep.UrgencyCritical {
-		t.Fatalf("got %+v, %v; want one event with what was added to it", told, err)
+	reported, err := p.session.Move(p.now, p.rand, aaep.StateThinking, aaep.StateChanged{SummaryNormal: "Thinking."})
+	if err != nil || len(reported) != 1 || reported[0].Urgency != aaep.UrgencyCritical {
+		t.Fatalf("got %+v, %v; want one event with what was added to it", reported, err)
 	}
-	if raw, err := told[0].Encode(); err != nil || len(wrote) != 1 || !bytes.Equal(raw, wrote[0]) {
+	if raw, err := reported[0].Encode(); err != nil || len(wrote) != 1 || !bytes.Equal(raw, wrote[0]) {
 		t.Errorf("told\n%s\nand wrote\n%s (%v)", raw, wrote, err)
 	}
 

@@ -28,13 +28,13 @@ type EmitterOptions struct {
 	// with [CodeNotSent]; the event is kept, and is the first to go at the next step or at
 	// [Emitter.Flush].
 	Emit func(aaep.Event) error
-	// Words are the sentences of moves and endings that nobody gave words for. What is
+	// Sentences are the sentences of moves and endings that nobody gave words for. What is
 	// empty is said in English, and marked as such.
-	Words Words
+	Sentences Sentences
 }
 
-// Words are sentences for people, in the language of the session.
-type Words struct {
+// Sentences are sentences for people, in the language of the session.
+type Sentences struct {
 	Calling    string // the state calling_tool is entered
 	Writing    string // writing_output
 	Waiting    string // awaiting_input
@@ -45,7 +45,7 @@ type Words struct {
 }
 
 // english are the words where none were given.
-var english = Words{
+var english = Sentences{
 	Calling: "Using a tool.", Writing: "Writing the answer.", Waiting: "Waiting for you.", HandingOff: "Handing over.",
 	Going: "Going on.", Closed: "The question is closed.", Unfinished: "The tool did not finish.",
 }
@@ -77,7 +77,7 @@ func (e *Emitter) Start(p aaep.SessionStarted) error {
 // State tells that the session is in another state now. Where it is there already,
 // nothing is emitted.
 func (e *Emitter) State(to string, p aaep.StateChanged) error {
-	return e.put(e.session.Move(e.options.Now(), e.options.Rand, to, p))
+	return e.send(e.session.Move(e.options.Now(), e.options.Rand, to, p))
 }
 
 // Progress emits progress.updated.
@@ -122,12 +122,12 @@ func (e *Emitter) end(terminal func(time.Time, Closing) ([]aaep.Event, error)) e
 	if err := e.session.open(); err != nil {
 		return err
 	}
-	if err := e.settleAll(); err != nil {
+	if err := e.resolveAll(); err != nil {
 		return err
 	}
-	w := e.options.Words
+	w := e.options.Sentences
 	closing := Closing{ToolSummary: w.Unfinished, StateSummary: w.Closed}
-	if err := e.put(e.session.closeCalls(e.options.Now(), e.options.Rand, closing)); err != nil {
+	if err := e.send(e.session.closeCalls(e.options.Now(), e.options.Rand, closing)); err != nil {
 		return err
 	}
 	for _, text := range slices.Clone(e.texts) {
@@ -138,21 +138,21 @@ func (e *Emitter) end(terminal func(time.Time, Closing) ([]aaep.Event, error)) e
 			text.forget() // it could never be said; the end has to be
 		}
 	}
-	return e.put(terminal(e.options.Now(), closing))
+	return e.send(terminal(e.options.Now(), closing))
 }
 
-// settleAll takes back what is asked, and what was accepted and not begun.
-func (e *Emitter) settleAll() error {
+// resolveAll takes back what is asked, and what was accepted and not begun.
+func (e *Emitter) resolveAll() error {
 	for {
 		state := &e.session.state
 		switch {
-		case state.Settled != nil:
+		case state.Resolved != nil:
 		case len(state.Questions) > 0:
-			if err := e.session.Settle(state.Questions[0].Token, aaep.ResolutionWithdrawn); err != nil {
+			if err := e.session.Resolve(state.Questions[0].Token, aaep.ResolutionWithdrawn); err != nil {
 				return err
 			}
 		case len(state.Granted) > 0:
-			if err := e.session.Settle(state.Granted[0].Token, aaep.ResolutionStopped); err != nil {
+			if err := e.session.Resolve(state.Granted[0].Token, aaep.ResolutionStopped); err != nil {
 				return err
 			}
 		default:
@@ -162,7 +162,7 @@ func (e *Emitter) settleAll() error {
 		if len(e.session.state.Calls) > 0 && len(e.session.state.Questions) == 0 {
 			to = aaep.StateCallingTool
 		}
-		if err := e.move(to, e.options.Words.Closed, english.Closed); err != nil {
+		if err := e.move(to, e.options.Sentences.Closed, english.Closed); err != nil {
 			return err
 		}
 	}
@@ -176,15 +176,15 @@ func (e *Emitter) enter(state string) error {
 	if e.session.state.Current == state || e.session.state.stays(state) {
 		return nil
 	}
-	given, own := e.options.Words.of(state), english.of(state)
-	return e.move(state, given, own)
+	given, fallback := e.options.Sentences.of(state), english.of(state)
+	return e.move(state, given, fallback)
 }
 
 // move tells a state in the words that were given, or else in English.
-func (e *Emitter) move(to, given, own string) error {
+func (e *Emitter) move(to, given, fallback string) error {
 	words := given
 	if words == "" {
-		words = own
+		words = fallback
 	}
 	events, err := e.session.Move(e.options.Now(), e.options.Rand, to, aaep.StateChanged{SummaryNormal: words})
 	for i := range events {
@@ -193,11 +193,11 @@ func (e *Emitter) move(to, given, own string) error {
 		}
 		events[i].Urgency = aaep.UrgencyBackground
 	}
-	return e.put(events, err)
+	return e.send(events, err)
 }
 
 // of is the sentence for entering a state.
-func (w Words) of(state string) string {
+func (w Sentences) of(state string) string {
 	switch state {
 	case aaep.StateCallingTool:
 		return w.Calling
@@ -212,8 +212,8 @@ func (w Words) of(state string) string {
 	}
 }
 
-// put hands over what a method of the session built.
-func (e *Emitter) put(events []aaep.Event, err error) error {
+// send hands over what a method of the session built.
+func (e *Emitter) send(events []aaep.Event, err error) error {
 	if err != nil {
 		return err
 	}
@@ -221,4 +221,4 @@ func (e *Emitter) put(events []aaep.Event, err error) error {
 	return e.Flush()
 }
 
-func (e *Emitter) one(event aaep.Event, err error) error { return e.put([]aaep.Event{event}, err) }
+func (e *Emitter) one(event aaep.Event, err error) error { return e.send([]aaep.Event{event}, err) }

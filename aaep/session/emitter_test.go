@@ -107,7 +107,7 @@ func TestEmitter(t *testing.T) {
 	if !question.Irreversible || question.DefaultDecision != aaep.DecisionReject || question.TimeoutSeconds != 300 {
 		t.Errorf("asked %+v", question)
 	}
-	e.must(asked.Settle(aaep.ResolutionAccepted, aaep.StateChanged{SummaryNormal: "You accepted."}))
+	e.must(asked.Resolve(aaep.ResolutionAccepted, aaep.StateChanged{SummaryNormal: "You accepted."}))
 	remove, err := asked.Tool(aaep.ToolInvoked{SummaryNormal: "Deleting.", RiskLevel: aaep.RiskHigh})
 	e.must(err)
 	if remove.ID() != asked.CallID() {
@@ -115,8 +115,8 @@ func TestEmitter(t *testing.T) {
 	}
 	e.must(remove.Complete(aaep.ToolCompleted{Status: aaep.ToolSuccess, SummaryNormal: "Deleted."}))
 	text := e.Output(session.TextOptions{})
-	for _, piece := range []string{"I deleted 3 fi", "les. That frees 1", "2 MB! ", "Anything else?"} {
-		_, err := text.WriteString(piece)
+	for _, chunk := range []string{"I deleted 3 fi", "les. That frees 1", "2 MB! ", "Anything else?"} {
+		_, err := text.WriteString(chunk)
 		e.must(err)
 	}
 	e.must(text.Close())
@@ -182,7 +182,7 @@ func TestAskedForWhatCanBeUndone(t *testing.T) {
 	p.Irreversible, p.Reversibility, p.RiskLevel = false, "", aaep.RiskMedium
 	asked, err := e.Confirm("files.delete", p)
 	e.must(err)
-	e.must(asked.Settle(aaep.ResolutionAccepted, aaep.StateChanged{SummaryNormal: "You accepted."}))
+	e.must(asked.Resolve(aaep.ResolutionAccepted, aaep.StateChanged{SummaryNormal: "You accepted."}))
 	e.must(e.State(aaep.StateThinking, aaep.StateChanged{SummaryNormal: "Thinking."}))
 	before := e.types()
 	_, err = e.Tool(aaep.ToolInvoked{Tool: "files.delete", ToolCallID: asked.CallID(), Irreversible: true, SummaryNormal: "Deleting."})
@@ -210,7 +210,7 @@ func TestAskedOnce(t *testing.T) {
 	if !refused() {
 		t.Error("invoked before an answer")
 	}
-	e.must(asked.Settle(aaep.ResolutionAccepted, aaep.StateChanged{}))
+	e.must(asked.Resolve(aaep.ResolutionAccepted, aaep.StateChanged{}))
 	e.must(invoke())
 	if !refused() {
 		t.Error("invoked twice on one consent")
@@ -246,7 +246,7 @@ func TestEmitterCloses(t *testing.T) {
 			e.must(err)
 			granted, err := e.Confirm("files.delete", deletion())
 			e.must(err)
-			e.must(granted.Settle(aaep.ResolutionAccepted, aaep.StateChanged{SummaryNormal: "Ja."}))
+			e.must(granted.Resolve(aaep.ResolutionAccepted, aaep.StateChanged{SummaryNormal: "Ja."}))
 			_, err = e.Clarify(aaep.AwaitingClarification{Question: "Welche?", SummaryNormal: "Welche?"})
 			e.must(err)
 			e.must(end(e))
@@ -329,7 +329,7 @@ func TestNotSentOnce(t *testing.T) {
 		e.fails = 1
 		asked, err := e.Confirm("files.delete", deletion())
 		unsent(t, err)
-		e.must(asked.Settle(aaep.ResolutionAccepted, aaep.StateChanged{}))
+		e.must(asked.Resolve(aaep.ResolutionAccepted, aaep.StateChanged{}))
 		e.fails = 1
 		tool, err := asked.Tool(aaep.ToolInvoked{SummaryNormal: "Deleting."})
 		unsent(t, err)
@@ -338,7 +338,7 @@ func TestNotSentOnce(t *testing.T) {
 		e.fails = 1
 		which, err := e.Clarify(aaep.AwaitingClarification{Question: "Which?", SummaryNormal: "Which?"})
 		unsent(t, err)
-		e.must(which.Settle(aaep.ResolutionAnswered, aaep.StateChanged{}))
+		e.must(which.Resolve(aaep.ResolutionAnswered, aaep.StateChanged{}))
 		e.must(e.Complete(aaep.SessionCompleted{SummaryNormal: "Done."}))
 		if found := e.checker.Close(); len(found) > 0 {
 			t.Errorf("at the end%s", list(found))
@@ -511,7 +511,7 @@ func (p *play) step() {
 		}
 	case 6:
 		if len(p.asked) > 0 {
-			_ = rapid.SampledFrom(p.asked).Draw(p.rt, "asked").Settle(rapid.SampledFrom(resolutions).Draw(p.rt, "resolution"), aaep.StateChanged{})
+			_ = rapid.SampledFrom(p.asked).Draw(p.rt, "asked").Resolve(rapid.SampledFrom(resolutions).Draw(p.rt, "resolution"), aaep.StateChanged{})
 		}
 	case 7:
 		if len(p.asked) > 0 {

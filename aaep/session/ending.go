@@ -29,7 +29,7 @@ func (s *Session) Complete(now time.Time, rand io.Reader, p aaep.SessionComplete
 	switch {
 	case len(s.state.Questions) > 0:
 		return nil, refuse(CodeQuestionOpen, "SEQ-30", "a question is open; settle it first")
-	case s.state.Settled != nil:
+	case s.state.Resolved != nil:
 		return nil, refuse(CodeQuestionOpen, "SEQ-25", "the outcome of a question is not told yet; call Move first")
 	case len(s.state.Granted) > 0:
 		return nil, refuse(CodeUnusedConsent, "SEQ-24", fmt.Sprintf("the call %s was accepted; invoke it, or Settle that it was stopped", s.state.Granted[0].CallID))
@@ -68,7 +68,7 @@ func (s *Session) Cancel(now time.Time, rand io.Reader, p aaep.SessionCancelled,
 		return nil, err
 	}
 	d := s.draft(now, rand)
-	d.tell(c)
+	d.resolution(c)
 	if d.mustReturn() {
 		d.withdraw(c)
 	}
@@ -78,12 +78,12 @@ func (s *Session) Cancel(now time.Time, rand io.Reader, p aaep.SessionCancelled,
 
 // withdraw takes every open question back, and tells it.
 func (d *draft) withdraw(c Closing) {
-	d.tell(c)
+	d.resolution(c)
 	for len(d.state.Questions) > 0 {
 		question := d.state.Questions[0]
 		d.state.Questions = d.state.Questions[1:]
-		d.state.Settled = &Settlement{Token: question.Token, Resolution: aaep.ResolutionWithdrawn}
-		d.tell(c)
+		d.state.Resolved = &ResolvedQuestion{Token: question.Token, Resolution: aaep.ResolutionWithdrawn}
+		d.resolution(c)
 	}
 }
 
@@ -114,9 +114,9 @@ func (d *draft) end(p aaep.Payload) ([]aaep.Event, error) {
 	return d.all()
 }
 
-// tell tells the outcome of a question that no event has told.
-func (d *draft) tell(c Closing) {
-	if d.state.Settled == nil {
+// resolution tells the outcome of a question that no event has told.
+func (d *draft) resolution(c Closing) {
+	if d.state.Resolved == nil {
 		return
 	}
 	summary := c.StateSummary
@@ -168,8 +168,8 @@ func (d *draft) closeCalls(c Closing) {
 
 // english marks the last event as English where it carries a sentence of this
 // package.
-func (d *draft) english(own bool) {
-	if own && d.err == nil && d.state.Language != "" {
+func (d *draft) english(fallback bool) {
+	if fallback && d.err == nil && d.state.Language != "" {
 		d.events[len(d.events)-1].Hints = &aaep.LocalizationHints{PrimaryLanguage: "en"}
 	}
 }

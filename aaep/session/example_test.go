@@ -38,7 +38,7 @@ func ExampleEmitter() {
 	must(err)
 	_, err = asked.Tool(aaep.ToolInvoked{SummaryNormal: "Deleting."}) // nobody has answered yet
 	must(err)
-	must(asked.Settle(aaep.ResolutionAccepted, aaep.StateChanged{SummaryNormal: "You accepted."}))
+	must(asked.Resolve(aaep.ResolutionAccepted, aaep.StateChanged{SummaryNormal: "You accepted."}))
 	tool, err := asked.Tool(aaep.ToolInvoked{SummaryNormal: "Deleting."})
 	must(err)
 	must(tool.Complete(aaep.ToolCompleted{Status: aaep.ToolSuccess, SummaryNormal: "Deleted 3 files."}))

@@ -40,14 +40,14 @@ type facts struct {
 	outputID, chunk []byte
 	hint            []byte
 	position        int64
-	placed          bool // position is known
+	positioned      bool // position is known
 	complete        bool
 }
 
 // read takes what every event says, and what is said by the kind of this one.
 func (f *facts) read(d aaep.Document) {
 	f.document = d
-	at := d.Places()
+	at := d.KnownMembers()
 	f.written = at.Member(aaep.KnownType).Bytes()
 	f.kind = kindOf(f.written)
 	f.eventID = at.Member(aaep.KnownEventID).Bytes()
@@ -74,20 +74,20 @@ func (f *facts) read(d aaep.Document) {
 	}
 }
 
-func (f *facts) call(at aaep.Places) {
+func (f *facts) call(at aaep.KnownMembers) {
 	f.tool = at.Member(aaep.KnownTool).Bytes()
 	f.callID = at.Member(aaep.KnownToolCallID).Bytes()
 	f.irreversible = at.Member(aaep.KnownIrreversible).True()
 	f.risk = at.Member(aaep.KnownRiskLevel).Bytes()
 }
 
-func (f *facts) output(at aaep.Places) {
+func (f *facts) output(at aaep.KnownMembers) {
 	f.outputID = at.Member(aaep.KnownOutputID).Bytes()
 	f.chunk = at.Member(aaep.KnownChunk).Bytes()
-	f.position, f.placed = at.Member(aaep.KnownPosition).Whole()
+	f.position, f.positioned = at.Member(aaep.KnownPosition).Whole()
 }
 
-func (f *facts) asked(at aaep.Places) {
+func (f *facts) asked(at aaep.KnownMembers) {
 	f.token = at.Member(aaep.KnownReplyToken).Bytes()
 	f.action = at.Member(aaep.KnownAction).Bytes()
 	f.silence = at.Member(aaep.KnownDefaultDecision).Bytes()
@@ -127,7 +127,7 @@ func (f *facts) subject() (tool, callID []byte) {
 		tool = other
 	}
 	if len(tool) == 0 {
-		tool = f.document.Places().Member(aaep.KnownTool).Bytes()
+		tool = f.document.KnownMembers().Member(aaep.KnownTool).Bytes()
 	}
 	if len(tool) == 0 && len(callID) == 0 {
 		tool = toolIn(f.action)

@@ -40,9 +40,9 @@ func FuzzChecker(f *testing.F) {
 	for i, c := range consentCases {
 		f.Add(bytes.Join(messages(f, c.stream+"\ncompleted at=999\nreject"), []byte("\n")), uint8(i%7))
 	}
-	f.Fuzz(func(t *testing.T, stream []byte, told uint8) {
+	f.Fuzz(func(t *testing.T, stream []byte, reported uint8) {
 		all := tellings()
-		about := all[int(told)%len(all)]
+		about := all[int(reported)%len(all)]
 		first, second := session.NewStreamChecker(about), session.NewStreamChecker(about)
 		lines := 0
 		for line := range bytes.Lines(stream) {

@@ -17,9 +17,9 @@ type judged struct {
 	id           []byte
 	agent        string // of the first event
 
-	ids     ring // event ids and tokens, oldest first
-	used    ring // calls that are completed, outputs that are complete
-	counted int  // things that the checker has counted
+	ids     keyRing // event ids and tokens, oldest first
+	used    keyRing // calls that are completed, outputs that are complete
+	counted int     // things that the checker has counted
 
 	begun bool // the first event is judged
 	late  bool // it began before the stream did
@@ -177,7 +177,7 @@ func (s *judged) producer(agentID []byte) string {
 	if string(agentID) == s.agent {
 		return s.agent
 	}
-	return s.checker.word(agentID)
+	return s.checker.intern(agentID)
 }
 
 // crowd says once that a session holds more of something than is followed.

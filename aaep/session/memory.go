@@ -5,15 +5,15 @@ import "hash/maphash"
 // What a [Checker] remembers at most. Beyond these limits it says with an info, once
 // for each, that it is no longer exact.
 const (
-	maxIDs    = 65_536    // event ids and reply tokens of one open session; call and output ids as many
-	maxAllIDs = 1_048_576 // of all open sessions together
-	maxEnded  = 100_000   // ended sessions: that they ended, and how
-	maxLateID = 65_536    // event ids and reply tokens of ended sessions together
-	maxDoubts = 4_096     // questions that are forgotten and were acted on before an answer was seen
-	maxOpen   = 10_000    // open sessions
-	maxThings = 262_144   // calls, outputs, questions and producers of all open sessions
-	maxEach   = 4_096     // of each of these in one session
-	maxWords  = 4_096     // names of tools, states and producers that are kept once
+	maxIDs      = 65_536    // event ids and reply tokens of one open session; call and output ids as many
+	maxAllIDs   = 1_048_576 // of all open sessions together
+	maxEnded    = 100_000   // ended sessions: that they ended, and how
+	maxLateID   = 65_536    // event ids and reply tokens of ended sessions together
+	maxDoubts   = 4_096     // questions that are forgotten and were acted on before an answer was seen
+	maxOpen     = 10_000    // open sessions
+	maxThings   = 262_144   // calls, outputs, questions and producers of all open sessions
+	maxEach     = 4_096     // of each of these in one session
+	maxInterned = 4_096     // names of tools, states and producers that are kept once
 )
 
 // Size is how much a [Checker] remembers at present, in entries.
@@ -74,7 +74,7 @@ func (t *table[V]) find(key uint64) (V, bool) {
 
 // add is find, and put where there is nothing yet.
 func (t *table[V]) add(key uint64, value V) (V, bool) {
-	t.room()
+	t.ensureCapacity()
 	i := t.home(key)
 	for t.slots[i].key != 0 {
 		if t.slots[i].key == key {
@@ -87,9 +87,9 @@ func (t *table[V]) add(key uint64, value V) (V, bool) {
 	return value, false
 }
 
-// put adds a key that is not there.
-func (t *table[V]) put(key uint64, value V) {
-	t.room()
+// insert adds a key that is not there.
+func (t *table[V]) insert(key uint64, value V) {
+	t.ensureCapacity()
 	i := t.home(key)
 	for t.slots[i].key != 0 {
 		i = t.next(i)
@@ -123,9 +123,9 @@ func (t *table[V]) remove(key uint64) {
 func (t *table[V]) home(key uint64) int { return int(key>>1) & (len(t.slots) - 1) }
 func (t *table[V]) next(i int) int      { return (i + 1) & (len(t.slots) - 1) }
 
-// room makes sure that one more key fits. A small row grows fourfold, so that its keys
+// ensureCapacity makes sure that one more key fits. A small row grows fourfold, so that its keys
 // are moved seldom.
-func (t *table[V]) room() {
+func (t *table[V]) ensureCapacity() {
 	switch size := len(t.slots); {
 	case 5*(t.count+1) <= 4*size:
 	case size == 0:
@@ -143,13 +143,13 @@ func (t *table[V]) grow(size int) {
 	t.slots, t.count = make([]slot[V], size), 0
 	for _, s := range old {
 		if s.key != 0 {
-			t.put(s.key, s.value)
+			t.insert(s.key, s.value)
 		}
 	}
 }
 
-// ring is a row of keys, oldest first, of at most so many.
-type ring struct {
+// keyRing is a row of keys, oldest first, of at most so many.
+type keyRing struct {
 	keys  []uint64
 	first int
 	count int
@@ -157,7 +157,7 @@ type ring struct {
 
 // push adds a key; where the ring holds most already, it returns the oldest, which is
 // forgotten.
-func (r *ring) push(key uint64, most int) (oldest uint64, full bool) {
+func (r *keyRing) push(key uint64, most int) (oldest uint64, full bool) {
 	if r.count >= most {
 		oldest, full = r.pop()
 	}
@@ -170,7 +170,7 @@ func (r *ring) push(key uint64, most int) (oldest uint64, full bool) {
 }
 
 // pop takes the oldest key.
-func (r *ring) pop() (oldest uint64, ok bool) {
+func (r *keyRing) pop() (oldest uint64, ok bool) {
 	if r.count == 0 {
 		return 0, false
 	}
@@ -181,7 +181,7 @@ func (r *ring) pop() (oldest uint64, ok bool) {
 }
 
 // wrapped goes on at the beginning behind the end; it is cheaper than a remainder.
-func (r *ring) wrapped(i int) int {
+func (r *keyRing) wrapped(i int) int {
 	if i >= len(r.keys) {
 		return i - len(r.keys)
 	}
@@ -189,14 +189,14 @@ func (r *ring) wrapped(i int) int {
 }
 
 // emptied is a ring without keys that keeps the room of this one, where it is small.
-func (r *ring) emptied() ring {
+func (r *keyRing) emptied() keyRing {
 	if len(r.keys) > 1024 {
-		return ring{}
+		return keyRing{}
 	}
-	return ring{keys: r.keys}
+	return keyRing{keys: r.keys}
 }
 
-func (r *ring) grow(size int) {
+func (r *keyRing) grow(size int) {
 	keys := make([]uint64, size)
 	n := copy(keys, r.keys[r.first:])
 	copy(keys[n:], r.keys[:r.first])

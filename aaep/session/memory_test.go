@@ -34,21 +34,21 @@ func infos(t *testing.T, found []aaep.Violation, rule string) int {
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	c := session.NewChecker()
-	told := infos(t, c.Check(bare("session.started", 0, "sess_1", "")), "SEQ-45")
+	reported := infos(t, c.Check(bare("session.started", 0, "sess_1", "")), "SEQ-45")
 	for n := 1; n <= 65_535; n++ {
-		told += infos(t, c.Check(bare("progress.updated", n, "sess_1", "")), "SEQ-45")
+		reported += infos(t, c.Check(bare("progress.updated", n, "sess_1", "")), "SEQ-45")
 	}
-	if told != 0 {
+	if reported != 0 {
 		t.Errorf("the limit is told within the limit")
 	}
 	if found := c.Check(bare("session.started", 0, "sess_1", "")); len(found) > 0 {
 		t.Errorf("a repetition of the first of 65,536: found%s", list(found))
 	}
 	for n := 65_536; n <= 70_000; n++ {
-		told += infos(t, c.Check(bare("progress.updated", n, "sess_1", "")), "SEQ-45")
+		reported += infos(t, c.Check(bare("progress.updated", n, "sess_1", "")), "SEQ-45")
 	}
-	if told != 1 {
-		t.Errorf("the limit is told %d times, want once", told)
+	if reported != 1 {
+		t.Errorf("the limit is told %d times, want once", reported)
 	}
 	if found := c.Check(bare("session.started", 0, "sess_1", "")); !names(found, asError, "SEQ-01") {
 		t.Errorf("found%s", list(found))
@@ -66,12 +66,12 @@ func TestMemory(t *testing.T) {
 func TestManySessions(t *testing.T) {
 	t.Parallel()
 	c := session.NewChecker()
-	told := infos(t, c.Check(bare("session.started", 0, "sess_open", "")), "SEQ-06")
+	reported := infos(t, c.Check(bare("session.started", 0, "sess_open", "")), "SEQ-06")
 	for n := range 100_000 {
 		id := fmt.Sprintf("sess_%d", n)
-		told += infos(t, c.Check(bare("session.started", 0, id, "")), "SEQ-06") + infos(t, c.Check(bare("session.completed", 1, id, "")), "SEQ-06")
+		reported += infos(t, c.Check(bare("session.started", 0, id, "")), "SEQ-06") + infos(t, c.Check(bare("session.completed", 1, id, "")), "SEQ-06")
 	}
-	if told != 0 {
+	if reported != 0 {
 		t.Errorf("the limit is told within the limit")
 	}
 	if found := c.Check(bare("session.errored", 9, "sess_0", "")); !names(found, asError, "SEQ-04") || !names(found, asError, "SEQ-05") {
@@ -79,10 +79,10 @@ func TestManySessions(t *testing.T) {
 	}
 	for n := 100_000; n < 100_100; n++ {
 		id := fmt.Sprintf("sess_%d", n)
-		told += infos(t, c.Check(bare("session.started", 0, id, "")), "SEQ-06") + infos(t, c.Check(bare("session.completed", 1, id, "")), "SEQ-06")
+		reported += infos(t, c.Check(bare("session.started", 0, id, "")), "SEQ-06") + infos(t, c.Check(bare("session.completed", 1, id, "")), "SEQ-06")
 	}
-	if told != 1 {
-		t.Errorf("told %d times, want once", told)
+	if reported != 1 {
+		t.Errorf("told %d times, want once", reported)
 	}
 	if found := c.Check(bare("session.completed", 1, "sess_90000", "")); len(found) > 0 {
 		t.Errorf("a late repetition: found%s", list(found))
@@ -100,15 +100,15 @@ func TestManySessions(t *testing.T) {
 func TestManyOpen(t *testing.T) {
 	t.Parallel()
 	c := session.NewChecker()
-	told := infos(t, c.Check(bare("session.started", 0, "sess_kept", "")), "SEQ-03")
+	reported := infos(t, c.Check(bare("session.started", 0, "sess_kept", "")), "SEQ-03")
 	for n := range 12_000 {
-		told += infos(t, c.Check(bare("session.started", 0, fmt.Sprintf("sess_%d", n), "")), "SEQ-03")
+		reported += infos(t, c.Check(bare("session.started", 0, fmt.Sprintf("sess_%d", n), "")), "SEQ-03")
 		if n%1000 == 0 {
-			told += infos(t, c.Check(bare("progress.updated", n+1, "sess_kept", "")), "SEQ-03")
+			reported += infos(t, c.Check(bare("progress.updated", n+1, "sess_kept", "")), "SEQ-03")
 		}
 	}
-	if told != 1 {
-		t.Errorf("told %d times, want once", told)
+	if reported != 1 {
+		t.Errorf("told %d times, want once", reported)
 	}
 	if found := c.Check(bare("tool.completed", 1, "sess_0", `,"tool":"scan"`)); len(found) > 0 {
 		t.Errorf("a session that is not followed: found%s", list(found))
@@ -142,13 +142,13 @@ func TestManyOfEach(t *testing.T) {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
 			c := session.NewChecker()
-			told := infos(t, c.Check(bare("session.started", 0, "sess_1", "")), rule)
+			reported := infos(t, c.Check(bare("session.started", 0, "sess_1", "")), rule)
 			for n := range 5000 {
 				kind, rest := event(n)
-				told += infos(t, c.Check(bare(kind, n+1, "sess_1", rest)), rule)
+				reported += infos(t, c.Check(bare(kind, n+1, "sess_1", rest)), rule)
 			}
-			if told != 1 {
-				t.Errorf("told %d times, want once", told)
+			if reported != 1 {
+				t.Errorf("told %d times, want once", reported)
 			}
 			if size := c.Size(); size.Things > 4096+1 {
 				t.Errorf("remembers %+v", size)
@@ -162,19 +162,19 @@ func TestManyOfEach(t *testing.T) {
 func TestManyIDs(t *testing.T) {
 	t.Parallel()
 	c := session.NewChecker()
-	told := 0
+	reported := 0
 	for s := range 18 {
 		id := fmt.Sprintf("sess_%d", s)
-		told += infos(t, c.Check(bare("session.started", 0, id, "")), "SEQ-45")
+		reported += infos(t, c.Check(bare("session.started", 0, id, "")), "SEQ-45")
 		for n := 1; n < 60_000; n++ {
-			told += infos(t, c.Check(bare("progress.updated", n, id, "")), "SEQ-45")
+			reported += infos(t, c.Check(bare("progress.updated", n, id, "")), "SEQ-45")
 		}
 	}
 	if size := c.Size(); size.IDs > 1_048_576 || size.IDs < 500_000 {
 		t.Errorf("remembers %+v", size)
 	}
-	if told != 1 {
-		t.Errorf("told %d times, want once", told)
+	if reported != 1 {
+		t.Errorf("told %d times, want once", reported)
 	}
 	if found := c.Check(bare("progress.updated", 59_999, "sess_17", "")); len(found) > 0 {
 		t.Errorf("a late repetition: found%s", list(found))
@@ -187,9 +187,9 @@ func TestManyDoubts(t *testing.T) {
 	t.Parallel()
 	c := session.NewChecker()
 	const most = 4096
-	told := 0
+	reported := 0
 	for n := range most + 1 {
-		if told != 0 {
+		if reported != 0 {
 			t.Errorf("the limit is told within the limit")
 		}
 		id := fmt.Sprintf("sess_%d", n)
@@ -197,10 +197,10 @@ func TestManyDoubts(t *testing.T) {
 		infos(t, c.Check(bare("awaiting.confirmation", 1, id, fmt.Sprintf(`,"reply_token":"rpl_%d"`, n))), "SEQ-22")
 		infos(t, c.Check(bare("tool.invoked", 2, id, `,"tool":"delete","irreversible":true`)), "SEQ-22")
 		infos(t, c.Check(bare("tool.completed", 3, id, `,"tool":"delete"`)), "SEQ-22")
-		told += infos(t, c.Check(bare("session.cancelled", 4, id, "")), "SEQ-22")
+		reported += infos(t, c.Check(bare("session.cancelled", 4, id, "")), "SEQ-22")
 	}
-	if told != 1 {
-		t.Errorf("told %d times, want once", told)
+	if reported != 1 {
+		t.Errorf("told %d times, want once", reported)
 	}
 	reply := func(n int) []byte {
 		return fmt.Appendf(nil, `{"type":"confirmation.reply","reply_token":"rpl_%d","decision":"reject"}`, n)

@@ -99,8 +99,8 @@ func naiveAsk(questions []*plainQuestion, e plainEvent, at time.Time, found map[
 		naiveInvoked(questions, e, at, found)
 	case aaep.TypeToolCompleted:
 		for _, q := range questions {
-			over := q.answer != "" || !at.Before(q.deadline)
-			q.failed = q.failed || e.Status == "error" && over && (q.About.Call == "" || e.Call == "" || q.About.Call == e.Call)
+			closed := q.answer != "" || !at.Before(q.deadline)
+			q.failed = q.failed || e.Status == "error" && closed && (q.About.Call == "" || e.Call == "" || q.About.Call == e.Call)
 		}
 	case aaep.TypeOutputStreaming:
 		naiveFollowed(questions)
@@ -168,14 +168,14 @@ func naiveAnswered(questions []*plainQuestion, e plainEvent, at time.Time, found
 			continue
 		}
 		q.told, q.answer = true, "unknown"
-		over := !at.Before(q.deadline)
+		closed := !at.Before(q.deadline)
 		switch {
 		case !q.confirms():
-		case over && q.Default != "accept":
+		case closed && q.Default != "accept":
 			q.answer, q.final, q.silent = "no", true, true
 		case len(waiting) != 1:
 		case e.To == "calling_tool":
-			q.answer, q.silent = "yes", over
+			q.answer, q.silent = "yes", closed
 		case e.To == "thinking" || e.To == "deciding":
 			q.answer, q.final = "no", true
 		}

@@ -40,15 +40,15 @@ func (s *judged) streamed(f *facts, r *report) {
 		i = s.openOutput(f, r)
 	}
 	o := &s.outputs[i]
-	if f.placed {
-		o.place(f, s.view(), r)
+	if f.positioned {
+		o.checkPosition(f, s.view(), r)
 	}
 	o.joins(f, r)
 	o.hinted(f, r)
 	o.measure(f.chunk)
 	o.begun = true
 	if f.complete {
-		s.markUsed(ofOutput, f.outputID)
+		s.rememberUsed(ofOutput, f.outputID)
 		s.forgetOutput(i)
 	}
 }
@@ -102,10 +102,10 @@ func (s *judged) overrun(f *facts, r *report) {
 	r.error("/complete", "§4.5.4", fmt.Sprintf("found a chunk of the output %q behind its complete=true, expected none", f.outputID), rules...)
 }
 
-// place judges the position: 0 first, then as much as was emitted. A listener understands
+// checkPosition judges the position: 0 first, then as much as was emitted. A listener understands
 // a stream that counts in another unit throughout (C-33), and is told once. Where text
 // may have been kept back, a gap weighs less (C-34).
-func (o *output) place(f *facts, v *view, r *report) {
+func (o *output) checkPosition(f *facts, v *view, r *report) {
 	was := o.position
 	o.position = f.position
 	if o.anywhere {

@@ -146,7 +146,7 @@ func confirmation(call string) aaep.AwaitingConfirmation {
 
 func (p *producer) settle(token string, r aaep.Resolution) {
 	p.t.Helper()
-	if err := p.session.Settle(token, r); err != nil {
+	if err := p.session.Resolve(token, r); err != nil {
 		p.t.Fatal(err)
 	}
 	p.store()
@@ -197,8 +197,8 @@ func TestFlowAccepted(t *testing.T) {
 	}
 	p.store()
 	p.move(aaep.StateDeciding)
-	told := p.events[len(p.events)-1]
-	if got := told.Extension(aaep.PrefixEarshot, "resolution"); got != "accepted" {
+	reported := p.events[len(p.events)-1]
+	if got := reported.Extension(aaep.PrefixEarshot, "resolution"); got != "accepted" {
 		t.Errorf("resolution = %q, want accepted", got)
 	}
 	p.move(aaep.StateCallingTool)

@@ -116,7 +116,7 @@ func (p *program) settleAny() {
 		return
 	}
 	token := rapid.SampledFrom(p.tokens).Draw(p.rt, "token")
-	if p.session.Settle(token, rapid.SampledFrom(resolutions).Draw(p.rt, "resolution")) == nil {
+	if p.session.Resolve(token, rapid.SampledFrom(resolutions).Draw(p.rt, "resolution")) == nil {
 		p.store()
 	}
 }

@@ -55,7 +55,7 @@ type question struct {
 	certain  bool  // by a reply, by the producer's own word, or because its token is dead: later replies do not count
 	silent   bool  // it ended by silence: nobody answered in time
 	late     bool  // the accept came behind the deadline
-	told     bool  // a state.changed has followed
+	reported bool  // a state.changed has followed
 	followed bool  // a tool.invoked has followed
 	failed   bool  // a tool that failed has followed
 	used     int64 // the message of the irreversible tool.invoked that rests on it; 0 is none
@@ -83,7 +83,7 @@ func (s *judged) read(f *facts) *question {
 	texts := string(f.token) + string(callID) // in one piece of memory
 	q := &question{
 		name: texts[:len(f.token)], token: s.checker.key(ofToken, 0, f.token), confirmation: f.kind == confirmation, at: f.number,
-		tool: s.checker.word(tool), callID: texts[len(f.token):], acceptsLate: string(f.silence) == string(aaep.DecisionAccept), number: f.question(),
+		tool: s.checker.intern(tool), callID: texts[len(f.token):], acceptsLate: string(f.silence) == string(aaep.DecisionAccept), number: f.question(),
 		session: s, undoing: f.undoing(), advisory: string(f.ours("enforcement")) == "advisory",
 	}
 	q.explicit = q.number != ""
@@ -113,7 +113,7 @@ func another(asked, invoked string) bool {
 func (s *judged) askedTwice(q *question, r *report) {
 	for _, earlier := range s.questions {
 		switch {
-		case !earlier.confirmation || earlier.answer != pending || earlier.told || earlier.followed:
+		case !earlier.confirmation || earlier.answer != pending || earlier.reported || earlier.followed:
 		case q.callID != "" && q.callID == earlier.callID:
 			r.error("/extra_context/tool_call_id", "§6.1", fmt.Sprintf("found a second question about %s while %s is open, expected one at a time", q.callID, earlier.name), "SEQ-28")
 			return
@@ -140,7 +140,7 @@ func (s *judged) tokenUsed(q *question, r *report) {
 
 // forgetQuestion drops the oldest question that is over, or else the oldest.
 func (s *judged) forgetQuestion(r *report) {
-	i := slices.IndexFunc(s.questions, func(q *question) bool { return q.answer != pending && q.told && (q.followed || !q.confirmation) })
+	i := slices.IndexFunc(s.questions, func(q *question) bool { return q.answer != pending && q.reported && (q.followed || !q.confirmation) })
 	if i < 0 {
 		i = 0
 		s.crowd("questions", "SEQ-30", "§9.4.1", r)
@@ -171,16 +171,16 @@ func (s *judged) answered(f *facts, from, to []byte, r *report) {
 		}
 	}
 	for _, q := range s.questions {
-		if !q.told && q.answer == pending && q.used == 0 {
+		if !q.reported && q.answer == pending && q.used == 0 {
 			q.infer(string(to), meant == 1)
 		}
-		q.told = true
+		q.reported = true
 	}
 }
 
 // unfollowed answers whether an event that says how the question ended is still to come.
 func (q *question) unfollowed() bool {
-	return !q.told && q.used == 0 && (q.answer == pending || !q.followed)
+	return !q.reported && q.used == 0 && (q.answer == pending || !q.followed)
 }
 
 // contradict judges a call that was made before it was seen how its question ended, where
@@ -212,7 +212,7 @@ func (s *judged) about(f *facts) *question {
 		return nil
 	}
 	for _, q := range s.questions {
-		if !q.told {
+		if !q.reported {
 			return q
 		}
 	}
@@ -227,7 +227,7 @@ func (s *judged) about(f *facts) *question {
 // resolve takes the producer's word, except against a refusal, in the capture or told
 // before, and against the end of the question: those are never overruled.
 func (q *question) resolve(r aaep.Resolution) {
-	q.told = true
+	q.reported = true
 	if q.answer == refused || q.answer == changed || q.answer == closed {
 		return
 	}
@@ -314,8 +314,8 @@ func (s *judged) failed(f *facts) {
 		return
 	}
 	for _, q := range s.questions {
-		over := q.answer != pending || q.overdue(s.last)
-		if over && (q.callID == "" || len(f.callID) == 0 || q.callID == string(f.callID)) {
+		closed := q.answer != pending || q.overdue(s.last)
+		if closed && (q.callID == "" || len(f.callID) == 0 || q.callID == string(f.callID)) {
 			q.failed = true
 		}
 	}
@@ -331,21 +331,21 @@ func (q *question) silence(r *report, path, spec, message string, rules ...strin
 	r.error(path, spec, message, rules...)
 }
 
-// untold judges what session.completed leaves unsaid of its questions.
-func (s *judged) untold(r *report) {
+// unreported judges what session.completed leaves unsaid of its questions.
+func (s *judged) unreported(r *report) {
 	if s.view().hidden[stateChanged] {
 		return // how they ended was not seen
 	}
 	for _, q := range s.questions {
 		switch {
 		case q.followed:
-		case !q.confirmation && !q.told:
+		case !q.confirmation && !q.reported:
 			q.silence(r, "/type", "§9.4.1", fmt.Sprintf("the clarification %s (message %d) has no end, expected an event that tells it", q.name, q.at), "SEQ-30", "CLA-14")
 		case !q.confirmation:
 		case q.answer == accepted && q.advisory:
 		case q.answer == accepted && !s.view().hidden[toolInvoked]:
 			r.error("/type", "§4.5.3", fmt.Sprintf("the question %s (message %d) was accepted, expected a tool.invoked for its action", q.name, q.at), "SEQ-24")
-		case q.told || q.answer == accepted:
+		case q.reported || q.answer == accepted:
 		case q.refusedBy(s.last):
 			q.silence(r, "/type", "§4.5.3", fmt.Sprintf("the question %s (message %d) was refused, expected a state.changed that says so", q.name, q.at), "SEQ-25", "SEQ-30")
 		case q.answer == changed:

@@ -190,7 +190,7 @@ func TestRefusals(t *testing.T) {
 			if err != nil {
 				p.t.Fatal(err)
 			}
-		}, func(p *producer) error { return p.session.Settle("rpl_1", aaep.ResolutionAccepted) }, session.CodeNoQuestion, "CONF-61"},
+		}, func(p *producer) error { return p.session.Resolve("rpl_1", aaep.ResolutionAccepted) }, session.CodeNoQuestion, "CONF-61"},
 		{"two outcomes at once", func(p *producer) {
 			p.start()
 			p.move("awaiting_input")

@@ -22,7 +22,7 @@ func (c *Checker) reply(f *facts, confirms bool) {
 	if q.confirmation != confirms {
 		return
 	}
-	when, dated := f.document.Places().Member(aaep.KnownTimestamp).Time()
+	when, dated := f.document.KnownMembers().Member(aaep.KnownTimestamp).Time()
 	late := q.overdue(q.session.last) || dated && q.overdue(when)
 	if !confirms {
 		if q.answer == pending && !late {
@@ -39,12 +39,12 @@ func (c *Checker) reply(f *facts, confirms bool) {
 		c.disproved(decision, q.name, q.used)
 	}
 	if !q.certain {
-		q.take(f.document, decision, late)
+		q.answered(f.document, decision, late)
 	}
 }
 
-// take takes the answer of a person.
-func (q *question) take(d aaep.Document, decision aaep.Decision, late bool) {
+// answered takes the answer of a person.
+func (q *question) answered(d aaep.Document, decision aaep.Decision, late bool) {
 	q.certain = true
 	switch {
 	case late:

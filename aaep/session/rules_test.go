@@ -216,9 +216,9 @@ func check(t *testing.T, stream string) []aaep.Violation {
 }
 
 // checkAs is check for a checker that was told about the stream.
-func checkAs(t *testing.T, told session.Stream, stream string) []aaep.Violation {
+func checkAs(t *testing.T, reported session.Stream, stream string) []aaep.Violation {
 	t.Helper()
-	checker := session.NewStreamChecker(told)
+	checker := session.NewStreamChecker(reported)
 	var found []aaep.Violation
 	for _, raw := range messages(t, stream) {
 		if errors := aaep.Errors(aaep.Validate(raw, aaep.ModeProducer)); len(errors) > 0 {

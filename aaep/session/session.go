@@ -92,10 +92,10 @@ func (s *Session) Move(now time.Time, rand io.Reader, to string, p aaep.StateCha
 	if err := s.open(); err != nil {
 		return nil, err
 	}
-	if s.state.Current == to && s.state.Settled == nil {
+	if s.state.Current == to && s.state.Resolved == nil {
 		return nil, nil
 	}
-	if s.state.Current == aaep.StateAwaitingInput && s.state.Settled == nil && len(s.state.Questions) > 0 {
+	if s.state.Current == aaep.StateAwaitingInput && s.state.Resolved == nil && len(s.state.Questions) > 0 {
 		return nil, refuse(CodeQuestionOpen, "SEQ-30", "a question is open; record how it ended with Settle or Granted first")
 	}
 	d := s.draft(now, rand)
@@ -148,7 +148,7 @@ func (s *Session) allowed(p aaep.ToolInvoked, grant int) error {
 		return refuse(CodeNoConsent, "SEQ-22", fmt.Sprintf(message, p.ToolCallID, p.Tool, s.state.Granted[grant].Tool))
 	case p.Irreversible && s.state.Granted[grant].Reversible:
 		return refuse(CodeNoConsent, "SEQ-22", fmt.Sprintf("the call %s is irreversible, and its question said that it can be undone; ask with irreversible=true", p.ToolCallID))
-	case s.state.Settled != nil && s.state.Settled.Token == s.state.Granted[grant].Token:
+	case s.state.Resolved != nil && s.state.Resolved.Token == s.state.Granted[grant].Token:
 		return refuse(CodeQuestionOpen, "SEQ-22", fmt.Sprintf("the accept of the call %s is not told yet; call Move first", p.ToolCallID))
 	}
 	return nil

@@ -21,25 +21,25 @@ const (
 // grows with what is open, not with what has been: of ids that are used up, the last
 // few are kept ([Options.Remember]).
 type State struct {
-	SessionID   string        `json:"session_id"`
-	Producer    aaep.Producer `json:"producer"`
-	Language    string        `json:"language,omitempty"`
-	Phase       Phase         `json:"phase"`
-	Started     time.Time     `json:"started"`
-	Last        time.Time     `json:"last"`               // the time of the last event
-	Current     string        `json:"current"`            // the state word that the next state.changed leaves
-	Finished    bool          `json:"finished,omitempty"` // a call was completed since calling_tool was entered
-	Invocations int64         `json:"invocations"`
-	Calls       []Call        `json:"calls,omitempty"`     // invoked and not completed
-	Granted     []Grant       `json:"granted,omitempty"`   // accepted and not invoked
-	Questions   []Question    `json:"questions,omitempty"` // asked and without an outcome
-	Barred      []string      `json:"barred,omitempty"`    // calls whose question did not end with an accept, and that were not accepted since
-	Settled     *Settlement   `json:"settled,omitempty"`   // an outcome that no event has told yet
-	Outputs     []Output      `json:"outputs,omitempty"`   // begun and not complete
-	UsedCalls   []string      `json:"used_calls,omitempty"`
-	UsedOutputs []string      `json:"used_outputs,omitempty"`
-	UsedTokens  []string      `json:"used_tokens,omitempty"`
-	Remember    int           `json:"remember,omitempty"` // ids of each kind in the lists above at most; 0 is 1,024
+	SessionID   string            `json:"session_id"`
+	Producer    aaep.Producer     `json:"producer"`
+	Language    string            `json:"language,omitempty"`
+	Phase       Phase             `json:"phase"`
+	Started     time.Time         `json:"started"`
+	Last        time.Time         `json:"last"`               // the time of the last event
+	Current     string            `json:"current"`            // the state word that the next state.changed leaves
+	Finished    bool              `json:"finished,omitempty"` // a call was completed since calling_tool was entered
+	Invocations int64             `json:"invocations"`
+	Calls       []Call            `json:"calls,omitempty"`     // invoked and not completed
+	Granted     []Grant           `json:"granted,omitempty"`   // accepted and not invoked
+	Questions   []Question        `json:"questions,omitempty"` // asked and without an outcome
+	Barred      []string          `json:"barred,omitempty"`    // calls whose question did not end with an accept, and that were not accepted since
+	Resolved    *ResolvedQuestion `json:"settled,omitempty"`   // an outcome that no event has told yet
+	Outputs     []Output          `json:"outputs,omitempty"`   // begun and not complete
+	UsedCalls   []string          `json:"used_calls,omitempty"`
+	UsedOutputs []string          `json:"used_outputs,omitempty"`
+	UsedTokens  []string          `json:"used_tokens,omitempty"`
+	Remember    int               `json:"remember,omitempty"` // ids of each kind in the lists above at most; 0 is 1,024
 }
 
 // Call is a tool call that runs.
@@ -68,8 +68,8 @@ type Question struct {
 	Reversible   bool   `json:"reversible,omitempty"` // a confirmation said that its action can be undone
 }
 
-// Settlement is how a question ended.
-type Settlement struct {
+// ResolvedQuestion is how a question ended.
+type ResolvedQuestion struct {
 	Token      string          `json:"token"`
 	Resolution aaep.Resolution `json:"resolution"`
 }
@@ -94,15 +94,15 @@ func (s State) clone() State {
 	s.UsedCalls = slices.Clone(s.UsedCalls)
 	s.UsedOutputs = slices.Clone(s.UsedOutputs)
 	s.UsedTokens = slices.Clone(s.UsedTokens)
-	if s.Settled != nil {
-		settled := *s.Settled
-		s.Settled = &settled
+	if s.Resolved != nil {
+		resolved := *s.Resolved
+		s.Resolved = &resolved
 	}
 	return s
 }
 
-// keep adds an id to those that are used up and forgets the oldest beyond the limit.
-func (s *State) keep(used []string, id string) []string {
+// appendUsed adds an id to those that are used up and forgets the oldest beyond the limit.
+func (s *State) appendUsed(used []string, id string) []string {
 	most := s.Remember
 	if most <= 0 {
 		most = remembered
@@ -114,7 +114,7 @@ func (s *State) keep(used []string, id string) []string {
 // bar notes that a call was asked about, and not accepted.
 func (s *State) bar(callID string) {
 	if callID != "" && !contains(s.Barred, callID) {
-		s.Barred = s.keep(s.Barred, callID)
+		s.Barred = s.appendUsed(s.Barred, callID)
 	}
 }
 
@@ -148,7 +148,7 @@ func (s *State) stays(wanted string) bool {
 	if wanted == aaep.StateWritingOutput && s.Current == aaep.StateCallingTool && len(s.Calls) > 0 {
 		return true
 	}
-	return s.Current == aaep.StateAwaitingInput && (len(s.Questions) > 0 || s.Settled != nil)
+	return s.Current == aaep.StateAwaitingInput && (len(s.Questions) > 0 || s.Resolved != nil)
 }
 
 func (s *State) output(id string) int {

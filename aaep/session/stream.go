@@ -126,8 +126,8 @@ func newView(s Stream) view {
 	}
 	v.paced = s.Terms.MaxEventsPerSecond > 0 || s.Terms.CognitiveLoad == aaep.LoadLow
 	observes, _ := aaep.Read(s.Terms.Extensions[aaep.PrefixEarshot]).Flag("observe_questions")
-	v.hidden[confirmation] = !observes && !said(s.Terms.SupportsConfirmationReply)
-	v.hidden[clarification] = !observes && !said(s.Terms.SupportsClarificationReply)
+	v.hidden[confirmation] = !observes && !isTrue(s.Terms.SupportsConfirmationReply)
+	v.hidden[clarification] = !observes && !isTrue(s.Terms.SupportsClarificationReply)
 	for _, k := range []kind{confirmation, clarification} {
 		if v.hidden[k] {
 			v.implied |= implies(k)
@@ -136,7 +136,7 @@ func newView(s Stream) view {
 	return v
 }
 
-func said(flag *bool) bool { return flag != nil && *flag }
+func isTrue(flag *bool) bool { return flag != nil && *flag }
 
 // stateSet is a set of the standard states.
 type stateSet uint8

@@ -22,10 +22,10 @@ type TextOptions struct {
 	Language    string // where it differs from the session's
 }
 
-// maxPiece is how many bytes of a text are buffered at most; beyond, it is cut at a
+// maxChunk is how many bytes of a text are buffered at most; beyond, it is cut at a
 // weaker boundary. A chunk stays within the advice for one string (§3.7), also when its
 // bytes are all replaced.
-const maxPiece = 4096
+const maxChunk = 4096
 
 // Text is one output of a session, to be written to like a file. Chunks end at the
 // chosen boundary and never inside a character of their reader; positions count code
@@ -47,8 +47,8 @@ func (e *Emitter) Output(o TextOptions) *Text {
 		o.Boundary = aaep.BoundarySentence
 	}
 	t := &Text{emitter: e, options: o}
-	taken := func(other *Text) bool { return other.options.OutputID == o.OutputID }
-	if slices.ContainsFunc(e.texts, taken) || contains(e.session.state.UsedOutputs, o.OutputID) || e.session.state.output(o.OutputID) >= 0 {
+	inUse := func(other *Text) bool { return other.options.OutputID == o.OutputID }
+	if slices.ContainsFunc(e.texts, inUse) || contains(e.session.state.UsedOutputs, o.OutputID) || e.session.state.output(o.OutputID) >= 0 {
 		t.refused = refuse(CodeOutputComplete, "SEQ-32", fmt.Sprintf("the output %q was begun before; every text needs an output_id of its own", o.OutputID))
 		return t
 	}
@@ -93,7 +93,7 @@ func (t *Text) emit() error {
 		if n == 0 {
 			return nil
 		}
-		if err := t.piece(n, boundary); err != nil {
+		if err := t.emitChunk(n, boundary); err != nil {
 			return err
 		}
 	}
@@ -105,9 +105,9 @@ func (t *Text) Close() error {
 	if t.closed || t.refused != nil {
 		return t.refused
 	}
-	for len(t.buffer) > maxPiece {
+	for len(t.buffer) > maxChunk {
 		n, boundary := forced(valid(t.buffer))
-		if err := t.piece(n, boundary); err != nil {
+		if err := t.emitChunk(n, boundary); err != nil {
 			return err
 		}
 	}
@@ -124,8 +124,8 @@ func (t *Text) forget() {
 	t.emitter.texts = slices.DeleteFunc(t.emitter.texts, func(other *Text) bool { return other == t })
 }
 
-// piece emits the first n bytes of the buffer.
-func (t *Text) piece(n int, boundary aaep.CoalesceHint) error {
+// emitChunk emits the first n bytes of the buffer.
+func (t *Text) emitChunk(n int, boundary aaep.CoalesceHint) error {
 	built, err := t.chunk(string(t.buffer[:n]), boundary, false)
 	if built {
 		t.buffer = t.buffer[n:]
@@ -153,10 +153,10 @@ func (t *Text) chunk(text string, boundary aaep.CoalesceHint, complete bool) (bu
 // ready is how much of the buffer may leave, and at which boundary it ends.
 func (t *Text) ready() (int, aaep.CoalesceHint) {
 	text := valid(t.buffer)
-	if n := lastCut(text, t.options.Boundary); n > 0 && n <= maxPiece {
+	if n := lastCut(text, t.options.Boundary); n > 0 && n <= maxChunk {
 		return n, t.options.Boundary
 	}
-	if len(text) > maxPiece {
+	if len(text) > maxChunk {
 		return forced(text)
 	}
 	return 0, ""
@@ -176,20 +176,20 @@ func valid(text []byte) []byte {
 }
 
 // forced cuts a text that is longer than a piece.
-func forced(text []byte) (int, aaep.CoalesceHint) { return Cut(text, maxPiece) }
+func forced(text []byte) (int, aaep.CoalesceHint) { return Cut(text, maxChunk) }
 
 // Cut is how many bytes of a text that is longer than room go first, and at which boundary they end: the strongest one in the
 // second half of the room, a paragraph before a sentence before a word. It never divides a character of a reader, unless that
 // alone has no room.
-func Cut[T []byte | string](text T, room int) (int, aaep.CoalesceHint) {
-	piece := valid([]byte(text[:min(len(text), room)]))
+func Cut[T []byte | string](text T, limit int) (int, aaep.CoalesceHint) {
+	chunk := valid([]byte(text[:min(len(text), limit)]))
 	for _, boundary := range []aaep.CoalesceHint{aaep.BoundaryParagraph, aaep.BoundarySentence, aaep.BoundaryWord, aaep.BoundaryNone} {
-		if n := lastCut(piece, boundary); n > len(piece)/2 {
+		if n := lastCut(chunk, boundary); n > len(chunk)/2 {
 			return n, boundary
 		}
 	}
 	_, first := utf8.DecodeRune([]byte(text[:min(len(text), utf8.UTFMax)]))
-	return max(len(piece), first), aaep.BoundaryNone // one character that fills the piece
+	return max(len(chunk), first), aaep.BoundaryNone // one character that fills the piece
 }
 
 // EndOf is the boundary at which a text ends that may go on.

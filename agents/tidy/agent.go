@@ -24,14 +24,14 @@ func Agent() worker.Agent {
 		if err := json.Unmarshal(raw, &args, json.RejectUnknownMembers(true)); err != nil {
 			return nil, fmt.Errorf("tidy: the turn's arguments: %w", err)
 		}
-		return &plan{planner: New(args), says: worker.Output(ctx)}, nil
+		return &plan{planner: New(args), out: worker.Output(ctx)}, nil
 	}}
 }
 
 // plan is a [Planner] in the worker's hands.
 type plan struct {
 	planner *Planner
-	says    io.Writer // to people
+	out     io.Writer // to people
 }
 
 // Observe implements worker.Planner. The planner says itself which call it waits for.
@@ -60,11 +60,11 @@ func (p *plan) Next() (worker.Move, error) {
 	if move.Answer != nil {
 		return worker.Move{Answer: answer(*move.Answer)}, nil
 	}
-	_, _ = io.WriteString(p.says, move.Says) // the question says the rest
+	_, _ = io.WriteString(p.out, move.Message) // the question says the rest
 	out := worker.Move{}
 	for _, c := range move.Calls {
 		out.Calls = append(out.Calls, worker.Call{
-			Key: c.Key, Tool: c.Tool, Args: c.Args, Says: c.Says, From: float64(c.From), To: float64(c.To),
+			Key: c.Key, Tool: c.Tool, Args: c.Args, Comment: c.Comment, From: float64(c.From), To: float64(c.To),
 		})
 	}
 	return out, nil

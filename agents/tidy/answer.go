@@ -65,20 +65,20 @@ type Counts struct {
 	Sets           int   `json:"sets"`
 	Duplicates     int   `json:"duplicates"` // without the survivors
 	DuplicateBytes int64 `json:"duplicate_bytes"`
-	Held           int   `json:"held,omitempty"` // of the duplicates, in folders that this user cannot write
+	Unwritable     int   `json:"held,omitempty"` // of the duplicates, in folders that this user cannot write
 
 	Deleted    int            `json:"deleted"` // or moved to the trash
 	Bytes      int64          `json:"bytes"`   // freed, or moved
 	Refused    map[string]int `json:"refused"` // by code
 	Unclear    []string       `json:"unclear,omitempty"`
-	Kept       []Kept         `json:"kept,omitempty"`
+	Misplaced  []Misplaced    `json:"kept,omitempty"`
 	NotReached int            `json:"not_reached,omitempty"`
 
 	Skipped map[string]int `json:"skipped"` // by reason, from scanning and hashing
 }
 
-// Kept is a file that could not be put back where it was.
-type Kept struct {
+// Misplaced is a file that could not be put back where it was.
+type Misplaced struct {
 	Path string `json:"path"`
 	Now  string `json:"now"` // relative to the root
 }

@@ -137,8 +137,8 @@ func (c *catalog) learn(hashes []files.Hash) error {
 
 // duplicates is what was found: what can be removed, and all that there is.
 type duplicates struct {
-	remove []files.Set
-	held   []string // duplicates in folders that cannot be written
+	remove     []files.Set
+	unwritable []string // duplicates in folders that cannot be written
 
 	sets, files int
 	bytes       int64
@@ -152,10 +152,10 @@ func (c *catalog) duplicates() duplicates {
 	})
 	var found duplicates
 	for run := range runs(known, func(a, b candidate) bool { return a.size == b.size && a.sum == b.sum }) {
-		set := files.Set{SHA256: hex.EncodeToString(run[0].sum[:]), Size: run[0].size, Keep: run[0].path}
+		set := files.Set{SHA256: hex.EncodeToString(run[0].sum[:]), Size: run[0].size, Survivor: run[0].path}
 		for _, entry := range run[1:] {
 			if entry.fixed {
-				found.held = append(found.held, entry.path)
+				found.unwritable = append(found.unwritable, entry.path)
 			} else {
 				set.Delete = append(set.Delete, entry.path)
 			}
@@ -167,6 +167,6 @@ func (c *catalog) duplicates() duplicates {
 			found.remove = append(found.remove, set)
 		}
 	}
-	slices.SortFunc(found.remove, func(a, b files.Set) int { return strings.Compare(a.Keep, b.Keep) })
+	slices.SortFunc(found.remove, func(a, b files.Set) int { return strings.Compare(a.Survivor, b.Survivor) })
 	return found
 }

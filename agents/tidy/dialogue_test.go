@@ -171,7 +171,7 @@ func (w *world) dialogue(args tidy.Args, end *tidy.Result) (*tidy.Answer, string
 			return move.Answer, strings.ReplaceAll(text.String(), w.root, "/ROOT")
 		}
 		for _, call := range move.Calls {
-			fmt.Fprintf(&text, "%s %s %d%%-%d%% %s\n%s\n", call.Key, call.Tool, call.From, call.To, call.Says, indented(w.t, call.Args))
+			fmt.Fprintf(&text, "%s %s %d%%-%d%% %s\n%s\n", call.Key, call.Tool, call.From, call.To, call.Comment, indented(w.t, call.Args))
 			var result tidy.Result
 			if call.Key == "remove" && end != nil {
 				result = *end

@@ -26,7 +26,7 @@ func Example() {
 			return
 		}
 		for _, call := range move.Calls {
-			fmt.Printf("%d%% to %d%%: %s: %s\n", call.From, call.To, call.Tool, call.Says)
+			fmt.Printf("%d%% to %d%%: %s: %s\n", call.From, call.To, call.Tool, call.Comment)
 			p.Observe(call, tidy.Result{Output: json.RawMessage(results[call.Key])})
 		}
 	}

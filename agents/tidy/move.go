@@ -40,10 +40,10 @@ func (a Args) Label() string {
 
 // Move is what comes next: calls to make, or the answer that ends the turn.
 type Move struct {
-	// Says is what people are to know before the calls, one sentence or two, in English; mostly nothing.
-	Says   string
-	Calls  []Call
-	Answer *Answer
+	// Message is what people are to know before the calls, one sentence or two, in English; mostly nothing.
+	Message string
+	Calls   []Call
+	Answer  *Answer
 }
 
 // Call is one tool call.
@@ -55,8 +55,8 @@ type Call struct {
 	Args any
 	// From and To are the part of the whole turn, in percent, that this call covers. They never go backwards.
 	From, To int
-	// Says is one sentence for a person, in English, about what the call does.
-	Says string
+	// Comment is one sentence for a person, in English, about what the call does.
+	Comment string
 }
 
 // Result is what became of a call.

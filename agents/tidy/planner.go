@@ -30,12 +30,12 @@ type Planner struct {
 	// fixed: the root cannot be written, so nothing can be removed.
 	fixed  bool
 	counts Counts
-	// says is what people are to hear before the pending call.
-	says     string
-	held     []string // duplicates in folders that cannot be written
-	removals int
-	asked    int  // files of the latest removal
-	told     bool // the latest removal's own result was received
+	// message is what people are to hear before the pending call.
+	message    string
+	unwritable []string // duplicates in folders that cannot be written
+	removals   int
+	asked      int  // files of the latest removal
+	reported   bool // the latest removal's own result was received
 }
 
 var errBadResult = errors.New("the tool's result contradicts its contract")
@@ -57,7 +57,7 @@ func (p *Planner) Next() Move {
 	if p.answer != nil {
 		return Move{Answer: p.answer}
 	}
-	return Move{Says: p.says, Calls: []Call{*p.pending}}
+	return Move{Message: p.message, Calls: []Call{*p.pending}}
 }
 
 // Observe takes in the result of a call of the last move; only the call's Key is looked at. Results of other calls
@@ -80,7 +80,7 @@ func (p *Planner) Observe(call Call, result Result) {
 	}
 }
 
-func (p *Planner) ask(call Call) { p.pending, p.says = &call, "" }
+func (p *Planner) ask(call Call) { p.pending, p.message = &call, "" }
 
 // scan asks for the next page. How many will follow is not known: each covers half of what is left of the first percents.
 func (p *Planner) scan() {
@@ -94,7 +94,7 @@ func (p *Planner) scan() {
 		Key: "scan-" + strconv.Itoa(p.pages), Tool: ToolScan,
 		Args: files.ScanArgs{Root: p.args.Root, Cursor: p.cursor},
 		From: from, To: scanEnds - scanEnds/(p.pages+1),
-		Says: says,
+		Comment: says,
 	})
 }
 
@@ -140,7 +140,7 @@ func (p *Planner) hash() {
 		Key: "hash-" + strconv.Itoa(p.batches), Tool: ToolHash,
 		Args: files.HashArgs{Root: p.args.Root, Paths: paths, Before: p.hashed, After: len(p.catalog.entries) - p.catalog.next},
 		From: p.hashPercent(p.catalog.hashed), To: p.hashPercent(p.catalog.hashed + bytes),
-		Says: "Comparing the content of " + share(len(paths), len(p.catalog.entries)) + " of equal size, " + sized(bytes) + ".",
+		Comment: "Comparing the content of " + share(len(paths), len(p.catalog.entries)) + " of equal size, " + sized(bytes) + ".",
 	})
 }
 
@@ -190,7 +190,7 @@ func (p *Planner) fail(result Result) {
 
 func (p *Planner) finish(outcome Outcome, result Result) {
 	removing := p.removals > 0
-	p.pending, p.says = nil, ""
+	p.pending, p.message = nil, ""
 	p.answer = &Answer{Outcome: outcome, Code: result.Code, Counts: p.counts}
 	p.answer.Lines = p.report(outcome, result, removing)
 }

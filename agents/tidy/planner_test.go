@@ -36,7 +36,7 @@ func (f fake) carry(t testing.TB, call tidy.Call) tidy.Result {
 			at++
 		}
 		end := min(at+f.perPage, len(f.paths))
-		page := files.ScanResult{Skipped: map[string]int{"symlink": 1}, Listed: end, Fixed: f.root}
+		page := files.ScanResult{Skipped: map[string]int{"symlink": 1}, Total: end, Fixed: f.root}
 		for _, path := range f.paths[at:end] {
 			page.Files = append(page.Files, files.File{Path: path, Size: f.size(path), Fixed: f.fixed != nil && f.fixed(path)})
 		}
@@ -146,7 +146,7 @@ func naive(f fake) []files.Set {
 		i, known := at[key]
 		if !known {
 			at[key] = len(sets)
-			sets = append(sets, files.Set{SHA256: key, Size: f.size(path), Keep: path})
+			sets = append(sets, files.Set{SHA256: key, Size: f.size(path), Survivor: path})
 			continue
 		}
 		sets[i].Delete = append(sets[i].Delete, path)

@@ -18,22 +18,22 @@ func (p *Planner) remove() {
 		return
 	}
 	p.counts.Sets, p.counts.Duplicates, p.counts.DuplicateBytes = found.sets, found.files, found.bytes
-	p.counts.Held, p.held = len(found.held), found.held
+	p.counts.Unwritable, p.unwritable = len(found.unwritable), found.unwritable
 	if p.fixed || len(found.remove) == 0 {
-		p.counts.Held = found.files
+		p.counts.Unwritable = found.files
 		p.finish(Unwritable, Result{})
 		return
 	}
 	p.askFor(found.remove)
-	if p.counts.Held > 0 {
-		p.says = plural(p.counts.Held, "duplicate file") + " cannot be removed, because this user cannot write to " + p.heldIn() + ". The question is about the others."
+	if p.counts.Unwritable > 0 {
+		p.message = plural(p.counts.Unwritable, "duplicate file") + " cannot be removed, because this user cannot write to " + p.unwritableFolders() + ". The question is about the others."
 	}
 }
 
 // askFor asks for one removal of sets of files.
 func (p *Planner) askFor(sets []files.Set) {
 	p.removals++
-	p.asked, p.told = 0, false
+	p.asked, p.reported = 0, false
 	var bytes int64
 	for i := range sets {
 		p.asked += len(sets[i].Delete)
@@ -45,7 +45,7 @@ func (p *Planner) askFor(sets []files.Set) {
 	}
 	call := Call{
 		Key: "remove", Tool: tool, Args: files.DeleteArgs{Root: p.args.Root, Sets: sets}, From: hashEnds, To: allDone,
-		Says: doing + plural(p.asked, "duplicate file") + where + ", " + sized(bytes) + ". One file of each of " + plural(len(sets), "set") + " stays.",
+		Comment: doing + plural(p.asked, "duplicate file") + where + ", " + sized(bytes) + ". One file of each of " + plural(len(sets), "set") + " stays.",
 	}
 	if p.removals > 1 {
 		call.Key, call.From = "remove-"+strconv.Itoa(p.removals), allDone
@@ -63,14 +63,14 @@ func (p *Planner) observeRemoval(result Result) error {
 	}
 	if rest := p.interrupted(result, removed); len(rest) > 0 {
 		p.askFor(rest)
-		p.says = "The " + p.noun() + " was interrupted. " + p.removed() + " " + plural(p.asked, "file") + " are left, and nothing was done to them."
+		p.message = "The " + p.noun() + " was interrupted. " + p.removed() + " " + plural(p.asked, "file") + " are left, and nothing was done to them."
 		if p.asked == 1 {
-			p.says = "The " + p.noun() + " was interrupted. " + p.removed() + " 1 file is left, and nothing was done to it."
+			p.message = "The " + p.noun() + " was interrupted. " + p.removed() + " 1 file is left, and nothing was done to it."
 		}
 		return nil
 	}
 	outcome := outcomeOf(result.Code)
-	if outcome == Done && p.counts.Deleted < p.counts.Duplicates-p.counts.Held {
+	if outcome == Done && p.counts.Deleted < p.counts.Duplicates-p.counts.Unwritable {
 		outcome = Partly
 	}
 	p.finish(outcome, result)
@@ -95,7 +95,7 @@ func report(raw json.RawMessage) (removed files.DeleteResult, told, good bool) {
 // nobody is asked again. A removal that did nothing at all is not repeated.
 func (p *Planner) interrupted(result Result, removed files.DeleteResult) []files.Set {
 	args, is := p.pending.Args.(files.DeleteArgs)
-	if !is || !p.told || result.Code != "" && result.Code != CodeStopped || removed.NotReached >= p.asked {
+	if !is || !p.reported || result.Code != "" && result.Code != CodeStopped || removed.NotReached >= p.asked {
 		return nil
 	}
 	return restOf(args.Sets, removed.Rest)
@@ -123,15 +123,15 @@ func restOf(sets []files.Set, spans []files.Span) []files.Set {
 
 // count adds what one removal did to what the others did.
 func (p *Planner) count(removed files.DeleteResult) {
-	p.told = true
+	p.reported = true
 	p.counts.Deleted += removed.Deleted
 	p.counts.Bytes += removed.Bytes
 	p.counts.NotReached = removed.NotReached
 	p.counts.Unclear = append(p.counts.Unclear, removed.Unclear...)
 	for _, refusal := range removed.Refused {
 		p.counts.Refused[string(refusal.Code)]++
-		if refusal.Kept != "" {
-			p.counts.Kept = append(p.counts.Kept, Kept{Path: refusal.Path, Now: refusal.Kept})
+		if refusal.Remains != "" {
+			p.counts.Misplaced = append(p.counts.Misplaced, Misplaced{Path: refusal.Path, Now: refusal.Remains})
 		}
 	}
 }
@@ -139,13 +139,13 @@ func (p *Planner) count(removed files.DeleteResult) {
 // foldersShown is how many folders a sentence names.
 const foldersShown = 3
 
-// heldIn names the folders that cannot be written.
-func (p *Planner) heldIn() string {
+// unwritableFolders names the folders that cannot be written.
+func (p *Planner) unwritableFolders() string {
 	if p.fixed {
 		return named(p.args.Root)
 	}
 	var folders []string
-	for _, file := range p.held {
+	for _, file := range p.unwritable {
 		folder := path.Join(p.args.Root, path.Dir(file))
 		if !slices.Contains(folders, folder) {
 			folders = append(folders, folder)

@@ -58,8 +58,8 @@ func TestInterruptedRemoval(t *testing.T) {
 			f := sixFiles()
 			p := tidy.New(tidy.Args{Root: "/r", Trash: trash})
 			first := upToRemoval(t, p, f)
-			if got := listed(first); !slices.Equal(got, []string{"b/1", "c/1", "b/2", "c/2"}) || first.Says != "" {
-				t.Fatalf("the first removal is of %q, after %q", got, first.Says)
+			if got := listed(first); !slices.Equal(got, []string{"b/1", "c/1", "b/2", "c/2"}) || first.Message != "" {
+				t.Fatalf("the first removal is of %q, after %q", got, first.Message)
 			}
 			p.Observe(first.Calls[0], removed(t, code, files.DeleteResult{
 				Deleted: 1, Bytes: 10, Refused: []files.Refusal{{Path: "c/1", Code: files.CodeChanged}}, NotReached: 2, Rest: []files.Span{{From: 2, To: 4}},
@@ -73,10 +73,10 @@ func TestInterruptedRemoval(t *testing.T) {
 				want, end = "The move to the trash was interrupted. Moved 1 file to the trash, 10 bytes. 2 files are left, and nothing was done to them.", "Moved 3 files to the trash, 30 bytes."
 			}
 			call := second.Calls[0]
-			if got := listed(second); !slices.Equal(got, []string{"b/2", "c/2"}) || second.Says != want || call.Key != "remove-2" || call.Tool != first.Calls[0].Tool || call.From < first.Calls[0].To {
-				t.Errorf("the second removal is %q of %q from %d%%, after %q", call.Key, got, call.From, second.Says)
+			if got := listed(second); !slices.Equal(got, []string{"b/2", "c/2"}) || second.Message != want || call.Key != "remove-2" || call.Tool != first.Calls[0].Tool || call.From < first.Calls[0].To {
+				t.Errorf("the second removal is %q of %q from %d%%, after %q", call.Key, got, call.From, second.Message)
 			}
-			if set := call.Args.(files.DeleteArgs).Sets[0]; set.Keep != "a/2" || set.Size != 10 {
+			if set := call.Args.(files.DeleteArgs).Sets[0]; set.Survivor != "a/2" || set.Size != 10 {
 				t.Errorf("its set is %+v", set)
 			}
 			p.Observe(call, removed(t, "", files.DeleteResult{Deleted: 2, Bytes: 20}))
@@ -95,8 +95,8 @@ func TestInterruptedRemovalRefused(t *testing.T) {
 	first := upToRemoval(t, p, sixFiles())
 	p.Observe(first.Calls[0], removed(t, "", files.DeleteResult{Deleted: 3, Bytes: 30, NotReached: 1, Rest: []files.Span{{From: 3, To: 4}}}))
 	second := p.Next()
-	if want := "The deletion was interrupted. Deleted 3 files. Freed 30 bytes. 1 file is left, and nothing was done to it."; second.Says != want {
-		t.Errorf("it says %q", second.Says)
+	if want := "The deletion was interrupted. Deleted 3 files. Freed 30 bytes. 1 file is left, and nothing was done to it."; second.Message != want {
+		t.Errorf("it says %q", second.Message)
 	}
 	refusal := `{"error_code":"consent_declined","error":{"code":"consent_declined","message":"consent declined"}}`
 	p.Observe(second.Calls[0], tidy.Result{Code: tidy.CodeDeclined, Output: json.RawMessage(refusal)})
@@ -138,16 +138,16 @@ func TestHeldDuplicates(t *testing.T) {
 	f.fixed = func(path string) bool { return strings.HasPrefix(path, "b/") }
 	p := tidy.New(tidy.Args{Root: "/r"})
 	move := upToRemoval(t, p, f)
-	if want := "2 duplicate files cannot be removed, because this user cannot write to /r/b. The question is about the others."; move.Says != want {
-		t.Errorf("it says %q", move.Says)
+	if want := "2 duplicate files cannot be removed, because this user cannot write to /r/b. The question is about the others."; move.Message != want {
+		t.Errorf("it says %q", move.Message)
 	}
-	if got := listed(move); !slices.Equal(got, []string{"c/1", "c/2"}) || !strings.HasPrefix(move.Calls[0].Says, "Deleting 2 duplicate files, 20 bytes.") {
-		t.Errorf("the removal is of %q: %q", got, move.Calls[0].Says)
+	if got := listed(move); !slices.Equal(got, []string{"c/1", "c/2"}) || !strings.HasPrefix(move.Calls[0].Comment, "Deleting 2 duplicate files, 20 bytes.") {
+		t.Errorf("the removal is of %q: %q", got, move.Calls[0].Comment)
 	}
 	p.Observe(move.Calls[0], removed(t, "", files.DeleteResult{Deleted: 2, Bytes: 20}))
 	answer := p.Next().Answer
 	want := []string{"Deleted 2 files. Freed 20 bytes.", "Left alone: 2 files where this user cannot write, in /r/b.", "Found 4 duplicate files in 2 sets, 40 bytes, among 6 files."}
-	if answer == nil || answer.Outcome != tidy.Done || !slices.Equal(answer.Lines[:3], want) || answer.Counts.Held != 2 {
+	if answer == nil || answer.Outcome != tidy.Done || !slices.Equal(answer.Lines[:3], want) || answer.Counts.Unwritable != 2 {
 		t.Errorf("the answer is %+v", answer)
 	}
 }
@@ -202,7 +202,7 @@ func TestBatchesCount(t *testing.T) {
 	var got [][2]int
 	var says []string
 	for move := p.Next(); move.Answer == nil && !strings.HasPrefix(move.Calls[0].Key, "remove"); move = p.Next() {
-		says = append(says, move.Calls[0].Says)
+		says = append(says, move.Calls[0].Comment)
 		if args, is := move.Calls[0].Args.(files.HashArgs); is {
 			got = append(got, [2]int{args.Before, args.After})
 		}

@@ -45,7 +45,7 @@ func (p *Planner) ending(outcome Outcome, result Result, removing bool) []string
 	case Stale:
 		return []string{"The consent was too old when the work could begin. " + p.nothing()}
 	case Stopped:
-		return []string{"Stopped on request. " + p.soFar(removing && p.told)}
+		return []string{"Stopped on request. " + p.soFar(removing && p.reported)}
 	case Unknown:
 		return []string{
 			"It is not known how far the " + p.noun() + " came. " + p.known(),
@@ -53,7 +53,7 @@ func (p *Planner) ending(outcome Outcome, result Result, removing bool) []string
 		}
 	case Unwritable:
 		return []string{
-			"This user cannot write to " + p.heldIn() + ", so no duplicate can be removed. " + p.nothing(),
+			"This user cannot write to " + p.unwritableFolders() + ", so no duplicate can be removed. " + p.nothing(),
 			"Change the rights of the folder, or run this as a user who may write there.",
 		}
 	case Failed:
@@ -106,7 +106,7 @@ func (p *Planner) soFar(removing bool) string {
 	switch {
 	case !removing:
 		return p.nothing()
-	case !p.told:
+	case !p.reported:
 		return p.known()
 	default:
 		return p.removed()
@@ -136,15 +136,15 @@ func refusals() map[string]string {
 
 func (p *Planner) leftovers(outcome Outcome) []string {
 	var lines []string
-	if p.counts.Held > 0 && outcome != Unwritable {
-		lines = append(lines, "Left alone: "+plural(p.counts.Held, "file")+" where this user cannot write, in "+p.heldIn()+".")
+	if p.counts.Unwritable > 0 && outcome != Unwritable {
+		lines = append(lines, "Left alone: "+plural(p.counts.Unwritable, "file")+" where this user cannot write, in "+p.unwritableFolders()+".")
 	}
 	reasons := refusals()
 	for _, code := range slices.Sorted(maps.Keys(p.counts.Refused)) {
 		lines = append(lines, fmt.Sprintf("Left alone: %s, reason %s%s.", plural(p.counts.Refused[code], "file"), code, inWords(reasons[code])))
 	}
-	lines = append(lines, shown(len(p.counts.Kept), func(i int) string {
-		kept := p.counts.Kept[i]
+	lines = append(lines, shown(len(p.counts.Misplaced), func(i int) string {
+		kept := p.counts.Misplaced[i]
 		return fmt.Sprintf("Its place was taken: %s lies in %s now.", quoted(kept.Path), quoted(kept.Now))
 	})...)
 	lines = append(lines, shown(len(p.counts.Unclear), func(i int) string {

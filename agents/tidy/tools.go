@@ -121,7 +121,7 @@ func cutShort(r files.DeleteResult, err error) utp.Status {
 	return utp.StatusFailed
 }
 
-func (b binding) reconcile(ctx context.Context, c *tool.Call, args files.DeleteArgs) (tool.Fate, tool.Result, error) {
+func (b binding) reconcile(ctx context.Context, c *tool.Call, args files.DeleteArgs) (tool.Outcome, tool.Result, error) {
 	outcome, done, err := b.files.Reconcile(ctx, c.ID, args)
 	switch outcome {
 	case files.NotBegun:

@@ -43,7 +43,7 @@ func (v *Verifier) done(e api.AuditEntry) {
 	d, a := *e.Done, *e.Act
 	about := fmt.Sprintf("the call %.64s: ", a.Call)
 	tell := func(flaw Flaw, found, means string) { v.find(e.N, flaw, about+found, means, askOthers) }
-	if d.Turn == api.AuditTurnGone {
+	if d.Turn == api.AuditTurnMissing {
 		tell(Orphaned, "its turn is not in the ledger", "the turn was removed by something else than retention, which keeps the acts for as long")
 		return
 	}
@@ -86,8 +86,8 @@ func ended(d api.AuditDone, a api.AuditAct, tell func(Flaw, string, string)) {
 	switch {
 	case d.Status != a.Detail:
 		tell(Outcome, fmt.Sprintf("its outcome is %.32q, and %.32q was recorded", d.Status, a.Detail), "the outcome was altered or removed")
-	case d.Turn == api.AuditTurnWhole && d.Told != a.Detail:
-		tell(Outcome, fmt.Sprintf("people are told the outcome %.32q, and %.32q was recorded", d.Told, a.Detail), "the call was altered after it had ended")
+	case d.Turn == api.AuditTurnWhole && d.DocumentStatus != a.Detail:
+		tell(Outcome, fmt.Sprintf("people are told the outcome %.32q, and %.32q was recorded", d.DocumentStatus, a.Detail), "the call was altered after it had ended")
 	case d.Turn == api.AuditTurnWhole && d.Result != a.Digest:
 		tell(Outcome, "its result "+differ(d.Result, a.Digest)+" was recorded", "the result was altered or removed")
 	}

@@ -23,15 +23,15 @@ const accept = "accept"
 
 // kept holds what the ledger keeps against the receipt, which the chain vouches for.
 func (v *Verifier) kept(e api.AuditEntry) {
-	if e.Kept == nil {
+	if e.Evidence == nil {
 		return
 	}
 	v.report.Compared++
 	about := fmt.Sprintf("question %d, call %.64s: ", e.Receipt.Question, e.Receipt.Call)
 	tell := func(flaw Flaw, found, means string) { v.find(e.N, flaw, about+found, means, askOthers) }
-	k, r := *e.Kept, *e.Receipt
+	k, r := *e.Evidence, *e.Receipt
 	switch k.Turn {
-	case api.AuditTurnGone:
+	case api.AuditTurnMissing:
 		tell(Orphaned, "its turn is not in the ledger", "the turn was removed by something else than retention, which keeps the receipts for as long")
 	case api.AuditTurnImported:
 		if k.Arguments != "" { // all of it need not be here yet
@@ -58,7 +58,7 @@ func (v *Verifier) kept(e api.AuditEntry) {
 func changed(term, found string) bool { return term != "" && term != found }
 
 // keptArguments compares the arguments, and reports whether they are those that were answered.
-func keptArguments(k api.AuditKept, r api.AuditReceipt, tell func(Flaw, string, string)) bool {
+func keptArguments(k api.AuditEvidence, r api.AuditReceipt, tell func(Flaw, string, string)) bool {
 	if !changed(r.Terms.Arguments, k.Arguments) {
 		return true
 	}
@@ -67,14 +67,14 @@ func keptArguments(k api.AuditKept, r api.AuditReceipt, tell func(Flaw, string, 
 }
 
 // keptCall compares the call; other says that another consent follows from its content.
-func keptCall(k api.AuditKept, r api.AuditReceipt, tell func(Flaw, string, string), other bool) {
+func keptCall(k api.AuditEvidence, r api.AuditReceipt, tell func(Flaw, string, string), other bool) {
 	if other || changed(r.Terms.Consent, k.Call) || changed(r.Terms.Definition, k.Definition) {
 		tell(Bound, "what the ledger keeps of the call is not what was answered", "the call was altered or removed after the answer: its tool, its definition, its turn or its digest")
 	}
 }
 
 // keptRows looks for the question, and for what follows from a yes.
-func keptRows(k api.AuditKept, r api.AuditReceipt, tell func(Flaw, string, string)) {
+func keptRows(k api.AuditEvidence, r api.AuditReceipt, tell func(Flaw, string, string)) {
 	if !k.Question {
 		tell(Unasked, "the question is not in the ledger", "it was removed by something else than this program")
 	}

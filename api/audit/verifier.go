@@ -32,7 +32,7 @@ const (
 	Baseless    Flaw = "baseless"     // something was forgotten that is neither an answer nor an act before it
 	Again       Flaw = "again"        // a receipt or an act was forgotten twice
 	Still       Flaw = "still"        // a receipt or an act that was forgotten is there
-	OutOfPlace  Flaw = "out-of-place" // a receipt hangs on an entry that is not an answer, or an act on one that is none
+	Misplaced   Flaw = "out-of-place" // a receipt hangs on an entry that is not an answer, or an act on one that is none
 	Unchained   Flaw = "unchained"    // receipts have no entry, and are not older than the chain
 	Cut         Flaw = "cut"          // the chain ends before the head that was noted
 	Rewritten   Flaw = "rewritten"    // the entry of the head that was noted has another link
@@ -98,7 +98,7 @@ func (v *Verifier) Next(e api.AuditEntry) {
 	v.report.Head = Head{N: e.N, Link: e.Link}
 	known := e.Kind == Answer || e.Kind == Act || e.Kind == Forgotten
 	if known && (e.Receipt != nil && e.Kind != Answer || e.Act != nil && e.Kind != Act) {
-		v.find(e.N, OutOfPlace, fmt.Sprintf("a receipt or an act at an entry of the kind %.32q", e.Kind), "it was moved from its own entry", askOthers)
+		v.find(e.N, Misplaced, fmt.Sprintf("a receipt or an act at an entry of the kind %.32q", e.Kind), "it was moved from its own entry", askOthers)
 	}
 	switch e.Kind {
 	case Answer:

@@ -298,7 +298,7 @@ func TestLedger(t *testing.T) {
 // TestDone: what the ledger keeps of a call is held against its start, its outcome and its late result.
 func TestDone(t *testing.T) {
 	t.Parallel()
-	whole := api.AuditDone{Turn: api.AuditTurnWhole, Class: "idempotent", Consent: "c", Allowed: "c", Fence: 1, Granted: true, Status: "success", Result: "r", Told: "success"}
+	whole := api.AuditDone{Turn: api.AuditTurnWhole, Class: "idempotent", Consent: "c", Allowed: "c", Fence: 1, Granted: true, Status: "success", Result: "r", DocumentStatus: "success"}
 	start := api.AuditAct{Act: api.ActStart, Session: "sess_1", Call: "tc_1", Fence: 1, Detail: "idempotent", Digest: "c", Salt: "s"}
 	outcome := api.AuditAct{Act: api.ActOutcome, Session: "sess_1", Call: "tc_1", Fence: 1, Detail: "success", Digest: "r", Salt: "s"}
 	late, lost := outcome, outcome
@@ -322,13 +322,13 @@ func TestDone(t *testing.T) {
 		"somebody was asked":           {start, func(d *api.AuditDone) { d.Agreed, d.Allowed = true, "" }, ""},
 		"a start, and erased":          {start, func(d *api.AuditDone) { d.Turn, d.Allowed = api.AuditTurnErased, "" }, ""},
 		"another outcome":              {outcome, func(d *api.AuditDone) { d.Status = "failed" }, "1 outcome"},
-		"another outcome is told":      {outcome, func(d *api.AuditDone) { d.Told = "failed" }, "1 outcome"},
+		"another outcome is told":      {outcome, func(d *api.AuditDone) { d.DocumentStatus = "failed" }, "1 outcome"},
 		"another result":               {outcome, func(d *api.AuditDone) { d.Result = "" }, "1 outcome"},
 		"another late result":          {late, func(d *api.AuditDone) { d.Result = "" }, "1 outcome"},
-		"erased":                       {outcome, func(d *api.AuditDone) { d.Turn, d.Result, d.Told = api.AuditTurnErased, "", "" }, ""},
-		"late, and erased":             {late, func(d *api.AuditDone) { d.Turn, d.Result, d.Told = api.AuditTurnErased, "", "" }, ""},
+		"erased":                       {outcome, func(d *api.AuditDone) { d.Turn, d.Result, d.DocumentStatus = api.AuditTurnErased, "", "" }, ""},
+		"late, and erased":             {late, func(d *api.AuditDone) { d.Turn, d.Result, d.DocumentStatus = api.AuditTurnErased, "", "" }, ""},
 		"imported, and yet begun here": {start, func(d *api.AuditDone) { d.Turn = api.AuditTurnImported }, "1 orphaned"},
-		"no turn":                      {start, func(d *api.AuditDone) { *d = api.AuditDone{Turn: api.AuditTurnGone} }, "1 orphaned"},
+		"no turn":                      {start, func(d *api.AuditDone) { *d = api.AuditDone{Turn: api.AuditTurnMissing} }, "1 orphaned"},
 	} {
 		d := whole
 		tt.alter(&d)

@@ -88,24 +88,24 @@ func (m *Main) tellf(format string, args ...any) {
 	_ = writeLine(m.Stderr, fmt.Sprintf(format, args...))
 }
 
-// tellLine writes one line for people, as it is.
-func (m *Main) tellLine(line string) { m.tellf("%s", line) }
+// printLine writes one line for people, as it is.
+func (m *Main) printLine(line string) { m.tellf("%s", line) }
 
 // sayf writes one line of what was asked for. Where standard output is gone, nobody reads it;
-// whether it was taken is for the end of the command, see [Main.allSaid].
+// whether it was taken is for the end of the command, see [Main.outputError].
 func (m *Main) sayf(format string, args ...any) {
-	m.said(writeLine(m.Stdout, fmt.Sprintf(format, args...)))
+	m.printError(writeLine(m.Stdout, fmt.Sprintf(format, args...)))
 }
 
-func (m *Main) said(err error) {
+func (m *Main) printError(err error) {
 	if err != nil {
 		m.unsaid.CompareAndSwap(nil, &err)
 	}
 }
 
-// allSaid is an error where standard output has not taken all that was said to it: a list in a
+// outputError is an error where standard output has not taken all that was said to it: a list in a
 // file on a full disk is not whole.
-func (m *Main) allSaid() error {
+func (m *Main) outputError() error {
 	if err := m.unsaid.Load(); err != nil {
 		return cause.Fail(*err, "the output could not be written", "make room on the disk")
 	}

@@ -32,7 +32,7 @@ func (m *Main) attachHere(ctx context.Context, f runFlags, j job, path string, h
 // serverAt answers whether a server works with a data directory at this moment. A file
 // that an earlier one has left behind says nothing.
 func serverAt(path string) bool {
-	place, err := client.ReadPlace(filepath.Join(path, datadir.ServerFile))
+	place, err := client.ReadServerFile(filepath.Join(path, datadir.ServerFile))
 	if err != nil {
 		return false
 	}
@@ -41,12 +41,12 @@ func serverAt(path string) bool {
 		return false
 	}
 	defer func() { _ = lock.Close() }()
-	return datadir.ReadHolder(lock) == place.PID && alive(place.PID)
+	return datadir.ReadHolder(lock) == place.PID && isRunning(place.PID)
 }
 
-// alive answers whether there is such a process. What a killed server leaves behind
+// isRunning answers whether there is such a process. What a killed server leaves behind
 // names one that is gone, and asking the lock itself could keep another from taking it.
-func alive(pid int) bool {
+func isRunning(pid int) bool {
 	err := unix.Kill(pid, 0)
 	return err == nil || errors.Is(err, unix.EPERM)
 }
@@ -76,7 +76,7 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 		return "", err
 	}
 	m.tellf("Attached: the turn runs at %s. `earshot run --resume %s` comes back to it.", remote.Server(), session)
-	defer m.tellAlone(ctx, remote, session)()
+	defer m.reportUnclaimed(ctx, remote, session)()
 	port := terminal.NewServer(remote, terminal.ServerOptions{Session: session, Resumed: j.resume, Items: itemsOf})
 	me, err := remote.Identity(ctx)
 	if err != nil {
@@ -86,7 +86,7 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 		port: port, session: session, person: me.Name, leaves: true, resume: resumeHint(session),
 		stop: func(ctx context.Context, _ os.Signal) error { return port.Stop(ctx, terminal.Stop{At: m.Now()}) },
 	}
-	signalled, failure := m.attend(ctx, f, signals, a)
+	signalled, failure := m.follow(ctx, f, signals, a)
 	switch {
 	case signalled != nil:
 		return "", &exitError{signalCode(signalled)}
@@ -99,9 +99,9 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 // aloneTime is how long a turn may wait for its agent before that is told.
 const aloneTime = 3 * time.Second
 
-// tellAlone tells once that nobody has taken a turn up: its agent may be a process of its own
+// reportUnclaimed tells once that nobody has taken a turn up: its agent may be a process of its own
 // that was never started, and the turn would wait for it without a word. Done has to be called.
-func (m *Main) tellAlone(ctx context.Context, remote *client.Client, session string) (done func()) {
+func (m *Main) reportUnclaimed(ctx context.Context, remote *client.Client, session string) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var owned sync.WaitGroup
 	owned.Go(func() {
@@ -169,7 +169,7 @@ func (f serverFlags) elsewhere() bool { return f.url != "" && !client.IsLocal(f.
 
 // dial finds the server.
 func (m *Main) dial(ctx context.Context, f serverFlags, name string) (*client.Client, error) {
-	o := client.Options{Name: name, Now: m.Now, OnConnection: m.toldConnection}
+	o := client.Options{Name: name, Now: m.Now, OnConnection: m.onConnection}
 	switch {
 	case f.given() && f.dataFlag != "":
 		return nil, cause.Misuse("both --data and --url are named", "name the server by one of them")
@@ -204,7 +204,7 @@ func foundServer(path string) error {
 	return cause.Fail(nil, "no `earshot up` works with the data in "+path, "start it with `earshot up`, or name another with --data DIR or --url")
 }
 
-func (m *Main) toldConnection(c client.Connection) {
+func (m *Main) onConnection(c client.Connection) {
 	if c.Lost != nil {
 		m.tellf("Connection: lost; trying again. Nothing is decided meanwhile but by the question's own deadline.")
 		return
@@ -228,8 +228,8 @@ func serverFailure(err error) error {
 	return &cause.Error{Kind: kind, Message: e.Message, Hint: e.Hint, Err: err}
 }
 
-// moment is a time of today, or with its day, or with its day and year.
-func (m *Main) moment(at time.Time) string {
+// timeText is a time of today, or with its day, or with its day and year.
+func (m *Main) timeText(at time.Time) string {
 	now := m.Now()
 	at = at.In(now.Location())
 	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {

@@ -41,9 +41,9 @@ type attendance struct {
 	resume string
 }
 
-// attend narrates the session and carries the person's words until its last event. It
+// follow narrates the session and carries the person's words until its last event. It
 // returns the signal that ended it, or nil, and what it could not go on after.
-func (m *Main) attend(ctx context.Context, f runFlags, signals chan os.Signal, a attendance) (os.Signal, error) {
+func (m *Main) follow(ctx context.Context, f runFlags, signals chan os.Signal, a attendance) (os.Signal, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var owned sync.WaitGroup
@@ -68,13 +68,13 @@ func (m *Main) attend(ctx context.Context, f runFlags, signals chan os.Signal, a
 	cancel()
 	signalled, failure := <-stopped, <-broken
 	if failure == nil && err != nil && !errors.Is(err, context.Canceled) {
-		failure = untold(err, a.resume)
+		failure = followError(err, a.resume)
 	}
 	return signalled, failure
 }
 
-// untold is the failure of a session that could not be told to its end.
-func untold(err error, resume string) error {
+// followError is the failure of a session that could not be told to its end.
+func followError(err error, resume string) error {
 	if e, is := errors.AsType[*client.Error](err); is {
 		return &cause.Error{Message: e.Message, Hint: strings.TrimPrefix(e.Hint+"; "+resume, "; "), Err: err}
 	}
@@ -207,7 +207,7 @@ func (m *Main) verdict(ctx context.Context, h *instance.Instance, turnID string,
 	}
 	st := rec.State
 	switch {
-	case h.Data.Gone():
+	case h.Data.Replaced():
 		return h.Data.Lost()
 	case signalled != nil:
 		return &exitError{signalCode(signalled)}

@@ -15,9 +15,9 @@ import (
 	"github.com/earshot-dev/earshot/internal/usage"
 )
 
-// auditToldEvery is after how many entries a long verification tells how far it is, and
-// auditListed how many findings its JSON holds at most.
-const auditToldEvery, auditListed = 100_000, 1000
+// auditReportEvery is after how many entries a long verification tells how far it is, and
+// maxAuditListed how many findings its JSON holds at most.
+const auditReportEvery, maxAuditListed = 100_000, 1000
 
 func (m *Main) auditCommand() *cobra.Command {
 	const long = `Every answer of a person, every start and outcome of a call with an effect, and every change by an operator has
@@ -49,7 +49,7 @@ Exit codes: 0 the chain is whole; 1 it is not, or could not be read; 2 usage.`,
   earshot audit verify --head "$(cat head-of-yesterday)"
   earshot audit verify --head "$(tail -n 1 signed-heads)" --public heads.pem.pub`,
 		Args: usage.None,
-	}, func(ctx context.Context, ask operate.Ask, f wordFlags, _ []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f remoteFlags, _ []string) error {
 		return m.verifyAudit(ctx, ask, f, known)
 	})
 	c.PreRunE = func(c *cobra.Command, _ []string) (err error) {
@@ -79,13 +79,13 @@ may lie anywhere, and only the key (` + "`earshot audit key`" + `) has to be kep
 		Example: `  earshot audit head >> /mnt/elsewhere/heads
   earshot audit head --sign /media/keys/heads.pem >> heads`,
 		Args: usage.None,
-	}, func(ctx context.Context, ask operate.Ask, f wordFlags, _ []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f remoteFlags, _ []string) error {
 		head, err := operate.Head(ctx, ask)
 		if err != nil {
 			return err
 		}
 		if sign != "" && head.N > 0 {
-			return m.tellSigned(ctx, ask, f, sign, head)
+			return m.printSigned(ctx, ask, f, sign, head)
 		}
 		switch {
 		case head.N == 0 && (sign != "" || !f.asJSON):
@@ -102,8 +102,8 @@ may lie anywhere, and only the key (` + "`earshot audit key`" + `) has to be kep
 	return c
 }
 
-// tellSigned tells a head with its signature.
-func (m *Main) tellSigned(ctx context.Context, ask operate.Ask, f wordFlags, file string, head audit.Head) error {
+// printSigned tells a head with its signature.
+func (m *Main) printSigned(ctx context.Context, ask operate.Ask, f remoteFlags, file string, head audit.Head) error {
 	if err := m.keyOutside(f.server.dataFlag, file); err != nil {
 		return err
 	}
@@ -122,19 +122,19 @@ func (m *Main) tellSigned(ctx context.Context, ask operate.Ask, f wordFlags, fil
 	return nil
 }
 
-// auditResult is what a verification tells as JSON: at most auditListed of its findings.
+// auditResult is what a verification tells as JSON: at most maxAuditListed of its findings.
 type auditResult struct {
 	audit.Report
 
 	Listed []audit.Finding `json:"listed,omitzero"`
 }
 
-func (m *Main) verifyAudit(ctx context.Context, ask operate.Ask, f wordFlags, known audit.Head) error {
+func (m *Main) verifyAudit(ctx context.Context, ask operate.Ask, f remoteFlags, known audit.Head) error {
 	var result auditResult
 	v := audit.Verifier{Known: known, Found: func(found audit.Finding) {
 		if !f.asJSON {
 			m.sayf("%s", listing.FindingLine(found))
-		} else if len(result.Listed) < auditListed {
+		} else if len(result.Listed) < maxAuditListed {
 			result.Listed = append(result.Listed, found)
 		}
 	}}
@@ -143,8 +143,8 @@ func (m *Main) verifyAudit(ctx context.Context, ask operate.Ask, f wordFlags, kn
 	result.Report, err = v.Ledger(func(q api.AuditRequest) (api.AuditAnswer, error) {
 		var page api.AuditAnswer
 		err := ask(ctx, api.OpAudit, q, &page)
-		before := read / auditToldEvery
-		if read += len(page.Entries); read/auditToldEvery > before {
+		before := read / auditReportEvery
+		if read += len(page.Entries); read/auditReportEvery > before {
 			m.tellf("Entries read so far: %s.", legible.Grouped(int64(read)))
 		}
 		return page, err

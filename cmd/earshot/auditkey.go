@@ -14,7 +14,7 @@ func (m *Main) auditKeyCommand() *cobra.Command {
 		Use:   "key FILE",
 		Short: "Make a key to sign heads of the audit chain with",
 		Long: `Make a key (Ed25519) to sign heads of the audit chain with, in a new file that only you can read, and its public half in
-FILE.pub. It is not made inside the data directory: ` + auditkey.KeepElsewhere + `.`,
+FILE.pub. It is not made inside the data directory: ` + auditkey.StorageAdvice + `.`,
 		Example: `  earshot audit key /media/keys/heads.pem`,
 		Args:    usage.One("the file of the new key"),
 
@@ -27,7 +27,7 @@ FILE.pub. It is not made inside the data directory: ` + auditkey.KeepElsewhere +
 				return err
 			}
 			m.sayf("The key is in %s, its public half in %s.", cause.OneLine(args[0]), cause.OneLine(args[0]+".pub"))
-			return m.allSaid()
+			return m.outputError()
 		},
 	}, "")
 }

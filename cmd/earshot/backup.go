@@ -40,7 +40,7 @@ keep the file key of the data directory as well, apart from it, or secrets in th
 }
 
 func (m *Main) backup(ctx context.Context, data, to string, asJSON bool) error {
-	to, err := backup.Make(ctx, data, to, m.Now(), m.tellLine)
+	to, err := backup.Make(ctx, data, to, m.Now(), m.printLine)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ type restored struct {
 }
 
 func (m *Main) restore(ctx context.Context, path, file string, asJSON bool) error {
-	kept, err := backup.PutBack(ctx, path, file, m.Now(), m.tellLine)
+	kept, err := backup.Restore(ctx, path, file, m.Now(), m.printLine)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (m *Main) restore(ctx context.Context, path, file string, asJSON bool) erro
 	defer h.Close()
 	aside, unknown, err := operate.Frozen(ctx, h.Ask)
 	if err != nil {
-		return deskFailure(err)
+		return operatorError(err)
 	}
 	if asJSON {
 		return m.writeJSON(restored{Ledger: filepath.Join(path, datadir.LedgerFile), From: file, Kept: kept, Aside: aside, Unknown: unknown})

@@ -18,11 +18,11 @@ import (
 
 // captureFlags are those of `earshot capture`.
 type captureFlags struct {
-	out, tokenFile string
-	events         int64
-	length         time.Duration
-	patience       time.Duration
-	quiet          bool
+	out, tokenFile   string
+	events           int64
+	length           time.Duration
+	reconnectTimeout time.Duration
+	quiet            bool
 }
 
 func (m *Main) captureCommand() *cobra.Command {
@@ -52,7 +52,7 @@ producer cannot be heard, 2 if a flag is wrong.`,
 	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token for the producer")
 	flags.Int64Var(&f.events, "events", 0, "end after so many messages")
 	flags.DurationVar(&f.length, "for", 0, "end after so long")
-	flags.DurationVar(&f.patience, "patience", 30*time.Second, "how long a lost connection is tried for again")
+	flags.DurationVar(&f.reconnectTimeout, "patience", 30*time.Second, "how long a lost connection is tried for again")
 	flags.BoolVar(&f.quiet, "quiet", false, "no word about the connection on standard error")
 	markPaths(c, nil, []string{"out", "token-file"})
 	return c
@@ -71,8 +71,8 @@ func (m *Main) capture(ctx context.Context, f captureFlags, address string) (err
 		}
 	}()
 	return recording.Record(ctx, recording.RecordOptions{
-		URL: address, TokenFile: f.tokenFile, To: to, Events: f.events, Length: f.length, Patience: f.patience, Quiet: f.quiet,
-		Notice: m.tellLine, Now: m.Now,
+		URL: address, TokenFile: f.tokenFile, To: to, Events: f.events, Length: f.length, ReconnectTimeout: f.reconnectTimeout, Quiet: f.quiet,
+		Notice: m.printLine, Now: m.Now,
 	})
 }
 

@@ -23,7 +23,7 @@ func (m *Main) cardsListCommand() *cobra.Command {
 		Use:   "list TURN|SESSION",
 		Short: "List the cards of a turn's calls",
 		Args:  usage.One("the id of a turn, or of its session"),
-	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f remoteFlags, args []string) error {
 		var of api.TurnDetail // one that is not there is refused, and has not merely no cards
 		if err := ask(ctx, api.OpTurn, api.TurnRequest{Name: args[0]}, &of); err != nil {
 			return err
@@ -45,7 +45,7 @@ func (m *Main) cardsShowCommand() *cobra.Command {
 		Use:   "show CARD",
 		Short: "Show one card in full",
 		Args:  usage.One("the id of a card, as `earshot turns show` tells it"),
-	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f remoteFlags, args []string) error {
 		var page api.CardsAnswer
 		if err := ask(ctx, api.OpCards, api.CardsRequest{ID: args[0]}, &page); err != nil {
 			return err

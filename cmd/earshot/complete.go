@@ -24,7 +24,7 @@ func offers() map[string]completion {
 }
 
 // completes makes a completion of a command that speaks to a server.
-func (m *Main) completes(f *wordFlags, offer completion) cobra.CompletionFunc {
+func (m *Main) completes(f *remoteFlags, offer completion) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), completeTime)
 		defer cancel()
@@ -41,7 +41,7 @@ func offerQuestions(ctx context.Context, remote *client.Client, args []string) [
 	if len(args) > 0 {
 		return nil
 	}
-	open, err := remote.LookAtQuestions(ctx)
+	open, err := remote.PeekQuestions(ctx)
 	if err != nil {
 		return nil
 	}
@@ -57,7 +57,7 @@ func offerAnswers(ctx context.Context, remote *client.Client, args []string) []s
 	if len(args) != 1 {
 		return offerQuestions(ctx, remote, args)
 	}
-	open, err := remote.LookAtQuestions(ctx)
+	open, err := remote.PeekQuestions(ctx)
 	if err != nil {
 		return nil
 	}

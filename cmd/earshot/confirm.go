@@ -17,7 +17,7 @@ import (
 
 // confirm lets a person accept a question that they have not named: it shows the whole
 // question and asks for the word, on a terminal. A number says that it was seen.
-func (m *Main) confirm(ctx context.Context, remote *client.Client, q api.OpenQuestion, f wordFlags) error {
+func (m *Main) confirm(ctx context.Context, remote *client.Client, q api.OpenQuestion, f remoteFlags) error {
 	out := m.shows(f)
 	if out == nil || !isTerminal(m.Stdin) {
 		return cause.Misuse(fmt.Sprintf("question %d has not been shown here, and what was not seen is not accepted", q.Number),
@@ -32,7 +32,7 @@ func (m *Main) confirm(ctx context.Context, remote *client.Client, q api.OpenQue
 	}
 	terminal.FlushTerminal(m.Stdin) // nothing that was typed before it was shown can be meant for it
 	_, _ = fmt.Fprintf(out, "Type accept, then press Enter.\nAnything else leaves question %d open.\n", q.Number)
-	word, ended := readWord(m.Stdin)
+	word, ended := readAnswer(m.Stdin)
 	if !ended {
 		_, _ = fmt.Fprintln(out)
 	}
@@ -46,7 +46,7 @@ func (m *Main) confirm(ctx context.Context, remote *client.Client, q api.OpenQue
 }
 
 // shows is the terminal that a person reads here; nil where there is none.
-func (m *Main) shows(f wordFlags) *os.File {
+func (m *Main) shows(f remoteFlags) *os.File {
 	for _, w := range []io.Writer{m.Stdout, m.Stderr} {
 		file, is := w.(*os.File)
 		if is && isTerminal(file) && (w != m.Stdout || !f.asJSON) {
@@ -56,13 +56,13 @@ func (m *Main) shows(f wordFlags) *os.File {
 	return nil
 }
 
-// longestWord bounds the line that is read for a word.
-const longestWord = 256
+// maxAnswerLine bounds the line that is read for a word.
+const maxAnswerLine = 256
 
-// readWord reads one line as a word is meant: without blanks round it, in any letters. A line
+// readAnswer reads one line as a word is meant: without blanks round it, in any letters. A line
 // that was not ended was not said.
-func readWord(in io.Reader) (word string, ended bool) {
-	line, err := bufio.NewReader(io.LimitReader(in, longestWord)).ReadString('\n')
+func readAnswer(in io.Reader) (word string, ended bool) {
+	line, err := bufio.NewReader(io.LimitReader(in, maxAnswerLine)).ReadString('\n')
 	if err != nil {
 		return "", false
 	}

@@ -74,7 +74,7 @@ func (m *Main) runVectors(vectors []conform.Vector, asJSON bool) error {
 		switch {
 		case asJSON:
 			return m.writeLine(j)
-		case j.Held:
+		case j.Passed:
 		case j.Pending != "":
 			m.sayf("pending: %s: %s: %s", j.ID, cause.OneLine(j.Pending), cause.OneLine(j.Problem))
 		default:
@@ -83,7 +83,7 @@ func (m *Main) runVectors(vectors []conform.Vector, asJSON bool) error {
 		return nil
 	})
 	if err == nil {
-		err = m.tellTally(t, asJSON)
+		err = m.printTally(t, asJSON)
 	}
 	if err != nil {
 		return err
@@ -94,11 +94,11 @@ func (m *Main) runVectors(vectors []conform.Vector, asJSON bool) error {
 	return nil
 }
 
-func (m *Main) tellTally(t conform.Tally, asJSON bool) error {
+func (m *Main) printTally(t conform.Tally, asJSON bool) error {
 	if asJSON {
 		return m.writeLine(map[string]conform.Tally{"summary": t})
 	}
-	m.sayf("vectors: %d, held: %d, failed: %d, pending: %d", t.Vectors, t.Held, t.Failed, t.Pending)
+	m.sayf("vectors: %d, held: %d, failed: %d, pending: %d", t.Vectors, t.Passed, t.Failed, t.Pending)
 	return nil
 }
 
@@ -131,7 +131,7 @@ can show should all be covered; each of them that is not is named with the reaso
 			if asJSON {
 				return m.writeCoverage(all)
 			}
-			m.tellCoverage(all)
+			m.printCoverage(all)
 			return nil
 		},
 	}
@@ -148,7 +148,7 @@ func (m *Main) writeCoverage(all []conform.Coverage) error {
 	return nil
 }
 
-func (m *Main) tellCoverage(all []conform.Coverage) {
+func (m *Main) printCoverage(all []conform.Coverage) {
 	for _, s := range conform.Summarise(all) {
 		m.sayf("%s: %d of %d covered where one event, message or stream shows it; %d of %d of the others", s.Level, s.DueCovered, s.Due, s.OtherCovered, s.Other)
 	}

@@ -102,7 +102,7 @@ func (s *scene) serves(file string) {
 	go func() { done <- service.Run(ctx, service.Options{Credentials: file, Version: "1.2.3"}, made) }()
 	operator, err := bus.ReadCredentials(filepath.Join(s.data, "credentials", "operator.me.json"))
 	must(s.t, err)
-	nc, err := nats.Connect(operator.URL, nats.UserInfo(operator.Mouth.User, operator.Mouth.Password), nats.CustomInboxPrefix(operator.Mouth.Inbox), nats.Timeout(patience))
+	nc, err := nats.Connect(operator.URL, nats.UserInfo(operator.Request.User, operator.Request.Password), nats.CustomInboxPrefix(operator.Request.Inbox), nats.Timeout(patience))
 	must(s.t, err)
 	defer nc.Close()
 	var found micro.Info
@@ -152,7 +152,7 @@ func TestForeignFromOutside(t *testing.T) {
 	must(t, err)
 	defer peer.Close()
 	rung := make(chan struct{}, 64)
-	_, err = peer.Doorbells(t.Context(), func(context.Context, bus.Message) { rung <- struct{}{} })
+	_, err = peer.SubscribeWakeups(t.Context(), func(context.Context, bus.Message) { rung <- struct{}{} })
 	must(t, err)
 	run := start(t, options{verb: "run", data: s.data, args: []string{"peer", `{}`}})
 	select {

@@ -63,14 +63,14 @@ func (m *Main) addCredential(ctx context.Context, who bus.Principal, f addFlags)
 	if err := change.Write(); err != nil {
 		return cause.Fail(err, "the credentials cannot be kept", "make room, or use another folder with --data DIR")
 	}
-	told, err := m.tellServer(ctx, f.local.data, files)
+	told, err := m.reloadServer(ctx, f.local.data, files)
 	if err != nil {
 		return cause.Fail(nil, "the credentials of "+who.String()+" are made ("+cause.OneLine(files.File(who))+"), and the server that runs has not taken them up: "+cause.Of(err),
 			"they count from its next start")
 	}
 	for _, r := range told.Answer.Refused {
 		if r.File == filepath.Base(files.File(who)) {
-			change.TakeBack()
+			change.Revert()
 			return cause.Misuse("the server that runs does not take them: "+r.Message, r.Hint)
 		}
 	}
@@ -79,12 +79,12 @@ func (m *Main) addCredential(ctx context.Context, who bus.Principal, f addFlags)
 		m.sayf("Tools that it may register beside %s.…: %s", who.Name, strings.Join(tools, ", "))
 	}
 	m.sayf("%s Anyone who can read the file can act as %s.", told.Counts(), who)
-	m.tellRefused(told.Answer)
+	m.printRefused(told.Answer)
 	return nil
 }
 
-// tellServer has the server that works with the data, if there is one, take up the files as they are.
-func (m *Main) tellServer(ctx context.Context, dataFlag string, files credentialfile.Dir) (credentialfile.Reload, error) {
+// reloadServer has the server that works with the data, if there is one, take up the files as they are.
+func (m *Main) reloadServer(ctx context.Context, dataFlag string, files credentialfile.Dir) (credentialfile.Reload, error) {
 	if !serverAt(filepath.Dir(files.Path)) {
 		return credentialfile.Reload{}, nil
 	}
@@ -96,8 +96,8 @@ func (m *Main) tellServer(ctx context.Context, dataFlag string, files credential
 	return credentialfile.Reload{Running: true, Answer: answer}, serverFailure(err)
 }
 
-// tellRefused tells which files the server has found wanting beside the one that was meant.
-func (m *Main) tellRefused(answer api.Credentials) {
+// printRefused tells which files the server has found wanting beside the one that was meant.
+func (m *Main) printRefused(answer api.Credentials) {
 	for _, r := range answer.Refused {
 		m.tellf("Not taken up: %s: %s", cause.OneLine(r.File), cause.OneLine(r.Message))
 	}
@@ -135,7 +135,7 @@ func (m *Main) revokeCredential(ctx context.Context, who bus.Principal, dataFlag
 	case err != nil:
 		return err
 	}
-	t, err := m.tellServer(ctx, dataFlag, files)
+	t, err := m.reloadServer(ctx, dataFlag, files)
 	if err != nil {
 		return cause.Fail(nil, "the file of "+who.String()+" is removed, and the server that runs has not been told: "+cause.Of(err),
 			"it lets them in until it is started again: end it now")
@@ -145,6 +145,6 @@ func (m *Main) revokeCredential(ctx context.Context, who bus.Principal, dataFlag
 	} else {
 		m.sayf("The credentials of %s are revoked.", who)
 	}
-	m.tellRefused(t.Answer)
+	m.printRefused(t.Answer)
 	return nil
 }

@@ -60,7 +60,7 @@ func TestCredentialsAtOnce(t *testing.T) {
 	agent, err := s.comes(counter)
 	must(t, err)
 	rung := make(chan struct{}, 64)
-	_, err = agent.Doorbells(t.Context(), func(context.Context, bus.Message) { rung <- struct{}{} })
+	_, err = agent.SubscribeWakeups(t.Context(), func(context.Context, bus.Message) { rung <- struct{}{} })
 	must(t, err)
 	run := start(t, options{verb: "run", data: s.data, args: []string{"counter", `{}`}})
 	select {

@@ -25,7 +25,7 @@ func (m *Main) deadListCommand() *cobra.Command {
 		Use:   "list",
 		Short: "List the messages that were put aside, oldest first",
 		Args:  usage.None,
-	}, func(ctx context.Context, ask operate.Ask, f wordFlags, _ []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f remoteFlags, _ []string) error {
 		list := rows{m: m, asJSON: f.asJSON}
 		err := operate.EachDead(ctx, ask, func(one api.DeadDetail) error { return list.add(one, m.listing().DeadLine(one)) })
 		if err == nil {
@@ -40,7 +40,7 @@ func (m *Main) deadShowCommand() *cobra.Command {
 		Use:   "show ID",
 		Short: "Show one message that was put aside",
 		Args:  usage.One("the number of a message, as `earshot dead list` tells it"),
-	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f remoteFlags, args []string) error {
 		one, err := m.deadNamed(ctx, ask, args[0])
 		if err != nil {
 			return err
@@ -77,7 +77,7 @@ func (m *Main) deadRetryCommand() *cobra.Command {
 for is used up or too old. Its call is asked for again instead, with the same arguments, by the agent operator,
 as its own turn of yours: the policy decides, and a question waits for you where it says so. A notice is sent again.`,
 		Args: usage.One("the number of a message, as `earshot dead list` tells it"),
-	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f remoteFlags, args []string) error {
 		one, err := m.deadNamed(ctx, ask, args[0])
 		if err != nil {
 			return err

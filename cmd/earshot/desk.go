@@ -26,23 +26,23 @@ import (
 
 // operated makes a command of an operator. What a shell is offered for its arguments comes from
 // a server that runs: the data directory is not held for that.
-func (m *Main) operated(c *cobra.Command, do func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error, offer ...completion) *cobra.Command {
-	f := new(wordFlags)
+func (m *Main) operated(c *cobra.Command, do func(ctx context.Context, ask operate.Ask, f remoteFlags, args []string) error, offer ...completion) *cobra.Command {
+	f := new(remoteFlags)
 	f.add(c)
 	if len(offer) > 0 {
 		c.ValidArgsFunction = m.completes(f, offer[0])
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := m.atDesk(c.Context(), *f, func(ask operate.Ask) error { return do(c.Context(), ask, *f, args) }); err != nil {
+		if err := m.withOperator(c.Context(), *f, func(ask operate.Ask) error { return do(c.Context(), ask, *f, args) }); err != nil {
 			return err
 		}
-		return m.allSaid()
+		return m.outputError()
 	}
 	return c
 }
 
-// atDesk runs do with the server, or with the ledger itself.
-func (m *Main) atDesk(ctx context.Context, f wordFlags, do func(operate.Ask) error) error {
+// withOperator runs do with the server, or with the ledger itself.
+func (m *Main) withOperator(ctx context.Context, f remoteFlags, do func(operate.Ask) error) error {
 	path := ""
 	if !f.server.given() {
 		var err error
@@ -55,7 +55,7 @@ func (m *Main) atDesk(ctx context.Context, f wordFlags, do func(operate.Ask) err
 		if err != nil {
 			return err
 		}
-		return deskFailure(do(remote.Operate))
+		return operatorError(do(remote.Operate))
 	}
 	if err := instance.InDatabase(&datadir.Dir{Path: path}, "start its server (`earshot up --ledger …`), and ask again: it works on that ledger"); err != nil {
 		return err
@@ -68,11 +68,11 @@ func (m *Main) atDesk(ctx context.Context, f wordFlags, do func(operate.Ask) err
 		return err
 	}
 	defer h.Close()
-	return deskFailure(do(h.Ask))
+	return operatorError(do(h.Ask))
 }
 
-// deskFailure is a refusal in words with a hint, from the server or from the kernel here.
-func deskFailure(err error) error {
+// operatorError is a refusal in words with a hint, from the server or from the kernel here.
+func operatorError(err error) error {
 	if said, is := errors.AsType[*cause.Error](err); is {
 		return said // it knows more than the refusal that it is made of
 	}
@@ -119,14 +119,14 @@ func (r *rows) add(value any, line string) error {
 		r.m.sayf("%s", line)
 		return nil
 	}
-	lead := "[\n  "
+	separator := "[\n  "
 	if r.n > 0 {
-		lead = ",\n  "
+		separator = ",\n  "
 	}
 	r.n++
 	raw, err := json.Marshal(value, json.Deterministic(true))
 	if err == nil {
-		_, err = fmt.Fprint(r.m.Stdout, lead+string(raw))
+		_, err = fmt.Fprint(r.m.Stdout, separator+string(raw))
 	}
 	if err != nil {
 		return cause.Fail(err, "the list could not be written", "")
@@ -139,10 +139,10 @@ func (r *rows) end(none string) {
 	switch {
 	case r.asJSON && r.n == 0:
 		_, err := fmt.Fprintln(r.m.Stdout, "[]")
-		r.m.said(err)
+		r.m.printError(err)
 	case r.asJSON:
 		_, err := fmt.Fprint(r.m.Stdout, "\n]\n")
-		r.m.said(err)
+		r.m.printError(err)
 	case r.n == 0:
 		r.m.sayf("%s", none)
 	}
@@ -169,7 +169,7 @@ func (m *Main) document(label string, value jsontext.Value) {
 
 func (m *Main) since(label string, at time.Time) {
 	if !at.IsZero() {
-		m.field(label, m.moment(at))
+		m.field(label, m.timeText(at))
 	}
 }
 

@@ -106,7 +106,7 @@ type examined struct{ *client.Client }
 
 // Questions implements doctor.Server.
 func (e examined) Questions(ctx context.Context) ([]api.OpenQuestion, error) {
-	open, err := e.LookAtQuestions(ctx)
+	open, err := e.PeekQuestions(ctx)
 	return open, serverFailure(err)
 }
 

@@ -26,7 +26,7 @@ retention-receipts of ` + "`earshot up`" + ` say otherwise.`,
 		Example: `  earshot erase turn_0199a1b2c3d47e5f8a9b0c1d2e3f4a5b
   earshot erase --project default`,
 		Args: cobra.ArbitraryArgs,
-	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f remoteFlags, args []string) error {
 		if (len(args) == 0) == (project == "") {
 			return cause.Misuse("nothing to erase is named", "name turns, or a project with --project NAME")
 		}
@@ -36,7 +36,7 @@ retention-receipts of ` + "`earshot up`" + ` say otherwise.`,
 	return c
 }
 
-func (m *Main) erase(ctx context.Context, ask operate.Ask, f wordFlags, turns []string, project string) error {
+func (m *Main) erase(ctx context.Context, ask operate.Ask, f remoteFlags, turns []string, project string) error {
 	all, err := operate.Erase(ctx, ask, turns, project, func(n int) { m.tellf("Erased so far: %s.", legible.Counted(int64(n), "turn")) })
 	if err != nil {
 		return err

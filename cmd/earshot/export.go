@@ -25,7 +25,7 @@ a server.`,
 		Example: `  earshot export turns.jsonl
   earshot export - turn_0199a1b2c3d47e5f8a9b0c1d2e3f4a5b`,
 		Args: cobra.ArbitraryArgs,
-	}, func(ctx context.Context, ask operate.Ask, _ wordFlags, args []string) error {
+	}, func(ctx context.Context, ask operate.Ask, _ remoteFlags, args []string) error {
 		if len(args) == 0 {
 			args = []string{"-"}
 		}

@@ -24,14 +24,14 @@ The whole file is read through first: one that is damaged, cut off or of a newer
 is named. It may be imported twice. It takes the roles operator and approver at a server.`,
 		Example: `  earshot import turns.jsonl`,
 		Args:    usage.One("the file of an export"),
-	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f remoteFlags, args []string) error {
 		return m.importFile(ctx, ask, f, args[0])
 	})
 	c.ValidArgsFunction = fileFirst(nil)
 	return c
 }
 
-func (m *Main) importFile(ctx context.Context, ask operate.Ask, f wordFlags, path string) error {
+func (m *Main) importFile(ctx context.Context, ask operate.Ask, f remoteFlags, path string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return cause.Fail(err, "the export cannot be read", "name the file of an `earshot export`")

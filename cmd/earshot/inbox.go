@@ -21,13 +21,13 @@ import (
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
 
-// wordFlags are those of the commands that speak to a server.
-type wordFlags struct {
+// remoteFlags are those of the commands that speak to a server.
+type remoteFlags struct {
 	server serverFlags
 	asJSON bool
 }
 
-func (f *wordFlags) add(c *cobra.Command) {
+func (f *remoteFlags) add(c *cobra.Command) {
 	defer markPaths(c, []string{"data"}, []string{"token-file"})
 	flags := c.Flags()
 	flags.StringVar(&f.server.dataFlag, "data", "", "data directory of the server (default $EARSHOT_DATA, else ~/.local/share/earshot)")
@@ -36,9 +36,9 @@ func (f *wordFlags) add(c *cobra.Command) {
 	flags.BoolVar(&f.asJSON, "json", false, "write the answer as JSON")
 }
 
-// spoken makes a command that speaks to a server.
-func (m *Main) spoken(c *cobra.Command, do func(ctx context.Context, remote *client.Client, f wordFlags, args []string) error) *cobra.Command {
-	var f wordFlags
+// remoteCommand makes a command that speaks to a server.
+func (m *Main) remoteCommand(c *cobra.Command, do func(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error) *cobra.Command {
+	var f remoteFlags
 	f.add(c)
 	if offer := offers()[c.Name()]; offer != nil {
 		c.ValidArgsFunction = m.completes(&f, offer)
@@ -54,7 +54,7 @@ func (m *Main) spoken(c *cobra.Command, do func(ctx context.Context, remote *cli
 }
 
 func (m *Main) pendingCommand() *cobra.Command {
-	return m.spoken(&cobra.Command{
+	return m.remoteCommand(&cobra.Command{
 		Use:   "pending [N]",
 		Short: "List the questions that wait for an answer, or show one in full",
 		Long: `List the questions that wait for an answer at the server, oldest first. A question
@@ -66,7 +66,7 @@ about. What cannot be undone, or is of high risk, can be accepted once all of it
 		Example: `  earshot pending
   earshot pending 2`,
 		Args: oneAtMost,
-	}, func(ctx context.Context, remote *client.Client, f wordFlags, args []string) error {
+	}, func(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error {
 		if len(args) > 0 {
 			return m.pendingInFull(ctx, remote, f, args[0])
 		}
@@ -88,7 +88,7 @@ about. What cannot be undone, or is of high risk, can be accepted once all of it
 }
 
 // pendingInFull shows one question with all that it is about.
-func (m *Main) pendingInFull(ctx context.Context, remote *client.Client, f wordFlags, word string) error {
+func (m *Main) pendingInFull(ctx context.Context, remote *client.Client, f remoteFlags, word string) error {
 	q, err := m.named(ctx, remote, word)
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (m *Main) questionLine(q api.OpenQuestion) string {
 	case asks:
 		line = asked.Line(m.Now(), m.Now().Location())
 	}
-	if asks && !asked.SaysAll() {
+	if asks && !asked.StatesAll() {
 		line += fmt.Sprintf(" `earshot pending %d` shows all of it.", q.Number)
 	}
 	return line + " In " + q.Session + "."
@@ -170,11 +170,11 @@ func choicesOf(q api.OpenQuestion) []aaep.Choice {
 func (m *Main) sessionsCommand() *cobra.Command {
 	var open, all bool
 	limit := usualSessions
-	c := m.spoken(&cobra.Command{
+	c := m.remoteCommand(&cobra.Command{
 		Use:   "sessions",
 		Short: "List the newest sessions, the newest first",
 		Args:  noArguments,
-	}, func(ctx context.Context, remote *client.Client, f wordFlags, _ []string) error {
+	}, func(ctx context.Context, remote *client.Client, f remoteFlags, _ []string) error {
 		if limit < 1 {
 			return cause.Misuse(fmt.Sprintf("--limit %d is not a number of sessions", limit), "give one from 1 on, or --all")
 		}
@@ -199,7 +199,7 @@ func (m *Main) sessionsCommand() *cobra.Command {
 const usualSessions = 50
 
 // listSessions writes a list. That it is not the whole one is said apart from it.
-func (m *Main) listSessions(f wordFlags, listed []api.Session, more bool) error {
+func (m *Main) listSessions(f remoteFlags, listed []api.Session, more bool) error {
 	if more {
 		defer m.tellf("There are older ones: `earshot sessions --all` lists every one, --limit N so many.")
 	}
@@ -219,7 +219,7 @@ func (m *Main) listSessions(f wordFlags, listed []api.Session, more bool) error 
 // what came of it.
 func (m *Main) sessionLine(s api.Session) string {
 	state := map[string]string{"suspended": "waiting", "queued": "not begun yet"}[s.Status]
-	parts := []string{fmt.Sprintf("%s: %s, %s of %s, %s.", s.ID, cmp.Or(state, s.Status), cause.OneLine(cmp.Or(s.Name, s.Agent)), cause.OneLine(s.Owner), m.moment(s.Created))}
+	parts := []string{fmt.Sprintf("%s: %s, %s of %s, %s.", s.ID, cmp.Or(state, s.Status), cause.OneLine(cmp.Or(s.Name, s.Agent)), cause.OneLine(s.Owner), m.timeText(s.Created))}
 	for _, text := range []string{s.Request, s.Summary} {
 		if text = strings.Join(strings.Fields(text), " "); text != "" {
 			parts = append(parts, legible.Value(text))
@@ -284,14 +284,14 @@ func notOpen(message string) error {
 	return &cause.Error{Kind: cause.Declined, Message: message, Hint: "see `earshot pending` for what is open"}
 }
 
-// lookBack is how many sessions are looked through for a question that has ended.
-const lookBack = 8
+// searchBack is how many sessions are looked through for a question that has ended.
+const searchBack = 8
 
 // how tells how a question has ended, by whom and where; "" where that is not found.
 func (m *Main) how(ctx context.Context, remote *client.Client, session string, number int) string {
 	names := []string{session}
 	if session == "" {
-		newest, _, err := remote.NewestSessions(ctx, false, lookBack)
+		newest, _, err := remote.NewestSessions(ctx, false, searchBack)
 		if err != nil {
 			return ""
 		}

@@ -67,7 +67,7 @@ What a host can do without Earshot, with a shell or with file tools of its own, 
 				return cause.Misuse("--import is for your own servers, and --project for those of a project", "give one of them")
 			}
 			r, err := hostsetup.Install(c.Context(), o)
-			return m.hostDone(f, o, r, err, m.tellInstalled)
+			return m.hostDone(f, o, r, err, m.printInstalled)
 		},
 	}, "import", "move the host's other MCP servers behind Earshot")
 }
@@ -89,22 +89,22 @@ With --restore the servers that ` + "`earshot install --import`" + ` has moved g
 			}
 			o.Restore = f.moves
 			r, err := hostsetup.Uninstall(c.Context(), o)
-			return m.hostDone(f, o, r, err, m.tellUninstalled)
+			return m.hostDone(f, o, r, err, m.printUninstalled)
 		},
 	}, "restore", "move the servers back that --import has moved")
 }
 
-// place is where the files of hosts are.
-func (m *Main) place() (hostfile.Place, error) {
+// environment is where the files of hosts are.
+func (m *Main) environment() (hostfile.Environment, error) {
 	home := m.Getenv("HOME")
 	if home == "" {
-		return hostfile.Place{}, cause.Fail(nil, "there is no home folder, in which hosts keep their files", "set HOME")
+		return hostfile.Environment{}, cause.Fail(nil, "there is no home folder, in which hosts keep their files", "set HOME")
 	}
-	return hostfile.Place{Home: home, Getenv: m.Getenv, Mac: runtime.GOOS == "darwin"}, nil
+	return hostfile.Environment{Home: home, Getenv: m.Getenv, Mac: runtime.GOOS == "darwin"}, nil
 }
 
 func (m *Main) hostOptions(f hostFlags, name string) (o hostsetup.Options, err error) {
-	place, err := m.place()
+	place, err := m.environment()
 	if err != nil {
 		return o, err
 	}
@@ -144,17 +144,17 @@ func (m *Main) hostDone(f hostFlags, o hostsetup.Options, r hostsetup.Result, er
 		return m.writeJSON(r)
 	}
 	tell(o, r)
-	return m.allSaid()
+	return m.outputError()
 }
 
-func (m *Main) tellInstalled(o hostsetup.Options, r hostsetup.Result) {
+func (m *Main) printInstalled(o hostsetup.Options, r hostsetup.Result) {
 	host, file := o.Host, cause.OneLine(r.File)
 	if !r.Changed {
 		m.sayf("%s has Earshot already: nothing changes in %s.", host.Title, file)
-		m.tellLeft(r)
+		m.printLeft(r)
 		return
 	}
-	m.tellDiff(o, r)
+	m.printDiff(o, r)
 	if host.Limit > 0 {
 		m.sayf("%s then waits up to %.0f minutes for a call.", host.Title, host.Limit.Minutes())
 	}
@@ -174,26 +174,26 @@ func (m *Main) tellInstalled(o hostsetup.Options, r hostsetup.Result) {
 	}
 	if len(r.Moved) > 0 && !r.DryRun {
 		m.sayf("Of your variables a program that moved gets HOME, PATH and those that its entry names.")
-		m.takenUp(mcpFlags{}, o.Data, filepath.Join(o.Data, datadir.ToolsFile))
+		m.printReload(mcpFlags{}, o.Data, filepath.Join(o.Data, datadir.ToolsFile))
 	}
-	m.tellLeft(r)
+	m.printLeft(r)
 }
 
-func (m *Main) tellUninstalled(o hostsetup.Options, r hostsetup.Result) {
+func (m *Main) printUninstalled(o hostsetup.Options, r hostsetup.Result) {
 	if !r.Changed {
 		m.sayf("%s does not have Earshot: nothing changes in %s.", o.Host.Title, cause.OneLine(r.File))
 	} else {
-		m.tellDiff(o, r)
+		m.printDiff(o, r)
 	}
-	m.tellLeft(r)
+	m.printLeft(r)
 	if len(r.Behind) > 0 {
 		m.sayf("These servers stay behind Earshot: %s. To have %s start them again: `earshot uninstall %s%s --restore`.",
 			strings.Join(r.Behind, ", "), o.Host.Title, o.Host.Name, m.dataFlag(o.Data))
 	}
 }
 
-// tellDiff says in a sentence what changes, and then shows it.
-func (m *Main) tellDiff(o hostsetup.Options, r hostsetup.Result) {
+// printDiff says in a sentence what changes, and then shows it.
+func (m *Main) printDiff(o hostsetup.Options, r hostsetup.Result) {
 	m.sayf("%s Lines that are removed begin with -, and those that are added with +:", r.Sentence(o.Host))
 	for _, line := range r.Diff {
 		m.sayf("  %s", line)
@@ -208,14 +208,14 @@ func (m *Main) tellDiff(o hostsetup.Options, r hostsetup.Result) {
 	}
 }
 
-func (m *Main) tellLeft(r hostsetup.Result) {
+func (m *Main) printLeft(r hostsetup.Result) {
 	for _, left := range r.Left {
 		m.sayf("Left as it is: %s, since %s.", cause.OneLine(left.Name), cause.OneLine(left.Reason))
 	}
 }
 
 func (m *Main) listHosts(f hostFlags) error {
-	place, err := m.place()
+	place, err := m.environment()
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func removals(r files.DeleteArgs) []terminal.Item {
 	for _, set := range r.Sets {
 		for _, path := range set.Delete {
 			items = append(items, terminal.Item{
-				Value: path, Note: fmt.Sprintf("%s, the same as %s, which stays", legible.Bytes(set.Size), legible.Value(set.Keep)),
+				Value: path, Note: fmt.Sprintf("%s, the same as %s, which stays", legible.Bytes(set.Size), legible.Value(set.Survivor)),
 			})
 		}
 	}
@@ -36,5 +36,5 @@ func removals(r files.DeleteArgs) []terminal.Item {
 
 // listing writes what operators ask for in the form of this command line.
 func (m *Main) listing() listing.Printer {
-	return listing.Printer{Say: func(line string) { m.sayf("%s", line) }, Field: m.field, Document: m.document, Since: m.since, Moment: m.moment}
+	return listing.Printer{Line: func(line string) { m.sayf("%s", line) }, Field: m.field, Document: m.document, Since: m.since, Time: m.timeText}
 }

@@ -63,9 +63,9 @@ func (m *Main) loginsListCommand(name, short string) *cobra.Command {
 }
 
 // listLogins writes logins, each after a word on what is told of it.
-func (m *Main) listLogins(f localFlags, all []access.Login, lead string) error {
+func (m *Main) listLogins(f localFlags, all []access.Login, separator string) error {
 	return listRows(m, f.asJSON, loginRows(all), "No browser is logged in.", func(l loginRow) string {
-		return lead + " " + l.ID + ": " + m.listing().Login(access.Login(l))
+		return separator + " " + l.ID + ": " + m.listing().Login(access.Login(l))
 	})
 }
 

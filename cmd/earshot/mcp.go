@@ -54,8 +54,8 @@ func (m *Main) toolsFileOf(f mcpFlags, change bool) (file, data string, err erro
 	return filepath.Join(data, datadir.ToolsFile), data, err
 }
 
-// takenUp says from when a change counts.
-func (m *Main) takenUp(f mcpFlags, data, file string) {
+// printReload says from when a change counts.
+func (m *Main) printReload(f mcpFlags, data, file string) {
 	switch {
 	case f.file != "":
 		m.sayf("It counts when a server is started with it: `earshot up … --tools %s`.", cause.Quoted(file))
@@ -66,11 +66,11 @@ func (m *Main) takenUp(f mcpFlags, data, file string) {
 	}
 }
 
-// listedServer is one row of `mcp list --json`.
-type listedServer struct {
-	Name  string `json:"name"`
-	Place string `json:"place"`
-	File  string `json:"file"`
+// serverRow is one row of `mcp list --json`.
+type serverRow struct {
+	Name    string `json:"name"`
+	Address string `json:"place"`
+	File    string `json:"file"`
 }
 
 func (m *Main) mcpListCommand() *cobra.Command {
@@ -94,13 +94,13 @@ func (m *Main) mcpListCommand() *cobra.Command {
 					if s.Source == nil {
 						continue
 					}
-					if err := list.add(listedServer{s.Name, s.Place, file}, s.Name+": "+cause.OneLine(s.Place)); err != nil {
+					if err := list.add(serverRow{s.Name, s.Address, file}, s.Name+": "+cause.OneLine(s.Address)); err != nil {
 						return err
 					}
 				}
 			}
 			list.end("There is no MCP server in " + cause.OneLine(file) + ".")
-			return m.allSaid()
+			return m.outputError()
 		},
 	}
 	f.add(c)
@@ -122,16 +122,16 @@ func (m *Main) mcpRemoveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := draft.Keep(); err != nil {
+			if err := draft.Save(); err != nil {
 				return err
 			}
 			if f.asJSON {
 				return m.writeJSON(map[string]string{"removed": args[0], "file": file})
 			}
 			m.sayf("Recorded: %s is not in %s any more.", cause.OneLine(args[0]), cause.OneLine(file))
-			m.takenUp(f, data, file)
+			m.printReload(f, data, file)
 			m.sayf("Its tools stay registered, without a service, until you take them out: `earshot tools rm %s.…`.", cause.OneLine(args[0]))
-			return m.allSaid()
+			return m.outputError()
 		},
 	}
 	f.add(c)
@@ -142,7 +142,7 @@ func (m *Main) mcpRemoveCommand() *cobra.Command {
 func (m *Main) looked(ctx context.Context, draft *toolfile.Draft, name string) (offeredTools, error) {
 	var out offeredTools
 	var err error
-	out.Offered, out.place, err = draft.Look(ctx, name, m.toolOptions(""))
+	out.Offered, out.address, err = draft.Inspect(ctx, name, m.toolOptions(""))
 	if wrong, is := errors.AsType[*cause.Error](err); is && wrong.Kind == cause.Usage {
 		return out, err // the entry itself
 	}

@@ -172,7 +172,7 @@ func secretsIn(given []string) (map[string]toolfile.SecretRef, error) {
 type offeredTools struct {
 	mcp.Offered
 
-	place string
+	address string
 }
 
 // addedServer is the result of `mcp add --json`.
@@ -205,7 +205,7 @@ func (m *Main) addServer(ctx context.Context, f mcpFlags, name string, entry too
 	if err != nil {
 		return err
 	}
-	if err := draft.Keep(); err != nil {
+	if err := draft.Save(); err != nil {
 		return err
 	}
 	added := addedServer{Name: name, File: file, Tools: []proposedTool{}}
@@ -220,14 +220,14 @@ func (m *Main) addServer(ctx context.Context, f mcpFlags, name string, entry too
 	if f.asJSON {
 		return m.writeJSON(added)
 	}
-	m.tellAdded(added, got, entry)
-	m.takenUp(f, data, file)
+	m.printAdded(added, got, entry)
+	m.printReload(f, data, file)
 	m.sayf("Then review its tools, one by one or all: `earshot tools review%s '%s.*'`. Until then each call is asked for, as irreversible.", m.dataFlag(data), name)
-	return m.allSaid()
+	return m.outputError()
 }
 
-func (m *Main) tellAdded(added addedServer, got offeredTools, entry toolfile.MCPServer) {
-	m.sayf("Added to %s: %s, which calls itself %s.", cause.OneLine(added.File), got.place, cause.OneLine(got.Server))
+func (m *Main) printAdded(added addedServer, got offeredTools, entry toolfile.MCPServer) {
+	m.sayf("Added to %s: %s, which calls itself %s.", cause.OneLine(added.File), got.address, cause.OneLine(got.Server))
 	if len(entry.Command) > 0 {
 		m.sayf("Its program %s is bound by its content. What that loads or starts is not.", cause.OneLine(entry.Command[0]))
 		if fetches(entry.Command) {
@@ -241,7 +241,7 @@ func (m *Main) tellAdded(added addedServer, got offeredTools, entry toolfile.MCP
 	for _, why := range added.LeftOut {
 		m.sayf("  %s.", why)
 	}
-	for _, one := range got.Beside {
+	for _, one := range got.OtherFeatures {
 		m.sayf("Its %s are not passed on.", one)
 	}
 }

@@ -77,7 +77,7 @@ func (m *Main) mcpServe(ctx context.Context, f mcpServeFlags) error {
 			if name == "" {
 				name = local.AgentName(host)
 			}
-			a, err := local.Dial(ctx, local.Options{Data: data, Agent: name, Program: program, Now: m.Now, Notice: m.tellLine})
+			a, err := local.Dial(ctx, local.Options{Data: data, Agent: name, Program: program, Now: m.Now, Notice: m.printLine})
 			if err != nil {
 				return nil, err
 			}

@@ -113,7 +113,7 @@ func TestOutsideAgent(t *testing.T) {
 	}
 	done := make(chan api.AgentCall, 1)
 	go func() {
-		c, err := session.Call(t.Context(), api.AgentInvoke{Tool: "box.add", Args: jsontext.Value(`{"line":"one"}`), Says: "It is missing."})
+		c, err := session.Call(t.Context(), api.AgentInvoke{Tool: "box.add", Args: jsontext.Value(`{"line":"one"}`), Comment: "It is missing."})
 		if err != nil {
 			t.Error(err)
 		}

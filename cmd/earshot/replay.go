@@ -79,7 +79,7 @@ func (m *Main) replay(ctx context.Context, f replayFlags, name string) error {
 	ctx, interrupted := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer interrupted()
 	return recording.Play(ctx, recording.PlayOptions{
-		Source: source, Name: name, Speed: speed, HTTP: f.http, Once: f.once, Say: func(line string) { m.sayf("%s", line) },
+		Source: source, Name: name, Speed: speed, HTTP: f.http, Once: f.once, Notice: func(line string) { m.sayf("%s", line) },
 		Skipped: func(e *capture.BrokenError) {
 			if !f.quiet {
 				m.tellf("left out: %s: %s", cause.OneLine(name), cause.OneLine(e.Error()))

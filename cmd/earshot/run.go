@@ -31,7 +31,7 @@ import (
 // runFlags are the flags of `earshot run`.
 type runFlags struct {
 	sample, trash    bool
-	words            string // what the person asks an agent of their own for
+	request          string // what the person asks an agent of their own for
 	asJSON, noInput  bool
 	resume, debug    bool
 	answerWithin     time.Duration
@@ -84,7 +84,7 @@ something accepted was not done; 2 usage; 3 declined, expired or nobody could an
 	flags := c.Flags()
 	flags.BoolVar(&f.sample, "sample", false, "make a sample folder to play with, and use it")
 	flags.BoolVar(&f.trash, "trash", false, "move files to the desktop's trash instead of deleting them")
-	flags.StringVar(&f.words, "request", "", "what you ask an agent of your own for, in words")
+	flags.StringVar(&f.request, "request", "", "what you ask an agent of your own for, in words")
 	flags.BoolVar(&f.asJSON, "json", false, "write the session's events to standard output as JSON lines, and nothing else")
 	flags.BoolVar(&f.noInput, "no-input", false, "ask nothing: what needs consent is not done")
 	flags.DurationVar(&f.answerWithin, "answer-within", 0,
@@ -141,7 +141,7 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 		return err
 	}
 	h, err := m.openInstance(ctx, path, policy, f.debug, false)
-	if errors.Is(err, datadir.ErrHeld) {
+	if errors.Is(err, datadir.ErrLocked) {
 		return m.attachHere(ctx, f, j, path, err)
 	}
 	if err != nil {
@@ -173,9 +173,9 @@ func (m *Main) job(f runFlags, args []string) (job, error) {
 		return job{}, cause.Misuse("no agent is named", "for example `earshot run tidy --sample`")
 	}
 	if args[0] != tidyName {
-		return ofOwnAgent(f, args)
+		return externalAgentJob(f, args)
 	}
-	if f.words != "" {
+	if f.request != "" {
 		return job{}, cause.Misuse("--request is for agents of your own; what tidy is asked for follows from its arguments", "leave --request out")
 	}
 	root, err := m.folder(f, args[1:])
@@ -192,9 +192,9 @@ func (m *Main) job(f runFlags, args []string) (job, error) {
 	}}, nil
 }
 
-// ofOwnAgent reads the arguments of a run of an agent in a process of its own. Which agents there
+// externalAgentJob reads the arguments of a run of an agent in a process of its own. Which agents there
 // are is known to the server alone.
-func ofOwnAgent(f runFlags, args []string) (job, error) {
+func externalAgentJob(f runFlags, args []string) (job, error) {
 	for flag, given := range map[string]bool{"--sample": f.sample, "--trash": f.trash} {
 		if given {
 			return job{}, cause.Misuse(flag+" is for tidy", "leave "+flag+" out")
@@ -205,7 +205,7 @@ func ofOwnAgent(f runFlags, args []string) (job, error) {
 		raw = jsontext.Value(args[1])
 	}
 	one := len(args) <= 2 && raw.Kind() == '{' && raw.IsValid()
-	words := cmp.Or(f.words, "Run "+args[0]+".")
+	words := cmp.Or(f.request, "Run "+args[0]+".")
 	return job{outside: true, object: one, request: api.EnqueueRequest{
 		Agent: args[0], Owner: instance.LocalUser(), Args: raw, Request: words, Answer: int(f.answerWithin / time.Second),
 	}}, nil
@@ -350,7 +350,7 @@ func (m *Main) runIn(ctx context.Context, h *instance.Instance, f runFlags, j jo
 	if err != nil {
 		return err
 	}
-	signalled, failure := m.attend(ctx, f, signals, here(h, f, turnID, session))
+	signalled, failure := m.follow(ctx, f, signals, here(h, f, turnID, session))
 	if failure != nil && signalled == nil {
 		return failure
 	}

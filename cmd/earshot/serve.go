@@ -50,7 +50,7 @@ or something failed; 2 usage, or the file is not good.`,
   earshot serve --credential ~/outbox.json tools.yaml`,
 		Args: usage.OneFile("FILE", "`earshot tools example` prints one to begin with"),
 		RunE: func(c *cobra.Command, args []string) error {
-			services, err := toolfile.Read(args[0], toolfile.Options{LookupEnv: m.LookupEnv, Version: build.This().Version, Notice: m.tellLine})
+			services, err := toolfile.Read(args[0], toolfile.Options{LookupEnv: m.LookupEnv, Version: build.This().Version, Notice: m.printLine})
 			if err != nil {
 				return err
 			}
@@ -76,8 +76,8 @@ or something failed; 2 usage, or the file is not good.`,
 	return c
 }
 
-// listedTool is one tool of `serve --check --json`.
-type listedTool struct {
+// toolRow is one tool of `serve --check --json`.
+type toolRow struct {
 	Tool        string    `json:"tool"`
 	Service     string    `json:"service"`
 	Kind        string    `json:"kind"`
@@ -88,14 +88,14 @@ type listedTool struct {
 }
 
 func (m *Main) listServices(path string, services []toolfile.Service, asJSON bool) error {
-	var all []listedTool
+	var all []toolRow
 	for _, c := range services {
 		for _, d := range c.Definitions() {
 			digest, err := d.Digest()
 			if err != nil {
 				return cause.Fail(err, "the tool "+d.Tool+" has no digest", "")
 			}
-			all = append(all, listedTool{d.Tool, c.Name, c.Kind, d.Class, d.Risk, d.Description, digest})
+			all = append(all, toolRow{d.Tool, c.Name, c.Kind, d.Class, d.Risk, d.Description, digest})
 		}
 	}
 	if asJSON {

@@ -72,9 +72,9 @@ func (s *scene) pending() []api.OpenQuestion {
 }
 
 // place is where the server of the scene is.
-func (s *scene) place() client.Place {
+func (s *scene) place() client.ServerInfo {
 	s.t.Helper()
-	place, err := client.ReadPlace(filepath.Join(s.data, "server.json"))
+	place, err := client.ReadServerFile(filepath.Join(s.data, "server.json"))
 	must(s.t, err)
 	return place
 }

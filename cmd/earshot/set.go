@@ -25,7 +25,7 @@ func (m *Main) setCommand() *cobra.Command {
 }
 
 func (m *Main) setAnswerTimeCommand() *cobra.Command {
-	var f wordFlags
+	var f remoteFlags
 	c := &cobra.Command{
 		Use:   "answer-time [unlimited|default|TIME]",
 		Short: "Set, or tell, how long questions that are put to you stay open",
@@ -59,7 +59,7 @@ server running or not.`,
 }
 
 func (m *Main) setUndoTimeCommand() *cobra.Command {
-	var f wordFlags
+	var f remoteFlags
 	c := &cobra.Command{
 		Use:   "undo-time [default|TIME]",
 		Short: "Set, or tell, how long you can take an accept back",
@@ -92,7 +92,7 @@ server running or not.`,
 }
 
 // prefer hands the wish to the server that holds the data, or keeps it in the ledger itself.
-func (m *Main) prefer(ctx context.Context, f wordFlags, wanted api.Preferences) (person string, now api.Preferences, err error) {
+func (m *Main) prefer(ctx context.Context, f remoteFlags, wanted api.Preferences) (person string, now api.Preferences, err error) {
 	path := ""
 	if !f.server.given() {
 		if path, err = m.dataPath(f.server.dataFlag, f.server.dataFlag != ""); err != nil {
@@ -134,7 +134,7 @@ func (m *Main) preferHere(ctx context.Context, path string, wanted api.Preferenc
 }
 
 // preferred tells what holds, and that it was recorded where it was set.
-func (m *Main) preferred(f wordFlags, value map[string]any, told string, set bool) error {
+func (m *Main) preferred(f remoteFlags, value map[string]any, told string, set bool) error {
 	if f.asJSON {
 		return m.writeJSON(value)
 	}

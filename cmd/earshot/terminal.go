@@ -56,7 +56,7 @@ func (t *hubPort) Events(ctx context.Context) iter.Seq2[client.Event, error] {
 				return
 			}
 			d := client.Event{Event: event, Raw: row.Body}
-			if t.over(ctx, event) {
+			if t.isClosed(ctx, event) {
 				d.Event = aaep.Event{}
 			}
 			if !yield(d, nil) {
@@ -66,8 +66,8 @@ func (t *hubPort) Events(ctx context.Context) iter.Seq2[client.Event, error] {
 	}
 }
 
-// over reports whether the event is a question that needs no word any more.
-func (t *hubPort) over(ctx context.Context, e aaep.Event) bool {
+// isClosed reports whether the event is a question that needs no word any more.
+func (t *hubPort) isClosed(ctx context.Context, e aaep.Event) bool {
 	if t.live == nil {
 		return false
 	}
@@ -90,13 +90,13 @@ func (t *hubPort) Answer(ctx context.Context, a terminal.Answer) error {
 	r := t.reply()
 	r.Token, r.Decision, r.At = a.Token, string(a.Decision), a.At
 	if a.Decision == "" {
-		r.Response = a.Response.Words()
+		r.Response = a.Response.Plain()
 	}
 	said, err := t.hub.Answer(ctx, r)
 	if err == nil && said.Resolution == string(aaep.ResolutionAccepted) {
 		t.hub.Noticed(ctx, api.ReplyRequest{Question: said.Question, Token: r.Token, By: r.By, Surface: r.Surface})
 	}
-	return t.spoken(err)
+	return t.personError(err)
 }
 
 // Extend implements terminal.Port.
@@ -104,7 +104,7 @@ func (t *hubPort) Extend(ctx context.Context, e terminal.Extend) error {
 	r := t.reply()
 	r.Token, r.At = e.Token, e.At
 	_, err := t.hub.Extend(ctx, r)
-	return t.spoken(err)
+	return t.personError(err)
 }
 
 // Stop implements terminal.Port.
@@ -112,7 +112,7 @@ func (t *hubPort) Stop(ctx context.Context, s terminal.Stop) error {
 	r := t.reply()
 	r.At, r.Reason = s.At, "the person said stop"
 	_, err := t.hub.Stop(ctx, r)
-	return t.spoken(err)
+	return t.personError(err)
 }
 
 // Undo implements terminal.Port.
@@ -120,7 +120,7 @@ func (t *hubPort) Undo(ctx context.Context, u terminal.Undo) error {
 	r := t.reply()
 	r.Question, r.At = u.Question, u.At
 	_, err := t.hub.Undo(ctx, r)
-	return t.spoken(err)
+	return t.personError(err)
 }
 
 // Arguments implements terminal.Port.
@@ -129,9 +129,9 @@ func (t *hubPort) Arguments(ctx context.Context, q terminal.PageRequest) (termin
 	defer t.mu.Unlock()
 	items, known := t.arguments[q.Question]
 	if !known {
-		raw, err := t.whole(ctx, api.ArgumentsRequest{Question: q.Question, Look: true})
+		raw, err := t.whole(ctx, api.ArgumentsRequest{Question: q.Question, Peek: true})
 		if err != nil {
-			return terminal.Page{}, t.spoken(err)
+			return terminal.Page{}, t.personError(err)
 		}
 		items = itemsOf(raw)
 		t.arguments[q.Question] = items
@@ -141,7 +141,7 @@ func (t *hubPort) Arguments(ctx context.Context, q terminal.PageRequest) (termin
 		return page, nil
 	}
 	_, err := t.whole(ctx, api.ArgumentsRequest{Question: q.Question, By: t.person, Surface: surface}) // now all of it is shown
-	return page, t.spoken(err)
+	return page, t.personError(err)
 }
 
 // whole reads all the arguments that a question is about.
@@ -160,9 +160,9 @@ func (t *hubPort) whole(ctx context.Context, q api.ArgumentsRequest) ([]byte, er
 	}
 }
 
-// spoken is an error in words for the person, without the code before it. How a question
+// personError is an error in words for the person, without the code before it. How a question
 // ended is told in the terminal's own time.
-func (t *hubPort) spoken(err error) error {
+func (t *hubPort) personError(err error) error {
 	fault := asFault(err)
 	switch {
 	case fault == nil:
@@ -190,7 +190,7 @@ func (m *Main) console(f runFlags, l *line, person string) terminal.Options {
 		if isTerminal(m.Stdin) {
 			o.FlushInput = func() { terminal.FlushTerminal(m.Stdin) }
 			if file, is := prompt.(*os.File); is && isTerminal(file) { // keys are shown where questions are
-				o.TakeKeys = func() (func(), error) { return terminal.TakeKeys(m.Stdin) }
+				o.RawKeys = func() (func(), error) { return terminal.RawKeys(m.Stdin) }
 			}
 		}
 	}

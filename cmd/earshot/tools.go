@@ -35,7 +35,7 @@ func (m *Main) toolsListCommand() *cobra.Command {
 		Use:   "list",
 		Short: "List the registered tools",
 		Args:  usage.None,
-	}, func(ctx context.Context, ask operate.Ask, f wordFlags, _ []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f remoteFlags, _ []string) error {
 		list := rows{m: m, asJSON: f.asJSON}
 		err := operate.EachTool(ctx, ask, func(t api.ToolDetail) error { return list.add(t, listing.ToolLine(t)) })
 		if err == nil {
@@ -66,7 +66,7 @@ func (m *Main) toolsShowCommand() *cobra.Command {
 		Use:   "show TOOL [--args JSON]",
 		Short: "Show the definition of a tool, what counts of it, and how it asks",
 		Args:  usage.One(toolArgument),
-	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f remoteFlags, args []string) error {
 		with, err := previewArgs(example)
 		if err != nil {
 			return err
@@ -103,7 +103,7 @@ the classes in it as you see fit. With --digest, --class names the tools of each
   earshot tools review 'outbox.*'
   earshot tools review 'outbox.*' --digest 77b0… --class read=read_file,list_directory`,
 		Args: usage.One(toolArgument),
-	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f remoteFlags, args []string) error {
 		if service, all := strings.CutSuffix(args[0], ".*"); all {
 			return m.reviewService(ctx, ask, f, serviceReview{service: service, digest: digest, classes: classes, risk: risk})
 		}
@@ -148,7 +148,7 @@ the classes in it as you see fit. With --digest, --class names the tools of each
 	return c
 }
 
-func (m *Main) offerReview(t api.ToolDetail, f wordFlags, class, risk string, example jsontext.Value) error {
+func (m *Main) offerReview(t api.ToolDetail, f remoteFlags, class, risk string, example jsontext.Value) error {
 	if f.asJSON {
 		return m.writeJSON(t)
 	}
@@ -171,7 +171,7 @@ func (m *Main) toolsRemoveCommand() *cobra.Command {
 		Long: `Take a tool out of the registry. Calls of it that wait are not started any more. When its service registers
 it again, nobody has reviewed it.`,
 		Args: usage.One(toolArgument),
-	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f remoteFlags, args []string) error {
 		if err := ask(ctx, api.OpRemove, api.RemoveRequest{Tool: args[0]}, nil); err != nil {
 			return err
 		}
@@ -214,7 +214,7 @@ Exit codes: 0 done; 1 it failed or its outcome is unknown; 2 usage; 3 declined o
 	c.ValidArgsFunction = func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 		at := f.server
 		at.dataFlag = f.dataFlag
-		return m.completes(&wordFlags{server: at}, offerOne(offerTools))(c, args, word)
+		return m.completes(&remoteFlags{server: at}, offerOne(offerTools))(c, args, word)
 	}
 	return c
 }
@@ -262,7 +262,7 @@ func (m *Main) printResult(ctx context.Context, ask operate.Ask, session string,
 	last, err := operate.LastCall(ctx, ask, session)
 	switch {
 	case err != nil:
-		return deskFailure(err)
+		return operatorError(err)
 	case last == nil:
 		return nil
 	case asJSON:

@@ -34,7 +34,7 @@ are denied. The same definition again changes nothing; another one of the same n
 		Example: `  earshot tools add words.yaml
   earshot tools review words.count`,
 		Args: usage.One("the file of the definitions, or - for standard input"),
-	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f remoteFlags, args []string) error {
 		all, err := m.definitionsIn(args[0])
 		if err != nil {
 			return err
@@ -45,7 +45,7 @@ are denied. The same definition again changes nothing; another one of the same n
 	return c
 }
 
-func (m *Main) addTools(ctx context.Context, ask operate.Ask, f wordFlags, all []utp.Definition) error {
+func (m *Main) addTools(ctx context.Context, ask operate.Ask, f remoteFlags, all []utp.Definition) error {
 	list := rows{m: m, asJSON: f.asJSON}
 	for i, definition := range all {
 		var t api.ToolDetail
@@ -77,7 +77,7 @@ func (m *Main) definitionsIn(path string) ([]utp.Definition, error) {
 	if err != nil {
 		return nil, cause.Fail(err, cause.OneLine(path)+" cannot be read", "name a file of definitions, or - for standard input")
 	}
-	return toolfile.Definitions(path, raw, m.tellLine)
+	return toolfile.Definitions(path, raw, m.printLine)
 }
 
 func (m *Main) definitionFile(path string) ([]byte, error) {

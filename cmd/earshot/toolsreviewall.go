@@ -77,7 +77,7 @@ func digestOf(tools []api.ToolDetail) string {
 }
 
 // reviewService looks at all tools of a service that are not reviewed, or records what was said of them.
-func (m *Main) reviewService(ctx context.Context, ask operate.Ask, f wordFlags, q serviceReview) error {
+func (m *Main) reviewService(ctx context.Context, ask operate.Ask, f remoteFlags, q serviceReview) error {
 	all, err := toolsOf(ctx, ask, q.service)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (q serviceReview) named(open []api.ToolDetail) (of map[string]utp.Class, re
 }
 
 // offerService shows tools with proposals, and tells the command that takes them.
-func (m *Main) offerService(f wordFlags, service string, all, open []api.ToolDetail) error {
+func (m *Main) offerService(f remoteFlags, service string, all, open []api.ToolDetail) error {
 	if f.asJSON {
 		return m.writeJSON(open)
 	}

@@ -24,7 +24,7 @@ func (m *Main) turnsListCommand() *cobra.Command {
 		Use:   "list",
 		Short: "List the newest turns, the newest first",
 		Args:  usage.None,
-	}, func(ctx context.Context, ask operate.Ask, f wordFlags, _ []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f remoteFlags, _ []string) error {
 		if limit < 1 {
 			return cause.Misuse(fmt.Sprintf("--limit %d is not a number of turns", limit), "give one from 1 on, or --all")
 		}
@@ -37,7 +37,7 @@ func (m *Main) turnsListCommand() *cobra.Command {
 	return c
 }
 
-func (m *Main) listTurns(ctx context.Context, ask operate.Ask, f wordFlags, open, all bool, limit int) error {
+func (m *Main) listTurns(ctx context.Context, ask operate.Ask, f remoteFlags, open, all bool, limit int) error {
 	list := rows{m: m, asJSON: f.asJSON}
 	more := false
 	err := operate.EachTurn(ctx, ask, api.SessionsRequest{Open: open, Newest: true}, func(t api.SessionRow) (bool, error) {
@@ -63,7 +63,7 @@ func (m *Main) turnsShowCommand() *cobra.Command {
 		Short:   "Show one turn: what was asked for, its calls, its receipts, its end",
 		Example: `  earshot turns show turn_0199a1b2c3d47e5f8a9b0c1d2e3f4a5b`,
 		Args:    usage.One("the id of a turn, or of its session"),
-	}, func(ctx context.Context, ask operate.Ask, f wordFlags, args []string) error {
+	}, func(ctx context.Context, ask operate.Ask, f remoteFlags, args []string) error {
 		whole, err := operate.Turn(ctx, ask, args[0])
 		if err != nil {
 			return err

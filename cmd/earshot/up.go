@@ -33,7 +33,7 @@ type upFlags struct {
 	pageURL                string
 	https, tlsCert, tlsKey string
 	ledger                 string // a DSN; "" keeps it in the data directory
-	takeOver               bool
+	takeover               bool
 	origins                []string
 	natsListen             string
 	content, receipts      string // how long they are kept
@@ -107,7 +107,7 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	flags.StringVar(&f.ledger, "ledger", "",
 		"PostgreSQL database for the ledger, such as postgres://earshot@db.example.org/earshot (default a file in the data directory); "+
 			"give a password by PGPASSWORD, a password file or the configuration file")
-	flags.BoolVar(&f.takeOver, "take-over", false, "take over the database of --ledger from another data directory; what was under way in it counts as unknown")
+	flags.BoolVar(&f.takeover, "take-over", false, "take over the database of --ledger from another data directory; what was under way in it counts as unknown")
 	flags.StringArrayVar(&f.origins, "allow-origin", nil, "origin, such as https://reader.example.org, whose pages may use the API with a token; may be given several times")
 	flags.StringVar(&f.natsListen, "nats-listen", "",
 		"address on the loopback, such as 127.0.0.1:4222, at which tool services and agents of your own come to the message bus, see earshot credential")
@@ -184,8 +184,8 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 func (m *Main) serverOptions(f upFlags) server.Options {
 	return server.Options{
 		HTTP: f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, AllowOrigins: f.origins, NATSListen: f.natsListen,
-		Ledger: f.ledger, TakeOver: f.takeOver, Policy: f.policy, RetentionContent: f.content, RetentionReceipts: f.receipts,
-		Notice:  m.tellLine,
+		Ledger: f.ledger, Takeover: f.takeover, Policy: f.policy, RetentionContent: f.content, RetentionReceipts: f.receipts,
+		Notice:  m.printLine,
 		Version: build.This().Version, LookupEnv: m.LookupEnv, Now: m.Now, Logger: m.logger(f.debug),
 	}
 }
@@ -205,7 +205,7 @@ func (m *Main) readToolFiles(paths []string, data string) (all []toolfile.Servic
 
 // toolOptions are what reading a file of tools needs. Private is the folder for private copies of programs.
 func (m *Main) toolOptions(private string) toolfile.Options {
-	return toolfile.Options{LookupEnv: m.LookupEnv, Private: private, Version: build.This().Version, Notice: m.tellLine}
+	return toolfile.Options{LookupEnv: m.LookupEnv, Private: private, Version: build.This().Version, Notice: m.printLine}
 }
 
 // allowedFolders are the folders that tidy may work in: none is not taken to mean all.

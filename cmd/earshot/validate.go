@@ -86,7 +86,7 @@ func (m *Main) validate(f validateFlags, files []string) error {
 	}
 	run, err := validation.New(validation.Options{
 		Mode: mode, Strict: f.strict, Order: f.stream, JoinedLate: f.joinedLate, CutShort: f.cutShort, Terms: f.terms,
-		Out: m.Stdout, JSON: f.asJSON, Quiet: f.quiet, Progress: m.tellLine, Report: m.explain, Now: m.Now,
+		Out: m.Stdout, JSON: f.asJSON, Quiet: f.quiet, Progress: m.printLine, Report: m.explain, Now: m.Now,
 	})
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ const replyWait = 5 * time.Second
 const tokenPrefix = "rpl_"
 
 func (m *Main) replyCommand() *cobra.Command {
-	return m.spoken(&cobra.Command{
+	return m.remoteCommand(&cobra.Command{
 		Use:   "reply [N|TOKEN] accept|reject|TEXT",
 		Short: "Answer a question",
 		Long: `Answer the question with a number, or with a reply token: accept or reject it, or, where
@@ -51,7 +51,7 @@ such as when somebody else was first; 1 the server could not be reached; 2 usage
 	}, m.reply)
 }
 
-func (m *Main) reply(ctx context.Context, remote *client.Client, f wordFlags, args []string) error {
+func (m *Main) reply(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error {
 	which, words := "", args
 	if _, isNumber := questionNumber(args[0]); isNumber || strings.HasPrefix(args[0], tokenPrefix) {
 		which, words = args[0], args[1:]
@@ -140,7 +140,7 @@ func (m *Main) tooLate(ctx context.Context, remote *client.Client, q api.OpenQue
 }
 
 // became tells what the ledger holds after a word.
-func (m *Main) became(f wordFlags, q api.OpenQuestion, said api.ReplyAnswer, want aaep.Resolution) error {
+func (m *Main) became(f remoteFlags, q api.OpenQuestion, said api.ReplyAnswer, want aaep.Resolution) error {
 	if f.asJSON {
 		if err := m.writeJSON(said); err != nil {
 			return err
@@ -158,11 +158,11 @@ func (m *Main) became(f wordFlags, q api.OpenQuestion, said api.ReplyAnswer, wan
 }
 
 func (m *Main) extendCommand() *cobra.Command {
-	return m.spoken(&cobra.Command{
+	return m.remoteCommand(&cobra.Command{
 		Use:   "extend [N|TOKEN]",
 		Short: "Ask for more time for a question",
 		Args:  oneAtMost,
-	}, func(ctx context.Context, remote *client.Client, f wordFlags, args []string) error {
+	}, func(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error {
 		q, err := m.named(ctx, remote, strings.Join(args, ""))
 		if err != nil {
 			return err
@@ -181,7 +181,7 @@ func (m *Main) extendCommand() *cobra.Command {
 }
 
 func (m *Main) stopCommand() *cobra.Command {
-	return m.spoken(&cobra.Command{
+	return m.remoteCommand(&cobra.Command{
 		Use:   "stop [N|SESSION|all]",
 		Short: "Stop a session: no further step is taken in it",
 		Long: `Stop the session that asks question N, the session named, or all of them. Without a
@@ -193,7 +193,7 @@ what it has done.`,
 	}, m.stopSessions)
 }
 
-func (m *Main) stopSessions(ctx context.Context, remote *client.Client, f wordFlags, args []string) error {
+func (m *Main) stopSessions(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error {
 	which := strings.Join(args, "")
 	names, err := m.toStop(ctx, remote, which)
 	if err != nil {
@@ -255,13 +255,13 @@ func (m *Main) toStop(ctx context.Context, remote *client.Client, which string) 
 }
 
 func (m *Main) undoCommand() *cobra.Command {
-	return m.spoken(&cobra.Command{
+	return m.remoteCommand(&cobra.Command{
 		Use:   "undo [N]",
 		Short: "Take an accept back before its action has started",
 		Long: `Take the accept of question N back, in the few seconds before its action starts.
 Without a number the last one accepted is meant.`,
 		Args: oneAtMost,
-	}, func(ctx context.Context, remote *client.Client, f wordFlags, args []string) error {
+	}, func(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error {
 		number, isNumber := questionNumber(strings.Join(args, ""))
 		if len(args) > 0 && !isNumber {
 			return cause.Misuse(fmt.Sprintf("%.64q is not the number of a question", args[0]), "for example `earshot undo 1`")
@@ -312,11 +312,11 @@ func (m *Main) lastAccepted(ctx context.Context, remote *client.Client) (int, er
 
 func (m *Main) recapCommand() *cobra.Command {
 	var session string
-	c := m.spoken(&cobra.Command{
+	c := m.remoteCommand(&cobra.Command{
 		Use:   "recap [N]",
 		Short: "Tell again what was told last, 5 sentences or N",
 		Args:  oneAtMost,
-	}, func(ctx context.Context, remote *client.Client, f wordFlags, args []string) error {
+	}, func(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error {
 		n, isNumber := questionNumber(strings.Join(args, ""))
 		if len(args) > 0 && !isNumber {
 			return cause.Misuse(fmt.Sprintf("%.64q is not a number of sentences", args[0]), "for example `earshot recap 10`")
@@ -349,7 +349,7 @@ func (m *Main) recapCommand() *cobra.Command {
 }
 
 func (m *Main) codeCommand() *cobra.Command {
-	return m.spoken(&cobra.Command{
+	return m.remoteCommand(&cobra.Command{
 		Use:   "code",
 		Short: "Print the page's address and a new code that lets one browser in, once, within 10 minutes",
 		Long: `Print the address of the page, and a new code that lets one browser in, once, within 10
@@ -359,7 +359,7 @@ standard error. Wrong codes that somebody tries never make a right one void.
 The name in the address is a secret of yours: anyone who knows it could be sent the page's
 cookie by your browser.`,
 		Args: noArguments,
-	}, func(ctx context.Context, remote *client.Client, f wordFlags, _ []string) error {
+	}, func(ctx context.Context, remote *client.Client, f remoteFlags, _ []string) error {
 		code, err := remote.LoginCode(ctx)
 		if err != nil {
 			return err
@@ -368,7 +368,7 @@ cookie by your browser.`,
 			return m.writeJSON(code)
 		}
 		m.tellf("Page: %s", cause.OneLine(code.Page))
-		m.tellf("The code counts once, until %s; dashes and spaces do not matter.", m.moment(code.Expires))
+		m.tellf("The code counts once, until %s; dashes and spaces do not matter.", m.timeText(code.Expires))
 		m.sayf("%s", code.Code)
 		return nil
 	})

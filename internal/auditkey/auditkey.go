@@ -18,8 +18,8 @@ import (
 // The kinds of PEM blocks that keys are in.
 const privatePEM, publicPEM = "PRIVATE KEY", "PUBLIC KEY"
 
-// KeepElsewhere says where a key belongs.
-const KeepElsewhere = "keep the key where nobody who may write to the ledger can read it, such as on another machine"
+// StorageAdvice says where a key belongs.
+const StorageAdvice = "keep the key where nobody who may write to the ledger can read it, such as on another machine"
 
 // Make makes a key in a new file that only its owner can read, and its public half in FILE.pub.
 func Make(file string) error {
@@ -60,7 +60,7 @@ func Outside(data, file string) error {
 	inFolder := filepath.Join(withoutLinks(filepath.Dir(file)), filepath.Base(file))
 	for _, name := range []string{file, inFolder, withoutLinks(file)} {
 		if within(data, name) || within(withoutLinks(data), name) {
-			return cause.Misuse("the file of the key, "+file+", is inside the data directory "+data, KeepElsewhere)
+			return cause.Misuse("the file of the key, "+file+", is inside the data directory "+data, StorageAdvice)
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ import (
 
 // Make copies the ledger of a data directory, as it is at one moment, into a new file, or into a folder under a name with the
 // time. It returns the file. What it does is told in lines.
-func Make(ctx context.Context, data, to string, now time.Time, tell func(line string)) (file string, err error) {
+func Make(ctx context.Context, data, to string, now time.Time, notice func(line string)) (file string, err error) {
 	d := &datadir.Dir{Path: data}
 	if err := instance.InDatabase(d, "back it up with PostgreSQL's own means, such as pg_dump, and copy the data directory at the same time"); err != nil {
 		return "", err
@@ -39,17 +39,17 @@ func Make(ctx context.Context, data, to string, now time.Time, tell func(line st
 	if datadir.Exists(to) {
 		return "", cause.Fail(nil, "there is something already: "+to, "name a file that is not there yet; a backup is never written over")
 	}
-	tell("Copying the ledger of " + cause.OneLine(data) + ".")
+	notice("Copying the ledger of " + cause.OneLine(data) + ".")
 	if err := sqlite.Backup(ctx, from, to); err != nil {
 		return "", instance.LedgerFailure(to, err)
 	}
 	return to, nil
 }
 
-// PutBack puts a whole and readable copy in the place of the ledger, and sees to it that the
+// Restore puts a whole and readable copy in the place of the ledger, and sees to it that the
 // next start finds it to be older than the world. It returns where the ledger that was there is kept; "" where there was
 // none. What it does is told in lines.
-func PutBack(ctx context.Context, path, backup string, now time.Time, tell func(line string)) (kept string, err error) {
+func Restore(ctx context.Context, path, backup string, now time.Time, notice func(line string)) (kept string, err error) {
 	if info, err := os.Stat(backup); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return "", cause.Fail(err, "there is no backup in "+backup, "name the file of an `earshot backup`")
 	}
@@ -71,10 +71,10 @@ func PutBack(ctx context.Context, path, backup string, now time.Time, tell func(
 		return "", err
 	}
 	if fresh {
-		tell("Key: there was none in " + cause.OneLine(path) +
+		notice("Key: there was none in " + cause.OneLine(path) +
 			", and a new one was made. Secrets in the copy cannot be read with it; put the old file key back if you have it.")
 	}
-	tell("Looking through " + cause.OneLine(backup) + ".")
+	notice("Looking through " + cause.OneLine(backup) + ".")
 	copied := data.File(datadir.LedgerFile + ".restoring")
 	for _, end := range []string{"", "-wal", "-shm"} {
 		_ = os.Remove(copied + end) // of a restore that was broken off
@@ -82,20 +82,20 @@ func PutBack(ctx context.Context, path, backup string, now time.Time, tell func(
 	if err := copyWhole(backup, copied); err != nil {
 		return "", cause.Fail(err, "the backup cannot be copied", "make room on the disk of "+path)
 	}
-	lived, err := readThrough(ctx, copied, backup)
+	incarnations, err := readThrough(ctx, copied, backup)
 	if err != nil {
 		_ = os.Remove(copied)
 		return "", err
 	}
-	if err := ahead(data, lived); err != nil {
+	if err := ahead(data, incarnations); err != nil {
 		return "", err
 	}
-	return putInPlace(ctx, data, copied, now)
+	return replace(ctx, data, copied, now)
 }
 
 // readThrough opens the copy once: a newer, damaged or strange one is refused while nothing
 // has changed. It tells the copy's own count.
-func readThrough(ctx context.Context, copied, backup string) (lived int64, err error) {
+func readThrough(ctx context.Context, copied, backup string) (incarnations int64, err error) {
 	if err := sqlite.Verify(ctx, copied); err != nil {
 		return 0, instance.LedgerFailure(backup, err)
 	}
@@ -103,20 +103,20 @@ func readThrough(ctx context.Context, copied, backup string) (lived int64, err e
 	if err != nil {
 		return 0, instance.LedgerFailure(backup, err)
 	}
-	lived, err = kernel.IncarnationCount(ctx, s)
+	incarnations, err = kernel.IncarnationCount(ctx, s)
 	if err = errors.Join(err, s.Close()); err != nil {
 		return 0, instance.LedgerFailure(backup, err)
 	}
-	return lived, nil
+	return incarnations, nil
 }
 
 // ahead moves the counter beside the ledger on, so that the ledger which is put there now is
 // behind it.
-func ahead(data *datadir.Dir, lived int64) error {
+func ahead(data *datadir.Dir, incarnations int64) error {
 	counter := &datadir.Counter{Path: data.File(datadir.CounterFile), Trouble: func(error) {}}
 	n, err := counter.Load()
 	if err == nil {
-		err = counter.Store(max(n, lived) + 1)
+		err = counter.Store(max(n, incarnations) + 1)
 	}
 	if err != nil {
 		return cause.Fail(err, "the counter beside the ledger cannot be written", "look at who may write to "+data.Path)
@@ -124,14 +124,14 @@ func ahead(data *datadir.Dir, lived int64) error {
 	return nil
 }
 
-// putInPlace keeps the ledger that was there under another name, which it tells.
-func putInPlace(ctx context.Context, data *datadir.Dir, copied string, at time.Time) (kept string, err error) {
+// replace keeps the ledger that was there under another name, which it tells.
+func replace(ctx context.Context, data *datadir.Dir, copied string, at time.Time) (kept string, err error) {
 	now := data.File(datadir.LedgerFile)
 	if datadir.Exists(now) {
 		if s, err := sqlite.Open(ctx, sqlite.Options{Path: now}); err == nil {
 			_ = s.Close() // what its log holds is in the file now
 		}
-		kept, err = keepAside(now, data.File("ledger-before-"+at.UTC().Format("20060102T150405Z")))
+		kept, err = setAside(now, data.File("ledger-before-"+at.UTC().Format("20060102T150405Z")))
 		if err != nil {
 			return "", cause.Fail(err, "the ledger that is there cannot be kept", "look at who may write to "+data.Path)
 		}
@@ -142,10 +142,10 @@ func putInPlace(ctx context.Context, data *datadir.Dir, copied string, at time.T
 	return kept, nil
 }
 
-// keepAside gives a ledger a second name that nothing has yet, with what was left beside it. The
+// setAside gives a ledger a second name that nothing has yet, with what was left beside it. The
 // file stays under its own, where the file system can do that, until another is put in its
 // place: a start in between must not find nothing and begin a new ledger.
-func keepAside(ledger, name string) (kept string, err error) {
+func setAside(ledger, name string) (kept string, err error) {
 	kept = name + ".db"
 	for n := 2; datadir.Exists(kept); n++ { // of another restore in the same second
 		kept = fmt.Sprintf("%s-%d.db", name, n)

@@ -31,7 +31,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	if _, err := backup.PutBack(ctx, data, copied, time.Now(), func(string) {}); err != nil {
+	if _, err := backup.Restore(ctx, data, copied, time.Now(), func(string) {}); err != nil {
 		panic(err)
 	}
 	i := opened()

@@ -24,7 +24,7 @@ type plan struct {
 	project  string
 	random   io.Reader
 	key      []byte
-	kept     map[string]Login // those that were drawn for this process, by user
+	existing map[string]Login // those that were drawn for this process, by user
 	kernel   *server.Account
 	accounts []*server.Account
 	users    []*server.User
@@ -32,7 +32,7 @@ type plan struct {
 	responder, publisher, streams Login
 	principals                    map[Principal]Credentials
 
-	faces map[string]*server.Account // of the tools, by name
+	discovery map[string]*server.Account // of the tools, by name
 }
 
 // rights are what one login may do; an empty list means nothing.
@@ -42,14 +42,14 @@ type rights struct {
 }
 
 // newPlan makes the plan of a server, with the logins that an earlier one has drawn.
-func newPlan(o Options, kept map[string]Login) (*plan, error) {
+func newPlan(o Options, existing map[string]Login) (*plan, error) {
 	kernel := server.NewAccount(kernelAccount)
 	p := &plan{
 		project: o.Project, random: o.Rand, key: o.Key, kernel: kernel,
 		accounts: []*server.Account{kernel}, principals: map[Principal]Credentials{},
-		kept: map[string]Login{}, faces: map[string]*server.Account{},
+		existing: map[string]Login{}, discovery: map[string]*server.Account{},
 	}
-	maps.Copy(p.kept, kept)
+	maps.Copy(p.existing, existing)
 	if err := p.addKernel(o); err != nil {
 		return nil, err
 	}
@@ -109,36 +109,36 @@ func (p *plan) addKernel(o Options) error {
 func (p *plan) addPrincipal(c Credentials) error {
 	who := c.Principal
 	kind := strings.ToUpper(string(who.Kind))
-	mouth, r, err := p.addMouth(kind+"RPC_"+who.Name, who)
+	account, r, err := p.addRequestAccount(kind+"RPC_"+who.Name, who)
 	if err != nil {
 		return err
 	}
-	p.addUser(mouth, c.Mouth, true, r)
-	if err := p.addEar(kind+"_"+who.Name, c.Ear, heardBy(p.project, who)); err != nil {
+	p.addUser(account, c.Request, true, r)
+	if err := p.addSubscribeAccount(kind+"_"+who.Name, c.Subscribe, subjectsOf(p.project, who)); err != nil {
 		return err
 	}
 	if who.Kind == Tool {
-		p.addFace(kind+"SRV_"+who.Name, c.Face, who.Name)
+		p.addDiscoveryAccount(kind+"SRV_"+who.Name, c.Discovery, who.Name)
 	}
 	p.principals[who] = c
 	return nil
 }
 
-// addFace makes an account that is asked who its service is, and can answer that alone.
-func (p *plan) addFace(account string, l Login, name string) {
+// addDiscoveryAccount makes an account that is asked who its service is, and can answer that alone.
+func (p *plan) addDiscoveryAccount(account string, l Login, name string) {
 	a := p.addAccount(account)
-	p.faces[name] = a
+	p.discovery[name] = a
 	p.addUser(a, l, false, rights{publish: []string{answerPrefix + ">"}, subscribe: askedOf(name), ways: []string{inProcess, standard}})
 }
 
-// addLook lets an operator's mouth ask every service who it is.
-func (p *plan) addLook(a *server.Account, account string, r *rights) error {
-	for _, name := range slices.Sorted(maps.Keys(p.faces)) {
+// allowDiscovery lets an operator's mouth ask every service who it is.
+func (p *plan) allowDiscovery(a *server.Account, account string, r *rights) error {
+	for _, name := range slices.Sorted(maps.Keys(p.discovery)) {
 		for _, subject := range askedOf(name) {
 			// Each of the replicas of a service answers: more than one answer comes.
-			err := p.faces[name].AddServiceExportWithResponse(subject, server.Streamed, []*server.Account{a})
+			err := p.discovery[name].AddServiceExportWithResponse(subject, server.Streamed, []*server.Account{a})
 			if err == nil {
-				err = a.AddServiceImport(p.faces[name], subject, subject)
+				err = a.AddServiceImport(p.discovery[name], subject, subject)
 			}
 			if err != nil {
 				return planError(account, subject, err)
@@ -149,13 +149,13 @@ func (p *plan) addLook(a *server.Account, account string, r *rights) error {
 	return nil
 }
 
-// addMouth makes an account that may ask for the operations of who's kind and hears
+// addRequestAccount makes an account that may ask for the operations of who's kind and hears
 // its answers.
-func (p *plan) addMouth(account string, who Principal) (*server.Account, rights, error) {
+func (p *plan) addRequestAccount(account string, who Principal) (*server.Account, rights, error) {
 	a := p.addAccount(account)
 	r := rights{ways: []string{inProcess, standard}}
 	if who.Kind == Operator {
-		err := p.addLook(a, account, &r)
+		err := p.allowDiscovery(a, account, &r)
 		return a, r, err
 	}
 	for _, op := range opsByKind[who.Kind] {
@@ -168,7 +168,7 @@ func (p *plan) addMouth(account string, who Principal) (*server.Account, rights,
 		}
 		r.publish = append(r.publish, local)
 	}
-	if who.Kind == Foreign {
+	if who.Kind == External {
 		local, sent := commandOf(p.project), sentPattern(p.project, who.Name)
 		if err := p.kernel.AddServiceExport(sent, []*server.Account{a}); err != nil {
 			return nil, rights{}, planError(account, sent, err)
@@ -181,9 +181,9 @@ func (p *plan) addMouth(account string, who Principal) (*server.Account, rights,
 	return a, r, nil
 }
 
-// addEar makes an account that hears some subjects of the kernel's and can do nothing
+// addSubscribeAccount makes an account that hears some subjects of the kernel's and can do nothing
 // else.
-func (p *plan) addEar(account string, l Login, hears []string) error {
+func (p *plan) addSubscribeAccount(account string, l Login, hears []string) error {
 	a := p.addAccount(account)
 	for _, subject := range hears {
 		// The list of an export is never empty: that would mean everybody.

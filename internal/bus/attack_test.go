@@ -279,7 +279,7 @@ func (w *world) checkIdentity(t *testing.T, s seat) {
 		for _, op := range bus.Ops(s.who.Kind) {
 			mine[op] = true
 		}
-		mine[bus.OpCommand] = s.who.Kind == bus.Foreign // what it publishes to a tool's subject goes to the kernel
+		mine[bus.OpCommand] = s.who.Kind == bus.External // what it publishes to a tool's subject goes to the kernel
 	}
 	got := w.takeAsked()
 	if s.asks && len(got) == 0 {

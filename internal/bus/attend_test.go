@@ -34,7 +34,7 @@ func TestAttend(t *testing.T) {
 	for _, last := range []error{nil, fatal, bus.ErrNotAllowed} {
 		ends := []error{bus.ErrDisconnected, bus.ErrTimeout, last, errors.New("begun again")}
 		runs := 0
-		err := client.Attend(t.Context(), func(context.Context) error {
+		err := client.Reconnect(t.Context(), func(context.Context) error {
 			runs++
 			return ends[runs-1]
 		})
@@ -55,7 +55,7 @@ func TestAttendEnds(t *testing.T) {
 		t.Parallel()
 		_, _, client := attended(t)
 		ctx, end := context.WithCancel(t.Context())
-		must(t, client.Attend(ctx, func(own context.Context) error {
+		must(t, client.Reconnect(ctx, func(own context.Context) error {
 			end()
 			return until(own)
 		}))
@@ -63,7 +63,7 @@ func TestAttendEnds(t *testing.T) {
 	t.Run("closed", func(t *testing.T) {
 		t.Parallel()
 		_, _, client := attended(t)
-		err := client.Attend(t.Context(), func(own context.Context) error {
+		err := client.Reconnect(t.Context(), func(own context.Context) error {
 			client.Close()
 			return until(own)
 		})
@@ -72,7 +72,7 @@ func TestAttendEnds(t *testing.T) {
 	t.Run("let in no more", func(t *testing.T) {
 		t.Parallel()
 		server, at, client := attended(t)
-		err := client.Attend(t.Context(), func(own context.Context) error {
+		err := client.Reconnect(t.Context(), func(own context.Context) error {
 			server.Close()
 			key := make([]byte, 32)
 			_, err := rand.Read(key)

@@ -16,20 +16,20 @@ import (
 
 // Client is one principal's end of the bus. It is safe for use by several goroutines.
 type Client struct {
-	credentials Credentials
-	timeout     time.Duration
-	log         *slog.Logger
-	mouth, ear  *conn
-	open        func(context.Context, Login) (*conn, error)
-	release     func()
+	credentials             Credentials
+	timeout                 time.Duration
+	log                     *slog.Logger
+	requests, subscriptions *conn
+	open                    func(context.Context, Login) (*conn, error)
+	release                 func()
 
 	asking sync.WaitGroup // requests under way; counted in under mu
 
-	mu     sync.Mutex
-	closed bool
-	mute   bool // the bus is closing: no request is taken
-	subs   map[*Subscription]struct{}
-	faces  map[*face]struct{}
+	mu         sync.Mutex
+	closed     bool
+	mute       bool // the bus is closing: no request is taken
+	subs       map[*Subscription]struct{}
+	responders map[*discoveryResponder]struct{}
 }
 
 // DialOptions are the options of Dial.
@@ -62,24 +62,24 @@ func outside(url string) nats.Option {
 }
 
 func connect(ctx context.Context, c Credentials, timeout time.Duration, log *slog.Logger, dial func(context.Context, Login) (*conn, error)) (*Client, error) {
-	mouth, err := dial(ctx, c.Mouth)
+	requests, err := dial(ctx, c.Request)
 	if err != nil {
 		return nil, err
 	}
-	ear, err := dial(ctx, c.Ear)
+	subscriptions, err := dial(ctx, c.Subscribe)
 	if err != nil {
-		mouth.close()
+		requests.close()
 		return nil, err
 	}
 	return &Client{
-		credentials: c, timeout: timeout, log: log, mouth: mouth, ear: ear, open: dial,
-		subs: map[*Subscription]struct{}{}, faces: map[*face]struct{}{}, release: func() {},
+		credentials: c, timeout: timeout, log: log, requests: requests, subscriptions: subscriptions, open: dial,
+		subs: map[*Subscription]struct{}{}, responders: map[*discoveryResponder]struct{}{}, release: func() {},
 	}, nil
 }
 
 // Life is a context that ends when the connection is closed for good: by Close, or by the
 // server, which does not take the credentials any more.
-func (c *Client) Life() context.Context { return c.mouth.life }
+func (c *Client) Life() context.Context { return c.requests.life }
 
 // Principal returns who this is.
 func (c *Client) Principal() Principal { return c.credentials.Principal }
@@ -101,7 +101,7 @@ func (c *Client) Request(ctx context.Context, op string, request []byte) ([]byte
 		return nil, err
 	}
 	defer c.asking.Done()
-	answer, sent, err := c.mouth.request(ctx, askSubject(c.credentials.Project, op), request)
+	answer, sent, err := c.requests.request(ctx, askSubject(c.credentials.Project, op), request)
 	if err != nil {
 		return nil, wireError("request "+op, sent, err)
 	}
@@ -114,10 +114,10 @@ func (c *Client) Commands(ctx context.Context, h func(context.Context, Message))
 	return c.listen(ctx, Tool, commandsTo(c.credentials.Project, c.Principal()), h)
 }
 
-// Doorbells hears the doorbell of this agent. Kinds Agent and Foreign only. See
+// SubscribeWakeups hears the doorbell of this agent. Kinds Agent and Foreign only. See
 // [Subscription].
-func (c *Client) Doorbells(ctx context.Context, h func(context.Context, Message)) (*Subscription, error) {
-	return c.listen(ctx, Agent, []string{doorbellOf(c.credentials.Project, c.Principal())}, h)
+func (c *Client) SubscribeWakeups(ctx context.Context, h func(context.Context, Message)) (*Subscription, error) {
+	return c.listen(ctx, Agent, []string{wakeupOf(c.credentials.Project, c.Principal())}, h)
 }
 
 // Broadcasts hears the project's broadcasts. Kind Hub only. See [Subscription].
@@ -128,7 +128,7 @@ func (c *Client) Broadcasts(ctx context.Context, h func(context.Context, Message
 // Progress hears how far calls are: a message on `….evt.tool.<target>.progress` for each
 // step that a tool has told. Kind Operator only. See [Subscription].
 func (c *Client) Progress(ctx context.Context, h func(context.Context, Message)) (*Subscription, error) {
-	return c.listen(ctx, Operator, heardBy(c.credentials.Project, c.Principal()), h)
+	return c.listen(ctx, Operator, subjectsOf(c.credentials.Project, c.Principal()), h)
 }
 
 // Send sends a message of the tool protocol to the kernel and returns its answer as it
@@ -136,7 +136,7 @@ func (c *Client) Progress(ctx context.Context, h func(context.Context, Message))
 // only. Errors: as [Client.Request], and invalid for a subject or header that cannot be
 // sent as it is.
 func (c *Client) Send(ctx context.Context, m Message) ([]byte, error) {
-	if who := c.Principal(); who.Kind != Foreign {
+	if who := c.Principal(); who.Kind != External {
 		return nil, &Error{Code: CodeNotAllowed, Message: fmt.Sprintf("send: %s asks by operations; only a foreign peer sends messages", who)}
 	}
 	project := c.credentials.Project
@@ -149,7 +149,7 @@ func (c *Client) Send(ctx context.Context, m Message) ([]byte, error) {
 	}
 	ctx, cancel := bounded(ctx, c.timeout)
 	defer cancel()
-	answer, sent, err := c.mouth.ask(ctx, out)
+	answer, sent, err := c.requests.ask(ctx, out)
 	if err != nil {
 		return nil, wireError("send "+m.Subject, sent, err)
 	}
@@ -158,7 +158,7 @@ func (c *Client) Send(ctx context.Context, m Message) ([]byte, error) {
 
 func (c *Client) listen(ctx context.Context, kind Kind, subjects []string, h func(context.Context, Message)) (*Subscription, error) {
 	who := c.Principal()
-	if who.Kind != kind && (who.Kind != Foreign || kind == Hub || kind == Operator) {
+	if who.Kind != kind && (who.Kind != External || kind == Hub || kind == Operator) {
 		return nil, &Error{Code: CodeNotAllowed, Message: fmt.Sprintf("listen: %s does not hear what a %s hears", who, kind)}
 	}
 	c.mu.Lock()
@@ -219,7 +219,7 @@ func (c *Client) Close() {
 	c.mu.Lock()
 	again := c.closed
 	c.closed = true
-	subs, faces := slices.Collect(maps.Keys(c.subs)), slices.Collect(maps.Keys(c.faces))
+	subs, faces := slices.Collect(maps.Keys(c.subs)), slices.Collect(maps.Keys(c.responders))
 	c.mu.Unlock()
 	for _, s := range subs {
 		s.Close()
@@ -228,11 +228,11 @@ func (c *Client) Close() {
 		f.close()
 	}
 	if again {
-		<-c.mouth.closed
-		<-c.ear.closed
+		<-c.requests.closed
+		<-c.subscriptions.closed
 		return
 	}
-	c.mouth.close()
-	c.ear.close()
+	c.requests.close()
+	c.subscriptions.close()
 	c.release()
 }

@@ -107,8 +107,8 @@ func TestDialErrors(t *testing.T) {
 	c, err := server.Credentials(worker)
 	must(t, err)
 	for name, spoil := range map[string]func(*bus.Credentials){
-		"mouth": func(c *bus.Credentials) { c.Mouth.Password = "wrong" },
-		"ear":   func(c *bus.Credentials) { c.Ear.Password = "wrong" },
+		"mouth": func(c *bus.Credentials) { c.Request.Password = "wrong" },
+		"ear":   func(c *bus.Credentials) { c.Subscribe.Password = "wrong" },
 	} {
 		bad := c
 		spoil(&bad)
@@ -182,7 +182,7 @@ func TestOnlyTheRightKindListens(t *testing.T) {
 	for _, p := range []bus.Principal{worker, files, desk} {
 		c := client(t, server, p)
 		for kind, hear := range map[bus.Kind]func(context.Context, func(context.Context, bus.Message)) (*bus.Subscription, error){
-			bus.Agent: c.Doorbells, bus.Tool: c.Commands, bus.Hub: c.Broadcasts,
+			bus.Agent: c.SubscribeWakeups, bus.Tool: c.Commands, bus.Hub: c.Broadcasts,
 		} {
 			sub, err := hear(t.Context(), none)
 			if kind == p.Kind {
@@ -259,11 +259,11 @@ func TestCredentialsAreSecretAndUnique(t *testing.T) {
 		c, err := server.Credentials(p)
 		must(t, err)
 		var log strings.Builder
-		slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "login", c.Mouth)
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "login", c.Request)
 		text := fmt.Sprintf("%v %+v %#v %s", c, c, c, &log)
-		logins := []bus.Login{c.Mouth, c.Ear}
+		logins := []bus.Login{c.Request, c.Subscribe}
 		if p.Kind == bus.Tool {
-			logins = append(logins, c.Face)
+			logins = append(logins, c.Discovery)
 		}
 		for _, l := range logins {
 			if len(l.Password) < 43 || len(l.Inbox) < 22 {

@@ -18,9 +18,9 @@ type conn struct {
 	closed  chan struct{}
 	life    context.Context //nolint:containedctx // as closed, for those who derive from it
 
-	mu    sync.Mutex
-	alive context.Context //nolint:containedctx // it is the life of the connection, not of a call
-	lose  context.CancelCauseFunc
+	mu      sync.Mutex
+	current context.Context //nolint:containedctx // it is the life of the connection, not of a call
+	lose    context.CancelCauseFunc
 }
 
 // errLost is why the context of a connection ends. The library itself would let a
@@ -66,7 +66,7 @@ func dial(ctx context.Context, l Login, timeout time.Duration, log *slog.Logger,
 func (c *conn) revive() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.alive, c.lose = context.WithCancelCause(context.Background())
+	c.current, c.lose = context.WithCancelCause(context.Background())
 }
 
 func (c *conn) lost() {
@@ -79,7 +79,7 @@ func (c *conn) lost() {
 // errLost. Done has to be called. The error is why nothing can be done at all.
 func (c *conn) live(ctx context.Context) (bounded context.Context, done func(), err error) {
 	c.mu.Lock()
-	alive := c.alive
+	alive := c.current
 	c.mu.Unlock()
 	switch {
 	case ctx.Err() != nil:

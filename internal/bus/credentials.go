@@ -36,12 +36,12 @@ type Credentials struct {
 	URL       string    `json:"url,omitempty"`
 	Project   string    `json:"project"`
 	Principal Principal `json:"principal"`
-	// Mouth asks the kernel and hears its answers. Ear hears commands, the doorbell or
+	// Request asks the kernel and hears its answers. Ear hears commands, the doorbell or
 	// broadcasts, and publishes nothing.
-	Mouth Login `json:"mouth"`
-	Ear   Login `json:"ear"`
-	// Face answers discovery ($SRV) and does nothing else. Kind Tool only.
-	Face Login `json:"face,omitzero"`
+	Request   Login `json:"mouth"`
+	Subscribe Login `json:"ear"`
+	// Discovery answers discovery ($SRV) and does nothing else. Kind Tool only.
+	Discovery Login `json:"face,omitzero"`
 	// Tools are the names of tools that it may register beside its own, see [Credentials.Owns].
 	// Kinds Tool and Foreign only.
 	Tools []string `json:"tools,omitempty"`
@@ -60,12 +60,12 @@ type KernelCredentials struct {
 // login makes the secret of a user: derived from the key where there is one, else drawn, once.
 func (p *plan) login(user string) (Login, error) {
 	if len(p.key) == 0 {
-		l, drawn := p.kept[user]
+		l, drawn := p.existing[user]
 		if drawn {
 			return l, nil
 		}
 		l, err := newLogin(p.random, user)
-		p.kept[user] = l
+		p.existing[user] = l
 		return l, err
 	}
 	derive := func(what string) []byte {
@@ -87,7 +87,7 @@ func NewCredentials(random io.Reader, project string, p Principal) (Credentials,
 // Owns tells whether the name of a tool is one of this principal's: its own name, alone or before a
 // dot, or one on its list. A principal's name has no dot, so that no name begins with those of two.
 func (c Credentials) Owns(tool string) bool {
-	if c.Principal.Kind != Tool && c.Principal.Kind != Foreign {
+	if c.Principal.Kind != Tool && c.Principal.Kind != External {
 		return false
 	}
 	prefix, _, _ := strings.Cut(tool, ".")
@@ -120,9 +120,9 @@ type namedLogin struct {
 // logins are those of the principal's kind.
 func (c *Credentials) logins() []namedLogin {
 	user := string(c.Principal.Kind) + "." + c.Principal.Name
-	all := []namedLogin{{user + ".mouth", &c.Mouth}, {user + ".ear", &c.Ear}}
+	all := []namedLogin{{user + ".mouth", &c.Request}, {user + ".ear", &c.Subscribe}}
 	if c.Principal.Kind == Tool {
-		all = append(all, namedLogin{user + ".face", &c.Face})
+		all = append(all, namedLogin{user + ".face", &c.Discovery})
 	}
 	return all
 }
@@ -136,7 +136,7 @@ func (c Credentials) check(project string) error {
 	if c.Project != project {
 		return invalidf("the credentials of %s are for the project %q; this one is %q", c.Principal, c.Project, project)
 	}
-	if len(c.Tools) > 0 && c.Principal.Kind != Tool && c.Principal.Kind != Foreign {
+	if len(c.Tools) > 0 && c.Principal.Kind != Tool && c.Principal.Kind != External {
 		return invalidf("the credentials of %s list tools, and only a tool service or a foreign peer has any", c.Principal)
 	}
 	for _, tool := range c.Tools {

@@ -47,11 +47,11 @@ func (c *Client) Discoverable(ctx context.Context, card func() Card) (stop func(
 	if who.Kind != Tool {
 		return nil, &Error{Code: CodeNotAllowed, Message: fmt.Sprintf("discovery: %s is not a tool service", who)}
 	}
-	conn, err := c.open(ctx, c.credentials.Face)
+	conn, err := c.open(ctx, c.credentials.Discovery)
 	if err != nil {
 		return nil, err
 	}
-	f := &face{client: c, conn: conn, card: card, began: time.Now().UTC(), id: rand.Text()}
+	f := &discoveryResponder{client: c, conn: conn, card: card, began: time.Now().UTC(), id: rand.Text()}
 	for _, subject := range askedOf(who.Name) {
 		if subject, whole := strings.CutSuffix(subject, ".*"); whole {
 			if err := f.answer(ctx, subject+"."+f.id); err != nil {
@@ -71,12 +71,12 @@ func (c *Client) Discoverable(ctx context.Context, card func() Card) (stop func(
 		conn.close()
 		return nil, errClosed("discovery")
 	}
-	c.faces[f] = struct{}{}
+	c.responders[f] = struct{}{}
 	return f.close, nil
 }
 
-// face answers for one process of a service.
-type face struct {
+// discoveryResponder answers for one process of a service.
+type discoveryResponder struct {
 	client *Client
 	conn   *conn
 	card   func() Card
@@ -85,25 +85,25 @@ type face struct {
 	once   sync.Once
 }
 
-func (f *face) close() {
+func (f *discoveryResponder) close() {
 	f.once.Do(func() {
 		f.client.mu.Lock()
-		delete(f.client.faces, f)
+		delete(f.client.responders, f)
 		f.client.mu.Unlock()
 		f.conn.close()
 	})
 }
 
-func (f *face) answer(ctx context.Context, subject string) error {
-	if _, err := f.conn.nats.Subscribe(subject, f.hear); err != nil {
+func (f *discoveryResponder) answer(ctx context.Context, subject string) error {
+	if _, err := f.conn.nats.Subscribe(subject, f.receive); err != nil {
 		return wireError("discovery", false, err)
 	}
 	return f.conn.confirm(ctx, "discovery", subject)
 }
 
-// hear answers one question. A reply subject that the server did not make is not answered,
+// receive answers one question. A reply subject that the server did not make is not answered,
 // see [service].
-func (f *face) hear(m *nats.Msg) {
+func (f *discoveryResponder) receive(m *nats.Msg) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			f.client.log.Error("bus: discovery panicked", "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
@@ -113,7 +113,7 @@ func (f *face) hear(m *nats.Msg) {
 		return
 	}
 	verb, _, _ := strings.Cut(strings.TrimPrefix(m.Subject, discoveryPrefix), ".")
-	raw, err := json.Marshal(f.says(verb))
+	raw, err := json.Marshal(f.reply(verb))
 	if err == nil {
 		err = f.conn.nats.Publish(m.Reply, raw)
 	}
@@ -122,13 +122,13 @@ func (f *face) hear(m *nats.Msg) {
 	}
 }
 
-func (f *face) says(verb string) any {
+func (f *discoveryResponder) reply(verb string) any {
 	card, who := f.card(), f.client.credentials
-	id := micro.ServiceIdentity{Name: who.Principal.Name, ID: f.id, Version: told(card.Version), Metadata: card.Metadata}
+	id := micro.ServiceIdentity{Name: who.Principal.Name, ID: f.id, Version: semanticVersion(card.Version), Metadata: card.Metadata}
 	if id.Metadata == nil {
 		id.Metadata = map[string]string{}
 	}
-	subject := heardBy(who.Project, who.Principal)[0]
+	subject := subjectsOf(who.Project, who.Principal)[0]
 	switch verb {
 	case verbInfo:
 		info := micro.Info{ServiceIdentity: id, Type: micro.InfoResponseType, Description: card.Description, Endpoints: []micro.EndpointInfo{}}
@@ -156,8 +156,8 @@ func (f *face) says(verb string) any {
 // semantic is the form of versions that the protocol demands (semver.org).
 var semantic = regexp.MustCompile(`^(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
 
-// told is a version as the protocol takes it.
-func told(version string) string {
+// semanticVersion is a version as the protocol takes it.
+func semanticVersion(version string) string {
 	if version = strings.TrimPrefix(version, "v"); semantic.MatchString(version) {
 		return version
 	}

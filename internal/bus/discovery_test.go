@@ -62,7 +62,7 @@ func TestDiscovery(t *testing.T) {
 			must(t, err)
 			_, err = replica.Discoverable(t.Context(), func() bus.Card { return card })
 			must(t, err)
-			login := w.credentials(t, overseer).Mouth
+			login := w.credentials(t, overseer).Request
 			nc := w.raw(t, login)
 			pings := asksAll(t, nc, login, "$SRV.PING", 2) // the victim's service is not there
 			var ids []string
@@ -92,7 +92,7 @@ func TestDiscovery(t *testing.T) {
 			stop()
 			asksAll(t, nc, login, "$SRV.PING", 1)
 			for _, other := range []bus.Principal{worker, victimTool, desk} {
-				l := w.credentials(t, other).Mouth
+				l := w.credentials(t, other).Request
 				raw := w.raw(t, l)
 				if !isRefused(t, raw, "$SRV.PING", func() { send(raw, "$SRV.PING", l.Inbox+".x", "") }) {
 					t.Errorf("%s may ask", other)
@@ -116,7 +116,7 @@ func TestVersions(t *testing.T) {
 	var version atomic.Pointer[string]
 	_, err := w.clients[files].Discoverable(t.Context(), func() bus.Card { return bus.Card{Version: *version.Load()} })
 	must(t, err)
-	login := w.credentials(t, overseer).Mouth
+	login := w.credentials(t, overseer).Request
 	nc := w.raw(t, login)
 	for _, tt := range []struct{ version, want string }{
 		{"", "0.0.0"},
@@ -181,11 +181,11 @@ func TestKnownCredentials(t *testing.T) {
 		server.Close()
 	}
 	damaged := map[string]func(*bus.Credentials){
-		"another's login":     func(c *bus.Credentials) { c.Mouth.User = "kernel.publisher" },
-		"an open inbox":       func(c *bus.Credentials) { c.Mouth.Inbox = ">" },
-		"an inbox of others":  func(c *bus.Credentials) { c.Mouth.Inbox = "_INBOX_*" },
-		"a hash as password":  func(c *bus.Credentials) { c.Ear.Password = "$2a$10$" + strings.Repeat("x", 53) },
-		"a short password":    func(c *bus.Credentials) { c.Face.Password = "x" },
+		"another's login":     func(c *bus.Credentials) { c.Request.User = "kernel.publisher" },
+		"an open inbox":       func(c *bus.Credentials) { c.Request.Inbox = ">" },
+		"an inbox of others":  func(c *bus.Credentials) { c.Request.Inbox = "_INBOX_*" },
+		"a hash as password":  func(c *bus.Credentials) { c.Subscribe.Password = "$2a$10$" + strings.Repeat("x", 53) },
+		"a short password":    func(c *bus.Credentials) { c.Discovery.Password = "x" },
 		"another project":     func(c *bus.Credentials) { c.Project = "other" },
 		"an unknown kind":     func(c *bus.Credentials) { c.Principal.Kind = "root" },
 		"a name with a dot":   func(c *bus.Credentials) { c.Principal.Name = "a.b" },

@@ -87,8 +87,8 @@ func errClosed(what string) error {
 // As gives an error that no repetition can mend a code of the protocol, for those who ask
 // the kernel over the bus: they try again what has none.
 func (e *Error) As(target any) bool {
-	fault, wanted := target.(**api.Fault)
-	if !wanted {
+	fault, isFault := target.(**api.Fault)
+	if !isFault {
 		return false
 	}
 	var code utp.Code

@@ -3,7 +3,7 @@ package bus
 import "net"
 
 // ForeignAtOnce is how many commands of foreign peers are handled at once.
-const ForeignAtOnce = foreignAtOnce
+const ForeignAtOnce = externalAtOnce
 
 // The tests attack the server with connections of their own.
 

@@ -192,7 +192,7 @@ func TestForeignReplySubjectIsNotServed(t *testing.T) {
 		return nil
 	}))
 	w := &world{server: server}
-	nc := w.raw(t, w.credentials(t, worker).Mouth)
+	nc := w.raw(t, w.credentials(t, worker).Request)
 	send(nc, opSubject("claim"), "$JS.ACK.other.pull.1.1.1.1.1", "forged")
 	send(nc, opSubject("claim"), "", "no answer wanted")
 	must(t, nc.FlushTimeout(patience))
@@ -224,13 +224,13 @@ func TestWrongCredentialsAreRefused(t *testing.T) {
 			agent, tool := w.credentials(t, worker), w.credentials(t, files)
 			tests := map[string][]nats.Option{
 				"none":                        nil,
-				"unknown user":                {nats.UserInfo("nobody", agent.Mouth.Password)},
-				"no password":                 {nats.UserInfo(agent.Mouth.User, "")},
-				"wrong password":              {nats.UserInfo(agent.Mouth.User, "wrong")},
-				"another's password":          {nats.UserInfo(tool.Ear.User, tool.Mouth.Password)},
-				"password and more":           {nats.UserInfo(agent.Mouth.User, agent.Mouth.Password+"x")},
-				"half a password":             {nats.UserInfo(agent.Mouth.User, agent.Mouth.Password[:20])},
-				"password as a token":         {nats.Token(agent.Mouth.Password)},
+				"unknown user":                {nats.UserInfo("nobody", agent.Request.Password)},
+				"no password":                 {nats.UserInfo(agent.Request.User, "")},
+				"wrong password":              {nats.UserInfo(agent.Request.User, "wrong")},
+				"another's password":          {nats.UserInfo(tool.Subscribe.User, tool.Request.Password)},
+				"password and more":           {nats.UserInfo(agent.Request.User, agent.Request.Password+"x")},
+				"half a password":             {nats.UserInfo(agent.Request.User, agent.Request.Password[:20])},
+				"password as a token":         {nats.Token(agent.Request.Password)},
 				"user of the system":          {nats.UserInfo("sys", "sys")},
 				"the kernel without password": {nats.UserInfo("kernel.publisher", "")},
 			}
@@ -248,7 +248,7 @@ func TestWrongCredentialsAreRefused(t *testing.T) {
 					t.Errorf("%s: refused with %v, expected an authorization error", name, err)
 				}
 			}
-			for _, l := range []bus.Login{agent.Mouth, tool.Mouth, tool.Ear} {
+			for _, l := range []bus.Login{agent.Request, tool.Request, tool.Subscribe} {
 				w.raw(t, l) // and the right ones are let in
 			}
 		})
@@ -259,7 +259,7 @@ func TestWrongCredentialsAreRefused(t *testing.T) {
 func TestHandmadeProtocol(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, setting{name: "listening", listen: true})
-	agent := w.credentials(t, worker).Mouth
+	agent := w.credentials(t, worker).Request
 	publisher := w.server.PublisherLogin()
 	login := func(l bus.Login, more string) string {
 		return fmt.Sprintf(`CONNECT {"verbose":false,"headers":true,"no_responders":true,"user":%q,"pass":%q%s}`, l.User, l.Password, more) + "\r\n"

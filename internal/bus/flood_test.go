@@ -57,10 +57,10 @@ func newAsker(t *testing.T, server *bus.Server, p bus.Principal, op string) *ask
 	t.Helper()
 	c, err := server.Credentials(p)
 	must(t, err)
-	nc, err := nats.Connect(c.URL, nats.UserInfo(c.Mouth.User, c.Mouth.Password), nats.CustomInboxPrefix(c.Mouth.Inbox), nats.Timeout(patience))
+	nc, err := nats.Connect(c.URL, nats.UserInfo(c.Request.User, c.Request.Password), nats.CustomInboxPrefix(c.Request.Inbox), nats.Timeout(patience))
 	must(t, err)
 	t.Cleanup(nc.Close)
-	a := &asker{t: t, nc: nc, inbox: c.Mouth.Inbox + ".x", subj: opSubject(op), answers: make(chan *nats.Msg, 64)}
+	a := &asker{t: t, nc: nc, inbox: c.Request.Inbox + ".x", subj: opSubject(op), answers: make(chan *nats.Msg, 64)}
 	_, err = nc.ChanSubscribe(a.inbox, a.answers)
 	must(t, err)
 	return a

@@ -9,18 +9,18 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// foreignAtOnce is how many commands of foreign peers are handled at once. They have a lane
+// externalAtOnce is how many commands of foreign peers are handled at once. They have a lane
 // of their own: a flood of them waits there, and holds up no request of anybody else.
-const foreignAtOnce = 8
+const externalAtOnce = 8
 
-// hearForeign hears the commands that foreign peers send. The library keeps what waits, up
+// listenExternal hears the commands that foreign peers send. The library keeps what waits, up
 // to its own limits; beyond them it drops messages and says so, and a sender who asked for
 // an answer gets none, and sends again.
-func (s *service) hearForeign(ctx, accepting context.Context) error {
-	lane := make(chan *nats.Msg)
+func (s *service) listenExternal(ctx, accepting context.Context) error {
+	queue := make(chan *nats.Msg)
 	sub, err := s.kernel.responder.nats.QueueSubscribe(sentPattern(s.kernel.project, "*"), "kernel", func(m *nats.Msg) {
 		select {
-		case lane <- m:
+		case queue <- m:
 		case <-accepting.Done():
 			s.refuse(m, refusedStopping)
 		}
@@ -32,24 +32,24 @@ func (s *service) hearForeign(ctx, accepting context.Context) error {
 		_ = sub.Unsubscribe() // lost or refused, it hears nothing anyway
 		return err
 	}
-	for range foreignAtOnce {
-		s.running.Go(func() { s.workForeign(ctx, accepting, lane) })
+	for range externalAtOnce {
+		s.running.Go(func() { s.runExternal(ctx, accepting, queue) })
 	}
 	return nil
 }
 
-func (s *service) workForeign(ctx, accepting context.Context, lane <-chan *nats.Msg) {
+func (s *service) runExternal(ctx, accepting context.Context, queue <-chan *nats.Msg) {
 	for {
 		select {
-		case m := <-lane:
-			s.answerForeign(ctx, m)
+		case m := <-queue:
+			s.answerExternal(ctx, m)
 		case <-accepting.Done():
 			return
 		}
 	}
 }
 
-func (s *service) answerForeign(ctx context.Context, m *nats.Msg) {
+func (s *service) answerExternal(ctx context.Context, m *nats.Msg) {
 	from, command, ok := senderOf(s.kernel.project, m.Subject)
 	switch {
 	case !ok:

@@ -12,7 +12,7 @@ import (
 )
 
 // foreigner is a third-party peer.
-var foreigner = bus.Principal{Kind: bus.Foreign, Name: "peer"}
+var foreigner = bus.Principal{Kind: bus.External, Name: "peer"}
 
 // A command that a foreign peer sends comes to the kernel, whole and under the peer's name,
 // and to nobody else; what comes back is the kernel's answer.
@@ -93,7 +93,7 @@ func TestForeignHears(t *testing.T) {
 	hear := func(_ context.Context, m bus.Message) { heard <- m.Subject }
 	_, err := c.Commands(t.Context(), hear)
 	must(t, err)
-	_, err = c.Doorbells(t.Context(), hear)
+	_, err = c.SubscribeWakeups(t.Context(), hear)
 	must(t, err)
 	for _, subject := range []string{victimCommand, workerDoorbell, peerCommand} {
 		must(t, kernel.Publish(t.Context(), subject, nil, nil))
@@ -125,7 +125,7 @@ func TestForeignFloodHoldsNobodyUp(t *testing.T) {
 		return request
 	}))
 	w := &world{server: server}
-	nc := w.raw(t, w.credentials(t, foreigner).Mouth)
+	nc := w.raw(t, w.credentials(t, foreigner).Request)
 	for i := range flood {
 		send(nc, filesCommand, "", strconv.Itoa(i))
 	}

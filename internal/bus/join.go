@@ -51,29 +51,29 @@ func Join(ctx context.Context, o JoinOptions) (*Client, error) {
 	}
 }
 
-// Attend runs run for as long as there is a bus to come back to: where it ends because the bus
+// Reconnect runs run for as long as there is a bus to come back to: where it ends because the bus
 // was not there at the moment, it is begun again. Nil once ctx has ended. Errors: refused when
 // the server does not take the credentials any more, closed, and what else run ends with.
-func (c *Client) Attend(ctx context.Context, run func(context.Context) error) error {
-	own, end := context.WithCancel(ctx)
+func (c *Client) Reconnect(ctx context.Context, run func(context.Context) error) error {
+	runCtx, end := context.WithCancel(ctx)
 	defer end()
 	defer context.AfterFunc(c.Life(), end)()
 	for wait := firstPause; ; wait = min(2*wait, lastPause) {
-		err := run(own)
+		err := run(runCtx)
 		switch {
 		case ctx.Err() != nil:
 			return nil // it was told to end, whatever it was about to do
 		case c.Life().Err() != nil:
-			return c.over()
+			return c.closedError()
 		case !passing(err):
 			return err
 		}
-		pause(own, wait)
+		pause(runCtx, wait)
 	}
 }
 
-// over says why the connection was closed for good.
-func (c *Client) over() error {
+// closedError says why the connection was closed for good.
+func (c *Client) closedError() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {

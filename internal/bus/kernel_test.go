@@ -585,19 +585,19 @@ func TestKeyMakesThePasswords(t *testing.T) {
 		{Project: "one", Key: bytes.Repeat([]byte{1}, 32)}, {Project: "one", Key: bytes.Repeat([]byte{2}, 32)}, {Project: "two", Key: bytes.Repeat([]byte{1}, 32)},
 	} {
 		o.Principals = []bus.Principal{worker}
-		var kept bus.Credentials
+		var existing bus.Credentials
 		for try := range 2 {
 			server, err := bus.Start(t.Context(), o)
 			must(t, err)
 			c, err := server.Credentials(worker)
 			must(t, err)
 			server.Close()
-			if try == 1 && !reflect.DeepEqual(c, kept) {
+			if try == 1 && !reflect.DeepEqual(c, existing) {
 				t.Errorf("%s: another start gives other credentials", o.Project)
 			}
-			kept = c
+			existing = c
 		}
-		for _, secret := range []string{kept.Mouth.Password, kept.Mouth.Inbox, kept.Ear.Password, kept.Ear.Inbox} {
+		for _, secret := range []string{existing.Request.Password, existing.Request.Inbox, existing.Subscribe.Password, existing.Subscribe.Inbox} {
 			if seen[secret] {
 				t.Errorf("%s: a secret is used twice", o.Project)
 			}

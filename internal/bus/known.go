@@ -25,10 +25,10 @@ func (s *Server) SetKnown(known []Credentials) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	before := s.now()
-	p, err := s.reload(o, before.kept)
+	p, err := s.reload(o, before.existing)
 	if err == nil && p.adds(before) {
 		// The server starts the imports of those accounts alone that it knew before.
-		p, err = s.reload(o, before.kept)
+		p, err = s.reload(o, before.existing)
 	}
 	if err != nil {
 		return err
@@ -40,8 +40,8 @@ func (s *Server) SetKnown(known []Credentials) error {
 }
 
 // reload has the server take over who o lets in, as at a start, and look at every connection again.
-func (s *Server) reload(o Options, kept map[string]Login) (*plan, error) {
-	p, err := newPlan(o, kept)
+func (s *Server) reload(o Options, existing map[string]Login) (*plan, error) {
+	p, err := newPlan(o, existing)
 	if err != nil {
 		return nil, err
 	}

@@ -167,10 +167,10 @@ func TestKnownRefused(t *testing.T) {
 	must(t, err)
 	defer service.Close()
 	damaged := drawn(t, counter)
-	damaged[0].Mouth.Inbox = ">"
+	damaged[0].Request.Inbox = ">"
 	for name, wrong := range map[string][]bus.Credentials{
 		"damaged": damaged, "of who lives here": drawn(t, worker), "twice": append(drawn(t, words), all...),
-		"third-party": drawn(t, bus.Principal{Kind: bus.Foreign, Name: "worker"}),
+		"third-party": drawn(t, bus.Principal{Kind: bus.External, Name: "worker"}),
 	} {
 		if err := server.SetKnown(wrong); !errors.Is(err, bus.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)

@@ -18,9 +18,9 @@ const (
 	// Operator finds the tool services ($SRV) and hears how far their calls are; it asks
 	// the kernel for nothing.
 	Operator = Kind(api.Operator)
-	// Foreign is a worker or a third-party tool service, which speaks v1r4 only: it hears
+	// External is a worker or a third-party tool service, which speaks v1r4 only: it hears
 	// the doorbell and the commands of its name, and sends commands of its own, to the kernel.
-	Foreign = Kind(api.Foreign)
+	External = Kind(api.External)
 )
 
 // opsByKind is the whole of what each kind may ask for, as [api.Operations] says. An operation that is not in
@@ -50,7 +50,7 @@ func wholeMessage(op string) bool {
 }
 
 // Kinds returns every kind, in a fixed order.
-func Kinds() []Kind { return []Kind{Agent, Tool, Hub, Operator, Foreign} }
+func Kinds() []Kind { return []Kind{Agent, Tool, Hub, Operator, External} }
 
 // Ops returns the operations that a kind may ask of the kernel, in the order of the
 // table; nil for an unknown kind. The slice is the caller's own.

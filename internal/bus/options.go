@@ -115,7 +115,7 @@ func (o Options) check() error {
 		seen[p] = true
 	}
 	for p := range seen {
-		if p.Kind == Foreign && (seen[Principal{Kind: Agent, Name: p.Name}] || seen[Principal{Kind: Tool, Name: p.Name}]) {
+		if p.Kind == External && (seen[Principal{Kind: Agent, Name: p.Name}] || seen[Principal{Kind: Tool, Name: p.Name}]) {
 			return invalidf("the foreign peer %q has the name of an agent or a tool, and would hear its messages; it needs one of its own", p.Name)
 		}
 	}

@@ -43,7 +43,7 @@ func TestListens(t *testing.T) {
 	must(t, err)
 	outside, err := bus.Dial(t.Context(), credentials, bus.DialOptions{})
 	must(t, err)
-	_, err = outside.Doorbells(t.Context(), hear)
+	_, err = outside.SubscribeWakeups(t.Context(), hear)
 	must(t, err)
 	listens(peerCommand, false)
 	_, err = outside.Commands(t.Context(), hear)

@@ -21,15 +21,15 @@ import (
 // has most of it, so that nobody waits for an answer that will never come. It does not answer
 // itself: to write waits for others to read.
 type service struct {
-	kernel   *Kernel
-	handler  Handler
-	sub      *nats.Subscription
-	arrivals chan *nats.Msg
-	waiting  chan *nats.Msg
-	excess   chan *nats.Msg // to be told that too many wait
-	end      context.CancelFunc
-	running  sync.WaitGroup
-	told     time.Time // when a flood was told of last; the dispatcher's
+	kernel        *Kernel
+	handler       Handler
+	sub           *nats.Subscription
+	arrivals      chan *nats.Msg
+	waiting       chan *nats.Msg
+	excess        chan *nats.Msg // to be told that too many wait
+	end           context.CancelFunc
+	running       sync.WaitGroup
+	floodReported time.Time // when a flood was told of last; the dispatcher's
 
 	mu     sync.Mutex
 	shares map[Principal]int // how many requests of each wait
@@ -69,7 +69,7 @@ func newService(ctx context.Context, k *Kernel, h Handler) (*service, error) {
 	}
 	accepting, end := context.WithCancel(ctx)
 	s.end = end
-	if err := s.hearForeign(ctx, accepting); err != nil {
+	if err := s.listenExternal(ctx, accepting); err != nil {
 		end()
 		_ = s.sub.Unsubscribe()
 		return nil, err
@@ -125,8 +125,8 @@ func (s *service) enqueue(m *nats.Msg) {
 
 // dropped tells of a flood, once a second.
 func (s *service) dropped(from Principal) {
-	if now := time.Now(); now.Sub(s.told) >= time.Second {
-		s.told = now
+	if now := time.Now(); now.Sub(s.floodReported) >= time.Second {
+		s.floodReported = now
 		s.kernel.log.Warn("bus: requests dropped, too many wait to be refused", "from", from.String())
 	}
 }

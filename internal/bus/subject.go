@@ -16,20 +16,20 @@ const (
 // A subject of the tool protocol has the project third and the channel fourth; the
 // channel is open everywhere, because a principal serves all channels of its project.
 
-// heardBy is what a principal hears: its commands and cancellations, its doorbell, the
+// subjectsOf is what a principal hears: its commands and cancellations, its doorbell, the
 // broadcasts, or how far calls are.
-func heardBy(project string, p Principal) []string {
+func subjectsOf(project string, p Principal) []string {
 	switch p.Kind {
 	case Tool:
 		return commandsTo(project, p)
 	case Agent:
-		return []string{doorbellOf(project, p)}
+		return []string{wakeupOf(project, p)}
 	case Hub:
 		return []string{broadcastsOf(project)}
 	case Operator:
 		return []string{commandPrefix + project + ".*.evt.tool.*.progress"}
-	case Foreign:
-		return append(commandsTo(project, p), doorbellOf(project, p))
+	case External:
+		return append(commandsTo(project, p), wakeupOf(project, p))
 	default:
 		return nil
 	}
@@ -72,7 +72,7 @@ func commandsTo(project string, p Principal) []string {
 	return all
 }
 
-func doorbellOf(project string, p Principal) string {
+func wakeupOf(project string, p Principal) string {
 	return commandPrefix + project + ".*.cmd.agent." + p.Name + ".wakeup"
 }
 
@@ -83,7 +83,7 @@ func commandOf(project string) string { return commandPrefix + project + ".*.cmd
 // sentPattern is what such a command becomes in the kernel's account: channel, target and
 // suffix of the subject follow the operation.
 func sentPattern(project, name string) string {
-	return servedSubject(project, Principal{Kind: Foreign, Name: name}, OpCommand) + ".*.*.*"
+	return servedSubject(project, Principal{Kind: External, Name: name}, OpCommand) + ".*.*.*"
 }
 
 func broadcastsOf(project string) string { return kernelPrefix + project + ".events.>" }
@@ -109,7 +109,7 @@ func servedPattern(project string) string { return kernelPrefix + project + ".ke
 
 // senderOf reads who sent which command from a subject that sentPattern covers.
 func senderOf(project, subject string) (p Principal, command string, ok bool) {
-	rest, found := strings.CutPrefix(subject, kernelPrefix+project+".kernel."+string(Foreign)+".")
+	rest, found := strings.CutPrefix(subject, kernelPrefix+project+".kernel."+string(External)+".")
 	if !found {
 		return Principal{}, "", false
 	}
@@ -117,7 +117,7 @@ func senderOf(project, subject string) (p Principal, command string, ok bool) {
 	if len(tokens) != 5 || tokens[1] != OpCommand {
 		return Principal{}, "", false
 	}
-	p = Principal{Kind: Foreign, Name: tokens[0]}
+	p = Principal{Kind: External, Name: tokens[0]}
 	return p, commandPrefix + project + "." + tokens[2] + ".cmd.tool." + tokens[3] + "." + tokens[4], p.check() == nil
 }
 

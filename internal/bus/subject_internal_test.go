@@ -66,7 +66,7 @@ func FuzzMatchesLikeTheServer(f *testing.F) {
 			t.Fatalf("%q is taken for a subject", subject)
 		}
 		for _, pattern := range slices.Concat(publishable(project), []string{servedPattern(project), commandOf(project), sentPattern(project, "*")},
-			heardBy(project, Principal{Kind: Tool, Name: "x"}), heardBy(project, Principal{Kind: Foreign, Name: "x"})) {
+			subjectsOf(project, Principal{Kind: Tool, Name: "x"}), subjectsOf(project, Principal{Kind: External, Name: "x"})) {
 			if got, want := matches(pattern, subject), server.SubjectMatchesFilter(subject, pattern); got != want {
 				t.Errorf("matches(%q, %q) is %t, the server says %t", pattern, subject, got, want)
 			}

@@ -27,29 +27,29 @@ type Subscription struct {
 	done   sync.WaitGroup
 }
 
-// heardAhead is how many messages wait for the handler before further ones are dropped.
-const heardAhead = 1 << 14
+// maxPending is how many messages wait for the handler before further ones are dropped.
+const maxPending = 1 << 14
 
 func newSubscription(ctx context.Context, c *Client, subjects []string, h func(context.Context, Message)) (*Subscription, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, wireError("listen", false, err)
 	}
-	s := &Subscription{client: c, came: make(chan *nats.Msg, heardAhead), log: c.log}
+	s := &Subscription{client: c, came: make(chan *nats.Msg, maxPending), log: c.log}
 	for _, subject := range subjects {
-		sub, err := c.ear.nats.ChanSubscribe(subject, s.came)
+		sub, err := c.subscriptions.nats.ChanSubscribe(subject, s.came)
 		if err != nil {
 			s.unsubscribe()
 			return nil, wireError("listen", false, err)
 		}
 		s.subs = append(s.subs, sub)
-		if err := c.ear.confirm(ctx, "listen", subject); err != nil {
+		if err := c.subscriptions.confirm(ctx, "listen", subject); err != nil {
 			s.unsubscribe()
 			return nil, err
 		}
 	}
 	hearing, end := context.WithCancel(ctx)
 	s.end = end
-	s.done.Go(func() { s.hear(ctx, hearing, h) })
+	s.done.Go(func() { s.run(ctx, hearing, h) })
 	return s, nil
 }
 
@@ -60,14 +60,14 @@ func (s *Subscription) Close() {
 	s.done.Wait()
 }
 
-func (s *Subscription) hear(ctx, hearing context.Context, h func(context.Context, Message)) {
+func (s *Subscription) run(ctx, hearing context.Context, h func(context.Context, Message)) {
 	defer s.client.forget(s)
 	defer s.unsubscribe()
 	for {
 		select {
 		case <-hearing.Done():
 			return
-		case <-s.client.ear.closed:
+		case <-s.client.subscriptions.closed:
 			s.log.Warn("bus: subscription ended", "subject", s.subs[0].Subject, "error", "the connection is closed")
 			return
 		case m := <-s.came:

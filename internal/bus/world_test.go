@@ -47,9 +47,9 @@ var (
 	desk        = bus.Principal{Kind: bus.Hub, Name: "desk"}
 	victimHub   = bus.Principal{Kind: bus.Hub, Name: "victim"}
 	overseer    = bus.Principal{Kind: bus.Operator, Name: "overseer"}
-	peer        = bus.Principal{Kind: bus.Foreign, Name: "peer"}
-	victimPeer  = bus.Principal{Kind: bus.Foreign, Name: "prey"}
-	scout       = bus.Principal{Kind: bus.Foreign, Name: "scout"}
+	peer        = bus.Principal{Kind: bus.External, Name: "peer"}
+	victimPeer  = bus.Principal{Kind: bus.External, Name: "prey"}
+	scout       = bus.Principal{Kind: bus.External, Name: "scout"}
 )
 
 func everybody() []bus.Principal {
@@ -173,7 +173,7 @@ func newWorld(t *testing.T, s setting) *world {
 		must(t, w.server.SetKnown(append(known, drawn(t, bus.Principal{Kind: bus.Tool, Name: "newcomer"})...)))
 	}
 	w.probe = w.connect(t, prober)
-	w.lanes = w.raw(t, w.credentials(t, scout).Mouth)
+	w.lanes = w.raw(t, w.credentials(t, scout).Request)
 	if s.jetStream {
 		w.addStreams(t)
 	}
@@ -343,16 +343,16 @@ func (w *world) addListeners(t *testing.T) {
 			continue
 		}
 		credentials := w.credentials(t, x.who)
-		w.watch(t, credentials.Mouth)
+		w.watch(t, credentials.Request)
 	}
 }
 
 // listen hears what a principal of this kind hears.
 func listen(ctx context.Context, c *bus.Client, subject string, h func(context.Context, bus.Message)) (*bus.Subscription, error) {
 	switch kind := c.Principal().Kind; {
-	case kind == bus.Agent, kind == bus.Foreign && strings.HasSuffix(subject, ".wakeup"):
-		return c.Doorbells(ctx, h)
-	case kind == bus.Tool, kind == bus.Foreign:
+	case kind == bus.Agent, kind == bus.External && strings.HasSuffix(subject, ".wakeup"):
+		return c.SubscribeWakeups(ctx, h)
+	case kind == bus.Tool, kind == bus.External:
 		return c.Commands(ctx, h)
 	case kind == bus.Operator:
 		return c.Progress(ctx, h)
@@ -515,14 +515,14 @@ func (w *world) seats(t *testing.T) []seat {
 		{peer, []string{peerCommand, peerDoorbell}},
 	} {
 		c := w.credentials(t, x.who)
-		mouth := seat{name: string(x.who.Kind) + "'s mouth", who: x.who, login: c.Mouth, asks: x.who != overseer}
+		mouth := seat{name: string(x.who.Kind) + "'s mouth", who: x.who, login: c.Request, asks: x.who != overseer}
 		if x.who == overseer {
 			mouth.says = []string{"$SRV.PING", "$SRV.INFO", "$SRV.STATS", "$SRV.PING.kernel", "$SRV.STATS.files.1"}
 		}
-		all = append(all, mouth, seat{name: string(x.who.Kind) + "'s ear", who: x.who, login: c.Ear, hears: x.hears})
+		all = append(all, mouth, seat{name: string(x.who.Kind) + "'s ear", who: x.who, login: c.Subscribe, hears: x.hears})
 		if x.who == files {
 			all = append(all, seat{
-				name: "tool's face", who: x.who, login: c.Face, says: []string{"_R_.forged"},
+				name: "tool's face", who: x.who, login: c.Discovery, says: []string{"_R_.forged"},
 				hears: []string{"$SRV.PING", "$SRV.PING.files", "$SRV.PING.files.*"},
 			})
 		}

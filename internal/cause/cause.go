@@ -93,7 +93,7 @@ func translated(err error) (words string, inner error) {
 	}
 	for _, row := range []struct {
 		sentinel error
-		words    string
+		message  string
 	}{
 		{context.DeadlineExceeded, late},
 		{os.ErrDeadlineExceeded, late},
@@ -109,7 +109,7 @@ func translated(err error) (words string, inner error) {
 		{fs.ErrExist, "it is there already"},
 	} {
 		if errors.Is(err, row.sentinel) {
-			return row.words, row.sentinel
+			return row.message, row.sentinel
 		}
 	}
 	return "", nil

@@ -55,9 +55,9 @@ func ofPath(path string, err error) string {
 	form, known := numbers[number]
 	switch {
 	case known && path != "":
-		return put(form, path)
+		return rewrite(form, path)
 	case known:
-		return put(form, things[number])
+		return rewrite(form, things[number])
 	case path != "":
 		return path + ": " + number.Error()
 	default:
@@ -70,7 +70,7 @@ var things = map[syscall.Errno]string{
 	syscall.ENOSPC: "it on the disk", syscall.EPIPE: "what is written",
 }
 
-func put(form, name string) string {
+func rewrite(form, name string) string {
 	if name == "" {
 		name = "it"
 	}

@@ -76,8 +76,8 @@ func (d Dir) Write(one bus.Credentials) error {
 	return datadir.WriteFile(d.File(one.Principal), append(raw, '\n'))
 }
 
-// Settle writes into every file where the bus is now.
-func (d Dir) Settle(all []bus.Credentials, url string) error {
+// SetURL writes into every file where the bus is now.
+func (d Dir) SetURL(all []bus.Credentials, url string) error {
 	for _, one := range all {
 		if one.URL == url {
 			continue
@@ -103,7 +103,7 @@ func (d Dir) Add(who bus.Principal, tools []string) (*Change, error) {
 	if slices.Contains(d.Residents, who) {
 		return nil, cause.Misuse("the program itself is "+who.String(), "choose another name")
 	}
-	if other, taken := d.namesake(who); taken {
+	if other, used := d.namesake(who); used {
 		return nil, cause.Misuse("there is "+other.String()+" already, whose messages "+who.String()+" would hear", "choose another name")
 	}
 	c := &Change{dir: d}
@@ -141,7 +141,7 @@ func (c *Change) begin(who bus.Principal, grows bool) (err error) {
 func (c *Change) list(tools []string) error {
 	one := &c.Credentials
 	who := one.Principal
-	if len(tools) > 0 && who.Kind != bus.Tool && who.Kind != bus.Foreign {
+	if len(tools) > 0 && who.Kind != bus.Tool && who.Kind != bus.External {
 		return cause.Misuse("--tools goes with the roles tool and foreign; the role is "+string(who.Kind), "leave it out")
 	}
 	others, err := c.dir.All()
@@ -156,7 +156,7 @@ func (c *Change) list(tools []string) error {
 			}
 			return cause.Misuse(found+" is not a tool name", "use 1 to 128 of A-Z a-z 0-9 _ - .")
 		}
-		if other, taken := OwnerOf(name, others, c.dir.Residents, who); taken {
+		if other, used := OwnerOf(name, others, c.dir.Residents, who); used {
 			return cause.Misuse("the tool "+name+" is a name of "+other.String(), "choose another name for it")
 		}
 		if !one.Owns(name) {
@@ -176,8 +176,8 @@ func (c *Change) list(tools []string) error {
 // Write keeps the change.
 func (c *Change) Write() error { return c.dir.Write(c.Credentials) }
 
-// TakeBack puts the file back as it was before.
-func (c *Change) TakeBack() {
+// Revert puts the file back as it was before.
+func (c *Change) Revert() {
 	who := c.Credentials.Principal
 	if c.before == nil {
 		_ = os.Remove(c.dir.File(who))

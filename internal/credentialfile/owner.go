@@ -27,10 +27,10 @@ func OwnerOf(tool string, all []bus.Credentials, residents []bus.Principal, who 
 // which may be an agent and a tool service: of the two only one can be there.
 func rivals(who bus.Principal) []bus.Principal {
 	switch who.Kind {
-	case bus.Foreign:
+	case bus.External:
 		return []bus.Principal{{Kind: bus.Agent, Name: who.Name}, {Kind: bus.Tool, Name: who.Name}}
 	case bus.Agent, bus.Tool:
-		return []bus.Principal{{Kind: bus.Foreign, Name: who.Name}}
+		return []bus.Principal{{Kind: bus.External, Name: who.Name}}
 	case bus.Hub, bus.Operator:
 	}
 	return nil

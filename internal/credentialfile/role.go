@@ -10,7 +10,7 @@ import (
 
 // Roles are the kinds that come from outside, by the words for them.
 func Roles() map[string]bus.Kind {
-	return map[string]bus.Kind{"tool": bus.Tool, "agent": bus.Agent, "operator": bus.Operator, "foreign": bus.Foreign}
+	return map[string]bus.Kind{"tool": bus.Tool, "agent": bus.Agent, "operator": bus.Operator, "foreign": bus.External}
 }
 
 // RoleNames are those words for people to choose from.

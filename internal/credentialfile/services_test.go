@@ -52,7 +52,7 @@ func TestServices(t *testing.T) {
 
 func TestKind(t *testing.T) {
 	t.Parallel()
-	for role, want := range map[string]bus.Kind{"tool": bus.Tool, "agent": bus.Agent, "operator": bus.Operator, "foreign": bus.Foreign} {
+	for role, want := range map[string]bus.Kind{"tool": bus.Tool, "agent": bus.Agent, "operator": bus.Operator, "foreign": bus.External} {
 		if kind, err := credentialfile.Kind(role, ""); err != nil || kind != want {
 			t.Errorf("%s: %s, %v", role, kind, err)
 		}

@@ -57,7 +57,7 @@ func Open(path string) (*Dir, error) {
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		holder := ReadHolder(lock)
 		_ = lock.Close()
-		return nil, HeldBy(path, holder, err)
+		return nil, LockedBy(path, holder, err)
 	}
 	d := &Dir{Path: path, lock: lock}
 	if err := d.sign(); err != nil {
@@ -75,11 +75,11 @@ func Make(path string) error {
 	return CheckOwner(path)
 }
 
-// ErrHeld says that another process works with the data.
-var ErrHeld = errors.New("the data directory is held")
+// ErrLocked says that another process works with the data.
+var ErrLocked = errors.New("the data directory is held")
 
-// HeldBy says that the lock of a folder could not be taken, and who holds it (0 where that is not known).
-func HeldBy(path string, holder int, err error) error {
+// LockedBy says that the lock of a folder could not be taken, and who holds it (0 where that is not known).
+func LockedBy(path string, holder int, err error) error {
 	if !errors.Is(err, unix.EWOULDBLOCK) {
 		return cause.Fail(err, "the data directory cannot be locked", "use --data DIR with a folder on a disk of this machine")
 	}
@@ -89,7 +89,7 @@ func HeldBy(path string, holder int, err error) error {
 	}
 	return &cause.Error{
 		Message: "another earshot works with the data in " + path + by,
-		Hint:    "wait until it has ended, or use another folder with --data DIR", Err: ErrHeld,
+		Hint:    "wait until it has ended, or use another folder with --data DIR", Err: ErrLocked,
 	}
 }
 
@@ -171,8 +171,8 @@ func (d *Dir) Key() ([]byte, error) {
 	return raw, nil
 }
 
-// Gone tells whether the folder is no longer the one whose lock is held here.
-func (d *Dir) Gone() bool {
+// Replaced tells whether the folder is no longer the one whose lock is held here.
+func (d *Dir) Replaced() bool {
 	held, err := d.lock.Stat()
 	if err != nil {
 		return false

@@ -24,7 +24,7 @@ func Example() {
 	key, err := d.Key()
 	fmt.Println(len(key), err)
 	_, err = datadir.Open(d.Path)
-	fmt.Println(errors.Is(err, datadir.ErrHeld))
+	fmt.Println(errors.Is(err, datadir.ErrLocked))
 	// Output:
 	// 32 <nil>
 	// true

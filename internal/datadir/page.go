@@ -17,8 +17,8 @@ import (
 // pageNameBytes is how much chance the page's name has in it: nobody can guess it.
 const pageNameBytes = 16
 
-// pageAnew ends the hints of what can be wrong with the file.
-const pageAnew = "; or remove it: the page then gets a new name, and anyone who is logged in logs in again"
+// pageHint ends the hints of what can be wrong with the file.
+const pageHint = "; or remove it: the page then gets a new name, and anyone who is logged in logs in again"
 
 // pageNameForm is how the name lies in its file.
 var pageNameForm = regexp.MustCompile(`^[0-9a-f]{32}$`) //nolint:gochecknoglobals // it is constant
@@ -32,9 +32,9 @@ func (d *Dir) PageName() (string, error) {
 	raw, err := os.ReadFile(path)
 	switch {
 	case err == nil:
-		return d.keptPageName(raw)
+		return d.storedPageName(raw)
 	case !errors.Is(err, fs.ErrNotExist):
-		return "", cause.Fail(err, "the file with the page's name cannot be read", "make "+path+" readable for yourself"+pageAnew)
+		return "", cause.Fail(err, "the file with the page's name cannot be read", "make "+path+" readable for yourself"+pageHint)
 	}
 	chance := make([]byte, pageNameBytes)
 	if _, err := io.ReadFull(rand.Reader, chance); err != nil {
@@ -47,7 +47,7 @@ func (d *Dir) PageName() (string, error) {
 	return name + ".localhost", nil
 }
 
-func (d *Dir) keptPageName(raw []byte) (string, error) {
+func (d *Dir) storedPageName(raw []byte) (string, error) {
 	path := d.File(PageFile)
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -59,7 +59,7 @@ func (d *Dir) keptPageName(raw []byte) (string, error) {
 	}
 	name := strings.TrimSpace(string(raw))
 	if !pageNameForm.MatchString(name) {
-		return "", cause.Fail(nil, "the file "+path+" does not hold a name of a page: expected 32 hexadecimal digits", "restore it from a backup"+pageAnew)
+		return "", cause.Fail(nil, "the file "+path+" does not hold a name of a page: expected 32 hexadecimal digits", "restore it from a backup"+pageHint)
 	}
 	return name + ".localhost", nil
 }

@@ -25,14 +25,14 @@ func (o Options) examineData(ctx context.Context) []Finding {
 	}
 	data := &datadir.Dir{Path: path}
 	all := []Finding{
-		examineWriting(path), examineRoom(path), examineLedger(ctx, data), examineKey(data), examineCounter(data),
+		examineWriting(path), examineSpace(path), examineLedger(ctx, data), examineKey(data), examineCounter(data),
 		examineFile("page's name", data.File(datadir.PageFile), "the first `earshot up` makes it"),
 	}
 	all = append(all, o.examineTokens())
 	return append(all, o.examineServer(ctx)...)
 }
 
-func examineRoom(path string) Finding {
+func examineSpace(path string) Finding {
 	const least = 64 << 20
 	var st unix.Statfs_t
 	if err := unix.Statfs(path, &st); err != nil {

@@ -33,7 +33,7 @@ func (o Options) examineServer(ctx context.Context) []Finding {
 	defer func() { _ = lock.Close() }()
 	err = unix.Flock(int(lock.Fd()), unix.LOCK_SH|unix.LOCK_NB)
 	if err != nil && !errors.Is(err, unix.EWOULDBLOCK) {
-		return []Finding{broken("server", datadir.HeldBy(path, 0, err))}
+		return []Finding{broken("server", datadir.LockedBy(path, 0, err))}
 	}
 	if err == nil {
 		return []Finding{{Name: "server", State: Note, Found: "None works with the data.", Advice: "start it with `earshot up`"}, examineAddress(o.HTTP)}
@@ -52,7 +52,7 @@ func (o Options) examineServer(ctx context.Context) []Finding {
 		return []Finding{broken("server", err)}
 	}
 	all := []Finding{{Name: "server", State: OK, Found: found}}
-	if place, err := client.ReadPlace(filepath.Join(path, datadir.ServerFile)); err == nil && place.Page != "" {
+	if place, err := client.ReadServerFile(filepath.Join(path, datadir.ServerFile)); err == nil && place.Page != "" {
 		all = append(all, Finding{Name: "page", State: OK, Found: sentence("It is at " + place.Page), Advice: "`earshot code` makes a code for it; keep its name to yourself"})
 		all = append(all, examineRules(place.Policy)...)
 	}

@@ -61,8 +61,8 @@ func examineConfig(from config.File, err error) Finding {
 // broken is what an error of the program says, as a finding.
 func broken(name string, err error) Finding {
 	f := Finding{Name: name, State: Problem, Found: sentence(cause.Of(err))}
-	if told, is := errors.AsType[*cause.Error](err); is {
-		f.Found, f.Advice = sentence(told.Message), told.Hint
+	if failure, is := errors.AsType[*cause.Error](err); is {
+		f.Found, f.Advice = sentence(failure.Message), failure.Hint
 	}
 	return f
 }
@@ -80,8 +80,8 @@ func examineDatabase(ctx context.Context, dsn string) Finding {
 }
 
 // examineAddress looks whether a server could listen at its address.
-func examineAddress(wanted string) Finding {
-	checked, err := address.Loopback(wanted)
+func examineAddress(listen string) Finding {
+	checked, err := address.Loopback(listen)
 	if err != nil {
 		return broken("address", err)
 	}

@@ -24,14 +24,14 @@ type Host struct {
 	AnswerBefore time.Duration
 
 	format format
-	user   func(Place) string
+	user   func(Environment) string
 	// project is its file in the folder of a project; "" where it has none.
 	project string
 	entry   func(command []any) Object
 }
 
-// Place is where a user's files are.
-type Place struct {
+// Environment is where a user's files are.
+type Environment struct {
 	Home   string
 	Getenv func(string) string
 	// Mac: the system is macOS.
@@ -39,7 +39,7 @@ type Place struct {
 }
 
 // under is a path below what a variable names, or else below the home.
-func (p Place) under(variable, usual string, rest ...string) string {
+func (p Environment) under(variable, usual string, rest ...string) string {
 	base := filepath.Join(p.Home, usual)
 	if variable != "" && filepath.IsAbs(p.Getenv(variable)) {
 		base = p.Getenv(variable)
@@ -48,7 +48,7 @@ func (p Place) under(variable, usual string, rest ...string) string {
 }
 
 // File is the host's file of the user.
-func (h Host) File(p Place) string { return h.user(p) }
+func (h Host) File(p Environment) string { return h.user(p) }
 
 // ProjectFile is the host's file of a project; "" where it has none.
 func (h Host) ProjectFile(folder string) string {
@@ -80,8 +80,8 @@ func shortly(d time.Duration) string {
 }
 
 const (
-	// patience is how long hosts are told to wait: long enough for a person, and what hangs is noticed at last.
-	patience = time.Hour
+	// hostTimeout is how long hosts are told to wait: long enough for a person, and what hangs is noticed at last.
+	hostTimeout = time.Hour
 	// answerBefore leaves time to answer.
 	answerBefore = 55 * time.Minute
 	// zedMost is the longest that Zed waits, whatever it is told.
@@ -96,27 +96,27 @@ func tried() []Host {
 	return []Host{
 		{
 			Name: "claude", Title: "Claude Code", Programs: []string{"claude"}, Section: "mcpServers", format: jsonFormat{strict: true}, project: ".mcp.json",
-			user:  func(p Place) string { return p.under("CLAUDE_CONFIG_DIR", "", ".claude.json") },
-			Limit: patience, AnswerBefore: answerBefore,
+			user:  func(p Environment) string { return p.under("CLAUDE_CONFIG_DIR", "", ".claude.json") },
+			Limit: hostTimeout, AnswerBefore: answerBefore,
 			entry: func(c []any) Object {
-				return Object{{"type", "stdio"}, {"command", c[0]}, {"args", c[1:]}, {"timeout", int(patience.Milliseconds())}}
+				return Object{{"type", "stdio"}, {"command", c[0]}, {"args", c[1:]}, {"timeout", int(hostTimeout.Milliseconds())}}
 			},
 		},
 		{
 			Name: "codex", Title: "Codex", Programs: []string{"codex"}, Section: "mcp_servers", format: tomlFormat{}, project: ".codex/config.toml",
-			user:  func(p Place) string { return p.under("CODEX_HOME", ".codex", "config.toml") },
-			Limit: patience, AnswerBefore: answerBefore,
+			user:  func(p Environment) string { return p.under("CODEX_HOME", ".codex", "config.toml") },
+			Limit: hostTimeout, AnswerBefore: answerBefore,
 			entry: func(c []any) Object {
 				const start = 60 // an `earshot up` may have to be started first
-				return Object{{"command", c[0]}, {"args", c[1:]}, {"startup_timeout_sec", start}, {"tool_timeout_sec", int(patience.Seconds())}}
+				return Object{{"command", c[0]}, {"args", c[1:]}, {"startup_timeout_sec", start}, {"tool_timeout_sec", int(hostTimeout.Seconds())}}
 			},
 		},
 		{
 			Name: "gemini", Title: "Gemini CLI", Programs: []string{"gemini"}, Section: "mcpServers", format: jsonFormat{noLastComma: true}, project: ".gemini/settings.json",
-			user:  func(p Place) string { return p.under("GEMINI_CLI_HOME", "", ".gemini", "settings.json") },
-			Limit: patience, AnswerBefore: answerBefore,
+			user:  func(p Environment) string { return p.under("GEMINI_CLI_HOME", "", ".gemini", "settings.json") },
+			Limit: hostTimeout, AnswerBefore: answerBefore,
 			entry: func(c []any) Object {
-				return Object{{"command", c[0]}, {"args", c[1:]}, {"timeout", int(patience.Milliseconds())}}
+				return Object{{"command", c[0]}, {"args", c[1:]}, {"timeout", int(hostTimeout.Milliseconds())}}
 			},
 		},
 	}
@@ -127,14 +127,14 @@ func documented() []Host {
 	return []Host{
 		{
 			Name: "cursor", Title: "Cursor", Programs: []string{"cursor", "cursor-agent"}, Section: "mcpServers", format: jsonFormat{}, project: ".cursor/mcp.json",
-			user: func(p Place) string { return p.under("", ".cursor", "mcp.json") },
+			user: func(p Environment) string { return p.under("", ".cursor", "mcp.json") },
 			// It cannot be told how long to wait, and clients made of the protocol's own library for TypeScript wait a minute.
 			AnswerBefore: 50 * time.Second,
 			entry:        func(c []any) Object { return Object{{"type", "stdio"}, {"command", c[0]}, {"args", c[1:]}} },
 		},
 		{
 			Name: "vscode", Title: "VS Code", Programs: []string{"code"}, Section: "servers", format: jsonFormat{}, project: ".vscode/mcp.json",
-			user: func(p Place) string {
+			user: func(p Environment) string {
 				if p.Mac {
 					return filepath.Join(p.Home, "Library", "Application Support", "Code", "User", "mcp.json")
 				}
@@ -144,7 +144,7 @@ func documented() []Host {
 		},
 		{
 			Name: "zed", Title: "Zed", Programs: []string{"zed", "zeditor"}, Section: "context_servers", format: jsonFormat{}, project: ".zed/settings.json",
-			user: func(p Place) string {
+			user: func(p Environment) string {
 				if p.Mac {
 					return filepath.Join(p.Home, ".config", "zed", "settings.json")
 				}
@@ -157,8 +157,8 @@ func documented() []Host {
 		},
 		{
 			Name: "goose", Title: "Goose", Programs: []string{"goose"}, Section: "extensions", format: yamlFormat{},
-			user:  func(p Place) string { return p.under("XDG_CONFIG_HOME", ".config", "goose", "config.yaml") },
-			Limit: patience, AnswerBefore: answerBefore,
+			user:  func(p Environment) string { return p.under("XDG_CONFIG_HOME", ".config", "goose", "config.yaml") },
+			Limit: hostTimeout, AnswerBefore: answerBefore,
 			entry: func(c []any) Object {
 				return Object{
 					{"name", EntryName},
@@ -168,7 +168,7 @@ func documented() []Host {
 					{"cmd", c[0]},
 					{"args", c[1:]},
 					{"envs", Object{}},
-					{"timeout", int(patience.Seconds())},
+					{"timeout", int(hostTimeout.Seconds())},
 				}
 			},
 		},

@@ -85,16 +85,16 @@ func lastComma(root *hujson.Value) int {
 	return -1
 }
 
-var jsonPlace = regexp.MustCompile(`^hujson: line (\d+), column \d+: `)
+var jsonPosition = regexp.MustCompile(`^hujson: line (\d+), column \d+: `)
 
 func jsonBroken(err error) error {
 	text := err.Error()
-	place := jsonPlace.FindStringSubmatch(text)
-	if place == nil {
+	position := jsonPosition.FindStringSubmatch(text)
+	if position == nil {
 		return &BrokenError{Reason: text}
 	}
-	line, _ := strconv.Atoi(place[1])
-	return &BrokenError{Line: line, Reason: strings.TrimPrefix(text, place[0])}
+	line, _ := strconv.Atoi(position[1])
+	return &BrokenError{Line: line, Reason: strings.TrimPrefix(text, position[0])}
 }
 
 func (jsonFormat) set(text []byte, path []string, value Object) ([]byte, error) {

@@ -125,7 +125,7 @@ func TestDiffCodex(t *testing.T) {
 // TestHosts: names, files and limits of each host.
 func TestHosts(t *testing.T) {
 	t.Parallel()
-	place := hostfile.Place{Home: "/home/a", Getenv: func(name string) string {
+	position := hostfile.Environment{Home: "/home/a", Getenv: func(name string) string {
 		return map[string]string{"CODEX_HOME": "/x/codex", "XDG_CONFIG_HOME": "relative"}[name]
 	}}
 	want := map[string]string{
@@ -133,7 +133,7 @@ func TestHosts(t *testing.T) {
 		"vscode": "/home/a/.config/Code/User/mcp.json", "zed": "/home/a/.config/zed/settings.json", "goose": "/home/a/.config/goose/config.yaml",
 	}
 	for _, host := range hostfile.Hosts() {
-		if got := host.File(place); got != want[host.Name] {
+		if got := host.File(position); got != want[host.Name] {
 			t.Errorf("%s has the file %s, expected %s", host.Name, got, want[host.Name])
 		}
 		if host.Limit > 0 && host.AnswerBefore >= host.Limit {

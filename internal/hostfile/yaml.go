@@ -30,19 +30,19 @@ func (yamlFormat) read(text []byte) (map[string]any, error) {
 	return nil, yamlBroken(err)
 }
 
-var yamlPlace = regexp.MustCompile(`line (\d+): `)
+var yamlPosition = regexp.MustCompile(`line (\d+): `)
 
 func yamlBroken(err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	if many, is := errors.AsType[*yaml.TypeError](err); is && len(many.Errors) > 0 {
 		text = many.Errors[0]
 	}
-	place := yamlPlace.FindStringSubmatch(text)
-	if place == nil {
+	position := yamlPosition.FindStringSubmatch(text)
+	if position == nil {
 		return &BrokenError{Reason: text}
 	}
-	line, _ := strconv.Atoi(place[1])
-	return &BrokenError{Line: line, Reason: strings.Replace(text, place[0], "", 1)}
+	line, _ := strconv.Atoi(position[1])
+	return &BrokenError{Line: line, Reason: strings.Replace(text, position[0], "", 1)}
 }
 
 // yamlTable is a table in block style with what is known of its place.

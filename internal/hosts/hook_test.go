@@ -42,10 +42,10 @@ func TestHook(t *testing.T) {
 					agent.field: "echo done > " + effect, "description": "Write a file",
 				}}}}, last})
 				out := agenthost.Run(t, programs, agent.host, agenthost.Setup{
-					Model: model.URL, Prompt: "Write a file.", Dir: folder, OwnTools: true,
+					Model: model.URL, Prompt: "Write a file.", Dir: folder, BuiltinTools: true,
 					Hooks: []agenthost.Hook{{Command: hook}},
 				})
-				if out.Code != 0 || out.Said() != "That is all." {
+				if out.Code != 0 || out.Text() != "That is all." {
 					t.Error(out)
 				}
 				if input, err := os.ReadFile(heard); !strings.Contains(string(input), fmt.Sprintf("%q", "echo done > "+effect)) {
@@ -58,7 +58,7 @@ func TestHook(t *testing.T) {
 				if refuse && !errors.Is(err, os.ErrNotExist) {
 					t.Error(err)
 				}
-				t.Logf("took %.1f s", out.Took.Seconds())
+				t.Logf("took %.1f s", out.Duration.Seconds())
 			})
 		}
 	}

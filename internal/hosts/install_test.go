@@ -20,7 +20,7 @@ func TestInstall(t *testing.T) {
 		g := newGate(t)
 		model := fakemodel.Start(t, fakemodel.Script{{Call: adds("one")}, {Say: "Done."}})
 		command := agenthost.Prepare(t, programs, host, agenthost.Setup{
-			Model: model.URL, Prompt: "Add a line.", Installed: []string{hostfile.EntryName}, OwnTools: true,
+			Model: model.URL, Prompt: "Add a line.", Installed: []string{hostfile.EntryName}, BuiltinTools: true,
 		})
 		at := hostAt{t, command}
 		at.earshot("install", host.String(), "--data", g.data)
@@ -55,7 +55,7 @@ func TestInstallImport(t *testing.T) {
 			{When: "Successfully wrote", Say: "The note is written."},
 		})
 		command := agenthost.Prepare(t, programs, host, agenthost.Setup{
-			Model: model.URL, Prompt: "Write a note.", Dir: folder, Installed: []string{hostfile.EntryName}, OwnTools: true,
+			Model: model.URL, Prompt: "Write a note.", Dir: folder, Installed: []string{hostfile.EntryName}, BuiltinTools: true,
 		})
 		at := hostAt{t, command}
 		add := map[string][]string{
@@ -113,7 +113,7 @@ func (h hostAt) settings(host agenthost.Host) string {
 	if !found {
 		h.t.Fatalf("%s is not a host", host)
 	}
-	raw, err := os.ReadFile(known.File(hostfile.Place{Home: h.command.Home, Getenv: func(string) string { return "" }}))
+	raw, err := os.ReadFile(known.File(hostfile.Environment{Home: h.command.Home, Getenv: func(string) string { return "" }}))
 	if err != nil && !os.IsNotExist(err) {
 		h.t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func longOperation(t *testing.T, programs agenthost.Programs, host agenthost.Hos
 		t.Fatal(err)
 	}
 	took = time.Since(began)
-	if out := process.Wait(t.Context()); out.Code != 0 || out.Said() != "I see." {
+	if out := process.Wait(t.Context()); out.Code != 0 || out.Text() != "I see." {
 		t.Error(out)
 	}
 	results := model.Requests()[1].Results()

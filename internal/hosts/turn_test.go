@@ -34,16 +34,16 @@ func eachHost(t *testing.T, test func(t *testing.T, programs agenthost.Programs,
 // ended checks how a host has ended its turn.
 func ended(t *testing.T, out agenthost.Outcome, said string) {
 	t.Helper()
-	if out.Code != 0 || out.Said() != said {
+	if out.Code != 0 || out.Text() != said {
 		t.Errorf("expected it to say %q: %v", said, out)
 	}
-	t.Logf("took %.1f s", out.Took.Seconds())
+	t.Logf("took %.1f s", out.Duration.Seconds())
 }
 
 // TestText: a turn in which the model only talks.
 func TestText(t *testing.T) {
 	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
-		model := fakemodel.Start(t, fakemodel.Say("Good morning, Ada."))
+		model := fakemodel.Start(t, fakemodel.Texts("Good morning, Ada."))
 		ended(t, agenthost.Run(t, programs, host, agenthost.Setup{Model: model.URL, Prompt: "Greet me."}), "Good morning, Ada.")
 		if !strings.Contains(lastText(model.Requests()[0]), "Greet me.") {
 			t.Errorf("found %+v, expected the prompt", model.Requests()[0].News())

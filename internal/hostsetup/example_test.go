@@ -18,7 +18,7 @@ func Example() {
 	defer func() { _ = os.RemoveAll(home) }()
 	codex, _ := hostfile.HostOf("codex")
 	o := hostsetup.Options{
-		Host: codex, File: codex.File(hostfile.Place{Home: home, Getenv: func(string) string { return "" }}), Data: filepath.Join(home, "data"),
+		Host: codex, File: codex.File(hostfile.Environment{Home: home, Getenv: func(string) string { return "" }}), Data: filepath.Join(home, "data"),
 		Program: "/usr/bin/earshot", Args: []string{"mcp", "serve"},
 	}
 	for range 2 {

@@ -77,7 +77,7 @@ func (f *file) write(host hostfile.Host) (backup string, err error) {
 	}
 	defer func() { _ = os.Remove(draft.Name()) }() // it is gone where all went well
 	_, err = draft.Write(f.Text())
-	err = errors.Join(err, draft.Chmod(mode), f.own(draft), draft.Sync(), draft.Close())
+	err = errors.Join(err, draft.Chmod(mode), f.chown(draft), draft.Sync(), draft.Close())
 	if err == nil {
 		err = os.Rename(draft.Name(), f.target)
 	}
@@ -87,8 +87,8 @@ func (f *file) write(host hostfile.Host) (backup string, err error) {
 	return backup, nil
 }
 
-// own gives a new file the owner of the old one, where root writes a file of somebody else.
-func (f *file) own(draft *os.File) error {
+// chown gives a new file the owner of the old one, where root writes a file of somebody else.
+func (f *file) chown(draft *os.File) error {
 	if f.info == nil {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (f *file) copy(mode fs.FileMode) (string, error) {
 			return "", err //nolint:wrapcheck // it names the file
 		}
 		_, err = io.Copy(out, bytes.NewReader(f.raw))
-		if err = errors.Join(err, out.Chmod(mode), f.own(out), out.Sync(), out.Close()); err != nil {
+		if err = errors.Join(err, out.Chmod(mode), f.chown(out), out.Sync(), out.Close()); err != nil {
 			return "", fmt.Errorf("the copy %s: %w", name, err)
 		}
 		return name, nil

@@ -82,20 +82,20 @@ func (w *work) add(ctx context.Context, b behind) (without []string, err error) 
 		return nil, err
 	}
 	defer draft.Drop()
-	offered, _, err := draft.Look(ctx, b.as, w.Tools)
+	offered, _, err := draft.Inspect(ctx, b.as, w.Tools)
 	if err != nil {
 		return nil, errors.New("its tools cannot be listed: " + cause.Of(err))
 	}
 	if len(offered.Definitions) == 0 {
 		return nil, errors.New("it offers no tools; prompts and resources are not passed on")
 	}
-	for _, one := range offered.Beside {
+	for _, one := range offered.OtherFeatures {
 		without = append(without, "its "+one+" are not passed on")
 	}
 	for _, tool := range offered.LeftOut {
 		without = append(without, cause.OneLine(cause.Of(tool)))
 	}
-	return without, draft.Keep()
+	return without, draft.Save()
 }
 
 // behind is a server as it is written into a file of tools. Values that may be credentials lie in files of their own.
@@ -217,8 +217,8 @@ func (w *work) moveOut() (back []moved, err error) {
 	return back, nil
 }
 
-// takeBack takes servers away from behind Earshot that their host has again. One that was changed there stays.
-func (w *work) takeBack(back []moved) error {
+// removeMoved takes servers away from behind Earshot that their host has again. One that was changed there stays.
+func (w *work) removeMoved(back []moved) error {
 	present, err := toolfile.Servers(w.toolsFile())
 	if err != nil {
 		return err
@@ -236,7 +236,7 @@ func (w *work) takeBack(back []moved) error {
 		}
 		draft, err := toolfile.RemoveServer(w.toolsFile(), m.As)
 		if err == nil {
-			err = draft.Keep()
+			err = draft.Save()
 		}
 		if err != nil {
 			return err

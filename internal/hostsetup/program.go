@@ -47,11 +47,11 @@ type Known struct {
 }
 
 // Survey looks for each host.
-func Survey(place hostfile.Place) []Known {
+func Survey(environment hostfile.Environment) []Known {
 	hosts := hostfile.Hosts()
 	all := make([]Known, 0, len(hosts))
 	for _, host := range hosts {
-		k := Known{Host: host.Name, Title: host.Title, File: host.File(place)}
+		k := Known{Host: host.Name, Title: host.Title, File: host.File(environment)}
 		_, err := os.Stat(k.File)
 		k.Found = err == nil
 		for _, program := range host.Programs {

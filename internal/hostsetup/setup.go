@@ -192,7 +192,7 @@ func (w *work) end(back []moved) (Result, error) {
 	if installing {
 		return w.result, nil
 	}
-	if err := w.takeBack(back); err != nil {
+	if err := w.removeMoved(back); err != nil {
 		return w.result, err
 	}
 	return w.result, w.record.save()

@@ -44,7 +44,7 @@ func newBench(t *testing.T, host string) *bench {
 	t.Helper()
 	b := &bench{t: t, home: t.TempDir()}
 	b.o.Host, _ = hostfile.HostOf(host)
-	b.o.File = b.o.Host.File(hostfile.Place{Home: b.home, Getenv: func(string) string { return "" }})
+	b.o.File = b.o.Host.File(hostfile.Environment{Home: b.home, Getenv: func(string) string { return "" }})
 	b.o.Data, b.o.Home, b.o.Program, b.o.Args = filepath.Join(b.home, "data"), b.home, "/usr/bin/earshot", []string{"mcp", "serve"}
 	b.o.Tools = toolfile.Options{LookupEnv: os.LookupEnv, Private: t.TempDir()}
 	return b
@@ -423,7 +423,7 @@ func TestImportTaken(t *testing.T) {
 	}
 	draft, err := toolfile.AddServer(filepath.Join(b.o.Data, "tools.yaml"), "my_post", toolfile.MCPServer{URL: "https://a.example/mcp"})
 	if err == nil {
-		err = draft.Keep()
+		err = draft.Save()
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -29,17 +29,17 @@ func (r Result) Sentence(host hostfile.Host) string {
 	for _, m := range r.Moved {
 		names = append(names, cause.OneLine(m.Name))
 	}
-	fate := removed
+	outcome := removed
 	if r.Back {
-		fate = added + " again"
+		outcome = added + " again"
 	}
 	switch len(names) {
 	case 0:
 	case 1:
-		parts = append(parts, "the entry "+names[0]+" "+verb+" "+fate)
+		parts = append(parts, "the entry "+names[0]+" "+verb+" "+outcome)
 	default:
 		last := len(names) - 1
-		parts = append(parts, "the entries "+strings.Join(slices.Concat([]string{strings.Join(names[:last], ", ")}, names[last:]), " and ")+" "+verbs+" "+fate)
+		parts = append(parts, "the entries "+strings.Join(slices.Concat([]string{strings.Join(names[:last], ", ")}, names[last:]), " and ")+" "+verbs+" "+outcome)
 	}
 	return "In " + cause.OneLine(r.File) + ", the file of " + host.Title + ", " + strings.Join(parts, ", and ") + "."
 }

@@ -18,8 +18,8 @@ const (
 	// A hub that dies keeps no call waiting for longer.
 	lease   = 15 * time.Second
 	renewal = 5 * time.Second
-	// moment is how long an agent that was answered before the result may take to ask again: what may begin begins meanwhile.
-	moment = 5 * time.Second
+	// resultGrace is how long an agent that was answered before the result may take to ask again: what may begin begins meanwhile.
+	resultGrace = 5 * time.Second
 	// goodbye is how long it may take to say that a request is closed. If that fails, its lease ends it.
 	goodbye = 2 * time.Second
 )
@@ -66,16 +66,16 @@ func (a *Agent) Open(ctx context.Context, q api.OpenRequest) (api.OpenAnswer, er
 }
 
 // owner is whose session it is to be.
-func (a *Agent) owner(who access.Principal, wanted string) (string, error) {
+func (a *Agent) owner(who access.Principal, requested string) (string, error) {
 	people := slices.DeleteFunc(slices.Clone(who.Owners), func(owner string) bool { return owner == access.Everybody })
 	if len(people) == 0 {
 		people = []string{a.hub.o.Owner}
 	}
-	if wanted == "" {
+	if requested == "" {
 		return people[0], nil
 	}
-	if slices.Contains(people, wanted) || slices.Contains(who.Owners, access.Everybody) {
-		return wanted, nil
+	if slices.Contains(people, requested) || slices.Contains(who.Owners, access.Everybody) {
+		return requested, nil
 	}
 	return "", notAllowed("the agent's token is not for sessions of that person", "leave the owner out, or make a token with --owner")
 }
@@ -109,7 +109,7 @@ func (a *Agent) Invoke(ctx context.Context, q api.InvokeRequest, args jsontext.V
 	}
 	q.OutsideRequest, q.AwaitMS = speaks, int(lease.Milliseconds())
 	if wait <= 0 {
-		q.AwaitMS, q.Answered = int(moment.Milliseconds()), true
+		q.AwaitMS, q.Answered = int(resultGrace.Milliseconds()), true
 	}
 	if q.Question == nil {
 		if q.Args, err = rpc.StoreFor(ctx, a.hub.o.Conn, q.Agent, args); err != nil {
@@ -131,21 +131,21 @@ func (a *Agent) Invoke(ctx context.Context, q api.InvokeRequest, args jsontext.V
 func (a *Agent) Await(ctx context.Context, session, call string, wait time.Duration) (api.CallStatus, error) {
 	news, stop := a.hub.feed.watch(session)
 	defer stop()
-	speaks, s, err := a.look(ctx, session, call, wait > 0)
+	speaks, s, err := a.status(ctx, session, call, wait > 0)
 	if err != nil || wait <= 0 {
 		return s, err
 	}
 	return a.wait(ctx, speaks, s, wait, news, nil)
 }
 
-// look asks how a call stands; waiting says that a request for it is open.
-func (a *Agent) look(ctx context.Context, session, call string, waiting bool) (api.OutsideRequest, api.CallStatus, error) {
+// status asks how a call stands; waiting says that a request for it is open.
+func (a *Agent) status(ctx context.Context, session, call string, waiting bool) (api.OutsideRequest, api.CallStatus, error) {
 	var s api.CallStatus
 	speaks, err := a.speaks(session)
 	if err != nil {
 		return speaks, s, err
 	}
-	q := api.AwaitRequest{OutsideRequest: speaks, Call: call, Look: !waiting, AwaitMS: int(lease.Milliseconds())}
+	q := api.AwaitRequest{OutsideRequest: speaks, Call: call, Peek: !waiting, AwaitMS: int(lease.Milliseconds())}
 	err = rpc.AskUntil(ctx, a.hub.o.Conn, api.OpAwait, q, &s)
 	return speaks, s, err
 }
@@ -158,7 +158,7 @@ func (a *Agent) Watch(ctx context.Context, session, call string) iter.Seq2[api.C
 		defer cancel()
 		news, stop := a.hub.feed.watch(session)
 		defer stop()
-		speaks, s, err := a.look(ctx, session, call, true)
+		speaks, s, err := a.status(ctx, session, call, true)
 		if err != nil {
 			yield(s, err)
 			return
@@ -186,23 +186,23 @@ func changed(now, before api.CallStatus) bool {
 
 // wait waits until the call has ended, at most so long (0: as long as the context), and keeps a request for it open meanwhile.
 func (a *Agent) wait(ctx context.Context, speaks api.OutsideRequest, s api.CallStatus, wait time.Duration, news <-chan struct{}, each func(api.CallStatus)) (api.CallStatus, error) {
-	var over <-chan time.Time
+	var deadline <-chan time.Time
 	if wait > 0 {
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
-		over = timer.C
+		deadline = timer.C
 	}
 	renew := time.NewTicker(renewal)
 	defer renew.Stop()
 	q := api.AwaitRequest{OutsideRequest: speaks, Call: s.Call, AwaitMS: int(lease.Milliseconds())}
 	for !s.Ended() {
-		q.Look = true
+		q.Peek = true
 		select {
 		case <-ctx.Done():
 			a.letGo(ctx, q)
 			return s, context.Cause(ctx) //nolint:wrapcheck // anyone who asked has gone
-		case <-over:
-			q.AwaitMS, q.Answered = int(moment.Milliseconds()), true
+		case <-deadline:
+			q.AwaitMS, q.Answered = int(resultGrace.Milliseconds()), true
 			a.close(ctx, q)
 			return s, nil
 		case <-renew.C:
@@ -210,7 +210,7 @@ func (a *Agent) wait(ctx context.Context, speaks api.OutsideRequest, s api.CallS
 				a.letGo(ctx, q)
 				return s, err
 			}
-			q.Look = false
+			q.Peek = false
 		case <-news:
 		}
 		var now api.CallStatus
@@ -239,7 +239,7 @@ func (a *Agent) letGo(ctx context.Context, q api.AwaitRequest) {
 func (a *Agent) close(ctx context.Context, q api.AwaitRequest) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
 	defer cancel()
-	q.Look = false
+	q.Peek = false
 	if err := rpc.AskUntil(ctx, a.hub.o.Conn, api.OpAwait, q, nil); err != nil {
 		a.hub.o.Logger.Info("that a request is closed is not noted", "call", q.Call, "reason", err)
 	}
@@ -264,12 +264,12 @@ func (a *Agent) Result(ctx context.Context, s api.CallStatus) (jsontext.Value, e
 	return rpc.Fetch(ctx, a.hub.o.Conn, s.Result)
 }
 
-// Tell passes on what the agent says of its work.
-func (a *Agent) Tell(ctx context.Context, q api.TellRequest) (err error) {
+// Report passes on what the agent says of its work.
+func (a *Agent) Report(ctx context.Context, q api.AgentReportRequest) (err error) {
 	if q.OutsideRequest, err = a.speaks(q.Session); err != nil {
 		return err
 	}
-	return rpc.Ask(ctx, a.hub.o.Conn, api.OpTell, q, nil)
+	return rpc.Ask(ctx, a.hub.o.Conn, api.OpAgentReport, q, nil)
 }
 
 // Close ends the session with the agent's own word.

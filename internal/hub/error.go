@@ -24,8 +24,8 @@ const (
 	CodeRefused Code = "refused"
 	// CodeNotFound: there is nothing of that name that the principal may know of.
 	CodeNotFound Code = "not_found"
-	// CodeAnew: the ledger is another than it was. Stream again, without an event id.
-	CodeAnew Code = "anew"
+	// CodeLedgerChanged: the ledger is another than it was. Stream again, without an event id.
+	CodeLedgerChanged Code = "anew"
 	// CodeStopping: the hub does not run (any more). Stream again in a moment.
 	CodeStopping Code = "stopping"
 )
@@ -54,19 +54,19 @@ func (e *Error) Is(target error) bool {
 }
 
 // SafeToRetry answers whether the same may be tried again as it is.
-func (e *Error) SafeToRetry() bool { return e.Code == CodeAnew || e.Code == CodeStopping }
+func (e *Error) SafeToRetry() bool { return e.Code == CodeLedgerChanged || e.Code == CodeStopping }
 
 // The sentinels for [errors.Is].
 var (
-	ErrNotAllowed = &Error{Code: CodeNotAllowed, Message: "not allowed"}
-	ErrRevoked    = &Error{Code: CodeRevoked, Message: "what was shown does not count any more", Hint: "log in again"}
-	ErrClosed     = &Error{Code: CodeClosed, Message: "there is no such subscription", Hint: "subscribe again"}
-	ErrSuperseded = &Error{Code: CodeSuperseded, Message: "the stream goes on elsewhere"}
-	ErrMalformed  = &Error{Code: CodeMalformed, Message: "the message cannot be read"}
-	ErrRefused    = &Error{Code: CodeRefused, Message: "the terms cannot be given"}
-	ErrNotFound   = &Error{Code: CodeNotFound, Message: "there is no such thing here, or it is not yours"}
-	ErrAnew       = &Error{Code: CodeAnew, Message: "the ledger is another than it was", Hint: "stream again without an event id"}
-	ErrStopping   = &Error{Code: CodeStopping, Message: "the hub does not run", Hint: "try again in a moment"}
+	ErrNotAllowed    = &Error{Code: CodeNotAllowed, Message: "not allowed"}
+	ErrRevoked       = &Error{Code: CodeRevoked, Message: "what was shown does not count any more", Hint: "log in again"}
+	ErrClosed        = &Error{Code: CodeClosed, Message: "there is no such subscription", Hint: "subscribe again"}
+	ErrSuperseded    = &Error{Code: CodeSuperseded, Message: "the stream goes on elsewhere"}
+	ErrMalformed     = &Error{Code: CodeMalformed, Message: "the message cannot be read"}
+	ErrRefused       = &Error{Code: CodeRefused, Message: "the terms cannot be given"}
+	ErrNotFound      = &Error{Code: CodeNotFound, Message: "there is no such thing here, or it is not yours"}
+	ErrLedgerChanged = &Error{Code: CodeLedgerChanged, Message: "the ledger is another than it was", Hint: "stream again without an event id"}
+	ErrStopping      = &Error{Code: CodeStopping, Message: "the hub does not run", Hint: "try again in a moment"}
 )
 
 func notAllowed(message, hint string) error {

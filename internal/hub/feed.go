@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// heardRoom is how many broadcasts may wait for the feed; of those beyond it only the
+	// broadcastBuffer is how many broadcasts may wait for the feed; of those beyond it only the
 	// need to look at the ledger is kept.
-	heardRoom = 1024
-	// keepEnded is how long the feed knows a session after its end, at least.
-	keepEnded = 2 * time.Minute
+	broadcastBuffer = 1024
+	// endedRetention is how long the feed knows a session after its end, at least.
+	endedRetention = 2 * time.Minute
 )
 
 // feed knows how far each session has got that is open, or that has ended a short while
@@ -41,21 +41,21 @@ type feed struct {
 
 	ready chan struct{} // closed once the open sessions are known
 
-	mu     sync.Mutex
-	tracks map[string]*track
-	life   int    // grows when the ledger turns out to be another one
-	mark   string // everything up to this event has been taken in
+	mu       sync.Mutex
+	tracks   map[string]*track
+	life     int    // grows when the ledger turns out to be another one
+	position string // everything up to this event has been taken in
 	// start names the moment at which the feed began, to those who may not know which
 	// event was then the newest; from is that event.
 	start, from string
-	newest      map[string]heard // the last event of each owner that has come since then
-	heard       int
+	newest      map[string]receivedEvent // the last event of each owner that has come since then
+	received    int
 	// waiting are told when something has come of a session.
 	waiting map[string]map[chan struct{}]struct{}
 }
 
-// heard is an event that has come, and as the how many-th.
-type heard struct {
+// receivedEvent is an event that has come, and as the how many-th.
+type receivedEvent struct {
 	session string
 	seq     int64
 	n       int
@@ -68,7 +68,7 @@ func newFeed(o Options) *feed {
 // run moves the feed on until the context ends. Changed is called after each change, from
 // this goroutine.
 func (f *feed) run(ctx context.Context, changed func()) error {
-	rows := make(chan api.EventRow, heardRoom)
+	rows := make(chan api.EventRow, broadcastBuffer)
 	var lost atomic.Bool
 	stop, err := f.conn.Broadcasts(ctx, "", func(payload []byte) {
 		var row api.EventRow
@@ -99,7 +99,7 @@ func (f *feed) run(ctx context.Context, changed func()) error {
 		case <-ctx.Done():
 			return nil
 		case row := <-rows:
-			if f.take(row) && !lost.Swap(false) {
+			if f.add(row) && !lost.Swap(false) {
 				if wait > f.poll { // it is not quiet any more
 					wait = f.poll
 					timer.Reset(wait)
@@ -111,7 +111,7 @@ func (f *feed) run(ctx context.Context, changed func()) error {
 			quiet = true
 		}
 		lost.Store(false)
-		news, err := f.look(ctx)
+		news, err := f.catchUp(ctx)
 		if err != nil {
 			return err
 		}
@@ -157,20 +157,20 @@ func (f *feed) begin(ctx context.Context) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.mark, f.tracks = now.Newest, tracks
-	f.start, f.from, f.newest = start, now.Newest, map[string]heard{}
+	f.position, f.tracks = now.Newest, tracks
+	f.start, f.from, f.newest = start, now.Newest, map[string]receivedEvent{}
 	return nil
 }
 
 // note keeps which event of an owner came last. The caller holds mu.
 func (f *feed) note(t *track) {
-	f.heard++
-	f.newest[t.owner] = heard{session: t.session, seq: t.last, n: f.heard}
+	f.received++
+	f.newest[t.owner] = receivedEvent{session: t.session, seq: t.last, n: f.received}
 }
 
 // last returns the last event of any of these owners that has come, or, where none has, the
 // name of the moment at which the feed began. Neither tells anything of others' sessions.
-func (f *feed) last(owners []string) (event heard, start string) {
+func (f *feed) last(owners []string) (event receivedEvent, start string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, owner := range owners {
@@ -192,9 +192,9 @@ func (f *feed) meant(id string) (event string, begun bool) {
 	return id, false
 }
 
-// take takes one broadcast in. It reports false when it does not fit what is known, so
+// add takes one broadcast in. It reports false when it does not fit what is known, so
 // that the ledger has to be asked.
-func (f *feed) take(row api.EventRow) bool {
+func (f *feed) add(row api.EventRow) bool {
 	e := decode(row)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -216,15 +216,15 @@ func (f *feed) take(row api.EventRow) bool {
 	return !gap || t.last == row.Seq // a gap is read by those who want to hear what is in it
 }
 
-// look asks the ledger which sessions have gone on, and tells whether any has.
-func (f *feed) look(ctx context.Context) (news bool, err error) {
+// catchUp asks the ledger which sessions have gone on, and tells whether any has.
+func (f *feed) catchUp(ctx context.Context) (news bool, err error) {
 	f.mu.Lock()
-	mark := f.mark
+	position := f.position
 	f.mu.Unlock()
 	var since api.SinceAnswer
-	err = rpc.AskUntil(ctx, f.conn, api.OpSince, api.SinceRequest{Event: mark}, &since)
+	err = rpc.AskUntil(ctx, f.conn, api.OpSince, api.SinceRequest{Event: position}, &since)
 	if rpc.Code(err, utp.CodeNotFound) || rpc.Code(err, utp.CodeTooLarge) {
-		return true, f.anew(ctx)
+		return true, f.restart(ctx)
 	}
 	if err != nil {
 		return false, err
@@ -246,14 +246,14 @@ func (f *feed) look(ctx context.Context) (news bool, err error) {
 		}
 		t.reach(row.Last, row.Ended, f.now())
 	}
-	f.mark = since.Newest
+	f.position = since.Newest
 	f.forget()
 	return len(since.Sessions) > 0, nil
 }
 
-// anew begins again with a ledger that is another than it was, or further on than can be
+// restart begins again with a ledger that is another than it was, or further on than can be
 // told. Every stream has to begin again, too.
-func (f *feed) anew(ctx context.Context) error {
+func (f *feed) restart(ctx context.Context) error {
 	if err := f.begin(ctx); err != nil {
 		return err
 	}
@@ -266,7 +266,7 @@ func (f *feed) anew(ctx context.Context) error {
 // watch is told when something has come of a session, until stop is called. It may be told for nothing, and once for many
 // events.
 func (f *feed) watch(session string) (news <-chan struct{}, stop func()) {
-	told := make(chan struct{}, 1)
+	signal := make(chan struct{}, 1)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.waiting == nil {
@@ -275,11 +275,11 @@ func (f *feed) watch(session string) (news <-chan struct{}, stop func()) {
 	if f.waiting[session] == nil {
 		f.waiting[session] = map[chan struct{}]struct{}{}
 	}
-	f.waiting[session][told] = struct{}{}
-	return told, func() {
+	f.waiting[session][signal] = struct{}{}
+	return signal, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		delete(f.waiting[session], told)
+		delete(f.waiting[session], signal)
 		if len(f.waiting[session]) == 0 {
 			delete(f.waiting, session)
 		}
@@ -288,9 +288,9 @@ func (f *feed) watch(session string) (news <-chan struct{}, stop func()) {
 
 // wake tells those who watch the session. The caller holds mu.
 func (f *feed) wake(session string) {
-	for told := range f.waiting[session] {
+	for signal := range f.waiting[session] {
 		select {
-		case told <- struct{}{}:
+		case signal <- struct{}{}:
 		default:
 		}
 	}
@@ -299,7 +299,7 @@ func (f *feed) wake(session string) {
 // forget drops sessions that ended long enough ago. Streams keep what they have not sent
 // yet of them. The caller holds mu.
 func (f *feed) forget() {
-	old := f.now().Add(-keepEnded)
+	old := f.now().Add(-endedRetention)
 	for id, t := range f.tracks {
 		if t.ended && t.endedAt.Before(old) {
 			delete(f.tracks, id)

@@ -44,25 +44,25 @@ func (h *Hub) Follow(ctx context.Context, session string, after int64) iter.Seq2
 
 // follower is one Follow under way.
 type follower struct {
-	hub     *Hub
-	session string
-	last    int64
-	yield   func(api.EventRow, error) bool
-	gone    bool // the consumer has stopped
-	ended   bool // the session has had its last event
+	hub       *Hub
+	session   string
+	last      int64
+	yield     func(api.EventRow, error) bool
+	abandoned bool // the consumer has stopped
+	ended     bool // the session has had its last event
 }
 
-func (f *follower) run(ctx context.Context, heard <-chan api.EventRow) error {
+func (f *follower) run(ctx context.Context, events <-chan api.EventRow) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for !f.gone && !f.ended {
+	for !f.abandoned && !f.ended {
 		select {
 		case <-ctx.Done():
 			return nil
-		case row := <-heard:
+		case row := <-events:
 			if row.Seq == f.last+1 {
 				f.deliver(row)
-				timer.Reset(f.settle(row))
+				timer.Reset(f.endDelay(row))
 				continue
 			}
 			if row.Seq <= f.last {
@@ -78,8 +78,8 @@ func (f *follower) run(ctx context.Context, heard <-chan api.EventRow) error {
 	return nil
 }
 
-// settle is how soon to look whether that was the end: at once after a terminal event.
-func (f *follower) settle(row api.EventRow) time.Duration {
+// endDelay is how soon to look whether that was the end: at once after a terminal event.
+func (f *follower) endDelay(row api.EventRow) time.Duration {
 	var head struct {
 		Type string `json:"type"`
 	}
@@ -95,7 +95,7 @@ func (f *follower) settle(row api.EventRow) time.Duration {
 
 // read delivers what the ledger has after the last event.
 func (f *follower) read(ctx context.Context) error {
-	for !f.gone {
+	for !f.abandoned {
 		var page api.EventsAnswer
 		err := rpc.AskUntil(ctx, f.hub.o.Conn, api.OpEvents, api.EventsRequest{Session: f.session, After: f.last}, &page)
 		if err != nil {
@@ -105,7 +105,7 @@ func (f *follower) read(ctx context.Context) error {
 			return fmt.Errorf("hub: %w", err)
 		}
 		for _, row := range page.Events {
-			if f.gone {
+			if f.abandoned {
 				return nil
 			}
 			f.deliver(row)
@@ -120,5 +120,5 @@ func (f *follower) read(ctx context.Context) error {
 
 func (f *follower) deliver(row api.EventRow) {
 	f.last = row.Seq
-	f.gone = !f.yield(row, nil)
+	f.abandoned = !f.yield(row, nil)
 }

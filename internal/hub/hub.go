@@ -14,7 +14,7 @@ type Conn interface {
 
 	// Broadcasts hands the broadcasts of a session, or with "" those of every session, to
 	// hear, one after the other, until stop is called; stop waits for the one in hand.
-	Broadcasts(ctx context.Context, session string, hear func(payload []byte)) (stop func(), err error)
+	Broadcasts(ctx context.Context, session string, receive func(payload []byte)) (stop func(), err error)
 }
 
 // Hub follows sessions and passes words on. It is safe for concurrent use. Make it with
@@ -68,30 +68,30 @@ func (h *Hub) Sessions(ctx context.Context, open bool) ([]api.SessionRow, error)
 // Answer passes a reply on; an error says that it was not recorded, or not known to
 // be. The other words are alike.
 func (h *Hub) Answer(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
-	return h.say(ctx, api.OpAnswer, r)
+	return h.reply(ctx, api.OpAnswer, r)
 }
 
 // Extend asks for more time.
 func (h *Hub) Extend(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
-	return h.say(ctx, api.OpExtend, r)
+	return h.reply(ctx, api.OpExtend, r)
 }
 
 // Stop stops the session's turn.
 func (h *Hub) Stop(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
-	return h.say(ctx, api.OpStop, r)
+	return h.reply(ctx, api.OpStop, r)
 }
 
 // Undo takes an accept back.
 func (h *Hub) Undo(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
-	return h.say(ctx, api.OpUndo, r)
+	return h.reply(ctx, api.OpUndo, r)
 }
 
 // Absent says that nobody is left who could answer in the session.
 func (h *Hub) Absent(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
-	return h.say(ctx, api.OpAbsent, r)
+	return h.reply(ctx, api.OpAbsent, r)
 }
 
-func (h *Hub) say(ctx context.Context, op string, r api.ReplyRequest) (api.ReplyAnswer, error) {
+func (h *Hub) reply(ctx context.Context, op string, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	var a api.ReplyAnswer
 	err := rpc.Ask(ctx, h.o.Conn, op, r, &a)
 	return a, err
@@ -123,6 +123,6 @@ func (h *Hub) Noticed(ctx context.Context, r api.ReplyRequest) {
 // from a byte on, and their whole size.
 func (h *Hub) Arguments(ctx context.Context, q api.ArgumentsRequest) ([]byte, int64, error) {
 	var a api.GetAnswer
-	err := rpc.AskWithin(ctx, h.o.Conn, lookTime, api.OpArguments, q, &a)
+	err := rpc.AskWithin(ctx, h.o.Conn, inspectTimeout, api.OpArguments, q, &a)
 	return a.Data, a.Size, err
 }

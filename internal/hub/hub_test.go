@@ -80,10 +80,10 @@ func (s *sessions) Request(_ context.Context, op string, request []byte) ([]byte
 	return api.EncodeAnswer(a, nil), nil
 }
 
-func (s *sessions) Broadcasts(_ context.Context, _ string, hear func([]byte)) (func(), error) {
+func (s *sessions) Broadcasts(_ context.Context, _ string, receive func([]byte)) (func(), error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ears = append(s.ears, hear)
+	s.ears = append(s.ears, receive)
 	i := len(s.ears) - 1
 	return func() {
 		s.mu.Lock()
@@ -117,9 +117,9 @@ func (s *sessions) say(payload []byte) {
 	s.mu.Lock()
 	ears := slices.Clone(s.ears)
 	s.mu.Unlock()
-	for _, hear := range ears {
-		if hear != nil {
-			hear(payload)
+	for _, receive := range ears {
+		if receive != nil {
+			receive(payload)
 		}
 	}
 }

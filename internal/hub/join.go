@@ -42,7 +42,7 @@ func (st *stream) start(lastEventID string) error {
 func (st *stream) startNamed(who access.Principal, views []view) error {
 	named, err := st.find(who, views)
 	for _, v := range named {
-		st.put(v, 0)
+		st.addSession(v, 0)
 	}
 	return err
 }
@@ -80,7 +80,7 @@ func (st *stream) join(who access.Principal, views []view) error {
 		if !who.Hears(v.owner) || !st.terms.Hears(v.session) {
 			continue
 		}
-		st.put(v, v.last)
+		st.addSession(v, v.last)
 		if !v.ended && v.last > 0 {
 			open = append(open, v)
 		}
@@ -93,7 +93,7 @@ func (st *stream) join(who access.Principal, views []view) error {
 		return err
 	}
 	for _, v := range open {
-		if err := st.introduce(v, questions); err != nil || st.gone {
+		if err := st.introduce(v, questions); err != nil || st.abandoned {
 			return err
 		}
 	}
@@ -124,7 +124,7 @@ func (st *stream) questions(who access.Principal, open []view) ([]api.QuestionRo
 func (st *stream) introduce(v view, questions []api.QuestionRow) error {
 	first, err := st.hub.page(st.ctx, v.session, 0, 1)
 	if err != nil {
-		return st.lost(st.places[v.session], err)
+		return st.lost(st.cursors[v.session], err)
 	}
 	var intro []entry
 	intro = append(intro, first...)
@@ -149,7 +149,7 @@ func (st *stream) introduce(v view, questions []api.QuestionRow) error {
 			continue
 		}
 		st.again[e.event.ID] = true
-		if err := st.emit(st.offer(v.session, e)); err != nil || st.gone {
+		if err := st.emit(st.offer(v.session, e)); err != nil || st.abandoned {
 			return err
 		}
 	}
@@ -213,7 +213,7 @@ func (st *stream) resume(who access.Principal, views []view, id string) (bool, e
 	}
 	for _, v := range views {
 		if who.Hears(v.owner) && st.terms.Hears(v.session) {
-			st.put(v, v.last)
+			st.addSession(v, v.last)
 		}
 	}
 	for _, row := range since.Sessions {
@@ -221,11 +221,11 @@ func (st *stream) resume(who access.Principal, views []view, id string) (bool, e
 			continue
 		}
 		v := view{session: row.Session, owner: row.Owner, base: row.Seq, last: row.Last, ended: row.Ended}
-		if p, known := st.places[row.Session]; known {
+		if p, known := st.cursors[row.Session]; known {
 			v = p.view
 			v.last = max(v.last, row.Last)
 		}
-		st.put(v, row.Seq)
+		st.addSession(v, row.Seq)
 	}
 	return true, nil
 }
@@ -249,7 +249,7 @@ func (st *stream) goOn(who access.Principal, views []view, at map[string]int64) 
 			v = view{session: session, owner: row.Owner, base: row.Last, last: row.Last, ended: row.Ended}
 		}
 		if who.Hears(v.owner) && st.terms.Hears(session) {
-			st.put(v, seq)
+			st.addSession(v, seq)
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ type book struct {
 	sessions map[string]*shelf
 	order    []string // sessions, oldest first
 	events   []string // ids in the order of commits
-	at       map[string]place
+	at       map[string]cursor
 	open     []api.QuestionRow
 	asked    map[string]int
 	read     map[string]int // events requests by session
@@ -47,7 +47,7 @@ type shelf struct {
 	ended bool
 }
 
-type place struct {
+type cursor struct {
 	session string
 	seq     int64
 	commit  int
@@ -56,7 +56,7 @@ type place struct {
 
 func newBook(t *testing.T) *book {
 	return &book{
-		t: t, sessions: map[string]*shelf{}, at: map[string]place{}, asked: map[string]int{}, read: map[string]int{},
+		t: t, sessions: map[string]*shelf{}, at: map[string]cursor{}, asked: map[string]int{}, read: map[string]int{},
 		ears: map[int]func([]byte){},
 	}
 }
@@ -118,7 +118,7 @@ func (b *book) commit(session string, p aaep.Payload, ours ...any) api.EventRow 
 	row.Body = raw
 	s.rows = append(s.rows, row)
 	b.events = append(b.events, id)
-	b.at[id] = place{session: session, seq: row.Seq, commit: len(b.events), when: time.Now()}
+	b.at[id] = cursor{session: session, seq: row.Seq, commit: len(b.events), when: time.Now()}
 	if changed, is := p.(aaep.StateChanged); is {
 		s.state = changed.ToState
 	}
@@ -134,12 +134,12 @@ func (b *book) broadcast(row api.EventRow) {
 	deliver := func() {
 		b.mu.Lock()
 		var ears []func([]byte)
-		for _, hear := range b.ears {
-			ears = append(ears, hear)
+		for _, receive := range b.ears {
+			ears = append(ears, receive)
 		}
 		b.mu.Unlock()
-		for _, hear := range ears {
-			hear(payload)
+		for _, receive := range ears {
+			receive(payload)
 		}
 	}
 	b.mu.Lock()
@@ -185,7 +185,7 @@ func (b *book) end(session string) {
 }
 
 // Broadcasts implements hub.Conn.
-func (b *book) Broadcasts(_ context.Context, session string, hear func([]byte)) (func(), error) {
+func (b *book) Broadcasts(_ context.Context, session string, receive func([]byte)) (func(), error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if session != "" {
@@ -193,7 +193,7 @@ func (b *book) Broadcasts(_ context.Context, session string, hear func([]byte)) 
 	}
 	b.ear++
 	n := b.ear
-	b.ears[n] = hear
+	b.ears[n] = receive
 	return func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -281,7 +281,7 @@ func (b *book) since(q api.SinceRequest) (api.SinceAnswer, error) {
 	if q.Now {
 		return a, nil
 	}
-	var point place
+	var point cursor
 	if q.Event != "" {
 		var known bool
 		if point, known = b.at[q.Event]; !known {

@@ -104,15 +104,15 @@ func TestResumeBehindAnothers(t *testing.T) {
 		s.book.move("sess_a", 2)
 		s.book.move("sess_b", 2)
 		ann := person("ann", access.Listener)
-		var told [2][]string
+		var signal [2][]string
 		for i, id := range []string{"evt_bx1", "evt_x"} {
 			e := s.listen(s.subscribe(ann), id)
 			live, again := e.told()
 			s.want("behind "+id, live, nil)
-			told[i] = again
+			signal[i] = again
 			e.leave()
 		}
-		s.want("behind another's", told[0], told[1])
+		s.want("behind another's", signal[0], signal[1])
 		e := s.listen(s.subscribe(ann), "evt_ax2")
 		live, _ := e.told()
 		s.want("behind her own", live, numbered("sess_a", 3, 3))

@@ -22,8 +22,8 @@ func rightFor(op string) api.Right {
 	return o.Right
 }
 
-// lookTime is how long somebody who looks at what cannot be read waits to be told so.
-const lookTime = 2 * time.Second
+// inspectTimeout is how long somebody who looks at what cannot be read waits to be told so.
+const inspectTimeout = 2 * time.Second
 
 // Operate passes an operation of operators on, as it came, and its answer back. To look takes
 // an auditor or an operator. To change something takes an operator who may also approve: what
@@ -35,10 +35,10 @@ func (p *Person) Operate(ctx context.Context, op string, request jsontext.Value)
 		return nil, err
 	}
 	switch rightFor(op) {
-	case api.Nobody, api.Anyone, api.Hear, api.Answer, api.Stop, api.Start, api.Act:
+	case api.Nobody, api.Anyone, api.Listen, api.Answer, api.Stop, api.Start, api.Act:
 		return nil, &Error{Code: CodeNotFound, Message: "operators have no operation of that name"}
-	case api.Look:
-		if !who.May(api.Look) {
+	case api.Inspect:
+		if !who.May(api.Inspect) {
 			return nil, notAllowed("only an auditor or an operator sees this", "use a token with one of these roles")
 		}
 	case api.Operate:
@@ -50,8 +50,8 @@ func (p *Person) Operate(ctx context.Context, op string, request jsontext.Value)
 		return nil, err
 	}
 	var answer jsontext.Value
-	if rightFor(op) == api.Look {
-		err = rpc.AskWithin(ctx, p.hub.o.Conn, lookTime, op, request, &answer)
+	if rightFor(op) == api.Inspect {
+		err = rpc.AskWithin(ctx, p.hub.o.Conn, inspectTimeout, op, request, &answer)
 	} else {
 		err = rpc.Ask(ctx, p.hub.o.Conn, op, request, &answer)
 	}

@@ -71,10 +71,10 @@ func TestOperateRights(t *testing.T) {
 	}
 }
 
-func rightsOf(looks []string, look bool, changes []string, change bool) map[string]bool {
+func rightsOf(looks []string, peek bool, changes []string, change bool) map[string]bool {
 	all := map[string]bool{}
 	for _, op := range looks {
-		all[op] = look
+		all[op] = peek
 	}
 	for _, op := range changes {
 		all[op] = change

@@ -51,18 +51,18 @@ func (p *Person) Sessions(ctx context.Context, q api.SessionsRequest) ([]api.Ses
 }
 
 // concerns are the owners whose sessions the principal may hear, of those wanted.
-func concerns(who access.Principal, wanted []string) []string {
+func concerns(who access.Principal, requested []string) []string {
 	mine := append([]string{who.Name}, who.Owners...)
-	if len(wanted) == 0 {
+	if len(requested) == 0 {
 		return mine
 	}
-	return slices.DeleteFunc(slices.Clone(wanted), func(owner string) bool { return !slices.Contains(mine, owner) })
+	return slices.DeleteFunc(slices.Clone(requested), func(owner string) bool { return !slices.Contains(mine, owner) })
 }
 
 // Session describes one session. What the principal may not hear is [ErrNotFound], as is
 // what there is not.
 func (p *Person) Session(ctx context.Context, id string) (api.SessionRow, error) {
-	return p.heard(ctx, api.SessionsRequest{Session: id})
+	return p.audibleSession(ctx, api.SessionsRequest{Session: id})
 }
 
 // Events reads a page of a session's events, with reply tokens only for who may answer.
@@ -116,13 +116,13 @@ func (p *Person) Newest(ctx context.Context) (string, error) {
 // Questions lists the open questions of the sessions that the principal may hear, by
 // their numbers. Those that it can answer are shown by that, and their time starts,
 // unless it only looks: then the list is shown to nobody. The token of one that it may not answer is left out, and masked in its event.
-func (p *Person) Questions(ctx context.Context, look bool) ([]api.QuestionRow, error) {
+func (p *Person) Questions(ctx context.Context, peek bool) ([]api.QuestionRow, error) {
 	who, err := p.listens()
 	if err != nil {
 		return nil, err
 	}
 	rows, err := p.hub.Questions(ctx)
-	if err == nil && !look && p.hub.presentAll(ctx, who, rows) {
+	if err == nil && !peek && p.hub.presentAll(ctx, who, rows) {
 		rows, err = p.hub.Questions(ctx)
 	}
 	if err != nil {
@@ -141,7 +141,7 @@ func (p *Person) Questions(ctx context.Context, look bool) ([]api.QuestionRow, e
 // Arguments reads the arguments that a question is about, at most one page of a blob or limit bytes
 // from a byte on, and their whole size. Whose reading it is says the principal.
 func (p *Person) Arguments(ctx context.Context, q api.ArgumentsRequest) ([]byte, int64, error) {
-	row, err := p.heard(ctx, api.SessionsRequest{Question: q.Question})
+	row, err := p.audibleSession(ctx, api.SessionsRequest{Question: q.Question})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -194,7 +194,7 @@ func (p *Person) Noticed(ctx context.Context, question int, token string) {
 // Stop stops the session's turn: a right of its own, which the owner, an approver for
 // the owner and an operator have.
 func (p *Person) Stop(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
-	row, err := p.heard(ctx, named(r))
+	row, err := p.audibleSession(ctx, named(r))
 	if err != nil {
 		return api.ReplyAnswer{}, err
 	}
@@ -206,7 +206,7 @@ func (p *Person) Stop(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer,
 		return api.ReplyAnswer{}, notAllowed("the owner, an approver or an operator stops a session", "use a token with one of these roles")
 	}
 	r.Session = row.Session
-	return p.say(ctx, api.OpStop, r)
+	return p.reply(ctx, api.OpStop, r)
 }
 
 // consent carries the words that only an approver says. The kernel looks once more, in
@@ -219,19 +219,19 @@ func (p *Person) consent(ctx context.Context, op string, r api.ReplyRequest) (ap
 	if !who.Has(access.Approver) {
 		return api.ReplyAnswer{}, notAllowed("only an approver answers questions", "use a token with the role approver")
 	}
-	row, err := p.heard(ctx, named(r))
+	row, err := p.audibleSession(ctx, named(r))
 	if err != nil {
 		return api.ReplyAnswer{}, err
 	}
 	if !who.Approves(row.Owner) {
 		return api.ReplyAnswer{}, notAllowed("the session has another owner, for whom this principal does not approve", "ask the owner, or use a token for that owner")
 	}
-	return p.say(ctx, op, r)
+	return p.reply(ctx, op, r)
 }
 
-func (p *Person) say(ctx context.Context, op string, r api.ReplyRequest) (api.ReplyAnswer, error) {
+func (p *Person) reply(ctx context.Context, op string, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	r.By, r.Credential, r.Surface = p.who.Name, p.who.Credential, p.who.Surface
-	return p.hub.say(ctx, op, r)
+	return p.hub.reply(ctx, op, r)
 }
 
 // named asks for the session that a word is about.
@@ -246,8 +246,8 @@ func named(r api.ReplyRequest) api.SessionsRequest {
 	}
 }
 
-// heard finds the session that the request names, if the principal may hear it.
-func (p *Person) heard(ctx context.Context, q api.SessionsRequest) (api.SessionRow, error) {
+// audibleSession finds the session that the request names, if the principal may hear it.
+func (p *Person) audibleSession(ctx context.Context, q api.SessionsRequest) (api.SessionRow, error) {
 	who, err := p.listens()
 	if err != nil {
 		return api.SessionRow{}, err

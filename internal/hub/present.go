@@ -68,13 +68,13 @@ func (h *Hub) present(ctx context.Context, who access.Principal, token string) b
 // presentAll tells of every question in a list that nobody was known to have seen and that
 // the principal can answer, and reports whether any was taken: then the list is another.
 func (h *Hub) presentAll(ctx context.Context, who access.Principal, rows []api.QuestionRow) bool {
-	taken := false
+	claimed := false
 	for _, q := range rows {
 		if q.Unseen && !q.Parked && who.Approves(q.Owner) {
-			taken = h.present(ctx, who, q.Token) || taken
+			claimed = h.present(ctx, who, q.Token) || claimed
 		}
 	}
-	return taken
+	return claimed
 }
 
 // notices tells that a subscriber has been handed the word on a yes of their own.
@@ -94,7 +94,7 @@ func (st *stream) notices(e aaep.Event) {
 }
 
 // shows tells that a question has been handed to a subscriber who can answer it.
-func (st *stream) shows(p *place, e aaep.Event) {
+func (st *stream) shows(p *cursor, e aaep.Event) {
 	token, can := "", false
 	switch asked := e.Payload.(type) {
 	case aaep.AwaitingConfirmation:

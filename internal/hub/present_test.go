@@ -114,8 +114,8 @@ func TestListedIsShown(t *testing.T) {
 		s.book.mu.Lock()
 		s.book.open[2].Parked = true
 		s.book.mu.Unlock()
-		read := func(who access.Principal, look bool) (seen []int) {
-			rows, err := s.hub.As(who).Questions(s.t.Context(), look)
+		read := func(who access.Principal, peek bool) (seen []int) {
+			rows, err := s.hub.As(who).Questions(s.t.Context(), peek)
 			if err != nil {
 				t.Fatal(err)
 			}

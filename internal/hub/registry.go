@@ -37,7 +37,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var owned sync.WaitGroup
 	owned.Go(func() { h.guard(ctx) })
-	err := h.feed.run(ctx, h.subs.ring)
+	err := h.feed.run(ctx, h.subs.wakeStreams)
 	if ctx.Err() != nil {
 		err = nil
 	}
@@ -101,7 +101,7 @@ func (h *Hub) Subscribe(_ context.Context, who access.Principal, r aaep.Subscrip
 		return nil, rejected, nil
 	}
 	accepted.NegotiationNotes = joined(accepted.NegotiationNotes, note)
-	s := &Subscription{hub: h, id: id, who: who, sent: map[string]int64{}, over: map[string]bool{}}
+	s := &Subscription{hub: h, id: id, who: who, sent: map[string]int64{}, endedSessions: map[string]bool{}}
 	s.agree(terms, accepted)
 	added, err := h.subs.add(s)
 	switch {
@@ -202,10 +202,10 @@ func (r *registry) all() []*Subscription {
 	return all
 }
 
-// ring tells every stream that sessions have gone on.
-func (r *registry) ring() {
+// wakeStreams tells every stream that sessions have gone on.
+func (r *registry) wakeStreams() {
 	for _, s := range r.all() {
-		s.ring()
+		s.wake()
 	}
 }
 

@@ -34,7 +34,7 @@ func (s *Subscription) Reply(ctx context.Context, raw []byte) error {
 	case aaep.TypeClarificationReply:
 		m, err := aaep.DecodeClarificationReply(raw)
 		return s.consider(ctx, err, api.OpAnswer, m.SubscriptionID, api.ReplyRequest{
-			Token: m.ReplyToken, Response: m.Response.Words(), ResponseType: responseType(m.Response), At: m.Timestamp,
+			Token: m.ReplyToken, Response: m.Response.Plain(), ResponseType: responseType(m.Response), At: m.Timestamp,
 		})
 	case aaep.TypeQuestionExtend:
 		m, err := aaep.DecodeQuestionExtend(raw)
@@ -97,7 +97,7 @@ func (s *Subscription) consider(ctx context.Context, unread error, op, subscript
 	r.Lists = s.lists(r.Token)
 	why := s.entitled(ctx, who, subscription, r)
 	if why == nil {
-		_, why = s.hub.As(who).say(ctx, op, r)
+		_, why = s.hub.As(who).reply(ctx, op, r)
 	}
 	if r.Lists && rpc.Code(why, utp.CodeArgumentsNotSeen) { // it knows what to do about it
 		return why
@@ -129,8 +129,8 @@ func (s *Subscription) entitled(ctx context.Context, who access.Principal, subsc
 
 // refused tells a word on the merits, which stays, from trouble on the way.
 func refused(err error) bool {
-	if own, is := errors.AsType[*Error](err); is {
-		return own.Code == CodeNotFound || own.Code == CodeNotAllowed
+	if failure, is := errors.AsType[*Error](err); is {
+		return failure.Code == CodeNotFound || failure.Code == CodeNotAllowed
 	}
 	fault, is := errors.AsType[*api.Fault](err)
 	if !is {

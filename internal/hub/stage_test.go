@@ -29,7 +29,7 @@ func (b *badges) Current(who access.Principal) (access.Principal, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.gone[who.Name] {
-		return access.Principal{}, access.ErrGone
+		return access.Principal{}, access.ErrRevoked
 	}
 	return who, nil
 }

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxHeld is how many events wait for a subscriber's budget before no more are read.
-	maxHeld = 4096
+	// maxQueued is how many events wait for a subscriber's budget before no more are read.
+	maxQueued = 4096
 	// tolerable is how long an event may be late before those that overtake it are no
 	// points to resume from. It is well below the overlap of a resumption.
 	tolerable = 5 * time.Second
@@ -25,39 +25,39 @@ const (
 // stream is one run of Deliveries. But for stop and ring, it belongs to the goroutine of
 // its consumer.
 type stream struct {
-	sub   *Subscription
-	hub   *Hub
-	ctx   context.Context //nolint:containedctx // the stream's own life
-	stop  context.CancelCauseFunc
-	bell  chan struct{}
-	yield func(Delivery, error) bool
-	gone  bool // the consumer has stopped
+	sub       *Subscription
+	hub       *Hub
+	ctx       context.Context //nolint:containedctx // the stream's own life
+	stop      context.CancelCauseFunc
+	wakeup    chan struct{}
+	yield     func(Delivery, error) bool
+	abandoned bool // the consumer has stopped
 
 	terms   pacing.Terms
 	names   []string
 	version int
 	pacer   *pacing.Pacer
 	life    int
-	places  map[string]*place
+	cursors map[string]*cursor
 	again   map[string]bool // ids of events that are sent again for a late joiner
 	looked  time.Time       // when it last knew how far every session was; at first, long ago
 }
 
-// place is where a stream is in one session.
-type place struct {
+// cursor is where a stream is in one session.
+type cursor struct {
 	view
 
-	taken int64     // handed to the pacer
-	sent  int64     // delivered
-	empty int64     // the ledger had nothing behind taken although last said this
-	late  time.Time // since when not everything is delivered; zero while all is
-	final bool      // the feed has forgotten it, and last is what the ledger says
+	offered int64     // handed to the pacer
+	sent    int64     // delivered
+	empty   int64     // the ledger had nothing behind taken although last said this
+	late    time.Time // since when not everything is delivered; zero while all is
+	final   bool      // the feed has forgotten it, and last is what the ledger says
 }
 
 func newStream(ctx context.Context, s *Subscription, yield func(Delivery, error) bool) *stream {
 	st := &stream{
-		sub: s, hub: s.hub, bell: make(chan struct{}, 1), yield: yield,
-		places: map[string]*place{}, again: map[string]bool{},
+		sub: s, hub: s.hub, wakeup: make(chan struct{}, 1), yield: yield,
+		cursors: map[string]*cursor{}, again: map[string]bool{},
 		terms: s.terms, names: s.names, version: s.version, looked: time.Unix(0, 0),
 	}
 	st.ctx, st.stop = context.WithCancelCause(ctx)
@@ -65,9 +65,9 @@ func newStream(ctx context.Context, s *Subscription, yield func(Delivery, error)
 	return st
 }
 
-func (st *stream) ring() {
+func (st *stream) wake() {
 	select {
-	case st.bell <- struct{}{}:
+	case st.wakeup <- struct{}{}:
 	default:
 	}
 }
@@ -79,9 +79,9 @@ func (st *stream) run(lastEventID string) error {
 	if err == nil {
 		err = st.start(lastEventID)
 	}
-	for err == nil && !st.gone {
+	for err == nil && !st.abandoned {
 		var more bool
-		if more, err = st.turn(); err == nil && !more && !st.gone {
+		if more, err = st.turn(); err == nil && !more && !st.abandoned {
 			err = st.rest()
 		}
 	}
@@ -101,26 +101,26 @@ func (st *stream) why(err error) error {
 
 // turn takes in what there is and delivers what may leave. More says that there is more.
 func (st *stream) turn() (more bool, err error) {
-	if err := st.look(); err != nil {
+	if err := st.refresh(); err != nil {
 		return false, err
 	}
 	for _, p := range st.behind() {
-		if st.pacer.Held() >= maxHeld || st.gone {
+		if st.pacer.Queued() >= maxQueued || st.abandoned {
 			break
 		}
-		if err := st.take(p); err != nil {
+		if err := st.offerPage(p); err != nil {
 			return false, err
 		}
 	}
 	if err := st.emit(st.pacer.Tick(st.hub.o.Now())); err != nil {
 		return false, err
 	}
-	st.settle()
-	return st.pacer.Held() < maxHeld && len(st.behind()) > 0, nil
+	st.markDelivered()
+	return st.pacer.Queued() < maxQueued && len(st.behind()) > 0, nil
 }
 
-// look takes in new terms, new sessions, and how far each is.
-func (st *stream) look() error {
+// refresh takes in new terms, new sessions, and how far each is.
+func (st *stream) refresh() error {
 	who, err := st.hub.current(st.sub.who)
 	if err != nil {
 		st.sub.end(err)
@@ -136,17 +136,17 @@ func (st *stream) look() error {
 	}
 	views, life := st.hub.feed.views()
 	if life != st.life {
-		return ErrAnew
+		return ErrLedgerChanged
 	}
 	known := make(map[string]bool, len(views))
 	for _, v := range views {
 		known[v.session] = true
-		p, is := st.places[v.session]
+		p, is := st.cursors[v.session]
 		switch {
 		case is:
 			p.base, p.last, p.ended, p.owner = v.base, max(v.last, p.last), v.ended, v.owner
 		case who.Hears(v.owner) && st.terms.Hears(v.session):
-			st.put(v, st.base(v))
+			st.addSession(v, st.base(v))
 		}
 	}
 	st.date()
@@ -160,7 +160,7 @@ func (st *stream) look() error {
 
 // date notes since when sessions have been behind: at the longest since the last look.
 func (st *stream) date() {
-	for _, p := range st.places {
+	for _, p := range st.cursors {
 		if p.sent < p.last && p.late.IsZero() {
 			p.late = st.looked
 		}
@@ -171,7 +171,7 @@ func (st *stream) date() {
 // release lets go of sessions that the feed has forgotten, once all of them is delivered.
 // While the consumer stood still, one may have gone on and ended.
 func (st *stream) release(known map[string]bool) error {
-	for session, p := range st.places {
+	for session, p := range st.cursors {
 		if known[session] {
 			p.final = false
 			continue
@@ -187,7 +187,7 @@ func (st *stream) release(known map[string]bool) error {
 			}
 		}
 		if p.ended && p.sent >= p.last && len(st.names) == 0 {
-			delete(st.places, session)
+			delete(st.cursors, session)
 			st.sub.done(st, session)
 		}
 	}
@@ -203,30 +203,30 @@ func (st *stream) base(v view) int64 {
 	return v.base
 }
 
-// put begins a session at a number.
-func (st *stream) put(v view, at int64) {
-	st.places[v.session] = &place{view: v, taken: at, sent: at}
-	st.sub.place(st, v.session, at)
+// addSession begins a session at a number.
+func (st *stream) addSession(v view, at int64) {
+	st.cursors[v.session] = &cursor{view: v, offered: at, sent: at}
+	st.sub.setCursor(st, v.session, at)
 }
 
 // behind lists the sessions of which the pacer has not got everything, in a fixed order.
-func (st *stream) behind() []*place {
-	var all []*place
-	for _, p := range st.places {
-		if p.taken < p.last && p.empty != p.last {
+func (st *stream) behind() []*cursor {
+	var all []*cursor
+	for _, p := range st.cursors {
+		if p.offered < p.last && p.empty != p.last {
 			all = append(all, p)
 		}
 	}
-	slices.SortFunc(all, func(a, b *place) int { return cmp.Compare(a.session, b.session) })
+	slices.SortFunc(all, func(a, b *cursor) int { return cmp.Compare(a.session, b.session) })
 	return all
 }
 
-// take hands one page of a session to the pacer, and delivers what that lets go.
-func (st *stream) take(p *place) error {
-	rows := st.hub.feed.recent(p.session, p.taken)
+// offerPage hands one page of a session to the pacer, and delivers what that lets go.
+func (st *stream) offerPage(p *cursor) error {
+	rows := st.hub.feed.recent(p.session, p.offered)
 	if rows == nil {
 		var err error
-		if rows, err = st.hub.page(st.ctx, p.session, p.taken, 0); err != nil {
+		if rows, err = st.hub.page(st.ctx, p.session, p.offered, 0); err != nil {
 			return st.lost(p, err)
 		}
 	}
@@ -235,11 +235,11 @@ func (st *stream) take(p *place) error {
 		return nil
 	}
 	for _, e := range rows {
-		if e.seq != p.taken+1 { // the ledger has no gaps; nothing may be passed over
-			return &Error{Code: CodeAnew, Message: "the ledger has a gap in " + p.session, Hint: ErrAnew.Hint}
+		if e.seq != p.offered+1 { // the ledger has no gaps; nothing may be passed over
+			return &Error{Code: CodeLedgerChanged, Message: "the ledger has a gap in " + p.session, Hint: ErrLedgerChanged.Hint}
 		}
-		p.taken = e.seq
-		if err := st.emit(st.offer(p.session, e)); err != nil || st.gone {
+		p.offered = e.seq
+		if err := st.emit(st.offer(p.session, e)); err != nil || st.abandoned {
 			return err
 		}
 	}
@@ -248,9 +248,9 @@ func (st *stream) take(p *place) error {
 
 // lost is what follows when a session cannot be read: one that is no longer there is let
 // go, any other refusal ends the stream.
-func (st *stream) lost(p *place, err error) error {
+func (st *stream) lost(p *cursor, err error) error {
 	if rpc.Code(err, utp.CodeNotFound) {
-		p.last, p.empty = p.taken, p.taken
+		p.last, p.empty = p.offered, p.offered
 		return nil
 	}
 	return err
@@ -269,7 +269,7 @@ func (st *stream) offer(session string, e entry) []pacing.Delivery {
 // emit delivers, each delivery by the rights of that moment.
 func (st *stream) emit(deliveries []pacing.Delivery) error {
 	for _, d := range deliveries {
-		p := st.places[d.Session]
+		p := st.cursors[d.Session]
 		if p == nil {
 			continue
 		}
@@ -298,27 +298,27 @@ func (st *stream) emit(deliveries []pacing.Delivery) error {
 }
 
 // deliver reports false when the consumer has stopped.
-func (st *stream) deliver(p *place, d pacing.Delivery) bool {
+func (st *stream) deliver(p *cursor, d pacing.Delivery) bool {
 	if st.again[d.EventID] {
 		delete(st.again, d.EventID)
-		st.gone = !st.yield(Delivery{Delivery: d}, nil)
+		st.abandoned = !st.yield(Delivery{Delivery: d}, nil)
 		st.handed(p, d)
-		return !st.gone
+		return !st.abandoned
 	}
 	st.sub.note(st, sent{id: d.EventID, session: d.Session, first: d.First, last: d.Last})
-	if st.gone = !st.yield(Delivery{Delivery: d, Resumable: st.resumable(p, d)}, nil); st.gone {
+	if st.abandoned = !st.yield(Delivery{Delivery: d, Resumable: st.resumable(p, d)}, nil); st.abandoned {
 		return false
 	}
 	p.sent = max(p.sent, d.Last)
-	st.sub.place(st, p.session, p.sent)
+	st.sub.setCursor(st, p.session, p.sent)
 	st.handed(p, d)
 	return true
 }
 
 // handed notes what a delivery has shown, if it was taken. Questions, and what becomes of them,
 // are critical, and so are never merged into something else.
-func (st *stream) handed(p *place, d pacing.Delivery) {
-	if st.gone || !d.Critical {
+func (st *stream) handed(p *cursor, d pacing.Delivery) {
+	if st.abandoned || !d.Critical {
 		return
 	}
 	if e, err := aaep.DecodeEvent(d.Raw); err == nil {
@@ -330,12 +330,12 @@ func (st *stream) handed(p *place, d pacing.Delivery) {
 // resumable tells whether the ledger knows the delivery as one event (a merged one it does
 // not), and nothing of another session is late: then all that was committed well before
 // this event has been delivered.
-func (st *stream) resumable(this *place, d pacing.Delivery) bool {
+func (st *stream) resumable(this *cursor, d pacing.Delivery) bool {
 	if d.EventID == "" || d.First != d.Last {
 		return false
 	}
 	limit := st.hub.o.Now().Add(-tolerable)
-	for _, p := range st.places {
+	for _, p := range st.cursors {
 		if p != this && !p.late.IsZero() && p.late.Before(limit) {
 			return false
 		}
@@ -343,14 +343,14 @@ func (st *stream) resumable(this *place, d pacing.Delivery) bool {
 	return true
 }
 
-// settle notes of each session whether all of it has been delivered. What the terms leave
+// markDelivered notes of each session whether all of it has been delivered. What the terms leave
 // out is never delivered; it counts once nothing is held.
-func (st *stream) settle() {
-	idle := st.pacer.Held() == 0
-	for _, p := range st.places {
-		if idle && p.sent < p.taken && !st.gone {
-			p.sent = p.taken
-			st.sub.place(st, p.session, p.sent)
+func (st *stream) markDelivered() {
+	idle := st.pacer.Queued() == 0
+	for _, p := range st.cursors {
+		if idle && p.sent < p.offered && !st.abandoned {
+			p.sent = p.offered
+			st.sub.setCursor(st, p.session, p.sent)
 		}
 		if p.sent >= p.last || p.empty == p.last {
 			p.late = time.Time{}
@@ -369,7 +369,7 @@ func (st *stream) rest() error {
 	select {
 	case <-st.ctx.Done():
 		return context.Cause(st.ctx) //nolint:wrapcheck // why judges it
-	case <-st.bell:
+	case <-st.wakeup:
 	case <-due:
 	}
 	st.looked = st.hub.o.Now() // until now nothing had come

@@ -15,9 +15,9 @@ import (
 	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
-// logRoom is how many deliveries a subscription remembers, so that a stream can go on
+// maxLog is how many deliveries a subscription remembers, so that a stream can go on
 // behind any of them.
-const logRoom = 1024
+const maxLog = 1024
 
 // Subscription is one subscriber's standing wish to hear. Its streams come and go, one at
 // a time; it is released when it is closed, when its principal loses its rights, or when
@@ -27,19 +27,19 @@ type Subscription struct {
 	id  string
 	who access.Principal
 
-	mu       sync.Mutex
-	terms    pacing.Terms
-	accepted aaep.SubscriptionAccepted
-	names    []string // the sessions it is narrowed to; none is all
-	version  int      // of the terms
-	ended    error
-	stream   *stream // the one under way
-	idle     time.Time
-	sent     map[string]int64 // the last number that was delivered, by session
-	log      []sent           // the last deliveries, oldest first
-	put      []put            // how the last questions were put to it, oldest first
-	over     map[string]bool  // sessions of sent that have ended, all of them delivered
-	life     int              // the feed's, to which the two belong
+	mu            sync.Mutex
+	terms         pacing.Terms
+	accepted      aaep.SubscriptionAccepted
+	names         []string // the sessions it is narrowed to; none is all
+	version       int      // of the terms
+	ended         error
+	stream        *stream // the one under way
+	idle          time.Time
+	sent          map[string]int64 // the last number that was delivered, by session
+	log           []sent           // the last deliveries, oldest first
+	presented     []presented      // how the last questions were put to it, oldest first
+	endedSessions map[string]bool  // sessions of sent that have ended, all of them delivered
+	life          int              // the feed's, to which the two belong
 }
 
 // sent is one delivery that was made.
@@ -76,7 +76,7 @@ func (s *Subscription) Close() { s.end(ErrClosed) }
 // their ids (TR-06) hears each once. An id that leads nowhere begins again (TR-SSE-10).
 //
 // It ends quietly with the context or with the consumer; any other end is one error, the
-// last value: [ErrSuperseded], [ErrRevoked], [ErrClosed], [ErrStopping], [ErrAnew], or the
+// last value: [ErrSuperseded], [ErrRevoked], [ErrClosed], [ErrStopping], [ErrLedgerChanged], or the
 // kernel's refusal. A slow consumer holds up nobody else, and little is kept for it: what
 // it has not heard stays in the ledger.
 func (s *Subscription) Deliveries(ctx context.Context, lastEventID string) iter.Seq2[Delivery, error] {
@@ -87,7 +87,7 @@ func (s *Subscription) Deliveries(ctx context.Context, lastEventID string) iter.
 			return
 		}
 		defer s.leave(st)
-		if err := st.run(lastEventID); err != nil && !st.gone {
+		if err := st.run(lastEventID); err != nil && !st.abandoned {
 			yield(Delivery{}, err)
 		}
 	}
@@ -136,11 +136,11 @@ func (s *Subscription) abandoned(since time.Time) bool {
 	return s.stream == nil && !s.idle.After(since)
 }
 
-func (s *Subscription) ring() {
+func (s *Subscription) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stream != nil {
-		s.stream.ring()
+		s.stream.wake()
 	}
 }
 
@@ -151,7 +151,7 @@ func (s *Subscription) agree(terms pacing.Terms, accepted aaep.SubscriptionAccep
 	s.terms, s.accepted, s.names = terms, accepted, names(terms)
 	s.version++
 	if s.stream != nil {
-		s.stream.ring()
+		s.stream.wake()
 	}
 }
 
@@ -178,17 +178,17 @@ func (s *Subscription) forget(st *stream, life int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stream == st {
-		s.sent, s.log, s.over, s.life = map[string]int64{}, nil, map[string]bool{}, life
+		s.sent, s.log, s.endedSessions, s.life = map[string]int64{}, nil, map[string]bool{}, life
 	}
 }
 
-// place notes where a stream is in a session.
-func (s *Subscription) place(st *stream, session string, at int64) {
+// setCursor notes where a stream is in a session.
+func (s *Subscription) setCursor(st *stream, session string, at int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stream == st {
 		s.sent[session] = at
-		delete(s.over, session)
+		delete(s.endedSessions, session)
 	}
 }
 
@@ -201,14 +201,14 @@ func (s *Subscription) done(st *stream, session string) {
 	if s.stream != st {
 		return
 	}
-	s.over[session] = true
+	s.endedSessions[session] = true
 	s.lose(session)
 }
 
 // lose forgets a session that is over once the log has nothing of it. The caller holds mu.
 func (s *Subscription) lose(session string) {
-	if s.over[session] && !slices.ContainsFunc(s.log, func(d sent) bool { return d.session == session }) {
-		delete(s.over, session)
+	if s.endedSessions[session] && !slices.ContainsFunc(s.log, func(d sent) bool { return d.session == session }) {
+		delete(s.endedSessions, session)
 		delete(s.sent, session)
 	}
 }
@@ -221,7 +221,7 @@ func (s *Subscription) note(st *stream, d sent) {
 		return
 	}
 	s.log = append(s.log, d)
-	for len(s.log) > logRoom {
+	for len(s.log) > maxLog {
 		oldest := s.log[0].session
 		s.log = slices.Delete(s.log, 0, 1)
 		s.lose(oldest)
@@ -244,7 +244,7 @@ func (s *Subscription) behind(id string, life int) (at map[string]int64, known b
 			at[later.session] = min(before, later.first-1)
 		}
 	}
-	for session := range s.over {
+	for session := range s.endedSessions {
 		if at[session] == s.sent[session] { // there is nothing to go back to, and nothing will come
 			delete(at, session)
 		}

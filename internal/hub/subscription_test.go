@@ -521,10 +521,10 @@ func TestAnotherLedger(t *testing.T) {
 		e := s.listen(sub, "")
 		<-time.After(3 * time.Second) // a poll, so that the newest event is known
 		s.book.mu.Lock()
-		s.book.sessions, s.book.order, s.book.events, s.book.at = map[string]*shelf{}, nil, nil, map[string]place{}
+		s.book.sessions, s.book.order, s.book.events, s.book.at = map[string]*shelf{}, nil, nil, map[string]cursor{}
 		s.book.mu.Unlock()
 		<-time.After(3 * time.Second)
-		if err := e.ended(); !errors.Is(err, hub.ErrAnew) {
+		if err := e.ended(); !errors.Is(err, hub.ErrLedgerChanged) {
 			t.Errorf("it ends with %v", err)
 		}
 		e = s.listen(sub, "")

@@ -15,15 +15,15 @@ type contents struct {
 	Class     string `json:"class"`
 	Arguments *struct {
 		Complete bool `json:"complete"`
-		Told     bool `json:"told"`
+		Shown    bool `json:"told"`
 	} `json:"arguments"`
 }
 
-// maxPut is of how many questions a subscription remembers how they were put to it.
-const maxPut = 256
+// maxPresented is of how many questions a subscription remembers how they were put to it.
+const maxPresented = 256
 
-// put is how a question was put to a subscriber, as it was asked under a token.
-type put struct {
+// presented is how a question was put to a subscriber, as it was asked under a token.
+type presented struct {
 	token string
 	lists bool // with the values that our extension lists
 }
@@ -40,19 +40,19 @@ func (st *stream) offered(raw []byte) []byte {
 		return raw
 	}
 	lists := st.terms.Extends(aaep.PrefixEarshot)
-	st.sub.puts(put{q.ReplyToken, lists})
+	st.sub.remember(presented{q.ReplyToken, lists})
 	if lists {
 		return raw
 	}
 	return rejectOnly(raw, e, q)
 }
 
-// puts remembers how a question is put, the last time that it is.
-func (s *Subscription) puts(p put) {
+// remember remembers how a question is put, the last time that it is.
+func (s *Subscription) remember(p presented) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put = append(slices.DeleteFunc(s.put, func(old put) bool { return old.token == p.token }), p)
-	s.put = s.put[max(0, len(s.put)-maxPut):]
+	s.presented = append(slices.DeleteFunc(s.presented, func(old presented) bool { return old.token == p.token }), p)
+	s.presented = s.presented[max(0, len(s.presented)-maxPresented):]
 }
 
 // lists reports whether the subscriber shows the values that our extension lists of a question: as it was put, whatever
@@ -60,7 +60,7 @@ func (s *Subscription) puts(p put) {
 func (s *Subscription) lists(token string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, p := range s.put {
+	for _, p := range s.presented {
 		if p.token == token {
 			return p.lists
 		}
@@ -78,7 +78,7 @@ func rejectOnly(raw []byte, e aaep.Event, q aaep.AwaitingConfirmation) []byte {
 		return raw
 	}
 	var ours contents
-	if json.Unmarshal(e.Extensions[aaep.PrefixEarshot], &ours) != nil || ours.Arguments == nil || ours.Arguments.Told {
+	if json.Unmarshal(e.Extensions[aaep.PrefixEarshot], &ours) != nil || ours.Arguments == nil || ours.Arguments.Shown {
 		return raw
 	}
 	q.AllowedReplies = []aaep.Decision{aaep.DecisionReject}

@@ -15,12 +15,12 @@ import (
 func TestUnreadIsNotAccepted(t *testing.T) {
 	onStage(t, func(s *stage) {
 		s.book.begin("sess_a", "ann")
-		ask := func(number int, risk aaep.Risk, irreversible, told bool) {
+		ask := func(number int, risk aaep.Risk, irreversible, signal bool) {
 			s.book.tell("sess_a", aaep.AwaitingConfirmation{
 				Action: "Remove things.", Consequence: "They are gone.", ReplyToken: "rpl_" + strings.Repeat("0", 32), TimeoutSeconds: 300,
 				DefaultDecision: aaep.DecisionReject, RiskLevel: risk, Irreversible: irreversible, SummaryTerse: "May I?", SummaryNormal: "May I, please?",
 				AllowedReplies: []aaep.Decision{aaep.DecisionAccept, aaep.DecisionReject},
-			}, "question", number, "arguments", map[string]any{"told": told})
+			}, "question", number, "arguments", map[string]any{"told": signal})
 		}
 		for name, row := range map[string]struct {
 			known   []string

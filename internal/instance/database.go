@@ -20,10 +20,10 @@ import (
 )
 
 const (
-	// holdPause is how soon a claim to a database that was lost is made again, and holdWait
+	// claimPause is how soon a claim to a database that was lost is made again, and claimTimeout
 	// how long it is tried: a database that is restarted comes back within it.
-	holdPause = time.Second
-	holdWait  = 2 * time.Minute
+	claimPause   = time.Second
+	claimTimeout = 2 * time.Minute
 )
 
 // openDatabase opens the ledger in PostgreSQL and claims it, so that nobody else serves it.
@@ -33,7 +33,7 @@ func (i *Instance) openDatabase(ctx context.Context) error {
 	if err != nil {
 		return databaseFailure(err)
 	}
-	i.keepLedger(store)
+	i.startKeeper(store)
 	i.InDatabase = true
 	i.Now = store.Now // other kernels on the ledger have another time of day, and the same database
 	i.Ledger, i.counter = store.Location(), i.Data.File(datadir.CounterFile+"-"+store.ID())
@@ -41,8 +41,8 @@ func (i *Instance) openDatabase(ctx context.Context) error {
 	if err != nil {
 		return databaseFailure(err)
 	}
-	i.lower.owned.Go(func() { i.hold(ctx, store, hold, i.options.Logger) })
-	if err := i.claim(ctx, store, i.options.TakeOver); err != nil {
+	i.lower.owned.Go(func() { i.holdClaim(ctx, store, hold, i.options.Logger) })
+	if err := i.claim(ctx, store, i.options.Takeover); err != nil {
 		return err
 	}
 	if err := datadir.WriteFile(i.Data.File(datadir.DatabaseFile), []byte(i.Ledger+"\n")); err != nil {
@@ -53,25 +53,25 @@ func (i *Instance) openDatabase(ctx context.Context) error {
 
 // claim refuses the ledger of another data directory: its key opens what was sealed, and the counter
 // beside it tells when the ledger has gone back in time. Taking it over is a word of its own.
-func (i *Instance) claim(ctx context.Context, store *postgres.Store, over bool) error {
+func (i *Instance) claim(ctx context.Context, store *postgres.Store, takeover bool) error {
 	mac := hmac.New(sha256.New, i.key)
 	mac.Write([]byte("earshot-ledger-1\n" + store.ID()))
-	mark := hex.EncodeToString(mac.Sum(nil))
+	ownerID := hex.EncodeToString(mac.Sum(nil))
 	known := datadir.Exists(i.counter)
 	holds, used, err := store.Owner(ctx)
 	const hint = "start with the data directory that it was used with (--data); if that is lost, --take-over takes the ledger over, and what was under way counts as unknown"
 	switch {
 	case err != nil:
 		return databaseFailure(err)
-	case over:
-		i.TakenOver = used && (!known || holds != mark)
-	case holds != "" && holds != mark:
+	case takeover:
+		i.LedgerMoved = used && (!known || holds != ownerID)
+	case holds != "" && holds != ownerID:
 		return cause.Fail(nil, "the ledger "+i.Ledger+" belongs to another data directory: it was used with another key than that of "+i.Data.Path, hint)
 	case used && !known:
 		return cause.Fail(nil, "the ledger "+i.Ledger+" was used with another data directory: "+i.Data.Path+" has no counter for it, which tells when it has gone back in time", hint)
 	}
-	i.settle = func(ctx context.Context) error { // once it was gone through: a start that fails before has taken nothing
-		if err := store.SetOwner(ctx, mark); err != nil {
+	i.confirmTakeover = func(ctx context.Context) error { // once it was gone through: a start that fails before has taken nothing
+		if err := store.SetOwner(ctx, ownerID); err != nil {
 			return databaseFailure(err)
 		}
 		return nil
@@ -92,9 +92,9 @@ func InDatabase(d *datadir.Dir, hint string) error {
 	return cause.Fail(nil, "the ledger of "+d.Path+" is in the database "+cause.OneLine(strings.TrimSpace(string(place))), hint)
 }
 
-// hold keeps the claim until ctx ends, and makes it again when the database has ended it. A
+// holdClaim keeps the claim until ctx ends, and makes it again when the database has ended it. A
 // ledger that somebody else serves by then, or that does not come back, ends the server.
-func (i *Instance) hold(ctx context.Context, store *postgres.Store, hold *postgres.ServerLock, log *slog.Logger) {
+func (i *Instance) holdClaim(ctx context.Context, store *postgres.Store, hold *postgres.ServerLock, log *slog.Logger) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -105,7 +105,7 @@ func (i *Instance) hold(ctx context.Context, store *postgres.Store, hold *postgr
 		}
 		log.Warn("the claim to the ledger was lost with its connection; claiming it again", "ledger", i.Ledger)
 		var err error
-		if hold, err = holdAgain(ctx, store); err != nil {
+		if hold, err = reclaim(ctx, store); err != nil {
 			i.Fail(databaseFailure(err))
 			return
 		}
@@ -115,10 +115,10 @@ func (i *Instance) hold(ctx context.Context, store *postgres.Store, hold *postgr
 	}
 }
 
-// holdAgain claims the ledger while the database is away, for holdWait at most; nil when the
+// reclaim claims the ledger while the database is away, for claimTimeout at most; nil when the
 // context has ended.
-func holdAgain(ctx context.Context, store *postgres.Store) (*postgres.ServerLock, error) {
-	until := time.NewTimer(holdWait)
+func reclaim(ctx context.Context, store *postgres.Store) (*postgres.ServerLock, error) {
+	until := time.NewTimer(claimTimeout)
 	defer until.Stop()
 	for {
 		hold, err := store.LockServer(ctx)
@@ -133,7 +133,7 @@ func holdAgain(ctx context.Context, store *postgres.Store) (*postgres.ServerLock
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(holdPause):
+		case <-time.After(claimPause):
 		case <-until.C:
 			return nil, err
 		}

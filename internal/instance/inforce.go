@@ -27,14 +27,14 @@ type inForce struct {
 	last map[string][]store.InForce // what was kept last, by kind
 }
 
-// keepInForce notes what is in force, and goes on doing so. Where the ledger is opened for one command, nothing comes
+// recordInForce notes what is in force, and goes on doing so. Where the ledger is opened for one command, nothing comes
 // into force.
-func (i *Instance) keepInForce(ctx context.Context) error {
+func (i *Instance) recordInForce(ctx context.Context) error {
 	if i.options.Visit {
 		return nil
 	}
 	now := &inForce{of: i, last: map[string][]store.InForce{}}
-	if err := now.keep(ctx); err != nil {
+	if err := now.record(ctx); err != nil {
 		return cause.Fail(err, "the ledger could not be written", "make room on its disk, or see `earshot doctor`")
 	}
 	i.lower.owned.Go(func() { now.watch(ctx) })
@@ -52,14 +52,14 @@ func (f *inForce) watch(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		if err := f.keep(ctx); err != nil && ctx.Err() == nil {
+		if err := f.record(ctx); err != nil && ctx.Err() == nil {
 			f.of.options.Logger.Warn("what is in force could not be noted in the audit chain; it is tried again", slog.Any("error", err))
 		}
 	}
 }
 
-// keep compares what is in force with what was kept last.
-func (f *inForce) keep(ctx context.Context) error {
+// record compares what is in force with what was kept last.
+func (f *inForce) record(ctx context.Context) error {
 	kinds := map[string]func() ([]store.InForce, error){api.ActPolicy: f.of.Policy.InForce}
 	if f.of.Access != nil { // else nobody comes in, and that ends nothing
 		kinds[api.ActToken], kinds[api.ActLogin] = f.of.tokensInForce, f.of.loginsInForce
@@ -112,7 +112,7 @@ func (m *Members) inForce() ([]store.InForce, error) {
 }
 
 func credentialInForce(c bus.Credentials) store.InForce {
-	parts := []string{c.Principal.String(), c.Mouth.Password, c.Ear.Password, c.Face.Password, strings.Join(c.Tools, " ")}
+	parts := []string{c.Principal.String(), c.Request.Password, c.Subscribe.Password, c.Discovery.Password, strings.Join(c.Tools, " ")}
 	row := store.InForce{Subject: c.Principal.String(), Digest: digestOf([]byte(strings.Join(parts, "\n")))}
 	if len(c.Tools) > 0 {
 		row.Detail = "may also register " + strings.Join(c.Tools, ", ")

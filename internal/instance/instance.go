@@ -45,8 +45,8 @@ type Options struct {
 	Visit bool
 	// Database is where the ledger is, if it is in PostgreSQL; "" is the file in the data directory.
 	Database string
-	// TakeOver has the ledger in the database be this data directory's, whosever it was.
-	TakeOver bool
+	// Takeover has the ledger in the database be this data directory's, whosever it was.
+	Takeover bool
 	// Listen is where tool services and agents from outside come to the bus; "" lets none in.
 	Listen string
 	// Retention is how long things are kept, where it is said again.
@@ -59,8 +59,8 @@ type Options struct {
 	Reviewed map[string][]utp.Definition
 	// Keepers keep something of calls beside the ledger.
 	Keepers []Keeper
-	// Say tells the operator of what they should look at. Default: nobody is told.
-	Say func(line string)
+	// Notice tells the operator of what they should look at. Default: nobody is told.
+	Notice func(line string)
 
 	Now       func() time.Time            // default time.Now
 	LookupEnv func(string) (string, bool) // for the secrets of tools; default os.LookupEnv
@@ -86,9 +86,9 @@ type Instance struct {
 	Token, PersonToken string
 	// Now is the time of the ledger: the database's, or that of this machine.
 	Now func() time.Time
-	// TakenOver: the ledger was another data directory's. settle marks it as this one's.
-	TakenOver bool
-	settle    func(context.Context) error
+	// LedgerMoved: the ledger was another data directory's. settle marks it as this one's.
+	LedgerMoved     bool
+	confirmTakeover func(context.Context) error
 	// Restored: the ledger went back in time since it was last used here.
 	Restored bool
 	// Changed are the tools whose programs changed since they were reviewed.
@@ -103,23 +103,23 @@ type Instance struct {
 	closers []func() // in the order of opening
 	// Two floors of goroutines: the services and workers end first, while the kernel
 	// still hears their last words.
-	upper, lower floor
+	upper, lower group
 	broken       chan error // what it cannot go on after: a part or the ledger failed
 	once         sync.Once
 }
 
-// floor is goroutines that are ended and waited for together.
-type floor struct {
+// group is goroutines that are ended and waited for together.
+type group struct {
 	ctx   context.Context //nolint:containedctx // The floor's own life, not a caller's.
 	stop  context.CancelFunc
 	owned sync.WaitGroup
 }
 
-func (f *floor) open(ctx context.Context) {
+func (f *group) open(ctx context.Context) {
 	f.ctx, f.stop = context.WithCancel(context.WithoutCancel(ctx))
 }
 
-func (f *floor) close() {
+func (f *group) close() {
 	f.stop()
 	f.owned.Wait()
 }
@@ -145,8 +145,8 @@ func Open(ctx context.Context, o Options) (*Instance, error) {
 }
 
 func (o Options) withDefaults() (Options, error) {
-	if o.Say == nil {
-		o.Say = func(string) {}
+	if o.Notice == nil {
+		o.Notice = func(string) {}
 	}
 	if o.Reached == nil {
 		o.Reached = func(string) {}
@@ -198,7 +198,7 @@ func (i *Instance) openBus(ctx context.Context) (err error) {
 	}
 	i.closers = append(i.closers, i.Bus.Close)
 	i.Members.bus = i.Bus
-	if err := files.Settle(settings.Known, i.Bus.URL()); err != nil {
+	if err := files.SetURL(settings.Known, i.Bus.URL()); err != nil {
 		return cause.Fail(err, "the credentials cannot be written", "make room in "+i.Data.Path)
 	}
 	return nil
@@ -234,7 +234,7 @@ func (i *Instance) openKernel(ctx context.Context) error {
 		return cause.Fail(err, "the kernel could not join the bus", "")
 	}
 	i.closers = append(i.closers, end.Close)
-	content, receipts, err := o.keep(i.Data)
+	content, receipts, err := o.retention(i.Data)
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func (i *Instance) openKernel(ctx context.Context) error {
 		Names:       i.Members,
 		Operator:    LocalUser(),
 		Presence:    i.presence(end),
-		Incarnation: &datadir.Counter{Path: i.counter, Trouble: i.counterBroke}, TakenOver: i.TakenOver,
+		Incarnation: &datadir.Counter{Path: i.counter, Trouble: i.counterBroke}, TakenOver: i.LedgerMoved,
 		Project: Project, Clock: clock.System(i.Now), Logger: o.Logger, Key: i.key, Environment: o.LookupEnv,
 		SingleHost: true, OwnedTurnsOnly: !o.Shared, WaitForPresence: o.Shared, Reached: o.Reached,
 		Retention: admin.Retention{Content: content, Receipts: receipts, OnErased: i.forget},
@@ -256,13 +256,13 @@ func (i *Instance) openKernel(ctx context.Context) error {
 	if err != nil {
 		return cause.Fail(err, "the kernel did not start", "")
 	}
-	if err := i.takeUp(ctx); err != nil {
+	if err := i.resumeLedger(ctx); err != nil {
 		return err
 	}
 	if err := end.Serve(ctx, serveKernel(i.Kernel)); err != nil {
 		return cause.Fail(err, "the kernel could not serve", "")
 	}
-	if err := i.keepInForce(ctx); err != nil {
+	if err := i.recordInForce(ctx); err != nil {
 		return err
 	}
 	i.lower.owned.Go(func() { i.Kernel.Run(ctx) })
@@ -273,13 +273,13 @@ func (i *Instance) openKernel(ctx context.Context) error {
 	return nil
 }
 
-// takeUp takes up the ledger as an earlier process has left it.
-func (i *Instance) takeUp(ctx context.Context) (err error) {
+// resumeLedger takes up the ledger as an earlier process has left it.
+func (i *Instance) resumeLedger(ctx context.Context) (err error) {
 	if i.Restored, err = i.Kernel.Recover(ctx); err != nil {
 		return cause.Fail(err, "the ledger could not be taken up again", "restore "+i.Data.Path+" from a backup, or use another folder with --data DIR")
 	}
-	if i.settle != nil {
-		if err := i.settle(ctx); err != nil {
+	if i.confirmTakeover != nil {
+		if err := i.confirmTakeover(ctx); err != nil {
 			return err
 		}
 	}
@@ -315,7 +315,7 @@ func (i *Instance) Subscribed(offer pacing.Offer) {
 	i.Hub = hub.Open(hub.Options{
 		Conn: i.conn, Rights: i.Access, Owner: LocalUser(), Project: Project, Now: i.Now, Logger: i.options.Logger, Poll: hubPoll, Idle: idlePoll, Offer: offer,
 	})
-	i.own(i.Hub.Run)
+	i.run(i.Hub.Run)
 }
 
 // Ask asks the kernel of this process, as the hub does.
@@ -323,8 +323,8 @@ func (i *Instance) Ask(ctx context.Context, op string, request, answer any) erro
 	return i.conn.ask(ctx, op, request, answer)
 }
 
-// own runs a part on the upper floor and keeps its failure.
-func (i *Instance) own(part func(context.Context) error) {
+// run runs a part on the upper floor and keeps its failure.
+func (i *Instance) run(part func(context.Context) error) {
 	i.upper.owned.Go(func() {
 		if err := part(i.upper.ctx); err != nil {
 			i.Fail(cause.Fail(err, "a part of the program has failed", ""))

@@ -56,22 +56,22 @@ func (i *Instance) sweep(ctx context.Context, k Keeper, before time.Time) error 
 	if err != nil {
 		return fmt.Errorf("what was kept before: %w", err)
 	}
-	var gone []string
+	var missing []string
 	for _, call := range old {
-		kept, err := i.keepsContent(ctx, call)
+		kept, err := i.hasContent(ctx, call)
 		if err != nil {
 			return err
 		}
 		if !kept {
-			gone = append(gone, call)
+			missing = append(missing, call)
 		}
 	}
-	return k.Forget(gone)
+	return k.Forget(missing)
 }
 
-// keepsContent reports whether the ledger has the content of a call. What cannot be read
+// hasContent reports whether the ledger has the content of a call. What cannot be read
 // may be it.
-func (i *Instance) keepsContent(ctx context.Context, call string) (bool, error) {
+func (i *Instance) hasContent(ctx context.Context, call string) (bool, error) {
 	kept := false
 	err := i.Store.View(ctx, func(tx store.Tx) error {
 		rec, err := tx.Turn(store.TurnRef{Call: call})

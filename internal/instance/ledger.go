@@ -96,14 +96,14 @@ func (i *Instance) openFile(ctx context.Context) error {
 	if err != nil {
 		return LedgerFailure(i.Ledger, err)
 	}
-	i.keepLedger(store)
+	i.startKeeper(store)
 	if err := os.Remove(i.Data.File(datadir.DatabaseFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return cause.Fail(err, "it cannot be noted that the ledger is in "+i.Data.Path, "remove "+i.Data.File(datadir.DatabaseFile))
 	}
 	return nil
 }
 
-func (i *Instance) keepLedger(store store.Ledger) {
+func (i *Instance) startKeeper(store store.Ledger) {
 	i.Store = store
 	i.closers = append(i.closers, func() { _ = store.Close() })
 }
@@ -112,7 +112,7 @@ func (i *Instance) keepLedger(store store.Ledger) {
 // start without it.
 func (i *Instance) counterBroke(err error) {
 	switch {
-	case i.Data.Gone():
+	case i.Data.Replaced():
 		i.Fail(i.Data.Lost())
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT), errors.Is(err, unix.EFBIG):
 		i.ledgerBroke(fmt.Errorf("%w: %w", store.ErrFull, err))

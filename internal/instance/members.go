@@ -45,7 +45,7 @@ func (m *Members) count(known []bus.Credentials) {
 func (m *Members) Agents() []string {
 	var names []string
 	for _, one := range m.counting() {
-		if kind := one.Principal.Kind; kind == bus.Agent || kind == bus.Foreign {
+		if kind := one.Principal.Kind; kind == bus.Agent || kind == bus.External {
 			names = append(names, one.Principal.Name)
 		}
 	}
@@ -71,9 +71,9 @@ func (m *Members) MayRegister(from kernel.Caller, tool string) error {
 		"to allow it, run `earshot credential add " + who.Name + " --role " + string(who.Kind) + " --tools " + tool + "`, and start the service again")
 }
 
-// TakeUp has the files count as they are now. Anyone who has none any more is cut off, whatever is
+// Reload has the files count as they are now. Anyone who has none any more is cut off, whatever is
 // wrong with other files: one that cannot be taken up leaves what counted before, and is told.
-func (m *Members) TakeUp(context.Context) (api.Credentials, error) {
+func (m *Members) Reload(context.Context) (api.Credentials, error) {
 	if m.bus.URL() == "" {
 		return api.Credentials{}, nil
 	}
@@ -82,7 +82,7 @@ func (m *Members) TakeUp(context.Context) (api.Credentials, error) {
 	answer := api.Credentials{URL: m.bus.URL()}
 	paths, err := m.files.Paths()
 	if err != nil {
-		return answer, notTakenUp(err)
+		return answer, reloadError(err)
 	}
 	before := m.counting()
 	var next []bus.Credentials
@@ -90,8 +90,8 @@ func (m *Members) TakeUp(context.Context) (api.Credentials, error) {
 		one, err := m.readable(path, next)
 		if err != nil {
 			refused := api.RefusedCredential{File: filepath.Base(path), Message: cause.Of(err)}
-			if said, is := errors.AsType[*cause.Error](err); is {
-				refused.Message, refused.Hint = said.Message, said.Hint
+			if failure, is := errors.AsType[*cause.Error](err); is {
+				refused.Message, refused.Hint = failure.Message, failure.Hint
 			}
 			answer.Refused = append(answer.Refused, refused)
 			at := slices.IndexFunc(before, func(one bus.Credentials) bool { return m.files.File(one.Principal) == path })
@@ -105,20 +105,20 @@ func (m *Members) TakeUp(context.Context) (api.Credentials, error) {
 	m.count(next) // before they can ask, and after the others cannot
 	if err := m.bus.SetKnown(next); err != nil {
 		m.count(before)
-		return answer, notTakenUp(err)
+		return answer, reloadError(err)
 	}
-	if err := m.files.Settle(next, m.bus.URL()); err != nil {
-		return answer, notTakenUp(err)
+	if err := m.files.SetURL(next, m.bus.URL()); err != nil {
+		return answer, reloadError(err)
 	}
 	return answer, nil
 }
 
-func notTakenUp(err error) error {
+func reloadError(err error) error {
 	return cause.Fail(err, "the credentials could not be taken up", "start the server again")
 }
 
 // readable reads the credentials of one file, if they can count beside others.
-func (m *Members) readable(path string, beside []bus.Credentials) (bus.Credentials, error) {
+func (m *Members) readable(path string, others []bus.Credentials) (bus.Credentials, error) {
 	one, err := bus.ReadCredentials(path)
 	if err != nil {
 		return one, err
@@ -133,7 +133,7 @@ func (m *Members) readable(path string, beside []bus.Credentials) (bus.Credentia
 	if err := m.onlyHere(one); err != nil {
 		return one, err
 	}
-	if slices.Contains(m.residents, who) || credentialfile.Clash(beside, who) {
+	if slices.Contains(m.residents, who) || credentialfile.Clash(others, who) {
 		return one, cause.Fail(nil, "there is somebody of the name of "+who.String()+" already", "choose another name")
 	}
 	return one, nil
@@ -143,7 +143,7 @@ func (m *Members) readable(path string, beside []bus.Credentials) (bus.Credentia
 // process could offer tools under its name.
 func (m *Members) onlyHere(one bus.Credentials) error {
 	at := slices.IndexFunc(m.services, func(s Service) bool {
-		return one.Principal == s.principal() || one.Principal == bus.Principal{Kind: bus.Foreign, Name: s.Name}
+		return one.Principal == s.principal() || one.Principal == bus.Principal{Kind: bus.External, Name: s.Name}
 	})
 	if at < 0 {
 		return nil

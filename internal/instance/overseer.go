@@ -12,10 +12,10 @@ import (
 // overseer tells the operator on standard error of a server, in the log, and everybody who
 // listens to an open turn; those are not told what is in the file.
 func (i *Instance) overseer() policyfile.Observer {
-	say := func(line string) {
+	notice := func(line string) {
 		i.options.Logger.Warn("policy", "says", line)
 		if i.options.Shared { // in a run there is one who listens
-			i.options.Say(line)
+			i.options.Notice(line)
 		}
 	}
 	passed := func(err error) {
@@ -30,11 +30,11 @@ func (i *Instance) overseer() policyfile.Observer {
 			return err
 		},
 		Broken: func(ctx context.Context, trouble error) {
-			say("Policy: " + cause.OneLine(cause.Of(trouble)) + ". The rules that were read before stay in force. Mend the file; it is read again by itself.")
+			notice("Policy: " + cause.OneLine(cause.Of(trouble)) + ". The rules that were read before stay in force. Mend the file; it is read again by itself.")
 			passed(i.Kernel.NoteAll(ctx, kernel.NoteRulesBroken))
 		},
 		Mended: func(ctx context.Context) {
-			say("Policy: " + cause.OneLine(i.Policy.Path) + " can be read again, and counts.")
+			notice("Policy: " + cause.OneLine(i.Policy.Path) + " can be read again, and counts.")
 			passed(i.Kernel.NoteAll(ctx, kernel.NoteRulesMended))
 		},
 	}

@@ -29,28 +29,28 @@ type Retention struct {
 }
 
 const (
-	day     = 24 * time.Hour
-	forever = "forever"
-	maxKept = 100 * 365 * day
+	day          = 24 * time.Hour
+	forever      = "forever"
+	maxRetention = 100 * 365 * day
 )
 
-// kept reads a time such as 30d, 12h or forever; "" is the default.
-func kept(flag, word string) (time.Duration, error) {
-	wrong := cause.Misuse(fmt.Sprintf("--%s %.64q is not a valid time to keep something; it can be 1h to 36500d, or forever", flag, word), "for example --"+flag+" 30d")
-	switch word {
+// retention reads a time such as 30d, 12h or forever; "" is the default.
+func retention(flag, text string) (time.Duration, error) {
+	wrong := cause.Misuse(fmt.Sprintf("--%s %.64q is not a valid time to keep something; it can be 1h to 36500d, or forever", flag, text), "for example --"+flag+" 30d")
+	switch text {
 	case "":
 		return 0, nil
 	case forever:
 		return -1, nil
 	}
-	d, err := time.ParseDuration(word)
-	if days, whole := strings.CutSuffix(word, "d"); whole {
+	d, err := time.ParseDuration(text)
+	if days, whole := strings.CutSuffix(text, "d"); whole {
 		var n int
-		if n, err = strconv.Atoi(days); err == nil && n <= int(maxKept/day) {
+		if n, err = strconv.Atoi(days); err == nil && n <= int(maxRetention/day) {
 			d = time.Duration(n) * day
 		}
 	}
-	if err != nil || d < time.Hour || d > maxKept {
+	if err != nil || d < time.Hour || d > maxRetention {
 		return 0, wrong
 	}
 	return d, nil
@@ -58,15 +58,15 @@ func kept(flag, word string) (time.Duration, error) {
 
 // durations are both times. Receipts are kept as long as content at least.
 func (r Retention) durations() (content, receipts time.Duration, err error) {
-	if content, err = kept("retention-content", r.Content); err == nil {
-		receipts, err = kept("retention-receipts", r.Receipts)
+	if content, err = retention("retention-content", r.Content); err == nil {
+		receipts, err = retention("retention-receipts", r.Receipts)
 	}
 	if err != nil {
 		return 0, 0, err
 	}
 	long := func(d, otherwise time.Duration) time.Duration {
 		if d < 0 {
-			return maxKept + 1
+			return maxRetention + 1
 		}
 		return cmp.Or(d, otherwise)
 	}
@@ -102,24 +102,24 @@ func readRetention(d *datadir.Dir) (Retention, error) {
 	return r, nil
 }
 
-// keep is how long things are kept in this data directory: as is said now, which is noted for
+// retention is how long things are kept in this data directory: as is said now, which is noted for
 // later, else as was said last. Each of the two times by itself: who names one leaves the other.
-func (o Options) keep(d *datadir.Dir) (content, receipts time.Duration, err error) {
+func (o Options) retention(d *datadir.Dir) (content, receipts time.Duration, err error) {
 	if o.Visit {
 		return -1, -1, nil
 	}
-	said := o.Retention
-	if said.Content == "" || said.Receipts == "" {
+	failure := o.Retention
+	if failure.Content == "" || failure.Receipts == "" {
 		before, err := readRetention(d)
 		if err != nil {
 			return 0, 0, err
 		}
-		said = Retention{Content: cmp.Or(said.Content, before.Content), Receipts: cmp.Or(said.Receipts, before.Receipts)}
+		failure = Retention{Content: cmp.Or(failure.Content, before.Content), Receipts: cmp.Or(failure.Receipts, before.Receipts)}
 	}
-	if content, receipts, err = said.durations(); err != nil || o.Retention == (Retention{}) {
+	if content, receipts, err = failure.durations(); err != nil || o.Retention == (Retention{}) {
 		return content, receipts, err
 	}
-	raw, err := json.Marshal(said, jsontext.Multiline(true))
+	raw, err := json.Marshal(failure, jsontext.Multiline(true))
 	if err == nil {
 		err = datadir.WriteFile(d.File(retentionFile), raw)
 	}

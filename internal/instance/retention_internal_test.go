@@ -25,7 +25,7 @@ func TestKeep(t *testing.T) {
 		{said: Retention{Content: "2000d", Receipts: "forever"}, content: 2000 * day, receipts: -1},
 		{said: Retention{}, content: 2000 * day, receipts: -1},
 	} {
-		content, receipts, err := Options{Retention: row.said}.keep(d)
+		content, receipts, err := Options{Retention: row.said}.retention(d)
 		if (err != nil) != row.refused || err == nil && (content != row.content || receipts != row.receipts) {
 			t.Errorf("%+v: %s and %s, %v; want %s and %s", row.said, content, receipts, err, row.content, row.receipts)
 		}

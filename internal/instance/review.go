@@ -23,7 +23,7 @@ func (i *Instance) review(ctx context.Context) error {
 	var tools []store.Tool
 	for _, target := range slices.Sorted(maps.Keys(all)) {
 		for _, d := range all[target] {
-			reviewed, vouched, err := i.vouch(ctx, target, d)
+			reviewed, vouched, err := i.trust(ctx, target, d)
 			if err != nil {
 				return cause.Fail(err, "the tool "+d.Tool+" could not be registered", "")
 			}
@@ -40,8 +40,8 @@ func (i *Instance) review(ctx context.Context) error {
 	return nil
 }
 
-// vouch registers a tool as reviewed, unless its program is another one than when it was reviewed last.
-func (i *Instance) vouch(ctx context.Context, target string, d utp.Definition) (reviewed store.Tool, vouched bool, err error) {
+// trust registers a tool as reviewed, unless its program is another one than when it was reviewed last.
+func (i *Instance) trust(ctx context.Context, target string, d utp.Definition) (reviewed store.Tool, vouched bool, err error) {
 	was, err := i.programReviewed(ctx, d.Tool)
 	if err != nil {
 		return reviewed, false, err

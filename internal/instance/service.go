@@ -92,7 +92,7 @@ func (i *Instance) Serve(ctx context.Context, s Service) error {
 	if err != nil {
 		return err
 	}
-	i.own(serving.Run)
+	i.run(serving.Run)
 	return nil
 }
 
@@ -100,7 +100,7 @@ const (
 	// workers is how many turns of a shared instance are planned at once. One that waits longer than keep,
 	// for a person or a slow tool, lets another one go on.
 	workers = 8
-	keep    = 200 * time.Millisecond
+	retain  = 200 * time.Millisecond
 	// workerPoll is how soon a worker looks for a turn without having been rung.
 	workerPoll = 2 * time.Second
 )
@@ -113,12 +113,12 @@ func (i *Instance) Work(ctx context.Context, agent worker.Agent) error {
 	}
 	o := worker.Options{Conn: workerbus.Conn{Client: end}, Agent: agent, Logger: i.options.Logger}
 	if i.options.Shared {
-		o.Turns, o.Keep, o.Poll, o.Idle = workers, keep, workerPoll, idlePoll
+		o.Turns, o.Retain, o.Poll, o.Idle = workers, retain, workerPoll, idlePoll
 	}
 	w, err := worker.New(o)
 	if err != nil {
 		return err
 	}
-	i.own(w.Run)
+	i.run(w.Run)
 	return nil
 }

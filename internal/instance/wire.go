@@ -20,10 +20,10 @@ func serveKernel(k *kernel.Kernel) bus.Handler {
 type hubConn struct{ *bus.Client }
 
 // Broadcasts implements hub.Conn.
-func (c hubConn) Broadcasts(ctx context.Context, session string, hear func([]byte)) (func(), error) {
+func (c hubConn) Broadcasts(ctx context.Context, session string, receive func([]byte)) (func(), error) {
 	s, err := c.Client.Broadcasts(ctx, func(_ context.Context, m bus.Message) {
 		if session == "" || strings.HasSuffix(m.Subject, "."+session) {
-			hear(m.Payload)
+			receive(m.Payload)
 		}
 	})
 	if err != nil {

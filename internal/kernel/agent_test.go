@@ -467,7 +467,7 @@ func TestGivenBack(t *testing.T) {
 // transcript when its question is answered.
 func TestLetsGo(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		w.employ(worker.Options{Keep: time.Minute, Agent: worker.Agent{Name: agentName, Plan: worker.PlanFunc(
+		w.employ(worker.Options{Retain: time.Minute, Agent: worker.Agent{Name: agentName, Plan: worker.PlanFunc(
 			func(ctx context.Context, t worker.Transcript) (worker.Move, error) {
 				return asksOnce(worker.Question{Text: "Which?", Within: time.Hour})(ctx, t)
 			},

@@ -39,7 +39,7 @@ func (w *world) handOf(agent, name string) *hand {
 	if err := rpc.Ask(w.ctx, h.conn, api.OpClaim, api.ClaimRequest{Agent: agent, Worker: name}, &a); err != nil || a.Turn == "" {
 		w.t.Fatalf("claimed %+v, %v", a, err)
 	}
-	h.at, h.step = a.Held(name), a.Step
+	h.at, h.step = a.WorkerRequest(name), a.Step
 	return h
 }
 

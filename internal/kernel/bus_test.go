@@ -345,8 +345,8 @@ func (c *conn) Commands(ctx context.Context, handle func(context.Context, tool.M
 	return c.listen(func(m tool.Message) { handle(ctx, m) }), nil
 }
 
-// Doorbell implements worker.Conn.
-func (c *conn) Doorbell(_ context.Context, ring func(string)) (func(), error) {
+// Wakeups implements worker.Conn.
+func (c *conn) Wakeups(_ context.Context, ring func(string)) (func(), error) {
 	return c.listen(func(m tool.Message) { ring(strings.Join(m.Header[utp.HeaderTurnID], "")) }), nil
 }
 

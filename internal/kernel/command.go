@@ -93,7 +93,7 @@ func (k *Kernel) wakeWorker(ctx context.Context, st turn.State) {
 	if err != nil {
 		return
 	}
-	header, err := utp.EncodeDoorbell(utp.Context{
+	header, err := utp.EncodeWakeup(utp.Context{
 		ProjectID: st.Project, ChannelID: st.Channel, AgentID: st.Agent, TurnID: st.Turn, TurnEpoch: st.Epoch,
 		Traceparent: "00-" + traceOf(st.Turn) + "-" + traceOf(st.Turn)[16:] + "-01",
 	}, utp.Stamp{At: k.o.Clock.Now()})

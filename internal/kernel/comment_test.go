@@ -34,7 +34,7 @@ func TestSays(t *testing.T) {
 	const words = "Burning the old letters."
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		step := one(burn)
-		step[0].Says = words
+		step[0].Comment = words
 		w.work(step)
 		a := w.begin()
 		q := w.accepts()
@@ -62,7 +62,7 @@ func TestSays(t *testing.T) {
 func TestSaysALot(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		step := one(burn)
-		step[0].Says = strings.Repeat("ä€", 10<<10)
+		step[0].Comment = strings.Repeat("ä€", 10<<10)
 		w.work(step)
 		a := w.begin()
 		q := w.asked()

@@ -523,7 +523,7 @@ func TestCrashRestoredUnderTheSameEpoch(t *testing.T) {
 		}{
 			{api.OpRenew, before.at},
 			{api.OpResume, before.at},
-			{api.OpSay, api.SayRequest{WorkerRequest: before.at, Step: before.step + 1, Text: "I am."}},
+			{api.OpAgentText, api.AgentTextRequest{WorkerRequest: before.at, Step: before.step + 1, Text: "I am."}},
 			{api.OpCall, api.CallRequest{WorkerRequest: before.at, Step: before.step + 1, Calls: []api.ToolCall{
 				{Key: "k2", Tool: poller, Args: api.Body{Inline: []byte(`{"name":"y"}`)}},
 			}}},

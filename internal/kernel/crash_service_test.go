@@ -429,7 +429,7 @@ func TestCrashBeatsLost(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
 				n := 0
 				w.bus.fault(func(m message) sendResult {
-					if m.kind != kind || m.op != api.OpBeat {
+					if m.kind != kind || m.op != api.OpHeartbeat {
 						return sendResult{}
 					}
 					n++

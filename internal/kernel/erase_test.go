@@ -30,7 +30,7 @@ func tattles(ctx context.Context, t worker.Transcript) (worker.Move, error) {
 	case 0:
 		return worker.Move{Question: &worker.Question{Key: "q", Text: "What about " + mark + "?"}}, nil
 	case 1:
-		return worker.Move{Calls: []worker.Call{{Key: "k" + mark, Tool: burn, Args: map[string]any{"name": mark}, Says: mark, To: 100}}}, nil
+		return worker.Move{Calls: []worker.Call{{Key: "k" + mark, Tool: burn, Args: map[string]any{"name": mark}, Comment: mark, To: 100}}}, nil
 	default:
 		return worker.Move{Answer: &worker.Answer{Summary: mark, Output: mark, Fields: []worker.Field{{Name: "title", Value: mark}}}}, nil
 	}

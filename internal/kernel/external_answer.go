@@ -93,7 +93,7 @@ func (s *step) wakeOrigin() error {
 	if err != nil {
 		return fmt.Errorf("kernel: %w", err)
 	}
-	header, err := utp.EncodeDoorbell(control, utp.Stamp{At: s.now.Wall})
+	header, err := utp.EncodeWakeup(control, utp.Stamp{At: s.now.Wall})
 	if err != nil {
 		return fmt.Errorf("kernel: %w", err)
 	}

@@ -18,7 +18,7 @@ import (
 func TestForeignKeptOnTheWire(t *testing.T) {
 	t.Parallel()
 	y := newYard(t, "words.count")
-	words := y.connect(wire.Foreign, "words")
+	words := y.connect(wire.External, "words")
 	commands := y.commandsOf(words)
 	turn := y.counts(words)
 	_, _, g := y.commanded(turn, commands)
@@ -43,7 +43,7 @@ func TestForeignKeptOnTheWire(t *testing.T) {
 func TestForeignWaitsOnTheWire(t *testing.T) {
 	t.Parallel()
 	y := newYard(t, "words.count")
-	words := y.connect(wire.Foreign, "words") // it may ask, and hears nothing yet
+	words := y.connect(wire.External, "words") // it may ask, and hears nothing yet
 	turn := y.counts(words)
 	for row, err := range y.hub.Follow(y.ctx, turn.Session, 0) {
 		y.check(err)

@@ -163,7 +163,7 @@ func TestForeignNonce(t *testing.T) {
 		s := w.stranger("peer")
 		c := s.holds()
 		for nonce, taken := range map[string]bool{"": true, c.Nonce: true, "0123456789abcdef": false} {
-			at := c.Held("seat")
+			at := c.WorkerRequest("seat")
 			at.Nonce = nonce
 			err := s.ask(api.OpRenew, at, nil)
 			if taken && err != nil {

@@ -71,8 +71,8 @@ func newYard(t *testing.T, call string) *yard {
 		{Kind: wire.Hub, Name: person},
 		{Kind: wire.Agent, Name: agentName},
 		{Kind: wire.Tool, Name: target},
-		{Kind: wire.Foreign, Name: "peer"},
-		{Kind: wire.Foreign, Name: "words"},
+		{Kind: wire.External, Name: "peer"},
+		{Kind: wire.External, Name: "words"},
 	}})
 	y.check(err)
 	t.Cleanup(y.bus.Close)
@@ -196,8 +196,8 @@ func (l line) Commands(ctx context.Context, handle func(context.Context, tool.Me
 	return s.Close, nil
 }
 
-func (l line) Doorbell(ctx context.Context, ring func(turn string)) (func(), error) {
-	s, err := l.Doorbells(ctx, func(_ context.Context, m wire.Message) { ring(strings.Join(m.Header[utp.HeaderTurnID], "")) })
+func (l line) Wakeups(ctx context.Context, ring func(turn string)) (func(), error) {
+	s, err := l.SubscribeWakeups(ctx, func(_ context.Context, m wire.Message) { ring(strings.Join(m.Header[utp.HeaderTurnID], "")) })
 	if err != nil {
 		return nil, err
 	}
@@ -238,13 +238,13 @@ func (m goldenMessage) message(subject string) wire.Message {
 
 // goldenForeign are the golden files of foreign peers.
 type goldenForeign struct {
-	About    string         `json:"about"`
-	Card     jsontext.Value `json:"card"`
-	Command  goldenMessage  `json:"command"`
-	Row      jsontext.Value `json:"row,omitzero"`
-	Result   jsontext.Value `json:"result"`
-	Doorbell goldenMessage  `json:"doorbell,omitzero"`
-	Report   goldenMessage  `json:"report,omitzero"`
+	About   string         `json:"about"`
+	Card    jsontext.Value `json:"card"`
+	Command goldenMessage  `json:"command"`
+	Row     jsontext.Value `json:"row,omitzero"`
+	Result  jsontext.Value `json:"result"`
+	Wakeups goldenMessage  `json:"doorbell,omitzero"`
+	Report  goldenMessage  `json:"report,omitzero"`
 }
 
 // goldenOf reads a golden file with what is known put in for its places.
@@ -317,9 +317,9 @@ func (m goldenMessage) is(t *testing.T, what string, got wire.Message) {
 func TestForeignWorkerOnTheWire(t *testing.T) {
 	t.Parallel()
 	y := newYard(t, poller)
-	peer := y.connect(wire.Foreign, "peer")
+	peer := y.connect(wire.External, "peer")
 	bells := make(chan wire.Message, 64)
-	_, err := peer.Doorbells(y.ctx, func(_ context.Context, m wire.Message) { bells <- m })
+	_, err := peer.SubscribeWakeups(y.ctx, func(_ context.Context, m wire.Message) { bells <- m })
 	y.check(err)
 	c := y.holds(peer)
 	g := goldenOf(t, "worker.json", map[string]string{"turn": c.Turn, "trace": c.Turn[len("turn_"):]})
@@ -349,7 +349,7 @@ func TestForeignWorkerOnTheWire(t *testing.T) {
 			y.late("the doorbell")
 		}
 	}
-	g.Doorbell.is(t, "the doorbell", bell)
+	g.Wakeups.is(t, "the doorbell", bell)
 	y.delivered(peer, c)
 }
 
@@ -357,7 +357,7 @@ func TestForeignWorkerOnTheWire(t *testing.T) {
 func TestForeignServiceOnTheWire(t *testing.T) {
 	t.Parallel()
 	y := newYard(t, "words.count")
-	words := y.connect(wire.Foreign, "words")
+	words := y.connect(wire.External, "words")
 	commands := y.commandsOf(words)
 	turn := y.counts(words)
 	m, command, g := y.commanded(turn, commands)
@@ -461,7 +461,7 @@ func TestForeignFlood(t *testing.T) {
 		finished, everyone = senders * each, senders*each + answered + dropped
 	)
 	y := newYard(t, poller)
-	peer := y.connect(wire.Foreign, "peer")
+	peer := y.connect(wire.External, "peer")
 	c := y.holds(peer)
 	g := goldenOf(t, "worker.json", map[string]string{"turn": c.Turn, "trace": c.Turn[len("turn_"):]})
 	mouth, other := y.dials(peer), y.dials(peer) // what one of them floods does not stand before the other's
@@ -552,7 +552,7 @@ func (y *yard) dials(peer line) *nats.Conn {
 	y.t.Helper()
 	login, err := y.bus.Credentials(peer.Principal())
 	y.check(err)
-	nc, err := nats.Connect(login.URL, nats.UserInfo(login.Mouth.User, login.Mouth.Password), nats.Timeout(10*time.Minute))
+	nc, err := nats.Connect(login.URL, nats.UserInfo(login.Request.User, login.Request.Password), nats.Timeout(10*time.Minute))
 	y.check(err)
 	y.t.Cleanup(nc.Close)
 	return nc

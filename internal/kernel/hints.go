@@ -51,7 +51,7 @@ func (k *Kernel) publishHint(ctx context.Context, st turn.State, suffix string, 
 }
 
 // textFrom says at which byte of the step's text the piece began that a step has told.
-func textFrom(was, is api.Said) (from int64, told bool) {
+func textFrom(was, is api.ReportedText) (from int64, told bool) {
 	if was.Step == is.Step && was.Try == is.Try {
 		from = was.Bytes
 	}

@@ -248,7 +248,7 @@ func (s *step) outsideCall(w invoked) (turn.Call, error) {
 	case w.Permission:
 		c, err = s.permission(w, stepID)
 	default:
-		c, err = s.make(callRequest{step: stepID, tool: w.Tool, comment: w.Says, args: w.args, missing: w.missing})
+		c, err = s.make(callRequest{step: stepID, tool: w.Tool, comment: w.Comment, args: w.args, missing: w.missing})
 	}
 	c.Key, c.HostCall, c.Identity, c.Answered = w.Key, w.HostCall, w.identity, w.Answered
 	if w.AwaitMS > 0 {
@@ -316,14 +316,14 @@ func (k *Kernel) stands(ctx context.Context, q api.AwaitRequest) (a api.CallStat
 		s := &step{k: k, tx: tx, now: k.now(), rec: rec}
 		a, err = s.callStatus(q.Call)
 		c, live := s.latest(q.Call)
-		changes = live && !q.Look && rec.State.Status != turn.Ended && (!a.Ended() && !c.Class.Repeatable() || a.Ended() && q.Received && !c.Received)
+		changes = live && !q.Peek && rec.State.Status != turn.Ended && (!a.Ended() && !c.Class.Repeatable() || a.Ended() && q.Received && !c.Received)
 		return err
 	})
 	return a, changes, err
 }
 
 // reportOutside tells what an outside agent says of its work.
-func (k *Kernel) reportOutside(ctx context.Context, _ Caller, q api.TellRequest) (struct{}, error) {
+func (k *Kernel) reportOutside(ctx context.Context, _ Caller, q api.AgentReportRequest) (struct{}, error) {
 	said := 0
 	in := turn.AgentReport{Key: q.Key}
 	for _, one := range []struct {
@@ -338,8 +338,8 @@ func (k *Kernel) reportOutside(ctx context.Context, _ Caller, q api.TellRequest)
 	switch {
 	case said != 1:
 		return struct{}{}, api.NewFault(utp.CodeBadRequest, fmt.Sprintf("found %d of text, progress, doing and observed; one request tells one of them", said))
-	case len(q.Text) > api.SayLimit || len(q.Doing) > api.MaxTold || len(q.Observed) > api.MaxTold:
-		return struct{}{}, api.NewFault(utp.CodeTooLarge, fmt.Sprintf("a piece of text may have %d bytes, and what the agent does or has done %d", api.SayLimit, api.MaxTold))
+	case len(q.Text) > api.AgentTextLimit || len(q.Doing) > api.MaxReported || len(q.Observed) > api.MaxReported:
+		return struct{}{}, api.NewFault(utp.CodeTooLarge, fmt.Sprintf("a piece of text may have %d bytes, and what the agent does or has done %d", api.AgentTextLimit, api.MaxReported))
 	case q.Progress < 0 || q.Progress > 100:
 		return struct{}{}, api.NewFault(utp.CodeBadRequest, "progress is a share of the whole work, from 0 to 100 percent")
 	}

@@ -91,7 +91,7 @@ func (s *step) endedCall(id string) (turn.Call, error) {
 // permission makes a call of what an outside agent does by itself: it is asked for, and nothing is started. What it does
 // is not known here, so it counts as what cannot be undone.
 func (s *step) permission(w invoked, stepID string) (turn.Call, error) {
-	c, err := s.unresolved(callRequest{step: stepID, tool: s.rec.State.Agent + "." + w.Tool, comment: w.Says})
+	c, err := s.unresolved(callRequest{step: stepID, tool: s.rec.State.Agent + "." + w.Tool, comment: w.Comment})
 	if err != nil {
 		return c, err
 	}

@@ -263,7 +263,7 @@ func TestOutsideGone(t *testing.T) {
 				w.accepts()
 				w.pass(5 * time.Minute)
 				w.effectsAre(0)
-				w.isStatus(p.await(api.AwaitRequest{Call: gone.Call, Look: true}), utp.StatusCanceled, utp.CodeConsentStale)
+				w.isStatus(p.await(api.AwaitRequest{Call: gone.Call, Peek: true}), utp.StatusCanceled, utp.CodeConsentStale)
 				w.tells(p.session, "claude did not wait for it any more")
 				if len(w.questions()) != 0 {
 					t.Error("it is asked again")
@@ -279,7 +279,7 @@ func TestOutsideGone(t *testing.T) {
 				w.pass(time.Minute)
 				w.accepts()
 				w.pass(5 * time.Minute)
-				w.isStatus(p.await(api.AwaitRequest{Call: lapsed.Call, Look: true}), utp.StatusCanceled, utp.CodeConsentStale)
+				w.isStatus(p.await(api.AwaitRequest{Call: lapsed.Call, Peek: true}), utp.StatusCanceled, utp.CodeConsentStale)
 				w.effectsAre(1)
 				p.closes()
 			})
@@ -300,7 +300,7 @@ func TestOutsideGoneBeforeTheStart(t *testing.T) {
 		p.goes(a.Call)
 		w.services[0].conn.cut.Store(false)
 		w.pass(5 * time.Minute)
-		w.isStatus(p.await(api.AwaitRequest{Call: a.Call, Look: true}), utp.StatusCanceled, utp.CodeConsentStale)
+		w.isStatus(p.await(api.AwaitRequest{Call: a.Call, Peek: true}), utp.StatusCanceled, utp.CodeConsentStale)
 		w.effectsAre(0)
 		p.closes()
 	})
@@ -385,31 +385,31 @@ func TestOutsideQuestion(t *testing.T) {
 func TestOutsideTold(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		p := w.program()
-		tell := func(q api.TellRequest) {
+		tell := func(q api.AgentReportRequest) {
 			t.Helper()
 			q.OutsideRequest = p.speaks()
-			if err := p.says(api.OpTell, q); err != nil {
+			if err := p.says(api.OpAgentReport, q); err != nil {
 				t.Fatal(err)
 			}
 		}
-		tell(api.TellRequest{Doing: "Reading."})
+		tell(api.AgentReportRequest{Doing: "Reading."})
 		for range 2 {
-			tell(api.TellRequest{Observed: "It ran make.", Key: "o1"})
+			tell(api.AgentReportRequest{Observed: "It ran make.", Key: "o1"})
 		}
-		tell(api.TellRequest{Text: "Found it. "})
-		tell(api.TellRequest{Progress: 40})
+		tell(api.AgentReportRequest{Text: "Found it. "})
+		tell(api.AgentReportRequest{Progress: 40})
 		w.tells(p.session, "claude reports what it did by itself: “It ran make.”", "Reading.", "Found it. ", "40 percent done.")
 		if n := w.cell(`SELECT count(*) FROM events WHERE template = 'agent.observed'`); n != "1" {
 			t.Errorf("it is told %s times", n)
 		}
-		for what, q := range map[string]api.TellRequest{
+		for what, q := range map[string]api.AgentReportRequest{
 			"nothing":        {},
 			"two things":     {Text: "a", Doing: "b"},
 			"more than done": {Progress: 101},
 			"less than none": {Progress: -1, Text: "a"},
 		} {
 			q.OutsideRequest = p.speaks()
-			if err := p.says(api.OpTell, q); err == nil {
+			if err := p.says(api.OpAgentReport, q); err == nil {
 				t.Errorf("%s was told", what)
 			}
 		}
@@ -448,8 +448,8 @@ func TestOutsideStop(t *testing.T) {
 		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: p.session, By: person}); err != nil {
 			t.Fatal(err)
 		}
-		w.isStatus(p.await(api.AwaitRequest{Call: waits.Call, Look: true}), utp.StatusCanceled, utp.CodeStopped)
-		if a := p.await(api.AwaitRequest{Call: runs.Call, Look: true}); !a.Stopping {
+		w.isStatus(p.await(api.AwaitRequest{Call: waits.Call, Peek: true}), utp.StatusCanceled, utp.CodeStopped)
+		if a := p.await(api.AwaitRequest{Call: runs.Call, Peek: true}); !a.Stopping {
 			t.Errorf("the running one is %+v", a)
 		}
 		_, err := p.asks(poller, named("later"))
@@ -498,7 +498,7 @@ func TestOutsideClosing(t *testing.T) {
 		}
 		running.open()
 		w.over(p.turn)
-		w.isStatus(p.await(api.AwaitRequest{Call: a.Call, Look: true}), utp.StatusSuccess, "")
+		w.isStatus(p.await(api.AwaitRequest{Call: a.Call, Peek: true}), utp.StatusSuccess, "")
 		w.tells(p.session, "All of it.", "The agent says: “Done with it.”")
 	})
 }

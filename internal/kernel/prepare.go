@@ -41,7 +41,7 @@ func (s *step) prepare(w api.ToolCall, stepID string) (turn.Call, error) {
 		return turn.Call{}, api.NewFault(utp.CodeTooLarge, "the arguments of a step may have 64 MiB together; ask for its calls in several steps")
 	}
 	return s.make(callRequest{
-		key: w.Key, step: stepID, tool: w.Tool, comment: w.Says, args: args, missing: missing, from: w.From, to: w.To,
+		key: w.Key, step: stepID, tool: w.Tool, comment: w.Comment, args: args, missing: missing, from: w.From, to: w.To,
 	})
 }
 

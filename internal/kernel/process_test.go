@@ -451,7 +451,7 @@ func (w *world) workAs(plan func() worker.Planner) *agent {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	a := &agent{conn: w.bus.connect(kernel.AgentCaller, agentName), cancel: cancel, done: make(chan struct{})}
-	sdk, err := worker.New(worker.Options{Conn: a.conn, Logger: w.log, Turns: w.seats, Keep: w.keep, Agent: worker.Agent{
+	sdk, err := worker.New(worker.Options{Conn: a.conn, Logger: w.log, Turns: w.seats, Retain: w.keep, Agent: worker.Agent{
 		Name: agentName,
 		Plan: func(context.Context, jsontext.Value) (worker.Planner, error) { return plan(), nil },
 	}})

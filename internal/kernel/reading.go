@@ -79,7 +79,7 @@ func (k *Kernel) arguments(ctx context.Context, _ Caller, q api.ArgumentsRequest
 			most = min(most, q.Limit)
 		}
 		a.Data = raw[from:min(from+most, a.Size)]
-		remember = q.By != "" && !q.Look && s.lastPresented(q.Question).Shows != store.ShowsInText && s.mayApprove(q.By, q.Credential)
+		remember = q.By != "" && !q.Peek && s.lastPresented(q.Question).Shows != store.ShowsInText && s.mayApprove(q.By, q.Credential)
 		return nil
 	})
 	if err == nil && remember {

@@ -51,7 +51,7 @@ func TestNotSeen(t *testing.T) {
 			}
 		}, attempt{person, "page", false}},
 		{"only looked at", func(t *testing.T, w *world, q api.QuestionRow) {
-			if _, _, err := w.hub.Arguments(w.ctx, api.ArgumentsRequest{Question: q.Number, Look: true, By: person, Surface: "page"}); err != nil {
+			if _, _, err := w.hub.Arguments(w.ctx, api.ArgumentsRequest{Question: q.Number, Peek: true, By: person, Surface: "page"}); err != nil {
 				t.Fatal(err)
 			}
 		}, attempt{person, "page", false}},

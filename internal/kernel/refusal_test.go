@@ -80,29 +80,29 @@ func TestStartRefused(t *testing.T) {
 			"no fence":      {Call: call, Owner: "own_1"},
 		} {
 			t.Log(name)
-			wantFault(t, w.as(kernel.ToolCaller, target, api.OpBeat, api.BeatRequest{OwnerRequest: wrong}, nil), utp.CodeStale)
+			wantFault(t, w.as(kernel.ToolCaller, target, api.OpHeartbeat, api.HeartbeatRequest{OwnerRequest: wrong}, nil), utp.CodeStale)
 			wantFault(t, w.as(kernel.ToolCaller, target, api.OpFinish, api.FinishRequest{OwnerRequest: wrong, Status: utp.StatusSuccess}, nil), utp.CodeStale)
 		}
-		for _, op := range []string{api.OpBeat, api.OpFinish, api.OpReconcile, api.OpSettle} {
+		for _, op := range []string{api.OpHeartbeat, api.OpFinish, api.OpReconcile, api.OpSettle} {
 			var request any = mine
 			switch op {
 			case api.OpFinish:
 				request = api.FinishRequest{OwnerRequest: mine, Status: utp.StatusSuccess}
 			case api.OpSettle:
-				request = api.SettleRequest{Call: call, Owner: "own_1", Fate: "unknown"}
+				request = api.SettleRequest{Call: call, Owner: "own_1", Outcome: "unknown"}
 			}
 			t.Log(op)
 			wantFault(t, w.as(kernel.ToolCaller, "post", op, request, nil), utp.CodeAuthFailed)
 		}
 		nobody := api.OwnerRequest{Call: call, Fence: 1}
 		for op, request := range map[string]any{
-			api.OpBeat: api.BeatRequest{OwnerRequest: nobody}, api.OpFinish: api.FinishRequest{OwnerRequest: nobody, Status: utp.StatusSuccess},
-			api.OpReconcile: nobody, api.OpSettle: api.SettleRequest{Call: call, Fate: "not_begun"},
+			api.OpHeartbeat: api.HeartbeatRequest{OwnerRequest: nobody}, api.OpFinish: api.FinishRequest{OwnerRequest: nobody, Status: utp.StatusSuccess},
+			api.OpReconcile: nobody, api.OpSettle: api.SettleRequest{Call: call, Outcome: "not_begun"},
 		} {
 			t.Log(op, "by nobody")
 			wantFault(t, w.as(kernel.ToolCaller, target, op, request, nil), utp.CodeBadRequest)
 		}
-		wantFault(t, w.as(kernel.ToolCaller, target, api.OpSettle, api.SettleRequest{Call: call, Owner: "own_1", Fate: "not_begun"}, nil), utp.CodeDone)
+		wantFault(t, w.as(kernel.ToolCaller, target, api.OpSettle, api.SettleRequest{Call: call, Owner: "own_1", Outcome: "not_begun"}, nil), utp.CodeDone)
 		wantFault(t, w.as(kernel.ToolCaller, target, api.OpReconcile, mine, nil), utp.CodeDone)
 
 		done := api.FinishRequest{OwnerRequest: mine, Status: utp.StatusSuccess, Result: api.Body{Inline: jsontext.Value(`{"n":1}`)}}
@@ -479,11 +479,11 @@ func TestOperationsByKind(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		mine := map[string][]string{
 			kernel.AgentCaller: {api.OpClaim, api.OpRenew, api.OpCall, api.OpCard, api.OpTranscript, api.OpResume, api.OpDeliver, api.OpPut, api.OpGet},
-			kernel.ToolCaller:  {api.OpRegister, api.OpStart, api.OpBeat, api.OpFinish, api.OpReconcile, api.OpSettle, api.OpPut, api.OpGet},
+			kernel.ToolCaller:  {api.OpRegister, api.OpStart, api.OpHeartbeat, api.OpFinish, api.OpReconcile, api.OpSettle, api.OpPut, api.OpGet},
 			kernel.HubCaller: {
 				api.OpEnqueue, api.OpSessions, api.OpEvents, api.OpQuestions, api.OpArguments, api.OpAnswer, api.OpExtend,
 				api.OpStop, api.OpUndo, api.OpAbsent, api.OpSince, api.OpPresent, api.OpPrefer,
-				api.OpOpen, api.OpOffered, api.OpInvoke, api.OpAwait, api.OpTell, api.OpClose, api.OpPut, api.OpGet,
+				api.OpOpen, api.OpOffered, api.OpInvoke, api.OpAwait, api.OpAgentReport, api.OpClose, api.OpPut, api.OpGet,
 				api.OpTurn, api.OpCards, api.OpTools, api.OpReview, api.OpAdd, api.OpRemove, api.OpDead, api.OpRetry, api.OpErase, api.OpExport, api.OpImport, api.OpAudit,
 			},
 			"operator": nil, "": nil,

@@ -21,7 +21,7 @@ const (
 	AgentCaller    = string(api.Agent)
 	ToolCaller     = string(api.Tool)
 	HubCaller      = string(api.Hub)
-	ExternalCaller = string(api.Foreign)
+	ExternalCaller = string(api.External)
 )
 
 // operation is one request: decoded, run, and answered with a value or an error.
@@ -36,9 +36,9 @@ var (
 	handlers = map[string]operation{
 		api.OpClaim: serve((*Kernel).claim), api.OpRenew: serve((*Kernel).renew), api.OpCall: serve((*Kernel).call), api.OpCard: serve((*Kernel).saveCard),
 		api.OpTranscript: serve((*Kernel).transcript), api.OpResume: serve((*Kernel).resume), api.OpDeliver: serve((*Kernel).deliver),
-		api.OpSay: serve((*Kernel).agentText), api.OpRelease: serve((*Kernel).release),
+		api.OpAgentText: serve((*Kernel).agentText), api.OpRelease: serve((*Kernel).release),
 
-		api.OpRegister: serve((*Kernel).register), api.OpStart: serve((*Kernel).start), api.OpBeat: serve((*Kernel).heartbeat),
+		api.OpRegister: serve((*Kernel).register), api.OpStart: serve((*Kernel).start), api.OpHeartbeat: serve((*Kernel).heartbeat),
 		api.OpFinish: serve((*Kernel).finish), api.OpReconcile: serve((*Kernel).reconcile), api.OpSettle: serve((*Kernel).reconciled),
 
 		api.OpPut: serve((*Kernel).putBlob), api.OpGet: serve((*Kernel).getBlob),
@@ -53,7 +53,7 @@ var (
 		api.OpAbsent: serve((*Kernel).absent), api.OpPrefer: serve((*Kernel).prefer),
 
 		api.OpOpen: serve((*Kernel).openOutside), api.OpOffered: serve((*Kernel).offered), api.OpInvoke: serve((*Kernel).invoke),
-		api.OpAwait: serve((*Kernel).await), api.OpTell: serve((*Kernel).reportOutside), api.OpClose: serve((*Kernel).closeOutside),
+		api.OpAwait: serve((*Kernel).await), api.OpAgentReport: serve((*Kernel).reportOutside), api.OpClose: serve((*Kernel).closeOutside),
 
 		api.OpTurn: serveAdmin((*admin.Admin).TurnDetail), api.OpCards: serveAdmin((*admin.Admin).Cards), api.OpTools: serveAdmin((*admin.Admin).Tools),
 		api.OpDead: serveAdmin((*admin.Admin).Dead), api.OpExport: serveAdmin((*admin.Admin).Export), api.OpAudit: serveAdmin((*admin.Admin).Audit),

@@ -27,7 +27,7 @@ func TestHandlers(t *testing.T) {
 		}
 	}
 	for op := range externalHandlers {
-		if !api.MayAsk(api.Foreign, op) {
+		if !api.MayAsk(api.External, op) {
 			t.Errorf("a third-party peer may not ask for %s, and has a handler of its own", op)
 		}
 	}

@@ -91,8 +91,8 @@ func (k *Kernel) stepServiceCall(ctx context.Context, from Caller, call, owner s
 	})
 }
 
-func (k *Kernel) heartbeat(ctx context.Context, from Caller, q api.BeatRequest) (api.BeatAnswer, error) {
-	a := api.BeatAnswer{LeaseMS: milliseconds(k.o.ToolLease)}
+func (k *Kernel) heartbeat(ctx context.Context, from Caller, q api.HeartbeatRequest) (api.HeartbeatAnswer, error) {
+	a := api.HeartbeatAnswer{LeaseMS: milliseconds(k.o.ToolLease)}
 	var st turn.State
 	var call turn.Call
 	err := k.stepServiceCall(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
@@ -138,7 +138,7 @@ func (k *Kernel) reconcile(ctx context.Context, from Caller, q api.OwnerRequest)
 			return err
 		}
 		b, err := s.handOut(args)
-		a = api.ReconcileAnswer{Call: c.ID, Tool: c.Tool, Args: b, Lapse: c.LeaseExpiries}
+		a = api.ReconcileAnswer{Call: c.ID, Tool: c.Tool, Args: b, LeaseExpiry: c.LeaseExpiries}
 		return err
 	})
 	return a, err
@@ -146,7 +146,7 @@ func (k *Kernel) reconcile(ctx context.Context, from Caller, q api.OwnerRequest)
 
 func (k *Kernel) reconciled(ctx context.Context, from Caller, q api.SettleRequest) (struct{}, error) {
 	return struct{}{}, k.stepServiceCall(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
-		in := turn.Reconciled{Call: q.Call, Owner: q.Owner, LeaseExpiry: q.Lapse, Finding: turn.Finding(q.Fate)}
+		in := turn.Reconciled{Call: q.Call, Owner: q.Owner, LeaseExpiry: q.LeaseExpiry, Finding: turn.Finding(q.Outcome)}
 		if in.Finding == turn.FindingDone {
 			o, err := s.outcome(c, q.Status, q.Result, q.Error)
 			if err != nil {

@@ -10,9 +10,9 @@ import (
 )
 
 // agentText tells a piece of the text that the agent writes while it plans.
-func (k *Kernel) agentText(ctx context.Context, from Caller, q api.SayRequest) (struct{}, error) {
-	if len(q.Text) > api.SayLimit || q.From < 0 {
-		return struct{}{}, api.NewFault(utp.CodeTooLarge, fmt.Sprintf("a piece of text has at most %d bytes", api.SayLimit))
+func (k *Kernel) agentText(ctx context.Context, from Caller, q api.AgentTextRequest) (struct{}, error) {
+	if len(q.Text) > api.AgentTextLimit || q.From < 0 {
+		return struct{}{}, api.NewFault(utp.CodeTooLarge, fmt.Sprintf("a piece of text has at most %d bytes", api.AgentTextLimit))
 	}
 	return struct{}{}, k.stepAgentTurn(ctx, from, q.Turn, func(s *step) error {
 		s.notification.Output = q.Text

@@ -81,7 +81,7 @@ func (s *service) tool(d utp.Definition) tool.Tool {
 			}
 			return tool.Result{Value: map[string]any{"did": d.Tool}}, nil
 		},
-		Reconcile: func(ctx context.Context, c *tool.Call) (tool.Fate, tool.Result, error) {
+		Reconcile: func(ctx context.Context, c *tool.Call) (tool.Outcome, tool.Result, error) {
 			if err := s.world.effects.reach(ctx, "reconciled", s, c); err != nil {
 				return tool.Unknown, tool.Result{}, nil //nolint:nilerr // The world has killed it.
 			}

@@ -16,8 +16,8 @@ import (
 
 const resultPage = 100
 
-func (k *Kernel) renew(ctx context.Context, from Caller, q api.WorkerRequest) (api.BeatAnswer, error) {
-	a := api.BeatAnswer{LeaseMS: milliseconds(k.o.WorkerLease)}
+func (k *Kernel) renew(ctx context.Context, from Caller, q api.WorkerRequest) (api.HeartbeatAnswer, error) {
+	a := api.HeartbeatAnswer{LeaseMS: milliseconds(k.o.WorkerLease)}
 	err := k.stepAgentTurn(ctx, from, q.Turn, func(s *step) error {
 		a.Stop = s.rec.State.Stop != nil
 		return s.dispatch(turn.Renew{WorkerClaim: workerClaim(from, q, s.rec.State), Lease: k.o.WorkerLease})
@@ -109,7 +109,7 @@ func (s *step) prepareAll(calls []api.ToolCall, in *turn.Request) error {
 // ambiguous is the one failed call that stands for several of one key: none of them is made, because their results
 // could not be told apart. The others of the step are.
 func (s *step) ambiguous(w api.ToolCall, stepID string, n int) (turn.Call, error) {
-	c, err := s.unresolved(callRequest{key: w.Key, step: stepID, tool: w.Tool, comment: w.Says, from: w.From, to: w.To})
+	c, err := s.unresolved(callRequest{key: w.Key, step: stepID, tool: w.Tool, comment: w.Comment, from: w.From, to: w.To})
 	if err != nil {
 		return c, err
 	}

@@ -15,10 +15,10 @@ import (
 
 // EntryLine is an entry of the audit chain in a line.
 func (p Printer) EntryLine(e api.AuditEntry) string {
-	return fmt.Sprintf("Entry %d, %s: %s.", e.N, p.Moment(e.At), cause.OneLine(entryWords(e)))
+	return fmt.Sprintf("Entry %d, %s: %s.", e.N, p.Time(e.At), cause.OneLine(entryText(e)))
 }
 
-func entryWords(e api.AuditEntry) string {
+func entryText(e api.AuditEntry) string {
 	switch {
 	case e.Kind == audit.Forgotten:
 		return "what entry " + strconv.FormatInt(e.Of, 10) + " said was dropped after its time"
@@ -26,13 +26,13 @@ func entryWords(e api.AuditEntry) string {
 		r := e.Receipt
 		return fmt.Sprintf("%s answered question %d: %s, on %s. Call %s", cmp.Or(r.By, "nobody"), r.Question, r.Decision, cmp.Or(r.Surface, "no surface"), r.Call)
 	case e.Act != nil:
-		return actWords(*e.Act)
+		return actText(*e.Act)
 	}
 	return "what it said was dropped after its time"
 }
 
-// actWords is an act in one sentence.
-func actWords(a api.AuditAct) string {
+// actText is an act in one sentence.
+func actText(a api.AuditAct) string {
 	by := ""
 	if a.By != "" {
 		by = " by " + a.By
@@ -99,8 +99,8 @@ func (p Printer) Audit(r audit.Report, known audit.Head) {
 	switch {
 	case r.Findings > 0:
 	case known.N > 0:
-		p.Say("The chain is whole, and the head that was noted is in it.")
+		p.Line("The chain is whole, and the head that was noted is in it.")
 	default:
-		p.Say("The chain is whole.")
+		p.Line("The chain is whole.")
 	}
 }

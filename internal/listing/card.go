@@ -34,7 +34,7 @@ func CardOf(raw jsontext.Value) Card {
 
 // CardLine tells of a card in a line.
 func (p Printer) CardLine(c Card) string {
-	return strings.Join([]string{c.ID, cause.OneLine(c.Type), c.Call, p.Moment(c.Created)}, ", ") + "."
+	return strings.Join([]string{c.ID, cause.OneLine(c.Type), c.Call, p.Time(c.Created)}, ", ") + "."
 }
 
 // Card shows a card in full.

@@ -17,12 +17,12 @@ func (p Printer) DeadLine(one api.DeadDetail) string {
 	if one.Call != "" {
 		about = fmt.Sprintf("the command of %s, %s", cause.OneLine(one.Tool), one.Call)
 	}
-	return fmt.Sprintf("%d: %s, in %s, put aside %s: %s.", one.ID, about, one.Session, p.Moment(one.Died), legible.Line(one.Reason))
+	return fmt.Sprintf("%d: %s, in %s, put aside %s: %s.", one.ID, about, one.Session, p.Time(one.Died), legible.Line(one.Reason))
 }
 
 // Dead shows such a message in full.
 func (p Printer) Dead(one api.DeadDetail) {
-	p.Say(p.DeadLine(one))
+	p.Line(p.DeadLine(one))
 	p.Field("Subject", one.Subject)
 	for _, name := range slices.Sorted(maps.Keys(one.Header)) {
 		for _, value := range one.Header[name] {

@@ -25,8 +25,8 @@ func claimed(d utp.Definition) string {
 	return fmt.Sprintf("%s, %s risk", cmp.Or(string(d.Class), "no class"), d.Risk)
 }
 
-// howHeld says how far a tool's service is held to the gate (call protocol, "Who may answer").
-func howHeld(e utp.Enforcement) string {
+// enforcementText says how far a tool's service is held to the gate (call protocol, "Who may answer").
+func enforcementText(e utp.Enforcement) string {
 	switch e {
 	case utp.Enforced:
 		return "enforced, its service starts a call only when Earshot grants the start"

@@ -13,10 +13,10 @@ import (
 // What others have written acts on no terminal.
 func Example() {
 	p := listing.Printer{
-		Say:      func(line string) { fmt.Println(line) },
+		Line:     func(line string) { fmt.Println(line) },
 		Field:    func(label, value string) { fmt.Println(label + ": " + value) },
 		Document: func(label string, value jsontext.Value) { fmt.Println(label, string(value)) },
-		Moment:   func(at time.Time) string { return at.Format("15:04") },
+		Time:     func(at time.Time) string { return at.Format("15:04") },
 	}
 	p.Dead(api.DeadDetail{
 		ID: 3, Session: "sess_1", Reason: "nobody listens\x1b[2J", Died: time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC),

@@ -12,11 +12,11 @@ import (
 
 // Printer writes what it is about, in the form that the caller gives to lines, fields and documents.
 type Printer struct {
-	Say      func(line string)
+	Line     func(line string)
 	Field    func(label, value string) // leaves out what is empty
 	Document func(label string, value jsontext.Value)
 	Since    func(label string, at time.Time) // leaves out the zero time
-	Moment   func(time.Time) string           // a time as its reader's clock has it
+	Time     func(time.Time) string           // a time as its reader's clock has it
 }
 
-func (p Printer) sayf(format string, args ...any) { p.Say(fmt.Sprintf(format, args...)) }
+func (p Printer) sayf(format string, args ...any) { p.Line(fmt.Sprintf(format, args...)) }

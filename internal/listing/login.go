@@ -14,5 +14,5 @@ func (p Printer) Login(l access.Login) string {
 	if browser == "" {
 		browser = "a browser that does not say its name"
 	}
-	return fmt.Sprintf("%s, in %s. Since %s, last used %s, until %s.", cause.OneLine(l.Person), legible.Line(browser), p.Moment(l.Begun), p.Moment(l.Used), p.Moment(l.Expires))
+	return fmt.Sprintf("%s, in %s. Since %s, last used %s, until %s.", cause.OneLine(l.Person), legible.Line(browser), p.Time(l.Begun), p.Time(l.Used), p.Time(l.Expires))
 }

@@ -38,7 +38,7 @@ func (p Printer) Tool(t api.ToolDetail, example jsontext.Value) error {
 	p.Field("After execution", string(t.AfterExecution))
 	p.sayf("The service says: %s.", claimed(t.Definition))
 	p.sayf("What counts: %s, %s risk.", t.EffectiveClass, t.EffectiveRisk)
-	p.sayf("How it is held: %s.", howHeld(t.Enforcement))
+	p.sayf("How it is held: %s.", enforcementText(t.Enforcement))
 	p.Field("Digest", t.Digest)
 	p.Document("Parameters", t.Parameters)
 	p.Document("Options", t.Options)
@@ -64,8 +64,8 @@ func (p Printer) preview(t api.ToolDetail, args jsontext.Value) error {
 	if asked.Doing != "" {
 		p.sayf("When it starts: %s", legible.Line(asked.Doing))
 	}
-	if !asked.Own {
-		p.Say("It brings no sentence of its own, so its name, its description and its values are said.")
+	if !asked.ToolText {
+		p.Line("It brings no sentence of its own, so its name, its description and its values are said.")
 	}
 	for _, path := range asked.Covers {
 		p.sayf("It claims that its sentence stands for all of %s, however many: nobody has to read those values before a yes.", legible.Value(path))

@@ -12,7 +12,7 @@ import (
 
 // TurnLine tells of a turn in a line.
 func (p Printer) TurnLine(t api.SessionRow) string {
-	parts := []string{fmt.Sprintf("%s: %s, %s of %s, %s.", t.Turn, t.Status, cause.OneLine(t.Agent), cause.OneLine(t.Owner), p.Moment(t.Created))}
+	parts := []string{fmt.Sprintf("%s: %s, %s of %s, %s.", t.Turn, t.Status, cause.OneLine(t.Agent), cause.OneLine(t.Owner), p.Time(t.Created))}
 	for _, text := range []string{t.Request, t.Summary} {
 		if text = strings.Join(strings.Fields(text), " "); text != "" {
 			parts = append(parts, legible.Value(text))
@@ -35,10 +35,10 @@ func (p Printer) Turn(t api.TurnDetail) {
 	}
 	p.Field("Message", t.Message)
 	if t.Erased {
-		p.Say("Content: erased; the digests and receipts are kept.")
+		p.Line("Content: erased; the digests and receipts are kept.")
 	}
 	if !t.Imported.IsZero() {
-		p.Field("Imported", p.Moment(t.Imported)+", from another ledger; nothing of it runs here")
+		p.Field("Imported", p.Time(t.Imported)+", from another ledger; nothing of it runs here")
 	}
 	p.Field("Request", t.Request)
 	p.Document("Arguments", t.Args)
@@ -47,7 +47,7 @@ func (p Printer) Turn(t api.TurnDetail) {
 	}
 	for _, r := range t.Receipts {
 		p.sayf("Receipt: question %d, %s by %s on %s, %s. Call %s. Shown %s.",
-			r.Question, cause.OneLine(r.Decision), cause.OneLine(r.By), cause.OneLine(r.Surface), p.Moment(r.At), r.Call, r.Shown)
+			r.Question, cause.OneLine(r.Decision), cause.OneLine(r.By), cause.OneLine(r.Surface), p.Time(r.At), r.Call, r.Shown)
 	}
 }
 
@@ -58,7 +58,7 @@ func (p Printer) showCall(n int, c api.CallDetail) {
 	}
 	p.sayf("%s. %s.", line, c.ID)
 	p.Field("  Message", c.Message)
-	p.Field("  The agent says", c.Says)
+	p.Field("  The agent says", c.Comment)
 	if c.Question > 0 {
 		p.Field("  Question", strconv.Itoa(c.Question))
 	}

@@ -36,7 +36,7 @@ func TestHostileAgent(t *testing.T) {
 		tries := 0
 		for range rapid.IntRange(0, 4).Draw(r, "pieces") {
 			text := norm.NFC.String(strings.ToValidUTF8(hostile().Draw(r, "text"), "\uFFFD")) // an agent's text is told as it is
-			text = strings.ToValidUTF8(text[:min(len(text), api.SayLimit)], "")
+			text = strings.ToValidUTF8(text[:min(len(text), api.AgentTextLimit)], "")
 			if text == "" {
 				continue
 			}

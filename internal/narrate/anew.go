@@ -7,29 +7,29 @@ import (
 
 // stale says what no longer fits about a call. The reason travels where a note has its
 // surface, and later in the outcome's message.
-func (s *scene) stale(c turn.Call, reason string) Param {
+func (s *eventBuilder) stale(c turn.Call, reason string) Param {
 	key := "stale." + reason
-	if _, known := s.narrator.speaker.tongue.messages[key]; !known {
+	if _, known := s.narrator.speaker.localizer.messages[key]; !known {
 		key = "stale.other"
 	}
-	return say(key, Params{"said": yes(c.Consent != nil)})
+	return phraseParam(key, Params{"said": yes(c.Consent != nil)})
 }
 
 // again says what follows a call that no longer fits: another question, another try
 // without one, or nothing.
-func (s *scene) again() Param {
+func (s *eventBuilder) again() Param {
 	switch {
 	case !s.t.Note.Again:
-		return word("no")
+		return keyword("no")
 	case s.t.Call.Decision == turn.Allow:
-		return word("tried")
+		return keyword("tried")
 	}
-	return word("yes")
+	return keyword("yes")
 }
 
 // earlier says of a call that stands in for another what became of that, so that nobody
 // takes the new question for the old one; none where it stands for itself.
-func (s *scene) earlier() Param {
+func (s *eventBuilder) earlier() Param {
 	c := s.t.Call
 	if c.Replaces == "" {
 		return Param{}
@@ -39,32 +39,32 @@ func (s *scene) earlier() Param {
 	}
 	old, found := s.t.Turn.Find(c.Replaces)
 	if !found || old.Outcome == nil {
-		return say("earlier.other", nil)
+		return phraseParam("earlier.other", nil)
 	}
 	switch {
 	case old.Outcome.Code == utp.CodeConsentStale && old.State == turn.Closed:
 		if old.Outcome.Message == turn.StaleRestarted {
-			return say("earlier.restarted", Params{"reason": beside(s.stale(old, old.Outcome.Message), old, c)})
+			return phraseParam("earlier.restarted", Params{"reason": withChanges(s.stale(old, old.Outcome.Message), old, c)})
 		}
 		params := Params{"reason": s.stale(old, old.Outcome.Message)}
 		if old.Consent != nil {
 			params[paramQuestion] = count(int64(old.Question))
 		}
-		return say("earlier.stale", params)
+		return phraseParam("earlier.stale", params)
 	case old.Outcome.Code == utp.CodeOutcomeUnknown:
 		params := Params{}
 		if ago := s.t.At.Sub(old.StartedAt); !old.StartedAt.IsZero() && ago > 0 {
 			params["ago"] = duration(ago)
 		}
-		return say("earlier.unknown", params)
+		return phraseParam("earlier.unknown", params)
 	}
-	return say("earlier.other", nil)
+	return phraseParam("earlier.other", nil)
 }
 
-// beside adds to a restart what has changed between a call and the one that stands in for it.
-func beside(reason Param, old, next turn.Call) Param {
+// withChanges adds to a restart what has changed between a call and the one that stands in for it.
+func withChanges(reason Param, old, next turn.Call) Param {
 	if old.Outcome.Message == turn.StaleRestarted {
-		reason.Params = reason.Params.with(Params{"changed": word(changed(old, next))})
+		reason.Params = reason.Params.with(Params{"changed": keyword(changed(old, next))})
 	}
 	return reason
 }
@@ -84,7 +84,7 @@ func changed(old, c turn.Call) string {
 
 // repeated says of a question that is asked for the third time, or later, why each of the yeses
 // before did not count, and what can be done about it.
-func (s *scene) repeated(before []turn.Call) Param {
+func (s *eventBuilder) repeated(before []turn.Call) Param {
 	each := make([]Param, 0, len(before))
 	keys := map[string]bool{}
 	counted := 0
@@ -94,8 +94,8 @@ func (s *scene) repeated(before []turn.Call) Param {
 		if i+1 < len(before) {
 			next = before[i+1]
 		}
-		reason := beside(s.whyStale(old, old.Outcome.Message), old, next)
-		keys[reason.Key+reason.Params["changed"].Word], last = true, reason
+		reason := withChanges(s.whyStale(old, old.Outcome.Message), old, next)
+		keys[reason.Key+reason.Params["changed"].Keyword], last = true, reason
 		if old.Outcome.Message != turn.StaleRestarted {
 			counted++
 		}
@@ -103,7 +103,7 @@ func (s *scene) repeated(before []turn.Call) Param {
 		if old.Consent != nil {
 			params[paramQuestion] = count(int64(old.Question))
 		}
-		each = append(each, say("earlier.time", params))
+		each = append(each, phraseParam("earlier.time", params))
 	}
 	params := Params{
 		"times": count(int64(len(before) + 1)), "reasons": {All: each}, "tool": identifier(s.t.Call.Tool),
@@ -113,21 +113,21 @@ func (s *scene) repeated(before []turn.Call) Param {
 	if len(keys) == 1 {
 		params["same"] = last
 	}
-	return say("earlier.repeated", params)
+	return phraseParam("earlier.repeated", params)
 }
 
 // whyStale is stale, and says of a yes that was too old who let the time pass.
-func (s *scene) whyStale(c turn.Call, reason string) Param {
+func (s *eventBuilder) whyStale(c turn.Call, reason string) Param {
 	switch {
 	case reason != turn.StaleAge || c.EndBy.IsZero(): // it was not sent
 		return s.stale(c, reason)
 	case c.Fence > 0:
-		return say("stale.begun_late", nil)
+		return phraseParam("stale.begun_late", nil)
 	}
-	return say("stale.not_started", nil)
+	return phraseParam("stale.not_started", nil)
 }
 
 // exhausted says why the last of many yeses did not count, of a call that is not asked for again.
-func (s *scene) exhausted() Params {
+func (s *eventBuilder) exhausted() Params {
 	return Params{"reason": s.whyStale(s.t.Call, s.t.Note.Surface), "times": count(turn.MaxStale)}
 }

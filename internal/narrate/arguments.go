@@ -9,13 +9,13 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// spokenValues is how many values of the arguments a sentence says; more can be listened to on
+// maxSpokenValues is how many values of the arguments a sentence says; more can be listened to on
 // request.
-const spokenValues = 5
+const maxSpokenValues = 5
 
 // arguments are what the telling's call is about, laid out for a person. What the tool's sentence
 // stands for is covered only where an operator has reviewed that it may.
-func (s *scene) arguments() outline.Outline {
+func (s *eventBuilder) arguments() outline.Outline {
 	var o outline.Options
 	if s.t.Tool.Reviewed {
 		o.Covers = s.wording().Consent.Covers
@@ -58,23 +58,23 @@ func value(v outline.Value) Param {
 	p := Params{"name": nameOf(v)}
 	switch v.Kind {
 	case outline.Masked:
-		return say("value.hidden", nil) // not even its name, which readers scan for (SEC-07)
+		return phraseParam("value.hidden", nil) // not even its name, which readers scan for (SEC-07)
 	case outline.Covered:
 		p["n"], p["size"], p["sha"] = count(int64(v.Count)), size(int64(v.Size)), identifier(v.SHA256)
-		return say("value.covered", p)
+		return phraseParam("value.covered", p)
 	case outline.Secret:
 		if v.Credential() {
-			return say("value.secret.unnamed", nil)
+			return phraseParam("value.secret.unnamed", nil)
 		}
-		return say("value.secret.named", p)
+		return phraseParam("value.secret.named", p)
 	case outline.Empty:
-		p["value"] = say(map[string]string{"[]": "value.empty.list", "{}": "value.empty.object"}[v.Value], nil)
+		p["value"] = phraseParam(map[string]string{"[]": "value.empty.list", "{}": "value.empty.object"}[v.Value], nil)
 	case outline.Text:
 		p["value"] = exact(v.Value, v.More)
 	case outline.Literal:
 		p["value"] = identifier(v.Value)
 	}
-	return say("value.member", p)
+	return phraseParam("value.member", p)
 }
 
 // nameOf is a value's place in words: as it is where it consists of plain words, else set apart.
@@ -88,7 +88,7 @@ func nameOf(v outline.Value) Param {
 
 // unread says what of the arguments is not in the event, and that it has to be read; none where
 // everything is.
-func (s *scene) unread(o outline.Outline, short bool) Param {
+func (s *eventBuilder) unread(o outline.Outline, short bool) Param {
 	if o.Complete() {
 		return Param{}
 	}
@@ -102,43 +102,43 @@ func (s *scene) unread(o outline.Outline, short bool) Param {
 	if o.Hidden > 0 {
 		p["hidden"] = count(int64(o.Hidden))
 	}
-	return say("question.unread", p)
+	return phraseParam("question.unread", p)
 }
 
-// listed is the member of a question's event that lists its arguments, for surfaces that show more than
+// argumentList is the member of a question's event that lists its arguments, for surfaces that show more than
 // text.
-type listed struct {
+type argumentList struct {
 	outline.Outline
 
 	// Complete: every value is listed in full, as a secret, or as covered.
 	Complete bool `json:"complete"`
-	// Told: the texts of the event say every value, so that a surface which knows nothing of
+	// InText: the texts of the event say every value, so that a surface which knows nothing of
 	// this list has shown everything.
-	Told bool `json:"told"`
-	// Said are the paths of the values that the action itself says in full.
-	Said []string `json:"said,omitzero"`
+	InText bool `json:"told"`
+	// Stated are the paths of the values that the action itself says in full.
+	Stated []string `json:"said,omitzero"`
 	// Address is where all of them can be read.
 	Address string `json:"address"`
 }
 
 // lists makes the list of an event, given its texts.
-func (s *scene) lists(o outline.Outline, action Param, x texts) listed {
-	l := listed{Outline: o, Complete: o.Complete(), Address: api.ArgumentsAddress(s.t.Question.Number)}
+func (s *eventBuilder) lists(o outline.Outline, action Param, x texts) argumentList {
+	l := argumentList{Outline: o, Complete: o.Complete(), Address: api.ArgumentsAddress(s.t.Question.Number)}
 	for i := range action.Params["args"].All {
-		l.Said = append(l.Said, o.Values[i].Path)
+		l.Stated = append(l.Stated, o.Values[i].Path)
 	}
-	l.Said = append(l.Said, s.stated(o, action, x[fieldAction])...)
-	l.Told = l.Complete && x[fieldDetailed] != "" // the fixed sentence says nothing of the call
+	l.Stated = append(l.Stated, s.stated(o, action, x[fieldAction])...)
+	l.InText = l.Complete && x[fieldDetailed] != "" // the fixed sentence says nothing of the call
 	for _, v := range rest(o, 0).All {
-		said, err := s.narrator.speaker.sayParam(v)
-		l.Told = l.Told && err == nil && strings.Contains(x[fieldDetailed], tidy(said))
+		said, err := s.narrator.speaker.renderParam(v)
+		l.InText = l.InText && err == nil && strings.Contains(x[fieldDetailed], tidy(said))
 	}
 	return l
 }
 
 // stated are the paths of the values that a tool's own action shows in full, as texts or numbers.
-func (s *scene) stated(o outline.Outline, action Param, text string) []string {
-	phrase, err := parsePhrase(action.Own)
+func (s *eventBuilder) stated(o outline.Outline, action Param, text string) []string {
+	phrase, err := parsePhrase(action.Verbatim)
 	facts, failed := ParseFacts(s.wording().Consent.Facts)
 	if err != nil || failed != nil {
 		return nil
@@ -161,9 +161,9 @@ func (s *scene) stated(o outline.Outline, action Param, text string) []string {
 }
 
 // shows is how the kernel is told of it.
-func (l listed) shows() store.Shows {
+func (l argumentList) shows() store.Shows {
 	switch {
-	case l.Told:
+	case l.InText:
 		return store.ShowsInText
 	case l.Complete:
 		return store.ShowsInList
@@ -173,7 +173,7 @@ func (l listed) shows() store.Shows {
 }
 
 // covered are the paths of what is stated by count and digest.
-func (l listed) covered() []string {
+func (l argumentList) covered() []string {
 	var paths []string
 	for _, v := range l.Values {
 		if v.Kind == outline.Covered {
@@ -184,13 +184,13 @@ func (l listed) covered() []string {
 }
 
 // asker are the parameters that say who asks: the session's name and the request.
-func (s *scene) asker() Params {
+func (s *eventBuilder) asker() Params {
 	request := strings.TrimSuffix(strings.TrimSpace(s.t.Request), ".") // it stands inside a sentence
 	return Params{"session": sessionName(s.t.Turn.Name), "request": quotedTo(request, capValue)}
 }
 
 // askerFacts say the same to surfaces that show more than text.
-func (s *scene) askerFacts() map[string]any {
+func (s *eventBuilder) askerFacts() map[string]any {
 	request, _ := clean(strings.TrimSpace(s.t.Request), capValue)
 	return map[string]any{extSession: s.t.Turn.Name, extRequest: request}
 }

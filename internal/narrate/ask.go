@@ -20,7 +20,7 @@ const maxDefault = 4096
 
 // personAsked puts a question of the agent's own. Its words are quoted: they may sound like
 // ours, and must not be taken for them.
-func (s *scene) personAsked() error {
+func (s *eventBuilder) personAsked() error {
 	if err := s.wait(s.t.Question.Number, aaep.UrgencyBackground); err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (s *scene) personAsked() error {
 	l := line{key: "person.asked", params: params, earshot: merge(s.timeFacts(), s.askerFacts(), map[string]any{
 		extQuestion: s.t.Question.Number, extCall: callID(s.t.Call.ID),
 	})}
-	err := s.put(l, fixedQuestion, func(x texts) ([]aaep.Event, error) {
+	err := s.add(l, fixedQuestion, func(x texts) ([]aaep.Event, error) {
 		return one(s.session.Clarify(s.t.At, s.t.Rand, aaep.AwaitingClarification{
 			Question: x[fieldQuestion], Context: x[fieldContext],
 			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed],
@@ -45,13 +45,13 @@ func (s *scene) personAsked() error {
 		}))
 	})
 	s.memory.Open = append(s.memory.Open, openQuestion{
-		Number: s.t.Question.Number, Call: s.t.Call.ID, Token: s.t.Question.Token, Own: true, Action: asks,
+		Number: s.t.Question.Number, Call: s.t.Call.ID, Token: s.t.Question.Token, AgentsOwn: true, Action: asks,
 	})
 	return err
 }
 
 // question is what the agent asks, as the ledger has it.
-func (s *scene) question() api.Question {
+func (s *eventBuilder) question() api.Question {
 	var q api.Question
 	if json.Unmarshal(s.t.Args, &q) != nil || q.Text == "" { // it cannot be read any more: it is asked all the same
 		q = api.Question{Kinds: []string{api.AnswerText}}
@@ -68,13 +68,13 @@ func kinds(q api.Question) []aaep.ResponseKind {
 }
 
 // choices have values that are compared, and so are never changed, and labels that are read.
-func (s *scene) choices(q api.Question) []aaep.Choice {
+func (s *eventBuilder) choices(q api.Question) []aaep.Choice {
 	if len(q.Choices) == 0 {
 		return nil
 	}
 	out := make([]aaep.Choice, 0, len(q.Choices))
 	for _, c := range q.Choices {
-		text, err := s.narrator.speaker.sayParam(label(c))
+		text, err := s.narrator.speaker.renderParam(label(c))
 		if err != nil || text == "" {
 			text = c.Value
 		}
@@ -83,7 +83,7 @@ func (s *scene) choices(q api.Question) []aaep.Choice {
 	return out
 }
 
-func label(c api.Choice) Param { return foreign(strings.TrimSpace(c.Label)) }
+func label(c api.Choice) Param { return untrusted(strings.TrimSpace(c.Label)) }
 
 func defaultOf(q api.Question) string {
 	if text := valid(q.Default); len(text) <= maxDefault {
@@ -100,27 +100,27 @@ func how(q api.Question) Param {
 		case api.AnswerChoice:
 			list := Param{}
 			for _, c := range q.Choices {
-				one := Params{"value": foreign(c.Value)}
+				one := Params{"value": untrusted(c.Value)}
 				if strings.TrimSpace(c.Label) != c.Value {
 					one["label"] = label(c)
 				}
-				list.List = append(list.List, say("how.choice", one))
+				list.List = append(list.List, phraseParam("how.choice", one))
 			}
-			out.All = append(out.All, say("how.multiple_choice", Params{"choices": list}))
+			out.All = append(out.All, phraseParam("how.multiple_choice", Params{"choices": list}))
 		case api.AnswerText, api.AnswerYesNo, api.AnswerNumber:
-			out.All = append(out.All, say("how."+kind, nil))
+			out.All = append(out.All, phraseParam("how."+kind, nil))
 		}
 	}
 	return out
 }
 
 // answerLimit says how long there is to answer, and what holds without one.
-func (s *scene) answerLimit(q api.Question) Param {
+func (s *eventBuilder) answerLimit(q api.Question) Param {
 	p := s.limit(false)
 	p.Key = "answer." + p.Key
 	switch yesNo := slices.Contains(q.Kinds, api.AnswerYesNo); {
 	case yesNo && (q.Default == "true" || q.Default == "false"):
-		p.Params["default"] = words(jsontext.Value(q.Default))
+		p.Params["default"] = answerText(jsontext.Value(q.Default))
 	case q.Default != "":
 		p.Params["default"] = quotedTo(q.Default, capValue)
 	}
@@ -128,7 +128,7 @@ func (s *scene) answerLimit(q api.Question) Param {
 }
 
 // responded tells how a question of the agent's own ended.
-func (s *scene) responded() error {
+func (s *eventBuilder) responded() error {
 	q, open := s.memory.question(s.t.Call.ID)
 	if !open {
 		return nil // a stop has taken it back already
@@ -137,7 +137,7 @@ func (s *scene) responded() error {
 	given := json.Unmarshal(s.t.Result, &a) == nil && len(a.Answer) > 0
 	params := Params{paramQuestion: count(int64(q.Number)), "by": who(s.by()), "surface": who(s.surface())}
 	if given {
-		params["answer"] = words(a.Answer)
+		params["answer"] = answerText(a.Answer)
 	}
 	key, resolved := "person.answered", aaep.ResolutionAnswered
 	if !given || a.Default {
@@ -147,30 +147,30 @@ func (s *scene) responded() error {
 	l := line{key: key, params: params, earshot: map[string]any{
 		extQuestion: q.Number, extCall: callID(s.t.Call.ID), extBy: s.by(), extSurface: s.surface(),
 	}}
-	if err := s.settle(q.Token, resolved, l); err != nil {
+	if err := s.resolve(q.Token, resolved, l); err != nil {
 		return err
 	}
 	return s.back()
 }
 
-// words are an answer as it is read back.
-func words(v jsontext.Value) Param {
+// answerText are an answer as it is read back.
+func answerText(v jsontext.Value) Param {
 	var text string
 	if v.Kind() == '"' && json.Unmarshal(v, &text) == nil {
 		return quoted(text)
 	}
 	switch v.Kind() {
 	case 't':
-		return say("answer.yes", nil)
+		return phraseParam("answer.yes", nil)
 	case 'f':
-		return say("answer.no", nil)
+		return phraseParam("answer.no", nil)
 	default:
-		return foreign(string(v))
+		return untrusted(string(v))
 	}
 }
 
 // unasked tells that such a question was taken back.
-func (s *scene) unasked(code utp.Code) error {
+func (s *eventBuilder) unasked(code utp.Code) error {
 	q, open := s.memory.question(s.t.Call.ID)
 	if !open {
 		return nil
@@ -185,8 +185,8 @@ func (s *scene) unasked(code utp.Code) error {
 	return s.back()
 }
 
-// handOver asks for somebody else to take over. The turn's end follows (SEQ-37).
-func (s *scene) handOver() error {
+// handOff asks for somebody else to take over. The turn's end follows (SEQ-37).
+func (s *eventBuilder) handOff() error {
 	h := s.t.Handoff
 	if h == nil || s.blocked() {
 		return nil
@@ -195,9 +195,9 @@ func (s *scene) handOver() error {
 		return err
 	}
 	l := line{key: "handoff.requested", params: Params{
-		"to": word(h.To), "reason": quotedTo(h.Reason, capField), "urgency": word(h.Urgency), "context": yes(len(h.Context) > 0),
+		"to": keyword(h.To), "reason": quotedTo(h.Reason, capField), "urgency": keyword(h.Urgency), "context": yes(len(h.Context) > 0),
 	}}
-	return s.put(l, aaep.TypeHandoffRequested, func(x texts) ([]aaep.Event, error) {
+	return s.add(l, aaep.TypeHandoffRequested, func(x texts) ([]aaep.Event, error) {
 		p := aaep.HandoffRequested{
 			Reason: x[fieldReason], TargetKind: aaep.TargetKind(h.To), UrgencyForHandoff: aaep.HandoffUrgency(h.Urgency),
 			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed], TargetURI: h.URI,

@@ -37,7 +37,7 @@ const (
 	extEnforcement = "enforcement"
 	extEarlier     = "earlier"
 	extNew         = "unreviewed"
-	// extArguments lists the arguments of a question, see [listed].
+	// extArguments lists the arguments of a question, see [argumentList].
 	extArguments = "arguments"
 	// extByClass is there where the consequence says no more than the class does.
 	extByClass = "by_class"
@@ -76,7 +76,7 @@ func callID(id string) string {
 	if m := ourCall.FindStringSubmatch(id); m != nil {
 		return aaep.PrefixCall + m[1]
 	}
-	return aaep.ForeignCallID(id)
+	return aaep.ExternalCallID(id)
 }
 
 // toolName is a tool's name as events may write it (C-26).
@@ -104,7 +104,7 @@ func risk(r utp.Risk) aaep.Risk {
 
 // wording is that of the call's tool; none where the tool has been defined again since
 // the call was judged, for then its facts may be others.
-func (s *scene) wording() Wording {
+func (s *eventBuilder) wording() Wording {
 	if d := s.t.Call.Definition; d != "" && s.t.Tool.Digest != "" && d != s.t.Tool.Digest {
 		return Wording{}
 	}
@@ -112,13 +112,13 @@ func (s *scene) wording() Wording {
 }
 
 // about are the parameters that every message about a call may use.
-func (s *scene) about() Params {
+func (s *eventBuilder) about() Params {
 	class := s.t.Call.Class
 	if !class.Valid() {
 		class = utp.Irreversible
 	}
 	p := Params{
-		"tool": identifier(s.t.Call.Tool), "class": word(string(class)),
+		"tool": identifier(s.t.Call.Tool), "class": keyword(string(class)),
 		"effect": yes(s.t.Call.Class.Effectful()),
 	}
 	if n := s.number(); n > 0 {
@@ -128,18 +128,18 @@ func (s *scene) about() Params {
 }
 
 // aboutCall are the extension members that tie an event to its call.
-func (s *scene) aboutCall() map[string]any {
+func (s *eventBuilder) aboutCall() map[string]any {
 	return map[string]any{extTool: toolName(s.t.Call.Tool), extCall: callID(s.t.Call.ID)}
 }
 
-// own is a text of the tool's definition with its facts, where it can be said. What a
+// toolText is a text of the tool's definition with its facts, where it can be said. What a
 // tool says that nobody has reviewed is quoted.
-func (s *scene) own(text string, facts Params) (Param, bool) {
+func (s *eventBuilder) toolText(text string, facts Params) (Param, bool) {
 	if text == "" {
 		return Param{}, false
 	}
-	p := Param{Own: text, Params: facts}
-	said, err := s.narrator.speaker.sayParam(p)
+	p := Param{Verbatim: text, Params: facts}
+	said, err := s.narrator.speaker.renderParam(p)
 	if err != nil || strings.TrimSpace(said) == "" {
 		return Param{}, false
 	}
@@ -155,18 +155,18 @@ func stripIsolates(s string) string {
 
 // action is what the call does, as a sentence: the tool's own where it has one that
 // an operator has reviewed, else one that names the tool and its arguments.
-func (s *scene) action(args outline.Outline) (Param, Params) {
+func (s *eventBuilder) action(args outline.Outline) (Param, Params) {
 	if s.isPermission() {
 		return s.permissionAction(args), nil
 	}
 	w := s.wording()
 	facts := find(w.Consent.Facts, s.t.Args)
-	claim, ok := s.own(w.Consent.Action, facts)
+	claim, ok := s.toolText(w.Consent.Action, facts)
 	if ok && s.t.Tool.Reviewed {
 		return claim, facts
 	}
 	p := Params{"tool": identifier(s.t.Call.Tool)}
-	if said := values(args, spokenValues); len(said.All) > 0 || said.Left > 0 {
+	if said := values(args, maxSpokenValues); len(said.All) > 0 || said.Left > 0 {
 		p["args"] = said
 	}
 	about := s.t.Tool.Definition.Description
@@ -174,7 +174,7 @@ func (s *scene) action(args outline.Outline) (Param, Params) {
 		if about != "" {
 			p["about"] = describe(about, capValue)
 		}
-		return say("action.generic", p), facts
+		return phraseParam("action.generic", p), facts
 	}
 	p["service"] = identifier(s.t.Call.Target)
 	switch {
@@ -183,44 +183,44 @@ func (s *scene) action(args outline.Outline) (Param, Params) {
 	case about != "":
 		p["claim"] = quotedTo(about, capValue)
 	}
-	return say("action.unreviewed", p), facts
+	return phraseParam("action.unreviewed", p), facts
 }
 
 // consequence is what follows from the call, by the tool's own words, or else by its class, which
 // says no more than whether it can be undone.
-func (s *scene) consequence(facts Params) (said Param, own bool) {
+func (s *eventBuilder) consequence(facts Params) (said Param, own bool) {
 	if s.isPermission() {
-		return say("consequence.permission", Params{"agent": s.agent()}), true
+		return phraseParam("consequence.permission", Params{"agent": s.agent()}), true
 	}
 	if !s.t.Tool.Reviewed {
-		return say("consequence.unreviewed", nil), false
+		return phraseParam("consequence.unreviewed", nil), false
 	}
-	if own, ok := s.own(s.wording().Consent.Consequence, facts); ok {
+	if own, ok := s.toolText(s.wording().Consent.Consequence, facts); ok {
 		return own, true
 	}
 	class := s.t.Call.Class
 	if !class.Valid() {
 		class = utp.Irreversible
 	}
-	return say("consequence."+string(class), nil), false
+	return phraseParam("consequence."+string(class), nil), false
 }
 
 // doing is what is said when the tool is called.
-func (s *scene) doing() Param {
+func (s *eventBuilder) doing() Param {
 	w := s.wording()
 	facts := find(w.Consent.Facts, s.t.Args).with(find(w.Doing.Facts, s.t.Args))
-	if own, ok := s.own(w.Doing.Text, facts); ok {
+	if own, ok := s.toolText(w.Doing.Text, facts); ok {
 		return own
 	}
-	if action, ok := s.own(w.Consent.Action, facts); ok && s.t.Tool.Reviewed {
-		return say("call.now", Params{paramAction: action})
+	if action, ok := s.toolText(w.Consent.Action, facts); ok && s.t.Tool.Reviewed {
+		return phraseParam("call.now", Params{paramAction: action})
 	}
 	return Param{}
 }
 
 // result is what the call's result says, by the tool's own words for that status; none
 // where it has none.
-func (s *scene) result(status utp.Status) Param {
+func (s *eventBuilder) result(status utp.Status) Param {
 	w := s.wording().Result
 	text := ""
 	switch status {
@@ -231,26 +231,26 @@ func (s *scene) result(status utp.Status) Param {
 	case utp.StatusFailed, utp.StatusTimeout, utp.StatusCanceled:
 		text = w.Failed
 	}
-	own, _ := s.own(text, find(w.Facts, s.t.Result))
+	own, _ := s.toolText(text, find(w.Facts, s.t.Result))
 	return own
 }
 
 // outcome is how the call ended.
-func (s *scene) outcome() turn.Outcome {
+func (s *eventBuilder) outcome() turn.Outcome {
 	if s.t.Call.Outcome != nil {
 		return *s.t.Call.Outcome
 	}
 	return turn.Outcome{Status: utp.StatusFailed, Code: utp.Code(s.t.Note.Detail)}
 }
 
-func (s *scene) by() string {
+func (s *eventBuilder) by() string {
 	if s.t.Note.By != "" {
 		return s.t.Note.By
 	}
 	return s.t.By
 }
 
-func (s *scene) surface() string {
+func (s *eventBuilder) surface() string {
 	if s.t.Note.By != "" {
 		return s.t.Note.Surface
 	}

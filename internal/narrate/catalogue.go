@@ -41,18 +41,18 @@ type Catalogue struct {
 }
 
 // Speaker says messages of one catalogue. It is safe for concurrent use.
-type Speaker struct{ tongue tongue }
+type Speaker struct{ localizer localizer }
 
 // NewSpeaker compiles a catalogue. Its error names the message that does not compile.
 func NewSpeaker(c Catalogue) (*Speaker, error) {
-	s := &Speaker{tongue: tongue{tag: c.Tag, messages: map[string]compiled{}, printer: message.NewPrinter(c.Tag)}}
-	s.tongue.count()
+	s := &Speaker{localizer: localizer{tag: c.Tag, messages: map[string]compiled{}, printer: message.NewPrinter(c.Tag)}}
+	s.localizer.count()
 	for key, m := range c.Messages {
 		fields, err := compile(m)
 		if err != nil {
 			return nil, fmt.Errorf("message %s (%s): %w", key, c.Tag, err)
 		}
-		s.tongue.messages[key] = fields
+		s.localizer.messages[key] = fields
 	}
 	return s, nil
 }
@@ -83,17 +83,17 @@ func (s *Speaker) Render(template string, params jsontext.Value) (map[string]str
 	if err != nil {
 		return nil, err
 	}
-	return s.say(template, p)
+	return s.render(template, p)
 }
 
-func (s *Speaker) say(template string, params Params) (map[string]string, error) {
-	fields, ok := s.tongue.messages[template]
+func (s *Speaker) render(template string, params Params) (map[string]string, error) {
+	fields, ok := s.localizer.messages[template]
 	if !ok {
 		return nil, fmt.Errorf("%w: %s", errNoMessage, template)
 	}
 	out := make(map[string]string, len(fields))
 	for name, p := range fields {
-		text, err := s.tongue.render(p, params, 0)
+		text, err := s.localizer.render(p, params, 0)
 		if err != nil {
 			return nil, fmt.Errorf("message %s, %s: %w", template, name, err)
 		}
@@ -146,16 +146,16 @@ func (s *Speaker) fit(text string, limit int) string {
 	return out.String()
 }
 
-// sayParam says one parameter by itself.
-func (s *Speaker) sayParam(p Param) (string, error) {
+// renderParam says one parameter by itself.
+func (s *Speaker) renderParam(p Param) (string, error) {
 	var out strings.Builder
-	err := s.tongue.writeParam(&out, p, 0)
+	err := s.localizer.writeParam(&out, p, 0)
 	return out.String(), err
 }
 
 // left says how much was left out.
 func (s *Speaker) left(more int) string {
-	said, err := s.sayParam(say("value.more", Params{"n": count(int64(more))}))
+	said, err := s.renderParam(phraseParam("value.more", Params{"n": count(int64(more))}))
 	if err != nil {
 		return "…"
 	}

@@ -56,7 +56,7 @@ func checkWording(d utp.Definition) error {
 		return wrongWording("consent.covers", "a list without a sentence", "consent.action, which says how many there are")
 	}
 	for _, text := range []struct {
-		place, text string
+		where, text string
 		facts       []string
 	}{
 		{"consent.action", w.Consent.Action, asking},
@@ -66,7 +66,7 @@ func checkWording(d utp.Definition) error {
 		{"result.partial", w.Result.Partial, result},
 		{"result.failed", w.Result.Failed, result},
 	} {
-		if err := checkText(text.place, text.text, text.facts); err != nil {
+		if err := checkText(text.where, text.text, text.facts); err != nil {
 			return err
 		}
 	}
@@ -108,12 +108,12 @@ func membersOf(part any) []string {
 	return names
 }
 
-func wrongWording(place, found, expected string) error {
-	return &utp.DefinitionError{Field: "options." + place, Found: strconv.Quote(clip(found)), Expected: expected}
+func wrongWording(where, found, expected string) error {
+	return &utp.DefinitionError{Field: "options." + where, Found: strconv.Quote(clip(found)), Expected: expected}
 }
 
-func malformed(place string, err error, expected string) error {
-	return &utp.DefinitionError{Field: "options." + place, Found: "malformed (" + err.Error() + ")", Expected: expected, Err: err}
+func malformed(where string, err error, expected string) error {
+	return &utp.DefinitionError{Field: "options." + where, Found: "malformed (" + err.Error() + ")", Expected: expected, Err: err}
 }
 
 // clip shortens what was found to what a message may show of it.
@@ -125,14 +125,14 @@ func clip(s string) string {
 }
 
 // checkText demands that a text is a message, and that each of its names is one of a fact.
-func checkText(place, text string, facts []string) error {
+func checkText(where, text string, facts []string) error {
 	message, err := parsePhrase(text)
 	if err != nil {
-		return malformed(place, err, "a sentence with facts in braces, such as Print {count, plural, one {# page} other {# pages}}.")
+		return malformed(where, err, "a sentence with facts in braces, such as Print {count, plural, one {# page} other {# pages}}.")
 	}
 	for name := range message.params() {
 		if !slices.Contains(facts, name) {
-			return wrongWording(place, "{"+name+"}", "a name among its facts: "+orNone(facts))
+			return wrongWording(where, "{"+name+"}", "a name among its facts: "+orNone(facts))
 		}
 	}
 	return nil

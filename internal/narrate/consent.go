@@ -13,7 +13,7 @@ import (
 )
 
 // asked puts a consent question.
-func (s *scene) asked() error {
+func (s *eventBuilder) asked() error {
 	if s.t.Call.Kind == turn.QuestionCall {
 		return s.personAsked()
 	}
@@ -25,7 +25,7 @@ func (s *scene) asked() error {
 
 // confirm builds the question itself. What is asked comes from the registry's wording
 // and the arguments; the agent's own words are quoted, and only at length.
-func (s *scene) confirm() error {
+func (s *eventBuilder) confirm() error {
 	c := s.t.Call
 	args := s.arguments()
 	action, facts := s.action(args)
@@ -38,13 +38,13 @@ func (s *scene) confirm() error {
 		"limit": s.limit(false),
 	})
 	l := line{key: "question.asked", params: params, earshot: s.consentFacts(facts)}
-	if told, err := s.narrator.speaker.sayParam(details); err == nil {
+	if told, err := s.narrator.speaker.renderParam(details); err == nil {
 		l.earshot[extDetail] = s.narrator.speaker.fit(tidy(told), capField)
 	}
 	if !own {
 		l.earshot[extByClass] = true
 	}
-	err := s.put(l, aaep.TypeAwaitingConfirmation, func(x texts) ([]aaep.Event, error) {
+	err := s.add(l, aaep.TypeAwaitingConfirmation, func(x texts) ([]aaep.Event, error) {
 		lists := s.lists(args, action, x)
 		l.earshot[extArguments] = lists
 		s.shows, s.covered = lists.shows(), lists.covered()
@@ -70,42 +70,42 @@ func (s *scene) confirm() error {
 // details are what is to be known beside the action, its consequence, its arguments and its
 // request. The detailed summary says all of it, for anyone who hears nothing else of the question; a
 // surface that shows the question by its parts takes these alone, so that nothing is told twice.
-func (s *scene) details() Param {
+func (s *eventBuilder) details() Param {
 	c := s.t.Call
 	params := s.about()
 	if s.t.Comment != "" {
-		params["says"] = quotedTo(s.t.Comment, capSays)
+		params["says"] = quotedTo(s.t.Comment, maxComment)
 	}
 	if irreversible(c.Class) && !s.isPermission() {
 		params["undo"] = duration(c.Limits.UndoTime())
 	}
 	if e := s.enforcement(); e != utp.Enforced {
-		params["held"] = word(string(e))
+		params["held"] = keyword(string(e))
 	}
 	if s.t.Unserved {
 		params["unserved"] = yes(true)
 	}
-	return say("question.details", params)
+	return phraseParam("question.details", params)
 }
 
 // values are the arguments at length, as far as the action has not said them.
-func (s *scene) values(args outline.Outline, action Param) Param {
+func (s *eventBuilder) values(args outline.Outline, action Param) Param {
 	params := Params{}
 	if action.Params["args"].none() {
 		params["args"] = rest(args, 0)
 	} else {
-		params["rest"] = rest(args, spokenValues)
+		params["rest"] = rest(args, maxSpokenValues)
 	}
 	if unread := s.unread(args, false); !unread.none() {
 		params["unread"] = unread
 	}
-	return say("question.values", params)
+	return phraseParam("question.values", params)
 }
 
 // seconds is the time to answer as the event may promise it: never more than what is
 // left until the deadline, counted from the event's own time, which a clock that was
 // set back makes later than now.
-func (s *scene) seconds() int64 {
+func (s *eventBuilder) seconds() int64 {
 	stamp := s.t.At.UTC().Truncate(time.Millisecond)
 	if last := s.session.State().Last; stamp.Before(last) {
 		stamp = last
@@ -118,7 +118,7 @@ func (s *scene) seconds() int64 {
 }
 
 // consentFacts are the numbers of a question, for surfaces that show more than text.
-func (s *scene) consentFacts(facts Params) map[string]any {
+func (s *eventBuilder) consentFacts(facts Params) map[string]any {
 	c := s.t.Call
 	out := merge(s.aboutCall(), s.timeFacts(), s.askerFacts(), map[string]any{extQuestion: s.t.Question.Number, extClass: string(c.Class)})
 	for name, unit := range map[string]string{extItems: "", extBytes: unitBytes} {
@@ -134,7 +134,7 @@ func (s *scene) consentFacts(facts Params) map[string]any {
 	}
 	if c.Replaces != "" {
 		out[extReplaces] = callID(c.Replaces)
-		if told, err := s.narrator.speaker.sayParam(s.earlier()); err == nil {
+		if told, err := s.narrator.speaker.renderParam(s.earlier()); err == nil {
 			out[extEarlier] = told
 		}
 	}
@@ -148,7 +148,7 @@ func (s *scene) consentFacts(facts Params) map[string]any {
 }
 
 // enforcement is how who carries the call out is held to the answer.
-func (s *scene) enforcement() utp.Enforcement {
+func (s *eventBuilder) enforcement() utp.Enforcement {
 	if s.isPermission() {
 		return utp.Advisory
 	}
@@ -164,7 +164,7 @@ func reversibility(c utp.Class) aaep.Reversibility {
 
 // askAgain takes the question back and asks it again with a new token: with more time,
 // because it is first shown to somebody, or because nobody was there to be shown it.
-func (s *scene) askAgain() error {
+func (s *eventBuilder) askAgain() error {
 	q, open := s.memory.question(s.t.Call.ID)
 	if !open {
 		return &session.Error{Code: session.CodeNoQuestion, Message: "no question about this call is open; nothing can be asked again"}
@@ -180,11 +180,11 @@ func (s *scene) askAgain() error {
 		l.key, l.earshot[extReason] = "question.unshown", reasonUnshown
 	default:
 	}
-	if err := s.settle(q.Token, aaep.ResolutionExtended, l); err != nil {
+	if err := s.resolve(q.Token, aaep.ResolutionExtended, l); err != nil {
 		return err
 	}
-	if q.Fate || s.t.Call.Kind == turn.ToolCall && s.t.Call.State == turn.Unknown {
-		return s.fateAsked()
+	if q.Outcome || s.t.Call.Kind == turn.ToolCall && s.t.Call.State == turn.Unknown {
+		return s.outcomeAsked()
 	}
 	return s.asked()
 }
@@ -197,7 +197,7 @@ const (
 
 // limit says how long there is to answer, and what silence then means: left where things
 // stay as they are, otherwise not done.
-func (s *scene) limit(left bool) Param {
+func (s *eventBuilder) limit(left bool) Param {
 	key := "limit.set"
 	switch {
 	case s.t.Question.Waiting:
@@ -205,13 +205,13 @@ func (s *scene) limit(left bool) Param {
 	case s.t.Question.Length >= day:
 		key = "limit.unlimited"
 	}
-	return say(key, Params{
+	return phraseParam(key, Params{
 		"time": duration(time.Duration(s.seconds()) * time.Second), "length": duration(s.t.Question.Length), "left": yes(left),
 	})
 }
 
 // timeFacts are what surfaces need to know of the time to answer.
-func (s *scene) timeFacts() map[string]any {
+func (s *eventBuilder) timeFacts() map[string]any {
 	facts := map[string]any{extDeadline: aaep.FormatTime(s.t.Question.Deadline)}
 	switch {
 	case s.t.Question.Waiting:
@@ -223,7 +223,7 @@ func (s *scene) timeFacts() map[string]any {
 }
 
 // accepted records a yes.
-func (s *scene) accepted() error {
+func (s *eventBuilder) accepted() error {
 	q, open := s.memory.question(s.t.Call.ID)
 	if !open {
 		return &session.Error{Code: session.CodeNoQuestion, Message: "no question about this call is open; nothing can be accepted"}
@@ -240,7 +240,7 @@ func (s *scene) accepted() error {
 	if starts := s.t.StartsAt; !starts.IsZero() {
 		ext[extStartsAt] = aaep.FormatTime(starts)
 	}
-	if err := s.settle(q.Token, aaep.ResolutionAccepted, line{key: "call.accepted", params: params, earshot: ext}); err != nil {
+	if err := s.resolve(q.Token, aaep.ResolutionAccepted, line{key: "call.accepted", params: params, earshot: ext}); err != nil {
 		return err
 	}
 	return s.back()
@@ -248,7 +248,7 @@ func (s *scene) accepted() error {
 
 // refused tells that a call ended before it was dispatched. There are no tool events
 // for it (C-41).
-func (s *scene) refused() error {
+func (s *eventBuilder) refused() error {
 	code := utp.Code(s.t.Note.Detail)
 	if s.t.Call.Kind == turn.QuestionCall {
 		return s.unasked(code)
@@ -260,14 +260,14 @@ func (s *scene) refused() error {
 	if q, open := s.memory.question(s.t.Call.ID); open {
 		l.params[paramQuestion] = count(int64(q.Number))
 		l.earshot[extQuestion] = q.Number
-		if err := s.settle(q.Token, resolution(code), l); err != nil {
+		if err := s.resolve(q.Token, resolution(code), l); err != nil {
 			return err
 		}
 		return s.back()
 	}
 	if token := granted(s.session.State(), callID(s.t.Call.ID)); token != "" {
 		l.earshot[extQuestion] = s.number()
-		if err := s.settle(token, resolution(code), l); err != nil {
+		if err := s.resolve(token, resolution(code), l); err != nil {
 			return err
 		}
 		return s.back()
@@ -276,7 +276,7 @@ func (s *scene) refused() error {
 }
 
 // refusal chooses the words for the end of a call before its dispatch.
-func (s *scene) refusal(code utp.Code) line {
+func (s *eventBuilder) refusal(code utp.Code) line {
 	params := s.about().with(Params{"by": who(s.by()), "surface": who(s.surface()), "code": identifier(string(code))})
 	ext := merge(s.aboutCall(), map[string]any{extReason: string(code), extBy: s.by(), extSurface: s.surface()})
 	key, status := "call.refused."+string(code), utp.StatusCanceled
@@ -338,10 +338,10 @@ func resolution(code utp.Code) aaep.Resolution {
 
 // revokeDead takes back the accepts of calls that will not run and have no word of
 // their own for it.
-func (s *scene) revokeDead() error {
+func (s *eventBuilder) revokeDead() error {
 	for _, g := range s.session.State().Granted {
-		if number, alive := s.accept(g.CallID); !alive {
-			err := s.settle(g.Token, aaep.ResolutionWithdrawn, line{
+		if number, open := s.accept(g.CallID); !open {
+			err := s.resolve(g.Token, aaep.ResolutionWithdrawn, line{
 				key: "grant.revoked", params: Params{paramQuestion: count(int64(number))},
 				earshot: map[string]any{extQuestion: number, extCall: g.CallID},
 			})
@@ -354,7 +354,7 @@ func (s *scene) revokeDead() error {
 }
 
 // accept finds the question of an accepted call, and whether it may still run.
-func (s *scene) accept(id string) (number int, alive bool) {
+func (s *eventBuilder) accept(id string) (number int, open bool) {
 	for _, c := range s.t.Turn.Calls {
 		if callID(c.ID) == id {
 			return c.Question, c.State == turn.Accepted

@@ -12,7 +12,7 @@ import (
 )
 
 // ended closes what is open, streams the agent's own word, and says the one end.
-func (s *scene) ended() error {
+func (s *eventBuilder) ended() error {
 	end := turn.End{Status: utp.StatusFailed, Code: utp.Code(s.t.Note.Detail)}
 	if s.t.Turn.End != nil {
 		end = *s.t.Turn.End
@@ -29,7 +29,7 @@ func (s *scene) ended() error {
 	if err := s.output(); err != nil {
 		return err
 	}
-	if err := s.handOver(); err != nil {
+	if err := s.handOff(); err != nil {
 		return err
 	}
 	switch {
@@ -46,7 +46,7 @@ func (s *scene) ended() error {
 
 // abandon closes tool calls that still run when the turn ends: a call from outside
 // that the turn does not wait for.
-func (s *scene) abandon() error {
+func (s *eventBuilder) abandon() error {
 	for _, open := range s.session.State().Calls {
 		if err := s.atTools(open.ID); err != nil {
 			return err
@@ -57,10 +57,10 @@ func (s *scene) abandon() error {
 		}
 		for _, c := range s.t.Turn.Calls {
 			if callID(c.ID) == open.ID && c.Class.Effectful() {
-				s.memory.note(deed{Call: c.ID, Kind: deedUnknown, What: say("action.generic", l.params)})
+				s.memory.note(effect{Call: c.ID, Kind: effectUnknown, What: phraseParam("action.generic", l.params)})
 			}
 		}
-		err := s.put(l, aaep.TypeToolCompleted, func(x texts) ([]aaep.Event, error) {
+		err := s.add(l, aaep.TypeToolCompleted, func(x texts) ([]aaep.Event, error) {
 			return one(s.session.ToolCompleted(s.t.At, s.t.Rand, aaep.ToolCompleted{
 				Tool: open.Tool, ToolCallID: open.ID, Status: aaep.ToolError,
 				SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed], ErrorMessage: cmp.Or(x[fieldError], x[fieldNormal]),
@@ -76,39 +76,39 @@ func (s *scene) abandon() error {
 // account is what has happened to the world, sentence by sentence: what was done, what
 // may have been, and that nothing was where that is certain. Before is for a turn that
 // was cut short.
-func (s *scene) account(before bool) Param {
+func (s *eventBuilder) account(before bool) Param {
 	out := Param{}
 	key := "account.done"
 	if before {
 		key = "account.before"
 	}
-	if done := s.memory.deeds(deedDone); len(done) > 0 || s.memory.Left > 0 {
-		out.All = append(out.All, say(key, Params{"deeds": {All: done, Left: s.memory.Left}}))
+	if done := s.memory.deeds(effectDone); len(done) > 0 || s.memory.Left > 0 {
+		out.All = append(out.All, phraseParam(key, Params{"deeds": {All: done, Left: s.memory.Left}}))
 	}
 	out.All = append(out.All, s.doubt().All...)
 	switch {
 	case len(out.All) > 0:
 	case s.t.Turn.Outside && s.t.Turn.Tally.Effects == 0 && s.t.Turn.Tally.Unknown == 0:
-		out.All = append(out.All, say("account.nothing_here", nil))
+		out.All = append(out.All, phraseParam("account.nothing_here", nil))
 	case s.t.Turn.Tally.Effects == 0 && s.t.Turn.Tally.Unknown == 0:
-		out.All = append(out.All, say("account.nothing", nil))
+		out.All = append(out.All, phraseParam("account.nothing", nil))
 	default:
-		out.All = append(out.All, say("account.something", nil))
+		out.All = append(out.All, phraseParam("account.something", nil))
 	}
 	return out
 }
 
 // doubt is what may have happened to the world.
-func (s *scene) doubt() Param {
-	out := Param{All: s.memory.deeds(deedDoubt)}
-	if unknown := s.memory.deeds(deedUnknown); len(unknown) > 0 {
-		out.All = append(out.All, say("account.unknown", Params{"deeds": {All: unknown}}))
+func (s *eventBuilder) doubt() Param {
+	out := Param{All: s.memory.deeds(effectDoubt)}
+	if unknown := s.memory.deeds(effectUnknown); len(unknown) > 0 {
+		out.All = append(out.All, phraseParam("account.unknown", Params{"deeds": {All: unknown}}))
 	}
 	return out
 }
 
 // rest counts what was not done, as far as nothing else has said it.
-func (s *scene) rest(declined bool) Param {
+func (s *eventBuilder) rest(declined bool) Param {
 	refused := s.memory.Refused
 	counts := []struct {
 		key string
@@ -125,13 +125,13 @@ func (s *scene) rest(declined bool) Param {
 		if c.n <= 0 || c.key == "rest.declined" && declined {
 			continue
 		}
-		out.All = append(out.All, say(c.key, Params{"n": count(int64(c.n))}))
+		out.All = append(out.All, phraseParam(c.key, Params{"n": count(int64(c.n))}))
 	}
 	return out
 }
 
 // ending are the parameters of the last message.
-func (s *scene) ending(declined, before bool) Params {
+func (s *eventBuilder) ending(declined, before bool) Params {
 	p := Params{
 		"account": s.account(before), "doubt": s.doubt(), "declined": count(int64(s.t.Turn.Tally.Declined)),
 		"effects": yes(len(s.memory.Deeds) > 0), "by": who(s.by()), "surface": who(s.surface()),
@@ -154,7 +154,7 @@ func endUTP(end turn.End) map[string]any {
 }
 
 // finished ends a turn that did what it could; a person's no is part of that.
-func (s *scene) finished(end turn.End) error {
+func (s *eventBuilder) finished(end turn.End) error {
 	key := "turn.completed"
 	declined := s.t.Turn.Tally.Declined > 0 && s.t.Turn.Tally.Failed == 0
 	switch {
@@ -173,7 +173,7 @@ func (s *scene) finished(end turn.End) error {
 		l.key, l.earshot = "turn.all_failed", map[string]any{extAllFailed: true}
 		l.params["failed"] = count(int64(tally.Failed))
 	}
-	return s.put(l, aaep.TypeSessionCompleted, func(x texts) ([]aaep.Event, error) {
+	return s.add(l, aaep.TypeSessionCompleted, func(x texts) ([]aaep.Event, error) {
 		return s.session.Complete(s.t.At, s.t.Rand, aaep.SessionCompleted{
 			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed], OutputSummary: x[fieldOutput],
 		}, session.Closing{})
@@ -181,12 +181,12 @@ func (s *scene) finished(end turn.End) error {
 }
 
 // errored ends a turn that failed.
-func (s *scene) errored(end turn.End) error {
+func (s *eventBuilder) errored(end turn.End) error {
 	category := categoryOf(end)
 	params := s.ending(false, true)
-	params["hint"] = say("hint."+string(category), nil)
+	params["hint"] = phraseParam("hint."+string(category), nil)
 	if category == aaep.ErrorUnknown && len(s.memory.Deeds) == 0 {
-		params["hint"] = say("hint.unchanged", nil)
+		params["hint"] = phraseParam("hint.unchanged", nil)
 	}
 	code := end.Code
 	if code == "" && end.Status == utp.StatusTimeout {
@@ -194,14 +194,14 @@ func (s *scene) errored(end turn.End) error {
 	}
 	why, named := s.why(code)
 	if !named {
-		why = say("why.unnamed", nil)
+		why = phraseParam("why.unnamed", nil)
 	}
 	params["why"] = why
 	if end.Message != "" {
 		params["message"] = quoted(end.Message)
 	}
 	l := line{key: "turn.errored", params: params, utp: endUTP(end)}
-	return s.put(l, aaep.TypeSessionErrored, func(x texts) ([]aaep.Event, error) {
+	return s.add(l, aaep.TypeSessionErrored, func(x texts) ([]aaep.Event, error) {
 		return s.session.Fail(s.t.At, s.t.Rand, aaep.SessionErrored{
 			ErrorCategory: category, ErrorCode: errorCode(code), Recoverable: recoverable(category),
 			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed], RemediationHint: x[fieldHint],
@@ -256,7 +256,7 @@ func errorCode(code utp.Code) string {
 }
 
 // cancelled ends a turn that was stopped, and says exactly what had happened by then.
-func (s *scene) cancelled(end turn.End) error {
+func (s *eventBuilder) cancelled(end turn.End) error {
 	stop := s.t.Turn.Stop
 	params := s.ending(false, true)
 	key, by, reason := "turn.cancelled", aaep.CancelledByUser, ""
@@ -277,7 +277,7 @@ func (s *scene) cancelled(end turn.End) error {
 		key = "turn.cancelled_queued"
 	}
 	l := line{key: key, params: params, utp: endUTP(end)}
-	return s.put(l, aaep.TypeSessionCancelled, func(x texts) ([]aaep.Event, error) {
+	return s.add(l, aaep.TypeSessionCancelled, func(x texts) ([]aaep.Event, error) {
 		return s.session.Cancel(s.t.At, s.t.Rand, aaep.SessionCancelled{
 			CancelledBy: by, CancellationReason: cancelReason(reason, end.Code),
 			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed], PartialResult: x[fieldPartial],

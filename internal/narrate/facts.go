@@ -46,8 +46,8 @@ type Facts map[string]Fact
 const (
 	MaxFacts    = 16
 	MaxSegments = 8
-	// MaxListed is how many texts of a list are shown.
-	MaxListed = 5
+	// MaxList is how many texts of a list are shown.
+	MaxList = 5
 
 	maxExact = 1 << 53
 )

@@ -175,7 +175,7 @@ func FuzzFacts(f *testing.F) {
 					t.Errorf("%s is %d", name, *n)
 				}
 			}
-			if len(p.List) > narrate.MaxListed {
+			if len(p.List) > narrate.MaxList {
 				t.Errorf("%s lists %d", name, len(p.List))
 			}
 		}

@@ -13,19 +13,19 @@ const (
 )
 
 // known is what can be said about a call whose outcome nobody knows.
-func (s *scene) known() Param {
+func (s *eventBuilder) known() Param {
 	if s.t.Call.Fence == 0 {
-		return say("fate.restored", nil)
+		return phraseParam("fate.restored", nil)
 	}
 	params := Params{"tool": identifier(s.t.Call.Tool), "gone": yes(s.t.Call.OwnerGone)}
 	if o := s.t.Call.Outcome; o != nil {
 		params["says"] = quoted(o.Message)
 	}
-	return say("fate.silent", params)
+	return phraseParam("fate.silent", params)
 }
 
-// fateAsked puts an unknown fate to a person.
-func (s *scene) fateAsked() error {
+// outcomeAsked puts an unknown fate to a person.
+func (s *eventBuilder) outcomeAsked() error {
 	if q, open := s.memory.question(s.t.Call.ID); open {
 		if err := s.withdraw(q, "restored"); err != nil {
 			return err
@@ -46,7 +46,7 @@ func (s *scene) fateAsked() error {
 		}),
 		utp: map[string]any{extStatus: string(utp.StatusFailed), extCode: string(utp.CodeOutcomeUnknown)},
 	}
-	err := s.put(l, aaep.TypeAwaitingClarification, func(x texts) ([]aaep.Event, error) {
+	err := s.add(l, aaep.TypeAwaitingClarification, func(x texts) ([]aaep.Event, error) {
 		return one(s.session.Clarify(s.t.At, s.t.Rand, aaep.AwaitingClarification{
 			Question: x[fieldQuestion], Context: x[fieldContext],
 			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed],
@@ -57,14 +57,14 @@ func (s *scene) fateAsked() error {
 		}))
 	})
 	s.memory.Open = append(s.memory.Open, openQuestion{
-		Number: s.t.Question.Number, Call: s.t.Call.ID, Token: s.t.Question.Token, Fate: true, Action: action,
+		Number: s.t.Question.Number, Call: s.t.Call.ID, Token: s.t.Question.Token, Outcome: true, Action: action,
 	})
 	return err
 }
 
-// fateClosed tells the end of such a question: answered by a person, or settled by the
+// outcomeClosed tells the end of such a question: answered by a person, or settled by the
 // service after all.
-func (s *scene) fateClosed() error {
+func (s *eventBuilder) outcomeClosed() error {
 	q, open := s.memory.question(s.t.Call.ID)
 	if !open {
 		return nil // a stop has taken it back already
@@ -74,7 +74,7 @@ func (s *scene) fateClosed() error {
 	switch detail := s.t.Note.Detail; {
 	case detail == "settled":
 		key, resolved = "fate.settled", aaep.ResolutionWithdrawn
-		params["outcome"] = s.settledOutcome()
+		params["outcome"] = s.resolvedOutcome()
 		s.remember(s.outcome())
 	case detail == "insist":
 		key = "fate.insist"
@@ -93,17 +93,17 @@ func (s *scene) fateClosed() error {
 		o := s.outcome()
 		l.utp = map[string]any{extStatus: string(o.Status), extCode: string(o.Code), extClass: string(s.t.Call.Class)}
 	}
-	if err := s.settle(q.Token, resolved, l); err != nil {
+	if err := s.resolve(q.Token, resolved, l); err != nil {
 		return err
 	}
 	return s.back()
 }
 
-// settledOutcome is what is known after all.
-func (s *scene) settledOutcome() Param {
+// resolvedOutcome is what is known after all.
+func (s *eventBuilder) resolvedOutcome() Param {
 	o := s.outcome()
 	if o.Code == utp.CodeConsentStale && s.t.Call.State == turn.Finished {
-		return say("settled.not_begun", nil)
+		return phraseParam("settled.not_begun", nil)
 	}
 	status := o.Status
 	if !status.Valid() {
@@ -113,5 +113,5 @@ func (s *scene) settledOutcome() Param {
 	if result := s.result(status); !result.none() {
 		inner["result"] = result
 	}
-	return say("settled."+string(status), inner)
+	return phraseParam("settled."+string(status), inner)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
-// tongue says messages in one language.
-type tongue struct {
+// localizer says messages in one language.
+type localizer struct {
 	tag      language.Tag
 	messages map[string]compiled
 	printer  *message.Printer
@@ -26,7 +26,7 @@ type tongue struct {
 }
 
 // count fills the tenths in.
-func (t *tongue) count() {
+func (t *localizer) count() {
 	for n := range t.tenths {
 		t.tenths[n] = escape(t.printer.Sprint(number.Decimal(float64(n)/10, number.MaxFractionDigits(1))))
 	}
@@ -39,58 +39,58 @@ type compiled map[string]phrase
 const maxDepth = 12
 
 // render says a phrase with its parameters.
-func (t *tongue) render(p phrase, params Params, depth int) (string, error) {
+func (t *localizer) render(p phrase, params Params, depth int) (string, error) {
 	var out strings.Builder
 	err := t.write(&out, p, params, nil, depth)
 	return out.String(), err
 }
 
-func (t *tongue) write(out *strings.Builder, p phrase, params Params, number *Param, depth int) error {
-	for _, piece := range p {
-		if err := t.writePiece(out, piece, params, number, depth); err != nil {
+func (t *localizer) write(out *strings.Builder, p phrase, params Params, number *Param, depth int) error {
+	for _, part := range p {
+		if err := t.writeNode(out, part, params, number, depth); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *tongue) writePiece(out *strings.Builder, piece piece, params Params, number *Param, depth int) error {
-	switch piece.kind {
+func (t *localizer) writeNode(out *strings.Builder, part node, params Params, number *Param, depth int) error {
+	switch part.kind {
 	case prose:
-		out.WriteString(piece.text)
+		out.WriteString(part.text)
 		return nil
 	case hash:
 		return t.writeParam(out, *number, depth)
 	case plainParam, pluralParam, selectParam:
 	}
-	value, given := params[piece.param]
-	if piece.kind == selectParam {
-		return t.write(out, choose(piece.arms, selector(value, given)), params, number, depth)
+	value, given := params[part.param]
+	if part.kind == selectParam {
+		return t.write(out, choose(part.arms, selector(value, given)), params, number, depth)
 	}
 	if !given {
-		return fmt.Errorf("%w: the parameter %s is not among %v", errTemplate, piece.param, params.names())
+		return fmt.Errorf("%w: the parameter %s is not among %v", errTemplate, part.param, params.names())
 	}
-	if piece.kind == plainParam {
+	if part.kind == plainParam {
 		return t.writeParam(out, value, depth)
 	}
 	n, ok := value.number()
 	if !ok {
-		return fmt.Errorf("%w: the plural of %s wants a number", errTemplate, piece.param)
+		return fmt.Errorf("%w: the plural of %s wants a number", errTemplate, part.param)
 	}
-	return t.write(out, t.plural(piece.arms, n), params, &value, depth)
+	return t.write(out, t.plural(part.arms, n), params, &value, depth)
 }
 
 func selector(value Param, given bool) string {
 	switch {
 	case !given || value.none():
 		return "none"
-	case value.Word != "":
-		return value.Word
+	case value.Keyword != "":
+		return value.Keyword
 	}
 	return "some"
 }
 
-func choose(arms []arm, key string) phrase {
+func choose(arms []selectCase, key string) phrase {
 	var other phrase
 	for _, a := range arms {
 		if a.key == key {
@@ -103,7 +103,7 @@ func choose(arms []arm, key string) phrase {
 	return other
 }
 
-func (t *tongue) plural(arms []arm, n int64) phrase {
+func (t *localizer) plural(arms []selectCase, n int64) phrase {
 	exact := fmt.Sprintf("=%d", n)
 	for _, a := range arms {
 		if a.key == exact {
@@ -116,7 +116,7 @@ func (t *tongue) plural(arms []arm, n int64) phrase {
 	return choose(arms, forms[plural.Cardinal.MatchPlural(t.tag, int(n%10_000_000), 0, 0, 0, 0)])
 }
 
-func (t *tongue) writeParam(out *strings.Builder, p Param, depth int) error {
+func (t *localizer) writeParam(out *strings.Builder, p Param, depth int) error {
 	if depth >= maxDepth {
 		return fmt.Errorf("%w: phrases hold one another more than %d deep", errTemplate, maxDepth)
 	}
@@ -125,8 +125,8 @@ func (t *tongue) writeParam(out *strings.Builder, p Param, depth int) error {
 		return t.writeKey(out, "value.secret", nil, depth)
 	case p.Key != "":
 		return t.writeKey(out, p.Key, p.Params, depth)
-	case p.Own != "":
-		own, err := parsePhrase(p.Own)
+	case p.Verbatim != "":
+		own, err := parsePhrase(p.Verbatim)
 		if err != nil {
 			return err
 		}
@@ -150,15 +150,15 @@ func (t *tongue) writeParam(out *strings.Builder, p Param, depth int) error {
 	case p.Text != "":
 		out.WriteString(legible.Value(p.Text))
 		return t.writeMore(out, p.More, depth)
-	case p.Word != "":
-		return fmt.Errorf("%w: the word %s chooses a form and cannot be shown", errTemplate, p.Word)
+	case p.Keyword != "":
+		return fmt.Errorf("%w: the word %s chooses a form and cannot be shown", errTemplate, p.Keyword)
 	default:
 		return t.writeKey(out, "value.empty", nil, depth)
 	}
 	return nil
 }
 
-func (t *tongue) writeKey(out *strings.Builder, key string, params Params, depth int) error {
+func (t *localizer) writeKey(out *strings.Builder, key string, params Params, depth int) error {
 	m, ok := t.messages[key]
 	if !ok {
 		return fmt.Errorf("%w: the catalogue has no message %s", errTemplate, key)
@@ -168,7 +168,7 @@ func (t *tongue) writeKey(out *strings.Builder, key string, params Params, depth
 
 // writeQuote puts somebody's words between quotation marks, which they cannot close
 // themselves. Where they were cut, that is said outside of them.
-func (t *tongue) writeQuote(out *strings.Builder, p Param, depth int) error {
+func (t *localizer) writeQuote(out *strings.Builder, p Param, depth int) error {
 	inner := strings.NewReplacer("“", "‘", "”", "’", "„", "‚", "‟", "‛").Replace(p.Quote)
 	out.WriteString("“" + legible.Value(inner))
 	if p.More > 0 {
@@ -180,13 +180,13 @@ func (t *tongue) writeQuote(out *strings.Builder, p Param, depth int) error {
 
 // writeExact puts a value between quotation marks and names those inside of it, so that what differs
 // in bytes differs in what is shown.
-func (t *tongue) writeExact(out *strings.Builder, p Param, depth int) error {
+func (t *localizer) writeExact(out *strings.Builder, p Param, depth int) error {
 	marks := strings.NewReplacer("“", "<U+201C>", "”", "<U+201D>", "„", "<U+201E>", "‟", "<U+201F>")
 	out.WriteString("“" + marks.Replace(legible.Value(p.Exact)) + "”")
 	return t.writeMore(out, p.More, depth)
 }
 
-func (t *tongue) writeMore(out *strings.Builder, more, depth int) error {
+func (t *localizer) writeMore(out *strings.Builder, more, depth int) error {
 	if more == 0 {
 		return nil
 	}
@@ -194,7 +194,7 @@ func (t *tongue) writeMore(out *strings.Builder, more, depth int) error {
 	return t.writeKey(out, "value.more", Params{"n": count(int64(more))}, depth)
 }
 
-func (t *tongue) writeAll(out *strings.Builder, p Param, depth int) error {
+func (t *localizer) writeAll(out *strings.Builder, p Param, depth int) error {
 	for i, item := range p.All {
 		if i > 0 {
 			out.WriteByte(' ')
@@ -212,7 +212,7 @@ func (t *tongue) writeAll(out *strings.Builder, p Param, depth int) error {
 	return t.writeKey(out, "value.left", Params{"n": count(int64(p.Left))}, depth)
 }
 
-func (t *tongue) writeList(out *strings.Builder, p Param, depth int) error {
+func (t *localizer) writeList(out *strings.Builder, p Param, depth int) error {
 	for i, item := range p.List {
 		if i > 0 {
 			if err := t.writeKey(out, "value.comma", nil, depth); err != nil {
@@ -230,11 +230,11 @@ func (t *tongue) writeList(out *strings.Builder, p Param, depth int) error {
 	return t.writeKey(out, "value.others", Params{"n": count(int64(p.Left))}, depth)
 }
 
-func (t *tongue) decimal(n int64) string { return t.printer.Sprint(number.Decimal(n)) }
+func (t *localizer) decimal(n int64) string { return t.printer.Sprint(number.Decimal(n)) }
 
 // writeBytes says a size exactly, and from a thousand bytes on in a round unit first:
 // 12.3 MB (12,345,678 bytes).
-func (t *tongue) writeBytes(out *strings.Builder, n int64, depth int) error {
+func (t *localizer) writeBytes(out *strings.Builder, n int64, depth int) error {
 	exact := Params{"n": count(n)}
 	if n < 1000 && n > -1000 {
 		return t.writeKey(out, "value.bytes", exact, depth)
@@ -246,7 +246,7 @@ func (t *tongue) writeBytes(out *strings.Builder, n int64, depth int) error {
 	}
 	round := t.printer.Sprint(number.Decimal(value, number.Scale(1)))
 	return t.writeKey(out, "value.size", exact.with(Params{
-		"round": {Own: escape(round + " " + units[unit])},
+		"round": {Verbatim: escape(round + " " + units[unit])},
 	}), depth)
 }
 
@@ -254,13 +254,13 @@ func byteUnits() []string { return []string{"kB", "MB", "GB", "TB", "PB", "EB"} 
 
 // writeTime says a duration in its two largest units: 5 minutes, 1 hour 20 minutes,
 // 1.4 seconds.
-func (t *tongue) writeTime(out *strings.Builder, d time.Duration, depth int) error {
+func (t *localizer) writeTime(out *strings.Builder, d time.Duration, depth int) error {
 	if d < 0 {
 		d = 0
 	}
 	if d < 10*time.Second && d%time.Second != 0 {
 		tenths := (d + 50*time.Millisecond) / (100 * time.Millisecond)
-		return t.writeKey(out, "value.fraction", Params{"n": {Own: t.tenths[tenths]}}, depth)
+		return t.writeKey(out, "value.fraction", Params{"n": {Verbatim: t.tenths[tenths]}}, depth)
 	}
 	seconds := int64((d + time.Second/2) / time.Second)
 	first, second := twoUnits(seconds)

@@ -19,8 +19,8 @@ type memory struct {
 	Open []openQuestion `json:"open,omitzero"`
 	// Deeds are what the turn's calls have done to the world, for its last sentence;
 	// Left more were not kept.
-	Deeds []deed `json:"deeds,omitzero"`
-	Left  int    `json:"left,omitzero"`
+	Deeds []effect `json:"deeds,omitzero"`
+	Left  int      `json:"left,omitzero"`
 	// Refused counts the calls that ended before their dispatch, by code.
 	Refused map[utp.Code]int `json:"refused,omitzero"`
 	// Percent is the progress told last.
@@ -32,27 +32,27 @@ type memory struct {
 
 // openQuestion is one that a person can answer now.
 type openQuestion struct {
-	Number int    `json:"number"`
-	Call   string `json:"call"`
-	Token  string `json:"token"`
-	Fate   bool   `json:"fate,omitzero"`
-	Own    bool   `json:"own,omitzero"`    // the agent's own, for an answer and not for consent
-	Action Param  `json:"action,omitzero"` // what it is about, should it end without a telling of its own
+	Number    int    `json:"number"`
+	Call      string `json:"call"`
+	Token     string `json:"token"`
+	Outcome   bool   `json:"fate,omitzero"`
+	AgentsOwn bool   `json:"own,omitzero"`    // the agent's own, for an answer and not for consent
+	Action    Param  `json:"action,omitzero"` // what it is about, should it end without a telling of its own
 }
 
-// deed is what one call did, as far as is known.
-type deed struct {
-	Call string   `json:"call"`
-	Kind deedKind `json:"kind"`
-	What Param    `json:"what"`
+// effect is what one call did, as far as is known.
+type effect struct {
+	Call string     `json:"call"`
+	Kind effectKind `json:"kind"`
+	What Param      `json:"what"`
 }
 
-type deedKind string
+type effectKind string
 
 const (
-	deedDone    deedKind = "done"
-	deedDoubt   deedKind = "doubt"   // it failed or was stopped, and may have changed something
-	deedUnknown deedKind = "unknown" // nobody can tell
+	effectDone    effectKind = "done"
+	effectDoubt   effectKind = "doubt"   // it failed or was stopped, and may have changed something
+	effectUnknown effectKind = "unknown" // nobody can tell
 )
 
 // maxDeeds bounds what the last sentence lists and what is saved with every step.
@@ -78,15 +78,15 @@ func load(raw jsontext.Value) (memory, error) {
 }
 
 // note keeps what a call did; a later word on the same call replaces an earlier one.
-func (m *memory) note(d deed) {
-	if i := slices.IndexFunc(m.Deeds, func(old deed) bool { return old.Call == d.Call }); i >= 0 {
+func (m *memory) note(d effect) {
+	if i := slices.IndexFunc(m.Deeds, func(old effect) bool { return old.Call == d.Call }); i >= 0 {
 		m.Deeds[i] = d
 		return
 	}
 	if len(m.Deeds) == maxDeeds {
 		m.Left++
-		i := slices.IndexFunc(m.Deeds, func(old deed) bool { return old.Kind == deedDone })
-		if d.Kind == deedDone || i < 0 {
+		i := slices.IndexFunc(m.Deeds, func(old effect) bool { return old.Kind == effectDone })
+		if d.Kind == effectDone || i < 0 {
 			return
 		}
 		m.Deeds = slices.Delete(m.Deeds, i, i+1) // a doubt matters more than what is certain
@@ -102,10 +102,10 @@ func (m *memory) refuse(code utp.Code) {
 }
 
 func (m *memory) forget(call string) {
-	m.Deeds = slices.DeleteFunc(m.Deeds, func(d deed) bool { return d.Call == call })
+	m.Deeds = slices.DeleteFunc(m.Deeds, func(d effect) bool { return d.Call == call })
 }
 
-func (m *memory) deeds(kind deedKind) []Param {
+func (m *memory) deeds(kind effectKind) []Param {
 	var out []Param
 	for _, d := range m.Deeds {
 		if d.Kind == kind {

@@ -64,7 +64,7 @@ func (n *Narrator) Narrate(state jsontext.Value, t kernel.Notification) (kernel.
 	if err != nil {
 		return kernel.Narration{}, err
 	}
-	s := &scene{narrator: n, t: t, memory: m}
+	s := &eventBuilder{narrator: n, t: t, memory: m}
 	if len(state) == 0 {
 		s.session = session.New(session.Options{
 			SessionID: t.Turn.Session, Producer: n.producer(t.Turn.Agent), Language: n.o.Catalogue.Tag.String(),
@@ -74,7 +74,7 @@ func (n *Narrator) Narrate(state jsontext.Value, t kernel.Notification) (kernel.
 		m.Session.Remember = remembered // a ledger may have been written with another number
 		s.session = session.Restore(m.Session)
 	}
-	if err := s.tell(); err != nil {
+	if err := s.build(); err != nil {
 		return kernel.Narration{}, fmt.Errorf("narrate: %s: %w", t.Note.Kind, err)
 	}
 	s.memory.Session = s.session.State()
@@ -97,8 +97,8 @@ func (n *Narrator) producer(agent string) aaep.Producer {
 	}
 }
 
-// scene is one telling on its way to rows.
-type scene struct {
+// eventBuilder is one telling on its way to rows.
+type eventBuilder struct {
 	narrator *Narrator
 	t        kernel.Notification
 	session  *session.Session
@@ -108,8 +108,8 @@ type scene struct {
 	covered  []string    // the same
 }
 
-// tell says what happened.
-func (s *scene) tell() error {
+// build says what happened.
+func (s *eventBuilder) build() error {
 	if s.session.State().Phase == session.PhaseNew {
 		if ofEverything(s.t.Note.Kind) {
 			return nil // nobody has heard of this turn yet, and nothing of it was lost
@@ -121,7 +121,7 @@ func (s *scene) tell() error {
 	if err := s.goOn(); err != nil {
 		return err
 	}
-	return s.happened()
+	return s.onNote()
 }
 
 // ofEverything reports whether a note is told in every open turn.
@@ -129,8 +129,8 @@ func ofEverything(kind turn.NoteKind) bool {
 	return kind == turn.NoteFrozen || kind == kernel.NoteRulesBroken || kind == kernel.NoteRulesMended
 }
 
-// happened finds the words for the note.
-func (s *scene) happened() error {
+// onNote finds the words for the note.
+func (s *eventBuilder) onNote() error {
 	switch kind := s.t.Note.Kind; {
 	case kind == turn.NoteFrozen:
 		return s.frozen()
@@ -141,7 +141,7 @@ func (s *scene) happened() error {
 }
 
 // ofTheTurn finds the words for what happened in this turn.
-func (s *scene) ofTheTurn() error {
+func (s *eventBuilder) ofTheTurn() error {
 	switch s.t.Note.Kind { //nolint:exhaustive // the others are of everything
 	case turn.NoteBegan:
 		return nil // done above, or earlier: a call from outside may come before the first claim
@@ -162,9 +162,9 @@ func (s *scene) ofTheTurn() error {
 	case turn.NoteCompleted:
 		return s.completed()
 	case turn.NoteOutcomeAsked:
-		return s.fateAsked()
+		return s.outcomeAsked()
 	case turn.NoteOutcomeClosed:
-		return s.fateClosed()
+		return s.outcomeClosed()
 	case turn.NoteLate:
 		return s.late()
 	case turn.NoteUndelivered:
@@ -176,7 +176,7 @@ func (s *scene) ofTheTurn() error {
 	case turn.NoteEnded:
 		return s.ended()
 	case turn.NoteText:
-		return s.said()
+		return s.agentText()
 	case turn.NoteResponded:
 		return s.responded()
 	}
@@ -184,7 +184,7 @@ func (s *scene) ofTheTurn() error {
 }
 
 // ofAnOutsideTurn finds the words for what happens only in turns whose planner is a program outside.
-func (s *scene) ofAnOutsideTurn() error {
+func (s *eventBuilder) ofAnOutsideTurn() error {
 	switch s.t.Note.Kind { //nolint:exhaustive // the others are not of outside turns alone
 	case turn.NotePermitted:
 		return s.permitted()
@@ -211,38 +211,38 @@ type line struct {
 // texts are the readable fields of an event by name.
 type texts map[string]string
 
-// put builds the events of one line and keeps their rows. Where the message cannot be
+// add builds the events of one line and keeps their rows. Where the message cannot be
 // said, or the event cannot be sent with it, a fixed sentence takes its place: words
 // never stop a step.
-func (s *scene) put(l line, kind string, build func(texts) ([]aaep.Event, error)) error {
-	said, err := s.narrator.speaker.say(l.key, l.params)
+func (s *eventBuilder) add(l line, kind string, build func(texts) ([]aaep.Event, error)) error {
+	said, err := s.narrator.speaker.render(l.key, l.params)
 	if err != nil || l.key != keyOutput && said[fieldNormal] == "" {
-		return s.putFixed(l, kind, build)
+		return s.addFixed(l, kind, build)
 	}
 	before, rows := s.session.State(), len(s.rows)
-	s.session.Each(func(e *aaep.Event) error { return s.keep(l, e) })
+	s.session.Each(func(e *aaep.Event) error { return s.addRow(l, e) })
 	_, err = build(said)
 	refused, bad := errors.AsType[*session.Error](err)
 	if bad && refused.Code == session.CodeBadEvent {
 		s.session, s.rows = session.Restore(before), s.rows[:rows]
-		return s.putFixed(l, kind, build)
+		return s.addFixed(l, kind, build)
 	}
 	return err
 }
 
-func (s *scene) putFixed(l line, kind string, build func(texts) ([]aaep.Event, error)) error {
+func (s *eventBuilder) addFixed(l line, kind string, build func(texts) ([]aaep.Event, error)) error {
 	l.key, l.params = "", nil
 	s.session.Each(func(e *aaep.Event) error {
 		// The fixed sentences are English, whatever the catalogue is.
 		e.Hints = &aaep.LocalizationHints{PrimaryLanguage: language.English.String()}
-		return s.keep(l, e)
+		return s.addRow(l, e)
 	})
 	_, err := build(fixed(kind))
 	return err
 }
 
-// keep makes a row of an event, and adds to it what the line says beside the text.
-func (s *scene) keep(l line, e *aaep.Event) (err error) {
+// addRow makes a row of an event, and adds to it what the line says beside the text.
+func (s *eventBuilder) addRow(l line, e *aaep.Event) (err error) {
 	if l.urgency != "" {
 		e.Urgency = l.urgency
 	}
@@ -307,6 +307,6 @@ func merge(all ...map[string]any) map[string]any {
 }
 
 // number is the number of the question that the telling is about.
-func (s *scene) number() int {
+func (s *eventBuilder) number() int {
 	return cmp.Or(s.t.Call.Question, s.t.Question.Number)
 }

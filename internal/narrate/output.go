@@ -18,22 +18,22 @@ const (
 
 // output streams the agent's own word: its very text, in pieces that end where a
 // sentence does.
-func (s *scene) output() error {
+func (s *eventBuilder) output() error {
 	if s.t.Output == "" || s.t.TextReported || s.blocked() {
 		return nil
 	}
 	if err := s.move(aaep.StateWritingOutput, line{key: "output.writing", urgency: aaep.UrgencyBackground}); err != nil {
 		return err
 	}
-	pieces := chunks(valid(s.t.Output))
-	for i, piece := range pieces {
-		last := i == len(pieces)-1
-		err := s.put(line{key: keyOutput}, aaep.TypeOutputStreaming, func(texts) ([]aaep.Event, error) {
-			hint := piece.boundary
+	parts := chunks(valid(s.t.Output))
+	for i, part := range parts {
+		last := i == len(parts)-1
+		err := s.add(line{key: keyOutput}, aaep.TypeOutputStreaming, func(texts) ([]aaep.Event, error) {
+			hint := part.boundary
 			if last {
 				hint = aaep.BoundaryCompletion
 			}
-			return one(s.session.Output(s.t.At, s.t.Rand, aaep.OutputStreaming{Chunk: piece.text, Complete: last, CoalesceHint: hint}))
+			return one(s.session.Output(s.t.At, s.t.Rand, aaep.OutputStreaming{Chunk: part.text, Complete: last, CoalesceHint: hint}))
 		})
 		if err != nil {
 			return err
@@ -52,11 +52,11 @@ type chunk struct {
 func chunks(text string) []chunk {
 	var out []chunk
 	for text != "" {
-		room := fits(text)
-		if room == len(text) {
+		size := fits(text)
+		if size == len(text) {
 			return append(out, chunk{text: text, boundary: aaep.BoundaryCompletion})
 		}
-		end, boundary := session.Cut(text, room)
+		end, boundary := session.Cut(text, size)
 		out = append(out, chunk{text: text[:end], boundary: boundary})
 		text = text[end:]
 	}

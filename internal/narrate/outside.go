@@ -10,27 +10,27 @@ import (
 )
 
 // isPermission reports whether the telling is about what an outside agent does by itself, and only asks about.
-func (s *scene) isPermission() bool { return s.t.Call.Kind == turn.PermissionCall }
+func (s *eventBuilder) isPermission() bool { return s.t.Call.Kind == turn.PermissionCall }
 
-// ownTool is the name by which the agent itself calls what it asks about.
-func (s *scene) ownTool() Param {
+// agentsTool is the name by which the agent itself calls what it asks about.
+func (s *eventBuilder) agentsTool() Param {
 	return identifier(strings.TrimPrefix(s.t.Call.Tool, s.t.Turn.Agent+"."))
 }
 
 // agent is the agent's name in a sentence.
-func (s *scene) agent() Param { return identifier(s.t.Turn.Agent) }
+func (s *eventBuilder) agent() Param { return identifier(s.t.Turn.Agent) }
 
 // permissionAction is what a permission is asked for.
-func (s *scene) permissionAction(args outline.Outline) Param {
-	p := Params{"agent": s.agent(), "tool": s.ownTool()}
-	if said := values(args, spokenValues); len(said.All) > 0 || said.Left > 0 {
+func (s *eventBuilder) permissionAction(args outline.Outline) Param {
+	p := Params{"agent": s.agent(), "tool": s.agentsTool()}
+	if said := values(args, maxSpokenValues); len(said.All) > 0 || said.Left > 0 {
 		p["args"] = said
 	}
-	return say("action.permission", p)
+	return phraseParam("action.permission", p)
 }
 
 // permitted tells that a person has allowed what the agent does by itself.
-func (s *scene) permitted() error {
+func (s *eventBuilder) permitted() error {
 	q, open := s.memory.question(s.t.Call.ID)
 	if !open {
 		return nil
@@ -42,27 +42,27 @@ func (s *scene) permitted() error {
 			extQuestion: q.Number, extBy: s.by(), extSurface: s.surface(), extEnforcement: string(utp.Advisory),
 		}),
 	}
-	if err := s.settle(q.Token, aaep.ResolutionAccepted, l); err != nil {
+	if err := s.resolve(q.Token, aaep.ResolutionAccepted, l); err != nil {
 		return err
 	}
 	return s.back()
 }
 
 // permissionRefusal chooses the words for a permission that was not given; false where none are of its own.
-func (s *scene) permissionRefusal(code utp.Code, params Params) (key string, own bool) {
-	params["agent"], params["tool"] = s.agent(), s.ownTool()
+func (s *eventBuilder) permissionRefusal(code utp.Code, params Params) (key string, own bool) {
+	params["agent"], params["tool"] = s.agent(), s.agentsTool()
 	key = "permission.refused." + string(code)
-	_, own = s.narrator.speaker.tongue.messages[key]
+	_, own = s.narrator.speaker.localizer.messages[key]
 	return key, own
 }
 
 // observed tells what the agent says that it has done by itself. Nothing of it is known here but its words.
-func (s *scene) observed() error {
+func (s *eventBuilder) observed() error {
 	return s.announce(line{key: "agent.observed", params: Params{"agent": s.agent(), "words": quotedTo(s.t.Summary, capField)}})
 }
 
 // doingNow tells what the agent says that it is at.
-func (s *scene) doingNow() error {
+func (s *eventBuilder) doingNow() error {
 	return s.announce(line{
 		key: "agent.doing", params: Params{"agent": s.agent(), "words": quotedTo(s.t.Summary, capField)}, urgency: aaep.UrgencyBackground,
 	})

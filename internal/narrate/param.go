@@ -27,17 +27,17 @@ type Param struct {
 	Name string `json:"name,omitzero"`
 	// Quote is what somebody said. It stands between quotation marks.
 	Quote string `json:"quote,omitzero"`
-	// Word is one of our own words that a select chooses by, and is never shown.
-	Word string `json:"word,omitzero"`
+	// Keyword is one of our own words that a select chooses by, and is never shown.
+	Keyword string `json:"word,omitzero"`
 	// Count is a whole number, Bytes a size, Time a duration in milliseconds.
 	Count *int64 `json:"count,omitzero"`
 	Bytes *int64 `json:"bytes,omitzero"`
 	Time  *int64 `json:"ms,omitzero"`
 	// Key is a phrase of the catalogue, Own a template of a tool's definition; Params
 	// belong to either.
-	Key    string `json:"key,omitzero"`
-	Own    string `json:"own,omitzero"`
-	Params Params `json:"params,omitzero"`
+	Key      string `json:"key,omitzero"`
+	Verbatim string `json:"own,omitzero"`
+	Params   Params `json:"params,omitzero"`
 	// List is said with commas, All sentence by sentence. Left items were left out.
 	List []Param `json:"list,omitzero"`
 	All  []Param `json:"all,omitzero"`
@@ -80,8 +80,8 @@ func (p Params) with(other Params) Params {
 	return out
 }
 
-// foreign is text that is not ours, cut to what one listens to.
-func foreign(s string) Param {
+// untrusted is text that is not ours, cut to what one listens to.
+func untrusted(s string) Param {
 	head, more := cut(valid(s), capValue)
 	return Param{Text: head, More: more}
 }
@@ -90,11 +90,11 @@ func foreign(s string) Param {
 func identifier(s string) Param {
 	for _, r := range s {
 		if r <= ' ' || r > '~' || r == '<' {
-			return foreign(s)
+			return untrusted(s)
 		}
 	}
 	if len(s) > capValue {
-		return foreign(s)
+		return untrusted(s)
 	}
 	return Param{Name: s}
 }
@@ -127,20 +127,20 @@ func exact(s string, more int) Param { return Param{Exact: valid(s), More: more}
 func count(n int64) Param            { return Param{Count: &n} }
 func size(n int64) Param             { return Param{Bytes: &n} }
 func duration(d time.Duration) Param { n := d.Milliseconds(); return Param{Time: &n} }
-func word(s string) Param            { return Param{Word: s} }
+func keyword(s string) Param         { return Param{Keyword: s} }
 func yes(is bool) Param {
 	if is {
-		return word("yes")
+		return keyword("yes")
 	}
-	return word("no")
+	return keyword("no")
 }
 
-func say(key string, params Params) Param { return Param{Key: key, Params: params} }
+func phraseParam(key string, params Params) Param { return Param{Key: key, Params: params} }
 
 // none reports whether the parameter holds nothing to show.
 func (p Param) none() bool {
-	return p.Text == "" && p.Exact == "" && p.Name == "" && p.Quote == "" && p.Word == "" && p.Count == nil && p.Bytes == nil && p.Time == nil &&
-		p.Key == "" && p.Own == "" && len(p.List) == 0 && len(p.All) == 0 && p.Left == 0 && !p.Secret
+	return p.Text == "" && p.Exact == "" && p.Name == "" && p.Quote == "" && p.Keyword == "" && p.Count == nil && p.Bytes == nil && p.Time == nil &&
+		p.Key == "" && p.Verbatim == "" && len(p.List) == 0 && len(p.All) == 0 && p.Left == 0 && !p.Secret
 }
 
 // number is the value that a plural looks at.

@@ -19,13 +19,13 @@ import (
 //	{name, select, yes {…} other {…}}        by a word; a list and a missing parameter select "none"
 //	#                                        inside a plural: the number itself
 //	'{' '}' '#'                              a brace or a hash as such
-type phrase []piece
+type phrase []node
 
-type piece struct {
+type node struct {
 	text  string // prose, NFC
 	param string // or a parameter
-	kind  pieceKind
-	arms  []arm
+	kind  nodeKind
+	arms  []selectCase
 }
 
 // params are the names of the parameters that a message shows or chooses by, each once.
@@ -42,17 +42,17 @@ func (p phrase) params() map[string]bool {
 	return names
 }
 
-type pieceKind int
+type nodeKind int
 
 const (
-	prose pieceKind = iota
+	prose nodeKind = iota
 	plainParam
 	pluralParam
 	selectParam
 	hash
 )
 
-type arm struct {
+type selectCase struct {
 	key  string
 	body phrase
 }
@@ -93,7 +93,7 @@ func (p *parser) body(depth int) (phrase, error) {
 	var text strings.Builder
 	flush := func() {
 		if text.Len() > 0 {
-			out = append(out, piece{text: norm.NFC.String(oneLine(text.String()))})
+			out = append(out, node{text: norm.NFC.String(oneLine(text.String()))})
 			text.Reset()
 		}
 	}
@@ -111,7 +111,7 @@ func (p *parser) body(depth int) (phrase, error) {
 			out = append(out, next)
 		case c == '#' && p.inPlural:
 			flush()
-			out = append(out, piece{kind: hash})
+			out = append(out, node{kind: hash})
 			p.rest = p.rest[1:]
 		default:
 			text.WriteByte(c)
@@ -123,29 +123,29 @@ func (p *parser) body(depth int) (phrase, error) {
 }
 
 // argument reads from an opening brace to its closing one.
-func (p *parser) argument(depth int) (piece, error) {
+func (p *parser) argument(depth int) (node, error) {
 	p.rest = p.rest[1:]
-	name := p.word()
+	name := p.identifier()
 	if name == "" {
-		return piece{}, fmt.Errorf("%w: a parameter name is wanted before %q", errTemplate, p.rest)
+		return node{}, fmt.Errorf("%w: a parameter name is wanted before %q", errTemplate, p.rest)
 	}
-	if p.take("}") {
-		return piece{kind: plainParam, param: name}, nil
+	if p.accept("}") {
+		return node{kind: plainParam, param: name}, nil
 	}
-	if !p.take(",") {
-		return piece{}, fmt.Errorf("%w: %s wants a comma or a closing brace", errTemplate, name)
+	if !p.accept(",") {
+		return node{}, fmt.Errorf("%w: %s wants a comma or a closing brace", errTemplate, name)
 	}
-	out := piece{param: name}
-	switch how := p.word(); how {
+	out := node{param: name}
+	switch how := p.identifier(); how {
 	case "plural":
 		out.kind = pluralParam
 	case "select":
 		out.kind = selectParam
 	default:
-		return piece{}, fmt.Errorf("%w: %s has the unknown format %q; plural and select are known", errTemplate, name, how)
+		return node{}, fmt.Errorf("%w: %s has the unknown format %q; plural and select are known", errTemplate, name, how)
 	}
-	if !p.take(",") {
-		return piece{}, fmt.Errorf("%w: %s wants its forms after a comma", errTemplate, name)
+	if !p.accept(",") {
+		return node{}, fmt.Errorf("%w: %s wants its forms after a comma", errTemplate, name)
 	}
 	outer := p.inPlural
 	p.inPlural = outer || out.kind == pluralParam
@@ -153,31 +153,31 @@ func (p *parser) argument(depth int) (piece, error) {
 	return p.arms(out, depth)
 }
 
-func (p *parser) arms(out piece, depth int) (piece, error) {
+func (p *parser) arms(out node, depth int) (node, error) {
 	other := false
-	for !p.take("}") {
-		key := p.word()
-		if key == "" || !p.take("{") {
-			return piece{}, fmt.Errorf("%w: a form of %s is a word and a text in braces", errTemplate, out.param)
+	for !p.accept("}") {
+		key := p.identifier()
+		if key == "" || !p.accept("{") {
+			return node{}, fmt.Errorf("%w: a form of %s is a word and a text in braces", errTemplate, out.param)
 		}
 		body, err := p.body(depth + 1)
 		if err != nil {
-			return piece{}, err
+			return node{}, err
 		}
-		if !p.take("}") {
-			return piece{}, fmt.Errorf("%w: the form %s of %s is not closed", errTemplate, key, out.param)
+		if !p.accept("}") {
+			return node{}, fmt.Errorf("%w: the form %s of %s is not closed", errTemplate, key, out.param)
 		}
 		other = other || key == "other"
-		out.arms = append(out.arms, arm{key: key, body: body})
+		out.arms = append(out.arms, selectCase{key: key, body: body})
 	}
 	if !other {
-		return piece{}, fmt.Errorf("%w: %s has no form other", errTemplate, out.param)
+		return node{}, fmt.Errorf("%w: %s has no form other", errTemplate, out.param)
 	}
 	return out, nil
 }
 
-// take skips spaces and then the given text, if it is there.
-func (p *parser) take(s string) bool {
+// accept skips spaces and then the given text, if it is there.
+func (p *parser) accept(s string) bool {
 	trimmed := strings.TrimLeft(p.rest, " \n\t")
 	if !strings.HasPrefix(trimmed, s) {
 		return false
@@ -186,7 +186,7 @@ func (p *parser) take(s string) bool {
 	return true
 }
 
-func (p *parser) word() string {
+func (p *parser) identifier() string {
 	trimmed := strings.TrimLeft(p.rest, " \n\t")
 	end := strings.IndexFunc(trimmed, func(r rune) bool {
 		return r != '_' && r != '=' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')

@@ -23,8 +23,8 @@ type Preview struct {
 	Consequence string `json:"consequence"`
 	Hint        string `json:"hint,omitzero"`
 	Doing       string `json:"doing,omitzero"`
-	// Own: the action is in the tool's own words.
-	Own bool `json:"own_words"`
+	// ToolText: the action is in the tool's own words.
+	ToolText bool `json:"own_words"`
 	// Covers are the lists that the action stands for, whose values nobody has to read before a yes.
 	Covers []string `json:"covers,omitzero"`
 }
@@ -35,7 +35,7 @@ func (n *Narrator) Preview(d utp.Definition, class utp.Class, risk utp.Risk, arg
 	if len(args) == 0 {
 		args = sample(d.Parameters)
 	}
-	s := &scene{narrator: n, t: kernel.Notification{
+	s := &eventBuilder{narrator: n, t: kernel.Notification{
 		Call: turn.Call{Tool: d.Tool, Class: class, Risk: risk},
 		Tool: store.Tool{Definition: d, Reviewed: true}, Args: args,
 	}}
@@ -44,14 +44,14 @@ func (n *Narrator) Preview(d utp.Definition, class utp.Class, risk utp.Risk, arg
 	w := s.wording().Consent
 	return Preview{
 		Args: args, Action: n.text(action), Consequence: n.text(consequence), Doing: n.text(s.doing()),
-		Hint: w.Hint, Own: action.Own != "", Covers: w.Covers,
+		Hint: w.Hint, ToolText: action.Verbatim != "", Covers: w.Covers,
 	}
 }
 
 // text says one parameter; "" where it cannot be said.
 func (n *Narrator) text(p Param) string {
 	var out strings.Builder
-	if p.none() || n.speaker.tongue.writeParam(&out, p, 0) != nil {
+	if p.none() || n.speaker.localizer.writeParam(&out, p, 0) != nil {
 		return ""
 	}
 	return out.String()
@@ -70,15 +70,15 @@ func sample(raw jsontext.Value) jsontext.Value {
 }
 
 func sampleOf(n schemaNode, name string, depth int) any {
-	switch given := n.given(); {
+	switch given := n.example(); {
 	case given != nil:
 		return given
 	case depth > maxSampleDepth:
 		return map[string]any{}
 	}
-	for _, beside := range n.beside() {
-		if !beside.any {
-			return sampleOf(beside, name, depth+1)
+	for _, schema := range n.alternatives() {
+		if !schema.any {
+			return sampleOf(schema, name, depth+1)
 		}
 	}
 	kind := string(n.Type)
@@ -105,8 +105,8 @@ func sampleOf(n schemaNode, name string, depth int) any {
 	return name
 }
 
-// given is a value that the schema itself names.
-func (n schemaNode) given() any {
+// example is a value that the schema itself names.
+func (n schemaNode) example() any {
 	for _, list := range [][]jsontext.Value{n.Examples, {n.Default, n.Const}, n.Enum} {
 		for _, raw := range list {
 			if len(raw) > 0 {

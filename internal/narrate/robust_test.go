@@ -356,7 +356,7 @@ func TestCallIDs(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]string{
 		"tc_019ca9450a007ae6b83f4fbde91b6eb8": "call_019ca9450a007ae6b83f4fbde91b6eb8",
-		"chatcmpl-tool/1":                     aaep.ForeignCallID("chatcmpl-tool/1"),
+		"chatcmpl-tool/1":                     aaep.ExternalCallID("chatcmpl-tool/1"),
 	} {
 		s := newStage(t)
 		s.claim()

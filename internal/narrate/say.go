@@ -12,11 +12,11 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// said streams a piece of what the agent writes while it plans. Pieces of one step are one
+// agentText streams a piece of what the agent writes while it plans. Pieces of one step are one
 // output, which ends when the agent goes on to something else. One that begins inside a
 // character of its reader (I18N-29) begins another output: nothing that an agent says can
 // hold its turn up.
-func (s *scene) said() error {
+func (s *eventBuilder) agentText() error {
 	if s.t.Note.Detail == turn.DetailRestarted {
 		if err := s.closeOutput(); err != nil {
 			return err
@@ -25,11 +25,11 @@ func (s *scene) said() error {
 	if err := s.write(); err != nil {
 		return err
 	}
-	for _, piece := range saidIn(valid(s.t.Output)) {
-		if first, _ := utf8.DecodeRuneInString(piece.text); unicode.Is(unicode.M, first) {
-			piece.text = "◌" + piece.text // a mark has to stand on something (I18N-22)
+	for _, part := range textChunks(valid(s.t.Output)) {
+		if first, _ := utf8.DecodeRuneInString(part.text); unicode.Is(unicode.M, first) {
+			part.text = "◌" + part.text // a mark has to stand on something (I18N-22)
 		}
-		if s.joined(piece.text) {
+		if s.joined(part.text) {
 			if err := s.closeOutput(); err != nil {
 				return err
 			}
@@ -38,7 +38,7 @@ func (s *scene) said() error {
 			s.memory.Outputs++
 			s.memory.Output = aaep.PrefixOutput + strconv.Itoa(s.memory.Outputs)
 		}
-		if err := s.chunk(piece.text, piece.boundary, false); err != nil {
+		if err := s.chunk(part.text, part.boundary, false); err != nil {
 			return err
 		}
 	}
@@ -46,7 +46,7 @@ func (s *scene) said() error {
 }
 
 // goOn ends the text that the agent was writing where it goes on to something else.
-func (s *scene) goOn() error {
+func (s *eventBuilder) goOn() error {
 	switch s.t.Note.Kind {
 	case turn.NoteThinking, turn.NoteAsked, turn.NoteInvoked, turn.NoteStopping, turn.NoteEnded, turn.NoteObserved, kernel.NoteDoing:
 		return s.closeOutput()
@@ -56,7 +56,7 @@ func (s *scene) goOn() error {
 }
 
 // write enters the state in which text is written, unless what is going on has to stay.
-func (s *scene) write() error {
+func (s *eventBuilder) write() error {
 	st := s.session.State()
 	if s.blocked() || st.Current == aaep.StateCallingTool && len(st.Calls) > 0 {
 		return nil
@@ -64,8 +64,8 @@ func (s *scene) write() error {
 	return s.move(aaep.StateWritingOutput, line{key: "output.writing", urgency: aaep.UrgencyBackground})
 }
 
-func (s *scene) chunk(text string, boundary aaep.CoalesceHint, last bool) error {
-	return s.put(line{key: keyOutput}, aaep.TypeOutputStreaming, func(texts) ([]aaep.Event, error) {
+func (s *eventBuilder) chunk(text string, boundary aaep.CoalesceHint, last bool) error {
+	return s.add(line{key: keyOutput}, aaep.TypeOutputStreaming, func(texts) ([]aaep.Event, error) {
 		return one(s.session.Output(s.t.At, s.t.Rand, aaep.OutputStreaming{
 			Chunk: text, Complete: last, CoalesceHint: boundary, OutputID: s.memory.Output,
 		}))
@@ -73,7 +73,7 @@ func (s *scene) chunk(text string, boundary aaep.CoalesceHint, last bool) error 
 }
 
 // closeOutput ends the text that the agent was writing.
-func (s *scene) closeOutput() error {
+func (s *eventBuilder) closeOutput() error {
 	if s.memory.Output == "" {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (s *scene) closeOutput() error {
 }
 
 // joined reports whether a text goes on inside the last character of the open output.
-func (s *scene) joined(text string) bool {
+func (s *eventBuilder) joined(text string) bool {
 	for _, o := range s.session.State().Outputs {
 		if o.ID == s.memory.Output && o.ID != "" {
 			return legible.Joined(o.Tail, text)
@@ -97,11 +97,11 @@ func (s *scene) joined(text string) bool {
 	return false
 }
 
-// saidIn are the chunks of a text that may go on.
-func saidIn(text string) []chunk {
-	pieces := chunks(text)
-	if n := len(pieces); n > 0 {
-		pieces[n-1].boundary = session.EndOf(pieces[n-1].text)
+// textChunks are the chunks of a text that may go on.
+func textChunks(text string) []chunk {
+	parts := chunks(text)
+	if n := len(parts); n > 0 {
+		parts[n-1].boundary = session.EndOf(parts[n-1].text)
 	}
-	return pieces
+	return parts
 }

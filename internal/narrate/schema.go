@@ -85,7 +85,7 @@ func (n schemaNode) has(path []string, steps *int) bool {
 		return true
 	}
 	return slices.ContainsFunc(n.below(path[0]), func(next schemaNode) bool { return next.has(path[1:], steps) }) ||
-		slices.ContainsFunc(n.beside(), func(next schemaNode) bool { return next.has(path, steps) })
+		slices.ContainsFunc(n.alternatives(), func(next schemaNode) bool { return next.has(path, steps) })
 }
 
 // below are the schemas of what a segment of a path can mean.
@@ -110,8 +110,8 @@ func (n schemaNode) below(segment string) []schemaNode {
 	return n.each(raw)
 }
 
-// beside are the schemas that hold for the same value.
-func (n schemaNode) beside() []schemaNode {
+// alternatives are the schemas that hold for the same value.
+func (n schemaNode) alternatives() []schemaNode {
 	all := n.each(slices.Concat(n.AllOf, n.AnyOf, n.OneOf, []jsontext.Value{n.Then, n.Else}))
 	switch local, is := strings.CutPrefix(n.Ref, "#"); {
 	case n.Ref == "":

@@ -124,7 +124,7 @@ func (s *searcher) object(depth int, here, below []*probe) (seen, error) {
 		for _, p := range inside {
 			met[p] = true
 		}
-		if len(inside) == 0 && !wanted(here, name) {
+		if len(inside) == 0 && !isProbed(here, name) {
 			if err := s.decoder.SkipValue(); err != nil {
 				return got, err //nolint:wrapcheck // only its being there counts
 			}
@@ -135,7 +135,7 @@ func (s *searcher) object(depth int, here, below []*probe) (seen, error) {
 			return got, err
 		}
 		for i, p := range here {
-			factors[i].take(p, name, member)
+			factors[i].apply(p, name, member)
 		}
 	}
 	if got.secret { // nothing inside a secret is looked at
@@ -184,7 +184,7 @@ func fail(probes []*probe) {
 	}
 }
 
-func wanted(probes []*probe, name string) bool {
+func isProbed(probes []*probe, name string) bool {
 	for _, p := range probes {
 		if p.size != "" && (p.size == name || p.times == name) {
 			return true
@@ -199,7 +199,7 @@ type factor struct {
 	hasSize, hasTimes bool
 }
 
-func (f *factor) take(p *probe, name string, member seen) {
+func (f *factor) apply(p *probe, name string, member seen) {
 	if p.size == "" {
 		return
 	}
@@ -245,7 +245,7 @@ func (p *probe) see(got seen) {
 }
 
 func (p *probe) list(got seen) {
-	if len(p.texts) == MaxListed {
+	if len(p.texts) == MaxList {
 		p.left++
 		return
 	}
@@ -263,7 +263,7 @@ func (p *probe) one(got seen) Param {
 	if n, ok := got.whole(); ok && p.fact.Value != "" {
 		return p.number(n)
 	}
-	return foreign(got.text)
+	return untrusted(got.text)
 }
 
 // whole is the value as a whole number from 0 to 2^53, in any notation without an

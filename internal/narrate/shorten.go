@@ -16,8 +16,8 @@ const (
 	capRequest  = 4000
 	// capValue bounds one foreign value inside a sentence.
 	capValue = 400
-	// capSays bounds what an agent says about its own call: half a minute of speech.
-	capSays = 400
+	// maxComment bounds what an agent says about its own call: half a minute of speech.
+	maxComment = 400
 )
 
 // cut cuts s as [legible.Cut] does; more is how many characters were left out.

@@ -153,13 +153,13 @@ func TestValues(t *testing.T) {
 		{"cut", "x", narrate.Param{Text: "long", More: 5}, "long (and 5 more characters)"},
 		{"secret", "x", narrate.Param{Secret: true}, "a secret"},
 		{"list", "x", narrate.Param{List: []narrate.Param{{Text: "a"}, {Text: "b"}}, Left: 3}, "a, b and 3 others"},
-		{"sentences", "x", narrate.Param{All: []narrate.Param{{Own: "One."}, {Own: "Two."}}, Left: 1}, "One. Two. And 1 more."},
-		{"own words", "x", narrate.Param{Own: "{n, plural, one {# thing} other {# things}}", Params: narrate.Params{"n": {Count: n(2)}}}, "2 things"},
+		{"sentences", "x", narrate.Param{All: []narrate.Param{{Verbatim: "One."}, {Verbatim: "Two."}}, Left: 1}, "One. Two. And 1 more."},
+		{"own words", "x", narrate.Param{Verbatim: "{n, plural, one {# thing} other {# things}}", Params: narrate.Params{"n": {Count: n(2)}}}, "2 things"},
 		{"plural zero", "plural", narrate.Param{Count: n(0)}, "none"},
 		{"plural one", "plural", narrate.Param{Count: n(1)}, "1 file"},
 		{"plural many", "plural", narrate.Param{Count: n(1000)}, "1,000 files"},
-		{"select a word", "select", narrate.Param{Word: "yes"}, "Y"},
-		{"select another word", "select", narrate.Param{Word: "no"}, "O"},
+		{"select a word", "select", narrate.Param{Keyword: "yes"}, "Y"},
+		{"select another word", "select", narrate.Param{Keyword: "no"}, "O"},
 		{"select nothing", "select", narrate.Param{}, "N"},
 		{"select something", "select", narrate.Param{Text: "x"}, "S"},
 		{"quoted braces", "quoted", narrate.Param{}, "a {b} # it's"},
@@ -210,7 +210,7 @@ func TestMessagesThatFail(t *testing.T) {
 		loop = narrate.Param{Key: "loop", Params: narrate.Params{"l": loop}}
 	}
 	for key, p := range map[string]narrate.Param{
-		"missing": {Text: "x"}, "plural": {Text: "x"}, "word": {Word: "yes"}, "unknown": {}, "loop": {},
+		"missing": {Text: "x"}, "plural": {Text: "x"}, "word": {Keyword: "yes"}, "unknown": {}, "loop": {},
 	} {
 		if _, err := s.Render(key, narrate.Params{"v": p, "l": loop}.JSON()); err == nil {
 			t.Errorf("%s was said", key)

@@ -9,14 +9,14 @@ import (
 
 // blocked reports whether the session has to stay in awaiting_input: a question is
 // open, and no outcome waits to be told.
-func (s *scene) blocked() bool {
+func (s *eventBuilder) blocked() bool {
 	st := s.session.State()
-	return st.Current == aaep.StateAwaitingInput && len(st.Questions) > 0 && st.Settled == nil
+	return st.Current == aaep.StateAwaitingInput && len(st.Questions) > 0 && st.Resolved == nil
 }
 
 // move changes the state, and says nothing where it is that already.
-func (s *scene) move(to string, l line) error {
-	return s.put(l, aaep.TypeStateChanged, func(x texts) ([]aaep.Event, error) {
+func (s *eventBuilder) move(to string, l line) error {
+	return s.add(l, aaep.TypeStateChanged, func(x texts) ([]aaep.Event, error) {
 		return s.session.Move(s.t.At, s.t.Rand, to, aaep.StateChanged{
 			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed],
 		})
@@ -26,9 +26,9 @@ func (s *scene) move(to string, l line) error {
 // announce says something beside the work: as a change to deciding (or, from there, to
 // thinking), from which the session then returns. While a question is open its state
 // must not be left, so there the same words are a progress event.
-func (s *scene) announce(l line) error {
+func (s *eventBuilder) announce(l line) error {
 	if s.blocked() {
-		return s.put(l, aaep.TypeProgressUpdated, func(x texts) ([]aaep.Event, error) {
+		return s.add(l, aaep.TypeProgressUpdated, func(x texts) ([]aaep.Event, error) {
 			p := aaep.ProgressUpdated{
 				Progress:     aaep.Progress{Description: x[fieldNormal]},
 				SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed],
@@ -46,7 +46,7 @@ func (s *scene) announce(l line) error {
 }
 
 // aside is the state for a word in between.
-func (s *scene) aside() string {
+func (s *eventBuilder) aside() string {
 	if s.session.State().Current == aaep.StateDeciding {
 		return aaep.StateThinking
 	}
@@ -54,7 +54,7 @@ func (s *scene) aside() string {
 }
 
 // back returns to what still goes on: an open question first, then tools at work.
-func (s *scene) back() error {
+func (s *eventBuilder) back() error {
 	st := s.session.State()
 	switch {
 	case len(s.memory.Open) > 0:
@@ -69,7 +69,7 @@ func (s *scene) back() error {
 
 // atTools returns to the tools at work where the session has told of what comes after
 // them: a call is completed before that (SEQ-19).
-func (s *scene) atTools(id string) error {
+func (s *eventBuilder) atTools(id string) error {
 	if slices.ContainsFunc(s.session.State().Calls, func(c session.Call) bool { return c.ID == id && c.Left }) {
 		return s.back()
 	}
@@ -78,16 +78,16 @@ func (s *scene) atTools(id string) error {
 
 // wait enters awaiting_input for a question. The question itself follows where it is
 // new, so that the move is only background then.
-func (s *scene) wait(number int, urgency aaep.Urgency) error {
+func (s *eventBuilder) wait(number int, urgency aaep.Urgency) error {
 	return s.move(aaep.StateAwaitingInput, line{
 		key: "question.waiting", params: Params{paramQuestion: count(int64(number))},
 		urgency: urgency, earshot: map[string]any{extQuestion: number},
 	})
 }
 
-// settle records how a question ended and tells it.
-func (s *scene) settle(token string, r aaep.Resolution, l line) error {
-	if err := s.session.Settle(token, r); err != nil {
+// resolve records how a question ended and tells it.
+func (s *eventBuilder) resolve(token string, r aaep.Resolution, l line) error {
+	if err := s.session.Resolve(token, r); err != nil {
 		return err
 	}
 	s.memory.close(token)

@@ -12,13 +12,13 @@ import (
 
 // invoked tells that the command may leave now. The session refuses it for an
 // irreversible call without an accept of its own.
-func (s *scene) invoked() error {
+func (s *eventBuilder) invoked() error {
 	c := s.t.Call
 	params := s.about()
 	if doing := s.doing(); !doing.none() {
 		params["doing"] = doing
 	}
-	if args := values(s.arguments(), spokenValues); len(args.All) > 0 || args.Left > 0 {
+	if args := values(s.arguments(), maxSpokenValues); len(args.All) > 0 || args.Left > 0 {
 		params["args"] = args
 	}
 	if about := s.t.Tool.Definition.Description; about != "" {
@@ -39,7 +39,7 @@ func (s *scene) invoked() error {
 		ext[extQuestion] = n
 	}
 	l := line{key: "call.invoked", params: params, urgency: urgency, earshot: ext}
-	return s.put(l, aaep.TypeToolInvoked, func(x texts) ([]aaep.Event, error) {
+	return s.add(l, aaep.TypeToolInvoked, func(x texts) ([]aaep.Event, error) {
 		return one(s.session.ToolInvoked(s.t.At, s.t.Rand, aaep.ToolInvoked{
 			Tool: toolName(c.Tool), ToolCallID: callID(c.ID), RiskLevel: risk(c.Risk), Irreversible: irreversible(c.Class),
 			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed],
@@ -57,11 +57,11 @@ func describe(s string, limit int) Param {
 	case !unicode.Is(unicode.Sentence_Terminal, last):
 		head += "."
 	}
-	return Param{Own: escape(head)}
+	return Param{Verbatim: escape(head)}
 }
 
 // completed tells the end of a call that was dispatched.
-func (s *scene) completed() error {
+func (s *eventBuilder) completed() error {
 	id := callID(s.t.Call.ID)
 	o := s.outcome()
 	s.remember(o)
@@ -80,7 +80,7 @@ func (s *scene) completed() error {
 		status = aaep.ToolTimeout
 	case utp.StatusFailed, utp.StatusCanceled:
 	}
-	return s.put(l, aaep.TypeToolCompleted, func(x texts) ([]aaep.Event, error) {
+	return s.add(l, aaep.TypeToolCompleted, func(x texts) ([]aaep.Event, error) {
 		message := x[fieldError]
 		if status == aaep.ToolSuccess {
 			message = ""
@@ -95,7 +95,7 @@ func (s *scene) completed() error {
 }
 
 // completion chooses the words for the end of a dispatched call.
-func (s *scene) completion(o turn.Outcome) line {
+func (s *eventBuilder) completion(o turn.Outcome) line {
 	params := s.about()
 	if result := s.result(o.Status); !result.none() {
 		params["result"] = result
@@ -144,19 +144,19 @@ func (s *scene) completion(o turn.Outcome) line {
 }
 
 // why explains a code, where there is one.
-func (s *scene) why(code utp.Code) (Param, bool) {
+func (s *eventBuilder) why(code utp.Code) (Param, bool) {
 	if code == "" {
 		return Param{}, false
 	}
 	key := "why." + string(code)
-	if _, known := s.narrator.speaker.tongue.messages[key]; known {
-		return say(key, nil), true
+	if _, known := s.narrator.speaker.localizer.messages[key]; known {
+		return phraseParam(key, nil), true
 	}
-	return say("why.other", Params{"code": identifier(string(code))}), true
+	return phraseParam("why.other", Params{"code": identifier(string(code))}), true
 }
 
 // remember keeps what an effectful call did, for the turn's last sentence.
-func (s *scene) remember(o turn.Outcome) {
+func (s *eventBuilder) remember(o turn.Outcome) {
 	c := s.t.Call
 	if !c.Class.Effectful() {
 		return
@@ -166,10 +166,10 @@ func (s *scene) remember(o turn.Outcome) {
 	if !result.none() {
 		params["result"] = result
 	}
-	d := deed{Call: c.ID, Kind: deedDone}
+	d := effect{Call: c.ID, Kind: effectDone}
 	switch {
 	case o.Code == utp.CodeOutcomeUnknown:
-		d.Kind = deedUnknown
+		d.Kind = effectUnknown
 		d.What, _ = s.action(s.arguments())
 	case c.Fence == 0 || o.Code == utp.CodeConsentStale || o.Status == utp.StatusFailed && o.Untouched:
 		s.memory.forget(c.ID) // it never began, or failed before it changed anything
@@ -177,24 +177,24 @@ func (s *scene) remember(o turn.Outcome) {
 	case o.Status == utp.StatusSuccess && !result.none():
 		d.What = result
 	case o.Status == utp.StatusSuccess:
-		d.What = say("account.tool", params)
+		d.What = phraseParam("account.tool", params)
 	case o.Status == utp.StatusPartial:
-		d.What = say("account.partial", params)
+		d.What = phraseParam("account.partial", params)
 	case o.Status == utp.StatusCanceled:
-		d.Kind, d.What = deedDoubt, say("account.canceled", params)
+		d.Kind, d.What = effectDoubt, phraseParam("account.canceled", params)
 	default:
-		d.Kind, d.What = deedDoubt, say("account.failed", params)
+		d.Kind, d.What = effectDoubt, phraseParam("account.failed", params)
 	}
 	s.memory.note(d)
 }
 
 // undelivered tells that a message to the call's service could not be sent.
-func (s *scene) undelivered() error {
+func (s *eventBuilder) undelivered() error {
 	return s.announce(line{key: "call.undelivered", params: s.about(), earshot: s.aboutCall()})
 }
 
 // unserved tells that no service of the call's tool is there.
-func (s *scene) unserved() error {
+func (s *eventBuilder) unserved() error {
 	c := s.t.Call
 	params := s.about()
 	until, again := c.StartBy.Wall, c.Decision == turn.Ask
@@ -210,7 +210,7 @@ func (s *scene) unserved() error {
 
 // late announces a result that came after the person had taken note that its call's
 // outcome was not known.
-func (s *scene) late() error {
+func (s *eventBuilder) late() error {
 	status := utp.Status(s.t.Note.Detail)
 	if !status.Valid() {
 		status = utp.StatusFailed
@@ -221,7 +221,7 @@ func (s *scene) late() error {
 	if result := s.result(status); !result.none() {
 		inner["result"] = result
 	}
-	params["outcome"] = say("late."+string(status), inner)
+	params["outcome"] = phraseParam("late."+string(status), inner)
 	return s.announce(line{
 		key: "call.late", params: params, urgency: aaep.UrgencyCritical, earshot: merge(s.aboutCall(), map[string]any{extReason: "late_result"}),
 		utp: map[string]any{extStatus: string(status), extClass: string(s.t.Call.Class)},

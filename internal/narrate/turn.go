@@ -10,13 +10,13 @@ import (
 const maxRequestedBy = 256
 
 // began opens the session.
-func (s *scene) began() error {
+func (s *eventBuilder) began() error {
 	l := line{
 		key: "turn.began", params: Params{"agent": identifier(s.t.Turn.Agent), "session": sessionName(s.t.Turn.Name), "request": quoted(s.t.Request)},
 		earshot: map[string]any{extSession: s.t.Turn.Name},
 	}
 	owner, _ := cut(valid(s.t.Turn.Owner), maxRequestedBy)
-	return s.put(l, aaep.TypeSessionStarted, func(x texts) ([]aaep.Event, error) {
+	return s.add(l, aaep.TypeSessionStarted, func(x texts) ([]aaep.Event, error) {
 		return one(s.session.Start(s.t.At, s.t.Rand, aaep.SessionStarted{
 			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed],
 			RequestedBy: owner, RequestText: s.request(),
@@ -25,7 +25,7 @@ func (s *scene) began() error {
 }
 
 // request is what the person asked for, without what looks like a credential.
-func (s *scene) request() string {
+func (s *eventBuilder) request() string {
 	head, more := clean(s.t.Request, capRequest)
 	if more > 0 {
 		return head + " " + s.narrator.speaker.left(more)
@@ -33,7 +33,7 @@ func (s *scene) request() string {
 	return head
 }
 
-func (s *scene) thinking() error {
+func (s *eventBuilder) thinking() error {
 	if s.blocked() {
 		return nil // a call from outside is still being asked about
 	}
@@ -48,7 +48,7 @@ func (s *scene) thinking() error {
 
 // stopping tells that tools still run after a stop. Questions that the stop took back
 // without a word of their own are closed here.
-func (s *scene) stopping() error {
+func (s *eventBuilder) stopping() error {
 	if err := s.closeDead("stopped"); err != nil {
 		return err
 	}
@@ -65,13 +65,13 @@ func (s *scene) stopping() error {
 }
 
 // closeDead withdraws the questions that are open here and no longer in the turn.
-func (s *scene) closeDead(reason string) error {
+func (s *eventBuilder) closeDead(reason string) error {
 	open := append([]openQuestion(nil), s.memory.Open...)
 	closed := false
 	for _, q := range open {
 		c, found := s.t.Turn.Find(q.Call)
-		alive := found && c.Question == q.Number && (c.State == turn.Asked || c.State == turn.Unknown)
-		if alive {
+		open := found && c.Question == q.Number && (c.State == turn.Asked || c.State == turn.Unknown)
+		if open {
 			continue
 		}
 		if err := s.withdraw(q, reason); err != nil {
@@ -86,26 +86,26 @@ func (s *scene) closeDead(reason string) error {
 }
 
 // withdraw closes a question that nobody will answer.
-func (s *scene) withdraw(q openQuestion, reason string) error {
-	params := Params{paramQuestion: count(int64(q.Number)), "action": q.Action, "reason": say("withdrawn."+reason, nil)}
+func (s *eventBuilder) withdraw(q openQuestion, reason string) error {
+	params := Params{paramQuestion: count(int64(q.Number)), "action": q.Action, "reason": phraseParam("withdrawn."+reason, nil)}
 	key, resolution := "question.withdrawn", aaep.ResolutionWithdrawn
 	if reason == "stopped" {
 		resolution = aaep.ResolutionStopped
 	}
-	if q.Fate {
+	if q.Outcome {
 		key = "fate.stopped"
 	}
-	return s.settle(q.Token, resolution, line{
+	return s.resolve(q.Token, resolution, line{
 		key: key, params: params, earshot: map[string]any{extQuestion: q.Number, extReason: reason, extCall: callID(q.Call)},
 	})
 }
 
 // frozen tells that the ledger went back in time. Questions about calls whose fate is
 // now in doubt are withdrawn first; their own clarifications follow.
-func (s *scene) frozen() error {
+func (s *eventBuilder) frozen() error {
 	for _, q := range append([]openQuestion(nil), s.memory.Open...) {
 		c, found := s.t.Turn.Find(q.Call)
-		if found && (c.State == turn.Asked && c.Question == q.Number || q.Fate && c.State == turn.Unknown) {
+		if found && (c.State == turn.Asked && c.Question == q.Number || q.Outcome && c.State == turn.Unknown) {
 			continue
 		}
 		if err := s.withdraw(q, "restored"); err != nil {
@@ -120,7 +120,7 @@ func (s *scene) frozen() error {
 
 // rules tells that the rules of the place are in trouble, or are not any more: it is about no
 // call, and no secret of the operator's is in it.
-func (s *scene) rules() error {
+func (s *eventBuilder) rules() error {
 	if s.t.Note.Kind == kernel.NoteRulesMended {
 		return s.announce(line{key: "rules.mended", urgency: aaep.UrgencyNormal})
 	}
@@ -128,7 +128,7 @@ func (s *scene) rules() error {
 }
 
 // progress tells the share of the whole work that is done; it never falls.
-func (s *scene) progress() error {
+func (s *eventBuilder) progress() error {
 	percent := min(max(s.t.Note.Percent, 0), 100)
 	if percent <= s.memory.Percent {
 		return nil
@@ -138,7 +138,7 @@ func (s *scene) progress() error {
 		key: "call.progress", params: Params{"percent": count(int64(percent)), "tool": identifier(s.t.Call.Tool)},
 		urgency: aaep.UrgencyBackground, earshot: s.aboutCall(),
 	}
-	return s.put(l, aaep.TypeProgressUpdated, func(x texts) ([]aaep.Event, error) {
+	return s.add(l, aaep.TypeProgressUpdated, func(x texts) ([]aaep.Event, error) {
 		return one(s.session.Progress(s.t.At, s.t.Rand, aaep.ProgressUpdated{
 			Progress:     aaep.Progress{Percent: &percent},
 			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed],

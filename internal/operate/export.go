@@ -16,8 +16,8 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// told is after how many turns a long work tells how far it is.
-const told = 1000
+// reportEvery is after how many turns a long work tells how far it is.
+const reportEvery = 1000
 
 // Exported is how much was written.
 type Exported struct{ Turns, Lines int }
@@ -32,7 +32,7 @@ func Export(ctx context.Context, ask Ask, out io.Writer, turns []string, at time
 		if err := w.turn(ctx, ask, name); err != nil {
 			return err
 		}
-		if w.n.Turns++; w.n.Turns%told == 0 {
+		if w.n.Turns++; w.n.Turns%reportEvery == 0 {
 			soFar(w.n.Turns)
 		}
 		return nil

@@ -177,7 +177,7 @@ func (c *importCheck) record(r api.Exported) error {
 	case r.Card != nil:
 		return c.card(r.Card)
 	case r.Blob != nil:
-		return c.piece(*r.Blob)
+		return c.chunk(*r.Blob)
 	case r.Event != nil:
 		if c.open {
 			return wrong("the turn had not ended, and does not say what its session is to be ended by")
@@ -214,8 +214,8 @@ func (c *importCheck) card(raw jsontext.Value) error {
 	return nil
 }
 
-// piece follows a blob from its first piece to its last, and its hash.
-func (c *importCheck) piece(p api.PutRequest) error {
+// chunk follows a blob from its first piece to its last, and its hash.
+func (c *importCheck) chunk(p api.PutRequest) error {
 	if c.blobSum == nil {
 		c.blob, c.blobSum, c.have = p, sha256.New(), 0
 	}
@@ -275,7 +275,7 @@ func (s *importSender) line(n int, raw []byte, r api.Exported) error {
 			return err
 		}
 		s.turn, s.skip, s.receipts, s.mine = r.Turn.Turn, false, 0, 0
-		if s.turns++; s.turns%told == 0 {
+		if s.turns++; s.turns%reportEvery == 0 {
 			s.soFar(s.turns)
 		}
 	}

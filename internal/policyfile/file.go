@@ -25,9 +25,9 @@ const (
 	pollEvery = time.Second
 	// pollSeldom is how often where the system says it: a file system of another machine may say nothing.
 	pollSeldom = 10 * time.Second
-	// settleTime is how long a file has to stay as it is before what it makes looser counts,
+	// quietTime is how long a file has to stay as it is before what it makes looser counts,
 	// and before anybody is told that it cannot be used: it may be half written.
-	settleTime = time.Second
+	quietTime = time.Second
 )
 
 // File is the operator's file as it stands at each moment: every decision reads it. What
@@ -39,12 +39,12 @@ type File struct {
 	now    func() time.Time
 	notify func(path string) (*notifier, error)
 
-	mu      sync.Mutex
-	tools   []store.Tool  // that no rule may allow where they are irreversible
-	settled *kernel.Rules // those that count alone, once latest is the same
-	latest  *kernel.Rules // as the file was last when it could be used
-	raw     []byte        // the bytes of latest
-	since   time.Time     // when they were first seen
+	mu        sync.Mutex
+	tools     []store.Tool  // that no rule may allow where they are irreversible
+	confirmed *kernel.Rules // those that count alone, once latest is the same
+	latest    *kernel.Rules // as the file was last when it could be used
+	raw       []byte        // the bytes of latest
+	since     time.Time     // when they were first seen
 	// trouble is why the file cannot be used as it is, since when, and its bytes.
 	trouble  error
 	troubled time.Time
@@ -67,7 +67,7 @@ func Open(path string) (*File, error) {
 			return nil, cause.Fail(err, "the folder that this runs in is gone", "start it in another one")
 		}
 	}
-	return &File{Path: path, now: time.Now, notify: newNotifier, settled: rules, latest: rules, raw: raw}, nil
+	return &File{Path: path, now: time.Now, notify: newNotifier, confirmed: rules, latest: rules, raw: raw}, nil
 }
 
 // Reviewed takes the tools that have been reviewed, and refuses rules that allow an
@@ -76,7 +76,7 @@ func (p *File) Reviewed(tools []store.Tool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tools = tools
-	if err := p.settled.CheckTools(tools); err != nil {
+	if err := p.confirmed.CheckTools(tools); err != nil {
 		return err
 	}
 	return p.latest.CheckTools(tools)
@@ -85,19 +85,19 @@ func (p *File) Reviewed(tools []store.Tool) error {
 // Decide implements [kernel.Policy].
 func (p *File) Decide(agent string, t store.Tool) kernel.Ruling {
 	p.mu.Lock()
-	p.look()
-	settled, latest := p.settled, p.latest
+	p.check()
+	confirmed, latest := p.confirmed, p.latest
 	p.mu.Unlock()
-	ruling := settled.Decide(agent, t)
-	if settled == latest {
+	ruling := confirmed.Decide(agent, t)
+	if confirmed == latest {
 		return ruling
 	}
 	return kernel.Strictest(t, ruling, latest.Decide(agent, t))
 }
 
-// look reads the file. Comparing its bytes costs no more than asking when it was written, and
+// check reads the file. Comparing its bytes costs no more than asking when it was written, and
 // no clock is too coarse for it.
-func (p *File) look() {
+func (p *File) check() {
 	if p.Path == "" {
 		return
 	}
@@ -131,7 +131,7 @@ func (p *File) look() {
 // standing is how things stand with the file after a look at it.
 type standing struct {
 	changed bool  // other rules count from now on, and alone
-	steady  bool  // those that the file holds count, and no others
+	stable  bool  // those that the file holds count, and no others
 	trouble error // the file cannot be used, and not only for a moment
 }
 
@@ -139,22 +139,22 @@ type standing struct {
 func (p *File) poll() standing {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.look()
+	p.check()
 	now := p.now()
 	if p.trouble != nil {
-		if now.Sub(p.troubled) < settleTime {
+		if now.Sub(p.troubled) < quietTime {
 			return standing{}
 		}
 		return standing{trouble: p.trouble}
 	}
-	if p.latest == p.settled {
-		return standing{steady: true}
+	if p.latest == p.confirmed {
+		return standing{stable: true}
 	}
-	if now.Sub(p.since) < settleTime {
+	if now.Sub(p.since) < quietTime {
 		return standing{}
 	}
-	p.settled = p.latest
-	return standing{changed: true, steady: true}
+	p.confirmed = p.latest
+	return standing{changed: true, stable: true}
 }
 
 // Observer does what follows a change of the rules.
@@ -198,8 +198,8 @@ func (p *File) Watch(ctx context.Context, o Observer) {
 type watch struct {
 	Observer
 
-	told string // what was told of the file last, until it is mended
-	due  bool   // the rules have yet to judge what waits
+	reported string // what was told of the file last, until it is mended
+	due      bool   // the rules have yet to judge what waits
 }
 
 // follow does what follows a look at the file. Calm is that nothing has to be done but on the next change.
@@ -208,14 +208,14 @@ func (w *watch) follow(ctx context.Context, s standing) (calm bool) {
 		w.due = w.Rejudge(ctx) != nil
 	}
 	switch {
-	case s.trouble != nil && s.trouble.Error() != w.told:
-		w.told = s.trouble.Error()
+	case s.trouble != nil && s.trouble.Error() != w.reported:
+		w.reported = s.trouble.Error()
 		w.Broken(ctx, s.trouble)
-	case s.steady && w.told != "":
-		w.told = ""
+	case s.stable && w.reported != "":
+		w.reported = ""
 		w.Mended(ctx)
 	}
-	return !w.due && (s.steady || s.trouble != nil)
+	return !w.due && (s.stable || s.trouble != nil)
 }
 
 // InForce are the rules as their file has them; none without one.

@@ -92,13 +92,13 @@ func TestPolicyStricterAtOnce(t *testing.T) {
 		o.writes(denyPaint)
 		o.decides(turn.Deny)
 		o.policy.poll()
-		pass(settleTime)
+		pass(quietTime)
 		o.policy.poll()
 		o.decides(turn.Deny)
 		o.writes(allowPaint)
 		o.decides(turn.Deny)
 		o.policy.poll()
-		pass(settleTime - time.Millisecond)
+		pass(quietTime - time.Millisecond)
 		o.policy.poll()
 		o.decides(turn.Deny)
 		pass(time.Millisecond)
@@ -218,9 +218,9 @@ func TestPolicySpoilt(t *testing.T) {
 				}
 				spoil(o)
 				o.decides(turn.Ask)
-				pass(settleTime)
+				pass(quietTime)
 				for range 3 {
-					if s := o.policy.poll(); s.trouble == nil || s.changed || s.steady {
+					if s := o.policy.poll(); s.trouble == nil || s.changed || s.stable {
 						t.Errorf("it stands as %+v", s)
 					}
 					o.decides(turn.Ask)
@@ -230,8 +230,8 @@ func TestPolicySpoilt(t *testing.T) {
 				o.must(os.MkdirAll(filepath.Dir(o.path), 0o700))
 				o.writes(denyPaint)
 				o.decides(turn.Deny)
-				pass(settleTime)
-				if s := o.policy.poll(); !s.changed || !s.steady || s.trouble != nil {
+				pass(quietTime)
+				if s := o.policy.poll(); !s.changed || !s.stable || s.trouble != nil {
 					t.Errorf("mended, it stands as %+v", s)
 				}
 			})
@@ -254,10 +254,10 @@ func TestPolicyHalfWritten(t *testing.T) {
 			pass(time.Millisecond)
 		}
 		o.writes(whole)
-		pass(settleTime)
+		pass(quietTime)
 		o.policy.poll()
-		pass(settleTime)
-		if s := o.policy.poll(); !s.steady {
+		pass(quietTime)
+		if s := o.policy.poll(); !s.stable {
 			t.Errorf("whole, it stands as %+v", s)
 		}
 		o.decides(turn.Deny)
@@ -321,7 +321,7 @@ func TestPolicyWatched(t *testing.T) {
 			stop()
 			<-done
 		}()
-		const soon = pollEvery + settleTime + time.Millisecond
+		const soon = pollEvery + quietTime + time.Millisecond
 		pass(time.Minute)
 		told.are(t)
 		o.writes(denyPaint)
@@ -344,7 +344,7 @@ func TestPolicyWatched(t *testing.T) {
 		pass(soon + 2*pollEvery)
 		told.are(t, "rejudged", "mended", "rejudged", "rejudged")
 		o.writes("")
-		pass(settleTime / 2)
+		pass(quietTime / 2)
 		o.writes(askPaint)
 		pass(time.Minute)
 		told.are(t)
@@ -359,7 +359,7 @@ func TestNoPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Watch(t.Context(), Observer{}) // ends by itself
-	if s := p.poll(); !s.steady || s.changed || s.trouble != nil {
+	if s := p.poll(); !s.stable || s.changed || s.trouble != nil {
 		t.Errorf("it stands as %+v", s)
 	}
 }

@@ -26,20 +26,20 @@ const (
 )
 
 // UndoTime reads a time to take an accept back in seconds; nil where none is given.
-func UndoTime(word string, given bool) (*int, error) {
-	return wishedTime(word, given, wished{
+func UndoTime(text string, given bool) (*int, error) {
+	return wishedTime(text, given, wished{
 		what: "time to take an accept back", least: shortestUndo, most: longestUndo, bounds: "3s to 2m", sample: "20s or 1m",
-		hint:  "for example `earshot set undo-time 20s`, or default",
-		words: map[string]time.Duration{"default": 0},
+		hint:     "for example `earshot set undo-time 20s`, or default",
+		keywords: map[string]time.Duration{"default": 0},
 	})
 }
 
 // AnswerTime reads a time to answer in seconds; nil where none is given.
-func AnswerTime(word string, given bool) (*int, error) {
-	return wishedTime(word, given, wished{
+func AnswerTime(text string, given bool) (*int, error) {
+	return wishedTime(text, given, wished{
 		what: "time to answer", least: shortestAnswer, most: noLimit, bounds: "30s to 24h", sample: "90s or 15m",
-		hint:  "for example `earshot set answer-time 15m`, or unlimited, or default",
-		words: map[string]time.Duration{"default": 0, "unlimited": noLimit},
+		hint:     "for example `earshot set answer-time 15m`, or unlimited, or default",
+		keywords: map[string]time.Duration{"default": 0, "unlimited": noLimit},
 	})
 }
 
@@ -47,23 +47,23 @@ func AnswerTime(word string, given bool) (*int, error) {
 type wished struct {
 	what, bounds, sample, hint string
 	least, most                time.Duration
-	words                      map[string]time.Duration
+	keywords                   map[string]time.Duration
 }
 
 // wishedTime reads it in seconds; nil where none is given.
-func wishedTime(word string, given bool, w wished) (*int, error) {
+func wishedTime(text string, given bool, w wished) (*int, error) {
 	if !given {
 		return nil, nil //nolint:nilnil // nothing is to be set, and that is not an error
 	}
-	d, named := w.words[strings.ToLower(strings.TrimSpace(word))]
+	d, named := w.keywords[strings.ToLower(strings.TrimSpace(text))]
 	if !named {
 		var err error
-		d, err = time.ParseDuration(word)
-		if _, bare := strconv.Atoi(word); bare == nil {
-			return nil, cause.Misuse(fmt.Sprintf("%.64q has no unit; a time is one such as %s", word, w.sample), w.hint)
+		d, err = time.ParseDuration(text)
+		if _, bare := strconv.Atoi(text); bare == nil {
+			return nil, cause.Misuse(fmt.Sprintf("%.64q has no unit; a time is one such as %s", text, w.sample), w.hint)
 		}
 		if err != nil || d < w.least || d > w.most {
-			return nil, cause.Misuse(fmt.Sprintf("%.64q is not a valid %s; it can be %s", word, w.what, w.bounds), w.hint)
+			return nil, cause.Misuse(fmt.Sprintf("%.64q is not a valid %s; it can be %s", text, w.what, w.bounds), w.hint)
 		}
 	}
 	n := int(d / time.Second)

@@ -38,7 +38,7 @@ func NewCopies(parent string) *Copies { return &Copies{parent: parent} }
 // Add says that a program will be run from here. All are added before the first is.
 func (c *Copies) Add(b *Program) { c.programs = append(c.programs, b) }
 
-// Ready makes sure that the private copy of a program is there and whole, and returns its path. The error is a [*PlaceError],
+// Ready makes sure that the private copy of a program is there and whole, and returns its path. The error is a [*LocationError],
 // ErrChanged, or says why there can be no copy.
 func (c *Copies) Ready(b *Program) (string, error) {
 	file, err := b.open()
@@ -55,21 +55,21 @@ func (c *Copies) Ready(b *Program) (string, error) {
 	}
 	// Twice: the copy that is there is looked at, and one that was just made is too.
 	for range 2 {
-		if holds(at+b.file, b) {
+		if matches(at+b.file, b) {
 			return at + b.entry, nil
 		}
 		if err := c.write(at, b, file); err != nil {
 			return "", err
 		}
 	}
-	if holds(at+b.file, b) {
+	if matches(at+b.file, b) {
 		return at + b.entry, nil
 	}
 	return "", ErrChanged
 }
 
-// holds reports whether a copy is what was bound.
-func holds(path string, b *Program) bool {
+// matches reports whether a copy is what was bound.
+func matches(path string, b *Program) bool {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return false
@@ -116,7 +116,7 @@ func (c *Copies) make() error {
 		return err
 	}
 	sweep(parent)
-	root, lock, err := heldFolder(parent)
+	root, lock, err := lockedFolder(parent)
 	if err != nil {
 		return err
 	}
@@ -288,14 +288,14 @@ func (c *Copies) release() {
 	c.root, c.lock, c.names = "", nil, nil
 }
 
-// heldFolder makes a folder and takes its lock, by which others see that it is in use; so do programs that clean up /tmp.
-func heldFolder(parent string) (string, *os.File, error) {
+// lockedFolder makes a folder and takes its lock, by which others see that it is in use; so do programs that clean up /tmp.
+func lockedFolder(parent string) (string, *os.File, error) {
 	for {
 		root, err := os.MkdirTemp(parent, copiesPrefix)
 		if err != nil {
 			return "", nil, err //nolint:wrapcheck // the caller says what cannot be
 		}
-		lock, err := hold(root)
+		lock, err := lockFolder(root)
 		switch {
 		case errors.Is(err, unix.EWOULDBLOCK), errors.Is(err, fs.ErrNotExist):
 			continue // another process took it for left behind before it was held
@@ -308,8 +308,8 @@ func heldFolder(parent string) (string, *os.File, error) {
 	}
 }
 
-// hold takes the lock of a folder of our own.
-func hold(root string) (*os.File, error) {
+// lockFolder takes the lock of a folder of our own.
+func lockFolder(root string) (*os.File, error) {
 	dir, err := os.OpenFile(root, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the caller says what cannot be
@@ -339,7 +339,7 @@ func sweep(parent string) {
 			continue
 		}
 		root := filepath.Join(parent, name)
-		if lock, err := hold(root); err == nil {
+		if lock, err := lockFolder(root); err == nil {
 			removeCopies(root)
 			_ = lock.Close()
 		}

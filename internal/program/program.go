@@ -26,25 +26,25 @@ type Program struct {
 	inPlace bool
 
 	mu   sync.Mutex
-	seen look // of the file when it held what was bound
+	seen fileState // of the file when it held what was bound
 }
 
-// look is what the system tells of a file. Two equal ones mean that it was not written in between; this saves the reading of
+// fileState is what the system tells of a file. Two equal ones mean that it was not written in between; this saves the reading of
 // what has most likely not changed, and nothing relies on it.
-type look struct {
+type fileState struct {
 	device, number      uint64
 	size, change, write int64
 }
 
-func lookAt(file *os.File) (look, error) {
+func stateOf(file *os.File) (fileState, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(file.Fd()), &st); err != nil {
-		return look{}, err //nolint:wrapcheck // the caller names the program
+		return fileState{}, err //nolint:wrapcheck // the caller names the program
 	}
-	return look{uint64(st.Dev), st.Ino, st.Size, st.Ctim.Nano(), st.Mtim.Nano()}, nil //nolint:unconvert // widths differ between systems
+	return fileState{uint64(st.Dev), st.Ino, st.Size, st.Ctim.Nano(), st.Mtim.Nano()}, nil //nolint:unconvert // widths differ between systems
 }
 
-// Bind reads the program at a path. The error is a [*PlaceError].
+// Bind reads the program at a path. The error is a [*LocationError].
 func Bind(path string) (*Program, error) {
 	b := &Program{path: path}
 	var err error
@@ -61,7 +61,7 @@ func Bind(path string) (*Program, error) {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
-	before, err := lookAt(file)
+	before, err := stateOf(file)
 	if err != nil {
 		return nil, absent(path, err)
 	}
@@ -71,7 +71,7 @@ func Bind(path string) (*Program, error) {
 	if b.sum, err = digest(file); err != nil {
 		return nil, absent(path, err)
 	}
-	if b.seen, err = lookAt(file); err != nil || b.seen != before {
+	if b.seen, err = stateOf(file); err != nil || b.seen != before {
 		return nil, misplaced("one that nobody writes to", "%s changed while it was read", path)
 	}
 	return b, nil
@@ -80,7 +80,7 @@ func Bind(path string) (*Program, error) {
 // SHA256 is the program's SHA-256 in hexadecimal digits.
 func (b *Program) SHA256() string { return hex.EncodeToString(b.sum[:]) }
 
-// open opens the program as it lies there now. The error is a [*PlaceError], or ErrChanged.
+// open opens the program as it lies there now. The error is a [*LocationError], or ErrChanged.
 func (b *Program) open() (*os.File, error) {
 	now, err := follow(b.path)
 	if err != nil {
@@ -102,7 +102,7 @@ func (b *Program) open() (*os.File, error) {
 
 // compare reads the file again if it has been touched; one that is run itself always.
 func (b *Program) compare(file *os.File) error {
-	now, err := lookAt(file)
+	now, err := stateOf(file)
 	if err != nil {
 		return absent(b.file, err)
 	}

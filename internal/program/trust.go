@@ -16,13 +16,13 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// PlaceError says why a program is not run as it lies there.
-type PlaceError struct{ Found, Expected string }
+// LocationError says why a program is not run as it lies there.
+type LocationError struct{ Found, Expected string }
 
-func (e *PlaceError) Error() string { return e.Found + "; expected " + e.Expected }
+func (e *LocationError) Error() string { return e.Found + "; expected " + e.Expected }
 
 func misplaced(expected, found string, args ...any) error {
-	return &PlaceError{fmt.Sprintf(found, args...), expected}
+	return &LocationError{fmt.Sprintf(found, args...), expected}
 }
 
 const (

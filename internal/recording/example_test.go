@@ -21,7 +21,7 @@ func Example() {
 	defer cancel()
 	at, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
-		ended <- recording.Play(ctx, recording.PlayOptions{Source: source, Name: "a.jsonl", HTTP: "127.0.0.1:0", Say: func(line string) {
+		ended <- recording.Play(ctx, recording.PlayOptions{Source: source, Name: "a.jsonl", HTTP: "127.0.0.1:0", Notice: func(line string) {
 			for word := range strings.FieldsSeq(line) {
 				if strings.HasPrefix(word, "http://") {
 					at <- word

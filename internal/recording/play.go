@@ -26,7 +26,7 @@ type PlayOptions struct {
 	Once   bool    // ends when a listener has heard everything
 	// Skipped gets each message that is broken, and is left out.
 	Skipped func(*capture.BrokenError)
-	Say     func(string)
+	Notice  func(string)
 }
 
 // Play plays a recording to anyone who listens, until ctx ends or, with Once, until a listener has heard everything.
@@ -46,7 +46,7 @@ func Play(ctx context.Context, o PlayOptions) error {
 		_ = server.Close()
 		<-served
 	}()
-	o.Say(fmt.Sprintf("Playing %s at http://%s/events and ws://%s/ws. Ctrl-C ends it.", cause.OneLine(o.Name), listener.Addr(), listener.Addr()))
+	o.Notice(fmt.Sprintf("Playing %s at http://%s/events and ws://%s/ws. Ctrl-C ends it.", cause.OneLine(o.Name), listener.Addr(), listener.Addr()))
 	return o.play(ctx, recorded)
 }
 
@@ -59,12 +59,12 @@ func (o PlayOptions) play(ctx context.Context, recorded *web.Recording) error {
 	if err != nil {
 		return cause.Fail(err, "the recording cannot be played on", "")
 	}
-	o.Say("All is played: " + legible.Counted(int64(n), "message") + ".")
+	o.Notice("All is played: " + legible.Counted(int64(n), "message") + ".")
 	if !o.Once {
 		<-ctx.Done()
 		return nil
 	}
-	if recorded.Heard(ctx) != nil {
+	if recorded.WaitPlayed(ctx) != nil {
 		return nil //nolint:nilerr // interrupted, which is how it ends
 	}
 	return linger(ctx)

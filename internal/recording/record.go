@@ -22,11 +22,11 @@ type RecordOptions struct {
 	To     io.Writer
 	Events int64         // ends after so many messages; 0 does not
 	Length time.Duration // ends after so long; 0 does not
-	// Patience is how long a lost connection is tried for again.
-	Patience time.Duration
-	Quiet    bool // says nothing of the connection
-	Notice   func(string)
-	Now      func() time.Time
+	// ReconnectTimeout is how long a lost connection is tried for again.
+	ReconnectTimeout time.Duration
+	Quiet            bool // says nothing of the connection
+	Notice           func(string)
+	Now              func() time.Time
 }
 
 // errEnough ends a recording that has what it was asked for.
@@ -41,8 +41,8 @@ func Record(ctx context.Context, o RecordOptions) error {
 		defer cancel()
 	}
 	r := &recorder{o: o}
-	for message, err := range client.Record(ctx, r.tap()) {
-		more, err := r.take(ctx, message, err)
+	for message, err := range client.Record(ctx, r.options()) {
+		more, err := r.record(ctx, message, err)
 		if err != nil {
 			return err
 		}
@@ -55,15 +55,15 @@ func Record(ctx context.Context, o RecordOptions) error {
 
 // recorder is one recording: messages in, lines out.
 type recorder struct {
-	o     RecordOptions
-	heard int64
-	away  error // why there is no connection at present
-	lost  error // why messages may be missing
+	o        RecordOptions
+	received int64
+	away     error // why there is no connection at present
+	lost     error // why messages may be missing
 }
 
-func (r *recorder) tap() client.RecordOptions {
+func (r *recorder) options() client.RecordOptions {
 	return client.RecordOptions{
-		URL: r.o.URL, TokenFile: r.o.TokenFile, Name: "earshot-capture", Patience: r.o.Patience, Now: r.o.Now,
+		URL: r.o.URL, TokenFile: r.o.TokenFile, Name: "earshot-capture", ReconnectTimeout: r.o.ReconnectTimeout, Now: r.o.Now,
 		OnConnection: func(c client.Connection) {
 			r.away = c.Lost
 			switch {
@@ -77,20 +77,20 @@ func (r *recorder) tap() client.RecordOptions {
 	}
 }
 
-// take records one message, or what stands in its place. More says that there may be
+// record records one message, or what stands in its place. More says that there may be
 // others.
-func (r *recorder) take(ctx context.Context, message client.RawMessage, err error) (more bool, _ error) {
+func (r *recorder) record(ctx context.Context, message client.RawMessage, err error) (more bool, _ error) {
 	switch {
 	case errors.Is(err, &client.Error{Code: client.CodeLost}):
 		r.lost = err
 		if !r.o.Quiet {
-			r.o.Notice(fmt.Sprintf("Messages may be missing before message %d of this recording.", r.heard+1))
+			r.o.Notice(fmt.Sprintf("Messages may be missing before message %d of this recording.", r.received+1))
 		}
 		return true, nil
 	case ctx.Err() != nil:
 		return false, nil //nolint:nilerr // interrupted, which is how it ends
 	case err != nil:
-		if r.heard > 0 {
+		if r.received > 0 {
 			r.count()
 		}
 		return false, captureFailure(err)
@@ -98,8 +98,8 @@ func (r *recorder) take(ctx context.Context, message client.RawMessage, err erro
 	if err := capture.Write(r.o.To, message.Raw); err != nil {
 		return false, cause.Fail(err, "the recording could not be written", "see that there is room")
 	}
-	r.heard++
-	return r.heard != r.o.Events, nil
+	r.received++
+	return r.received != r.o.Events, nil
 }
 
 // end says how much there is, and whether anything may be missing.
@@ -118,7 +118,7 @@ func (r *recorder) end() error {
 // count says how much there is.
 func (r *recorder) count() {
 	if !r.o.Quiet {
-		r.o.Notice(legible.Counted(r.heard, "message") + " recorded.")
+		r.o.Notice(legible.Counted(r.received, "message") + " recorded.")
 	}
 }
 

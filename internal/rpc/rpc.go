@@ -28,12 +28,12 @@ const (
 	firstPause = 50 * time.Millisecond
 	lastPause  = 2 * time.Second
 	maxDefects = 10
-	// patience is how long one try of AskUntil waits: well below the leases of calls and
+	// attemptTimeout is how long one try of AskUntil waits: well below the leases of calls and
 	// turns, so that an answer that was lost does not cost one.
-	patience = 10 * time.Second
-	// pieceTrouble is how long a piece of a large value is asked for of a ledger that cannot
+	attemptTimeout = 10 * time.Second
+	// chunkTimeout is how long a piece of a large value is asked for of a ledger that cannot
 	// read it.
-	pieceTrouble = time.Minute
+	chunkTimeout = time.Minute
 )
 
 // Ask makes one request and reads its answer into the value, which may be nil. A
@@ -100,7 +100,7 @@ func Spoiled(err error) bool {
 }
 
 func askFor(ctx context.Context, to Requester, op string, request, into any) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
 	return Ask(ctx, to, op, request, into)
 }
@@ -138,7 +138,7 @@ func Fetch(ctx context.Context, to Requester, b api.Body) (jsontext.Value, error
 	all := make([]byte, 0, max(0, min(b.Size, api.BlobLimit)))
 	for int64(len(all)) < b.Size {
 		var page api.GetAnswer
-		if err := AskWithin(ctx, to, pieceTrouble, api.OpGet, api.GetRequest{SHA256: b.SHA256, Offset: int64(len(all))}, &page); err != nil {
+		if err := AskWithin(ctx, to, chunkTimeout, api.OpGet, api.GetRequest{SHA256: b.SHA256, Offset: int64(len(all))}, &page); err != nil {
 			return nil, err
 		}
 		if len(page.Data) == 0 {
@@ -184,8 +184,8 @@ func store(ctx context.Context, to Requester, by string, value any, room int) (a
 	sum := sha256.Sum256(raw)
 	b := api.Body{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(raw))}
 	for at := 0; at < len(raw); at += api.ChunkLimit {
-		piece := api.PutRequest{SHA256: b.SHA256, Size: b.Size, Offset: int64(at), Data: raw[at:min(at+api.ChunkLimit, len(raw))], By: by}
-		if err := AskWithin(ctx, to, pieceTrouble, api.OpPut, piece, nil); err != nil {
+		chunk := api.PutRequest{SHA256: b.SHA256, Size: b.Size, Offset: int64(at), Data: raw[at:min(at+api.ChunkLimit, len(raw))], By: by}
+		if err := AskWithin(ctx, to, chunkTimeout, api.OpPut, chunk, nil); err != nil {
 			return api.Body{}, err
 		}
 	}

@@ -148,7 +148,7 @@ func (j *judge) asked(x *exchange) {
 		return
 	}
 	var q api.SettleRequest
-	if json.Unmarshal(x.request, &q) != nil || q.Fate != string(tool.NotBegun) {
+	if json.Unmarshal(x.request, &q) != nil || q.Outcome != string(tool.NotBegun) {
 		return
 	}
 	j.mu.Lock()

@@ -181,8 +181,8 @@ func (c *conn) Commands(_ context.Context, handle func(context.Context, tool.Mes
 	return func() { c.p.receive = nil }, nil
 }
 
-// Doorbell implements worker.Conn.
-func (c *conn) Doorbell(_ context.Context, ring func(turn string)) (func(), error) {
+// Wakeups implements worker.Conn.
+func (c *conn) Wakeups(_ context.Context, ring func(turn string)) (func(), error) {
 	c.p.wakeup = ring
 	return func() { c.p.wakeup = nil }, nil
 }

@@ -182,7 +182,7 @@ func (w *world) runService(p *process) {
 func (w *world) runWorker(p *process) {
 	s, err := worker.New(worker.Options{
 		Conn: &conn{w: w, p: p}, Agent: worker.Agent{Name: agent, Plan: w.planOf(p)}, Rand: p.rand,
-		Turns: w.turnsAtOnce, Poll: time.Second, Idle: 20 * time.Second, Keep: w.retain,
+		Turns: w.turnsAtOnce, Poll: time.Second, Idle: 20 * time.Second, Retain: w.retain,
 	})
 	if err != nil {
 		w.judge.wrongf("a worker does not start: %v", err)

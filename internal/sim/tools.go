@@ -75,7 +75,7 @@ func (w *world) toolsOf(p *process) []tool.Tool {
 			tools = append(tools, tool.Tool{
 				Definition: k.definition(p.version),
 				Run:        func(ctx context.Context, c *tool.Call) (tool.Result, error) { return w.work(ctx, p, k, c) },
-				Reconcile: func(ctx context.Context, c *tool.Call) (tool.Fate, tool.Result, error) {
+				Reconcile: func(ctx context.Context, c *tool.Call) (tool.Outcome, tool.Result, error) {
 					return w.reconcile(ctx, p, k, c)
 				},
 			})
@@ -141,7 +141,7 @@ func (w *world) pace(r *rand.Rand) time.Duration {
 	return time.Duration(r.Int64N(int64(3 * time.Second)))
 }
 
-func (w *world) reconcile(ctx context.Context, p *process, k kit, c *tool.Call) (tool.Fate, tool.Result, error) {
+func (w *world) reconcile(ctx context.Context, p *process, k kit, c *tool.Call) (tool.Outcome, tool.Result, error) {
 	n, err := await(ctx, w.schedule, p, "looks for "+c.ID, func() int { return w.judge.effects(c.ID) })
 	switch {
 	case err != nil:

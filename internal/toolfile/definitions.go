@@ -19,7 +19,7 @@ const definitionsHint = "it should be YAML or JSON: a tool, or a list of tools, 
 
 // Definitions reads the definitions of a service that does not register its tools itself, as CommonGround writes them: one tool, or
 // a list of them. Path names them in errors. Told gets a sentence on what has no meaning here and is left out.
-func Definitions(path string, raw []byte, told func(string)) ([]utp.Definition, error) {
+func Definitions(path string, raw []byte, notice func(string)) ([]utp.Definition, error) {
 	doc, err := settings.ParseJSON(raw)
 	if err != nil {
 		return nil, cause.Misuse(cause.OneLine(path)+": "+cause.OneLine(cause.Of(err)), definitionsHint)
@@ -37,7 +37,7 @@ func Definitions(path string, raw []byte, told func(string)) ([]utp.Definition, 
 			return nil, cause.Misuse(fmt.Sprintf("%s, tool %d: %s", cause.OneLine(path), i+1, cause.OneLine(cause.Of(err))), definitionsHint)
 		}
 		if len(unused) > 0 {
-			told(fmt.Sprintf("Left out of %s, since it means nothing here: %s.", cmp.Or(cause.OneLine(d.Tool), "a tool without a name"), cause.OneLine(strings.Join(unused, ", "))))
+			notice(fmt.Sprintf("Left out of %s, since it means nothing here: %s.", cmp.Or(cause.OneLine(d.Tool), "a tool without a name"), cause.OneLine(strings.Join(unused, ", "))))
 		}
 		all = append(all, d)
 	}

@@ -44,7 +44,7 @@ func AddServer(path, name string, entry MCPServer) (*Draft, error) {
 		servers := value(root, kindMCP)
 		if servers == nil {
 			servers = &yaml.Node{Kind: yaml.MappingNode}
-			root.Content = append(root.Content, word(kindMCP), servers)
+			root.Content = append(root.Content, textNode(kindMCP), servers)
 		}
 		if servers.Kind != yaml.MappingNode {
 			return fmt.Errorf("the section %s is not a list of servers by their names", kindMCP)
@@ -56,7 +56,7 @@ func AddServer(path, name string, entry MCPServer) (*Draft, error) {
 		if err := node.Encode(entry); err != nil {
 			return fmt.Errorf("the entry: %w", err)
 		}
-		servers.Content = append(servers.Content, word(name), &node)
+		servers.Content = append(servers.Content, textNode(name), &node)
 		return nil
 	})
 }
@@ -143,24 +143,24 @@ func write(path string, text []byte) (*Draft, error) {
 // Services are those of the draft.
 func (d *Draft) Services(o Options) ([]Service, error) { return read(d.draft, d.path, o) }
 
-// Look starts one server of the draft, or connects to it, lists its tools, and ends it. No tool is called.
-func (d *Draft) Look(ctx context.Context, name string, o Options) (offered mcp.Offered, place string, err error) {
+// Inspect starts one server of the draft, or connects to it, lists its tools, and ends it. No tool is called.
+func (d *Draft) Inspect(ctx context.Context, name string, o Options) (offered mcp.Offered, place string, err error) {
 	services, err := d.Services(o)
 	if err != nil {
 		return offered, "", err
 	}
 	for _, s := range services {
 		if s.Source != nil && s.Name == name {
-			place = s.Place
-			offered, err = s.Look(ctx)
+			place = s.Address
+			offered, err = s.Inspect(ctx)
 		}
 		s.Close()
 	}
 	return offered, place, err
 }
 
-// Keep puts the draft in the place of the file. One in which nothing is left takes the file away.
-func (d *Draft) Keep() error {
+// Save puts the draft in the place of the file. One in which nothing is left takes the file away.
+func (d *Draft) Save() error {
 	defer d.Drop()
 	info, err := os.Stat(d.draft)
 	if err == nil && info.Size() == 0 {
@@ -177,7 +177,7 @@ func (d *Draft) Keep() error {
 // Drop takes the draft away, unless it was kept.
 func (d *Draft) Drop() { _ = os.Remove(d.draft) }
 
-func word(text string) *yaml.Node {
+func textNode(text string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 }
 

@@ -41,7 +41,7 @@ func TestEdit(t *testing.T) {
 	if text() != before {
 		t.Errorf("the file changed before the draft was kept:\n%s", text())
 	}
-	if err := draft.Keep(); err != nil {
+	if err := draft.Save(); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []string{"# What the desk does.", "# only lists", "mcp:\n  cat:\n    command: [/bin/cat, a b, --x]\n", `TOKEN: '{token}'`, "token:\n        env: NAME\n"} {
@@ -57,7 +57,7 @@ func TestEdit(t *testing.T) {
 	}
 	draft, err = toolfile.RemoveServer(path, "cat")
 	if err == nil {
-		err = draft.Keep()
+		err = draft.Save()
 	}
 	if err != nil || text() != before {
 		t.Errorf("after the removal (%v):\n%s", err, text())
@@ -74,14 +74,14 @@ func TestEditAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tools.yaml")
 	draft, err := toolfile.AddServer(path, "far", toolfile.MCPServer{URL: "https://mcp.example.org/mcp"})
 	if err == nil {
-		err = draft.Keep()
+		err = draft.Save()
 	}
 	info, serr := os.Stat(path)
 	if err != nil || serr != nil || info.Mode().Perm() != 0o600 {
 		t.Fatal(err, serr, info)
 	}
 	if draft, err = toolfile.RemoveServer(path, "far"); err == nil {
-		err = draft.Keep()
+		err = draft.Save()
 	}
 	if _, serr := os.Stat(path); err != nil || !os.IsNotExist(serr) {
 		t.Errorf("it is still there: %v, %v", err, serr)

@@ -30,9 +30,9 @@ type Service struct {
 	Tools []tool.Tool
 	// Source tells the tools instead, where they are a server's to tell.
 	Source tool.Source
-	// Place says where that server is, and Look lists its tools without calling any.
-	Place string
-	Look  func(context.Context) (mcp.Offered, error)
+	// Address says where that server is, and Look lists its tools without calling any.
+	Address string
+	Inspect func(context.Context) (mcp.Offered, error)
 	// Close puts away what its calls have needed, once it has ended.
 	Close func()
 }
@@ -62,7 +62,7 @@ func (s Service) Definitions() []utp.Definition {
 // String tells of a service in one line.
 func (s Service) String() string {
 	if s.Source != nil {
-		return "Service " + s.Name + " (" + s.Kind + "): " + cause.OneLine(s.Place) + ", whose tools are unreviewed until you review them"
+		return "Service " + s.Name + " (" + s.Kind + "): " + cause.OneLine(s.Address) + ", whose tools are unreviewed until you review them"
 	}
 	names := make([]string, 0, len(s.Tools))
 	for _, t := range s.Tools {
@@ -159,7 +159,7 @@ func readSection(root settings.Section, name, folder string, o Options) ([]Servi
 		}
 		c = Service{Kind: name, Name: s.Target(), Tools: s.Tools(), Close: func() {}}
 	}
-	return []Service{c}, checkWords(section, c.Definitions())
+	return []Service{c}, checkPhrases(section, c.Definitions())
 }
 
 // readServers reads the section of MCP servers, each of which is a service.
@@ -170,13 +170,13 @@ func readServers(section settings.Section, o Options) ([]Service, error) {
 	}
 	all := make([]Service, 0, len(servers))
 	for _, s := range servers {
-		all = append(all, Service{Kind: kindMCP, Name: s.Target(), Source: s.Run, Place: s.Place(), Look: s.Look, Close: s.Close})
+		all = append(all, Service{Kind: kindMCP, Name: s.Target(), Source: s.Run, Address: s.Address(), Inspect: s.Inspect, Close: s.Close})
 	}
 	return all, nil
 }
 
-// checkWords demands that the tools of a section can be asked for in the words that they bring.
-func checkWords(section settings.Section, definitions []utp.Definition) error {
+// checkPhrases demands that the tools of a section can be asked for in the words that they bring.
+func checkPhrases(section settings.Section, definitions []utp.Definition) error {
 	for i, d := range definitions {
 		err := narrate.Check(d)
 		if wrong, is := errors.AsType[*utp.DefinitionError](err); is {
@@ -199,26 +199,26 @@ func apartFrom(before, more []Service) error {
 	if err != nil {
 		return fmt.Errorf("the tools of the program itself: %w", err)
 	}
-	taken := map[string]bool{tidy.Target: true}
+	used := map[string]bool{tidy.Target: true}
 	for _, d := range shipped {
-		taken["tool "+d.Tool] = true
+		used["tool "+d.Tool] = true
 	}
 	for _, c := range before {
-		taken[c.Name] = true
+		used[c.Name] = true
 		for _, d := range c.Definitions() {
-			taken["tool "+d.Tool] = true
+			used["tool "+d.Tool] = true
 		}
 	}
 	for _, c := range more {
-		if taken[c.Name] {
+		if used[c.Name] {
 			return &settings.Error{Found: "there is another service of the name " + c.Name, Hint: "give each a name of its own; " + tidy.Target + " is the program's"}
 		}
-		taken[c.Name] = true
+		used[c.Name] = true
 		for _, d := range c.Definitions() {
-			if taken["tool "+d.Tool] {
+			if used["tool "+d.Tool] {
 				return fmt.Errorf("there is another tool of the name %s", d.Tool)
 			}
-			taken["tool "+d.Tool] = true
+			used["tool "+d.Tool] = true
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 const (
 	progressFirst = 2 * time.Second // no word before that
 	progressEvery = 5 * time.Second
-	progressLook  = 4096 // messages between two looks at the clock
+	clockEvery    = 4096 // messages between two looks at the clock
 )
 
 // Run is one validation: files in, findings out.
@@ -29,12 +29,12 @@ type Run struct {
 	lifted  map[string]bool  // rules whose warnings --strict counts as errors
 	judge   aaep.Validator
 
-	name     string
-	size     int64 // of the file; 0 where it is not known
-	inFile   int64 // messages of this file
-	total    verdictTotal
-	worst    Outcome
-	nextTold time.Time
+	name       string
+	size       int64 // of the file; 0 where it is not known
+	inFile     int64 // messages of this file
+	total      verdictTotal
+	worst      Outcome
+	nextReport time.Time
 }
 
 // verdictTotal is what `earshot validate` says at its end.
@@ -74,15 +74,15 @@ func (j *Run) Fail(err error) {
 func (j *Run) message(m capture.Message) error {
 	j.inFile++
 	j.total.Events++
-	said := judgedMessage{File: j.name, Line: m.Line, Offset: m.Offset}
+	judged := judgedMessage{File: j.name, Line: m.Line, Offset: m.Offset}
 	if m.Err != nil {
-		said.Violations = []aaep.Violation{unended(m.Err)}
+		judged.Violations = []aaep.Violation{unended(m.Err)}
 	} else {
-		j.read(m.Raw, &said)
+		j.read(m.Raw, &judged)
 	}
-	j.count(&said)
+	j.count(&judged)
 	j.progress(m)
-	return j.write(said)
+	return j.write(judged)
 }
 
 // unended is the finding on a message that does not end.
@@ -93,25 +93,25 @@ func unended(err *capture.BrokenError) aaep.Violation {
 	}
 }
 
-func (j *Run) read(raw []byte, said *judgedMessage) {
+func (j *Run) read(raw []byte, judged *judgedMessage) {
 	document := j.judge.Read(raw)
-	said.EventID, _ = document.Text("event_id")
-	said.SessionID, _ = document.Text("session_id")
-	said.Type, _ = document.Text("type")
-	if said.Type == aaep.TypeManifest {
-		said.Violations = aaep.ValidateManifest(raw, j.o.Mode)
+	judged.EventID, _ = document.Text("event_id")
+	judged.SessionID, _ = document.Text("session_id")
+	judged.Type, _ = document.Text("type")
+	if judged.Type == aaep.TypeManifest {
+		judged.Violations = aaep.ValidateManifest(raw, j.o.Mode)
 		return
 	}
-	said.Violations = j.judge.Judge(document, j.o.Mode)
+	judged.Violations = j.judge.Judge(document, j.o.Mode)
 	if j.checker != nil && document.Readable() {
-		said.Violations = append(said.Violations, j.checker.CheckDocument(document)...)
+		judged.Violations = append(judged.Violations, j.checker.CheckDocument(document)...)
 	}
 }
 
 // count adds a message to the total, with the weight that its findings have here.
-func (j *Run) count(said *judgedMessage) {
-	said.Valid = j.weigh(said.Violations)
-	if said.Valid {
+func (j *Run) count(judged *judgedMessage) {
+	judged.Valid = j.weigh(judged.Violations)
+	if judged.Valid {
 		j.total.Valid++
 	}
 }
@@ -140,15 +140,15 @@ func (j *Run) lifts(v aaep.Violation) bool {
 	return j.lifted[v.Rule] || slices.ContainsFunc(v.Also, func(rule string) bool { return j.lifted[rule] })
 }
 
-func (j *Run) write(said judgedMessage) error {
+func (j *Run) write(judged judgedMessage) error {
 	if j.o.JSON {
-		if said.Violations == nil {
-			said.Violations = []aaep.Violation{}
+		if judged.Violations == nil {
+			judged.Violations = []aaep.Violation{}
 		}
-		return j.writeJSON(said)
+		return j.writeJSON(judged)
 	}
-	for _, v := range said.Violations {
-		if err := j.line(fmt.Sprintf("%s:%d: byte %d: %s", cause.OneLine(j.name), said.Line, said.Offset, violationLine(v))); err != nil {
+	for _, v := range judged.Violations {
+		if err := j.line(fmt.Sprintf("%s:%d: byte %d: %s", cause.OneLine(j.name), judged.Line, judged.Offset, violationLine(v))); err != nil {
 			return err
 		}
 	}
@@ -181,14 +181,14 @@ func (j *Run) writeJSON(v any) error {
 
 // progress says on standard error how far a long file has been read.
 func (j *Run) progress(m capture.Message) {
-	if j.o.Quiet || j.total.Events%progressLook != 0 {
+	if j.o.Quiet || j.total.Events%clockEvery != 0 {
 		return
 	}
 	now := j.o.Now()
-	if now.Before(j.nextTold) {
+	if now.Before(j.nextReport) {
 		return
 	}
-	j.nextTold = now.Add(progressEvery)
+	j.nextReport = now.Add(progressEvery)
 	of := ""
 	if j.size > 0 {
 		of = fmt.Sprintf(" of %s, %d %%", legible.Bytes(j.size), 100*m.Offset/j.size)
@@ -202,11 +202,11 @@ func (j *Run) endFile() {
 	if j.inFile > 0 {
 		return
 	}
-	said := judgedMessage{File: j.name, Line: 1, Violations: []aaep.Violation{{
+	judged := judgedMessage{File: j.name, Line: 1, Violations: []aaep.Violation{{
 		Rule: "ENV-01", Severity: aaep.SeverityError, Spec: "§2.2.4", Message: "found no message, expected at least one JSON object",
 	}}}
-	j.weigh(said.Violations)
-	if err := j.write(said); err != nil {
+	j.weigh(judged.Violations)
+	if err := j.write(judged); err != nil {
 		j.Fail(err)
 	}
 }
@@ -241,9 +241,9 @@ type sessionFindings struct {
 
 func (j *Run) writeSession(open session.Unfinished) error {
 	if j.o.JSON {
-		var said sessionFindings
-		said.Session.SessionID, said.Session.Violations = open.SessionID, open.Violations
-		return j.writeJSON(said)
+		var judged sessionFindings
+		judged.Session.SessionID, judged.Session.Violations = open.SessionID, open.Violations
+		return j.writeJSON(judged)
 	}
 	for _, v := range open.Violations {
 		if err := j.line(fmt.Sprintf("session %s at its end: %s", legible.Line(open.SessionID), violationLine(v))); err != nil {

@@ -54,7 +54,7 @@ func New(o Options) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Run{o: o, checker: checker, lifted: lifted, nextTold: o.Now().Add(progressFirst)}, nil
+	return &Run{o: o, checker: checker, lifted: lifted, nextReport: o.Now().Add(progressFirst)}, nil
 }
 
 // checker judges the order, where that is wanted; nil otherwise.

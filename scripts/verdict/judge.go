@@ -87,11 +87,11 @@ func Judge(r io.Reader, forgive *regexp.Regexp, strict bool) (Verdict, error) {
 		if err != nil {
 			return Verdict{}, fmt.Errorf("reading what go test -json has written: %w", err)
 		}
-		t.take(e)
+		t.add(e)
 	}
 }
 
-func (t *testRun) take(e event) {
+func (t *testRun) add(e event) {
 	n := name{e.Package, e.Test}
 	rec := t.records[n]
 	if rec == nil {

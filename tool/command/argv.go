@@ -17,8 +17,8 @@ import (
 // there only where its place is filled.
 type argument struct {
 	Literal string
-	// Place is the name of a property; "" for a literal.
-	Place string
+	// Placeholder is the name of a property; "" for a literal.
+	Placeholder string
 	// Option stands before each value of the place. With a place of truth values it
 	// stands alone.
 	Option string
@@ -29,8 +29,8 @@ type argument struct {
 }
 
 var (
-	placeForm = regexp.MustCompile(`^\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
-	placePart = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+	wholePlaceholder = regexp.MustCompile(`^\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
+	anyPlaceholder   = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 )
 
 // UnmarshalYAML reads an element in any of its forms.
@@ -39,7 +39,7 @@ func (a *argument) UnmarshalYAML(node *yaml.Node) error {
 		if node.ShortTag() == "!!null" {
 			return errors.New("a text; an empty argument is \"\"")
 		}
-		return a.word(node.Value)
+		return a.parse(node.Value)
 	}
 	var form struct {
 		Value  string `yaml:"value"`
@@ -55,7 +55,7 @@ func (a *argument) UnmarshalYAML(node *yaml.Node) error {
 			return errors.New("value, option, join and dash, and no " + node.Content[i].Value)
 		}
 	}
-	if err := a.word(form.Value); err != nil || a.Place == "" {
+	if err := a.parse(form.Value); err != nil || a.Placeholder == "" {
 		return errors.New("value to be a place such as {name}")
 	}
 	if form.Join && !strings.HasPrefix(form.Option, "--") {
@@ -65,11 +65,11 @@ func (a *argument) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// word reads a literal or a place. A place is a whole argument: what is put together from
+// parse reads a literal or a place. A place is a whole argument: what is put together from
 // parts has as many meanings as there are programs to take it apart.
-func (a *argument) word(text string) error {
-	if match := placeForm.FindStringSubmatch(text); match != nil {
-		a.Place = match[1]
+func (a *argument) parse(text string) error {
+	if match := wholePlaceholder.FindStringSubmatch(text); match != nil {
+		a.Placeholder = match[1]
 		return nil
 	}
 	a.Literal = text
@@ -89,25 +89,25 @@ func (t template) check(properties map[string]jsontext.Value) (int, error) {
 			if strings.ContainsRune(text, 0) {
 				return i, errors.New("it holds a NUL")
 			}
-			if match := placePart.FindStringSubmatch(text); len(match) > 1 && properties[match[1]] != nil {
+			if match := anyPlaceholder.FindStringSubmatch(text); len(match) > 1 && properties[match[1]] != nil {
 				return i, fmt.Errorf("the place {%s} is a part of an argument; a place is a whole argument, or option with join", match[1])
 			}
 		}
-		if a.Place == "" {
+		if a.Placeholder == "" {
 			continue
 		}
-		schema, known := properties[a.Place]
+		schema, known := properties[a.Placeholder]
 		if !known {
-			return i, fmt.Errorf("the parameters have no property %s", a.Place)
+			return i, fmt.Errorf("the parameters have no property %s", a.Placeholder)
 		}
 		kind, item := kindsOf(schema)
 		switch {
 		case slices.Contains(scalarKinds, kind), kind == "array" && slices.Contains(scalarKinds, item) && item != "boolean":
 		default:
-			return i, fmt.Errorf("the property %s is not a string, number, integer, boolean, or array of those; say so with type", a.Place)
+			return i, fmt.Errorf("the property %s is not a string, number, integer, boolean, or array of those; say so with type", a.Placeholder)
 		}
 		if kind == "boolean" && a.Option == "" {
-			return i, fmt.Errorf("the property %s is true or false; give it the option that stands for true", a.Place)
+			return i, fmt.Errorf("the property %s is true or false; give it the option that stands for true", a.Placeholder)
 		}
 	}
 	return 0, nil
@@ -155,11 +155,11 @@ func (t template) fill(args map[string]jsontext.Value) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		operands = operands || a.Place == "" && a.Literal == "--"
+		operands = operands || a.Placeholder == "" && a.Literal == "--"
 		for _, arg := range more {
 			total += len(arg) + 1
 			if len(arg) > maxArgument || total > maxArguments {
-				return nil, fmt.Errorf("the argument %s is too long: one has at most %d bytes, and all have %d", a.Place, maxArgument, maxArguments)
+				return nil, fmt.Errorf("the argument %s is too long: one has at most %d bytes, and all have %d", a.Placeholder, maxArgument, maxArguments)
 			}
 		}
 		out = append(out, more...)
@@ -168,17 +168,17 @@ func (t template) fill(args map[string]jsontext.Value) ([]string, error) {
 }
 
 func (a argument) fill(args map[string]jsontext.Value, operands bool) ([]string, error) {
-	if a.Place == "" {
+	if a.Placeholder == "" {
 		return []string{a.Literal}, nil
 	}
-	raw, given := args[a.Place]
+	raw, given := args[a.Placeholder]
 	if !given || raw.Kind() == jsontext.KindNull {
 		return nil, nil
 	}
 	values := []jsontext.Value{raw}
 	if raw.Kind() == jsontext.KindBeginArray {
 		if err := json.Unmarshal(raw, &values); err != nil {
-			return nil, fmt.Errorf("the argument %s cannot be read: %w", a.Place, err)
+			return nil, fmt.Errorf("the argument %s cannot be read: %w", a.Placeholder, err)
 		}
 	}
 	var out []string
@@ -191,27 +191,27 @@ func (a argument) fill(args map[string]jsontext.Value, operands bool) ([]string,
 			continue
 		default:
 		}
-		word, err := wordOf(v)
+		text, err := textOf(v)
 		if err != nil {
-			return nil, fmt.Errorf("the argument %s %w", a.Place, err)
+			return nil, fmt.Errorf("the argument %s %w", a.Placeholder, err)
 		}
 		switch {
 		case a.Join:
-			out = append(out, a.Option+"="+word)
-		case strings.HasPrefix(word, "-") && !operands && !a.Dash:
-			return nil, fmt.Errorf("the argument %s begins with a dash, and would be read as an option", a.Place)
+			out = append(out, a.Option+"="+text)
+		case strings.HasPrefix(text, "-") && !operands && !a.Dash:
+			return nil, fmt.Errorf("the argument %s begins with a dash, and would be read as an option", a.Placeholder)
 		case a.Option != "":
-			out = append(out, a.Option, word)
+			out = append(out, a.Option, text)
 		default:
-			out = append(out, word)
+			out = append(out, text)
 		}
 	}
 	return out, nil
 }
 
-// wordOf is a value as an argument: a string as it is, a number by its digits as they
+// textOf is a value as an argument: a string as it is, a number by its digits as they
 // were consented to.
-func wordOf(v jsontext.Value) (string, error) {
+func textOf(v jsontext.Value) (string, error) {
 	switch v.Kind() {
 	case jsontext.KindNumber:
 		return v.String(), nil

@@ -304,9 +304,9 @@ func TestBinaryFindsItsNeighbours(t *testing.T) {
 		os.WriteFile(program, raw, 0o755), os.WriteFile(filepath.Join(dir, "share", "words"), []byte("shared"), 0o600))
 	p := parts{program: program, argv: "[-test.run=^TestBinaryFindsItsNeighbours$]", more: "environment: {EARSHOT_TEST_NEIGHBOUR: " + out + "}\n"}
 	got := call(within(t), t, service(t, p, nil), `{}`)
-	said, err := os.ReadFile(out)
-	if err != nil || string(said) != program+" shared" || got.err != nil {
-		t.Errorf("it said %q, %v, %v", said, err, got.err)
+	mapped, err := os.ReadFile(out)
+	if err != nil || string(mapped) != program+" shared" || got.err != nil {
+		t.Errorf("it said %q, %v, %v", mapped, err, got.err)
 	}
 }
 

@@ -35,8 +35,8 @@ func (c *capture) read(from io.Reader) {
 
 func (c *capture) add(more []byte) {
 	c.total += int64(len(more))
-	if room := c.limit + c.margin - len(c.head); room > 0 {
-		c.head = append(c.head, more[:min(room, len(more))]...)
+	if space := c.limit + c.margin - len(c.head); space > 0 {
+		c.head = append(c.head, more[:min(space, len(more))]...)
 	}
 	c.tail = append(c.tail, more...)
 	if most := tailSize + c.margin; len(c.tail) > most {

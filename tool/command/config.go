@@ -37,7 +37,7 @@ type operation struct {
 	Output      string            `yaml:"output"`
 	Exit        map[int]exit      `yaml:"exit"`
 
-	settings.Words `yaml:",inline"`
+	settings.Phrases `yaml:",inline"`
 }
 
 // limits of a section, or of one operation; what is 0 is taken from the section, or is
@@ -58,8 +58,8 @@ const (
 	maxOutput = 8 << 20
 )
 
-// over is l where it says something, else base, else the default.
-func (l limits) over(base limits) limits {
+// withDefaults is l where it says something, else base, else the default.
+func (l limits) withDefaults(base limits) limits {
 	pick := func(values ...int64) int64 {
 		for _, v := range values {
 			if v != 0 {

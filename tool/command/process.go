@@ -36,7 +36,7 @@ type ending struct {
 	code           int            // of the exit; -1 where a signal ended it
 	signal         syscall.Signal // that ended it; 0 for none
 	why            error          // errTime, errStopped or errAlone, where we ended it; nil where it ended by itself
-	took           time.Duration
+	duration       time.Duration
 	stdout, stderr *capture
 }
 
@@ -77,7 +77,7 @@ func (j job) run(ctx context.Context, r *settings.Redactor) (ending, error) {
 	var streams sync.WaitGroup
 	streams.Go(func() { e.stdout.read(pipes.stdout) })
 	streams.Go(func() { e.stderr.read(pipes.stderr) })
-	pipes.feed(&streams)
+	pipes.writeInput(&streams)
 	g := &group{leader: cmd.Process.Pid, ended: make(chan struct{})}
 	var watching sync.WaitGroup
 	watching.Go(func() { e.why = g.watch(ctx, j.limits) })
@@ -87,7 +87,7 @@ func (j job) run(ctx context.Context, r *settings.Redactor) (ending, error) {
 		watching.Wait()
 	})
 	drain(&streams, pipes)
-	e.took = time.Since(began)
+	e.duration = time.Since(began)
 	e.code = cmd.ProcessState.ExitCode()
 	if status, is := cmd.ProcessState.Sys().(syscall.WaitStatus); is && status.Signaled() {
 		e.signal = status.Signal()
@@ -170,9 +170,9 @@ func (p *pipes) in(text []byte) (*os.File, error) {
 	return read, nil
 }
 
-// feed writes what the program is to read. One that does not read it is not waited for:
+// writeInput writes what the program is to read. One that does not read it is not waited for:
 // its end closes the pipe.
-func (p *pipes) feed(owned *sync.WaitGroup) {
+func (p *pipes) writeInput(owned *sync.WaitGroup) {
 	for _, in := range p.inputs {
 		owned.Go(func() {
 			_, _ = in.to.Write(in.text)

@@ -56,7 +56,7 @@ func (p *program) run(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, refuse(utp.CodeUpstreamUnavailable, "%s did not start: %s", p.Program, r.Text([]byte(notStarted(err))))
 	}
-	return p.told(e, r)
+	return p.result(e, r)
 }
 
 // prepare makes a job of a call. What is wrong with its arguments shows here, before
@@ -109,7 +109,7 @@ func (p *program) unready(err error) error {
 	if errors.Is(err, programs.ErrChanged) {
 		return refuse(utp.CodeChangedSinceReview, "%s changed since review. "+advice+p.Tool+"`", p.Program)
 	}
-	if wrong, is := errors.AsType[*programs.PlaceError](err); is {
+	if wrong, is := errors.AsType[*programs.LocationError](err); is {
 		return refuse(utp.CodeChangedSinceReview, "%s changed since review: %s. "+advice+p.Tool+"`", p.Program, wrong.Error())
 	}
 	return refuse(utp.CodeUpstreamUnavailable, "%s was not run: no private copy of it can be made: %s", p.Program, cause.Of(err))
@@ -134,8 +134,8 @@ func notStarted(err error) string {
 // strange is an argument that the template knows nothing of.
 func (p *program) strange(args map[string]jsontext.Value) string {
 	for name := range args {
-		placed := slices.ContainsFunc(p.template, func(a argument) bool { return a.Place == name })
-		if !placed && name != p.stdin && p.Folder != "{"+name+"}" {
+		used := slices.ContainsFunc(p.template, func(a argument) bool { return a.Placeholder == name })
+		if !used && name != p.stdin && p.Folder != "{"+name+"}" {
 			return settings.Clip(name, 80)
 		}
 	}
@@ -177,8 +177,8 @@ func (p *program) environment(call string, secrets map[string]string) []string {
 	return env
 }
 
-// told makes a result of a run.
-func (p *program) told(e ending, r *settings.Redactor) (tool.Result, error) {
+// result makes a result of a run.
+func (p *program) result(e ending, r *settings.Redactor) (tool.Result, error) {
 	out := Result{ExitCode: e.code, OutputCut: e.stdout.cut(), OutputBytes: e.stdout.total}
 	start := e.stdout.start(r)
 	out.Output = tool.Readable(string(start))
@@ -205,7 +205,7 @@ func (p *program) told(e ending, r *settings.Redactor) (tool.Result, error) {
 
 // ended tells of a run that we have ended. What it had done by then is known to nobody.
 func (p *program) ended(e ending, out Result) (tool.Result, error) {
-	words := fmt.Sprintf("the command was ended after %s, because %v; what it had done by then is not known", e.took.Round(1e6), e.why)
+	words := fmt.Sprintf("the command was ended after %s, because %v; what it had done by then is not known", e.duration.Round(1e6), e.why)
 	failure := &utp.ToolError{Code: utp.CodeStopped, Message: words, Source: utp.SourceTool}
 	status := utp.StatusCanceled
 	switch {
@@ -219,8 +219,8 @@ func (p *program) ended(e ending, out Result) (tool.Result, error) {
 
 // judged reads the exit code.
 func (p *program) judged(e ending, out Result) (utp.Status, *utp.ToolError) {
-	means, said := p.Exit[e.code]
-	if !said {
+	means, mapped := p.Exit[e.code]
+	if !mapped {
 		means = exit{Status: string(utp.StatusFailed)}
 		if e.code == 0 {
 			means.Status = string(utp.StatusSuccess)

@@ -69,7 +69,7 @@ func Load(in settings.Section, o Options) (*Service, error) {
 	s := &Service{target: c.Target, copies: programs.NewCopies(o.Private)}
 	seen := map[string]bool{}
 	for i, op := range c.Operations {
-		p := &program{operation: op, limits: op.Limits.over(c.Limits), secrets: c.Secrets, shared: c.Environment, copies: s.copies, o: o}
+		p := &program{operation: op, limits: op.Limits.withDefaults(c.Limits), secrets: c.Secrets, shared: c.Environment, copies: s.copies, o: o}
 		fault := func(found, expected string, path ...any) error {
 			return in.Fault(append([]any{"operations", i}, path...), found, expected, "")
 		}
@@ -136,7 +136,7 @@ func (p *program) check(target string, fault faultAt) error {
 	}
 	p.definition, err = settings.Offer{
 		Target: target, Tool: p.Tool, Description: p.Description, Class: p.Class, Risk: p.Risk, Parameters: schema, Meaning: p.meaning(),
-		Program: &settings.Program{Path: p.Program, SHA256: p.bound.SHA256()}, Words: p.Words,
+		Program: &settings.Program{Path: p.Program, SHA256: p.bound.SHA256()}, Phrases: p.Phrases,
 	}.Definition()
 	if err != nil {
 		return fault(err.Error(), "", "tool")
@@ -173,7 +173,7 @@ func (p *program) checkProgram(fault faultAt) error {
 	}
 	var err error
 	if p.bound, err = programs.Bind(p.Program); err != nil {
-		if wrong, is := errors.AsType[*programs.PlaceError](err); is {
+		if wrong, is := errors.AsType[*programs.LocationError](err); is {
 			return fault(wrong.Found, wrong.Expected, "program")
 		}
 		return fault(err.Error(), "", "program")
@@ -185,7 +185,7 @@ func (p *program) checkStdin(properties map[string]jsontext.Value, fault faultAt
 	if p.Stdin == "" {
 		return nil
 	}
-	match := placeForm.FindStringSubmatch(p.Stdin)
+	match := wholePlaceholder.FindStringSubmatch(p.Stdin)
 	if len(match) < 2 || properties[match[1]] == nil {
 		return fault(fmt.Sprintf("it is %q", p.Stdin), "a place such as {text}, for a property of the parameters", "stdin")
 	}
@@ -248,8 +248,8 @@ func (p *program) checkExit(fault faultAt) error {
 // unused is a property without a place.
 func (p *program) unused(properties map[string]jsontext.Value) string {
 	for name := range properties {
-		placed := slices.ContainsFunc(p.template, func(a argument) bool { return a.Place == name })
-		if !placed && name != p.stdin && p.Folder != "{"+name+"}" {
+		used := slices.ContainsFunc(p.template, func(a argument) bool { return a.Placeholder == name })
+		if !used && name != p.stdin && p.Folder != "{"+name+"}" {
 			return name
 		}
 	}

@@ -55,7 +55,7 @@ func (p *program) checkShell(fault faultAt) error { return p.checkRun(p.Program,
 func (p *program) checkRun(path string, first int, fault faultAt) error {
 	name, words := programName(path), p.template[first:]
 	switch {
-	case name == "busybox" && len(words) > 0 && words[0].Place == "":
+	case name == "busybox" && len(words) > 0 && words[0].Placeholder == "":
 		return p.checkRun(words[0].Literal, first+1, fault) // the program within
 	case slices.Contains(launchers, name):
 		return p.checkLaunched(first, fault)
@@ -71,11 +71,11 @@ func (p *program) checkRun(path string, first int, fault faultAt) error {
 func (p *program) checkLaunched(first int, fault faultAt) error {
 	named := false
 	for i, a := range p.template[first:] {
-		if a.Place != "" && !named {
+		if a.Placeholder != "" && !named {
 			return fault("it starts what an agent may name", "the full path of what it starts, before every place", "argv", first+i)
 		}
 		words := strings.Fields(a.Literal) // env -S takes several as one
-		if a.Place != "" || len(words) == 0 {
+		if a.Placeholder != "" || len(words) == 0 {
 			continue
 		}
 		if known(programName(words[0])) {
@@ -89,7 +89,7 @@ func (p *program) checkLaunched(first int, fault faultAt) error {
 // checkHanded refuses all that is an agent's.
 func (p *program) checkHanded(first int, name string, fault faultAt) error {
 	const want = "a program of your own that calls it"
-	if i := slices.IndexFunc(p.template[first:], func(a argument) bool { return a.Place != "" }); i >= 0 {
+	if i := slices.IndexFunc(p.template[first:], func(a argument) bool { return a.Placeholder != "" }); i >= 0 {
 		return fault(name+" would hand what an agent has written to a shell or another program", want, "argv", first+i)
 	}
 	if p.Stdin != "" {
@@ -105,7 +105,7 @@ func (p *program) checkScript(first int, fault faultAt) error {
 	words := p.template[first:]
 	for i, a := range words {
 		option := i > 0 && strings.HasPrefix(words[i-1].Literal, "-") && words[i-1].Literal != "--"
-		if a.Place != "" && (i == 0 || option || a.Option != "" || !words[:i].script()) {
+		if a.Placeholder != "" && (i == 0 || option || a.Option != "" || !words[:i].script()) {
 			return fault(what, want, "argv", first+i)
 		}
 	}
@@ -117,7 +117,7 @@ func (p *program) checkScript(first int, fault faultAt) error {
 
 // script reports whether there is a literal that is not an option.
 func (t template) script() bool {
-	return slices.ContainsFunc(t, func(a argument) bool { return a.Place == "" && !strings.HasPrefix(a.Literal, "-") })
+	return slices.ContainsFunc(t, func(a argument) bool { return a.Placeholder == "" && !strings.HasPrefix(a.Literal, "-") })
 }
 
 // fromInput reports whether an option may have a shell read its script where it reads its

@@ -84,15 +84,15 @@ var (
 	errEnding  = errors.New("its service was ending, or had lost the call")
 )
 
-// lastWords is how long a call with an effect may go on after its service was told to end. It is shorter than what the service has.
-const lastWords = 3 * time.Second
+// effectGrace is how long a call with an effect may go on after its service was told to end. It is shorter than what the service has.
+const effectGrace = 3 * time.Second
 
 // call sends the call, once.
 func (s *Server) call(ctx context.Context, conn *connection, upstream string, c *tool.Call) (tool.Result, error) {
 	f, a := &flight{call: c}, &attempt{}
-	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	callCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
-	own = context.WithValue(context.WithValue(own, flightKey{}, f), attemptKey{}, a)
+	callCtx = context.WithValue(context.WithValue(callCtx, flightKey{}, f), attemptKey{}, a)
 	limit := time.AfterFunc(s.c.Limits.Time, func() { cancel(errTime) })
 	defer limit.Stop()
 	last := time.AfterFunc(time.Hour, func() { cancel(errEnding) })
@@ -103,38 +103,38 @@ func (s *Server) call(ctx context.Context, conn *connection, upstream string, c 
 		case errors.Is(why, tool.ErrTimeout):
 			cancel(errTime)
 		case errors.Is(why, tool.ErrEnding), errors.Is(why, tool.ErrLost):
-			last.Reset(lastWords)
+			last.Reset(effectGrace)
 		default:
 			cancel(errStopped)
 		}
 	})
 	defer deaf()
-	conn.take(c.ID, f)
+	conn.add(c.ID, f)
 	defer conn.drop(c.ID)
 	began, before := time.Now(), conn.link.written()
 	// The token is set by hand: the SDK's own way panics on what is neither a text nor a whole number.
-	got, err := conn.session.CallTool(own, &mcp.CallToolParams{
+	got, err := conn.session.CallTool(callCtx, &mcp.CallToolParams{
 		Name: upstream, Arguments: json.RawMessage(c.Args), Meta: mcp.Meta{"progressToken": c.ID, "earshot/call": c.ID},
 	})
 	if err == nil {
-		return f.told(got, conn.redactor)
+		return f.result(got, conn.redactor)
 	}
 	return tool.Result{}, s.failed(failure{
-		err: err, why: context.Cause(own), took: time.Since(began), class: c.Class, attempt: a, flight: f, conn: conn,
+		err: err, why: context.Cause(callCtx), duration: time.Since(began), class: c.Class, attempt: a, flight: f, conn: conn,
 		unsent: conn.link.written() == before && a.sent.Load() == 0,
 	})
 }
 
 // failure is a call that has no result.
 type failure struct {
-	err     error
-	why     error // why we have ended it; nil where we have not
-	took    time.Duration
-	class   utp.Class
-	unsent  bool // nothing of it has left
-	attempt *attempt
-	flight  *flight
-	conn    *connection
+	err      error
+	why      error // why we have ended it; nil where we have not
+	duration time.Duration
+	class    utp.Class
+	unsent   bool // nothing of it has left
+	attempt  *attempt
+	flight   *flight
+	conn     *connection
 }
 
 // The codes of errors that the SDK makes itself, in the form of a server's: the connection is closing, or the transport failed.
@@ -185,7 +185,7 @@ func (s *Server) failed(f failure) error {
 
 // refusal is an error with which the server answered.
 func (f failure) refusal(wire *jsonrpc.Error) error {
-	e := &utp.ToolError{Code: utp.CodeInternalError, Source: utp.SourceTool, Message: f.flight.words(string(f.conn.redactor.Text([]byte(wire.Message))))}
+	e := &utp.ToolError{Code: utp.CodeInternalError, Source: utp.SourceTool, Message: f.flight.withDeclined(string(f.conn.redactor.Text([]byte(wire.Message))))}
 	switch wire.Code {
 	case jsonrpc.CodeInvalidParams, jsonrpc.CodeInvalidRequest:
 		e.Code = utp.CodeBadRequest
@@ -198,7 +198,7 @@ func (f failure) refusal(wire *jsonrpc.Error) error {
 // cut tells of a call that we have ended: the server was told, and what it had done by then is not known.
 func (s *Server) cut(f failure) error {
 	e := &utp.ToolError{Source: utp.SourceTool, Code: utp.CodeStopped}
-	e.Message = fmt.Sprintf("the call was cancelled at the MCP server %s after %s, because %v; what it had done by then is not known", s.name, f.took.Round(time.Millisecond), f.why)
+	e.Message = fmt.Sprintf("the call was cancelled at the MCP server %s after %s, because %v; what it had done by then is not known", s.name, f.duration.Round(time.Millisecond), f.why)
 	switch {
 	case errors.Is(f.why, errStopped):
 	case !f.class.Repeatable():

@@ -47,11 +47,11 @@ const (
 	maxMessage     = 64 << 20
 )
 
-var secretPlace = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var secretPlaceholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // fill puts secrets into a text.
 func fill(text string, secrets map[string]string) string {
-	return secretPlace.ReplaceAllStringFunc(text, func(place string) string { return secrets[place[1:len(place)-1]] })
+	return secretPlaceholder.ReplaceAllStringFunc(text, func(placeholder string) string { return secrets[placeholder[1:len(placeholder)-1]] })
 }
 
 // used are the names of the secrets that the server is given.
@@ -59,7 +59,7 @@ func (c config) used() []string {
 	var names []string
 	for _, texts := range []map[string]string{c.Environment, c.Headers} {
 		for _, text := range texts {
-			for _, match := range secretPlace.FindAllStringSubmatch(text, -1) {
+			for _, match := range secretPlaceholder.FindAllStringSubmatch(text, -1) {
 				names = append(names, match[1])
 			}
 		}
@@ -94,7 +94,7 @@ func (s *Server) load(in settings.Section) error {
 	}
 	for field, texts := range map[string]map[string]string{"environment": s.c.Environment, "headers": s.c.Headers} {
 		for _, name := range slices.Sorted(maps.Keys(texts)) {
-			for _, match := range secretPlace.FindAllStringSubmatch(texts[name], -1) {
+			for _, match := range secretPlaceholder.FindAllStringSubmatch(texts[name], -1) {
 				if _, known := s.c.Secrets[match[1]]; !known {
 					return fault("there is no secret "+match[1]+" in the server's secrets", "", field, name)
 				}

@@ -37,7 +37,7 @@ type connection struct {
 	announces bool
 	changed   chan struct{} // of one place: the tools are to be listed
 	stale     atomic.Bool   // they have changed since they were listed last
-	gone      chan struct{} // closed when the session has ended
+	ended     chan struct{} // closed when the session has ended
 	broken    error         // once gone is closed
 
 	mu      sync.Mutex
@@ -52,7 +52,7 @@ func (s *Server) connect(ctx context.Context) (*connection, error) {
 		return nil, fmt.Errorf("it was not started: %w", err)
 	}
 	c := &connection{
-		redactor: settings.NewRedactor(secrets), changed: make(chan struct{}, 1), gone: make(chan struct{}), running: map[string]*flight{},
+		redactor: settings.NewRedactor(secrets), changed: make(chan struct{}, 1), ended: make(chan struct{}), running: map[string]*flight{},
 	}
 	if c.link, err = s.open(secrets); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (s *Server) connect(ctx context.Context) (*connection, error) {
 	}
 	go func() {
 		c.broken = c.session.Wait()
-		close(c.gone)
+		close(c.ended)
 	}()
 	c.calls = s.name
 	if r := c.session.InitializeResult(); r != nil {
@@ -133,8 +133,8 @@ func (c *connection) ending() error {
 	return errors.New("it ended: " + string(c.redactor.Text([]byte(how))))
 }
 
-// beside is what the server offers beside tools.
-func (c *connection) beside() []string {
+// otherFeatures is what the server offers beside tools.
+func (c *connection) otherFeatures() []string {
 	r := c.session.InitializeResult()
 	if r == nil || r.Capabilities == nil {
 		return nil
@@ -153,7 +153,7 @@ func (c *connection) beside() []string {
 func (c *connection) close() {
 	c.link.end()
 	_ = c.session.Close() // there is nobody left to speak to
-	<-c.gone
+	<-c.ended
 }
 
 func (c *connection) change() {
@@ -183,7 +183,7 @@ type flight struct {
 	declined []string // what the server has asked for
 }
 
-func (c *connection) take(token string, f *flight) {
+func (c *connection) add(token string, f *flight) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.running[token] = f

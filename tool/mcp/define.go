@@ -34,22 +34,22 @@ type offered struct {
 // list asks the server for its tools. Those that cannot be had are named with the reason.
 func (s *Server) list(ctx context.Context, conn *connection) (tools []offered, leftOut []error, err error) {
 	conn.stale.Store(false) // what changes from here on makes another listing
-	var told []*mcp.Tool
+	var upstream []*mcp.Tool
 	for t, err := range conn.session.Tools(ctx, nil) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("its tools cannot be listed: %s", conn.redactor.Text([]byte(err.Error())))
 		}
-		if len(told) == maxTools {
+		if len(upstream) == maxTools {
 			leftOut = append(leftOut, fmt.Errorf("it has more than %d tools; the rest is left out", maxTools))
 			break
 		}
-		told = append(told, t)
+		upstream = append(upstream, t)
 	}
 	names := map[string]int{}
-	for _, t := range told {
+	for _, t := range upstream {
 		names[s.nameOf(t.Name)]++
 	}
-	for _, t := range told {
+	for _, t := range upstream {
 		name := s.nameOf(t.Name)
 		if names[name] > 1 {
 			leftOut = append(leftOut, fmt.Errorf("the tool %.128q is left out: another one has that name here too, and it would not be known which one is meant", t.Name))

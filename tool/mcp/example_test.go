@@ -23,7 +23,7 @@ func Example() {
 		panic(err)
 	}
 	for _, s := range servers {
-		fmt.Println(s.Target(), "is at", s.Place())
+		fmt.Println(s.Target(), "is at", s.Address())
 		s.Close()
 	}
 	proposal := mcp.Propose(mcp.Claims{Tool: "list", ReadOnly: true})

@@ -20,7 +20,7 @@ type remote struct {
 	s       *Server
 	secrets map[string]string
 	base    *http.Transport
-	alive   context.Context //nolint:containedctx // The link's own life: its end ends every request.
+	linkCtx context.Context //nolint:containedctx // The link's own life: its end ends every request.
 	stop    context.CancelFunc
 	once    sync.Once
 }
@@ -32,7 +32,7 @@ func (s *Server) openHTTP(secrets map[string]string) *remote {
 		// One that has died meanwhile would leave it unknown whether the call has left.
 		DisableKeepAlives: true,
 	}}
-	r.alive, r.stop = context.WithCancel(context.Background()) //nolint:gosec // end calls it
+	r.linkCtx, r.stop = context.WithCancel(context.Background()) //nolint:gosec // end calls it
 	return r
 }
 
@@ -70,7 +70,7 @@ type attemptKey struct{}
 // RoundTrip implements [http.RoundTripper]: it adds the operator's headers, and bounds what comes back.
 func (r *remote) RoundTrip(q *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(q.Context())
-	ending := context.AfterFunc(r.alive, cancel)
+	ending := context.AfterFunc(r.linkCtx, cancel)
 	done := func() {
 		ending()
 		cancel()

@@ -199,7 +199,7 @@ func TestHTTPStop(t *testing.T) {
 	wantError(t, s.calls(ctx, s.tool("hang"), `{}`, utp.Read), utp.CodeStopped, "cancelled at the MCP server scene")
 	select {
 	case <-web.stops:
-	case <-time.After(patience):
+	case <-time.After(connectTimeout):
 		t.Error("the server was not told")
 	}
 }

@@ -63,11 +63,11 @@ func beServer(mode string) int {
 
 // mark leaves a line behind.
 func mark(word string) {
-	place := os.Getenv(placeVariable)
-	if place == "" {
+	placeholder := os.Getenv(placeVariable)
+	if placeholder == "" {
 		return
 	}
-	file, err := os.OpenFile(filepath.Join(place, "marks"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	file, err := os.OpenFile(filepath.Join(placeholder, "marks"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		panic(err)
 	}

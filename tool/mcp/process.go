@@ -197,8 +197,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.text = append(t.text, p...)
-	if over := len(t.text) - maxTail; over > 0 {
-		t.text = slices.Delete(t.text, 0, over)
+	if excess := len(t.text) - maxTail; excess > 0 {
+		t.text = slices.Delete(t.text, 0, excess)
 	}
 	return len(p), nil
 }

@@ -26,8 +26,8 @@ type Result struct {
 	Declined []string `json:"declined,omitzero"`
 }
 
-// told makes a result of an answer.
-func (f *flight) told(got *mcp.CallToolResult, r *settings.Redactor) (tool.Result, error) {
+// result makes a result of an answer.
+func (f *flight) result(got *mcp.CallToolResult, r *settings.Redactor) (tool.Result, error) {
 	raw, err := json.Marshal(got)
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("the server's answer cannot be read: %w", err)
@@ -54,11 +54,11 @@ func (f *flight) told(got *mcp.CallToolResult, r *settings.Redactor) (tool.Resul
 	if message == "" {
 		message = "the server says that it failed, and not why"
 	}
-	return tool.Result{Value: out, Status: utp.StatusFailed}, &utp.ToolError{Code: utp.CodeInternalError, Source: utp.SourceTool, Message: f.words(message)}
+	return tool.Result{Value: out, Status: utp.StatusFailed}, &utp.ToolError{Code: utp.CodeInternalError, Source: utp.SourceTool, Message: f.withDeclined(message)}
 }
 
-// words adds to a message what the server had wanted to ask.
-func (f *flight) words(message string) string {
+// withDeclined adds to a message what the server had wanted to ask.
+func (f *flight) withDeclined(message string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.declined) == 0 {

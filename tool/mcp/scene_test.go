@@ -46,7 +46,7 @@ func environment(name string) (string, bool) {
 }
 
 // section is a file with the program of the tests as its one server.
-func section(t *testing.T, mode, place, more string) string {
+func section(t *testing.T, mode, placeholder, more string) string {
 	t.Helper()
 	program, err := os.Executable()
 	if err == nil {
@@ -55,7 +55,7 @@ func section(t *testing.T, mode, place, more string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return "mcp:\n  scene:\n    command: [" + program + ", -test.run=none]\n    environment: {" + serverVariable + ": " + mode + ", " + placeVariable + ": " + place + `, TOKEN: "{token}"}` +
+	return "mcp:\n  scene:\n    command: [" + program + ", -test.run=none]\n    environment: {" + serverVariable + ": " + mode + ", " + placeVariable + ": " + placeholder + `, TOKEN: "{token}"}` +
 		"\n    secrets: {token: {env: SECRET_OF_TEST}}\n" + more
 }
 
@@ -100,9 +100,9 @@ func newScene(t *testing.T, text string) *scene {
 // stdio runs a server of a mode until the test ends, and waits for its first offer.
 func stdio(t *testing.T, mode, more string) *scene {
 	t.Helper()
-	place := ownFolder(t)
-	s := newScene(t, section(t, mode, place, more))
-	s.place = place
+	placeholder := ownFolder(t)
+	s := newScene(t, section(t, mode, placeholder, more))
+	s.place = placeholder
 	s.run()
 	s.offered()
 	return s
@@ -131,14 +131,14 @@ func (s *scene) run() {
 	})
 }
 
-// patience is longer than anything that works takes.
-const patience = time.Minute
+// connectTimeout is longer than anything that works takes.
+const connectTimeout = time.Minute
 
 func (s *scene) offered() {
 	s.t.Helper()
 	select {
 	case <-s.offers:
-	case <-time.After(patience):
+	case <-time.After(connectTimeout):
 		s.t.Fatal("nothing was offered")
 	}
 }
@@ -146,7 +146,7 @@ func (s *scene) offered() {
 // hears waits for a notice.
 func (s *scene) hears(part string) {
 	s.t.Helper()
-	end := time.After(patience)
+	end := time.After(connectTimeout)
 	for {
 		select {
 		case line := <-s.notices:
@@ -239,7 +239,7 @@ func (s *scene) awaits(word string) {
 	s.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.After(patience); !slices.Contains(s.marks(), word); {
+	for end := time.After(connectTimeout); !slices.Contains(s.marks(), word); {
 		select {
 		case <-tick.C:
 		case <-end:

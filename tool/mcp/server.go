@@ -36,12 +36,12 @@ type Options struct {
 
 // Server is one server of a section, and its tools as those of a service. It is safe for concurrent use.
 type Server struct {
-	name   string
-	c      config
-	bound  *program.Program // nil for an address
-	copies *program.Copies
-	o      Options
-	told   []string // what was left out of the last offer; of Run
+	name    string
+	c       config
+	bound   *program.Program // nil for an address
+	copies  *program.Copies
+	o       Options
+	noticed []string // what was left out of the last offer; of Run
 
 	mu        sync.Mutex
 	conn      *connection   // nil while there is none
@@ -87,8 +87,8 @@ func Load(in settings.Section, o Options) ([]*Server, error) {
 // Target is the name of the service: what the names of its tools begin with.
 func (s *Server) Target() string { return s.name }
 
-// Place says where the server is, for people: its command, or its address.
-func (s *Server) Place() string {
+// Address says where the server is, for people: its command, or its address.
+func (s *Server) Address() string {
 	if s.c.URL != "" {
 		return s.c.URL
 	}
@@ -112,12 +112,12 @@ type Offered struct {
 	Definitions []utp.Definition
 	// LeftOut says which of its tools cannot be had, and why.
 	LeftOut []error
-	// Beside is what it offers beside tools, which is not passed on: prompts, resources.
-	Beside []string
+	// OtherFeatures is what it offers beside tools, which is not passed on: prompts, resources.
+	OtherFeatures []string
 }
 
-// Look starts the server, or connects to it, lists its tools, and ends it. No tool is called.
-func (s *Server) Look(ctx context.Context) (Offered, error) {
+// Inspect starts the server, or connects to it, lists its tools, and ends it. No tool is called.
+func (s *Server) Inspect(ctx context.Context) (Offered, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.c.Limits.Start)
 	defer cancel()
 	conn, err := s.connect(ctx)
@@ -129,7 +129,7 @@ func (s *Server) Look(ctx context.Context) (Offered, error) {
 	if err != nil {
 		return Offered{}, err
 	}
-	out := Offered{Server: conn.calls, LeftOut: leftOut, Beside: conn.beside()}
+	out := Offered{Server: conn.calls, LeftOut: leftOut, OtherFeatures: conn.otherFeatures()}
 	for _, t := range tools {
 		out.Definitions = append(out.Definitions, t.Definition)
 	}
@@ -138,26 +138,26 @@ func (s *Server) Look(ctx context.Context) (Offered, error) {
 
 const (
 	maxPause = time.Minute
-	// settled is how long a list that has changed may go on changing until it is read.
-	settled = 50 * time.Millisecond
-	// steady is how long a server has to be at work before its next end counts as the first.
-	steady = time.Minute
+	// quietTime is how long a list that has changed may go on changing until it is read.
+	quietTime = 50 * time.Millisecond
+	// stableTime is how long a server has to be at work before its next end counts as the first.
+	stableTime = time.Minute
 )
 
 // Run keeps the server at work until ctx ends; it is a [tool.Source].
 func (s *Server) Run(ctx context.Context, offer tool.Offer) error {
-	pause, said := s.o.Pause, ""
+	pause, reported := s.o.Pause, ""
 	for ctx.Err() == nil {
 		began := time.Now()
-		why := cause.OneLine(cause.Of(s.attend(ctx, offer)))
+		why := cause.OneLine(cause.Of(s.runOnce(ctx, offer)))
 		if ctx.Err() != nil {
 			break
 		}
-		if time.Since(began) > steady {
-			pause, said = s.o.Pause, ""
+		if time.Since(began) > stableTime {
+			pause, reported = s.o.Pause, ""
 		}
-		if why != said {
-			said = why
+		if why != reported {
+			reported = why
 			s.noticef("%s. It is started again, first in %s", why, pause)
 		}
 		wait(ctx, pause)
@@ -179,8 +179,8 @@ func (s *Server) noticef(format string, args ...any) {
 	s.o.Notice("MCP server " + s.name + ": " + fmt.Sprintf(format, args...) + ".")
 }
 
-// attend starts the server once, and follows its tools until it ends.
-func (s *Server) attend(ctx context.Context, offer tool.Offer) error {
+// runOnce starts the server once, and follows its tools until it ends.
+func (s *Server) runOnce(ctx context.Context, offer tool.Offer) error {
 	starting, started := context.WithTimeout(ctx, s.c.Limits.Start)
 	defer started()
 	conn, err := s.connect(starting)
@@ -189,7 +189,7 @@ func (s *Server) attend(ctx context.Context, offer tool.Offer) error {
 		return err
 	}
 	defer conn.close()
-	if err := s.tell(ctx, conn, offer); err != nil {
+	if err := s.offerTools(ctx, conn, offer); err != nil {
 		s.lost(err)
 		return err
 	}
@@ -199,13 +199,13 @@ func (s *Server) attend(ctx context.Context, offer tool.Offer) error {
 		case <-ctx.Done():
 			s.lost(tool.ErrEnding)
 			return nil
-		case <-conn.gone:
+		case <-conn.ended:
 			err := conn.ending()
 			s.lost(err)
 			return err
 		case <-conn.changed:
-			wait(ctx, settled) // changes come in crowds
-			if err := s.tell(ctx, conn, offer); err != nil {
+			wait(ctx, quietTime) // changes come in crowds
+			if err := s.offerTools(ctx, conn, offer); err != nil {
 				s.lost(err)
 				return err
 			}
@@ -213,10 +213,10 @@ func (s *Server) attend(ctx context.Context, offer tool.Offer) error {
 	}
 }
 
-// tell lists the tools, and offers them.
-func (s *Server) tell(ctx context.Context, conn *connection, offer tool.Offer) error {
-	listing, listed := context.WithTimeout(ctx, s.c.Limits.Start)
-	defer listed()
+// offerTools lists the tools, and offers them.
+func (s *Server) offerTools(ctx context.Context, conn *connection, offer tool.Offer) error {
+	listing, cancel := context.WithTimeout(ctx, s.c.Limits.Start)
+	defer cancel()
 	tools, leftOut, err := s.list(listing, conn)
 	if err != nil {
 		return err
@@ -229,20 +229,20 @@ func (s *Server) tell(ctx context.Context, conn *connection, offer tool.Offer) e
 	if err := offer(ctx, served); err != nil && ctx.Err() == nil {
 		leftOut = append(leftOut, err)
 	}
-	s.sayLeftOut(leftOut)
+	s.reportLeftOut(leftOut)
 	return nil
 }
 
-// sayLeftOut tells what of an offer was left out, unless it was told of the last one.
-func (s *Server) sayLeftOut(leftOut []error) {
+// reportLeftOut tells what of an offer was left out, unless it was told of the last one.
+func (s *Server) reportLeftOut(leftOut []error) {
 	now := make([]string, 0, len(leftOut))
 	for _, err := range leftOut {
 		text := cause.OneLine(err.Error())
-		if now = append(now, text); !slices.Contains(s.told, text) {
+		if now = append(now, text); !slices.Contains(s.noticed, text) {
 			s.noticef("%s", text)
 		}
 	}
-	s.told = now
+	s.noticed = now
 }
 
 func (s *Server) set(conn *connection) {
@@ -263,12 +263,12 @@ func (s *Server) lost(why error) {
 	s.conn, s.trouble = nil, why
 }
 
-// patience is how long a call waits for a server that is just being started.
-const patience = 20 * time.Second
+// connectTimeout is how long a call waits for a server that is just being started.
+const connectTimeout = 20 * time.Second
 
 // current is the connection, which a call waits for.
 func (s *Server) current(ctx context.Context) (*connection, error) {
-	timer := time.NewTimer(min(patience, s.c.Limits.Start))
+	timer := time.NewTimer(min(connectTimeout, s.c.Limits.Start))
 	defer timer.Stop()
 	for {
 		s.mu.Lock()

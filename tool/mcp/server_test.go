@@ -256,9 +256,9 @@ func TestBadServers(t *testing.T) {
 	} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			place := ownFolder(t)
-			s := newScene(t, section(t, mode, place, "    limits: {start: 2s}\n"))
-			_, err := s.server.Look(t.Context())
+			placeholder := ownFolder(t)
+			s := newScene(t, section(t, mode, placeholder, "    limits: {start: 2s}\n"))
+			_, err := s.server.Inspect(t.Context())
 			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
 				t.Errorf("it says %v", err)
 			}
@@ -281,8 +281,8 @@ func TestBadServers(t *testing.T) {
 	})
 	t.Run("not there", func(t *testing.T) {
 		t.Parallel()
-		place := ownFolder(t)
-		s := newScene(t, section(t, "broken", place, ""))
+		placeholder := ownFolder(t)
+		s := newScene(t, section(t, "broken", placeholder, ""))
 		s.run()
 		s.hears("It is started again")
 	})
@@ -307,7 +307,7 @@ func TestProgramChanged(t *testing.T) {
 	text := section(t, "usual", dir, "")
 	text = strings.Replace(text, text[strings.Index(text, "[")+1:strings.Index(text, ",")], program, 1)
 	look := func(s *scene) (string, error) {
-		got, err := s.server.Look(t.Context())
+		got, err := s.server.Inspect(t.Context())
 		if err != nil {
 			return "", err
 		}
@@ -337,10 +337,10 @@ func TestProgramChanged(t *testing.T) {
 // TestEnds: a server that does not end by itself is ended.
 func TestEnds(t *testing.T) {
 	t.Parallel()
-	place := ownFolder(t)
-	s := newScene(t, section(t, "stubborn", place, "    limits: {start: 200ms}\n"))
+	placeholder := ownFolder(t)
+	s := newScene(t, section(t, "stubborn", placeholder, "    limits: {start: 200ms}\n"))
 	began := time.Now()
-	if _, err := s.server.Look(t.Context()); err == nil || time.Since(began) > 30*time.Second {
+	if _, err := s.server.Inspect(t.Context()); err == nil || time.Since(began) > 30*time.Second {
 		t.Errorf("after %s: %v", time.Since(began), err)
 	}
 }
@@ -372,8 +372,8 @@ func TestLoadRefuses(t *testing.T) {
 			continue
 		}
 		full := err.Error()
-		if place, is := err.(*settings.Error); is { //nolint:errorlint // it is promised
-			full += " " + place.Hint
+		if placeholder, is := err.(*settings.Error); is { //nolint:errorlint // it is promised
+			full += " " + placeholder.Hint
 		}
 		if !strings.Contains(full, want) {
 			t.Errorf("%s: %s; want %s", text, full, want)

@@ -42,13 +42,13 @@ func (k *kernel) Request(_ context.Context, op string, request []byte) ([]byte, 
 		k.registered[q.Definition.Tool] = q.Definition
 	case api.OpStart:
 		answer = k.call
-	case api.OpBeat:
-		var q api.BeatRequest
+	case api.OpHeartbeat:
+		var q api.HeartbeatRequest
 		read(&q)
 		if q.Fraction != nil {
 			k.fractions = append(k.fractions, *q.Fraction)
 		}
-		answer = api.BeatAnswer{LeaseMS: 30_000, Stop: q.Fraction != nil}
+		answer = api.HeartbeatAnswer{LeaseMS: 30_000, Stop: q.Fraction != nil}
 	case api.OpFinish:
 		var q api.FinishRequest
 		read(&q)
@@ -70,9 +70,9 @@ func (k *kernel) Commands(ctx context.Context, handle func(context.Context, tool
 // and the stop that comes back with that reaches the server.
 func TestService(t *testing.T) {
 	t.Parallel()
-	place := ownFolder(t)
-	s := newScene(t, section(t, "usual", place, ""))
-	s.place = place
+	placeholder := ownFolder(t)
+	s := newScene(t, section(t, "usual", placeholder, ""))
+	s.place = placeholder
 	k := &kernel{
 		t: t, registered: map[string]utp.Definition{}, finished: make(chan api.FinishRequest, 1), listens: make(chan func(), 1),
 		call: api.StartAnswer{
@@ -107,7 +107,7 @@ func TestService(t *testing.T) {
 		if q.Error == nil || q.Error.Code != utp.CodeStopped {
 			t.Errorf("it finished with %+v", q)
 		}
-	case <-time.After(patience):
+	case <-time.After(connectTimeout):
 		t.Fatal("it does not finish")
 	}
 	s.awaits("cancelled")

@@ -32,7 +32,7 @@ type Answer struct {
 }
 
 // answered tells of an answer.
-func (s *sending) answered(own context.Context, r *http.Response) (tool.Result, error) {
+func (s *sending) answered(callCtx context.Context, r *http.Response) (tool.Result, error) {
 	out := Answer{Status: r.StatusCode, Location: s.clean(r.Header.Get("Location"))}
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // what is not a media type is none
 	out.Media = s.clean(media)
@@ -48,7 +48,7 @@ func (s *sending) answered(own context.Context, r *http.Response) (tool.Result, 
 		}
 	case broken != nil:
 		out.Body = nil
-		status, failure = s.halfRead(own, broken, r.StatusCode)
+		status, failure = s.halfRead(callCtx, broken, r.StatusCode)
 	case unread != nil:
 		status, failure = s.unreadable(unread, r.StatusCode)
 	}
@@ -72,7 +72,7 @@ func (s *sending) read(r *http.Response) ([]byte, error) {
 // says why it cannot.
 func (s *sending) decode(out *Answer, r *http.Response, raw []byte) *utp.ToolError {
 	limit := int(s.op.limits.Response)
-	over := len(raw) > limit
+	tooLong := len(raw) > limit
 	refused := func(code utp.Code, format string, args ...any) *utp.ToolError {
 		return &utp.ToolError{Code: code, Message: fmt.Sprintf(format, args...), Source: utp.SourceTool}
 	}
@@ -83,7 +83,7 @@ func (s *sending) decode(out *Answer, r *http.Response, raw []byte) *utp.ToolErr
 	case coding != "" && coding != "identity":
 		return refused(utp.CodeResultNotSerializable, "the answer is packed (%s), which was not asked for, and is not unpacked", s.clean(coding))
 	case isJSON(out.Media) || out.Media == "text/json":
-		if over {
+		if tooLong {
 			return refused(utp.CodeTooLarge, "the answer is JSON of more than %d bytes", limit)
 		}
 		if value := jsontext.Value(s.redactor.Text(raw)); tool.Keepable(value) == nil {
@@ -93,7 +93,7 @@ func (s *sending) decode(out *Answer, r *http.Response, raw []byte) *utp.ToolErr
 		fallthrough
 	case isText(out.Media):
 		text := s.redactor.Text(raw)
-		if over {
+		if tooLong {
 			text = s.redactor.Head(raw)
 			text, out.BodyCut = text[:min(limit, len(text))], true
 		}
@@ -101,7 +101,7 @@ func (s *sending) decode(out *Answer, r *http.Response, raw []byte) *utp.ToolErr
 		return nil
 	case !s.op.binary:
 		return refused(utp.CodeResultNotSerializable, "the answer is %s; the operation takes JSON and text, unless its settings say binary", strconv.Quote(out.Media))
-	case over:
+	case tooLong:
 		return refused(utp.CodeTooLarge, "the answer is more than %d bytes", limit)
 	default:
 		out.Body, out.Base64 = base64.StdEncoding.EncodeToString(s.redactor.Text(raw)), true
@@ -157,10 +157,10 @@ func (op *operation) judged(r *http.Response) (utp.Status, *utp.ToolError) {
 }
 
 // halfRead tells of an answer that broke off. What its status says is known.
-func (s *sending) halfRead(own context.Context, broken error, code int) (utp.Status, *utp.ToolError) {
-	tooLong := errors.Is(context.Cause(own), errTooLong)
+func (s *sending) halfRead(callCtx context.Context, broken error, code int) (utp.Status, *utp.ToolError) {
+	tooLong := errors.Is(context.Cause(callCtx), errTooLong)
 	failure := &utp.ToolError{Source: utp.SourceTool, HTTPStatus: code, Code: utp.CodeUpstreamUnavailable, Retryable: s.op.class.Repeatable()}
-	failure.Message = s.clean(fmt.Sprintf("the server said %d, and its answer broke off: %s", code, s.words(broken, tooLong)))
+	failure.Message = s.clean(fmt.Sprintf("the server said %d, and its answer broke off: %s", code, s.reason(broken, tooLong)))
 	switch {
 	case s.op.class.Effectful():
 		return utp.StatusPartial, failure

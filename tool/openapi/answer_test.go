@@ -346,13 +346,13 @@ func TestStop(t *testing.T) {
 		t.Run(fmt.Sprint(tt.class, tt.after), func(t *testing.T) {
 			t.Parallel()
 			ctx, stop := context.WithCancel(within(t))
-			over := make(chan struct{})
-			defer close(over)
+			tooLong := make(chan struct{})
+			defer close(tooLong)
 			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				stop()
 				if !tt.after {
 					select {
-					case <-over:
+					case <-tooLong:
 					case <-r.Context().Done():
 					}
 				}

@@ -39,7 +39,7 @@ type operationSettings struct {
 	Binary      bool                         `yaml:"binary"`
 	Limits      limits                       `yaml:"limits"`
 
-	settings.Words `yaml:",inline"`
+	settings.Phrases `yaml:",inline"`
 }
 
 // parameterSettings are a parameter of an operation without a document. Its key is the
@@ -88,8 +88,8 @@ const (
 	stopGrace = 4 * time.Second
 )
 
-// over is l where it says something, else base, else the default.
-func (l limits) over(base limits) limits {
+// withDefaults is l where it says something, else base, else the default.
+func (l limits) withDefaults(base limits) limits {
 	first := func(values ...int64) int64 {
 		for _, v := range values {
 			if v != 0 {

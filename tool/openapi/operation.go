@@ -29,7 +29,7 @@ type operation struct {
 	body              *body
 	binary            bool
 	limits            limits
-	words             settings.Words
+	phrases           settings.Phrases
 
 	definition utp.Definition
 	shared     *shared
@@ -59,7 +59,7 @@ type shared struct {
 // bodyArg is the argument that is the body.
 const bodyArg = "body"
 
-var pathPlace = regexp.MustCompile(`\{([^{}]*)\}`)
+var pathPlaceholder = regexp.MustCompile(`\{([^{}]*)\}`)
 
 // ofDocument reads an operation of a document.
 func ofDocument(d *document, s operationSettings, base *url.URL) (*operation, *converter, error) {
@@ -148,9 +148,9 @@ func (c *converter) body(value any) (*body, error) {
 	}
 	content, _ := in["content"].(map[string]any)
 	forms := slices.Sorted(maps.Keys(content))
-	for _, spoken := range []func(string) bool{isJSON, func(m string) bool { return m == formMedia }, func(m string) bool { return m == textMedia }} {
+	for _, accepts := range []func(string) bool{isJSON, func(m string) bool { return m == formMedia }, func(m string) bool { return m == textMedia }} {
 		for _, media := range forms {
-			if !spoken(media) {
+			if !accepts(media) {
 				continue
 			}
 			b := &body{Arg: bodyArg, Media: media}
@@ -215,29 +215,29 @@ func (op *operation) finish(target string, defs map[string]any) error {
 		return fmt.Errorf("its parameters: %w", err)
 	}
 	op.definition, err = settings.Offer{
-		Target: target, Tool: op.tool, Description: op.description, Class: op.class, Risk: op.risk, Parameters: closed, Meaning: op.meaning(), Words: op.words,
+		Target: target, Tool: op.tool, Description: op.description, Class: op.class, Risk: op.risk, Parameters: closed, Meaning: op.meaning(), Phrases: op.phrases,
 	}.Definition()
 	return err
 }
 
 // nameArguments gives each place an argument of its own.
 func (op *operation) nameArguments() error {
-	taken := map[string]bool{}
+	used := map[string]bool{}
 	if op.body != nil {
-		taken[op.body.Arg] = true
+		used[op.body.Arg] = true
 	}
 	for i := range op.parameters {
 		p := &op.parameters[i]
 		if p.Arg == "" {
 			p.Arg = p.Name
 		}
-		if taken[p.Arg] {
+		if used[p.Arg] {
 			p.Arg = p.In + "_" + p.Name
 		}
-		if taken[p.Arg] {
+		if used[p.Arg] {
 			return fmt.Errorf("two parameters have the name %s", p.Name)
 		}
-		taken[p.Arg] = true
+		used[p.Arg] = true
 		if err := p.check(); err != nil {
 			return err
 		}
@@ -264,19 +264,19 @@ func (s *shared) queries(name string) bool {
 
 // checkPath demands a parameter for each place, and a place for each parameter.
 func (op *operation) checkPath() error {
-	var places []string
-	for _, match := range pathPlace.FindAllStringSubmatch(op.path, -1) {
+	var placeholders []string
+	for _, match := range pathPlaceholder.FindAllStringSubmatch(op.path, -1) {
 		if !slices.ContainsFunc(op.parameters, func(p parameter) bool { return p.In == inPath && p.Name == match[1] }) {
 			return fmt.Errorf("the place {%s} of the path has no parameter", match[1])
 		}
-		places = append(places, match[1])
+		placeholders = append(placeholders, match[1])
 	}
 	for _, p := range op.parameters {
-		if p.In == inPath && !slices.Contains(places, p.Name) {
+		if p.In == inPath && !slices.Contains(placeholders, p.Name) {
 			return fmt.Errorf("the path has no place {%s}", p.Name)
 		}
 	}
-	fixed := pathPlace.ReplaceAllString(op.path, "x")
+	fixed := pathPlaceholder.ReplaceAllString(op.path, "x")
 	u, err := url.Parse(fixed)
 	if err != nil || !strings.HasPrefix(fixed, "/") || strings.ContainsAny(fixed, "{}?#\\") || u.Host != "" || strings.HasPrefix(fixed, "//") {
 		return fmt.Errorf("%q is not a path", settings.Clip(op.path, 120))

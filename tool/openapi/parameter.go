@@ -31,9 +31,9 @@ type parameter struct {
 	schema   any
 }
 
-// ownHeaders are those that a parameter may not set: they frame the request, say where it
+// reservedHeaders are those that a parameter may not set: they frame the request, say where it
 // goes, or are the operator's.
-var ownHeaders = []string{
+var reservedHeaders = []string{
 	"host", "content-length", "content-type", "content-encoding", "transfer-encoding", "connection", "keep-alive", "upgrade", "te", "trailer", "expect",
 	"authorization", "cookie", "accept", "accept-encoding", "range", "proxy-authorization", "proxy-connection", "x-http-method-override", "x-method-override",
 	"x-http-method", "forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-original-url", "x-rewrite-url",
@@ -53,15 +53,15 @@ func (p parameter) check() error {
 		return errors.New("a parameter has no name")
 	case (p.In == inHeader || p.In == inCookie) && !httpToken(p.Name):
 		return fmt.Errorf("%q is not a %s name", p.Name, p.In)
-	case p.In == inHeader && slices.Contains(ownHeaders, strings.ToLower(p.Name)):
+	case p.In == inHeader && slices.Contains(reservedHeaders, strings.ToLower(p.Name)):
 		return fmt.Errorf("the header %s is not for an agent to set", p.Name)
 	}
 	return nil
 }
 
-// words are the values of an argument in their plain form: one for a scalar, one for
+// plainValues are the values of an argument in their plain form: one for a scalar, one for
 // each item of a list, and name and value in turn for an object.
-func words(v jsontext.Value) (list []string, kind jsontext.Kind, err error) {
+func plainValues(v jsontext.Value) (list []string, kind jsontext.Kind, err error) {
 	switch kind = v.Kind(); kind {
 	case jsontext.KindBeginArray:
 		var items []jsontext.Value
@@ -69,11 +69,11 @@ func words(v jsontext.Value) (list []string, kind jsontext.Kind, err error) {
 			return nil, kind, fmt.Errorf("cannot be read: %w", err)
 		}
 		for _, item := range items {
-			word, err := scalar(item)
+			text, err := scalar(item)
 			if err != nil {
 				return nil, kind, err
 			}
-			list = append(list, word)
+			list = append(list, text)
 		}
 	case jsontext.KindBeginObject:
 		members, err := membersOf(v)
@@ -81,15 +81,15 @@ func words(v jsontext.Value) (list []string, kind jsontext.Kind, err error) {
 			return nil, kind, err
 		}
 		for _, m := range members {
-			word, err := scalar(m.value)
+			text, err := scalar(m.value)
 			if err != nil {
 				return nil, kind, err
 			}
-			list = append(list, m.name, word)
+			list = append(list, m.name, text)
 		}
 	default:
-		word, err := scalar(v)
-		return []string{word}, kind, err
+		text, err := scalar(v)
+		return []string{text}, kind, err
 	}
 	return list, kind, nil
 }
@@ -136,16 +136,16 @@ func (p parameter) segment(v jsontext.Value) (string, error) {
 	if p.JSON {
 		return url.PathEscape(string(v)), nil
 	}
-	list, kind, err := words(v)
+	list, kind, err := plainValues(v)
 	if err != nil {
 		return "", err
 	}
 	escaped := make([]string, len(list))
-	for i, word := range list {
-		if climbs(word) {
+	for i, text := range list {
+		if climbs(text) {
 			return "", errors.New("would lead out of its place in the path, by a part that is . or .. there")
 		}
-		escaped[i] = url.PathEscape(word)
+		escaped[i] = url.PathEscape(text)
 	}
 	text := strings.Join(escaped, ",")
 	if kind == jsontext.KindBeginObject && p.Explode {
@@ -188,13 +188,13 @@ func (p parameter) query(v jsontext.Value) ([]string, error) {
 	if p.JSON {
 		return []string{name + "=" + url.QueryEscape(string(v))}, nil
 	}
-	list, kind, err := words(v)
+	list, kind, err := plainValues(v)
 	if err != nil {
 		return nil, err
 	}
 	escaped := make([]string, len(list))
-	for i, word := range list {
-		escaped[i] = strings.ReplaceAll(url.QueryEscape(word), "+", "%20")
+	for i, text := range list {
+		escaped[i] = strings.ReplaceAll(url.QueryEscape(text), "+", "%20")
 	}
 	var parts []string
 	switch {
@@ -226,7 +226,7 @@ func (p parameter) query(v jsontext.Value) ([]string, error) {
 func (p parameter) plain(v jsontext.Value) (string, error) {
 	text := string(v)
 	if !p.JSON {
-		list, kind, err := words(v)
+		list, kind, err := plainValues(v)
 		if err != nil {
 			return "", err
 		}

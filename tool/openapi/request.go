@@ -69,7 +69,7 @@ func (op *operation) request(ctx context.Context, c *tool.Call) (*http.Request, 
 func (s *shared) composed(secrets map[string]string) map[string]string {
 	all := maps.Clone(secrets)
 	for _, c := range s.credentials {
-		if name := c.Header + c.Query; all[name] == "" && secretPlace.FindString(c.Value) != c.Value {
+		if name := c.Header + c.Query; all[name] == "" && secretPlaceholder.FindString(c.Value) != c.Value {
 			all[name] = c.fill(secrets)
 		}
 	}
@@ -78,14 +78,14 @@ func (s *shared) composed(secrets map[string]string) map[string]string {
 
 // fill puts secrets in their places.
 func (c credential) fill(secrets map[string]string) string {
-	return secretPlace.ReplaceAllStringFunc(c.Value, func(place string) string { return secrets[place[1:len(place)-1]] })
+	return secretPlaceholder.ReplaceAllStringFunc(c.Value, func(placeholder string) string { return secrets[placeholder[1:len(placeholder)-1]] })
 }
 
 // unknown refuses an argument that no place takes.
 func (op *operation) unknown(args map[string]jsontext.Value) error {
 	for name := range args {
-		placed := slices.ContainsFunc(op.parameters, func(p parameter) bool { return p.Arg == name })
-		if !placed && (op.body == nil || op.body.Arg != name) {
+		used := slices.ContainsFunc(op.parameters, func(p parameter) bool { return p.Arg == name })
+		if !used && (op.body == nil || op.body.Arg != name) {
 			return refuse(utp.CodeBadRequest, "there is no argument %s", settings.Clip(name, 80))
 		}
 	}
@@ -121,8 +121,8 @@ func (op *operation) address(args map[string]jsontext.Value, secrets map[string]
 
 func (op *operation) fillPath(args map[string]jsontext.Value) (string, error) {
 	var failure error
-	path := pathPlace.ReplaceAllStringFunc(op.path, func(place string) string {
-		i := slices.IndexFunc(op.parameters, func(p parameter) bool { return p.In == inPath && p.Name == place[1:len(place)-1] })
+	path := pathPlaceholder.ReplaceAllStringFunc(op.path, func(placeholder string) string {
+		i := slices.IndexFunc(op.parameters, func(p parameter) bool { return p.In == inPath && p.Name == placeholder[1:len(placeholder)-1] })
 		p := op.parameters[i] // checkPath has found it
 		value, err := p.segment(args[p.Arg])
 		if err != nil && failure == nil {
@@ -151,7 +151,7 @@ func (op *operation) fillQuery(args map[string]jsontext.Value, secrets map[strin
 		}
 		more, err := p.query(value)
 		if err == nil && value.Kind() == jsontext.KindBeginObject && p.Style == "form" && p.Explode {
-			err = op.ownNames(p, more)
+			err = op.checkMembers(p, more)
 		}
 		if err != nil {
 			return "", fmt.Errorf("the argument %s %w", p.Arg, err)
@@ -166,9 +166,9 @@ func (op *operation) fillQuery(args map[string]jsontext.Value, secrets map[strin
 	return strings.Join(parts, "&"), nil
 }
 
-// ownNames keeps an object whose members are parameters of their own from being another
+// checkMembers keeps an object whose members are parameters of their own from being another
 // parameter.
-func (op *operation) ownNames(p parameter, parts []string) error {
+func (op *operation) checkMembers(p parameter, parts []string) error {
 	for _, part := range parts {
 		escaped, _, _ := strings.Cut(part, "=")
 		name, err := url.QueryUnescape(escaped)
@@ -231,7 +231,7 @@ func (op *operation) payload(args map[string]jsontext.Value) ([]byte, error) {
 	case !given:
 		return nil, nil
 	case op.body.Media == formMedia:
-		list, kind, err := words(value)
+		list, kind, err := plainValues(value)
 		if err != nil || kind != jsontext.KindBeginObject {
 			return nil, errors.New("is not an object of strings and numbers")
 		}
@@ -244,8 +244,8 @@ func (op *operation) payload(args map[string]jsontext.Value) ([]byte, error) {
 		if value.Kind() != jsontext.KindString {
 			return nil, errors.New("is not text")
 		}
-		word, err := scalar(value)
-		return []byte(word), err
+		text, err := scalar(value)
+		return []byte(text), err
 	default:
 		return slices.Clone(value), nil
 	}

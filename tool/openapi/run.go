@@ -29,9 +29,9 @@ var errTooLong = errors.New("it took too long")
 // run is the tool.
 func (op *operation) run(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	s := &sending{op: op, stopped: ctx}
-	own, done := s.patience(ctx)
+	callCtx, done := s.withDeadline(ctx)
 	defer done()
-	marked := context.WithValue(own, readsKey{}, !op.class.Effectful() && (op.method == http.MethodGet || op.method == http.MethodHead))
+	marked := context.WithValue(callCtx, readsKey{}, !op.class.Effectful() && (op.method == http.MethodGet || op.method == http.MethodHead))
 	traced := httptrace.WithClientTrace(marked, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { s.sent.Store(true) }})
 	r, redactor, err := op.request(traced, c)
 	if err != nil {
@@ -46,16 +46,16 @@ func (op *operation) run(ctx context.Context, c *tool.Call) (tool.Result, error)
 	}
 	response, err := op.client.Do(r)
 	if err != nil {
-		return s.lost(own, err)
+		return s.lost(callCtx, err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	return s.answered(own, response)
+	return s.answered(callCtx, response)
 }
 
-// patience bounds a request. A stop ends it at once, unless it has been sent and has an
+// withDeadline bounds a request. A stop ends it at once, unless it has been sent and has an
 // effect: then its answer, which says what has become of it, is waited for a moment.
-func (s *sending) patience(ctx context.Context) (context.Context, func()) {
-	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+func (s *sending) withDeadline(ctx context.Context) (context.Context, func()) {
+	callCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	limit := time.AfterFunc(s.op.limits.Time, func() { cancel(errTooLong) })
 	grace := time.AfterFunc(time.Hour, func() { cancel(context.Canceled) })
 	grace.Stop()
@@ -66,7 +66,7 @@ func (s *sending) patience(ctx context.Context) (context.Context, func()) {
 		}
 		cancel(context.Canceled)
 	})
-	return own, func() {
+	return callCtx, func() {
 		unhook()
 		limit.Stop()
 		grace.Stop()
@@ -76,11 +76,11 @@ func (s *sending) patience(ctx context.Context) (context.Context, func()) {
 
 // lost tells of a request without an answer. Once something may have been sent, only
 // what may be repeated has failed; of the rest nobody knows.
-func (s *sending) lost(own context.Context, err error) (tool.Result, error) {
+func (s *sending) lost(callCtx context.Context, err error) (tool.Result, error) {
 	sent, repeatable := s.sent.Load(), s.op.class.Repeatable()
 	failure := &utp.ToolError{Code: utp.CodeUpstreamUnavailable, Source: utp.SourceTool, Retryable: true}
 	status := utp.StatusFailed
-	tooLong := errors.Is(context.Cause(own), errTooLong)
+	tooLong := errors.Is(context.Cause(callCtx), errTooLong)
 	refused, isAddress := errors.AsType[*addressError](err)
 	away, isAway := errors.AsType[*awayError](err)
 	switch {
@@ -96,11 +96,11 @@ func (s *sending) lost(own context.Context, err error) (tool.Result, error) {
 		failure.Code, failure.Message = utp.CodeToolTimeout, fmt.Sprintf("no answer within %s", s.op.limits.Time)
 	case sent && !repeatable:
 		failure.Code, failure.Retryable = utp.CodeOutcomeUnknown, false
-		failure.Message = "the request was sent, and no answer came: " + s.words(err, tooLong)
+		failure.Message = "the request was sent, and no answer came: " + s.reason(err, tooLong)
 	default:
-		failure.Message = "the server could not be reached: " + s.words(err, tooLong)
+		failure.Message = "the server could not be reached: " + s.reason(err, tooLong)
 		if sent {
-			failure.Message = "the connection broke before there was an answer: " + s.words(err, tooLong)
+			failure.Message = "the connection broke before there was an answer: " + s.reason(err, tooLong)
 		}
 	}
 	failure.Message = string(s.redactor.Text([]byte(failure.Message)))
@@ -110,8 +110,8 @@ func (s *sending) lost(own context.Context, err error) (tool.Result, error) {
 	return tool.Result{Status: status}, failure
 }
 
-// words are what went wrong, without the address: it may hold a secret.
-func (s *sending) words(err error, tooLong bool) string {
+// reason are what went wrong, without the address: it may hold a secret.
+func (s *sending) reason(err error, tooLong bool) string {
 	if tooLong {
 		return fmt.Sprintf("it took longer than %s", s.op.limits.Time)
 	}

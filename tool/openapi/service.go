@@ -149,7 +149,7 @@ func (l *loader) headers() error {
 	if l.c.IdempotencyHeader != "" {
 		l.shared.idempotency = l.c.IdempotencyHeader
 	}
-	if !httpToken(l.shared.idempotency) || slices.Contains(ownHeaders, strings.ToLower(l.shared.idempotency)) {
+	if !httpToken(l.shared.idempotency) || slices.Contains(reservedHeaders, strings.ToLower(l.shared.idempotency)) {
 		return l.fault("it is not a header that can be set", "a name such as Idempotency-Key", "idempotency_header")
 	}
 	return nil
@@ -158,20 +158,20 @@ func (l *loader) headers() error {
 // framing are headers that nobody sets but the client.
 var framing = []string{"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer", "accept-encoding", "expect"}
 
-var secretPlace = regexp.MustCompile(`\{([A-Za-z0-9_]+)\}`)
+var secretPlaceholder = regexp.MustCompile(`\{([A-Za-z0-9_]+)\}`)
 
 func (l *loader) credentials() error {
 	for i, c := range l.c.Auth {
-		places := secretPlace.FindAllStringSubmatch(c.Value, -1)
+		placeholders := secretPlaceholder.FindAllStringSubmatch(c.Value, -1)
 		switch {
 		case (c.Header == "") == (c.Query == ""):
 			return l.fault("it names neither a header nor a query parameter, or both", "one of them", "auth", i)
-		case len(places) == 0:
+		case len(placeholders) == 0:
 			return l.fault("it names no secret", `a value such as "Bearer {token}", with token under secrets`, "auth", i, "value")
 		case c.Header != "" && (!httpToken(c.Header) || slices.Contains(framing, strings.ToLower(c.Header))):
 			return l.fault("it is not a header that can be set", "a name such as Authorization", "auth", i, "header")
 		}
-		for _, match := range places {
+		for _, match := range placeholders {
 			if _, known := l.c.Secrets[match[1]]; !known {
 				return l.fault("there is no secret "+match[1]+" under secrets", "", "auth", i, "value")
 			}
@@ -188,7 +188,7 @@ func (l *loader) authorities() error {
 	if l.c.CA == "" {
 		return nil
 	}
-	raw, err := settings.ReadFile(l.beside(l.c.CA), settings.MaxFile)
+	raw, err := settings.ReadFile(l.resolvePath(l.c.CA), settings.MaxFile)
 	if err != nil {
 		return l.fault(err.Error(), "a file with certificates", "ca")
 	}
@@ -199,7 +199,7 @@ func (l *loader) authorities() error {
 	return nil
 }
 
-func (l *loader) beside(path string) string {
+func (l *loader) resolvePath(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
@@ -210,7 +210,7 @@ func (l *loader) readDocument() error {
 	if l.c.Document == "" {
 		return nil
 	}
-	raw, err := settings.ReadFile(l.beside(l.c.Document), maxDocument)
+	raw, err := settings.ReadFile(l.resolvePath(l.c.Document), maxDocument)
 	if err == nil {
 		l.document, err = readDocument(raw)
 	}
@@ -240,7 +240,7 @@ func (l *loader) operation(i int) (*operation, error) {
 	if err != nil {
 		return nil, err
 	}
-	op.shared, op.limits, op.words = l.shared, s.Limits.over(l.c.Limits), s.Words
+	op.shared, op.limits, op.phrases = l.shared, s.Limits.withDefaults(l.c.Limits), s.Phrases
 	if op.tool == "" && s.Operation != "" {
 		op.tool = l.c.Target + "." + s.Operation
 	}

@@ -61,7 +61,7 @@ func Run(ctx context.Context, o Options, tools ...tool.Tool) error {
 	}
 	defer client.Close()
 	link.Client, link.card = client, o.card(s)
-	return client.Attend(ctx, s.Run)
+	return client.Reconnect(ctx, s.Run)
 }
 
 // card is what discovery tells of the service.

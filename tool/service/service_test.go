@@ -117,8 +117,8 @@ func (k *kernel) answer(_ context.Context, _ bus.Principal, op string, request [
 			Call: q.Call, Turn: "turn_1", Tool: "words.count", Args: api.Body{Inline: jsontext.Value(args)}, Fence: 1,
 			StartWithinMS: 60_000, LeaseMS: 30_000,
 		}, nil)
-	case api.OpBeat:
-		return api.EncodeAnswer(api.BeatAnswer{LeaseMS: 30_000}, nil)
+	case api.OpHeartbeat:
+		return api.EncodeAnswer(api.HeartbeatAnswer{LeaseMS: 30_000}, nil)
 	default:
 		return api.EncodeAnswer(struct{}{}, nil)
 	}
@@ -174,10 +174,10 @@ func (k *kernel) operator() (*nats.Conn, bus.Login) {
 	k.t.Helper()
 	c, err := k.server.Credentials(overseer())
 	must(k.t, err)
-	nc, err := nats.Connect(c.URL, nats.UserInfo(c.Mouth.User, c.Mouth.Password), nats.CustomInboxPrefix(c.Mouth.Inbox), nats.Timeout(patience))
+	nc, err := nats.Connect(c.URL, nats.UserInfo(c.Request.User, c.Request.Password), nats.CustomInboxPrefix(c.Request.Inbox), nats.Timeout(patience))
 	must(k.t, err)
 	k.t.Cleanup(nc.Close)
-	return nc, c.Mouth
+	return nc, c.Request
 }
 
 func must(t *testing.T, err error) {
@@ -312,7 +312,7 @@ func TestRefusals(t *testing.T) {
 		want   string
 	}{
 		{"no address", func(c *bus.Credentials) { c.URL = "" }, counting(t, run), "--nats-listen"},
-		{"another password", func(c *bus.Credentials) { c.Mouth.Password = strings.Repeat("x", 43) }, counting(t, run), "refused the credentials"},
+		{"another password", func(c *bus.Credentials) { c.Request.Password = strings.Repeat("x", 43) }, counting(t, run), "refused the credentials"},
 		{"another service", func(*bus.Credentials) {}, tool.Tool{Definition: utp.Definition{Tool: "other.x"}, Run: run}, "holds the credentials of tool/words; those of tool/other are wanted"},
 		{"no tool", func(*bus.Credentials) {}, tool.Tool{}, "tool_name"},
 	}

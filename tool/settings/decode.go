@@ -39,7 +39,7 @@ func check(node *yaml.Node, t reflect.Type, path []any) error {
 		t = t.Elem()
 	}
 	wrong := func(expected string) error {
-		return &Error{Line: node.Line, Field: place(path), Found: "it is " + kindOf(node), Expected: expected}
+		return &Error{Line: node.Line, Field: pathText(path), Found: "it is " + kindOf(node), Expected: expected}
 	}
 	switch {
 	case t == nodeType:
@@ -109,13 +109,13 @@ func unknown(line int, path []any, known []string) *Error {
 			hint = "did you mean " + near + "?"
 		}
 	}
-	return &Error{Line: line, Field: place(path), Found: "there is no such name", Hint: hint}
+	return &Error{Line: line, Field: pathText(path), Found: "there is no such name", Hint: hint}
 }
 
 // leaf tries a single value.
 func leaf(node *yaml.Node, t reflect.Type, path []any) error {
 	wrong := func(expected string) error {
-		return &Error{Line: node.Line, Field: place(path), Found: "it is " + kindOf(node), Expected: expected}
+		return &Error{Line: node.Line, Field: pathText(path), Found: "it is " + kindOf(node), Expected: expected}
 	}
 	custom := reflect.PointerTo(t).Implements(customType)
 	switch {

@@ -34,8 +34,8 @@ func (e *Error) Error() string {
 	return out.String()
 }
 
-// place writes a path as people read it.
-func place(path []any) string {
+// pathText writes a path as people read it.
+func pathText(path []any) string {
 	var out strings.Builder
 	for _, step := range path {
 		switch step := step.(type) {

@@ -31,8 +31,8 @@ type Offer struct {
 	// Claims are what somebody else says of the operation, such as the server that does it, for the operator who reviews it.
 	// They are encoded as JSON and stand in the definition's options; nothing follows from them by itself.
 	Claims any
-	// Words are what the operation says of itself to people.
-	Words Words
+	// Phrases are what the operation says of itself to people.
+	Phrases Phrases
 }
 
 // Program is a program by its content.
@@ -76,18 +76,18 @@ func (o Offer) Definition() (utp.Definition, error) {
 		return utp.Definition{}, fmt.Errorf("the meaning of %s: %w", o.Tool, err)
 	}
 	sum := sha256.Sum256(raw)
-	var own earshotOption
-	own.Meaning, own.Program = hex.EncodeToString(sum[:]), o.Program
+	var extension earshotOption
+	extension.Meaning, extension.Program = hex.EncodeToString(sum[:]), o.Program
 	if o.Claims != nil {
-		if own.Claims, err = json.Marshal(o.Claims, json.Deterministic(true)); err != nil {
+		if extension.Claims, err = json.Marshal(o.Claims, json.Deterministic(true)); err != nil {
 			return utp.Definition{}, fmt.Errorf("the claims of %s: %w", o.Tool, err)
 		}
 	}
-	members, err := o.Words.options()
+	members, err := o.Phrases.options()
 	if err != nil {
 		return utp.Definition{}, fmt.Errorf("the words of %s: %w", o.Tool, err)
 	}
-	if members[optionEarshot], err = json.Marshal(own); err != nil {
+	if members[optionEarshot], err = json.Marshal(extension); err != nil {
 		return utp.Definition{}, fmt.Errorf("the options of %s: %w", o.Tool, err)
 	}
 	options, err := json.Marshal(members, json.Deterministic(true))

@@ -12,23 +12,23 @@ import (
 // the forms in which they are commonly echoed (escaped for an address or for JSON, as the
 // usual programs write that, and as base64).
 type Redactor struct {
-	marks   []mark
-	longest int
+	replacements []replacement
+	longest      int
 }
 
-type mark struct{ secret, instead []byte }
+type replacement struct{ secret, instead []byte }
 
 // NewRedactor knows secrets by their names.
 func NewRedactor(secrets map[string]string) *Redactor {
 	r := &Redactor{}
 	for name, value := range secrets {
 		for _, form := range forms(value) {
-			r.marks = append(r.marks, mark{[]byte(form), []byte("[secret " + name + "]")})
+			r.replacements = append(r.replacements, replacement{[]byte(form), []byte("[secret " + name + "]")})
 			r.longest = max(r.longest, len(form))
 		}
 	}
 	// The longest first: one may be a part of another.
-	slices.SortFunc(r.marks, func(a, b mark) int {
+	slices.SortFunc(r.replacements, func(a, b replacement) int {
 		return cmp.Or(cmp.Compare(len(b.secret), len(a.secret)), bytes.Compare(a.secret, b.secret))
 	})
 	return r
@@ -40,7 +40,7 @@ func (r *Redactor) Margin() int { return r.longest }
 
 // Text takes the secrets out of a whole text.
 func (r *Redactor) Text(text []byte) []byte {
-	for _, m := range r.marks {
+	for _, m := range r.replacements {
 		text = bytes.ReplaceAll(text, m.secret, m.instead)
 	}
 	return text
@@ -52,7 +52,7 @@ func (r *Redactor) Head(text []byte) []byte {
 	text = r.Text(text)
 	for n := min(r.longest-1, len(text)); n > 0; n-- {
 		rest := text[len(text)-n:]
-		if slices.ContainsFunc(r.marks, func(m mark) bool { return bytes.HasPrefix(m.secret, rest) }) {
+		if slices.ContainsFunc(r.replacements, func(m replacement) bool { return bytes.HasPrefix(m.secret, rest) }) {
 			return text[:len(text)-n]
 		}
 	}
@@ -65,7 +65,7 @@ func (r *Redactor) Tail(text []byte) []byte {
 	text = r.Text(text)
 	for n := min(r.longest-1, len(text)); n > 0; n-- {
 		rest := text[:n]
-		if slices.ContainsFunc(r.marks, func(m mark) bool { return bytes.HasSuffix(m.secret, rest) }) {
+		if slices.ContainsFunc(r.replacements, func(m replacement) bool { return bytes.HasSuffix(m.secret, rest) }) {
 			return text[n:]
 		}
 	}

@@ -140,7 +140,7 @@ func (s Section) Unknown(name string, known []string) *Error {
 // A path that leads nowhere has the line of its last part that is there.
 func (s Section) Fault(path []any, found, expected, hint string) *Error {
 	full := append(append([]any(nil), s.path...), path...)
-	return &Error{Line: s.line(path), Field: place(full), Found: found, Expected: expected, Hint: hint}
+	return &Error{Line: s.line(path), Field: pathText(full), Found: found, Expected: expected, Hint: hint}
 }
 
 func (s Section) line(path []any) int {

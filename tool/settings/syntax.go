@@ -17,14 +17,14 @@ func syntaxError(err error) error {
 		text = match[2]
 	}
 	for _, row := range syntax() {
-		if strings.Contains(text, row.says) {
+		if strings.Contains(text, row.contains) {
 			return &Error{Line: line, Found: row.found, Expected: row.expected}
 		}
 	}
 	return &Error{Line: line, Found: "it is not written as YAML"}
 }
 
-type syntaxRow struct{ says, found, expected string }
+type syntaxRow struct{ contains, found, expected string }
 
 // syntax is what the YAML reader may say, the more particular first.
 func syntax() []syntaxRow {

@@ -26,7 +26,7 @@ var plainTags = []string{"", tagNull, "!!str", "!!int", "!!float", "!!bool", "!!
 // names that occur twice, values that are taken from elsewhere in it, types by name.
 func checkTree(node *yaml.Node, path []any, depth int) error {
 	wrong := func(found, expected string) error {
-		return &Error{Line: node.Line, Field: place(path), Found: found, Expected: expected}
+		return &Error{Line: node.Line, Field: pathText(path), Found: found, Expected: expected}
 	}
 	switch {
 	case depth > maxDepth:
@@ -53,7 +53,7 @@ func checkMapping(node *yaml.Node, path []any, depth int) error {
 		key := node.Content[i]
 		at := below(path, key.Value)
 		wrong := func(found, expected string) error {
-			return &Error{Line: key.Line, Field: place(at), Found: found, Expected: expected}
+			return &Error{Line: key.Line, Field: pathText(at), Found: found, Expected: expected}
 		}
 		switch first, twice := seen[key.Value]; {
 		case key.ShortTag() == tagMerge:

@@ -5,18 +5,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Words are what an operation says of itself to people where its file brings words of its own: how it asks, what is said
+// Phrases are what an operation says of itself to people where its file brings words of its own: how it asks, what is said
 // while it works, and what is said of its result. They are passed on as they stand, in the definition's options of these
 // names; anyone who reads the file has them judged.
-type Words struct {
+type Phrases struct {
 	Consent yaml.Node `yaml:"consent"`
 	Doing   yaml.Node `yaml:"doing"`
 	Result  yaml.Node `yaml:"result"`
 }
 
 // options are the words as members of a definition's options.
-func (w Words) options() (map[string]jsontext.Value, error) {
-	said := map[string]jsontext.Value{}
+func (w Phrases) options() (map[string]jsontext.Value, error) {
+	options := map[string]jsontext.Value{}
 	for name, node := range map[string]*yaml.Node{"consent": &w.Consent, "doing": &w.Doing, "result": &w.Result} {
 		if node.IsZero() {
 			continue
@@ -25,7 +25,7 @@ func (w Words) options() (map[string]jsontext.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		said[name] = raw
+		options[name] = raw
 	}
-	return said, nil
+	return options, nil
 }

@@ -27,22 +27,22 @@ func Compile(parameters jsontext.Value) (*Schema, error) {
 	w := &work{}
 	compiler.RegisterVocabulary(w.vocabulary())
 	compiler.AssertVocabs()
-	if err := compiler.AddResource(place, doc); err != nil {
+	if err := compiler.AddResource(schemaURL, doc); err != nil {
 		return nil, wrong(err)
 	}
-	compiled, err := compiler.Compile(place)
+	compiled, err := compiler.Compile(schemaURL)
 	if err != nil {
 		return nil, wrong(err)
 	}
 	return &Schema{Schema: compiled, work: w}, nil
 }
 
-// place is the name that the schema has while it is compiled; nobody is told it.
-const place = "urn:earshot:parameters"
+// schemaURL is the name that the schema has while it is compiled; nobody is told it.
+const schemaURL = "urn:earshot:parameters"
 
 func wrong(err error) error {
 	// The library names the metaschema of its own making that it puts together for [work].
-	text := strings.NewReplacer(place, "", "urn:mem:metaschema", "https://json-schema.org/draft/2020-12/schema#").Replace(err.Error())
+	text := strings.NewReplacer(schemaURL, "", "urn:mem:metaschema", "https://json-schema.org/draft/2020-12/schema#").Replace(err.Error())
 	return errors.New("it is not JSON Schema: " + strings.Join(strings.Fields(text), " "))
 }
 
@@ -75,7 +75,7 @@ func closeObjects(node any) {
 
 func speaksOfOthers(node map[string]any) bool {
 	for _, key := range []string{"additionalProperties", "unevaluatedProperties", "allOf", "anyOf", "oneOf", "$ref"} {
-		if _, said := node[key]; said {
+		if _, present := node[key]; present {
 			return true
 		}
 	}

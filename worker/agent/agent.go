@@ -29,8 +29,8 @@ type Options struct {
 	// being the agent's name. Default: what EARSHOT_CREDENTIALS names.
 	Credentials string
 	// Turns and Keep are those of [worker.Options].
-	Turns int
-	Keep  time.Duration
+	Turns  int
+	Retain time.Duration
 	// Logger takes notes without content. Default: none.
 	Logger *slog.Logger
 }
@@ -39,7 +39,7 @@ type Options struct {
 // credentials, and a connection that was refused.
 func Run(ctx context.Context, o Options, a worker.Agent) error {
 	link := &Conn{}
-	w, err := worker.New(worker.Options{Conn: link, Agent: a, Turns: o.Turns, Keep: o.Keep, Logger: o.Logger, Idle: idle})
+	w, err := worker.New(worker.Options{Conn: link, Agent: a, Turns: o.Turns, Retain: o.Retain, Logger: o.Logger, Idle: idle})
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func Run(ctx context.Context, o Options, a worker.Agent) error {
 	}
 	defer client.Close()
 	link.Client = client
-	if err := client.Attend(ctx, w.Run); err != nil {
+	if err := client.Reconnect(ctx, w.Run); err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
 	return nil
@@ -89,9 +89,9 @@ func run(args []string, a worker.Agent) int {
 // Conn is an agent's end of the bus as package worker wants it.
 type Conn struct{ *bus.Client }
 
-// Doorbell implements [worker.Conn].
-func (c Conn) Doorbell(ctx context.Context, ring func(turn string)) (func(), error) {
-	s, err := c.Doorbells(ctx, func(_ context.Context, m bus.Message) { ring(strings.Join(m.Header[utp.HeaderTurnID], "")) })
+// Wakeups implements [worker.Conn].
+func (c Conn) Wakeups(ctx context.Context, notify func(turn string)) (func(), error) {
+	s, err := c.SubscribeWakeups(ctx, func(_ context.Context, m bus.Message) { notify(strings.Join(m.Header[utp.HeaderTurnID], "")) })
 	if err != nil {
 		return nil, err
 	}

@@ -7,10 +7,10 @@ import (
 
 // Set is one group of equal files: the survivor, and those that go.
 type Set struct {
-	SHA256 string   `json:"sha256"` // of each of them, lower-case hexadecimal
-	Size   int64    `json:"size"`   // of each of them, bytes; more than 0
-	Keep   string   `json:"keep"`   // the survivor; on no list of the call
-	Delete []string `json:"delete"`
+	SHA256   string   `json:"sha256"` // of each of them, lower-case hexadecimal
+	Size     int64    `json:"size"`   // of each of them, bytes; more than 0
+	Survivor string   `json:"keep"`   // the survivor; on no list of the call
+	Delete   []string `json:"delete"`
 }
 
 // DeleteArgs is the whole list of one removal, by [Service.Delete] or [Service.Trash].
@@ -80,7 +80,7 @@ func (s *Service) remove(ctx context.Context, op string, args DeleteArgs, option
 	if err != nil {
 		r.abandon()
 	}
-	for i := r.settled; i < len(r.items); i++ {
+	for i := r.resolved; i < len(r.items); i++ {
 		r.result.leave(i)
 	}
 	if err != nil {
@@ -106,7 +106,7 @@ func (r *run) explain(err error) error {
 	}
 	failure.Effect = r.touched
 	if failure.Effect && failure.Hint == "" {
-		failure.Hint = strconv.Itoa(r.settled) + " of " + strconv.Itoa(len(r.items)) + " files were settled before; the rest is untouched"
+		failure.Hint = strconv.Itoa(r.resolved) + " of " + strconv.Itoa(len(r.items)) + " files were settled before; the rest is untouched"
 	}
 	return failure
 }
@@ -152,6 +152,6 @@ func (d *DeleteResult) record(i int, path string, e entry) {
 	case codeUnclear:
 		d.Unclear = append(d.Unclear, path)
 	default:
-		d.Refused = append(d.Refused, Refusal{Path: path, Code: e.Code, Kept: e.Kept})
+		d.Refused = append(d.Refused, Refusal{Path: path, Code: e.Code, Remains: e.Kept})
 	}
 }

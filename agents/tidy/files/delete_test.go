@@ -57,7 +57,7 @@ func TestDeleteRefuses(t *testing.T) {
 		{"a file where a folder was", nil, set("same", "a", "a/b"), files.CodeVanished},
 		{"another size", func(f *fixture) { f.write("b", "samesame") }, set("same", "a", "b"), files.CodeChanged},
 		{"another content", func(f *fixture) { f.write("b", "SAME") }, set("same", "a", "b"), files.CodeChanged},
-		{"a set of another size", nil, files.Set{SHA256: sum("same"), Size: 5, Keep: "a", Delete: []string{"b"}}, files.CodeChanged},
+		{"a set of another size", nil, files.Set{SHA256: sum("same"), Size: 5, Survivor: "a", Delete: []string{"b"}}, files.CodeChanged},
 		{"a folder", func(f *fixture) { f.swap("b", func(p string) error { return os.Mkdir(p, 0o755) }) }, set("same", "a", "b"), files.CodeNotRegular},
 		{"a link", func(f *fixture) { f.swap("b", func(p string) error { return os.Symlink("a", p) }) }, set("same", "a", "b"), files.CodeNotRegular},
 		{"a pipe", func(f *fixture) { f.swap("b", func(p string) error { return syscall.Mkfifo(p, 0o600) }) }, set("same", "a", "b"), files.CodeNotRegular},
@@ -78,16 +78,16 @@ func TestDeleteRefuses(t *testing.T) {
 			must(f.t, os.Symlink("..", f.path("out")))
 		}, set("same", "a", "out/b"), files.CodeEscapesRoot},
 		{"a private folder", func(f *fixture) { f.write(".earshot-tc_0/1", "same") }, set("same", "a", ".earshot-tc_0/1"), files.CodeEscapesRoot},
-		{"survivor missing", func(f *fixture) { must(f.t, os.Remove(f.path("a"))) }, set("same", "a", "b"), files.CodeKeepMissing},
-		{"survivor in no folder", nil, set("same", "none/a", "b"), files.CodeKeepMissing},
-		{"survivor changed", func(f *fixture) { f.write("a", "SAME") }, set("same", "a", "b"), files.CodeKeepChanged},
-		{"survivor longer", func(f *fixture) { f.write("a", "same same") }, set("same", "a", "b"), files.CodeKeepChanged},
-		{"survivor is a link", func(f *fixture) { f.swap("a", func(p string) error { return os.Symlink("b", p) }) }, set("same", "a", "b"), files.CodeKeepChanged},
-		{"survivor is a pipe", func(f *fixture) { f.swap("a", func(p string) error { return syscall.Mkfifo(p, 0o600) }) }, set("same", "a", "b"), files.CodeKeepChanged},
-		{"survivor is the file itself", nil, set("same", "b", "b"), files.CodeKeepChanged},
+		{"survivor missing", func(f *fixture) { must(f.t, os.Remove(f.path("a"))) }, set("same", "a", "b"), files.CodeSurvivorMissing},
+		{"survivor in no folder", nil, set("same", "none/a", "b"), files.CodeSurvivorMissing},
+		{"survivor changed", func(f *fixture) { f.write("a", "SAME") }, set("same", "a", "b"), files.CodeSurvivorChanged},
+		{"survivor longer", func(f *fixture) { f.write("a", "same same") }, set("same", "a", "b"), files.CodeSurvivorChanged},
+		{"survivor is a link", func(f *fixture) { f.swap("a", func(p string) error { return os.Symlink("b", p) }) }, set("same", "a", "b"), files.CodeSurvivorChanged},
+		{"survivor is a pipe", func(f *fixture) { f.swap("a", func(p string) error { return syscall.Mkfifo(p, 0o600) }) }, set("same", "a", "b"), files.CodeSurvivorChanged},
+		{"survivor is the file itself", nil, set("same", "b", "b"), files.CodeSurvivorChanged},
 		{"survivor is another name of it", func(f *fixture) {
 			f.swap("b", func(p string) error { return os.Link(f.path("a"), p) })
-		}, set("same", "a", "b"), files.CodeKeepChanged},
+		}, set("same", "a", "b"), files.CodeSurvivorChanged},
 		{"survivor outside", func(f *fixture) {
 			must(f.t, os.WriteFile(filepath.Join(filepath.Dir(f.root), "keep"), []byte("same"), 0o600))
 		}, set("same", "../keep", "b"), files.CodeEscapesRoot},
@@ -137,7 +137,7 @@ func TestDeleteRefusesTheSurvivorsOtherName(t *testing.T) {
 		}
 	})
 	got := f.remove(set("same", "a", "b", "c"))
-	if got.Deleted != 1 || !slices.Equal(got.Refused, []files.Refusal{{Path: "c", Code: files.CodeKeepChanged}}) {
+	if got.Deleted != 1 || !slices.Equal(got.Refused, []files.Refusal{{Path: "c", Code: files.CodeSurvivorChanged}}) {
 		t.Errorf("result is %+v", got)
 	}
 }
@@ -165,7 +165,7 @@ func TestDeleteRefusesSurvivorOnAnyList(t *testing.T) {
 	f.write("a", "same")
 	f.write("b", "same")
 	got := f.remove(set("same", "a", "b"), set("same", "b", "a"))
-	want := []files.Refusal{{Path: "b", Code: files.CodeKeepChanged}, {Path: "a", Code: files.CodeKeepChanged}}
+	want := []files.Refusal{{Path: "b", Code: files.CodeSurvivorChanged}, {Path: "a", Code: files.CodeSurvivorChanged}}
 	if got.Deleted != 0 || !slices.Equal(got.Refused, want) {
 		t.Errorf("result is %+v", got)
 	}

@@ -8,8 +8,8 @@ type ending interface {
 	cancel(name string)
 	// finish removes the numbered file of the private folder and says how many bytes that freed or moved.
 	finish(p *private, i int, name string, st stamp) (int64, error)
-	// place is the trash folder; empty where there is none.
-	place() string
+	// folder is the trash folder; empty where there is none.
+	folder() string
 	close()
 }
 
@@ -25,7 +25,7 @@ type unlinking struct{}
 
 func (unlinking) reserve(string) (string, error) { return "", nil }
 func (unlinking) cancel(string)                  {}
-func (unlinking) place() string                  { return "" }
+func (unlinking) folder() string                 { return "" }
 func (unlinking) close()                         {}
 
 func (unlinking) finish(p *private, i int, _ string, _ stamp) (int64, error) { return p.unlink(i) }

@@ -72,14 +72,14 @@ func (e *Error) Error() string {
 
 // failure makes an *Error that tells a lack of room, whatever sets its limit, apart from a broken disk.
 func failure(code ErrorCode, path, found, hint string, err error) *Error {
-	if more := moreRoom(err); more != "" {
+	if more := spaceHint(err); more != "" {
 		found, hint = "no room is left: "+found, more
 	}
 	return &Error{Code: code, Path: path, Found: found, Hint: hint, Err: err}
 }
 
-// moreRoom says how to get room; empty for any other failure.
-func moreRoom(err error) string {
+// spaceHint says how to get room; empty for any other failure.
+func spaceHint(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
 		return "make room on the disk"

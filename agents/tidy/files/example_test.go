@@ -46,7 +46,7 @@ func Example() {
 	fmt.Println(hashed.Hashes[0].SHA256 == hashed.Hashes[1].SHA256, err)
 
 	args := files.DeleteArgs{Root: root, Sets: []files.Set{
-		{SHA256: hashed.Hashes[0].SHA256, Size: 5, Keep: "a.txt", Delete: []string{"b.txt"}},
+		{SHA256: hashed.Hashes[0].SHA256, Size: 5, Survivor: "a.txt", Delete: []string{"b.txt"}},
 	}}
 	result, err := service.Delete(ctx, args, files.CallOptions{Call: "tc_1"})
 	fmt.Println(result.Deleted, result.Bytes, err)

@@ -119,7 +119,7 @@ func sum(content string) string {
 }
 
 func set(content, keep string, remove ...string) files.Set {
-	return files.Set{SHA256: sum(content), Size: int64(len(content)), Keep: keep, Delete: remove}
+	return files.Set{SHA256: sum(content), Size: int64(len(content)), Survivor: keep, Delete: remove}
 }
 
 func (f *fixture) args(sets ...files.Set) files.DeleteArgs {

@@ -80,7 +80,7 @@ func sizes(t *tree, paths []string, wanted bool) int64 {
 		return 0
 	}
 	for _, file := range paths {
-		if st, err := t.look(file); err == nil && st.regular() {
+		if st, err := t.stat(file); err == nil && st.regular() {
 			total += st.size
 		}
 	}

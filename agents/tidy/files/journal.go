@@ -83,7 +83,7 @@ func (s *Service) createJournal(call, op string, args DeleteArgs, more ...entry)
 	j := &journal{s: s, path: path, file: f}
 	s.step("journal", "")
 	taken, err := lock(f)
-	if err == nil && (!taken || !j.inPlace()) {
+	if err == nil && (!taken || !j.isCurrent()) {
 		// A reconciliation came between making and locking, and decided that nothing had begun.
 		j.close()
 		return nil, secondStart(path)
@@ -120,8 +120,8 @@ func journalError(path, found string, err error) error {
 	return failure(ErrJournal, path, found, "make the folder writable", err)
 }
 
-// inPlace reports whether the locked file is still the one that the path names.
-func (j *journal) inPlace() bool {
+// isCurrent reports whether the locked file is still the one that the path names.
+func (j *journal) isCurrent() bool {
 	mine, err := j.file.Stat()
 	if err != nil {
 		return false
@@ -152,7 +152,7 @@ func digest(args DeleteArgs) string {
 	write(args.Root)
 	for i := range args.Sets {
 		set := &args.Sets[i]
-		write(set.SHA256, strconv.FormatInt(set.Size, 10), set.Keep, strconv.Itoa(len(set.Delete)))
+		write(set.SHA256, strconv.FormatInt(set.Size, 10), set.Survivor, strconv.Itoa(len(set.Delete)))
 		write(set.Delete...)
 	}
 	return hex.EncodeToString(state.Sum(nil))

@@ -48,7 +48,7 @@ func writeMark(path string, now time.Time) error {
 		return err //nolint:wrapcheck // the caller adds the path.
 	}
 	m := mark{Version: markVersion, Since: now.UnixMilli()}
-	m.Folder, m.File, err = placeOf(path, f.Name())
+	m.Folder, m.File, err = inodesOf(path, f.Name())
 	if err == nil {
 		data, _ := json.Marshal(m) //nolint:errchkjson // numbers always encode.
 		_, err = f.Write(data)
@@ -68,7 +68,7 @@ func readMark(path string) (mark, error) {
 	if err != nil {
 		return mark{}, errors.Join(errNoMark, err)
 	}
-	folder, inode, err := placeOf(path, file)
+	folder, inode, err := inodesOf(path, file)
 	if err != nil {
 		return mark{}, errors.Join(errNoMark, err)
 	}
@@ -79,8 +79,8 @@ func readMark(path string) (mark, error) {
 	return m, nil
 }
 
-// placeOf gives the inode numbers of a folder and of a file in it.
-func placeOf(path, file string) (folder, inode uint64, err error) {
+// inodesOf gives the inode numbers of a folder and of a file in it.
+func inodesOf(path, file string) (folder, inode uint64, err error) {
 	outer, err := os.Stat(path)
 	if err != nil {
 		return 0, 0, err //nolint:wrapcheck // the caller adds the path.

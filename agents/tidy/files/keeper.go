@@ -22,46 +22,46 @@ func (k *keeper) turnTo(set *Set) {
 
 // check returns the empty code if the survivor is a whole file of its own that the call leaves alone.
 func (k *keeper) check(ctx context.Context, r *run, victim stamp) Code {
-	if _, listed := r.listed[k.set.Keep]; listed {
-		return CodeKeepChanged
+	if _, listed := r.listed[k.set.Survivor]; listed {
+		return CodeSurvivorChanged
 	}
 	r.tree.forget()
-	now, err := r.tree.look(k.set.Keep)
+	now, err := r.tree.stat(k.set.Survivor)
 	if err != nil {
-		return keepCode(err)
+		return survivorCode(err)
 	}
 	if !now.regular() || now.size != k.set.Size || now.identity == victim.identity {
-		return CodeKeepChanged
+		return CodeSurvivorChanged
 	}
 	if k.known && now == k.whole {
 		return ""
 	}
 	k.known = false
-	f, opened, err := r.tree.open(k.set.Keep)
+	f, opened, err := r.tree.open(k.set.Survivor)
 	if err != nil {
-		return keepCode(err)
+		return survivorCode(err)
 	}
 	defer func() { _ = f.Close() }()
 	if opened.identity == victim.identity {
-		return CodeKeepChanged
+		return CodeSurvivorChanged
 	}
 	sum, after, err := r.reader.whole(ctx, f, opened, silent())
 	if err != nil || sum != k.set.SHA256 {
-		return CodeKeepChanged
+		return CodeSurvivorChanged
 	}
 	k.whole, k.known = after, true
 	return ""
 }
 
-// keepCode translates a failure to reach the survivor.
-func keepCode(err error) Code {
+// survivorCode translates a failure to reach the survivor.
+func survivorCode(err error) Code {
 	switch {
 	case errors.Is(err, errBarred), errors.Is(err, errLinkInPath):
 		return CodeEscapesRoot
 	case errors.Is(err, fs.ErrNotExist), isNotFolder(err):
-		return CodeKeepMissing
+		return CodeSurvivorMissing
 	default:
-		return CodeKeepChanged
+		return CodeSurvivorChanged
 	}
 }
 

@@ -58,15 +58,15 @@ func (s *Service) openPrivate(t *tree, call string) (*private, error) {
 		return nil, err
 	}
 	p := &private{s: s, tree: t, name: name, dir: dir}
-	if err := p.take(); err != nil {
+	if err := p.lockFolder(); err != nil {
 		p.close()
 		return nil, err
 	}
 	return p, nil
 }
 
-// take locks the folder. A file system that locks no folders is not an obstacle: the journal's lock says the same.
-func (p *private) take() error {
+// lockFolder locks the folder. A file system that locks no folders is not an obstacle: the journal's lock says the same.
+func (p *private) lockFolder() error {
 	f, err := p.dir.Open(".")
 	if err != nil {
 		return err //nolint:wrapcheck // the callers say which folder.
@@ -171,7 +171,7 @@ func (p *private) putBack(t *tree, i int, file string) error {
 	}
 	// Whatever lies there now, by the way without links, must be this very file before its other name goes.
 	t.forget()
-	now, err := t.look(file)
+	now, err := t.stat(file)
 	if err != nil {
 		return err
 	}

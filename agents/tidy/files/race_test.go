@@ -123,25 +123,25 @@ func TestDeleteRaces(t *testing.T) {
 		{
 			"survivor gone before the move", "checked",
 			func(f *fixture) { must(f.t, os.Remove(f.path("a"))) },
-			files.CodeKeepMissing, "",
+			files.CodeSurvivorMissing, "",
 			[]string{"b ---------- same", "sub/x ---------- same"},
 		},
 		{
 			"survivor gone after the move", "moved",
 			func(f *fixture) { must(f.t, os.Remove(f.path("a"))) },
-			files.CodeKeepMissing, "",
+			files.CodeSurvivorMissing, "",
 			[]string{"b ---------- same", "sub/x ---------- same"},
 		},
 		{
 			"survivor gone at the last moment", "leaving",
 			func(f *fixture) { must(f.t, os.Remove(f.path("a"))) },
-			files.CodeKeepMissing, "",
+			files.CodeSurvivorMissing, "",
 			[]string{"b ---------- same", "sub/x ---------- same"},
 		},
 		{
 			"survivor written at the last moment", "leaving",
 			func(f *fixture) { f.write("a", "SAME") },
-			files.CodeKeepChanged, "",
+			files.CodeSurvivorChanged, "",
 			[]string{"a ---------- SAME", "b ---------- same", "sub/x ---------- same"},
 		},
 		{
@@ -149,7 +149,7 @@ func TestDeleteRaces(t *testing.T) {
 			func(f *fixture) {
 				f.swap("a", func(p string) error { return os.Link(f.path(".earshot-tc_1/0"), p) })
 			},
-			files.CodeKeepChanged, "",
+			files.CodeSurvivorChanged, "",
 			[]string{"a ---------- same", "b ---------- same", "sub/x ---------- same"},
 		},
 		{
@@ -157,7 +157,7 @@ func TestDeleteRaces(t *testing.T) {
 			func(f *fixture) {
 				f.swap("a", func(p string) error { return os.Symlink(".earshot-tc_1/0", p) })
 			},
-			files.CodeKeepChanged, "",
+			files.CodeSurvivorChanged, "",
 			[]string{"a L---------", "b ---------- same", "sub/x ---------- same"},
 		},
 	}
@@ -171,7 +171,7 @@ func TestDeleteRaces(t *testing.T) {
 			must(t, os.WriteFile(filepath.Join(filepath.Dir(f.root), "outside"), []byte("same"), 0o600))
 			f.at(row.point, "b", func() { row.act(f) })
 			got := f.remove(set("same", "a", "b"))
-			want := []files.Refusal{{Path: "b", Code: row.code, Kept: row.kept}}
+			want := []files.Refusal{{Path: "b", Code: row.code, Remains: row.kept}}
 			if got.Deleted != 0 || !slices.Equal(got.Refused, want) || len(got.Unclear) != 0 {
 				t.Errorf("result is %+v, want %+v", got, want)
 			}
@@ -198,7 +198,7 @@ func TestDeleteDoesNotFollowAFolderSwappedForALink(t *testing.T) {
 		must(t, os.Symlink("two", f.path("one")))
 	})
 	got := f.remove(set("same", "a", "one/x"))
-	want := []files.Refusal{{Path: "one/x", Code: files.CodeChanged, Kept: ".earshot-tc_1/0"}}
+	want := []files.Refusal{{Path: "one/x", Code: files.CodeChanged, Remains: ".earshot-tc_1/0"}}
 	if got.Deleted != 0 || !slices.Equal(got.Refused, want) {
 		t.Errorf("result is %+v", got)
 	}
@@ -269,11 +269,11 @@ func TestDeletePutsBackWithoutLinks(t *testing.T) {
 		})
 		got := f.remove(set("same", "a", "b"))
 		if taken == "" {
-			f.wantRefused(got, "b", files.CodeKeepMissing)
+			f.wantRefused(got, "b", files.CodeSurvivorMissing)
 			f.wantTree("b ---------- same")
 			continue
 		}
-		if got.Refused[0].Kept != ".earshot-tc_1/0" {
+		if got.Refused[0].Remains != ".earshot-tc_1/0" {
 			t.Errorf("result is %+v", got)
 		}
 		f.wantTree(".earshot-tc_1/0 ---------- same", "b ---------- "+f.content("b"))

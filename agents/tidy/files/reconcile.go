@@ -77,12 +77,12 @@ func (s *Service) Reconcile(ctx context.Context, call string, args DeleteArgs) (
 		return Unknown, b.result(), err
 	}
 	defer t.close()
-	return s.settleOpen(ctx, call, t, j, b)
+	return s.resolveOpen(ctx, call, t, j, b)
 }
 
-// settleOpen looks for the items in hand and closes the journal. A closed one is looked at again only for what a power cut
+// resolveOpen looks for the items in hand and closes the journal. A closed one is looked at again only for what a power cut
 // brought back into the private folder.
-func (s *Service) settleOpen(ctx context.Context, call string, t *tree, j *journal, b *books) (Outcome, DeleteResult, error) {
+func (s *Service) resolveOpen(ctx context.Context, call string, t *tree, j *journal, b *books) (Outcome, DeleteResult, error) {
 	p, err := s.openPrivate(t, call)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return unreadable(t.path, call, b, err)
@@ -153,7 +153,7 @@ func (l *looker) all(j *journal) error {
 		if state.before == nil && !held[i] || state.after != nil && !returned {
 			continue
 		}
-		e, err := l.look(i, state, held[i])
+		e, err := l.resolve(i, state, held[i])
 		if err != nil {
 			return err
 		}
@@ -164,9 +164,9 @@ func (l *looker) all(j *journal) error {
 	return nil
 }
 
-// look settles one item. What lies in the private folder goes back; what is gone from everywhere was removed by
+// resolve settles one item. What lies in the private folder goes back; what is gone from everywhere was removed by
 // this call only if nothing but the removal was left to do.
-func (l *looker) look(i int, state *state, held bool) (entry, error) {
+func (l *looker) resolve(i int, state *state, held bool) (entry, error) {
 	path := l.books.items[i].path
 	if held {
 		if err := l.clearTrash(state); err != nil {
@@ -179,7 +179,7 @@ func (l *looker) look(i int, state *state, held bool) (entry, error) {
 	}
 	id := identity{state.before.Dev, state.before.Ino}
 	l.tree.forget()
-	now, err := l.tree.look(path)
+	now, err := l.tree.stat(path)
 	here := err == nil && now.identity == id
 	same := here && now.size == state.before.Size && now.mtime == state.before.MTime
 	switch {
@@ -234,7 +234,7 @@ func (l *looker) clearTrash(state *state) error {
 	}
 	b := &trash{s: l.s, top: root, dir: ".", abs: state.leave.Trash}
 	defer b.close()
-	b.takeBack(state.leave.Name, identity{state.before.Dev, state.before.Ino})
+	b.releaseName(state.leave.Name, identity{state.before.Dev, state.before.Ino})
 	return nil
 }
 

@@ -59,7 +59,7 @@ func TestReconcileLooks(t *testing.T) {
 		{
 			"moved, and the place taken", "moved",
 			func(f *fixture) { f.write("b", "newer") },
-			files.DeleteResult{Refused: []files.Refusal{{Path: "b", Code: files.CodeChanged, Kept: ".earshot-tc_1/0"}}, NotReached: 1},
+			files.DeleteResult{Refused: []files.Refusal{{Path: "b", Code: files.CodeChanged, Remains: ".earshot-tc_1/0"}}, NotReached: 1},
 			[]string{".earshot-tc_1/0 ---------- same", "a ---------- same", "b ---------- newer", "c ---------- same"},
 			true,
 		},
@@ -196,7 +196,7 @@ func TestReconcileUnknown(t *testing.T) {
 		then func(f *fixture, args *files.DeleteArgs, call *string)
 		code files.ErrorCode
 	}{
-		{"other arguments", func(_ *fixture, args *files.DeleteArgs, _ *string) { args.Sets[0].Keep = "c" }, files.ErrJournal},
+		{"other arguments", func(_ *fixture, args *files.DeleteArgs, _ *string) { args.Sets[0].Survivor = "c" }, files.ErrJournal},
 		{"another call's journal", func(f *fixture, _ *files.DeleteArgs, call *string) {
 			*call = "tc_2"
 			must(f.t, os.Rename(f.journalFile(), filepath.Join(f.journal, "tc_2.jsonl")))

@@ -15,10 +15,10 @@ const (
 	CodeChanged Code = "changed"
 	// CodeVanished: nothing is there any more.
 	CodeVanished Code = "vanished"
-	// CodeKeepMissing: the survivor is not there.
-	CodeKeepMissing Code = "keep_missing"
-	// CodeKeepChanged: the survivor is not a separate, whole, regular file that the call leaves alone.
-	CodeKeepChanged Code = "keep_changed"
+	// CodeSurvivorMissing: the survivor is not there.
+	CodeSurvivorMissing Code = "keep_missing"
+	// CodeSurvivorChanged: the survivor is not a separate, whole, regular file that the call leaves alone.
+	CodeSurvivorChanged Code = "keep_changed"
 	// CodeEscapesRoot: the path leads out of the root, through a link, to another file system or into a folder of ours.
 	CodeEscapesRoot Code = "escapes_root"
 	// CodeNotRegular: a folder, link, device, pipe or socket is there.
@@ -38,9 +38,9 @@ const (
 type Refusal struct {
 	Path string `json:"path"`
 	Code Code   `json:"code"`
-	// Kept is where the file lies now, relative to the root, when it could not be put back
+	// Remains is where the file lies now, relative to the root, when it could not be put back
 	// because its place is taken or gone. Empty otherwise.
-	Kept string `json:"kept,omitempty"`
+	Remains string `json:"kept,omitempty"`
 }
 
 // codeOf gives the code for a failure to reach or read a file.

@@ -105,9 +105,9 @@ func (l *left) named(cause error) error {
 	if len(l.unclear) == 0 || !asError(cause, &failure) {
 		return cause
 	}
-	told := *failure
-	told.Hint = strconv.Itoa(len(l.unclear)) + " left in " + strconv.Quote(path.Join(l.tree.path, l.folder.name)) + ": move back by hand what is yours"
-	return &told
+	reported := *failure
+	reported.Hint = strconv.Itoa(len(l.unclear)) + " left in " + strconv.Quote(path.Join(l.tree.path, l.folder.name)) + ": move back by hand what is yours"
+	return &reported
 }
 
 // rescue puts the files in the call's private folder back where the list says they came from, if the list is the call's, their content

@@ -9,22 +9,22 @@ import (
 
 // run is one removal under way.
 type run struct {
-	s       *Service
-	op      string
-	options CallOptions
-	tree    *tree
-	items   []item
-	listed  map[string]struct{} // every path that the call removes
-	journal *journal
-	private *private // nil until the first effect
-	ending  ending
-	keep    keeper
-	reader  *reader
-	meter   *meter
-	result  DeleteResult
-	settled int  // items in the result
-	touched bool // an item was about to be touched, and the journal says so
-	middle  bool
+	s        *Service
+	op       string
+	options  CallOptions
+	tree     *tree
+	items    []item
+	listed   map[string]struct{} // every path that the call removes
+	journal  *journal
+	private  *private // nil until the first effect
+	ending   ending
+	survivor keeper
+	reader   *reader
+	meter    *meter
+	result   DeleteResult
+	resolved int  // items in the result
+	touched  bool // an item was about to be touched, and the journal says so
+	middle   bool
 }
 
 // newRun checks the arguments and takes the journal. Nothing that it does is an effect.
@@ -77,10 +77,10 @@ func checkSets(sets []Set) error {
 		set := &sets[i]
 		sum, err := hex.DecodeString(set.SHA256)
 		if err != nil || len(sum) != 32 || set.SHA256 != strings.ToLower(set.SHA256) {
-			return &Error{Code: ErrBadArgs, Path: set.Keep, Found: "the set's sha256 is not 64 lower-case hexadecimal digits"}
+			return &Error{Code: ErrBadArgs, Path: set.Survivor, Found: "the set's sha256 is not 64 lower-case hexadecimal digits"}
 		}
 		if set.Size <= 0 {
-			return &Error{Code: ErrBadArgs, Path: set.Keep, Found: "the set's size is not more than 0"}
+			return &Error{Code: ErrBadArgs, Path: set.Survivor, Found: "the set's size is not more than 0"}
 		}
 	}
 	return nil
@@ -122,7 +122,7 @@ func (r *run) one(ctx context.Context, i int) error {
 		return stopped(ctx)
 	}
 	if code != "" {
-		r.settle(i, entry{Code: code})
+		r.resolve(i, entry{Code: code})
 		return nil
 	}
 	r.s.step("checked", it.path)
@@ -135,12 +135,12 @@ func (r *run) one(ctx context.Context, i int) error {
 	r.touched = true
 	r.s.step("before", it.path)
 	if err := r.private.bring(i, it.path); err != nil {
-		return r.notTaken(i, err)
+		return r.moveFailed(i, err)
 	}
 	r.s.step("moved", it.path)
 	moved, code := r.private.check(ctx, r, i, it, victim)
 	if ctx.Err() != nil {
-		return r.giveUp(i, it, stopped(ctx))
+		return r.abandonItem(i, it, stopped(ctx))
 	}
 	if code != "" {
 		return r.putBack(i, it, code)
@@ -152,20 +152,20 @@ func (r *run) one(ctx context.Context, i int) error {
 func (r *run) finish(ctx context.Context, i int, it item, moved stamp) error {
 	name, err := r.ending.reserve(it.path)
 	if err != nil {
-		return r.giveUp(i, it, err)
+		return r.abandonItem(i, it, err)
 	}
-	if err := r.journal.leave(i, moved.links, name, r.ending.place()); err != nil {
+	if err := r.journal.leave(i, moved.links, name, r.ending.folder()); err != nil {
 		r.ending.cancel(name)
-		return r.giveUp(i, it, err)
+		return r.abandonItem(i, it, err)
 	}
 	r.s.step("leaving", it.path)
-	code := r.keep.check(ctx, r, moved)
+	code := r.survivor.check(ctx, r, moved)
 	if code == "" && !r.private.still(i, moved) {
 		code = CodeChanged
 	}
 	if ctx.Err() != nil {
 		r.ending.cancel(name)
-		return r.giveUp(i, it, stopped(ctx))
+		return r.abandonItem(i, it, stopped(ctx))
 	}
 	if code != "" {
 		r.ending.cancel(name)
@@ -174,14 +174,14 @@ func (r *run) finish(ctx context.Context, i int, it item, moved stamp) error {
 	bytes, err := r.ending.finish(r.private, i, name, moved)
 	if err != nil {
 		r.ending.cancel(name)
-		return r.giveUp(i, it, err)
+		return r.abandonItem(i, it, err)
 	}
 	r.s.step("gone", it.path)
 	if !r.middle && i >= (len(r.items)-1)/2 {
 		r.middle = true
 		r.reached(r.op + ".middle")
 	}
-	r.settle(i, entry{Bytes: bytes})
+	r.resolve(i, entry{Bytes: bytes})
 	return nil
 }
 
@@ -191,12 +191,12 @@ func (r *run) reached(point string) {
 	}
 }
 
-// settle notes what became of an item; the note reaches the disk before anything else is touched.
-func (r *run) settle(i int, e entry) {
+// resolve notes what became of an item; the note reaches the disk before anything else is touched.
+func (r *run) resolve(i int, e entry) {
 	e.Kind, e.Item = kindAfter, i
 	r.journal.after(e)
 	r.result.record(i, r.items[i].path, e)
-	r.settled++
+	r.resolved++
 }
 
 // begin is passed once, right before the first effect.
@@ -238,23 +238,23 @@ func (r *run) check(ctx context.Context, it item) (stamp, Code) {
 	if sum != it.set.SHA256 {
 		return stamp{}, CodeChanged
 	}
-	r.keep.turnTo(it.set)
-	return st, r.keep.check(ctx, r, st)
+	r.survivor.turnTo(it.set)
+	return st, r.survivor.check(ctx, r, st)
 }
 
-// notTaken sorts the failures of the move: the file lies where it lay.
-func (r *run) notTaken(i int, err error) error {
+// moveFailed sorts the failures of the move: the file lies where it lay.
+func (r *run) moveFailed(i int, err error) error {
 	code, known := codeOfMove(err)
 	if !known {
-		r.settle(i, entry{Code: codeNotReached})
+		r.resolve(i, entry{Code: codeNotReached})
 		return failure(ErrBroken, r.items[i].path, "cannot be moved", "", err)
 	}
-	r.settle(i, entry{Code: code})
+	r.resolve(i, entry{Code: code})
 	return nil
 }
 
-// giveUp puts the file back because the call must stop here.
-func (r *run) giveUp(i int, it item, cause error) error {
+// abandonItem puts the file back because the call must stop here.
+func (r *run) abandonItem(i int, it item, cause error) error {
 	return errors.Join(cause, r.putBack(i, it, codeNotReached))
 }
 
@@ -265,15 +265,15 @@ func (r *run) putBack(i int, it item, code Code) error {
 	r.s.step("restoring", it.path)
 	switch err := r.private.putBack(r.tree, i, it.path); {
 	case err == nil:
-		r.settle(i, entry{Code: code})
+		r.resolve(i, entry{Code: code})
 	case errors.Is(err, errLost):
-		r.settle(i, entry{Code: codeUnclear})
+		r.resolve(i, entry{Code: codeUnclear})
 		return &Error{
 			Code: ErrPrivateFolder, Path: it.path, Found: "was taken out of the private folder " + r.private.name + " by somebody else",
 			Err: journalErr,
 		}
 	default:
-		r.settle(i, entry{Code: CodeChanged, Kept: r.private.nameOf(i)})
+		r.resolve(i, entry{Code: CodeChanged, Kept: r.private.nameOf(i)})
 	}
 	return journalErr
 }

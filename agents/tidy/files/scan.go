@@ -55,8 +55,8 @@ type ScanResult struct {
 	Next string `json:"next"`
 	// Skipped counts what this page passed and left out, by reason.
 	Skipped map[string]int `json:"skipped"`
-	// Listed counts the files of this page and of all before it.
-	Listed int `json:"listed"`
+	// Total counts the files of this page and of all before it.
+	Total int `json:"listed"`
 	// Fixed: the root cannot be written by this user, so that nothing below it can be removed.
 	Fixed bool `json:"fixed,omitzero"`
 }
@@ -73,7 +73,7 @@ func (s *Service) Scan(ctx context.Context, args ScanArgs) (ScanResult, error) {
 		return ScanResult{}, err
 	}
 	defer t.close()
-	w := s.scans.take(args, s.now())
+	w := s.scans.claim(args, s.now())
 	if w == nil || w.top != t.stamp.identity {
 		w, err = s.newWalker(t, args.Cursor)
 		if err != nil {
@@ -85,7 +85,7 @@ func (s *Service) Scan(ctx context.Context, args ScanArgs) (ScanResult, error) {
 		return ScanResult{}, &Error{Code: ErrStopped, Path: args.Root, Found: "the scan was stopped", Err: err}
 	}
 	if result.Next != "" {
-		s.scans.keep(ScanArgs{Root: args.Root, Cursor: result.Next}, w, s.now())
+		s.scans.store(ScanArgs{Root: args.Root, Cursor: result.Next}, w, s.now())
 	}
 	return result, nil
 }

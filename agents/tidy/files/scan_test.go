@@ -369,8 +369,8 @@ func TestScanCounts(t *testing.T) {
 			must(t, err)
 			sum += len(page.Files)
 			pages++
-			if page.Listed != sum {
-				t.Errorf("restart %v, page %d: %d files in all, listed %d", restart, pages, sum, page.Listed)
+			if page.Total != sum {
+				t.Errorf("restart %v, page %d: %d files in all, listed %d", restart, pages, sum, page.Total)
 			}
 			if args.Cursor = page.Next; args.Cursor == "" {
 				break

@@ -31,8 +31,8 @@ func newScans(limit int) *scans {
 	return &scans{max: limit}
 }
 
-// take hands the walk over to one caller; nil when there is none or it is too old.
-func (s *scans) take(args ScanArgs, now time.Time) *walker {
+// claim hands the walk over to one caller; nil when there is none or it is too old.
+func (s *scans) claim(args ScanArgs, now time.Time) *walker {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.list = slices.DeleteFunc(s.list, func(w waiting) bool {
@@ -48,7 +48,7 @@ func (s *scans) take(args ScanArgs, now time.Time) *walker {
 	return nil
 }
 
-func (s *scans) keep(args ScanArgs, walk *walker, now time.Time) {
+func (s *scans) store(args ScanArgs, walk *walker, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.list = slices.DeleteFunc(s.list, func(w waiting) bool { return w.args == args })

@@ -86,8 +86,8 @@ func defaultHomeTrash() string {
 	return filepath.Join(home, ".local", "share", "Trash")
 }
 
-// ownFolders finds the folders that are never listed nor touched, by inode: names may reach them on several ways.
-func (s *Service) ownFolders() map[identity]bool {
+// serviceFolders finds the folders that are never listed nor touched, by inode: names may reach them on several ways.
+func (s *Service) serviceFolders() map[identity]bool {
 	own := map[identity]bool{}
 	for _, folder := range s.private {
 		if info, err := os.Stat(folder); err == nil {

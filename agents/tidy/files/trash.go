@@ -142,7 +142,7 @@ func (b *trash) ofDisk(topdir string) error {
 	}
 	var failures error
 	for _, dir := range candidates {
-		if err := b.ownFolder(dir); err != nil {
+		if err := b.ensureFolder(dir); err != nil {
 			failures = errors.Join(failures, err)
 			continue
 		}
@@ -152,8 +152,8 @@ func (b *trash) ofDisk(topdir string) error {
 	return failures
 }
 
-// ownFolder makes the folder, or demands that it is one, no link, ours and on the same device.
-func (b *trash) ownFolder(dir string) error {
+// ensureFolder makes the folder, or demands that it is one, no link, ours and on the same device.
+func (b *trash) ensureFolder(dir string) error {
 	if err := b.top.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err //nolint:wrapcheck // openTrash wraps it.
 	}
@@ -170,15 +170,15 @@ func (b *trash) ownFolder(dir string) error {
 
 func (b *trash) fill() error {
 	for _, sub := range []string{trashFiles, trashInfo} {
-		if err := b.ownFolder(path.Join(b.dir, sub)); err != nil {
+		if err := b.ensureFolder(path.Join(b.dir, sub)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *trash) place() string { return b.abs }
-func (b *trash) close()        { _ = b.top.Close() }
+func (b *trash) folder() string { return b.abs }
+func (b *trash) close()         { _ = b.top.Close() }
 
 func (b *trash) fileOf(name string) string { return path.Join(b.dir, trashFiles, name) }
 func (b *trash) infoOf(name string) string { return path.Join(b.dir, trashInfo, name+infoSuffix) }
@@ -191,7 +191,7 @@ func (b *trash) reserve(file string) (string, error) {
 		if try > 1 {
 			name = own + "." + strconv.Itoa(try)
 		}
-		taken, err := b.take(name, file)
+		taken, err := b.reserveName(name, file)
 		if err != nil {
 			return "", failure(ErrBroken, b.abs, "the trash cannot be written", "make the trash writable", err)
 		}
@@ -202,8 +202,8 @@ func (b *trash) reserve(file string) (string, error) {
 	return "", &Error{Code: ErrBroken, Path: b.abs, Found: "has no free name for " + own, Hint: "empty the trash"}
 }
 
-// take reports whether the name could be had.
-func (b *trash) take(name, file string) (bool, error) {
+// reserveName reports whether the name could be had.
+func (b *trash) reserveName(name, file string) (bool, error) {
 	// A file without its info is somebody's leftover, and not to be overwritten.
 	if _, err := b.top.Lstat(b.fileOf(name)); err == nil {
 		return false, nil
@@ -262,8 +262,8 @@ func (b *trash) holds(name string, id identity) bool {
 	return err == nil && stampOf(info).identity == id
 }
 
-// takeBack undoes what a crash left half done: the file still lies in the private folder, so its trash entry goes.
-func (b *trash) takeBack(name string, id identity) {
+// releaseName undoes what a crash left half done: the file still lies in the private folder, so its trash entry goes.
+func (b *trash) releaseName(name string, id identity) {
 	if b.holds(name, id) {
 		_ = b.top.Remove(b.fileOf(name))
 	}

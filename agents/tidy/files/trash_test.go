@@ -94,7 +94,7 @@ func TestTrashRefuses(t *testing.T) {
 	f.write("a", "same")
 	f.write("b", "same")
 	f.at("leaving", "b", func() { must(t, os.Remove(f.path("a"))) })
-	f.wantRefused(f.throw(set("same", "a", "b")), "b", files.CodeKeepMissing)
+	f.wantRefused(f.throw(set("same", "a", "b")), "b", files.CodeSurvivorMissing)
 	f.wantTree("b ---------- same")
 	f.wantTrashed(0)
 }

@@ -44,7 +44,7 @@ func (s *Service) openTree(path string) (*tree, error) {
 		_ = root.Close()
 		return nil, rootError(path, err)
 	}
-	t := &tree{root: root, path: path, stamp: stampOf(info), barred: s.ownFolders()}
+	t := &tree{root: root, path: path, stamp: stampOf(info), barred: s.serviceFolders()}
 	s.opened(t)
 	return t, nil
 }
@@ -85,8 +85,8 @@ func (t *tree) parent(file string) (*os.Root, string, error) {
 	return folder, base, nil
 }
 
-// look says what lies at the path, without following a link anywhere in it.
-func (t *tree) look(file string) (stamp, error) {
+// stat says what lies at the path, without following a link anywhere in it.
+func (t *tree) stat(file string) (stamp, error) {
 	folder, base, err := t.parent(file)
 	if err != nil {
 		return stamp{}, err

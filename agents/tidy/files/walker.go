@@ -96,7 +96,7 @@ func (w *walker) page(ctx context.Context, t *tree) (ScanResult, error) {
 			break
 		}
 	}
-	p.result.Listed = w.listed
+	p.result.Total = w.listed
 	return p.result, nil
 }
 

@@ -17,7 +17,7 @@ import (
 // 49152 elsewhere.
 const firstPort, ports = 12_000, 20_000
 
-const patience = 30 * time.Second
+const timeout = 30 * time.Second
 
 // Address is a loopback address that a test can listen at, leave, and listen at again. The
 // port of a listener at ":0" is not good for that: while nobody listens there, the system may
@@ -45,7 +45,7 @@ func Address(t testing.TB) string {
 // Anyone who starts the bus closes it.
 func Start(t testing.TB, o bus.Options) *bus.Server {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	for {
 		server, err := bus.Start(ctx, o)

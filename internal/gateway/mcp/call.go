@@ -47,21 +47,21 @@ type asks func(ctx context.Context, s Session, wait time.Duration) (api.AgentCal
 
 // until asks until there is a result, or until the host's patience is nearly over.
 func (g *Gateway) until(ctx context.Context, r *sdk.CallToolRequest, ask asks) (*sdk.CallToolResult, error) {
-	over := time.Now().Add(g.o.Wall)
-	tell, quiet := g.beats(ctx, r)
+	deadline := time.Now().Add(g.o.Wall)
+	report, quiet := g.reportProgress(ctx, r)
 	defer quiet()
 	request := g.requested()
 	var known api.AgentCall
-	wait := firstLook
+	wait := firstWait
 	for {
-		left := time.Until(over).Truncate(time.Second)
+		left := time.Until(deadline).Truncate(time.Second)
 		if left <= 0 && known.ID != "" {
 			return stillOpen(known), nil
 		}
 		s, err := g.at(ctx)
 		var c api.AgentCall
 		if err == nil {
-			c, err = g.look(ctx, s, known.ID, max(0, min(wait, left)), ask)
+			c, err = g.poll(ctx, s, known.ID, max(0, min(wait, left)), ask)
 		}
 		if err == nil {
 			g.stands(request, c)
@@ -72,28 +72,28 @@ func (g *Gateway) until(ctx context.Context, r *sdk.CallToolRequest, ask asks) (
 		case err == nil && c.Ended():
 			return resultOf(c), nil
 		case err == nil:
-			known, wait = c, longestLook
-			tell(c.Message)
+			known, wait = c, longestWait
+			report(c.Message)
 			continue
 		case client.Stopped(err):
-			g.settled(request)
+			g.forget(request)
 			return failed(stoppedText, c), nil
 		case hasEnded(err) && known.ID == "":
 			g.ended(s)
 			continue
-		case !lost(err) || time.Now().After(over):
-			g.settled(request)
-			return failed(wordsOf(err), known), nil
+		case !lost(err) || time.Now().After(deadline):
+			g.forget(request)
+			return failed(messageOf(err), known), nil
 		}
-		tell("Earshot cannot be reached at the moment.")
+		report("Earshot cannot be reached at the moment.")
 		if rest(ctx, pause) != nil {
 			return nil, context.Cause(ctx) //nolint:wrapcheck // the host has gone
 		}
 	}
 }
 
-// look is one request: for the call itself, or for the result of one that is known.
-func (g *Gateway) look(ctx context.Context, s Session, known string, wait time.Duration, ask asks) (api.AgentCall, error) {
+// poll is one request: for the call itself, or for the result of one that is known.
+func (g *Gateway) poll(ctx context.Context, s Session, known string, wait time.Duration, ask asks) (api.AgentCall, error) {
 	if known != "" {
 		return s.Wait(ctx, known, wait)
 	}
@@ -115,7 +115,7 @@ func lost(err error) bool {
 	return is && (e.Retry || e.Code == client.CodeUnreachable)
 }
 
-func wordsOf(err error) string {
+func messageOf(err error) string {
 	if e, is := errors.AsType[*client.Error](err); is {
 		return strings.TrimSpace("Not done: " + e.Message + ". " + e.Hint)
 	}
@@ -133,8 +133,8 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// beats tells the host how a call stands, now and then, where it has asked to be told. Quiet ends that and waits for it.
-func (g *Gateway) beats(ctx context.Context, r *sdk.CallToolRequest) (tell func(string), quiet func()) {
+// reportProgress tells the host how a call stands, now and then, where it has asked to be told. Quiet ends that and waits for it.
+func (g *Gateway) reportProgress(ctx context.Context, r *sdk.CallToolRequest) (report func(string), quiet func()) {
 	token := r.Params.GetProgressToken()
 	if token == nil {
 		return func(string) {}, func() {}
@@ -144,7 +144,7 @@ func (g *Gateway) beats(ctx context.Context, r *sdk.CallToolRequest) (tell func(
 	said := "Asked for."
 	var owned sync.WaitGroup
 	owned.Go(func() {
-		ticker := time.NewTicker(g.o.Beat)
+		ticker := time.NewTicker(g.o.ProgressInterval)
 		defer ticker.Stop()
 		for n := 1.0; ; n++ {
 			select {
@@ -160,12 +160,12 @@ func (g *Gateway) beats(ctx context.Context, r *sdk.CallToolRequest) (tell func(
 			}
 		}
 	})
-	tell = func(text string) {
+	report = func(text string) {
 		mu.Lock()
 		defer mu.Unlock()
 		said = text
 	}
-	return tell, func() {
+	return report, func() {
 		cancel()
 		owned.Wait()
 	}

@@ -43,8 +43,8 @@ type Options struct {
 	Label string
 	// Wall is after how long a call is answered that is still open; default 240 s. It has to be less than the host's own limit.
 	Wall time.Duration
-	// Beat is how often the host is told that a call is still open, where it wants to know; default 15 s.
-	Beat time.Duration
+	// ProgressInterval is how often the host is told that a call is still open, where it wants to know; default 15 s.
+	ProgressInterval time.Duration
 	// Idle is after how long without a call the session ends; default an hour.
 	Idle    time.Duration
 	Version string
@@ -52,17 +52,17 @@ type Options struct {
 }
 
 const (
-	defaultWall = 240 * time.Second
-	defaultBeat = 15 * time.Second
-	// firstLook is how long the first request for a call waits: what is quick has its result by then, and of what is not it is
+	defaultWall             = 240 * time.Second
+	defaultProgressInterval = 15 * time.Second
+	// firstWait is how long the first request for a call waits: what is quick has its result by then, and of what is not it is
 	// known what it waits for.
-	firstLook = 2 * time.Second
-	// longestLook is how long each further one does.
-	longestLook = 60 * time.Second
+	firstWait = 2 * time.Second
+	// longestWait is how long each further one does.
+	longestWait = 60 * time.Second
 	// pause is how long a lost server is left alone.
 	pause = time.Second
-	// look is how often it is asked whether the tools have changed.
-	look = time.Minute
+	// pollInterval is how often it is asked whether the tools have changed.
+	pollInterval = time.Minute
 	// goodbye is how long the end of the session may take to say.
 	goodbye = 2 * time.Second
 )
@@ -92,7 +92,7 @@ func New(o Options) *Gateway {
 }
 
 func (o Options) complete() Options {
-	o.Wall, o.Beat = cmp.Or(o.Wall, defaultWall), cmp.Or(o.Beat, defaultBeat)
+	o.Wall, o.ProgressInterval = cmp.Or(o.Wall, defaultWall), cmp.Or(o.ProgressInterval, defaultProgressInterval)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -174,8 +174,8 @@ func (g *Gateway) requested() (request string) {
 	return request
 }
 
-// settled notes that nothing is open by a request alone: its call is known, or there is none.
-func (g *Gateway) settled(request string) {
+// forget notes that nothing is open by a request alone: its call is known, or there is none.
+func (g *Gateway) forget(request string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.open, request)

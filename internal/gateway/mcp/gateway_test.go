@@ -349,11 +349,11 @@ func TestCall(t *testing.T) {
 func TestStillOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		over := began.Add(400 * time.Second)
+		deadline := began.Add(400 * time.Second)
 		open := waiting
 		open.AnswerBy = began.Add(10 * time.Minute)
 		state := func() api.AgentCall {
-			if time.Now().Before(over) {
+			if time.Now().Before(deadline) {
 				return open
 			}
 			return ended("call_7", `{"sent":true}`)
@@ -400,9 +400,9 @@ func TestProgress(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				over := time.Now().Add(40 * time.Second)
+				deadline := time.Now().Add(40 * time.Second)
 				state := func() (api.AgentCall, error) {
-					if time.Now().Before(over) {
+					if time.Now().Before(deadline) {
 						return waiting, nil
 					}
 					return ended("call_7", `{}`), nil
@@ -411,7 +411,7 @@ func TestProgress(t *testing.T) {
 					tools:  []api.AgentTool{note("note.send", utp.Irreversible, true)},
 					invoke: func(int, api.AgentInvoke, time.Duration) (api.AgentCall, error) { return state() },
 					wait: func(_ int, _ string, wait time.Duration) (api.AgentCall, error) {
-						pass(min(wait, time.Until(over)))
+						pass(min(wait, time.Until(deadline)))
 						return state()
 					},
 				}

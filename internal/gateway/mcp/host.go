@@ -44,7 +44,7 @@ func (h *HTTP) enter(ctx context.Context, from Caller, key hostKey, wall time.Du
 	}
 	one := h.hosts[key]
 	if one == nil || one.token != from.Token { // a token of the same name may be a new one
-		if one == nil && !h.roomFor(from.Credential) {
+		if one == nil && !h.makeRoom(from.Credential) {
 			return nil, &refusal{http.StatusTooManyRequests, "too many sessions of this token are in use; end one first"}
 		}
 		one = &host{key: key, token: from.Token, gateway: h.gatewayFor(from, key, wall), open: map[*exchange]struct{}{}}
@@ -59,10 +59,10 @@ func (h *HTTP) enter(ctx context.Context, from Caller, key hostKey, wall time.Du
 }
 
 var (
-	errClosing = errors.New("mcp: the server is closing")
-	errEnded   = errors.New("mcp: the host has ended its session")
-	errGivenUp = errors.New("mcp: the host has given up")
-	errAnother = errors.New("mcp: the host has opened another stream")
+	errClosing   = errors.New("mcp: the server is closing")
+	errEnded     = errors.New("mcp: the host has ended its session")
+	errAbandoned = errors.New("mcp: the host has given up")
+	errAnother   = errors.New("mcp: the host has opened another stream")
 )
 
 // gatewayFor makes the gateway of a host. The toolset is its agent's.
@@ -70,7 +70,7 @@ func (h *HTTP) gatewayFor(from Caller, key hostKey, wall time.Duration) *Gateway
 	o := Options{
 		Dial: func(ctx context.Context, _ string) (Agent, error) { return h.o.Dial(ctx, from.Token) },
 		Key:  "http\n" + key.credential + "\n" + key.name + "\n" + key.session, Holder: h.holder, Label: key.name,
-		Wall: cmp.Or(wall, h.o.Wall), Beat: h.o.Beat, Version: h.o.Version, Logger: important(h.o.Logger),
+		Wall: cmp.Or(wall, h.o.Wall), ProgressInterval: h.o.ProgressInterval, Version: h.o.Version, Logger: important(h.o.Logger),
 	}.complete()
 	m := h.toolsets[from.Credential]
 	if m == nil || m.token != from.Token { // a token of the same name may be a new one
@@ -99,9 +99,9 @@ func (h *HTTP) requests(credential string) int {
 	return n
 }
 
-// roomFor makes room for one more session of a token: it forgets the one that has been idle for longest. Where all are in use
+// makeRoom makes room for one more session of a token: it forgets the one that has been idle for longest. Where all are in use
 // there is none.
-func (h *HTTP) roomFor(credential string) bool {
+func (h *HTTP) makeRoom(credential string) bool {
 	n := 0
 	var oldest *host
 	for key, one := range h.hosts {
@@ -141,7 +141,7 @@ func (h *HTTP) cancel(one *host, id string) {
 	defer h.mu.Unlock()
 	for e := range one.open {
 		if e.id == id && id != "" {
-			e.cancel(errGivenUp)
+			e.cancel(errAbandoned)
 		}
 	}
 }

@@ -26,9 +26,9 @@ type HTTPOptions struct {
 	// Default 65 minutes.
 	Forget time.Duration
 	// Wall and Beat are those of [Options].
-	Wall, Beat time.Duration
-	Version    string
-	Logger     *slog.Logger
+	Wall, ProgressInterval time.Duration
+	Version                string
+	Logger                 *slog.Logger
 }
 
 const (
@@ -234,7 +234,7 @@ func (h *HTTP) end(w http.ResponseWriter, r *http.Request, from Caller) {
 
 // watch follows the tools of agents whose hosts listen, and forgets hosts that have been away for long.
 func (h *HTTP) watch() {
-	for rest(h.life, look) == nil {
+	for rest(h.life, pollInterval) == nil {
 		for _, m := range h.sweep() {
 			agent := m.known()
 			if agent == nil {

@@ -321,9 +321,9 @@ func TestHTTPHostCancels(t *testing.T) {
 		s := virtual(t, e, mcp.HTTPOptions{})
 		defer s.close()
 		session := s.begin("secret-1", withSessions, "a-host")
-		over := make(chan struct{})
+		deadline := make(chan struct{})
 		go func() {
-			defer close(over)
+			defer close(deadline)
 			s.status(http.MethodPost, "secret-1", withSessions, session, sends(2, withSessions, "a-host"))
 		}()
 		pass(30 * time.Second)
@@ -331,7 +331,7 @@ func TestHTTPHostCancels(t *testing.T) {
 		if status, text := s.status(http.MethodPost, "secret-1", withSessions, session, cancelled); status != http.StatusAccepted {
 			t.Errorf("%d %s", status, text)
 		}
-		<-over
+		<-deadline
 		before := e.all()
 		pass(10 * time.Minute)
 		if e.all() != before {
@@ -516,16 +516,16 @@ func TestHTTPEndWhileOpen(t *testing.T) {
 		s := virtual(t, e, mcp.HTTPOptions{})
 		defer s.close()
 		session := s.begin("secret-1", withSessions, "a-host")
-		over := make(chan struct{})
+		deadline := make(chan struct{})
 		go func() {
-			defer close(over)
+			defer close(deadline)
 			s.status(http.MethodPost, "secret-1", withSessions, session, sends(2, withSessions, "a-host"))
 		}()
 		pass(30 * time.Second)
 		if status, text := s.status(http.MethodDelete, "secret-1", withSessions, session, ""); status != http.StatusNoContent {
 			t.Errorf("%d %s", status, text)
 		}
-		<-over
+		<-deadline
 		if !strings.HasSuffix(e.all(), "\nend") {
 			t.Errorf("Earshot was asked\n%s", e.all())
 		}
@@ -537,10 +537,10 @@ func TestHTTPBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := sender(open)
 		s := virtual(t, e, mcp.HTTPOptions{Hosts: 2, Requests: 3})
-		var over sync.WaitGroup
+		var deadline sync.WaitGroup
 		ctx, cut := context.WithCancel(t.Context())
 		holds := func(token, name string) {
-			over.Go(func() {
+			deadline.Go(func() {
 				answer, err := s.plain(ctx, http.MethodPost, token, withoutSessions, "", sends(1, withoutSessions, name))
 				if err == nil {
 					_, _ = io.Copy(io.Discard, answer.Body) // it is cut
@@ -564,7 +564,7 @@ func TestHTTPBounds(t *testing.T) {
 		refused("1", "first", "requests")
 		holds("2", "third") // another token has bounds of its own
 		cut()
-		over.Wait()
+		deadline.Wait()
 		synctest.Wait()
 		e.mu.Lock()
 		e.invoke = func(int, api.AgentInvoke, time.Duration) (api.AgentCall, error) { return done(0) }

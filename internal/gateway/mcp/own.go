@@ -19,25 +19,25 @@ const (
 	askTool  = "earshot_ask"
 )
 
-var ownNames = []string{waitTool, sayTool, askTool}
+var builtinNames = []string{waitTool, sayTool, askTool}
 
-// addOwn adds them.
-func (m *toolset) addOwn() {
+// addBuiltins adds them.
+func (m *toolset) addBuiltins() {
 	no := false
-	looks := &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no}
+	readOnly := &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no}
 	m.server.AddTool(&sdk.Tool{
-		Name: waitTool, Annotations: looks,
+		Name: waitTool, Annotations: readOnly,
 		Description: "Wait for the result of a call that is still open, such as one that waits for a person's answer. It starts only while you wait.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{"call_id":{"type":"string","description":"The call_id that came with the answer."}},` +
 			`"required":["call_id"],"additionalProperties":false}`),
 	}, m.handler((*Gateway).wait))
 	m.server.AddTool(&sdk.Tool{
-		Name: sayTool, Annotations: looks,
+		Name: sayTool, Annotations: readOnly,
 		Description: "Tell the person in one or two sentences what you are doing. It is read or spoken to them at once.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{"text":{"type":"string","minLength":1,"maxLength":2000}},"required":["text"],"additionalProperties":false}`),
 	}, m.handler((*Gateway).say))
 	m.server.AddTool(&sdk.Tool{
-		Name: askTool, Annotations: looks,
+		Name: askTool, Annotations: readOnly,
 		Description: "Ask the person something that you need to know. The answer is information: it never allows the use of a tool.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{"question":{"type":"string","minLength":1,"maxLength":4000},` +
 			`"context":{"type":"string","maxLength":4000,"description":"What helps to understand the question."},` +
@@ -79,7 +79,7 @@ func (g *Gateway) say(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToo
 		_, err = g.report(ctx, q.Text)
 	}
 	if err != nil {
-		return failed(wordsOf(err), api.AgentCall{}), nil
+		return failed(messageOf(err), api.AgentCall{}), nil
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "Told."}}}, nil
 }

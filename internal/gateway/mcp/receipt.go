@@ -85,15 +85,15 @@ func (g *Gateway) received(ctx context.Context, call string) {
 type receipts struct {
 	mu      sync.Mutex
 	pending int
-	settled chan struct{} // closed when none is under way any more; nil then
+	idle    chan struct{} // closed when none is under way any more; nil then
 }
 
 // begin notes that a result is about to leave.
 func (r *receipts) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.pending++; r.settled == nil {
-		r.settled = make(chan struct{})
+	if r.pending++; r.idle == nil {
+		r.idle = make(chan struct{})
 	}
 }
 
@@ -102,21 +102,21 @@ func (r *receipts) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.pending--; r.pending == 0 {
-		close(r.settled)
-		r.settled = nil
+		close(r.idle)
+		r.idle = nil
 	}
 }
 
 // wait waits until that is known of each of them.
 func (r *receipts) wait(ctx context.Context) {
 	r.mu.Lock()
-	settled := r.settled
+	idle := r.idle
 	r.mu.Unlock()
-	if settled == nil {
+	if idle == nil {
 		return
 	}
 	select {
-	case <-settled:
+	case <-idle:
 	case <-ctx.Done():
 	}
 }

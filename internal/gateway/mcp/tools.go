@@ -39,7 +39,7 @@ func newToolset(o Options, of func(ctx context.Context) *Gateway) *toolset {
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
 		Logger:       o.Logger,
 	})
-	m.addOwn()
+	m.addBuiltins()
 	m.server.AddReceivingMiddleware(m.prepared)
 	return m
 }
@@ -130,7 +130,7 @@ func (m *toolset) offer(tools []api.AgentTool) {
 	there := map[string]bool{}
 	for _, t := range tools {
 		name := t.ModelName
-		if slices.Contains(ownNames, name) {
+		if slices.Contains(builtinNames, name) {
 			continue // Earshot's own have them
 		}
 		there[name] = true
@@ -155,7 +155,7 @@ func (m *toolset) offer(tools []api.AgentTool) {
 
 // watch follows the tools of a host that knows some.
 func (m *toolset) watch(ctx context.Context) {
-	for rest(ctx, look) == nil {
+	for rest(ctx, pollInterval) == nil {
 		agent := m.known()
 		if agent == nil {
 			continue

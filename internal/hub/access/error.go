@@ -10,8 +10,8 @@ const (
 	// CodeUnknown: the secret, code or cookie leads to nobody. Which of them is wrong, or
 	// why, is not said.
 	CodeUnknown Code = "unknown"
-	// CodeGone: what the principal had shown does not count any more.
-	CodeGone Code = "gone"
+	// CodeRevoked: what the principal had shown does not count any more.
+	CodeRevoked Code = "gone"
 	// CodeInvalid: the request cannot be carried out as it is.
 	CodeInvalid Code = "invalid"
 	// CodeExists: a token of that name exists.
@@ -56,7 +56,7 @@ func (e *Error) SafeToRetry() bool { return e.Code == CodeBusy }
 // The sentinels for [errors.Is].
 var (
 	ErrUnknown    = &Error{Code: CodeUnknown, Message: "that leads to nobody", Hint: "log in again, or make a new token with `earshot token add`"}
-	ErrGone       = &Error{Code: CodeGone, Message: "that does not count any more", Hint: "log in again, or make a new token with `earshot token add`"}
+	ErrRevoked    = &Error{Code: CodeRevoked, Message: "that does not count any more", Hint: "log in again, or make a new token with `earshot token add`"}
 	ErrInvalid    = &Error{Code: CodeInvalid, Message: "that cannot be carried out"}
 	ErrExists     = &Error{Code: CodeExists, Message: "a token of that name exists"}
 	ErrNotFound   = &Error{Code: CodeNotFound, Message: "there is no token of that name"}

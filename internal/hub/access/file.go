@@ -25,11 +25,11 @@ type content struct {
 	Version int     `json:"version"`
 	Tokens  []Token `json:"tokens"`
 	// Pages are the browsers that are logged in: a restart does not log them out.
-	Pages []keptPage `json:"pages,omitzero"`
+	Pages []storedPage `json:"pages,omitzero"`
 }
 
-// mark tells one state of the file from another.
-type mark struct {
+// fileState tells one state of the file from another.
+type fileState struct {
 	inode, device uint64
 	size          int64
 	changed       int64 // nanoseconds; the inode's own time, which a restored mtime does not touch
@@ -38,19 +38,19 @@ type mark struct {
 	mode, owner uint32
 }
 
-// look finds out which state the file is in; the zero mark is not a file.
-func look(path string) (mark, error) {
+// stat finds out which state the file is in; the zero mark is not a file.
+func stat(path string) (fileState, error) {
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); errors.Is(err, fs.ErrNotExist) {
-		return mark{}, nil
+		return fileState{}, nil
 	} else if err != nil {
-		return mark{}, unreadable(path, err)
+		return fileState{}, unreadable(path, err)
 	}
-	return markOf(&st), nil
+	return stateOf(&st), nil
 }
 
-func markOf(st *unix.Stat_t) mark {
-	return mark{
+func stateOf(st *unix.Stat_t) fileState {
+	return fileState{
 		inode: st.Ino, size: st.Size, changed: unix.TimespecToNsec(st.Ctim), owner: st.Uid,
 		device: uint64(st.Dev), mode: uint32(st.Mode), //nolint:unconvert // their width differs between systems
 	}
@@ -58,31 +58,31 @@ func markOf(st *unix.Stat_t) mark {
 
 // load reads the file; one that is not there holds no tokens. The checks are made on the
 // open file, so that nobody can put another in its place between.
-func load(path string) (content, mark, error) {
+func load(path string) (content, fileState, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return content{Version: fileVersion}, mark{}, nil
+		return content{Version: fileVersion}, fileState{}, nil
 	}
 	if errors.Is(err, unix.ELOOP) {
-		return content{}, mark{}, unsafe(path, "the token file "+path+" is a link", "remove the link; tokens are kept in a file of their own")
+		return content{}, fileState{}, unsafe(path, "the token file "+path+" is a link", "remove the link; tokens are kept in a file of their own")
 	}
 	if err != nil {
-		return content{}, mark{}, unreadable(path, err)
+		return content{}, fileState{}, unreadable(path, err)
 	}
 	defer func() { _ = f.Close() }()
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
-		return content{}, mark{}, unreadable(path, err)
+		return content{}, fileState{}, unreadable(path, err)
 	}
 	if err := checkPrivate(path, &st); err != nil {
-		return content{}, markOf(&st), err
+		return content{}, stateOf(&st), err
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return content{}, markOf(&st), unreadable(path, err)
+		return content{}, stateOf(&st), unreadable(path, err)
 	}
 	c, err := parse(path, raw)
-	return c, markOf(&st), err
+	return c, stateOf(&st), err
 }
 
 func checkPrivate(path string, st *unix.Stat_t) error {

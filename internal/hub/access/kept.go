@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// keptPage is a page session as the file holds it: nothing in it lets anybody in.
-type keptPage struct {
+// storedPage is a page session as the file holds it: nothing in it lets anybody in.
+type storedPage struct {
 	ID       string    `json:"id"`
 	SHA256   string    `json:"sha256"`
 	Person   string    `json:"person"`
@@ -25,7 +25,7 @@ type keptPage struct {
 	Expires  time.Time `json:"expires"`
 }
 
-func (k keptPage) check() error {
+func (k storedPage) check() error {
 	if len(k.SHA256) != len(hashed("")) || k.ID == "" || k.Expires.IsZero() {
 		return errors.New("a login of " + k.Person + " has no id, no hash or no end")
 	}
@@ -35,7 +35,7 @@ func (k keptPage) check() error {
 	return checkPrincipal(k.page().who)
 }
 
-func (k keptPage) page() page {
+func (k storedPage) page() page {
 	who := Principal{
 		Name: k.Person, Roles: slices.Clone(k.Roles), Projects: slices.Clone(k.Projects), Owners: slices.Clone(k.Owners),
 		Surface: pageSurface, Credential: sessionPrefix + k.ID,
@@ -43,16 +43,16 @@ func (k keptPage) page() page {
 	return page{who: who, by: k.By, browser: Browser{Name: k.Browser, User: k.User}, begun: k.Begun, used: k.Used, filed: k.Used, expires: k.Expires}
 }
 
-// kept is what the file holds of page sessions, in a fixed order. One that stands on a
+// storedPages is what the file holds of page sessions, in a fixed order. One that stands on a
 // grant is not among them: its grant ends with the process.
-func kept(pages map[string]page) []keptPage {
-	var all []keptPage
+func storedPages(pages map[string]page) []storedPage {
+	var all []storedPage
 	for _, hash := range slices.Sorted(maps.Keys(pages)) {
 		pg := pages[hash]
 		if strings.HasPrefix(pg.by, grantPrefix) {
 			continue
 		}
-		all = append(all, keptPage{
+		all = append(all, storedPage{
 			ID: strings.TrimPrefix(pg.who.Credential, sessionPrefix), SHA256: hash, Person: pg.who.Name, Roles: pg.who.Roles,
 			Projects: pg.who.Projects, Owners: pg.who.Owners, By: pg.by, Browser: pg.browser.Name, User: pg.browser.User,
 			Begun: pg.begun.UTC(), Used: pg.used.UTC(), Expires: pg.expires.UTC(),
@@ -64,7 +64,7 @@ func kept(pages map[string]page) []keptPage {
 // openPages are the page sessions of the file, with what it does not know of yet: what
 // was begun or ended here, and what stands on a grant of this process. The caller holds
 // mu.
-func (s *Store) openPages(filed []keptPage) map[string]page {
+func (s *Store) openPages(filed []storedPage) map[string]page {
 	open := map[string]page{}
 	for hash, pg := range s.pages {
 		if strings.HasPrefix(pg.by, grantPrefix) {
@@ -89,18 +89,18 @@ func (s *Store) openPages(filed []keptPage) map[string]page {
 	return open
 }
 
-// keep writes logins and logouts into the file, and now and then when they were used. They count without that: where the file
+// flush writes logins and logouts into the file, and now and then when they were used. They count without that: where the file
 // cannot be written just now, the next look at it tries again, and only a restart in
 // between would not know of them. The caller holds mu.
-func (s *Store) keep() {
+func (s *Store) flush() {
 	if !s.behind() {
 		return
 	}
-	held, err := lock(s.path)
+	locked, err := lock(s.path)
 	if err != nil {
 		return
 	}
-	defer unlock(held)
+	defer unlock(locked)
 	if s.read(); s.broken == nil {
 		_ = s.save(s.tokens) // tried again
 	}

@@ -161,9 +161,9 @@ func TestLoginIsWrittenLater(t *testing.T) {
 		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
 			t.Fatal(err)
 		}
-		page, gone := login(t, s, "ann"), login(t, s, "ann")
+		page, removed := login(t, s, "ann"), login(t, s, "ann")
 		s.Logout(before.Cookie)
-		s.Logout(gone.Cookie)
+		s.Logout(removed.Cookie)
 		if _, err := s.Page(page.Cookie, ""); err != nil {
 			t.Errorf("a login that is not written: %v", err)
 		}
@@ -174,19 +174,19 @@ func TestLoginIsWrittenLater(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		bell := s.Watch(ctx)
+		wakeup := s.Watch(ctx)
 		<-time.After(time.Second)
 		again := open(t, file)
 		if _, err := again.Page(page.Cookie, ""); err != nil {
 			t.Errorf("a login that was to be written: %v", err)
 		}
-		for _, out := range []access.PageSession{before, gone} {
+		for _, out := range []access.PageSession{before, removed} {
 			if _, err := again.Page(out.Cookie, ""); !errors.Is(err, access.ErrUnknown) {
 				t.Errorf("a logout that was to be written: %v", err)
 			}
 		}
 		cancel()
-		for range bell {
+		for range wakeup {
 		}
 	})
 }

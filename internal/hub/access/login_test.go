@@ -86,7 +86,7 @@ func TestLogins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := open(t, file)
 		ctx, cancel := context.WithCancel(t.Context())
-		bell := server.Watch(ctx)
+		wakeup := server.Watch(ctx)
 		began := time.Now()
 		first := login(t, server, "ann")
 		<-time.After(time.Minute)
@@ -109,7 +109,7 @@ func TestLogins(t *testing.T) {
 				t.Errorf("%+v, want %+v", l, want)
 			}
 		}
-		drain(bell)
+		drain(wakeup)
 		ended, err := command.EndLogins(func(l access.Login) bool { return l.ID == all[0].ID })
 		if err != nil || len(ended) != 1 || ended[0].Person != "ann" {
 			t.Errorf("%+v, %v", ended, err)
@@ -117,11 +117,11 @@ func TestLogins(t *testing.T) {
 		// It is used once more before the server has looked: that must not bring it back.
 		<-time.After(time.Nanosecond)
 		_, _ = server.Page(first.Cookie, "")
-		<-bell
+		<-wakeup
 		if d := time.Since(began) - time.Hour - time.Second; d > time.Second {
 			t.Errorf("the server took notice after %s", d)
 		}
-		if _, err := server.Current(first.Principal); !errors.Is(err, access.ErrGone) {
+		if _, err := server.Current(first.Principal); !errors.Is(err, access.ErrRevoked) {
 			t.Errorf("the ended login: %v", err)
 		}
 		if _, err := server.Page(second.Cookie, ""); err != nil {
@@ -135,14 +135,14 @@ func TestLogins(t *testing.T) {
 			t.Errorf("the file tells the cookie, or cannot be read: %v", err)
 		}
 		cancel()
-		for range bell {
+		for range wakeup {
 		}
 	})
 }
 
-func drain(bell <-chan struct{}) {
+func drain(wakeup <-chan struct{}) {
 	select {
-	case <-bell:
+	case <-wakeup:
 	default:
 	}
 }

@@ -15,7 +15,7 @@ func TestMarkTellsWhoMayRead(t *testing.T) {
 	open.Mode |= 0o044
 	foreign.Uid = 1001
 	for what, other := range map[string]unix.Stat_t{"opened to others": open, "given away": foreign} {
-		if markOf(&other) == markOf(&private) {
+		if stateOf(&other) == stateOf(&private) {
 			t.Errorf("%s, it seems the same", what)
 		}
 	}

@@ -22,10 +22,10 @@ const (
 	codeGroup  = 4
 	maxCodes   = 64
 	maxPages   = 1024
-	// ownCodes and ownPages are how many one credential has at most: the oldest gives way,
+	// maxCodesEach and maxPagesEach are how many one credential has at most: the oldest gives way,
 	// so that nobody can use up what the others need.
-	ownCodes = 4
-	ownPages = 16
+	maxCodesEach = 4
+	maxPagesEach = 16
 
 	// pageSurface is where answers given on a page come from.
 	pageSurface = "page"
@@ -68,14 +68,14 @@ func (s *Store) Code(p Principal) (string, error) {
 	if strings.HasPrefix(p.Credential, grantPrefix) {
 		p.Credential = ""
 	}
-	word, err := newWord(s.rand)
+	word, err := newCode(s.rand)
 	if err != nil {
 		return "", err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sweep()
-	oldest(s.codes, ownCodes, func(c code) (bool, time.Time) {
+	oldest(s.codes, maxCodesEach, func(c code) (bool, time.Time) {
 		return c.who.Name == p.Name && c.who.Credential == p.Credential, c.expires
 	})
 	if len(s.codes) >= maxCodes {
@@ -109,18 +109,18 @@ func (s *Store) Begin(p Principal, in Browser) (PageSession, error) {
 	defer s.mu.Unlock()
 	s.sweep()
 	if !s.counts(p.Credential) {
-		return PageSession{}, ErrGone
+		return PageSession{}, ErrRevoked
 	}
 	return s.begin(p, in)
 }
 
 // begin makes the session. The caller holds mu.
 func (s *Store) begin(who Principal, in Browser) (PageSession, error) {
-	for _, hash := range oldest(s.pages, ownPages, func(p page) (bool, time.Time) {
+	for _, hash := range oldest(s.pages, maxPagesEach, func(p page) (bool, time.Time) {
 		return p.who.Name == who.Name && p.by == who.Credential, p.expires
 	}) {
 		s.end(hash)
-		s.tell()
+		s.notify()
 	}
 	if len(in.User) > maxUser {
 		return PageSession{}, invalid("the name of the user who logs in is too long")
@@ -142,7 +142,7 @@ func (s *Store) begin(who Principal, in Browser) (PageSession, error) {
 	s.pages[hash] = pg
 	if !strings.HasPrefix(pg.by, grantPrefix) {
 		s.unsaved[hash] = &pg
-		s.keep()
+		s.flush()
 	}
 	return PageSession{Cookie: cookie, Principal: pg.who, Expires: pg.expires}, nil
 }
@@ -172,8 +172,8 @@ func (s *Store) Logout(cookie string) {
 	hash := hashed(cookie)
 	if _, found := s.pages[hash]; found {
 		s.end(hash)
-		s.keep()
-		s.tell()
+		s.flush()
+		s.notify()
 	}
 }
 
@@ -198,9 +198,9 @@ func (s *Store) sweep() bool {
 	return len(s.pages) != before
 }
 
-// newWord makes a code: digits, which are told apart by ear in every language, need no
+// newCode makes a code: digits, which are told apart by ear in every language, need no
 // capitals, and are typed on any keypad.
-func newWord(from io.Reader) (string, error) {
+func newCode(from io.Reader) (string, error) {
 	const even = 250 // below it every digit is as likely
 	word := make([]byte, 0, codeDigits+codeDigits/codeGroup)
 	raw := make([]byte, 1)
@@ -240,8 +240,8 @@ func oldest[T any](all map[string]T, most int, theirs func(T) (bool, time.Time))
 	for {
 		n, first, when := 0, "", time.Time{}
 		for key, one := range all {
-			own, ends := theirs(one)
-			if !own {
+			credential, ends := theirs(one)
+			if !credential {
 				continue
 			}
 			if n++; first == "" || ends.Before(when) {

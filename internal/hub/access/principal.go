@@ -54,7 +54,7 @@ func (p Principal) Reaches(project string) bool {
 }
 
 // Subscribes tells whether the principal may hear any session at all.
-func (p Principal) Subscribes() bool { return p.May(api.Hear) }
+func (p Principal) Subscribes() bool { return p.May(api.Listen) }
 
 // HearsAll tells whether the principal may hear the sessions of everybody.
 func (p Principal) HearsAll() bool {

@@ -29,7 +29,7 @@ type Store struct {
 	rand io.Reader
 
 	mu      sync.Mutex
-	mark    mark
+	state   fileState
 	tokens  []Token
 	broken  error                // why the file cannot be read; then no token counts
 	grants  map[string]Principal // by hash
@@ -66,7 +66,7 @@ func Open(o Options) (*Store, error) {
 // read takes the file in as it is now. The caller holds mu.
 func (s *Store) read() {
 	c, m, err := load(s.path)
-	s.tokens, s.mark, s.broken = c.Tokens, m, err
+	s.tokens, s.state, s.broken = c.Tokens, m, err
 	if err == nil {
 		s.pages = s.openPages(c.Pages)
 	}
@@ -74,8 +74,8 @@ func (s *Store) read() {
 
 // refresh takes the file in if it has changed. The caller holds mu.
 func (s *Store) refresh() (changed bool) {
-	m, err := look(s.path)
-	if err == nil && m == s.mark && !errors.Is(s.broken, ErrUnreadable) {
+	m, err := stat(s.path)
+	if err == nil && m == s.state && !errors.Is(s.broken, ErrUnreadable) {
 		return false
 	}
 	before, pages, broken := s.tokens, s.pages, s.broken
@@ -113,7 +113,7 @@ func (s *Store) List() ([]Token, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.refresh() {
-		s.tell()
+		s.notify()
 	}
 	return slices.Clone(s.tokens), s.broken
 }
@@ -121,25 +121,25 @@ func (s *Store) List() ([]Token, error) {
 // Revoke takes a token away: from this moment it counts no more, here; within a second
 // elsewhere. Errors: not_found, busy, and those of [Open].
 func (s *Store) Revoke(name string) (Token, error) {
-	var gone Token
+	var removed Token
 	err := s.change(func(tokens []Token) ([]Token, error) {
 		i := find(tokens, name)
 		if i < 0 {
 			return nil, &Error{Code: CodeNotFound, Message: "there is no token named " + name, Hint: "see `earshot token list`"}
 		}
-		gone = tokens[i]
+		removed = tokens[i]
 		return slices.Delete(slices.Clone(tokens), i, i+1), nil
 	})
-	return gone, err
+	return removed, err
 }
 
 // change writes the file again under the lock of all processes.
 func (s *Store) change(fn func([]Token) ([]Token, error)) error {
-	held, err := lock(s.path)
+	locked, err := lock(s.path)
 	if err != nil {
 		return err
 	}
-	defer unlock(held)
+	defer unlock(locked)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.read(); s.broken != nil {
@@ -152,14 +152,14 @@ func (s *Store) change(fn func([]Token) ([]Token, error)) error {
 	if err := s.save(tokens); err != nil {
 		return err
 	}
-	s.tell()
+	s.notify()
 	return s.broken
 }
 
 // save replaces the file. The caller holds mu and the lock of all processes, and has
 // read the file under both.
 func (s *Store) save(tokens []Token) error {
-	if err := save(s.path, content{Version: fileVersion, Tokens: tokens, Pages: kept(s.pages)}); err != nil {
+	if err := save(s.path, content{Version: fileVersion, Tokens: tokens, Pages: storedPages(s.pages)}); err != nil {
 		return err
 	}
 	clear(s.unsaved)
@@ -182,7 +182,7 @@ func (s *Store) Authenticate(secret string) (Principal, error) {
 		return p, nil
 	}
 	if s.refresh() {
-		s.tell()
+		s.notify()
 	}
 	if s.broken != nil {
 		return Principal{}, s.broken
@@ -227,7 +227,7 @@ func (s *Store) Current(p Principal) (Principal, error) {
 	if s.counts(p.Credential) {
 		return p, nil
 	}
-	return Principal{}, ErrGone
+	return Principal{}, ErrRevoked
 }
 
 // counts tells whether a credential is one that counts. The caller holds mu.
@@ -290,11 +290,11 @@ func (s *Store) principals() []Principal {
 	return all
 }
 
-// tell rings everybody who watches. The caller holds mu.
-func (s *Store) tell() {
-	for bell := range s.changed {
+// notify rings everybody who watches. The caller holds mu.
+func (s *Store) notify() {
+	for wakeup := range s.changed {
 		select {
-		case bell <- struct{}{}:
+		case wakeup <- struct{}{}:
 		default:
 		}
 	}

@@ -117,32 +117,32 @@ func TestRevoked(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		bell := there.Watch(ctx)
+		wakeup := there.Watch(ctx)
 		if _, err := here.Revoke("ann"); err != nil {
 			t.Fatal(err)
 		}
 		add(t, here, "ann", access.Approver)
-		if _, err := here.Current(who); !errors.Is(err, access.ErrGone) {
+		if _, err := here.Current(who); !errors.Is(err, access.ErrRevoked) {
 			t.Errorf("here: %v", err)
 		}
 		began := time.Now()
-		<-bell
+		<-wakeup
 		if d := time.Since(began); d > time.Second {
 			t.Errorf("told after %s", d)
 		}
 		for what, p := range map[string]access.Principal{"the token": who, "the page": page.Principal} {
-			if _, err := there.Current(p); !errors.Is(err, access.ErrGone) {
+			if _, err := there.Current(p); !errors.Is(err, access.ErrRevoked) {
 				t.Errorf("%s, there: %v", what, err)
 			}
 		}
 		if _, err := there.Page(page.Cookie, ""); !errors.Is(err, access.ErrUnknown) {
 			t.Errorf("the page's cookie: %v", err)
 		}
-		if _, err := there.Begin(who, access.Browser{}); !errors.Is(err, access.ErrGone) {
+		if _, err := there.Begin(who, access.Browser{}); !errors.Is(err, access.ErrRevoked) {
 			t.Errorf("another page: %v", err)
 		}
 		cancel()
-		for range bell {
+		for range wakeup {
 		}
 	})
 }
@@ -154,11 +154,11 @@ func TestWatchIsQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, file)
 		ctx, cancel := context.WithCancel(t.Context())
-		bell := s.Watch(ctx)
+		wakeup := s.Watch(ctx)
 		quiet := func() bool {
 			<-time.After(time.Minute)
 			select {
-			case <-bell:
+			case <-wakeup:
 				return false
 			default:
 				return true
@@ -169,12 +169,12 @@ func TestWatchIsQuiet(t *testing.T) {
 		}
 		add(t, s, "a", access.Listener)
 		add(t, s, "b", access.Listener)
-		<-bell
+		<-wakeup
 		if !quiet() {
 			t.Error("told twice")
 		}
 		cancel()
-		for range bell {
+		for range wakeup {
 		}
 	})
 }
@@ -220,8 +220,8 @@ func TestBadFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = access.Open(access.Options{Path: file})
-			var told *access.Error
-			if !errors.Is(err, c.want) || !errors.As(err, &told) || told.Hint == "" {
+			var changed *access.Error
+			if !errors.Is(err, c.want) || !errors.As(err, &changed) || changed.Hint == "" {
 				t.Errorf("Open: %v", err)
 			}
 			if _, err := running.Authenticate(secret); !errors.Is(err, c.want) {
@@ -456,7 +456,7 @@ func TestGrant(t *testing.T) {
 	if _, err := open(t, file).Authenticate(secret); !errors.Is(err, access.ErrUnknown) {
 		t.Errorf("elsewhere: %v", err)
 	}
-	if _, err := s.Current(access.Principal{Name: "ann", Roles: []access.Role{access.Operator}}); !errors.Is(err, access.ErrGone) {
+	if _, err := s.Current(access.Principal{Name: "ann", Roles: []access.Role{access.Operator}}); !errors.Is(err, access.ErrRevoked) {
 		t.Errorf("a principal with nothing to show: %v", err)
 	}
 	if _, err := s.Grant(access.Principal{Name: "tidy", Roles: []access.Role{access.Agent, access.Approver}, Surface: "x"}); !errors.Is(err, access.ErrInvalid) {

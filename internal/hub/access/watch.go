@@ -25,28 +25,28 @@ type lookout struct {
 // the context ends; then it closes the channel. Anyone who calls it waits for that: with the
 // last of them everything has ended that watching began.
 func (s *Store) Watch(ctx context.Context) <-chan struct{} {
-	bell := make(chan struct{}, 1)
+	wakeup := make(chan struct{}, 1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.changed[bell] = struct{}{}
+	s.changed[wakeup] = struct{}{}
 	if s.lookout == nil {
 		s.lookout = s.beginLookout()
 	}
 	context.AfterFunc(ctx, func() {
-		defer close(bell)
-		if last := s.leave(bell); last != nil {
+		defer close(wakeup)
+		if last := s.leave(wakeup); last != nil {
 			last.stop()
 			<-last.done
 		}
 	})
-	return bell
+	return wakeup
 }
 
 // leave takes one who watched out, and returns the lookout if that was the last.
-func (s *Store) leave(bell chan struct{}) *lookout {
+func (s *Store) leave(wakeup chan struct{}) *lookout {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.changed, bell)
+	delete(s.changed, wakeup)
 	if len(s.changed) > 0 {
 		return nil
 	}
@@ -60,48 +60,48 @@ func (s *Store) beginLookout() *lookout {
 	l := &lookout{stop: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(l.done)
-		s.lookOut(ctx)
+		s.watchFile(ctx)
 	}()
 	return l
 }
 
-// lookOut looks at the file when it has changed, or may have, and lets page sessions run
+// watchFile looks at the file when it has changed, or may have, and lets page sessions run
 // out.
-func (s *Store) lookOut(ctx context.Context) {
-	var told <-chan struct{}
+func (s *Store) watchFile(ctx context.Context) {
+	var changed <-chan struct{}
 	if s.poll <= 0 {
 		var stop func()
-		told, stop = changes(s.path)
+		changed, stop = changes(s.path)
 		defer stop()
 	}
-	timer := time.NewTimer(s.lookAgain(told != nil))
+	timer := time.NewTimer(s.refreshFile(changed != nil))
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case _, more := <-told:
+		case _, more := <-changed:
 			if !more { // the system tells no more
-				told = nil
+				changed = nil
 			}
 		case <-timer.C:
 		}
-		timer.Reset(s.lookAgain(told != nil))
+		timer.Reset(s.refreshFile(changed != nil))
 	}
 }
 
-// lookAgain looks, and says how soon to do so again by itself.
-func (s *Store) lookAgain(told bool) time.Duration {
+// refreshFile looks, and says how soon to do so again by itself.
+func (s *Store) refreshFile(changed bool) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.keep()
+	s.flush()
 	if ended := s.sweep(); s.refresh() || ended {
-		s.tell()
+		s.notify()
 	}
 	switch {
 	case s.poll > 0:
 		return s.poll
-	case !told || s.behind():
+	case !changed || s.behind():
 		return defaultPoll
 	}
 	next := glance

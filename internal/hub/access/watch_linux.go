@@ -17,7 +17,7 @@ const touches = unix.IN_CLOSE_WRITE | unix.IN_CREATE | unix.IN_DELETE | unix.IN_
 // changes tells when a file may have changed, by watching its folder, until stop is called
 // (which waits for the end) or the system tells no more; then it closes the channel. It
 // returns nil where the system cannot tell at all.
-func changes(path string) (told <-chan struct{}, stop func()) {
+func changes(path string) (changed <-chan struct{}, stop func()) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
 		return nil, func() {}
@@ -27,29 +27,29 @@ func changes(path string) (told <-chan struct{}, stop func()) {
 		_ = folder.Close()
 		return nil, func() {}
 	}
-	bell, done := make(chan struct{}, 1), make(chan struct{})
+	wakeup, done := make(chan struct{}, 1), make(chan struct{})
 	go func() {
 		defer close(done)
-		defer close(bell)
-		var room [4 << 10]byte
+		defer close(wakeup)
+		var buffer [4 << 10]byte
 		for {
-			n, err := folder.Read(room[:])
+			n, err := folder.Read(buffer[:])
 			if err != nil { // closed, or broken
 				return
 			}
-			about, over := read(room[:n], filepath.Base(path))
-			if about || over {
+			about, last := read(buffer[:n], filepath.Base(path))
+			if about || last {
 				select {
-				case bell <- struct{}{}:
+				case wakeup <- struct{}{}:
 				default:
 				}
 			}
-			if over {
+			if last {
 				return
 			}
 		}
 	}()
-	return bell, func() {
+	return wakeup, func() {
 		_ = folder.Close()
 		<-done
 	}
@@ -57,18 +57,18 @@ func changes(path string) (told <-chan struct{}, stop func()) {
 
 // read reads notices: whether one of them is about the file, or may be, and whether they are
 // the last, since the folder itself has gone.
-func read(notices []byte, name string) (about, over bool) {
+func read(notices []byte, name string) (about, last bool) {
 	for len(notices) >= unix.SizeofInotifyEvent {
 		mask := binary.NativeEndian.Uint32(notices[4:])
 		size := int(binary.NativeEndian.Uint32(notices[12:]))
 		rest := notices[unix.SizeofInotifyEvent:]
 		if size > len(rest) {
-			return true, over
+			return true, last
 		}
 		of := string(bytes.TrimRight(rest[:size], "\x00"))
 		about = about || of == name || mask&unix.IN_Q_OVERFLOW != 0
-		over = over || mask&(unix.IN_IGNORED|unix.IN_DELETE_SELF|unix.IN_MOVE_SELF|unix.IN_UNMOUNT) != 0
+		last = last || mask&(unix.IN_IGNORED|unix.IN_DELETE_SELF|unix.IN_MOVE_SELF|unix.IN_UNMOUNT) != 0
 		notices = rest[size:]
 	}
-	return about, over
+	return about, last
 }

@@ -33,12 +33,12 @@ func TestOneLookout(t *testing.T) { //nolint:paralleltest // it counts goroutine
 			}
 			other := open(t, file)
 			add(t, other, "ann"+name[:2], access.Listener)
-			for i, bell := range bells {
-				hears(t, i, bell)
+			for i, wakeup := range bells {
+				hears(t, i, wakeup)
 			}
 			cancel()
-			for _, bell := range bells {
-				for range bell { // until it is closed
+			for _, wakeup := range bells {
+				for range wakeup { // until it is closed
 				}
 			}
 		})
@@ -46,13 +46,13 @@ func TestOneLookout(t *testing.T) { //nolint:paralleltest // it counts goroutine
 }
 
 // hears waits for a bell, for as long as a loaded machine may take.
-func hears(t *testing.T, who int, bell <-chan struct{}) {
+func hears(t *testing.T, who int, wakeup <-chan struct{}) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	select {
-	case _, told := <-bell:
-		if !told {
+	case _, changed := <-wakeup:
+		if !changed {
 			t.Fatalf("%d: the watch has ended", who)
 		}
 	case <-ctx.Done():
@@ -80,7 +80,7 @@ func TestToldOfEveryChange(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	bell := s.Watch(ctx)
+	wakeup := s.Watch(ctx)
 	counts := func() int {
 		list, _ := s.List() // a broken file is none
 		return len(list)
@@ -105,11 +105,11 @@ func TestToldOfEveryChange(t *testing.T) {
 		if err := change.do(); err != nil {
 			t.Fatal(err)
 		}
-		for hears(t, i, bell); counts() != change.want; hears(t, i, bell) {
+		for hears(t, i, wakeup); counts() != change.want; hears(t, i, wakeup) {
 			t.Logf("%s: told early", change.what)
 		}
 	}
 	cancel()
-	for range bell { // until it is closed
+	for range wakeup { // until it is closed
 	}
 }

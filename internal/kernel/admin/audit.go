@@ -59,7 +59,7 @@ func auditEntries(tx store.Tx, f store.AuditFilter) (api.AuditAnswer, error) {
 	}
 	r := newPageBudget()
 	for _, e := range kept.Audit {
-		if e.Kept, err = w.receiptEvidence(e); err != nil {
+		if e.Evidence, err = w.receiptEvidence(e); err != nil {
 			return api.AuditAnswer{}, err
 		}
 		if e.Done, err = w.actEvidence(e); err != nil {
@@ -136,7 +136,7 @@ func (w *evidence) actEvidence(e api.AuditEntry) (*api.AuditDone, error) {
 		Turn: turnRetention(d.Turn, d.Erased, d.Imported), Class: d.Class, Consent: d.Digest, Fence: d.Fence, Granted: d.Granted, Agreed: d.Accepted, Status: d.Status,
 	}
 	if o := d.Document.Outcome; o != nil {
-		k.Told = string(o.Status)
+		k.DocumentStatus = string(o.Status)
 	}
 	if k.Turn != api.AuditTurnWhole {
 		return k, nil
@@ -215,7 +215,7 @@ func (w *evidence) result(id string) (string, error) {
 func turnRetention(turn string, erased, imported bool) api.AuditTurn {
 	switch {
 	case turn == "":
-		return api.AuditTurnGone
+		return api.AuditTurnMissing
 	case imported:
 		return api.AuditTurnImported
 	case erased:
@@ -225,12 +225,12 @@ func turnRetention(turn string, erased, imported bool) api.AuditTurn {
 }
 
 // receiptEvidence says what is kept of what an entry's receipt is about; nil where that does not say it.
-func (w *evidence) receiptEvidence(e api.AuditEntry) (*api.AuditKept, error) {
+func (w *evidence) receiptEvidence(e api.AuditEntry) (*api.AuditEvidence, error) {
 	if !bound(e) {
 		return nil, nil //nolint:nilnil // Nothing is known of it, and nothing has failed.
 	}
 	a := w.receiptSubjects[e.N]
-	k := &api.AuditKept{
+	k := &api.AuditEvidence{
 		Turn: turnRetention(a.Turn, a.Erased, a.Imported), Call: a.Digest, Definition: a.Definition, Consent: a.Consent, Question: a.Question, Unstarted: a.Unstarted,
 	}
 	if a.Turn == "" || a.Erased {
@@ -240,7 +240,7 @@ func (w *evidence) receiptEvidence(e api.AuditEntry) (*api.AuditKept, error) {
 }
 
 // content adds what the content of the turn tells.
-func (w *evidence) content(k *api.AuditKept, r api.AuditReceipt, a store.ReceiptSubject) error {
+func (w *evidence) content(k *api.AuditEvidence, r api.AuditReceipt, a store.ReceiptSubject) error {
 	shown, err := store.OneRow(w.tx.Events(store.EventFilter{IDs: []string{r.Terms.Event}}))
 	switch {
 	case err == nil && shown.Session == r.Session:

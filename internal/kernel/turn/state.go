@@ -65,7 +65,7 @@ type State struct {
 	// Percent is the progress of the whole work that was told last.
 	Percent float64 `json:"percent,omitempty"`
 	// ReportedText is how far the agent's text of the step that is planned has been told.
-	ReportedText api.Said `json:"said,omitzero"`
+	ReportedText api.ReportedText `json:"said,omitzero"`
 	// Outside: the planner is a program outside, which asks for one call after the other; see [Open].
 	Outside bool `json:"outside,omitempty"`
 	// Holder is the process that speaks for the program, where several may come one after the other.

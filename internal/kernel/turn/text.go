@@ -40,11 +40,11 @@ func (m *machine) agentText(in AgentText) error {
 		return refuse(utp.CodeConflict, "text is told while a step is planned, and of that step")
 	}
 	if m.ReportedText.Step != in.Step {
-		m.ReportedText = api.Said{Step: in.Step}
+		m.ReportedText = api.ReportedText{Step: in.Step}
 	}
 	restarted := in.Try == m.ReportedText.Try+1 && in.From == 0
 	if restarted {
-		m.ReportedText = api.Said{Step: in.Step, Try: in.Try}
+		m.ReportedText = api.ReportedText{Step: in.Step, Try: in.Try}
 	}
 	end := in.From + int64(len(in.Text))
 	switch {

@@ -13,7 +13,7 @@
 //   - Every event is one labelled line that is never redrawn; what it means never
 //     hangs on a colour or a symbol.
 //   - Nothing is printed inside a line that is being typed, where every key comes by
-//     itself ([TakeKeys]): news waits for the end of the line, at most 20 seconds behind
+//     itself ([RawKeys]): news waits for the end of the line, at most 20 seconds behind
 //     its last key; what is critical comes below it, and what was typed stands there
 //     again behind it.
 //   - Code, paths and addresses are not broken.

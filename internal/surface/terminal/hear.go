@@ -14,16 +14,16 @@ import (
 	"github.com/earshot-dev/earshot/aaep/announce"
 )
 
-// hear takes an event: the announcer says what there is to say, and what it means for the questions
+// onEvent takes an event: the announcer says what there is to say, and what it means for the questions
 // here is noted.
-func (t *Terminal) hear(e aaep.Event) {
+func (t *Terminal) onEvent(e aaep.Event) {
 	asked, asks := announce.ReadQuestion(e)
 	if asks && asked.Number == 0 { // another producer's: numbered here
 		asked.Number = t.highest + 1
 		e = numbered(e, asked.Number)
 	}
 
-	said := t.says.Event(t.now, e, 0)
+	announced := t.announcer.Event(t.now, e, 0)
 	fresh := asks && t.ask(asked)
 
 	switch p := e.Payload.(type) {
@@ -38,7 +38,7 @@ func (t *Terminal) hear(e aaep.Event) {
 		}
 	}
 
-	for _, n := range said {
+	for _, n := range announced {
 		if n.Kind == announce.KindQuestion && fresh {
 			t.show(t.find(asked.Number))
 
@@ -47,7 +47,7 @@ func (t *Terminal) hear(e aaep.Event) {
 			continue
 		}
 
-		t.tell([]announce.Announcement{n})
+		t.showAnnouncements([]announce.Announcement{n})
 	}
 
 	if fresh { // the same was asked, and told, a moment ago
@@ -81,10 +81,10 @@ func numbered(e aaep.Event, number int) aaep.Event {
 	return e
 }
 
-// tell lays announcements out: what is about a question goes where questions are, all else is a labelled
+// showAnnouncements lays announcements out: what is about a question goes where questions are, all else is a labelled
 // line.
-func (t *Terminal) tell(said []announce.Announcement) {
-	for _, n := range said {
+func (t *Terminal) showAnnouncements(announced []announce.Announcement) {
+	for _, n := range announced {
 		if n.Priority == announce.Silent {
 			continue
 		}
@@ -97,7 +97,7 @@ func (t *Terminal) tell(said []announce.Announcement) {
 				t.promptf("%s", n.Text)
 			}
 		case announce.KindResolution:
-			t.tellResolution(n)
+			t.showResolution(n)
 		case announce.KindOutput:
 			t.narrate(t.output(n))
 		case announce.KindStarted, announce.KindState, announce.KindProgress, announce.KindTool, announce.KindHandoff, announce.KindEnd,
@@ -111,11 +111,11 @@ func (t *Terminal) tell(said []announce.Announcement) {
 	}
 }
 
-// tellResolution says how a question ended. When an action that was agreed to here starts is said once
+// showResolution says how a question ended. When an action that was agreed to here starts is said once
 // the answer has been confirmed.
-func (t *Terminal) tellResolution(n announce.Announcement) {
+func (t *Terminal) showResolution(n announce.Announcement) {
 	q := t.find(n.Question)
-	if q == nil || q.answer == 0 || n.Offer != announce.OfferUndo || q.said != string(aaep.DecisionAccept) {
+	if q == nil || q.answer == 0 || n.Offer != announce.OfferUndo || q.reply != string(aaep.DecisionAccept) {
 		t.promptf("%s", n.Text)
 
 		return
@@ -167,7 +167,7 @@ func (t *Terminal) starts(call string) {
 	for _, q := range slices.Clone(t.questions) {
 		if q.stage == stageAccepted && call != "" && q.Call == call {
 			q.ended = true
-			t.over(q)
+			t.close(q)
 		}
 	}
 }
@@ -177,14 +177,14 @@ func (t *Terminal) endQuestions(session string) {
 	for _, q := range slices.Clone(t.questions) {
 		if q.Session == session {
 			q.ended = true
-			t.over(q)
+			t.close(q)
 		}
 	}
 }
 
-// sayStarts tells when an accepted action starts, after its answer was confirmed
+// showStarts tells when an accepted action starts, after its answer was confirmed
 // or, when that takes too long, without it.
-func (t *Terminal) sayStarts() {
+func (t *Terminal) showStarts() {
 	for _, q := range t.questions {
 		due := q.startDue()
 		if due.IsZero() || due.After(t.now) {

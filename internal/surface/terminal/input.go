@@ -92,7 +92,7 @@ func (i *input) run() {
 	)
 
 	for {
-		n, flushes, err := i.take(buffer)
+		n, flushes, err := i.read(buffer)
 		if i.keys && n > 0 && !i.hand(typedLine{string(buffer[:n]), flushes}) {
 			return
 		}
@@ -120,10 +120,10 @@ func (i *input) wholeLines(read []byte) []byte {
 	return read
 }
 
-// take reads once. Taking the bytes and counting the flushes is one step where
+// read reads once. Taking the bytes and counting the flushes is one step where
 // there is a gate, so that nothing typed before a flush can pass for later. Where
 // there is none, a line that is being read during the flush may.
-func (i *input) take(buffer []byte) (n, flushes int, err error) {
+func (i *input) read(buffer []byte) (n, flushes int, err error) {
 	if i.gate == nil {
 		n, err = i.in.Read(buffer)
 

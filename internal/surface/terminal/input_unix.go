@@ -30,7 +30,7 @@ func newGate(in io.Reader) gate {
 	}
 
 	g := &fileGate{file: file, wakes: wakes, wake: wake}
-	if _, err := g.look(0); err != nil {
+	if _, err := g.pollBoth(0); err != nil {
 		g.close()
 		g.release()
 
@@ -59,7 +59,7 @@ func (g *fileGate) release() { _ = g.wakes.Close() }
 // poll reports whether the file can be read without waiting, its end included,
 // and whether the gate has been closed.
 func (g *fileGate) poll(milliseconds int) (ready, stopped bool) {
-	fds, err := g.look(milliseconds)
+	fds, err := g.pollBoth(milliseconds)
 	if err != nil {
 		return true, false // reading says what is wrong
 	}
@@ -67,7 +67,7 @@ func (g *fileGate) poll(milliseconds int) (ready, stopped bool) {
 	return fds[0].Revents != 0, fds[1].Revents != 0
 }
 
-func (g *fileGate) look(milliseconds int) (fds [2]unix.PollFd, err error) {
+func (g *fileGate) pollBoth(milliseconds int) (fds [2]unix.PollFd, err error) {
 	closed := withFD(g.file, func(file uintptr) {
 		_ = withFD(g.wakes, func(wakes uintptr) { // open for as long as the gate is used
 			fds = [2]unix.PollFd{{Fd: int32(file), Events: unix.POLLIN}, {Fd: int32(wakes), Events: unix.POLLIN}}

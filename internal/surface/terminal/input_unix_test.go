@@ -147,10 +147,10 @@ func TestNewsNeverLandsInALine(t *testing.T) {
 	before := mode(t, slave)
 	taken := make(chan struct{})
 	p, out := newPort(), newScreen()
-	done := running(t.Context(), terminal.Options{In: slave, Out: out, FlushInput: func() { terminal.FlushTerminal(slave) }, TakeKeys: func() (func(), error) {
+	done := running(t.Context(), terminal.Options{In: slave, Out: out, FlushInput: func() { terminal.FlushTerminal(slave) }, RawKeys: func() (func(), error) {
 		defer close(taken)
 
-		return terminal.TakeKeys(slave)
+		return terminal.RawKeys(slave)
 	}}, p)
 
 	<-taken

@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TakeKeys is what [Options.TakeKeys] is made of: the terminal hands over every key as it is pressed, and
+// RawKeys is what [Options.RawKeys] is made of: the terminal hands over every key as it is pressed, and
 // shows none, until restore. The keys that send signals still do. While the process is stopped, and
 // once it goes on, the terminal is as anyone who stopped it expects. It fails where f is not a terminal, or that
 // of another process in the foreground.
-func TakeKeys(f *os.File) (restore func(), err error) {
+func RawKeys(f *os.File) (restore func(), err error) {
 	k := &keyboard{file: f, quit: make(chan struct{}), signals: make(chan os.Signal, 2)}
 	if err := k.with(func(fd int) error {
 		before, err := unix.IoctlGetTermios(fd, getTermios)
@@ -28,7 +28,7 @@ func TakeKeys(f *os.File) (restore func(), err error) {
 		return nil, err
 	}
 
-	if err := k.take(); err != nil {
+	if err := k.setRaw(); err != nil {
 		return nil, err
 	}
 
@@ -53,8 +53,8 @@ type keyboard struct {
 	owned   sync.WaitGroup
 }
 
-// take changes the terminal.
-func (k *keyboard) take() error {
+// setRaw changes the terminal.
+func (k *keyboard) setRaw() error {
 	now := k.before
 	now.Lflag &^= unix.ICANON | unix.ECHO | unix.ECHONL | unix.IEXTEN
 	now.Cc[unix.VMIN], now.Cc[unix.VTIME] = 1, 0
@@ -95,7 +95,7 @@ func (k *keyboard) watch() {
 				_ = unix.Kill(unix.Getpid(), unix.SIGSTOP)
 			}
 
-			_ = k.take() // in the background nothing is typed
+			_ = k.setRaw() // in the background nothing is typed
 		}
 	}
 }

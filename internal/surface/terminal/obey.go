@@ -16,8 +16,8 @@ import (
 // before the pipe is no longer read.
 const maxNoise = 20
 
-// obey does what a typed line asks for.
-func (t *Terminal) obey(c command) {
+// runCommand does what a typed line asks for.
+func (t *Terminal) runCommand(c command) {
 	switch c.verb {
 	case verbRepeat:
 		t.repeat()
@@ -25,7 +25,7 @@ func (t *Terminal) obey(c command) {
 		t.help()
 	case verbGoOn:
 		t.goOn()
-	case verbSayAgain, verbRecap, verbWhere, verbSlower, verbFaster, verbQuiet, verbRead:
+	case verbLast, verbRecap, verbWhere, verbSlower, verbFaster, verbQuiet, verbRead:
 		t.ofNarration(c)
 	case verbStop:
 		t.understood("stop")
@@ -61,8 +61,8 @@ func (t *Terminal) repeat() {
 		t.show(q)
 	}
 
-	if t.heldCount() > 0 {
-		t.tellHeld()
+	if t.bufferedCount() > 0 {
+		t.reportBuffered()
 	}
 }
 
@@ -71,14 +71,14 @@ func (t *Terminal) help() {
 	t.promptf("Enter repeats the question. With more than one question, add its number: accept 2.")
 	t.promptf("Words about what is told: repeat, recap, where, read, slower, faster, quiet, go on, help.")
 
-	if t.holding() && t.heldCount() > 0 {
-		t.tellHeld()
+	if t.holding() && t.bufferedCount() > 0 {
+		t.reportBuffered()
 	}
 }
 
 // goOn prints what is held. The question stays open.
 func (t *Terminal) goOn() {
-	if t.heldCount() == 0 {
+	if t.bufferedCount() == 0 {
 		t.promptf("No lines are held.")
 
 		return
@@ -95,29 +95,29 @@ func (t *Terminal) stillOpen(q *question) { t.promptf("%s", q.StillOpen(t.now, t
 
 // ofNarration does what may be asked about what is told.
 func (t *Terminal) ofNarration(c command) {
-	var said []announce.Announcement
+	var announced []announce.Announcement
 
 	switch c.verb {
-	case verbSayAgain:
-		if again, told := t.says.Repeat(); told {
-			said = append(said, again)
+	case verbLast:
+		if again, found := t.announcer.Repeat(); found {
+			announced = append(announced, again)
 		}
 	case verbRecap:
-		said = t.says.Recap(cmp.Or(c.number, recapUsual))
+		announced = t.announcer.Recap(cmp.Or(c.number, recapUsual))
 	case verbWhere:
-		said = t.says.Where(t.now)
+		announced = t.announcer.Where(t.now)
 	case verbRead:
-		said = t.says.Answer()
+		announced = t.announcer.Answer()
 	case verbSlower:
-		said = append(said, t.says.SetPace(t.says.Pace().Slower(), t.now))
+		announced = append(announced, t.announcer.SetPace(t.announcer.Pace().Slower(), t.now))
 	case verbFaster:
-		said = append(said, t.says.SetPace(t.says.Pace().Faster(), t.now))
+		announced = append(announced, t.announcer.SetPace(t.announcer.Pace().Faster(), t.now))
 	case verbQuiet:
-		said = append(said, t.says.SetPace(announce.PaceQuiet, t.now))
+		announced = append(announced, t.announcer.SetPace(announce.PaceQuiet, t.now))
 	default: // the others are about questions
 	}
 
-	for _, n := range said {
+	for _, n := range announced {
 		if strings.Contains(n.Text, "\n") {
 			t.promptf("%s", t.output(n))
 
@@ -128,7 +128,7 @@ func (t *Terminal) ofNarration(c command) {
 	}
 
 	switch {
-	case len(said) > 0:
+	case len(announced) > 0:
 	case c.verb == verbRead:
 		t.promptf("There is no answer yet.")
 	default:
@@ -199,20 +199,20 @@ func (t *Terminal) decide(c command, decision aaep.Decision) {
 }
 
 // reply sends an answer, once.
-func (t *Terminal) reply(q *question, a Answer, said string, how aaep.Resolution) {
+func (t *Terminal) reply(q *question, a Answer, announced string, how aaep.Resolution) {
 	if q.answer != 0 {
 		t.promptf("Question %d: your answer is being recorded.", q.Number)
 
 		return
 	}
 
-	word := fmt.Sprintf("%s question %d", said, q.Number)
+	word := fmt.Sprintf("%s question %d", announced, q.Number)
 	t.understood(word)
 
 	a.Question, a.Token, a.At = q.Number, q.Token, t.now
-	q.said, q.how = said, how
+	q.reply, q.how = announced, how
 	q.answer = t.send(a, word, announce.Recorded(q.Number, how))
-	t.says.Answered(q.Number, how)
+	t.announcer.Answered(q.Number, how)
 }
 
 // about does what may be asked about a question without answering it.
@@ -261,7 +261,7 @@ func (t *Terminal) reject(c command) {
 // number, or the latest.
 func (t *Terminal) undoable(number int) *question {
 	for _, q := range slices.Backward(t.questions) {
-		accepted := q.stage == stageAccepted || (q.stage == stageOpen && q.answer != 0 && q.said == string(aaep.DecisionAccept))
+		accepted := q.stage == stageAccepted || (q.stage == stageOpen && q.answer != 0 && q.reply == string(aaep.DecisionAccept))
 		if accepted && (number == 0 || number == q.Number) {
 			return q
 		}
@@ -292,7 +292,7 @@ func (t *Terminal) undo(c command) {
 }
 
 func (t *Terminal) sendUndo(q *question) {
-	t.says.Answered(q.Number, aaep.ResolutionStopped)
+	t.announcer.Answered(q.Number, aaep.ResolutionStopped)
 	t.send(Undo{Question: q.Number, At: t.now}, fmt.Sprintf("undo question %d", q.Number), announce.Recorded(q.Number, aaep.ResolutionStopped))
 }
 
@@ -369,29 +369,29 @@ func (t *Terminal) wantsOther(q *question) {
 // understand reads an answer as one of the kinds that a clarification takes
 // (CLA-03). Free text needs the word "answer" before it.
 func (q *question) understand(text string, free bool) (aaep.Response, bool) {
-	said := spoken(text)
+	announced := typedForm(text)
 
-	if q.Consent || said == "" {
+	if q.Consent || announced == "" {
 		return aaep.Response{}, false
 	}
 
-	if q.takes(aaep.ResponseMultipleChoice) {
+	if q.accepts(aaep.ResponseMultipleChoice) {
 		for _, c := range q.Choices {
-			if said == spoken(c.Value) || said == spoken(c.Label) {
+			if announced == typedForm(c.Value) || announced == typedForm(c.Label) {
 				return aaep.TextResponse(c.Value), true
 			}
 		}
 	}
 
-	if q.takes(aaep.ResponseYesNo) && (said == "yes" || said == "no") {
-		return aaep.YesNoResponse(said == "yes"), true
+	if q.accepts(aaep.ResponseYesNo) && (announced == "yes" || announced == "no") {
+		return aaep.YesNoResponse(announced == "yes"), true
 	}
 
-	if number, err := strconv.ParseFloat(said, 64); err == nil && q.takes(aaep.ResponseNumeric) && finite(number) {
+	if number, err := strconv.ParseFloat(announced, 64); err == nil && q.accepts(aaep.ResponseNumeric) && finite(number) {
 		return aaep.NumberResponse(number), true
 	}
 
-	if free && q.takes(aaep.ResponseFreetext) {
+	if free && q.accepts(aaep.ResponseFreetext) {
 		return aaep.TextResponse(text), true
 	}
 

@@ -18,7 +18,7 @@ type stage int
 const (
 	stageOpen     stage = iota
 	stageAccepted       // committed; can be undone until it starts
-	stageOver
+	stageClosed
 )
 
 // question is one question as this terminal knows it.
@@ -27,7 +27,7 @@ type question struct {
 
 	stage  stage
 	answer int             // the Send that carries the answer, while it is under way
-	said   string          // what the person answered, such as "accept"
+	reply  string          // what the person answered, such as "accept"
 	how    aaep.Resolution // what comes of that
 	undo   bool            // undo as soon as the answer has been recorded
 	ended  bool            // it was heard that it ended
@@ -85,7 +85,7 @@ func (t *Terminal) open() []*question {
 // unread is true for a question that cannot be accepted before all of it was shown.
 func (q *question) unread() bool { return !q.read && q.ReadFirst() }
 
-func (q *question) takes(kind aaep.ResponseKind) bool {
+func (q *question) accepts(kind aaep.ResponseKind) bool {
 	return len(q.Kinds) == 0 || slices.Contains(q.Kinds, kind)
 }
 
@@ -115,7 +115,7 @@ func (t *Terminal) resolved(e aaep.Event) {
 
 	q.ended = true
 	if !aaep.Resolution(how).Allows() {
-		t.over(q)
+		t.close(q)
 
 		return
 	}
@@ -123,10 +123,10 @@ func (t *Terminal) resolved(e aaep.Event) {
 	q.stage = stageAccepted
 }
 
-// over closes a question. It is forgotten once its answer, if one is under way,
+// close closes a question. It is forgotten once its answer, if one is under way,
 // and its end have both been heard, in whichever order they come.
-func (t *Terminal) over(q *question) {
-	q.stage = stageOver
+func (t *Terminal) close(q *question) {
+	q.stage = stageClosed
 
 	if q.answer == 0 && q.ended {
 		t.questions = slices.DeleteFunc(t.questions, func(other *question) bool { return other == q })
@@ -139,5 +139,5 @@ func (t *Terminal) releaseIfClosed() {
 	}
 
 	t.release()
-	t.screen.told = time.Time{}
+	t.screen.reportedAt = time.Time{}
 }

@@ -26,10 +26,10 @@ type Options struct {
 	// FlushInput throws away what was typed and not yet read. It is given exactly
 	// when In is a terminal; without it In is a pipe, whose lines wait for their question.
 	FlushInput func()
-	// TakeKeys makes the terminal that In is hand over every key by itself and show none, until
+	// RawKeys makes the terminal that In is hand over every key by itself and show none, until
 	// restore. Where it is given and works, nothing is printed inside a line that is being typed; else
 	// the terminal itself edits and shows lines. It is called once, and given with FlushInput only.
-	TakeKeys func() (restore func(), err error)
+	RawKeys func() (restore func(), err error)
 	// InputEnded is called once, when no answer can come from In any more.
 	InputEnded func()
 
@@ -51,7 +51,7 @@ type Options struct {
 func Run(ctx context.Context, o Options, port Port) error {
 	o = o.withDefaults()
 
-	restore, err := o.TakeKeys()
+	restore, err := o.RawKeys()
 	keys := err == nil
 
 	if keys {
@@ -85,8 +85,8 @@ func (o Options) withDefaults() Options {
 		o.Width = func() int { return defaultWidth }
 	}
 
-	if o.TakeKeys == nil {
-		o.TakeKeys = func() (func(), error) { return nil, errors.ErrUnsupported }
+	if o.RawKeys == nil {
+		o.RawKeys = func() (func(), error) { return nil, errors.ErrUnsupported }
 	}
 
 	if o.InputEnded == nil {
@@ -119,8 +119,8 @@ type shell struct {
 	tasks sync.WaitGroup
 }
 
-// heard is what the goroutine of the events hands over.
-type heard struct {
+// received is what the goroutine of the events hands over.
+type received struct {
 	delivered client.Event
 	err       error
 }
@@ -132,11 +132,11 @@ func (s *shell) run(ctx context.Context) error {
 	defer timer.Stop()
 
 	for {
-		s.arm(timer)
+		s.setTimer(timer)
 
-		heard := events
+		incoming := events
 		if len(s.asked) > 0 && s.grace != nil {
-			heard = nil
+			incoming = nil
 		}
 
 		lines := s.input.lines
@@ -149,12 +149,12 @@ func (s *shell) run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("terminal: %w", context.Cause(ctx))
-		case h, more := <-heard:
+		case h, more := <-incoming:
 			if !more {
 				return s.finish(ctx)
 			}
 
-			err = s.hear(h)
+			err = s.receive(h)
 		case line, more := <-lines:
 			err = s.read(line, more)
 		case r := <-s.results:
@@ -162,7 +162,7 @@ func (s *shell) run(ctx context.Context) error {
 		case <-s.grace:
 			s.grace = nil
 		case <-timer.C:
-			err = s.feed(s.machine.Tick)
+			err = s.apply(s.machine.Tick)
 		}
 
 		if err != nil {
@@ -176,19 +176,19 @@ func (s *shell) result(r Result) error {
 	s.pending--
 	delete(s.asked, r.ID)
 
-	return s.feed(func(now time.Time) []Effect { return s.machine.Result(now, r) })
+	return s.apply(func(now time.Time) []Effect { return s.machine.Result(now, r) })
 }
 
 // listen hands the events over one by one; the channel closes behind the last.
-func (s *shell) listen(ctx context.Context) <-chan heard {
-	events := make(chan heard)
+func (s *shell) listen(ctx context.Context) <-chan received {
+	events := make(chan received)
 
 	s.tasks.Go(func() {
 		defer close(events)
 
 		for delivered, err := range s.port.Events(ctx) {
 			select {
-			case events <- heard{delivered, err}:
+			case events <- received{delivered, err}:
 			case <-ctx.Done():
 				return
 			}
@@ -202,7 +202,7 @@ func (s *shell) listen(ctx context.Context) <-chan heard {
 	return events
 }
 
-func (s *shell) hear(h heard) error {
+func (s *shell) receive(h received) error {
 	if h.err != nil {
 		return fmt.Errorf("terminal: events: %w", h.err)
 	}
@@ -215,7 +215,7 @@ func (s *shell) hear(h heard) error {
 		return nil
 	}
 
-	return s.feed(func(now time.Time) []Effect { return s.machine.Event(now, h.delivered.Event) })
+	return s.apply(func(now time.Time) []Effect { return s.machine.Event(now, h.delivered.Event) })
 }
 
 func (s *shell) copyJSON(d client.Event) error {
@@ -243,14 +243,14 @@ func (s *shell) copyJSON(d client.Event) error {
 // been meant for.
 func (s *shell) read(line typedLine, more bool) error {
 	if !more {
-		return s.feed(s.machine.EndInput)
+		return s.apply(s.machine.EndInput)
 	}
 
 	if !s.input.current(line) {
 		return nil
 	}
 
-	return s.feed(func(now time.Time) []Effect {
+	return s.apply(func(now time.Time) []Effect {
 		if s.keys {
 			return s.machine.Keys(now, []byte(line.text))
 		}
@@ -266,7 +266,7 @@ func (s *shell) finish(ctx context.Context) error {
 		return fmt.Errorf("terminal: %w", context.Cause(ctx))
 	}
 
-	if err := s.feed(s.machine.Close); err != nil {
+	if err := s.apply(s.machine.Close); err != nil {
 		return err
 	}
 

@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// heldEvery is how often the number of held lines is told while it grows.
-	heldEvery = 10 * time.Second
-	// maxHeld bounds the held lines; of more, the oldest are only counted.
-	maxHeld = 1000
+	// reportEvery is how often the number of held lines is told while it grows.
+	reportEvery = 10 * time.Second
+	// maxBuffered bounds the held lines; of more, the oldest are only counted.
+	maxBuffered = 1000
 )
 
 // screen is what waits to be printed.
 type screen struct {
-	held     []string  // while a question is open
-	dropped  int       // held lines beyond maxHeld
-	told     time.Time // when the number of held lines was last told
-	toldMany int       // what was told then
+	buffered      []string  // while a question is open
+	dropped       int       // held lines beyond maxBuffered
+	reportedAt    time.Time // when the number of held lines was last told
+	reportedCount int       // what was told then
 
 	behind []string // while a line is being typed
 }
@@ -35,17 +35,17 @@ func (t *Terminal) narrate(text string) {
 	}
 
 	s := &t.screen
-	s.held = append(s.held, text)
+	s.buffered = append(s.buffered, text)
 
-	if len(s.held) > maxHeld {
-		s.held = slices.Delete(s.held, 0, 1)
+	if len(s.buffered) > maxBuffered {
+		s.buffered = slices.Delete(s.buffered, 0, 1)
 		s.dropped++
 	}
 }
 
 // aside prints a line of narration, or, while somebody types, lets it wait for the end of what they type.
 func (t *Terminal) aside(text string) {
-	if t.typing() && len(t.screen.behind) < maxHeld {
+	if t.typing() && len(t.screen.behind) < maxBuffered {
 		t.screen.behind = append(t.screen.behind, text)
 
 		return
@@ -61,8 +61,8 @@ func (t *Terminal) interrupt(text string) { t.print(Narration, text) }
 // not to be torn apart.
 func (t *Terminal) holding() bool { return len(t.open()) > 0 }
 
-// heldCount is how many lines wait for "go on".
-func (t *Terminal) heldCount() int { return len(t.screen.held) + t.screen.dropped }
+// bufferedCount is how many lines wait for "go on".
+func (t *Terminal) bufferedCount() int { return len(t.screen.buffered) + t.screen.dropped }
 
 // release prints everything that was held.
 func (t *Terminal) release() {
@@ -72,11 +72,11 @@ func (t *Terminal) release() {
 		t.aside(fmt.Sprintf("%s left out.", legible.Counted(int64(s.dropped), "earlier line")))
 	}
 
-	for _, line := range s.held {
+	for _, line := range s.buffered {
 		t.aside(line)
 	}
 
-	s.held, s.dropped, s.toldMany = nil, 0, 0
+	s.buffered, s.dropped, s.reportedCount = nil, 0, 0
 }
 
 // refresh says what the time has come for: that lines are held, and what waited for a line that is no longer
@@ -90,30 +90,30 @@ func (t *Terminal) refresh() {
 		t.screen.behind = nil
 	}
 
-	if due := t.heldDue(); !due.IsZero() && !due.After(t.now) {
-		t.tellHeld()
+	if due := t.reportDue(); !due.IsZero() && !due.After(t.now) {
+		t.reportBuffered()
 	}
 }
 
-func (t *Terminal) tellHeld() {
+func (t *Terminal) reportBuffered() {
 	s := &t.screen
-	s.told, s.toldMany = t.now, t.heldCount()
-	t.promptf("%s held; type go on.", legible.Counted(int64(s.toldMany), "line"))
+	s.reportedAt, s.reportedCount = t.now, t.bufferedCount()
+	t.promptf("%s held; type go on.", legible.Counted(int64(s.reportedCount), "line"))
 }
 
-// heldDue is when it is told next that lines are held. It waits for the end of a line that is being typed.
-func (t *Terminal) heldDue() time.Time {
+// reportDue is when it is told next that lines are held. It waits for the end of a line that is being typed.
+func (t *Terminal) reportDue() time.Time {
 	s := &t.screen
 
 	switch {
-	case !t.holding() || t.heldCount() == s.toldMany:
+	case !t.holding() || t.bufferedCount() == s.reportedCount:
 		return time.Time{}
 	case t.typing():
 		return t.edit.until()
-	case s.told.IsZero():
+	case s.reportedAt.IsZero():
 		return t.now
 	default:
-		return s.told.Add(heldEvery)
+		return s.reportedAt.Add(reportEvery)
 	}
 }
 
@@ -122,7 +122,7 @@ func (t *Terminal) screenDue() time.Time {
 		return t.edit.until()
 	}
 
-	return t.heldDue()
+	return t.reportDue()
 }
 
 func (t *Terminal) print(to Stream, text string) {

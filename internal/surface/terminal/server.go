@@ -53,7 +53,7 @@ func NewServer(c *client.Client, o ServerOptions) *Server {
 func (s *Server) Events(ctx context.Context) iter.Seq2[client.Event, error] {
 	return func(yield func(client.Event, error) bool) {
 		for e, err := range s.client.Events(ctx) {
-			if err == nil && s.resumed && s.over(ctx, e.Event) {
+			if err == nil && s.resumed && s.isClosed(ctx, e.Event) {
 				e.Event = aaep.Event{}
 			}
 
@@ -64,8 +64,8 @@ func (s *Server) Events(ctx context.Context) iter.Seq2[client.Event, error] {
 	}
 }
 
-// over reports whether the event is a question that is not open any more.
-func (s *Server) over(ctx context.Context, e aaep.Event) bool {
+// isClosed reports whether the event is a question that is not open any more.
+func (s *Server) isClosed(ctx context.Context, e aaep.Event) bool {
 	token := ""
 
 	switch p := e.Payload.(type) {
@@ -84,7 +84,7 @@ func (s *Server) over(ctx context.Context, e aaep.Event) bool {
 
 // Answer implements [Port].
 func (s *Server) Answer(ctx context.Context, a Answer) error {
-	_, err := s.client.Reply(ctx, a.Question, api.Reply{Token: s.current(a.Token), Decision: string(a.Decision), Response: a.Response.Words()})
+	_, err := s.client.Reply(ctx, a.Question, api.Reply{Token: s.current(a.Token), Decision: string(a.Decision), Response: a.Response.Plain()})
 
 	return err
 }
@@ -173,7 +173,7 @@ func (s *Server) Arguments(ctx context.Context, r PageRequest) (Page, error) {
 	s.mu.Unlock()
 
 	if !known {
-		raw, err := s.client.LookAtArguments(ctx, r.Question)
+		raw, err := s.client.PeekArguments(ctx, r.Question)
 		if err != nil {
 			return Page{}, err
 		}

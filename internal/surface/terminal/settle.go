@@ -10,24 +10,26 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// settle tells the end of a request.
-func (t *Terminal) settle(sent request, r Result) {
+// finish tells the end of a request.
+func (t *Terminal) finish(sent request, r Result) {
 	switch made := sent.made.(type) {
 	case PageRequest:
 		t.showPage(made, r)
 
 		return
 	case Answer:
-		t.settleAnswer(r, sent)
+		t.finishAnswer(r, sent)
 
 		return
 	case Undo:
-		defer func() { t.tell(t.says.Settled(t.now, made.Question, aaep.ResolutionStopped, r.Err == nil)) }()
+		defer func() {
+			t.showAnnouncements(t.announcer.Resolved(t.now, made.Question, aaep.ResolutionStopped, r.Err == nil))
+		}()
 	case Extend, Stop:
 	}
 
 	if r.Err != nil {
-		t.notRecorded(sent.word, r.Err)
+		t.notRecorded(sent.command, r.Err)
 
 		return
 	}
@@ -39,11 +41,11 @@ func (t *Terminal) notRecorded(word string, err error) {
 	t.promptf("Not recorded: %s. %s", word, sentence(legible.Text(cause.Of(err))))
 }
 
-func (t *Terminal) settleAnswer(r Result, sent request) {
+func (t *Terminal) finishAnswer(r Result, sent request) {
 	if r.Err == nil {
 		t.promptf("%s", sent.recorded)
 	} else {
-		t.notRecorded(sent.word, r.Err)
+		t.notRecorded(sent.command, r.Err)
 	}
 
 	i := slices.IndexFunc(t.questions, func(q *question) bool { return q.answer == r.ID })
@@ -53,10 +55,10 @@ func (t *Terminal) settleAnswer(r Result, sent request) {
 
 	q := t.questions[i]
 	q.answer = 0
-	late := t.says.Settled(t.now, q.Number, q.how, r.Err == nil)
+	late := t.announcer.Resolved(t.now, q.Number, q.how, r.Err == nil)
 
 	if r.Err != nil {
-		t.tell(late)
+		t.showAnnouncements(late)
 		t.unanswered(q)
 
 		return
@@ -69,8 +71,8 @@ func (t *Terminal) settleAnswer(r Result, sent request) {
 		t.sendUndo(q)
 	}
 
-	if q.said != string(aaep.DecisionAccept) || q.stage == stageOver {
-		t.over(q)
+	if q.reply != string(aaep.DecisionAccept) || q.stage == stageClosed {
+		t.close(q)
 	} else {
 		q.stage = stageAccepted
 	}
@@ -80,14 +82,14 @@ func (t *Terminal) settleAnswer(r Result, sent request) {
 
 // unanswered goes on after an answer that was not recorded.
 func (t *Terminal) unanswered(q *question) {
-	refused := q.said == string(aaep.DecisionReject)
-	q.said, q.undo, q.startAfter = "", false, t.now
+	refused := q.reply == string(aaep.DecisionReject)
+	q.reply, q.undo, q.startAfter = "", false, t.now
 
 	switch q.stage {
 	case stageOpen:
 		t.stillOpen(q)
-	case stageOver:
-		t.over(q)
+	case stageClosed:
+		t.close(q)
 		t.releaseIfClosed()
 	case stageAccepted:
 		if refused { // a no after somebody's yes takes the yes back
@@ -144,14 +146,14 @@ func (t *Terminal) showPage(made PageRequest, r Result) {
 // drain obeys the lines of a pipe that have something to be about by now.
 func (t *Terminal) drain() {
 	for len(t.queue) > 0 {
-		c := parseWords(t.queue[0])
+		c := parseCommand(t.queue[0])
 		if !t.timely(c.verb) || (len(t.sent) > 0 && c.verb != verbStop) {
 			return
 		}
 
 		t.queue = t.queue[1:]
 		before := t.noise
-		t.obey(c)
+		t.runCommand(c)
 
 		if t.noise == before {
 			t.noise = 0
@@ -167,7 +169,7 @@ func (t *Terminal) drain() {
 // timely reports whether a word makes sense now, or waits for a question.
 func (t *Terminal) timely(v verb) bool {
 	switch v {
-	case verbStop, verbHelp, verbGoOn, verbSayAgain, verbRecap, verbWhere, verbSlower, verbFaster, verbQuiet, verbRead:
+	case verbStop, verbHelp, verbGoOn, verbLast, verbRecap, verbWhere, verbSlower, verbFaster, verbQuiet, verbRead:
 		return true
 	case verbUndo:
 		return t.undoable(0) != nil

@@ -18,12 +18,12 @@ func (t *Terminal) show(q *question) {
 		t.promptf("%s", line)
 	}
 
-	t.showWords(q)
+	t.showHelp(q)
 }
 
-// showWords says how to answer, or that it cannot be done here.
-func (t *Terminal) showWords(q *question) {
-	if t.gone {
+// showHelp says how to answer, or that it cannot be done here.
+func (t *Terminal) showHelp(q *question) {
+	if t.inputEnded {
 		t.cannotAnswer(q)
 
 		return
@@ -114,8 +114,8 @@ func (t *Terminal) choiceWord(q *question, c aaep.Choice) string {
 }
 
 func (t *Terminal) plainChoiceWord(c aaep.Choice) string {
-	word := spoken(c.Value)
-	if parseWords(word).verb == verbOther && parseWords(word).number == 0 {
+	word := typedForm(c.Value)
+	if parseCommand(word).verb == verbOther && parseCommand(word).number == 0 {
 		return legible.Text(word)
 	}
 

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// feed gives the machine one input and does what it wants.
-func (s *shell) feed(input func(now time.Time) []Effect) error {
+// apply gives the machine one input and does what it wants.
+func (s *shell) apply(input func(now time.Time) []Effect) error {
 	s.machine.Resize(s.o.Width())
 
 	for _, effect := range input(s.o.Now()) {
@@ -85,8 +85,8 @@ func (s *shell) call(ctx context.Context, request Request) (Page, error) {
 	}
 }
 
-// arm sets the timer to when the machine wants to be woken.
-func (s *shell) arm(timer *time.Timer) {
+// setTimer sets the timer to when the machine wants to be woken.
+func (s *shell) setTimer(timer *time.Timer) {
 	timer.Stop()
 
 	if wake := s.machine.Wake(); !wake.IsZero() {

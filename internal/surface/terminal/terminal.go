@@ -30,11 +30,11 @@ type Settings struct {
 // I/O: every method takes the time, and returns what is to be done. It is not safe for
 // concurrent use.
 type Terminal struct {
-	settings Settings
-	now      time.Time
-	out      []Effect
-	says     *announce.Announcer
-	seen     aaep.Seen
+	settings  Settings
+	now       time.Time
+	out       []Effect
+	announcer *announce.Announcer
+	seen      aaep.Seen
 
 	questions []*question // open ones, and accepted ones until they start
 	highest   int         // number of a question
@@ -46,16 +46,16 @@ type Terminal struct {
 	sent   map[int]request
 	lastID int
 
-	queue []string // lines of a pipe that wait for their question
-	noise int      // lines of a pipe in a row that meant nothing
-	ended bool     // no more lines will come
-	gone  bool     // InputEnded was sent
+	queue      []string // lines of a pipe that wait for their question
+	noise      int      // lines of a pipe in a row that meant nothing
+	ended      bool     // no more lines will come
+	inputEnded bool     // InputEnded was sent
 }
 
 // request is what is known about a Send while it is under way.
 type request struct {
 	made     Request
-	word     string // what was understood, such as "accept question 1"
+	command  string // what was understood, such as "accept question 1"
 	recorded string // the sentence that says that it was
 }
 
@@ -72,12 +72,12 @@ func New(s Settings) *Terminal {
 		s.Zone = time.UTC
 	}
 
-	says := announce.New(announce.Preferences{
+	announcer := announce.New(announce.Preferences{
 		Person: s.Person, Zone: s.Zone, Echo: announce.EchoElsewhere,
 		Surface: announce.Surface{Name: surfaceName, Controls: announce.ControlsWords, Output: announce.OutputAsItComes},
 	})
 
-	return &Terminal{settings: s, says: says, sent: map[int]request{}}
+	return &Terminal{settings: s, announcer: announcer, sent: map[int]request{}}
 }
 
 // Resize changes the width of lines from here on.
@@ -91,7 +91,7 @@ func (t *Terminal) Resize(width int) {
 func (t *Terminal) Event(now time.Time, e aaep.Event) []Effect {
 	return t.step(now, func() {
 		if t.seen.Add(e.ID) {
-			t.hear(e)
+			t.onEvent(e)
 		}
 	})
 }
@@ -106,7 +106,7 @@ func (t *Terminal) line(line string) {
 	switch {
 	case t.ended:
 	case t.settings.Typed:
-		t.obey(parseWords(line))
+		t.runCommand(parseCommand(line))
 	default:
 		t.queue = append(t.queue, line)
 	}
@@ -122,7 +122,7 @@ func (t *Terminal) Result(now time.Time, r Result) []Effect {
 	return t.step(now, func() {
 		if sent, ok := t.sent[r.ID]; ok {
 			delete(t.sent, r.ID)
-			t.settle(sent, r)
+			t.finish(sent, r)
 		}
 	})
 }
@@ -134,7 +134,7 @@ func (t *Terminal) Tick(now time.Time) []Effect { return t.step(now, func() {}) 
 func (t *Terminal) Close(now time.Time) []Effect {
 	return t.step(now, func() {
 		t.edit.clear()
-		t.tell(t.says.Flush(t.now))
+		t.showAnnouncements(t.announcer.Flush(t.now))
 		t.release()
 	})
 }
@@ -150,7 +150,7 @@ func (t *Terminal) Wake() time.Time {
 	}
 
 	sooner(t.screenDue())
-	sooner(t.says.Wake())
+	sooner(t.announcer.Wake())
 
 	for _, q := range t.questions {
 		sooner(q.startDue())
@@ -171,17 +171,17 @@ func (t *Terminal) step(now time.Time, input func()) []Effect {
 
 	input()
 
-	if due := t.says.Wake(); !due.IsZero() && !due.After(now) {
-		t.tell(t.says.Tick(now))
+	if due := t.announcer.Wake(); !due.IsZero() && !due.After(now) {
+		t.showAnnouncements(t.announcer.Tick(now))
 	}
 
-	t.sayStarts()
+	t.showStarts()
 	t.drain()
 	t.refresh()
 
-	if t.ended && !t.gone && len(t.queue) == 0 && len(t.sent) == 0 {
-		t.gone = true
-		t.says.SetControls(announce.ControlsNone)
+	if t.ended && !t.inputEnded && len(t.queue) == 0 && len(t.sent) == 0 {
+		t.inputEnded = true
+		t.announcer.SetControls(announce.ControlsNone)
 		t.out = append(t.out, InputEnded{})
 
 		for _, q := range t.open() {
@@ -196,7 +196,7 @@ func (t *Terminal) step(now time.Time, input func()) []Effect {
 
 func (t *Terminal) send(made Request, word, recorded string) int {
 	t.lastID++
-	t.sent[t.lastID] = request{made: made, word: word, recorded: recorded}
+	t.sent[t.lastID] = request{made: made, command: word, recorded: recorded}
 	t.out = append(t.out, Send{ID: t.lastID, Request: made})
 
 	return t.lastID

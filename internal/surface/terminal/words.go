@@ -21,8 +21,8 @@ const (
 	verbStop
 	verbUndo
 	verbHelp
-	verbSayAgain // the last announcement
-	verbRecap    // the last ones, as many as the number says
+	verbLast  // the last announcement
+	verbRecap // the last ones, as many as the number says
 	verbWhere
 	verbSlower
 	verbFaster
@@ -31,16 +31,16 @@ const (
 	verbAnswer // "answer" and then the answer itself
 )
 
-// spokenWords are the words of one form.
-var spokenWords = map[string]verb{
+// commands are the words of one form.
+var commands = map[string]verb{
 	"": verbRepeat, "accept": verbAccept, "reject": verbReject, "more time": verbMoreTime, "list": verbList, "list all": verbListAll, "why": verbWhy,
 	"go on": verbGoOn, "stop": verbStop, "undo": verbUndo, "help": verbHelp,
-	"repeat": verbSayAgain, "recap": verbRecap, "where": verbWhere, "slower": verbSlower, "faster": verbFaster, "quiet": verbQuiet, "read": verbRead,
+	"repeat": verbLast, "recap": verbRecap, "where": verbWhere, "slower": verbSlower, "faster": verbFaster, "quiet": verbQuiet, "read": verbRead,
 }
 
 // numberless are the words that are about no single question.
 var numberless = map[verb]bool{
-	verbRepeat: true, verbGoOn: true, verbHelp: true, verbSayAgain: true, verbWhere: true, verbSlower: true, verbFaster: true, verbQuiet: true, verbRead: true,
+	verbRepeat: true, verbGoOn: true, verbHelp: true, verbLast: true, verbWhere: true, verbSlower: true, verbFaster: true, verbQuiet: true, verbRead: true,
 }
 
 // command is one understood line.
@@ -50,13 +50,13 @@ type command struct {
 	text   string // the line without outer blanks; for verbAnswer, what follows the word
 }
 
-// parseWords reads a typed line. Case and blanks do not matter. A line that
+// parseCommand reads a typed line. Case and blanks do not matter. A line that
 // begins with "stop" stops, whatever follows: when in doubt, less happens.
-func parseWords(line string) command {
+func parseCommand(line string) command {
 	fields := strings.Fields(line)
 	c := command{text: strings.Join(fields, " ")}
 
-	if v, ok := spokenWords[strings.ToLower(c.text)]; ok {
+	if v, ok := commands[strings.ToLower(c.text)]; ok {
 		c.verb = v
 
 		return c
@@ -80,7 +80,7 @@ func parseWords(line string) command {
 	}
 
 	c.number, c.text = number, strings.Join(fields[:last], " ")
-	if v := spokenWords[strings.ToLower(c.text)]; !numberless[v] {
+	if v := commands[strings.ToLower(c.text)]; !numberless[v] {
 		c.verb = v
 	}
 
@@ -99,8 +99,8 @@ func questionNumber(field string) (int, bool) {
 	return n, err == nil && n > 0
 }
 
-// spoken is the form of a machine's word that a person types: "ask_again" is
+// typedForm is the form of a machine's word that a person types: "ask_again" is
 // "ask again".
-func spoken(value string) string {
+func typedForm(value string) string {
 	return strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(value, "_", " "))), " ")
 }

@@ -64,7 +64,7 @@ func wrap(text string, columns int) []string {
 		}
 
 		for _, word := range words(paragraph) {
-			w.word(word)
+			w.addWord(word)
 		}
 	}
 
@@ -82,9 +82,9 @@ type wrapper struct {
 	open    []rune // isolates that are open at the end of line
 }
 
-// word puts one word on the line or on the next. One that is longer than a line has one of its own; an East
+// addWord puts one word on the line or on the next. One that is longer than a line has one of its own; an East
 // Asian one, which has no spaces, begins here and fills as many lines as it takes.
-func (w *wrapper) word(word []cluster) {
+func (w *wrapper) addWord(word []cluster) {
 	need, wide, path := 0, false, false
 
 	for _, c := range word {
@@ -100,7 +100,7 @@ func (w *wrapper) word(word []cluster) {
 	switch {
 	case empty:
 	case wide && w.used+3 < w.columns, w.used+1+need <= w.columns:
-		w.put(cluster{text: " ", columns: 1})
+		w.add(cluster{text: " ", columns: 1})
 	default:
 		w.newLine()
 	}
@@ -110,18 +110,18 @@ func (w *wrapper) word(word []cluster) {
 			w.newLine()
 		}
 
-		w.put(c)
+		w.add(c)
 	}
 }
 
 // whole puts a line as it is.
 func (w *wrapper) whole(line string) {
 	for _, c := range clusters(line) {
-		w.put(c)
+		w.add(c)
 	}
 }
 
-func (w *wrapper) put(c cluster) {
+func (w *wrapper) add(c cluster) {
 	w.line.WriteString(c.text)
 	w.used += c.columns
 	w.fresh = false

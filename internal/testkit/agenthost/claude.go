@@ -48,7 +48,7 @@ func (p *preparation) claudeEnv() []string {
 	for _, name := range p.Installed {
 		allow = append(allow, "mcp__"+name)
 	}
-	if p.OwnTools {
+	if p.BuiltinTools {
 		allow = append(allow, "Bash", "Read", "Write", "Edit") // bypassPermissions is refused to root
 	}
 	p.writeJSON(".claude/settings.json", object{
@@ -63,8 +63,8 @@ func (p *preparation) claudeEnv() []string {
 	}
 }
 
-// claudeSaid is the result of stream-json.
-func claudeSaid(stdout []byte) string {
+// claudeText is the result of stream-json.
+func claudeText(stdout []byte) string {
 	var said string
 	for line := range bytes.Lines(stdout) {
 		var message struct {

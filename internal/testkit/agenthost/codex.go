@@ -14,7 +14,7 @@ import (
 // prepareCodex starts `codex exec`.
 func prepareCodex(p *preparation) (args, env []string) {
 	sandbox := "read-only"
-	if p.OwnTools {
+	if p.BuiltinTools {
 		sandbox = "danger-full-access"
 	}
 	p.codexSettings("never", sandbox)
@@ -93,8 +93,8 @@ func (p *preparation) toml(value any) string {
 	return "{ " + strings.Join(fields, ", ") + " }"
 }
 
-// codexSaid is the last message of the agent.
-func codexSaid(stdout []byte) string {
+// codexText is the last message of the agent.
+func codexText(stdout []byte) string {
 	var said string
 	for line := range bytes.Lines(stdout) {
 		var message struct {

@@ -3,7 +3,7 @@ package agenthost
 import "testing"
 
 // Shell is a host that is only a shell, and NewCommand runs it.
-var Shell = Host{name: "shell", said: func(stdout []byte) string { return string(stdout) }}
+var Shell = Host{name: "shell", text: func(stdout []byte) string { return string(stdout) }}
 
 func NewCommand(t testing.TB, script string) Command {
 	root := t.TempDir()

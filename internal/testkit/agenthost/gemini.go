@@ -14,7 +14,7 @@ const geminiModel = "gemini-2.5-pro"
 // write_file of a trusted MCP server, unless edits are approved in advance.
 func prepareGemini(p *preparation) (args, env []string) {
 	approval := "auto_edit"
-	if p.OwnTools {
+	if p.BuiltinTools {
 		approval = "yolo"
 	}
 	return append(p.geminiProgram(), "-p", p.Prompt, "-m", geminiModel, "-o", "stream-json", "--approval-mode", approval), p.geminiEnv()
@@ -53,8 +53,8 @@ func (p *preparation) geminiEnv() []string {
 	return []string{"GEMINI_API_KEY=scripted", "GEMINI_CLI_TRUST_WORKSPACE=true", "GOOGLE_GEMINI_BASE_URL=" + p.Model}
 }
 
-// geminiSaid is what the assistant said, which comes in pieces.
-func geminiSaid(stdout []byte) string {
+// geminiText is what the assistant said, which comes in pieces.
+func geminiText(stdout []byte) string {
 	var said string
 	for line := range bytes.Lines(stdout) {
 		var message struct {

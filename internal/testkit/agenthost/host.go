@@ -22,14 +22,14 @@ type Host struct {
 	// acp: it speaks the Agent Client Protocol over its standard input and output, and takes prompts from there.
 	acp     bool
 	prepare func(*preparation) (args, env []string)
-	said    func(stdout []byte) string
+	text    func(stdout []byte) string
 }
 
 // The hosts. Those with ACP in their names are started by a client of that protocol.
 var (
-	Claude    = Host{name: "claude", prepare: prepareClaude, said: claudeSaid}
-	Codex     = Host{name: "codex", prepare: prepareCodex, said: codexSaid}
-	Gemini    = Host{name: "gemini", prepare: prepareGemini, said: geminiSaid}
+	Claude    = Host{name: "claude", prepare: prepareClaude, text: claudeText}
+	Codex     = Host{name: "codex", prepare: prepareCodex, text: codexText}
+	Gemini    = Host{name: "gemini", prepare: prepareGemini, text: geminiText}
 	ClaudeACP = Host{name: "claude-agent-acp", acp: true, prepare: prepareClaudeACP}
 	CodexACP  = Host{name: "codex-acp", acp: true, prepare: prepareCodexACP}
 	GeminiACP = Host{name: "gemini --acp", acp: true, prepare: prepareGeminiACP}
@@ -47,14 +47,14 @@ type Setup struct {
 	// MCP are its servers of tools, which it calls without asking. A client of ACP names them when it opens a session.
 	MCP []MCPServer
 	// Installed are servers that somebody writes into the host's own settings between Prepare and Start. They are called without
-	// asking where OwnTools are.
+	// asking where BuiltinTools are.
 	Installed []string
 	// Limit is how long the host waits for an answer of an MCP server. Zero is the host's own limit.
 	Limit time.Duration
 	// Hooks are programs that the host runs at its events.
 	Hooks []Hook
-	// OwnTools lets the host's own tools run without asking: its shell, and writing files.
-	OwnTools bool
+	// BuiltinTools lets the host's own tools run without asking: its shell, and writing files.
+	BuiltinTools bool
 	// Dir is the folder in which the host works; empty is a new one.
 	Dir string
 	// Env is added to the environment, NAME=VALUE.

@@ -32,8 +32,8 @@ var (
 const (
 	// installLimit bounds a download of 700 MB.
 	installLimit = 20 * time.Minute
-	// lookAgain is how often a process that waits for another's installation looks whether it has ended.
-	lookAgain = 200 * time.Millisecond
+	// pollPause is how often a process that waits for another's installation looks whether it has ended.
+	pollPause = 200 * time.Millisecond
 )
 
 var errNoNPM = errors.New("found no npm on the PATH, expected it and Node 20 or newer; install both, or leave these tests out")
@@ -74,7 +74,7 @@ func Install(ctx context.Context, to io.Writer) (Programs, error) {
 	if _, err := exec.LookPath("npm"); err != nil {
 		return "", errNoNPM
 	}
-	release, err := hold(ctx, cache)
+	release, err := lockCache(ctx, cache)
 	if err != nil {
 		return "", err
 	}
@@ -105,13 +105,13 @@ func cacheFolder() (string, error) {
 	return cache, nil
 }
 
-// hold waits for the cache's lock, which ends with the process that holds it.
-func hold(ctx context.Context, cache string) (release func(), err error) {
+// lockCache waits for the cache's lock, which ends with the process that holds it.
+func lockCache(ctx context.Context, cache string) (release func(), err error) {
 	file, err := os.OpenFile(filepath.Join(cache, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the cache's lock: %w", err)
 	}
-	look := time.NewTicker(lookAgain)
+	look := time.NewTicker(pollPause)
 	defer look.Stop()
 	for {
 		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)

@@ -25,19 +25,19 @@ type Process struct {
 
 // Outcome is what came of a run.
 type Outcome struct {
-	Host   Host
-	Code   int // of its exit; -1 when a signal ended it
-	Stdout []byte
-	Stderr []byte
-	Took   time.Duration
+	Host     Host
+	Code     int // of its exit; -1 when a signal ended it
+	Stdout   []byte
+	Stderr   []byte
+	Duration time.Duration
 }
 
-// Said is the text with which the host has ended its turn.
-func (o Outcome) Said() string { return o.Host.said(o.Stdout) }
+// Text is the text with which the host has ended its turn.
+func (o Outcome) Text() string { return o.Host.text(o.Stdout) }
 
 // String is for the message of a test.
 func (o Outcome) String() string {
-	return fmt.Sprintf("%s ended with %d after %.1f s\nstdout:\n%s\nstderr:\n%s", o.Host, o.Code, o.Took.Seconds(), o.Stdout, o.Stderr)
+	return fmt.Sprintf("%s ended with %d after %.1f s\nstdout:\n%s\nstderr:\n%s", o.Host, o.Code, o.Duration.Seconds(), o.Stdout, o.Stderr)
 }
 
 // Run starts a host and waits until it has ended. The test's own end ends it earlier.
@@ -93,7 +93,7 @@ func start(t testing.TB, command Command, in, out *os.File) *Process {
 	go func() {
 		defer close(p.done)
 		_ = cmd.Wait() // the exit code says it
-		p.outcome = Outcome{Host: command.Host, Code: cmd.ProcessState.ExitCode(), Took: time.Since(p.began)}
+		p.outcome = Outcome{Host: command.Host, Code: cmd.ProcessState.ExitCode(), Duration: time.Since(p.began)}
 	}()
 	t.Cleanup(p.end)
 	return p

@@ -15,7 +15,7 @@ import (
 func TestOutcome(t *testing.T) {
 	t.Parallel()
 	out := agenthost.Start(t, agenthost.NewCommand(t, "echo hello; echo oops >&2; exit 3")).Wait(t.Context())
-	if out.Code != 3 || out.Said() != "hello\n" || string(out.Stderr) != "oops\n" || out.Took <= 0 {
+	if out.Code != 3 || out.Text() != "hello\n" || string(out.Stderr) != "oops\n" || out.Duration <= 0 {
 		t.Errorf("found %v", out)
 	}
 	if text := out.String(); !strings.Contains(text, "shell ended with 3") {

@@ -167,7 +167,7 @@ func anthropicEvents(a answer) []event {
 }
 
 func anthropicDeltas(kind, field, text string) []object {
-	cut := pieces(text)
+	cut := chunks(text)
 	deltas := make([]object, 0, len(cut))
 	for _, piece := range cut {
 		deltas = append(deltas, object{"type": kind, field: piece})

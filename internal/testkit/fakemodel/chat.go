@@ -113,15 +113,15 @@ func chatEvents(a answer) []event {
 		events = append(events, event{data: chunk(object{"index": 0, "delta": delta, "finish_reason": finish})})
 	}
 	delta(object{"role": "assistant", "content": ""}, nil)
-	for _, piece := range pieces(a.Think.Text) {
+	for _, piece := range chunks(a.Think.Text) {
 		delta(object{"reasoning_content": piece}, nil)
 	}
-	for _, piece := range pieces(a.Say) {
+	for _, piece := range chunks(a.Say) {
 		delta(object{"content": piece}, nil)
 	}
 	for i, call := range a.calls {
 		delta(object{"tool_calls": []object{{"index": i, "id": call.ID, "type": "function", "function": object{"name": call.Tool, "arguments": ""}}}}, nil)
-		for _, piece := range pieces(call.Args) {
+		for _, piece := range chunks(call.Args) {
 			delta(object{"tool_calls": []object{{"index": i, "function": object{"arguments": piece}}}}, nil)
 		}
 	}

@@ -124,8 +124,8 @@ func decode(raw []byte, into any) error {
 	return nil
 }
 
-// pieces cuts a text as a stream does, between any two runes: three of them, or fewer where it is short.
-func pieces(text string) []string {
+// chunks cuts a text as a stream does, between any two runes: three of them, or fewer where it is short.
+func chunks(text string) []string {
 	const most = 3
 	runes := []rune(text)
 	size := max((len(runes)+most-1)/most, 1)

@@ -161,7 +161,7 @@ func geminiWhole(a answer) any {
 }
 
 func geminiEvents(a answer) []event {
-	parts := geminiParts(a, pieces)
+	parts := geminiParts(a, chunks)
 	events := make([]event, 0, len(parts))
 	for i, part := range parts {
 		events = append(events, event{data: geminiResponse(a, []object{part}, i == len(parts)-1)})

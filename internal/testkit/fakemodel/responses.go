@@ -163,7 +163,7 @@ func responsesEvents(a answer) []event {
 		case "function_call":
 			s.added(i, item, object{"status": "in_progress", "arguments": ""})
 			at := object{"item_id": item["id"], "output_index": i}
-			for _, piece := range pieces(calls[0].Args) {
+			for _, piece := range chunks(calls[0].Args) {
 				s.send("response.function_call_arguments.delta", with(at, object{"delta": piece}))
 			}
 			s.send("response.function_call_arguments.done", with(at, object{"arguments": calls[0].Args}))
@@ -188,7 +188,7 @@ func (s *responsesStream) text(index int, id any, text string) {
 	at := object{"item_id": id, "output_index": index, "content_index": 0}
 	part := object{"type": "output_text", "text": "", "annotations": []object{}}
 	s.send("response.content_part.added", with(at, object{"part": part}))
-	for _, piece := range pieces(text) {
+	for _, piece := range chunks(text) {
 		s.send("response.output_text.delta", with(at, object{"delta": piece}))
 	}
 	s.send("response.output_text.done", with(at, object{"text": text}))
@@ -201,7 +201,7 @@ func (s *responsesStream) summary(index int, id any, text string) {
 	}
 	at := object{"item_id": id, "output_index": index, "summary_index": 0}
 	s.send("response.reasoning_summary_part.added", with(at, object{"part": object{"type": "summary_text", "text": ""}}))
-	for _, piece := range pieces(text) {
+	for _, piece := range chunks(text) {
 		s.send("response.reasoning_summary_text.delta", with(at, object{"delta": piece}))
 	}
 	s.send("response.reasoning_summary_text.done", with(at, object{"text": text}))

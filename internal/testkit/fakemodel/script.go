@@ -78,8 +78,8 @@ type Failure struct {
 	RetryAfter string `yaml:"retry_after"`
 }
 
-// Say is the script of a model that only talks: one turn for each text.
-func Say(texts ...string) Script {
+// Texts is the script of a model that only talks: one turn for each text.
+func Texts(texts ...string) Script {
 	script := make(Script, 0, len(texts))
 	for _, text := range texts {
 		script = append(script, Turn{Say: text})

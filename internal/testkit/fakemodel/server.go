@@ -118,7 +118,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	f := formatOf(r)
 	if f == nil {
-		s.beside(w, r)
+		s.otherRequest(w, r)
 		return
 	}
 	request := Request{Wire: f.wire, Header: r.Header, Body: body}
@@ -126,7 +126,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, f, fmt.Errorf("%s %s: %w", r.Method, r.URL.Path, err))
 		return
 	}
-	answer, err := s.take(request)
+	answer, err := s.respond(request)
 	if err != nil {
 		s.refuse(w, f, err)
 		return
@@ -157,8 +157,8 @@ type answer struct {
 	calls   []ToolCall
 }
 
-// take is the answer of an aside or of the next turn, and notes the request.
-func (s *Server) take(request Request) (answer, error) {
+// respond is the answer of an aside or of the next turn, and notes the request.
+func (s *Server) respond(request Request) (answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, aside := range s.asides {
@@ -249,8 +249,8 @@ func (s *Server) note(err error) {
 	s.problems = append(s.problems, err.Error())
 }
 
-// beside answers what clients ask besides answers of the model: how long a text is, which models there are, whether anyone is here.
-func (s *Server) beside(w http.ResponseWriter, r *http.Request) {
+// otherRequest answers what clients ask besides answers of the model: how long a text is, which models there are, whether anyone is here.
+func (s *Server) otherRequest(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case strings.HasSuffix(path, "/count_tokens"):
 		reply(w, http.StatusOK, object{"input_tokens": 10})

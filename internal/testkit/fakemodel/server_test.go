@@ -20,9 +20,9 @@ func TestOffScript(t *testing.T) {
 		asks   int
 		want   string // "" is none
 	}{
-		"as written":      {fakemodel.Say("One.", "Two."), 2, ""},
-		"one too many":    {fakemodel.Say("One."), 2, `the script has ended after 1 turns, and there was another anthropic request of model "claude-opus" with 2 messages and 3 tools; new: "Hello.\nIt is Tuesday.\n"`},
-		"one too few":     {fakemodel.Say("One.", "Two."), 1, "nobody asked for turn 2 of the script"},
+		"as written":      {fakemodel.Texts("One.", "Two."), 2, ""},
+		"one too many":    {fakemodel.Texts("One."), 2, `the script has ended after 1 turns, and there was another anthropic request of model "claude-opus" with 2 messages and 3 tools; new: "Hello.\nIt is Tuesday.\n"`},
+		"one too few":     {fakemodel.Texts("One.", "Two."), 1, "nobody asked for turn 2 of the script"},
 		"condition":       {fakemodel.Script{{When: "Good night", Say: "One."}}, 1, `turn 1: expected "Good night" in what is new to the model, found "Hello.`},
 		"either, first":   {fakemodel.Script{{Either: []fakemodel.Turn{{When: "Hello"}, {When: "Bye"}}}}, 1, ""},
 		"either, second":  {fakemodel.Script{{Either: []fakemodel.Turn{{When: "Bye"}, {}}}}, 1, ""},
@@ -171,7 +171,7 @@ func TestRequestMissing(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := fakemodel.New(fakemodel.Say("One.")).Request(ctx, 1)
+	_, err := fakemodel.New(fakemodel.Texts("One.")).Request(ctx, 1)
 	if err == nil || !strings.Contains(err.Error(), "found 0 requests of the model, expected 1") {
 		t.Errorf("found %v", err)
 	}

@@ -61,7 +61,7 @@ func TestAnswer(t *testing.T) {
 func TestRequest(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, c client, stream bool) {
-		model := fakemodel.Start(t, fakemodel.Say("Hello."))
+		model := fakemodel.Start(t, fakemodel.Texts("Hello."))
 		if got := c.turn(t, model.URL, stream); got.Text != "Hello." || got.Input != 10 || got.Output != 5 || len(got.Calls) != 0 {
 			t.Errorf("found %+v", got)
 		}
@@ -166,7 +166,7 @@ func TestTruncated(t *testing.T) {
 // TestGeminiArray: without alt=sse Gemini streams one array of JSON.
 func TestGeminiArray(t *testing.T) {
 	t.Parallel()
-	model := fakemodel.Start(t, fakemodel.Say("Good morning."))
+	model := fakemodel.Start(t, fakemodel.Texts("Good morning."))
 	_, _, raw := post(t, model.URL+"/v1beta/models/m:streamGenerateContent", strings.NewReader(`{"contents":[]}`))
 	if chunks := read[[]any](t, raw); len(chunks) != 3 {
 		t.Errorf("found %d chunks, expected 3: %s", len(chunks), raw)

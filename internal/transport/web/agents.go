@@ -74,7 +74,7 @@ func asking[Q any](s *Server, f func(q Q) (request api.InvokeRequest, args jsont
 				return err
 			}
 			request.Session = r.PathValue("session")
-			ctx, leave := s.alive(r.Context())
+			ctx, leave := s.untilClose(r.Context())
 			defer leave()
 			c, err := s.options.Programs.Invoke(ctx, v.Principal, request, args, wait)
 			return s.answerCall(w, r, v, c, err)
@@ -89,14 +89,14 @@ func (s *Server) invokeTool(q api.AgentInvoke) (api.InvokeRequest, jsontext.Valu
 	if len(q.Args) == 0 {
 		q.Args = jsontext.Value("{}")
 	}
-	return api.InvokeRequest{Tool: q.Tool, Says: q.Says, HostCall: q.HostCall}, q.Args, nil
+	return api.InvokeRequest{Tool: q.Tool, Comment: q.Comment, HostCall: q.HostCall}, q.Args, nil
 }
 
 func (s *Server) askPermission(q api.AgentPermission) (api.InvokeRequest, jsontext.Value, error) {
 	if q.Tool == "" || q.Input.Kind() != '{' {
 		return api.InvokeRequest{}, nil, refuse(api.KindInvalid, "found no tool, or an input that is not an object", `send, for example, {"tool":"Bash","input":{"command":"ls"}}`)
 	}
-	return api.InvokeRequest{Tool: q.Tool, Permission: true, Says: q.Says, HostCall: q.HostCall}, q.Input, nil
+	return api.InvokeRequest{Tool: q.Tool, Permission: true, Comment: q.Comment, HostCall: q.HostCall}, q.Input, nil
 }
 
 func (s *Server) askPerson(q api.AgentQuestion) (api.InvokeRequest, jsontext.Value, error) {
@@ -113,15 +113,15 @@ func (s *Server) awaitCall(api.Route) handler {
 		if err != nil {
 			return err
 		}
-		ctx, leave := s.alive(r.Context())
+		ctx, leave := s.untilClose(r.Context())
 		defer leave()
 		c, err := s.options.Programs.Await(ctx, v.Principal, r.PathValue("session"), r.PathValue("call"), wait)
 		return s.answerCall(w, r, v, c, err)
 	}
 }
 
-// alive is a context that ends with the server, too, so that no waiting request outlives it.
-func (s *Server) alive(ctx context.Context) (context.Context, context.CancelFunc) {
+// untilClose is a context that ends with the server, too, so that no waiting request outlives it.
+func (s *Server) untilClose(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	off := context.AfterFunc(s.life, cancel)
 	return ctx, func() {
@@ -213,7 +213,7 @@ func (s *Server) agentReport(_ http.ResponseWriter, r *http.Request, v visitor, 
 	if err != nil {
 		return api.Empty{}, err
 	}
-	return api.Empty{}, s.options.Programs.Tell(r.Context(), v.Principal, api.TellRequest{
+	return api.Empty{}, s.options.Programs.Report(r.Context(), v.Principal, api.AgentReportRequest{
 		OutsideRequest: api.OutsideRequest{Session: r.PathValue("session")}, Key: key, Text: q.Text, Progress: q.Progress, Doing: q.Doing, Observed: q.Observed,
 	})
 }

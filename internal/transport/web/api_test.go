@@ -175,7 +175,7 @@ func TestCutRecord(t *testing.T) {
 func TestWords(t *testing.T) {
 	t.Parallel()
 	s := played(t)
-	for target, want := range map[string]web.Word{
+	for target, want := range map[string]web.Reply{
 		"/api/v1/questions/2/extend":   {Verb: web.VerbExtend, Question: 2, At: noon},
 		"/api/v1/questions/2/undo":     {Verb: web.VerbUndo, Question: 2, At: noon},
 		"/api/v1/questions/2/stop":     {Verb: web.VerbStop, Question: 2, At: noon},

@@ -10,8 +10,8 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
-// argumentsPiece is how much of the arguments one page shows, in bytes.
-const argumentsPiece = 16 << 10
+// argumentsPage is how much of the arguments one page shows, in bytes.
+const argumentsPage = 16 << 10
 
 type argumentsView struct {
 	Question   int
@@ -35,7 +35,7 @@ type member struct {
 // argumentsPage shows in full what a question is about, page by page: first each
 // argument by name, where all of them fit, and always the exact text that runs.
 func (s *Server) argumentsPage(w http.ResponseWriter, r *http.Request, v visitor) error {
-	p, err := s.argumentsPart(r, v, argumentsPiece) // what is counted as read is what is shown
+	p, err := s.argumentsPart(r, v, argumentsPage) // what is counted as read is what is shown
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (s *Server) askedThere(r *http.Request, v visitor) (*asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	open, err := s.hub.Questions(r.Context(), v.Principal, looks(r))
+	open, err := s.hub.Questions(r.Context(), v.Principal, isHead(r))
 	if err != nil {
 		return nil, err
 	}

@@ -110,14 +110,14 @@ func (s *Server) described(q api.OpenQuestion, who Principal) asked {
 	case aaep.AwaitingClarification:
 		a.clarification(p)
 		if e.Extension(aaep.PrefixEarshot, "tool") == "" { // the agent's own question
-			a.Choices = foreignChoices(p.Choices)
+			a.Choices = markedChoices(p.Choices)
 		}
 	}
 	return a
 }
 
-// foreignChoices are choices in the words of others, which say so to the page.
-func foreignChoices(choices []aaep.Choice) []aaep.Choice {
+// markedChoices are choices in the words of others, which say so to the page.
+func markedChoices(choices []aaep.Choice) []aaep.Choice {
 	marked := slices.Clone(choices)
 	for i, c := range marked {
 		if !strings.HasPrefix(c.Label, string(legible.FirstIsolate)) {

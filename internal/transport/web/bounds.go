@@ -26,7 +26,7 @@ func bounded(next http.Handler) http.Handler {
 		if strings.HasPrefix(r.URL.Path, api.AgentRoot+"/") { // they wait for people
 			most += maxWait * time.Second
 		}
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(most + patience)) // not every writer has one
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(most + writeTimeout)) // not every writer has one
 		w.Header().Set("Cache-Control", "no-store")
 		if isMCP(r) { // each of its writes has a bound of its own
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})

@@ -14,7 +14,7 @@ const longestName = 80
 // another. Of one that is not known it is the header itself, cut and with what hides named.
 func browserName(agent string) string {
 	name := ""
-	for _, known := range []struct{ mark, name string }{ // each calls itself by the names of the later ones too
+	for _, known := range []struct{ token, name string }{ // each calls itself by the names of the later ones too
 		{"Edg/", "Edge"},
 		{"EdgA/", "Edge"},
 		{"OPR/", "Opera"},
@@ -29,7 +29,7 @@ func browserName(agent string) string {
 		{"Chrome/", "Chrome"},
 		{"Version/", "Safari"},
 	} {
-		if _, rest, found := strings.Cut(agent, known.mark); found {
+		if _, rest, found := strings.Cut(agent, known.token); found {
 			name = known.name
 			if major := leadingDigits(rest); major != "" {
 				name += " " + major
@@ -40,7 +40,7 @@ func browserName(agent string) string {
 	if name == "" {
 		return legible.Shorten(legible.Line(agent), longestName)
 	}
-	for _, known := range []struct{ mark, name string }{
+	for _, known := range []struct{ token, name string }{
 		{"iPhone", "iPhone"},
 		{"iPad", "iPad"},
 		{"Android", "Android"},
@@ -50,7 +50,7 @@ func browserName(agent string) string {
 		{"FreeBSD", "FreeBSD"},
 		{"Linux", "Linux"},
 	} {
-		if strings.Contains(agent, known.mark) {
+		if strings.Contains(agent, known.token) {
 			return name + " on " + known.name
 		}
 	}

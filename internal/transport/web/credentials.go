@@ -6,9 +6,9 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// takeUpCredentials looks at the files of credentials again. The request holds none: what counts
+// reloadCredentials looks at the files of credentials again. The request holds none: what counts
 // is what the files say, which only the user of the server can write.
-func (s *Server) takeUpCredentials(_ http.ResponseWriter, r *http.Request, _ visitor, _ api.Empty) (api.Credentials, error) {
+func (s *Server) reloadCredentials(_ http.ResponseWriter, r *http.Request, _ visitor, _ api.Empty) (api.Credentials, error) {
 	if s.options.Credentials == nil {
 		return api.Credentials{}, refuse(api.KindNotFound, "this server lets no processes in", "")
 	}

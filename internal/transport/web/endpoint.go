@@ -21,8 +21,8 @@ type endpoint struct {
 	request, answer reflect.Type
 	// serves makes the handler for the row.
 	serves func(route api.Route) handler
-	// own: it finds out by itself who asks, and refuses in a form of its own.
-	own bool
+	// authenticatesItself: it finds out by itself who asks, and refuses in a form of its own.
+	authenticatesItself bool
 	// judged: whether the principal has the right of the row the hub says, to everybody who may look.
 	judged bool
 }
@@ -38,15 +38,15 @@ func (s *Server) endpoints() map[string]endpoint {
 		api.RouteStopSession:    giving(s.stopSession),
 		api.RouteQuestions:      giving(s.listQuestions),
 		api.RouteArguments:      giving(s.arguments),
-		api.RouteReply:          s.word(VerbAnswer),
-		api.RouteExtend:         s.word(VerbExtend),
-		api.RouteUndo:           s.word(VerbUndo),
-		api.RouteStopAsking:     s.word(VerbStop),
+		api.RouteReply:          s.decide(VerbAnswer),
+		api.RouteExtend:         s.decide(VerbExtend),
+		api.RouteUndo:           s.decide(VerbUndo),
+		api.RouteStopAsking:     s.decide(VerbStop),
 		api.RoutePreferences:    giving(s.preferences),
 		api.RouteSetPreferences: taking(s.setPreferences),
 		api.RouteMe:             giving(s.me),
 		api.RouteCode:           taking(s.newCode),
-		api.RouteCredentials:    taking(s.takeUpCredentials),
+		api.RouteCredentials:    taking(s.reloadCredentials),
 		api.RouteOpenAPI:        raw(s.openAPI),
 
 		api.RouteAgentTools:      giving(s.agentTools),
@@ -61,7 +61,7 @@ func (s *Server) endpoints() map[string]endpoint {
 		api.RouteAgentReport:     taking(s.agentReport),
 		api.RouteAgentEnd:        taking(s.endAgent),
 
-		api.RouteSubscribe:   {serves: func(api.Route) handler { return s.subscribe }, own: true},
+		api.RouteSubscribe:   {serves: func(api.Route) handler { return s.subscribe }, authenticatesItself: true},
 		api.RouteStream:      raw(s.events),
 		api.RouteSendMessage: raw(s.reply),
 		api.RouteManifest:    raw(s.manifest),
@@ -151,10 +151,10 @@ func (s *Server) serveRoutes(mux *http.ServeMux, endpoints map[string]endpoint) 
 // serving is the handler of a row.
 func (s *Server) serving(route api.Route, e endpoint) http.Handler {
 	switch {
-	case e.own:
+	case e.authenticatesItself:
 		return s.known(api.Anyone, e.serves(route))
 	case e.judged:
-		return s.known(api.Look, e.serves(route))
+		return s.known(api.Inspect, e.serves(route))
 	}
 	return s.known(route.Right, e.serves(route))
 }

@@ -52,8 +52,8 @@ func refuse(kind api.Kind, message, hint string) *Refusal {
 	return &Refusal{Kind: kind, Message: message, Hint: hint}
 }
 
-// told turns any error into what the client is told.
-func (s *Server) told(r *http.Request, err error) *Refusal {
+// refusalOf turns any error into what the client is told.
+func (s *Server) refusalOf(r *http.Request, err error) *Refusal {
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		return refusal
 	}
@@ -76,7 +76,7 @@ func (s *Server) told(r *http.Request, err error) *Refusal {
 
 // fail answers with a refusal: a page where a page is wanted, else JSON.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	refusal := s.told(r, err)
+	refusal := s.refusalOf(r, err)
 	if refusal.After > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int((refusal.After+time.Second-1)/time.Second)))
 	}

@@ -44,7 +44,7 @@ type room struct {
 	operated  []string
 	wish      api.Preferences
 	noticed   []string
-	words     []web.Word
+	words     []web.Reply
 	who       []web.Principal // of the words
 	replies   []string
 	subs      map[string]*sub
@@ -183,15 +183,15 @@ func (h *room) Subscription(who web.Principal, id string) (web.Subscription, boo
 	return s, true
 }
 
-func (h *room) Sessions(ctx context.Context, _ web.Principal, w web.Wanted) (web.Listed, error) {
+func (h *room) Sessions(ctx context.Context, _ web.Principal, w web.ListOptions) (web.Page, error) {
 	if h.hangs() {
 		<-ctx.Done()
-		return web.Listed{}, ctx.Err()
+		return web.Page{}, ctx.Err()
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked++
-	l := web.Listed{}
+	l := web.Page{}
 	behind := w.Before == ""
 	for _, one := range slices.Backward(h.sessions) {
 		switch {
@@ -257,7 +257,7 @@ func (h *room) Newest(context.Context, web.Principal) (string, error) {
 	return h.log[len(h.log)-1].id, h.fail
 }
 
-func (h *room) Questions(ctx context.Context, _ web.Principal, look bool) ([]api.OpenQuestion, error) {
+func (h *room) Questions(ctx context.Context, _ web.Principal, peek bool) ([]api.OpenQuestion, error) {
 	if h.hangs() {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -265,7 +265,7 @@ func (h *room) Questions(ctx context.Context, _ web.Principal, look bool) ([]api
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked++
-	h.looked = append(h.looked, look)
+	h.looked = append(h.looked, peek)
 	return slices.Clone(h.questions), h.fail
 }
 
@@ -273,7 +273,7 @@ func (h *room) Arguments(_ context.Context, _ web.Principal, q api.ArgumentsRequ
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	text, ok := h.arguments[q.Question]
-	h.looked = append(h.looked, q.Look)
+	h.looked = append(h.looked, q.Peek)
 	if !ok {
 		return nil, 0, &web.Refusal{Kind: api.KindNotFound, Message: "no live question has that number"}
 	}
@@ -312,7 +312,7 @@ func (h *room) Prefer(_ context.Context, _ web.Principal, w api.Preferences) (ap
 	return h.wish, nil
 }
 
-func (h *room) Say(_ context.Context, who web.Principal, w web.Word) (api.ReplyAnswer, error) {
+func (h *room) Reply(_ context.Context, who web.Principal, w web.Reply) (api.ReplyAnswer, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if w.Verb == web.VerbNoticed {

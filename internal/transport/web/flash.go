@@ -17,38 +17,38 @@ type notice struct {
 // flashes keep the notice of a form that was sent without scripts until the page that
 // follows has shown it. The address carries nothing: a notice in it could be forged.
 type flashes struct {
-	mu    sync.Mutex
-	kept  map[string]notice
-	order []string
+	mu      sync.Mutex
+	notices map[string]notice
+	order   []string
 }
 
-func (f *flashes) put(form string, n notice) {
+func (f *flashes) add(form string, n notice) {
 	if form == "" { // a token's, not a page's: nobody comes back for it
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.kept == nil {
-		f.kept = map[string]notice{}
+	if f.notices == nil {
+		f.notices = map[string]notice{}
 	}
-	if _, there := f.kept[form]; !there {
+	if _, there := f.notices[form]; !there {
 		f.order = append(f.order, form)
 	}
-	f.kept[form] = n
+	f.notices[form] = n
 	for len(f.order) > mostFlashes {
-		delete(f.kept, f.order[0])
+		delete(f.notices, f.order[0])
 		f.order = f.order[1:]
 	}
 }
 
-func (f *flashes) take(form string) (notice, bool) {
+func (f *flashes) remove(form string) (notice, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n, ok := f.kept[form]
+	n, ok := f.notices[form]
 	if !ok {
 		return notice{}, false
 	}
-	delete(f.kept, form)
+	delete(f.notices, form)
 	for i, one := range f.order {
 		if one == form {
 			f.order = append(f.order[:i], f.order[i+1:]...)

@@ -28,27 +28,27 @@ func (s *Server) questionForm(w http.ResponseWriter, r *http.Request, v visitor)
 	if err != nil {
 		return err
 	}
-	word := Word{Question: number, Token: r.PostForm.Get("token"), At: s.now()}
+	reply := Reply{Question: number, Token: r.PostForm.Get("token"), At: s.now()}
 	switch act := r.PathValue("act"); act {
 	case "accept", "reject":
-		word.Verb, word.Decision = VerbAnswer, act
+		reply.Verb, reply.Decision = VerbAnswer, act
 	case "reply":
-		word.Verb, word.Response = VerbAnswer, strings.TrimSpace(r.PostForm.Get("response"))
+		reply.Verb, reply.Response = VerbAnswer, strings.TrimSpace(r.PostForm.Get("response"))
 	case "more-time":
-		word.Verb = VerbExtend
+		reply.Verb = VerbExtend
 	case "undo":
-		word.Verb = VerbUndo
+		reply.Verb = VerbUndo
 	default:
 		return refuse(api.KindNotFound, "there is nothing at this address", "go back to the page")
 	}
-	if word.Token == "" && word.Verb != VerbUndo {
+	if reply.Token == "" && reply.Verb != VerbUndo {
 		return refuse(api.KindInvalid, "the form does not say which question was read", "reload the page and try again")
 	}
-	if word.Verb == VerbAnswer && word.Decision == "" && word.Response == "" {
+	if reply.Verb == VerbAnswer && reply.Decision == "" && reply.Response == "" {
 		return s.done(w, r, v, notice{Refused: true, Wrong: true, Text: fmt.Sprintf("Question %d: there was no answer in the form. Nothing was sent.", number)})
 	}
 	s.counts.replies.Add(1)
-	said, err := s.hub.Say(r.Context(), v.Principal, word)
+	answer, err := s.hub.Reply(r.Context(), v.Principal, reply)
 	if err != nil {
 		n, ok := s.unsaid(number, err, v.zone)
 		if !ok {
@@ -56,8 +56,8 @@ func (s *Server) questionForm(w http.ResponseWriter, r *http.Request, v visitor)
 		}
 		return s.done(w, r, v, n)
 	}
-	err = s.done(w, r, v, outcome(word, said))
-	s.noticed(w, r, v, word, said)
+	err = s.done(w, r, v, outcome(reply, answer))
+	s.noticed(w, r, v, reply, answer)
 	return err
 }
 
@@ -66,13 +66,13 @@ const noticeWithin = 10 * time.Second
 
 // noticed notes that a yes has been confirmed to anyone who gave it, once that has left: the time to take
 // it back begins with it. One who goes away meanwhile may still hear it on a stream.
-func (s *Server) noticed(w http.ResponseWriter, r *http.Request, v visitor, word Word, said api.ReplyAnswer) {
-	if word.Decision != "accept" || said.Resolution != "accepted" || http.NewResponseController(w).Flush() != nil {
+func (s *Server) noticed(w http.ResponseWriter, r *http.Request, v visitor, reply Reply, answer api.ReplyAnswer) {
+	if reply.Decision != "accept" || answer.Resolution != "accepted" || http.NewResponseController(w).Flush() != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), noticeWithin)
 	defer cancel()
-	_, _ = s.hub.Say(ctx, v.Principal, Word{Verb: VerbNoticed, Question: said.Question, Token: word.Token}) // lost, the yes ends
+	_, _ = s.hub.Reply(ctx, v.Principal, Reply{Verb: VerbNoticed, Question: answer.Question, Token: reply.Token}) // lost, the yes ends
 }
 
 // unsaid is the notice of a word that was not taken because of how the question stands:
@@ -111,15 +111,15 @@ func about(number int, text string) string {
 }
 
 // outcome says what the ledger holds after a word.
-func outcome(w Word, said api.ReplyAnswer) notice {
-	n := notice{Text: announce.Recorded(w.Question, aaep.Resolution(said.Resolution))}
-	wanted := map[string]string{"accept": "accepted", "reject": "rejected"}[w.Decision]
+func outcome(w Reply, answer api.ReplyAnswer) notice {
+	n := notice{Text: announce.Recorded(w.Question, aaep.Resolution(answer.Resolution))}
+	expected := map[string]string{"accept": "accepted", "reject": "rejected"}[w.Decision]
 	switch {
-	case w.Verb == VerbAnswer && w.Decision == "" && said.Resolution != "answered",
-		wanted != "" && said.Resolution != wanted && (wanted != "rejected" || said.Resolution != "stopped"):
+	case w.Verb == VerbAnswer && w.Decision == "" && answer.Resolution != "answered",
+		expected != "" && answer.Resolution != expected && (expected != "rejected" || answer.Resolution != "stopped"):
 		n.Refused = true
-		n.Text = fmt.Sprintf("Question %d was already %s. Your answer did not count.", w.Question, legible.Text(said.Resolution))
-	case said.Resolution == "accepted":
+		n.Text = fmt.Sprintf("Question %d was already %s. Your answer did not count.", w.Question, legible.Text(answer.Resolution))
+	case answer.Resolution == "accepted":
 		n.Undo = w.Question
 	case w.Verb == VerbExtend:
 		n.Open = true
@@ -135,7 +135,7 @@ func (s *Server) stopForm(w http.ResponseWriter, r *http.Request, v visitor) err
 	if err := v.meant(r); err != nil {
 		return err
 	}
-	_, err := s.hub.Say(r.Context(), v.Principal, Word{Verb: VerbStop, Session: r.PathValue("session"), At: s.now()})
+	_, err := s.hub.Reply(r.Context(), v.Principal, Reply{Verb: VerbStop, Session: r.PathValue("session"), At: s.now()})
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (s *Server) done(w http.ResponseWriter, r *http.Request, v visitor, n notic
 		writeJSON(w, http.StatusOK, n)
 		return nil
 	}
-	s.flashes.put(v.form, n)
+	s.flashes.add(v.form, n)
 	to := "/"
 	if session := r.PostForm.Get("session"); session != "" {
 		to += "?session=" + url.QueryEscape(session)

@@ -46,8 +46,8 @@ func (s *Server) guard(page, elsewhere http.Handler) http.Handler {
 			return
 		}
 		origin := r.Header.Get("Origin")
-		foreign := origin != "" && (!s.onPage(r) || origin != s.page.text) && !namesItself(r, origin)
-		if foreign && isAPI(r) && slices.Contains(s.options.AllowedOrigins, origin) {
+		crossOrigin := origin != "" && (!s.onPage(r) || origin != s.page.text) && !namesItself(r, origin)
+		if crossOrigin && isAPI(r) && slices.Contains(s.options.AllowedOrigins, origin) {
 			h.Add("Vary", "Origin")
 			h.Set("Access-Control-Allow-Origin", origin)
 			h.Set("Access-Control-Expose-Headers", "Location, Mcp-Session-Id, Retry-After")
@@ -63,9 +63,9 @@ func (s *Server) guard(page, elsewhere http.Handler) http.Handler {
 				w.WriteHeader(http.StatusNoContent)
 				return
 			}
-			foreign = false
+			crossOrigin = false
 		}
-		if (!safe(r.Method) || isMCP(r)) && (foreign || crossSite(r, origin)) {
+		if (!safe(r.Method) || isMCP(r)) && (crossOrigin || crossSite(r, origin)) {
 			s.fail(w, r, refuse(api.KindForbidden, "the request comes from another site", "open the page of this server itself, or allow that origin in its configuration"))
 			return
 		}

@@ -150,8 +150,8 @@ func TestNameIsNotTold(t *testing.T) {
 			for _, method := range []string{"GET", "POST", "OPTIONS", "HEAD"} {
 				for _, accept := range []string{"text/html", "application/json"} {
 					w := s.do(method, target, "", "", "Host", host, "Accept", accept, "Origin", "http://127.0.0.1:8080")
-					if told := fmt.Sprint(w.Header()) + w.Body.String(); strings.Contains(told, pageName[:32]) {
-						t.Errorf("%s %s%s tells the name: %s", method, host, target, told)
+					if isRefusal := fmt.Sprint(w.Header()) + w.Body.String(); strings.Contains(isRefusal, pageName[:32]) {
+						t.Errorf("%s %s%s tells the name: %s", method, host, target, isRefusal)
 					}
 					if w.Code == 303 {
 						t.Errorf("%s %s%s leads on to %s", method, host, target, w.Header().Get("Location"))

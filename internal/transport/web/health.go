@@ -50,7 +50,7 @@ func (s *Server) ready(_ http.ResponseWriter, r *http.Request, _ visitor) (api.H
 // metrics writes the figures in the Prometheus text format.
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request, _ visitor) error {
 	var b strings.Builder
-	tell := func(name, kind, help string, value int64) {
+	metric := func(name, kind, help string, value int64) {
 		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n%s %d\n", name, help, name, kind, name, value)
 	}
 	for _, m := range []struct {
@@ -66,10 +66,10 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request, _ visitor) erro
 		{"earshot_logins_total", "counter", "Logins with a one-time code.", s.counts.logins.Load()},
 		{"earshot_logins_failed_total", "counter", "Logins refused.", s.counts.failedLogins.Load()},
 	} {
-		tell(m.name, m.kind, m.help, m.value)
+		metric(m.name, m.kind, m.help, m.value)
 	}
 	for _, c := range s.options.Counters() {
-		tell(c.Name, "counter", c.Help, c.Value)
+		metric(c.Name, "counter", c.Help, c.Value)
 	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	_, _ = w.Write([]byte(b.String())) // a client that has gone is not told

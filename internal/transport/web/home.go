@@ -22,7 +22,7 @@ import (
 const (
 	mostRunning = 50
 	mostBefore  = 50
-	summaryRoom = 240
+	maxSummary  = 240
 )
 
 // homeView is the page. Its parts are templates of their own, which the stream sends
@@ -74,9 +74,9 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /login", s.login)
 	mux.HandleFunc("POST /logout", s.logout)
 	mux.HandleFunc("GET /page/{file}", s.static)
-	mux.Handle("GET /page/events", s.known(api.Hear, s.pageEvents))
-	mux.Handle("GET /sessions", s.known(api.Hear, s.sessionsPage))
-	mux.Handle("GET /questions/{number}/arguments", s.known(api.Hear, s.argumentsPage))
+	mux.Handle("GET /page/events", s.known(api.Listen, s.pageEvents))
+	mux.Handle("GET /sessions", s.known(api.Listen, s.sessionsPage))
+	mux.Handle("GET /questions/{number}/arguments", s.known(api.Listen, s.argumentsPage))
 	mux.Handle("POST /questions/{number}/{act}", s.known(api.Answer, s.questionForm))
 	mux.Handle("POST /sessions/{session}/stop", s.known(api.Stop, s.stopForm))
 }
@@ -100,13 +100,13 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/login", http.StatusSeeOther)
 		return
 	}
-	if err = denied(v.Principal, api.Hear); err == nil {
+	if err = denied(v.Principal, api.Listen); err == nil {
 		var view homeView
-		if view, err = s.homeView(r.Context(), v, r.URL.Query().Get("session"), looks(r)); err == nil {
-			if n, ok := s.flashes.take(v.form); ok && r.Method == http.MethodGet {
+		if view, err = s.homeView(r.Context(), v, r.URL.Query().Get("session"), isHead(r)); err == nil {
+			if n, ok := s.flashes.remove(v.form); ok && r.Method == http.MethodGet {
 				view.Notice = &n
 			} else if ok { // HEAD shows nothing to anybody
-				s.flashes.put(v.form, n)
+				s.flashes.add(v.form, n)
 			}
 			err = s.show(w, http.StatusOK, "home", view)
 		}
@@ -116,13 +116,13 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) homeView(ctx context.Context, v visitor, chosen string, look bool) (homeView, error) {
+func (s *Server) homeView(ctx context.Context, v visitor, chosen string, peek bool) (homeView, error) {
 	view := homeView{Person: v.Name, Form: v.form, Zone: s.zoneText(v.zone)}
 	var err error
 	if view.After, err = s.hub.Newest(ctx, v.Principal); err != nil {
 		return view, err
 	}
-	n, err := s.news(ctx, v, chosen, look)
+	n, err := s.news(ctx, v, chosen, peek)
 	if err != nil {
 		return view, err
 	}
@@ -153,9 +153,9 @@ type news struct {
 
 // news reads the sessions and the questions. Without a choice the newest session that
 // runs is chosen, or else the newest.
-func (s *Server) news(ctx context.Context, v visitor, chosen string, look bool) (news, error) {
+func (s *Server) news(ctx context.Context, v visitor, chosen string, peek bool) (news, error) {
 	var n news
-	open, err := s.hub.Questions(ctx, v.Principal, look)
+	open, err := s.hub.Questions(ctx, v.Principal, peek)
 	if err != nil {
 		return n, err
 	}
@@ -177,11 +177,11 @@ func (s *Server) news(ctx context.Context, v visitor, chosen string, look bool) 
 
 // listInto reads the newest sessions, and the chosen one wherever it stands.
 func (s *Server) listInto(ctx context.Context, v visitor, n *news, waiting map[string]string, chosen string) error {
-	running, err := s.hub.Sessions(ctx, v.Principal, Wanted{Open: true, Limit: mostRunning})
+	running, err := s.hub.Sessions(ctx, v.Principal, ListOptions{Open: true, Limit: mostRunning})
 	if err != nil {
 		return err
 	}
-	before, err := s.hub.Sessions(ctx, v.Principal, Wanted{Ended: true, Limit: mostBefore})
+	before, err := s.hub.Sessions(ctx, v.Principal, ListOptions{Ended: true, Limit: mostBefore})
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (s *Server) listInto(ctx context.Context, v visitor, n *news, waiting map[s
 	return s.choose(ctx, v, n, waiting, chosen)
 }
 
-func moreOf(l Listed, open bool) string {
+func moreOf(l Page, open bool) string {
 	if next := l.next(); next != "" {
 		return older(next, open)
 	}
@@ -208,13 +208,13 @@ func moreOf(l Listed, open bool) string {
 // so that a page always says where its reader is.
 func (s *Server) choose(ctx context.Context, v visitor, n *news, waiting map[string]string, chosen string) error {
 	lists := []*[]sessionLine{&n.sessions.Running, &n.sessions.Before}
-	mark := func(list *[]sessionLine, i int) {
+	choose := func(list *[]sessionLine, i int) {
 		(*list)[i].Current = true
 		n.chosen = &(*list)[i]
 	}
 	for _, list := range lists {
 		if i := slices.IndexFunc(*list, func(l sessionLine) bool { return l.ID == chosen }); i >= 0 {
-			mark(list, i)
+			choose(list, i)
 			return nil
 		}
 	}
@@ -226,16 +226,16 @@ func (s *Server) choose(ctx context.Context, v visitor, n *news, waiting map[str
 				list = lists[1]
 			}
 			*list = append(*list, s.line(one, waiting[one.ID], v.zone))
-			mark(list, len(*list)-1)
+			choose(list, len(*list)-1)
 			return nil
 		}
-		if refusal, told := errors.AsType[*Refusal](err); !told || refusal.Kind != api.KindNotFound {
+		if refusal, isRefusal := errors.AsType[*Refusal](err); !isRefusal || refusal.Kind != api.KindNotFound {
 			return err
 		}
 	}
 	for _, list := range lists {
 		if len(*list) > 0 {
-			mark(list, 0)
+			choose(list, 0)
 			return nil
 		}
 	}
@@ -270,7 +270,7 @@ func (s *Server) line(one api.Session, waiting string, zone *time.Location) sess
 	case one.Status == "queued":
 		l.State = "not begun yet"
 	}
-	l.Summary = legible.Text(shorten(one.Summary, summaryRoom))
+	l.Summary = legible.Text(shorten(one.Summary, maxSummary))
 	return l
 }
 

@@ -28,7 +28,7 @@ func expired() *web.Refusal {
 // where, and what was decided, or when the time ended.
 func TestLateOnThePage(t *testing.T) {
 	t.Parallel()
-	for said, refusal := range map[string]*web.Refusal{
+	for answer, refusal := range map[string]*web.Refusal{
 		"Question 2 was accepted by bob in the terminal, at 00:00:00. Your word came after that and did not count.": lost(),
 		"Too late: the time to answer question 2 ended at 23:59:00 on 31 December. Nothing was done.":               expired(),
 		"Question 2: has been asked again since. Look at it.":                                                       {Kind: api.KindConflict, Message: "has been asked again since", Hint: "look at it"},
@@ -41,7 +41,7 @@ func TestLateOnThePage(t *testing.T) {
 			t.Fatalf("%d %s", w.Code, w.Body)
 		}
 		s.room.fail = nil
-		wants(t, s.page("/", "@ada"), `<p id="notice-text" tabindex="-1">`+said)
+		wants(t, s.page("/", "@ada"), `<p id="notice-text" tabindex="-1">`+answer)
 	}
 }
 

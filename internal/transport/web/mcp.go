@@ -46,7 +46,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request, v visitor) err
 		}
 		r.Body = io.NopCloser(bytes.NewReader(raw))
 	}
-	ctx, leave := s.alive(r.Context())
+	ctx, leave := s.untilClose(r.Context())
 	defer leave()
 	ctx, release := s.entitledStill(ctx, v)
 	defer release()
@@ -128,6 +128,6 @@ func (w boundedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // bound begins the time that a write may take, and end ends it.
 func (w boundedWriter) bound() (end func()) {
-	_ = w.control.SetWriteDeadline(time.Now().Add(patience)) // not every writer has one
+	_ = w.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has one
 	return func() { _ = w.control.SetWriteDeadline(time.Time{}) }
 }

@@ -16,7 +16,7 @@ func TestMCP(t *testing.T) {
 	t.Parallel()
 	var served []string
 	s := newScene(t, func(o *web.Options) {
-		o.Programs, o.AllowedOrigins = web.OverAgents(nil), []string{"https://reader.example"} // it is never asked
+		o.Programs, o.AllowedOrigins = web.AgentsFromHub(nil), []string{"https://reader.example"} // it is never asked
 		o.MCP = func(w http.ResponseWriter, r *http.Request, who web.Principal, token string) {
 			raw, err := io.ReadAll(r.Body)
 			if err != nil {
@@ -84,7 +84,7 @@ func TestMCPRevoked(t *testing.T) {
 	for _, method := range []string{"GET", "POST"} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newScene(t, func(o *web.Options) {
-				o.Programs = web.OverAgents(nil) // it is never asked
+				o.Programs = web.AgentsFromHub(nil) // it is never asked
 				o.MCP = func(_ http.ResponseWriter, r *http.Request, _ web.Principal, _ string) { <-r.Context().Done() }
 			})
 			over := make(chan struct{})
@@ -110,7 +110,7 @@ func TestMCPRevoked(t *testing.T) {
 // TestNoMCP: a server that serves no hosts says so.
 func TestNoMCP(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, func(o *web.Options) { o.Programs = web.OverAgents(nil) }) // it is never asked
+	s := newScene(t, func(o *web.Options) { o.Programs = web.AgentsFromHub(nil) }) // it is never asked
 	w := s.do("POST", "/mcp", "bot", "{}")
 	if w.Code != http.StatusNotFound {
 		t.Errorf("%d %s", w.Code, w.Body)

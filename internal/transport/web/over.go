@@ -15,48 +15,48 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Over serves a hub.
-func Over(h *hub.Hub) Hub { return over{hub: h} }
+// FromHub serves a hub.
+func FromHub(h *hub.Hub) Hub { return hubAdapter{hub: h} }
 
-// over brings the hub's words into the server's, and its errors into refusals.
-type over struct {
+// hubAdapter brings the hub's words into the server's, and its errors into refusals.
+type hubAdapter struct {
 	hub *hub.Hub
 }
 
-func (o over) Subscribe(ctx context.Context, who Principal, r aaep.SubscriptionRequest) (Subscription, *aaep.SubscriptionRejected, error) {
+func (o hubAdapter) Subscribe(ctx context.Context, who Principal, r aaep.SubscriptionRequest) (Subscription, *aaep.SubscriptionRejected, error) {
 	s, rejected, err := o.hub.Subscribe(ctx, who, r)
 	if rejected != nil || err != nil {
 		return nil, rejected, refusal(err)
 	}
-	return overSubscription{s}, nil, nil
+	return subscriptionAdapter{s}, nil, nil
 }
 
-func (o over) Subscription(who Principal, id string) (Subscription, bool) {
+func (o hubAdapter) Subscription(who Principal, id string) (Subscription, bool) {
 	s, err := o.hub.Subscription(who, id)
 	if err != nil {
 		return nil, false
 	}
-	return overSubscription{s}, true
+	return subscriptionAdapter{s}, true
 }
 
 // Sessions reads on until the page is full or there are no more: the kernel gives as many
 // as a message has room for.
-func (o over) Sessions(ctx context.Context, who Principal, w Wanted) (Listed, error) {
+func (o hubAdapter) Sessions(ctx context.Context, who Principal, w ListOptions) (Page, error) {
 	person := o.hub.As(who)
 	q := api.SessionsRequest{Newest: true, Open: w.Open, Ended: w.Ended}
 	if w.Before != "" {
 		row, err := person.Session(ctx, w.Before) // one that they may not hear is not a place to go on behind
 		if err != nil {
-			return Listed{}, refusal(err)
+			return Page{}, refusal(err)
 		}
 		q.After = row.Turn
 	}
-	var l Listed
+	var l Page
 	for {
 		q.Limit = w.Limit + 1 - len(l.Sessions)
 		rows, err := person.Sessions(ctx, q)
 		if err != nil {
-			return Listed{}, refusal(err)
+			return Page{}, refusal(err)
 		}
 		if len(rows) == 0 {
 			return l, nil
@@ -72,7 +72,7 @@ func (o over) Sessions(ctx context.Context, who Principal, w Wanted) (Listed, er
 	}
 }
 
-func (o over) Session(ctx context.Context, who Principal, id string) (api.Session, error) {
+func (o hubAdapter) Session(ctx context.Context, who Principal, id string) (api.Session, error) {
 	row, err := o.hub.As(who).Session(ctx, id)
 	return session(row), refusal(err)
 }
@@ -84,7 +84,7 @@ func session(r api.SessionRow) api.Session {
 	}
 }
 
-func (o over) Events(ctx context.Context, who Principal, session string, after int64) iter.Seq2[api.EventRow, error] {
+func (o hubAdapter) Events(ctx context.Context, who Principal, session string, after int64) iter.Seq2[api.EventRow, error] {
 	return func(yield func(api.EventRow, error) bool) {
 		for more := true; more; {
 			page, err := o.hub.As(who).Events(ctx, api.EventsRequest{Session: session, After: after})
@@ -103,13 +103,13 @@ func (o over) Events(ctx context.Context, who Principal, session string, after i
 	}
 }
 
-func (o over) Newest(ctx context.Context, who Principal) (string, error) {
+func (o hubAdapter) Newest(ctx context.Context, who Principal) (string, error) {
 	newest, err := o.hub.As(who).Newest(ctx)
 	return newest, refusal(err)
 }
 
-func (o over) Questions(ctx context.Context, who Principal, look bool) ([]api.OpenQuestion, error) {
-	rows, err := o.hub.As(who).Questions(ctx, look)
+func (o hubAdapter) Questions(ctx context.Context, who Principal, peek bool) ([]api.OpenQuestion, error) {
+	rows, err := o.hub.As(who).Questions(ctx, peek)
 	if err != nil {
 		return nil, refusal(err)
 	}
@@ -133,12 +133,12 @@ func (o over) Questions(ctx context.Context, who Principal, look bool) ([]api.Op
 	return list, nil
 }
 
-func (o over) Arguments(ctx context.Context, who Principal, q api.ArgumentsRequest) ([]byte, int64, error) {
+func (o hubAdapter) Arguments(ctx context.Context, who Principal, q api.ArgumentsRequest) ([]byte, int64, error) {
 	data, size, err := o.hub.As(who).Arguments(ctx, q)
 	return data, size, refusal(err)
 }
 
-func (o over) Enqueue(ctx context.Context, who Principal, t api.TurnStart) (api.EnqueueAnswer, error) {
+func (o hubAdapter) Enqueue(ctx context.Context, who Principal, t api.TurnStart) (api.EnqueueAnswer, error) {
 	started, err := o.hub.As(who).Enqueue(ctx, api.EnqueueRequest{
 		Agent: t.Agent, Args: t.Args, Request: t.Request, Label: t.Label, Answer: t.Answer, ResultFields: t.ResultFields, Key: t.Key,
 	})
@@ -148,31 +148,31 @@ func (o over) Enqueue(ctx context.Context, who Principal, t api.TurnStart) (api.
 // unstarted is the refusal of a turn. Unlike a reply, a turn that is sent twice is two turns,
 // unless it has a key.
 func unstarted(err error, keyed bool) error {
-	var told *Refusal
-	said := refusal(err)
+	var isRefusal *Refusal
+	answer := refusal(err)
 	fault, answered := errors.AsType[*api.Fault](err)
-	if !errors.As(said, &told) || told.Kind != api.KindUnavailable || answered && fault.Retry || !answered && told.Code != "" {
-		return said
+	if !errors.As(answer, &isRefusal) || isRefusal.Kind != api.KindUnavailable || answered && fault.Retry || !answered && isRefusal.Code != "" {
+		return answer
 	}
-	told.Hint = "send the same request with the same Idempotency-Key again: it begins one turn"
+	isRefusal.Hint = "send the same request with the same Idempotency-Key again: it begins one turn"
 	if !keyed {
-		told.Kind, told.After = api.KindUncertain, 0
-		told.Hint = "look at the sessions before you start it again; a request with an Idempotency-Key can be sent again"
+		isRefusal.Kind, isRefusal.After = api.KindUncertain, 0
+		isRefusal.Hint = "look at the sessions before you start it again; a request with an Idempotency-Key can be sent again"
 	}
-	return said
+	return answer
 }
 
-func (o over) Prefer(ctx context.Context, who Principal, w api.Preferences) (api.Preferences, error) {
+func (o hubAdapter) Prefer(ctx context.Context, who Principal, w api.Preferences) (api.Preferences, error) {
 	a, err := o.hub.As(who).Prefer(ctx, api.PreferRequest{Preferences: w})
 	return a.Preferences, refusal(err)
 }
 
-func (o over) Operate(ctx context.Context, who Principal, op string, request jsontext.Value) (jsontext.Value, error) {
+func (o hubAdapter) Operate(ctx context.Context, who Principal, op string, request jsontext.Value) (jsontext.Value, error) {
 	answer, err := o.hub.As(who).Operate(ctx, op, request)
 	return answer, refusal(err)
 }
 
-func (o over) Say(ctx context.Context, who Principal, w Word) (api.ReplyAnswer, error) {
+func (o hubAdapter) Reply(ctx context.Context, who Principal, w Reply) (api.ReplyAnswer, error) {
 	r := api.ReplyRequest{
 		Question: w.Question, Token: w.Token, Session: w.Session, Decision: w.Decision, Response: w.Response, Reason: w.Reason, At: w.At,
 	}
@@ -196,16 +196,16 @@ func (o over) Say(ctx context.Context, who Principal, w Word) (api.ReplyAnswer, 
 	return a, refusal(err)
 }
 
-// overSubscription is one subscription of the hub.
-type overSubscription struct {
+// subscriptionAdapter is one subscription of the hub.
+type subscriptionAdapter struct {
 	*hub.Subscription
 }
 
-func (s overSubscription) Reply(ctx context.Context, raw []byte) error {
+func (s subscriptionAdapter) Reply(ctx context.Context, raw []byte) error {
 	return refusal(s.Subscription.Reply(ctx, raw))
 }
 
-func (s overSubscription) Renegotiate(ctx context.Context, r aaep.SubscriptionRenegotiate) (aaep.SubscriptionAccepted, *aaep.SubscriptionRejected, error) {
+func (s subscriptionAdapter) Renegotiate(ctx context.Context, r aaep.SubscriptionRenegotiate) (aaep.SubscriptionAccepted, *aaep.SubscriptionRejected, error) {
 	raw, err := r.Encode()
 	if err != nil {
 		return aaep.SubscriptionAccepted{}, nil, err
@@ -237,11 +237,11 @@ func refusal(err error) error {
 		if fault.Code.Retryable() && kind == api.KindConflict {
 			kind = api.KindBusy
 		}
-		told := &Refusal{Kind: kind, Code: string(fault.Code), Message: fault.Message, After: soon(fault.Code.Retryable()), Closed: fault.Closed, Cause: err}
+		isRefusal := &Refusal{Kind: kind, Code: string(fault.Code), Message: fault.Message, After: soon(fault.Code.Retryable()), Closed: fault.Closed, Cause: err}
 		if fault.Code == utp.CodeParked {
-			told.Hint = "start the server with the folder of the session (earshot up --root), or reject it, or stop the session"
+			isRefusal.Hint = "start the server with the folder of the session (earshot up --root), or reject it, or stop the session"
 		}
-		return told
+		return isRefusal
 	}
 	if who, ok := errors.AsType[*access.Error](err); ok {
 		return &Refusal{Kind: api.KindUnauthenticated, Message: who.Message, Hint: who.Hint, Cause: err}
@@ -265,7 +265,7 @@ func soon(retry bool) time.Duration {
 func hubKinds() map[hub.Code]api.Kind {
 	return map[hub.Code]api.Kind{
 		hub.CodeNotAllowed: api.KindForbidden, hub.CodeRevoked: api.KindUnauthenticated, hub.CodeClosed: api.KindNotFound, hub.CodeSuperseded: api.KindConflict,
-		hub.CodeMalformed: api.KindInvalid, hub.CodeRefused: api.KindConflict, hub.CodeNotFound: api.KindNotFound, hub.CodeAnew: api.KindUnavailable,
+		hub.CodeMalformed: api.KindInvalid, hub.CodeRefused: api.KindConflict, hub.CodeNotFound: api.KindNotFound, hub.CodeLedgerChanged: api.KindUnavailable,
 		hub.CodeStopping: api.KindUnavailable,
 	}
 }

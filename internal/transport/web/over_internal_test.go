@@ -50,11 +50,11 @@ func (k *kernel) Request(_ context.Context, op string, raw []byte) ([]byte, erro
 	case api.OpSince:
 		return api.EncodeAnswer(api.SinceAnswer{Newest: "evt_7"}, nil), nil
 	}
-	var word api.ReplyRequest
-	if err := json.Unmarshal(raw, &word); err != nil {
+	var reply api.ReplyRequest
+	if err := json.Unmarshal(raw, &reply); err != nil {
 		return nil, err
 	}
-	if word.Token != "" && word.Question != 0 && word.Token != fmt.Sprintf("rpl_%d", word.Question) {
+	if reply.Token != "" && reply.Question != 0 && reply.Token != fmt.Sprintf("rpl_%d", reply.Question) {
 		return api.EncodeAnswer(nil, &api.Fault{Code: utp.CodeConflict, Message: "the reply token is not that of the question", Retry: true}), nil
 	}
 	return api.EncodeAnswer(api.ReplyAnswer{Question: 2, Resolution: op}, nil), nil
@@ -102,8 +102,8 @@ func ada() Principal {
 func TestOver(t *testing.T) {
 	t.Parallel()
 	k := &kernel{}
-	h := Over(hub.New(k, 0))
-	listed, err := h.Sessions(t.Context(), ada(), Wanted{Limit: 50})
+	h := FromHub(hub.New(k, 0))
+	listed, err := h.Sessions(t.Context(), ada(), ListOptions{Limit: 50})
 	sessions := listed.Sessions
 	if err != nil || len(sessions) != 1 || listed.More || sessions[0].ID != "sess_1" || sessions[0].Last != 7 || !sessions[0].Ended {
 		t.Errorf("%+v %v", sessions, err)
@@ -145,22 +145,22 @@ func TestOver(t *testing.T) {
 func TestOverWords(t *testing.T) {
 	t.Parallel()
 	k := &kernel{}
-	h := Over(hub.New(k, 0))
+	h := FromHub(hub.New(k, 0))
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, tt := range []struct {
-		word Word
+		word Reply
 		op   string
 		has  []string
 	}{
-		{Word{Verb: VerbAnswer, Question: 2, Token: "rpl_2", Decision: "accept", At: at}, api.OpAnswer, []string{`"question":2`, `"reply_token":"rpl_2"`, `"decision":"accept"`, `"by":"ada"`, `"surface":"page"`}},
-		{Word{Verb: VerbAnswer, Question: 2, Response: "leave", At: at}, api.OpAnswer, []string{`"question":2`, `"response":"leave"`}},
-		{Word{Verb: VerbExtend, Question: 2, At: at}, api.OpExtend, []string{`"question":2`}},
-		{Word{Verb: VerbUndo, Question: 2, At: at}, api.OpUndo, []string{`"question":2`}},
-		{Word{Verb: VerbStop, Session: "sess_1", At: at}, api.OpStop, []string{`"session_id":"sess_1"`}},
+		{Reply{Verb: VerbAnswer, Question: 2, Token: "rpl_2", Decision: "accept", At: at}, api.OpAnswer, []string{`"question":2`, `"reply_token":"rpl_2"`, `"decision":"accept"`, `"by":"ada"`, `"surface":"page"`}},
+		{Reply{Verb: VerbAnswer, Question: 2, Response: "leave", At: at}, api.OpAnswer, []string{`"question":2`, `"response":"leave"`}},
+		{Reply{Verb: VerbExtend, Question: 2, At: at}, api.OpExtend, []string{`"question":2`}},
+		{Reply{Verb: VerbUndo, Question: 2, At: at}, api.OpUndo, []string{`"question":2`}},
+		{Reply{Verb: VerbStop, Session: "sess_1", At: at}, api.OpStop, []string{`"session_id":"sess_1"`}},
 	} {
-		said, err := h.Say(t.Context(), ada(), tt.word)
-		if err != nil || said.Resolution != tt.op || !strings.HasPrefix(k.last(), tt.op+" ") {
-			t.Errorf("%s: %+v %v, asked %s", tt.word.Verb, said, err, k.last())
+		answer, err := h.Reply(t.Context(), ada(), tt.word)
+		if err != nil || answer.Resolution != tt.op || !strings.HasPrefix(k.last(), tt.op+" ") {
+			t.Errorf("%s: %+v %v, asked %s", tt.word.Verb, answer, err, k.last())
 		}
 		for _, part := range tt.has {
 			if !strings.Contains(k.last(), part) {
@@ -168,7 +168,7 @@ func TestOverWords(t *testing.T) {
 			}
 		}
 	}
-	if _, err := h.Say(t.Context(), ada(), Word{Verb: "shout"}); err == nil {
+	if _, err := h.Reply(t.Context(), ada(), Reply{Verb: "shout"}); err == nil {
 		t.Error("another word is taken")
 	}
 }
@@ -177,12 +177,12 @@ func TestOverWords(t *testing.T) {
 // word, which no repetition helps.
 func TestOverMismatch(t *testing.T) {
 	t.Parallel()
-	h := Over(hub.New(&kernel{}, 0))
+	h := FromHub(hub.New(&kernel{}, 0))
 	for _, verb := range []Verb{VerbAnswer, VerbExtend, VerbUndo, VerbStop} {
-		said, err := h.Say(t.Context(), ada(), Word{Verb: verb, Question: 2, Token: "rpl_3"})
-		var told *Refusal
-		if !errors.As(err, &told) || told.status() != http.StatusConflict || told.code() != "conflict" || told.SafeToRetry() || said != (api.ReplyAnswer{}) {
-			t.Errorf("%s: %+v, %v", verb, said, err)
+		answer, err := h.Reply(t.Context(), ada(), Reply{Verb: verb, Question: 2, Token: "rpl_3"})
+		var isRefusal *Refusal
+		if !errors.As(err, &isRefusal) || isRefusal.status() != http.StatusConflict || isRefusal.code() != "conflict" || isRefusal.SafeToRetry() || answer != (api.ReplyAnswer{}) {
+			t.Errorf("%s: %+v, %v", verb, answer, err)
 		}
 	}
 }
@@ -218,12 +218,12 @@ func TestRefusal(t *testing.T) {
 		}
 	}
 	end := api.Closed{Question: 2, Resolution: "rejected", By: "bob", Surface: "page", At: time.Unix(9, 0)}
-	var told *Refusal
-	if !errors.As(refusal(&api.Fault{Code: utp.CodeDone, Closed: &end}), &told) || *told.Closed != (api.Closed{Question: 2, Resolution: "rejected", By: "bob", Surface: "page", At: end.At}) {
-		t.Errorf("who was first: %+v", told)
+	var isRefusal *Refusal
+	if !errors.As(refusal(&api.Fault{Code: utp.CodeDone, Closed: &end}), &isRefusal) || *isRefusal.Closed != (api.Closed{Question: 2, Resolution: "rejected", By: "bob", Surface: "page", At: end.At}) {
+		t.Errorf("who was first: %+v", isRefusal)
 	}
-	if !errors.As(refusal(&api.Fault{Code: utp.CodeParked}), &told) || told.Kind != api.KindConflict || told.Hint == "" {
-		t.Errorf("parked: %+v", told)
+	if !errors.As(refusal(&api.Fault{Code: utp.CodeParked}), &isRefusal) || isRefusal.Kind != api.KindConflict || isRefusal.Hint == "" {
+		t.Errorf("parked: %+v", isRefusal)
 	}
 	if refusal(nil) != nil || !errors.Is(refusal(context.Canceled), context.Canceled) {
 		t.Error("nothing has become something")
@@ -245,7 +245,7 @@ func TestUnstarted(t *testing.T) {
 		"the key of another":      {&api.Fault{Code: utp.CodeConflict, Message: "no", Retry: true}, api.KindConflict, api.KindConflict},
 		"a request that is wrong": {&api.Fault{Code: utp.CodeBadRequest, Message: "no", Retry: true}, api.KindInvalid, api.KindInvalid},
 	} {
-		h := Over(hub.New(&kernel{fail: tt.fail}, 0))
+		h := FromHub(hub.New(&kernel{fail: tt.fail}, 0))
 		for key, want := range map[string]api.Kind{"": tt.kind, "k1": tt.keyed} {
 			_, err := h.Enqueue(t.Context(), ada(), api.TurnStart{Agent: "tidy", Key: key})
 			var got *Refusal

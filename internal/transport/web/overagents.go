@@ -12,40 +12,40 @@ import (
 	"github.com/earshot-dev/earshot/internal/hub"
 )
 
-// OverAgents serves the agents of a hub that are programs outside.
-func OverAgents(h *hub.Hub) Agents { return overAgents{hub: h} }
+// AgentsFromHub serves the agents of a hub that are programs outside.
+func AgentsFromHub(h *hub.Hub) Agents { return agentsAdapter{hub: h} }
 
-// overAgents brings the hub's words into the server's, and its errors into refusals.
-type overAgents struct{ hub *hub.Hub }
+// agentsAdapter brings the hub's words into the server's, and its errors into refusals.
+type agentsAdapter struct{ hub *hub.Hub }
 
-func (o overAgents) Offered(ctx context.Context, who Principal) ([]api.OfferedTool, error) {
+func (o agentsAdapter) Offered(ctx context.Context, who Principal) ([]api.OfferedTool, error) {
 	tools, err := o.hub.AsAgent(who).Offered(ctx)
 	return tools, refusal(err)
 }
 
-func (o overAgents) Open(ctx context.Context, who Principal, q api.OpenRequest) (api.OpenAnswer, error) {
+func (o agentsAdapter) Open(ctx context.Context, who Principal, q api.OpenRequest) (api.OpenAnswer, error) {
 	a, err := o.hub.AsAgent(who).Open(ctx, q)
 	return a, unstarted(err, q.Key != "")
 }
 
-func (o overAgents) Session(ctx context.Context, who Principal, id string) (api.Session, error) {
+func (o agentsAdapter) Session(ctx context.Context, who Principal, id string) (api.Session, error) {
 	row, err := o.hub.AsAgent(who).Session(ctx, id)
 	return session(row), refusal(err)
 }
 
-func (o overAgents) Invoke(ctx context.Context, who Principal, q api.InvokeRequest, args jsontext.Value, wait time.Duration) (api.AgentCall, error) {
+func (o agentsAdapter) Invoke(ctx context.Context, who Principal, q api.InvokeRequest, args jsontext.Value, wait time.Duration) (api.AgentCall, error) {
 	agent := o.hub.AsAgent(who)
 	s, err := agent.Invoke(ctx, q, args, wait)
 	return call(ctx, agent, s, err)
 }
 
-func (o overAgents) Await(ctx context.Context, who Principal, session, id string, wait time.Duration) (api.AgentCall, error) {
+func (o agentsAdapter) Await(ctx context.Context, who Principal, session, id string, wait time.Duration) (api.AgentCall, error) {
 	agent := o.hub.AsAgent(who)
 	s, err := agent.Await(ctx, session, id, wait)
 	return call(ctx, agent, s, err)
 }
 
-func (o overAgents) Watch(ctx context.Context, who Principal, session, id string) iter.Seq2[api.AgentCall, error] {
+func (o agentsAdapter) Watch(ctx context.Context, who Principal, session, id string) iter.Seq2[api.AgentCall, error] {
 	return func(yield func(api.AgentCall, error) bool) {
 		agent := o.hub.AsAgent(who)
 		for s, err := range agent.Watch(ctx, session, id) {
@@ -56,15 +56,15 @@ func (o overAgents) Watch(ctx context.Context, who Principal, session, id string
 	}
 }
 
-func (o overAgents) Received(ctx context.Context, who Principal, session, id string) {
+func (o agentsAdapter) Received(ctx context.Context, who Principal, session, id string) {
 	o.hub.AsAgent(who).Received(ctx, session, id)
 }
 
-func (o overAgents) Tell(ctx context.Context, who Principal, q api.TellRequest) error {
-	return refusal(o.hub.AsAgent(who).Tell(ctx, q))
+func (o agentsAdapter) Report(ctx context.Context, who Principal, q api.AgentReportRequest) error {
+	return refusal(o.hub.AsAgent(who).Report(ctx, q))
 }
 
-func (o overAgents) Close(ctx context.Context, who Principal, q api.CloseRequest) error {
+func (o agentsAdapter) Close(ctx context.Context, who Principal, q api.CloseRequest) error {
 	return refusal(o.hub.AsAgent(who).Close(ctx, q))
 }
 

@@ -25,7 +25,7 @@ func TestAgentUncertain(t *testing.T) {
 		"certainly not": {&api.Fault{Code: utp.CodeStorageError, Message: "no", Retry: true}, api.KindUnavailable, api.KindUnavailable},
 		"it is wrong":   {&api.Fault{Code: utp.CodeBadRequest, Message: "no", Retry: true}, api.KindInvalid, api.KindInvalid},
 	} {
-		h := OverAgents(hub.New(&kernel{fail: tt.fail}, 0))
+		h := AgentsFromHub(hub.New(&kernel{fail: tt.fail}, 0))
 		for key, want := range map[string]api.Kind{"": tt.kind, "k1": tt.keyed} {
 			_, err := h.Open(t.Context(), agent, api.OpenRequest{Key: key})
 			var got *Refusal

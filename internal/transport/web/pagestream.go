@@ -72,7 +72,7 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) e
 	if !fresh {
 		p.since = p.since.Add(-stale)
 	}
-	p.says = announce.New(announce.Preferences{Language: query.Get("lang"), Person: v.Name, Surface: pageSurface, Zone: v.zone, Since: p.since})
+	p.announcer = announce.New(announce.Preferences{Language: query.Get("lang"), Person: v.Name, Surface: pageSurface, Zone: v.zone, Since: p.since})
 	err = to.run(ctx, func(ctx context.Context, send func([]frame) bool) error {
 		p.send = send
 		return p.run(ctx, subscription, after, fresh)
@@ -108,11 +108,11 @@ func (s *Server) pageSubscription(ctx context.Context, v visitor, lang string) (
 
 // pageStream makes the frames of one page's stream.
 type pageStream struct {
-	server  *Server
-	visitor visitor
-	says    *announce.Announcer
-	since   time.Time
-	send    func([]frame) bool
+	server    *Server
+	visitor   visitor
+	announcer *announce.Announcer
+	since     time.Time
+	send      func([]frame) bool
 
 	language string
 	chosen   string
@@ -151,8 +151,8 @@ func (p *pageStream) run(ctx context.Context, from Subscription, after string, f
 	}()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	look := time.NewTicker(glance)
-	defer look.Stop()
+	peek := time.NewTicker(glance)
+	defer peek.Stop()
 	for {
 		p.wind(timer)
 		var group []frame
@@ -167,8 +167,8 @@ func (p *pageStream) run(ctx context.Context, from Subscription, after string, f
 			}
 			p.server.counts.deliveries.Add(1)
 		case <-timer.C:
-			group = announced(p.says.Tick(p.server.now()))
-		case <-look.C:
+			group = announced(p.announcer.Tick(p.server.now()))
+		case <-peek.C:
 			if group, _, err = p.lists(ctx); err != nil {
 				return err
 			}
@@ -182,7 +182,7 @@ func (p *pageStream) run(ctx context.Context, from Subscription, after string, f
 
 // wind sets the timer to when the announcer has something to say by itself.
 func (p *pageStream) wind(timer *time.Timer) {
-	due := p.says.Wake()
+	due := p.announcer.Wake()
 	if due.IsZero() {
 		timer.Stop()
 		return
@@ -214,13 +214,13 @@ func (p *pageStream) begin(ctx context.Context, fresh bool) ([]frame, error) {
 			continue
 		}
 		err := p.learn(ctx, l.ID, l.Last, func(e aaep.Event, seq int64) {
-			group = append(group, announced(p.says.Event(p.server.now(), e, seq))...)
+			group = append(group, announced(p.announcer.Event(p.server.now(), e, seq))...)
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	return append(group, announced(p.says.Tick(p.server.now()))...), nil
+	return append(group, announced(p.announcer.Tick(p.server.now()))...), nil
 }
 
 // openFrame has the sentences that put the open questions.
@@ -231,7 +231,7 @@ type openFrame struct {
 // open puts all open questions again: anyone who comes again may not know of them any more. Each has
 // the id under which the stream puts it, so that a page says it once if it has not heard it yet.
 func (p *pageStream) open(questions []api.OpenQuestion) ([]frame, error) {
-	says := announce.New(announce.Preferences{Language: p.language, Person: p.visitor.Name, Surface: pageSurface, Zone: p.visitor.zone})
+	announcer := announce.New(announce.Preferences{Language: p.language, Person: p.visitor.Name, Surface: pageSurface, Zone: p.visitor.zone})
 	f := openFrame{Questions: []api.Announcement{}}
 	var asked []aaep.Event
 	for _, q := range questions {
@@ -241,10 +241,10 @@ func (p *pageStream) open(questions []api.OpenQuestion) ([]frame, error) {
 		}
 		asked = append(asked, e)
 		// Where several sessions ask, each question names its own: so all are known beforehand.
-		says.Heard(aaep.Event{SessionID: e.SessionID, Time: e.Time, Producer: e.Producer, Payload: aaep.StateChanged{}}, 0)
+		announcer.Observe(aaep.Event{SessionID: e.SessionID, Time: e.Time, Producer: e.Producer, Payload: aaep.StateChanged{}}, 0)
 	}
 	for _, e := range asked {
-		for _, a := range says.Event(p.server.now(), e, 0) {
+		for _, a := range announcer.Event(p.server.now(), e, 0) {
 			f.Questions = append(f.Questions, speak(a))
 		}
 	}
@@ -252,7 +252,7 @@ func (p *pageStream) open(questions []api.OpenQuestion) ([]frame, error) {
 }
 
 // learn has the announcer take a session's events up to a sequence number.
-func (p *pageStream) learn(ctx context.Context, session string, last int64, hear func(e aaep.Event, seq int64)) error {
+func (p *pageStream) learn(ctx context.Context, session string, last int64, observe func(e aaep.Event, seq int64)) error {
 	for row, err := range p.server.hub.Events(ctx, p.visitor.Principal, session, p.known[session]) {
 		if err != nil {
 			return err
@@ -261,7 +261,7 @@ func (p *pageStream) learn(ctx context.Context, session string, last int64, hear
 			break
 		}
 		if e, err := aaep.DecodeEvent(row.Body); err == nil {
-			hear(e, row.Seq)
+			observe(e, row.Seq)
 		}
 		p.known[session] = row.Seq
 	}
@@ -293,11 +293,11 @@ func (p *pageStream) delivered(ctx context.Context, d Delivery) ([]frame, error)
 	if d.First > p.known[d.Session]+1 {
 		// What the page heard before this stream is said again to an announcer that has
 		// not, or it would not know what the session is about.
-		if err := p.learn(ctx, d.Session, d.First-1, p.says.Heard); err != nil {
+		if err := p.learn(ctx, d.Session, d.First-1, p.announcer.Observe); err != nil {
 			return nil, err
 		}
 	}
-	group = append(group, announced(p.says.Event(p.server.now(), e, d.Last))...)
+	group = append(group, announced(p.announcer.Event(p.server.now(), e, d.Last))...)
 	p.known[d.Session] = max(p.known[d.Session], d.Last)
 	return append(group, at(d)), nil
 }
@@ -331,7 +331,7 @@ func (p *pageStream) catchUp(ctx context.Context) ([]frame, error) {
 		return nil, nil
 	}
 	f := stepsFrame{Session: p.chosen}
-	begun, said, undo := p.story.Last, p.story.Progress, p.story.Undo
+	begun, answer, undo := p.story.Last, p.story.Progress, p.story.Undo
 	p.story.Over = 0
 	for row, err := range p.server.hub.Events(ctx, p.visitor.Principal, p.chosen, p.story.Last) {
 		if err != nil {
@@ -357,7 +357,7 @@ func (p *pageStream) catchUp(ctx context.Context) ([]frame, error) {
 	if f.Undo != 0 {
 		f.Yes = announce.Recorded(f.Undo, aaep.ResolutionAccepted)
 	}
-	if f.Last == begun || f.HTML == "" && len(f.Outputs) == 0 && f.Progress == said && f.Undo == 0 && f.Over == 0 {
+	if f.Last == begun || f.HTML == "" && len(f.Outputs) == 0 && f.Progress == answer && f.Undo == 0 && f.Over == 0 {
 		return nil, nil
 	}
 	return encoded("earshot.steps", f)
@@ -418,9 +418,9 @@ func (p *pageStream) lists(ctx context.Context) ([]frame, news, error) {
 }
 
 // announced makes the frames of announcements.
-func announced(said []Announcement) []frame {
+func announced(answer []Announcement) []frame {
 	var group []frame
-	for _, a := range said {
+	for _, a := range answer {
 		frames, err := encoded("earshot.announce", speak(a))
 		if err != nil {
 			continue // it holds text and numbers only, which can always be written

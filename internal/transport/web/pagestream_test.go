@@ -214,7 +214,7 @@ func TestPageResume(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				whole, broken := newScene(t), newScene(t)
-				said := map[*scene][]string{}
+				answer := map[*scene][]string{}
 				for _, s := range []*scene{whole, broken} {
 					s.room.begin("sess_1", "tidy Downloads")
 					s.login("ada")
@@ -234,12 +234,12 @@ func TestPageResume(t *testing.T) {
 					heard = append(heard, r.frames(t)...)
 					for _, f := range heard {
 						if f.event == "earshot.announce" {
-							said[s] = append(said[s], f.data.ID+" "+f.data.Text)
+							answer[s] = append(answer[s], f.data.ID+" "+f.data.Text)
 						}
 					}
 					r.close()
 				}
-				if a, b := strings.Join(said[whole], "\n"), strings.Join(said[broken], "\n"); a != b || len(said[whole]) < 4 {
+				if a, b := strings.Join(answer[whole], "\n"), strings.Join(answer[broken], "\n"); a != b || len(answer[whole]) < 4 {
 					t.Errorf("without a break:\n%s\nwith one:\n%s", a, b)
 				}
 			})
@@ -263,10 +263,10 @@ func TestPageFresh(t *testing.T) {
 		r := s.stream("/page/events?fresh=true&session=sess_1&from=42&after="+last, "@ada")
 		defer r.close()
 		<-time.After(5 * time.Second)
-		said := spoken(r.frames(t))
-		t.Log(said)
-		if len(said) == 0 || len(said) > 3 || strings.Count(strings.Join(said, "\n"), "uestion 2") == 0 {
-			t.Errorf("said %q", said)
+		answer := spoken(r.frames(t))
+		t.Log(answer)
+		if len(answer) == 0 || len(answer) > 3 || strings.Count(strings.Join(answer, "\n"), "uestion 2") == 0 {
+			t.Errorf("said %q", answer)
 		}
 		<-time.After(time.Minute)
 		if again := spoken(r.frames(t)); len(again) != 0 {

@@ -21,7 +21,7 @@ type Hub interface {
 	// Subscription finds a live subscription of that very principal (C-83).
 	Subscription(who Principal, id string) (Subscription, bool)
 	// Sessions lists a page of the sessions that the principal may hear, newest first.
-	Sessions(ctx context.Context, who Principal, w Wanted) (Listed, error)
+	Sessions(ctx context.Context, who Principal, w ListOptions) (Page, error)
 	// Session finds one of them, and says how it ended.
 	Session(ctx context.Context, who Principal, id string) (api.Session, error)
 	// Events yields the events of a session after a sequence number, in order, up to the
@@ -32,7 +32,7 @@ type Hub interface {
 	Newest(ctx context.Context, who Principal) (string, error)
 	// Questions lists the open questions that the principal may hear, oldest first. What it
 	// can answer is shown to it by that, and its time to answer starts, unless it only looks.
-	Questions(ctx context.Context, who Principal, look bool) ([]api.OpenQuestion, error)
+	Questions(ctx context.Context, who Principal, peek bool) ([]api.OpenQuestion, error)
 	// Arguments reads a part of the JSON text that a question is about, from a byte on,
 	// and the size of the whole.
 	Arguments(ctx context.Context, who Principal, q api.ArgumentsRequest) ([]byte, int64, error)
@@ -42,8 +42,8 @@ type Hub interface {
 	Prefer(ctx context.Context, who Principal, w api.Preferences) (api.Preferences, error)
 	// Operate passes an operation of operators on and its answer back.
 	Operate(ctx context.Context, who Principal, op string, request jsontext.Value) (jsontext.Value, error)
-	// Say hands a word of a person in.
-	Say(ctx context.Context, who Principal, w Word) (api.ReplyAnswer, error)
+	// Reply hands a word of a person in.
+	Reply(ctx context.Context, who Principal, w Reply) (api.ReplyAnswer, error)
 }
 
 // Agents is the side of agents that are programs outside. Its methods may be called concurrently; rights are judged there, for
@@ -62,7 +62,7 @@ type Agents interface {
 	Watch(ctx context.Context, who Principal, session, call string) iter.Seq2[api.AgentCall, error]
 	// Received says that the agent has got the result of a call.
 	Received(ctx context.Context, who Principal, session, call string)
-	Tell(ctx context.Context, who Principal, q api.TellRequest) error
+	Report(ctx context.Context, who Principal, q api.AgentReportRequest) error
 	Close(ctx context.Context, who Principal, q api.CloseRequest) error
 }
 
@@ -114,8 +114,8 @@ const (
 	VerbStop    Verb = "stop" // the session's turn, or the question's call
 )
 
-// Word is what a person says about a question or a session.
-type Word struct {
+// Reply is what a person says about a question or a session.
+type Reply struct {
 	Verb     Verb
 	Question int
 	Token    string // when given, the question has to be the one with this token, else it is a conflict

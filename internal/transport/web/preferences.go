@@ -12,9 +12,9 @@ func (s *Server) preferences(_ http.ResponseWriter, r *http.Request, v visitor) 
 }
 
 // setPreferences sets some of the visitor's. They hold for questions that are asked from now on.
-func (s *Server) setPreferences(_ http.ResponseWriter, r *http.Request, v visitor, wanted api.Preferences) (api.Preferences, error) {
-	if wanted == (api.Preferences{}) {
-		return wanted, refuse(api.KindInvalid, "the body sets no preference", `send {"answer_seconds":86400} for no time limit, {"undo_seconds":20}, or both; 0 is the usual time`)
+func (s *Server) setPreferences(_ http.ResponseWriter, r *http.Request, v visitor, expected api.Preferences) (api.Preferences, error) {
+	if expected == (api.Preferences{}) {
+		return expected, refuse(api.KindInvalid, "the body sets no preference", `send {"answer_seconds":86400} for no time limit, {"undo_seconds":20}, or both; 0 is the usual time`)
 	}
-	return s.hub.Prefer(r.Context(), v.Principal, wanted)
+	return s.hub.Prefer(r.Context(), v.Principal, expected)
 }

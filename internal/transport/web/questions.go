@@ -17,7 +17,7 @@ func (s *Server) listQuestions(_ http.ResponseWriter, r *http.Request, v visitor
 }
 
 func (s *Server) openQuestions(r *http.Request, v visitor) ([]api.OpenQuestion, error) {
-	open, err := s.hub.Questions(r.Context(), v.Principal, onlyLooks(r))
+	open, err := s.hub.Questions(r.Context(), v.Principal, onlyPeeks(r))
 	if err != nil {
 		return nil, err
 	}
@@ -31,11 +31,11 @@ func (s *Server) openQuestions(r *http.Request, v visitor) ([]api.OpenQuestion, 
 	return list, nil
 }
 
-// looks answers whether a request gets no content: what is not sent is not read, either.
-func looks(r *http.Request) bool { return r.Method == http.MethodHead }
+// isHead answers whether a request gets no content: what is not sent is not read, either.
+func isHead(r *http.Request) bool { return r.Method == http.MethodHead }
 
-// onlyLooks answers whether a program says so itself: it shows nobody what it reads.
-func onlyLooks(r *http.Request) bool { return looks(r) || r.URL.Query().Get("look") == "true" }
+// onlyPeeks answers whether a program says so itself: it shows nobody what it reads.
+func onlyPeeks(r *http.Request) bool { return isHead(r) || r.URL.Query().Get("look") == "true" }
 
 // arguments reads a page of what a question is about: exactly the text that runs.
 func (s *Server) arguments(_ http.ResponseWriter, r *http.Request, v visitor) (api.ArgumentsPart, error) {
@@ -51,7 +51,7 @@ func (s *Server) argumentsPart(r *http.Request, v visitor, limit int64) (api.Arg
 	if err != nil {
 		return api.ArgumentsPart{}, err
 	}
-	q := api.ArgumentsRequest{Question: question, Offset: offset, Limit: limit, Look: onlyLooks(r)}
+	q := api.ArgumentsRequest{Question: question, Offset: offset, Limit: limit, Peek: onlyPeeks(r)}
 	data, size, err := s.hub.Arguments(r.Context(), v.Principal, q)
 	if err != nil {
 		return api.ArgumentsPart{}, err
@@ -92,8 +92,8 @@ func questionNumber(r *http.Request) (int, error) {
 	return n, nil
 }
 
-// word serves a word about a question: it is handed in and answered with what the ledger then holds.
-func (s *Server) word(verb Verb) endpoint {
+// decide serves a word about a question: it is handed in and answered with what the ledger then holds.
+func (s *Server) decide(verb Verb) endpoint {
 	serves := func(route api.Route) handler {
 		return func(w http.ResponseWriter, r *http.Request, v visitor) error {
 			question, err := questionNumber(r)
@@ -104,17 +104,17 @@ func (s *Server) word(verb Verb) endpoint {
 			if err != nil {
 				return err
 			}
-			word := Word{Verb: verb, Question: question, Token: b.Token, Decision: b.Decision, Response: b.Response, Reason: b.Reason, At: s.now()}
-			if err := word.check(); err != nil {
+			reply := Reply{Verb: verb, Question: question, Token: b.Token, Decision: b.Decision, Response: b.Response, Reason: b.Reason, At: s.now()}
+			if err := reply.check(); err != nil {
 				return err
 			}
-			said, err := s.hub.Say(r.Context(), v.Principal, word)
+			answer, err := s.hub.Reply(r.Context(), v.Principal, reply)
 			if err != nil {
 				return err
 			}
 			s.counts.replies.Add(1)
-			writeJSON(w, route.Statuses[0], said)
-			s.noticed(w, r, v, word, said)
+			writeJSON(w, route.Statuses[0], answer)
+			s.noticed(w, r, v, reply, answer)
 			return nil
 		}
 	}
@@ -122,7 +122,7 @@ func (s *Server) word(verb Verb) endpoint {
 }
 
 // check refuses an answer that is none, or two.
-func (w Word) check() error {
+func (w Reply) check() error {
 	if w.Verb != VerbAnswer {
 		if w.Decision != "" || w.Response != "" {
 			return refuse(api.KindInvalid, "found an answer where none is wanted", "send {} or a reply_token only")

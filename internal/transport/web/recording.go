@@ -40,7 +40,7 @@ type Recording struct {
 	released int           // messages that may be heard
 	ended    bool          // there will be no more
 	changed  chan struct{} // closed with each change of the above
-	heard    int           // listeners that have heard everything
+	complete int           // listeners that have heard everything
 	under    int           // listeners that are still hearing
 }
 
@@ -117,10 +117,10 @@ func (r *Recording) change(do func()) {
 }
 
 // until waits until the condition, which reads the state, holds.
-func (r *Recording) until(ctx context.Context, holds func() bool) error {
+func (r *Recording) until(ctx context.Context, condition func() bool) error {
 	for {
 		r.mu.Lock()
-		done, changed := holds(), r.changed
+		done, changed := condition(), r.changed
 		r.mu.Unlock()
 		if done {
 			return nil
@@ -133,14 +133,14 @@ func (r *Recording) until(ctx context.Context, holds func() bool) error {
 	}
 }
 
-// Heard waits until a listener has heard everything, and none is still hearing.
-func (r *Recording) Heard(ctx context.Context) error {
-	return r.until(ctx, func() bool { return r.ended && r.heard > 0 && r.under == 0 })
+// WaitPlayed waits until a listener has heard everything, and none is still hearing.
+func (r *Recording) WaitPlayed(ctx context.Context) error {
+	return r.until(ctx, func() bool { return r.ended && r.complete > 0 && r.under == 0 })
 }
 
-// hear hands one listener all messages as they come out, those before now at once. It
+// play hands one listener all messages as they come out, those before now at once. It
 // returns nil at the end of the recording, or when take answers false.
-func (r *Recording) hear(ctx context.Context, take func(raw []byte) bool) error {
+func (r *Recording) play(ctx context.Context, deliver func(raw []byte) bool) error {
 	in, err := r.o.Open()
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (r *Recording) hear(ctx context.Context, take func(raw []byte) bool) error 
 	defer r.change(func() {
 		r.under--
 		if whole {
-			r.heard++
+			r.complete++
 		}
 	})
 	messages := &playable{from: capture.NewReader(in, capture.Options{}), skipped: func(*capture.BrokenError) {}}
@@ -167,7 +167,7 @@ func (r *Recording) hear(ctx context.Context, take func(raw []byte) bool) error 
 		if err != nil {
 			return fmt.Errorf("web: recording: %w", err)
 		}
-		if !take(raw) {
+		if !deliver(raw) {
 			return nil
 		}
 	}
@@ -248,7 +248,7 @@ func (r *Recording) serveEvents(w http.ResponseWriter, q *http.Request) {
 	}
 	err := to.run(q.Context(), func(ctx context.Context, send func([]frame) bool) error {
 		behind := after != "" && r.has(ctx, after)
-		return r.hear(ctx, func(raw []byte) bool {
+		return r.play(ctx, func(raw []byte) bool {
 			id, _ := aaep.Read(raw).Text("event_id")
 			if behind {
 				behind = id != after

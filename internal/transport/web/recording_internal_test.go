@@ -57,7 +57,7 @@ func TestRecordingPace(t *testing.T) {
 				var at []time.Duration
 				heard := make(chan error)
 				go func() {
-					heard <- r.hear(t.Context(), func([]byte) bool {
+					heard <- r.play(t.Context(), func([]byte) bool {
 						at = append(at, time.Since(began))
 						return true
 					})
@@ -65,7 +65,7 @@ func TestRecordingPace(t *testing.T) {
 				if n, err := r.Play(t.Context()); n != len(row.want) || err != nil {
 					t.Errorf("played %d, %v", n, err)
 				}
-				if err := errors.Join(<-heard, r.Heard(t.Context())); err != nil || !slices.Equal(at, row.want) {
+				if err := errors.Join(<-heard, r.WaitPlayed(t.Context())); err != nil || !slices.Equal(at, row.want) {
 					t.Errorf("heard at %v, %v; expected %v", at, err, row.want)
 				}
 			})
@@ -87,7 +87,7 @@ func TestRecordingLate(t *testing.T) {
 		}()
 		<-time.After(2500 * time.Millisecond)
 		var heard []string
-		_ = r.hear(ctx, func(raw []byte) bool {
+		_ = r.play(ctx, func(raw []byte) bool {
 			heard = append(heard, string(raw))
 			if len(heard) == 3 && time.Since(synctestEpoch) != 2500*time.Millisecond {
 				t.Errorf("what had been played came after %v", time.Since(synctestEpoch))
@@ -232,8 +232,8 @@ func TestRecordingToSubscriber(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = socket.CloseNow() }()
-	for _, said := range []string{aaep.TypeSubscriptionRequest, aaep.TypeSubscriptionRenegotiate} {
-		if err := socket.Write(t.Context(), websocket.MessageText, fmt.Appendf(nil, `{"type":%q}`, said)); err != nil {
+	for _, answer := range []string{aaep.TypeSubscriptionRequest, aaep.TypeSubscriptionRenegotiate} {
+		if err := socket.Write(t.Context(), websocket.MessageText, fmt.Appendf(nil, `{"type":%q}`, answer)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -282,9 +282,9 @@ func TestRecordingRefusesReplies(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = answer.Body.Close() }()
-	told, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusConflict || !strings.Contains(string(told), `"message":"this is a recording: `) || !strings.Contains(string(told), `"safe_to_retry":false`) {
-		t.Errorf("a reply gets %d %s, %v", answer.StatusCode, told, err)
+	isRefusal, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusConflict || !strings.Contains(string(isRefusal), `"message":"this is a recording: `) || !strings.Contains(string(isRefusal), `"safe_to_retry":false`) {
+		t.Errorf("a reply gets %d %s, %v", answer.StatusCode, isRefusal, err)
 	}
 	socket, _, err := websocket.Dial(t.Context(), server.URL+"/ws", nil) //nolint:bodyclose // the library closes it
 	if err != nil {

@@ -21,5 +21,5 @@ func denied(who Principal, needs api.Right) error {
 	if all {
 		hint = "use a token with the roles " + strings.Join(names, " and ")
 	}
-	return refuse(api.KindForbidden, who.Name+" may not "+needs.Words(), hint)
+	return refuse(api.KindForbidden, who.Name+" may not "+needs.Description(), hint)
 }

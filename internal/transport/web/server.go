@@ -97,11 +97,11 @@ func (s *Server) enter(ctx context.Context, who Principal) (_ context.Context, l
 	if s.closed {
 		return nil, nil, &Refusal{Kind: api.KindUnavailable, Message: "the server is closing", Hint: "try again soon", After: 2 * time.Second}
 	}
-	whose := who.Name + " " + who.Credential // one's own streams never shut out another's
-	if s.streams[whose] >= s.options.Streams {
-		return nil, nil, &Refusal{Kind: api.KindBusy, Message: "too many streams are open for " + who.Name, Hint: "close one first", After: beat}
+	key := who.Name + " " + who.Credential // one's own streams never shut out another's
+	if s.streams[key] >= s.options.Streams {
+		return nil, nil, &Refusal{Kind: api.KindBusy, Message: "too many streams are open for " + who.Name, Hint: "close one first", After: heartbeat}
 	}
-	s.streams[whose]++
+	s.streams[key]++
 	s.open.Add(1)
 	s.counts.streams.Add(1)
 	ctx, cancel := context.WithCancel(ctx)
@@ -111,8 +111,8 @@ func (s *Server) enter(ctx context.Context, who Principal) (_ context.Context, l
 		cancel()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.streams[whose]--; s.streams[whose] == 0 {
-			delete(s.streams, whose)
+		if s.streams[key]--; s.streams[key] == 0 {
+			delete(s.streams, key)
 		}
 		s.counts.streams.Add(-1)
 		s.open.Done()

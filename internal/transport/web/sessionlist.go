@@ -16,8 +16,8 @@ const (
 	mostSessions  = 100
 )
 
-// Wanted says which sessions a list is to hold.
-type Wanted struct {
+// ListOptions says which sessions a list is to hold.
+type ListOptions struct {
 	// Open leaves those out that have ended, Ended those that have not.
 	Open, Ended bool
 	// Before is a session: the list goes on behind it, with older ones. One that the
@@ -26,24 +26,24 @@ type Wanted struct {
 	Limit  int // from 1 on
 }
 
-// Listed is one page of a list. More says that there are older ones.
-type Listed struct {
+// Page is one page of a list. More says that there are older ones.
+type Page struct {
 	Sessions []api.Session
 	More     bool
 }
 
 // next is where the list goes on: its last session, or "".
-func (l Listed) next() string {
+func (l Page) next() string {
 	if !l.More {
 		return ""
 	}
 	return l.Sessions[len(l.Sessions)-1].ID
 }
 
-// wanted reads which sessions a request is about: ?open=true, ?limit= and ?before=.
-func wanted(r *http.Request) (Wanted, error) {
+// listOptions reads which sessions a request is about: ?open=true, ?limit= and ?before=.
+func listOptions(r *http.Request) (ListOptions, error) {
 	query := r.URL.Query()
-	w := Wanted{Open: query.Get("open") == "true", Before: query.Get("before"), Limit: usualSessions}
+	w := ListOptions{Open: query.Get("open") == "true", Before: query.Get("before"), Limit: usualSessions}
 	if text := query.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
@@ -58,7 +58,7 @@ func wanted(r *http.Request) (Wanted, error) {
 // out that have ended. Where there are older ones the answer names, as next, the session
 // to go on behind with ?before=.
 func (s *Server) listSessions(_ http.ResponseWriter, r *http.Request, v visitor) (api.SessionList, error) {
-	want, err := wanted(r)
+	want, err := listOptions(r)
 	if err != nil {
 		return api.SessionList{}, err
 	}
@@ -83,7 +83,7 @@ type olderView struct {
 // sessionsPage is the list of all sessions as a page of its own, for what the first page has
 // no room for. It works without scripts, and nothing on it changes by itself.
 func (s *Server) sessionsPage(w http.ResponseWriter, r *http.Request, v visitor) error {
-	want, err := wanted(r)
+	want, err := listOptions(r)
 	if err != nil {
 		return err
 	}
@@ -126,8 +126,8 @@ func older(than string, open bool) string {
 
 // waiting says of each session with an open question on whom it waits.
 func (s *Server) waiting(ctx context.Context, v visitor) (map[string]string, error) {
-	const look = true // no question is shown
-	open, err := s.hub.Questions(ctx, v.Principal, look)
+	const peek = true // no question is shown
+	open, err := s.hub.Questions(ctx, v.Principal, peek)
 	if err != nil {
 		return nil, err
 	}

@@ -127,11 +127,11 @@ func TestPagesOfSessions(t *testing.T) {
 		if strings.Contains(query, "open") {
 			all = 30
 		}
-		var wanted []string
+		var expected []string
 		for i := range all {
-			wanted = append(wanted, fmt.Sprintf("sess_%d", 229-i))
+			expected = append(expected, fmt.Sprintf("sess_%d", 229-i))
 		}
-		if !slices.Equal(ids, wanted) || !slices.Equal(sizes, want) {
+		if !slices.Equal(ids, expected) || !slices.Equal(sizes, want) {
 			t.Errorf("%s: pages of %v, want %v; sessions %v", query, sizes, want, ids)
 		}
 	}

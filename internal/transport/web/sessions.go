@@ -39,7 +39,7 @@ func (s *Server) sessionEvents(w http.ResponseWriter, r *http.Request, v visitor
 			panic(http.ErrAbortHandler) // a cut answer is seen as one; a whole one would be believed
 		}
 		begin()
-		_ = control.SetWriteDeadline(time.Now().Add(patience)) // each line has its own time; not every writer has one
+		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // each line has its own time; not every writer has one
 		if _, err := w.Write(append(slices.Clip(row.Body), '\n')); err != nil {
 			return nil
 		}
@@ -63,12 +63,12 @@ func (s *Server) recap(_ http.ResponseWriter, r *http.Request, v visitor) (api.A
 			return api.AnnouncementList{}, err
 		}
 		if event, err := aaep.DecodeEvent(row.Body); err == nil {
-			narration.Heard(event, row.Seq)
+			narration.Observe(event, row.Seq)
 		}
 	}
-	said := narration.Recap(int(min(n, 100)))
-	list := make([]api.Announcement, 0, len(said))
-	for _, a := range said {
+	answer := narration.Recap(int(min(n, 100)))
+	list := make([]api.Announcement, 0, len(answer))
+	for _, a := range answer {
 		list = append(list, speak(a))
 	}
 	return api.AnnouncementList{Announcements: list}, nil
@@ -76,7 +76,7 @@ func (s *Server) recap(_ http.ResponseWriter, r *http.Request, v visitor) (api.A
 
 // stopSession stops a session's turn.
 func (s *Server) stopSession(_ http.ResponseWriter, r *http.Request, v visitor) (api.ReplyAnswer, error) {
-	return s.hub.Say(r.Context(), v.Principal, Word{Verb: VerbStop, Session: r.PathValue("session"), At: s.now()})
+	return s.hub.Reply(r.Context(), v.Principal, Reply{Verb: VerbStop, Session: r.PathValue("session"), At: s.now()})
 }
 
 // number reads a whole number of a query; absent is 0.

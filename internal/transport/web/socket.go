@@ -80,31 +80,31 @@ func (r *Recording) serveSocket(w http.ResponseWriter, q *http.Request, handshak
 		return
 	}
 	ctx, cancel := context.WithCancel(q.Context())
-	var said sync.WaitGroup
-	said.Go(func() {
+	var answer sync.WaitGroup
+	answer.Go(func() {
 		defer cancel()
-		passOver(ctx, socket)
+		discard(ctx, socket)
 	})
 	defer func() {
 		_ = socket.CloseNow()
-		said.Wait()
+		answer.Wait()
 	}()
-	err = r.hear(ctx, func(raw []byte) bool { return sendText(ctx, socket, raw) == nil })
+	err = r.play(ctx, func(raw []byte) bool { return sendText(ctx, socket, raw) == nil })
 	if err == nil && ctx.Err() == nil {
 		_ = socket.Close(closeClean, "the recording has ended")
 	}
 }
 
-// passOver reads what a listener says while the recording is played, until the connection
+// discard reads what a listener says while the recording is played, until the connection
 // ends. A listener that subscribes first, as it would elsewhere, is not held up by it; a
 // reply ends the connection, because no reply counts here.
-func passOver(ctx context.Context, socket *websocket.Conn) {
+func discard(ctx context.Context, socket *websocket.Conn) {
 	for {
 		_, raw, err := socket.Read(ctx)
 		if err != nil {
 			return
 		}
-		if said, _ := aaep.Read(raw).Text("type"); !strings.HasPrefix(said, "subscription.") {
+		if answer, _ := aaep.Read(raw).Text("type"); !strings.HasPrefix(answer, "subscription.") {
 			_ = socket.Close(websocket.StatusPolicyViolation, "this is a recording: no reply counts here")
 			return
 		}
@@ -113,7 +113,7 @@ func passOver(ctx context.Context, socket *websocket.Conn) {
 
 // greet answers the subscription.request, and reports whether it was one.
 func greet(ctx context.Context, socket *websocket.Conn) bool {
-	waited, cancel := context.WithTimeout(ctx, patience)
+	waited, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	_, raw, err := socket.Read(waited)
 	if err != nil {
@@ -132,7 +132,7 @@ func greet(ctx context.Context, socket *websocket.Conn) bool {
 
 // sendText sends one message as one text frame (TR-WS-03).
 func sendText(ctx context.Context, socket *websocket.Conn, raw []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	return socket.Write(ctx, websocket.MessageText, raw) //nolint:wrapcheck // only whether it went counts
 }

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// beat is how long a stream stays silent at most (TR-SSE-13).
-	beat = 15 * time.Second
-	// patience is how long one write may take before the reader is cut off.
-	patience = 30 * time.Second
+	// heartbeat is how long a stream stays silent at most (TR-SSE-13).
+	heartbeat = 15 * time.Second
+	// writeTimeout is how long one write may take before the reader is cut off.
+	writeTimeout = 30 * time.Second
 )
 
 // frame is one event of a stream.
@@ -64,7 +64,7 @@ func (s *stream) send(f frame) error {
 }
 
 func (s *stream) flush() error {
-	_ = s.control.SetWriteDeadline(time.Now().Add(patience)) // the system's own clock counts; not every writer has one
+	_ = s.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // the system's own clock counts; not every writer has one
 	if _, err := s.to.Write(s.buffer.Bytes()); err != nil {
 		return fmt.Errorf("web: stream: %w", err)
 	}
@@ -169,29 +169,29 @@ func drain[T any](from <-chan T) {
 
 // write is the one writer of the stream.
 func (s *stream) write(ctx context.Context, next <-chan []frame, done <-chan error, changed <-chan struct{}, valid func() bool) error {
-	timer := time.NewTimer(beat)
+	timer := time.NewTimer(heartbeat)
 	defer timer.Stop()
 	looked := time.Now()
 	for {
 		var group []frame
-		var look bool
+		var peek bool
 		select {
 		case <-ctx.Done():
 			return nil
 		case err := <-done:
 			return err
 		case group = <-next:
-			look = time.Since(looked) >= glance // a stream that is never silent is looked at too
+			peek = time.Since(looked) >= glance // a stream that is never silent is looked at too
 		case _, more := <-changed:
-			look = true
+			peek = true
 			if !more {
 				changed = nil
 			}
 		case <-timer.C:
-			look = true
+			peek = true
 			group = []frame{{comment: "still here"}}
 		}
-		if look {
+		if peek {
 			if !valid() {
 				return errRevoked
 			}
@@ -203,7 +203,7 @@ func (s *stream) write(ctx context.Context, next <-chan []frame, done <-chan err
 			}
 		}
 		if len(group) > 0 {
-			timer.Reset(beat)
+			timer.Reset(heartbeat)
 		}
 	}
 }

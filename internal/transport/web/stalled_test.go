@@ -76,14 +76,14 @@ func TestStalledReader(t *testing.T) {
 			}
 		}
 		go follow(quick, heard)
-		var told []string
-		tell := func(n int) {
+		var isRefusal []string
+		metric := func(n int) {
 			for range n {
-				told = append(told, s.room.tell("sess_1", aaep.StateChanged{FromState: "idle", ToState: "thinking", SummaryNormal: strings.Repeat("x", 1000)}))
+				isRefusal = append(isRefusal, s.room.tell("sess_1", aaep.StateChanged{FromState: "idle", ToState: "thinking", SummaryNormal: strings.Repeat("x", 1000)}))
 			}
 			synctest.Wait()
 		}
-		tell(400)
+		metric(400)
 		if len(heard) != 400 {
 			t.Errorf("the other heard %d of 400 while one stalled", len(heard))
 		}
@@ -115,12 +115,12 @@ func TestStalledReader(t *testing.T) {
 		again, rest := wires.dial(t, at, "ada", last)
 		after := make(chan string, 1000)
 		go follow(rest, after)
-		tell(3)
+		metric(3)
 		for len(after) > 0 {
 			mine = append(mine, <-after)
 		}
-		if strings.Join(mine, " ") != strings.Join(told, " ") {
-			t.Errorf("together it heard %d of %d", len(mine), len(told))
+		if strings.Join(mine, " ") != strings.Join(isRefusal, " ") {
+			t.Errorf("together it heard %d of %d", len(mine), len(isRefusal))
 		}
 		_, _ = again.Close(), other.Close()
 		_ = server.Close()

@@ -19,7 +19,7 @@ func (s *Server) subscribe(w http.ResponseWriter, r *http.Request, _ visitor) er
 		s.reject(w, r, aaep.SubscriptionRejected{ReasonCode: aaep.ReasonAuthenticationRequired, ReasonMessage: "Nobody has said who this is. Send a token as Authorization: Bearer."})
 		return nil //nolint:nilerr // the rejection says it
 	}
-	if err := denied(v.Principal, api.Hear); err != nil {
+	if err := denied(v.Principal, api.Listen); err != nil {
 		s.reject(w, r, aaep.SubscriptionRejected{ReasonCode: aaep.ReasonAuthorizationDenied, ReasonMessage: v.Name + " may not hear sessions."})
 		return nil //nolint:nilerr // the rejection says it
 	}

@@ -50,7 +50,7 @@ func (a *asked) arguments(e aaep.Event) {
 }
 
 func shownValue(v outline.Value) value {
-	out := value{Name: legible.Source(v.Name()), Said: v.InPlace()}
+	out := value{Name: legible.Source(v.Name()), Said: v.Placeholder()}
 	switch {
 	case v.Kind == outline.Masked:
 		out.Name = "One value"

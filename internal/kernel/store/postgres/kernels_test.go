@@ -138,7 +138,7 @@ func (p peer) Request(ctx context.Context, op string, request []byte) ([]byte, e
 	return k.Handle(ctx, p.Caller, op, request), nil
 }
 
-func (p peer) Doorbell(_ context.Context, ring func(turn string)) (func(), error) {
+func (p peer) Wakeups(_ context.Context, ring func(turn string)) (func(), error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.bells = append(p.bells, ring)

@@ -151,7 +151,7 @@ func (s *server) start() {
 			return strings.Contains(s.said.String(), "Control C ends it"), nil
 		}
 	})
-	place, err := client.ReadPlace(filepath.Join(s.data, "server.json"))
+	place, err := client.ReadServerFile(filepath.Join(s.data, "server.json"))
 	must(s.t, err)
 	s.url, s.token = place.URL, place.Token
 	printed := regexp.MustCompile(`(?m)^Page: (http://(?:[0-9a-f]{32}\.)?localhost:\d+)/$`).FindStringSubmatch(s.said.String())
