@@ -74,7 +74,25 @@ var house = []room{
 	{pkg: "internal/gateway/hook", floor: 1},
 
 	{
+		pkg: "internal/kernel/store", floor: 2, own: []string{"internal/kernel/turn", "internal/kernel/consent", "api", "utp"},
+		both: "a turn is kept with its questions",
+	},
+	{
+		pkg: "internal/kernel/admin", floor: 2, own: []string{"internal/kernel/turn", "internal/kernel/consent", "api", "utp"},
+		beside: map[string]string{"internal/kernel/store": "it reads and purges the ledger through its port"},
+		both:   "it lists questions beside calls",
+	},
+	{
+		pkg: "internal/kernel/outbox", floor: 2, own: []string{"internal/kernel/turn"},
+		beside: map[string]string{"internal/kernel/store": "what waits to leave is rows of the ledger"},
+	},
+	{
 		pkg: "internal/kernel", floor: 2, own: []string{"internal/kernel/turn", "api", "utp", "utp/schema", "internal/kernel/consent"}, third: []string{schemaModule},
+		beside: map[string]string{
+			"internal/kernel/store":  "the port to the ledger, which what looks after it uses too",
+			"internal/kernel/admin":  "what operators ask for is answered beside the life of a call",
+			"internal/kernel/outbox": "a step hands in what it has committed, and no longer looks after it",
+		},
 		both: "the gate needs the question machine; of the vocabulary of events it knows nothing",
 	},
 	{
@@ -124,18 +142,18 @@ var house = []room{
 	},
 
 	{
-		pkg: "internal/kernel/store/ledgersql", floor: 3, own: []string{"internal/cause", "internal/kernel", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
+		pkg: "internal/kernel/store/ledgersql", floor: 3, own: []string{"internal/cause", "internal/kernel/store", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
 		both: "it stores the kernel's questions beside its calls",
 	},
 	{pkg: "internal/datadir", floor: 3, own: []string{"internal/cause"}, third: []string{sysModule}},
-	{pkg: "internal/policyfile", floor: 3, own: []string{"internal/cause", "internal/kernel", "tool/settings"}, third: []string{sysModule, "github.com/fsnotify/fsnotify"}},
+	{pkg: "internal/policyfile", floor: 3, own: []string{"internal/cause", "internal/kernel", "internal/kernel/store", "tool/settings"}, third: []string{sysModule, "github.com/fsnotify/fsnotify"}},
 	{pkg: "internal/kernel/clock", floor: 3, own: []string{"internal/boottime", "internal/kernel"}},
 	{
-		pkg: "internal/kernel/store/sqlite", floor: 3, own: []string{"internal/kernel"}, beside: ledgerRows(),
+		pkg: "internal/kernel/store/sqlite", floor: 3, own: []string{"internal/kernel/store"}, beside: ledgerRows(),
 		third: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3"},
 	},
 	{
-		pkg: "internal/kernel/store/postgres", floor: 3, own: []string{"internal/boottime", "internal/kernel"}, beside: ledgerRows(),
+		pkg: "internal/kernel/store/postgres", floor: 3, own: []string{"internal/boottime", "internal/kernel/store"}, beside: ledgerRows(),
 		third: []string{"github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"},
 	},
 	{pkg: "internal/bus", floor: 3, own: []string{"internal/cause", "api", "utp"}, third: []string{"github.com/nats-io"}},
@@ -144,7 +162,7 @@ var house = []room{
 		both: "its adapter of the hub hands words in by the kernel's messages, which are api's",
 	},
 	{
-		pkg: "internal/narrate", floor: 3, own: []string{"internal/kernel", "internal/kernel/turn", "api", "utp", "aaep", "aaep/legible", "aaep/outline", "aaep/session"}, third: []string{textModule},
+		pkg: "internal/narrate", floor: 3, own: []string{"internal/kernel", "internal/kernel/store", "internal/kernel/turn", "api", "utp", "aaep", "aaep/legible", "aaep/outline", "aaep/session"}, third: []string{textModule},
 		both: "it is the bridge: kernel steps in, events out",
 	},
 	{
@@ -186,12 +204,12 @@ var house = []room{
 
 	{pkg: "aaep/conform", floor: 4, own: []string{"aaep", "aaep/session"}},
 	{
-		pkg: "internal/storetest", floor: 4, own: []string{"internal/kernel", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
+		pkg: "internal/storetest", floor: 4, own: []string{"internal/kernel/admin", "internal/kernel/store", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
 		third: []string{rapidModule},
 		both:  "it proves the stores, which hold both",
 	},
 	{
-		pkg: "internal/sim", floor: 4, own: []string{"internal/kernel", "internal/kernel/turn", "aaep", "aaep/session", "internal/kernel/consent", "api", "utp", "api/audit", "internal/narrate", "internal/rpc", "tool", "worker"},
+		pkg: "internal/sim", floor: 4, own: []string{"internal/kernel", "internal/kernel/admin", "internal/kernel/store", "internal/kernel/turn", "aaep", "aaep/session", "internal/kernel/consent", "api", "utp", "api/audit", "internal/narrate", "internal/rpc", "tool", "worker"},
 		both: "it runs the whole loop",
 	},
 
@@ -209,7 +227,7 @@ var house = []room{
 		pkg: "internal/instance", floor: 5,
 		own: []string{
 			"aaep/pacing", "api", "internal/bus", "internal/cause", "internal/credentialfile", "internal/datadir", "internal/hub", "internal/hub/access",
-			"internal/kernel", "internal/kernel/clock", "internal/kernel/store/ledgersql", "internal/kernel/store/postgres", "internal/kernel/store/sqlite",
+			"internal/kernel", "internal/kernel/admin", "internal/kernel/store", "internal/kernel/clock", "internal/kernel/store/ledgersql", "internal/kernel/store/postgres", "internal/kernel/store/sqlite",
 			"internal/narrate", "internal/policyfile", "internal/rpc", "tool", "tool/service", "tool/settings", "utp", "worker", "worker/agent",
 		},
 		third: []string{sysModule},
@@ -224,7 +242,7 @@ var house = []room{
 	{
 		pkg: "internal/listing", floor: 4,
 		own: []string{
-			"aaep/legible", "api", "api/audit", "internal/cause", "internal/hub/access", "internal/kernel", "internal/narrate", "internal/surface/terminal", "utp",
+			"aaep/legible", "api", "api/audit", "internal/cause", "internal/hub/access", "internal/kernel/admin", "internal/narrate", "internal/surface/terminal", "utp",
 		},
 		both: "it tells people of calls and definitions",
 	},

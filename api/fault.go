@@ -85,3 +85,8 @@ func DecodeAnswer(raw []byte, into any) error {
 	}
 	return nil
 }
+
+// NewFault makes a protocol error.
+func NewFault(code utp.Code, message string) error {
+	return &Fault{Code: code, Message: message, Retry: code.SafeToRetry()}
+}

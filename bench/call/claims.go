@@ -18,6 +18,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 	"github.com/earshot-dev/earshot/internal/rpc"
@@ -110,7 +111,7 @@ func (f *field) claimsOnServer(ctx context.Context, suspended int) ([]float64, e
 // claimAmong makes one turn that waits for a call, copies it in the database, and claims new
 // ones. The copies are made in the database's own words: columns lists those of a table, hex
 // makes an id of the number g, series gives the numbers.
-func (f *field) claimAmong(ctx context.Context, s kernel.Store, suspended int, run func(context.Context, []string) error,
+func (f *field) claimAmong(ctx context.Context, s store.Ledger, suspended int, run func(context.Context, []string) error,
 	columns, hex, series string,
 ) (rates []float64, err error) {
 	p, err := raise(ctx, s, 1, nil)
@@ -171,8 +172,8 @@ func copies(table string, columns []string, model, hex, series string) string {
 }
 
 // list reads one column of texts.
-func list(ctx context.Context, s kernel.Store, query string) (names []string, err error) {
-	err = s.View(ctx, func(tx kernel.Tx) error {
+func list(ctx context.Context, s store.Ledger, query string) (names []string, err error) {
+	err = s.View(ctx, func(tx store.Tx) error {
 		return inside(tx).Each(query, nil, func(scan func(...any) error) error {
 			var name string
 			err := scan(&name)
@@ -194,7 +195,7 @@ func suspend(ctx context.Context, p *parts) (string, error) {
 		return "", err
 	}
 	request := api.CallRequest{
-		WorkerRequest: c.Held("wrk_model"), Step: c.Step + 1,
+		WorkerRequest: c.Suspended("wrk_model"), Step: c.Step + 1,
 		Calls: []api.ToolCall{{Key: "c1", Tool: name, Args: api.Body{Inline: jsontext.Value(`{"n":1}`)}}},
 	}
 	return strings.TrimPrefix(a.Turn, "turn_"), p.ask(ctx, api.OpCall, request, nil)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 )
@@ -61,8 +61,8 @@ func server(ctx context.Context, dsn string) (c counted, err error) {
 func embedded(ctx context.Context, s *sqlite.Store) (c counted, err error) {
 	c.Commits = float64(s.Commits())
 	c.Syncs = c.Commits
-	err = s.Update(ctx, func(tx kernel.Tx) error {
-		return inside(tx).One(`SELECT total_changes()`, nil, &c.Rows)
+	err = s.Update(ctx, func(tx store.Tx) error {
+		return inside(tx).QueryRow(`SELECT total_changes()`, nil, &c.Rows)
 	})
 	if err != nil {
 		return c, err
@@ -80,7 +80,7 @@ func embedded(ctx context.Context, s *sqlite.Store) (c counted, err error) {
 }
 
 // inside is what a transaction of our stores runs its statements on.
-func inside(tx kernel.Tx) ledgersql.Conn {
+func inside(tx store.Tx) ledgersql.Conn {
 	return tx.(*ledgersql.Tx).Conn() //nolint:forcetypeassert // both stores make no other
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/narrate"
 	"github.com/earshot-dev/earshot/internal/rpc"
@@ -54,7 +55,7 @@ type parts struct {
 }
 
 // raise starts the parts with as many workers, each of them a seat that holds one turn.
-func raise(ctx context.Context, store kernel.Store, workers int, plan func(context.Context, jsontext.Value) (worker.Planner, error)) (_ *parts, err error) {
+func raise(ctx context.Context, store store.Ledger, workers int, plan func(context.Context, jsontext.Value) (worker.Planner, error)) (_ *parts, err error) {
 	p := &parts{}
 	lower, endLower := context.WithCancel(ctx)
 	upper, endUpper := context.WithCancel(lower)
@@ -80,7 +81,7 @@ func raise(ctx context.Context, store kernel.Store, workers int, plan func(conte
 	return p, p.attend(upper, b, workers, plan)
 }
 
-func (p *parts) openKernel(ctx context.Context, b *bus.Server, store kernel.Store) error {
+func (p *parts) openKernel(ctx context.Context, b *bus.Server, store store.Ledger) error {
 	end, err := b.Kernel(ctx)
 	if err != nil {
 		return err
@@ -105,7 +106,7 @@ func (p *parts) openKernel(ctx context.Context, b *bus.Server, store kernel.Stor
 	if err := p.kernel.Register(ctx, target, definition); err != nil {
 		return err
 	}
-	if err := p.kernel.Review(ctx, name, digest, definition.Class, definition.Risk); err != nil {
+	if err := p.kernel.Admin().Review(ctx, name, digest, definition.Class, definition.Risk); err != nil {
 		return err
 	}
 	p.owned[1].Go(func() { p.kernel.Run(ctx) })

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // round is what one measurement of one contender has found.
@@ -105,7 +105,7 @@ func ticks(ctx context.Context, rate int) <-chan time.Time {
 }
 
 // ours measures the real parts over a store.
-func ours(ctx context.Context, l load, store kernel.Store, profile string) (r round, err error) {
+func ours(ctx context.Context, l load, store store.Ledger, profile string) (r round, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m := &meter{}

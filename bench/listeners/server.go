@@ -103,7 +103,7 @@ func (s settings) hub(dir string, l *ledger) (http.Handler, []string, func(), er
 	h := hub.Open(hub.Options{
 		Conn: l, Rights: store, Offer: pacing.Offer{Producer: aaep.Producer{AgentID: "earshot"}}, Subscriptions: 5 * s.listeners, Poll: 2 * time.Second, Idle: 15 * time.Second,
 	})
-	w, err := web.New(web.Options{Hub: web.Over(h), Access: store, Streams: 2 * s.listeners})
+	w, err := web.New(web.Options{Hub: web.FromHub(h), Access: store, Streams: 2 * s.listeners})
 	if err != nil {
 		return nil, nil, nil, err
 	}

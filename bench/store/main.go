@@ -25,7 +25,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres/cluster"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
@@ -56,13 +56,13 @@ func measure(ctx context.Context, last time.Duration, runs int) (err error) {
 	made := 0
 	stores := []struct {
 		name string
-		open func() (kernel.Store, error)
+		open func() (store.Ledger, error)
 	}{
-		{"SQLite", func() (kernel.Store, error) {
+		{"SQLite", func() (store.Ledger, error) {
 			made++
 			return sqlite.Open(ctx, sqlite.Options{Path: fmt.Sprintf("%s/%d.db", dir, made)})
 		}},
-		{"PostgreSQL", func() (kernel.Store, error) {
+		{"PostgreSQL", func() (store.Ledger, error) {
 			dsn, err := server.Ledger(ctx)
 			if err != nil {
 				return nil, err
@@ -95,12 +95,12 @@ func measure(ctx context.Context, last time.Duration, runs int) (err error) {
 }
 
 // steps has submitters take steps for a while and returns how many were durable in a second.
-func steps(ctx context.Context, s kernel.Store, submitters int, last time.Duration) (float64, error) {
+func steps(ctx context.Context, s store.Ledger, submitters int, last time.Duration) (float64, error) {
 	for i := range submitters {
-		r := kernel.Record{State: turn.State{Turn: id("turn", i), Session: id("sess", i), Project: "default", Agent: "tidy", Status: turn.Running}}
+		r := store.Record{State: turn.State{Turn: id("turn", i), Session: id("sess", i), Project: "default", Agent: "tidy", Status: turn.Running}}
 		r.State.Calls = []turn.Call{{ID: id("tc", i), Tool: "files.delete", Target: "files", State: turn.Started, Class: utp.Irreversible}}
 		r.Args = jsontext.Value(`{"root":"/home/ann/pictures"}`)
-		if err := s.Update(ctx, func(tx kernel.Tx) error { return tx.Save(kernel.Batch{Turn: &r}) }); err != nil {
+		if err := s.Update(ctx, func(tx store.Tx) error { return tx.Save(store.Batch{Turn: &r}) }); err != nil {
 			return 0, err
 		}
 	}
@@ -111,7 +111,7 @@ func steps(ctx context.Context, s kernel.Store, submitters int, last time.Durati
 	for i := range submitters {
 		all.Go(func() {
 			for n := 0; time.Since(began) < last && failures[i] == nil; n++ {
-				failures[i] = s.Update(ctx, func(tx kernel.Tx) error { return step(tx, i, n) })
+				failures[i] = s.Update(ctx, func(tx store.Tx) error { return step(tx, i, n) })
 				done.Add(1)
 			}
 		})
@@ -120,24 +120,24 @@ func steps(ctx context.Context, s kernel.Store, submitters int, last time.Durati
 	return float64(done.Load()) / time.Since(began).Seconds(), errors.Join(failures...)
 }
 
-func step(tx kernel.Tx, submitter, n int) error {
-	r, err := tx.Turn(kernel.TurnRef{Session: id("sess", submitter)})
+func step(tx store.Tx, submitter, n int) error {
+	r, err := tx.Turn(store.TurnRef{Session: id("sess", submitter)})
 	if err != nil {
 		return err
 	}
 	r.State.Calls[0].Fence, r.Narration = n, text(400)
 	name := fmt.Sprintf("%d_%d", submitter, n)
 	now := time.UnixMicro(int64(n))
-	event := kernel.Event{Session: r.State.Session, ID: "evt_" + name, Type: "agent.tool.completed", Body: text(600), Template: "tool.completed", Params: text(100), At: now}
+	event := store.Event{Session: r.State.Session, ID: "evt_" + name, Type: "agent.tool.completed", Body: text(600), Template: "tool.completed", Params: text(100), At: now}
 	second := event
 	second.ID += "b"
-	return tx.Save(kernel.Batch{
-		Turn: &r, Events: []kernel.Event{event, second},
+	return tx.Save(store.Batch{
+		Turn: &r, Events: []store.Event{event, second},
 		Cards: []utp.Card{{
 			ID: "card_" + name, Project: "default", Type: utp.CardToolResult, AuthorID: "tool.files", ToolCallID: "tc_" + name, CreatedAt: now,
 			Content: text(500), Metadata: text(300),
 		}},
-		Outbox: []kernel.Outgoing{{
+		Outbox: []store.Outgoing{{
 			Session: r.State.Session, Subject: "cg.v1r4.default.public.cmd.tool.files.delete",
 			Header: map[string][]string{"CG-Turn-Id": {r.State.Turn}}, Payload: text(400), Call: "tc_" + name,
 		}},

@@ -105,7 +105,7 @@ func TestToolFromOutside(t *testing.T) {
 	}
 	digest, err := made.Definition.Digest()
 	if err == nil {
-		err = h.Kernel.Review(ctx, "words.count", digest, utp.Read, utp.RiskLow)
+		err = h.Kernel.Admin().Review(ctx, "words.count", digest, utp.Read, utp.RiskLow)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func watch(ctx context.Context, t *testing.T, file string) <-chan utp.ToolProgre
 func registered(ctx context.Context, t *testing.T, h *instance.Instance, d utp.Definition) {
 	t.Helper()
 	for ctx.Err() == nil {
-		err := h.Kernel.Review(ctx, d.Tool, "another digest", utp.Read, utp.RiskLow)
+		err := h.Kernel.Admin().Review(ctx, d.Tool, "another digest", utp.Read, utp.RiskLow)
 		if fault, is := errors.AsType[*api.Fault](err); is && fault.Code == utp.CodeConflict {
 			return
 		}

@@ -64,7 +64,7 @@ func TestProgramChangedWhileDown(t *testing.T) {
 		if row.review {
 			digest, err := services[0].Definitions()[0].Digest()
 			if err == nil {
-				err = h.Kernel.Review(ctx, "desk.look", digest, utp.Read, utp.RiskLow)
+				err = h.Kernel.Admin().Review(ctx, "desk.look", digest, utp.Read, utp.RiskLow)
 			}
 			if err != nil {
 				t.Fatal(err)

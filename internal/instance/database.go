@@ -14,7 +14,7 @@ import (
 
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
 )
@@ -155,7 +155,7 @@ func databaseFailure(err error) error {
 		return cause.Fail(nil, "the database "+e.Path+" cannot be reached"+ledgersql.Because(err), "see that it is up and lets you in, then try again")
 	case errors.Is(err, ledgersql.ErrCorrupt):
 		return cause.Fail(nil, "the database "+e.Path+" holds no ledger"+ledgersql.Found(err), "use an empty database or schema, or restore the ledger from a backup")
-	case errors.Is(err, kernel.ErrFull):
+	case errors.Is(err, store.ErrFull):
 		return cause.Fail(nil, "no room is left in the database "+e.Path, "make room there, then start again")
 	case errors.Is(err, ledgersql.ErrAccess):
 		return cause.Fail(nil, strings.TrimSpace("the database "+e.Path)+" cannot be used as a ledger"+ledgersql.Because(err),

@@ -11,7 +11,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/instance"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres/cluster"
 )
 
@@ -50,8 +50,8 @@ func TestDatabaseTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = i.Store.View(t.Context(), func(tx kernel.Tx) error {
-		rec, err := tx.Turn(kernel.TurnRef{Turn: a.Turn})
+	err = i.Store.View(t.Context(), func(tx store.Tx) error {
+		rec, err := tx.Turn(store.TurnRef{Turn: a.Turn})
 		if off := time.Since(rec.Created).Abs(); err == nil && off > ahead/2 {
 			t.Errorf("the turn was begun %s from now; this machine's time of day is %s ahead", off, ahead)
 		}

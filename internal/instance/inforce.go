@@ -14,7 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/cause"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // inForcePoll is how often it is looked at what is in force, so that the audit chain has it.
@@ -24,7 +24,7 @@ const inForcePoll = time.Second
 // comes in with tokens, logins and credentials. It belongs to one goroutine.
 type inForce struct {
 	of   *Instance
-	last map[string][]kernel.InForce // what was kept last, by kind
+	last map[string][]store.InForce // what was kept last, by kind
 }
 
 // recordInForce notes what is in force, and goes on doing so. Where the ledger is opened for one command, nothing comes
@@ -33,7 +33,7 @@ func (i *Instance) recordInForce(ctx context.Context) error {
 	if i.options.Visit {
 		return nil
 	}
-	now := &inForce{of: i, last: map[string][]kernel.InForce{}}
+	now := &inForce{of: i, last: map[string][]store.InForce{}}
 	if err := now.record(ctx); err != nil {
 		return cause.Fail(err, "the ledger could not be written", "make room on its disk, or see `earshot doctor`")
 	}
@@ -60,7 +60,7 @@ func (f *inForce) watch(ctx context.Context) {
 
 // record compares what is in force with what was kept last.
 func (f *inForce) record(ctx context.Context) error {
-	kinds := map[string]func() ([]kernel.InForce, error){api.ActPolicy: f.of.Policy.InForce}
+	kinds := map[string]func() ([]store.InForce, error){api.ActPolicy: f.of.Policy.InForce}
 	if f.of.Access != nil { // else nobody comes in, and that ends nothing
 		kinds[api.ActToken], kinds[api.ActLogin] = f.of.tokensInForce, f.of.loginsInForce
 		kinds[api.ActCredential] = f.of.Members.inForce
@@ -70,7 +70,7 @@ func (f *inForce) record(ctx context.Context) error {
 		if before, kept := f.last[kind]; err != nil || kept && slices.Equal(before, now) {
 			continue // a file that cannot be read is told of elsewhere
 		}
-		if err := f.of.Kernel.RecordInForce(ctx, kind, now); err != nil {
+		if err := f.of.Kernel.Admin().RecordInForce(ctx, kind, now); err != nil {
 			return err
 		}
 		f.last[kind] = now
@@ -78,42 +78,42 @@ func (f *inForce) record(ctx context.Context) error {
 	return nil
 }
 
-func (i *Instance) tokensInForce() ([]kernel.InForce, error) {
+func (i *Instance) tokensInForce() ([]store.InForce, error) {
 	all, err := i.Access.List()
-	rows := make([]kernel.InForce, 0, len(all))
+	rows := make([]store.InForce, 0, len(all))
 	for _, t := range all {
 		raw, err := json.Marshal(t, json.Deterministic(true))
 		if err != nil {
 			return nil, cause.Fail(err, "a token cannot be written", "")
 		}
-		rows = append(rows, kernel.InForce{Subject: t.Name, Digest: digestOf(raw), Detail: t.Describe()})
+		rows = append(rows, store.InForce{Subject: t.Name, Digest: digestOf(raw), Detail: t.Describe()})
 	}
 	return rows, AccessFailure(err)
 }
 
-func (i *Instance) loginsInForce() ([]kernel.InForce, error) {
+func (i *Instance) loginsInForce() ([]store.InForce, error) {
 	all, err := i.Access.Logins()
-	rows := make([]kernel.InForce, 0, len(all))
+	rows := make([]store.InForce, 0, len(all))
 	for _, l := range all {
-		rows = append(rows, kernel.InForce{
+		rows = append(rows, store.InForce{
 			Subject: l.ID, Digest: digestOf([]byte(l.ID + " " + l.Person + " " + l.Begun.UTC().Format(time.RFC3339Nano))), Detail: l.Browser, By: l.Person,
 		})
 	}
 	return rows, AccessFailure(err)
 }
 
-func (m *Members) inForce() ([]kernel.InForce, error) {
+func (m *Members) inForce() ([]store.InForce, error) {
 	all := m.counting()
-	rows := make([]kernel.InForce, 0, len(all))
+	rows := make([]store.InForce, 0, len(all))
 	for _, c := range all {
 		rows = append(rows, credentialInForce(c))
 	}
 	return rows, nil
 }
 
-func credentialInForce(c bus.Credentials) kernel.InForce {
+func credentialInForce(c bus.Credentials) store.InForce {
 	parts := []string{c.Principal.String(), c.Request.Password, c.Subscribe.Password, c.Discovery.Password, strings.Join(c.Tools, " ")}
-	row := kernel.InForce{Subject: c.Principal.String(), Digest: digestOf([]byte(strings.Join(parts, "\n")))}
+	row := store.InForce{Subject: c.Principal.String(), Digest: digestOf([]byte(strings.Join(parts, "\n")))}
 	if len(c.Tools) > 0 {
 		row.Detail = "may also register " + strings.Join(c.Tools, ", ")
 	}

@@ -20,7 +20,9 @@ import (
 	"github.com/earshot-dev/earshot/internal/hub"
 	"github.com/earshot-dev/earshot/internal/hub/access"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/admin"
 	"github.com/earshot-dev/earshot/internal/kernel/clock"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/narrate"
 	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/utp"
@@ -72,7 +74,7 @@ type Instance struct {
 	Bus     *bus.Server
 	Kernel  *kernel.Kernel
 	Hub     *hub.Hub
-	Store   kernel.Store
+	Store   store.Ledger
 	Access  *access.Store // who may do what; nil where only the person who runs it is there
 	Members *Members      // who comes to the bus
 	Policy  *policyfile.File
@@ -249,7 +251,7 @@ func (i *Instance) openKernel(ctx context.Context) error {
 		Incarnation: &datadir.Counter{Path: i.counter, Trouble: i.counterBroke}, TakenOver: i.LedgerMoved,
 		Project: Project, Clock: clock.System(i.Now), Logger: o.Logger, Key: i.key, Environment: o.LookupEnv,
 		SingleHost: true, OwnedTurnsOnly: !o.Shared, WaitForPresence: o.Shared, Reached: o.Reached,
-		Retention: kernel.Retention{Content: content, Receipts: receipts, OnErased: i.forget},
+		Retention: admin.Retention{Content: content, Receipts: receipts, OnErased: i.forget},
 	})
 	if err != nil {
 		return cause.Fail(err, "the kernel did not start", "")

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // Keeper keeps something of calls beside the ledger, such as a journal of what was done. It goes when the content of its call
@@ -73,12 +73,12 @@ func (i *Instance) sweep(ctx context.Context, k Keeper, before time.Time) error 
 // may be it.
 func (i *Instance) hasContent(ctx context.Context, call string) (bool, error) {
 	kept := false
-	err := i.Store.View(ctx, func(tx kernel.Tx) error {
-		rec, err := tx.Turn(kernel.TurnRef{Call: call})
+	err := i.Store.View(ctx, func(tx store.Tx) error {
+		rec, err := tx.Turn(store.TurnRef{Call: call})
 		switch {
-		case errors.Is(err, kernel.ErrNotFound):
+		case errors.Is(err, store.ErrNotFound):
 			return nil
-		case errors.Is(err, kernel.ErrDamaged):
+		case errors.Is(err, store.ErrDamaged):
 			kept = true
 			return nil
 		}

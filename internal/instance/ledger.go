@@ -11,7 +11,7 @@ import (
 
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 )
@@ -23,7 +23,7 @@ const RestoredNote = "Ledger: it is older than when it was last used here, as if
 // watched is the ledger as the kernel has it. Where the ledger itself is in trouble,
 // a run could only wait without a word; it is told instead.
 type watched struct {
-	kernel.Store
+	store.Ledger
 
 	fatal   []error // what the run cannot go on after
 	trouble func(error)
@@ -31,26 +31,26 @@ type watched struct {
 	shared bool
 }
 
-// Update implements kernel.Store.
-func (w watched) Update(ctx context.Context, fn func(kernel.Tx) error) error {
-	return w.judge(w.Store.Update(ctx, fn))
+// Update implements store.Ledger.
+func (w watched) Update(ctx context.Context, fn func(store.Tx) error) error {
+	return w.judge(w.Ledger.Update(ctx, fn))
 }
 
-// View implements kernel.Store.
-func (w watched) View(ctx context.Context, fn func(kernel.Tx) error) error {
-	return w.judge(w.Store.View(ctx, fn))
+// View implements store.Ledger.
+func (w watched) View(ctx context.Context, fn func(store.Tx) error) error {
+	return w.judge(w.Ledger.View(ctx, fn))
 }
 
 // Scrub implements kernel.Scrubber, where the store does.
 func (w watched) Scrub(ctx context.Context) error {
-	if s, can := w.Store.(kernel.Scrubber); can {
+	if s, can := w.Ledger.(store.Scrubber); can {
 		return w.judge(s.Scrub(ctx))
 	}
 	return nil
 }
 
 func (w watched) judge(err error) error {
-	if w.shared && errors.Is(err, kernel.ErrDamaged) {
+	if w.shared && errors.Is(err, store.ErrDamaged) {
 		return err
 	}
 	for _, fatal := range w.fatal {
@@ -63,12 +63,12 @@ func (w watched) judge(err error) error {
 }
 
 // watch keeps an eye on the ledger. A database may go away and come back, a file may not.
-func (i *Instance) watch() kernel.Store {
-	fatal := []error{kernel.ErrFull, ledgersql.ErrCorrupt}
+func (i *Instance) watch() store.Ledger {
+	fatal := []error{store.ErrFull, ledgersql.ErrCorrupt}
 	if !i.InDatabase {
 		fatal = append(fatal, ledgersql.ErrIO, ledgersql.ErrAccess)
 	}
-	return watched{Store: i.Store, fatal: fatal, trouble: i.ledgerBroke, shared: i.Access != nil}
+	return watched{Ledger: i.Store, fatal: fatal, trouble: i.ledgerBroke, shared: i.Access != nil}
 }
 
 func (i *Instance) ledgerBroke(err error) {
@@ -103,7 +103,7 @@ func (i *Instance) openFile(ctx context.Context) error {
 	return nil
 }
 
-func (i *Instance) startKeeper(store kernel.Store) {
+func (i *Instance) startKeeper(store store.Ledger) {
 	i.Store = store
 	i.closers = append(i.closers, func() { _ = store.Close() })
 }
@@ -115,7 +115,7 @@ func (i *Instance) counterBroke(err error) {
 	case i.Data.Replaced():
 		i.Fail(i.Data.Lost())
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT), errors.Is(err, unix.EFBIG):
-		i.ledgerBroke(fmt.Errorf("%w: %w", kernel.ErrFull, err))
+		i.ledgerBroke(fmt.Errorf("%w: %w", store.ErrFull, err))
 	default:
 		i.Fail(cause.Fail(err, "the counter beside the ledger cannot be written", "look at the disk and at who may write to "+i.Data.Path))
 	}
@@ -130,7 +130,7 @@ func LedgerFailure(path string, err error) error {
 	case errors.Is(err, ledgersql.ErrCorrupt):
 		return cause.Fail(nil, fmt.Sprintf("the ledger %s is damaged or is not a ledger%s", path, ledgersql.Found(err)),
 			"restore it from a backup, or move it away and start afresh")
-	case errors.Is(err, kernel.ErrFull):
+	case errors.Is(err, store.ErrFull):
 		return cause.Fail(nil, "no room is left for the ledger "+path, "make room on the disk, then run it again")
 	}
 	return &cause.Error{

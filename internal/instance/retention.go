@@ -15,7 +15,7 @@ import (
 
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/admin"
 )
 
 // retentionFile keeps what a server was told of how long things are kept, so that nothing that
@@ -70,7 +70,7 @@ func (r Retention) durations() (content, receipts time.Duration, err error) {
 		}
 		return cmp.Or(d, otherwise)
 	}
-	if r.Receipts != "" && long(receipts, kernel.DefaultReceipts) < long(content, kernel.DefaultContent) {
+	if r.Receipts != "" && long(receipts, admin.DefaultReceipts) < long(content, admin.DefaultContent) {
 		return 0, 0, cause.Misuse("receipts would be kept for a shorter time than content", "give --retention-receipts a time that is as long as --retention-content at least")
 	}
 	return content, receipts, nil

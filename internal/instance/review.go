@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/internal/cause"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/tool/settings"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -20,7 +20,7 @@ import (
 // a start by itself, such as after a power cut, has looked at nothing.
 func (i *Instance) review(ctx context.Context) error {
 	all := i.reviewed()
-	var tools []kernel.Tool
+	var tools []store.Tool
 	for _, target := range slices.Sorted(maps.Keys(all)) {
 		for _, d := range all[target] {
 			reviewed, vouched, err := i.trust(ctx, target, d)
@@ -41,7 +41,7 @@ func (i *Instance) review(ctx context.Context) error {
 }
 
 // trust registers a tool as reviewed, unless its program is another one than when it was reviewed last.
-func (i *Instance) trust(ctx context.Context, target string, d utp.Definition) (reviewed kernel.Tool, vouched bool, err error) {
+func (i *Instance) trust(ctx context.Context, target string, d utp.Definition) (reviewed store.Tool, vouched bool, err error) {
 	was, err := i.programReviewed(ctx, d.Tool)
 	if err != nil {
 		return reviewed, false, err
@@ -56,8 +56,8 @@ func (i *Instance) trust(ctx context.Context, target string, d utp.Definition) (
 // programReviewed is the program of a tool as it was when the tool was reviewed last; the zero one where it was not, or runs none.
 func (i *Instance) programReviewed(ctx context.Context, name string) (settings.Program, error) {
 	var program settings.Program
-	err := i.Store.View(ctx, func(tx kernel.Tx) error {
-		known, err := tx.Tools(kernel.ToolFilter{Names: []string{name}})
+	err := i.Store.View(ctx, func(tx store.Tx) error {
+		known, err := tx.Tools(store.ToolFilter{Names: []string{name}})
 		if err != nil || len(known) == 0 || len(known[0].LastReviewed) == 0 {
 			return err
 		}

@@ -1,24 +1,10 @@
 package kernel
 
 import (
-	"cmp"
-	"context"
-	"maps"
-	"slices"
-
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
-
-// act makes an act, which happens now where it does not say when.
-func (k *Kernel) act(a api.AuditAct) (api.AuditAct, error) {
-	if a.At.IsZero() {
-		a.At = k.o.Clock.Now()
-	}
-	salt, err := k.salt()
-	a.Salt = salt
-	return a, err
-}
 
 // started keeps the start of a call with an effect for the audit chain.
 func (s *step) started(c turn.Call, fence int) error {
@@ -43,68 +29,14 @@ func (s *step) ended(c turn.Call) error {
 func (s *step) cardSum(id string) (string, error) {
 	card, err := s.card(id)
 	if err != nil {
-		return "", Unexpected("the card "+id, AsDamage(err))
+		return "", store.Unexpected("the card "+id, store.AsDamage(err))
 	}
-	return SHA256Hex(card.Content), nil
+	return store.SHA256Hex(card.Content), nil
 }
 
 func (s *step) addAct(a api.AuditAct) error {
 	a.Session, a.At = s.rec.State.Session, s.now.Wall
-	a, err := s.k.act(a)
+	a, err := s.k.admin.Act(a)
 	s.batch.Acts = append(s.batch.Acts, a)
 	return err
 }
-
-// operated makes an act of an operator: of the kernel's own, where none is named.
-func (k *Kernel) operated(a api.AuditAct) ([]api.AuditAct, error) {
-	a.By = cmp.Or(a.By, k.o.Operator)
-	a, err := k.act(a)
-	return []api.AuditAct{a}, err
-}
-
-// RecordInForce compares what is in force of a kind (the operator's rules, tokens, logins, credentials) with what the
-// ledger has of it, and keeps an act for each that is new, has changed or is gone. So it is known since
-// when each has counted, to the pause between two calls; also of what changed while nothing ran.
-func (k *Kernel) RecordInForce(ctx context.Context, kind string, now []InForce) error {
-	return ProtocolError(k.update(ctx, func(tx Tx) error {
-		kept, err := tx.Auxiliary(AuxiliaryFilter{InForce: kind})
-		if err != nil {
-			return err
-		}
-		before := map[string]InForce{}
-		for _, f := range kept.InForce {
-			before[f.Subject] = f
-		}
-		var b Batch
-		keep := func(f InForce, detail, digest string) error {
-			a, err := k.act(api.AuditAct{Act: kind, Subject: f.Subject, Detail: detail, Digest: digest, By: f.By})
-			b.Acts, b.InForce = append(b.Acts, a), append(b.InForce, f)
-			return err
-		}
-		for _, f := range now {
-			f.Kind = kind
-			was, known := before[f.Subject]
-			delete(before, f.Subject)
-			if known && was.Digest == f.Digest {
-				continue
-			}
-			if err := keep(f, f.Detail, f.Digest); err != nil {
-				return err
-			}
-		}
-		for _, subject := range slices.Sorted(maps.Keys(before)) {
-			f := before[subject]
-			f.Digest = ""
-			if err := keep(f, Ended, before[subject].Digest); err != nil {
-				return err
-			}
-		}
-		if len(b.Acts) == 0 {
-			return nil
-		}
-		return tx.Save(b)
-	}))
-}
-
-// Ended is the detail of an act that ends what was in force.
-const Ended = "ended"

@@ -9,6 +9,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -252,17 +253,17 @@ func TestTakeoverIsChained(t *testing.T) {
 // gone, and none while it stays; also when it changed while no kernel ran.
 func TestInForceIsChained(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		keep := func(now ...kernel.InForce) {
+		keep := func(now ...store.InForce) {
 			t.Helper()
-			if err := w.now.kernel.RecordInForce(w.ctx, api.ActToken, now); err != nil {
+			if err := w.now.kernel.Admin().RecordInForce(w.ctx, api.ActToken, now); err != nil {
 				t.Fatal(err)
 			}
 		}
-		phone := kernel.InForce{Subject: "phone", Digest: "1", Detail: "approver for ann", By: "ann"}
+		phone := store.InForce{Subject: "phone", Digest: "1", Detail: "approver for ann", By: "ann"}
 		keep()
 		keep(phone)
 		keep(phone)
-		if err := w.now.kernel.RecordInForce(w.ctx, api.ActLogin, nil); err != nil { // another kind ends nothing
+		if err := w.now.kernel.Admin().RecordInForce(w.ctx, api.ActLogin, nil); err != nil { // another kind ends nothing
 			t.Fatal(err)
 		}
 		w.restart()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -15,7 +16,7 @@ import (
 // like any other: resolved, judged, asked for, and dispatched under an id of our own.
 // Anything else is refused. Either way, what was received starts nothing.
 func (k *Kernel) adoptOrRefuse(ctx context.Context, from Caller, q api.StartRequest) error {
-	refused := NewFault(utp.CodeUnknownCall, "the ledger has no such call; the command starts nothing")
+	refused := api.NewFault(utp.CodeUnknownCall, "the ledger has no such call; the command starts nothing")
 	header, err := utp.DecodeHeader(q.Header)
 	if err != nil {
 		return refused
@@ -25,12 +26,12 @@ func (k *Kernel) adoptOrRefuse(ctx context.Context, from Caller, q api.StartRequ
 		return refused
 	}
 	if header.RecursionDepth >= turn.MaxDepth {
-		return NewFault(utp.CodeRecursionDepthExceeded, "the command comes from too many agents deep; it starts nothing")
+		return api.NewFault(utp.CodeRecursionDepthExceeded, "the command comes from too many agents deep; it starts nothing")
 	}
 	adopted := ""
-	err = k.step(ctx, TurnRef{Turn: header.TurnID}, func(s *step) error {
+	err = k.step(ctx, store.TurnRef{Turn: header.TurnID}, func(s *step) error {
 		if !k.active(header.TurnID) {
-			return NewFault(utp.CodeStale, "nobody attends to the turn at the moment")
+			return api.NewFault(utp.CodeStale, "nobody attends to the turn at the moment")
 		}
 		c, err := s.callFromCommand(from.Name, q.Call, command, lineageOf(header))
 		if err != nil {
@@ -44,7 +45,7 @@ func (k *Kernel) adoptOrRefuse(ctx context.Context, from Caller, q api.StartRequ
 		return refused
 	}
 	k.o.Logger.Info("foreign command adopted", "call", q.Call, "as", adopted, "service", from.Name)
-	return NewFault(utp.CodeStale, "the command was not the kernel's own; it is being asked for as "+adopted)
+	return api.NewFault(utp.CodeStale, "the command was not the kernel's own; it is being asked for as "+adopted)
 }
 
 // callFromCommand makes a call of a foreign command's card, once for each card. The card is the
@@ -52,7 +53,7 @@ func (k *Kernel) adoptOrRefuse(ctx context.Context, from Caller, q api.StartRequ
 // kernel wrote never fits. The service is the one that the command was meant for; the
 // headers' lineage stands in for what the card leaves out.
 func (s *step) callFromCommand(service, call string, command utp.Command, headers utp.Lineage) (turn.Call, error) {
-	card, err := ReadCard(s.tx, command.ToolCallCardID)
+	card, err := store.ReadCard(s.tx, command.ToolCallCardID)
 	if err != nil {
 		return turn.Call{}, err
 	}
@@ -66,15 +67,15 @@ func (s *step) callFromCommand(service, call string, command utp.Command, header
 	lineage := content.Lineage.Or(headers)
 	switch {
 	case card.ToolCallID != call || content.ToolName != command.ToolName:
-		return turn.Call{}, NewFault(utp.CodeToolCallIDMismatch, "the card is about another call")
+		return turn.Call{}, api.NewFault(utp.CodeToolCallIDMismatch, "the card is about another call")
 	case lineage.TurnID != s.rec.State.Turn || card.Project != s.rec.State.Project:
-		return turn.Call{}, NewFault(utp.CodeAuthFailed, "the card belongs to another turn")
+		return turn.Call{}, api.NewFault(utp.CodeAuthFailed, "the card belongs to another turn")
 	case card.AuthorID != s.rec.State.Agent:
-		return turn.Call{}, NewFault(utp.CodeInvalidSourceActor, "the card was not written by the turn's agent")
+		return turn.Call{}, api.NewFault(utp.CodeInvalidSourceActor, "the card was not written by the turn's agent")
 	}
-	args, err := ReadValue(s.tx, content.Arguments)
-	if errors.Is(err, ErrNotFound) {
-		return turn.Call{}, NewFault(utp.CodeBadRequest, "the blob of the arguments has not been put, or not completely")
+	args, err := store.ReadValue(s.tx, content.Arguments)
+	if errors.Is(err, store.ErrNotFound) {
+		return turn.Call{}, api.NewFault(utp.CodeBadRequest, "the blob of the arguments has not been put, or not completely")
 	}
 	if err != nil {
 		return turn.Call{}, err
@@ -84,10 +85,10 @@ func (s *step) callFromCommand(service, call string, command utp.Command, header
 		return c, err
 	}
 	if c.Outcome != nil {
-		return c, NewFault(c.Outcome.Code, c.Outcome.Message)
+		return c, api.NewFault(c.Outcome.Code, c.Outcome.Message)
 	}
 	if c.Target != service {
-		return c, NewFault(utp.CodeAuthFailed, "the tool belongs to another service")
+		return c, api.NewFault(utp.CodeAuthFailed, "the tool belongs to another service")
 	}
 	c.Origin = &turn.Origin{Call: call, Card: card.ID, After: command.AfterExecution}
 	return c, nil
@@ -102,7 +103,7 @@ func (s *step) untaken(call, card string) error {
 	adopted := 0
 	for _, c := range s.rec.State.Calls {
 		if c.Card == card || c.Origin != nil && (c.Origin.Card == card || c.Origin.Call == call) {
-			return NewFault(utp.CodeConflict, "the call has been taken over already")
+			return api.NewFault(utp.CodeConflict, "the call has been taken over already")
 		}
 		if c.Adopted && c.State.Open() {
 			adopted++
@@ -110,12 +111,12 @@ func (s *step) untaken(call, card string) error {
 	}
 	switch _, err := s.answered(call); {
 	case err == nil:
-		return NewFault(utp.CodeConflict, "the call has been answered already")
-	case !errors.Is(err, ErrNotFound):
+		return api.NewFault(utp.CodeConflict, "the call has been answered already")
+	case !errors.Is(err, store.ErrNotFound):
 		return err
 	}
 	if adopted >= maxAdopted {
-		return NewFault(utp.CodeBusy, "as many commands as a turn may take over are open in it; send it again when some have ended")
+		return api.NewFault(utp.CodeBusy, "as many commands as a turn may take over are open in it; send it again when some have ended")
 	}
 	return nil
 }
@@ -125,29 +126,29 @@ func (s *step) untaken(call, card string) error {
 func (k *Kernel) saveCard(ctx context.Context, from Caller, q api.CardRequest) (struct{}, error) {
 	card, err := utp.DecodeCard(q.Card)
 	if err != nil {
-		return struct{}{}, NewFault(utp.CodeBadRequest, err.Error())
+		return struct{}{}, api.NewFault(utp.CodeBadRequest, err.Error())
 	}
 	content, err := utp.DecodeToolCall(card)
 	if err != nil {
-		return struct{}{}, NewFault(utp.CodeBadRequest, err.Error())
+		return struct{}{}, api.NewFault(utp.CodeBadRequest, err.Error())
 	}
 	if card.AuthorID != from.Name || card.Project != k.o.Project {
-		return struct{}{}, NewFault(utp.CodeAuthFailed, "a card is written under the agent's own name, in its own project")
+		return struct{}{}, api.NewFault(utp.CodeAuthFailed, "a card is written under the agent's own name, in its own project")
 	}
 	if strings.HasPrefix(card.ID, answerPrefix) {
-		return struct{}{}, NewFault(utp.CodeBadRequest, "card ids that begin with "+answerPrefix+" are the kernel's own")
+		return struct{}{}, api.NewFault(utp.CodeBadRequest, "card ids that begin with "+answerPrefix+" are the kernel's own")
 	}
-	return struct{}{}, k.update(ctx, func(tx Tx) error {
-		rec, err := tx.Turn(TurnRef{Turn: content.Lineage.TurnID})
-		if errors.Is(err, ErrNotFound) || (err == nil && rec.State.Agent != from.Name) {
-			return NewFault(utp.CodeNotFound, "the card names no turn of this agent")
+	return struct{}{}, k.update(ctx, func(tx store.Tx) error {
+		rec, err := tx.Turn(store.TurnRef{Turn: content.Lineage.TurnID})
+		if errors.Is(err, store.ErrNotFound) || (err == nil && rec.State.Agent != from.Name) {
+			return api.NewFault(utp.CodeNotFound, "the card names no turn of this agent")
 		}
 		if err != nil {
 			return err
 		}
 		if rec.Erased {
-			return NewFault(utp.CodeTurnEnded, "the turn has ended, and its content is erased")
+			return api.NewFault(utp.CodeTurnEnded, "the turn has ended, and its content is erased")
 		}
-		return tx.Save(Batch{Cards: []utp.Card{card}})
+		return tx.Save(store.Batch{Cards: []utp.Card{card}})
 	})
 }

@@ -9,7 +9,8 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/admin"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // chain verifies the audit chain by the kernel's own requests, and returns it.
@@ -54,8 +55,8 @@ func (w *world) verified(ask func(api.AuditRequest) (api.AuditAnswer, error)) (a
 func (w *world) wholeChain() {
 	w.t.Helper()
 	_, flaws := w.verified(func(q api.AuditRequest) (a api.AuditAnswer, err error) {
-		err = w.now.store.View(context.WithoutCancel(w.ctx), func(tx kernel.Tx) error {
-			a, err = kernel.Audit(tx, q)
+		err = w.now.store.View(context.WithoutCancel(w.ctx), func(tx store.Tx) error {
+			a, err = admin.Audit(tx, q)
 			return err
 		})
 		return a, err
@@ -117,8 +118,8 @@ func (w *world) columns(table string) string {
 func TestAuditPages(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		const many = 501
-		b := kernel.Batch{Receipts: slices.Repeat([]kernel.Receipt{{Session: "sess_x", Call: "tc_x", By: "ada", At: w.clock.now()}}, many)}
-		err := w.now.store.Update(w.ctx, func(tx kernel.Tx) error { return tx.Save(b) })
+		b := store.Batch{Receipts: slices.Repeat([]store.Receipt{{Session: "sess_x", Call: "tc_x", By: "ada", At: w.clock.now()}}, many)}
+		err := w.now.store.Update(w.ctx, func(tx store.Tx) error { return tx.Save(b) })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -14,7 +15,7 @@ import (
 // enqueue begins a turn that a worker is to claim.
 func (k *Kernel) enqueue(ctx context.Context, from Caller, q api.EnqueueRequest) (api.EnqueueAnswer, error) {
 	if q.Depth < 0 || q.Depth >= turn.MaxDepth {
-		return api.EnqueueAnswer{}, NewFault(utp.CodeRecursionDepthExceeded, fmt.Sprintf("the turn would be %d agents deep; a turn is less than %d deep", q.Depth, turn.MaxDepth))
+		return api.EnqueueAnswer{}, api.NewFault(utp.CodeRecursionDepthExceeded, fmt.Sprintf("the turn would be %d agents deep; a turn is less than %d deep", q.Depth, turn.MaxDepth))
 	}
 	rec, repeated, err := k.begin(ctx, from, cmp.Or(q.Owner, from.Name), q, func(*step) error { return nil })
 	if err != nil {
@@ -31,7 +32,7 @@ var errBegunBefore = errors.New("kernel: the turn has been begun before")
 
 // begin adds a turn to the ledger, in the step that first is the first part of. The idempotency key is the principal's. Of
 // a request that was made before only the turn and its session are returned.
-func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api.EnqueueRequest, first func(*step) error) (rec Record, repeated bool, err error) {
+func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api.EnqueueRequest, first func(*step) error) (rec store.Record, repeated bool, err error) {
 	if err := checkBegin(q); err != nil {
 		return rec, false, err
 	}
@@ -46,7 +47,7 @@ func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api
 		return rec, false, err
 	}
 	tries := 0
-	load := func(tx Tx) (Record, error) {
+	load := func(tx store.Tx) (store.Record, error) {
 		rec = k.newRecord(from, q, begun, now)
 		before, err := begunBefore(tx, keys, begun)
 		if err == nil && before.Repeated {
@@ -74,27 +75,27 @@ func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api
 	if err == nil {
 		k.activate(rec.State)
 	}
-	return rec, false, ProtocolError(err)
+	return rec, false, store.ProtocolError(err)
 }
 
 func checkBegin(q api.EnqueueRequest) error {
 	if !utp.ValidToken(q.Agent) {
-		return NewFault(utp.CodeBadRequest, "the agent's name is not one token of A-Z a-z 0-9 _ -")
+		return api.NewFault(utp.CodeBadRequest, "the agent's name is not one token of A-Z a-z 0-9 _ -")
 	}
 	if len(q.Args)+len(q.Request)+len(q.Owner) > api.InlineLimit { // they travel in one message, with room to spare
-		return NewFault(utp.CodeTooLarge, "the turn's arguments and its request together may have 256 KiB")
+		return api.NewFault(utp.CodeTooLarge, "the turn's arguments and its request together may have 256 KiB")
 	}
 	if err := utp.CheckRequired(q.ResultFields); err != nil {
-		return NewFault(utp.CodeBadRequest, err.Error())
+		return api.NewFault(utp.CodeBadRequest, err.Error())
 	}
 	if len(q.Label) > api.InlineLimit/64 {
-		return NewFault(utp.CodeBadRequest, "the label may have 4 KiB; it is a few words on what the turn is about")
+		return api.NewFault(utp.CodeBadRequest, "the label may have 4 KiB; it is a few words on what the turn is about")
 	}
 	return nil
 }
 
-func (k *Kernel) newRecord(from Caller, q api.EnqueueRequest, begun api.EnqueueAnswer, now turn.Timestamp) Record {
-	return Record{
+func (k *Kernel) newRecord(from Caller, q api.EnqueueRequest, begun api.EnqueueAnswer, now turn.Timestamp) store.Record {
+	return store.Record{
 		State: turn.State{
 			Turn: begun.Turn, Session: begun.Session, Project: k.o.Project, Channel: k.o.Channel,
 			Agent: q.Agent, Owner: cmp.Or(q.Owner, from.Name), Status: turn.Queued, ResultFields: q.ResultFields,
@@ -107,10 +108,10 @@ func (k *Kernel) newRecord(from Caller, q api.EnqueueRequest, begun api.EnqueueA
 
 // checkOpenTurns refuses one more turn of an owner who has most of them already. It is asked in the
 // transaction that adds the turn, so that no two of them take the last place.
-func checkOpenTurns(tx Tx, owner string) error {
-	open, err := tx.Turns(TurnFilter{Owners: []string{owner}, Open: true, Limit: maxOpen})
+func checkOpenTurns(tx store.Tx, owner string) error {
+	open, err := tx.Turns(store.TurnFilter{Owners: []string{owner}, Open: true, Limit: maxOpen})
 	if err == nil && len(open) >= maxOpen {
-		return NewFault(utp.CodeTooManyTurns, fmt.Sprintf(
+		return api.NewFault(utp.CodeTooManyTurns, fmt.Sprintf(
 			"%d turns of %.64q have not ended, which is the most that one owner may have; wait until some have, or stop some", maxOpen, owner))
 	}
 	return err

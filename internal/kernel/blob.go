@@ -2,35 +2,33 @@ package kernel
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"strings"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // putBlob takes a piece of a blob. A blob is named by its hash, so nobody can change what
 // another has put.
 func (k *Kernel) putBlob(ctx context.Context, from Caller, q api.PutRequest) (struct{}, error) {
-	if err := checkChunk(q); err != nil {
+	if err := store.CheckChunk(q); err != nil {
 		return struct{}{}, err
 	}
 	if from.Kind == HubCaller {
 		from, q.By = Caller{Kind: AgentCaller, Name: q.By}, ""
 	}
-	return struct{}{}, k.update(ctx, func(tx Tx) error {
+	return struct{}{}, k.update(ctx, func(tx store.Tx) error {
 		if err := k.share(tx, from, int64(len(q.Data))); err != nil {
 			return err
 		}
-		return tx.Save(Batch{Blobs: []api.PutRequest{q}})
+		return tx.Save(store.Batch{Blobs: []api.PutRequest{q}})
 	})
 }
 
 // share counts what one credential puts in a day, so that none fills the ledger for all others. A
 // piece that is put again counts again.
-func (k *Kernel) share(tx Tx, from Caller, size int64) error {
+func (k *Kernel) share(tx store.Tx, from Caller, size int64) error {
 	used := "bytes of " + from.Kind + " " + from.Name
 	today := k.now().Wall.Unix() / (24 * 60 * 60)
 	counted, err := tx.Count(used+": day", 0)
@@ -48,28 +46,11 @@ func (k *Kernel) share(tx Tx, from Caller, size int64) error {
 	}
 	all, err := tx.Count(used, size)
 	if err == nil && all > k.o.BytesPerDay {
-		return NewFault(utp.CodeTooManyBytes, fmt.Sprintf(
+		return api.NewFault(utp.CodeTooManyBytes, fmt.Sprintf(
 			"%q has put %d bytes today, and %d is the most that one credential may put in a day; this piece was not kept; go on tomorrow (UTC), or put less",
 			from.Name, all-size, k.o.BytesPerDay))
 	}
 	return err
-}
-
-// checkChunk refuses what can be no piece of a blob: to a store it would be a failure of its
-// own, which others try again.
-func checkChunk(q api.PutRequest) error {
-	name, err := hex.DecodeString(q.SHA256)
-	switch {
-	case q.Size > api.BlobLimit || len(q.Data) > api.ChunkLimit:
-		return NewFault(utp.CodeTooLarge, "a blob may be 64 MiB, in pieces of 256 KiB")
-	case err != nil || len(name) != sha256.Size || strings.ToLower(q.SHA256) != q.SHA256:
-		return NewFault(utp.CodeBadRequest, "a blob is named by its SHA-256, in 64 lower-case hexadecimal digits")
-	case len(q.By) > MaxName:
-		return NewFault(utp.CodeBadRequest, "the name of who puts it has more than 128 bytes")
-	case q.Offset < 0 || q.Size < q.Offset || int64(len(q.Data)) > q.Size-q.Offset:
-		return NewFault(utp.CodeBadRequest, "the piece does not lie within the blob")
-	}
-	return nil
 }
 
 // getBlob reads a piece of a blob. Knowing the hash is knowing the content, and hashes are
@@ -77,40 +58,11 @@ func checkChunk(q api.PutRequest) error {
 func (k *Kernel) getBlob(ctx context.Context, _ Caller, q api.GetRequest) (api.GetAnswer, error) {
 	var a api.GetAnswer
 	if q.Offset < 0 {
-		return a, NewFault(utp.CodeBadRequest, "a blob is read from an offset of 0 or more")
+		return a, api.NewFault(utp.CodeBadRequest, "a blob is read from an offset of 0 or more")
 	}
-	err := k.o.Store.View(ctx, func(tx Tx) (err error) {
+	err := k.o.Store.View(ctx, func(tx store.Tx) (err error) {
 		a.Data, a.Size, err = tx.Blob(q.SHA256, q.Offset, api.ChunkLimit)
 		return err
 	})
 	return a, err
-}
-
-// ReadBlob reads a complete blob.
-func ReadBlob(tx Tx, name string) ([]byte, error) {
-	var all []byte
-	for {
-		piece, size, err := tx.Blob(name, int64(len(all)), api.ChunkLimit)
-		if err != nil {
-			return nil, err
-		}
-		if all == nil {
-			all = make([]byte, 0, size)
-		}
-		all = append(all, piece...)
-		if int64(len(all)) >= size {
-			return all, nil
-		}
-		if len(piece) == 0 {
-			return nil, fmt.Errorf("%w: the blob %s ends after %d of %d bytes", ErrDamaged, name, len(all), size)
-		}
-	}
-}
-
-// bytes reads a body, wherever it lies.
-func ReadBody(tx Tx, b api.Body) ([]byte, error) {
-	if b.SHA256 == "" {
-		return b.Inline, nil
-	}
-	return ReadBlob(tx, b.SHA256)
 }

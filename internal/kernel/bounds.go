@@ -1,8 +1,6 @@
 package kernel
 
 import (
-	"strings"
-
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -12,10 +10,10 @@ const (
 	// maxOpen is how many turns one owner may have that have not ended: anyone who may start
 	// turns must not fill the ledger, nor the lists of those who hear them.
 	maxOpen    = 200
-	maxTools   = 200     // names that one credential registers: the registry is everybody's
-	maxCalls   = 256     // of one step
-	maxAdopted = 64      // open commands taken over in one turn
-	MaxName    = 128     // a key, a code, or who holds a turn or a call
+	maxTools   = 200 // names that one credential registers: the registry is everybody's
+	maxCalls   = 256 // of one step
+	maxAdopted = 64  // open commands taken over in one turn
+
 	maxReason  = 1 << 10 // why a turn is stopped
 	maxComment = 2 << 10 // an agent's own words about a call
 	maxMessage = 8 << 10 // an error's, or a turn's last word
@@ -23,15 +21,6 @@ const (
 	// costs everybody who walks through it.
 	maxNesting = 256
 )
-
-// Clip cuts a text to at most n bytes, at a character, and shows that it did.
-func Clip(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	const mark = "…"
-	return strings.ToValidUTF8(text[:n-len(mark)], "") + mark
-}
 
 // tooDeep reports whether valid JSON is nested deeper than a result may be.
 func tooDeep(v jsontext.Value) bool {

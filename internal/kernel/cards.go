@@ -12,52 +12,30 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Reference stands in a card for a value that is larger than [api.InlineLimit].
-type Reference struct {
-	SHA256 string `json:"$blob"`
-	Size   int64  `json:"size"`
-}
-
-func ReferenceIn(v jsontext.Value) (Reference, bool) {
-	var r Reference
-	if len(v) > 200 || v.Kind() != '{' || json.Unmarshal(v, &r, json.RejectUnknownMembers(true)) != nil {
-		return r, false
-	}
-	return r, len(r.SHA256) == sha256.Size*2
-}
-
 // outOfLine keeps a large value as a blob and returns what stands for it.
 func (s *step) outOfLine(v jsontext.Value) (jsontext.Value, error) {
-	if _, mistakable := ReferenceIn(v); len(v) <= api.InlineLimit && !mistakable {
+	if _, mistakable := store.ReferenceIn(v); len(v) <= api.InlineLimit && !mistakable {
 		return v, nil
 	}
 	sum := sha256.Sum256(v)
-	r := Reference{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(v))}
+	r := store.Reference{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(v))}
 	var pieces []api.PutRequest
 	for at := 0; at < len(v); at += api.ChunkLimit {
 		pieces = append(pieces, api.PutRequest{SHA256: r.SHA256, Size: r.Size, Offset: int64(at), Data: v[at:min(at+api.ChunkLimit, len(v))]})
 	}
-	if err := s.tx.Save(Batch{Blobs: pieces}); err != nil { // at once: this very step may read it again
+	if err := s.tx.Save(store.Batch{Blobs: pieces}); err != nil { // at once: this very step may read it again
 		return nil, err
 	}
 	raw, err := json.Marshal(r)
 	if err != nil {
-		return nil, Unexpected("a reference", err)
+		return nil, store.Unexpected("a reference", err)
 	}
 	return raw, nil
-}
-
-// ReadValue reads a value back that outOfLine may have moved.
-func ReadValue(tx Tx, v jsontext.Value) (jsontext.Value, error) {
-	r, moved := ReferenceIn(v)
-	if !moved {
-		return v, nil
-	}
-	return ReadBlob(tx, r.SHA256)
 }
 
 func (s *step) lineage(c turn.Call) utp.Lineage {
@@ -90,11 +68,11 @@ func (s *step) saveCallCard(c turn.Call, target string, r resolved) error {
 func (s *step) callCard(c turn.Call) (utp.CallCard, error) {
 	card, err := s.card(c.Card)
 	if err != nil {
-		return utp.CallCard{}, AsDamage(err)
+		return utp.CallCard{}, store.AsDamage(err)
 	}
 	content, err := utp.DecodeToolCall(card)
 	if err != nil {
-		return content, fmt.Errorf("%w: %w", ErrDamaged, err)
+		return content, fmt.Errorf("%w: %w", store.ErrDamaged, err)
 	}
 	return content, nil
 }
@@ -105,36 +83,28 @@ func (s *step) card(id string) (utp.Card, error) {
 			return card, nil
 		}
 	}
-	return ReadCard(s.tx, id)
-}
-
-// AsDamage tells what is missing, or not what it should be, from a store that fails.
-func AsDamage(err error) error {
-	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrHash) {
-		return fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	return err
+	return store.ReadCard(s.tx, id)
 }
 
 // args are the resolved arguments of a call, with references where secrets are.
 func (s *step) args(c turn.Call) (jsontext.Value, error) {
 	card, err := s.callCard(c)
 	if err != nil {
-		return nil, Unexpected("arguments of call "+c.ID, err)
+		return nil, store.Unexpected("arguments of call "+c.ID, err)
 	}
-	args, err := ReadValue(s.tx, card.Arguments)
-	return args, AsDamage(err)
+	args, err := store.ReadValue(s.tx, card.Arguments)
+	return args, store.AsDamage(err)
 }
 
 // givenArguments are the arguments without what the operator's environment put into them.
 func (s *step) givenArguments(c turn.Call) (jsontext.Value, error) {
 	card, err := s.callCard(c)
 	if err != nil {
-		return nil, Unexpected("arguments of call "+c.ID, err)
+		return nil, store.Unexpected("arguments of call "+c.ID, err)
 	}
-	args, err := ReadValue(s.tx, card.Arguments)
+	args, err := store.ReadValue(s.tx, card.Arguments)
 	if err != nil || len(card.Envs) == 0 {
-		return args, AsDamage(err)
+		return args, store.AsDamage(err)
 	}
 	return withoutMembers(args, card.Envs)
 }
@@ -157,7 +127,7 @@ func (s *step) recordOutcome(id string) error {
 		}
 		o.Card = made
 	}
-	s.batch.Reports = append(s.batch.Reports, Report{
+	s.batch.Reports = append(s.batch.Reports, store.Report{
 		Turn: s.rec.State.Turn, Call: c.ID, Card: o.Card, Status: o.Status, After: string(cmp.Or(o.After, c.After, utp.Suspend)), At: s.now.Wall,
 	})
 	s.batch.Edges = append(s.batch.Edges, s.edge(c, "report", "response"))
@@ -190,9 +160,9 @@ func (s *step) saveResult(c turn.Call, r utp.ResultCard) (string, error) {
 // outcome makes a card of what a service has to say. A result that is not JSON for us
 // becomes a failure that says so; the call is not lost over it.
 func (s *step) outcome(c turn.Call, status utp.Status, result api.Body, failure *utp.ToolError) (turn.Outcome, error) {
-	raw, err := ReadBody(s.tx, result)
-	if errors.Is(err, ErrNotFound) {
-		return turn.Outcome{}, NewFault(utp.CodeBadRequest, "the result's blob has not been put, or not completely")
+	raw, err := store.ReadBody(s.tx, result)
+	if errors.Is(err, store.ErrNotFound) {
+		return turn.Outcome{}, api.NewFault(utp.CodeBadRequest, "the result's blob has not been put, or not completely")
 	}
 	if err != nil {
 		return turn.Outcome{}, err
@@ -242,7 +212,7 @@ func serviceError(e *utp.ToolError) *utp.ToolError {
 		return nil
 	}
 	out := *e
-	out.Message, out.Code = Clip(e.Message, maxMessage), utp.Code(Clip(string(e.Code), MaxName))
+	out.Message, out.Code = store.Clip(e.Message, maxMessage), utp.Code(store.Clip(string(e.Code), store.MaxName))
 	switch out.Code {
 	case utp.CodeConsentDeclined, utp.CodeConsentExpired, utp.CodeConsentWithdrawn, utp.CodeDeniedByPolicy:
 		out.Code = utp.CodeUnknownError
@@ -251,32 +221,18 @@ func serviceError(e *utp.ToolError) *utp.ToolError {
 	return &out
 }
 
-// CardLate is the type of a result that came after its call was resolved: it is kept,
-// and the call's one tool.result stays what it was.
-const CardLate = "tool.late_result"
-
 func (s *step) saveLate(c turn.Call, r utp.ResultCard) (string, error) {
 	id, err := s.saveResult(c, r)
 	if err != nil {
 		return "", err
 	}
 	card := &s.batch.Cards[len(s.batch.Cards)-1]
-	if *card, err = Retyped(*card, CardLate); err != nil || !c.Class.Effectful() {
+	if *card, err = store.Retyped(*card, store.CardLate); err != nil || !c.Class.Effectful() {
 		return id, err
 	}
 	return id, s.addAct(api.AuditAct{
-		Act: api.ActLate, Call: c.ID, Fence: c.Fence, Subject: id, Detail: string(r.Status), Digest: SHA256Hex(card.Content), By: c.Target,
+		Act: api.ActLate, Call: c.ID, Fence: c.Fence, Subject: id, Detail: string(r.Status), Digest: store.SHA256Hex(card.Content), By: c.Target,
 	})
-}
-
-// Retyped is a card of the same content under another type.
-func Retyped(card utp.Card, name string) (utp.Card, error) {
-	var err error
-	card.Type = name
-	if card.Metadata, err = utp.SetMember(card.Metadata, "type", jsontext.Value(`"`+name+`"`)); err != nil {
-		return card, Unexpected("card "+card.ID, err)
-	}
-	return card, nil
 }
 
 // resultOf is the result that this step records for a call, when a service gave one
@@ -293,7 +249,7 @@ func (s *step) resultOf(c turn.Call) (jsontext.Value, error) {
 		if err != nil {
 			return nil, fmt.Errorf("kernel: %w", err)
 		}
-		if _, moved := ReferenceIn(content.Result); moved {
+		if _, moved := store.ReferenceIn(content.Result); moved {
 			return nil, nil
 		}
 		return content.Result, nil
@@ -301,14 +257,9 @@ func (s *step) resultOf(c turn.Call) (jsontext.Value, error) {
 	return nil, nil
 }
 
-// ReadCard reads one card.
-func ReadCard(tx Tx, id string) (utp.Card, error) {
-	return OneRow(tx.Cards(CardFilter{IDs: []string{id}}))
-}
-
 // result reads a recorded result as a planner sees it.
-func result(tx Tx, row ResultRow) (api.CallResult, error) {
-	card, err := ReadCard(tx, row.Card)
+func result(tx store.Tx, row store.ResultRow) (api.CallResult, error) {
+	card, err := store.ReadCard(tx, row.Card)
 	if err != nil {
 		return api.CallResult{}, err
 	}
@@ -316,7 +267,7 @@ func result(tx Tx, row ResultRow) (api.CallResult, error) {
 }
 
 // resultOn is what a result card says of a call.
-func resultOn(card utp.Card, row ResultRow) (api.CallResult, error) {
+func resultOn(card utp.Card, row store.ResultRow) (api.CallResult, error) {
 	r := api.CallResult{Key: row.Key, Call: row.Call, Tool: row.Tool}
 	content, err := utp.DecodeToolResult(card)
 	if err != nil {
@@ -332,15 +283,15 @@ func resultOn(card utp.Card, row ResultRow) (api.CallResult, error) {
 
 // bodyOf is a value of a card as it is handed out.
 func bodyOf(v jsontext.Value) api.Body {
-	if ref, moved := ReferenceIn(v); moved {
+	if ref, moved := store.ReferenceIn(v); moved {
 		return api.Body{SHA256: ref.SHA256, Size: ref.Size}
 	}
 	return api.Body{Inline: v}
 }
 
 // callArguments are the arguments of a call whose result stands in a transcript.
-func callArguments(tx Tx, row ResultRow) (api.Body, error) {
-	card, err := ReadCard(tx, "card_"+strings.TrimPrefix(row.Call, "tc_"))
+func callArguments(tx store.Tx, row store.ResultRow) (api.Body, error) {
+	card, err := store.ReadCard(tx, "card_"+strings.TrimPrefix(row.Call, "tc_"))
 	if err != nil {
 		return api.Body{}, err
 	}
@@ -349,7 +300,7 @@ func callArguments(tx Tx, row ResultRow) (api.Body, error) {
 		return api.Body{}, fmt.Errorf("kernel: %w", err)
 	}
 	args := content.Arguments
-	if _, moved := ReferenceIn(args); !moved && len(content.Envs) > 0 {
+	if _, moved := store.ReferenceIn(args); !moved && len(content.Envs) > 0 {
 		if args, err = withoutMembers(args, content.Envs); err != nil {
 			return api.Body{}, err
 		}
@@ -366,6 +317,6 @@ func (s *step) handOut(args jsontext.Value) (api.Body, error) {
 	if err != nil {
 		return api.Body{}, err
 	}
-	r, _ := ReferenceIn(raw)
+	r, _ := store.ReferenceIn(raw)
 	return api.Body{SHA256: r.SHA256, Size: r.Size}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -14,10 +15,10 @@ import (
 // been free for the longest.
 func (k *Kernel) claim(ctx context.Context, from Caller, q api.ClaimRequest) (api.ClaimAnswer, error) {
 	if q.Agent != from.Name {
-		return api.ClaimAnswer{}, NewFault(utp.CodeAuthFailed, "this credential belongs to the agent "+from.Name)
+		return api.ClaimAnswer{}, api.NewFault(utp.CodeAuthFailed, "this credential belongs to the agent "+from.Name)
 	}
-	if q.Worker == "" || len(q.Worker) > MaxName {
-		return api.ClaimAnswer{}, NewFault(utp.CodeBadRequest, "a claim names its worker: a nonce of the worker's process, of at most 128 bytes")
+	if q.Worker == "" || len(q.Worker) > store.MaxName {
+		return api.ClaimAnswer{}, api.NewFault(utp.CodeBadRequest, "a claim names its worker: a nonce of the worker's process, of at most 128 bytes")
 	}
 	held, free, err := k.claimable(ctx, q)
 	if err != nil {
@@ -25,7 +26,7 @@ func (k *Kernel) claim(ctx context.Context, from Caller, q api.ClaimRequest) (ap
 	}
 	var failure error
 	for _, row := range held {
-		answer, err := k.claimTurn(ctx, q.Worker, func(Tx) (TurnRow, error) { return row, nil })
+		answer, err := k.claimTurn(ctx, q.Worker, func(store.Tx) (store.TurnRow, error) { return row, nil })
 		if err == nil && answer.Turn != "" {
 			return answer, nil
 		}
@@ -52,10 +53,10 @@ func (k *Kernel) unclaimed(id string, err, before error) error {
 
 // claimable looks whether there is anything to claim: a worker that finds nothing writes
 // nothing.
-func (k *Kernel) claimable(ctx context.Context, q api.ClaimRequest) (held []TurnRow, free bool, err error) {
+func (k *Kernel) claimable(ctx context.Context, q api.ClaimRequest) (held []store.TurnRow, free bool, err error) {
 	until := k.monotonicNow(k.now())
-	err = k.o.Store.View(ctx, func(tx Tx) error {
-		rows, err := tx.Turns(TurnFilter{Agent: q.Agent, Worker: q.Worker, Open: true})
+	err = k.o.Store.View(ctx, func(tx store.Tx) error {
+		rows, err := tx.Turns(store.TurnFilter{Agent: q.Agent, Worker: q.Worker, Open: true})
 		if err != nil {
 			return err
 		}
@@ -65,7 +66,7 @@ func (k *Kernel) claimable(ctx context.Context, q api.ClaimRequest) (held []Turn
 				held = append(held, row)
 			}
 		}
-		first, err := k.firstFree(tx, TurnFilter{Agent: q.Agent, Free: until})
+		first, err := k.firstFree(tx, store.TurnFilter{Agent: q.Agent, Free: until})
 		free = first.Turn != ""
 		return err
 	})
@@ -73,7 +74,7 @@ func (k *Kernel) claimable(ctx context.Context, q api.ClaimRequest) (held []Turn
 }
 
 // firstFree finds the first turn behind f.After that may be claimed here; none has no id.
-func (k *Kernel) firstFree(tx Tx, f TurnFilter) (TurnRow, error) {
+func (k *Kernel) firstFree(tx store.Tx, f store.TurnFilter) (store.TurnRow, error) {
 	f.Limit = 1
 	if k.o.OwnedTurnsOnly {
 		return k.firstOwn(tx, f)
@@ -88,7 +89,7 @@ func (k *Kernel) firstFree(tx Tx, f TurnFilter) (TurnRow, error) {
 }
 
 // firstOwn is firstFree among the few that were begun or resumed here.
-func (k *Kernel) firstOwn(tx Tx, f TurnFilter) (TurnRow, error) {
+func (k *Kernel) firstOwn(tx store.Tx, f store.TurnFilter) (store.TurnRow, error) {
 	behind := f.After
 	f.After, f.Position = "", time.Time{}
 	for _, id := range k.owned() {
@@ -100,12 +101,12 @@ func (k *Kernel) firstOwn(tx Tx, f TurnFilter) (TurnRow, error) {
 			return first(rows), err
 		}
 	}
-	return TurnRow{}, nil
+	return store.TurnRow{}, nil
 }
 
-func first(rows []TurnRow) TurnRow {
+func first(rows []store.TurnRow) store.TurnRow {
 	if len(rows) == 0 {
-		return TurnRow{}
+		return store.TurnRow{}
 	}
 	return rows[0]
 }
@@ -113,11 +114,11 @@ func first(rows []TurnRow) TurnRow {
 // claimFree takes the first free turn, in the transaction that gives it to the worker: others
 // that claim at the same time get other turns. One that cannot be claimed is passed over.
 func (k *Kernel) claimFree(ctx context.Context, q api.ClaimRequest) (api.ClaimAnswer, error) {
-	f := TurnFilter{Agent: q.Agent, Claim: true}
+	f := store.TurnFilter{Agent: q.Agent, Claim: true}
 	var failure error
 	for {
-		var row TurnRow
-		answer, err := k.claimTurn(ctx, q.Worker, func(tx Tx) (_ TurnRow, err error) {
+		var row store.TurnRow
+		answer, err := k.claimTurn(ctx, q.Worker, func(tx store.Tx) (_ store.TurnRow, err error) {
 			f.Free = k.monotonicNow(k.now())
 			row, err = k.firstFree(tx, f)
 			return row, err
@@ -134,14 +135,14 @@ func (k *Kernel) claimFree(ctx context.Context, q api.ClaimRequest) (api.ClaimAn
 }
 
 // claimTurn gives the turn that pick finds to the worker.
-func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(Tx) (TurnRow, error)) (api.ClaimAnswer, error) {
+func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(store.Tx) (store.TurnRow, error)) (api.ClaimAnswer, error) {
 	var a api.ClaimAnswer
-	err := k.attemptAny(ctx, func(tx Tx) (TurnRef, error) {
+	err := k.attemptAny(ctx, func(tx store.Tx) (store.TurnRef, error) {
 		row, err := pick(tx)
 		if err == nil && row.Turn == "" {
-			err = NewFault(utp.CodeBusy, "nothing is free any more")
+			err = api.NewFault(utp.CodeBusy, "nothing is free any more")
 		}
-		return TurnRef{Turn: row.Turn}, err
+		return store.TurnRef{Turn: row.Turn}, err
 	}, func(s *step) error {
 		a = api.ClaimAnswer{}
 		nonce, err := k.nonce()
@@ -161,5 +162,5 @@ func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(Tx) (Tu
 		}
 		return nil
 	})
-	return a, ProtocolError(err)
+	return a, store.ProtocolError(err)
 }

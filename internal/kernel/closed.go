@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -27,11 +28,11 @@ func (s *step) notAccepted(q consent.Question, why consent.Reason) error {
 		q.Resolution = consent.Resolution{How: consent.ByTimeout, At: q.Deadline()}
 		return closed(q)
 	case why == consent.NoToken:
-		return NewFault(utp.CodeConflict, label+" has been asked again since it was answered; nothing was recorded; read it again, then answer with its reply_token")
+		return api.NewFault(utp.CodeConflict, label+" has been asked again since it was answered; nothing was recorded; read it again, then answer with its reply_token")
 	case why == consent.NoMoreTime:
-		return NewFault(utp.CodeConflict, "no more time can be given: "+label+" stays open for as long as a question can, until "+clockTime(q.Deadline()))
+		return api.NewFault(utp.CodeConflict, "no more time can be given: "+label+" stays open for as long as a question can, until "+clockTime(q.Deadline()))
 	default:
-		return NewFault(utp.CodeBadRequest, label+" is still open; it expects "+expected(q)+"; nothing was recorded")
+		return api.NewFault(utp.CodeBadRequest, label+" is still open; it expects "+expected(q)+"; nothing was recorded")
 	}
 }
 
@@ -124,13 +125,13 @@ func (s *step) unnamed(from Caller, r api.ReplyRequest) error {
 			if q.State != consent.Open {
 				return closed(q)
 			}
-			return NewFault(utp.CodeDone, "question "+strconv.Itoa(q.Number)+" has been asked again since; look at it as it is now, then answer")
+			return api.NewFault(utp.CodeDone, "question "+strconv.Itoa(q.Number)+" has been asked again since; look at it as it is now, then answer")
 		}
 	}
 	if r.Token != "" {
-		return NewFault(utp.CodeNotFound, "no open question has that reply token")
+		return api.NewFault(utp.CodeNotFound, "no open question has that reply token")
 	}
-	return NewFault(utp.CodeNotFound, "no open question has that number")
+	return api.NewFault(utp.CodeNotFound, "no open question has that number")
 }
 
 // mismatch refuses a request whose number and token belong to different questions: which of the
@@ -139,7 +140,7 @@ func (s *step) mismatch(r api.ReplyRequest) error {
 	if r.Token == "" || r.Question == 0 {
 		return nil
 	}
-	refused := NewFault(utp.CodeConflict, fmt.Sprintf(
+	refused := api.NewFault(utp.CodeConflict, fmt.Sprintf(
 		"the reply token does not belong to question %d; nothing was changed; read question %[1]d again, then answer it", r.Question))
 	for _, q := range s.rec.Questions {
 		carries, named := q.Token == r.Token || slices.Contains(q.SpentTokens, r.Token), q.Number == r.Question
@@ -150,9 +151,9 @@ func (s *step) mismatch(r api.ReplyRequest) error {
 			return nil
 		}
 	}
-	other, err := s.tx.Turn(TurnRef{Question: r.Question})
+	other, err := s.tx.Turn(store.TurnRef{Question: r.Question})
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		return nil
 	case err != nil:
 		return err
@@ -164,5 +165,5 @@ func (s *step) mismatch(r api.ReplyRequest) error {
 
 // errSuspended refuses what would start something in a turn that nobody works on here.
 func errSuspended() error {
-	return NewFault(utp.CodeParked, "the turn is parked: it is not under way here, so nothing could be started, and nothing was recorded; it can be rejected or stopped")
+	return api.NewFault(utp.CodeParked, "the turn is parked: it is not under way here, so nothing could be started, and nothing was recorded; it can be rejected or stopped")
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -13,8 +14,8 @@ import (
 // command puts the call's command into the outbox of its session.
 func (s *step) command(e turn.Command) error {
 	c, _ := s.rec.State.Find(e.Call)
-	tool, err := ReadTool(s.tx, c.Tool)
-	if errors.Is(err, ErrNotFound) {
+	tool, err := store.ReadTool(s.tx, c.Tool)
+	if errors.Is(err, store.ErrNotFound) {
 		return nil // the tool is gone since; the call ends as stale
 	}
 	if err != nil {
@@ -64,7 +65,7 @@ func (s *step) send(c turn.Call, subject utp.Subject, payload []byte) error {
 		return fmt.Errorf("kernel: %w", err)
 	}
 	st := s.rec.State
-	s.batch.Outbox = append(s.batch.Outbox, Outgoing{
+	s.batch.Outbox = append(s.batch.Outbox, store.Outgoing{
 		Session: st.Session, Subject: subject.String(), Header: header, Payload: payload, Call: c.ID,
 	})
 	return nil

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -293,7 +293,7 @@ func TestLeadKeptByTwo(t *testing.T) {
 		}
 		want := w.clock.now().Sub(turn.Epoch) - w.clock.elapsed()
 		var kept int64
-		err := w.now.store.View(t.Context(), func(tx kernel.Tx) (err error) {
+		err := w.now.store.View(t.Context(), func(tx store.Tx) (err error) {
 			kept, err = tx.Count("lead "+w.clock.boot(), 0)
 			return err
 		})

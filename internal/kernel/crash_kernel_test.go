@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/utp"
@@ -524,7 +524,7 @@ func TestCrashRacingSteps(t *testing.T) {
 	})
 }
 
-var _ kernel.Store = fuse{}
+var _ store.Ledger = fuse{}
 
 // TestRestartedAndChanged: what was agreed to has changed by the time that a restart ends the yes to
 // it: it is another question then, of which nobody has read or remembers anything.

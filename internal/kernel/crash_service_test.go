@@ -130,7 +130,7 @@ func TestCrashServiceWhileRunning(t *testing.T) {
 		for _, answer := range []string{"leave", "nobody", "ask again"} {
 			t.Run(point+" "+answer, func(t *testing.T) {
 				inWorld(t, nil, func(t *testing.T, w *world) {
-					w.effects.at(point, once(dies))
+					w.effects.at(point, Once(dies))
 					w.work(one(burn))
 					a := w.begin()
 					q := w.accepts()
@@ -161,8 +161,8 @@ func TestCrashServiceWhileRunning(t *testing.T) {
 	}
 }
 
-// once runs a hook the first time only.
-func once(hook func(context.Context, *service, *tool.Call) error) func(context.Context, *service, *tool.Call) error {
+// Once runs a hook the first time only.
+func Once(hook func(context.Context, *service, *tool.Call) error) func(context.Context, *service, *tool.Call) error {
 	var ran atomic.Bool
 	return func(ctx context.Context, s *service, c *tool.Call) error {
 		if ran.Swap(true) {
@@ -195,7 +195,7 @@ func TestCrashReconciled(t *testing.T) {
 	})
 	t.Run("not begun, says a replica", func(t *testing.T) {
 		inWorld(t, nil, func(t *testing.T, w *world) {
-			w.effects.at("begun", once(dies))
+			w.effects.at("begun", Once(dies))
 			w.work(one(shred))
 			a := w.begin()
 			q := w.accepts()
@@ -210,7 +210,7 @@ func TestCrashReconciled(t *testing.T) {
 	})
 	t.Run("not begun and fresh", func(t *testing.T) {
 		inWorld(t, lasting(func(w *world) { w.sole = true }), func(t *testing.T, w *world) {
-			w.effects.at("begun", once(dies))
+			w.effects.at("begun", Once(dies))
 			first := w.work(one(shred))
 			a := w.begin()
 			w.accepts()
@@ -231,7 +231,7 @@ func TestCrashReconciled(t *testing.T) {
 			w.sole = true
 			w.rules = []kernel.Rule{{Tool: shred, Decide: turn.Ask, StartWithin: 20 * time.Second}}
 		}, func(t *testing.T, w *world) {
-			w.effects.at("begun", once(dies))
+			w.effects.at("begun", Once(dies))
 			first := w.work(one(shred))
 			a := w.begin()
 			q := w.accepts()
@@ -283,7 +283,7 @@ func TestCrashReconciled(t *testing.T) {
 // test to bring it back.
 func away(w *world, name string) (back func()) {
 	held := w.gate()
-	w.effects.at("done", once(func(ctx context.Context, s *service, c *tool.Call) error {
+	w.effects.at("done", Once(func(ctx context.Context, s *service, c *tool.Call) error {
 		s.conn.cut.Store(true)
 		return held.pass(ctx, s, c)
 	}))
@@ -326,7 +326,7 @@ func TestCrashLateFinish(t *testing.T) {
 func TestCrashLateResult(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		held := w.gate()
-		w.effects.at("done", once(func(ctx context.Context, s *service, c *tool.Call) error {
+		w.effects.at("done", Once(func(ctx context.Context, s *service, c *tool.Call) error {
 			s.conn.cut.Store(true)
 			return held.pass(ctx, s, c)
 		}))
@@ -382,7 +382,7 @@ func TestCrashLateResultAfterTheEnd(t *testing.T) {
 // turn from going on to further steps.
 func TestCrashUnknownInAnEarlierStep(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		w.effects.at("done", once(dies))
+		w.effects.at("done", Once(dies))
 		w.work(one(burn), one(poller), one(poller))
 		a := w.begin()
 		q := w.askedAfter(w.accepts())
@@ -400,7 +400,7 @@ func TestCrashUnknownInAnEarlierStep(t *testing.T) {
 func TestCrashPausedService(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		asleep := w.gate()
-		w.effects.at("begun", once(func(ctx context.Context, s *service, c *tool.Call) error {
+		w.effects.at("begun", Once(func(ctx context.Context, s *service, c *tool.Call) error {
 			s.conn.cut.Store(true)
 			defer s.conn.cut.Store(false)
 			return asleep.pass(ctx, s, c)

@@ -24,11 +24,11 @@
 //
 // # Goroutines
 //
-// [Kernel.Run] owns three: the relay, which publishes messages that have not left by themselves;
-// the ticker, which gives the passing of time to the turns that are due and owns a goroutine for
-// each turn that it ticks, 16 at a time; and the purger, which erases what is too old, once an hour.
-// All end with its context, and Run waits for them. Everything else runs on the caller's
-// goroutine, including the publishing of what it has committed.
+// [Kernel.Run] owns three: that of package outbox, which sends messages that have not left by themselves;
+// the ticker, which gives the passing of time to the turns that are due and owns a goroutine
+// for each turn that it ticks, 16 at a time; and that of package admin, which erases what is too old,
+// once an hour. All end with its context, and Run waits for them. Everything else runs on
+// the caller's goroutine, including the publishing of what it has committed.
 //
 // # Several kernels
 //

@@ -14,6 +14,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -50,7 +51,7 @@ func (s *step) applyEffect(e turn.Effect) error {
 	case turn.Replace:
 		return s.replace(e.Call)
 	case turn.RecordLate:
-		s.batch.Late = append(s.batch.Late, Report{
+		s.batch.Late = append(s.batch.Late, store.Report{
 			Turn: s.rec.State.Turn, Call: e.Call, Card: e.Outcome.Card, Status: e.Outcome.Status, At: s.now.Wall,
 		})
 	case turn.WakeWorker:
@@ -75,7 +76,7 @@ func (s *step) note(n turn.Note) error {
 	}
 	told, err := s.k.o.Narrator.Narrate(s.rec.Narration, t)
 	if err != nil {
-		return Unexpected("narrating "+string(n.Kind), err)
+		return store.Unexpected("narrating "+string(n.Kind), err)
 	}
 	for i := range told.Events {
 		told.Events[i].Session = s.rec.State.Session
@@ -97,12 +98,12 @@ func (s *step) aboutCall(t *Notification, id string) error {
 	t.Call, t.Comment, t.StartsAt = call, call.Comment, call.StartsAt(s.now.Wall)
 	var err error
 	if call.Kind == turn.ToolCall {
-		t.Tool, err = ReadTool(s.tx, call.Tool)
+		t.Tool, err = store.ReadTool(s.tx, call.Tool)
 	}
-	if err != nil && !errors.Is(err, ErrNotFound) { // a call of no tool, or of one that is gone, is told of too
-		return Unexpected("looking up the tool "+call.Tool, err)
+	if err != nil && !errors.Is(err, store.ErrNotFound) { // a call of no tool, or of one that is gone, is told of too
+		return store.Unexpected("looking up the tool "+call.Tool, err)
 	}
-	if t.Args, err = s.args(call); err != nil && !errors.Is(err, ErrDamaged) { // a call is told of without them, too
+	if t.Args, err = s.args(call); err != nil && !errors.Is(err, store.ErrDamaged) { // a call is told of without them, too
 		return err
 	}
 	if !call.StartedAt.IsZero() {
@@ -193,7 +194,7 @@ func (s *step) askConsent(id string) error {
 		Irreversible: call.Class == utp.Irreversible, Risk: consent.Risk(call.Risk), Digest: digest,
 	})
 	if err != nil {
-		return Unexpected("asking", err)
+		return store.Unexpected("asking", err)
 	}
 	return s.openQuestion(q, turn.QuestionAsked{Call: id, Number: number, Digest: digest})
 }
@@ -240,7 +241,7 @@ func (s *step) askOutcome(id string) error {
 		DefaultResponse: answerLeave,
 	})
 	if err != nil {
-		return Unexpected("asking", err)
+		return store.Unexpected("asking", err)
 	}
 	return s.openQuestion(q, turn.QuestionAsked{Call: id, Number: number})
 }
@@ -268,7 +269,7 @@ func (s *step) answerSeconds(c turn.Call) (int, error) {
 	if s.rec.AnswerSeconds > 0 {
 		return min(s.rec.AnswerSeconds, consent.MaxSeconds), nil
 	}
-	b, err := s.tx.Auxiliary(AuxiliaryFilter{Preferences: s.rec.State.Owner})
+	b, err := s.tx.Auxiliary(store.AuxiliaryFilter{Preferences: s.rec.State.Owner})
 	if err != nil {
 		return 0, err
 	}
@@ -286,7 +287,7 @@ func (s *step) withdraw(e turn.Withdraw) {
 
 func (s *step) consume(e turn.Consume) {
 	call, _ := s.rec.State.Find(e.Call)
-	s.batch.Consumed = append(s.batch.Consumed, Consent{
+	s.batch.Consumed = append(s.batch.Consumed, store.Consent{
 		Question: e.Question, Call: e.Call, Digest: call.Digest, At: s.now.Wall,
 	})
 }
@@ -313,7 +314,7 @@ func (s *step) recordShown(n turn.Note, told Narration) {
 	last := told.Events[len(told.Events)-1]
 	sum := sha256.Sum256(last.Body)
 	q.Shown = hex.EncodeToString(sum[:])
-	s.recordPresented(Presented{
+	s.recordPresented(store.Presented{
 		Question: q.Number, Event: last.ID, Until: s.now.Add(q.Deadline().Sub(s.now.Wall)), Shows: told.Shows, Covered: told.Covered,
 		Read: s.lastPresented(q.Number).Read, // the question is about the same as before
 	})
@@ -331,8 +332,8 @@ func asks(kind turn.NoteKind) bool {
 
 // recordPresented keeps which event puts a question, in place of the one before. Those of questions
 // that are gone are dropped.
-func (s *step) recordPresented(put Presented) {
-	s.rec.Presented = append(slices.DeleteFunc(slices.Clone(s.rec.Presented), func(old Presented) bool {
+func (s *step) recordPresented(put store.Presented) {
+	s.rec.Presented = append(slices.DeleteFunc(slices.Clone(s.rec.Presented), func(old store.Presented) bool {
 		return old.Question == put.Question || s.question(old.Question) == nil
 	}), put)
 }
@@ -347,13 +348,13 @@ func (s *step) receipt(e turn.Receipt) error {
 	if err != nil {
 		return err
 	}
-	s.batch.Receipts = append(s.batch.Receipts, Receipt{
+	s.batch.Receipts = append(s.batch.Receipts, store.Receipt{
 		Session: s.rec.State.Session, Call: e.Call, Question: call.Question, Decision: e.Decision,
 		By: e.By, Surface: e.Surface, At: s.now.Wall, Shown: s.shown(call), Language: shownIn, Salt: salt,
 		Terms: terms,
 	})
 	if e.Decision == string(consent.Accept) {
-		s.batch.Consents = append(s.batch.Consents, Consent{
+		s.batch.Consents = append(s.batch.Consents, store.Consent{
 			Question: call.Question, Call: call.ID, Digest: call.Digest, By: e.By, Surface: e.Surface, At: s.now.Wall,
 		})
 	}
@@ -394,7 +395,7 @@ func (s *step) count() error {
 // same transaction: a ledger that was restored from before it can be told.
 func (s *step) grant(e turn.Grant) error {
 	call, _ := s.rec.State.Find(e.Call)
-	s.batch.Grants = append(s.batch.Grants, Grant{Call: e.Call, Fence: e.Fence, Owner: call.Owner, At: s.now.Wall})
+	s.batch.Grants = append(s.batch.Grants, store.Grant{Call: e.Call, Fence: e.Fence, Owner: call.Owner, At: s.now.Wall})
 	s.batch.Edges = append(s.batch.Edges, s.edge(call, "start", "grant#"+strconv.Itoa(e.Fence)))
 	if !call.Class.Effectful() {
 		return nil
@@ -406,8 +407,8 @@ func (s *step) grant(e turn.Grant) error {
 	return s.count()
 }
 
-func (s *step) edge(c turn.Call, primitive, phase string) Edge {
-	return Edge{
+func (s *step) edge(c turn.Call, primitive, phase string) store.Edge {
+	return store.Edge{
 		Call: c.ID, Primitive: primitive, Phase: phase,
 		Source: s.rec.State.Agent, Target: "tool." + c.Target, At: s.now.Wall,
 	}

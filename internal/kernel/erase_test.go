@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/storetest"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -217,8 +217,8 @@ func TestEraseProjectWaits(t *testing.T) {
 // leaves has another kernel leave a message of a session behind.
 func (w *world) leaves(session string) {
 	w.t.Helper()
-	b := kernel.Batch{Outbox: []kernel.Outgoing{{Session: session, Subject: "cg.a.b.c.evt.d.e.f"}}}
-	if err := w.now.store.Update(w.ctx, func(tx kernel.Tx) error { return tx.Save(b) }); err != nil {
+	b := store.Batch{Outbox: []store.Outgoing{{Session: session, Subject: "cg.a.b.c.evt.d.e.f"}}}
+	if err := w.now.store.Update(w.ctx, func(tx store.Tx) error { return tx.Save(b) }); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -77,7 +78,7 @@ func stepOf(st turn.State) string {
 	return ""
 }
 
-func cardsOf(b Batch) []string {
+func cardsOf(b store.Batch) []string {
 	ids := make([]string, 0, len(b.Cards))
 	for _, c := range b.Cards {
 		ids = append(ids, c.ID)
@@ -108,7 +109,7 @@ func stateHint(st turn.State, now turn.Timestamp) utp.AgentState {
 	return e
 }
 
-func taskHint(rec Record, now turn.Timestamp) utp.AgentTask {
+func taskHint(rec store.Record, now turn.Timestamp) utp.AgentTask {
 	end := rec.State.End
 	e := utp.AgentTask{
 		Turn: rec.State.Turn, Status: end.Status, Stats: utp.AgentStats{DurationMS: max(0, now.Wall.Sub(rec.Created).Milliseconds())},

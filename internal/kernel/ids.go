@@ -5,13 +5,15 @@ import (
 	"encoding/hex"
 	"io"
 	"time"
+
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // id makes a UUIDv7 as 32 hex digits (RFC 9562, section 5.7).
 func (k *Kernel) id(now time.Time) (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(k.o.Rand, b[6:]); err != nil {
-		return "", Unexpected("randomness", err)
+		return "", store.Unexpected("randomness", err)
 	}
 	var ms [8]byte
 	binary.BigEndian.PutUint64(ms[:], uint64(now.UnixMilli()))
@@ -39,7 +41,7 @@ func (k *Kernel) nonce() (string, error) { return k.random(8) }
 func (k *Kernel) random(bytes int) (string, error) {
 	b := make([]byte, bytes)
 	if _, err := io.ReadFull(k.o.Rand, b); err != nil {
-		return "", Unexpected("randomness", err)
+		return "", store.Unexpected("randomness", err)
 	}
 	return hex.EncodeToString(b), nil
 }

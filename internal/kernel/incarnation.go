@@ -1,6 +1,10 @@
 package kernel
 
-import "context"
+import (
+	"context"
+
+	"github.com/earshot-dev/earshot/internal/kernel/store"
+)
 
 // counterIncarnation counts questions, answers, stops, and the starts of calls with an
 // effect. A copy of it outside the ledger is written before a start is answered, and right
@@ -24,9 +28,9 @@ func (k *Kernel) saveIncarnation(ctx context.Context) error {
 
 // IncarnationCount is the ledger's own count. Anyone who puts an older ledger in the place of another sets
 // the one outside above both, so that [Kernel.Recover] finds it.
-func IncarnationCount(ctx context.Context, s Store) (int64, error) {
+func IncarnationCount(ctx context.Context, s store.Ledger) (int64, error) {
 	var n int64
-	err := s.View(ctx, func(tx Tx) (err error) {
+	err := s.View(ctx, func(tx store.Tx) (err error) {
 		n, err = tx.Count(counterIncarnation, 0)
 		return err
 	})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -14,12 +15,12 @@ func (k *Kernel) inquire(ctx context.Context, from Caller, q api.InquireRequest)
 	if q.Asked != "" {
 		return k.inquired(ctx, from, q)
 	}
-	if q.Question == nil || q.Key == "" || len(q.Key) > MaxName {
-		return a, NewFault(utp.CodeBadRequest, "a service asks with a question and a key for it, of at most 128 bytes")
+	if q.Question == nil || q.Key == "" || len(q.Key) > store.MaxName {
+		return a, api.NewFault(utp.CodeBadRequest, "a service asks with a question and a key for it, of at most 128 bytes")
 	}
 	err = k.stepServiceCall(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
 		if c.Owner != q.Owner || c.Fence != q.Fence {
-			return NewFault(utp.CodeStale, "the call is held by another owner or fence")
+			return api.NewFault(utp.CodeStale, "the call is held by another owner or fence")
 		}
 		asked := 0
 		for _, one := range s.rec.State.Calls {
@@ -32,7 +33,7 @@ func (k *Kernel) inquire(ctx context.Context, from Caller, q api.InquireRequest)
 			}
 		}
 		if asked >= api.MaxInquiries {
-			return NewFault(utp.CodeTooManyCalls, fmt.Sprintf("%d questions were asked in the middle of one call; it may ask no more", asked))
+			return api.NewFault(utp.CodeTooManyCalls, fmt.Sprintf("%d questions were asked in the middle of one call; it may ask no more", asked))
 		}
 		one, err := s.personCall(api.ToolCall{Key: q.Key, Question: q.Question}, c.Step)
 		if err != nil {
@@ -50,8 +51,8 @@ func (k *Kernel) inquire(ctx context.Context, from Caller, q api.InquireRequest)
 
 // inquired tells a service how its question stands.
 func (k *Kernel) inquired(ctx context.Context, from Caller, q api.InquireRequest) (a api.CallStatus, err error) {
-	err = k.o.Store.View(ctx, func(tx Tx) error {
-		rec, err := tx.Turn(TurnRef{Call: q.Call})
+	err = k.o.Store.View(ctx, func(tx store.Tx) error {
+		rec, err := tx.Turn(store.TurnRef{Call: q.Call})
 		if err != nil {
 			return err
 		}
@@ -59,15 +60,15 @@ func (k *Kernel) inquired(ctx context.Context, from Caller, q api.InquireRequest
 		one, asked := rec.State.Find(q.Asked)
 		switch {
 		case !found || !asked || one.Within != q.Call:
-			return NewFault(utp.CodeUnknownCall, "no such question was asked in the middle of the call")
+			return api.NewFault(utp.CodeUnknownCall, "no such question was asked in the middle of the call")
 		case within.Target != from.Name:
-			return NewFault(utp.CodeAuthFailed, "the call belongs to another service")
+			return api.NewFault(utp.CodeAuthFailed, "the call belongs to another service")
 		case within.Owner != q.Owner || within.Fence != q.Fence:
-			return NewFault(utp.CodeStale, "the call is held by another owner or fence")
+			return api.NewFault(utp.CodeStale, "the call is held by another owner or fence")
 		}
 		s := &step{k: k, tx: tx, now: k.now(), rec: rec}
 		a, err = s.callStatus(q.Asked)
 		return err
 	})
-	return a, ProtocolError(err)
+	return a, store.ProtocolError(err)
 }

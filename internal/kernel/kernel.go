@@ -10,17 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/admin"
+	"github.com/earshot-dev/earshot/internal/kernel/outbox"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
-	"github.com/earshot-dev/earshot/utp"
 )
-
-// Bus publishes what has been committed. It is safe for concurrent use; an error
-// says that the message may not have left, and is tried again unless it has a method
-// Unpublishable() bool that says true: no message of that form can ever leave.
-type Bus interface {
-	Publish(ctx context.Context, subject string, header map[string][]string, payload []byte) error
-}
 
 // Presence knows who hears the bus at this moment. It is consulted inside transactions and
 // must be quick and without effects.
@@ -36,7 +30,7 @@ type Presence interface {
 type Policy interface {
 	// Decide says what an agent may do with a tool at this moment. It never allows an
 	// irreversible one; the turn machine would ask anyway.
-	Decide(agent string, t Tool) Ruling
+	Decide(agent string, t store.Tool) Ruling
 }
 
 // Ruling is a policy's word on a tool.
@@ -95,8 +89,8 @@ func (c Clock) timestamp() turn.Timestamp {
 
 // Options of a kernel. Store, Bus, Policy and Narrator are required.
 type Options struct {
-	Store    Store
-	Bus      Bus
+	Store    store.Ledger
+	Bus      outbox.Bus
 	Policy   Policy
 	Narrator Narrator
 	// Presence tells which services are there; nil knows of none. With it a call that no
@@ -150,7 +144,7 @@ type Options struct {
 	// str.agent.*.chunk with what an agent writes) for third-party followers. The publisher of
 	// package bus may not send them: they need a Bus that may.
 	Hints     bool
-	Retention Retention
+	Retention admin.Retention
 	// OpenCalls is the most calls that one agent's credential may have in all its turns that have not ended;
 	// default 10,000. Each further kernel on the same ledger can let an eighth more in, or what it adds within a
 	// second, before it counts again.
@@ -169,6 +163,8 @@ type Options struct {
 type Kernel struct {
 	o       Options
 	schemas schemas
+	admin   *admin.Admin
+	outbox  *outbox.Outbox
 
 	mu           sync.Mutex
 	ownedTurns   map[string]string        // turns that were begun or resumed here, with their sessions; only with Options.OwnedTurnsOnly
@@ -177,25 +173,14 @@ type Kernel struct {
 	later        map[string]time.Duration // turns whose tick was in vain, and when to try again, by the second clock
 	unreadable   map[string]time.Duration // turns that cannot be read, and how long each was left alone last
 	next         time.Duration            // when the ticker looks again, by the second clock
-	sweepAt      time.Duration            // when the outbox is swept, by the second clock
-	flushAt      time.Duration            // when the relay is sure to look what has left
-	resweep      bool                     // and soon again
-	sendingOnce  map[int64]struct{}       // messages that count as sent, and wait here for the bus
 	tickerWakeup chan struct{}            // the ticker's: written by anyone, read by the ticker
-	relayWakeup  chan struct{}            // the relay's: written by anyone, read by the relay
 
 	// clockOffset is how far the time of day has been ahead of the second clock at the most, and kept
 	// as much of it as the ledger knows: since 1970, less what the second clock has counted.
 	clockOffset, savedOffset atomic.Int64
 
-	// scrubbed: of what was erased nothing is left in the store's files. At first nobody knows:
-	// the process that has erased it may have died.
-	scrubbed atomic.Bool
-
 	// takeoverCounted: a ledger that is taken over has been counted as one that went back.
 	takeoverCounted atomic.Bool
-
-	outbox outbox
 
 	hintOrder hintOrder
 
@@ -223,15 +208,21 @@ func New(o Options) (*Kernel, error) {
 		ticking:      map[string]struct{}{},
 		later:        map[string]time.Duration{},
 		unreadable:   map[string]time.Duration{},
-		sendingOnce:  map[int64]struct{}{},
-		resweep:      true,
-		outbox:       outbox{queues: map[string]*sessionQueue{}},
 		tickerWakeup: make(chan struct{}, 1),
-		relayWakeup:  make(chan struct{}, 1),
 		startedAt:    o.Clock.SinceBoot(),
 
 		openCalls: openCalls{agents: map[string]callEstimate{}},
 	}
+	k.outbox = outbox.New(outbox.Options{
+		Ledger: o.Store, Bus: o.Bus, Logger: o.Logger, Poll: o.Poll, Reached: o.Reached,
+		Now: o.Clock.timestamp, SinceBoot: o.Clock.SinceBoot, MonotonicNow: func() time.Time { return k.monotonicNow(k.now()) },
+		Generation: func() string { return k.generation() }, SaveIncarnation: k.saveIncarnation, Active: k.activeSession, Undelivered: k.reportDead,
+	})
+	k.admin = admin.New(admin.Options{
+		Ledger: o.Store, Now: o.Clock.Now, Logger: o.Logger, Operator: o.Operator, Retention: o.Retention, Salt: k.salt,
+		Decide:    func(t store.Tool) turn.Decision { return decision(t, o.Policy.Decide("", t)) },
+		Connected: k.connected, Active: k.active, EndSession: k.endImported,
+	})
 	if k.generation = o.Generation; k.generation == nil {
 		own, err := k.nonce()
 		if err != nil {
@@ -280,7 +271,6 @@ func (o *Options) fill() {
 	if o.Poll <= 0 {
 		o.Poll = time.Minute
 	}
-	o.Retention.fill()
 	if o.Environment == nil {
 		o.Environment = func(string) (string, bool) { return "", false }
 	}
@@ -294,16 +284,14 @@ func (o *Options) fill() {
 
 const defaultLease = 30 * time.Second
 
+// Admin looks after the kernel's ledger.
+func (k *Kernel) Admin() *admin.Admin { return k.admin }
+
 // Run publishes, ticks and erases what is too old until the context ends, and waits for both.
 func (k *Kernel) Run(ctx context.Context) {
 	var owned sync.WaitGroup
-	owned.Go(func() { k.relay(ctx) })
+	owned.Go(func() { k.outbox.Run(ctx) })
 	owned.Go(func() { k.ticker(ctx) })
-	owned.Go(func() { k.purger(ctx) })
+	owned.Go(func() { k.admin.Run(ctx) })
 	owned.Wait()
-}
-
-// NewFault makes a protocol error.
-func NewFault(code utp.Code, message string) error {
-	return &api.Fault{Code: code, Message: message, Retry: code.SafeToRetry()}
 }

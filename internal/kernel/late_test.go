@@ -10,6 +10,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -304,10 +305,10 @@ func TestManyQuestions(t *testing.T) {
 			}
 		}
 		number := 0
-		err := w.now.store.Update(w.ctx, func(tx kernel.Tx) error {
+		err := w.now.store.Update(w.ctx, func(tx store.Tx) error {
 			number = 0
 			for n := range turns {
-				r := kernel.Record{Created: w.clock.now().Add(time.Duration(n%7) * time.Second), State: turn.State{
+				r := store.Record{Created: w.clock.now().Add(time.Duration(n%7) * time.Second), State: turn.State{
 					Turn: fmt.Sprintf("turn_%d", n), Session: fmt.Sprintf("sess_%d", n), Project: w.project, Channel: "public", Agent: "other", Owner: person,
 					Status: turn.Suspended,
 				}}
@@ -322,7 +323,7 @@ func TestManyQuestions(t *testing.T) {
 				if n%5 == 0 {
 					r.Questions[0].State = consent.Accepted
 				}
-				if err := tx.Save(kernel.Batch{Turn: &r}); err != nil {
+				if err := tx.Save(store.Batch{Turn: &r}); err != nil {
 					return err
 				}
 			}

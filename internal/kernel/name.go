@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 const (
@@ -47,8 +48,8 @@ func firstWords(text string, most int) string {
 // name is what the new session of a topic is called: the topic itself where no other open session has
 // it, else with a number that no session of that topic has been given since one of them was alone. The
 // ledger refuses a name that another open session has, also by two that begin at once.
-func name(tx Tx, topic string, again bool) (string, error) {
-	open, err := tx.Turns(TurnFilter{Topic: topic, Open: true, Limit: 1})
+func name(tx store.Tx, topic string, again bool) (string, error) {
+	open, err := tx.Turns(store.TurnFilter{Topic: topic, Open: true, Limit: 1})
 	if err != nil {
 		return "", err
 	}

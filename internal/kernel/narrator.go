@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -25,11 +26,11 @@ type Narrator interface {
 // Narration is one thing as it is told.
 type Narration struct {
 	// Events are the rows, without Session and Seq, which the kernel adds.
-	Events []Event
+	Events []store.Event
 	// State is the narrator's next state.
 	State jsontext.Value
 	// Shows is how much of a call's arguments the last event shows, where it puts a question.
-	Shows Shows
+	Shows store.Shows
 	// Covered are the JSON pointers of the arguments that it states by count and digest, as a reviewed
 	// definition may have it.
 	Covered []string
@@ -47,7 +48,7 @@ type Notification struct {
 	// Call, Tool and Args are set when the note is about a call. Args are its
 	// resolved arguments, without secrets; none where they cannot be read any more.
 	Call turn.Call
-	Tool Tool
+	Tool store.Tool
 	Args jsontext.Value
 	// Comment are the agent's own words about the call.
 	Comment string
@@ -106,3 +107,16 @@ const (
 	// NoteRulesMended: it can be read again, and counts.
 	NoteRulesMended turn.NoteKind = "rules.mended"
 )
+
+// endImported makes the events that end the session of a turn that was open where it was imported from, as a
+// turn's end is told anywhere: what was open is closed, and what may have happened is said.
+func (k *Kernel) endImported(rec store.Record) ([]store.Event, error) {
+	now := k.o.Clock.timestamp().Wall
+	told, err := k.o.Narrator.Narrate(rec.Narration, Notification{
+		Note: turn.Note{Kind: turn.NoteEnded, Detail: string(utp.CodeOutcomeUnknown)}, At: now, Rand: k.o.Rand, Turn: rec.State, Request: rec.Request,
+	})
+	for i := range told.Events {
+		told.Events[i].Session, told.Events[i].At = rec.State.Session, now
+	}
+	return told.Events, err
+}

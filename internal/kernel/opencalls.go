@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -68,7 +69,7 @@ func (s *step) checkOpenCalls(n int) error {
 	agent, most, now := s.rec.State.Agent, s.k.o.OpenCalls, s.now.SinceBoot
 	taken, known := s.k.openCalls.reserve(agent, n, most, now)
 	if !known {
-		kept, err := s.tx.Auxiliary(AuxiliaryFilter{OpenCalls: agent, OpenCallsLimit: most + 1})
+		kept, err := s.tx.Auxiliary(store.AuxiliaryFilter{OpenCalls: agent, OpenCallsLimit: most + 1})
 		if err != nil {
 			return err
 		}

@@ -12,7 +12,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/admin"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/utp"
@@ -49,9 +50,9 @@ func TestOperatorReadsTurn(t *testing.T) {
 }
 
 // save writes a step beside the kernel.
-func (w *world) save(b kernel.Batch) {
+func (w *world) save(b store.Batch) {
 	w.t.Helper()
-	if err := w.now.store.Update(w.ctx, func(tx kernel.Tx) error { return tx.Save(b) }); err != nil {
+	if err := w.now.store.Update(w.ctx, func(tx store.Tx) error { return tx.Save(b) }); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -70,10 +71,10 @@ func TestDeadRetryIsANewCall(t *testing.T) {
 		a := w.begin()
 		w.accepts()
 		w.reaches(a.Turn, turn.Dispatched)
-		letter := kernel.Outgoing{Session: a.Session, Subject: "x", Payload: []byte("old"), Call: w.last(a.Turn).ID}
-		b := kernel.Batch{Outbox: []kernel.Outgoing{letter}}
+		letter := store.Outgoing{Session: a.Session, Subject: "x", Payload: []byte("old"), Call: w.last(a.Turn).ID}
+		b := store.Batch{Outbox: []store.Outgoing{letter}}
 		w.save(b)
-		w.save(kernel.Batch{Dead: []kernel.DeadLetter{{ID: b.Outbox[0].ID, Reason: "restored"}}})
+		w.save(store.Batch{Dead: []store.DeadLetter{{ID: b.Outbox[0].ID, Reason: "restored"}}})
 		list, err := operate[api.DeadAnswer](w, api.OpDead, api.DeadRequest{})
 		if err != nil || len(list.Dead) != 1 || list.Dead[0].Tool != burn || list.Dead[0].Reason != "restored" || len(list.Dead[0].Payload) != 0 {
 			t.Fatalf("the letters are %+v, %v", list, err)
@@ -146,7 +147,7 @@ func TestContentGoesByItself(t *testing.T) {
 	}
 	inWorld(t, func(w *world) {
 		w.unjudged = true
-		w.retention = kernel.Retention{Content: 2 * time.Hour, Receipts: 4 * time.Hour, OnErased: func(calls []string) {
+		w.retention = admin.Retention{Content: 2 * time.Hour, Receipts: 4 * time.Hour, OnErased: func(calls []string) {
 			mu.Lock()
 			defer mu.Unlock()
 			gone = append(gone, calls...)

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -18,10 +19,10 @@ import (
 // speaks for the agent now is its holder.
 func (k *Kernel) openOutside(ctx context.Context, from Caller, q api.OpenRequest) (api.OpenAnswer, error) {
 	if q.Idle < 0 || q.Idle > api.MaxIdle {
-		return api.OpenAnswer{}, NewFault(utp.CodeBadRequest, fmt.Sprintf("idle_seconds is %d; it is 1 to %d, or 0 for an hour", q.Idle, api.MaxIdle))
+		return api.OpenAnswer{}, api.NewFault(utp.CodeBadRequest, fmt.Sprintf("idle_seconds is %d; it is 1 to %d, or 0 for an hour", q.Idle, api.MaxIdle))
 	}
-	if len(q.Holder) > MaxName {
-		return api.OpenAnswer{}, NewFault(utp.CodeBadRequest, "the holder's name has more than 128 bytes")
+	if len(q.Holder) > store.MaxName {
+		return api.OpenAnswer{}, api.NewFault(utp.CodeBadRequest, "the holder's name has more than 128 bytes")
 	}
 	begin := api.EnqueueRequest{
 		Agent: q.Agent, Owner: q.Owner, Request: q.Request, Label: q.Label, Answer: q.Answer, Args: []byte("{}"), Key: q.Key,
@@ -54,7 +55,7 @@ func (k *Kernel) openOutside(ctx context.Context, from Caller, q api.OpenRequest
 
 // stepOutside steps an outside turn of the agent, never another's. [errUnchanged] of fn is not an error.
 func (k *Kernel) stepOutside(ctx context.Context, q api.OutsideRequest, fn func(*step) error) error {
-	err := k.attempt(ctx, TurnRef{Session: q.Session}, func(s *step) error {
+	err := k.attempt(ctx, store.TurnRef{Session: q.Session}, func(s *step) error {
 		if err := mine(s.rec, q); err != nil {
 			return err
 		}
@@ -63,13 +64,13 @@ func (k *Kernel) stepOutside(ctx context.Context, q api.OutsideRequest, fn func(
 	if errors.Is(err, errUnchanged) {
 		return nil
 	}
-	return ProtocolError(err)
+	return store.ProtocolError(err)
 }
 
 // mine says why the turn is not an outside one of the agent. What is another's is not there.
-func mine(rec Record, q api.OutsideRequest) error {
+func mine(rec store.Record, q api.OutsideRequest) error {
 	if !rec.State.Outside || rec.State.Agent != q.Agent || q.Agent == "" {
-		return ErrNotFound
+		return store.ErrNotFound
 	}
 	return nil
 }
@@ -93,16 +94,16 @@ func (k *Kernel) invoke(ctx context.Context, _ Caller, q api.InvokeRequest) (a a
 func checkInvoke(q api.InvokeRequest) error {
 	switch {
 	case q.AwaitMS < 0 || q.AwaitMS > api.MaxAwaitMS:
-		return NewFault(utp.CodeBadRequest, fmt.Sprintf("await_ms is %d; it is 0 to %d", q.AwaitMS, api.MaxAwaitMS))
-	case len(q.HostCall) > MaxName:
-		return NewFault(utp.CodeBadRequest, "the host's own id of the call has more than 128 bytes")
+		return api.NewFault(utp.CodeBadRequest, fmt.Sprintf("await_ms is %d; it is 0 to %d", q.AwaitMS, api.MaxAwaitMS))
+	case len(q.HostCall) > store.MaxName:
+		return api.NewFault(utp.CodeBadRequest, "the host's own id of the call has more than 128 bytes")
 	case (q.Question != nil) == (q.Tool != ""):
-		return NewFault(utp.CodeBadRequest, "a request names a tool, or asks the person a question; this one does both or neither")
+		return api.NewFault(utp.CodeBadRequest, "a request names a tool, or asks the person a question; this one does both or neither")
 	case q.Permission && !hostTool(q.Tool):
-		return NewFault(utp.CodeBadRequest, "a permission names the agent's own tool by 1 to 100 of the characters A-Z a-z 0-9 _ . : / -")
+		return api.NewFault(utp.CodeBadRequest, "a permission names the agent's own tool by 1 to 100 of the characters A-Z a-z 0-9 _ . : / -")
 	}
 	if err := api.CheckKey(q.Key); err != nil {
-		return NewFault(utp.CodeBadRequest, err.Error())
+		return api.NewFault(utp.CodeBadRequest, err.Error())
 	}
 	return nil
 }
@@ -126,30 +127,30 @@ type invoked struct {
 	args     jsontext.Value
 	missing  bool   // the blob of the arguments is not there
 	identity string // the digest of what is asked for, as it was written
-	key      RequestKey
+	key      store.RequestKey
 }
 
 // readInvocation reads what a request asks for.
 func (s *step) readInvocation(q api.InvokeRequest) (invoked, error) {
 	w := invoked{InvokeRequest: q}
-	args, err := ReadBody(s.tx, q.Args)
-	if w.missing = errors.Is(err, ErrNotFound); err != nil && !w.missing {
+	args, err := store.ReadBody(s.tx, q.Args)
+	if w.missing = errors.Is(err, store.ErrNotFound); err != nil && !w.missing {
 		return w, err
 	}
 	w.args = args
 	asked, err := json.Marshal(q.Question, json.Deterministic(true))
 	if err != nil {
-		return w, Unexpected("a question", err)
+		return w, store.Unexpected("a question", err)
 	}
 	kind := "call"
 	if q.Permission {
 		kind = "permission"
 	}
-	w.identity = sha256Hex([]byte(kind + "\n" + q.Tool + "\n" + sha256Hex(args) + "\n" + string(asked)))
+	w.identity = store.SHA256Hex([]byte(kind + "\n" + q.Tool + "\n" + store.SHA256Hex(args) + "\n" + string(asked)))
 	if q.Key != "" {
 		st := s.rec.State
-		w.key = RequestKey{
-			Principal: st.Session, Key: sha256Hex([]byte(st.Project + "\n" + q.Key)), Digest: w.identity, Turn: st.Turn, Session: st.Session, At: s.now.Wall,
+		w.key = store.RequestKey{
+			Principal: st.Session, Key: store.SHA256Hex([]byte(st.Project + "\n" + q.Key)), Digest: w.identity, Turn: st.Turn, Session: st.Session, At: s.now.Wall,
 		}
 	}
 	return w, nil
@@ -168,9 +169,9 @@ func (s *step) invoke(w invoked) (api.CallStatus, error) {
 	}
 	if st := s.rec.State; st.Status == turn.Ended {
 		if st.Stop != nil && !st.Stop.System {
-			return api.CallStatus{}, NewFault(utp.CodeStopped, "a person has stopped the session; nothing more is done in it")
+			return api.CallStatus{}, api.NewFault(utp.CodeStopped, "a person has stopped the session; nothing more is done in it")
 		}
-		return api.CallStatus{}, NewFault(utp.CodeTurnEnded, "the session has ended; open another one")
+		return api.CallStatus{}, api.NewFault(utp.CodeTurnEnded, "the session has ended; open another one")
 	}
 	if !s.k.active(s.rec.State.Turn) {
 		return api.CallStatus{}, errSuspended()
@@ -195,14 +196,14 @@ func (s *step) invoke(w invoked) (api.CallStatus, error) {
 // joined is the call that the same request has asked for before; "" is none.
 func (s *step) joined(w invoked) (string, error) {
 	if w.Key != "" {
-		b, err := s.tx.Auxiliary(AuxiliaryFilter{KeyOf: w.key.Principal, Key: w.key.Key})
+		b, err := s.tx.Auxiliary(store.AuxiliaryFilter{KeyOf: w.key.Principal, Key: w.key.Key})
 		switch before := b.Key; {
 		case err != nil:
 			return "", err
-		case before.Call == "" || !before.At.After(w.key.At.Add(-KeyLife)):
+		case before.Call == "" || !before.At.After(w.key.At.Add(-store.KeyLife)):
 			return "", nil
 		case before.Digest != w.identity:
-			return "", NewFault(utp.CodeConflict, "this idempotency key came with another request in this session; nothing was done; use a new key for a new call")
+			return "", api.NewFault(utp.CodeConflict, "this idempotency key came with another request in this session; nothing was done; use a new key for a new call")
 		default:
 			return before.Call, nil
 		}
@@ -276,11 +277,11 @@ func (s *step) latest(id string) (turn.Call, bool) {
 // await keeps a request for a call open, or ends it, and tells how the call stands.
 func (k *Kernel) await(ctx context.Context, _ Caller, q api.AwaitRequest) (a api.CallStatus, err error) {
 	if q.AwaitMS < 0 || q.AwaitMS > api.MaxAwaitMS {
-		return a, NewFault(utp.CodeBadRequest, fmt.Sprintf("await_ms is %d; it is 0 to %d", q.AwaitMS, api.MaxAwaitMS))
+		return a, api.NewFault(utp.CodeBadRequest, fmt.Sprintf("await_ms is %d; it is 0 to %d", q.AwaitMS, api.MaxAwaitMS))
 	}
 	a, changes, err := k.stands(ctx, q)
 	if err != nil || !changes {
-		return a, ProtocolError(err)
+		return a, store.ProtocolError(err)
 	}
 	err = k.stepOutside(ctx, q.OutsideRequest, func(s *step) error {
 		c, live := s.latest(q.Call)
@@ -308,8 +309,8 @@ func (k *Kernel) await(ctx context.Context, _ Caller, q api.AwaitRequest) (a api
 
 // stands tells how a call stands, and whether the request changes anything.
 func (k *Kernel) stands(ctx context.Context, q api.AwaitRequest) (a api.CallStatus, changes bool, err error) {
-	err = k.o.Store.View(ctx, func(tx Tx) error {
-		rec, err := tx.Turn(TurnRef{Session: q.Session})
+	err = k.o.Store.View(ctx, func(tx store.Tx) error {
+		rec, err := tx.Turn(store.TurnRef{Session: q.Session})
 		if err == nil {
 			err = mine(rec, q.OutsideRequest)
 		}
@@ -340,14 +341,14 @@ func (k *Kernel) reportOutside(ctx context.Context, _ Caller, q api.AgentReportR
 	}
 	switch {
 	case said != 1:
-		return struct{}{}, NewFault(utp.CodeBadRequest, fmt.Sprintf("found %d of text, progress, doing and observed; one request tells one of them", said))
+		return struct{}{}, api.NewFault(utp.CodeBadRequest, fmt.Sprintf("found %d of text, progress, doing and observed; one request tells one of them", said))
 	case len(q.Text) > api.AgentTextLimit || len(q.Doing) > api.MaxReported || len(q.Observed) > api.MaxReported:
-		return struct{}{}, NewFault(utp.CodeTooLarge, fmt.Sprintf("a piece of text may have %d bytes, and what the agent does or has done %d", api.AgentTextLimit, api.MaxReported))
+		return struct{}{}, api.NewFault(utp.CodeTooLarge, fmt.Sprintf("a piece of text may have %d bytes, and what the agent does or has done %d", api.AgentTextLimit, api.MaxReported))
 	case q.Progress < 0 || q.Progress > 100:
-		return struct{}{}, NewFault(utp.CodeBadRequest, "progress is a share of the whole work, from 0 to 100 percent")
+		return struct{}{}, api.NewFault(utp.CodeBadRequest, "progress is a share of the whole work, from 0 to 100 percent")
 	}
 	if err := api.CheckKey(q.Key); err != nil {
-		return struct{}{}, NewFault(utp.CodeBadRequest, err.Error())
+		return struct{}{}, api.NewFault(utp.CodeBadRequest, err.Error())
 	}
 	in.Percent = q.Progress
 	return struct{}{}, k.stepOutside(ctx, q.OutsideRequest, func(s *step) error {
@@ -371,7 +372,7 @@ func (k *Kernel) closeOutside(ctx context.Context, _ Caller, q api.CloseRequest)
 			return errUnchanged
 		}
 		if d.Handoff != nil && st.Status == turn.Suspended {
-			return NewFault(utp.CodeConflict, "calls of the session have not ended; wait for their results, then hand over")
+			return api.NewFault(utp.CodeConflict, "calls of the session have not ended; wait for their results, then hand over")
 		}
 		end, err := s.endOf(d)
 		if err != nil {
@@ -393,8 +394,8 @@ func (k *Kernel) closeOutside(ctx context.Context, _ Caller, q api.CloseRequest)
 func (k *Kernel) offered(ctx context.Context, _ Caller, q api.OfferedRequest) (api.OfferedAnswer, error) {
 	const page = 100
 	a := api.OfferedAnswer{Tools: []api.OfferedTool{}}
-	err := k.o.Store.View(ctx, func(tx Tx) error {
-		tools, err := tx.Tools(ToolFilter{After: q.After, Limit: page})
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+		tools, err := tx.Tools(store.ToolFilter{After: q.After, Limit: page})
 		if err != nil {
 			return err
 		}
@@ -402,7 +403,7 @@ func (k *Kernel) offered(ctx context.Context, _ Caller, q api.OfferedRequest) (a
 		for _, t := range tools {
 			judged := terms(t, k.o.Policy.Decide(q.Agent, t))
 			d := t.Definition
-			if room -= len(d.Parameters) + len(d.Description) + MaxName; room < 0 && a.Next != "" {
+			if room -= len(d.Parameters) + len(d.Description) + store.MaxName; room < 0 && a.Next != "" {
 				return nil
 			}
 			a.Next = d.Tool

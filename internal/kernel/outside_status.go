@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -40,9 +41,9 @@ func (s *step) callStatus(id string) (api.CallStatus, error) {
 	}
 	card, err := s.card(o.Card)
 	if err != nil {
-		return a, AsDamage(err)
+		return a, store.AsDamage(err)
 	}
-	r, err := resultOn(card, ResultRow{Key: c.Key, Call: id, Tool: c.Tool, Card: o.Card})
+	r, err := resultOn(card, store.ResultRow{Key: c.Key, Call: id, Tool: c.Tool, Card: o.Card})
 	if err != nil {
 		return a, err
 	}
@@ -69,12 +70,12 @@ func callState(s turn.CallState) string {
 // endedCall reads a call that the turn has let go of, or the one that stands for it.
 func (s *step) endedCall(id string) (turn.Call, error) {
 	for {
-		b, err := s.tx.Auxiliary(AuxiliaryFilter{Calls: s.rec.State.Turn, Call: id, CallsLimit: 1})
+		b, err := s.tx.Auxiliary(store.AuxiliaryFilter{Calls: s.rec.State.Turn, Call: id, CallsLimit: 1})
 		if err != nil {
 			return turn.Call{}, err
 		}
 		if len(b.Calls) == 0 {
-			return turn.Call{}, ErrNotFound
+			return turn.Call{}, store.ErrNotFound
 		}
 		c := b.Calls[0]
 		if c.ReplacedBy == "" {
@@ -111,9 +112,9 @@ func (s *step) permission(w invoked, stepID string) (turn.Call, error) {
 		Tool  string `json:"tool"`
 	}{s.rec.State.Agent, w.Tool}, json.Deterministic(true))
 	if err != nil {
-		return c, Unexpected("a permission", err)
+		return c, store.Unexpected("a permission", err)
 	}
-	c.Definition = sha256Hex(definition)
+	c.Definition = store.SHA256Hex(definition)
 	if err := s.saveCallCard(c, "", resolved{args: w.args}); err != nil {
 		return c, err
 	}
@@ -124,7 +125,7 @@ func (s *step) permission(w invoked, stepID string) (turn.Call, error) {
 // permissionRuling is what the policy, as it stands now, says of a tool of the agent's own. It counts as one that can be undone, so that
 // a rule may leave it to the agent's own rules.
 func (s *step) permissionRuling(tool string) Ruling {
-	return s.k.o.Policy.Decide(s.rec.State.Agent, Tool{Definition: utp.Definition{Tool: tool}, Reviewed: true, Class: utp.Reversible, Risk: utp.RiskHigh})
+	return s.k.o.Policy.Decide(s.rec.State.Agent, store.Tool{Definition: utp.Definition{Tool: tool}, Reviewed: true, Class: utp.Reversible, Risk: utp.RiskHigh})
 }
 
 // forbidPermission withdraws the question about a tool of the agent's own that the policy forbids by now. It reports whether that is so.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -25,7 +26,7 @@ const (
 // to see to. Of a turn that is not driven here only a no is taken.
 func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	var a api.ReplyAnswer
-	err := k.step(ctx, refOf(r), func(s *step) error {
+	err := k.step(ctx, store.RefOf(r), func(s *step) error {
 		q := s.named(r)
 		if q == nil {
 			return s.unnamed(from, r)
@@ -113,13 +114,13 @@ func (s *step) checkAnswer(call turn.Call, q consent.Question, judged consent.St
 // word stands for. It may come twice or late.
 func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	var a api.ReplyAnswer
-	err := k.attempt(ctx, refOf(r), func(s *step) error {
+	err := k.attempt(ctx, store.RefOf(r), func(s *step) error {
 		q := s.named(r)
 		if q == nil {
 			return s.unnamed(from, r)
 		}
 		if q.Again && r.Token == "" {
-			return NewFault(utp.CodeConflict, fmt.Sprintf("question %d has been asked more than once; which yes was told of is named by its token; nothing was changed", q.Number))
+			return api.NewFault(utp.CodeConflict, fmt.Sprintf("question %d has been asked more than once; which yes was told of is named by its token; nothing was changed", q.Number))
 		}
 		call, _ := s.rec.State.FindQuestion(q.Number)
 		a = api.ReplyAnswer{Question: q.Number, Resolution: "noticed"}
@@ -127,7 +128,7 @@ func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (
 			return errUnchanged
 		}
 		if c := call.Consent; c == nil || c.By != r.By || c.Credential != r.Credential || c.Surface != r.Surface {
-			return NewFault(utp.CodeConflict, "that surface has not accepted the question; nothing was changed")
+			return api.NewFault(utp.CodeConflict, "that surface has not accepted the question; nothing was changed")
 		}
 		if call.State != turn.Accepted || call.Noticed() { // by the answer, and again by the stream
 			return errUnchanged
@@ -137,7 +138,7 @@ func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (
 	if errors.Is(err, errUnchanged) {
 		return a, nil
 	}
-	return a, ProtocolError(err)
+	return a, store.ProtocolError(err)
 }
 
 // preferredUndo is how long somebody wishes to be able to take a yes back; 0 means no wish.
@@ -145,7 +146,7 @@ func (s *step) preferredUndo(person string) (time.Duration, error) {
 	if person == "" {
 		return 0, nil
 	}
-	b, err := s.tx.Auxiliary(AuxiliaryFilter{Preferences: person})
+	b, err := s.tx.Auxiliary(store.AuxiliaryFilter{Preferences: person})
 	return seconds(api.Preferred(b.Preferences.UndoSeconds)), err
 }
 
@@ -157,23 +158,12 @@ func (s *step) mayApprove(person, credential string) bool {
 }
 
 func noApprover() error {
-	return NewFault(utp.CodeAuthFailed, "who asks for a call never approves it, and only an approver does")
+	return api.NewFault(utp.CodeAuthFailed, "who asks for a call never approves it, and only an approver does")
 }
 
 // isUndo: a no after the yes is an undo (call protocol, step U).
 func isUndo(q consent.Question, r api.ReplyRequest) bool {
 	return q.Kind == consent.Confirmation && q.State == consent.Accepted && r.Decision == string(consent.Reject)
-}
-
-func refOf(r api.ReplyRequest) TurnRef {
-	switch {
-	case r.Token != "":
-		return TurnRef{Token: r.Token}
-	case r.Question != 0:
-		return TurnRef{Question: r.Question}
-	default:
-		return TurnRef{Session: r.Session}
-	}
 }
 
 // named finds the question that a reply is about.
@@ -210,7 +200,7 @@ func reply(q consent.Question, from Caller, r api.ReplyRequest, now turn.Timesta
 // extend asks the same question again with more time.
 func (k *Kernel) extend(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	var a api.ReplyAnswer
-	err := k.step(ctx, refOf(r), func(s *step) error {
+	err := k.step(ctx, store.RefOf(r), func(s *step) error {
 		q := s.named(r)
 		if q == nil {
 			return s.unnamed(from, r)
@@ -239,7 +229,7 @@ func (k *Kernel) extend(ctx context.Context, from Caller, r api.ReplyRequest) (a
 }
 
 func (k *Kernel) stop(ctx context.Context, _ Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
-	err := k.step(ctx, refOf(r), func(s *step) error {
+	err := k.step(ctx, store.RefOf(r), func(s *step) error {
 		if err := s.mismatch(r); err != nil {
 			return err
 		}
@@ -247,14 +237,14 @@ func (k *Kernel) stop(ctx context.Context, _ Caller, r api.ReplyRequest) (api.Re
 		if err := s.count(); err != nil {
 			return err
 		}
-		return s.stopTurn(turn.Stop{By: r.By, Surface: r.Surface, Reason: Clip(r.Reason, maxReason), System: r.By == ""})
+		return s.stopTurn(turn.Stop{By: r.By, Surface: r.Surface, Reason: store.Clip(r.Reason, maxReason), System: r.By == ""})
 	})
 	return api.ReplyAnswer{Resolution: "stopped"}, err
 }
 
 func (k *Kernel) undo(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	a := api.ReplyAnswer{Resolution: "stopped"}
-	err := k.step(ctx, refOf(r), func(s *step) error {
+	err := k.step(ctx, store.RefOf(r), func(s *step) error {
 		q := s.named(r)
 		if q == nil {
 			return s.unnamed(from, r)
@@ -273,7 +263,7 @@ func (k *Kernel) undo(ctx context.Context, from Caller, r api.ReplyRequest) (api
 // rather than waits, its open questions and
 // those that follow get their default at once (C-66).
 func (k *Kernel) absent(ctx context.Context, _ Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
-	err := k.step(ctx, TurnRef{Session: r.Session}, func(s *step) error {
+	err := k.step(ctx, store.TurnRef{Session: r.Session}, func(s *step) error {
 		s.rec.Absent = true
 		return s.decideUnanswered()
 	})
@@ -281,11 +271,11 @@ func (k *Kernel) absent(ctx context.Context, _ Caller, r api.ReplyRequest) (api.
 }
 
 // Turn reads a turn as the ledger has it.
-func (k *Kernel) Turn(ctx context.Context, id string) (Record, error) {
-	var rec Record
-	err := k.o.Store.View(ctx, func(tx Tx) (err error) {
-		rec, err = tx.Turn(TurnRef{Turn: id})
+func (k *Kernel) Turn(ctx context.Context, id string) (store.Record, error) {
+	var rec store.Record
+	err := k.o.Store.View(ctx, func(tx store.Tx) (err error) {
+		rec, err = tx.Turn(store.TurnRef{Turn: id})
 		return err
 	})
-	return rec, ProtocolError(err)
+	return rec, store.ProtocolError(err)
 }

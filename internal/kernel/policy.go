@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -112,7 +112,7 @@ func (r Rule) check(n int) error {
 
 // CheckTools is the check at load that needs the registry: allowing an irreversible
 // tool is an error.
-func (r *Rules) CheckTools(tools []Tool) error {
+func (r *Rules) CheckTools(tools []store.Tool) error {
 	for _, t := range tools {
 		if t.EffectiveClass() != utp.Irreversible {
 			continue
@@ -133,7 +133,7 @@ func (r *Rules) CheckTools(tools []Tool) error {
 }
 
 // Decide implements [Policy].
-func (r *Rules) Decide(agent string, t Tool) Ruling {
+func (r *Rules) Decide(agent string, t store.Tool) Ruling {
 	if rule, found := r.match(agent, t.Definition.Tool); found {
 		return Ruling{
 			Rule: rule.canonical(), Decision: rule.Decide, Answer: rule.Timeout, StartWithin: rule.StartWithin, Undo: rule.Undo,
@@ -151,13 +151,13 @@ func (r *Rules) Decide(agent string, t Tool) Ruling {
 }
 
 // terms are what a ruling comes to for a call of the tool.
-func terms(t Tool, r Ruling) turn.Terms {
+func terms(t store.Tool, r Ruling) turn.Terms {
 	return turn.Terms{Decision: decision(t, r), Limits: limits(t, r)}
 }
 
 // Strictest is what two rulings on one tool come to where neither may be left out: the stricter
 // of both, and where each is the stricter in something, what is stricter in either.
-func Strictest(t Tool, a, b Ruling) Ruling {
+func Strictest(t store.Tool, a, b Ruling) Ruling {
 	first, second := terms(t, a), terms(t, b)
 	switch {
 	case !second.StricterThan(first):
@@ -191,21 +191,4 @@ func cutStar(pattern string) (string, bool) {
 		return pattern[:n-1], true
 	}
 	return pattern, false
-}
-
-// EffectiveClass is the class that counts: what an operator reviewed, raised by what
-// the tool says of itself, if anything; irreversible until somebody has looked.
-func (t Tool) EffectiveClass() utp.Class {
-	if !t.Reviewed {
-		return utp.Irreversible
-	}
-	return t.Class.Raise(cmp.Or(t.Definition.Class, utp.Read))
-}
-
-// EffectiveRisk is the risk that counts, likewise; high until somebody has looked.
-func (t Tool) EffectiveRisk() utp.Risk {
-	if !t.Reviewed {
-		return utp.RiskHigh
-	}
-	return t.Risk.Raise(cmp.Or(t.Definition.Risk, utp.RiskLow))
 }

@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
-func policyTool(name string, class utp.Class) kernel.Tool {
-	return kernel.Tool{Definition: utp.Definition{Tool: name, Class: class, Risk: utp.RiskLow}, Reviewed: true, Class: class, Risk: utp.RiskLow}
+func policyTool(name string, class utp.Class) store.Tool {
+	return store.Tool{Definition: utp.Definition{Tool: name, Class: class, Risk: utp.RiskLow}, Reviewed: true, Class: class, Risk: utp.RiskLow}
 }
 
 // TestRulesByAgent: a rule that names an agent holds for that one only, the first match decides,
@@ -48,7 +49,7 @@ func TestRulesByAgent(t *testing.T) {
 // refused like any other, unless an earlier one decides for every agent.
 func TestNoAgentMayDoWhatCannotBeUndone(t *testing.T) {
 	t.Parallel()
-	burns := []kernel.Tool{policyTool("burn", utp.Irreversible)}
+	burns := []store.Tool{policyTool("burn", utp.Irreversible)}
 	ask, one := kernel.Rule{Tool: "burn", Decide: turn.Ask}, kernel.Rule{Agent: "tidy", Tool: "b*", Decide: turn.Allow}
 	for _, tt := range []struct {
 		name  string

@@ -8,12 +8,13 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
-func reviewed(name string, class utp.Class, risk utp.Risk) kernel.Tool {
-	return kernel.Tool{Definition: utp.Definition{Tool: name, Class: utp.Read, Risk: utp.RiskLow}, Reviewed: true, Class: class, Risk: risk}
+func reviewed(name string, class utp.Class, risk utp.Risk) store.Tool {
+	return store.Tool{Definition: utp.Definition{Tool: name, Class: utp.Read, Risk: utp.RiskLow}, Reviewed: true, Class: class, Risk: risk}
 }
 
 // TestPolicyDecides: the first rule that fits, and without one: reads and what is
@@ -33,7 +34,7 @@ func TestPolicyDecides(t *testing.T) {
 	tests := []struct {
 		name  string
 		rules []kernel.Rule
-		tool  kernel.Tool
+		tool  store.Tool
 		want  kernel.Ruling
 	}{
 		{"by name", rules, reviewed("files.delete", utp.Read, utp.RiskLow), kernel.Ruling{Decision: turn.Deny}},
@@ -94,7 +95,7 @@ func TestPolicyRefused(t *testing.T) {
 	if _, err := kernel.NewRules(bounds); err != nil {
 		t.Errorf("times within their bounds: %v", err)
 	}
-	tools := []kernel.Tool{reviewed("mail", utp.Irreversible, utp.RiskLow), reviewed("look", utp.Read, utp.RiskLow)}
+	tools := []store.Tool{reviewed("mail", utp.Irreversible, utp.RiskLow), reviewed("look", utp.Read, utp.RiskLow)}
 	for name, tt := range map[string]struct {
 		rules []kernel.Rule
 		ok    bool
@@ -119,7 +120,7 @@ func TestPolicyRefused(t *testing.T) {
 func TestRuleApplied(t *testing.T) {
 	t.Parallel()
 	scan := reviewed("files.scan", utp.Idempotent, utp.RiskLow)
-	applied := func(t *testing.T, tool kernel.Tool, rules ...kernel.Rule) string {
+	applied := func(t *testing.T, tool store.Tool, rules ...kernel.Rule) string {
 		t.Helper()
 		p, err := kernel.NewRules(rules)
 		if err != nil {
@@ -134,7 +135,7 @@ func TestRuleApplied(t *testing.T) {
 	other := kernel.Rule{Tool: "mail", Decide: turn.Deny}
 	for _, tt := range []struct {
 		name string
-		tool kernel.Tool
+		tool store.Tool
 		all  []kernel.Rule
 		want string
 	}{
@@ -242,7 +243,7 @@ func ExampleRules() {
 	})
 	fmt.Println(err)
 	for _, name := range []string{"files.scan", "files.delete", "mail.send"} {
-		t := kernel.Tool{Definition: utp.Definition{Tool: name, Class: utp.Idempotent, Risk: utp.RiskLow}, Reviewed: true, Class: utp.Idempotent, Risk: utp.RiskLow}
+		t := store.Tool{Definition: utp.Definition{Tool: name, Class: utp.Idempotent, Risk: utp.RiskLow}, Reviewed: true, Class: utp.Idempotent, Risk: utp.RiskLow}
 		fmt.Println(name, policy.Decide("tidy", t).Decision)
 	}
 	// Output:

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // TestPortSize holds the port of the ledger to what its implementers were promised: a
@@ -15,8 +15,8 @@ func TestPortSize(t *testing.T) {
 		port reflect.Type
 		most int
 	}{
-		{reflect.TypeFor[kernel.Store](), 3},
-		{reflect.TypeFor[kernel.Tx](), 12},
+		{reflect.TypeFor[store.Ledger](), 3},
+		{reflect.TypeFor[store.Tx](), 12},
 	} {
 		if n := tt.port.NumMethod(); n > tt.most {
 			t.Errorf("%v has %d methods; want at most %d: read more by a filter, or write more by the batch", tt.port, n, tt.most)

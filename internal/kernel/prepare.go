@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -31,13 +32,13 @@ func (s *step) prepare(w api.ToolCall, stepID string) (turn.Call, error) {
 	if w.Question != nil || w.Tool == utp.SubmitResult {
 		return s.personCall(w, stepID)
 	}
-	args, err := ReadBody(s.tx, w.Args)
-	missing := errors.Is(err, ErrNotFound)
+	args, err := store.ReadBody(s.tx, w.Args)
+	missing := errors.Is(err, store.ErrNotFound)
 	if err != nil && !missing {
 		return turn.Call{}, err
 	}
 	if s.read += len(args); s.read > api.BlobLimit { // in this one transaction, which others wait for
-		return turn.Call{}, NewFault(utp.CodeTooLarge, "the arguments of a step may have 64 MiB together; ask for its calls in several steps")
+		return turn.Call{}, api.NewFault(utp.CodeTooLarge, "the arguments of a step may have 64 MiB together; ask for its calls in several steps")
 	}
 	return s.make(callRequest{
 		key: w.Key, step: stepID, tool: w.Tool, comment: w.Comment, args: args, missing: missing, from: w.From, to: w.To,
@@ -51,9 +52,9 @@ func (s *step) make(w callRequest) (turn.Call, error) {
 	if err != nil {
 		return c, err
 	}
-	tool, err := ReadTool(s.tx, w.tool)
+	tool, err := store.ReadTool(s.tx, w.tool)
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		return s.invalid(c, w.args, utp.CodeUnknownTool, "the registry has no tool "+w.tool)
 	case err != nil:
 		return c, err
@@ -66,13 +67,13 @@ func (s *step) unresolved(w callRequest) (turn.Call, error) {
 	id, err := s.k.id(s.now.Wall)
 	return turn.Call{
 		ID: "tc_" + id, Card: "card_" + id, Key: w.key, Step: w.step, Tool: w.tool,
-		Comment: Clip(w.comment, maxComment), Range: [2]float64{w.from, w.to}, Replaces: w.replaces, State: turn.Requested,
+		Comment: store.Clip(w.comment, maxComment), Range: [2]float64{w.from, w.to}, Replaces: w.replaces, State: turn.Requested,
 		Class: utp.Irreversible, Risk: utp.RiskHigh,
 	}, err
 }
 
 // judge fills in what the registry and the policy say of the call.
-func (s *step) judge(c turn.Call, tool Tool, w callRequest) (turn.Call, error) {
+func (s *step) judge(c turn.Call, tool store.Tool, w callRequest) (turn.Call, error) {
 	d := tool.Definition
 	c.After = d.AfterExecution
 	c.Definition, c.Class, c.Risk = tool.Digest, tool.EffectiveClass(), tool.EffectiveRisk()
@@ -149,7 +150,7 @@ type options struct {
 
 // limits are the times of a call: a reviewed tool's own, and over them the policy's. A
 // definition that nobody has looked at gets the defaults.
-func limits(t Tool, r Ruling) turn.Limits {
+func limits(t store.Tool, r Ruling) turn.Limits {
 	var o options
 	if raw := t.Definition.Options; len(raw) > 0 && json.Unmarshal(raw, &o) != nil {
 		o = options{} // the defaults are the cautious values
@@ -187,7 +188,7 @@ func seconds(n int) time.Duration {
 func (s *step) replace(id string) error {
 	old, _ := s.rec.State.Find(id)
 	args, err := s.givenArguments(old)
-	missing := errors.Is(err, ErrDamaged)
+	missing := errors.Is(err, store.ErrDamaged)
 	if err != nil && !missing {
 		return err
 	}
@@ -217,15 +218,15 @@ func sameWork(a, b turn.Call) bool {
 func (s *step) check(c turn.Call) (turn.Check, error) {
 	out := turn.Check{Call: c.ID}
 	args, err := s.args(c)
-	if errors.Is(err, ErrDamaged) {
+	if errors.Is(err, store.ErrDamaged) {
 		out.Reason = "arguments"
 		return out, nil
 	}
 	if err != nil {
 		return out, err
 	}
-	tool, err := ReadTool(s.tx, c.Tool)
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	tool, err := store.ReadTool(s.tx, c.Tool)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return out, err
 	}
 	secrets, err := s.secretsChanged(args)
@@ -265,6 +266,6 @@ func (s *step) check(c turn.Call) (turn.Check, error) {
 
 // judgedAs reports whether the tool is the one that the call was judged with, and counts as it
 // did then.
-func judgedAs(t Tool, c turn.Call) bool {
+func judgedAs(t store.Tool, c turn.Call) bool {
 	return t.Digest == c.Definition && t.EffectiveClass() == c.Class && t.EffectiveRisk() == c.Risk
 }

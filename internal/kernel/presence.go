@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -36,13 +37,13 @@ func (s *step) reportUnserved(e turn.Command, subject utp.Subject) error {
 }
 
 // toolUnserved reports that nobody would hear a call of the tool which is asked about now.
-func (s *step) toolUnserved(t Tool) bool {
+func (s *step) toolUnserved(t store.Tool) bool {
 	subject, err := s.target(t.Definition)
 	return err == nil && s.k.missing(subject)
 }
 
 // connected says whether a service of the tool is there; nil where nobody can tell.
-func (k *Kernel) connected(t Tool) *bool {
+func (k *Kernel) connected(t store.Tool) *bool {
 	subject, err := utp.RenderTarget(t.Definition.Target, utp.TargetValues{Project: k.o.Project, Channel: k.o.Channel, Agent: api.OperatorAgent})
 	if err != nil || k.o.Presence == nil {
 		return nil

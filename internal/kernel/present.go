@@ -3,10 +3,10 @@ package kernel
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -16,12 +16,12 @@ import (
 // twice, late or from several hubs: only the first about the live token counts.
 func (k *Kernel) present(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	if r.Token == "" {
-		return api.ReplyAnswer{}, NewFault(utp.CodeBadRequest, "which asking was shown is named by its token")
+		return api.ReplyAnswer{}, api.NewFault(utp.CodeBadRequest, "which asking was shown is named by its token")
 	}
 	var a api.ReplyAnswer
 	waits := false
-	err := k.o.Store.View(ctx, func(tx Tx) error {
-		rec, err := tx.Turn(TurnRef{Token: r.Token})
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+		rec, err := tx.Turn(store.TurnRef{Token: r.Token})
 		if err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ func (k *Kernel) present(ctx context.Context, from Caller, r api.ReplyRequest) (
 	if err != nil || !waits {
 		return a, err
 	}
-	err = k.step(ctx, TurnRef{Token: r.Token}, func(s *step) error {
+	err = k.step(ctx, store.TurnRef{Token: r.Token}, func(s *step) error {
 		if !k.active(s.rec.State.Turn) {
 			return errSuspended()
 		}
@@ -55,15 +55,6 @@ func (k *Kernel) present(ctx context.Context, from Caller, r api.ReplyRequest) (
 
 func shown(q consent.Question) api.ReplyAnswer {
 	return api.ReplyAnswer{Question: q.Number, Resolution: "shown", Deadline: q.Deadline()}
-}
-
-// QuestionByToken finds the open question whose live token this is.
-func (r Record) QuestionByToken(token string) *consent.Question {
-	i := slices.IndexFunc(r.Questions, func(q consent.Question) bool { return q.Token == token && q.State == consent.Open })
-	if i < 0 {
-		return nil
-	}
-	return &r.Questions[i]
 }
 
 // show starts the time of a question that nobody was known to have seen. One that was
@@ -127,12 +118,12 @@ func (s *step) await() error {
 
 // prefer keeps, or only tells, what a person wishes of the questions that are put to them.
 func (k *Kernel) prefer(ctx context.Context, _ Caller, q api.PreferRequest) (api.PreferAnswer, error) {
-	if q.Person == "" || len(q.Person) > MaxName {
-		return api.PreferAnswer{}, NewFault(utp.CodeBadRequest, "a wish is that of a person, named in at most 128 bytes")
+	if q.Person == "" || len(q.Person) > store.MaxName {
+		return api.PreferAnswer{}, api.NewFault(utp.CodeBadRequest, "a wish is that of a person, named in at most 128 bytes")
 	}
-	var wish Preferences
-	read := func(tx Tx) error {
-		b, err := tx.Auxiliary(AuxiliaryFilter{Preferences: q.Person})
+	var wish store.Preferences
+	read := func(tx store.Tx) error {
+		b, err := tx.Auxiliary(store.AuxiliaryFilter{Preferences: q.Person})
 		wish = b.Preferences
 		return err
 	}
@@ -140,15 +131,15 @@ func (k *Kernel) prefer(ctx context.Context, _ Caller, q api.PreferRequest) (api
 	if q.Preferences == (api.Preferences{}) {
 		err = k.o.Store.View(ctx, read)
 	} else {
-		err = k.update(ctx, func(tx Tx) error {
+		err = k.update(ctx, func(tx store.Tx) error {
 			if err := read(tx); err != nil {
 				return err
 			}
-			wish = Preferences{Person: q.Person, Preferences: wish.With(q.Preferences)}
+			wish = store.Preferences{Person: q.Person, Preferences: wish.With(q.Preferences)}
 			if err := wish.Check(); err != nil {
-				return NewFault(utp.CodeBadRequest, err.Error())
+				return api.NewFault(utp.CodeBadRequest, err.Error())
 			}
-			return tx.Save(Batch{Preferences: []Preferences{wish}})
+			return tx.Save(store.Batch{Preferences: []store.Preferences{wish}})
 		})
 	}
 	return api.PreferAnswer{Person: q.Person, Preferences: wish.Full()}, err

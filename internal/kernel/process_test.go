@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 	"github.com/earshot-dev/earshot/internal/narrate"
 	"github.com/earshot-dev/earshot/tool"
@@ -137,12 +138,12 @@ func (p *process) reached(point string) {
 // fuse is the process's way to its store.
 type fuse struct{ *process }
 
-func (f fuse) Update(ctx context.Context, fn func(kernel.Tx) error) error {
+func (f fuse) Update(ctx context.Context, fn func(store.Tx) error) error {
 	if f.dead.Load() {
 		return errDead
 	}
 	wrote, lost := false, func() {}
-	err := f.store.Update(ctx, func(tx kernel.Tx) error {
+	err := f.store.Update(ctx, func(tx store.Tx) error {
 		seen := &saves{Tx: f.seen(tx), counts: &f.counts}
 		err := fn(seen)
 		if wrote = seen.n > 0; err != nil {
@@ -152,9 +153,9 @@ func (f fuse) Update(ctx context.Context, fn func(kernel.Tx) error) error {
 		case f.dead.Load():
 			return errDead
 		case f.full.Load():
-			return kernel.ErrFull
+			return store.ErrFull
 		case wrote && f.once(&f.outrun, &lost):
-			return kernel.ErrConflict
+			return store.ErrConflict
 		}
 		return nil
 	})
@@ -184,20 +185,20 @@ func (p *process) once(hook, into *func()) bool {
 
 // saves counts what a transaction saves, and how often it counts calls.
 type saves struct {
-	kernel.Tx
+	store.Tx
 
 	n      int
 	counts *atomic.Int64
 }
 
-func (s *saves) Auxiliary(f kernel.AuxiliaryFilter) (kernel.Auxiliary, error) {
+func (s *saves) Auxiliary(f store.AuxiliaryFilter) (store.Auxiliary, error) {
 	if f.OpenCalls != "" {
 		s.counts.Add(1)
 	}
 	return s.Tx.Auxiliary(f)
 }
 
-func (s *saves) Save(b kernel.Batch) error {
+func (s *saves) Save(b store.Batch) error {
 	s.n++
 	return s.Tx.Save(b)
 }
@@ -210,14 +211,14 @@ func (f fuse) Scrub(ctx context.Context) error {
 	return f.store.Scrub(ctx)
 }
 
-func (f fuse) View(ctx context.Context, fn func(kernel.Tx) error) error {
+func (f fuse) View(ctx context.Context, fn func(store.Tx) error) error {
 	if f.dead.Load() {
 		return errDead
 	}
-	return f.store.View(ctx, func(tx kernel.Tx) error { return fn(f.seen(tx)) })
+	return f.store.View(ctx, func(tx store.Tx) error { return fn(f.seen(tx)) })
 }
 
-func (f fuse) seen(tx kernel.Tx) kernel.Tx {
+func (f fuse) seen(tx store.Tx) store.Tx {
 	if f.blind.Load() {
 		return uncounted{tx}
 	}
@@ -225,7 +226,7 @@ func (f fuse) seen(tx kernel.Tx) kernel.Tx {
 }
 
 // uncounted reads counters as before the commits of others that are under way.
-type uncounted struct{ kernel.Tx }
+type uncounted struct{ store.Tx }
 
 func (u uncounted) Count(counter string, add int64) (int64, error) {
 	if add == 0 {
@@ -337,10 +338,10 @@ func (w *world) judges() (kernel.Policy, error) {
 	return kernel.NewRules(w.rules)
 }
 
-func (p *process) open() []kernel.TurnRow {
-	var rows []kernel.TurnRow
-	err := p.store.View(context.Background(), func(tx kernel.Tx) (err error) {
-		rows, err = tx.Turns(kernel.TurnFilter{Open: true})
+func (p *process) open() []store.TurnRow {
+	var rows []store.TurnRow
+	err := p.store.View(context.Background(), func(tx store.Tx) (err error) {
+		rows, err = tx.Turns(store.TurnFilter{Open: true})
 		return err
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -40,7 +41,7 @@ func (s *step) cancelNotice(call string) error {
 	}
 	subject, err := utp.ToolEvent(st.Project, st.Channel, c.Target, utp.SuffixCancel)
 	if err != nil {
-		return Unexpected("the subject of a notice", err)
+		return store.Unexpected("the subject of a notice", err)
 	}
 	notice := utp.ToolCancel{Call: c.ID, Turn: st.Turn}
 	if st.Stop != nil {
@@ -48,7 +49,7 @@ func (s *step) cancelNotice(call string) error {
 	}
 	payload, err := json.Marshal(notice)
 	if err != nil {
-		return Unexpected("a notice", err)
+		return store.Unexpected("a notice", err)
 	}
 	return s.send(c, subject, payload)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -39,7 +40,7 @@ func (s *step) personCall(w api.ToolCall, stepID string) (turn.Call, error) {
 	}
 	args, err := json.Marshal(q, json.Deterministic(true))
 	if err != nil {
-		return c, Unexpected("a question", err)
+		return c, store.Unexpected("a question", err)
 	}
 	c.Limits.Answer = seconds(q.Seconds)
 	return c, s.saveCallCard(c, "", resolved{args: args})
@@ -86,7 +87,7 @@ func (s *step) askPerson(id string) error {
 	}
 	var asked api.Question
 	if err := json.Unmarshal(raw, &asked); err != nil {
-		return Unexpected("the question of call "+id, err)
+		return store.Unexpected("the question of call "+id, err)
 	}
 	number, token, err := s.newQuestion(call)
 	if err != nil {
@@ -100,7 +101,7 @@ func (s *step) askPerson(id string) error {
 	p.Unseen = s.k.o.WaitForPresence
 	q, err := consent.Ask(p)
 	if err != nil {
-		return Unexpected("asking", err)
+		return store.Unexpected("asking", err)
 	}
 	return s.openQuestion(q, turn.QuestionAsked{Call: id, Number: number})
 }
@@ -118,7 +119,7 @@ func (s *step) respond(c turn.Call, q consent.Question) error {
 		}
 		raw, err := json.Marshal(a, json.Deterministic(true))
 		if err != nil {
-			return Unexpected("an answer", err)
+			return store.Unexpected("an answer", err)
 		}
 		card, err := s.saveResult(c, utp.ResultCard{Status: utp.StatusSuccess, Result: raw, Source: utp.SourceWorker})
 		if err != nil {
@@ -202,7 +203,7 @@ func (s *step) deliverable(q api.DeliverRequest, end *turn.End) error {
 		return nil
 	}
 	if err := utp.CheckFields(required, q.Fields); err != nil {
-		return NewFault(utp.CodeBadRequest, err.Error())
+		return api.NewFault(utp.CodeBadRequest, err.Error())
 	}
 	id, err := s.k.id(s.now.Wall)
 	if err != nil {
@@ -214,7 +215,7 @@ func (s *step) deliverable(q api.DeliverRequest, end *turn.End) error {
 		Fields:  q.Fields, Partial: q.Status == utp.StatusPartial,
 	})
 	if err != nil {
-		return NewFault(utp.CodeBadRequest, "the result: "+err.Error())
+		return api.NewFault(utp.CodeBadRequest, "the result: "+err.Error())
 	}
 	s.batch.Cards = append(s.batch.Cards, card)
 	end.Deliverable = card.ID

@@ -7,35 +7,10 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
-
-// Shows says how much of a call's arguments an event puts before a person.
-type Shows string
-
-// How much is shown. An event that asks nothing shows nothing.
-const (
-	// ShowsInText: the texts of the event say all of them.
-	ShowsInText Shows = "told"
-	// ShowsInList: the event lists all of them, for surfaces that show its extension.
-	ShowsInList Shows = "listed"
-	// ShowsPart: some have to be read apart from the event.
-	ShowsPart Shows = "part"
-)
-
-// Reading is how far somebody who may answer a question has read its arguments, from the first byte on.
-type Reading struct {
-	By         string `json:"by"`
-	Credential string `json:"credential,omitzero"` // two devices of one person show different things
-	Surface    string `json:"surface"`
-	UpTo       int64  `json:"up_to"`
-}
-
-// IsBy reports whether it was this reader who read.
-func (r Reading) IsBy(by, credential, surface string) bool {
-	return r.By == by && r.Credential == credential && r.Surface == surface
-}
 
 // maxReadings is how many readers of one question are remembered.
 const maxReadings = 16
@@ -45,7 +20,7 @@ const maxReadings = 16
 func (s *step) checkSeen(c turn.Call, q consent.Question, r api.ReplyRequest) error {
 	must := api.MustBeRead(c.Class, c.Risk)
 	put := s.lastPresented(q.Number)
-	if put.Shows == ShowsInText || put.Shows == ShowsInList && r.Lists {
+	if put.Shows == store.ShowsInText || put.Shows == store.ShowsInList && r.Lists {
 		s.argumentsSeen = api.SeenShown
 		return nil
 	}
@@ -53,7 +28,7 @@ func (s *step) checkSeen(c turn.Call, q consent.Question, r api.ReplyRequest) er
 	if err != nil && must {
 		return err
 	}
-	whole := func(read Reading) bool {
+	whole := func(read store.Reading) bool {
 		return read.IsBy(r.By, r.Credential, r.Surface) && read.UpTo >= int64(len(args))
 	}
 	switch {
@@ -64,18 +39,18 @@ func (s *step) checkSeen(c turn.Call, q consent.Question, r api.ReplyRequest) er
 		s.argumentsSeen = api.SeenPart
 		return nil
 	}
-	return NewFault(utp.CodeArgumentsNotSeen, fmt.Sprintf(
+	return api.NewFault(utp.CodeArgumentsNotSeen, fmt.Sprintf(
 		"you have not been shown everything that question %d is about; read %s from its first page to its last, then accept", q.Number, api.ArgumentsAddress(q.Number)))
 }
 
 // lastPresented is how a question was put the last time.
-func (s *step) lastPresented(number int) Presented {
+func (s *step) lastPresented(number int) store.Presented {
 	for _, p := range s.rec.Presented {
 		if p.Question == number {
 			return p
 		}
 	}
-	return Presented{}
+	return store.Presented{}
 }
 
 // arguments reads what a question is about: the arguments as they would run. What somebody who may
@@ -83,15 +58,15 @@ func (s *step) lastPresented(number int) Presented {
 func (k *Kernel) arguments(ctx context.Context, _ Caller, q api.ArgumentsRequest) (api.GetAnswer, error) {
 	var a api.GetAnswer
 	remember := false
-	err := k.o.Store.View(ctx, func(tx Tx) error {
-		rec, err := tx.Turn(TurnRef{Question: q.Question})
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+		rec, err := tx.Turn(store.TurnRef{Question: q.Question})
 		if err != nil {
 			return err
 		}
 		s := &step{k: k, tx: tx, rec: rec}
 		c, found := rec.State.FindQuestion(q.Question)
 		if !found {
-			return NewFault(utp.CodeNotFound, "no live question has that number")
+			return api.NewFault(utp.CodeNotFound, "no live question has that number")
 		}
 		raw, err := s.args(c)
 		if err != nil {
@@ -104,7 +79,7 @@ func (k *Kernel) arguments(ctx context.Context, _ Caller, q api.ArgumentsRequest
 			most = min(most, q.Limit)
 		}
 		a.Data = raw[from:min(from+most, a.Size)]
-		remember = q.By != "" && !q.Peek && s.lastPresented(q.Question).Shows != ShowsInText && s.mayApprove(q.By, q.Credential)
+		remember = q.By != "" && !q.Peek && s.lastPresented(q.Question).Shows != store.ShowsInText && s.mayApprove(q.By, q.Credential)
 		return nil
 	})
 	if err == nil && remember {
@@ -116,20 +91,20 @@ func (k *Kernel) arguments(ctx context.Context, _ Caller, q api.ArgumentsRequest
 // read notes how far somebody has read the arguments of a question. A page that does not follow on what
 // they have read is not counted.
 func (k *Kernel) read(ctx context.Context, q api.ArgumentsRequest, upTo int64) error {
-	return k.attempt(ctx, TurnRef{Question: q.Question}, func(s *step) error {
-		i := slices.IndexFunc(s.rec.Presented, func(p Presented) bool { return p.Question == q.Question })
+	return k.attempt(ctx, store.TurnRef{Question: q.Question}, func(s *step) error {
+		i := slices.IndexFunc(s.rec.Presented, func(p store.Presented) bool { return p.Question == q.Question })
 		if i < 0 {
 			return nil
 		}
 		s.rec.Presented = slices.Clone(s.rec.Presented)
 		p := &s.rec.Presented[i]
 		p.Read = slices.Clone(p.Read)
-		at := slices.IndexFunc(p.Read, func(r Reading) bool { return r.IsBy(q.By, q.Credential, q.Surface) })
+		at := slices.IndexFunc(p.Read, func(r store.Reading) bool { return r.IsBy(q.By, q.Credential, q.Surface) })
 		if at < 0 {
 			if len(p.Read) >= maxReadings {
 				p.Read = slices.Delete(p.Read, 0, 1)
 			}
-			p.Read = append(p.Read, Reading{By: q.By, Credential: q.Credential, Surface: q.Surface})
+			p.Read = append(p.Read, store.Reading{By: q.By, Credential: q.Credential, Surface: q.Surface})
 			at = len(p.Read) - 1
 		}
 		if q.Offset <= p.Read[at].UpTo {

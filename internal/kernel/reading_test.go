@@ -9,6 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -121,13 +122,13 @@ func TestListed(t *testing.T) {
 	wordy := fmt.Sprintf(`{"consent":{"action":%q,"consequence":%[1]q}}`, strings.Repeat("It burns what there is. ", 124))
 	for _, tt := range []struct {
 		name, options string
-		shows         kernel.Shows
+		shows         store.Shows
 		lists, taken  bool
 	}{
-		{"told, by the texts alone", `{}`, kernel.ShowsInText, false, true},
-		{"told", `{}`, kernel.ShowsInText, true, true},
-		{"listed, by the texts alone", wordy, kernel.ShowsInList, false, false},
-		{"listed", wordy, kernel.ShowsInList, true, true},
+		{"told, by the texts alone", `{}`, store.ShowsInText, false, true},
+		{"told", `{}`, store.ShowsInText, true, true},
+		{"listed, by the texts alone", wordy, store.ShowsInList, false, false},
+		{"listed", wordy, store.ShowsInList, true, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {

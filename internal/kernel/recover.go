@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
@@ -24,7 +25,7 @@ var errRecovered = errors.New("kernel: the restored ledger has been gone through
 // count is brought up again. It reports whether that was so. Call it before anything
 // is served; what it did not come to, because its process died, the next call of it does.
 func (k *Kernel) Recover(ctx context.Context) (bool, error) {
-	if err := k.noteOlder(ctx); err != nil {
+	if err := k.admin.NoteOlder(ctx); err != nil {
 		return false, err
 	}
 	if k.o.Incarnation == nil {
@@ -32,22 +33,22 @@ func (k *Kernel) Recover(ctx context.Context) (bool, error) {
 	}
 	outside, err := k.o.Incarnation.Load()
 	if err != nil {
-		return false, Unexpected("reading the incarnation", err)
+		return false, store.Unexpected("reading the incarnation", err)
 	}
 	inside, restored, err := k.ledgerWentBack(ctx, outside)
 	if err != nil {
-		return false, ProtocolError(err)
+		return false, store.ProtocolError(err)
 	}
 	if !restored {
 		return false, k.o.Incarnation.Store(inside)
 	}
-	if err := k.freeze(ctx); err != nil {
+	if err := k.outbox.Freeze(ctx, deadRestored); err != nil {
 		return true, err
 	}
 	if err := k.restoreAll(ctx); err != nil {
-		return true, ProtocolError(err)
+		return true, store.ProtocolError(err)
 	}
-	err = k.update(ctx, func(tx Tx) error {
+	err = k.update(ctx, func(tx store.Tx) error {
 		n, err := tx.Count(counterRecovering, 0)
 		if err == nil && n > 0 {
 			_, err = tx.Count(counterRecovering, -n)
@@ -55,7 +56,7 @@ func (k *Kernel) Recover(ctx context.Context) (bool, error) {
 		return err
 	})
 	if err != nil {
-		return true, ProtocolError(err)
+		return true, store.ProtocolError(err)
 	}
 	return true, k.saveIncarnation(ctx)
 }
@@ -64,7 +65,7 @@ func (k *Kernel) Recover(ctx context.Context) (bool, error) {
 // past what was lost, before anything else is written: what Recover writes counts, too, and
 // would hide it.
 func (k *Kernel) ledgerWentBack(ctx context.Context, outside int64) (inside int64, restored bool, err error) {
-	look := func(tx Tx) (lost int64, err error) {
+	look := func(tx store.Tx) (lost int64, err error) {
 		if inside, err = tx.Count(counterIncarnation, 0); err != nil {
 			return 0, err
 		}
@@ -77,14 +78,14 @@ func (k *Kernel) ledgerWentBack(ctx context.Context, outside int64) (inside int6
 		return lost, err
 	}
 	var lost int64
-	err = k.o.Store.View(ctx, func(tx Tx) (err error) {
+	err = k.o.Store.View(ctx, func(tx store.Tx) (err error) {
 		lost, err = look(tx)
 		return err
 	})
 	if err != nil || lost == 0 {
 		return inside, restored, err
 	}
-	err = k.update(ctx, func(tx Tx) error {
+	err = k.update(ctx, func(tx store.Tx) error {
 		lost, err := look(tx) // another kernel may have been faster
 		if err != nil || lost == 0 {
 			return err
@@ -103,11 +104,11 @@ func (k *Kernel) ledgerWentBack(ctx context.Context, outside int64) (inside int6
 		if k.o.TakenOver {
 			detail = "taken over from another data directory"
 		}
-		a, err := k.operated(api.AuditAct{Act: api.ActRestore, Subject: "ledger", Detail: detail})
+		a, err := k.admin.Operated(api.AuditAct{Act: api.ActRestore, Subject: "ledger", Detail: detail})
 		if err != nil {
 			return err
 		}
-		return tx.Save(Batch{Acts: a})
+		return tx.Save(store.Batch{Acts: a})
 	})
 	if err == nil {
 		k.takeoverCounted.Store(true)
@@ -117,16 +118,16 @@ func (k *Kernel) ledgerWentBack(ctx context.Context, outside int64) (inside int6
 
 // restoreAll tells every open turn that its ledger has gone back.
 func (k *Kernel) restoreAll(ctx context.Context) error {
-	var rows []TurnRow
-	err := k.o.Store.View(ctx, func(tx Tx) (err error) {
-		rows, err = tx.Turns(TurnFilter{Open: true})
+	var rows []store.TurnRow
+	err := k.o.Store.View(ctx, func(tx store.Tx) (err error) {
+		rows, err = tx.Turns(store.TurnFilter{Open: true})
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	for _, row := range rows {
-		err := k.attempt(ctx, TurnRef{Turn: row.Turn}, func(s *step) error {
+		err := k.attempt(ctx, store.TurnRef{Turn: row.Turn}, func(s *step) error {
 			if n, err := s.tx.Count(counterRecovering, 0); err != nil || n == 0 {
 				return cmp.Or(err, errRecovered)
 			}
@@ -138,34 +139,11 @@ func (k *Kernel) restoreAll(ctx context.Context) error {
 		switch {
 		case errors.Is(err, errRecovered):
 			return nil
-		case errors.Is(err, ErrDamaged): // it will refuse every step to come; the others must not wait for it
+		case errors.Is(err, store.ErrDamaged): // it will refuse every step to come; the others must not wait for it
 			k.o.Logger.Error("a turn of the restored ledger cannot be read", "turn", row.Turn, "error", err)
 		case err != nil:
 			return err
 		}
 	}
 	return nil
-}
-
-// freeze puts the outbox aside: what it holds may have left already, in the part of
-// time that was lost.
-func (k *Kernel) freeze(ctx context.Context) error {
-	for {
-		left := 0
-		err := k.update(ctx, func(tx Tx) error {
-			rows, err := tx.Outbox(OutboxFilter{Limit: relayPage})
-			if err != nil {
-				return err
-			}
-			var b Batch
-			for _, row := range rows {
-				b.Dead = append(b.Dead, DeadLetter{ID: row.ID, Reason: deadRestored})
-			}
-			left = len(rows)
-			return tx.Save(b)
-		})
-		if err != nil || left == 0 {
-			return ProtocolError(err)
-		}
-	}
 }

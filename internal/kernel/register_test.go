@@ -46,7 +46,7 @@ func TestRegister(t *testing.T) {
 		if got := w.tool("fresh"); got.Reviewed || got.EffectiveClass() != utp.Irreversible || got.EffectiveRisk() != utp.RiskHigh {
 			t.Errorf("a new tool is %+v; want unreviewed, irreversible, of high risk", got)
 		}
-		if err := w.now.kernel.Review(w.ctx, "fresh", w.tool("fresh").Digest, utp.Read, utp.RiskLow); err != nil {
+		if err := w.now.kernel.Admin().Review(w.ctx, "fresh", w.tool("fresh").Digest, utp.Read, utp.RiskLow); err != nil {
 			t.Fatal(err)
 		}
 		if err := register(target, d); err != nil || !w.tool("fresh").Reviewed {
@@ -56,8 +56,8 @@ func TestRegister(t *testing.T) {
 		if err := register(target, d); err != nil || w.tool("fresh").Reviewed {
 			t.Errorf("another definition kept the review: %v", err)
 		}
-		wantFault(t, w.now.kernel.Review(w.ctx, "fresh", "another digest", utp.Read, utp.RiskLow), utp.CodeConflict)
-		wantFault(t, w.now.kernel.Review(w.ctx, unknown, "", utp.Read, utp.RiskLow), utp.CodeNotFound)
+		wantFault(t, w.now.kernel.Admin().Review(w.ctx, "fresh", "another digest", utp.Read, utp.RiskLow), utp.CodeConflict)
+		wantFault(t, w.now.kernel.Admin().Review(w.ctx, unknown, "", utp.Read, utp.RiskLow), utp.CodeNotFound)
 	})
 }
 
@@ -93,7 +93,7 @@ func TestRegisterRisk(t *testing.T) {
 	for risk, raised := range map[utp.Risk]bool{utp.RiskHigh: true, utp.RiskMedium: false, utp.RiskLow: false} {
 		t.Run(string(risk), func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
-				if err := w.now.kernel.Review(w.ctx, burn, w.tool(burn).Digest, utp.Irreversible, utp.RiskLow); err != nil {
+				if err := w.now.kernel.Admin().Review(w.ctx, burn, w.tool(burn).Digest, utp.Irreversible, utp.RiskLow); err != nil {
 					t.Fatal(err)
 				}
 				w.work(one(burn))

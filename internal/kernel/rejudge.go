@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
@@ -38,12 +39,12 @@ func (k *Kernel) everyOpen(ctx context.Context, fn func(*step) error) error {
 	if !k.o.OwnedTurnsOnly {
 		var err error
 		if turns, err = k.openTurns(ctx); err != nil {
-			return ProtocolError(err)
+			return store.ProtocolError(err)
 		}
 	}
 	var first error
 	for _, id := range turns {
-		err := k.attempt(ctx, TurnRef{Turn: id}, func(s *step) error {
+		err := k.attempt(ctx, store.TurnRef{Turn: id}, func(s *step) error {
 			if s.rec.State.Status == turn.Ended {
 				return errUnchanged
 			}
@@ -53,19 +54,19 @@ func (k *Kernel) everyOpen(ctx context.Context, fn func(*step) error) error {
 			continue
 		}
 		k.o.Logger.Error("a turn was passed over", "turn", id, "error", err)
-		if first == nil && !errors.Is(err, ErrDamaged) {
+		if first == nil && !errors.Is(err, store.ErrDamaged) {
 			first = err
 		}
 	}
-	return ProtocolError(first)
+	return store.ProtocolError(first)
 }
 
 func (k *Kernel) openTurns(ctx context.Context) ([]string, error) {
 	var turns []string
-	f := TurnFilter{Open: true, Limit: rejudgePage}
+	f := store.TurnFilter{Open: true, Limit: rejudgePage}
 	for {
-		var rows []TurnRow
-		err := k.o.Store.View(ctx, func(tx Tx) (err error) {
+		var rows []store.TurnRow
+		err := k.o.Store.View(ctx, func(tx store.Tx) (err error) {
 			rows, err = tx.Turns(f)
 			return err
 		})
@@ -95,8 +96,8 @@ func (s *step) rejudge() error {
 		if c.Kind != turn.ToolCall || !waits {
 			continue
 		}
-		tool, err := ReadTool(s.tx, c.Tool)
-		if errors.Is(err, ErrNotFound) {
+		tool, err := store.ReadTool(s.tx, c.Tool)
+		if errors.Is(err, store.ErrNotFound) {
 			continue
 		}
 		if err != nil {

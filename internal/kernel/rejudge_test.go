@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -18,7 +19,7 @@ type lawbook struct {
 	rules atomic.Pointer[kernel.Rules]
 }
 
-func (l *lawbook) Decide(agent string, t kernel.Tool) kernel.Ruling {
+func (l *lawbook) Decide(agent string, t store.Tool) kernel.Ruling {
 	return l.rules.Load().Decide(agent, t)
 }
 
@@ -280,7 +281,7 @@ func TestLooserIsAskedAgain(t *testing.T) {
 // version of the whole file.
 type versioned struct{ *kernel.Rules }
 
-func (v versioned) Decide(agent string, t kernel.Tool) kernel.Ruling {
+func (v versioned) Decide(agent string, t store.Tool) kernel.Ruling {
 	r := v.Rules.Decide(agent, t)
 	r.Rule = "0123456789abcdef"
 	return r

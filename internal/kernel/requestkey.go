@@ -1,57 +1,50 @@
 package kernel
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // keyed is the key that a request to begin a turn came with, as the ledger keeps it; none where
 // it came without one.
-func (k *Kernel) keyed(principal string, q api.EnqueueRequest, begun api.EnqueueAnswer, now turn.Timestamp) ([]RequestKey, error) {
+func (k *Kernel) keyed(principal string, q api.EnqueueRequest, begun api.EnqueueAnswer, now turn.Timestamp) ([]store.RequestKey, error) {
 	if q.Key == "" {
 		return nil, nil
 	}
 	if err := api.CheckKey(q.Key); err != nil {
-		return nil, NewFault(utp.CodeBadRequest, err.Error())
+		return nil, api.NewFault(utp.CodeBadRequest, err.Error())
 	}
-	key := sha256Hex([]byte(k.o.Project + "\n" + q.Key)) // a project's name has no line break
+	key := store.SHA256Hex([]byte(k.o.Project + "\n" + q.Key)) // a project's name has no line break
 	q.Key = ""
 	asked, err := json.Marshal(q, json.Deterministic(true))
 	if err != nil {
-		return nil, Unexpected("a request to begin a turn", err)
+		return nil, store.Unexpected("a request to begin a turn", err)
 	}
 	// What has no canonical form is compared as it is: then only the very same text is the same.
 	if canonical, err := utp.Canonical(asked); err == nil {
 		asked = canonical
 	}
-	return []RequestKey{{
-		Principal: principal, Key: key, Digest: sha256Hex(asked), Turn: begun.Turn, Session: begun.Session, At: now.Wall,
+	return []store.RequestKey{{
+		Principal: principal, Key: key, Digest: store.SHA256Hex(asked), Turn: begun.Turn, Session: begun.Session, At: now.Wall,
 	}}, nil
-}
-
-func sha256Hex(raw []byte) string {
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:])
 }
 
 // begunBefore is the turn that an earlier request with the same key has begun, or else the one
 // that this request begins.
-func begunBefore(tx Tx, keys []RequestKey, begun api.EnqueueAnswer) (api.EnqueueAnswer, error) {
+func begunBefore(tx store.Tx, keys []store.RequestKey, begun api.EnqueueAnswer) (api.EnqueueAnswer, error) {
 	for _, key := range keys {
-		b, err := tx.Auxiliary(AuxiliaryFilter{KeyOf: key.Principal, Key: key.Key})
+		b, err := tx.Auxiliary(store.AuxiliaryFilter{KeyOf: key.Principal, Key: key.Key})
 		switch before := b.Key; {
 		case err != nil:
 			return api.EnqueueAnswer{}, err
-		case before.Turn == "" || !before.At.After(key.At.Add(-KeyLife)):
+		case before.Turn == "" || !before.At.After(key.At.Add(-store.KeyLife)):
 			continue
 		case before.Digest != key.Digest:
-			return api.EnqueueAnswer{}, NewFault(utp.CodeConflict,
+			return api.EnqueueAnswer{}, api.NewFault(utp.CodeConflict,
 				"this idempotency key came with another request within the last 24 hours, which began "+before.Session+"; nothing was started; use a new key for a new request")
 		default:
 			return api.EnqueueAnswer{Turn: before.Turn, Session: before.Session, Repeated: true}, nil

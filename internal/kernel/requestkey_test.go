@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -56,7 +56,7 @@ func TestRequestKey(t *testing.T) {
 		}
 		w.over(first.Turn)
 		again("when it has ended", same)
-		w.pass(kernel.KeyLife - time.Minute)
+		w.pass(store.KeyLife - time.Minute)
 		again("nearly a day later", same)
 		if n := w.cell(`SELECT count(*) FROM turns`); n != "1" {
 			t.Errorf("%s turns; want 1", n)
@@ -182,7 +182,7 @@ func TestRequestKeysAreForgotten(t *testing.T) {
 		if _, err := w.hub.Enqueue(w.ctx, keyedRequest()); err != nil {
 			t.Fatal(err)
 		}
-		w.pass(kernel.KeyLife - time.Hour)
+		w.pass(store.KeyLife - time.Hour)
 		if n := w.cell(`SELECT count(*) FROM request_keys`); n != "1" {
 			t.Errorf("%s keys within the day; want 1", n)
 		}

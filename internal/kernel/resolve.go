@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -34,7 +35,7 @@ func invalid(err error) error { return &invalidError{code: utp.CodeBadRequest, m
 
 // resolve applies the definition's options, fills in secrets, and refuses what the
 // schema or the canonical form refuses: all before anyone is asked.
-func (s *step) resolve(c *turn.Call, tool Tool, given jsontext.Value) (resolved, error) {
+func (s *step) resolve(c *turn.Call, tool store.Tool, given jsontext.Value) (resolved, error) {
 	d := tool.Definition
 	opts, err := utp.ParseOptions(d.Options)
 	if err != nil {
@@ -99,7 +100,7 @@ func (s *step) fillSecrets(call string, r utp.Resolved) (plain, sealed jsontext.
 
 // saveSealed seals a value once for each call, however many members it fills.
 func (s *step) saveSealed(call, ref, value string) error {
-	if slices.ContainsFunc(s.batch.Sealed, func(b Sealed) bool { return b.Call == call && b.Ref == ref }) {
+	if slices.ContainsFunc(s.batch.Sealed, func(b store.Sealed) bool { return b.Call == call && b.Ref == ref }) {
 		return nil
 	}
 	box, err := s.k.seal(call, ref, value)
@@ -146,14 +147,14 @@ func (s *step) literalSecrets(d utp.Definition, r utp.Resolved) error {
 func withoutMembers(args jsontext.Value, envs map[string]string) (jsontext.Value, error) {
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(args, &members); err != nil {
-		return nil, Unexpected("arguments", err)
+		return nil, store.Unexpected("arguments", err)
 	}
 	for name := range envs {
 		delete(members, name)
 	}
 	raw, err := json.Marshal(members, json.Deterministic(true))
 	if err != nil {
-		return nil, Unexpected("arguments", err)
+		return nil, store.Unexpected("arguments", err)
 	}
 	return raw, nil
 }

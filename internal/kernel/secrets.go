@@ -12,6 +12,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -44,40 +46,40 @@ func (k *Kernel) mac(ref, value string) string {
 func (k *Kernel) sealer() (cipher.AEAD, error) {
 	block, err := aes.NewCipher(k.derive("seal"))
 	if err != nil {
-		return nil, Unexpected("the key", err)
+		return nil, store.Unexpected("the key", err)
 	}
 	aead, err := cipher.NewGCM(block)
 	if err != nil {
-		return nil, Unexpected("the key", err)
+		return nil, store.Unexpected("the key", err)
 	}
 	return aead, nil
 }
 
 // seal encrypts a secret for one call; the box opens only under the same call and ref.
-func (k *Kernel) seal(call, ref, value string) (Sealed, error) {
+func (k *Kernel) seal(call, ref, value string) (store.Sealed, error) {
 	aead, err := k.sealer()
 	if err != nil {
-		return Sealed{}, err
+		return store.Sealed{}, err
 	}
 	nonce := make([]byte, aead.NonceSize())
 	if _, err := io.ReadFull(k.o.Rand, nonce); err != nil {
-		return Sealed{}, Unexpected("randomness", err)
+		return store.Sealed{}, store.Unexpected("randomness", err)
 	}
-	return Sealed{Call: call, Ref: ref, Box: aead.Seal(nonce, nonce, []byte(value), []byte(call+" "+ref))}, nil
+	return store.Sealed{Call: call, Ref: ref, Box: aead.Seal(nonce, nonce, []byte(value), []byte(call+" "+ref))}, nil
 }
 
-func (k *Kernel) open(s Sealed) (string, error) {
+func (k *Kernel) open(s store.Sealed) (string, error) {
 	aead, err := k.sealer()
 	if err != nil {
 		return "", err
 	}
 	if len(s.Box) < aead.NonceSize() {
-		return "", NewFault(utp.CodeInternalError, "a sealed value is cut short")
+		return "", api.NewFault(utp.CodeInternalError, "a sealed value is cut short")
 	}
 	nonce, box := s.Box[:aead.NonceSize()], s.Box[aead.NonceSize():]
 	value, err := aead.Open(nil, nonce, box, []byte(s.Call+" "+s.Ref))
 	if err != nil {
-		return "", NewFault(utp.CodeInternalError, "a sealed value does not open with this key")
+		return "", api.NewFault(utp.CodeInternalError, "a sealed value does not open with this key")
 	}
 	return string(value), nil
 }
@@ -88,7 +90,7 @@ func (s *step) unsealed(c turn.Call) (jsontext.Value, map[string]string, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	kept, err := s.tx.Auxiliary(AuxiliaryFilter{Sealed: c.ID})
+	kept, err := s.tx.Auxiliary(store.AuxiliaryFilter{Sealed: c.ID})
 	boxes := kept.Sealed
 	if err != nil || len(boxes) == 0 {
 		return args, nil, err
@@ -107,7 +109,7 @@ func (s *step) unsealed(c turn.Call) (jsontext.Value, map[string]string, error) 
 func (s *step) secretsChanged(args jsontext.Value) (bool, error) {
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(args, &members); err != nil {
-		return false, Unexpected("arguments", err)
+		return false, store.Unexpected("arguments", err)
 	}
 	for _, raw := range members {
 		var sec secretArgument

@@ -7,6 +7,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/admin"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -44,8 +46,8 @@ var (
 		api.OpRead: serve((*Kernel).readCard), api.OpInbox: serve((*Kernel).inbox),
 		api.OpReport: receive((*Kernel).report), api.OpCommand: receive((*Kernel).externalCommand),
 
-		api.OpEnqueue: serve((*Kernel).enqueue), api.OpSessions: serve((*Kernel).sessions), api.OpEvents: serve((*Kernel).events),
-		api.OpSince: serve((*Kernel).since), api.OpQuestions: serve((*Kernel).questions), api.OpArguments: serve((*Kernel).arguments),
+		api.OpEnqueue: serve((*Kernel).enqueue), api.OpSessions: serveAdmin((*admin.Admin).Sessions), api.OpEvents: serveAdmin((*admin.Admin).Events),
+		api.OpSince: serveAdmin((*admin.Admin).Since), api.OpQuestions: serveAdmin((*admin.Admin).Questions), api.OpArguments: serve((*Kernel).arguments),
 		api.OpPresent: serve((*Kernel).present), api.OpNoticed: serve((*Kernel).noticed), api.OpAnswer: serve((*Kernel).answer),
 		api.OpExtend: serve((*Kernel).extend), api.OpUndo: serve((*Kernel).undo), api.OpStop: serve((*Kernel).stop),
 		api.OpAbsent: serve((*Kernel).absent), api.OpPrefer: serve((*Kernel).prefer),
@@ -53,10 +55,10 @@ var (
 		api.OpOpen: serve((*Kernel).openOutside), api.OpOffered: serve((*Kernel).offered), api.OpInvoke: serve((*Kernel).invoke),
 		api.OpAwait: serve((*Kernel).await), api.OpAgentReport: serve((*Kernel).reportOutside), api.OpClose: serve((*Kernel).closeOutside),
 
-		api.OpTurn: serve((*Kernel).turnDetail), api.OpCards: serve((*Kernel).cards), api.OpTools: serve((*Kernel).tools),
-		api.OpDead: serve((*Kernel).dead), api.OpExport: serve((*Kernel).export), api.OpAudit: serve((*Kernel).audit),
-		api.OpReview: serve((*Kernel).reviewed), api.OpAdd: serve((*Kernel).add), api.OpRemove: serve((*Kernel).remove),
-		api.OpRetry: serve((*Kernel).retry), api.OpErase: serve((*Kernel).erase), api.OpImport: serve((*Kernel).importTurn),
+		api.OpTurn: serveAdmin((*admin.Admin).TurnDetail), api.OpCards: serveAdmin((*admin.Admin).Cards), api.OpTools: serveAdmin((*admin.Admin).Tools),
+		api.OpDead: serveAdmin((*admin.Admin).Dead), api.OpExport: serveAdmin((*admin.Admin).Export), api.OpAudit: serveAdmin((*admin.Admin).Audit),
+		api.OpReview: serveAdmin((*admin.Admin).Reviewed), api.OpAdd: serve((*Kernel).add), api.OpRemove: serveAdmin((*admin.Admin).Remove),
+		api.OpRetry: serve((*Kernel).retry), api.OpErase: serveAdmin((*admin.Admin).Erase), api.OpImport: serveAdmin((*admin.Admin).Import),
 	}
 	externalHandlers = map[string]operation{
 		api.OpCard: serve((*Kernel).saveExternalCard), api.OpRegister: serve((*Kernel).registerExternal),
@@ -82,12 +84,12 @@ func handler(from Caller, op string) (operation, bool) {
 func (k *Kernel) Handle(ctx context.Context, from Caller, op string, request []byte) []byte {
 	o, may := handler(from, op)
 	if !may {
-		return api.EncodeAnswer(nil, NewFault(utp.CodeAuthFailed, "a "+from.Kind+" may not ask for "+op))
+		return api.EncodeAnswer(nil, api.NewFault(utp.CodeAuthFailed, "a "+from.Kind+" may not ask for "+op))
 	}
 	value, err := o.run(k, ctx, from, request)
 	if err != nil {
 		k.o.Logger.Debug("refused", "op", op, "kind", from.Kind, "name", from.Name, "error", err)
-		return api.EncodeAnswer(nil, ProtocolError(err))
+		return api.EncodeAnswer(nil, store.ProtocolError(err))
 	}
 	return api.EncodeAnswer(value, nil)
 }
@@ -97,8 +99,13 @@ func serve[Q, A any](run func(*Kernel, context.Context, Caller, Q) (A, error)) o
 	return operation{request: reflect.TypeFor[Q](), answer: reflect.TypeFor[A](), run: func(k *Kernel, ctx context.Context, from Caller, request []byte) (any, error) {
 		var q Q
 		if err := json.Unmarshal(request, &q, json.RejectUnknownMembers(true)); err != nil {
-			return nil, NewFault(utp.CodeBadRequest, "the request cannot be read: "+err.Error())
+			return nil, api.NewFault(utp.CodeBadRequest, "the request cannot be read: "+err.Error())
 		}
 		return run(k, ctx, from, q)
 	}}
+}
+
+// serveAdmin is serve for what looks after the ledger, no matter who asks.
+func serveAdmin[Q, A any](run func(*admin.Admin, context.Context, Q) (A, error)) operation {
+	return serve(func(k *Kernel, ctx context.Context, _ Caller, q Q) (A, error) { return run(k.admin, ctx, q) })
 }

@@ -6,26 +6,27 @@ import (
 	"fmt"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // start grants a call to one owner and hands out the bytes that were consented to.
 func (k *Kernel) start(ctx context.Context, from Caller, q api.StartRequest) (api.StartAnswer, error) {
-	if q.Owner == "" || len(q.Owner) > MaxName {
-		return api.StartAnswer{}, NewFault(utp.CodeBadRequest, "a start names its owner: a nonce of the service's process, of at most 128 bytes")
+	if q.Owner == "" || len(q.Owner) > store.MaxName {
+		return api.StartAnswer{}, api.NewFault(utp.CodeBadRequest, "a start names its owner: a nonce of the service's process, of at most 128 bytes")
 	}
 	var a api.StartAnswer
 	var refusal error
 	known, effectful := false, false
-	err := k.step(ctx, TurnRef{Call: q.Call}, func(s *step) error {
+	err := k.step(ctx, store.TurnRef{Call: q.Call}, func(s *step) error {
 		a, refusal, known, effectful = api.StartAnswer{}, nil, true, false
 		if st := s.rec.State; st.Status != turn.Ended && !k.active(st.Turn) {
-			return NewFault(utp.CodeStale, "nobody attends to the call's turn at the moment; it is rung again when somebody does")
+			return api.NewFault(utp.CodeStale, "nobody attends to the call's turn at the moment; it is rung again when somebody does")
 		}
 		c, found := s.rec.State.Find(q.Call)
 		if !found {
-			return NewFault(utp.CodeDone, "the call has ended")
+			return api.NewFault(utp.CodeDone, "the call has ended")
 		}
 		check, err := s.check(c)
 		if err != nil {
@@ -36,7 +37,7 @@ func (k *Kernel) start(ctx context.Context, from Caller, q api.StartRequest) (ap
 			return err
 		}
 		if c, _ = s.rec.State.Find(q.Call); c.State != turn.Started {
-			refusal = NewFault(c.Outcome.Code, "the call may not start: "+cmp.Or(c.Outcome.Message, string(c.Outcome.Code)))
+			refusal = api.NewFault(c.Outcome.Code, "the call may not start: "+cmp.Or(c.Outcome.Message, string(c.Outcome.Code)))
 			return nil // the refusal itself is recorded
 		}
 		effectful = c.Class.Effectful()
@@ -54,7 +55,7 @@ func (k *Kernel) start(ctx context.Context, from Caller, q api.StartRequest) (ap
 	}
 	if effectful { // also when it is asked again: the first time, the count may not have been written
 		if err := k.saveIncarnation(ctx); err != nil {
-			return api.StartAnswer{}, Unexpected("writing the incarnation", err)
+			return api.StartAnswer{}, store.Unexpected("writing the incarnation", err)
 		}
 	}
 	return a, nil
@@ -77,15 +78,15 @@ func (s *step) startAnswer(c turn.Call) (api.StartAnswer, error) {
 // speaks. Who gives no name could be taken for the owner of a call that has none.
 func (k *Kernel) stepServiceCall(ctx context.Context, from Caller, call, owner string, fn func(*step, turn.Call) error) error {
 	if owner == "" {
-		return NewFault(utp.CodeBadRequest, "the request names no owner; it is the nonce of the service's process, as in its start")
+		return api.NewFault(utp.CodeBadRequest, "the request names no owner; it is the nonce of the service's process, as in its start")
 	}
-	return k.step(ctx, TurnRef{Call: call}, func(s *step) error {
+	return k.step(ctx, store.TurnRef{Call: call}, func(s *step) error {
 		c, found := s.rec.State.Find(call)
 		if !found {
-			return NewFault(utp.CodeDone, "the call has ended")
+			return api.NewFault(utp.CodeDone, "the call has ended")
 		}
 		if c.Target != from.Name {
-			return NewFault(utp.CodeAuthFailed, "the call belongs to another service")
+			return api.NewFault(utp.CodeAuthFailed, "the call belongs to another service")
 		}
 		return fn(s, c)
 	})
@@ -94,7 +95,7 @@ func (k *Kernel) stepServiceCall(ctx context.Context, from Caller, call, owner s
 func (k *Kernel) heartbeat(ctx context.Context, from Caller, q api.HeartbeatRequest) (api.HeartbeatAnswer, error) {
 	a := api.HeartbeatAnswer{LeaseMS: milliseconds(k.o.ToolLease)}
 	if len(q.Doing) > api.MaxReported {
-		return a, NewFault(utp.CodeTooLarge, fmt.Sprintf("what a call is at may have %d bytes", api.MaxReported))
+		return a, api.NewFault(utp.CodeTooLarge, fmt.Sprintf("what a call is at may have %d bytes", api.MaxReported))
 	}
 	var st turn.State
 	var call turn.Call
@@ -135,7 +136,7 @@ func (k *Kernel) reconcile(ctx context.Context, from Caller, q api.OwnerRequest)
 	var a api.ReconcileAnswer
 	err := k.stepServiceCall(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
 		if c.State != turn.LeaseExpired && c.State != turn.Unknown {
-			return NewFault(utp.CodeDone, "the call's fate is settled")
+			return api.NewFault(utp.CodeDone, "the call's fate is settled")
 		}
 		args, err := s.args(c)
 		if err != nil {

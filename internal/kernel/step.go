@@ -2,27 +2,25 @@ package kernel
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/outbox"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // step is one transaction on one turn.
 type step struct {
 	k   *Kernel
-	tx  Tx
+	tx  store.Tx
 	now turn.Timestamp
-	rec Record
+	rec store.Record
 	was turn.State // the turn before the step
 
-	batch        Batch
+	batch        store.Batch
 	notification Notification // what this step adds to each of its tellings
 	// credential is the id of what the answer of this step came with, and sees is how the arguments
 	// of what it accepts were seen.
@@ -35,7 +33,7 @@ type step struct {
 	counted     bool           // the incarnation has moved on
 	savedOffset time.Duration  // what the ledger knows with it of the lead
 	late        jsontext.Value // a result that comes too late, while it is told of
-	outboxEntry *outboxEntry   // what it has to say, until that is committed
+	outboxEntry *outbox.Entry  // what it has to say, until that is committed
 	hints       *hintEntry     // where its hints leave; nil where nobody wants any
 	before      []string
 	after       []string
@@ -44,28 +42,28 @@ type step struct {
 
 // step runs fn on the turn that ref names and saves what it did. fn may run again
 // after a lost race, each time on the state as it then is.
-func (k *Kernel) step(ctx context.Context, ref TurnRef, fn func(*step) error) error {
-	return ProtocolError(k.attempt(ctx, ref, fn))
+func (k *Kernel) step(ctx context.Context, ref store.TurnRef, fn func(*step) error) error {
+	return store.ProtocolError(k.attempt(ctx, ref, fn))
 }
 
 // attempt is step with the errors as they are.
-func (k *Kernel) attempt(ctx context.Context, ref TurnRef, fn func(*step) error) error {
-	return k.attemptAny(ctx, func(Tx) (TurnRef, error) { return ref, nil }, fn)
+func (k *Kernel) attempt(ctx context.Context, ref store.TurnRef, fn func(*step) error) error {
+	return k.attemptAny(ctx, func(store.Tx) (store.TurnRef, error) { return ref, nil }, fn)
 }
 
 // attemptAny steps the turn that pick finds in the same transaction.
-func (k *Kernel) attemptAny(ctx context.Context, pick func(Tx) (TurnRef, error), fn func(*step) error) error {
-	return k.attemptOn(ctx, func(tx Tx) (Record, error) {
+func (k *Kernel) attemptAny(ctx context.Context, pick func(store.Tx) (store.TurnRef, error), fn func(*step) error) error {
+	return k.attemptOn(ctx, func(tx store.Tx) (store.Record, error) {
 		ref, err := pick(tx)
 		if err != nil {
-			return Record{}, err
+			return store.Record{}, err
 		}
 		return tx.Turn(ref)
 	}, fn)
 }
 
 // attemptOn steps the turn that load reads, or makes, in the same transaction.
-func (k *Kernel) attemptOn(ctx context.Context, load func(Tx) (Record, error), fn func(*step) error) error {
+func (k *Kernel) attemptOn(ctx context.Context, load func(store.Tx) (store.Record, error), fn func(*step) error) error {
 	var s *step
 	var behind []string // sessions whose later messages a try in vain has kept back
 	giveUp := func() {
@@ -74,11 +72,11 @@ func (k *Kernel) attemptOn(ctx context.Context, load func(Tx) (Record, error), f
 		}
 		k.hintOrder.drop(s.hints)
 		if s.outboxEntry != nil {
-			k.outbox.drop(s.outboxEntry)
-			behind = append(behind, s.outboxEntry.session)
+			k.outbox.Drop(s.outboxEntry)
+			behind = append(behind, s.outboxEntry.Session)
 		}
 	}
-	err := k.update(ctx, func(tx Tx) error {
+	err := k.update(ctx, func(tx store.Tx) error {
 		giveUp() // if it is run again
 		s = &step{k: k, tx: tx, now: k.now()}
 		rec, err := load(tx)
@@ -97,21 +95,14 @@ func (k *Kernel) attemptOn(ctx context.Context, load func(Tx) (Record, error), f
 		giveUp()
 	}
 	for _, session := range behind {
-		k.publish(ctx, session)
+		k.outbox.Publish(ctx, session)
 	}
 	return err
 }
 
 // update retries a lost race: another kernel or request has moved the turn on.
-func (k *Kernel) update(ctx context.Context, fn func(Tx) error) error {
-	const tries = 5
-	var err error
-	for range tries {
-		if err = k.o.Store.Update(ctx, fn); !errors.Is(err, ErrConflict) {
-			return err
-		}
-	}
-	return err
+func (k *Kernel) update(ctx context.Context, fn func(store.Tx) error) error {
+	return store.Update(ctx, k.o.Store, fn)
 }
 
 // dispatch gives the turn machine an input and makes its effects true. When that was the end
@@ -162,9 +153,9 @@ func (s *step) save() error {
 	}
 	rec := s.rec
 	s.batch.Turn = &rec
-	s.batch.Published = append(s.batch.Published, s.k.outbox.acks(rec.State.Session)...)
+	s.batch.Published = append(s.batch.Published, s.k.outbox.Acks(rec.State.Session)...)
 	if len(s.batch.Outbox) > 0 {
-		s.outboxEntry = s.k.outbox.reserve(rec.State.Session)
+		s.outboxEntry = s.k.outbox.Reserve(rec.State.Session)
 	}
 	if s.k.o.Hints {
 		s.hints = s.k.hintOrder.reserve(rec.State.Turn)
@@ -198,26 +189,13 @@ func (k *Kernel) committed(ctx context.Context, s *step) {
 // passOn publishes what the step has to say. What has left is told to the ledger by the next
 // step of the session.
 func (k *Kernel) passOn(ctx context.Context, s *step) {
-	k.outbox.acked(s.rec.State.Session, s.batch.Published)
+	k.outbox.Acked(s.rec.State.Session, s.batch.Published)
 	if s.outboxEntry == nil {
 		return
 	}
-	k.outbox.ready(s.outboxEntry, s.batch.Outbox)
-	k.publish(ctx, s.rec.State.Session)
-	k.ackSoon()
-}
-
-// ackSoon has the relay tell the ledger what has left, if no step does so before.
-func (k *Kernel) ackSoon() {
-	k.mu.Lock()
-	soon := k.flushAt <= k.o.Clock.SinceBoot()
-	if soon {
-		k.flushAt = k.o.Clock.SinceBoot() + relayPause
-	}
-	k.mu.Unlock()
-	if soon {
-		signal(k.relayWakeup)
-	}
+	k.outbox.Ready(s.outboxEntry, s.batch.Outbox)
+	k.outbox.Publish(ctx, s.rec.State.Session)
+	k.outbox.AckSoon()
 }
 
 // schedule wakes the ticker where the turn wants a tick before it would look.
@@ -237,35 +215,6 @@ func (k *Kernel) schedule(s *step) {
 	}
 }
 
-// Index brings what the turn is found by up to date.
-func (r *Record) Index(now turn.Timestamp) {
-	r.Due, r.Free = time.Time{}, time.Time{}
-	if r.State.Status != turn.Ended {
-		r.Due = NextTick(*r, now)
-	}
-	if at, claimable := r.State.ClaimAt(now); claimable {
-		r.Free = at
-	}
-}
-
-// NextTick is the earliest instant at which a question wants something or the machine is due.
-func NextTick(rec Record, now turn.Timestamp) time.Time {
-	at, _ := rec.State.Due(now)
-	for _, q := range rec.Questions {
-		if q.State != consent.Open {
-			continue
-		}
-		next := q.ShowBy()
-		if next.IsZero() {
-			next = rec.QuestionEnds(q, now)
-		}
-		if at.IsZero() || next.Before(at) {
-			at = next
-		}
-	}
-	return at
-}
-
 // drain takes back a signal whose cause is about to be looked at: else that would be looked at
 // twice, or not, as chance has it.
 func drain(c chan struct{}) {
@@ -281,37 +230,3 @@ func signal(c chan struct{}) {
 	default:
 	}
 }
-
-// ProtocolError gives every error that leaves the kernel a code. Of the store's own
-// errors only the store can say whether trying again is safe: a commit that failed may
-// have been written.
-func ProtocolError(err error) error {
-	var refused *turn.Error
-	var known *api.Fault
-	var stored interface{ SafeToRetry() bool }
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &known):
-		return known
-	case errors.As(err, &refused):
-		return &api.Fault{Code: refused.Code, Message: refused.Message, Retry: refused.Code.SafeToRetry()}
-	case errors.Is(err, ErrNotFound):
-		return &api.Fault{Code: utp.CodeNotFound, Message: "the ledger has no such row"}
-	case errors.Is(err, ErrFull):
-		return &api.Fault{Code: utp.CodeUpstreamUnavailable, Message: "no room left for the ledger; nothing was recorded", Retry: true}
-	case errors.Is(err, ErrConflict):
-		return &api.Fault{Code: utp.CodeConflict, Message: "the ledger has changed meanwhile", Retry: true}
-	case errors.Is(err, ErrHash):
-		return &api.Fault{Code: utp.CodeBadRequest, Message: err.Error(), Retry: true}
-	case errors.Is(err, ErrDamaged):
-		return &api.Fault{Code: utp.CodeStorageError, Message: "what the ledger holds of this cannot be read; a backup may have it whole"}
-	case errors.As(err, &stored) && stored.SafeToRetry():
-		return &api.Fault{Code: utp.CodeStorageError, Message: "the ledger could not be read or written; nothing was recorded", Retry: true}
-	case errors.As(err, &stored): // what the database says is for the log
-		return &api.Fault{Code: utp.CodeStorageError, Message: "the ledger could not be read or written; look at what was recorded before you try again"}
-	}
-	return &api.Fault{Code: utp.CodeInternalError, Message: err.Error()}
-}
-
-func Unexpected(what string, err error) error { return fmt.Errorf("kernel: %s: %w", what, err) }

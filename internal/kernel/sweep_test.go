@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -21,7 +21,7 @@ func TestSweepHoldsNothingUp(t *testing.T) {
 		swept := 0
 		w.bus.published(func(string, map[string][]string) error {
 			swept++
-			return w.now.store.Update(context.Background(), func(tx kernel.Tx) error { // anyone who publishes can write
+			return w.now.store.Update(context.Background(), func(tx store.Tx) error { // anyone who publishes can write
 				_, err := tx.Count("test", 1)
 				return err
 			})

@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
@@ -198,7 +199,7 @@ func TestInForceAltered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			altered(t, func(t *testing.T, w *world) {
 				for _, digest := range []string{"0", "1"} {
-					if err := w.now.kernel.RecordInForce(w.ctx, api.ActToken, []kernel.InForce{{Subject: "phone", Digest: digest, Detail: "listener"}}); err != nil {
+					if err := w.now.kernel.Admin().RecordInForce(w.ctx, api.ActToken, []store.InForce{{Subject: "phone", Digest: digest, Detail: "listener"}}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -225,7 +226,7 @@ func TestOlderIsNoAlarm(t *testing.T) {
 				w.wholeLedger(1, 1, "before the update")
 				w.restart()
 				keep := func(digest string) {
-					if err := w.now.kernel.RecordInForce(w.ctx, api.ActToken, []kernel.InForce{{Subject: "phone", Digest: digest}}); err != nil {
+					if err := w.now.kernel.Admin().RecordInForce(w.ctx, api.ActToken, []store.InForce{{Subject: "phone", Digest: digest}}); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -8,7 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -65,7 +67,7 @@ func (k *Kernel) poll(ctx context.Context) (turns []string, wait time.Duration) 
 	now := k.now()
 	k.setNextPoll(math.MaxInt64) // whatever is made due from now on wakes it
 	l := poller{k: k, now: now.SinceBoot, wait: k.o.Poll}
-	err := k.o.Store.View(ctx, func(tx Tx) error {
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
 		kept, err := k.savedClockOffset(tx)
 		if err != nil {
 			return err
@@ -103,17 +105,17 @@ type poller struct {
 	wait  time.Duration
 }
 
-func (l *poller) all(tx Tx) error {
+func (l *poller) all(tx store.Tx) error {
 	horizon := l.until.Add(l.k.o.Poll)
 	if l.k.o.OwnedTurnsOnly {
 		for _, id := range l.k.owned() {
-			if _, err := l.page(tx, TurnFilter{Turn: id, Due: horizon}); err != nil {
+			if _, err := l.page(tx, store.TurnFilter{Turn: id, Due: horizon}); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	f := TurnFilter{Due: horizon, Limit: duePage}
+	f := store.TurnFilter{Due: horizon, Limit: duePage}
 	for {
 		last, err := l.page(tx, f)
 		if err != nil || last.Turn == "" {
@@ -124,7 +126,7 @@ func (l *poller) all(tx Tx) error {
 }
 
 // page takes what is due of one page and returns its last row, where the list goes on.
-func (l *poller) page(tx Tx, f TurnFilter) (last TurnRow, err error) {
+func (l *poller) page(tx store.Tx, f store.TurnFilter) (last store.TurnRow, err error) {
 	rows, err := tx.Turns(f)
 	if err != nil {
 		return last, err
@@ -134,7 +136,7 @@ func (l *poller) page(tx Tx, f TurnFilter) (last TurnRow, err error) {
 	for _, row := range rows {
 		if left := row.Position.Sub(l.until); left > 0 {
 			l.wait = min(l.wait, left)
-			return TurnRow{}, nil
+			return store.TurnRow{}, nil
 		}
 		if _, under := l.k.ticking[row.Turn]; under || !l.k.activeLocked(row.Turn) {
 			continue
@@ -144,12 +146,12 @@ func (l *poller) page(tx Tx, f TurnFilter) (last TurnRow, err error) {
 			continue
 		}
 		if len(l.k.ticking)+len(l.turns) >= ticksAtOnce {
-			return TurnRow{}, nil // the end of a tick wakes the ticker
+			return store.TurnRow{}, nil // the end of a tick wakes the ticker
 		}
 		l.turns = append(l.turns, row.Turn)
 	}
 	if f.Limit == 0 || len(rows) < f.Limit {
-		return TurnRow{}, nil
+		return store.TurnRow{}, nil
 	}
 	return rows[len(rows)-1], nil
 }
@@ -160,11 +162,11 @@ func (k *Kernel) tickDue(ctx context.Context, id string) {
 	again := retryTick // also where the turn cannot be read
 	err := k.tick(ctx, id, func(s *step) error {
 		again = retryTick
-		rows, err := s.tx.Turns(TurnFilter{Turn: id, Due: k.monotonicNow(s.now), Claim: true})
+		rows, err := s.tx.Turns(store.TurnFilter{Turn: id, Due: k.monotonicNow(s.now), Claim: true})
 		if err != nil {
 			return err
 		}
-		at := NextTick(s.rec, s.now)
+		at := store.NextTick(s.rec, s.now)
 		switch {
 		case len(rows) == 0:
 			return errNotDue
@@ -193,7 +195,7 @@ func (k *Kernel) tickDue(ctx context.Context, id string) {
 // leaveAlone is when a turn is to be ticked again. One that cannot be read is left alone twice as
 // long each time. It needs mu.
 func (k *Kernel) leaveAlone(id string, err error, again time.Duration) time.Duration {
-	if !errors.Is(err, ErrDamaged) {
+	if !errors.Is(err, store.ErrDamaged) {
 		delete(k.unreadable, id)
 		return again
 	}
@@ -206,14 +208,14 @@ var errNotDue = errors.New("kernel: nothing is due")
 // Tick does what is due in one turn: questions past their deadline get their default,
 // accepted calls are checked once more and leave, silent owners lapse.
 func (k *Kernel) Tick(ctx context.Context, id string) error {
-	return ProtocolError(k.tick(ctx, id, func(*step) error { return nil }, func(*step) {}))
+	return store.ProtocolError(k.tick(ctx, id, func(*step) error { return nil }, func(*step) {}))
 }
 
 // tick ticks a turn, if first has nothing against it, and hands the step to then. Its errors
 // are as they are.
 func (k *Kernel) tick(ctx context.Context, id string, first func(*step) error, then func(*step)) error {
 	var last *step
-	err := k.attempt(ctx, TurnRef{Turn: id}, func(s *step) error {
+	err := k.attempt(ctx, store.TurnRef{Turn: id}, func(s *step) error {
 		last = s
 		if err := first(s); err != nil {
 			return err
@@ -280,10 +282,10 @@ func (s *step) closeQuestion(q consent.Question, outcome consent.Outcome, code u
 // a sole host, anyone who held it then is gone.
 func (k *Kernel) Resume(ctx context.Context, id string) error {
 	var st turn.State
-	err := k.step(ctx, TurnRef{Turn: id}, func(s *step) error {
+	err := k.step(ctx, store.TurnRef{Turn: id}, func(s *step) error {
 		st = s.rec.State
 		if s.rec.State.Status == turn.Ended {
-			return NewFault(utp.CodeTurnEnded, "the turn has ended; there is nothing to resume")
+			return api.NewFault(utp.CodeTurnEnded, "the turn has ended; there is nothing to resume")
 		}
 		s.rec.Absent = false // anyone who resumes it is there
 		if k.o.SingleHost {
@@ -300,7 +302,7 @@ func (k *Kernel) Resume(ctx context.Context, id string) error {
 		return err
 	}
 	k.activate(st)
-	k.sweepSoon()
+	k.outbox.SweepSoon()
 	k.wakeWorker(ctx, st)
 	return nil
 }

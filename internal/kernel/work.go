@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -24,11 +25,11 @@ func (k *Kernel) renew(ctx context.Context, from Caller, q api.WorkerRequest) (a
 	return a, err
 }
 
-func notYours() error { return NewFault(utp.CodeAuthFailed, "the turn belongs to another agent") }
+func notYours() error { return api.NewFault(utp.CodeAuthFailed, "the turn belongs to another agent") }
 
 // stepAgentTurn steps a turn of the asking agent, never another's.
 func (k *Kernel) stepAgentTurn(ctx context.Context, from Caller, id string, fn func(*step) error) error {
-	return k.step(ctx, TurnRef{Turn: id}, func(s *step) error {
+	return k.step(ctx, store.TurnRef{Turn: id}, func(s *step) error {
 		if s.rec.State.Agent != from.Name {
 			return notYours()
 		}
@@ -69,8 +70,8 @@ func (k *Kernel) call(ctx context.Context, from Caller, q api.CallRequest) (stru
 // checkKeys refuses a step that is too large, or whose results could not be named.
 func checkKeys(calls []api.ToolCall) error {
 	for _, c := range calls {
-		if len(calls) > maxCalls || c.Key == "" || len(c.Key) > MaxName {
-			return NewFault(utp.CodeBadRequest, "a step has at most 256 calls, each with a key of 1 to 128 bytes")
+		if len(calls) > maxCalls || c.Key == "" || len(c.Key) > store.MaxName {
+			return api.NewFault(utp.CodeBadRequest, "a step has at most 256 calls, each with a key of 1 to 128 bytes")
 		}
 	}
 	return nil
@@ -113,7 +114,7 @@ func (s *step) ambiguous(w api.ToolCall, stepID string, n int) (turn.Call, error
 		return c, err
 	}
 	return s.invalid(c, nil, utp.CodeBadRequest, fmt.Sprintf(
-		"%d calls of this step have the id %q, so their results could not be told apart; none of them was made. Give each an id of its own", n, Clip(w.Key, MaxName)))
+		"%d calls of this step have the id %q, so their results could not be told apart; none of them was made. Give each an id of its own", n, store.Clip(w.Key, store.MaxName)))
 }
 
 // resume tells a worker how its turn stands: what it still waits for, and under which
@@ -121,8 +122,8 @@ func (s *step) ambiguous(w api.ToolCall, stepID string, n int) (turn.Call, error
 // the last call ends.
 func (k *Kernel) resume(ctx context.Context, from Caller, q api.TranscriptRequest) (api.ResumeAnswer, error) {
 	a := api.ResumeAnswer{LeaseMS: milliseconds(k.o.WorkerLease)}
-	err := k.o.Store.View(ctx, func(tx Tx) error {
-		rec, err := tx.Turn(TurnRef{Turn: q.Turn})
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+		rec, err := tx.Turn(store.TurnRef{Turn: q.Turn})
 		if err != nil {
 			return err
 		}
@@ -134,7 +135,7 @@ func (k *Kernel) resume(ctx context.Context, from Caller, q api.TranscriptReques
 			a.Ended = true
 			return nil
 		case !st.Recognizes(workerClaim(from, q.WorkerRequest, st)):
-			return NewFault(utp.CodeStale, "the turn is held under another epoch; claim it again")
+			return api.NewFault(utp.CodeStale, "the turn is held under another epoch; claim it again")
 		}
 		a.Step = st.Step
 		if a.Waiting = st.Waiting(); a.Waiting > 0 {
@@ -150,15 +151,15 @@ func (k *Kernel) resume(ctx context.Context, from Caller, q api.TranscriptReques
 // apply appends the result of an ended call to the transcript, where the worker reads it.
 func (s *step) apply(id string) {
 	if c, _ := s.rec.State.Find(id); c.Outcome != nil {
-		s.batch.Applied = append(s.batch.Applied, ResultRow{Key: c.Key, Call: c.ID, Tool: c.Tool, Card: c.Outcome.Card})
+		s.batch.Applied = append(s.batch.Applied, store.ResultRow{Key: c.Key, Call: c.ID, Tool: c.Tool, Card: c.Outcome.Card})
 	}
 }
 
 // transcript reads applied results, for a worker that starts again.
 func (k *Kernel) transcript(ctx context.Context, from Caller, q api.TranscriptRequest) (api.TranscriptAnswer, error) {
 	var a api.TranscriptAnswer
-	err := k.o.Store.View(ctx, func(tx Tx) error {
-		rec, err := tx.Turn(TurnRef{Turn: q.Turn})
+	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+		rec, err := tx.Turn(store.TurnRef{Turn: q.Turn})
 		if err != nil {
 			return err
 		}
@@ -171,7 +172,7 @@ func (k *Kernel) transcript(ctx context.Context, from Caller, q api.TranscriptRe
 	return a, err
 }
 
-func transcriptFrom(tx Tx, q api.TranscriptRequest) (api.TranscriptAnswer, error) {
+func transcriptFrom(tx store.Tx, q api.TranscriptRequest) (api.TranscriptAnswer, error) {
 	rows, err := tx.Results(q.Turn, q.After, resultPage)
 	if err != nil {
 		return api.TranscriptAnswer{}, err
@@ -180,7 +181,7 @@ func transcriptFrom(tx Tx, q api.TranscriptRequest) (api.TranscriptAnswer, error
 }
 
 // transcriptPage fills a page up to what one message may hold.
-func transcriptPage(tx Tx, rows []ResultRow, args bool) (api.TranscriptAnswer, error) {
+func transcriptPage(tx store.Tx, rows []store.ResultRow, args bool) (api.TranscriptAnswer, error) {
 	a := api.TranscriptAnswer{More: len(rows) == resultPage}
 	room := api.InlineLimit
 	for _, row := range rows {
@@ -193,7 +194,7 @@ func transcriptPage(tx Tx, rows []ResultRow, args bool) (api.TranscriptAnswer, e
 		}
 		raw, err := json.Marshal(r)
 		if err != nil {
-			return a, Unexpected("a result", err)
+			return a, store.Unexpected("a result", err)
 		}
 		if room -= len(raw); room < 0 && len(a.Results) > 0 {
 			a.More = true
@@ -229,14 +230,14 @@ func (k *Kernel) deliver(ctx context.Context, from Caller, q api.DeliverRequest)
 // checkDeliver completes an agent's last word, and says what is wrong with it.
 func checkDeliver(q *api.DeliverRequest) error {
 	if !q.Status.Valid() {
-		return NewFault(utp.CodeBadRequest, "a turn ends success, failed, canceled, timeout or partial")
+		return api.NewFault(utp.CodeBadRequest, "a turn ends success, failed, canceled, timeout or partial")
 	}
 	if q.Handoff == nil {
 		return nil
 	}
 	complete, err := q.Handoff.Complete()
 	if err != nil {
-		return NewFault(utp.CodeBadRequest, "the hand-off's "+err.Error())
+		return api.NewFault(utp.CodeBadRequest, "the hand-off's "+err.Error())
 	}
 	q.Handoff = &complete
 	return nil
@@ -244,7 +245,7 @@ func checkDeliver(q *api.DeliverRequest) error {
 
 // endOf is the end that an agent's last word makes; its fields are kept.
 func (s *step) endOf(q api.DeliverRequest) (turn.End, error) {
-	end := turn.End{Status: q.Status, Code: utp.Code(Clip(string(q.Code), MaxName)), Message: Clip(q.Summary, maxMessage)}
+	end := turn.End{Status: q.Status, Code: utp.Code(store.Clip(string(q.Code), store.MaxName)), Message: store.Clip(q.Summary, maxMessage)}
 	err := s.deliverable(q, &end)
 	return end, err
 }

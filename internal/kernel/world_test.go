@@ -21,6 +21,8 @@ import (
 	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/internal/hub"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/admin"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
@@ -55,7 +57,7 @@ type world struct {
 
 	approvers kernel.Approvers
 	names     kernel.Names
-	retention kernel.Retention
+	retention admin.Retention
 	unjudged  bool         // what is left behind says nothing any more
 	flaws     []audit.Flaw // what the test has put into the ledger, and the audit of it has to find
 	unresumed bool         // a kernel that is booted leaves the open turns alone
@@ -131,24 +133,24 @@ func (w *world) review(classes map[string]utp.Class) {
 			risk = utp.RiskLow
 		case utp.Idempotent, utp.Reversible:
 		}
-		if err := w.now.kernel.Review(w.ctx, name, d.Digest, classes[name], risk); err != nil {
+		if err := w.now.kernel.Admin().Review(w.ctx, name, d.Digest, classes[name], risk); err != nil {
 			w.t.Fatal(err)
 		}
 	}
 }
 
 // tool reads the registry.
-func (w *world) tool(name string) kernel.Tool {
+func (w *world) tool(name string) store.Tool {
 	w.t.Helper()
-	var found kernel.Tool
-	w.view(func(tx kernel.Tx) (err error) {
-		found, err = kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{name}}))
+	var found store.Tool
+	w.view(func(tx store.Tx) (err error) {
+		found, err = store.OneRow(tx.Tools(store.ToolFilter{Names: []string{name}}))
 		return err
 	})
 	return found
 }
 
-func (w *world) view(fn func(kernel.Tx) error) {
+func (w *world) view(fn func(store.Tx) error) {
 	w.t.Helper()
 	if err := w.now.store.View(context.Background(), fn); err != nil {
 		w.t.Fatal(err)
@@ -239,11 +241,11 @@ func (w *world) turn(id string) turn.State {
 	return w.record(id).State
 }
 
-func (w *world) record(id string) kernel.Record {
+func (w *world) record(id string) store.Record {
 	w.t.Helper()
-	var rec kernel.Record
-	w.view(func(tx kernel.Tx) (err error) {
-		rec, err = tx.Turn(kernel.TurnRef{Turn: id})
+	var rec store.Record
+	w.view(func(tx store.Tx) (err error) {
+		rec, err = tx.Turn(store.TurnRef{Turn: id})
 		return err
 	})
 	return rec

@@ -10,7 +10,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/internal/cause"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/admin"
 )
 
 // EntryLine is an entry of the audit chain in a line.
@@ -57,7 +57,7 @@ func actText(a api.AuditAct) string {
 	case api.ActOlder:
 		return fmt.Sprintf("older than the chain, of which it says nothing: %s %s", a.Detail, a.Subject)
 	case api.ActPolicy:
-		if a.Detail == kernel.Ended {
+		if a.Detail == admin.Ended {
 			return "no policy file is in force any more"
 		}
 		return fmt.Sprintf("the policy in force: %s, SHA-256 %.16s…", a.Detail, a.Digest)

@@ -6,7 +6,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/aaep/outline"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // maxSpokenValues is how many values of the arguments a sentence says; more can be listened to on
@@ -161,14 +161,14 @@ func (s *eventBuilder) stated(o outline.Outline, action Param, text string) []st
 }
 
 // shows is how the kernel is told of it.
-func (l argumentList) shows() kernel.Shows {
+func (l argumentList) shows() store.Shows {
 	switch {
 	case l.InText:
-		return kernel.ShowsInText
+		return store.ShowsInText
 	case l.Complete:
-		return kernel.ShowsInList
+		return store.ShowsInList
 	default:
-		return kernel.ShowsPart
+		return store.ShowsPart
 	}
 }
 

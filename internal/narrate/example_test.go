@@ -10,6 +10,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/narrate"
 	"github.com/earshot-dev/earshot/utp"
@@ -27,7 +28,7 @@ func Example() {
 		Turn: turn.State{Session: "sess_1", Agent: "tidy", Owner: "anna"},
 	}
 	var state jsontext.Value
-	tell := func(n turn.Note) []kernel.Event {
+	tell := func(n turn.Note) []store.Event {
 		telling.Note = n
 		told, err := narrator.Narrate(state, telling)
 		if err != nil {
@@ -40,7 +41,7 @@ func Example() {
 	telling.Request = "free some space"
 	rows := tell(turn.Note{Kind: turn.NoteBegan})
 	telling.Call = turn.Call{ID: "tc_1", Tool: "files.delete", Class: utp.Irreversible, Risk: utp.RiskHigh}
-	telling.Tool = kernel.Tool{Reviewed: true, Definition: utp.Definition{Options: jsontext.Value(`{"consent": {
+	telling.Tool = store.Tool{Reviewed: true, Definition: utp.Definition{Options: jsontext.Value(`{"consent": {
 		"action": "Delete {n, plural, one {# file} other {# files}} in {root}.",
 		"consequence": "This frees {bytes}. It cannot be undone.",
 		"facts": {"n": {"count": "/delete/*"}, "root": {"text": "/root"}, "bytes": {"value": "/size"}}

@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/session"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
@@ -102,9 +103,9 @@ type eventBuilder struct {
 	t        kernel.Notification
 	session  *session.Session
 	memory   memory
-	rows     []kernel.Event
-	shows    kernel.Shows // of the question that is being put
-	covered  []string     // the same
+	rows     []store.Event
+	shows    store.Shows // of the question that is being put
+	covered  []string    // the same
 }
 
 // build says what happened.
@@ -262,7 +263,7 @@ func (s *eventBuilder) addRow(l line, e *aaep.Event) (err error) {
 	if err != nil {
 		return err
 	}
-	s.rows = append(s.rows, kernel.Event{
+	s.rows = append(s.rows, store.Event{
 		Session: s.t.Turn.Session, ID: e.ID, Type: e.Type(), Body: body,
 		Template: l.key, Params: l.params.JSON(), At: e.Time,
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -36,7 +37,7 @@ func (n *Narrator) Preview(d utp.Definition, class utp.Class, risk utp.Risk, arg
 	}
 	s := &eventBuilder{narrator: n, t: kernel.Notification{
 		Call: turn.Call{Tool: d.Tool, Class: class, Risk: risk},
-		Tool: kernel.Tool{Definition: d, Reviewed: true}, Args: args,
+		Tool: store.Tool{Definition: d, Reviewed: true}, Args: args,
 	}}
 	action, facts := s.action(s.arguments())
 	consequence, _ := s.consequence(facts)

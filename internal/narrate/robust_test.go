@@ -16,6 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/session"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/narrate"
 	"github.com/earshot-dev/earshot/utp"
@@ -101,7 +102,7 @@ func (s *stage) told(n turn.Note) kernel.Notification {
 	return kernel.Notification{Note: n, At: s.now.Wall, Rand: s.random, Turn: s.state, Request: s.request}
 }
 
-func narrateOne(tb testing.TB, n *narrate.Narrator, state jsontext.Value, t kernel.Notification) ([]kernel.Event, jsontext.Value) {
+func narrateOne(tb testing.TB, n *narrate.Narrator, state jsontext.Value, t kernel.Notification) ([]store.Event, jsontext.Value) {
 	tb.Helper()
 	told, err := n.Narrate(state, t)
 	if err != nil {

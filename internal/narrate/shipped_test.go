@@ -7,21 +7,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/agents/tidy"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // shipped are the tools that the program comes with, as an operator has them.
-func shipped(t *testing.T) map[string]kernel.Tool {
+func shipped(t *testing.T) map[string]store.Tool {
 	t.Helper()
 	all, err := tidy.Definitions()
 	if err != nil {
 		t.Fatal(err)
 	}
-	tools := map[string]kernel.Tool{}
+	tools := map[string]store.Tool{}
 	for _, d := range all {
-		tools[d.Tool] = kernel.Tool{Definition: d, Digest: "d_" + d.Tool, Reviewed: true, Class: d.Class, Risk: d.Risk}
+		tools[d.Tool] = store.Tool{Definition: d, Digest: "d_" + d.Tool, Reviewed: true, Class: d.Class, Risk: d.Risk}
 	}
 	return tools
 }

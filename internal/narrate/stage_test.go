@@ -16,6 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/session"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/narrate"
 	"github.com/earshot-dev/earshot/utp"
@@ -30,13 +31,13 @@ type stage struct {
 	now       turn.Timestamp
 	random    *rand.ChaCha8
 	narration jsontext.Value
-	rows      []kernel.Event
-	shows     kernel.Shows // of the last telling
-	covered   []string     // the same
+	rows      []store.Event
+	shows     store.Shows // of the last telling
+	covered   []string    // the same
 	checker   *session.Checker
 
 	request   string
-	tools     map[string]kernel.Tool
+	tools     map[string]store.Tool
 	args      map[string]jsontext.Value // by call
 	results   map[string]jsontext.Value // by call
 	says      string
@@ -71,7 +72,7 @@ func newStage(tb testing.TB) *stage {
 }
 
 // tools are those of the agent tidy, and a few that say little of themselves.
-func tools() map[string]kernel.Tool {
+func tools() map[string]store.Tool {
 	options := `{
 		"consent": {
 			"action": "Delete {items, plural, one {# duplicate file} other {# duplicate files}} in {root}.",
@@ -89,13 +90,13 @@ func tools() map[string]kernel.Tool {
 			"facts": {"deleted": {"value": "/deleted"}, "bytes": {"value": "/bytes"}, "refused": {"count": "/refused/*"}}
 		}
 	}`
-	tool := func(name string, class utp.Class, risk utp.Risk, options string) kernel.Tool {
-		return kernel.Tool{
+	tool := func(name string, class utp.Class, risk utp.Risk, options string) store.Tool {
+		return store.Tool{
 			Definition: utp.Definition{Tool: name, Description: "The tool " + name + ".", Class: class, Risk: risk, Options: jsontext.Value(options)},
 			Digest:     "d_" + name, Reviewed: true, Class: class, Risk: risk,
 		}
 	}
-	return map[string]kernel.Tool{
+	return map[string]store.Tool{
 		"files.scan": tool("files.scan", utp.Read, utp.RiskLow, `{
 			"doing": {"text": "Looking through {root}.", "facts": {"root": {"text": "/root"}}},
 			"result": {"success": "Found {files, plural, one {# file} other {# files}}.", "facts": {"files": {"count": "/files/*"}}}
@@ -260,7 +261,7 @@ func (s *stage) narrate(n turn.Note) {
 
 // judge holds a row against the rules of single events and of the stream, and against
 // the house's own: envelope, caps, and that it can be rendered again.
-func (s *stage) judge(row kernel.Event) {
+func (s *stage) judge(row store.Event) {
 	s.tb.Helper()
 	if s.tb.Failed() {
 		return // the first finding is enough
@@ -291,7 +292,7 @@ func (s *stage) judge(row kernel.Event) {
 }
 
 // rendersAgain proves that a row's template and parameters say what its event says.
-func (s *stage) rendersAgain(row kernel.Event) {
+func (s *stage) rendersAgain(row store.Event) {
 	s.tb.Helper()
 	if row.Template == "" && s.wordless {
 		return
@@ -318,7 +319,7 @@ func (s *stage) rendersAgain(row kernel.Event) {
 	}
 }
 
-func (s *stage) members(row kernel.Event) map[string]jsontext.Value {
+func (s *stage) members(row store.Event) map[string]jsontext.Value {
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(row.Body, &members); err != nil {
 		s.tb.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -28,7 +28,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	paint := kernel.Tool{Definition: utp.Definition{Tool: "paint"}, Class: utp.Irreversible, Risk: utp.RiskHigh}
+	paint := store.Tool{Definition: utp.Definition{Tool: "paint"}, Class: utp.Irreversible, Risk: utp.RiskHigh}
 	fmt.Println(policy.Decide("tidy", paint).Decision)
 	write("rules:\n  - {tool: paint, decide: deny}\n")
 	fmt.Println(policy.Decide("tidy", paint).Decision)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/tool/settings"
 )
 
@@ -39,7 +40,7 @@ type File struct {
 	notify func(path string) (*notifier, error)
 
 	mu        sync.Mutex
-	tools     []kernel.Tool // that no rule may allow where they are irreversible
+	tools     []store.Tool  // that no rule may allow where they are irreversible
 	confirmed *kernel.Rules // those that count alone, once latest is the same
 	latest    *kernel.Rules // as the file was last when it could be used
 	raw       []byte        // the bytes of latest
@@ -71,7 +72,7 @@ func Open(path string) (*File, error) {
 
 // Reviewed takes the tools that have been reviewed, and refuses rules that allow an
 // irreversible one; those of a changed file, too.
-func (p *File) Reviewed(tools []kernel.Tool) error {
+func (p *File) Reviewed(tools []store.Tool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tools = tools
@@ -82,7 +83,7 @@ func (p *File) Reviewed(tools []kernel.Tool) error {
 }
 
 // Decide implements [kernel.Policy].
-func (p *File) Decide(agent string, t kernel.Tool) kernel.Ruling {
+func (p *File) Decide(agent string, t store.Tool) kernel.Ruling {
 	p.mu.Lock()
 	p.check()
 	confirmed, latest := p.confirmed, p.latest
@@ -218,12 +219,12 @@ func (w *watch) follow(ctx context.Context, s standing) (calm bool) {
 }
 
 // InForce are the rules as their file has them; none without one.
-func (p *File) InForce() ([]kernel.InForce, error) {
+func (p *File) InForce() ([]store.InForce, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.Path == "" {
 		return nil, nil
 	}
 	sum := sha256.Sum256(p.raw)
-	return []kernel.InForce{{Subject: "rules", Digest: hex.EncodeToString(sum[:]), Detail: p.Path}}, nil
+	return []store.InForce{{Subject: "rules", Digest: hex.EncodeToString(sum[:]), Detail: p.Path}}, nil
 }

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -70,7 +70,7 @@ func (o *lawbook) links(target string) {
 
 func (o *lawbook) decides(want turn.Decision) {
 	o.t.Helper()
-	paint := kernel.Tool{Definition: utp.Definition{Tool: "paint", Class: utp.Reversible, Risk: utp.RiskHigh}, Reviewed: true, Class: utp.Reversible, Risk: utp.RiskHigh}
+	paint := store.Tool{Definition: utp.Definition{Tool: "paint", Class: utp.Reversible, Risk: utp.RiskHigh}, Reviewed: true, Class: utp.Reversible, Risk: utp.RiskHigh}
 	if got := o.policy.Decide("tidy", paint).Decision; got != want {
 		o.t.Errorf("it decides %s; want %s", got, want)
 	}
@@ -176,10 +176,10 @@ func TestPolicyGrows(t *testing.T) {
 func TestReviewedAfterAChange(t *testing.T) {
 	t.Parallel()
 	withPolicy(t, askPaint, func(t *testing.T, o *lawbook) {
-		burn := kernel.Tool{Definition: utp.Definition{Tool: "burn"}, Reviewed: true, Class: utp.Irreversible, Risk: utp.RiskHigh}
+		burn := store.Tool{Definition: utp.Definition{Tool: "burn"}, Reviewed: true, Class: utp.Irreversible, Risk: utp.RiskHigh}
 		o.writes("rules:\n  - {tool: burn, decide: allow}\n")
 		o.decides(turn.Ask) // it is read
-		if err := o.policy.Reviewed([]kernel.Tool{burn}); err == nil {
+		if err := o.policy.Reviewed([]store.Tool{burn}); err == nil {
 			t.Error("a rule that allows what cannot be undone was taken")
 		}
 	})
@@ -212,8 +212,8 @@ func TestPolicySpoilt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			withPolicy(t, askPaint, func(t *testing.T, o *lawbook) {
-				burn := kernel.Tool{Definition: utp.Definition{Tool: "burn"}, Reviewed: true, Class: utp.Irreversible, Risk: utp.RiskHigh}
-				if err := o.policy.Reviewed([]kernel.Tool{burn}); err != nil {
+				burn := store.Tool{Definition: utp.Definition{Tool: "burn"}, Reviewed: true, Class: utp.Irreversible, Risk: utp.RiskHigh}
+				if err := o.policy.Reviewed([]store.Tool{burn}); err != nil {
 					t.Fatal(err)
 				}
 				spoil(o)

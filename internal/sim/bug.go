@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
@@ -252,7 +252,7 @@ func anyAnswer(_ *turn.State, in turn.Input) turn.Input {
 }
 
 // txOf is a transaction with the bug in it.
-func (w *world) txOf(inner kernel.Tx) kernel.Tx {
+func (w *world) txOf(inner store.Tx) store.Tx {
 	switch w.bug {
 	case AppliedTwice:
 		return doubling{inner}
@@ -266,10 +266,10 @@ func (w *world) txOf(inner kernel.Tx) kernel.Tx {
 }
 
 // doubling applies some results twice.
-type doubling struct{ kernel.Tx }
+type doubling struct{ store.Tx }
 
-// Save implements [kernel.Tx].
-func (d doubling) Save(b kernel.Batch) error {
+// Save implements [store.Tx].
+func (d doubling) Save(b store.Batch) error {
 	if err := d.Tx.Save(b); err != nil {
 		return err
 	}
@@ -290,23 +290,23 @@ func (d doubling) Save(b kernel.Batch) error {
 func chosen(id string) bool { return id != "" && id[len(id)-1]%4 == 0 }
 
 // losing forgets some messages.
-type losing struct{ kernel.Tx }
+type losing struct{ store.Tx }
 
-// Save implements [kernel.Tx].
-func (l losing) Save(b kernel.Batch) error {
-	kept := slices.DeleteFunc(slices.Clone(b.Outbox), func(o kernel.Outgoing) bool { return chosen(o.Call) })
+// Save implements [store.Tx].
+func (l losing) Save(b store.Batch) error {
+	kept := slices.DeleteFunc(slices.Clone(b.Outbox), func(o store.Outgoing) bool { return chosen(o.Call) })
 	b.Outbox = kept
 	return l.Tx.Save(b)
 }
 
 // hiding leaves some turns that wait out of what a worker may claim.
-type hiding struct{ kernel.Tx }
+type hiding struct{ store.Tx }
 
-// Turns implements [kernel.Tx].
-func (h hiding) Turns(f kernel.TurnFilter) ([]kernel.TurnRow, error) {
+// Turns implements [store.Tx].
+func (h hiding) Turns(f store.TurnFilter) ([]store.TurnRow, error) {
 	rows, err := h.Tx.Turns(f)
 	if f.Free.IsZero() {
 		return rows, err
 	}
-	return slices.DeleteFunc(rows, func(r kernel.TurnRow) bool { return r.Status == turn.Queued && chosen(r.Turn) }), err
+	return slices.DeleteFunc(rows, func(r store.TurnRow) bool { return r.Status == turn.Queued && chosen(r.Turn) }), err
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
@@ -25,8 +25,8 @@ type judge struct {
 
 	mu       sync.Mutex
 	wrongs   []string
-	last     map[string]kernel.Record // turns as they were written last
-	seq      map[string]int64         // of sessions: the last event's
+	last     map[string]store.Record // turns as they were written last
+	seq      map[string]int64        // of sessions: the last event's
 	calls    map[string]*callLog
 	used     map[string]string        // call: the digest of the consent that was used up
 	accepted map[string]bool          // calls to which a person has said yes, no matter who heard it
@@ -61,7 +61,7 @@ type callLog struct {
 
 func newJudge(w *world) *judge {
 	return &judge{
-		w: w, last: map[string]kernel.Record{}, seq: map[string]int64{}, calls: map[string]*callLog{}, used: map[string]string{},
+		w: w, last: map[string]store.Record{}, seq: map[string]int64{}, calls: map[string]*callLog{}, used: map[string]string{},
 		results: map[string]string{}, acknowledged: map[string]string{}, answers: map[string][]string{}, asks: map[*process]int{},
 		accepted: map[string]bool{}, yes: map[string]time.Duration{}, aware: map[string]time.Duration{}, sent: map[string]bool{}, due: map[string]string{},
 	}
@@ -89,10 +89,10 @@ func (j *judge) violations() []string {
 }
 
 // records are the turns as they were written last, in the order of their ids.
-func (j *judge) records() []kernel.Record {
+func (j *judge) records() []store.Record {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	all := make([]kernel.Record, 0, len(j.last))
+	all := make([]store.Record, 0, len(j.last))
 	for _, id := range slices.Sorted(maps.Keys(j.last)) {
 		all = append(all, j.last[id])
 	}
@@ -308,7 +308,7 @@ func (j *judge) restored() {
 }
 
 // committed looks at what a kernel has written, in one transaction.
-func (j *judge) committed(p *process, b kernel.Batch) {
+func (j *judge) committed(p *process, b store.Batch) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, e := range b.Events {
@@ -350,7 +350,7 @@ func (j *judge) committed(p *process, b kernel.Batch) {
 }
 
 // callChanged holds a call against what it was before.
-func (j *judge) callChanged(rec kernel.Record, before, c turn.Call) {
+func (j *judge) callChanged(rec store.Record, before, c turn.Call) {
 	log := j.calls[c.ID]
 	if log == nil {
 		log = &callLog{turn: rec.State.Turn, key: c.Key, tool: c.Tool, handed: map[string]bool{}}
@@ -437,7 +437,7 @@ func (j *judge) overdue(end turn.Timestamp) bool {
 
 func unknown(c turn.Call) bool { return c.Outcome != nil && c.Outcome.Code == utp.CodeOutcomeUnknown }
 
-func asksOutcome(rec kernel.Record, number int) bool {
+func asksOutcome(rec store.Record, number int) bool {
 	return slices.ContainsFunc(rec.Questions, func(q consent.Question) bool {
 		return q.Number == number && q.Kind == consent.Clarification && q.State == consent.Open
 	})
@@ -449,7 +449,7 @@ func shrunk(before, now turn.Timestamp) bool {
 }
 
 // questionChanged: more time is more, on the clock that is never set.
-func (j *judge) questionChanged(was kernel.Record, q consent.Question) {
+func (j *judge) questionChanged(was store.Record, q consent.Question) {
 	for _, old := range was.Questions {
 		if old.Number != q.Number || old.State != consent.Open || q.State != consent.Open || old.Unseen || old.Waiting {
 			continue
@@ -476,7 +476,7 @@ func (j *judge) undone(p *process, c turn.Call) {
 }
 
 // granted holds a start against the consent to that very call, its time and its definition.
-func (j *judge) granted(p *process, rec kernel.Record, g kernel.Grant) {
+func (j *judge) granted(p *process, rec store.Record, g store.Grant) {
 	c, _ := rec.State.Find(g.Call)
 	log := j.calls[g.Call]
 	if log == nil {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -22,7 +22,7 @@ var (
 	errEnded   = errors.New("sim: the transaction has ended")
 )
 
-// Ledger is a [kernel.Store] in memory. Transactions run one after the other; what one has
+// Ledger is a [store.Ledger] in memory. Transactions run one after the other; what one has
 // written is undone if its function fails. It can be copied as it is at an instant and put
 // back, as a backup is.
 type Ledger struct {
@@ -46,34 +46,34 @@ type tables struct {
 	callDocuments map[string]turn.Call
 	questions     map[int]question
 	tokens        map[string]int // token: question
-	events        map[string][]kernel.Event
+	events        map[string][]store.Event
 	eventRefs     map[string]eventRef // event: where it is
 	order         []eventRef          // in which events were written
 	cards         map[string]utp.Card
 	ends          map[[2]string]string // project and call: its result's card
-	results       map[string][]kernel.ResultRow
+	results       map[string][]store.ResultRow
 	reports       map[string]report
-	late          map[string][]kernel.Report
+	late          map[string][]store.Report
 	outbox        map[int64]outgoing    // what waits to leave
 	dead          map[int64]outgoing    // what never will
 	published     map[int64]string      // what has left: its session
 	consents      map[string]consentRow // by their calls
-	grants        map[startKey]kernel.Grant
-	edges         map[string]int              // of a call: only counted
-	receipts      map[string][]kernel.Receipt // of a session
-	audit         []api.AuditEntry            // without the receipts
-	inForce       map[[2]string]kernel.InForce
-	sealed        map[string][]kernel.Sealed
-	tools         map[string]kernel.Tool
-	preferences   map[string]kernel.Preferences
-	keys          map[[2]string]kernel.RequestKey
+	grants        map[startKey]store.Grant
+	edges         map[string]int             // of a call: only counted
+	receipts      map[string][]store.Receipt // of a session
+	audit         []api.AuditEntry           // without the receipts
+	inForce       map[[2]string]store.InForce
+	sealed        map[string][]store.Sealed
+	tools         map[string]store.Tool
+	preferences   map[string]store.Preferences
+	keys          map[[2]string]store.RequestKey
 	counters      map[string]int64
 	blobs         map[string]blob
 }
 
 type (
 	turnRow struct {
-		rec    kernel.Record
+		rec    store.Record
 		seq    int64
 		erased time.Time
 	}
@@ -87,11 +87,11 @@ type (
 		at          time.Time
 	}
 	report struct {
-		kernel.Report
+		store.Report
 		applied bool
 	}
 	consentRow struct {
-		kernel.Consent
+		store.Consent
 		used bool
 	}
 	startKey struct {
@@ -99,7 +99,7 @@ type (
 		fence int
 	}
 	outgoing struct {
-		kernel.Outgoing
+		store.Outgoing
 		created time.Time
 	}
 	blob struct {
@@ -113,12 +113,12 @@ type (
 func newTables() *tables {
 	return &tables{
 		turns: map[string]turnRow{}, sessions: map[string]string{}, calls: map[string]string{}, callDocuments: map[string]turn.Call{}, questions: map[int]question{},
-		tokens: map[string]int{}, events: map[string][]kernel.Event{}, eventRefs: map[string]eventRef{}, cards: map[string]utp.Card{}, ends: map[[2]string]string{},
-		results: map[string][]kernel.ResultRow{}, reports: map[string]report{}, late: map[string][]kernel.Report{},
+		tokens: map[string]int{}, events: map[string][]store.Event{}, eventRefs: map[string]eventRef{}, cards: map[string]utp.Card{}, ends: map[[2]string]string{},
+		results: map[string][]store.ResultRow{}, reports: map[string]report{}, late: map[string][]store.Report{},
 		outbox: map[int64]outgoing{}, dead: map[int64]outgoing{}, published: map[int64]string{}, consents: map[string]consentRow{},
-		grants: map[startKey]kernel.Grant{}, edges: map[string]int{}, receipts: map[string][]kernel.Receipt{}, sealed: map[string][]kernel.Sealed{},
-		tools: map[string]kernel.Tool{}, preferences: map[string]kernel.Preferences{}, keys: map[[2]string]kernel.RequestKey{},
-		inForce: map[[2]string]kernel.InForce{}, counters: map[string]int64{}, blobs: map[string]blob{},
+		grants: map[startKey]store.Grant{}, edges: map[string]int{}, receipts: map[string][]store.Receipt{}, sealed: map[string][]store.Sealed{},
+		tools: map[string]store.Tool{}, preferences: map[string]store.Preferences{}, keys: map[[2]string]store.RequestKey{},
+		inForce: map[[2]string]store.InForce{}, counters: map[string]int64{}, blobs: map[string]blob{},
 	}
 }
 
@@ -161,8 +161,8 @@ func (l *Ledger) restore(rows *tables) {
 	l.rows = rows.copied()
 }
 
-// Update implements [kernel.Store].
-func (l *Ledger) Update(ctx context.Context, fn func(kernel.Tx) error) error {
+// Update implements [store.Ledger].
+func (l *Ledger) Update(ctx context.Context, fn func(store.Tx) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.open(ctx); err != nil {
@@ -185,8 +185,8 @@ func (l *Ledger) Update(ctx context.Context, fn func(kernel.Tx) error) error {
 	return err
 }
 
-// View implements [kernel.Store].
-func (l *Ledger) View(ctx context.Context, fn func(kernel.Tx) error) error {
+// View implements [store.Ledger].
+func (l *Ledger) View(ctx context.Context, fn func(store.Tx) error) error {
 	l.mu.Lock()
 	rows, err := l.rows, l.open(ctx)
 	rows.readers++
@@ -207,7 +207,7 @@ func (l *Ledger) open(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Close implements [kernel.Store].
+// Close implements [store.Ledger].
 func (l *Ledger) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -227,12 +227,12 @@ type tx struct {
 	failed error
 	// condemned are blobs that are not what their name says.
 	condemned []string
-	toolsRead map[string]kernel.Tool // tools as they were read
+	toolsRead map[string]store.Tool // tools as they were read
 }
 
-var _ kernel.Tx = (*tx)(nil)
+var _ store.Tx = (*tx)(nil)
 
-func (t *tx) call(fn func(kernel.Tx) error) (err error) {
+func (t *tx) call(fn func(store.Tx) error) (err error) {
 	defer func() {
 		t.ended = true
 		if v := recover(); v != nil {
@@ -258,7 +258,7 @@ func (t *tx) writable() error {
 		return err
 	}
 	if !t.writes {
-		return kernel.ErrReadOnly
+		return store.ErrReadOnly
 	}
 	return nil
 }
@@ -291,10 +291,10 @@ func removeRow[K comparable, V any](t *tx, m map[K]V, k K) {
 	}
 }
 
-func missing(what string, id any) error { return fmt.Errorf("%w: %s %v", kernel.ErrNotFound, what, id) }
+func missing(what string, id any) error { return fmt.Errorf("%w: %s %v", store.ErrNotFound, what, id) }
 
 func conflict(what string, id any) error {
-	return fmt.Errorf("%w: %s %v", kernel.ErrConflict, what, id)
+	return fmt.Errorf("%w: %s %v", store.ErrConflict, what, id)
 }
 
 func found[K comparable, V any](t *tx, m map[K]V, k K, what string) (V, error) {
@@ -310,7 +310,7 @@ func found[K comparable, V any](t *tx, m map[K]V, k K, what string) (V, error) {
 }
 
 // recordOf copies a record, so that who holds one copy does not change the other.
-func recordOf(r kernel.Record) kernel.Record {
+func recordOf(r store.Record) store.Record {
 	r.State = stateOf(r.State)
 	r.Questions = slices.Clone(r.Questions)
 	for i := range r.Questions {

@@ -8,10 +8,10 @@ import (
 	"slices"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// Blob implements [kernel.Tx].
+// Blob implements [store.Tx].
 func (t *tx) Blob(sha string, offset int64, n int) ([]byte, int64, error) {
 	b, err := found(t, t.rows.blobs, sha, "the blob")
 	if err == nil && !b.complete {
@@ -27,7 +27,7 @@ func (t *tx) Blob(sha string, offset int64, n int) ([]byte, int64, error) {
 	return bytes.Clone(b.data[from:min(from+int64(max(n, 0)), b.size)]), b.size, nil
 }
 
-func (t *tx) saveBlobs(b kernel.Batch) error {
+func (t *tx) saveBlobs(b store.Batch) error {
 	for _, piece := range b.Blobs {
 		if err := t.saveBlob(piece); err != nil {
 			return err
@@ -67,7 +67,7 @@ func (t *tx) saveBlob(p api.PutRequest) error {
 	if int64(len(b.data)) == b.size {
 		if sum := sha256.Sum256(b.data); hex.EncodeToString(sum[:]) != p.SHA256 {
 			t.condemned = append(t.condemned, p.SHA256)
-			return fmt.Errorf("%w: %s", kernel.ErrHash, p.SHA256)
+			return fmt.Errorf("%w: %s", store.ErrHash, p.SHA256)
 		}
 		b.complete = true
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -20,7 +20,7 @@ const (
 )
 
 // purge erases what its time is over of, at most Limit of each kind, and says what it did.
-func (t *tx) purge(b kernel.Batch) error {
+func (t *tx) purge(b store.Batch) error {
 	p := b.Purge
 	if p == nil {
 		return nil
@@ -62,7 +62,7 @@ func (t *tx) turnsBy(limit int, fits func(turnRow) bool) []turnRow {
 			rows = append(rows, row)
 		}
 	}
-	slices.SortFunc(rows, func(a, b turnRow) int { return inOrder(kernel.TurnFilter{}, a.rec, b.rec) })
+	slices.SortFunc(rows, func(a, b turnRow) int { return inOrder(store.TurnFilter{}, a.rec, b.rec) })
 	return firstOf(rows, limit)
 }
 
@@ -73,7 +73,7 @@ func firstOf[T any](rows []T, limit int) []T {
 	return rows
 }
 
-func (t *tx) erasable(p *kernel.Purge, row turnRow) bool {
+func (t *tx) erasable(p *store.Purge, row turnRow) bool {
 	s := row.rec.State
 	if s.Status != turn.Ended || row.rec.Erased || t.leaving(s.Session) {
 		return false
@@ -85,7 +85,7 @@ func (t *tx) erasable(p *kernel.Purge, row turnRow) bool {
 		return s.Project == p.Project
 	case !p.Content.IsZero():
 		return row.rec.Created.Before(p.Content) &&
-			!slices.ContainsFunc(t.rows.events[s.Session], func(e kernel.Event) bool { return !e.At.Before(p.Content) })
+			!slices.ContainsFunc(t.rows.events[s.Session], func(e store.Event) bool { return !e.At.Before(p.Content) })
 	default:
 		return false
 	}
@@ -111,7 +111,7 @@ func removeIf[K comparable, V any](t *tx, m map[K]V, fits func(K, V) bool) {
 }
 
 // erase takes the content of one turn out.
-func (t *tx) erase(p *kernel.Purge, row turnRow) {
+func (t *tx) erase(p *store.Purge, row turnRow) {
 	s := row.rec.State
 	ofTurn := func(call string) bool { return call != "" && t.rows.calls[call] == s.Turn }
 	var named []string // blobs
@@ -120,11 +120,11 @@ func (t *tx) erase(p *kernel.Purge, row turnRow) {
 			return false
 		}
 		removeRow(t, t.rows.ends, [2]string{c.Project, c.ToolCallID})
-		named = append(named, kernel.BlobsIn(c.Content)...)
+		named = append(named, store.BlobsIn(c.Content)...)
 		return true
 	})
-	removeIf(t, t.rows.sealed, func(call string, _ []kernel.Sealed) bool { return ofTurn(call) })
-	removeIf(t, t.rows.late, func(call string, _ []kernel.Report) bool { return ofTurn(call) })
+	removeIf(t, t.rows.sealed, func(call string, _ []store.Sealed) bool { return ofTurn(call) })
+	removeIf(t, t.rows.late, func(call string, _ []store.Report) bool { return ofTurn(call) })
 	removeRow(t, t.rows.results, s.Turn)
 	t.untell(s.Session)
 	t.unsend(s.Session)
@@ -145,7 +145,7 @@ func (t *tx) erase(p *kernel.Purge, row turnRow) {
 }
 
 // bare is a turn without its content.
-func bare(r kernel.Record) kernel.Record {
+func bare(r store.Record) store.Record {
 	s := r.State
 	kept := turn.State{
 		Turn: s.Turn, Session: s.Session, Project: s.Project, Channel: s.Channel, Agent: s.Agent, Owner: s.Owner,
@@ -154,7 +154,7 @@ func bare(r kernel.Record) kernel.Record {
 	if s.End != nil {
 		kept.End = &turn.End{Status: s.End.Status, Code: s.End.Code}
 	}
-	return kernel.Record{State: kept, Created: r.Created, Due: r.Due, Free: r.Free, Erased: true, Imported: r.Imported, Unfinished: r.Unfinished, Version: r.Version + 1}
+	return store.Record{State: kept, Created: r.Created, Due: r.Due, Free: r.Free, Erased: true, Imported: r.Imported, Unfinished: r.Unfinished, Version: r.Version + 1}
 }
 
 // untell removes the events of a session.
@@ -179,10 +179,10 @@ func (t *tx) unsend(session string) {
 }
 
 // forget removes erased turns whose last receipt is old enough, with their receipts.
-func (t *tx) forget(p *kernel.Purge) {
+func (t *tx) forget(p *store.Purge) {
 	found := t.turnsBy(p.Limit, func(row turnRow) bool {
 		return row.rec.Erased && row.rec.Created.Before(p.Receipts) && row.erased.Before(p.Receipts) &&
-			!slices.ContainsFunc(t.rows.receipts[row.rec.State.Session], func(r kernel.Receipt) bool { return !r.At.Before(p.Receipts) })
+			!slices.ContainsFunc(t.rows.receipts[row.rec.State.Session], func(r store.Receipt) bool { return !r.At.Before(p.Receipts) })
 	})
 	for _, row := range found {
 		s := row.rec.State
@@ -193,7 +193,7 @@ func (t *tx) forget(p *kernel.Purge) {
 		t.forgetActs(func(e api.AuditEntry) bool { return e.Act.Call != "" && e.Act.Session == s.Session }, 0)
 		removeRow(t, t.rows.receipts, s.Session)
 		removeIf(t, t.rows.consents, func(call string, _ consentRow) bool { return ofTurn(call) })
-		removeIf(t, t.rows.grants, func(key startKey, _ kernel.Grant) bool { return ofTurn(key.call) })
+		removeIf(t, t.rows.grants, func(key startKey, _ store.Grant) bool { return ofTurn(key.call) })
 		removeIf(t, t.rows.edges, func(call string, _ int) bool { return ofTurn(call) })
 		removeIf(t, t.rows.reports, func(_ string, r report) bool { return r.Turn == s.Turn })
 		removeIf(t, t.rows.tokens, func(_ string, number int) bool { return t.rows.questions[number].turn == s.Turn })
@@ -207,7 +207,7 @@ func (t *tx) forget(p *kernel.Purge) {
 }
 
 // dropActs forgets what operators have done, once it is old enough.
-func (t *tx) dropActs(p *kernel.Purge) {
+func (t *tx) dropActs(p *store.Purge) {
 	gone := t.forgetActs(func(e api.AuditEntry) bool { return e.Act.Call == "" && e.At.Before(p.Receipts) }, p.Limit)
 	p.More = p.More || gone == p.Limit
 }
@@ -230,14 +230,14 @@ func (t *tx) forgetActs(fits func(api.AuditEntry) bool, limit int) int {
 }
 
 // dropKeys forgets keys of requests whose time is over.
-func (t *tx) dropKeys(p *kernel.Purge) {
-	var old []kernel.RequestKey
+func (t *tx) dropKeys(p *store.Purge) {
+	var old []store.RequestKey
 	for _, k := range t.rows.keys {
 		if !k.At.After(p.Keys) {
 			old = append(old, k)
 		}
 	}
-	slices.SortFunc(old, func(a, b kernel.RequestKey) int {
+	slices.SortFunc(old, func(a, b store.RequestKey) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Principal, b.Principal), cmp.Compare(a.Key, b.Key))
 	})
 	old = firstOf(old, p.Limit)
@@ -251,7 +251,7 @@ func (t *tx) dropKeys(p *kernel.Purge) {
 func (t *tx) turnOf(c utp.Card) string { return cmp.Or(c.TurnID(), t.rows.calls[c.ToolCallID]) }
 
 // dropStrayCards removes old cards of no turn that has content still.
-func (t *tx) dropStrayCards(p *kernel.Purge) {
+func (t *tx) dropStrayCards(p *store.Purge) {
 	var strays []utp.Card
 	for _, c := range t.rows.cards {
 		if row, ours := t.rows.turns[t.turnOf(c)]; (!ours || row.rec.Erased) && c.CreatedAt.Before(p.Content) {
@@ -268,7 +268,7 @@ func (t *tx) dropStrayCards(p *kernel.Purge) {
 }
 
 // releaseOnly removes those of the blobs that nothing refers to any more.
-func (t *tx) releaseOnly(p *kernel.Purge, named []string) {
+func (t *tx) releaseOnly(p *store.Purge, named []string) {
 	for _, sha := range named {
 		if _, is := t.rows.blobs[sha]; is && !t.referred(sha) {
 			removeRow(t, t.rows.blobs, sha)
@@ -279,7 +279,7 @@ func (t *tx) releaseOnly(p *kernel.Purge, named []string) {
 
 func (t *tx) referred(sha string) bool {
 	for _, c := range t.rows.cards {
-		if slices.Contains(kernel.BlobsIn(c.Content), sha) {
+		if slices.Contains(store.BlobsIn(c.Content), sha) {
 			return true
 		}
 	}
@@ -287,7 +287,7 @@ func (t *tx) referred(sha string) bool {
 }
 
 // release removes the blobs that fit, and that nothing refers to.
-func (t *tx) release(p *kernel.Purge, fits func(blob) bool) {
+func (t *tx) release(p *store.Purge, fits func(blob) bool) {
 	var strays []string
 	for sha, b := range t.rows.blobs {
 		if fits(b) && !t.referred(sha) {

@@ -10,30 +10,30 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
-	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Turn implements [kernel.Tx].
-func (t *tx) Turn(ref kernel.TurnRef) (kernel.Record, error) {
+// Turn implements [store.Tx].
+func (t *tx) Turn(ref store.TurnRef) (store.Record, error) {
 	if err := t.usable(); err != nil {
-		return kernel.Record{}, err
+		return store.Record{}, err
 	}
 	id, err := t.locate(ref)
 	if err != nil {
-		return kernel.Record{}, err
+		return store.Record{}, err
 	}
 	row, is := t.rows.turns[id]
 	if !is {
-		return kernel.Record{}, missing("the turn of", ref)
+		return store.Record{}, missing("the turn of", ref)
 	}
 	return recordOf(row.rec), nil
 }
 
 // locate finds the turn of a handle. An empty one leads nowhere.
-func (t *tx) locate(ref kernel.TurnRef) (string, error) {
+func (t *tx) locate(ref store.TurnRef) (string, error) {
 	var ids []string
 	if ref.Turn != "" {
 		ids = append(ids, ref.Turn)
@@ -60,29 +60,29 @@ func (t *tx) locate(ref kernel.TurnRef) (string, error) {
 	}
 }
 
-// Turns implements [kernel.Tx].
-func (t *tx) Turns(f kernel.TurnFilter) ([]kernel.TurnRow, error) {
+// Turns implements [store.Tx].
+func (t *tx) Turns(f store.TurnFilter) ([]store.TurnRow, error) {
 	if err := t.usable(); err != nil {
 		return nil, err
 	}
 	if f.Claim && !t.writes {
-		return nil, fmt.Errorf("%w: claiming turns", kernel.ErrReadOnly)
+		return nil, fmt.Errorf("%w: claiming turns", store.ErrReadOnly)
 	}
 	behind, err := t.behind(f)
 	if err != nil {
 		return nil, err
 	}
-	var recs []kernel.Record
+	var recs []store.Record
 	for _, row := range t.rows.turns {
 		if t.fits(f, row.rec) && (f.After == "" || inOrder(f, row.rec, behind) > 0) {
 			recs = append(recs, row.rec)
 		}
 	}
-	slices.SortFunc(recs, func(a, b kernel.Record) int { return inOrder(f, a, b) })
+	slices.SortFunc(recs, func(a, b store.Record) int { return inOrder(f, a, b) })
 	if f.Limit > 0 && len(recs) > f.Limit {
 		recs = recs[:f.Limit]
 	}
-	var rows []kernel.TurnRow
+	var rows []store.TurnRow
 	for _, r := range recs {
 		row := t.rowOf(r)
 		if !f.Due.IsZero() || !f.Free.IsZero() {
@@ -94,21 +94,21 @@ func (t *tx) Turns(f kernel.TurnFilter) ([]kernel.TurnRow, error) {
 }
 
 // behind is the place behind which a list goes on.
-func (t *tx) behind(f kernel.TurnFilter) (kernel.Record, error) {
+func (t *tx) behind(f store.TurnFilter) (store.Record, error) {
 	row, is := t.rows.turns[f.After]
 	switch {
 	case f.After == "":
-		return kernel.Record{}, nil
+		return store.Record{}, nil
 	case !f.Due.IsZero() || !f.Free.IsZero():
-		return kernel.Record{State: turn.State{Turn: f.After}, Due: f.Position, Free: f.Position}, nil
+		return store.Record{State: turn.State{Turn: f.After}, Due: f.Position, Free: f.Position}, nil
 	case !is:
-		return kernel.Record{}, missing("the turn", f.After)
+		return store.Record{}, missing("the turn", f.After)
 	}
 	return row.rec, nil
 }
 
 // positionOf is what a list is ordered by, before the turn's id.
-func positionOf(f kernel.TurnFilter, r kernel.Record) time.Time {
+func positionOf(f store.TurnFilter, r store.Record) time.Time {
 	switch {
 	case !f.Due.IsZero():
 		return r.Due
@@ -119,7 +119,7 @@ func positionOf(f kernel.TurnFilter, r kernel.Record) time.Time {
 	}
 }
 
-func inOrder(f kernel.TurnFilter, a, b kernel.Record) int {
+func inOrder(f store.TurnFilter, a, b store.Record) int {
 	n := cmp.Or(positionOf(f, a).Compare(positionOf(f, b)), cmp.Compare(a.State.Turn, b.State.Turn))
 	if f.Newest {
 		n = -n
@@ -127,7 +127,7 @@ func inOrder(f kernel.TurnFilter, a, b kernel.Record) int {
 	return n
 }
 
-func (t *tx) fits(f kernel.TurnFilter, r kernel.Record) bool {
+func (t *tx) fits(f store.TurnFilter, r store.Record) bool {
 	s := r.State
 	switch {
 	case f.Turn != "" && s.Turn != f.Turn,
@@ -154,9 +154,9 @@ func (t *tx) asks(id string) bool {
 	return false
 }
 
-func (t *tx) rowOf(r kernel.Record) kernel.TurnRow {
+func (t *tx) rowOf(r store.Record) store.TurnRow {
 	s := r.State
-	row := kernel.TurnRow{
+	row := store.TurnRow{
 		Turn: s.Turn, Session: s.Session, Agent: s.Agent, Name: s.Name, Owner: s.Owner, Status: s.Status, Created: r.Created,
 		Request: r.Request, Last: t.rows.turns[s.Turn].seq,
 	}
@@ -166,24 +166,24 @@ func (t *tx) rowOf(r kernel.Record) kernel.TurnRow {
 	return row
 }
 
-// Events implements [kernel.Tx].
-func (t *tx) Events(f kernel.EventFilter) ([]kernel.Event, error) {
+// Events implements [store.Tx].
+func (t *tx) Events(f store.EventFilter) ([]store.Event, error) {
 	if err := t.usable(); err != nil {
 		return nil, err
 	}
 	if f.Session != "" {
-		return page(t.rows.events[f.Session], func(e kernel.Event) bool { return e.Seq > f.After }, f.Limit), nil
+		return page(t.rows.events[f.Session], func(e store.Event) bool { return e.Seq > f.After }, f.Limit), nil
 	}
-	var rows []kernel.Event
+	var rows []store.Event
 	for _, id := range f.IDs {
 		if at, is := t.rows.eventRefs[id]; is {
 			rows = append(rows, t.rows.events[at.session][at.seq-1])
 		}
 	}
-	slices.SortFunc(rows, func(a, b kernel.Event) int {
+	slices.SortFunc(rows, func(a, b store.Event) int {
 		return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.Seq, b.Seq))
 	})
-	return slices.CompactFunc(rows, func(a, b kernel.Event) bool { return a.ID == b.ID }), nil
+	return slices.CompactFunc(rows, func(a, b store.Event) bool { return a.ID == b.ID }), nil
 }
 
 // page is the first rows, at most limit of them, that fit.
@@ -197,16 +197,16 @@ func page[T any](rows []T, fits func(T) bool, limit int) []T {
 	return out
 }
 
-// Since implements [kernel.Tx].
-func (t *tx) Since(p kernel.Point) (kernel.Progress, error) {
+// Since implements [store.Tx].
+func (t *tx) Since(p store.Point) (store.Progress, error) {
 	first := !t.used
 	if err := t.usable(); err != nil {
-		return kernel.Progress{}, err
+		return store.Progress{}, err
 	}
 	if !first {
-		return kernel.Progress{}, fmt.Errorf("%w: what has gone on is asked first of all", errInvalid)
+		return store.Progress{}, fmt.Errorf("%w: what has gone on is asked first of all", errInvalid)
 	}
-	out := kernel.Progress{Newest: p.Event}
+	out := store.Progress{Newest: p.Event}
 	if n := len(t.rows.order); n > 0 {
 		out.Newest = t.rows.order[n-1].id
 	}
@@ -215,7 +215,7 @@ func (t *tx) Since(p kernel.Point) (kernel.Progress, error) {
 	if p.Event != "" {
 		var is bool
 		if from, is = t.rows.eventRefs[p.Event]; !is {
-			return kernel.Progress{}, missing("the event", p.Event)
+			return store.Progress{}, missing("the event", p.Event)
 		}
 		out.Owner = t.rows.turns[t.rows.sessions[from.session]].rec.State.Owner
 		told = t.overlapped(from, p)
@@ -230,7 +230,7 @@ func (t *tx) Since(p kernel.Point) (kernel.Progress, error) {
 }
 
 // overlapped moves a point back by the time that its overlap says.
-func (t *tx) overlapped(from eventRef, p kernel.Point) int64 {
+func (t *tx) overlapped(from eventRef, p store.Point) int64 {
 	if p.Overlap <= 0 {
 		return from.row
 	}
@@ -243,20 +243,20 @@ func (t *tx) overlapped(from eventRef, p kernel.Point) int64 {
 	return 0
 }
 
-func (t *tx) advances(from eventRef, told int64, p kernel.Point) []kernel.Advance {
+func (t *tx) advances(from eventRef, told int64, p store.Point) []store.Advance {
 	first := map[string]int64{}
 	for _, at := range t.rows.order {
 		if _, seen := first[at.session]; at.row > told && !seen {
 			first[at.session] = at.seq
 		}
 	}
-	var out []kernel.Advance
+	var out []store.Advance
 	for _, session := range slices.Sorted(maps.Keys(first)) {
 		row := t.rows.turns[t.rows.sessions[session]]
 		if !row.rec.Imported.IsZero() {
 			continue
 		}
-		a := kernel.Advance{
+		a := store.Advance{
 			Session: session, Owner: row.rec.State.Owner, Seq: first[session] - 1, Last: row.seq,
 			Ended: row.rec.State.Status == turn.Ended,
 		}
@@ -270,19 +270,19 @@ func (t *tx) advances(from eventRef, told int64, p kernel.Point) []kernel.Advanc
 	return out
 }
 
-// Tools implements [kernel.Tx].
-func (t *tx) Tools(f kernel.ToolFilter) ([]kernel.Tool, error) {
+// Tools implements [store.Tx].
+func (t *tx) Tools(f store.ToolFilter) ([]store.Tool, error) {
 	if err := t.usable(); err != nil {
 		return nil, err
 	}
 	if t.toolsRead == nil {
-		t.toolsRead = map[string]kernel.Tool{}
+		t.toolsRead = map[string]store.Tool{}
 	}
 	for _, name := range f.Names {
-		t.toolsRead[name] = kernel.Tool{} // not there, unless it is found now
+		t.toolsRead[name] = store.Tool{} // not there, unless it is found now
 	}
-	rows := listed(t.rows.tools, f.Names, func(tool kernel.Tool, name string) bool {
-		return name > f.After && (f.Service == "" || strings.Contains(tool.Definition.Target, kernel.CommandsTo(f.Service)))
+	rows := listed(t.rows.tools, f.Names, func(tool store.Tool, name string) bool {
+		return name > f.After && (f.Service == "" || strings.Contains(tool.Definition.Target, store.CommandsTo(f.Service)))
 	}, f.Limit)
 	for _, tool := range rows {
 		t.toolsRead[tool.Definition.Tool] = tool
@@ -305,14 +305,14 @@ func listed[V any](rows map[string]V, keys []string, fits func(V, string) bool, 
 	return out
 }
 
-// Auxiliary implements [kernel.Tx].
-func (t *tx) Auxiliary(f kernel.AuxiliaryFilter) (kernel.Auxiliary, error) {
-	var b kernel.Auxiliary
+// Auxiliary implements [store.Tx].
+func (t *tx) Auxiliary(f store.AuxiliaryFilter) (store.Auxiliary, error) {
+	var b store.Auxiliary
 	if err := t.usable(); err != nil {
 		return b, err
 	}
 	if f.Sealed != "" {
-		b.Sealed = slices.SortedFunc(slices.Values(t.rows.sealed[f.Sealed]), func(a, b kernel.Sealed) int { return cmp.Compare(a.Ref, b.Ref) })
+		b.Sealed = slices.SortedFunc(slices.Values(t.rows.sealed[f.Sealed]), func(a, b store.Sealed) int { return cmp.Compare(a.Ref, b.Ref) })
 	}
 	if f.Receipts != "" {
 		b.Receipts = slices.Clone(t.rows.receipts[f.Receipts])
@@ -341,7 +341,7 @@ func (t *tx) Auxiliary(f kernel.AuxiliaryFilter) (kernel.Auxiliary, error) {
 				b.InForce = append(b.InForce, row)
 			}
 		}
-		slices.SortFunc(b.InForce, func(a, b kernel.InForce) int { return cmp.Compare(a.Subject, b.Subject) })
+		slices.SortFunc(b.InForce, func(a, b store.InForce) int { return cmp.Compare(a.Subject, b.Subject) })
 	}
 	return b, nil
 }
@@ -359,7 +359,7 @@ func (t *tx) openCalls(agent string, limit int) int {
 }
 
 // audited reads a page of the audit chain. Every receipt of this ledger has its entry.
-func (t *tx) audited(f kernel.AuditFilter) []api.AuditEntry {
+func (t *tx) audited(f store.AuditFilter) []api.AuditEntry {
 	receipts := map[int64]api.AuditReceipt{}
 	for _, rows := range t.rows.receipts {
 		for _, r := range rows {
@@ -382,16 +382,16 @@ func (t *tx) audited(f kernel.AuditFilter) []api.AuditEntry {
 	return chain
 }
 
-// Results implements [kernel.Tx].
-func (t *tx) Results(id string, after, limit int) ([]kernel.ResultRow, error) {
+// Results implements [store.Tx].
+func (t *tx) Results(id string, after, limit int) ([]store.ResultRow, error) {
 	if err := t.usable(); err != nil {
 		return nil, err
 	}
-	return page(t.rows.results[id], func(r kernel.ResultRow) bool { return r.N > after }, limit), nil
+	return page(t.rows.results[id], func(r store.ResultRow) bool { return r.N > after }, limit), nil
 }
 
-// Cards implements [kernel.Tx].
-func (t *tx) Cards(f kernel.CardFilter) ([]utp.Card, error) {
+// Cards implements [store.Tx].
+func (t *tx) Cards(f store.CardFilter) ([]utp.Card, error) {
 	if err := t.usable(); err != nil {
 		return nil, err
 	}
@@ -400,8 +400,8 @@ func (t *tx) Cards(f kernel.CardFilter) ([]utp.Card, error) {
 	}, f.Limit), nil
 }
 
-// Outbox implements [kernel.Tx].
-func (t *tx) Outbox(f kernel.OutboxFilter) ([]kernel.Outgoing, error) {
+// Outbox implements [store.Tx].
+func (t *tx) Outbox(f store.OutboxFilter) ([]store.Outgoing, error) {
 	if err := t.usable(); err != nil {
 		return nil, err
 	}
@@ -409,7 +409,7 @@ func (t *tx) Outbox(f kernel.OutboxFilter) ([]kernel.Outgoing, error) {
 	if f.Dead {
 		from = t.rows.dead
 	}
-	var rows []kernel.Outgoing
+	var rows []store.Outgoing
 	for _, id := range slices.Sorted(maps.Keys(from)) {
 		o := from[id]
 		if id <= f.After || f.Session != "" && o.Session != f.Session || !f.Before.IsZero() && !o.created.Before(f.Before) ||
@@ -422,7 +422,7 @@ func (t *tx) Outbox(f kernel.OutboxFilter) ([]kernel.Outgoing, error) {
 	return rows, nil
 }
 
-// Count implements [kernel.Tx].
+// Count implements [store.Tx].
 func (t *tx) Count(counter string, add int64) (int64, error) {
 	if add == 0 {
 		return t.rows.counters[counter], t.usable()

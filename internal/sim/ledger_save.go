@@ -9,21 +9,21 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Save implements [kernel.Tx].
-func (t *tx) Save(b kernel.Batch) error {
+// Save implements [store.Tx].
+func (t *tx) Save(b store.Batch) error {
 	if err := t.writable(); err != nil {
 		return err
 	}
 	return t.fail(t.save(b))
 }
 
-func (t *tx) save(b kernel.Batch) error {
-	for _, part := range []func(kernel.Batch) error{
+func (t *tx) save(b store.Batch) error {
+	for _, part := range []func(store.Batch) error{
 		t.saveBlobs, t.saveTurn, t.saveEvents, t.saveCards, t.saveConsents, t.saveGrants, t.saveReports, t.saveResults, t.saveTrail, t.saveSealed,
 		t.saveOutbox, t.saveTools, t.savePreferences, t.saveKeys, t.saveInForce, t.saveReceipts, t.saveActs, t.purge,
 	} {
@@ -34,7 +34,7 @@ func (t *tx) save(b kernel.Batch) error {
 	return nil
 }
 
-func (t *tx) saveTurn(b kernel.Batch) error {
+func (t *tx) saveTurn(b store.Batch) error {
 	if b.Turn == nil {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (t *tx) named(s turn.State) bool {
 	return false
 }
 
-func (t *tx) saveQuestions(rec kernel.Record) error {
+func (t *tx) saveQuestions(rec store.Record) error {
 	for _, q := range rec.Questions {
 		if old, taken := t.rows.questions[q.Number]; taken && old.turn != rec.State.Turn {
 			return conflict("the question", q.Number)
@@ -93,7 +93,7 @@ func (t *tx) saveQuestions(rec kernel.Record) error {
 	return nil
 }
 
-func (t *tx) saveEvents(b kernel.Batch) error {
+func (t *tx) saveEvents(b store.Batch) error {
 	for i := range b.Events {
 		e := &b.Events[i]
 		row, is := t.rows.turns[t.rows.sessions[e.Session]]
@@ -116,7 +116,7 @@ func (t *tx) saveEvents(b kernel.Batch) error {
 	return nil
 }
 
-func (t *tx) saveCards(b kernel.Batch) error {
+func (t *tx) saveCards(b store.Batch) error {
 	for _, c := range b.Cards {
 		if old, is := t.rows.cards[c.ID]; is {
 			if !sameCard(old, c) {
@@ -140,7 +140,7 @@ func sameCard(a, b utp.Card) bool {
 		a.CreatedAt.Equal(b.CreatedAt) && bytes.Equal(a.Content, b.Content) && bytes.Equal(a.Metadata, b.Metadata)
 }
 
-func (t *tx) saveConsents(b kernel.Batch) error {
+func (t *tx) saveConsents(b store.Batch) error {
 	for _, c := range b.Consents {
 		_, again := t.rows.consents[c.Call]
 		_, asked := t.rows.questions[c.Question]
@@ -161,7 +161,7 @@ func (t *tx) saveConsents(b kernel.Batch) error {
 	return nil
 }
 
-func (t *tx) saveGrants(b kernel.Batch) error {
+func (t *tx) saveGrants(b store.Batch) error {
 	for _, g := range b.Grants {
 		key := startKey{g.Call, g.Fence}
 		_, again := t.rows.grants[key]
@@ -173,7 +173,7 @@ func (t *tx) saveGrants(b kernel.Batch) error {
 	return nil
 }
 
-func (t *tx) saveReports(b kernel.Batch) error {
+func (t *tx) saveReports(b store.Batch) error {
 	for _, r := range b.Reports {
 		if _, again := t.rows.reports[r.Call]; again {
 			return conflict("the report of", r.Call)
@@ -186,7 +186,7 @@ func (t *tx) saveReports(b kernel.Batch) error {
 	return nil
 }
 
-func (t *tx) saveResults(b kernel.Batch) error {
+func (t *tx) saveResults(b store.Batch) error {
 	for _, r := range b.Applied {
 		reported, is := t.rows.reports[r.Call]
 		if !is || reported.applied {
@@ -201,14 +201,14 @@ func (t *tx) saveResults(b kernel.Batch) error {
 	return nil
 }
 
-func (t *tx) saveTrail(b kernel.Batch) error {
+func (t *tx) saveTrail(b store.Batch) error {
 	for _, e := range b.Edges {
 		putRow(t, t.rows.edges, e.Call, t.rows.edges[e.Call]+1)
 	}
 	return nil
 }
 
-func (t *tx) saveInForce(b kernel.Batch) error {
+func (t *tx) saveInForce(b store.Batch) error {
 	for _, f := range b.InForce {
 		if f.Digest == "" {
 			removeRow(t, t.rows.inForce, [2]string{f.Kind, f.Subject})
@@ -219,7 +219,7 @@ func (t *tx) saveInForce(b kernel.Batch) error {
 	return nil
 }
 
-func (t *tx) saveActs(b kernel.Batch) error {
+func (t *tx) saveActs(b store.Batch) error {
 	for _, a := range b.Acts {
 		a = audit.StorableAct(a)
 		t.chain(api.AuditEntry{Kind: audit.Act, Commitment: audit.ActCommitment(a), Act: &a})
@@ -227,7 +227,7 @@ func (t *tx) saveActs(b kernel.Batch) error {
 	return nil
 }
 
-func (t *tx) saveReceipts(b kernel.Batch) error {
+func (t *tx) saveReceipts(b store.Batch) error {
 	for _, r := range b.Receipts {
 		r.Entry = t.chain(api.AuditEntry{Kind: audit.Answer, Commitment: audit.Commitment(r.Audited())})
 		putRow(t, t.rows.receipts, r.Session, append(slices.Clip(t.rows.receipts[r.Session]), r))
@@ -249,10 +249,10 @@ func (t *tx) chain(e api.AuditEntry) int64 {
 	return e.N
 }
 
-func (t *tx) saveSealed(b kernel.Batch) error {
+func (t *tx) saveSealed(b store.Batch) error {
 	for _, s := range b.Sealed {
 		rows := t.rows.sealed[s.Call]
-		if slices.ContainsFunc(rows, func(old kernel.Sealed) bool { return old.Ref == s.Ref }) {
+		if slices.ContainsFunc(rows, func(old store.Sealed) bool { return old.Ref == s.Ref }) {
 			return conflict("a sealed value of", s.Call)
 		}
 		putRow(t, t.rows.sealed, s.Call, append(slices.Clip(rows), s))
@@ -273,7 +273,7 @@ func (t *tx) next(counter string) int64 {
 	return n
 }
 
-func (t *tx) saveOutbox(b kernel.Batch) error {
+func (t *tx) saveOutbox(b store.Batch) error {
 	for i := range b.Outbox {
 		o := &b.Outbox[i]
 		o.ID = t.next(lastOutgoing)
@@ -309,7 +309,7 @@ func (t *tx) leave(id int64) {
 	}
 }
 
-func (t *tx) die(d kernel.DeadLetter) error {
+func (t *tx) die(d store.DeadLetter) error {
 	o, waits := t.rows.outbox[d.ID]
 	_, died := t.rows.dead[d.ID]
 	_, left := t.rows.published[d.ID]
@@ -324,7 +324,7 @@ func (t *tx) die(d kernel.DeadLetter) error {
 	return nil
 }
 
-func (t *tx) saveTools(b kernel.Batch) error {
+func (t *tx) saveTools(b store.Batch) error {
 	for _, tool := range b.Tools {
 		name := tool.Definition.Tool
 		if name == "" {
@@ -345,11 +345,11 @@ func (t *tx) saveTools(b kernel.Batch) error {
 	return nil
 }
 
-func sameTool(a, b kernel.Tool) bool {
+func sameTool(a, b store.Tool) bool {
 	return a.Digest == b.Digest && a.Reviewed == b.Reviewed && a.Class == b.Class && a.Risk == b.Risk && a.Definition.Risk == b.Definition.Risk
 }
 
-func (t *tx) savePreferences(b kernel.Batch) error {
+func (t *tx) savePreferences(b store.Batch) error {
 	for _, w := range b.Preferences {
 		switch empty, err := w.Empty(); {
 		case err != nil:
@@ -363,14 +363,14 @@ func (t *tx) savePreferences(b kernel.Batch) error {
 	return nil
 }
 
-func (t *tx) saveKeys(b kernel.Batch) error {
+func (t *tx) saveKeys(b store.Batch) error {
 	for _, k := range b.Keys {
 		whose := [2]string{k.Principal, k.Key}
 		before, used := t.rows.keys[whose]
 		switch {
 		case k.Principal == "" || k.Key == "" || k.Digest == "":
 			return fmt.Errorf("%w: the key of a request without a principal, a key or a digest", errInvalid)
-		case used && before.At.After(k.At.Add(-kernel.KeyLife)):
+		case used && before.At.After(k.At.Add(-store.KeyLife)):
 			return conflict("the key of a request", k.Key)
 		}
 		putRow(t, t.rows.keys, whose, k)

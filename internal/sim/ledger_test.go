@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/sim"
 	"github.com/earshot-dev/earshot/internal/storetest"
 )
@@ -12,5 +12,5 @@ import (
 // TestLedger: the simulated ledger keeps what every ledger has to.
 func TestLedger(t *testing.T) {
 	t.Parallel()
-	storetest.Exercise(t, func(_ *testing.T, now func() time.Time) kernel.Store { return sim.NewLedger(now) })
+	storetest.Exercise(t, func(_ *testing.T, now func() time.Time) store.Ledger { return sim.NewLedger(now) })
 }

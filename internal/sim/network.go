@@ -187,13 +187,13 @@ func (c *conn) Wakeups(_ context.Context, ring func(turn string)) (func(), error
 	return func() { c.p.wakeup = nil }, nil
 }
 
-// port is a kernel's end of the bus. It implements [kernel.Bus].
+// port is a kernel's end of the bus. It implements [outbox.Bus].
 type port struct {
 	w *world
 	p *process
 }
 
-// Publish implements [kernel.Bus].
+// Publish implements [outbox.Bus].
 func (b *port) Publish(ctx context.Context, subject string, header map[string][]string, payload []byte) error {
 	w := b.w
 	key := "publishes " + subject + " " + first(header, utp.HeaderToolCallID) + " " + hashOf(payload)

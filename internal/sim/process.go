@@ -133,7 +133,7 @@ func (w *world) bury() {
 
 func (w *world) runKernel(p *process) {
 	k, err := kernel.New(kernel.Options{
-		Store: &store{w: w, p: p}, Bus: &port{w: w, p: p}, Policy: w.policy, Narrator: w.narrator, Incarnation: &counter{w: w, p: p},
+		Store: &watchedStore{w: w, p: p}, Bus: &port{w: w, p: p}, Policy: w.policy, Narrator: w.narrator, Incarnation: &counter{w: w, p: p},
 		Project: project, Clock: kernel.Clock{Now: w.clock.Now, SinceBoot: w.clock.mono, Boot: w.clock.boot()},
 		Rand: p.rand, WaitForPresence: w.waitForPresence, Poll: time.Second << w.polls, Step: w.judge.step(p, w.stepOf()),
 		Generation: func() string { return p.generation },

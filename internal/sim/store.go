@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// store is one kernel's way to the ledger. It implements [kernel.Store].
-type store struct {
+// watchedStore is one kernel's way to the ledger. It implements [store.Ledger].
+type watchedStore struct {
 	w *world
 	p *process
 }
@@ -37,8 +37,8 @@ type trouble struct {
 	slow   time.Duration
 }
 
-// Update implements [kernel.Store].
-func (s *store) Update(ctx context.Context, fn func(kernel.Tx) error) error {
+// Update implements [store.Ledger].
+func (s *watchedStore) Update(ctx context.Context, fn func(store.Tx) error) error {
 	w := s.w
 	what := peek(fn)
 	t, err := await(ctx, w.schedule, s.p, "updates "+what, w.troubled)
@@ -51,10 +51,10 @@ func (s *store) Update(ctx context.Context, fn func(kernel.Tx) error) error {
 	}
 	w.within.Store(s.p)
 	if t.twice {
-		_ = w.ledger.View(ctx, func(tx kernel.Tx) error { return fn(dry{tx}) })
+		_ = w.ledger.View(ctx, func(tx store.Tx) error { return fn(dry{tx}) })
 	}
-	var batches []kernel.Batch
-	err = w.ledger.Update(ctx, func(tx kernel.Tx) error {
+	var batches []store.Batch
+	err = w.ledger.Update(ctx, func(tx store.Tx) error {
 		batches = nil
 		return fn(&observed{Tx: w.txOf(tx), batches: &batches})
 	})
@@ -75,8 +75,8 @@ func (s *store) Update(ctx context.Context, fn func(kernel.Tx) error) error {
 	return t.after
 }
 
-// View implements [kernel.Store].
-func (s *store) View(ctx context.Context, fn func(kernel.Tx) error) error {
+// View implements [store.Ledger].
+func (s *watchedStore) View(ctx context.Context, fn func(store.Tx) error) error {
 	failed, err := await(ctx, s.w.schedule, s.p, "views "+peek(fn), func() error {
 		if s.w.happens(s.w.weather.store) {
 			s.w.count.storeErrors++
@@ -90,11 +90,11 @@ func (s *store) View(ctx context.Context, fn func(kernel.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	return s.w.ledger.View(ctx, func(tx kernel.Tx) error { return fn(s.w.txOf(tx)) })
+	return s.w.ledger.View(ctx, func(tx store.Tx) error { return fn(s.w.txOf(tx)) })
 }
 
-// Close implements [kernel.Store].
-func (*store) Close() error { return nil }
+// Close implements [store.Ledger].
+func (*watchedStore) Close() error { return nil }
 
 // troubled draws what befalls an update.
 func (w *world) troubled() trouble {
@@ -105,9 +105,9 @@ func (w *world) troubled() trouble {
 		case 0:
 			t.before = storeError{safe: true}
 		case 1:
-			t.before = kernel.ErrFull
+			t.before = store.ErrFull
 		case 2:
-			t.before = kernel.ErrConflict
+			t.before = store.ErrConflict
 		case 3:
 			t.after = storeError{safe: false}
 		case 4:
@@ -123,10 +123,10 @@ func (w *world) troubled() trouble {
 }
 
 // dry is a transaction whose writes go nowhere.
-type dry struct{ kernel.Tx }
+type dry struct{ store.Tx }
 
 // Save refuses, as a race that is lost does.
-func (dry) Save(kernel.Batch) error { return kernel.ErrConflict }
+func (dry) Save(store.Batch) error { return store.ErrConflict }
 
 // Count counts from a place of its own.
 func (d dry) Count(counter string, add int64) (int64, error) {
@@ -136,18 +136,18 @@ func (d dry) Count(counter string, add int64) (int64, error) {
 
 // observed tells what a kernel has written.
 type observed struct {
-	kernel.Tx
-	batches *[]kernel.Batch
+	store.Tx
+	batches *[]store.Batch
 }
 
-// Save implements [kernel.Tx].
-func (o *observed) Save(b kernel.Batch) error {
+// Save implements [store.Tx].
+func (o *observed) Save(b store.Batch) error {
 	*o.batches = append(*o.batches, b)
 	return o.Tx.Save(b)
 }
 
 // committed tells the judge of it, and keeps a backup now and then.
-func (w *world) committed(p *process, what string, batches []kernel.Batch) {
+func (w *world) committed(p *process, what string, batches []store.Batch) {
 	for _, b := range batches {
 		w.sayf("%s updates %s: %s", p.name, what, describe(b))
 		w.judge.committed(p, b)
@@ -163,7 +163,7 @@ func (w *world) committed(p *process, what string, batches []kernel.Batch) {
 const keptBackups = 8
 
 // describe is a batch in a line.
-func describe(b kernel.Batch) string {
+func describe(b store.Batch) string {
 	var out strings.Builder
 	if b.Turn != nil {
 		s := b.Turn.State
@@ -187,7 +187,7 @@ var errPeek = errors.New("sim: only looking")
 // peek finds out what a transaction is about, by what it asks first: a function of a
 // transaction may run again, and has no effects of its own. Two goroutines of a process
 // that park together are told apart by it.
-func peek(fn func(kernel.Tx) error) (what string) {
+func peek(fn func(store.Tx) error) (what string) {
 	p := &peeking{what: "something"}
 	defer func() {
 		if recover() != nil {
@@ -201,7 +201,7 @@ func peek(fn func(kernel.Tx) error) (what string) {
 // peeking answers nothing; a question that it does not know panics, and is then none that
 // has to be told apart.
 type peeking struct {
-	kernel.Tx
+	store.Tx
 	what string
 }
 
@@ -210,47 +210,47 @@ func (p *peeking) asks(format string, args ...any) error {
 	return errPeek
 }
 
-// Turn implements [kernel.Tx].
-func (p *peeking) Turn(ref kernel.TurnRef) (kernel.Record, error) {
-	return kernel.Record{}, p.asks("turn %s%s%s%s%d", ref.Turn, ref.Session, ref.Call, ref.Token, ref.Question)
+// Turn implements [store.Tx].
+func (p *peeking) Turn(ref store.TurnRef) (store.Record, error) {
+	return store.Record{}, p.asks("turn %s%s%s%s%d", ref.Turn, ref.Session, ref.Call, ref.Token, ref.Question)
 }
 
-// Turns implements [kernel.Tx].
-func (p *peeking) Turns(f kernel.TurnFilter) ([]kernel.TurnRow, error) {
+// Turns implements [store.Tx].
+func (p *peeking) Turns(f store.TurnFilter) ([]store.TurnRow, error) {
 	return nil, p.asks("turns %s%s%s %d %d %s %d %t", f.Turn, f.Session, f.Worker, f.Due.UnixMilli(), f.Free.UnixMilli(), f.After, len(f.Statuses), f.Claim)
 }
 
-// Outbox implements [kernel.Tx].
-func (p *peeking) Outbox(f kernel.OutboxFilter) ([]kernel.Outgoing, error) {
+// Outbox implements [store.Tx].
+func (p *peeking) Outbox(f store.OutboxFilter) ([]store.Outgoing, error) {
 	return nil, p.asks("outbox %s %d %d %t", f.Session, f.Before.UnixMilli(), f.After, f.Dead)
 }
 
-// Save implements [kernel.Tx].
-func (p *peeking) Save(b kernel.Batch) error { return p.asks("saving %s", describe(b)) }
+// Save implements [store.Tx].
+func (p *peeking) Save(b store.Batch) error { return p.asks("saving %s", describe(b)) }
 
-// Count implements [kernel.Tx].
+// Count implements [store.Tx].
 func (p *peeking) Count(counter string, add int64) (int64, error) {
 	return 0, p.asks("count %s %d", counter, add)
 }
 
-// Tools implements [kernel.Tx].
-func (p *peeking) Tools(f kernel.ToolFilter) ([]kernel.Tool, error) {
+// Tools implements [store.Tx].
+func (p *peeking) Tools(f store.ToolFilter) ([]store.Tool, error) {
 	return nil, p.asks("tools %v %s", f.Names, f.After)
 }
 
-// Events implements [kernel.Tx].
-func (p *peeking) Events(f kernel.EventFilter) ([]kernel.Event, error) {
+// Events implements [store.Tx].
+func (p *peeking) Events(f store.EventFilter) ([]store.Event, error) {
 	return nil, p.asks("events %v %s %d", f.IDs, f.Session, f.After)
 }
 
-// Cards implements [kernel.Tx].
-func (p *peeking) Cards(f kernel.CardFilter) ([]utp.Card, error) {
+// Cards implements [store.Tx].
+func (p *peeking) Cards(f store.CardFilter) ([]utp.Card, error) {
 	return nil, p.asks("cards %v %s %s", f.IDs, f.Turn, f.After)
 }
 
-// Auxiliary implements [kernel.Tx].
-func (p *peeking) Auxiliary(f kernel.AuxiliaryFilter) (kernel.Auxiliary, error) {
-	return kernel.Auxiliary{}, p.asks("beside %s%s%s%s %s%s %s%s", f.Sealed, f.Receipts, f.Calls, f.Call, f.CallsAfter, f.Preferences, f.KeyOf, f.Key)
+// Auxiliary implements [store.Tx].
+func (p *peeking) Auxiliary(f store.AuxiliaryFilter) (store.Auxiliary, error) {
+	return store.Auxiliary{}, p.asks("beside %s%s%s%s %s%s %s%s", f.Sealed, f.Receipts, f.Calls, f.Call, f.CallsAfter, f.Preferences, f.KeyOf, f.Key)
 }
 
 // counter is one kernel's way to the count outside the ledger. It implements

@@ -11,7 +11,8 @@ import (
 	"github.com/earshot-dev/earshot/aaep/session"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/admin"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -49,7 +50,7 @@ func (j *judge) audited() {
 	v := audit.Verifier{Found: func(f audit.Finding) { j.brokenf("the audit chain, entry %d: %s: %s", f.N, f.Flaw, f.Found) }}
 	rows := j.w.ledger.rows
 	ledger := &tx{rows: rows}
-	r, err := v.Ledger(func(q api.AuditRequest) (api.AuditAnswer, error) { return kernel.Audit(ledger, q) })
+	r, err := v.Ledger(func(q api.AuditRequest) (api.AuditAnswer, error) { return admin.Audit(ledger, q) })
 	if err != nil {
 		j.brokenf("the audit chain: %v", err)
 	}
@@ -63,7 +64,7 @@ func (j *judge) audited() {
 }
 
 // turnEnded: it has its one end, its calls have theirs, and its session is in order.
-func (j *judge) turnEnded(rec kernel.Record) {
+func (j *judge) turnEnded(rec store.Record) {
 	s := rec.State
 	if s.Status != turn.Ended || s.End == nil {
 		j.brokenf("%s is %s, long after the weather has cleared up", s.Turn, s.Status)
@@ -99,7 +100,7 @@ func (j *judge) turnEnded(rec kernel.Record) {
 	}
 }
 
-func (j *judge) sessionInOrder(events []kernel.Event) {
+func (j *judge) sessionInOrder(events []store.Event) {
 	checker := session.NewChecker()
 	ends := 0
 	for i, e := range events {
@@ -126,7 +127,7 @@ func (j *judge) sessionInOrder(events []kernel.Event) {
 // textInOrder: what an agent writes while it plans is told once and in its order, however often
 // it is started again; only another text is told from its beginning, and one of which the ledger
 // has lost a part.
-func (j *judge) textInOrder(name string, events []kernel.Event) {
+func (j *judge) textInOrder(name string, events []store.Event) {
 	var text strings.Builder
 	for _, e := range events {
 		if e.Type == aaep.TypeHandoffRequested {

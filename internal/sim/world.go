@@ -183,7 +183,7 @@ func (w *world) review() {
 				}
 				go func() {
 					// What is refused, or lost with the kernel, is looked at again.
-					_ = p.kernel.Review(p.ctx, k.name, t.Digest, k.class, risk)
+					_ = p.kernel.Admin().Review(p.ctx, k.name, t.Digest, k.class, risk)
 				}()
 				break
 			}

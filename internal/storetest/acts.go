@@ -7,7 +7,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -32,11 +32,11 @@ func operated(n int) api.AuditAct {
 }
 
 // actSubjects reads what is kept of the acts of some entries.
-func (l *ledger) actSubjects(after, to int64) []kernel.ActSubject {
+func (l *ledger) actSubjects(after, to int64) []store.ActSubject {
 	l.t.Helper()
-	var rows []kernel.ActSubject
-	l.view(func(tx kernel.Tx) error {
-		b, err := tx.Auxiliary(kernel.AuxiliaryFilter{ActSubjects: kernel.EntryFilter{After: after, To: to}})
+	var rows []store.ActSubject
+	l.view(func(tx store.Tx) error {
+		b, err := tx.Auxiliary(store.AuxiliaryFilter{ActSubjects: store.EntryFilter{After: after, To: to}})
 		rows = b.ActSubjects
 		return err
 	})
@@ -46,10 +46,10 @@ func (l *ledger) actSubjects(after, to int64) []kernel.ActSubject {
 func actsAreChained(l *ledger) {
 	all := []api.AuditAct{operated(1), start(2), outcome(2)}
 	l.save(everything(2)) // its receipt is the first entry
-	l.save(kernel.Batch{Acts: all})
+	l.save(store.Batch{Acts: all})
 	same(l, "the chain", Audit(l.t, l.store).Acts, 3)
 	for i, want := range all {
-		e := l.read(kernel.AuditFilter{After: int64(i + 1), Limit: 1})[0]
+		e := l.read(store.AuditFilter{After: int64(i + 1), Limit: 1})[0]
 		want = audit.StorableAct(want)
 		if e.Act == nil || e.Kind != audit.Act || e.Receipt != nil || e.Commitment != audit.ActCommitment(want) {
 			l.t.Errorf("entry %d: %+v, want that of %+v", i+2, e, want)
@@ -66,20 +66,20 @@ func actsHaveTheirCalls(l *ledger) {
 	l.save(b)
 	r := full(1)
 	c := r.State.Calls[0]
-	kept := kernel.ActSubject{
+	kept := store.ActSubject{
 		Entry: 2, Call: c.ID, Turn: r.State.Turn, Project: r.State.Project, Imported: !r.Imported.IsZero(), Class: string(c.Class), Digest: c.Digest, Fence: c.Fence,
 		Document: c, Granted: true, Accepted: b.Receipts[0].Decision == "accept", Status: string(report(1).Status), Card: report(1).Card,
 	}
 	ended := kept
 	ended.Entry = 3
-	same(l, "all", l.actSubjects(0, 9), []kernel.ActSubject{kept, ended})
-	same(l, "a part", l.actSubjects(2, 3), []kernel.ActSubject{ended})
+	same(l, "all", l.actSubjects(0, 9), []store.ActSubject{kept, ended})
+	same(l, "a part", l.actSubjects(2, 3), []store.ActSubject{ended})
 	same(l, "none", l.actSubjects(0, 0), nil)
 	another, nothing := start(1), start(7)
 	another.Fence = 9
-	l.save(kernel.Batch{Acts: []api.AuditAct{another, nothing}})
+	l.save(store.Batch{Acts: []api.AuditAct{another, nothing}})
 	kept.Entry, kept.Granted = 5, false
-	same(l, "of no start, and of no turn", l.actSubjects(4, 9), []kernel.ActSubject{kept, {Entry: 6, Call: nothing.Call}})
+	same(l, "of no start, and of no turn", l.actSubjects(4, 9), []store.ActSubject{kept, {Entry: 6, Call: nothing.Call}})
 }
 
 func startsWithoutEntries(l *ledger) {
@@ -112,13 +112,13 @@ func operatorsActs(l *ledger) {
 	l.save(b)
 	numbers := func() string {
 		var all strings.Builder
-		for _, e := range l.read(kernel.AuditFilter{Limit: 9, Operators: true}) {
+		for _, e := range l.read(store.AuditFilter{Limit: 9, Operators: true}) {
 			fmt.Fprintf(&all, " %d:%t", e.N, e.Act != nil)
 		}
 		return all.String()
 	}
 	same(l, "what operators did", numbers(), " 2:true 4:true")
-	l.purge(kernel.Purge{Receipts: time.Now().Add(24 * time.Hour), Limit: 1})
+	l.purge(store.Purge{Receipts: time.Now().Add(24 * time.Hour), Limit: 1})
 	same(l, "one is forgotten", numbers(), " 2:false 4:true")
 }
 
@@ -126,16 +126,16 @@ func actsAreForgotten(l *ledger) {
 	l.said(Content(1, digestOf(nil)))
 	mine := start(1)
 	mine.Session, mine.Call = "sess_1", "tc_1"
-	l.save(kernel.Batch{Acts: []api.AuditAct{mine, operated(1), operated(2)}})
-	l.purge(kernel.Purge{Turns: []string{"turn_1"}})
+	l.save(store.Batch{Acts: []api.AuditAct{mine, operated(1), operated(2)}})
+	l.purge(store.Purge{Turns: []string{"turn_1"}})
 	if r := Audit(l.t, l.store); r.Acts != 3 || r.Forgotten != 0 {
 		l.t.Errorf("erasure has taken acts: %+v", r)
 	}
-	l.purge(kernel.Purge{Receipts: time.Now().Add(24 * time.Hour)})
+	l.purge(store.Purge{Receipts: time.Now().Add(24 * time.Hour)})
 	if r := Audit(l.t, l.store); r.Acts != 3 || r.Forgotten < 3 {
 		l.t.Errorf("acts were not forgotten: %+v", r)
 	}
-	for _, e := range l.read(kernel.AuditFilter{Limit: 99}) {
+	for _, e := range l.read(store.AuditFilter{Limit: 99}) {
 		if e.Act != nil {
 			l.t.Errorf("the act of entry %d is still there: %+v", e.N, e.Act)
 		}
@@ -144,20 +144,20 @@ func actsAreForgotten(l *ledger) {
 }
 
 func inForceIsSaved(l *ledger) {
-	read := func(kind string) []kernel.InForce {
-		var rows []kernel.InForce
-		l.view(func(tx kernel.Tx) error {
-			b, err := tx.Auxiliary(kernel.AuxiliaryFilter{InForce: kind})
+	read := func(kind string) []store.InForce {
+		var rows []store.InForce
+		l.view(func(tx store.Tx) error {
+			b, err := tx.Auxiliary(store.AuxiliaryFilter{InForce: kind})
 			rows = b.InForce
 			return err
 		})
 		return rows
 	}
-	b, a := kernel.InForce{Kind: "token", Subject: "b", Digest: "1", Detail: "ö", By: "ann"}, kernel.InForce{Kind: "token", Subject: "a", Digest: "1"}
-	l.save(kernel.Batch{InForce: []kernel.InForce{b, a, {Kind: "login", Subject: "b", Digest: "2"}}})
-	same(l, "in order", read("token"), []kernel.InForce{a, b})
+	b, a := store.InForce{Kind: "token", Subject: "b", Digest: "1", Detail: "ö", By: "ann"}, store.InForce{Kind: "token", Subject: "a", Digest: "1"}
+	l.save(store.Batch{InForce: []store.InForce{b, a, {Kind: "login", Subject: "b", Digest: "2"}}})
+	same(l, "in order", read("token"), []store.InForce{a, b})
 	b.Digest = "3"
-	l.save(kernel.Batch{InForce: []kernel.InForce{b, {Kind: "token", Subject: "a"}, {Kind: "token", Subject: "never"}}})
-	same(l, "changed and gone", read("token"), []kernel.InForce{b})
+	l.save(store.Batch{InForce: []store.InForce{b, {Kind: "token", Subject: "a"}, {Kind: "token", Subject: "never"}}})
+	same(l, "changed and gone", read("token"), []store.InForce{b})
 	same(l, "of another kind", len(read("login")), 1)
 }

@@ -11,7 +11,8 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/admin"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 func auditCases() []exercise {
@@ -36,16 +37,16 @@ func auditCases() []exercise {
 }
 
 // Audit verifies the audit chain of a store, and demands that it is whole.
-func Audit(t *testing.T, s kernel.Store) audit.Report {
+func Audit(t *testing.T, s store.Ledger) audit.Report {
 	t.Helper()
 	const page = 3 // small, so that pages meet
 	v := audit.Verifier{Found: func(f audit.Finding) { t.Errorf("the audit chain: %+v", f) }}
 	var beside api.AuditUnchained
-	err := s.View(context.WithoutCancel(t.Context()), func(tx kernel.Tx) error {
-		b, err := tx.Auxiliary(kernel.AuxiliaryFilter{Audit: kernel.AuditFilter{Unchained: true}})
+	err := s.View(context.WithoutCancel(t.Context()), func(tx store.Tx) error {
+		b, err := tx.Auxiliary(store.AuxiliaryFilter{Audit: store.AuditFilter{Unchained: true}})
 		beside = b.Unchained
 		return errors.Join(err, v.Read(func(after int64) (api.AuditAnswer, error) {
-			b, err := tx.Auxiliary(kernel.AuxiliaryFilter{Audit: kernel.AuditFilter{After: after, Limit: page}})
+			b, err := tx.Auxiliary(store.AuxiliaryFilter{Audit: store.AuditFilter{After: after, Limit: page}})
 			return api.AuditAnswer{Entries: b.Audit, More: len(b.Audit) == page}, err
 		}))
 	})
@@ -61,12 +62,12 @@ func Audit(t *testing.T, s kernel.Store) audit.Report {
 
 // Verify verifies the audit chain of a ledger that kernels have written, with all that it keeps of what was
 // answered and done, as `earshot audit verify` does, and demands that nothing is wrong.
-func Verify(t *testing.T, s kernel.Store) audit.Report {
+func Verify(t *testing.T, s store.Ledger) audit.Report {
 	t.Helper()
 	v := audit.Verifier{Found: func(f audit.Finding) { t.Errorf("the audit chain: %+v", f) }}
 	var report audit.Report
-	err := s.View(context.WithoutCancel(t.Context()), func(tx kernel.Tx) (err error) {
-		report, err = v.Ledger(func(q api.AuditRequest) (api.AuditAnswer, error) { return kernel.Audit(tx, q) })
+	err := s.View(context.WithoutCancel(t.Context()), func(tx store.Tx) (err error) {
+		report, err = v.Ledger(func(q api.AuditRequest) (api.AuditAnswer, error) { return admin.Audit(tx, q) })
 		return err
 	})
 	if err != nil {
@@ -76,7 +77,7 @@ func Verify(t *testing.T, s kernel.Store) audit.Report {
 }
 
 // unnumbered are receipts as they were saved: the store has given each its entry.
-func (l *ledger) unnumbered(kept []kernel.Receipt) []kernel.Receipt {
+func (l *ledger) unnumbered(kept []store.Receipt) []store.Receipt {
 	l.t.Helper()
 	for i := range kept {
 		if kept[i].Entry == 0 {
@@ -88,11 +89,11 @@ func (l *ledger) unnumbered(kept []kernel.Receipt) []kernel.Receipt {
 }
 
 // read reads a part of the chain.
-func (l *ledger) read(f kernel.AuditFilter) []api.AuditEntry {
+func (l *ledger) read(f store.AuditFilter) []api.AuditEntry {
 	l.t.Helper()
 	var rows []api.AuditEntry
-	l.view(func(tx kernel.Tx) error {
-		b, err := tx.Auxiliary(kernel.AuxiliaryFilter{Audit: f})
+	l.view(func(tx store.Tx) error {
+		b, err := tx.Auxiliary(store.AuxiliaryFilter{Audit: f})
 		rows = b.Audit
 		return err
 	})
@@ -120,8 +121,8 @@ func receiptsAreChained(l *ledger) {
 	l.save(b)
 	l.save(everything(2))
 	l.counted(3, 3, 3, 0)
-	for i, want := range []kernel.Receipt{b.Receipts[0], second, everything(2).Receipts[0]} {
-		e := l.read(kernel.AuditFilter{After: int64(i), Limit: 1})[0]
+	for i, want := range []store.Receipt{b.Receipts[0], second, everything(2).Receipts[0]} {
+		e := l.read(store.AuditFilter{After: int64(i), Limit: 1})[0]
 		if e.Receipt == nil || e.N != int64(i+1) || e.Kind != audit.Answer || e.Of != 0 || e.Commitment != audit.Commitment(want.Audited()) {
 			l.t.Errorf("entry %d: %+v, want that of %+v", i+1, e, want)
 			continue
@@ -134,26 +135,26 @@ func chainsHavePages(l *ledger) {
 	for n := 1; n <= 5; n++ {
 		l.save(everything(n))
 	}
-	numbers := func(f kernel.AuditFilter) string {
+	numbers := func(f store.AuditFilter) string {
 		var all strings.Builder
 		for _, e := range l.read(f) {
 			all.WriteString(strconv.FormatInt(e.N, 10))
 		}
 		return all.String()
 	}
-	same(l, "the first", numbers(kernel.AuditFilter{Limit: 2}), "12")
-	same(l, "the rest", numbers(kernel.AuditFilter{After: 2, Limit: 9}), "345")
-	same(l, "behind the last", numbers(kernel.AuditFilter{After: 5, Limit: 9}), "")
-	same(l, "the newest", numbers(kernel.AuditFilter{Newest: true, Limit: 2}), "54")
-	same(l, "none", numbers(kernel.AuditFilter{}), "")
+	same(l, "the first", numbers(store.AuditFilter{Limit: 2}), "12")
+	same(l, "the rest", numbers(store.AuditFilter{After: 2, Limit: 9}), "345")
+	same(l, "behind the last", numbers(store.AuditFilter{After: 5, Limit: 9}), "")
+	same(l, "the newest", numbers(store.AuditFilter{Newest: true, Limit: 2}), "54")
+	same(l, "none", numbers(store.AuditFilter{}), "")
 }
 
 func erasureLeavesChains(l *ledger) {
 	l.said(Content(1, digestOf(nil)))
 	l.said(Content(2, digestOf(nil)))
-	before := l.read(kernel.AuditFilter{Limit: 9})
-	same(l, "erased", l.purge(kernel.Purge{Turns: []string{"turn_1"}}).Erased, []string{"turn_1"})
-	same(l, "the chain", l.read(kernel.AuditFilter{Limit: 9}), before)
+	before := l.read(store.AuditFilter{Limit: 9})
+	same(l, "erased", l.purge(store.Purge{Turns: []string{"turn_1"}}).Erased, []string{"turn_1"})
+	same(l, "the chain", l.read(store.AuditFilter{Limit: 9}), before)
 	l.counted(2, 2, 2, 0)
 }
 
@@ -161,10 +162,10 @@ func forgettingIsChained(l *ledger) {
 	for n := 1; n <= 3; n++ {
 		l.said(Content(n, digestOf(nil)))
 	}
-	l.purge(kernel.Purge{Turns: []string{"turn_1", "turn_3"}})
-	same(l, "forgotten", l.purge(kernel.Purge{Receipts: time.Now().Add(24 * time.Hour)}).Dropped, 2)
+	l.purge(store.Purge{Turns: []string{"turn_1", "turn_3"}})
+	same(l, "forgotten", l.purge(store.Purge{Receipts: time.Now().Add(24 * time.Hour)}).Dropped, 2)
 	l.counted(5, 3, 1, 2)
-	chain := l.read(kernel.AuditFilter{Limit: 9})
+	chain := l.read(store.AuditFilter{Limit: 9})
 	for i, of := range []int64{1, 3} {
 		said, answer := chain[3+i], chain[of-1]
 		if said.Kind != audit.Forgotten || said.Of != of || said.Commitment != "" || answer.Receipt != nil || answer.Commitment == "" {
@@ -177,12 +178,12 @@ func forgettingIsChained(l *ledger) {
 
 func undoneLeaveNoGap(l *ledger) {
 	l.save(everything(1))
-	err := l.update(func(tx kernel.Tx) error { return errors.Join(tx.Save(everything(2)), errOnPurpose) })
+	err := l.update(func(tx store.Tx) error { return errors.Join(tx.Save(everything(2)), errOnPurpose) })
 	if !errors.Is(err, errOnPurpose) {
 		l.t.Errorf("got %v", err)
 	}
 	twice := everything(1) // is there already
-	l.refuse("a turn again", kernel.ErrConflict, twice)
+	l.refuse("a turn again", store.ErrConflict, twice)
 	l.save(everything(3))
 	l.counted(2, 2, 2, 0)
 }
@@ -206,7 +207,7 @@ func manyAreChained(l *ledger) {
 }
 
 // Answered is a step that saves an answer and nothing else.
-func Answered(n int) kernel.Batch { return kernel.Batch{Receipts: everything(n).Receipts} }
+func Answered(n int) store.Batch { return store.Batch{Receipts: everything(n).Receipts} }
 
 func awkwardReceipts(l *ledger) {
 	b := Answered(1)

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 func blobCases() []exercise {
@@ -47,7 +47,7 @@ func piece(data []byte, from, to int) api.PutRequest {
 }
 
 func (l *ledger) put(p api.PutRequest) error {
-	return l.update(func(tx kernel.Tx) error { return tx.Save(kernel.Batch{Blobs: []api.PutRequest{p}}) })
+	return l.update(func(tx store.Tx) error { return tx.Save(store.Batch{Blobs: []api.PutRequest{p}}) })
 }
 
 func (l *ledger) putAll(data []byte, step int) {
@@ -61,7 +61,7 @@ func (l *ledger) putAll(data []byte, step int) {
 
 // page reads n bytes of a blob; err is for the caller.
 func (l *ledger) page(sha string, offset int64, n int) (data []byte, size int64, err error) {
-	err = l.store.View(l.t.Context(), func(tx kernel.Tx) (err error) {
+	err = l.store.View(l.t.Context(), func(tx store.Tx) (err error) {
 		data, size, err = tx.Blob(sha, offset, n)
 		return err
 	})
@@ -78,8 +78,8 @@ func (l *ledger) blob(data []byte) {
 
 func (l *ledger) noBlob(data []byte) {
 	l.t.Helper()
-	if _, _, err := l.page(digestOf(data), 0, 1); !errors.Is(err, kernel.ErrNotFound) {
-		l.t.Errorf("a blob that is not complete: got %v, want %v", err, kernel.ErrNotFound)
+	if _, _, err := l.page(digestOf(data), 0, 1); !errors.Is(err, store.ErrNotFound) {
+		l.t.Errorf("a blob that is not complete: got %v, want %v", err, store.ErrNotFound)
 	}
 }
 
@@ -127,9 +127,9 @@ func blobsInOrder(l *ledger) {
 			l.t.Errorf("%s: got %v, want %v", what, err, want)
 		}
 	}
-	put("a later piece first", 300, 600, kernel.ErrConflict)
+	put("a later piece first", 300, 600, store.ErrConflict)
 	put("the first", 0, 300, nil)
-	put("a gap", 301, 600, kernel.ErrConflict)
+	put("a gap", 301, 600, store.ErrConflict)
 	put("the first again", 0, 300, nil)
 	put("an empty one", 0, 0, nil)
 	put("a part of it", 100, 200, nil)
@@ -141,7 +141,7 @@ func blobsInOrder(l *ledger) {
 	put("a middle one again", 300, 500, nil)
 	lie := piece(data, 0, 300)
 	lie.Size = 300
-	if err := l.put(lie); !errors.Is(err, kernel.ErrConflict) {
+	if err := l.put(lie); !errors.Is(err, store.ErrConflict) {
 		l.t.Errorf("another size of a complete blob: %v", err)
 	}
 	l.blob(data)
@@ -161,14 +161,14 @@ func blobsWrongHash(l *ledger) {
 			if err := l.put(cheat(0, cut)); err != nil {
 				l.t.Fatal(err)
 			}
-			if err := l.put(cheat(cut, 1000)); !errors.Is(err, kernel.ErrHash) {
-				l.t.Errorf("the last piece of a wrong blob: got %v, want %v", err, kernel.ErrHash)
+			if err := l.put(cheat(cut, 1000)); !errors.Is(err, store.ErrHash) {
+				l.t.Errorf("the last piece of a wrong blob: got %v, want %v", err, store.ErrHash)
 			}
-		} else if err := l.put(cheat(0, 1000)); !errors.Is(err, kernel.ErrHash) {
-			l.t.Errorf("a wrong blob: got %v, want %v", err, kernel.ErrHash)
+		} else if err := l.put(cheat(0, 1000)); !errors.Is(err, store.ErrHash) {
+			l.t.Errorf("a wrong blob: got %v, want %v", err, store.ErrHash)
 		}
 		l.noBlob(data)
-		if err := l.put(piece(data, 300, 600)); !errors.Is(err, kernel.ErrConflict) {
+		if err := l.put(piece(data, 300, 600)); !errors.Is(err, store.ErrConflict) {
 			l.t.Errorf("the pieces of a wrong blob are still there: %v", err)
 		}
 	}
@@ -184,7 +184,7 @@ func blobsWrongBeginning(l *ledger) {
 	for what, c := range map[string]struct {
 		first api.PutRequest
 		next  error
-	}{"bytes": {wrong, nil}, "size": {short, kernel.ErrConflict}} {
+	}{"bytes": {wrong, nil}, "size": {short, store.ErrConflict}} {
 		if err := l.put(c.first); err != nil {
 			l.t.Fatal(err)
 		}
@@ -263,7 +263,7 @@ func blobsProperty(l *ledger) {
 				p.Data = content(len(p.Data), salt+1)
 			}
 			err := l.put(p)
-			if err != nil && !errors.Is(err, kernel.ErrConflict) && !errors.Is(err, kernel.ErrHash) {
+			if err != nil && !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrHash) {
 				t.Fatalf("piece: %v", err)
 			}
 		}

@@ -3,7 +3,7 @@ package storetest
 import (
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -17,7 +17,7 @@ func cardCases() []exercise {
 	}
 }
 
-func cards(c ...utp.Card) kernel.Batch { return kernel.Batch{Cards: c} }
+func cards(c ...utp.Card) store.Batch { return store.Batch{Cards: c} }
 
 func cardsComeBack(l *ledger) {
 	free := card(2)
@@ -25,33 +25,33 @@ func cardsComeBack(l *ledger) {
 	l.save(cards(card(1), free))
 	same(l, "card", l.card("result_1"), card(1))
 	same(l, "card of no call", l.card("result_2"), free)
-	l.missing("card", func(tx kernel.Tx) error {
-		_, err := kernel.OneRow(tx.Cards(kernel.CardFilter{IDs: []string{"result_3"}}))
+	l.missing("card", func(tx store.Tx) error {
+		_, err := store.OneRow(tx.Cards(store.CardFilter{IDs: []string{"result_3"}}))
 		return err
 	})
-	l.missing("card without an id", func(tx kernel.Tx) error {
-		_, err := kernel.OneRow(tx.Cards(kernel.CardFilter{IDs: []string{""}}))
+	l.missing("card without an id", func(tx store.Tx) error {
+		_, err := store.OneRow(tx.Cards(store.CardFilter{IDs: []string{""}}))
 		return err
 	})
 }
 
 func cardsAreListed(l *ledger) {
 	r := asking(1)
-	l.save(kernel.Batch{Turn: &r, Cards: []utp.Card{card(3), card(1), card(2)}}) // tc_1 is the turn's call
+	l.save(store.Batch{Turn: &r, Cards: []utp.Card{card(3), card(1), card(2)}}) // tc_1 is the turn's call
 	for _, tt := range []struct {
 		what   string
-		filter kernel.CardFilter
+		filter store.CardFilter
 		want   []utp.Card
 	}{
-		{"all", kernel.CardFilter{}, []utp.Card{card(1), card(2), card(3)}},
-		{"a page", kernel.CardFilter{After: "result_1", Limit: 1}, []utp.Card{card(2)}},
-		{"behind one that is not there", kernel.CardFilter{After: "result_1x"}, []utp.Card{card(2), card(3)}},
-		{"by their ids", kernel.CardFilter{IDs: []string{"result_3", "none", "result_1"}}, []utp.Card{card(1), card(3)}},
-		{"of no id", kernel.CardFilter{IDs: []string{}}, nil},
-		{"of a turn", kernel.CardFilter{Turn: "turn_1"}, []utp.Card{card(1)}},
-		{"of no turn", kernel.CardFilter{Turn: "turn_9"}, nil},
+		{"all", store.CardFilter{}, []utp.Card{card(1), card(2), card(3)}},
+		{"a page", store.CardFilter{After: "result_1", Limit: 1}, []utp.Card{card(2)}},
+		{"behind one that is not there", store.CardFilter{After: "result_1x"}, []utp.Card{card(2), card(3)}},
+		{"by their ids", store.CardFilter{IDs: []string{"result_3", "none", "result_1"}}, []utp.Card{card(1), card(3)}},
+		{"of no id", store.CardFilter{IDs: []string{}}, nil},
+		{"of a turn", store.CardFilter{Turn: "turn_1"}, []utp.Card{card(1)}},
+		{"of no turn", store.CardFilter{Turn: "turn_9"}, nil},
 	} {
-		l.view(func(tx kernel.Tx) error {
+		l.view(func(tx store.Tx) error {
 			got, err := tx.Cards(tt.filter)
 			same(l, tt.what, got, tt.want)
 			return err
@@ -74,7 +74,7 @@ func cardsNeverChange(l *ledger) {
 	} {
 		c := card(1)
 		change(&c)
-		l.refuse("a card with another "+what, kernel.ErrConflict, cards(c))
+		l.refuse("a card with another "+what, store.ErrConflict, cards(c))
 	}
 	same(l, "the card", l.card("result_1"), card(1))
 }
@@ -87,7 +87,7 @@ func cardsOneResult(l *ledger) {
 		return c
 	}
 	l.save(cards(card(1)))
-	l.refuse("a second result of a call", kernel.ErrConflict, cards(again(func(*utp.Card) {})))
+	l.refuse("a second result of a call", store.ErrConflict, cards(again(func(*utp.Card) {})))
 	l.save(cards(again(func(c *utp.Card) { c.ID, c.Project = "a", "other" })))
 	l.save(cards(again(func(c *utp.Card) { c.ID, c.ToolCallID = "b", "tc_2" })))
 	for _, name := range []string{"c", "d"} { // other kinds, and results of no call, as many as there are

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
@@ -19,12 +19,12 @@ func claimCases() []exercise {
 func claimsList(l *ledger) {
 	for n := range 4 {
 		r := plain(n)
-		l.save(kernel.Batch{Turn: &r})
+		l.save(store.Batch{Turn: &r})
 	}
-	for _, f := range []kernel.TurnFilter{
+	for _, f := range []store.TurnFilter{
 		{}, {Limit: 2}, {Newest: true}, {Open: true, Agent: "tidy", Statuses: []turn.Status{turn.Queued}, Owners: []string{"ann"}, After: "turn_1"},
 	} {
-		if err := l.update(func(tx kernel.Tx) error {
+		if err := l.update(func(tx store.Tx) error {
 			want, err := tx.Turns(f)
 			if err != nil {
 				return err
@@ -40,12 +40,12 @@ func claimsList(l *ledger) {
 }
 
 func claimsNeedAnUpdate(l *ledger) {
-	err := l.store.View(l.t.Context(), func(tx kernel.Tx) error {
-		_, err := tx.Turns(kernel.TurnFilter{Claim: true})
+	err := l.store.View(l.t.Context(), func(tx store.Tx) error {
+		_, err := tx.Turns(store.TurnFilter{Claim: true})
 		return err
 	})
-	if !errors.Is(err, kernel.ErrReadOnly) {
-		l.t.Errorf("got %v, want %v", err, kernel.ErrReadOnly)
+	if !errors.Is(err, store.ErrReadOnly) {
+		l.t.Errorf("got %v, want %v", err, store.ErrReadOnly)
 	}
 }
 
@@ -54,7 +54,7 @@ func claimsRace(l *ledger) {
 	const turns = 3 * racers
 	for n := range turns {
 		r := plain(n)
-		l.save(kernel.Batch{Turn: &r})
+		l.save(store.Batch{Turn: &r})
 	}
 	var mu sync.Mutex
 	taken := map[string]int{}
@@ -80,18 +80,18 @@ func claimsRace(l *ledger) {
 
 // claim takes the oldest turn that waits, and returns "" where there is none.
 func (l *ledger) claim() (name string, err error) {
-	err = l.update(func(tx kernel.Tx) error {
+	err = l.update(func(tx store.Tx) error {
 		name = ""
-		rows, err := tx.Turns(kernel.TurnFilter{Statuses: []turn.Status{turn.Queued}, Limit: 1, Claim: true})
+		rows, err := tx.Turns(store.TurnFilter{Statuses: []turn.Status{turn.Queued}, Limit: 1, Claim: true})
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		r, err := tx.Turn(kernel.TurnRef{Turn: rows[0].Turn})
+		r, err := tx.Turn(store.TurnRef{Turn: rows[0].Turn})
 		if err != nil {
 			return err
 		}
 		name, r.State.Status = r.State.Turn, turn.Running
-		return tx.Save(kernel.Batch{Turn: &r})
+		return tx.Save(store.Batch{Turn: &r})
 	})
 	return name, err
 }

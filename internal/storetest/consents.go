@@ -4,7 +4,7 @@ import (
 	"errors"
 	"sync/atomic"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 func consentCases() []exercise {
@@ -23,41 +23,41 @@ func (l *ledger) asked(n int) {
 	l.t.Helper()
 	for i := 1; i <= n; i++ {
 		r := asking(i)
-		l.save(kernel.Batch{Turn: &r})
+		l.save(store.Batch{Turn: &r})
 	}
 }
 
-func use(n int) kernel.Batch {
-	return kernel.Batch{Consumed: []kernel.Consent{{Question: n, Call: id("tc", n), Digest: digest("consented", n), At: at(n)}}}
+func use(n int) store.Batch {
+	return store.Batch{Consumed: []store.Consent{{Question: n, Call: id("tc", n), Digest: digest("consented", n), At: at(n)}}}
 }
 
 func consentsOnce(l *ledger) {
 	l.asked(2)
-	l.refuse("a consent that nobody gave", kernel.ErrConflict, use(1))
-	l.save(kernel.Batch{Consents: []kernel.Consent{consentTo(1), consentTo(2)}})
+	l.refuse("a consent that nobody gave", store.ErrConflict, use(1))
+	l.save(store.Batch{Consents: []store.Consent{consentTo(1), consentTo(2)}})
 	twice := use(1)
 	twice.Consumed = append(twice.Consumed, twice.Consumed[0])
-	l.refuse("a consent used twice in one step", kernel.ErrConflict, twice)
+	l.refuse("a consent used twice in one step", store.ErrConflict, twice)
 	l.save(use(1)) // the refused step has not used it up
-	l.refuse("a consent used again", kernel.ErrConflict, use(1))
+	l.refuse("a consent used again", store.ErrConflict, use(1))
 	l.save(use(2))
 }
 
 func consentsAreBound(l *ledger) {
 	l.asked(2)
-	l.save(kernel.Batch{Consents: []kernel.Consent{consentTo(1), consentTo(2)}})
-	for what, change := range map[string]func(*kernel.Consent){
-		"another call":     func(c *kernel.Consent) { c.Call = "tc_2" },
-		"another question": func(c *kernel.Consent) { c.Question = 2 },
-		"another digest":   func(c *kernel.Consent) { c.Digest = digest("consented", 2) },
-		"no digest":        func(c *kernel.Consent) { c.Digest = "" },
-		"no call":          func(c *kernel.Consent) { c.Call = "" },
-		"no question":      func(c *kernel.Consent) { c.Question = 0 },
-		"a call elsewhere": func(c *kernel.Consent) { c.Call = "tc_9" },
+	l.save(store.Batch{Consents: []store.Consent{consentTo(1), consentTo(2)}})
+	for what, change := range map[string]func(*store.Consent){
+		"another call":     func(c *store.Consent) { c.Call = "tc_2" },
+		"another question": func(c *store.Consent) { c.Question = 2 },
+		"another digest":   func(c *store.Consent) { c.Digest = digest("consented", 2) },
+		"no digest":        func(c *store.Consent) { c.Digest = "" },
+		"no call":          func(c *store.Consent) { c.Call = "" },
+		"no question":      func(c *store.Consent) { c.Question = 0 },
+		"a call elsewhere": func(c *store.Consent) { c.Call = "tc_9" },
 	} {
 		b := use(1)
 		change(&b.Consumed[0])
-		l.refuse(what, kernel.ErrConflict, b)
+		l.refuse(what, store.ErrConflict, b)
 	}
 	l.save(use(1))
 	l.save(use(2))
@@ -65,21 +65,21 @@ func consentsAreBound(l *ledger) {
 
 func consentsGivenOnce(l *ledger) {
 	l.asked(3)
-	l.save(kernel.Batch{Consents: []kernel.Consent{consentTo(1)}})
+	l.save(store.Batch{Consents: []store.Consent{consentTo(1)}})
 	again, swapped, unasked, elsewhere := consentTo(1), consentTo(2), consentTo(9), consentTo(3)
 	again.Digest = digest("consented", 7)
 	swapped.Call = "tc_1"
 	unasked.Call = "tc_2"
 	elsewhere.Call = "tc_9"
-	l.refuse("a second consent to a question", kernel.ErrConflict, kernel.Batch{Consents: []kernel.Consent{again}})
-	l.refuse("a second consent to a call", kernel.ErrConflict, kernel.Batch{Consents: []kernel.Consent{swapped}})
-	l.refuse("a consent to a question that was not asked", kernel.ErrConflict, kernel.Batch{Consents: []kernel.Consent{unasked}})
-	l.refuse("a consent to a call that is not there", kernel.ErrConflict, kernel.Batch{Consents: []kernel.Consent{elsewhere}})
+	l.refuse("a second consent to a question", store.ErrConflict, store.Batch{Consents: []store.Consent{again}})
+	l.refuse("a second consent to a call", store.ErrConflict, store.Batch{Consents: []store.Consent{swapped}})
+	l.refuse("a consent to a question that was not asked", store.ErrConflict, store.Batch{Consents: []store.Consent{unasked}})
+	l.refuse("a consent to a call that is not there", store.ErrConflict, store.Batch{Consents: []store.Consent{elsewhere}})
 	l.save(use(1)) // the first one stands
-	renewed := kernel.Consent{Question: 1, Call: "tc_2", Digest: digest("consented", 7), By: "ann", At: at(2)}
-	l.save(kernel.Batch{Consents: []kernel.Consent{renewed}}) // the question is asked again, about another call
-	l.refuse("a consent to a question that is asked again, used for the call before", kernel.ErrConflict, use(1))
-	l.save(kernel.Batch{Consumed: []kernel.Consent{renewed}})
+	renewed := store.Consent{Question: 1, Call: "tc_2", Digest: digest("consented", 7), By: "ann", At: at(2)}
+	l.save(store.Batch{Consents: []store.Consent{renewed}}) // the question is asked again, about another call
+	l.refuse("a consent to a question that is asked again, used for the call before", store.ErrConflict, use(1))
+	l.save(store.Batch{Consumed: []store.Consent{renewed}})
 }
 
 // oneSucceeds counts who succeeds; all others must see a conflict.
@@ -90,7 +90,7 @@ func (l *ledger) oneSucceeds(what string, try func(racer int) error) {
 		switch err := try(i); {
 		case err == nil:
 			won.Add(1)
-		case !errors.Is(err, kernel.ErrConflict):
+		case !errors.Is(err, store.ErrConflict):
 			l.t.Errorf("%s: %v", what, err)
 		}
 	})
@@ -102,23 +102,23 @@ func (l *ledger) oneSucceeds(what string, try func(racer int) error) {
 func consentsRace(l *ledger) {
 	l.asked(rounds)
 	for n := 1; n <= rounds; n++ {
-		l.oneSucceeds("giving", func(int) error { return l.try(kernel.Batch{Consents: []kernel.Consent{consentTo(n)}}) })
+		l.oneSucceeds("giving", func(int) error { return l.try(store.Batch{Consents: []store.Consent{consentTo(n)}}) })
 		l.oneSucceeds("using", func(int) error { return l.try(use(n)) })
 	}
 }
 
-func grant(n, fence int, owner string) kernel.Batch {
-	return kernel.Batch{Grants: []kernel.Grant{{Call: id("tc", n), Fence: fence, Owner: owner, At: at(n)}}}
+func grant(n, fence int, owner string) store.Batch {
+	return store.Batch{Grants: []store.Grant{{Call: id("tc", n), Fence: fence, Owner: owner, At: at(n)}}}
 }
 
 func grantsOnce(l *ledger) {
 	l.asked(2)
 	l.save(grant(1, 1, "a"))
-	l.refuse("a second start", kernel.ErrConflict, grant(1, 1, "b"))
-	l.refuse("a second start by the same owner", kernel.ErrConflict, grant(1, 1, "a"))
+	l.refuse("a second start", store.ErrConflict, grant(1, 1, "b"))
+	l.refuse("a second start by the same owner", store.ErrConflict, grant(1, 1, "a"))
 	l.save(grant(1, 2, "b"))
 	l.save(grant(2, 1, "b"))
-	l.refuse("a start of a call that is not there", kernel.ErrConflict, grant(9, 1, "a"))
+	l.refuse("a start of a call that is not there", store.ErrConflict, grant(9, 1, "a"))
 }
 
 func grantsRace(l *ledger) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 func contextCases() []exercise {
@@ -18,7 +18,7 @@ func endedContexts(l *ledger) {
 	ctx, cancel := context.WithCancel(l.t.Context())
 	cancel()
 	ran := false
-	fn := func(kernel.Tx) error { ran = true; return nil }
+	fn := func(store.Tx) error { ran = true; return nil }
 	if err := l.store.Update(ctx, fn); !errors.Is(err, context.Canceled) || ran {
 		l.t.Errorf("Update: %v, ran %t", err, ran)
 	}
@@ -38,18 +38,18 @@ func endingContexts(l *ledger) {
 				go cancel()
 			}
 			r := plain(n)
-			err := l.store.Update(ctx, func(tx kernel.Tx) error {
+			err := l.store.Update(ctx, func(tx store.Tx) error {
 				if n%3 == 1 {
 					cancel()
 				}
-				return tx.Save(kernel.Batch{Turn: &r})
+				return tx.Save(store.Batch{Turn: &r})
 			})
 			cancel()
 			if err != nil && !errors.Is(err, context.Canceled) {
 				l.t.Errorf("update %d: %v", n, err)
 			}
-			there := l.store.View(l.t.Context(), func(tx kernel.Tx) error {
-				_, err := tx.Turn(kernel.TurnRef{Turn: r.State.Turn})
+			there := l.store.View(l.t.Context(), func(tx store.Tx) error {
+				_, err := tx.Turn(store.TurnRef{Turn: r.State.Turn})
 				return err
 			})
 			if (there == nil) != (err == nil) {

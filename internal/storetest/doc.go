@@ -1,4 +1,4 @@
-// Package storetest is the one suite that every [kernel.Store] has to pass.
+// Package storetest is the one suite that every [store.Ledger] has to pass.
 //
 // [Exercise] takes a function that opens an empty store with a clock and proves the port method by
 // method: what is written comes back as it was, what may exist once exists once, lost
@@ -7,7 +7,7 @@
 // there after a close and after a crash.
 //
 //	func TestStore(t *testing.T) {
-//		storetest.Exercise(t, func(t *testing.T, now func() time.Time) kernel.Store { return open(t, now) })
+//		storetest.Exercise(t, func(t *testing.T, now func() time.Time) store.Ledger { return open(t, now) })
 //	}
 //
 // The samples have a value in every field, also in those that the port grows later: they

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 var errOnPurpose = errors.New("storetest: on purpose")
@@ -24,24 +24,24 @@ func eventCases() []exercise {
 func eventsAreNumbered(l *ledger) {
 	for n := 1; n <= 2; n++ {
 		r := plain(n)
-		l.save(kernel.Batch{Turn: &r})
+		l.save(store.Batch{Turn: &r})
 	}
-	batch := []kernel.Event{event("sess_1", 1), event("sess_2", 1), event("sess_1", 2), event("sess_2", 2), event("sess_1", 3)}
-	l.save(kernel.Batch{Turn: versioned(plain(1), 1), Events: batch})
+	batch := []store.Event{event("sess_1", 1), event("sess_2", 1), event("sess_1", 2), event("sess_2", 2), event("sess_1", 3)}
+	l.save(store.Batch{Turn: versioned(plain(1), 1), Events: batch})
 	same(l, "numbers in place", numbers(batch), []int64{1, 1, 2, 2, 3})
-	next := []kernel.Event{event("sess_2", 3), event("sess_1", 4)}
-	l.save(kernel.Batch{Events: next}) // without the turn
+	next := []store.Event{event("sess_2", 3), event("sess_1", 4)}
+	l.save(store.Batch{Events: next}) // without the turn
 	same(l, "numbers of the next step", numbers(next), []int64{3, 4})
 	born := plain(3)
-	first := []kernel.Event{event("sess_3", 1), event("sess_3", 2)}
-	l.save(kernel.Batch{Turn: &born, Events: first})
+	first := []store.Event{event("sess_3", 1), event("sess_3", 2)}
+	l.save(store.Batch{Turn: &born, Events: first})
 	same(l, "numbers of a new turn", numbers(first), []int64{1, 2})
-	same(l, "events of 1", l.events("sess_1"), []kernel.Event{batch[0], batch[2], batch[4], next[1]})
-	same(l, "events of 2", l.events("sess_2"), []kernel.Event{batch[1], batch[3], next[0]})
+	same(l, "events of 1", l.events("sess_1"), []store.Event{batch[0], batch[2], batch[4], next[1]})
+	same(l, "events of 2", l.events("sess_2"), []store.Event{batch[1], batch[3], next[0]})
 	same(l, "events of 3", l.events("sess_3"), first)
 }
 
-func numbers(events []kernel.Event) []int64 {
+func numbers(events []store.Event) []int64 {
 	all := make([]int64, len(events))
 	for i, e := range events {
 		all[i] = e.Seq
@@ -51,11 +51,11 @@ func numbers(events []kernel.Event) []int64 {
 
 func eventsArePaged(l *ledger) {
 	r := plain(1)
-	batch := make([]kernel.Event, 10)
+	batch := make([]store.Event, 10)
 	for i := range batch {
 		batch[i] = event("sess_1", i)
 	}
-	l.save(kernel.Batch{Turn: &r, Events: batch})
+	l.save(store.Batch{Turn: &r, Events: batch})
 	for _, c := range []struct {
 		after int64
 		limit int
@@ -63,8 +63,8 @@ func eventsArePaged(l *ledger) {
 	}{
 		{0, 3, []int64{1, 2, 3}}, {3, 3, []int64{4, 5, 6}}, {9, 3, []int64{10}}, {10, 3, []int64{}}, {99, 3, []int64{}}, {4, 0, []int64{}}, {-1, 1, []int64{1}},
 	} {
-		l.view(func(tx kernel.Tx) error {
-			rows, err := tx.Events(kernel.EventFilter{Session: "sess_1", After: c.after, Limit: c.limit})
+		l.view(func(tx store.Tx) error {
+			rows, err := tx.Events(store.EventFilter{Session: "sess_1", After: c.after, Limit: c.limit})
 			same(l, fmt.Sprintf("after %d, at most %d", c.after, c.limit), numbers(rows), c.want)
 			return err
 		})
@@ -74,9 +74,9 @@ func eventsArePaged(l *ledger) {
 
 func eventsNeedASession(l *ledger) {
 	r := plain(1)
-	l.refuse("an event of no session", kernel.ErrNotFound, kernel.Batch{Turn: &r, Events: []kernel.Event{event("sess_1", 1), event("sess_9", 1)}})
-	l.missing("the turn of the refused step", func(tx kernel.Tx) error {
-		_, err := tx.Turn(kernel.TurnRef{Turn: "turn_1"})
+	l.refuse("an event of no session", store.ErrNotFound, store.Batch{Turn: &r, Events: []store.Event{event("sess_1", 1), event("sess_9", 1)}})
+	l.missing("the turn of the refused step", func(tx store.Tx) error {
+		_, err := tx.Turn(store.TurnRef{Turn: "turn_1"})
 		return err
 	})
 	same(l, "events", len(l.events("sess_9")), 0)
@@ -84,10 +84,10 @@ func eventsNeedASession(l *ledger) {
 
 func eventsExistOnce(l *ledger) {
 	r := plain(1)
-	l.save(kernel.Batch{Turn: &r, Events: []kernel.Event{event("sess_1", 1)}})
-	l.refuse("an event again", kernel.ErrConflict, kernel.Batch{Events: []kernel.Event{event("sess_1", 2), event("sess_1", 1)}})
-	after := []kernel.Event{event("sess_1", 2)}
-	l.save(kernel.Batch{Events: after})
+	l.save(store.Batch{Turn: &r, Events: []store.Event{event("sess_1", 1)}})
+	l.refuse("an event again", store.ErrConflict, store.Batch{Events: []store.Event{event("sess_1", 2), event("sess_1", 1)}})
+	after := []store.Event{event("sess_1", 2)}
+	l.save(store.Batch{Events: after})
 	same(l, "the number that the refused step would have had", after[0].Seq, int64(2))
 }
 
@@ -97,15 +97,15 @@ func eventsHaveNoGap(l *ledger) {
 	const sessions = 3
 	for n := range sessions {
 		r := plain(n)
-		l.save(kernel.Batch{Turn: &r})
+		l.save(store.Batch{Turn: &r})
 	}
 	var mu sync.Mutex
-	acknowledged := map[string]kernel.Event{}
+	acknowledged := map[string]store.Event{}
 	race(func(i int) {
 		for j := range rounds * 3 {
 			session := id("sess", (i+j)%sessions)
-			mine := []kernel.Event{event(session, i*1000+j*2), event(session, i*1000+j*2+1)}
-			err := l.update(func(tx kernel.Tx) error { return eventsOrFailure(tx, mine, i+j) })
+			mine := []store.Event{event(session, i*1000+j*2), event(session, i*1000+j*2+1)}
+			err := l.update(func(tx store.Tx) error { return eventsOrFailure(tx, mine, i+j) })
 			if failing := (i+j)%3 == 1; failing == (err == nil) {
 				l.t.Errorf("update %d/%d: %v", i, j, err)
 			}
@@ -134,8 +134,8 @@ func eventsHaveNoGap(l *ledger) {
 	}
 }
 
-func eventsOrFailure(tx kernel.Tx, mine []kernel.Event, n int) error {
-	err := tx.Save(kernel.Batch{Events: mine})
+func eventsOrFailure(tx store.Tx, mine []store.Event, n int) error {
+	err := tx.Save(store.Batch{Events: mine})
 	if n%3 != 1 || err != nil {
 		return err
 	}
@@ -143,9 +143,9 @@ func eventsOrFailure(tx kernel.Tx, mine []kernel.Event, n int) error {
 	case 0:
 		return errOnPurpose
 	case 1:
-		return tx.Save(kernel.Batch{Events: slices.Clone(mine[:1])}) // it is there already
+		return tx.Save(store.Batch{Events: slices.Clone(mine[:1])}) // it is there already
 	case 2:
-		_ = tx.Save(kernel.Batch{Events: slices.Clone(mine[:1])}) // hidden from the store
+		_ = tx.Save(store.Batch{Events: slices.Clone(mine[:1])}) // hidden from the store
 		return nil
 	default:
 		panic(errOnPurpose)

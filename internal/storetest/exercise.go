@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // Exercise runs the suite. open makes an empty store each time, whose clock is now; what it
 // opens is closed here.
-func Exercise(t *testing.T, open func(t *testing.T, now func() time.Time) kernel.Store) {
+func Exercise(t *testing.T, open func(t *testing.T, now func() time.Time) store.Ledger) {
 	t.Helper()
 	for _, group := range []struct {
 		name  string
@@ -65,7 +65,7 @@ type exercise struct {
 
 // ledger is a store under test.
 type ledger struct {
-	store kernel.Store
+	store store.Ledger
 	clock *clock
 	t     *testing.T
 }
@@ -77,7 +77,7 @@ func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Lo
 
 func (c *clock) pass(d time.Duration) { c.ahead.Add(int64(d)) }
 
-func opened(t *testing.T, s kernel.Store) *ledger {
+func opened(t *testing.T, s store.Ledger) *ledger {
 	t.Helper()
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
@@ -88,10 +88,10 @@ func opened(t *testing.T, s kernel.Store) *ledger {
 }
 
 // update runs fn and returns its error.
-func (l *ledger) update(fn func(kernel.Tx) error) error { return l.store.Update(l.t.Context(), fn) }
+func (l *ledger) update(fn func(store.Tx) error) error { return l.store.Update(l.t.Context(), fn) }
 
 // view runs fn, which has to succeed.
-func (l *ledger) view(fn func(kernel.Tx) error) {
+func (l *ledger) view(fn func(store.Tx) error) {
 	l.t.Helper()
 	if err := l.store.View(l.t.Context(), fn); err != nil {
 		l.t.Errorf("View: %v", err)
@@ -99,12 +99,12 @@ func (l *ledger) view(fn func(kernel.Tx) error) {
 }
 
 // try saves a batch and returns the error.
-func (l *ledger) try(b kernel.Batch) error {
-	return l.update(func(tx kernel.Tx) error { return tx.Save(b) })
+func (l *ledger) try(b store.Batch) error {
+	return l.update(func(tx store.Tx) error { return tx.Save(b) })
 }
 
 // save saves a batch, which has to succeed.
-func (l *ledger) save(b kernel.Batch) {
+func (l *ledger) save(b store.Batch) {
 	l.t.Helper()
 	if err := l.try(b); err != nil {
 		l.t.Fatalf("Save: %v", err)
@@ -112,7 +112,7 @@ func (l *ledger) save(b kernel.Batch) {
 }
 
 // refuse saves a batch, which has to fail with the error.
-func (l *ledger) refuse(why string, want error, b kernel.Batch) {
+func (l *ledger) refuse(why string, want error, b store.Batch) {
 	l.t.Helper()
 	if err := l.try(b); !errors.Is(err, want) {
 		l.t.Errorf("%s: got %v, want %v", why, err, want)
@@ -120,10 +120,10 @@ func (l *ledger) refuse(why string, want error, b kernel.Batch) {
 }
 
 // turn reads a turn, which has to be there.
-func (l *ledger) turn(ref kernel.TurnRef) kernel.Record {
+func (l *ledger) turn(ref store.TurnRef) store.Record {
 	l.t.Helper()
-	var r kernel.Record
-	l.view(func(tx kernel.Tx) (err error) {
+	var r store.Record
+	l.view(func(tx store.Tx) (err error) {
 		r, err = tx.Turn(ref)
 		return err
 	})
@@ -131,28 +131,28 @@ func (l *ledger) turn(ref kernel.TurnRef) kernel.Record {
 }
 
 // missing reads something that must not be there.
-func (l *ledger) missing(what string, read func(kernel.Tx) error) {
+func (l *ledger) missing(what string, read func(store.Tx) error) {
 	l.t.Helper()
-	if err := l.store.View(l.t.Context(), read); !errors.Is(err, kernel.ErrNotFound) {
-		l.t.Errorf("%s: got %v, want %v", what, err, kernel.ErrNotFound)
+	if err := l.store.View(l.t.Context(), read); !errors.Is(err, store.ErrNotFound) {
+		l.t.Errorf("%s: got %v, want %v", what, err, store.ErrNotFound)
 	}
 }
 
-func (l *ledger) events(session string) []kernel.Event {
+func (l *ledger) events(session string) []store.Event {
 	l.t.Helper()
-	var rows []kernel.Event
-	l.view(func(tx kernel.Tx) (err error) {
-		rows, err = tx.Events(kernel.EventFilter{Session: session, Limit: 1 << 20})
+	var rows []store.Event
+	l.view(func(tx store.Tx) (err error) {
+		rows, err = tx.Events(store.EventFilter{Session: session, Limit: 1 << 20})
 		return err
 	})
 	return rows
 }
 
-func (l *ledger) outbox() []kernel.Outgoing {
+func (l *ledger) outbox() []store.Outgoing {
 	l.t.Helper()
-	var rows []kernel.Outgoing
-	l.view(func(tx kernel.Tx) (err error) {
-		rows, err = tx.Outbox(kernel.OutboxFilter{})
+	var rows []store.Outgoing
+	l.view(func(tx store.Tx) (err error) {
+		rows, err = tx.Outbox(store.OutboxFilter{})
 		return err
 	})
 	return rows
@@ -161,17 +161,17 @@ func (l *ledger) outbox() []kernel.Outgoing {
 func (l *ledger) card(id string) utp.Card {
 	l.t.Helper()
 	var c utp.Card
-	l.view(func(tx kernel.Tx) (err error) {
-		c, err = kernel.OneRow(tx.Cards(kernel.CardFilter{IDs: []string{id}}))
+	l.view(func(tx store.Tx) (err error) {
+		c, err = store.OneRow(tx.Cards(store.CardFilter{IDs: []string{id}}))
 		return err
 	})
 	return c
 }
 
-func (l *ledger) results(turnID string) []kernel.ResultRow {
+func (l *ledger) results(turnID string) []store.ResultRow {
 	l.t.Helper()
-	var rows []kernel.ResultRow
-	l.view(func(tx kernel.Tx) (err error) {
+	var rows []store.ResultRow
+	l.view(func(tx store.Tx) (err error) {
 		rows, err = tx.Results(turnID, 0, 1<<20)
 		return err
 	})
@@ -181,7 +181,7 @@ func (l *ledger) results(turnID string) []kernel.ResultRow {
 func (l *ledger) count(name string) int64 {
 	l.t.Helper()
 	var n int64
-	l.view(func(tx kernel.Tx) (err error) {
+	l.view(func(tx store.Tx) (err error) {
 		n, err = tx.Count(name, 0)
 		return err
 	})

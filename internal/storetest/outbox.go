@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 func outboxCases() []exercise {
@@ -21,25 +21,25 @@ func outboxCases() []exercise {
 }
 
 func outboxKeeps(l *ledger) {
-	bare := kernel.Outgoing{Session: "sess_1", Subject: "x", Payload: []byte("p")}
-	l.save(kernel.Batch{Outbox: []kernel.Outgoing{outgoing("sess_1", 1), bare}})
+	bare := store.Outgoing{Session: "sess_1", Subject: "x", Payload: []byte("p")}
+	l.save(store.Batch{Outbox: []store.Outgoing{outgoing("sess_1", 1), bare}})
 	rows := l.outbox()
 	if len(rows) != 2 || rows[0].ID == rows[1].ID {
 		l.t.Fatalf("got %+v", rows)
 	}
 	first, second := rows[0].ID, rows[1].ID
 	rows[0].ID, rows[1].ID = 0, 0
-	same(l, "messages", rows, []kernel.Outgoing{outgoing("sess_1", 1), bare})
-	l.save(kernel.Batch{Published: []int64{first}})
-	l.save(kernel.Batch{Published: []int64{first}}) // told again: publishing is at least once
+	same(l, "messages", rows, []store.Outgoing{outgoing("sess_1", 1), bare})
+	l.save(store.Batch{Published: []int64{first}})
+	l.save(store.Batch{Published: []int64{first}}) // told again: publishing is at least once
 	rows = l.outbox()
 	if len(rows) != 1 || rows[0].ID != second {
 		l.t.Errorf("after the first has left: %+v", rows)
 	}
-	l.refuse("a message that is not there", kernel.ErrNotFound, kernel.Batch{Published: []int64{second}, Dead: []kernel.DeadLetter{{ID: 999}}})
+	l.refuse("a message that is not there", store.ErrNotFound, store.Batch{Published: []int64{second}, Dead: []store.DeadLetter{{ID: 999}}})
 	same(l, "messages after a refused step", len(l.outbox()), 1)
-	l.save(kernel.Batch{Published: []int64{999}}) // it had left, and is gone
-	l.save(kernel.Batch{Published: []int64{second}, Outbox: []kernel.Outgoing{outgoing("sess_1", 3)}})
+	l.save(store.Batch{Published: []int64{999}}) // it had left, and is gone
+	l.save(store.Batch{Published: []int64{second}, Outbox: []store.Outgoing{outgoing("sess_1", 3)}})
 	if rows = l.outbox(); len(rows) != 1 || rows[0].ID <= second {
 		l.t.Errorf("a later message: %+v, want an id after %d", rows, second)
 	}
@@ -48,37 +48,37 @@ func outboxKeeps(l *ledger) {
 // outboxClaimed: what somebody has taken is too young for others, until it is old again; what
 // leaves once is another's from then on, and what has left or died is neither.
 func outboxClaimed(l *ledger) {
-	l.save(kernel.Batch{Outbox: []kernel.Outgoing{outgoing("sess_1", 1), outgoing("sess_1", 2)}})
+	l.save(store.Batch{Outbox: []store.Outgoing{outgoing("sess_1", 1), outgoing("sess_1", 2)}})
 	rows := l.outbox()
 	then := time.Now()
 	old := func() (n int) {
-		l.view(func(tx kernel.Tx) error {
-			found, err := tx.Outbox(kernel.OutboxFilter{Before: then, Session: "sess_1"})
+		l.view(func(tx store.Tx) error {
+			found, err := tx.Outbox(store.OutboxFilter{Before: then, Session: "sess_1"})
 			n = len(found)
 			return err
 		})
 		return n
 	}
 	same(l, "old messages", old(), 2)
-	l.save(kernel.Batch{Claimed: []int64{rows[0].ID}})
+	l.save(store.Batch{Claimed: []int64{rows[0].ID}})
 	same(l, "old messages, one taken", old(), 1)
-	l.save(kernel.Batch{SendOnce: []int64{rows[0].ID}})
-	for name, b := range map[string]kernel.Batch{
+	l.save(store.Batch{SendOnce: []int64{rows[0].ID}})
+	for name, b := range map[string]store.Batch{
 		"leaving a second time":             {SendOnce: []int64{rows[0].ID}},
 		"taking what has left":              {Claimed: []int64{rows[0].ID}},
 		"leaving what is not there":         {SendOnce: []int64{999}},
 		"taking two, of which one has left": {Claimed: []int64{rows[1].ID, rows[0].ID}},
 	} {
-		l.refuse(name, kernel.ErrConflict, b)
+		l.refuse(name, store.ErrConflict, b)
 	}
 	same(l, "old messages, none taken by who was refused", old(), 1)
-	l.save(kernel.Batch{Dead: []kernel.DeadLetter{{ID: rows[1].ID, Reason: "unpublishable"}}})
-	l.refuse("leaving what was put aside", kernel.ErrConflict, kernel.Batch{SendOnce: []int64{rows[1].ID}})
+	l.save(store.Batch{Dead: []store.DeadLetter{{ID: rows[1].ID, Reason: "unpublishable"}}})
+	l.refuse("leaving what was put aside", store.ErrConflict, store.Batch{SendOnce: []int64{rows[1].ID}})
 }
 
 func outboxInOrder(l *ledger) {
 	for n := range 20 {
-		l.save(kernel.Batch{Outbox: []kernel.Outgoing{outgoing(id("sess", n%3), 2*n), outgoing(id("sess", n%3), 2*n+1)}})
+		l.save(store.Batch{Outbox: []store.Outgoing{outgoing(id("sess", n%3), 2*n), outgoing(id("sess", n%3), 2*n+1)}})
 	}
 	rows := l.outbox()
 	for i, o := range rows {
@@ -87,18 +87,18 @@ func outboxInOrder(l *ledger) {
 			l.t.Errorf("the ids %d and %d are not in order", rows[i-1].ID, o.ID)
 		}
 	}
-	l.view(func(tx kernel.Tx) error {
-		page, err := tx.Outbox(kernel.OutboxFilter{Limit: 7})
+	l.view(func(tx store.Tx) error {
+		page, err := tx.Outbox(store.OutboxFilter{Limit: 7})
 		same(l, "a page", page, rows[:7])
 		if err != nil {
 			return err
 		}
-		page, err = tx.Outbox(kernel.OutboxFilter{Limit: 7, After: rows[6].ID})
+		page, err = tx.Outbox(store.OutboxFilter{Limit: 7, After: rows[6].ID})
 		same(l, "the next page", page, rows[7:14])
 		if err != nil {
 			return err
 		}
-		page, err = tx.Outbox(kernel.OutboxFilter{After: rows[len(rows)-1].ID})
+		page, err = tx.Outbox(store.OutboxFilter{After: rows[len(rows)-1].ID})
 		same(l, "the last page", len(page), 0)
 		return err
 	})
@@ -107,27 +107,27 @@ func outboxInOrder(l *ledger) {
 // outboxBySession: only what belongs to the session that is asked for.
 func outboxBySession(l *ledger) {
 	const odd = `sess_"7"]` // a name is a name, whatever is in it
-	saved := []kernel.Outgoing{
+	saved := []store.Outgoing{
 		outgoing("sess_1", 0), outgoing("sess_2", 1), outgoing(odd, 2),
 		outgoing("sess_1", 3), outgoing("sess_3", 4), outgoing("sess_2", 5),
 	}
-	l.save(kernel.Batch{Outbox: saved})
+	l.save(store.Batch{Outbox: saved})
 	all := l.outbox()
 	same(l, "all messages, with the ids that saving has set", all, saved)
 	for _, tt := range []struct {
 		what   string
-		filter kernel.OutboxFilter
+		filter store.OutboxFilter
 		want   []int // places in all
 	}{
-		{"of a session", kernel.OutboxFilter{Session: "sess_1"}, []int{0, 3}},
-		{"of a session, a page", kernel.OutboxFilter{Session: "sess_2", Limit: 1}, []int{1}},
-		{"of a session, the next page", kernel.OutboxFilter{Session: "sess_2", Limit: 1, After: all[1].ID}, []int{5}},
-		{"of an odd name", kernel.OutboxFilter{Session: odd}, []int{2}},
-		{"of a session without any", kernel.OutboxFilter{Session: "sess_9"}, nil},
-		{"of before they were saved", kernel.OutboxFilter{Before: at(-1 << 30)}, nil},
-		{"of before the far future", kernel.OutboxFilter{Session: "sess_3", Before: at(1 << 31)}, []int{4}},
+		{"of a session", store.OutboxFilter{Session: "sess_1"}, []int{0, 3}},
+		{"of a session, a page", store.OutboxFilter{Session: "sess_2", Limit: 1}, []int{1}},
+		{"of a session, the next page", store.OutboxFilter{Session: "sess_2", Limit: 1, After: all[1].ID}, []int{5}},
+		{"of an odd name", store.OutboxFilter{Session: odd}, []int{2}},
+		{"of a session without any", store.OutboxFilter{Session: "sess_9"}, nil},
+		{"of before they were saved", store.OutboxFilter{Before: at(-1 << 30)}, nil},
+		{"of before the far future", store.OutboxFilter{Session: "sess_3", Before: at(1 << 31)}, []int{4}},
 	} {
-		l.view(func(tx kernel.Tx) error {
+		l.view(func(tx store.Tx) error {
 			got, err := tx.Outbox(tt.filter)
 			same(l, tt.what+": messages", len(got), len(tt.want))
 			for i, o := range got {
@@ -141,31 +141,31 @@ func outboxBySession(l *ledger) {
 }
 
 func outboxDead(l *ledger) {
-	l.save(kernel.Batch{Outbox: []kernel.Outgoing{outgoing("sess_1", 1), outgoing("sess_1", 2), outgoing("sess_2", 3)}})
+	l.save(store.Batch{Outbox: []store.Outgoing{outgoing("sess_1", 1), outgoing("sess_1", 2), outgoing("sess_2", 3)}})
 	rows := l.outbox()
-	l.save(kernel.Batch{Dead: []kernel.DeadLetter{{ID: rows[0].ID, Reason: "no such stream"}}})
+	l.save(store.Batch{Dead: []store.DeadLetter{{ID: rows[0].ID, Reason: "no such stream"}}})
 	same(l, "what is left", l.outbox(), rows[1:])
-	l.save(kernel.Batch{Dead: []kernel.DeadLetter{{ID: rows[0].ID, Reason: "again"}}, Published: []int64{rows[1].ID}})
+	l.save(store.Batch{Dead: []store.DeadLetter{{ID: rows[0].ID, Reason: "again"}}, Published: []int64{rows[1].ID}})
 	same(l, "what is left", l.outbox(), rows[2:])
-	l.save(kernel.Batch{Published: []int64{rows[0].ID}}) // it had left after all
+	l.save(store.Batch{Published: []int64{rows[0].ID}}) // it had left after all
 	same(l, "what is left", l.outbox(), rows[2:])
 }
 
 // outboxDeadListed: what was put aside is read with when and why, page by page and by
 // session, and what waits to leave is not among it.
 func outboxDeadListed(l *ledger) {
-	l.save(kernel.Batch{Outbox: []kernel.Outgoing{outgoing("sess_1", 1), outgoing("sess_2", 2), outgoing("sess_1", 3), outgoing("sess_1", 4)}})
+	l.save(store.Batch{Outbox: []store.Outgoing{outgoing("sess_1", 1), outgoing("sess_2", 2), outgoing("sess_1", 3), outgoing("sess_1", 4)}})
 	rows := l.outbox()
-	l.save(kernel.Batch{Dead: []kernel.DeadLetter{{ID: rows[0].ID, Reason: "no such stream"}, {ID: rows[1].ID, Reason: "too large"}, {ID: rows[2].ID, Reason: "restored"}}})
-	list := func(f kernel.OutboxFilter) (out []kernel.Outgoing) {
+	l.save(store.Batch{Dead: []store.DeadLetter{{ID: rows[0].ID, Reason: "no such stream"}, {ID: rows[1].ID, Reason: "too large"}, {ID: rows[2].ID, Reason: "restored"}}})
+	list := func(f store.OutboxFilter) (out []store.Outgoing) {
 		f.Dead = true
-		l.view(func(tx kernel.Tx) (err error) {
+		l.view(func(tx store.Tx) (err error) {
 			out, err = tx.Outbox(f)
 			return err
 		})
 		return out
 	}
-	all := list(kernel.OutboxFilter{Limit: 9})
+	all := list(store.OutboxFilter{Limit: 9})
 	if len(all) != 3 || all[0].Reason != "no such stream" || all[2].Reason != "restored" {
 		l.t.Fatalf("dead letters: %+v", all)
 	}
@@ -176,10 +176,10 @@ func outboxDeadListed(l *ledger) {
 		o.Died, o.Reason = rows[i].Died, ""
 		same(l, "a dead letter", o, rows[i])
 	}
-	same(l, "a page", list(kernel.OutboxFilter{After: all[0].ID, Limit: 1}), all[1:2])
-	same(l, "of a session", list(kernel.OutboxFilter{Session: "sess_1", After: all[0].ID}), all[2:])
-	l.view(func(tx kernel.Tx) error {
-		page, err := tx.Outbox(kernel.OutboxFilter{After: rows[2].ID, Limit: 9})
+	same(l, "a page", list(store.OutboxFilter{After: all[0].ID, Limit: 1}), all[1:2])
+	same(l, "of a session", list(store.OutboxFilter{Session: "sess_1", After: all[0].ID}), all[2:])
+	l.view(func(tx store.Tx) error {
+		page, err := tx.Outbox(store.OutboxFilter{After: rows[2].ID, Limit: 9})
 		same(l, "what waits behind a row", page, rows[3:])
 		return err
 	})
@@ -191,18 +191,18 @@ func outboxRace(l *ledger) {
 	const sessions = 3
 	for n := range sessions {
 		r := plain(n)
-		l.save(kernel.Batch{Turn: &r})
+		l.save(store.Batch{Turn: &r})
 	}
 	race(func(i int) {
 		for j := range rounds {
-			if err := l.retry(func(tx kernel.Tx) error {
-				r, err := tx.Turn(kernel.TurnRef{Turn: id("turn", (i+j)%sessions)})
+			if err := l.retry(func(tx store.Tx) error {
+				r, err := tx.Turn(store.TurnRef{Turn: id("turn", (i+j)%sessions)})
 				if err != nil {
 					return err
 				}
 				o := outgoing(r.State.Session, 1)
 				o.Payload = []byte(strconv.FormatInt(r.Version, 10))
-				return tx.Save(kernel.Batch{Turn: &r, Outbox: []kernel.Outgoing{o}})
+				return tx.Save(store.Batch{Turn: &r, Outbox: []store.Outgoing{o}})
 			}); err != nil {
 				l.t.Error(err)
 			}
@@ -220,7 +220,7 @@ func outboxRace(l *ledger) {
 // publishes: what it is shown always comes after what has left.
 func outboxNeverOvertakes(l *ledger) {
 	r := plain(1)
-	l.save(kernel.Batch{Turn: &r})
+	l.save(store.Batch{Turn: &r})
 	var last int64
 	publish := func() {
 		for _, o := range l.outbox() {
@@ -228,7 +228,7 @@ func outboxNeverOvertakes(l *ledger) {
 				l.t.Errorf("the message %d comes after %d has left", o.ID, last)
 			}
 			last = o.ID
-			if err := l.try(kernel.Batch{Published: []int64{o.ID}}); err != nil {
+			if err := l.try(store.Batch{Published: []int64{o.ID}}); err != nil {
 				l.t.Error(err)
 			}
 		}
@@ -239,7 +239,7 @@ func outboxNeverOvertakes(l *ledger) {
 				publish()
 				continue
 			}
-			if err := l.try(kernel.Batch{Outbox: []kernel.Outgoing{outgoing("sess_1", i)}}); err != nil {
+			if err := l.try(store.Batch{Outbox: []store.Outgoing{outgoing("sess_1", i)}}); err != nil {
 				l.t.Error(err)
 			}
 		}

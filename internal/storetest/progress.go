@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
@@ -25,51 +25,51 @@ func progressCases() []exercise {
 
 func eventsAreFound(l *ledger) {
 	r := plain(1)
-	batch := []kernel.Event{event("sess_1", 1), event("sess_1", 2)}
-	l.save(kernel.Batch{Turn: &r, Events: batch})
+	batch := []store.Event{event("sess_1", 1), event("sess_1", 2)}
+	l.save(store.Batch{Turn: &r, Events: batch})
 	for _, want := range batch {
-		l.view(func(tx kernel.Tx) error {
-			got, err := kernel.OneRow(tx.Events(kernel.EventFilter{IDs: []string{want.ID}}))
+		l.view(func(tx store.Tx) error {
+			got, err := store.OneRow(tx.Events(store.EventFilter{IDs: []string{want.ID}}))
 			same(l, "event", got, want)
 			return err
 		})
 	}
 	for _, name := range []string{"", "evt_9", "sess_1"} {
-		l.missing("the event "+name, func(tx kernel.Tx) error {
-			_, err := kernel.OneRow(tx.Events(kernel.EventFilter{IDs: []string{name}}))
+		l.missing("the event "+name, func(tx store.Tx) error {
+			_, err := store.OneRow(tx.Events(store.EventFilter{IDs: []string{name}}))
 			return err
 		})
 	}
 }
 
 // progress asks, and puts the answer in order.
-func (l *ledger) progress(p kernel.Point) kernel.Progress {
+func (l *ledger) progress(p store.Point) store.Progress {
 	l.t.Helper()
-	var out kernel.Progress
-	l.view(func(tx kernel.Tx) (err error) {
+	var out store.Progress
+	l.view(func(tx store.Tx) (err error) {
 		out, err = tx.Since(p)
 		return err
 	})
-	slices.SortFunc(out.Sessions, func(a, b kernel.Advance) int { return cmp.Compare(a.Session, b.Session) })
+	slices.SortFunc(out.Sessions, func(a, b store.Advance) int { return cmp.Compare(a.Session, b.Session) })
 	return out
 }
 
 func progressOfNothing(l *ledger) {
-	same(l, "progress", l.progress(kernel.Point{Limit: 9}), kernel.Progress{})
+	same(l, "progress", l.progress(store.Point{Limit: 9}), store.Progress{})
 	r := plain(1)
-	l.save(kernel.Batch{Turn: &r}) // a session that has not said anything has not gone on
-	same(l, "progress", l.progress(kernel.Point{Limit: 9}), kernel.Progress{})
-	l.missing("a point that is not there", func(tx kernel.Tx) error {
-		_, err := tx.Since(kernel.Point{Event: "evt_1", Limit: 9})
+	l.save(store.Batch{Turn: &r}) // a session that has not said anything has not gone on
+	same(l, "progress", l.progress(store.Point{Limit: 9}), store.Progress{})
+	l.missing("a point that is not there", func(tx store.Tx) error {
+		_, err := tx.Since(store.Point{Event: "evt_1", Limit: 9})
 		return err
 	})
 }
 
 // told saves an event of a session, n seconds after the beginning.
-func (l *ledger) told(session string, n int) kernel.Event {
+func (l *ledger) told(session string, n int) store.Event {
 	l.t.Helper()
-	batch := []kernel.Event{event(session, n)}
-	l.save(kernel.Batch{Events: batch})
+	batch := []store.Event{event(session, n)}
+	l.save(store.Batch{Events: batch})
 	return batch[0]
 }
 
@@ -80,7 +80,7 @@ func (l *ledger) turns(n int) {
 		if i == 2 {
 			r.State.Status, r.State.Owner = turn.Ended, "bob"
 		}
-		l.save(kernel.Batch{Turn: &r})
+		l.save(store.Batch{Turn: &r})
 	}
 }
 
@@ -89,11 +89,11 @@ func progressSinceTheBeginning(l *ledger) {
 	l.told("sess_1", 1)
 	l.told("sess_3", 2)
 	last := l.told("sess_1", 3)
-	same(l, "progress", l.progress(kernel.Point{Limit: 9}), kernel.Progress{Newest: last.ID, Sessions: []kernel.Advance{
+	same(l, "progress", l.progress(store.Point{Limit: 9}), store.Progress{Newest: last.ID, Sessions: []store.Advance{
 		{Session: "sess_1", Owner: "ann", Seq: 0, Last: 2},
 		{Session: "sess_3", Owner: "bob", Seq: 0, Last: 1, Ended: true},
 	}})
-	same(l, "only the newest", l.progress(kernel.Point{}), kernel.Progress{Newest: last.ID})
+	same(l, "only the newest", l.progress(store.Point{}), store.Progress{Newest: last.ID})
 }
 
 func progressSinceAnEvent(l *ledger) {
@@ -104,14 +104,14 @@ func progressSinceAnEvent(l *ledger) {
 	l.told("sess_3", 4)
 	l.told("sess_1", 5)
 	last := l.told("sess_1", 6)
-	same(l, "progress", l.progress(kernel.Point{Event: point.ID, Limit: 9}), kernel.Progress{Newest: last.ID, Owner: "ann", Sessions: []kernel.Advance{
+	same(l, "progress", l.progress(store.Point{Event: point.ID, Limit: 9}), store.Progress{Newest: last.ID, Owner: "ann", Sessions: []store.Advance{
 		{Session: "sess_1", Owner: "ann", Seq: 2, Last: 4},
 		{Session: "sess_3", Owner: "bob", Seq: 0, Last: 1, Ended: true},
 	}})
-	same(l, "since the newest", l.progress(kernel.Point{Event: last.ID, Limit: 9}), kernel.Progress{Newest: last.ID, Owner: "ann"})
-	same(l, "of one owner, others fill no page", l.progress(kernel.Point{Event: point.ID, Limit: 1, Owners: []string{"bob", "cat"}}),
-		kernel.Progress{Newest: last.ID, Owner: "ann", Sessions: []kernel.Advance{{Session: "sess_3", Owner: "bob", Seq: 0, Last: 1, Ended: true}}})
-	same(l, "of nobody there", l.progress(kernel.Point{Event: point.ID, Limit: 9, Owners: []string{"cat"}}), kernel.Progress{Newest: last.ID, Owner: "ann"})
+	same(l, "since the newest", l.progress(store.Point{Event: last.ID, Limit: 9}), store.Progress{Newest: last.ID, Owner: "ann"})
+	same(l, "of one owner, others fill no page", l.progress(store.Point{Event: point.ID, Limit: 1, Owners: []string{"bob", "cat"}}),
+		store.Progress{Newest: last.ID, Owner: "ann", Sessions: []store.Advance{{Session: "sess_3", Owner: "bob", Seq: 0, Last: 1, Ended: true}}})
+	same(l, "of nobody there", l.progress(store.Point{Event: point.ID, Limit: 9, Owners: []string{"cat"}}), store.Progress{Newest: last.ID, Owner: "ann"})
 }
 
 // progressOfAnImport: what an import brings in happened elsewhere, and fills no page. A turn whose
@@ -125,12 +125,12 @@ func progressOfAnImport(l *ledger) {
 		if i == 3 {
 			r.Imported, r.State.Agent = time.Time{}, `{"imported":`
 		}
-		l.save(kernel.Batch{Turn: &r})
+		l.save(store.Batch{Turn: &r})
 		l.told(r.State.Session, i)
 	}
 	last := l.told("sess_4", 5)
 	for _, limit := range []int{1, 9} {
-		same(l, "progress", l.progress(kernel.Point{Event: point.ID, Limit: limit}), kernel.Progress{Newest: last.ID, Owner: "ann", Sessions: []kernel.Advance{
+		same(l, "progress", l.progress(store.Point{Event: point.ID, Limit: limit}), store.Progress{Newest: last.ID, Owner: "ann", Sessions: []store.Advance{
 			{Session: "sess_3", Owner: "ann", Seq: 0, Last: 1, Ended: true},
 		}})
 	}
@@ -145,16 +145,16 @@ func progressOverlaps(l *ledger) {
 	point := l.told("sess_1", 15)
 	for _, c := range []struct {
 		overlap time.Duration
-		want    []kernel.Advance
+		want    []store.Advance
 	}{
 		{0, nil},
 		{time.Second, nil},
-		{2 * time.Second, []kernel.Advance{{Session: "sess_2", Owner: "ann", Seq: 2, Last: 3}}},
-		{5 * time.Second, []kernel.Advance{{Session: "sess_2", Owner: "ann", Seq: 1, Last: 3}}},
-		{time.Hour, []kernel.Advance{{Session: "sess_2", Owner: "ann", Seq: 0, Last: 3}}},
+		{2 * time.Second, []store.Advance{{Session: "sess_2", Owner: "ann", Seq: 2, Last: 3}}},
+		{5 * time.Second, []store.Advance{{Session: "sess_2", Owner: "ann", Seq: 1, Last: 3}}},
+		{time.Hour, []store.Advance{{Session: "sess_2", Owner: "ann", Seq: 0, Last: 3}}},
 	} {
-		got := l.progress(kernel.Point{Event: point.ID, Overlap: c.overlap, Limit: 9})
-		same(l, "with an overlap of "+c.overlap.String(), got, kernel.Progress{Newest: point.ID, Owner: "ann", Sessions: c.want})
+		got := l.progress(store.Point{Event: point.ID, Overlap: c.overlap, Limit: 9})
+		same(l, "with an overlap of "+c.overlap.String(), got, store.Progress{Newest: point.ID, Owner: "ann", Sessions: c.want})
 	}
 }
 
@@ -163,10 +163,10 @@ func progressIsBounded(l *ledger) {
 	for n := range 3 {
 		l.told(id("sess", n+1), n)
 	}
-	if got := l.progress(kernel.Point{Limit: 3}); len(got.Sessions) != 3 || got.More {
+	if got := l.progress(store.Point{Limit: 3}); len(got.Sessions) != 3 || got.More {
 		l.t.Errorf("three of three: %+v", got)
 	}
-	if got := l.progress(kernel.Point{Limit: 2}); len(got.Sessions) != 2 || !got.More {
+	if got := l.progress(store.Point{Limit: 2}); len(got.Sessions) != 2 || !got.More {
 		l.t.Errorf("two of three: %+v", got)
 	}
 }
@@ -177,10 +177,10 @@ func progressMissesNothing(l *ledger) {
 	const sessions = 3
 	for n := range sessions {
 		r := plain(n)
-		l.save(kernel.Batch{Turn: &r})
+		l.save(store.Batch{Turn: &r})
 	}
 	heard := map[string]int64{}
-	var point kernel.Point
+	var point store.Point
 	point.Limit = 9
 	step := func() {
 		p := l.progress(point)
@@ -198,7 +198,7 @@ func progressMissesNothing(l *ledger) {
 				step()
 				continue
 			}
-			if err := l.try(kernel.Batch{Events: []kernel.Event{event(id("sess", j%sessions), i*1000+j)}}); err != nil {
+			if err := l.try(store.Batch{Events: []store.Event{event(id("sess", j%sessions), i*1000+j)}}); err != nil {
 				l.t.Error(err)
 			}
 		}
@@ -212,14 +212,14 @@ func progressMissesNothing(l *ledger) {
 
 // progressComesFirst: what was read before may be older than what is told.
 func progressComesFirst(l *ledger) {
-	for what, run := range map[string]func(func(kernel.Tx) error) error{
-		"view": func(fn func(kernel.Tx) error) error { return l.store.View(l.t.Context(), fn) }, "update": l.update,
+	for what, run := range map[string]func(func(store.Tx) error) error{
+		"view": func(fn func(store.Tx) error) error { return l.store.View(l.t.Context(), fn) }, "update": l.update,
 	} {
-		err := run(func(tx kernel.Tx) error {
+		err := run(func(tx store.Tx) error {
 			if _, err := tx.Count("n", 0); err != nil {
 				return err
 			}
-			if _, err := tx.Since(kernel.Point{Limit: 1}); err == nil {
+			if _, err := tx.Since(store.Point{Limit: 1}); err == nil {
 				l.t.Errorf("a %s was told what has gone on after something else was read in it", what)
 			}
 			_, err := tx.Count("n", 0) // refusing has done no harm

@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -27,7 +27,7 @@ func resultCases() []exercise {
 func (l *ledger) reported(n int) {
 	l.t.Helper()
 	r := plain(1)
-	b := kernel.Batch{Turn: &r}
+	b := store.Batch{Turn: &r}
 	for i := 1; i <= n; i++ {
 		row := report(i)
 		row.Turn = "turn_1"
@@ -36,8 +36,8 @@ func (l *ledger) reported(n int) {
 	l.save(b)
 }
 
-func apply(n ...int) kernel.Batch {
-	var b kernel.Batch
+func apply(n ...int) store.Batch {
+	var b store.Batch
 	for _, i := range n {
 		row := applied(i)
 		row.Key = id("key", i)
@@ -54,10 +54,10 @@ func resultsInOrder(l *ledger) {
 	want := []int{3, 1, 2, 7, 6, 5, 4}
 	rows := l.results("turn_1")
 	for i, row := range rows {
-		same(l, "result", row, kernel.ResultRow{N: i + 1, Key: id("key", want[i]), Call: id("tc", want[i]), Tool: "files.delete", Card: id("result", want[i])})
+		same(l, "result", row, store.ResultRow{N: i + 1, Key: id("key", want[i]), Call: id("tc", want[i]), Tool: "files.delete", Card: id("result", want[i])})
 	}
 	for _, c := range []struct{ after, limit, first, n int }{{0, 2, 1, 2}, {2, 2, 3, 2}, {6, 9, 7, 1}, {7, 9, 0, 0}, {0, 0, 0, 0}} {
-		l.view(func(tx kernel.Tx) error {
+		l.view(func(tx store.Tx) error {
 			page, err := tx.Results("turn_1", c.after, c.limit)
 			what := fmt.Sprintf("after %d, at most %d", c.after, c.limit)
 			same(l, what, len(page), c.n)
@@ -85,7 +85,7 @@ func appliedWithReports(l *ledger) {
 		same(l, "result", row.Call, id("tc", []int{3, 1, 4, 2}[i]))
 		same(l, "its place", row.N, i+1)
 	}
-	l.refuse("one that was applied with its report", kernel.ErrConflict, apply(3))
+	l.refuse("one that was applied with its report", store.ErrConflict, apply(3))
 }
 
 // resultsLeadToCards: what is read of a result's card is the card, small or large, and also
@@ -97,11 +97,11 @@ func resultsLeadToCards(l *ledger) {
 	b := apply(1, 2, 3)
 	b.Cards = []utp.Card{small, large}
 	l.save(b)
-	l.view(func(tx kernel.Tx) error {
+	l.view(func(tx store.Tx) error {
 		rows, err := tx.Results("turn_1", 0, 9)
 		same(l, "results", len(rows), 3)
 		for i, want := range [][]utp.Card{{small}, {large}, nil} {
-			got, err := tx.Cards(kernel.CardFilter{IDs: []string{rows[i].Card}})
+			got, err := tx.Cards(store.CardFilter{IDs: []string{rows[i].Card}})
 			if same(l, "cards of a result", got, want); err != nil {
 				return err
 			}
@@ -113,18 +113,18 @@ func resultsLeadToCards(l *ledger) {
 func reportsOnce(l *ledger) {
 	l.reported(1)
 	again := report(1)
-	l.refuse("a second report of a call", kernel.ErrConflict, kernel.Batch{Reports: []kernel.Report{again}})
+	l.refuse("a second report of a call", store.ErrConflict, store.Batch{Reports: []store.Report{again}})
 	l.save(apply(1))
-	l.refuse("a report of an applied call", kernel.ErrConflict, kernel.Batch{Reports: []kernel.Report{again}})
+	l.refuse("a report of an applied call", store.ErrConflict, store.Batch{Reports: []store.Report{again}})
 	same(l, "results", len(l.results("turn_1")), 1)
 }
 
 func appliedOnce(l *ledger) {
 	l.reported(2)
-	l.refuse("a result without a report", kernel.ErrConflict, apply(1, 9))
-	l.refuse("a result twice in one step", kernel.ErrConflict, apply(1, 1))
+	l.refuse("a result without a report", store.ErrConflict, apply(1, 9))
+	l.refuse("a result twice in one step", store.ErrConflict, apply(1, 1))
 	l.save(apply(1))
-	l.refuse("a result again", kernel.ErrConflict, apply(2, 1))
+	l.refuse("a result again", store.ErrConflict, apply(2, 1))
 	l.save(apply(2))
 	same(l, "results", len(l.results("turn_1")), 2)
 }
@@ -157,9 +157,9 @@ func resultsTogether(l *ledger) {
 
 func lateResults(l *ledger) {
 	l.reported(1)
-	l.save(kernel.Batch{Late: []kernel.Report{report(1)}})
-	l.save(kernel.Batch{Late: []kernel.Report{report(1)}})
-	l.refuse("applying a late result", kernel.ErrConflict, apply(2))
+	l.save(store.Batch{Late: []store.Report{report(1)}})
+	l.save(store.Batch{Late: []store.Report{report(1)}})
+	l.refuse("applying a late result", store.ErrConflict, apply(2))
 	l.save(apply(1))
 	same(l, "results", len(l.results("turn_1")), 1)
 }

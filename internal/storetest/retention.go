@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -32,7 +32,7 @@ const Marker = "m4rk3d-c0nt3nt"
 
 // Content is a step that puts the marker wherever people and tools can have said something,
 // in a turn that has ended, and refers to a blob.
-func Content(n int, blob string) kernel.Batch {
+func Content(n int, blob string) store.Batch {
 	b := everything(n)
 	r := b.Turn
 	r.State.Status = turn.Ended
@@ -77,29 +77,29 @@ func uncalled(n int) []utp.Card {
 func markedContent() jsontext.Value { return jsontext.Value(`{"said":"` + Marker + `"}`) }
 
 // said saves a step, of which all messages have left.
-func (l *ledger) said(b kernel.Batch) {
+func (l *ledger) said(b store.Batch) {
 	l.t.Helper()
 	l.save(b)
-	done := kernel.Batch{}
+	done := store.Batch{}
 	for _, o := range b.Outbox {
 		done.Published = append(done.Published, o.ID)
 	}
 	l.save(done)
 }
 
-func (l *ledger) purge(p kernel.Purge) kernel.Purge {
+func (l *ledger) purge(p store.Purge) store.Purge {
 	l.t.Helper()
 	if p.Limit == 0 {
 		p.Limit = 100
 	}
-	l.save(kernel.Batch{Purge: &p})
+	l.save(store.Batch{Purge: &p})
 	return p
 }
 
 // bare checks that nothing of a turn's content can be read, and that what is kept is there.
-func (l *ledger) bare(n int, b kernel.Batch) {
+func (l *ledger) bare(n int, b store.Batch) {
 	l.t.Helper()
-	got := l.turn(kernel.TurnRef{Turn: id("turn", n)})
+	got := l.turn(store.TurnRef{Turn: id("turn", n)})
 	if !got.Erased || len(got.Args)+len(got.Narration)+len(got.Request)+len(got.State.Calls)+len(got.Questions) > 0 || got.State.End.Message != "" {
 		l.t.Errorf("what is left of the turn: %+v", got)
 	}
@@ -110,15 +110,15 @@ func (l *ledger) bare(n int, b kernel.Batch) {
 	same(l, "events", len(l.events(id("sess", n))), 0)
 	same(l, "results", len(l.results(id("turn", n))), 0)
 	for _, c := range b.Cards {
-		l.missing("the card "+c.ID, func(tx kernel.Tx) error {
-			_, err := kernel.OneRow(tx.Cards(kernel.CardFilter{IDs: []string{c.ID}}))
+		l.missing("the card "+c.ID, func(tx store.Tx) error {
+			_, err := store.OneRow(tx.Cards(store.CardFilter{IDs: []string{c.ID}}))
 			return err
 		})
 	}
-	l.view(func(tx kernel.Tx) error {
-		beside, err := tx.Auxiliary(kernel.AuxiliaryFilter{Sealed: b.Turn.State.Calls[0].ID, Receipts: id("sess", n)})
+	l.view(func(tx store.Tx) error {
+		beside, err := tx.Auxiliary(store.AuxiliaryFilter{Sealed: b.Turn.State.Calls[0].ID, Receipts: id("sess", n)})
 		beside.Receipts = l.unnumbered(beside.Receipts)
-		same(l, "beside", beside, kernel.Auxiliary{Receipts: b.Receipts})
+		same(l, "beside", beside, store.Auxiliary{Receipts: b.Receipts})
 		return err
 	})
 }
@@ -129,7 +129,7 @@ func contentGoes(l *ledger) {
 	b, other := Content(1, digestOf(data)), Content(2, digestOf(content(5, 2)))
 	l.said(b)
 	l.said(other)
-	done := l.purge(kernel.Purge{Turns: []string{"turn_1", "turn_9"}})
+	done := l.purge(store.Purge{Turns: []string{"turn_1", "turn_9"}})
 	same(l, "erased", done.Erased, []string{"turn_1"})
 	same(l, "blobs", done.Blobs, 1)
 	if !strings.Contains(strings.Join(done.Calls, " "), b.Turn.State.Calls[0].ID) {
@@ -137,12 +137,12 @@ func contentGoes(l *ledger) {
 	}
 	l.bare(1, b)
 	l.noBlob(data)
-	for _, ref := range []kernel.TurnRef{{Session: "sess_1"}, {Call: b.Turn.State.Calls[0].ID}} {
+	for _, ref := range []store.TurnRef{{Session: "sess_1"}, {Call: b.Turn.State.Calls[0].ID}} {
 		l.leads("an erased turn", ref, "turn_1")
 	}
-	same(l, "the other's request", l.turn(kernel.TurnRef{Turn: "turn_2"}).Request, Marker)
+	same(l, "the other's request", l.turn(store.TurnRef{Turn: "turn_2"}).Request, Marker)
 	same(l, "the other's events", len(l.events("sess_2")), 2)
-	same(l, "erased again", len(l.purge(kernel.Purge{Turns: []string{"turn_1"}}).Erased), 0)
+	same(l, "erased again", len(l.purge(store.Purge{Turns: []string{"turn_1"}}).Erased), 0)
 }
 
 func openStays(l *ledger) {
@@ -151,11 +151,11 @@ func openStays(l *ledger) {
 		b.Turn.State.Status, b.Turn.State.End = status, nil
 		l.said(b)
 	}
-	all := kernel.Purge{Turns: []string{"turn_1", "turn_2", "turn_3"}}
+	all := store.Purge{Turns: []string{"turn_1", "turn_2", "turn_3"}}
 	same(l, "erased by name", len(l.purge(all).Erased), 0)
-	same(l, "erased by age", len(l.purge(kernel.Purge{Content: at(1 << 20), Receipts: at(1 << 20)}).Erased), 0)
+	same(l, "erased by age", len(l.purge(store.Purge{Content: at(1 << 20), Receipts: at(1 << 20)}).Erased), 0)
 	for i := 1; i <= 3; i++ {
-		same(l, "the request", l.turn(kernel.TurnRef{Turn: id("turn", i)}).Request, Marker)
+		same(l, "the request", l.turn(store.TurnRef{Turn: id("turn", i)}).Request, Marker)
 		same(l, "the card", l.card(id("result", i)).ID, id("result", i))
 	}
 }
@@ -169,9 +169,9 @@ func contentByAge(l *ledger) {
 		}
 		l.said(b)
 	}
-	same(l, "erased too early", len(l.purge(kernel.Purge{Content: at(1)}).Erased), 0)
-	same(l, "erased", l.purge(kernel.Purge{Content: at(102)}).Erased, []string{"turn_1"}) // the second began before that, and ended after
-	same(l, "erased later", l.purge(kernel.Purge{Content: at(1000)}).Erased, []string{"turn_2", "turn_3"})
+	same(l, "erased too early", len(l.purge(store.Purge{Content: at(1)}).Erased), 0)
+	same(l, "erased", l.purge(store.Purge{Content: at(102)}).Erased, []string{"turn_1"}) // the second began before that, and ended after
+	same(l, "erased later", l.purge(store.Purge{Content: at(1000)}).Erased, []string{"turn_2", "turn_3"})
 }
 
 func contentByProject(l *ledger) {
@@ -180,8 +180,8 @@ func contentByProject(l *ledger) {
 		b.Turn.State.Project = project
 		l.said(b)
 	}
-	same(l, "erased", l.purge(kernel.Purge{Project: "red"}).Erased, []string{"turn_1", "turn_3"})
-	same(l, "the other's request", l.turn(kernel.TurnRef{Turn: "turn_2"}).Request, Marker)
+	same(l, "erased", l.purge(store.Purge{Project: "red"}).Erased, []string{"turn_1", "turn_3"})
+	same(l, "the other's request", l.turn(store.TurnRef{Turn: "turn_2"}).Request, Marker)
 }
 
 func blobsGoLast(l *ledger) {
@@ -190,9 +190,9 @@ func blobsGoLast(l *ledger) {
 	l.putAll(stray, 5)
 	l.said(Content(1, digestOf(data)))
 	l.said(Content(2, digestOf(data)))
-	same(l, "blobs with the first", l.purge(kernel.Purge{Turns: []string{"turn_1"}}).Blobs, 0)
+	same(l, "blobs with the first", l.purge(store.Purge{Turns: []string{"turn_1"}}).Blobs, 0)
 	l.blob(data)
-	same(l, "blobs with the last", l.purge(kernel.Purge{Turns: []string{"turn_2"}}).Blobs, 1)
+	same(l, "blobs with the last", l.purge(store.Purge{Turns: []string{"turn_2"}}).Blobs, 1)
 	l.noBlob(data)
 	l.blob(stray) // somebody may be about to refer to it
 }
@@ -206,12 +206,12 @@ func blobsOfNobodyGo(l *ledger) {
 	}
 	l.clock.pass(59 * time.Minute)
 	l.putAll(data, 2)
-	same(l, "blobs within the hour", l.purge(kernel.Purge{}).Blobs, 0)
+	same(l, "blobs within the hour", l.purge(store.Purge{}).Blobs, 0)
 	l.clock.pass(59 * time.Minute)
-	same(l, "blobs that nobody put again", l.purge(kernel.Purge{}).Blobs, 1)
+	same(l, "blobs that nobody put again", l.purge(store.Purge{}).Blobs, 1)
 	l.blob(data)
 	l.clock.pass(2 * time.Minute)
-	same(l, "blobs an hour after", l.purge(kernel.Purge{}).Blobs, 1)
+	same(l, "blobs an hour after", l.purge(store.Purge{}).Blobs, 1)
 	l.noBlob(data)
 }
 
@@ -219,18 +219,18 @@ func receiptsGo(l *ledger) {
 	for n := 1; n <= 2; n++ {
 		l.said(Content(n, digestOf(nil)))
 	}
-	long := kernel.Purge{Receipts: time.Now().Add(24 * time.Hour)} // the store's own clock says when they were erased
+	long := store.Purge{Receipts: time.Now().Add(24 * time.Hour)} // the store's own clock says when they were erased
 	same(l, "forgotten before the content", l.purge(long).Dropped, 0)
-	l.purge(kernel.Purge{Turns: []string{"turn_1"}})
-	same(l, "forgotten too early", l.purge(kernel.Purge{Receipts: at(0)}).Dropped, 0)
+	l.purge(store.Purge{Turns: []string{"turn_1"}})
+	same(l, "forgotten too early", l.purge(store.Purge{Receipts: at(0)}).Dropped, 0)
 	same(l, "forgotten", l.purge(long).Dropped, 1)
-	l.missing("the forgotten turn", func(tx kernel.Tx) error { _, err := tx.Turn(kernel.TurnRef{Turn: "turn_1"}); return err })
-	l.missing("its question", func(tx kernel.Tx) error { _, err := tx.Turn(kernel.TurnRef{Question: 1}); return err })
-	l.view(func(tx kernel.Tx) error {
-		beside, err := tx.Auxiliary(kernel.AuxiliaryFilter{Receipts: "sess_1"})
+	l.missing("the forgotten turn", func(tx store.Tx) error { _, err := tx.Turn(store.TurnRef{Turn: "turn_1"}); return err })
+	l.missing("its question", func(tx store.Tx) error { _, err := tx.Turn(store.TurnRef{Question: 1}); return err })
+	l.view(func(tx store.Tx) error {
+		beside, err := tx.Auxiliary(store.AuxiliaryFilter{Receipts: "sess_1"})
 		same(l, "its receipts", len(beside.Receipts), 0)
 		if err == nil {
-			beside, err = tx.Auxiliary(kernel.AuxiliaryFilter{Receipts: "sess_2"})
+			beside, err = tx.Auxiliary(store.AuxiliaryFilter{Receipts: "sess_2"})
 			same(l, "the other's receipts", len(beside.Receipts), 1)
 		}
 		return err
@@ -241,9 +241,9 @@ func strayCardsGo(l *ledger) {
 	old, young := card(1), card(2)
 	old.CreatedAt, young.CreatedAt = at(1), at(50)
 	l.save(cards(old, young))
-	same(l, "cards that went", l.purge(kernel.Purge{Content: at(10)}).Strays, 1)
-	l.missing("the old card", func(tx kernel.Tx) error {
-		_, err := kernel.OneRow(tx.Cards(kernel.CardFilter{IDs: []string{old.ID}}))
+	same(l, "cards that went", l.purge(store.Purge{Content: at(10)}).Strays, 1)
+	l.missing("the old card", func(tx store.Tx) error {
+		_, err := store.OneRow(tx.Cards(store.CardFilter{IDs: []string{old.ID}}))
 		return err
 	})
 	same(l, "the young card", l.card(young.ID), young)
@@ -257,22 +257,22 @@ func foreignCardsGo(l *ledger) {
 	l.said(open)
 	l.said(over)
 	same(l, "the turn's cards", len(l.cardsOf("turn_1")), 4)
-	l.purge(kernel.Purge{Content: at(1 << 20)})
+	l.purge(store.Purge{Content: at(1 << 20)})
 	same(l, "the cards of an open turn", len(l.cardsOf("turn_1")), 4)
 	same(l, "the cards of an erased turn", len(l.cardsOf("turn_2")), 0)
 	late := uncalled(2)[1:2]
 	l.save(cards(late...))
-	l.purge(kernel.Purge{Content: at(0)})
+	l.purge(store.Purge{Content: at(0)})
 	same(l, "a late card before its time", len(l.cardsOf("turn_2")), 1)
-	l.purge(kernel.Purge{Content: at(1 << 20)})
+	l.purge(store.Purge{Content: at(1 << 20)})
 	same(l, "a late card after its time", len(l.cardsOf("turn_2")), 0)
 }
 
 func (l *ledger) cardsOf(turnID string) []utp.Card {
 	l.t.Helper()
 	var found []utp.Card
-	l.view(func(tx kernel.Tx) (err error) {
-		found, err = tx.Cards(kernel.CardFilter{Turn: turnID})
+	l.view(func(tx store.Tx) (err error) {
+		found, err = tx.Cards(store.CardFilter{Turn: turnID})
 		return err
 	})
 	return found
@@ -282,7 +282,7 @@ func purgeInSteps(l *ledger) {
 	for n := range 5 {
 		l.said(Content(n+1, digestOf(nil)))
 	}
-	p := kernel.Purge{Project: Content(1, "").Turn.State.Project, Limit: 2}
+	p := store.Purge{Project: Content(1, "").Turn.State.Project, Limit: 2}
 	for _, want := range []struct {
 		n    int
 		more bool
@@ -297,12 +297,12 @@ func purgeInSteps(l *ledger) {
 func purgeWaits(l *ledger) {
 	b := Content(1, digestOf(nil))
 	l.save(b)
-	same(l, "erased too early", len(l.purge(kernel.Purge{Turns: []string{"turn_1"}}).Erased), 0)
-	project := kernel.Purge{Project: b.Turn.State.Project}
+	same(l, "erased too early", len(l.purge(store.Purge{Turns: []string{"turn_1"}}).Erased), 0)
+	project := store.Purge{Project: b.Turn.State.Project}
 	early := l.purge(project)
 	same(l, "erased too early, with its project", len(early.Erased), 0)
 	same(l, "told to wait", early.Waiting, []string{"turn_1"})
-	same(l, "told to wait elsewhere", len(l.purge(kernel.Purge{Project: "another"}).Waiting), 0)
-	l.save(kernel.Batch{Published: []int64{b.Outbox[0].ID}})
-	same(l, "erased", len(l.purge(kernel.Purge{Turns: []string{"turn_1"}}).Erased), 1)
+	same(l, "told to wait elsewhere", len(l.purge(store.Purge{Project: "another"}).Waiting), 0)
+	l.save(store.Batch{Published: []int64{b.Outbox[0].ID}})
+	same(l, "erased", len(l.purge(store.Purge{Turns: []string{"turn_1"}}).Erased), 1)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -33,8 +33,8 @@ func awkward(n int) jsontext.Value {
 func id(kind string, n int) string { return kind + "_" + strconv.Itoa(n) }
 
 // plain is the least that a turn can be.
-func plain(n int) kernel.Record {
-	return kernel.Record{
+func plain(n int) store.Record {
+	return store.Record{
 		State: turn.State{
 			Turn: id("turn", n), Session: id("sess", n), Project: "default", Channel: "public",
 			Agent: "tidy", Owner: "ann", Status: turn.Queued,
@@ -44,7 +44,7 @@ func plain(n int) kernel.Record {
 }
 
 // asking is a turn whose one call waits for a consent: call tc_n and question n.
-func asking(n int) kernel.Record {
+func asking(n int) store.Record {
 	r := plain(n)
 	r.State.Status = turn.Suspended
 	r.State.Step = 1
@@ -63,14 +63,14 @@ func asking(n int) kernel.Record {
 
 // full is a turn with a value in every field there is, also in those that are younger
 // than this suite.
-func full(n int) kernel.Record {
+func full(n int) store.Record {
 	r := asking(n)
 	fill("Batch.Turn", reflect.ValueOf(&r).Elem(), n)
 	return r
 }
 
-func event(session string, n int) kernel.Event {
-	return kernel.Event{
+func event(session string, n int) store.Event {
+	return store.Event{
 		Session: session, ID: session + "/" + id("evt", n), Type: "agent.state.changed", Body: awkward(n),
 		Template: "state", Params: awkward(n + 1), At: at(n),
 	}
@@ -84,34 +84,34 @@ func card(n int) utp.Card {
 	}
 }
 
-func outgoing(session string, n int) kernel.Outgoing {
-	return kernel.Outgoing{
+func outgoing(session string, n int) store.Outgoing {
+	return store.Outgoing{
 		Session: session, Subject: "cg.v1r4.default.public.cmd.tool.files.delete",
 		Header:  map[string][]string{"CG-Turn-Id": {session}, "CG-Tool-Call-Id": {id("tc", n), "again"}},
 		Payload: []byte("\x00payload\xff " + strconv.Itoa(n)), Call: id("tc", n),
 	}
 }
 
-func consentTo(n int) kernel.Consent {
-	return kernel.Consent{Question: n, Call: id("tc", n), Digest: digest("consented", n), By: "ann", Surface: "terminal", At: at(n)}
+func consentTo(n int) store.Consent {
+	return store.Consent{Question: n, Call: id("tc", n), Digest: digest("consented", n), By: "ann", Surface: "terminal", At: at(n)}
 }
 
-func report(n int) kernel.Report {
-	return kernel.Report{Turn: id("turn", n), Call: id("tc", n), Card: id("result", n), Status: utp.StatusSuccess, After: string(utp.Suspend), At: at(n)}
+func report(n int) store.Report {
+	return store.Report{Turn: id("turn", n), Call: id("tc", n), Card: id("result", n), Status: utp.StatusSuccess, After: string(utp.Suspend), At: at(n)}
 }
 
-func applied(n int) kernel.ResultRow {
-	return kernel.ResultRow{Key: "k", Call: id("tc", n), Tool: "files.delete", Card: id("result", n)}
+func applied(n int) store.ResultRow {
+	return store.ResultRow{Key: "k", Call: id("tc", n), Tool: "files.delete", Card: id("result", n)}
 }
 
-func requestKey(n int) kernel.RequestKey {
-	return kernel.RequestKey{
+func requestKey(n int) store.RequestKey {
+	return store.RequestKey{
 		Principal: id("ann", n), Key: digest("key", n), Digest: digest("asked", n), Turn: id("turn", n), Session: id("sess", n), Call: id("tc", n), At: at(n),
 	}
 }
 
-func tool(n int) kernel.Tool {
-	return kernel.Tool{
+func tool(n int) store.Tool {
+	return store.Tool{
 		Definition: utp.Definition{
 			Tool: id("files.tool", n), Description: "löscht", Parameters: awkward(n), Target: "cg.v1r4.{project_id}.{channel_id}.cmd.tool.files.delete",
 			AfterExecution: utp.Suspend, Class: utp.Reversible, Risk: utp.RiskMedium, Options: awkward(n + 1),
@@ -121,17 +121,17 @@ func tool(n int) kernel.Tool {
 }
 
 // everything is a step that writes into each part of the ledger.
-func everything(n int) kernel.Batch {
+func everything(n int) store.Batch {
 	r := full(n)
 	session := r.State.Session
-	return kernel.Batch{
-		Turn: &r, Blobs: []api.PutRequest{piece(content(10, n), 0, 10)}, Events: []kernel.Event{event(session, 1), event(session, 2)}, Cards: []utp.Card{card(n)},
-		Outbox:   []kernel.Outgoing{outgoing(session, n)},
-		Consents: []kernel.Consent{consentTo(n)}, Consumed: []kernel.Consent{consentTo(n)},
-		Grants:  []kernel.Grant{{Call: id("tc", n), Fence: 1, Owner: "owner", At: at(n)}},
-		Reports: []kernel.Report{report(n)}, Applied: []kernel.ResultRow{applied(n)},
-		Edges: []kernel.Edge{{Call: id("tc", n), Primitive: "tool_call", Phase: "request", Source: "tidy", Target: "tool.files", At: at(n)}},
-		Receipts: []kernel.Receipt{{
+	return store.Batch{
+		Turn: &r, Blobs: []api.PutRequest{piece(content(10, n), 0, 10)}, Events: []store.Event{event(session, 1), event(session, 2)}, Cards: []utp.Card{card(n)},
+		Outbox:   []store.Outgoing{outgoing(session, n)},
+		Consents: []store.Consent{consentTo(n)}, Consumed: []store.Consent{consentTo(n)},
+		Grants:  []store.Grant{{Call: id("tc", n), Fence: 1, Owner: "owner", At: at(n)}},
+		Reports: []store.Report{report(n)}, Applied: []store.ResultRow{applied(n)},
+		Edges: []store.Edge{{Call: id("tc", n), Primitive: "tool_call", Phase: "request", Source: "tidy", Target: "tool.files", At: at(n)}},
+		Receipts: []store.Receipt{{
 			Session: session, Call: id("tc", n), Question: n, Decision: "accept", By: "ann", Surface: "terminal",
 			At: at(n), Shown: digest("shown", n), Language: "de", Salt: digest("salt", n),
 			Terms: api.ReceiptTerms{
@@ -139,11 +139,11 @@ func everything(n int) kernel.Batch {
 				Credential: "anns-key", Seen: api.SeenRead, Covered: "/names", Response: digest("response", n), Event: id("evt", n),
 			},
 		}},
-		Sealed:      []kernel.Sealed{{Call: id("tc", n), Ref: "env:TOKEN", Box: []byte{0, 1, 2, 0xff}}},
-		Late:        []kernel.Report{report(n)},
-		Tools:       []kernel.Tool{tool(n)},
-		Preferences: []kernel.Preferences{{Person: id("ann", n), Preferences: allPreferred(1 + n)}},
-		Keys:        []kernel.RequestKey{requestKey(n)},
+		Sealed:      []store.Sealed{{Call: id("tc", n), Ref: "env:TOKEN", Box: []byte{0, 1, 2, 0xff}}},
+		Late:        []store.Report{report(n)},
+		Tools:       []store.Tool{tool(n)},
+		Preferences: []store.Preferences{{Person: id("ann", n), Preferences: allPreferred(1 + n)}},
+		Keys:        []store.RequestKey{requestKey(n)},
 	}
 }
 
@@ -210,7 +210,7 @@ func fillScalar(path string, v reflect.Value, n int) {
 func unfillable() map[string]bool {
 	return map[string]bool{
 		"Batch.Turn.Version": true, "Batch.Events.Seq": true, "Batch.Outbox.ID": true, "Batch.Applied.N": true,
-		"Batch.Receipts.Entry": true, "Batch.Published": true, "Batch.Taken": true, "Batch.Leaving": true,
+		"Batch.Receipts.Entry": true, "Batch.Published": true, "Batch.Claimed": true, "Batch.SendOnce": true,
 		"Batch.Dead": true, "Batch.Purge": true, "Batch.Removed": true, "Batch.Acts": true, "Batch.InForce": true, // which have exercises of their own
 		"Batch.Outbox.Died": true, "Batch.Outbox.Reason": true,
 		"Batch.Blobs.Offset": true, // a first piece has none
@@ -259,26 +259,28 @@ func sampleCases() []exercise {
 }
 
 // readBack compares all that the port can read with what everything has written.
-func readBack(l *ledger, n int, b kernel.Batch) {
+func readBack(l *ledger, n int, b store.Batch) {
 	l.t.Helper()
 	want := *b.Turn
 	want.Version = 1
-	same(l, "turn", l.turn(kernel.TurnRef{Turn: want.State.Turn}), want)
+	same(l, "turn", l.turn(store.TurnRef{Turn: want.State.Turn}), want)
 	same(l, "events", l.events(want.State.Session), b.Events)
 	same(l, "card", l.card(b.Cards[0].ID), b.Cards[0])
 	l.blob(b.Blobs[0].Data)
 	row := b.Applied[0]
 	row.N = 1
-	same(l, "results", l.results(want.State.Turn), []kernel.ResultRow{row})
-	l.view(func(tx kernel.Tx) error {
-		kept, err := kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{b.Tools[0].Definition.Tool}}))
+	same(l, "results", l.results(want.State.Turn), []store.ResultRow{row})
+	l.view(func(tx store.Tx) error {
+		kept, err := store.OneRow(tx.Tools(store.ToolFilter{Names: []string{b.Tools[0].Definition.Tool}}))
 		same(l, "tool", kept, b.Tools[0])
 		if err != nil {
 			return err
 		}
-		beside, err := tx.Auxiliary(kernel.AuxiliaryFilter{Sealed: id("tc", n), Receipts: want.State.Session, Preferences: b.Preferences[0].Person, KeyOf: b.Keys[0].Principal, Key: b.Keys[0].Key})
+		beside, err := tx.Auxiliary(store.AuxiliaryFilter{
+			Sealed: id("tc", n), Receipts: want.State.Session, Preferences: b.Preferences[0].Person, KeyOf: b.Keys[0].Principal, Key: b.Keys[0].Key,
+		})
 		beside.Receipts = l.unnumbered(beside.Receipts)
-		same(l, "beside", beside, kernel.Auxiliary{Sealed: b.Sealed, Receipts: b.Receipts, Preferences: b.Preferences[0], Key: b.Keys[0]})
+		same(l, "beside", beside, store.Auxiliary{Sealed: b.Sealed, Receipts: b.Receipts, Preferences: b.Preferences[0], Key: b.Keys[0]})
 		return err
 	})
 	for _, o := range l.outbox() {

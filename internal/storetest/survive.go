@@ -6,13 +6,13 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // Location is where a ledger lies.
 type Location interface {
 	// Open opens the ledger that lies here, or makes it.
-	Open(t *testing.T) kernel.Store
+	Open(t *testing.T) store.Ledger
 	// Crashed is a copy of the place as a crash at this moment would leave it: whatever
 	// store is open here is not closed and knows nothing of it. Nothing is being written.
 	Crashed(t *testing.T) Location
@@ -79,10 +79,10 @@ func live(l *ledger, n int) (remembered func(*ledger)) {
 	if err := l.put(piece(begun, 0, 1999)); err != nil {
 		l.t.Fatal(err)
 	}
-	if err := l.update(func(tx kernel.Tx) error { _, err := tx.Count(id("n", n), 7); return err }); err != nil {
+	if err := l.update(func(tx store.Tx) error { _, err := tx.Count(id("n", n), 7); return err }); err != nil {
 		l.t.Fatal(err)
 	}
-	if err := l.update(func(tx kernel.Tx) error { return errors.Join(tx.Save(everything(n+100)), errOnPurpose) }); err == nil {
+	if err := l.update(func(tx store.Tx) error { return errors.Join(tx.Save(everything(n+100)), errOnPurpose) }); err == nil {
 		l.t.Fatal("an update with an error was accepted")
 	}
 	return func(l *ledger) {
@@ -90,11 +90,11 @@ func live(l *ledger, n int) (remembered func(*ledger)) {
 		readBack(l, n, b)
 		l.blob(data)
 		same(l, "counter", l.count(id("n", n)), 7)
-		l.refuse("a used consent", kernel.ErrConflict, use(n))
-		l.refuse("a grant", kernel.ErrConflict, kernel.Batch{Grants: b.Grants})
-		l.refuse("a report", kernel.ErrConflict, kernel.Batch{Reports: b.Reports})
-		l.missing("the turn of a failed update", func(tx kernel.Tx) error {
-			_, err := tx.Turn(kernel.TurnRef{Turn: id("turn", n+100)})
+		l.refuse("a used consent", store.ErrConflict, use(n))
+		l.refuse("a grant", store.ErrConflict, store.Batch{Grants: b.Grants})
+		l.refuse("a report", store.ErrConflict, store.Batch{Reports: b.Reports})
+		l.missing("the turn of a failed update", func(tx store.Tx) error {
+			_, err := tx.Turn(store.TurnRef{Turn: id("turn", n+100)})
 			return err
 		})
 		l.noBlob(begun)
@@ -121,7 +121,7 @@ func survivesBusyClose(t *testing.T, p Location) {
 	race(func(i int) {
 		for j := 0; ; j++ {
 			r := plain(i*1_000_000 + j)
-			err := l.try(kernel.Batch{Turn: &r})
+			err := l.try(store.Batch{Turn: &r})
 			mu.Lock()
 			answers[r.State.Turn] = err
 			if len(answers) > 4*racers {
@@ -138,8 +138,8 @@ func survivesBusyClose(t *testing.T, p Location) {
 	}
 	l = opened(t, p.Open(t))
 	for turnID, answer := range answers {
-		err := l.store.View(t.Context(), func(tx kernel.Tx) error {
-			_, err := tx.Turn(kernel.TurnRef{Turn: turnID})
+		err := l.store.View(t.Context(), func(tx store.Tx) error {
+			_, err := tx.Turn(store.TurnRef{Turn: turnID})
 			return err
 		})
 		if (answer == nil) != (err == nil) {

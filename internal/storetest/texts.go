@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
@@ -29,8 +29,8 @@ func brokenTexts(l *ledger) {
 		r.State.Status, r.State.End = turn.Ended, &turn.End{Message: "first " + broken + " last"}
 		e := event(r.State.Session, n)
 		e.Template = broken
-		l.save(kernel.Batch{Turn: &r, Events: []kernel.Event{e}, Outbox: []kernel.Outgoing{{Session: r.State.Session, Subject: broken}}})
-		got := l.turn(kernel.TurnRef{Turn: r.State.Turn})
+		l.save(store.Batch{Turn: &r, Events: []store.Event{e}, Outbox: []store.Outgoing{{Session: r.State.Session, Subject: broken}}})
+		got := l.turn(store.TurnRef{Turn: r.State.Turn})
 		if !strings.HasPrefix(got.Request, "before ") || !strings.HasSuffix(got.Request, " after") {
 			l.t.Errorf("the request %q came back as %q", r.Request, got.Request)
 		}
@@ -46,25 +46,25 @@ func brokenTexts(l *ledger) {
 func brokenHandles(l *ledger) {
 	r := plain(1)
 	r.State.Turn, r.State.Owner = "a\ufffdb", "a\ufffdb"
-	l.save(kernel.Batch{Turn: &r, Outbox: []kernel.Outgoing{outgoing("a\ufffdb", 1)}})
+	l.save(store.Batch{Turn: &r, Outbox: []store.Outgoing{outgoing("a\ufffdb", 1)}})
 	for _, broken := range noText() {
-		err := l.update(func(tx kernel.Tx) error {
-			_, turnErr := tx.Turn(kernel.TurnRef{Turn: broken})
-			_, callErr := tx.Turn(kernel.TurnRef{Call: broken})
-			_, toolErr := kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{broken}}))
-			_, cardErr := kernel.OneRow(tx.Cards(kernel.CardFilter{IDs: []string{broken}}))
-			_, eventErr := kernel.OneRow(tx.Events(kernel.EventFilter{IDs: []string{broken}}))
+		err := l.update(func(tx store.Tx) error {
+			_, turnErr := tx.Turn(store.TurnRef{Turn: broken})
+			_, callErr := tx.Turn(store.TurnRef{Call: broken})
+			_, toolErr := store.OneRow(tx.Tools(store.ToolFilter{Names: []string{broken}}))
+			_, cardErr := store.OneRow(tx.Cards(store.CardFilter{IDs: []string{broken}}))
+			_, eventErr := store.OneRow(tx.Events(store.EventFilter{IDs: []string{broken}}))
 			for what, err := range map[string]error{"turn": turnErr, "call": callErr, "tool": toolErr, "card": cardErr, "event": eventErr} {
-				if !errors.Is(err, kernel.ErrNotFound) {
+				if !errors.Is(err, store.ErrNotFound) {
 					return fmt.Errorf("the %s %q: %w", what, broken, err)
 				}
 			}
-			turns, err := tx.Turns(kernel.TurnFilter{Owners: []string{broken, "nobody"}})
+			turns, err := tx.Turns(store.TurnFilter{Owners: []string{broken, "nobody"}})
 			same(l, "turns of nobody", len(turns), 0)
 			if err != nil {
 				return err
 			}
-			rows, err := tx.Outbox(kernel.OutboxFilter{Session: broken})
+			rows, err := tx.Outbox(store.OutboxFilter{Session: broken})
 			same(l, "messages of no session", len(rows), 0)
 			return err
 		})
@@ -79,11 +79,11 @@ func textsInOrder(l *ledger) {
 	for i, name := range []string{want[3], want[0], want[4], want[2], want[1]} {
 		r := plain(i)
 		r.State.Turn, r.Created = name, at(0)
-		l.save(kernel.Batch{Turn: &r})
+		l.save(store.Batch{Turn: &r})
 	}
 	var got []string
-	l.view(func(tx kernel.Tx) error {
-		rows, err := tx.Turns(kernel.TurnFilter{})
+	l.view(func(tx store.Tx) error {
+		rows, err := tx.Turns(store.TurnFilter{})
 		for _, r := range rows {
 			got = append(got, r.Turn)
 		}

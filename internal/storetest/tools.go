@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -28,37 +28,37 @@ func counterCases() []exercise {
 
 func toolsOfAService(l *ledger) {
 	targets := []string{"words", "words_2", "Words", "words", "wordsx", "w.words"}
-	all := make([]kernel.Tool, 0, len(targets))
+	all := make([]store.Tool, 0, len(targets))
 	for i, target := range targets {
 		one := tool(i)
 		one.Definition.Target = "cg.v1r4.{project_id}.{channel_id}.cmd.tool." + target + ".call"
 		all = append(all, one)
 	}
-	l.save(kernel.Batch{Tools: all})
-	l.view(func(tx kernel.Tx) error {
-		found, err := tx.Tools(kernel.ToolFilter{Service: "words"})
-		same(l, "the tools of words", found, []kernel.Tool{all[0], all[3]})
+	l.save(store.Batch{Tools: all})
+	l.view(func(tx store.Tx) error {
+		found, err := tx.Tools(store.ToolFilter{Service: "words"})
+		same(l, "the tools of words", found, []store.Tool{all[0], all[3]})
 		if err != nil {
 			return err
 		}
-		found, err = tx.Tools(kernel.ToolFilter{Service: "words_2", Limit: 1})
-		same(l, "the tools of words_2", found, []kernel.Tool{all[1]})
+		found, err = tx.Tools(store.ToolFilter{Service: "words_2", Limit: 1})
+		same(l, "the tools of words_2", found, []store.Tool{all[1]})
 		if err != nil {
 			return err
 		}
-		found, err = tx.Tools(kernel.ToolFilter{Service: "word"})
+		found, err = tx.Tools(store.ToolFilter{Service: "word"})
 		same(l, "the tools of word", len(found), 0)
 		return err
 	})
 }
 
 func toolsComeBack(l *ledger) {
-	bare := kernel.Tool{Definition: utp.Definition{Tool: "bare", Class: utp.Read, Risk: utp.RiskLow, AfterExecution: utp.Suspend}}
-	l.save(kernel.Batch{Tools: []kernel.Tool{tool(1), tool(2), bare}})
-	read := func(name string) (t kernel.Tool) {
+	bare := store.Tool{Definition: utp.Definition{Tool: "bare", Class: utp.Read, Risk: utp.RiskLow, AfterExecution: utp.Suspend}}
+	l.save(store.Batch{Tools: []store.Tool{tool(1), tool(2), bare}})
+	read := func(name string) (t store.Tool) {
 		l.t.Helper()
-		l.view(func(tx kernel.Tx) (err error) {
-			t, err = kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{name}}))
+		l.view(func(tx store.Tx) (err error) {
+			t, err = store.OneRow(tx.Tools(store.ToolFilter{Names: []string{name}}))
 			return err
 		})
 		return t
@@ -67,51 +67,51 @@ func toolsComeBack(l *ledger) {
 	same(l, "tool without schema and options", read("bare"), bare)
 	changed := tool(3)
 	changed.Definition.Tool, changed.Reviewed, changed.Definition.Options = "files.tool_1", false, nil
-	l.save(kernel.Batch{Tools: []kernel.Tool{changed}})
+	l.save(store.Batch{Tools: []store.Tool{changed}})
 	same(l, "the changed tool", read("files.tool_1"), changed)
 	same(l, "the other tool", read("files.tool_2"), tool(2))
-	l.view(func(tx kernel.Tx) error {
-		page, err := tx.Tools(kernel.ToolFilter{After: "bare", Limit: 1})
-		same(l, "a page of tools", page, []kernel.Tool{changed})
+	l.view(func(tx store.Tx) error {
+		page, err := tx.Tools(store.ToolFilter{After: "bare", Limit: 1})
+		same(l, "a page of tools", page, []store.Tool{changed})
 		if err != nil {
 			return err
 		}
-		all, err := tx.Tools(kernel.ToolFilter{})
-		same(l, "all tools", all, []kernel.Tool{bare, changed, tool(2)})
+		all, err := tx.Tools(store.ToolFilter{})
+		same(l, "all tools", all, []store.Tool{bare, changed, tool(2)})
 		return err
 	})
 	for _, name := range []string{"", "files", "files.tool_9"} {
-		l.missing("the tool "+name, func(tx kernel.Tx) error {
-			_, err := kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{name}}))
+		l.missing("the tool "+name, func(tx store.Tx) error {
+			_, err := store.OneRow(tx.Tools(store.ToolFilter{Names: []string{name}}))
 			return err
 		})
 	}
-	if err := l.try(kernel.Batch{Tools: []kernel.Tool{{}}}); err == nil {
+	if err := l.try(store.Batch{Tools: []store.Tool{{}}}); err == nil {
 		l.t.Error("a tool without a name was kept")
 	}
 }
 
 // toolsRace lets many decide on what a tool was: nobody's decision is written over.
 func toolsRace(l *ledger) {
-	l.save(kernel.Batch{Tools: []kernel.Tool{tool(1)}})
+	l.save(store.Batch{Tools: []store.Tool{tool(1)}})
 	race(func(i int) {
 		for j := range rounds {
-			err := l.retry(func(tx kernel.Tx) error {
-				t, err := kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{"files.tool_1"}}))
+			err := l.retry(func(tx store.Tx) error {
+				t, err := store.OneRow(tx.Tools(store.ToolFilter{Names: []string{"files.tool_1"}}))
 				if err != nil {
 					return err
 				}
 				t.Digest, t.Reviewed = digest("decision", i*rounds+j), !t.Reviewed // none of them the first one's
 				t.Definition.Description += "x"
-				return tx.Save(kernel.Batch{Tools: []kernel.Tool{t}})
+				return tx.Save(store.Batch{Tools: []store.Tool{t}})
 			})
 			if err != nil {
 				l.t.Error(err)
 			}
 		}
 	})
-	l.view(func(tx kernel.Tx) error {
-		t, err := kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{"files.tool_1"}}))
+	l.view(func(tx store.Tx) error {
+		t, err := store.OneRow(tx.Tools(store.ToolFilter{Names: []string{"files.tool_1"}}))
 		same(l, "decisions", strings.Count(t.Definition.Description, "x"), racers*rounds)
 		return err
 	})
@@ -121,39 +121,39 @@ func toolsRace(l *ledger) {
 func toolsAppearOnce(l *ledger) {
 	for n := range rounds {
 		l.oneSucceeds("registering", func(i int) error {
-			return l.update(func(tx kernel.Tx) error {
-				if _, err := kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{id("files.tool", n)}})); !errors.Is(err, kernel.ErrNotFound) {
-					return errors.Join(kernel.ErrConflict, err)
+			return l.update(func(tx store.Tx) error {
+				if _, err := store.OneRow(tx.Tools(store.ToolFilter{Names: []string{id("files.tool", n)}})); !errors.Is(err, store.ErrNotFound) {
+					return errors.Join(store.ErrConflict, err)
 				}
 				t := tool(n)
 				t.Definition.Target = id("target", i)
-				return tx.Save(kernel.Batch{Tools: []kernel.Tool{t}})
+				return tx.Save(store.Batch{Tools: []store.Tool{t}})
 			})
 		})
 	}
 }
 
 func sealedValues(l *ledger) {
-	boxes := []kernel.Sealed{{Call: "tc_1", Ref: "env:A", Box: []byte{1, 0}}, {Call: "tc_1", Ref: "env:B", Box: []byte{2}}}
-	l.save(kernel.Batch{Sealed: boxes})
-	l.save(kernel.Batch{Sealed: []kernel.Sealed{{Call: "tc_2", Ref: "env:A", Box: []byte{3}}}})
-	l.view(func(tx kernel.Tx) error {
-		b, err := tx.Auxiliary(kernel.AuxiliaryFilter{Sealed: "tc_1"})
+	boxes := []store.Sealed{{Call: "tc_1", Ref: "env:A", Box: []byte{1, 0}}, {Call: "tc_1", Ref: "env:B", Box: []byte{2}}}
+	l.save(store.Batch{Sealed: boxes})
+	l.save(store.Batch{Sealed: []store.Sealed{{Call: "tc_2", Ref: "env:A", Box: []byte{3}}}})
+	l.view(func(tx store.Tx) error {
+		b, err := tx.Auxiliary(store.AuxiliaryFilter{Sealed: "tc_1"})
 		same(l, "sealed", b.Sealed, boxes)
 		if err != nil {
 			return err
 		}
-		b, err = tx.Auxiliary(kernel.AuxiliaryFilter{Sealed: "tc_9"})
+		b, err = tx.Auxiliary(store.AuxiliaryFilter{Sealed: "tc_9"})
 		same(l, "sealed for nobody", len(b.Sealed), 0)
 		return err
 	})
-	l.refuse("another value under the same reference", kernel.ErrConflict, kernel.Batch{Sealed: []kernel.Sealed{{Call: "tc_1", Ref: "env:A", Box: []byte{9}}}})
+	l.refuse("another value under the same reference", store.ErrConflict, store.Batch{Sealed: []store.Sealed{{Call: "tc_1", Ref: "env:A", Box: []byte{9}}}})
 }
 
 func countersCount(l *ledger) {
 	add := func(name string, n int64) (got int64) {
 		l.t.Helper()
-		if err := l.update(func(tx kernel.Tx) (err error) {
+		if err := l.update(func(tx store.Tx) (err error) {
 			got, err = tx.Count(name, n)
 			return err
 		}); err != nil {
@@ -177,7 +177,7 @@ func countersRace(l *ledger) {
 	race(func(int) {
 		for range rounds {
 			var mine int64
-			err := l.retry(func(tx kernel.Tx) (err error) {
+			err := l.retry(func(tx store.Tx) (err error) {
 				mine, err = tx.Count("question", 1)
 				return err
 			})

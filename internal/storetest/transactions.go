@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 func transactionCases() []exercise {
@@ -30,10 +30,10 @@ func (e *customError) Error() string { return e.code }
 func errorsComeBack(l *ledger) {
 	want := &customError{"busy"}
 	var got *customError
-	if err := l.update(func(kernel.Tx) error { return want }); !errors.As(err, &got) || got != want {
+	if err := l.update(func(store.Tx) error { return want }); !errors.As(err, &got) || got != want {
 		l.t.Errorf("Update: got %v, want the very error of fn", err)
 	}
-	err := l.store.View(l.t.Context(), func(kernel.Tx) error { return want })
+	err := l.store.View(l.t.Context(), func(store.Tx) error { return want })
 	if !errors.As(err, &got) || got != want {
 		l.t.Errorf("View: got %v, want the very error of fn", err)
 	}
@@ -43,17 +43,17 @@ func errorsComeBack(l *ledger) {
 func (l *ledger) untouched() {
 	l.t.Helper()
 	const n = 1
-	for what, read := range map[string]func(kernel.Tx) error{
-		"turn":     func(tx kernel.Tx) error { _, err := tx.Turn(kernel.TurnRef{Turn: id("turn", n)}); return err },
-		"call":     func(tx kernel.Tx) error { _, err := tx.Turn(kernel.TurnRef{Call: id("tc", n)}); return err },
-		"question": func(tx kernel.Tx) error { _, err := tx.Turn(kernel.TurnRef{Question: n}); return err },
-		"token":    func(tx kernel.Tx) error { _, err := tx.Turn(kernel.TurnRef{Token: id("token", n)}); return err },
-		"card": func(tx kernel.Tx) error {
-			_, err := kernel.OneRow(tx.Cards(kernel.CardFilter{IDs: []string{id("result", n)}}))
+	for what, read := range map[string]func(store.Tx) error{
+		"turn":     func(tx store.Tx) error { _, err := tx.Turn(store.TurnRef{Turn: id("turn", n)}); return err },
+		"call":     func(tx store.Tx) error { _, err := tx.Turn(store.TurnRef{Call: id("tc", n)}); return err },
+		"question": func(tx store.Tx) error { _, err := tx.Turn(store.TurnRef{Question: n}); return err },
+		"token":    func(tx store.Tx) error { _, err := tx.Turn(store.TurnRef{Token: id("token", n)}); return err },
+		"card": func(tx store.Tx) error {
+			_, err := store.OneRow(tx.Cards(store.CardFilter{IDs: []string{id("result", n)}}))
 			return err
 		},
-		"tool": func(tx kernel.Tx) error {
-			_, err := kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{id("files.tool", n)}}))
+		"tool": func(tx store.Tx) error {
+			_, err := store.OneRow(tx.Tools(store.ToolFilter{Names: []string{id("files.tool", n)}}))
 			return err
 		},
 	} {
@@ -62,15 +62,15 @@ func (l *ledger) untouched() {
 	same(l, "events", len(l.events(id("sess", n))), 0)
 	same(l, "results", len(l.results(id("turn", n))), 0)
 	same(l, "outbox", len(l.outbox()), 0)
-	l.view(func(tx kernel.Tx) error {
-		b, err := tx.Auxiliary(kernel.AuxiliaryFilter{Sealed: id("tc", n), Receipts: id("sess", n), Preferences: id("ann", n), KeyOf: id("ann", n), Key: digest("key", n)})
-		same(l, "beside", b, kernel.Auxiliary{})
+	l.view(func(tx store.Tx) error {
+		b, err := tx.Auxiliary(store.AuxiliaryFilter{Sealed: id("tc", n), Receipts: id("sess", n), Preferences: id("ann", n), KeyOf: id("ann", n), Key: digest("key", n)})
+		same(l, "beside", b, store.Auxiliary{})
 		return err
 	})
 }
 
 func errorsUndo(l *ledger) {
-	err := l.update(func(tx kernel.Tx) error {
+	err := l.update(func(tx store.Tx) error {
 		if err := tx.Save(everything(1)); err != nil {
 			return err
 		}
@@ -91,23 +91,23 @@ func errorsUndo(l *ledger) {
 
 func hiddenErrorsUndo(l *ledger) {
 	r := plain(9)
-	l.save(kernel.Batch{Turn: &r})
-	err := l.update(func(tx kernel.Tx) error {
+	l.save(store.Batch{Turn: &r})
+	err := l.update(func(tx store.Tx) error {
 		if err := tx.Save(everything(1)); err != nil {
 			return err
 		}
-		_ = tx.Save(kernel.Batch{Turn: &r}) // it is there: a conflict, which is hidden here
+		_ = tx.Save(store.Batch{Turn: &r}) // it is there: a conflict, which is hidden here
 		return nil
 	})
-	if !errors.Is(err, kernel.ErrConflict) {
-		l.t.Errorf("an update whose write has failed: got %v, want %v", err, kernel.ErrConflict)
+	if !errors.Is(err, store.ErrConflict) {
+		l.t.Errorf("an update whose write has failed: got %v, want %v", err, store.ErrConflict)
 	}
 	l.untouched()
 }
 
 func missingRowsAreFine(l *ledger) {
-	err := l.update(func(tx kernel.Tx) error {
-		if _, err := kernel.OneRow(tx.Cards(kernel.CardFilter{IDs: []string{"none"}})); !errors.Is(err, kernel.ErrNotFound) {
+	err := l.update(func(tx store.Tx) error {
+		if _, err := store.OneRow(tx.Cards(store.CardFilter{IDs: []string{"none"}})); !errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("card: %w", err)
 		}
 		return tx.Save(everything(1))
@@ -115,11 +115,11 @@ func missingRowsAreFine(l *ledger) {
 	if err != nil {
 		l.t.Error(err)
 	}
-	l.leads("the turn", kernel.TurnRef{Turn: "turn_1"}, "turn_1")
+	l.leads("the turn", store.TurnRef{Turn: "turn_1"}, "turn_1")
 }
 
 func panicsAreErrors(l *ledger) {
-	err := l.update(func(tx kernel.Tx) error {
+	err := l.update(func(tx store.Tx) error {
 		if err := tx.Save(everything(1)); err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func panicsAreErrors(l *ledger) {
 	if err == nil {
 		l.t.Error("a panic in an update is not an error")
 	}
-	if err := l.store.View(l.t.Context(), func(kernel.Tx) error { panic("on purpose") }); err == nil {
+	if err := l.store.View(l.t.Context(), func(store.Tx) error { panic("on purpose") }); err == nil {
 		l.t.Error("a panic in a view is not an error")
 	}
 	l.untouched()
@@ -139,25 +139,25 @@ func panicsAreErrors(l *ledger) {
 func stepsAreWhole(l *ledger) {
 	there := everything(2)
 	l.save(there)
-	l.save(kernel.Batch{Published: []int64{l.outbox()[0].ID}})
-	for what, breaks := range map[string]func(*kernel.Batch){
-		"event":    func(b *kernel.Batch) { b.Events = append(b.Events, there.Events[0]) },
-		"card":     func(b *kernel.Batch) { b.Cards[0].ID = there.Cards[0].ID },
-		"consent":  func(b *kernel.Batch) { b.Consents = append(b.Consents, consentTo(2)) },
-		"consumed": func(b *kernel.Batch) { b.Consumed = append(b.Consumed, consentTo(2)) },
-		"grant":    func(b *kernel.Batch) { b.Grants = append(b.Grants, there.Grants[0]) },
-		"report":   func(b *kernel.Batch) { b.Reports = append(b.Reports, there.Reports[0]) },
-		"applied":  func(b *kernel.Batch) { b.Applied = append(b.Applied, applied(2)) },
-		"sealed":   func(b *kernel.Batch) { b.Sealed = append(b.Sealed, there.Sealed[0]) },
+	l.save(store.Batch{Published: []int64{l.outbox()[0].ID}})
+	for what, breaks := range map[string]func(*store.Batch){
+		"event":    func(b *store.Batch) { b.Events = append(b.Events, there.Events[0]) },
+		"card":     func(b *store.Batch) { b.Cards[0].ID = there.Cards[0].ID },
+		"consent":  func(b *store.Batch) { b.Consents = append(b.Consents, consentTo(2)) },
+		"consumed": func(b *store.Batch) { b.Consumed = append(b.Consumed, consentTo(2)) },
+		"grant":    func(b *store.Batch) { b.Grants = append(b.Grants, there.Grants[0]) },
+		"report":   func(b *store.Batch) { b.Reports = append(b.Reports, there.Reports[0]) },
+		"applied":  func(b *store.Batch) { b.Applied = append(b.Applied, applied(2)) },
+		"sealed":   func(b *store.Batch) { b.Sealed = append(b.Sealed, there.Sealed[0]) },
 	} {
 		b := everything(1)
 		breaks(&b)
-		l.refuse(what, kernel.ErrConflict, b)
+		l.refuse(what, store.ErrConflict, b)
 		l.untouched()
 	}
 	b := everything(1)
-	b.Dead = []kernel.DeadLetter{{ID: 999, Reason: "none such"}}
-	l.refuse("dead letter", kernel.ErrNotFound, b)
+	b.Dead = []store.DeadLetter{{ID: 999, Reason: "none such"}}
+	l.refuse("dead letter", store.ErrNotFound, b)
 	l.untouched()
 }
 
@@ -168,14 +168,14 @@ func failuresAreAlone(l *ledger) {
 		for j := range rounds {
 			n := i*rounds + j
 			b := everything(n + 1)
-			err := l.update(func(tx kernel.Tx) error {
+			err := l.update(func(tx store.Tx) error {
 				if err := tx.Save(b); err != nil || n%2 == 0 {
 					return err
 				}
 				if n%4 == 1 {
 					return errOnPurpose
 				}
-				return tx.Save(kernel.Batch{Blobs: []api.PutRequest{{SHA256: digestOf(nil), Size: 1, Data: []byte("x")}}})
+				return tx.Save(store.Batch{Blobs: []api.PutRequest{{SHA256: digestOf(nil), Size: 1, Data: []byte("x")}}})
 			})
 			if (n%2 == 0) != (err == nil) {
 				l.t.Errorf("update %d: %v", n, err)
@@ -189,8 +189,8 @@ func failuresAreAlone(l *ledger) {
 			readBack(l, n+1, b)
 			continue
 		}
-		l.missing("a failed update's turn", func(tx kernel.Tx) error {
-			_, err := tx.Turn(kernel.TurnRef{Turn: id("turn", n+1)})
+		l.missing("a failed update's turn", func(tx store.Tx) error {
+			_, err := tx.Turn(store.TurnRef{Turn: id("turn", n+1)})
 			return err
 		})
 	}
@@ -198,36 +198,36 @@ func failuresAreAlone(l *ledger) {
 }
 
 func writesAreSeen(l *ledger) {
-	err := l.update(func(tx kernel.Tx) error {
+	err := l.update(func(tx store.Tx) error {
 		if err := tx.Save(everything(1)); err != nil {
 			return err
 		}
-		r, err := tx.Turn(kernel.TurnRef{Question: 1})
+		r, err := tx.Turn(store.TurnRef{Question: 1})
 		if err != nil {
 			return err
 		}
-		if err := tx.Save(kernel.Batch{Turn: &r}); err != nil {
+		if err := tx.Save(store.Batch{Turn: &r}); err != nil {
 			return fmt.Errorf("a second step: %w", err)
 		}
-		rows, err := tx.Events(kernel.EventFilter{Session: "sess_1", Limit: 9})
+		rows, err := tx.Events(store.EventFilter{Session: "sess_1", Limit: 9})
 		same(l, "events", len(rows), 2)
 		return err
 	})
 	if err != nil {
 		l.t.Error(err)
 	}
-	same(l, "version", l.turn(kernel.TurnRef{Turn: "turn_1"}).Version, 2)
+	same(l, "version", l.turn(store.TurnRef{Turn: "turn_1"}).Version, 2)
 }
 
 func transactionsEnd(l *ledger) {
-	var kept kernel.Tx
-	if err := l.update(func(tx kernel.Tx) error { kept = tx; return nil }); err != nil {
+	var kept store.Tx
+	if err := l.update(func(tx store.Tx) error { kept = tx; return nil }); err != nil {
 		l.t.Fatal(err)
 	}
 	if err := kept.Save(everything(1)); err == nil {
 		l.t.Error("a transaction that has ended can be written to")
 	}
-	if _, err := kept.Turns(kernel.TurnFilter{}); err == nil {
+	if _, err := kept.Turns(store.TurnFilter{}); err == nil {
 		l.t.Error("a transaction that has ended can be read")
 	}
 	l.untouched()
@@ -238,10 +238,10 @@ func closedStores(l *ledger) {
 		l.t.Fatal(err)
 	}
 	ran := false
-	if err := l.update(func(kernel.Tx) error { ran = true; return nil }); err == nil || ran {
+	if err := l.update(func(store.Tx) error { ran = true; return nil }); err == nil || ran {
 		l.t.Errorf("Update of a closed store: %v, ran %t", err, ran)
 	}
-	if err := l.store.View(l.t.Context(), func(kernel.Tx) error { ran = true; return nil }); err == nil || ran {
+	if err := l.store.View(l.t.Context(), func(store.Tx) error { ran = true; return nil }); err == nil || ran {
 		l.t.Errorf("View of a closed store: %v, ran %t", err, ran)
 	}
 	if err := l.store.Close(); err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
@@ -26,51 +26,51 @@ func turnCases() []exercise {
 
 func turnsComeBack(l *ledger) {
 	bare, rich := plain(1), full(2)
-	l.save(kernel.Batch{Turn: &bare})
-	l.save(kernel.Batch{Turn: &rich})
+	l.save(store.Batch{Turn: &bare})
+	l.save(store.Batch{Turn: &rich})
 	if bare.Version != 0 || rich.Version != 0 {
 		l.t.Error("Save has changed the record that it was given: a lost race could not be run again")
 	}
-	for _, want := range []kernel.Record{bare, rich} {
+	for _, want := range []store.Record{bare, rich} {
 		want.Version = 1
-		same(l, "new turn", l.turn(kernel.TurnRef{Turn: want.State.Turn}), want)
+		same(l, "new turn", l.turn(store.TurnRef{Turn: want.State.Turn}), want)
 	}
 	changed := full(3)
 	changed.State.Turn, changed.State.Session, changed.Version = rich.State.Turn, rich.State.Session, 1
 	changed.State.Calls, changed.Questions = rich.State.Calls, rich.Questions
 	changed.Request, changed.Narration, changed.Args = "anders", nil, awkward(9)
-	l.save(kernel.Batch{Turn: &changed})
+	l.save(store.Batch{Turn: &changed})
 	changed.Version = 2
-	same(l, "saved again", l.turn(kernel.TurnRef{Turn: rich.State.Turn}), changed)
+	same(l, "saved again", l.turn(store.TurnRef{Turn: rich.State.Turn}), changed)
 }
 
 func turnsAreCompared(l *ledger) {
 	r := plain(1)
-	l.save(kernel.Batch{Turn: &r})
-	l.refuse("an update of a turn that is not there", kernel.ErrConflict, kernel.Batch{Turn: versioned(plain(2), 1)})
-	l.save(kernel.Batch{Turn: versioned(r, 1)})
-	l.refuse("a stale version", kernel.ErrConflict, kernel.Batch{Turn: versioned(r, 1), Events: []kernel.Event{event(r.State.Session, 1)}})
-	l.refuse("a version of the future", kernel.ErrConflict, kernel.Batch{Turn: versioned(r, 3)})
-	if got := l.turn(kernel.TurnRef{Turn: r.State.Turn}).Version; got != 2 {
+	l.save(store.Batch{Turn: &r})
+	l.refuse("an update of a turn that is not there", store.ErrConflict, store.Batch{Turn: versioned(plain(2), 1)})
+	l.save(store.Batch{Turn: versioned(r, 1)})
+	l.refuse("a stale version", store.ErrConflict, store.Batch{Turn: versioned(r, 1), Events: []store.Event{event(r.State.Session, 1)}})
+	l.refuse("a version of the future", store.ErrConflict, store.Batch{Turn: versioned(r, 3)})
+	if got := l.turn(store.TurnRef{Turn: r.State.Turn}).Version; got != 2 {
 		l.t.Errorf("version %d after two saves, want 2", got)
 	}
 	same(l, "events of the refused step", len(l.events(r.State.Session)), 0)
 }
 
-func versioned(r kernel.Record, version int64) *kernel.Record {
+func versioned(r store.Record, version int64) *store.Record {
 	r.Version = version
 	return &r
 }
 
 func turnsExistOnce(l *ledger) {
 	r := plain(1)
-	l.save(kernel.Batch{Turn: &r})
-	l.refuse("the same turn again", kernel.ErrConflict, kernel.Batch{Turn: &r})
+	l.save(store.Batch{Turn: &r})
+	l.refuse("the same turn again", store.ErrConflict, store.Batch{Turn: &r})
 	other := plain(2)
 	other.State.Session = r.State.Session
-	l.refuse("another turn of the same session", kernel.ErrConflict, kernel.Batch{Turn: &other})
-	l.missing("the refused turn", func(tx kernel.Tx) error {
-		_, err := tx.Turn(kernel.TurnRef{Turn: other.State.Turn})
+	l.refuse("another turn of the same session", store.ErrConflict, store.Batch{Turn: &other})
+	l.missing("the refused turn", func(tx store.Tx) error {
+		_, err := tx.Turn(store.TurnRef{Turn: other.State.Turn})
 		return err
 	})
 }
@@ -83,26 +83,26 @@ func turnsAreListed(l *ledger) {
 		if n > 4 {
 			r.State.Agent = "other"
 		}
-		l.save(kernel.Batch{Turn: &r})
+		l.save(store.Batch{Turn: &r})
 	}
 	for _, c := range []struct {
 		name   string
-		filter kernel.TurnFilter
+		filter store.TurnFilter
 		want   []int
 	}{
-		{"all", kernel.TurnFilter{}, []int{1, 2, 3, 4, 5, 6, 7, 8}},
-		{"the oldest", kernel.TurnFilter{Limit: 3}, []int{1, 2, 3}},
-		{"open ones", kernel.TurnFilter{Open: true}, []int{1, 2, 4, 5, 6, 8}},
-		{"of an agent", kernel.TurnFilter{Agent: "other"}, []int{5, 6, 7, 8}},
-		{"open ones of an agent", kernel.TurnFilter{Agent: "other", Open: true, Limit: 2}, []int{5, 6}},
-		{"by status", kernel.TurnFilter{Statuses: []turn.Status{turn.Running, turn.Ended}}, []int{1, 3, 5, 7}},
-		{"by status and open", kernel.TurnFilter{Statuses: []turn.Status{turn.Running, turn.Ended}, Open: true}, []int{1, 5}},
-		{"of nobody", kernel.TurnFilter{Agent: "nobody"}, nil},
-		{"one", kernel.TurnFilter{Turn: "turn_3"}, []int{3}},
-		{"the newest", kernel.TurnFilter{Newest: true, Limit: 2}, []int{8, 7}},
+		{"all", store.TurnFilter{}, []int{1, 2, 3, 4, 5, 6, 7, 8}},
+		{"the oldest", store.TurnFilter{Limit: 3}, []int{1, 2, 3}},
+		{"open ones", store.TurnFilter{Open: true}, []int{1, 2, 4, 5, 6, 8}},
+		{"of an agent", store.TurnFilter{Agent: "other"}, []int{5, 6, 7, 8}},
+		{"open ones of an agent", store.TurnFilter{Agent: "other", Open: true, Limit: 2}, []int{5, 6}},
+		{"by status", store.TurnFilter{Statuses: []turn.Status{turn.Running, turn.Ended}}, []int{1, 3, 5, 7}},
+		{"by status and open", store.TurnFilter{Statuses: []turn.Status{turn.Running, turn.Ended}, Open: true}, []int{1, 5}},
+		{"of nobody", store.TurnFilter{Agent: "nobody"}, nil},
+		{"one", store.TurnFilter{Turn: "turn_3"}, []int{3}},
+		{"the newest", store.TurnFilter{Newest: true, Limit: 2}, []int{8, 7}},
 	} {
-		var rows []kernel.TurnRow
-		l.view(func(tx kernel.Tx) (err error) {
+		var rows []store.TurnRow
+		l.view(func(tx store.Tx) (err error) {
 			rows, err = tx.Turns(c.filter)
 			return err
 		})
@@ -116,9 +116,9 @@ func turnsAreListed(l *ledger) {
 		}
 		same(l, c.name, got, want)
 	}
-	l.view(func(tx kernel.Tx) error {
-		rows, err := tx.Turns(kernel.TurnFilter{Limit: 1})
-		same(l, "a row", rows, []kernel.TurnRow{{
+	l.view(func(tx store.Tx) error {
+		rows, err := tx.Turns(store.TurnFilter{Limit: 1})
+		same(l, "a row", rows, []store.TurnRow{{
 			Turn: "turn_1", Session: "sess_1", Agent: "tidy", Owner: "ann", Status: turn.Running, Created: at(1),
 		}})
 		return err
@@ -132,13 +132,13 @@ func turnsArePaged(l *ledger) {
 		if n%3 == 0 {
 			r.State.Owner = `b"b`
 		}
-		l.save(kernel.Batch{Turn: &r})
+		l.save(store.Batch{Turn: &r})
 	}
-	page := func(f kernel.TurnFilter) (all []string) {
+	page := func(f store.TurnFilter) (all []string) {
 		f.Limit = 2
 		for {
-			var rows []kernel.TurnRow
-			l.view(func(tx kernel.Tx) (err error) {
+			var rows []store.TurnRow
+			l.view(func(tx store.Tx) (err error) {
 				rows, err = tx.Turns(f)
 				return err
 			})
@@ -152,14 +152,14 @@ func turnsArePaged(l *ledger) {
 		}
 	}
 	all := []string{"turn_1", "turn_2", "turn_3", "turn_4", "turn_5", "turn_6", "turn_7"}
-	same(l, "oldest first", page(kernel.TurnFilter{}), all)
+	same(l, "oldest first", page(store.TurnFilter{}), all)
 	slices.Reverse(all)
-	same(l, "newest first", page(kernel.TurnFilter{Newest: true}), all)
-	same(l, "of one owner", page(kernel.TurnFilter{Owners: []string{`b"b`}}), []string{"turn_3", "turn_6"})
-	same(l, "of several", page(kernel.TurnFilter{Owners: []string{"ann", "nobody"}, Newest: true}), []string{"turn_7", "turn_5", "turn_4", "turn_2", "turn_1"})
-	same(l, "of nobody", page(kernel.TurnFilter{Owners: []string{"nobody"}}), nil)
-	l.missing("a list behind a turn that is not there", func(tx kernel.Tx) error {
-		_, err := tx.Turns(kernel.TurnFilter{After: "turn_99"})
+	same(l, "newest first", page(store.TurnFilter{Newest: true}), all)
+	same(l, "of one owner", page(store.TurnFilter{Owners: []string{`b"b`}}), []string{"turn_3", "turn_6"})
+	same(l, "of several", page(store.TurnFilter{Owners: []string{"ann", "nobody"}, Newest: true}), []string{"turn_7", "turn_5", "turn_4", "turn_2", "turn_1"})
+	same(l, "of nobody", page(store.TurnFilter{Owners: []string{"nobody"}}), nil)
+	l.missing("a list behind a turn that is not there", func(tx store.Tx) error {
+		_, err := tx.Turns(store.TurnFilter{After: "turn_99"})
 		return err
 	})
 }
@@ -169,10 +169,10 @@ func turnsAreDescribed(l *ledger) {
 	r.Request, r.State.Status = "räum auf", turn.Ended
 	r.State.End = &turn.End{Message: "3 of 5\nare gone"}
 	r.State.Name, r.State.Topic = "tidy, photos 2", "tidy, photos"
-	l.save(kernel.Batch{Turn: &r, Events: []kernel.Event{event("sess_1", 1), event("sess_1", 2)}})
-	l.view(func(tx kernel.Tx) error {
-		rows, err := tx.Turns(kernel.TurnFilter{})
-		same(l, "a row", rows, []kernel.TurnRow{{
+	l.save(store.Batch{Turn: &r, Events: []store.Event{event("sess_1", 1), event("sess_1", 2)}})
+	l.view(func(tx store.Tx) error {
+		rows, err := tx.Turns(store.TurnFilter{})
+		same(l, "a row", rows, []store.TurnRow{{
 			Turn: "turn_1", Session: "sess_1", Agent: "tidy", Name: "tidy, photos 2", Owner: "ann", Status: turn.Ended, Created: at(1),
 			Request: "räum auf", Summary: "3 of 5\nare gone", Last: 2,
 		}})
@@ -182,7 +182,7 @@ func turnsAreDescribed(l *ledger) {
 
 // turnsAreNamed: no two open turns of a project have one name, and those of a topic are found.
 func turnsAreNamed(l *ledger) {
-	named := func(n int, name, topic string) kernel.Record {
+	named := func(n int, name, topic string) store.Record {
 		r := plain(n)
 		r.State.Name, r.State.Topic = name, topic
 		return r
@@ -190,18 +190,18 @@ func turnsAreNamed(l *ledger) {
 	first, second, other := named(1, "tidy, a", "tidy, a"), named(2, "tidy, a 2", "tidy, a"), named(3, "tidy, b", "tidy, b")
 	elsewhere := named(4, "tidy, a", "tidy, a")
 	elsewhere.State.Project = "another"
-	for _, r := range []kernel.Record{first, second, other, elsewhere} {
-		l.save(kernel.Batch{Turn: &r})
+	for _, r := range []store.Record{first, second, other, elsewhere} {
+		l.save(store.Batch{Turn: &r})
 	}
 	again := named(5, "tidy, a", "tidy, a")
-	l.refuse("the name of an open turn", kernel.ErrConflict, kernel.Batch{Turn: &again})
+	l.refuse("the name of an open turn", store.ErrConflict, store.Batch{Turn: &again})
 	bare, barer := named(6, "", ""), named(7, "", "")
-	l.save(kernel.Batch{Turn: &bare})
-	l.save(kernel.Batch{Turn: &barer}) // those of an older ledger have none
+	l.save(store.Batch{Turn: &bare})
+	l.save(store.Batch{Turn: &barer}) // those of an older ledger have none
 	topic := func() []string {
 		var ids []string
-		l.view(func(tx kernel.Tx) error {
-			rows, err := tx.Turns(kernel.TurnFilter{Topic: "tidy, a", Open: true})
+		l.view(func(tx store.Tx) error {
+			rows, err := tx.Turns(store.TurnFilter{Topic: "tidy, a", Open: true})
 			ids = make([]string, 0, len(rows))
 			for _, row := range rows {
 				ids = append(ids, row.Turn)
@@ -212,8 +212,8 @@ func turnsAreNamed(l *ledger) {
 	}
 	same(l, "of a topic", topic(), []string{"turn_1", "turn_2", "turn_4"})
 	first.State.Status, first.Version = turn.Ended, 1
-	l.save(kernel.Batch{Turn: &first})
-	l.save(kernel.Batch{Turn: &again})
+	l.save(store.Batch{Turn: &first})
+	l.save(store.Batch{Turn: &again})
 	same(l, "after one has ended", topic(), []string{"turn_2", "turn_4", "turn_5"})
 }
 
@@ -239,31 +239,31 @@ func race(fn func(racer int)) {
 
 func turnsRace(l *ledger) {
 	r := plain(1)
-	l.save(kernel.Batch{Turn: &r})
+	l.save(store.Batch{Turn: &r})
 	race(func(int) {
 		for range rounds {
-			if err := l.retry(func(tx kernel.Tx) error {
-				r, err := tx.Turn(kernel.TurnRef{Turn: "turn_1"})
+			if err := l.retry(func(tx store.Tx) error {
+				r, err := tx.Turn(store.TurnRef{Turn: "turn_1"})
 				if err != nil {
 					return err
 				}
 				r.State.Applied++
-				return tx.Save(kernel.Batch{Turn: &r})
+				return tx.Save(store.Batch{Turn: &r})
 			}); err != nil {
 				l.t.Error(err)
 			}
 		}
 	})
-	end := l.turn(kernel.TurnRef{Turn: "turn_1"})
+	end := l.turn(store.TurnRef{Turn: "turn_1"})
 	if end.State.Applied != racers*rounds || end.Version != racers*rounds+1 {
 		l.t.Errorf("%d updates at version %d, want %d at %d", end.State.Applied, end.Version, racers*rounds, racers*rounds+1)
 	}
 }
 
 // retry repeats an update as long as its race is lost, as the kernel does.
-func (l *ledger) retry(fn func(kernel.Tx) error) error {
+func (l *ledger) retry(fn func(store.Tx) error) error {
 	for {
-		if err := l.update(fn); !errors.Is(err, kernel.ErrConflict) {
+		if err := l.update(fn); !errors.Is(err, store.ErrConflict) {
 			return err
 		}
 	}
@@ -271,23 +271,23 @@ func (l *ledger) retry(fn func(kernel.Tx) error) error {
 
 func turnsOneWinner(l *ledger) {
 	r := plain(1)
-	l.save(kernel.Batch{Turn: &r})
+	l.save(store.Batch{Turn: &r})
 	var mu sync.Mutex
 	var winners []int
 	race(func(i int) {
 		mine := plain(1)
 		mine.Version, mine.State.Step = 1, i+1
-		err := l.try(kernel.Batch{Turn: &mine})
+		err := l.try(store.Batch{Turn: &mine})
 		switch {
 		case err == nil:
 			mu.Lock()
 			winners = append(winners, i+1)
 			mu.Unlock()
-		case !errors.Is(err, kernel.ErrConflict):
+		case !errors.Is(err, store.ErrConflict):
 			l.t.Error(err)
 		}
 	})
-	if got := l.turn(kernel.TurnRef{Turn: "turn_1"}).State.Step; !slices.Equal(winners, []int{got}) {
+	if got := l.turn(store.TurnRef{Turn: "turn_1"}).State.Step; !slices.Equal(winners, []int{got}) {
 		l.t.Errorf("winners %v, and the ledger holds %d", winners, got)
 	}
 }
@@ -301,11 +301,11 @@ func openCallsAreCounted(l *ledger) {
 			c.ID, c.Question, c.State = id("tc", n*100+i), 0, state
 			r.State.Calls = append(r.State.Calls, c)
 		}
-		l.save(kernel.Batch{Turn: &r})
+		l.save(store.Batch{Turn: &r})
 	}
 	count := func(agent string, limit int) (n int) {
-		l.view(func(tx kernel.Tx) error {
-			b, err := tx.Auxiliary(kernel.AuxiliaryFilter{OpenCalls: agent, OpenCallsLimit: limit})
+		l.view(func(tx store.Tx) error {
+			b, err := tx.Auxiliary(store.AuxiliaryFilter{OpenCalls: agent, OpenCallsLimit: limit})
 			n = b.OpenCalls
 			return err
 		})

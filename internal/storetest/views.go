@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 func viewCases() []exercise {
@@ -18,30 +18,30 @@ func viewCases() []exercise {
 }
 
 func viewsCannotWrite(l *ledger) {
-	for what, write := range map[string]func(kernel.Tx) error{
-		"Save":          func(tx kernel.Tx) error { return tx.Save(everything(1)) },
-		"an empty Save": func(tx kernel.Tx) error { return tx.Save(kernel.Batch{}) },
-		"SaveBlob": func(tx kernel.Tx) error {
-			return tx.Save(kernel.Batch{Blobs: []api.PutRequest{{SHA256: digestOf([]byte("x")), Size: 1, Data: []byte("x")}}})
+	for what, write := range map[string]func(store.Tx) error{
+		"Save":          func(tx store.Tx) error { return tx.Save(everything(1)) },
+		"an empty Save": func(tx store.Tx) error { return tx.Save(store.Batch{}) },
+		"SaveBlob": func(tx store.Tx) error {
+			return tx.Save(store.Batch{Blobs: []api.PutRequest{{SHA256: digestOf([]byte("x")), Size: 1, Data: []byte("x")}}})
 		},
-		"Count":          func(tx kernel.Tx) error { _, err := tx.Count("n", 1); return err },
-		"Count downward": func(tx kernel.Tx) error { _, err := tx.Count("n", -1); return err },
+		"Count":          func(tx store.Tx) error { _, err := tx.Count("n", 1); return err },
+		"Count downward": func(tx store.Tx) error { _, err := tx.Count("n", -1); return err },
 	} {
-		if err := l.store.View(l.t.Context(), write); !errors.Is(err, kernel.ErrReadOnly) {
-			l.t.Errorf("%s in a view: got %v, want %v", what, err, kernel.ErrReadOnly)
+		if err := l.store.View(l.t.Context(), write); !errors.Is(err, store.ErrReadOnly) {
+			l.t.Errorf("%s in a view: got %v, want %v", what, err, store.ErrReadOnly)
 		}
 	}
 	l.untouched()
 	same(l, "counter", l.count("n"), 0)
-	l.missing("blob", func(tx kernel.Tx) error { _, _, err := tx.Blob(digestOf([]byte("x")), 0, 1); return err })
+	l.missing("blob", func(tx store.Tx) error { _, _, err := tx.Blob(digestOf([]byte("x")), 0, 1); return err })
 }
 
 func viewsSeeTheLast(l *ledger) {
 	r := plain(1)
-	l.save(kernel.Batch{Turn: &r})
+	l.save(store.Batch{Turn: &r})
 	for n := int64(1); n <= 50; n++ {
-		l.save(kernel.Batch{Turn: versioned(r, n)})
-		if got := l.turn(kernel.TurnRef{Turn: "turn_1"}).Version; got != n+1 {
+		l.save(store.Batch{Turn: versioned(r, n)})
+		if got := l.turn(store.TurnRef{Turn: "turn_1"}).Version; got != n+1 {
 			l.t.Fatalf("a view after update %d sees version %d", n, got)
 		}
 	}
@@ -49,19 +49,19 @@ func viewsSeeTheLast(l *ledger) {
 
 func viewsAreSnapshots(l *ledger) {
 	r := plain(1)
-	l.save(kernel.Batch{Turn: &r, Events: []kernel.Event{event("sess_1", 1)}})
-	l.view(func(tx kernel.Tx) error {
-		before, err := tx.Turn(kernel.TurnRef{Turn: "turn_1"})
+	l.save(store.Batch{Turn: &r, Events: []store.Event{event("sess_1", 1)}})
+	l.view(func(tx store.Tx) error {
+		before, err := tx.Turn(store.TurnRef{Turn: "turn_1"})
 		if err != nil {
 			return err
 		}
-		l.save(kernel.Batch{Turn: versioned(r, 1), Events: []kernel.Event{event("sess_1", 2)}})
-		after, err := tx.Turn(kernel.TurnRef{Turn: "turn_1"})
+		l.save(store.Batch{Turn: versioned(r, 1), Events: []store.Event{event("sess_1", 2)}})
+		after, err := tx.Turn(store.TurnRef{Turn: "turn_1"})
 		same(l, "the turn in a view that began before", after, before)
 		if err != nil {
 			return err
 		}
-		rows, err := tx.Events(kernel.EventFilter{Session: "sess_1", Limit: 9})
+		rows, err := tx.Events(store.EventFilter{Session: "sess_1", Limit: 9})
 		same(l, "the events in it", len(rows), 1)
 		return err
 	})
@@ -70,19 +70,19 @@ func viewsAreSnapshots(l *ledger) {
 
 func viewsRunTogether(l *ledger) {
 	r := plain(1)
-	l.save(kernel.Batch{Turn: &r})
-	l.view(func(tx kernel.Tx) error {
-		if _, err := tx.Turn(kernel.TurnRef{Turn: "turn_1"}); err != nil {
+	l.save(store.Batch{Turn: &r})
+	l.view(func(tx store.Tx) error {
+		if _, err := tx.Turn(store.TurnRef{Turn: "turn_1"}); err != nil {
 			return err
 		}
-		return l.store.View(context.WithoutCancel(l.t.Context()), func(tx kernel.Tx) error {
-			_, err := tx.Turn(kernel.TurnRef{Turn: "turn_1"})
+		return l.store.View(context.WithoutCancel(l.t.Context()), func(tx store.Tx) error {
+			_, err := tx.Turn(store.TurnRef{Turn: "turn_1"})
 			return err
 		})
 	})
 	race(func(int) {
 		for range rounds {
-			l.leads("the turn", kernel.TurnRef{Session: "sess_1"}, "turn_1")
+			l.leads("the turn", store.TurnRef{Session: "sess_1"}, "turn_1")
 		}
 	})
 }

@@ -108,7 +108,7 @@ func open(t *testing.T) *house {
 		must(k.Register(ctx, "words", d))
 		digest, err := d.Digest()
 		must(err)
-		must(k.Review(ctx, d.Tool, digest, utp.Read, utp.RiskLow))
+		must(k.Admin().Review(ctx, d.Tool, digest, utp.Read, utp.RiskLow))
 	}
 	owned.Go(func() { _ = tools.Run(ctx) })
 

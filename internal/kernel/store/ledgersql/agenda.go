@@ -1,6 +1,8 @@
 package ledgersql
 
-import "github.com/earshot-dev/earshot/internal/kernel"
+import (
+	"github.com/earshot-dev/earshot/internal/kernel/store"
+)
 
 // agenda is what a turn is found by while it goes on. It is kept in a narrow row of its own,
 // for as long as there is something in it: the turn's own row is written at every step, and
@@ -10,14 +12,14 @@ type agenda struct {
 	due, claim    any // microseconds since 1970, or nil
 }
 
-func agendaOf(r *kernel.Record) agenda {
+func agendaOf(r *store.Record) agenda {
 	return agenda{agent: r.State.Agent, worker: r.State.Worker, due: optionalStamp(r.Due), claim: optionalStamp(r.Free)}
 }
 
 func (a agenda) empty() bool { return a.worker == "" && a.due == nil && a.claim == nil }
 
 // saveAgenda writes the agenda of a turn, unless it is as it was.
-func (t *Tx) saveAgenda(r *kernel.Record, was found) error {
+func (t *Tx) saveAgenda(r *store.Record, was found) error {
 	a, id := agendaOf(r), r.State.Turn
 	what := "the agenda of the turn " + id
 	switch read := was.version != 0; {

@@ -2,15 +2,15 @@ package ledgersql
 
 import (
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // receiptSubjects reads what is kept of what receipts are about, each by the keys of its rows.
-func (t *Tx) receiptSubjects(f kernel.EntryFilter) ([]kernel.ReceiptSubject, error) {
-	var rows []kernel.ReceiptSubject
+func (t *Tx) receiptSubjects(f store.EntryFilter) ([]store.ReceiptSubject, error) {
+	var rows []store.ReceiptSubject
 	err := t.c.Each(`SELECT r.entry, coalesce(t.turn_id, ''), coalesce(t.project, ''), `+erased+`, t.turn_id IS NOT NULL AND CAST(t.imported AS integer) = 1,
 		coalesce(c.tool, ''), coalesce(c.card, ''), coalesce(c.definition, ''), coalesce(c.digest, ''),
 		q.number IS NOT NULL, coalesce(k.digest, ''), coalesce(c.fence, 0) > 0 AND g.call_id IS NULL, coalesce(a.card, '')
@@ -21,7 +21,7 @@ func (t *Tx) receiptSubjects(f kernel.EntryFilter) ([]kernel.ReceiptSubject, err
 		LEFT JOIN grants g ON g.call_id = c.call_id AND g.fence = c.fence
 		LEFT JOIN reports a ON a.call_id = r.call_id AND a.turn_id = t.turn_id
 		WHERE r.entry > $1 AND r.entry <= $2 ORDER BY r.entry`, []any{f.After, f.To}, func(scan func(...any) error) error {
-		var a kernel.ReceiptSubject
+		var a store.ReceiptSubject
 		err := scan(&a.Entry, &a.Turn, &a.Project, &a.Erased, &a.Imported, &a.Tool, &a.Card, &a.Definition, &a.Digest, &a.Question, &a.Consent, &a.Unstarted, &a.Answer)
 		rows = append(rows, a)
 		return err
@@ -30,8 +30,8 @@ func (t *Tx) receiptSubjects(f kernel.EntryFilter) ([]kernel.ReceiptSubject, err
 }
 
 // actSubjects reads what is kept of the calls of starts and outcomes, each by the keys of its rows.
-func (t *Tx) actSubjects(f kernel.EntryFilter) ([]kernel.ActSubject, error) {
-	var rows []kernel.ActSubject
+func (t *Tx) actSubjects(f store.EntryFilter) ([]store.ActSubject, error) {
+	var rows []store.ActSubject
 	err := t.c.Each(`SELECT a.n, coalesce(a.call_id, ''), coalesce(t.turn_id, ''), coalesce(t.project, ''), `+erased+`, t.turn_id IS NOT NULL AND CAST(t.imported AS integer) = 1,
 		coalesce(c.class, ''), coalesce(c.digest, ''), coalesce(c.fence, 0), EXISTS (SELECT 1 FROM grants g WHERE g.call_id = c.call_id AND g.fence = coalesce(a.fence, g.fence)),
 		EXISTS (SELECT 1 FROM receipts y WHERE y.call_id = a.call_id AND y.decision = $3), coalesce(r.status, ''), coalesce(r.card, ''), coalesce(c.doc, '')
@@ -39,7 +39,7 @@ func (t *Tx) actSubjects(f kernel.EntryFilter) ([]kernel.ActSubject, error) {
 		LEFT JOIN calls c ON c.call_id = a.call_id AND c.turn_id = t.turn_id
 		LEFT JOIN reports r ON r.call_id = a.call_id AND r.turn_id = t.turn_id
 		WHERE a.n > $1 AND a.n <= $2 AND a.session_id IS NOT NULL ORDER BY a.n`, []any{f.After, f.To, string(consent.Accept)}, func(scan func(...any) error) error {
-		var d kernel.ActSubject
+		var d store.ActSubject
 		var doc string
 		err := scan(&d.Entry, &d.Call, &d.Turn, &d.Project, &d.Erased, &d.Imported, &d.Class, &d.Digest, &d.Fence, &d.Granted, &d.Accepted, &d.Status, &d.Card, &doc)
 		d.Document = documentOf(doc)
@@ -85,7 +85,7 @@ const (
 
 // unaudited lists the calls of which the chain says too little. Also those of which nothing but the
 // consent or the start is left.
-func (t *Tx) unaudited(f kernel.UnauditedFilter) ([]api.AuditCall, error) {
+func (t *Tx) unaudited(f store.UnauditedFilter) ([]api.AuditCall, error) {
 	var rows []api.AuditCall
 	err := t.c.Each(`SELECT s.call_id, coalesce(c.turn_id, ''), coalesce(c.question, 0), max(s.unreceipted), max(s.unrecorded)
 		FROM (`+unreceipted+` UNION `+startedAndEnded+` UNION `+answered+`) s LEFT JOIN calls c ON c.call_id = s.call_id

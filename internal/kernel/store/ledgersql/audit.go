@@ -6,7 +6,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // chain appends an entry to the audit chain: its number and its link follow from the newest
@@ -45,7 +45,7 @@ func (t *Tx) lockAudit() error {
 }
 
 // saveReceipts keeps who answered what, each with its entry in the chain.
-func (t *Tx) saveReceipts(b *kernel.Batch) error {
+func (t *Tx) saveReceipts(b *store.Batch) error {
 	for i := range b.Receipts {
 		r := &b.Receipts[i]
 		if err := t.chain(audit.Answer, 0, audit.Commitment(r.Audited())); err != nil {
@@ -67,7 +67,7 @@ func (t *Tx) saveReceipts(b *kernel.Batch) error {
 }
 
 // saveActs appends what was done to the chain.
-func (t *Tx) saveActs(b *kernel.Batch) error {
+func (t *Tx) saveActs(b *store.Batch) error {
 	for i := range b.Acts {
 		a := audit.StorableAct(b.Acts[i])
 		doc, err := encode(a)
@@ -128,7 +128,7 @@ func (t *Tx) unchain(sessions []string) error {
 }
 
 // dropActs forgets what operators have done, once it is old enough.
-func (t *Tx) dropActs(p *kernel.Purge) error {
+func (t *Tx) dropActs(p *store.Purge) error {
 	if p.Receipts.IsZero() {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (t *Tx) numbers(query string, args ...any) ([]int64, error) {
 }
 
 // audit reads a page of the chain.
-func (t *Tx) audit(f kernel.AuditFilter) ([]api.AuditEntry, error) {
+func (t *Tx) audit(f store.AuditFilter) ([]api.AuditEntry, error) {
 	w := t.where()
 	w.add("audit.n > %s", f.After)
 	if f.Operators {

@@ -1,13 +1,13 @@
 package ledgersql
 
 import (
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// Auxiliary implements [kernel.Tx].
-func (t *Tx) Auxiliary(f kernel.AuxiliaryFilter) (kernel.Auxiliary, error) {
-	var b kernel.Auxiliary
+// Auxiliary implements [store.Tx].
+func (t *Tx) Auxiliary(f store.AuxiliaryFilter) (store.Auxiliary, error) {
+	var b store.Auxiliary
 	err := t.usable()
 	if err == nil && f.Sealed != "" {
 		b.Sealed, err = t.sealed(f.Sealed)
@@ -37,7 +37,7 @@ func (t *Tx) Auxiliary(f kernel.AuxiliaryFilter) (kernel.Auxiliary, error) {
 }
 
 // auxiliaryChain reads what is asked for of the audit chain.
-func (t *Tx) auxiliaryChain(f kernel.AuxiliaryFilter, b *kernel.Auxiliary) (err error) {
+func (t *Tx) auxiliaryChain(f store.AuxiliaryFilter, b *store.Auxiliary) (err error) {
 	if f.Audit.Limit > 0 {
 		b.Audit, err = t.audit(f.Audit)
 	}
@@ -56,11 +56,11 @@ func (t *Tx) auxiliaryChain(f kernel.AuxiliaryFilter, b *kernel.Auxiliary) (err 
 	return err
 }
 
-func (t *Tx) sealed(call string) ([]kernel.Sealed, error) {
-	var rows []kernel.Sealed
+func (t *Tx) sealed(call string) ([]store.Sealed, error) {
+	var rows []store.Sealed
 	err := t.c.Each(`SELECT call_id, ref, box FROM sealed WHERE call_id = $1 ORDER BY ref`, []any{call},
 		func(scan func(...any) error) error {
-			var s kernel.Sealed
+			var s store.Sealed
 			err := scan(&s.Call, &s.Ref, &s.Box)
 			rows = append(rows, s)
 			return err
@@ -68,11 +68,11 @@ func (t *Tx) sealed(call string) ([]kernel.Sealed, error) {
 	return rows, t.read(err, "the sealed values of %s", call)
 }
 
-func (t *Tx) receipts(session string) ([]kernel.Receipt, error) {
-	var rows []kernel.Receipt
+func (t *Tx) receipts(session string) ([]store.Receipt, error) {
+	var rows []store.Receipt
 	err := t.c.Each(`SELECT session_id, call_id, question, decision, given_by, surface, at, shown, language, salt, terms, coalesce(entry, 0) FROM receipts
 		WHERE session_id = $1 ORDER BY id`, []any{session}, func(scan func(...any) error) error {
-		var r kernel.Receipt
+		var r store.Receipt
 		var at int64
 		var terms string
 		err := scan(&r.Session, &r.Call, &r.Question, &r.Decision, &r.By, &r.Surface, &at, &r.Shown, &r.Language, &r.Salt, &terms, &r.Entry)
@@ -83,7 +83,7 @@ func (t *Tx) receipts(session string) ([]kernel.Receipt, error) {
 	return rows, t.read(err, "the receipts of %s", session)
 }
 
-func (t *Tx) calls(f kernel.AuxiliaryFilter) ([]turn.Call, error) {
+func (t *Tx) calls(f store.AuxiliaryFilter) ([]turn.Call, error) {
 	w := t.where()
 	w.add("turn_id = %s", f.Calls)
 	if f.Call != "" {

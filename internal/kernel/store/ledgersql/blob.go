@@ -9,7 +9,7 @@ import (
 	"hash"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // blob is the row of a blob.
@@ -20,14 +20,14 @@ type blob struct {
 	running    []byte // the state of the hash over what is there
 }
 
-// Blob implements [kernel.Tx]. A blob that is not complete is not there.
+// Blob implements [store.Tx]. A blob that is not complete is not there.
 func (t *Tx) Blob(sha string, offset int64, n int) ([]byte, int64, error) {
 	if err := t.usable(); err != nil {
 		return nil, 0, err
 	}
 	b, err := t.blob(sha)
 	if err == nil && !b.complete {
-		return nil, 0, fmt.Errorf("%w: the whole blob %s; %d of %d bytes are there", kernel.ErrNotFound, sha, b.have, b.size)
+		return nil, 0, fmt.Errorf("%w: the whole blob %s; %d of %d bytes are there", store.ErrNotFound, sha, b.have, b.size)
 	}
 	if err != nil {
 		return nil, 0, t.read(err, "the blob %s", sha)
@@ -70,9 +70,9 @@ func (t *Tx) bytes(sha string, offset, n int64) ([]byte, error) {
 // now: who puts it is about to refer to it. One that disagrees with what lies there, in a blob
 // that is not complete, replaces it and what comes after it, so that nobody can block a
 // name by putting rubbish under it: who puts all pieces in order ends with the blob. When
-// the last piece is in and the hash is not the name, that is [kernel.ErrHash] and all
+// the last piece is in and the hash is not the name, that is [store.ErrHash] and all
 // pieces are dropped, even though the update is undone.
-func (t *Tx) saveBlobs(b *kernel.Batch) error {
+func (t *Tx) saveBlobs(b *store.Batch) error {
 	for i := range b.Blobs {
 		if err := t.saveBlob(b.Blobs[i]); err != nil {
 			return err
@@ -204,7 +204,7 @@ func (t *Tx) extend(b blob, data []byte) error {
 	}
 	if is := hex.EncodeToString(sum.Sum(nil)); is != b.sha256 {
 		t.condemned = append(t.condemned, b.sha256)
-		return fmt.Errorf("%w: the blob %s has the hash %s", kernel.ErrHash, b.sha256, is)
+		return fmt.Errorf("%w: the blob %s has the hash %s", store.ErrHash, b.sha256, is)
 	}
 	return t.must("the blob "+b.sha256, `UPDATE blobs SET have = $2, complete = true, running = NULL, created = $3 WHERE sha256 = $1`,
 		b.sha256, b.have, stamp(t.now()))
@@ -238,7 +238,7 @@ func (t *Tx) resume(b blob) (hash.Hash, error) {
 		}
 		if len(piece) == 0 {
 			return nil, &Error{
-				Kind: ErrCorrupt, Op: "reading the blob " + b.sha256, Err: kernel.ErrDamaged,
+				Kind: ErrCorrupt, Op: "reading the blob " + b.sha256, Err: store.ErrDamaged,
 				Found: fmt.Sprintf("no byte at %d", at), Expected: fmt.Sprintf("%d bytes", b.have),
 			}
 		}

@@ -3,12 +3,12 @@ package ledgersql
 import (
 	"bytes"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Cards implements [kernel.Tx].
-func (t *Tx) Cards(f kernel.CardFilter) ([]utp.Card, error) {
+// Cards implements [store.Tx].
+func (t *Tx) Cards(f store.CardFilter) ([]utp.Card, error) {
 	if err := t.usable(); err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (t *Tx) Cards(f kernel.CardFilter) ([]utp.Card, error) {
 }
 
 // single is the one card that a list is asked for, if it is: only such a list is remembered.
-func single(f kernel.CardFilter) string {
+func single(f store.CardFilter) string {
 	if len(f.IDs) == 1 && f.Turn == "" && f.After == "" {
 		return f.IDs[0]
 	}
@@ -51,7 +51,7 @@ func single(f kernel.CardFilter) string {
 // saveCards inserts cards; they never change. Each belongs to the turn that its lineage names,
 // or else to that of its call: a card of a foreign worker has no call here. The same card again is a success, another
 // one under its id, or a second result of one call, a conflict.
-func (t *Tx) saveCards(b *kernel.Batch) error {
+func (t *Tx) saveCards(b *store.Batch) error {
 	for i := range b.Cards {
 		c := &b.Cards[i]
 		n, err := t.insertCard(c)
@@ -64,7 +64,7 @@ func (t *Tx) saveCards(b *kernel.Batch) error {
 			}
 			continue
 		}
-		is, err := kernel.OneRow(t.Cards(kernel.CardFilter{IDs: []string{c.ID}}))
+		is, err := store.OneRow(t.Cards(store.CardFilter{IDs: []string{c.ID}}))
 		if err != nil {
 			return err
 		}

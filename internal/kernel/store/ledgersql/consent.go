@@ -3,12 +3,12 @@ package ledgersql
 import (
 	"fmt"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // saveConsents keeps new ones and uses others up. One that is used must be there,
 // unused, and for that very call and digest: all in the condition of one statement.
-func (t *Tx) saveConsents(b *kernel.Batch) error {
+func (t *Tx) saveConsents(b *store.Batch) error {
 	for i := range b.Consents {
 		c := &b.Consents[i]
 		err := t.exec(fmt.Sprintf("the consent to question %d", c.Question), `INSERT INTO consents
@@ -35,7 +35,7 @@ func (t *Tx) saveConsents(b *kernel.Batch) error {
 }
 
 // saveGrants records starts: one for each call and fence.
-func (t *Tx) saveGrants(b *kernel.Batch) error {
+func (t *Tx) saveGrants(b *store.Batch) error {
 	for i := range b.Grants {
 		g := &b.Grants[i]
 		err := t.add(fmt.Sprintf("the grant of the call %s, fence %d", g.Call, g.Fence), grants, g.Call, g.Fence, g.Owner, stamp(g.At))

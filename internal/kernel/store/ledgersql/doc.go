@@ -1,6 +1,6 @@
 // Package ledgersql is what the ledgers in SQL databases have in common: the rows, and the
 // statements that read and write them, in the part of SQL that both dialects speak. It
-// implements [kernel.Tx] over a [Conn] and knows no driver.
+// implements [store.Tx] over a [Conn] and knows no driver.
 //
 // A store owns what is its technology's: the file or the connections, the schema and its
 // migrations, when a transaction begins and ends, what is repeated, and what an error of the

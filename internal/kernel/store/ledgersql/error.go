@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // What can be wrong with a ledger as such; [Error] says more. No room is
-// [kernel.ErrFull], a lost race [kernel.ErrConflict], a missing row [kernel.ErrNotFound].
+// [store.ErrFull], a lost race [store.ErrConflict], a missing row [store.ErrNotFound].
 var (
 	// ErrCorrupt: what is there is damaged, or is not a ledger at all.
 	ErrCorrupt = errors.New("ledger: it is damaged or is not a ledger")
@@ -69,7 +69,7 @@ func (e *Error) Unwrap() []error {
 // SafeToRetry reports whether the same request may be sent again: it is certain that
 // nothing was written, and it may go better another time.
 func (e *Error) SafeToRetry() bool {
-	for _, kind := range []error{kernel.ErrFull, ErrBusy, ErrUnreachable, ErrClosed} {
+	for _, kind := range []error{store.ErrFull, ErrBusy, ErrUnreachable, ErrClosed} {
 		if errors.Is(e.Kind, kind) {
 			return true
 		}
@@ -101,7 +101,7 @@ func (e *PanicError) Error() string {
 
 // conflict says which thing that may be once is there, or which row is not as expected.
 func conflict(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", kernel.ErrConflict, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s", store.ErrConflict, fmt.Sprintf(format, args...))
 }
 
 func invalid(op, found, expected string) error {

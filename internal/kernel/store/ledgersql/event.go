@@ -1,25 +1,25 @@
 package ledgersql
 
 import (
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 const eventColumns = `SELECT session_id, seq, event_id, type, body, template, params, at FROM events `
 
-func scanEvent(scan func(...any) error) (kernel.Event, error) {
-	var e kernel.Event
+func scanEvent(scan func(...any) error) (store.Event, error) {
+	var e store.Event
 	var at int64
 	err := scan(&e.Session, &e.Seq, &e.ID, &e.Type, value(&e.Body), &e.Template, value(&e.Params), &at)
 	e.At = instant(at)
 	return e, err
 }
 
-// Events implements [kernel.Tx].
-func (t *Tx) Events(f kernel.EventFilter) ([]kernel.Event, error) {
+// Events implements [store.Tx].
+func (t *Tx) Events(f store.EventFilter) ([]store.Event, error) {
 	if err := t.usable(); err != nil {
 		return nil, err
 	}
-	var rows []kernel.Event
+	var rows []store.Event
 	keep := func(scan func(...any) error) error {
 		e, err := scanEvent(scan)
 		rows = append(rows, e)
@@ -34,31 +34,31 @@ func (t *Tx) Events(f kernel.EventFilter) ([]kernel.Event, error) {
 	return rows, t.read(t.c.Each(eventColumns+w.page("session_id, seq", 0), w.args, keep), "events")
 }
 
-// Since implements [kernel.Tx]. Rows of events are numbered as they are written, those of a
+// Since implements [store.Tx]. Rows of events are numbered as they are written, those of a
 // session in the order of its sequence. Where several write at once they are not committed
 // in that order: then everything is told up to the row before which nothing can come any
 // more, and the rest next time.
-func (t *Tx) Since(p kernel.Point) (kernel.Progress, error) {
+func (t *Tx) Since(p store.Point) (store.Progress, error) {
 	first := !t.used
 	if err := t.usable(); err != nil {
-		return kernel.Progress{}, err
+		return store.Progress{}, err
 	}
 	if !first {
-		return kernel.Progress{}, invalid("asking what has gone on", "a transaction that has read or written before", "to be the first that is asked")
+		return store.Progress{}, invalid("asking what has gone on", "a transaction that has read or written before", "to be the first that is asked")
 	}
 	settled, err := t.c.LastSettled()
 	if err != nil {
-		return kernel.Progress{}, t.read(err, "the settled events")
+		return store.Progress{}, t.read(err, "the settled events")
 	}
 	from, err := t.origin(p)
 	if err != nil {
-		return kernel.Progress{}, err
+		return store.Progress{}, err
 	}
-	out := kernel.Progress{Newest: p.Event, Owner: from.owner}
+	out := store.Progress{Newest: p.Event, Owner: from.owner}
 	var newest int64
 	err = t.c.QueryRow(`SELECT id, event_id FROM events WHERE id <= $1 ORDER BY id DESC LIMIT 1`, []any{settled}, &newest, &out.Newest)
 	if err != nil && !noRows(err) {
-		return kernel.Progress{}, t.read(err, "the newest event")
+		return store.Progress{}, t.read(err, "the newest event")
 	}
 	if newest < from.row { // it was settled before, and does not become less so
 		out.Newest = p.Event
@@ -68,7 +68,7 @@ func (t *Tx) Since(p kernel.Point) (kernel.Progress, error) {
 	}
 	out.Sessions, err = t.advances(from, settled, p)
 	if err != nil {
-		return kernel.Progress{}, err
+		return store.Progress{}, err
 	}
 	if len(out.Sessions) > p.Limit {
 		out.Sessions, out.More = out.Sessions[:p.Limit], true
@@ -88,13 +88,13 @@ type origin struct {
 // the point is one less than its first after it. The event's own session counts from the
 // event itself, however far back the others go. What was imported happened elsewhere, long
 // ago, and is left out.
-func (t *Tx) advances(from origin, settled int64, p kernel.Point) ([]kernel.Advance, error) {
+func (t *Tx) advances(from origin, settled int64, p store.Point) ([]store.Advance, error) {
 	args, narrow := []any{from.seen, settled, from.session, from.seq, p.Limit + 1}, ""
 	if len(p.Owners) > 0 {
 		narrow = " AND " + t.d.Among("owner", "$6")
 		args = append(args, t.d.List(p.Owners))
 	}
-	var out []kernel.Advance
+	var out []store.Advance
 	err := t.c.Each(`SELECT session_id, owner, told, last, ended FROM (
 			SELECT t.session_id, t.owner, CASE WHEN t.session_id = $3 THEN CAST($4 AS bigint) ELSE s.first - 1 END AS told,
 				s.last, t.status = 'ended' AND s.last = t.seq AS ended
@@ -103,7 +103,7 @@ func (t *Tx) advances(from origin, settled int64, p kernel.Point) ([]kernel.Adva
 			WHERE NOT t.imported
 		) a WHERE told < last`+narrow+``+limited("$5"), args,
 		func(scan func(...any) error) error {
-			var a kernel.Advance
+			var a store.Advance
 			err := scan(&a.Session, &a.Owner, &a.Seq, &a.Last, &a.Ended)
 			out = append(out, a)
 			return err
@@ -112,7 +112,7 @@ func (t *Tx) advances(from origin, settled int64, p kernel.Point) ([]kernel.Adva
 }
 
 // origin finds a point; no event is the beginning of the ledger.
-func (t *Tx) origin(p kernel.Point) (origin, error) {
+func (t *Tx) origin(p store.Point) (origin, error) {
 	var o origin
 	if p.Event == "" {
 		return o, nil

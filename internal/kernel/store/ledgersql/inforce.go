@@ -1,9 +1,11 @@
 package ledgersql
 
-import "github.com/earshot-dev/earshot/internal/kernel"
+import (
+	"github.com/earshot-dev/earshot/internal/kernel/store"
+)
 
 // saveInForce keeps what is in force, and forgets what is not any more.
-func (t *Tx) saveInForce(b *kernel.Batch) error {
+func (t *Tx) saveInForce(b *store.Batch) error {
 	for i := range b.InForce {
 		f := &b.InForce[i]
 		what := "what is in force: " + f.Kind + " " + f.Subject
@@ -23,10 +25,10 @@ func (t *Tx) saveInForce(b *kernel.Batch) error {
 	return nil
 }
 
-func (t *Tx) inForce(kind string) ([]kernel.InForce, error) {
-	var rows []kernel.InForce
+func (t *Tx) inForce(kind string) ([]store.InForce, error) {
+	var rows []store.InForce
 	err := t.c.Each(`SELECT kind, subject, digest, detail, person FROM in_force WHERE kind = $1 ORDER BY subject`, []any{kind}, func(scan func(...any) error) error {
-		var f kernel.InForce
+		var f store.InForce
 		err := scan(&f.Kind, &f.Subject, &f.Digest, &f.Detail, &f.By)
 		rows = append(rows, f)
 		return err

@@ -6,12 +6,12 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// Outbox implements [kernel.Tx]. The ids of a session's rows are in the order of its
+// Outbox implements [store.Tx]. The ids of a session's rows are in the order of its
 // commits.
-func (t *Tx) Outbox(f kernel.OutboxFilter) ([]kernel.Outgoing, error) {
+func (t *Tx) Outbox(f store.OutboxFilter) ([]store.Outgoing, error) {
 	if err := t.usable(); err != nil {
 		return nil, err
 	}
@@ -35,9 +35,9 @@ func (t *Tx) Outbox(f kernel.OutboxFilter) ([]kernel.Outgoing, error) {
 		args = append(args, f.Limit)
 		query += limited("$" + strconv.Itoa(len(args)))
 	}
-	var rows []kernel.Outgoing
+	var rows []store.Outgoing
 	err := t.c.Each(query, args, func(scan func(...any) error) error {
-		var o kernel.Outgoing
+		var o store.Outgoing
 		var header []byte
 		var died *int64
 		var reason *string
@@ -61,7 +61,7 @@ func (t *Tx) Outbox(f kernel.OutboxFilter) ([]kernel.Outgoing, error) {
 
 // saveOutbox adds messages, and closes those that have left or never will. A message
 // that has left before is left as it is: publishing is at least once.
-func (t *Tx) saveOutbox(b *kernel.Batch) error {
+func (t *Tx) saveOutbox(b *store.Batch) error {
 	for i := range b.Outbox {
 		if err := t.insertOutgoing(&b.Outbox[i]); err != nil {
 			return err
@@ -95,7 +95,7 @@ func (t *Tx) saveOutbox(b *kernel.Batch) error {
 	return nil
 }
 
-func (t *Tx) insertOutgoing(o *kernel.Outgoing) error {
+func (t *Tx) insertOutgoing(o *store.Outgoing) error {
 	var header any
 	if o.Header != nil {
 		raw, err := json.Marshal(o.Header, json.Deterministic(true), allowInvalidUTF8)
@@ -115,7 +115,7 @@ func (t *Tx) closeOutgoing(id int64, query string, args ...any) error {
 		return t.c.Border(fmt.Sprintf("the message %d", id), err)
 	}
 	if n == 0 {
-		return fmt.Errorf("%w: the message %d", kernel.ErrNotFound, id)
+		return fmt.Errorf("%w: the message %d", store.ErrNotFound, id)
 	}
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/earshot-dev/earshot/internal/cause"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // Plain implements [cause.Plain]: without the names and numbers of the database's own program.
@@ -14,7 +14,7 @@ func (e *Error) Plain() string {
 		kind  error
 		words string
 	}{
-		{kernel.ErrFull, "no room is left for the ledger"},
+		{store.ErrFull, "no room is left for the ledger"},
 		{ErrCorrupt, "the ledger is damaged or is not a ledger"},
 		{ErrAccess, "this user may not read or write the ledger"},
 		{ErrBusy, "another program holds the ledger"},

@@ -3,7 +3,7 @@ package ledgersql
 import (
 	"time"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
@@ -15,7 +15,7 @@ const blobGrace = time.Hour
 const unreferred = `NOT EXISTS (SELECT 1 FROM blob_refs WHERE blob_refs.sha256 = blobs.sha256)`
 
 // purge erases what its time is over of, at most Limit of each kind, and says what it did.
-func (t *Tx) purge(b *kernel.Batch) error {
+func (t *Tx) purge(b *store.Batch) error {
 	p := b.Purge
 	if p == nil {
 		return nil
@@ -38,7 +38,7 @@ func (t *Tx) purge(b *kernel.Batch) error {
 		return err
 	}
 	// Receipts are the last: from there on nobody else can have an answer saved.
-	for _, part := range []func(*kernel.Purge) error{t.dropKeys, t.dropStrayCards, t.dropStrayBlobs, t.dropReceipts, t.dropActs} {
+	for _, part := range []func(*store.Purge) error{t.dropKeys, t.dropStrayCards, t.dropStrayBlobs, t.dropReceipts, t.dropActs} {
 		if err := part(p); err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ type ended struct{ turn, session, doc string }
 const leaveGrace = time.Minute
 
 // erasable finds turns that have ended, and whose content is due or asked for.
-func (t *Tx) erasable(p *kernel.Purge) ([]ended, error) {
+func (t *Tx) erasable(p *store.Purge) ([]ended, error) {
 	w := t.where()
 	w.conditions = append(w.conditions, "ended", "erased_at IS NULL")
 	w.add(`NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.session_id = turns.session_id
@@ -85,7 +85,7 @@ func (t *Tx) erasable(p *kernel.Purge) ([]ended, error) {
 const waitingMost = 64
 
 // wait tells of the turns of a project that should have been erased and were not.
-func (t *Tx) wait(p *kernel.Purge) (err error) {
+func (t *Tx) wait(p *store.Purge) (err error) {
 	if p.Project == "" || p.Turns != nil || p.More {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (t *Tx) wait(p *kernel.Purge) (err error) {
 
 // erase takes the content of one turn out. What stays says that there was a turn, whose, and
 // which calls it made, by their digests; the receipts and consents stay whole.
-func (t *Tx) erase(p *kernel.Purge, e ended) error {
+func (t *Tx) erase(p *store.Purge, e ended) error {
 	what := "the content of the turn " + e.turn
 	calls, blobs, err := t.contentOf(e)
 	if err != nil {
@@ -163,11 +163,11 @@ func (t *Tx) texts(query string, args ...any) ([]string, error) {
 }
 
 // release removes those of the blobs that nothing refers to any more.
-func (t *Tx) release(p *kernel.Purge, blobs []string) error {
+func (t *Tx) release(p *store.Purge, blobs []string) error {
 	return t.releaseIf(p, blobs, unreferred)
 }
 
-func (t *Tx) releaseIf(p *kernel.Purge, blobs []string, fits string, args ...any) error {
+func (t *Tx) releaseIf(p *store.Purge, blobs []string, fits string, args ...any) error {
 	for _, sha := range blobs {
 		if err := t.lock("the blob "+sha, t.d.LockBlob, sha); err != nil {
 			return err
@@ -199,7 +199,7 @@ func bare(e ended) (string, error) {
 }
 
 // dropReceipts forgets erased turns whose last receipt is old enough, with their receipts.
-func (t *Tx) dropReceipts(p *kernel.Purge) error {
+func (t *Tx) dropReceipts(p *store.Purge) error {
 	if p.Receipts.IsZero() {
 		return nil
 	}
@@ -254,7 +254,7 @@ func (t *Tx) forget(e ended) error {
 
 // dropStrayCards removes old cards of no turn that has content still: of none at all, or of
 // one that they came too late for.
-func (t *Tx) dropStrayCards(p *kernel.Purge) error {
+func (t *Tx) dropStrayCards(p *store.Purge) error {
 	if p.Content.IsZero() {
 		return nil
 	}
@@ -275,7 +275,7 @@ func (t *Tx) dropStrayCards(p *kernel.Purge) error {
 }
 
 // dropStrayBlobs removes blobs that nothing refers to, once nobody can be about to.
-func (t *Tx) dropStrayBlobs(p *kernel.Purge) error {
+func (t *Tx) dropStrayBlobs(p *store.Purge) error {
 	before := stamp(t.now().Add(-blobGrace))
 	strays, err := t.texts(`SELECT sha256 FROM blobs WHERE created < $1 AND `+unreferred+` ORDER BY sha256`+limited("$2"), before, p.Limit)
 	if err != nil {
@@ -287,7 +287,7 @@ func (t *Tx) dropStrayBlobs(p *kernel.Purge) error {
 
 // refer notes which blob a card refers to.
 func (t *Tx) refer(card string, content []byte) error {
-	for _, sha := range kernel.BlobsIn(content) {
+	for _, sha := range store.BlobsIn(content) {
 		err := t.exec("the card "+card, `INSERT INTO blob_refs (sha256, card_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, sha, card)
 		if err != nil {
 			return err

@@ -1,12 +1,12 @@
 package ledgersql
 
 import (
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // saveKeys enters under which keys turns were begun. One that is there stays until its time is
 // over: the request came before.
-func (t *Tx) saveKeys(b *kernel.Batch) error {
+func (t *Tx) saveKeys(b *store.Batch) error {
 	for _, k := range b.Keys {
 		if k.Principal == "" || k.Key == "" || k.Digest == "" {
 			return invalid("keeping the key of a request", "no principal, key or digest", "all three")
@@ -14,7 +14,7 @@ func (t *Tx) saveKeys(b *kernel.Batch) error {
 		err := t.must("a key of "+k.Principal, `INSERT INTO request_keys (principal, key, digest, turn_id, session_id, call_id, at) VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (principal, key) DO UPDATE SET digest = excluded.digest, turn_id = excluded.turn_id, session_id = excluded.session_id,
 				call_id = excluded.call_id, at = excluded.at
-			WHERE request_keys.at <= $8`, k.Principal, k.Key, k.Digest, k.Turn, k.Session, k.Call, stamp(k.At), stamp(k.At.Add(-kernel.KeyLife)))
+			WHERE request_keys.at <= $8`, k.Principal, k.Key, k.Digest, k.Turn, k.Session, k.Call, stamp(k.At), stamp(k.At.Add(-store.KeyLife)))
 		if err != nil {
 			return err
 		}
@@ -22,20 +22,20 @@ func (t *Tx) saveKeys(b *kernel.Batch) error {
 	return nil
 }
 
-func (t *Tx) requestKey(principal, key string) (kernel.RequestKey, error) {
-	k := kernel.RequestKey{Principal: principal, Key: key}
+func (t *Tx) requestKey(principal, key string) (store.RequestKey, error) {
+	k := store.RequestKey{Principal: principal, Key: key}
 	var at int64
 	err := t.c.QueryRow(`SELECT digest, turn_id, session_id, call_id, at FROM request_keys WHERE principal = $1 AND key = $2`, []any{principal, key},
 		&k.Digest, &k.Turn, &k.Session, &k.Call, &at)
 	if noRows(err) {
-		return kernel.RequestKey{}, nil
+		return store.RequestKey{}, nil
 	}
 	k.At = instant(at)
 	return k, t.read(err, "a key of %s", principal)
 }
 
 // dropKeys forgets keys whose time is over.
-func (t *Tx) dropKeys(p *kernel.Purge) error {
+func (t *Tx) dropKeys(p *store.Purge) error {
 	if p.Keys.IsZero() {
 		return nil
 	}

@@ -3,7 +3,7 @@ package ledgersql
 import (
 	"slices"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -11,17 +11,17 @@ import (
 // anyone who reads results asks for their cards next.
 const cardAlong = 8 << 10
 
-// Results implements [kernel.Tx].
-func (t *Tx) Results(turnID string, after, limit int) ([]kernel.ResultRow, error) {
+// Results implements [store.Tx].
+func (t *Tx) Results(turnID string, after, limit int) ([]store.ResultRow, error) {
 	if err := t.usable(); err != nil {
 		return nil, err
 	}
-	var rows []kernel.ResultRow
+	var rows []store.ResultRow
 	err := t.c.Each(`SELECT n, key, call_id, tool, card, coalesce(project, ''), coalesce(type, ''), coalesce(author, ''), coalesce(tool_call_id, ''),
 			content, metadata, created
 		FROM results LEFT JOIN cards ON card_id = card AND octet_length(content) <= $4 WHERE results.turn_id = $1 AND n > $2 ORDER BY n`+limited("$3"),
 		[]any{turnID, after, max(limit, 0), cardAlong}, func(scan func(...any) error) error {
-			var r kernel.ResultRow
+			var r store.ResultRow
 			var c utp.Card
 			var created *int64
 			err := scan(&r.N, &r.Key, &r.Call, &r.Tool, &r.Card, &c.Project, &c.Type, &c.AuthorID, &c.ToolCallID,
@@ -50,7 +50,7 @@ const (
 // saveReports fills the inbox, one report for each call, and keeps late ones beside it. Of the
 // reports that this very step applies, one may be applied while it is added: a second of the
 // same turn would take the same place.
-func (t *Tx) saveReports(b *kernel.Batch) error {
+func (t *Tx) saveReports(b *store.Batch) error {
 	for i := range b.Reports {
 		r := &b.Reports[i]
 		insert := insertReport
@@ -76,15 +76,15 @@ func (t *Tx) saveReports(b *kernel.Batch) error {
 
 // appliedAtOnce reports whether a call's report is applied while it is added: it comes with this
 // batch, which applies it first. The others find their places once its result has one.
-func appliedAtOnce(b *kernel.Batch, call string) bool {
+func appliedAtOnce(b *store.Batch, call string) bool {
 	if len(b.Applied) == 0 || b.Applied[0].Call != call {
 		return false
 	}
-	return slices.ContainsFunc(b.Reports, func(r kernel.Report) bool { return r.Call == call })
+	return slices.ContainsFunc(b.Reports, func(r store.Report) bool { return r.Call == call })
 }
 
 // saveResults applies reports: each takes the next place in its turn's transcript, once.
-func (t *Tx) saveResults(b *kernel.Batch) error {
+func (t *Tx) saveResults(b *store.Batch) error {
 	for i := range b.Applied {
 		r := &b.Applied[i]
 		if err := t.apply(b, r); err != nil {
@@ -101,7 +101,7 @@ func (t *Tx) saveResults(b *kernel.Batch) error {
 }
 
 // apply gives a report its place, unless it has been added with it.
-func (t *Tx) apply(b *kernel.Batch, r *kernel.ResultRow) error {
+func (t *Tx) apply(b *store.Batch, r *store.ResultRow) error {
 	if appliedAtOnce(b, r.Call) {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (t *Tx) apply(b *kernel.Batch, r *kernel.ResultRow) error {
 }
 
 // saveTrail keeps what is only ever added: the path of each call, and who answered what.
-func (t *Tx) saveTrail(b *kernel.Batch) error {
+func (t *Tx) saveTrail(b *store.Batch) error {
 	for i := range b.Edges {
 		e := &b.Edges[i]
 		if err := t.add("an edge of the call "+e.Call, edges, e.Call, e.Primitive, e.Phase, e.Source, e.Target, stamp(e.At)); err != nil {

@@ -5,19 +5,19 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// Save implements [kernel.Tx]. What is referred to comes first: blobs, then the turn.
-func (t *Tx) Save(b kernel.Batch) error {
+// Save implements [store.Tx]. What is referred to comes first: blobs, then the turn.
+func (t *Tx) Save(b store.Batch) error {
 	if err := t.writable("saving"); err != nil {
 		return err
 	}
 	return t.Fail(t.save(&b))
 }
 
-func (t *Tx) save(b *kernel.Batch) error {
-	for _, part := range []func(*kernel.Batch) error{
+func (t *Tx) save(b *store.Batch) error {
+	for _, part := range []func(*store.Batch) error{
 		t.saveBlobs, t.saveTurnAndEvents, t.saveCards, t.saveConsents, t.saveGrants, t.saveReports, t.saveResults, t.saveTrail, t.saveSealed,
 		t.saveOutbox, t.saveTools, t.savePreferences, t.saveKeys, t.saveInForce, t.saveReceipts, t.saveActs, t.purge,
 	} {
@@ -30,7 +30,7 @@ func (t *Tx) save(b *kernel.Batch) error {
 
 // saveTurnAndEvents numbers the events: each session's turn hands out the next numbers
 // in the same statement that moves it on, so there is no gap and no number twice.
-func (t *Tx) saveTurnAndEvents(b *kernel.Batch) error {
+func (t *Tx) saveTurnAndEvents(b *store.Batch) error {
 	count := map[string]int{}
 	for i := range b.Events {
 		count[b.Events[i].Session]++
@@ -79,7 +79,7 @@ func (t *Tx) saveTurnAndEvents(b *kernel.Batch) error {
 
 // lockTurns keeps the order of what is numbered in sessions whose turn is not written here:
 // of their messages, and of the results of their turns. Writing the turn does it by itself.
-func (t *Tx) lockTurns(b *kernel.Batch) error {
+func (t *Tx) lockTurns(b *store.Batch) error {
 	own := ""
 	if b.Turn != nil {
 		own = b.Turn.State.Session

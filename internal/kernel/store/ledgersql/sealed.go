@@ -1,9 +1,11 @@
 package ledgersql
 
-import "github.com/earshot-dev/earshot/internal/kernel"
+import (
+	"github.com/earshot-dev/earshot/internal/kernel/store"
+)
 
 // saveSealed keeps sealed values, one for each call and reference.
-func (t *Tx) saveSealed(b *kernel.Batch) error {
+func (t *Tx) saveSealed(b *store.Batch) error {
 	for i := range b.Sealed {
 		s := &b.Sealed[i]
 		err := t.exec("the sealed value "+s.Ref+" of the call "+s.Call,

@@ -1,17 +1,17 @@
 package ledgersql
 
 import (
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// Tools implements [kernel.Tx].
-func (t *Tx) Tools(f kernel.ToolFilter) ([]kernel.Tool, error) {
+// Tools implements [store.Tx].
+func (t *Tx) Tools(f store.ToolFilter) ([]store.Tool, error) {
 	if err := t.usable(); err != nil {
 		return nil, err
 	}
 	if len(f.Names) == 1 && f.After == "" && f.Service == "" {
 		if known := t.tools[f.Names[0]]; known.Definition.Tool != "" { // decided on once, whatever others make of it since
-			return []kernel.Tool{known}, nil
+			return []store.Tool{known}, nil
 		}
 	}
 	w := t.where()
@@ -20,15 +20,15 @@ func (t *Tx) Tools(f kernel.ToolFilter) ([]kernel.Tool, error) {
 		w.add("tool_name > %s", f.After)
 	}
 	if f.Service != "" { // both dialects can tell so, letter by letter: what is taken out was there
-		w.add("replace(target_subject, %s, '') <> target_subject", kernel.CommandsTo(f.Service))
+		w.add("replace(target_subject, %s, '') <> target_subject", store.CommandsTo(f.Service))
 	}
 	for _, name := range f.Names {
-		t.tools[name] = kernel.Tool{} // not there, unless it is found now
+		t.tools[name] = store.Tool{} // not there, unless it is found now
 	}
-	var rows []kernel.Tool
+	var rows []store.Tool
 	err := t.c.Each(`SELECT tool_name, description, parameters, target_subject, after_execution, options, claimed_class, claimed_risk,
 		digest, reviewed, class, risk, seen FROM tools `+w.page("tool_name", f.Limit), w.args, func(scan func(...any) error) error {
-		var tool kernel.Tool
+		var tool store.Tool
 		d := &tool.Definition
 		err := scan(&d.Tool, &d.Description, value(&d.Parameters), &d.Target, &d.AfterExecution, value(&d.Options), &d.Class, &d.Risk,
 			&tool.Digest, &tool.Reviewed, &tool.Class, &tool.Risk, value(&tool.LastReviewed))
@@ -44,7 +44,7 @@ func (t *Tx) Tools(f kernel.ToolFilter) ([]kernel.Tool, error) {
 // saveTools enters tools or replaces them, each under its name. One that was read in this
 // transaction is compared and set: what was decided on what it was, is not written over
 // what somebody else has made of it since.
-func (t *Tx) saveTools(b *kernel.Batch) error {
+func (t *Tx) saveTools(b *store.Batch) error {
 	for i := range b.Tools {
 		tool := &b.Tools[i]
 		d := &tool.Definition
@@ -72,7 +72,7 @@ func (t *Tx) saveTools(b *kernel.Batch) error {
 		if err := t.exec("the tool "+name, `DELETE FROM tools WHERE tool_name = $1`, name); err != nil {
 			return err
 		}
-		t.tools[name] = kernel.Tool{}
+		t.tools[name] = store.Tool{}
 	}
 	return nil
 }

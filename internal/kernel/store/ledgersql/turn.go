@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
@@ -19,7 +19,7 @@ import (
 type document struct {
 	State         turn.State         `json:"state"`
 	Questions     []consent.Question `json:"questions,omitzero"`
-	Presented     []kernel.Presented `json:"put,omitzero"`
+	Presented     []store.Presented  `json:"put,omitzero"`
 	AnswerSeconds int                `json:"answer_seconds,omitzero"`
 	Absent        bool               `json:"absent,omitzero"`
 	Erased        bool               `json:"erased,omitzero"`
@@ -42,7 +42,7 @@ func encode(v any) (string, error) {
 
 func decode(raw string, into any) error {
 	if err := json.Unmarshal([]byte(raw), into, jsonv1.FormatDurationAsNano(true)); err != nil {
-		return &Error{Kind: ErrCorrupt, Op: "decoding a turn", Advice: "restore the ledger from a backup", Err: fmt.Errorf("%w: %w", kernel.ErrDamaged, err)}
+		return &Error{Kind: ErrCorrupt, Op: "decoding a turn", Advice: "restore the ledger from a backup", Err: fmt.Errorf("%w: %w", store.ErrDamaged, err)}
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (f found) contains(part string) bool { return strings.Contains(f.doc, part)
 func (f found) has(c *turn.Call) bool { return slices.Contains(f.calls, c.ID) }
 
 // was is the turn as it was read, if it still is what is being saved.
-func (t *Tx) was(r *kernel.Record) found {
+func (t *Tx) was(r *store.Record) found {
 	if f := t.turns[r.State.Turn]; f.version == r.Version {
 		return f
 	}
@@ -75,9 +75,9 @@ func (t *Tx) was(r *kernel.Record) found {
 const turnColumns = `SELECT t.doc, t.narration, t.created, t.version, t.due_at, t.claim_at, t.seq, i.args, i.request
 	FROM turns t JOIN turn_inputs i USING (turn_id) WHERE `
 
-// Turn implements [kernel.Tx].
-func (t *Tx) Turn(ref kernel.TurnRef) (kernel.Record, error) {
-	var r kernel.Record
+// Turn implements [store.Tx].
+func (t *Tx) Turn(ref store.TurnRef) (store.Record, error) {
+	var r store.Record
 	if err := t.usable(); err != nil {
 		return r, err
 	}
@@ -90,11 +90,11 @@ func (t *Tx) Turn(ref kernel.TurnRef) (kernel.Record, error) {
 	var due, free *int64
 	err = t.c.QueryRow(turnColumns+where, []any{handle}, &raw, value(&r.Narration), &created, &r.Version, &due, &free, &seq, value(&r.Args), &r.Request)
 	if err != nil {
-		return kernel.Record{}, t.read(err, "the turn of %+v", ref)
+		return store.Record{}, t.read(err, "the turn of %+v", ref)
 	}
 	var d document
 	if err := decode(raw, &d); err != nil {
-		return kernel.Record{}, err // The transaction stays usable: what depends on this row stands still, nothing else.
+		return store.Record{}, err // The transaction stays usable: what depends on this row stands still, nothing else.
 	}
 	r.State, r.Questions, r.Presented, r.AnswerSeconds, r.Absent = d.State, d.Questions, d.Presented, d.AnswerSeconds, d.Absent
 	r.Created, r.Due, r.Free = instant(created), optionalInstant(due), optionalInstant(free)
@@ -117,7 +117,7 @@ func idsOf(calls []turn.Call) []string {
 }
 
 // locateTurn says where the turn of a handle is. An empty handle leads nowhere.
-func locateTurn(ref kernel.TurnRef) (where string, handle any, err error) {
+func locateTurn(ref store.TurnRef) (where string, handle any, err error) {
 	set := 0
 	for _, h := range []struct {
 		is    bool
@@ -137,7 +137,7 @@ func locateTurn(ref kernel.TurnRef) (where string, handle any, err error) {
 	}
 	switch set {
 	case 0:
-		return "", nil, fmt.Errorf("%w: a turn without a handle", kernel.ErrNotFound)
+		return "", nil, fmt.Errorf("%w: a turn without a handle", store.ErrNotFound)
 	case 1:
 		return where, handle, nil
 	default:
@@ -147,7 +147,7 @@ func locateTurn(ref kernel.TurnRef) (where string, handle any, err error) {
 
 // saveTurn inserts or compares and sets a turn, with what is found by way of it.
 // events is how many numbers of its session it takes; the last of them is returned.
-func (t *Tx) saveTurn(r *kernel.Record, events int) (last int64, err error) {
+func (t *Tx) saveTurn(r *store.Record, events int) (last int64, err error) {
 	doc, err := encode(document{
 		State: r.State, Questions: r.Questions, Presented: r.Presented, AnswerSeconds: r.AnswerSeconds, Absent: r.Absent,
 		Erased: r.Erased, Imported: r.Imported, Unfinished: r.Unfinished,
@@ -173,7 +173,7 @@ func (t *Tx) saveTurn(r *kernel.Record, events int) (last int64, err error) {
 	return last, t.saveQuestions(r, was)
 }
 
-func (t *Tx) insertTurn(r *kernel.Record, doc string, events int) (int64, error) {
+func (t *Tx) insertTurn(r *store.Record, doc string, events int) (int64, error) {
 	s := r.State
 	if s.Turn == "" || s.Session == "" {
 		return 0, invalid("saving a turn", "no turn or session id", "both")
@@ -192,7 +192,7 @@ func (t *Tx) insertTurn(r *kernel.Record, doc string, events int) (int64, error)
 
 // updateTurn compares and sets a turn. Where it was read in this transaction, the last number
 // of its session is known, and compared as well: nothing has to be asked.
-func (t *Tx) updateTurn(r *kernel.Record, doc string, events int) (int64, error) {
+func (t *Tx) updateTurn(r *store.Record, doc string, events int) (int64, error) {
 	s := r.State
 	const set = `UPDATE turns SET project = $4, agent = $5, owner = $6, status = $7, created = $8,
 		version = version + 1, seq = seq + $9, doc = $10, narration = $11, summary = $12, worker = $13, due_at = $14, claim_at = $15
@@ -224,7 +224,7 @@ func (t *Tx) updateTurn(r *kernel.Record, doc string, events int) (int64, error)
 }
 
 // saveInput writes what a turn was given, which hardly ever changes.
-func (t *Tx) saveInput(r *kernel.Record, was found) error {
+func (t *Tx) saveInput(r *store.Record, was found) error {
 	if was.version != 0 && was.args == string(r.Args) && was.noArgs == (r.Args == nil) && was.request == r.Request {
 		return nil
 	}
@@ -243,7 +243,7 @@ func summary(s turn.State) string {
 
 // saveCalls keeps each call where it is found by its id, also after the turn has
 // dropped it. One that is as it was stands there already.
-func (t *Tx) saveCalls(r *kernel.Record, was found) error {
+func (t *Tx) saveCalls(r *store.Record, was found) error {
 	for i := range r.State.Calls {
 		c := &r.State.Calls[i]
 		doc, err := encode(c)
@@ -262,7 +262,7 @@ func (t *Tx) saveCalls(r *kernel.Record, was found) error {
 
 // saveCall writes one call. One that stood in the turn's document should have a row; any other
 // may have one, from before the turn dropped it.
-func (t *Tx) saveCall(r *kernel.Record, c *turn.Call, doc string, was found) error {
+func (t *Tx) saveCall(r *store.Record, c *turn.Call, doc string, was found) error {
 	args := []any{
 		c.ID, r.State.Turn, c.Tool, c.Target, string(c.State), string(c.Class), string(c.Risk), c.Definition, c.Card, c.Question, c.Digest, c.Fence, c.Owner, doc,
 	}
@@ -285,7 +285,7 @@ func (t *Tx) saveCall(r *kernel.Record, c *turn.Call, doc string, was found) err
 }
 
 // saveQuestions keeps each question where its number and its tokens lead to it.
-func (t *Tx) saveQuestions(r *kernel.Record, was found) error {
+func (t *Tx) saveQuestions(r *store.Record, was found) error {
 	for i := range r.Questions {
 		q := &r.Questions[i]
 		doc, err := encode(q)

@@ -6,16 +6,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// Turns implements [kernel.Tx].
-func (t *Tx) Turns(f kernel.TurnFilter) ([]kernel.TurnRow, error) {
+// Turns implements [store.Tx].
+func (t *Tx) Turns(f store.TurnFilter) ([]store.TurnRow, error) {
 	if err := t.usable(); err != nil {
 		return nil, err
 	}
 	if f.Claim && !t.writes {
-		return nil, fmt.Errorf("%w: claiming turns", kernel.ErrReadOnly)
+		return nil, fmt.Errorf("%w: claiming turns", store.ErrReadOnly)
 	}
 	by := orderOf(f)
 	if f.After != "" && by == byCreation {
@@ -24,9 +24,9 @@ func (t *Tx) Turns(f kernel.TurnFilter) ([]kernel.TurnRow, error) {
 		}
 	}
 	query, args := t.listTurns(f, by)
-	var rows []kernel.TurnRow
+	var rows []store.TurnRow
 	err := t.c.Each(query, args, func(scan func(...any) error) error {
-		var r kernel.TurnRow
+		var r store.TurnRow
 		var created, place int64
 		err := scan(&r.Turn, &r.Session, &r.Agent, &r.Name, &r.Owner, &r.Status, &created, &r.Last, &r.Request, &r.Summary, &place)
 		r.Created = instant(created)
@@ -46,7 +46,7 @@ const (
 	byClaim    = "agenda.claim_at"
 )
 
-func orderOf(f kernel.TurnFilter) string {
+func orderOf(f store.TurnFilter) string {
 	switch {
 	case !f.Due.IsZero():
 		return byDue
@@ -59,7 +59,7 @@ func orderOf(f kernel.TurnFilter) string {
 
 // tablesFor says where the turns of a list are found, which tables are locked for a claim, and
 // where their agent stands.
-func tablesFor(f kernel.TurnFilter, by string) (tables, locked, agent string) {
+func tablesFor(f store.TurnFilter, by string) (tables, locked, agent string) {
 	if by == byCreation && f.Worker == "" {
 		return "turns JOIN turn_inputs USING (turn_id)", "turns", "turns.agent"
 	}
@@ -67,7 +67,7 @@ func tablesFor(f kernel.TurnFilter, by string) (tables, locked, agent string) {
 }
 
 // listTurns makes the query; its texts are a fixed set, also for many owners.
-func (t *Tx) listTurns(f kernel.TurnFilter, by string) (query string, args []any) {
+func (t *Tx) listTurns(f store.TurnFilter, by string) (query string, args []any) {
 	parameter := func(value any) string {
 		args = append(args, value)
 		return "$" + strconv.Itoa(len(args))

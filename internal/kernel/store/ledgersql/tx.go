@@ -7,12 +7,12 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
 
 // Tx is one transaction, or one savepoint of a connection that writes for many. It
-// implements [kernel.Tx]. It does not begin and not end what it stands for: that is the
+// implements [store.Tx]. It does not begin and not end what it stands for: that is the
 // store's part.
 type Tx struct {
 	c      Conn
@@ -36,14 +36,14 @@ type Tx struct {
 	condemned []string
 	// tools are those that were read, as they were: one that has changed since is not
 	// replaced.
-	tools map[string]kernel.Tool
+	tools map[string]store.Tool
 	// turns are those that were read, as they were: what has not changed is not written.
 	turns map[string]found
 	// cards are those that were read: they never change.
 	cards map[string]utp.Card
 }
 
-var _ kernel.Tx = (*Tx)(nil)
+var _ store.Tx = (*Tx)(nil)
 
 // Update makes a transaction that writes; now dates what the kernel gives no time for.
 func Update(c Conn, d Dialect, now func() time.Time) *Tx {
@@ -54,13 +54,13 @@ func Update(c Conn, d Dialect, now func() time.Time) *Tx {
 
 // View makes a transaction that refuses to write.
 func View(c Conn, d Dialect) *Tx {
-	return &Tx{c: c, d: d, tools: map[string]kernel.Tool{}, turns: map[string]found{}, cards: map[string]utp.Card{}}
+	return &Tx{c: c, d: d, tools: map[string]store.Tool{}, turns: map[string]found{}, cards: map[string]utp.Card{}}
 }
 
 // Run calls fn with the transaction and returns its error. One that fn has hidden counts
 // all the same: a transaction whose write has failed is not committed in part. A panic is
 // a [*PanicError].
-func (t *Tx) Run(fn func(kernel.Tx) error) (err error) {
+func (t *Tx) Run(fn func(store.Tx) error) (err error) {
 	defer func() {
 		t.ended = true
 		if v := recover(); v != nil {
@@ -94,7 +94,7 @@ func (t *Tx) writable(op string) error {
 		return err
 	}
 	if !t.writes {
-		return fmt.Errorf("%w: %s", kernel.ErrReadOnly, op)
+		return fmt.Errorf("%w: %s", store.ErrReadOnly, op)
 	}
 	return nil
 }
@@ -107,9 +107,9 @@ func (t *Tx) read(err error, format string, args ...any) error {
 	}
 	what := fmt.Sprintf(format, args...)
 	if noRows(err) {
-		return fmt.Errorf("%w: %s", kernel.ErrNotFound, what)
+		return fmt.Errorf("%w: %s", store.ErrNotFound, what)
 	}
-	if errors.Is(err, kernel.ErrDamaged) {
+	if errors.Is(err, store.ErrDamaged) {
 		return err
 	}
 	return t.Fail(t.c.Border("reading "+what, err))
@@ -149,7 +149,7 @@ func (t *Tx) lock(what, query string, args ...any) error {
 	return t.exec("waiting for "+what, query, args...)
 }
 
-// Count implements [kernel.Tx].
+// Count implements [store.Tx].
 func (t *Tx) Count(counter string, add int64) (int64, error) {
 	if add == 0 {
 		return t.counter(counter)

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
 	"github.com/earshot-dev/earshot/internal/storetest"
 )
@@ -22,7 +22,7 @@ func TestTwoStoresChain(t *testing.T) {
 		b.Outbox = nil
 		must(t, save(t.Context(), stores[0], b))
 	}
-	must(t, save(t.Context(), stores[0], kernel.Batch{Purge: &kernel.Purge{Project: storetest.Content(1, "").Turn.State.Project, Limit: 100}}))
+	must(t, save(t.Context(), stores[0], store.Batch{Purge: &store.Purge{Project: storetest.Content(1, "").Turn.State.Project, Limit: 100}}))
 	var all sync.WaitGroup
 	for hand := range 8 {
 		all.Go(func() {
@@ -40,8 +40,8 @@ func TestTwoStoresChain(t *testing.T) {
 	}
 	forgotten := 0
 	for forgotten < old {
-		p := kernel.Purge{Receipts: time.Now().Add(time.Hour), Limit: 1}
-		if err := save(t.Context(), stores[1], kernel.Batch{Purge: &p}); err != nil || p.Dropped == 0 {
+		p := store.Purge{Receipts: time.Now().Add(time.Hour), Limit: 1}
+		if err := save(t.Context(), stores[1], store.Batch{Purge: &p}); err != nil || p.Dropped == 0 {
 			t.Errorf("forgetting: %d, %v", p.Dropped, err)
 			break
 		}
@@ -54,8 +54,8 @@ func TestTwoStoresChain(t *testing.T) {
 }
 
 // counting saves a batch in an update that counts, and returns one that does nothing more.
-func counting(t *testing.T, s *postgres.Store, b kernel.Batch) kernel.Batch {
-	err := s.Update(t.Context(), func(tx kernel.Tx) error {
+func counting(t *testing.T, s *postgres.Store, b store.Batch) store.Batch {
+	err := s.Update(t.Context(), func(tx store.Tx) error {
 		if _, err := tx.Count("answers", 1); err != nil {
 			return err
 		}
@@ -64,5 +64,5 @@ func counting(t *testing.T, s *postgres.Store, b kernel.Batch) kernel.Batch {
 	if err != nil {
 		t.Errorf("an answer of many: %v", err)
 	}
-	return kernel.Batch{}
+	return store.Batch{}
 }

@@ -13,12 +13,12 @@
 // the answers are read before the commit is sent. Where one fails or comes out otherwise, the
 // transaction is undone and sent again without that update, whose function is then run again
 // in a transaction of its own, statement by statement: there it finds what has changed, or
-// hears exactly what is wrong ([kernel.ErrConflict]).
+// hears exactly what is wrong ([store.ErrConflict]).
 //
 // An update that needs an answer in between (a counter's next number, a lock, what it has
 // itself written) begins a transaction of its own there and keeps its connection. Where two
 // wait for each other the server undoes one, and its function is run again.
-// [kernel.TurnFilter.Claim] gives each kernel other turns, without waiting (FOR NO KEY UPDATE
+// [store.TurnFilter.Claim] gives each kernel other turns, without waiting (FOR NO KEY UPDATE
 // SKIP LOCKED).
 //
 // Views read one snapshot each and wait for nobody.

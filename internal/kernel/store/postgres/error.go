@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 )
 
@@ -23,7 +23,7 @@ func border(op string, err error) error {
 	case errors.As(err, &known): // from beginning a transaction in the middle
 		return err
 	case errors.Is(err, sql.ErrNoRows):
-		return fmt.Errorf("%w: %s", kernel.ErrNotFound, op)
+		return fmt.Errorf("%w: %s", store.ErrNotFound, op)
 	case errors.As(err, &fault):
 		k := kind(fault.Code)
 		return &ledgersql.Error{Kind: k, Op: op, Found: found(fault.Code), Advice: advice(k), Err: err}
@@ -39,7 +39,7 @@ func kind(state string) error {
 	case "23502", "23514": // null, check
 		return ledgersql.ErrInvalid
 	case "53100": // disk full
-		return kernel.ErrFull
+		return store.ErrFull
 	case "40001", "40P01", "40002", "53300", "53400", "55P03", "57014": // race, deadlock, too many connections, lock or statement timeout
 		return ledgersql.ErrBusy
 	case "25006", "42501", "3D000", "3F000": // read only, no right, no such database or schema
@@ -55,7 +55,7 @@ func kind(state string) error {
 	case "22", "54":
 		return ledgersql.ErrInvalid
 	case "23":
-		return kernel.ErrConflict
+		return store.ErrConflict
 	case "28":
 		return ledgersql.ErrAccess
 	default:
@@ -107,7 +107,7 @@ func found(state string) string {
 
 func advice(kind error) string {
 	switch {
-	case errors.Is(kind, kernel.ErrFull):
+	case errors.Is(kind, store.ErrFull):
 		return "make room and try again; nothing was written"
 	case errors.Is(kind, ledgersql.ErrCorrupt):
 		return "restore the ledger from a backup"

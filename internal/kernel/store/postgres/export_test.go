@@ -3,7 +3,7 @@ package postgres
 import (
 	"context"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 )
 
@@ -33,7 +33,7 @@ func Remeasure(ctx context.Context, s *Store) error { return s.remeasure(ctx) }
 
 // Ask runs a query on the connection of a transaction and reads one value, and an error of
 // the database counts as in every other method.
-func Ask(t kernel.Tx, query string, into any) error {
+func Ask(t store.Tx, query string, into any) error {
 	mine := t.(*ledgersql.Tx)
 	if err := mine.Conn().(*conn).ready(); err != nil { // on one of its own
 		return mine.Fail(mine.Conn().Border("asking", err))

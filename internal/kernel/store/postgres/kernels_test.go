@@ -15,6 +15,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/narrate"
@@ -88,13 +89,13 @@ func (w *town) open(dsn string) (kill func()) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	store := open(w.t, dsn)
+	ledger := open(w.t, dsn)
 	var clock kernel.Clock
 	if w.clock != nil {
-		clock = w.clock(store)
+		clock = w.clock(ledger)
 	}
 	k, err := kernel.New(kernel.Options{
-		Store: store, Clock: clock, Bus: house{w, ctx}, Policy: rules, Narrator: narrator, Poll: 100 * time.Millisecond, Incarnation: w.count,
+		Store: ledger, Clock: clock, Bus: house{w, ctx}, Policy: rules, Narrator: narrator, Poll: 100 * time.Millisecond, Incarnation: w.count,
 		Generation: func() string { return "one of the two has always been there" },
 	})
 	if err == nil {
@@ -225,7 +226,7 @@ func TestTwoKernelsOneLedger(t *testing.T) {
 	dsn := nowhere(t)
 	w := &town{t: t, effects: map[string]int{}}
 	kill := w.open(dsn)
-	store := open(t, dsn)
+	ledger := open(t, dsn)
 	ctx, stop := context.WithCancel(t.Context())
 	var owned sync.WaitGroup
 	defer owned.Wait()
@@ -233,7 +234,7 @@ func TestTwoKernelsOneLedger(t *testing.T) {
 	for range 2 {
 		w.serve(ctx, &owned)
 	}
-	w.reviewed(store)
+	w.reviewed(ledger)
 	var begun []api.EnqueueAnswer
 	for range turns {
 		var a api.EnqueueAnswer
@@ -252,7 +253,7 @@ func TestTwoKernelsOneLedger(t *testing.T) {
 		owned.Go(func() { _ = sdk.Run(ctx) })
 	}
 	answered := map[int]bool{}
-	w.await(store, func(ended int) bool {
+	w.await(ledger, func(ended int) bool {
 		var page api.QuestionsAnswer
 		w.ask(api.OpQuestions, api.QuestionsRequest{}, &page)
 		for _, q := range page.Questions {
@@ -266,7 +267,7 @@ func TestTwoKernelsOneLedger(t *testing.T) {
 		}
 		return ended == turns
 	})
-	w.judge(store, begun)
+	w.judge(ledger, begun)
 }
 
 // yes accepts a question, and says that its surface was told.
@@ -279,17 +280,17 @@ func (w *town) yes(q api.QuestionRow) {
 }
 
 // reviewed waits for the tools and is the operator who looks at them.
-func (w *town) reviewed(store kernel.Store) {
+func (w *town) reviewed(ledger store.Ledger) {
 	w.t.Helper()
 	classes := classes()
 	for _, name := range slices.Sorted(maps.Keys(classes)) {
 		w.poll(func() bool {
-			var found kernel.Tool
-			err := store.View(w.t.Context(), func(tx kernel.Tx) (err error) {
-				found, err = kernel.OneRow(tx.Tools(kernel.ToolFilter{Names: []string{name}}))
+			var found store.Tool
+			err := ledger.View(w.t.Context(), func(tx store.Tx) (err error) {
+				found, err = store.OneRow(tx.Tools(store.ToolFilter{Names: []string{name}}))
 				return err
 			})
-			return err == nil && w.kernels[0].Review(w.t.Context(), name, found.Digest, classes[name], utp.RiskLow) == nil
+			return err == nil && w.kernels[0].Admin().Review(w.t.Context(), name, found.Digest, classes[name], utp.RiskLow) == nil
 		})
 	}
 }
@@ -308,12 +309,12 @@ func (w *town) poll(holds func() bool) {
 	}
 }
 
-func (w *town) await(store kernel.Store, enough func(ended int) bool) {
+func (w *town) await(ledger store.Ledger, enough func(ended int) bool) {
 	w.t.Helper()
 	w.poll(func() bool {
-		var rows []kernel.TurnRow
-		err := store.View(w.t.Context(), func(tx kernel.Tx) (err error) {
-			rows, err = tx.Turns(kernel.TurnFilter{Statuses: []turn.Status{turn.Ended}})
+		var rows []store.TurnRow
+		err := ledger.View(w.t.Context(), func(tx store.Tx) (err error) {
+			rows, err = tx.Turns(store.TurnFilter{Statuses: []turn.Status{turn.Ended}})
 			return err
 		})
 		if err != nil {
@@ -323,7 +324,7 @@ func (w *town) await(store kernel.Store, enough func(ended int) bool) {
 	})
 }
 
-func (w *town) judge(store kernel.Store, begun []api.EnqueueAnswer) {
+func (w *town) judge(ledger store.Ledger, begun []api.EnqueueAnswer) {
 	w.t.Helper()
 	w.mu.Lock()
 	for call, n := range w.effects {
@@ -333,8 +334,8 @@ func (w *town) judge(store kernel.Store, begun []api.EnqueueAnswer) {
 	}
 	w.mu.Unlock()
 	for _, a := range begun {
-		err := store.View(w.t.Context(), func(tx kernel.Tx) error {
-			rec, err := tx.Turn(kernel.TurnRef{Turn: a.Turn})
+		err := ledger.View(w.t.Context(), func(tx store.Tx) error {
+			rec, err := tx.Turn(store.TurnRef{Turn: a.Turn})
 			if err != nil {
 				return err
 			}

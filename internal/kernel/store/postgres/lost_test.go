@@ -12,13 +12,13 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
 )
 
 // kill ends the server's side of a transaction's connection.
-func kill(t *testing.T, tx kernel.Tx) {
+func kill(t *testing.T, tx store.Tx) {
 	t.Helper()
 	var pid int
 	if err := postgres.Ask(tx, `SELECT pg_backend_pid()`, &pid); err != nil {
@@ -35,21 +35,21 @@ func kill(t *testing.T, tx kernel.Tx) {
 func TestLostConnections(t *testing.T) {
 	t.Parallel()
 	s := open(t, nowhere(t))
-	batch := kernel.Batch{Turn: numbered("a"), Events: []kernel.Event{event("sess_a", "a")}}
-	for name, fn := range map[string]func(kernel.Tx) error{
-		"before a read": func(tx kernel.Tx) error {
+	batch := store.Batch{Turn: numbered("a"), Events: []store.Event{event("sess_a", "a")}}
+	for name, fn := range map[string]func(store.Tx) error{
+		"before a read": func(tx store.Tx) error {
 			kill(t, tx)
-			_, err := tx.Turn(kernel.TurnRef{Turn: "turn_a"})
+			_, err := tx.Turn(store.TurnRef{Turn: "turn_a"})
 			return err
 		},
-		"between two writes": func(tx kernel.Tx) error {
+		"between two writes": func(tx store.Tx) error {
 			if err := tx.Save(batch); err != nil {
 				return err
 			}
 			kill(t, tx)
-			return tx.Save(kernel.Batch{Events: []kernel.Event{event("sess_a", "b")}})
+			return tx.Save(store.Batch{Events: []store.Event{event("sess_a", "b")}})
 		},
-		"hidden": func(tx kernel.Tx) error {
+		"hidden": func(tx store.Tx) error {
 			kill(t, tx)
 			_ = tx.Save(batch)
 			return nil
@@ -62,9 +62,9 @@ func TestLostConnections(t *testing.T) {
 		}
 		untouched(t, s, name)
 	}
-	err := s.View(t.Context(), func(tx kernel.Tx) error {
+	err := s.View(t.Context(), func(tx store.Tx) error {
 		kill(t, tx)
-		_, err := tx.Turns(kernel.TurnFilter{})
+		_, err := tx.Turns(store.TurnFilter{})
 		return err
 	})
 	if !errors.Is(err, ledgersql.ErrUnreachable) {
@@ -77,11 +77,11 @@ func TestLostConnections(t *testing.T) {
 
 func untouched(t *testing.T, s *postgres.Store, what string) {
 	t.Helper()
-	err := s.View(t.Context(), func(tx kernel.Tx) error {
-		_, err := tx.Turn(kernel.TurnRef{Turn: "turn_a"})
+	err := s.View(t.Context(), func(tx store.Tx) error {
+		_, err := tx.Turn(store.TurnRef{Turn: "turn_a"})
 		return err
 	})
-	if !errors.Is(err, kernel.ErrNotFound) {
+	if !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("%s: something was written in part: %v", what, err)
 	}
 }
@@ -91,8 +91,8 @@ func untouched(t *testing.T, s *postgres.Store, what string) {
 func TestLostInTheCommit(t *testing.T) {
 	t.Parallel()
 	s := open(t, nowhere(t))
-	err := s.Update(t.Context(), func(tx kernel.Tx) error {
-		err := tx.Save(kernel.Batch{Turn: numbered("a")})
+	err := s.Update(t.Context(), func(tx store.Tx) error {
+		err := tx.Save(store.Batch{Turn: numbered("a")})
 		kill(t, tx)
 		return err
 	})
@@ -110,7 +110,7 @@ func TestLostInTheCommit(t *testing.T) {
 		{&pgconn.PgError{Code: "57P01"}, ledgersql.ErrIO, false},
 		{&pgconn.PgError{Code: "58030"}, ledgersql.ErrIO, false},
 		{&pgconn.PgError{Code: "40001"}, ledgersql.ErrBusy, true},
-		{&pgconn.PgError{Code: "53100"}, kernel.ErrFull, true},
+		{&pgconn.PgError{Code: "53100"}, store.ErrFull, true},
 		{pgx.ErrTxCommitRollback, ledgersql.ErrBusy, true},
 	} {
 		var e *ledgersql.Error
@@ -126,8 +126,8 @@ func TestDeadConnectionsAreReplaced(t *testing.T) {
 	t.Parallel()
 	s := open(t, nowhere(t))
 	for n := range 3 {
-		err := s.View(t.Context(), func(outer kernel.Tx) error { // two connections of the pool
-			return s.View(t.Context(), func(inner kernel.Tx) error {
+		err := s.View(t.Context(), func(outer store.Tx) error { // two connections of the pool
+			return s.View(t.Context(), func(inner store.Tx) error {
 				kill(t, outer)
 				kill(t, inner)
 				return nil
@@ -136,7 +136,7 @@ func TestDeadConnectionsAreReplaced(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if err := save(t.Context(), s, kernel.Batch{Turn: numbered(fmt.Sprint(n))}); err != nil {
+		if err := save(t.Context(), s, store.Batch{Turn: numbered(fmt.Sprint(n))}); err != nil {
 			t.Errorf("after the server has ended all connections: %v", err)
 		}
 	}
@@ -147,14 +147,14 @@ func TestTimeout(t *testing.T) {
 	t.Parallel()
 	dsn := nowhere(t)
 	patient, hasty := open(t, dsn), openWith(t, postgres.Options{DSN: dsn, Timeout: 200 * time.Millisecond})
-	err := patient.Update(t.Context(), func(tx kernel.Tx) error {
-		if err := tx.Save(kernel.Batch{Turn: numbered("a")}); err != nil {
+	err := patient.Update(t.Context(), func(tx store.Tx) error {
+		if err := tx.Save(store.Batch{Turn: numbered("a")}); err != nil {
 			return err
 		}
-		if _, err := tx.Turn(kernel.TurnRef{Turn: "turn_a"}); err != nil { // what is read again was sent before
+		if _, err := tx.Turn(store.TurnRef{Turn: "turn_a"}); err != nil { // what is read again was sent before
 			return err
 		}
-		err := save(t.Context(), hasty, kernel.Batch{Turn: numbered("a")})
+		err := save(t.Context(), hasty, store.Batch{Turn: numbered("a")})
 		var e *ledgersql.Error
 		if !errors.As(err, &e) || !e.SafeToRetry() {
 			t.Errorf("got %v, want one that is safe to retry", err)
@@ -171,13 +171,13 @@ func TestTimeout(t *testing.T) {
 func TestWaitingIsCancelled(t *testing.T) {
 	t.Parallel()
 	s := open(t, nowhere(t)+"&pool_max_conns=2")
-	for name, fn := range map[string]func(kernel.Tx) error{
-		"a write that is put off": func(tx kernel.Tx) error { return tx.Save(kernel.Batch{Turn: numbered("a")}) },
-		"a number":                func(tx kernel.Tx) error { _, err := tx.Count("n", 1); return err },
-		"a read":                  func(tx kernel.Tx) error { _, err := tx.Count("n", 0); return err },
+	for name, fn := range map[string]func(store.Tx) error{
+		"a write that is put off": func(tx store.Tx) error { return tx.Save(store.Batch{Turn: numbered("a")}) },
+		"a number":                func(tx store.Tx) error { _, err := tx.Count("n", 1); return err },
+		"a read":                  func(tx store.Tx) error { _, err := tx.Count("n", 0); return err },
 	} {
-		err := s.View(t.Context(), func(kernel.Tx) error {
-			return s.View(t.Context(), func(kernel.Tx) error {
+		err := s.View(t.Context(), func(store.Tx) error {
+			return s.View(t.Context(), func(store.Tx) error {
 				ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 				defer cancel()
 				if err := s.Update(ctx, fn); !errors.Is(err, context.DeadlineExceeded) {

@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-func event(session, name string) kernel.Event {
-	return kernel.Event{Session: session, ID: "evt_" + name, Type: "agent.state.changed", At: time.UnixMicro(1)}
+func event(session, name string) store.Event {
+	return store.Event{Session: session, ID: "evt_" + name, Type: "agent.state.changed", At: time.UnixMicro(1)}
 }
 
 // TestTwoKernelsClaim: while one kernel holds the oldest turns, the other is given the next
@@ -29,19 +29,19 @@ func TestTwoKernelsClaim(t *testing.T) {
 	for i, name := range []string{"a", "b", "c", "d", "e"} {
 		r := numbered(name)
 		r.Created = time.UnixMicro(int64(i))
-		if err := save(t.Context(), one, kernel.Batch{Turn: r}); err != nil {
+		if err := save(t.Context(), one, store.Batch{Turn: r}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	claim := func(s *postgres.Store, meanwhile func()) (taken []string) {
 		t.Helper()
-		err := s.Update(t.Context(), func(tx kernel.Tx) error {
-			rows, err := tx.Turns(kernel.TurnFilter{Statuses: []turn.Status{turn.Queued}, Limit: 2, Claim: true})
+		err := s.Update(t.Context(), func(tx store.Tx) error {
+			rows, err := tx.Turns(store.TurnFilter{Statuses: []turn.Status{turn.Queued}, Limit: 2, Claim: true})
 			meanwhile()
 			for _, row := range rows {
-				r, rerr := tx.Turn(kernel.TurnRef{Turn: row.Turn})
+				r, rerr := tx.Turn(store.TurnRef{Turn: row.Turn})
 				r.State.Status = turn.Running
-				err = errors.Join(err, rerr, tx.Save(kernel.Batch{Turn: &r}))
+				err = errors.Join(err, rerr, tx.Save(store.Batch{Turn: &r}))
 				taken = append(taken, row.Turn)
 			}
 			return err
@@ -70,17 +70,17 @@ func TestNothingIsOvertaken(t *testing.T) {
 	dsn := nowhere(t)
 	one, other := open(t, dsn), open(t, dsn)
 	for _, name := range []string{"a", "b"} {
-		if err := save(t.Context(), one, kernel.Batch{Turn: numbered(name), Events: []kernel.Event{event("sess_"+name, name+"0")}}); err != nil {
+		if err := save(t.Context(), one, store.Batch{Turn: numbered(name), Events: []store.Event{event("sess_"+name, name+"0")}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var at kernel.Point
-	step := func(newest string, sessions ...kernel.Advance) {
+	var at store.Point
+	step := func(newest string, sessions ...store.Advance) {
 		t.Helper()
 		at.Limit = 9
-		err := other.View(t.Context(), func(tx kernel.Tx) error {
+		err := other.View(t.Context(), func(tx store.Tx) error {
 			p, err := tx.Since(at)
-			slices.SortFunc(p.Sessions, func(a, b kernel.Advance) int { return strings.Compare(a.Session, b.Session) })
+			slices.SortFunc(p.Sessions, func(a, b store.Advance) int { return strings.Compare(a.Session, b.Session) })
 			if p.Newest != newest || !slices.Equal(p.Sessions, sessions) {
 				t.Errorf("since %q: got %+v, want up to %s: %+v", at.Event, p, newest, sessions)
 			}
@@ -91,15 +91,15 @@ func TestNothingIsOvertaken(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	step("evt_b0", kernel.Advance{Session: "sess_a", Last: 1}, kernel.Advance{Session: "sess_b", Last: 1})
-	err := one.Update(t.Context(), func(tx kernel.Tx) error {
-		if err := tx.Save(kernel.Batch{Events: []kernel.Event{event("sess_a", "a1")}}); err != nil {
+	step("evt_b0", store.Advance{Session: "sess_a", Last: 1}, store.Advance{Session: "sess_b", Last: 1})
+	err := one.Update(t.Context(), func(tx store.Tx) error {
+		if err := tx.Save(store.Batch{Events: []store.Event{event("sess_a", "a1")}}); err != nil {
 			return err
 		}
-		if rows, err := tx.Events(kernel.EventFilter{Session: "sess_a", After: 1, Limit: 9}); err != nil || len(rows) != 1 { // what is read again was sent before
+		if rows, err := tx.Events(store.EventFilter{Session: "sess_a", After: 1, Limit: 9}); err != nil || len(rows) != 1 { // what is read again was sent before
 			return fmt.Errorf("its own event: %v, %w", rows, err)
 		}
-		if err := save(t.Context(), other, kernel.Batch{Events: []kernel.Event{event("sess_b", "b1")}}); err != nil {
+		if err := save(t.Context(), other, store.Batch{Events: []store.Event{event("sess_b", "b1")}}); err != nil {
 			return err
 		}
 		step("evt_b0")
@@ -108,16 +108,16 @@ func TestNothingIsOvertaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	step("evt_b1", kernel.Advance{Session: "sess_a", Seq: 1, Last: 2}, kernel.Advance{Session: "sess_b", Seq: 1, Last: 2})
+	step("evt_b1", store.Advance{Session: "sess_a", Seq: 1, Last: 2}, store.Advance{Session: "sess_b", Seq: 1, Last: 2})
 	step("evt_b1")
-	_ = one.Update(t.Context(), func(tx kernel.Tx) error { // one that is undone holds nobody up afterwards
-		_ = tx.Save(kernel.Batch{Events: []kernel.Event{event("sess_a", "a2")}})
+	_ = one.Update(t.Context(), func(tx store.Tx) error { // one that is undone holds nobody up afterwards
+		_ = tx.Save(store.Batch{Events: []store.Event{event("sess_a", "a2")}})
 		return errors.New("on purpose")
 	})
-	if err := save(t.Context(), other, kernel.Batch{Events: []kernel.Event{event("sess_b", "b2")}}); err != nil {
+	if err := save(t.Context(), other, store.Batch{Events: []store.Event{event("sess_b", "b2")}}); err != nil {
 		t.Fatal(err)
 	}
-	step("evt_b2", kernel.Advance{Session: "sess_b", Seq: 2, Last: 3})
+	step("evt_b2", store.Advance{Session: "sess_b", Seq: 2, Last: 3})
 }
 
 func TestSettle(t *testing.T) {
@@ -151,7 +151,7 @@ func TestDeadlocksAreRunAgain(t *testing.T) {
 	dsn := nowhere(t)
 	s := open(t, dsn)
 	for _, name := range []string{"a", "b"} {
-		if err := save(t.Context(), s, kernel.Batch{Turn: numbered(name)}); err != nil {
+		if err := save(t.Context(), s, store.Batch{Turn: numbered(name)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -161,9 +161,9 @@ func TestDeadlocksAreRunAgain(t *testing.T) {
 	for _, order := range [][]string{{"sess_a", "sess_b"}, {"sess_b", "sess_a"}} {
 		done.Go(func() {
 			first := true
-			err := s.Update(t.Context(), func(tx kernel.Tx) error {
+			err := s.Update(t.Context(), func(tx store.Tx) error {
 				runs.Add(1)
-				if err := tx.Save(kernel.Batch{Events: []kernel.Event{event(order[0], order[0]+order[1]+"1")}}); err != nil {
+				if err := tx.Save(store.Batch{Events: []store.Event{event(order[0], order[0]+order[1]+"1")}}); err != nil {
 					return err
 				}
 				if first {
@@ -171,7 +171,7 @@ func TestDeadlocksAreRunAgain(t *testing.T) {
 					both.Done()
 					both.Wait()
 				}
-				_ = tx.Save(kernel.Batch{Events: []kernel.Event{event(order[1], order[0]+order[1]+"2")}}) // what fn makes of it does not count
+				_ = tx.Save(store.Batch{Events: []store.Event{event(order[1], order[0]+order[1]+"2")}}) // what fn makes of it does not count
 				return nil
 			})
 			if err != nil {
@@ -184,8 +184,8 @@ func TestDeadlocksAreRunAgain(t *testing.T) {
 		t.Errorf("the functions ran %d times, want 3 or more: one of them again", n)
 	}
 	for _, session := range []string{"sess_a", "sess_b"} {
-		err := s.View(t.Context(), func(tx kernel.Tx) error {
-			rows, err := tx.Events(kernel.EventFilter{Session: session, Limit: 9})
+		err := s.View(t.Context(), func(tx store.Tx) error {
+			rows, err := tx.Events(store.EventFilter{Session: session, Limit: 9})
 			if len(rows) != 2 || rows[0].Seq != 1 || rows[1].Seq != 2 {
 				t.Errorf("%s: %+v", session, rows)
 			}
@@ -206,7 +206,7 @@ func TestLostRacesAreRunAgain(t *testing.T) {
 	outside(t, dsn, `CREATE FUNCTION lose() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE SQLSTATE '40001'; END $$`)
 	for _, c := range []struct{ losses, runs int }{{2, 3}, {1 << 20, postgres.Tries}} {
 		runs := 0
-		err := s.Update(t.Context(), func(tx kernel.Tx) error {
+		err := s.Update(t.Context(), func(tx store.Tx) error {
 			runs++
 			if _, err := tx.Count("runs", 1); err != nil {
 				return err
@@ -222,7 +222,7 @@ func TestLostRacesAreRunAgain(t *testing.T) {
 			t.Errorf("%d losses: %d runs, %v", c.losses, runs, err)
 		}
 	}
-	if err := s.View(t.Context(), func(tx kernel.Tx) error {
+	if err := s.View(t.Context(), func(tx store.Tx) error {
 		n, err := tx.Count("runs", 0)
 		if n != 1 {
 			t.Errorf("counted %d, want 1: a run that was lost has left something", n)
@@ -231,7 +231,7 @@ func TestLostRacesAreRunAgain(t *testing.T) {
 	}); err != nil {
 		t.Error(err)
 	}
-	err := s.Update(t.Context(), func(tx kernel.Tx) error {
+	err := s.Update(t.Context(), func(tx store.Tx) error {
 		var n int
 		return postgres.Ask(tx, `SELECT lose()`, &n)
 	})

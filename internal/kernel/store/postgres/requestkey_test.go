@@ -9,6 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/rpc"
 )
 
@@ -47,9 +48,9 @@ func TestRequestKeyOfTwoKernels(t *testing.T) {
 			t.Errorf("%d requests have begun a turn; want one", first)
 		}
 	}
-	var turns []kernel.TurnRow
-	err := open(t, dsn).View(t.Context(), func(tx kernel.Tx) (err error) {
-		turns, err = tx.Turns(kernel.TurnFilter{})
+	var turns []store.TurnRow
+	err := open(t, dsn).View(t.Context(), func(tx store.Tx) (err error) {
+		turns, err = tx.Turns(store.TurnFilter{})
 		return err
 	})
 	if err != nil || len(turns) != rounds {

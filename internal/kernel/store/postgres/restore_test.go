@@ -10,6 +10,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/worker"
 )
@@ -46,18 +47,18 @@ func TestDumpPutBack(t *testing.T) {
 	if w.restored {
 		t.Fatal("a new ledger is taken for an old one")
 	}
-	store := open(t, dsn)
+	ledger := open(t, dsn)
 	ctx, stop := context.WithCancel(t.Context())
 	var owned sync.WaitGroup
 	defer owned.Wait()
 	defer stop()
 	w.serve(ctx, &owned)
-	w.reviewed(store)
+	w.reviewed(ledger)
 	var idle, a api.EnqueueAnswer
 	w.ask(api.OpEnqueue, api.EnqueueRequest{Agent: "nobody", Args: jsontext.Value(`{}`)}, &idle)
 	w.ask(api.OpEnqueue, api.EnqueueRequest{Agent: "tidy", Args: jsontext.Value(`{}`)}, &a)
-	err := store.Update(t.Context(), func(tx kernel.Tx) error {
-		return tx.Save(kernel.Batch{Outbox: []kernel.Outgoing{{Session: idle.Session, Subject: stuck, Payload: []byte("{}")}}})
+	err := ledger.Update(t.Context(), func(tx store.Tx) error {
+		return tx.Save(store.Batch{Outbox: []store.Outgoing{{Session: idle.Session, Subject: stuck, Payload: []byte("{}")}}})
 	})
 	must(t, err)
 	sdk, err := worker.New(worker.Options{
@@ -67,15 +68,15 @@ func TestDumpPutBack(t *testing.T) {
 	must(t, err)
 	owned.Go(func() { _ = sdk.Run(ctx) })
 	w.accepts()
-	burnt := w.callIs(store, a.Turn, turn.Started)
+	burnt := w.callIs(ledger, a.Turn, turn.Started)
 	file, err := server.Dump(t.Context(), dsn)
 	must(t, err)
 
 	close(w.burning)
-	w.await(store, func(ended int) bool { return ended == 1 })
+	w.await(ledger, func(ended int) bool { return ended == 1 })
 	w.ask(api.OpEnqueue, api.EnqueueRequest{Agent: "tidy", Args: jsontext.Value(`{}`)}, nil)
 	w.accepts()
-	w.await(store, func(ended int) bool { return ended == 2 })
+	w.await(ledger, func(ended int) bool { return ended == 2 })
 	stop()
 	owned.Wait()
 	kill()
@@ -117,12 +118,12 @@ func (w *town) accepts() {
 }
 
 // callIs waits until the call of a turn's present step is in a state.
-func (w *town) callIs(store kernel.Store, turnID string, state turn.CallState) turn.Call {
+func (w *town) callIs(ledger store.Ledger, turnID string, state turn.CallState) turn.Call {
 	w.t.Helper()
 	var found turn.Call
 	w.poll(func() bool {
-		err := store.View(w.t.Context(), func(tx kernel.Tx) error {
-			rec, err := tx.Turn(kernel.TurnRef{Turn: turnID})
+		err := ledger.View(w.t.Context(), func(tx store.Tx) error {
+			rec, err := tx.Turn(store.TurnRef{Turn: turnID})
 			for _, c := range rec.State.Calls {
 				if found = c; c.Tool == "burn" && c.State == state {
 					return err

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 )
 
@@ -34,7 +34,7 @@ type Store struct {
 	under  sync.WaitGroup // what is under way
 }
 
-var _ kernel.Store = (*Store)(nil)
+var _ store.Ledger = (*Store)(nil)
 
 // ID names this ledger: 32 hexadecimal digits that it was given when it was made. A
 // copy has the same.
@@ -45,7 +45,7 @@ func (s *Store) Location() string { return s.where }
 
 // View runs fn on a consistent snapshot, which its first question takes. It waits while all
 // connections are in use, as long as ctx allows; once fn runs it is not interrupted.
-func (s *Store) View(ctx context.Context, fn func(kernel.Tx) error) error {
+func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 	if err := s.enter(ctx); err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres/cluster"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -15,7 +15,7 @@ import (
 func TestStore(t *testing.T) {
 	t.Parallel()
 	needsServer(t)
-	storetest.Exercise(t, func(t *testing.T, now func() time.Time) kernel.Store {
+	storetest.Exercise(t, func(t *testing.T, now func() time.Time) store.Ledger {
 		t.Helper()
 		return openWith(t, postgres.Options{DSN: nowhere(t), Now: now})
 	})
@@ -56,7 +56,7 @@ func lying(t *testing.T, c *cluster.Cluster, dsn string) place {
 	return place{c, dsn}
 }
 
-func (p place) Open(t *testing.T) kernel.Store { t.Helper(); return open(t, p.dsn) }
+func (p place) Open(t *testing.T) store.Ledger { t.Helper(); return open(t, p.dsn) }
 
 // Crashed copies what is on the disk after the server was ended at once. The store that is
 // open finds the server started again.
@@ -105,10 +105,10 @@ func openWith(t testing.TB, o postgres.Options) *postgres.Store {
 }
 
 // numbered is the n-th turn, with its session.
-func numbered(name string) *kernel.Record {
-	return &kernel.Record{State: turn.State{Turn: "turn_" + name, Session: "sess_" + name, Agent: "tidy", Status: turn.Queued}}
+func numbered(name string) *store.Record {
+	return &store.Record{State: turn.State{Turn: "turn_" + name, Session: "sess_" + name, Agent: "tidy", Status: turn.Queued}}
 }
 
-func save(ctx context.Context, s kernel.Store, b kernel.Batch) error {
-	return s.Update(ctx, func(tx kernel.Tx) error { return tx.Save(b) })
+func save(ctx context.Context, s store.Ledger, b store.Batch) error {
+	return s.Update(ctx, func(tx store.Tx) error { return tx.Save(b) })
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/boottime"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
 	"github.com/earshot-dev/earshot/worker"
 )
@@ -56,8 +57,8 @@ func TestNow(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return s.View(t.Context(), func(tx kernel.Tx) error {
-				_, err := tx.Turns(kernel.TurnFilter{})
+			return s.View(t.Context(), func(tx store.Tx) error {
+				_, err := tx.Turns(store.TurnFilter{})
 				return err
 			})
 		},

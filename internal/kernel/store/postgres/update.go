@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 )
 
@@ -21,7 +21,7 @@ const tries = 8
 // waits for a connection takes it out, and fn never runs, or what it wrote is not sent; after
 // that the answer is waited for, because it tells what was written. An error of fn is
 // returned as it is, a panic as a [*ledgersql.PanicError].
-func (s *Store) Update(ctx context.Context, fn func(kernel.Tx) error) error {
+func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
 	if err := s.enter(ctx); err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (s *Store) Update(ctx context.Context, fn func(kernel.Tx) error) error {
 // attempt runs an update once and says whether it should be run again: what was put off came
 // out otherwise, or the server has undone it for no fault of its own, whatever fn made of
 // that.
-func (s *Store) attempt(ctx context.Context, plain bool, fn func(kernel.Tx) error) (again bool, err error) {
+func (s *Store) attempt(ctx context.Context, plain bool, fn func(store.Tx) error) (again bool, err error) {
 	c := s.conn(ctx, beginUpdate)
 	defer c.end()
 	if c.plain = plain; plain {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -48,7 +48,7 @@ func BenchmarkUpdate(b *testing.B) {
 		b.Run(fmt.Sprintf("submitters=%d", submitters), func(b *testing.B) {
 			s := open(b, b.TempDir())
 			submit(b, submitters, func(i, _ int) error {
-				return s.Update(b.Context(), func(tx kernel.Tx) error {
+				return s.Update(b.Context(), func(tx store.Tx) error {
 					_, err := tx.Count("n"+strconv.Itoa(i), 1)
 					return err
 				})
@@ -67,19 +67,19 @@ func BenchmarkStep(b *testing.B) {
 				r := *record(i)
 				r.State.Calls = []turn.Call{{ID: "tc_" + strconv.Itoa(i), Tool: "files.delete", Target: "files", State: turn.Started, Class: utp.Irreversible}}
 				r.Args = jsontext.Value(`{"root":"/home/ann/pictures"}`)
-				if err := save(b.Context(), s, kernel.Batch{Turn: &r}); err != nil {
+				if err := save(b.Context(), s, store.Batch{Turn: &r}); err != nil {
 					b.Fatal(err)
 				}
 			}
 			submit(b, submitters, func(i, n int) error {
-				return s.Update(b.Context(), func(tx kernel.Tx) error { return step(tx, i, n) })
+				return s.Update(b.Context(), func(tx store.Tx) error { return step(tx, i, n) })
 			})
 		})
 	}
 }
 
-func step(tx kernel.Tx, submitter, n int) error {
-	r, err := tx.Turn(kernel.TurnRef{Session: "sess_" + strconv.Itoa(submitter)})
+func step(tx store.Tx, submitter, n int) error {
+	r, err := tx.Turn(store.TurnRef{Session: "sess_" + strconv.Itoa(submitter)})
 	if err != nil {
 		return err
 	}
@@ -87,13 +87,13 @@ func step(tx kernel.Tx, submitter, n int) error {
 	r.Narration = text(400)
 	name := strconv.Itoa(n)
 	now := time.UnixMicro(int64(n))
-	event := kernel.Event{Session: r.State.Session, ID: "evt_" + name, Type: "agent.tool.completed", Body: text(600), Template: "tool.completed", Params: text(100), At: now}
+	event := store.Event{Session: r.State.Session, ID: "evt_" + name, Type: "agent.tool.completed", Body: text(600), Template: "tool.completed", Params: text(100), At: now}
 	second := event
 	second.ID += "b"
-	return tx.Save(kernel.Batch{
-		Turn: &r, Events: []kernel.Event{event, second},
+	return tx.Save(store.Batch{
+		Turn: &r, Events: []store.Event{event, second},
 		Cards: []utp.Card{{ID: "card_" + name, Project: "default", Type: utp.CardToolResult, AuthorID: "tool.files", ToolCallID: "tc_" + name, CreatedAt: now, Content: text(500), Metadata: text(300)}},
-		Outbox: []kernel.Outgoing{{
+		Outbox: []store.Outgoing{{
 			Session: r.State.Session, Subject: "cg.v1r4.default.public.cmd.tool.files.delete",
 			Header: map[string][]string{"CG-Turn-Id": {r.State.Turn}}, Payload: text(400), Call: "tc_" + name,
 		}},
@@ -113,8 +113,8 @@ func BenchmarkView(b *testing.B) {
 	}
 	b.RunParallel(func(p *testing.PB) {
 		for p.Next() {
-			err := s.View(b.Context(), func(tx kernel.Tx) error {
-				_, err := tx.Turn(kernel.TurnRef{Session: "sess_1"})
+			err := s.View(b.Context(), func(tx store.Tx) error {
+				_, err := tx.Turn(store.TurnRef{Session: "sess_1"})
 				return err
 			})
 			if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 )
 
@@ -23,8 +23,8 @@ func TestHashStateFromElsewhere(t *testing.T) {
 		dir := t.TempDir()
 		s := open(t, dir)
 		put := func(from, to int) error {
-			return s.Update(t.Context(), func(tx kernel.Tx) error {
-				return tx.Save(kernel.Batch{Blobs: []api.PutRequest{{SHA256: sha, Size: int64(len(data)), Offset: int64(from), Data: data[from:to]}}})
+			return s.Update(t.Context(), func(tx store.Tx) error {
+				return tx.Save(store.Batch{Blobs: []api.PutRequest{{SHA256: sha, Size: int64(len(data)), Offset: int64(from), Data: data[from:to]}}})
 			})
 		}
 		if err := put(0, 600_000); err != nil {
@@ -43,8 +43,8 @@ func TestLostPieces(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	put := func(from, to int64) error {
-		return s.Update(t.Context(), func(tx kernel.Tx) error {
-			return tx.Save(kernel.Batch{Blobs: []api.PutRequest{{SHA256: nought, Size: 100, Offset: from, Data: make([]byte, to-from)}}})
+		return s.Update(t.Context(), func(tx store.Tx) error {
+			return tx.Save(store.Batch{Blobs: []api.PutRequest{{SHA256: nought, Size: 100, Offset: from, Data: make([]byte, to-from)}}})
 		})
 	}
 	if err := put(0, 50); err != nil {

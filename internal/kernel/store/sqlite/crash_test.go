@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
@@ -22,24 +22,24 @@ import (
 // childDir is the variable that makes the test binary the program that is killed.
 const childDir = "EARSHOT_TEST_LEDGER"
 
-func record(n int) *kernel.Record {
-	return &kernel.Record{
+func record(n int) *store.Record {
+	return &store.Record{
 		State:   turn.State{Turn: "turn_" + strconv.Itoa(n), Session: "sess_" + strconv.Itoa(n), Status: turn.Queued},
 		Created: time.UnixMicro(int64(n)).UTC(),
 	}
 }
 
 // twoEvents is a step of which one half would show.
-func twoEvents(n int) kernel.Batch {
+func twoEvents(n int) store.Batch {
 	r := record(n)
-	e := kernel.Event{Session: r.State.Session, ID: r.State.Turn + "a"}
+	e := store.Event{Session: r.State.Session, ID: r.State.Turn + "a"}
 	f := e
 	f.ID = r.State.Turn + "b"
-	return kernel.Batch{Turn: r, Events: []kernel.Event{e, f}}
+	return store.Batch{Turn: r, Events: []store.Event{e, f}}
 }
 
-func save(ctx context.Context, s *sqlite.Store, b kernel.Batch) error {
-	return s.Update(ctx, func(tx kernel.Tx) error { return tx.Save(b) })
+func save(ctx context.Context, s *sqlite.Store, b store.Batch) error {
+	return s.Update(ctx, func(tx store.Tx) error { return tx.Save(b) })
 }
 
 // holds reports whether the whole of twoEvents(n) is there; a half of it is an error.
@@ -52,8 +52,8 @@ func holds(t *testing.T, s *sqlite.Store, n int) bool {
 func whole(t *testing.T, s *sqlite.Store, steps ...int) map[int]bool {
 	t.Helper()
 	there := map[int]bool{}
-	err := s.View(t.Context(), func(tx kernel.Tx) error {
-		rows, err := tx.Turns(kernel.TurnFilter{})
+	err := s.View(t.Context(), func(tx store.Tx) error {
+		rows, err := tx.Turns(store.TurnFilter{})
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func whole(t *testing.T, s *sqlite.Store, steps ...int) map[int]bool {
 		}
 		for _, n := range steps {
 			there[n] = turns["turn_"+strconv.Itoa(n)]
-			events, err := tx.Events(kernel.EventFilter{Session: "sess_" + strconv.Itoa(n), Limit: 9})
+			events, err := tx.Events(store.EventFilter{Session: "sess_" + strconv.Itoa(n), Limit: 9})
 			if there[n] != (len(events) == 2) || (!there[n] && len(events) > 0) {
 				t.Errorf("step %d: turn %t, %d events", n, there[n], len(events))
 			}

@@ -1,4 +1,4 @@
-// Package sqlite keeps the ledger in one SQLite file. It is the default [kernel.Store]
+// Package sqlite keeps the ledger in one SQLite file. It is the default [store.Ledger]
 // and needs no C compiler.
 //
 // # One writer, many per commit

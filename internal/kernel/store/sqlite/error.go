@@ -8,7 +8,7 @@ import (
 	driver "modernc.org/sqlite"
 	code "modernc.org/sqlite/lib"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 )
 
@@ -19,7 +19,7 @@ func border(op string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, sql.ErrNoRows):
-		return fmt.Errorf("%w: %s", kernel.ErrNotFound, op)
+		return fmt.Errorf("%w: %s", store.ErrNotFound, op)
 	case !errors.As(err, &raw):
 		return &ledgersql.Error{Kind: ledgersql.ErrIO, Op: op, Err: err}
 	}
@@ -33,7 +33,7 @@ func kind(rc int) error {
 	case code.SQLITE_CONSTRAINT_CHECK, code.SQLITE_CONSTRAINT_NOTNULL, code.SQLITE_CONSTRAINT_DATATYPE:
 		return ledgersql.ErrInvalid
 	case code.SQLITE_IOERR_SHMSIZE: // the index of the log could not grow
-		return kernel.ErrFull
+		return store.ErrFull
 	case code.SQLITE_IOERR_ACCESS:
 		return ledgersql.ErrAccess
 	case code.SQLITE_IOERR_CORRUPTFS, code.SQLITE_IOERR_DATA:
@@ -41,9 +41,9 @@ func kind(rc int) error {
 	}
 	switch rc & 0xff {
 	case code.SQLITE_CONSTRAINT:
-		return kernel.ErrConflict
+		return store.ErrConflict
 	case code.SQLITE_FULL:
-		return kernel.ErrFull
+		return store.ErrFull
 	case code.SQLITE_CORRUPT, code.SQLITE_NOTADB, code.SQLITE_FORMAT:
 		return ledgersql.ErrCorrupt
 	case code.SQLITE_READONLY, code.SQLITE_PERM, code.SQLITE_AUTH, code.SQLITE_CANTOPEN, code.SQLITE_NOLFS:
@@ -94,7 +94,7 @@ func found(rc int) string {
 
 func advice(rc int) string {
 	switch k := kind(rc); {
-	case errors.Is(k, kernel.ErrFull):
+	case errors.Is(k, store.ErrFull):
 		return "make room and try again; nothing was written"
 	case errors.Is(k, ledgersql.ErrCorrupt):
 		return "restore the ledger from a backup"

@@ -8,7 +8,7 @@ import (
 
 	code "modernc.org/sqlite/lib"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 )
@@ -19,11 +19,11 @@ func TestResultCodes(t *testing.T) {
 		rc   int
 		want error
 	}{
-		{code.SQLITE_FULL, kernel.ErrFull},
-		{code.SQLITE_IOERR_SHMSIZE, kernel.ErrFull},
-		{code.SQLITE_CONSTRAINT_UNIQUE, kernel.ErrConflict},
-		{code.SQLITE_CONSTRAINT_PRIMARYKEY, kernel.ErrConflict},
-		{code.SQLITE_CONSTRAINT_FOREIGNKEY, kernel.ErrConflict},
+		{code.SQLITE_FULL, store.ErrFull},
+		{code.SQLITE_IOERR_SHMSIZE, store.ErrFull},
+		{code.SQLITE_CONSTRAINT_UNIQUE, store.ErrConflict},
+		{code.SQLITE_CONSTRAINT_PRIMARYKEY, store.ErrConflict},
+		{code.SQLITE_CONSTRAINT_FOREIGNKEY, store.ErrConflict},
 		{code.SQLITE_CONSTRAINT_CHECK, ledgersql.ErrInvalid},
 		{code.SQLITE_CONSTRAINT_NOTNULL, ledgersql.ErrInvalid},
 		{code.SQLITE_CORRUPT, ledgersql.ErrCorrupt},
@@ -45,7 +45,7 @@ func TestResultCodes(t *testing.T) {
 			t.Errorf("result code %d is %v, want %v", c.rc, got, c.want)
 		}
 	}
-	if err := sqlite.Border("reading a row", sql.ErrNoRows); !errors.Is(err, kernel.ErrNotFound) {
+	if err := sqlite.Border("reading a row", sql.ErrNoRows); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("no rows: got %v", err)
 	}
 	if err := sqlite.Border("reading", nil); err != nil {
@@ -74,7 +74,7 @@ func TestConflictsKeepTheirCause(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := save(t.Context(), s, twoEvents(1))
-	if !errors.Is(err, kernel.ErrConflict) || !strings.Contains(err.Error(), "turn_1") {
+	if !errors.Is(err, store.ErrConflict) || !strings.Contains(err.Error(), "turn_1") {
 		t.Errorf("got %v", err)
 	}
 }

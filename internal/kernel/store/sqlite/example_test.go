@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
@@ -17,25 +17,25 @@ func Example() {
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // it may stay behind
 	ctx := context.Background()
-	store, err := sqlite.Open(ctx, sqlite.Options{Path: dir})
+	ledger, err := sqlite.Open(ctx, sqlite.Options{Path: dir})
 	if err != nil {
 		panic(err)
 	}
-	defer store.Close() //nolint:errcheck // an example's end
+	defer ledger.Close() //nolint:errcheck // an example's end
 
 	// One step: a turn and the event that tells of it, in one transaction.
-	events := []kernel.Event{{Session: "sess_1", ID: "evt_1", Type: "agent.session.started"}}
-	err = store.Update(ctx, func(tx kernel.Tx) error {
-		begun := kernel.Record{State: turn.State{Turn: "turn_1", Session: "sess_1", Status: turn.Running}}
-		return tx.Save(kernel.Batch{Turn: &begun, Events: events})
+	events := []store.Event{{Session: "sess_1", ID: "evt_1", Type: "agent.session.started"}}
+	err = ledger.Update(ctx, func(tx store.Tx) error {
+		begun := store.Record{State: turn.State{Turn: "turn_1", Session: "sess_1", Status: turn.Running}}
+		return tx.Save(store.Batch{Turn: &begun, Events: events})
 	})
 	if err != nil {
 		panic(err)
 	}
 	fmt.Println("event", events[0].Seq)
 
-	err = store.View(ctx, func(tx kernel.Tx) error {
-		r, err := tx.Turn(kernel.TurnRef{Session: "sess_1"})
+	err = ledger.View(ctx, func(tx store.Tx) error {
+		r, err := tx.Turn(store.TurnRef{Session: "sess_1"})
 		fmt.Println(r.State.Turn, r.State.Status, "version", r.Version)
 		return err
 	})

@@ -1,7 +1,7 @@
 package sqlite
 
 import (
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 )
 
@@ -12,14 +12,14 @@ var Kind = kind
 var Border = border
 
 // Pragma reads or sets one on the connection of a transaction.
-func Pragma(t kernel.Tx, text string) (value string, err error) {
+func Pragma(t store.Tx, text string) (value string, err error) {
 	err = t.(*ledgersql.Tx).Conn().QueryRow("PRAGMA "+text, nil, &value)
 	return value, err
 }
 
 // Lose does what SQLite does when it cannot go on: it ends the whole transaction, and
 // the statement fails.
-func Lose(t kernel.Tx, why error) error {
+func Lose(t store.Tx, why error) error {
 	mine := t.(*ledgersql.Tx)
 	if _, err := mine.Conn().Exec("ROLLBACK"); err != nil {
 		return err

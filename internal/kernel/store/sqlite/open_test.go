@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 	"github.com/earshot-dev/earshot/internal/storetest"
@@ -164,8 +164,8 @@ func TestOlderLedger(t *testing.T) {
 		}
 	}
 	cardsOf(t, s, "turn_b", "card_b")
-	err := s.View(t.Context(), func(tx kernel.Tx) error {
-		if rows, err := tx.Turns(kernel.TurnFilter{Due: time.Now()}); len(rows) != 3 || err != nil {
+	err := s.View(t.Context(), func(tx store.Tx) error {
+		if rows, err := tx.Turns(store.TurnFilter{Due: time.Now()}); len(rows) != 3 || err != nil {
 			t.Errorf("%d turns are due, want every open turn of an older ledger: 3 (%v)", len(rows), err)
 		}
 		return nil
@@ -173,7 +173,7 @@ func TestOlderLedger(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	if err := save(t.Context(), s, kernel.Batch{Preferences: []kernel.Preferences{{Person: "ann", Preferences: api.Preferences{AnswerSeconds: new(60)}}}}); err != nil {
+	if err := save(t.Context(), s, store.Batch{Preferences: []store.Preferences{{Person: "ann", Preferences: api.Preferences{AnswerSeconds: new(60)}}}}); err != nil {
 		t.Error(err)
 	}
 	if err := save(t.Context(), s, storetest.Answered(1)); err != nil {
@@ -192,25 +192,25 @@ func TestLostAgenda(t *testing.T) {
 	s := open(t, dir)
 	r := twoEvents(1).Turn
 	r.Due = time.UnixMicro(5)
-	if err := save(t.Context(), s, kernel.Batch{Turn: r}); err != nil {
+	if err := save(t.Context(), s, store.Batch{Turn: r}); err != nil {
 		t.Fatal(err)
 	}
 	shut(t, s)
 	outside(t, ledgerIn(dir), "DELETE FROM agenda")
 	s = open(t, dir)
-	err := s.Update(t.Context(), func(tx kernel.Tx) error {
-		r, err := tx.Turn(kernel.TurnRef{Turn: r.State.Turn})
+	err := s.Update(t.Context(), func(tx store.Tx) error {
+		r, err := tx.Turn(store.TurnRef{Turn: r.State.Turn})
 		if err != nil {
 			return err
 		}
 		r.Due = time.UnixMicro(6)
-		return tx.Save(kernel.Batch{Turn: &r})
+		return tx.Save(store.Batch{Turn: &r})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = s.View(t.Context(), func(tx kernel.Tx) error {
-		rows, err := tx.Turns(kernel.TurnFilter{Due: time.UnixMicro(6)})
+	err = s.View(t.Context(), func(tx store.Tx) error {
+		rows, err := tx.Turns(store.TurnFilter{Due: time.UnixMicro(6)})
 		if len(rows) != 1 {
 			t.Errorf("%d turns are due, want 1", len(rows))
 		}
@@ -331,8 +331,8 @@ func TestNameOfALedger(t *testing.T) {
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())
-	check := func(want map[string]string) func(kernel.Tx) error {
-		return func(tx kernel.Tx) error {
+	check := func(want map[string]string) func(store.Tx) error {
+		return func(tx store.Tx) error {
 			for name, value := range want {
 				if got, err := sqlite.Pragma(tx, name); got != value || err != nil {
 					t.Errorf("%s is %s, want %s (%v)", name, got, value, err)
@@ -415,7 +415,7 @@ func TestDamage(t *testing.T) {
 func typed(err error) bool {
 	var newer *ledgersql.VersionError
 	var e *ledgersql.Error
-	return errors.As(err, &newer) || errors.As(err, &e) || errors.Is(err, kernel.ErrConflict) || errors.Is(err, kernel.ErrNotFound)
+	return errors.As(err, &newer) || errors.As(err, &e) || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound)
 }
 
 func readThrough(ctx context.Context, file string) error {
@@ -423,11 +423,11 @@ func readThrough(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	err = s.View(ctx, func(tx kernel.Tx) error {
-		rows, err := tx.Turns(kernel.TurnFilter{})
+	err = s.View(ctx, func(tx store.Tx) error {
+		rows, err := tx.Turns(store.TurnFilter{})
 		for _, r := range rows {
-			_, terr := tx.Turn(kernel.TurnRef{Turn: r.Turn})
-			_, eerr := tx.Events(kernel.EventFilter{Session: r.Session, Limit: 10})
+			_, terr := tx.Turn(store.TurnRef{Turn: r.Turn})
+			_, eerr := tx.Events(store.EventFilter{Session: r.Session, Limit: 10})
 			err = errors.Join(err, terr, eerr)
 		}
 		return err
@@ -442,7 +442,7 @@ func TestBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := filepath.Join(t.TempDir(), "it's a copy.db")
-	err := s.Update(t.Context(), func(tx kernel.Tx) error { // beside an update that is under way
+	err := s.Update(t.Context(), func(tx store.Tx) error { // beside an update that is under way
 		return errors.Join(tx.Save(twoEvents(2)), s.Backup(t.Context(), to))
 	})
 	if err != nil {
@@ -478,10 +478,10 @@ func TestTimesAreTheStoresOwn(t *testing.T) {
 	at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
 	dir := t.TempDir()
 	s := openWith(t, sqlite.Options{Path: dir, Now: func() time.Time { return at }})
-	if err := save(t.Context(), s, kernel.Batch{Outbox: []kernel.Outgoing{{}, {}}}); err != nil {
+	if err := save(t.Context(), s, store.Batch{Outbox: []store.Outgoing{{}, {}}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := save(t.Context(), s, kernel.Batch{Published: []int64{1}, Dead: []kernel.DeadLetter{{ID: 2, Reason: "why"}}}); err != nil {
+	if err := save(t.Context(), s, store.Batch{Published: []int64{1}, Dead: []store.DeadLetter{{ID: 2, Reason: "why"}}}); err != nil {
 		t.Fatal(err)
 	}
 	shut(t, s)
@@ -501,8 +501,8 @@ func TestTimesAreTheStoresOwn(t *testing.T) {
 func cardsOf(t *testing.T, s *sqlite.Store, turnID string, want ...string) {
 	t.Helper()
 	var is []string
-	err := s.View(t.Context(), func(tx kernel.Tx) error {
-		cards, err := tx.Cards(kernel.CardFilter{Turn: turnID})
+	err := s.View(t.Context(), func(tx store.Tx) error {
+		cards, err := tx.Cards(store.CardFilter{Turn: turnID})
 		for _, c := range cards {
 			is = append(is, c.ID)
 		}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 )
 
-var _ kernel.Scrubber = (*Store)(nil)
+var _ store.Scrubber = (*Store)(nil)
 
 // Scrub brings the write-ahead log into the ledger and empties it, so that what was erased is
 // in neither. While somebody reads from the log it cannot: [ledgersql.ErrBusy], at once, and

@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 	"github.com/earshot-dev/earshot/internal/storetest"
 )
@@ -27,20 +27,20 @@ func TestErasedIsGone(t *testing.T) {
 		}
 		again := b.Turn
 		again.Version, again.Request = 1, storetest.Marker
-		if err := save(t.Context(), s, kernel.Batch{Turn: again, Published: []int64{b.Outbox[0].ID}}); err != nil {
+		if err := save(t.Context(), s, store.Batch{Turn: again, Published: []int64{b.Outbox[0].ID}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if n := marks(t, dir); n == 0 {
 		t.Fatal("the mark is in none of the files before: the test shows nothing")
 	}
-	p := kernel.Purge{Project: storetest.Content(1, "").Turn.State.Project, Limit: 1000}
-	err := s.Update(t.Context(), func(tx kernel.Tx) error { return tx.Save(kernel.Batch{Purge: &p}) })
+	p := store.Purge{Project: storetest.Content(1, "").Turn.State.Project, Limit: 1000}
+	err := s.Update(t.Context(), func(tx store.Tx) error { return tx.Save(store.Batch{Purge: &p}) })
 	if err != nil || len(p.Erased) != large {
 		t.Fatalf("%d turns were erased: %v", len(p.Erased), err)
 	}
-	err = s.View(t.Context(), func(tx kernel.Tx) error {
-		if _, err := tx.Turns(kernel.TurnFilter{}); err != nil { // it reads from the log
+	err = s.View(t.Context(), func(tx store.Tx) error {
+		if _, err := tx.Turns(store.TurnFilter{}); err != nil { // it reads from the log
 			return err
 		}
 		if err := save(t.Context(), s, twoEvents(900)); err != nil { // and the log has more than that by now

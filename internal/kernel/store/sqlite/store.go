@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 )
 
@@ -42,7 +42,7 @@ type Store struct {
 	closeErr error
 }
 
-var _ kernel.Store = (*Store)(nil)
+var _ store.Ledger = (*Store)(nil)
 
 // ID names this ledger: 32 hexadecimal digits that it was given when it was made. A
 // copy has the same.
@@ -57,7 +57,7 @@ func (s *Store) Path() string { return s.path }
 
 // View runs fn on a consistent snapshot. It waits while all connections for views are
 // in use, as long as ctx allows; once fn runs it is not interrupted.
-func (s *Store) View(ctx context.Context, fn func(kernel.Tx) error) error {
+func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 	if err := s.enter(); err != nil {
 		return err
 	}

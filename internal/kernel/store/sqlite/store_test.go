@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 	"github.com/earshot-dev/earshot/internal/storetest"
 )
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	storetest.Exercise(t, func(t *testing.T, now func() time.Time) kernel.Store {
+	storetest.Exercise(t, func(t *testing.T, now func() time.Time) store.Ledger {
 		t.Helper()
 		return openWith(t, sqlite.Options{Path: t.TempDir(), Now: now})
 	})
@@ -50,7 +50,7 @@ func shut(t testing.TB, s *sqlite.Store) {
 // place is a folder with a ledger.
 type place string
 
-func (p place) Open(t *testing.T) kernel.Store { t.Helper(); return open(t, string(p)) }
+func (p place) Open(t *testing.T) store.Ledger { t.Helper(); return open(t, string(p)) }
 
 // Crashed copies the ledger and its log, without the shared memory: that does not
 // survive the machine.

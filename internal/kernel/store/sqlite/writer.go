@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 )
 
@@ -16,7 +16,7 @@ const most = 256
 // request is an update that waits, runs, or has been answered. done is closed once err
 // may be read.
 type request struct {
-	fn    func(kernel.Tx) error
+	fn    func(store.Tx) error
 	state atomic.Int32
 	done  chan struct{}
 	err   error
@@ -33,7 +33,7 @@ const (
 // fn waits for its turn takes it out of the queue, and fn never runs; after that the
 // answer is waited for, because it tells what was written. An error of fn is returned as
 // it is, a panic as a [*ledgersql.PanicError].
-func (s *Store) Update(ctx context.Context, fn func(kernel.Tx) error) error {
+func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (s *Store) transact(group []*request) (again []*request, alone bool) {
 			continue
 		}
 		s.rollback()
-		if errors.Is(errs[i], kernel.ErrFull) && len(group) > 1 {
+		if errors.Is(errs[i], store.ErrFull) && len(group) > 1 {
 			return group, true // it may have been the others that took the room
 		}
 		r.answer(errs[i])
@@ -165,7 +165,7 @@ func (s *Store) transact(group []*request) (again []*request, alone bool) {
 	if _, err := s.writer.Exec("COMMIT"); err != nil {
 		s.rollback()
 		err = border("committing", err)
-		if errors.Is(err, kernel.ErrFull) && len(group) > 1 {
+		if errors.Is(err, store.ErrFull) && len(group) > 1 {
 			return group, true
 		}
 		fail(group, err)
@@ -190,7 +190,7 @@ func fail(group []*request, err error) {
 // savepoint runs one update inside the group's transaction and undoes it when it fails.
 // lost means that the whole transaction is gone with it, as SQLite does when, for
 // example, there is no room.
-func (s *Store) savepoint(fn func(kernel.Tx) error) (err error, lost bool) { //nolint:revive // err is what the caller gets, lost is for the group
+func (s *Store) savepoint(fn func(store.Tx) error) (err error, lost bool) { //nolint:revive // err is what the caller gets, lost is for the group
 	if _, err := s.writer.Exec("SAVEPOINT one"); err != nil {
 		return border("beginning an update", err), true
 	}

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 )
@@ -23,7 +23,7 @@ func held(t *testing.T, s *sqlite.Store, together func(start func(fn func()))) {
 	var all sync.WaitGroup
 	release := make(chan struct{})
 	all.Go(func() {
-		if err := s.Update(t.Context(), func(kernel.Tx) error { <-release; return nil }); err != nil {
+		if err := s.Update(t.Context(), func(store.Tx) error { <-release; return nil }); err != nil {
 			t.Error(err)
 		}
 	})
@@ -43,7 +43,7 @@ func TestOneCommitForAllThatWait(t *testing.T) {
 		held(t, s, func(start func(func())) {
 			for n := range 100 {
 				start(func() {
-					err := s.Update(t.Context(), func(tx kernel.Tx) error {
+					err := s.Update(t.Context(), func(tx store.Tx) error {
 						if err := tx.Save(twoEvents(n)); err != nil || n%10 != 3 {
 							return err
 						}
@@ -77,7 +77,7 @@ func TestWithdrawnUpdatesNeverRun(t *testing.T) {
 			for n := range 600 { // more than one group of nothing but withdrawn ones
 				ctx, cancel := context.WithCancel(t.Context())
 				start(func() {
-					err := s.Update(ctx, func(kernel.Tx) error { t.Errorf("update %d has run", n); return nil })
+					err := s.Update(ctx, func(store.Tx) error { t.Errorf("update %d has run", n); return nil })
 					if !errors.Is(err, context.Canceled) {
 						t.Errorf("update %d: %v", n, err)
 					}
@@ -109,11 +109,11 @@ func TestNoRoomIsTheLargeOnesAlone(t *testing.T) {
 			for n := range 20 {
 				start(func() {
 					if n == 7 || n == 11 {
-						err := s.Update(t.Context(), func(tx kernel.Tx) error {
-							return errors.Join(tx.Save(twoEvents(n)), tx.Save(kernel.Batch{Blobs: []api.PutRequest{{SHA256: nought, Size: 8 << 20, Data: large}}}))
+						err := s.Update(t.Context(), func(tx store.Tx) error {
+							return errors.Join(tx.Save(twoEvents(n)), tx.Save(store.Batch{Blobs: []api.PutRequest{{SHA256: nought, Size: 8 << 20, Data: large}}}))
 						})
-						if !errors.Is(err, kernel.ErrFull) {
-							t.Errorf("the large update: got %v, want %v", err, kernel.ErrFull)
+						if !errors.Is(err, store.ErrFull) {
+							t.Errorf("the large update: got %v, want %v", err, store.ErrFull)
 						}
 						return
 					}
@@ -139,13 +139,13 @@ const nought = "0000000000000000000000000000000000000000000000000000000000000000
 func TestHiddenLackOfRoom(t *testing.T) {
 	t.Parallel()
 	s := openWith(t, sqlite.Options{Path: t.TempDir(), Quota: 1 << 20})
-	err := s.Update(t.Context(), func(tx kernel.Tx) error {
-		_ = tx.Save(kernel.Batch{Blobs: []api.PutRequest{{SHA256: nought, Size: 8 << 20, Data: make([]byte, 8<<20)}}})
+	err := s.Update(t.Context(), func(tx store.Tx) error {
+		_ = tx.Save(store.Batch{Blobs: []api.PutRequest{{SHA256: nought, Size: 8 << 20, Data: make([]byte, 8<<20)}}})
 		_ = tx.Save(twoEvents(1))
 		return nil
 	})
-	if !errors.Is(err, kernel.ErrFull) {
-		t.Errorf("got %v, want %v", err, kernel.ErrFull)
+	if !errors.Is(err, store.ErrFull) {
+		t.Errorf("got %v, want %v", err, store.ErrFull)
 	}
 	if holds(t, s, 1) {
 		t.Error("a write after the failure is there")
@@ -166,8 +166,8 @@ func TestTheSameUpdateWithMoreRoom(t *testing.T) {
 	for ; err == nil; n++ {
 		err = save(t.Context(), s, twoEvents(n))
 	}
-	if !errors.Is(err, kernel.ErrFull) {
-		t.Errorf("got %v, want %v", err, kernel.ErrFull)
+	if !errors.Is(err, store.ErrFull) {
+		t.Errorf("got %v, want %v", err, store.ErrFull)
 	}
 	shut(t, s)
 	s = open(t, dir)
@@ -185,7 +185,7 @@ func TestFunctionEndsTheWriter(t *testing.T) {
 		held(t, s, func(start func(func())) {
 			for n := range 10 {
 				start(func() {
-					err := s.Update(t.Context(), func(tx kernel.Tx) error {
+					err := s.Update(t.Context(), func(tx store.Tx) error {
 						if n == 5 {
 							runtime.Goexit()
 						}
@@ -214,7 +214,7 @@ func TestPanic(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())
 	var p *ledgersql.PanicError
-	if err := s.Update(t.Context(), func(kernel.Tx) error { panic(errStop) }); !errors.As(err, &p) || p.Value != any(errStop) || len(p.Stack) == 0 {
+	if err := s.Update(t.Context(), func(store.Tx) error { panic(errStop) }); !errors.As(err, &p) || p.Value != any(errStop) || len(p.Stack) == 0 {
 		t.Errorf("got %v", err)
 	}
 }
@@ -252,11 +252,11 @@ func TestBusy(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	other, s := open(t, dir), open(t, dir)
-	impatient := func(tx kernel.Tx) error { _, err := sqlite.Pragma(tx, "busy_timeout=1"); return err }
+	impatient := func(tx store.Tx) error { _, err := sqlite.Pragma(tx, "busy_timeout=1"); return err }
 	if err := s.Update(t.Context(), impatient); err != nil {
 		t.Fatal(err)
 	}
-	err := other.Update(t.Context(), func(tx kernel.Tx) error {
+	err := other.Update(t.Context(), func(tx store.Tx) error {
 		if err := tx.Save(twoEvents(1)); err != nil {
 			return err
 		}
@@ -284,7 +284,7 @@ func TestViewsWaitForAConnection(t *testing.T) {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
-				if err := s.View(t.Context(), func(kernel.Tx) error { <-release; return nil }); err != nil {
+				if err := s.View(t.Context(), func(store.Tx) error { <-release; return nil }); err != nil {
 					t.Error(err)
 				}
 			})
@@ -292,7 +292,7 @@ func TestViewsWaitForAConnection(t *testing.T) {
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(t.Context())
 		all.Go(func() {
-			err := s.View(ctx, func(kernel.Tx) error { t.Error("a fifth view has run"); return nil })
+			err := s.View(ctx, func(store.Tx) error { t.Error("a fifth view has run"); return nil })
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("got %v, want %v", err, context.Canceled)
 			}
@@ -302,7 +302,7 @@ func TestViewsWaitForAConnection(t *testing.T) {
 		synctest.Wait()
 		ran := false
 		all.Go(func() {
-			if err := s.View(t.Context(), func(kernel.Tx) error { ran = true; return nil }); err != nil {
+			if err := s.View(t.Context(), func(store.Tx) error { ran = true; return nil }); err != nil {
 				t.Error(err)
 			}
 		})
@@ -328,7 +328,7 @@ func TestFailedCommit(t *testing.T) {
 		held(t, s, func(start func(func())) {
 			for n := range 10 {
 				start(func() {
-					err := s.Update(t.Context(), func(tx kernel.Tx) error {
+					err := s.Update(t.Context(), func(tx store.Tx) error {
 						if n == 4 {
 							return errStop // what it has seen is gone too, so it may not keep its own answer
 						}
@@ -337,11 +337,11 @@ func TestFailedCommit(t *testing.T) {
 						}
 						b := twoEvents(n)
 						if n == 5 {
-							b.Grants = []kernel.Grant{{Call: "none such"}}
+							b.Grants = []store.Grant{{Call: "none such"}}
 						}
 						return tx.Save(b)
 					})
-					if !errors.Is(err, kernel.ErrConflict) {
+					if !errors.Is(err, store.ErrConflict) {
 						t.Errorf("update %d: got %v, want the failure of the commit", n, err)
 					}
 				})
@@ -362,7 +362,7 @@ func TestFailedCommit(t *testing.T) {
 // fails, also when it hides it; the others are run again, before and after it.
 func TestLostTransaction(t *testing.T) {
 	t.Parallel()
-	for name, why := range map[string]error{"no room": kernel.ErrFull, "disk": ledgersql.ErrIO} {
+	for name, why := range map[string]error{"no room": store.ErrFull, "disk": ledgersql.ErrIO} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -372,7 +372,7 @@ func TestLostTransaction(t *testing.T) {
 				held(t, s, func(start func(func())) {
 					for n := range 10 {
 						start(func() {
-							err := s.Update(t.Context(), func(tx kernel.Tx) error {
+							err := s.Update(t.Context(), func(tx store.Tx) error {
 								err := tx.Save(twoEvents(n))
 								if n == 3 {
 									_ = sqlite.Lose(tx, why)
@@ -410,7 +410,7 @@ func TestLostViews(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())
 	for range 10 {
-		if err := s.View(t.Context(), func(tx kernel.Tx) error { return sqlite.Lose(tx, ledgersql.ErrIO) }); !errors.Is(err, ledgersql.ErrIO) {
+		if err := s.View(t.Context(), func(tx store.Tx) error { return sqlite.Lose(tx, ledgersql.ErrIO) }); !errors.Is(err, ledgersql.ErrIO) {
 			t.Errorf("got %v, want %v", err, ledgersql.ErrIO)
 		}
 	}

@@ -1,0 +1,75 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
+)
+
+// Act makes an act, which happens now where it does not say when.
+func (ad *Admin) Act(a api.AuditAct) (api.AuditAct, error) {
+	if a.At.IsZero() {
+		a.At = ad.o.Now()
+	}
+	salt, err := ad.o.Salt()
+	a.Salt = salt
+	return a, err
+}
+
+// Operated makes an act of an operator: of the kernel's own, where none is named.
+func (ad *Admin) Operated(a api.AuditAct) ([]api.AuditAct, error) {
+	a.By = cmp.Or(a.By, ad.o.Operator)
+	a, err := ad.Act(a)
+	return []api.AuditAct{a}, err
+}
+
+// RecordInForce compares what is in force of a kind (the operator's rules, tokens, logins, credentials) with what the
+// ledger has of it, and keeps an act for each that is new, has changed or is gone. So it is known since
+// when each has counted, to the pause between two calls; also of what changed while nothing ran.
+func (ad *Admin) RecordInForce(ctx context.Context, kind string, now []store.InForce) error {
+	return store.ProtocolError(store.Update(ctx, ad.o.Ledger, func(tx store.Tx) error {
+		kept, err := tx.Auxiliary(store.AuxiliaryFilter{InForce: kind})
+		if err != nil {
+			return err
+		}
+		before := map[string]store.InForce{}
+		for _, f := range kept.InForce {
+			before[f.Subject] = f
+		}
+		var b store.Batch
+		keep := func(f store.InForce, detail, digest string) error {
+			a, err := ad.Act(api.AuditAct{Act: kind, Subject: f.Subject, Detail: detail, Digest: digest, By: f.By})
+			b.Acts, b.InForce = append(b.Acts, a), append(b.InForce, f)
+			return err
+		}
+		for _, f := range now {
+			f.Kind = kind
+			was, known := before[f.Subject]
+			delete(before, f.Subject)
+			if known && was.Digest == f.Digest {
+				continue
+			}
+			if err := keep(f, f.Detail, f.Digest); err != nil {
+				return err
+			}
+		}
+		for _, subject := range slices.Sorted(maps.Keys(before)) {
+			f := before[subject]
+			f.Digest = ""
+			if err := keep(f, Ended, before[subject].Digest); err != nil {
+				return err
+			}
+		}
+		if len(b.Acts) == 0 {
+			return nil
+		}
+		return tx.Save(b)
+	}))
+}
+
+// Ended is the detail of an act that ends what was in force.
+const Ended = "ended"

@@ -1,0 +1,265 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+const (
+	eventPage = 200
+	// listPage is how many sessions one answer holds, sincePage how many that have gone on.
+	listPage  = 200
+	sincePage = 1000
+	// askingPage is how many turns that ask one answer looks through, and questionPage how
+	// many questions it holds, but for those of one turn: without their events they are a
+	// few hundred bytes each.
+	askingPage, questionPage = 200, 256
+	// lineLimit is how much of a request or a summary a list shows.
+	lineLimit = 1 << 10
+	// shortLimit is how much of a request stands beside a question, of which a list has hundreds.
+	shortLimit = 256
+	// maxOverlap bounds how far back a hub may look beside a point.
+	maxOverlap = time.Hour
+)
+
+// Sessions lists sessions, or finds one by a name of its own.
+func (ad *Admin) Sessions(ctx context.Context, q api.SessionsRequest) ([]api.SessionRow, error) {
+	if q.Session != "" || q.Token != "" || q.Question != 0 {
+		return ad.findSession(ctx, q)
+	}
+	f := store.TurnFilter{Open: q.Open, Owners: q.Owners, Newest: q.Newest, After: q.After, Limit: q.Limit}
+	if f.Limit <= 0 || f.Limit > listPage {
+		f.Limit = listPage
+	}
+	if q.Ended {
+		f.Statuses = []turn.Status{turn.Ended}
+	}
+	var out []api.SessionRow
+	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
+		rows, err := tx.Turns(f)
+		if err != nil {
+			return err
+		}
+		out, err = sessionPage(rows)
+		return err
+	})
+	return out, err
+}
+
+// sessionPage is as many of the rows as one message has room for, the first at least.
+func sessionPage(rows []store.TurnRow) ([]api.SessionRow, error) {
+	var out []api.SessionRow
+	room := api.InlineLimit
+	for _, r := range rows {
+		row := sessionRow(r)
+		raw, err := json.Marshal(row)
+		if err != nil {
+			return nil, store.Unexpected("a session", err)
+		}
+		if room -= len(raw); room < 0 && len(out) > 0 {
+			break
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+func sessionRow(r store.TurnRow) api.SessionRow {
+	return api.SessionRow{
+		Session: r.Session, Turn: r.Turn, Agent: r.Agent, Name: r.Name, Owner: r.Owner, Status: string(r.Status), Created: r.Created,
+		Request: store.Clip(r.Request, lineLimit), Summary: store.Clip(r.Summary, lineLimit), Last: r.Last, Ended: r.Status == turn.Ended,
+	}
+}
+
+// findSession finds one session. A name that leads nowhere gives an empty list.
+func (ad *Admin) findSession(ctx context.Context, q api.SessionsRequest) ([]api.SessionRow, error) {
+	var out []api.SessionRow
+	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
+		rec, err := tx.Turn(store.RefOf(api.ReplyRequest{Token: q.Token, Question: q.Question, Session: q.Session}))
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		rows, err := tx.Turns(store.TurnFilter{Turn: rec.State.Turn, Limit: 1})
+		for _, r := range rows {
+			row := sessionRow(r)
+			if row.End, err = sessionEnd(tx, rec.State); err != nil {
+				return err
+			}
+			out = append(out, row)
+		}
+		return err
+	})
+	return out, err
+}
+
+// sessionEnd is how a turn ended; nil while it has not.
+func sessionEnd(tx store.Tx, st turn.State) (*api.SessionEnd, error) {
+	if st.End == nil {
+		return nil, nil //nolint:nilnil // none is a value: it has not ended
+	}
+	end := &api.SessionEnd{Status: st.End.Status, Code: st.End.Code, Tally: st.Tally}
+	if st.End.Deliverable == "" {
+		return end, nil
+	}
+	card, err := store.ReadCard(tx, st.End.Deliverable)
+	if errors.Is(err, store.ErrNotFound) || err == nil && card.TurnID() != st.Turn { // erased, or named by an import that has no such card
+		return end, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if end.Fields, err = utp.DecodeDeliverable(card); err != nil {
+		return nil, fmt.Errorf("%w: %w", store.ErrDamaged, err)
+	}
+	return end, nil
+}
+
+// Since tells which sessions have gone on after an event.
+func (ad *Admin) Since(ctx context.Context, q api.SinceRequest) (api.SinceAnswer, error) {
+	at := store.Point{Event: q.Event, Overlap: min(time.Duration(max(q.OverlapMS, 0))*time.Millisecond, maxOverlap), Limit: sincePage, Owners: q.Owners}
+	if q.Now {
+		at = store.Point{}
+	}
+	var a api.SinceAnswer
+	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
+		p, err := tx.Since(at)
+		if err != nil {
+			return err
+		}
+		if p.More && !q.Now {
+			return api.NewFault(utp.CodeTooLarge, "more sessions have gone on than can be told; begin again")
+		}
+		a = api.SinceAnswer{Newest: p.Newest, Owner: p.Owner}
+		for _, s := range p.Sessions {
+			a.Sessions = append(a.Sessions, api.SinceRow{Session: s.Session, Seq: s.Seq, Last: s.Last, Owner: s.Owner, Ended: s.Ended})
+		}
+		return nil
+	})
+	return a, err
+}
+
+// Events reads a page of a session's sequence, as much as one message may hold.
+func (ad *Admin) Events(ctx context.Context, q api.EventsRequest) (api.EventsAnswer, error) {
+	var a api.EventsAnswer
+	limit := q.Limit
+	if limit <= 0 || limit > eventPage {
+		limit = eventPage
+	}
+	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
+		rec, err := tx.Turn(store.TurnRef{Session: q.Session})
+		if err != nil {
+			return err
+		}
+		rows, err := tx.Events(store.EventFilter{Session: q.Session, After: q.After, Limit: limit})
+		if err != nil {
+			return err
+		}
+		a.More = len(rows) == limit
+		room := api.InlineLimit
+		for i, e := range rows {
+			if room -= len(e.Body); room < 0 && i > 0 {
+				a.More = true
+				break
+			}
+			a.Events = append(a.Events, api.EventRow{Seq: e.Seq, Body: e.Body})
+		}
+		a.Ended = rec.State.Status == turn.Ended
+		return nil
+	})
+	return a, err
+}
+
+// Questions lists a page of what is open, oldest turn first, each with the event that
+// asks as long as the page has room for it. A turn's questions are never torn apart.
+func (ad *Admin) Questions(ctx context.Context, q api.QuestionsRequest) (api.QuestionsAnswer, error) {
+	var a api.QuestionsAnswer
+	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
+		a = api.QuestionsAnswer{}
+		turns, err := tx.Turns(store.TurnFilter{Asking: true, After: q.After, Limit: askingPage})
+		if err != nil {
+			return err
+		}
+		if len(turns) == askingPage {
+			a.Next = turns[askingPage-1].Turn
+		}
+		room := api.InlineLimit
+		for i, row := range turns {
+			rows, err := ad.questionsOf(tx, row.Turn)
+			if err != nil {
+				return err
+			}
+			if i > 0 && len(a.Questions)+len(rows) > questionPage {
+				a.Next = turns[i-1].Turn
+				return nil
+			}
+			for _, r := range rows {
+				if room -= len(r.Body); room < 0 {
+					r.Body = nil
+				}
+				a.Questions = append(a.Questions, r)
+			}
+		}
+		return nil
+	})
+	return a, err
+}
+
+// questionsOf lists the open questions of one turn. One that cannot be read has none: the
+// others' questions are not to wait for it.
+func (ad *Admin) questionsOf(tx store.Tx, id string) ([]api.QuestionRow, error) {
+	rec, err := tx.Turn(store.TurnRef{Turn: id})
+	if errors.Is(err, store.ErrDamaged) {
+		ad.o.Logger.Warn("questions", "turn", id, "error", err)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var rows []api.QuestionRow
+	for _, q := range rec.Questions {
+		if q.State != consent.Open {
+			continue
+		}
+		r, err := questionRow(tx, rec, q)
+		if err != nil {
+			return nil, err
+		}
+		r.Parked = !ad.o.Active(id)
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+func questionRow(tx store.Tx, rec store.Record, q consent.Question) (api.QuestionRow, error) {
+	call, _ := rec.State.FindQuestion(q.Number)
+	r := api.QuestionRow{
+		Number: q.Number, Session: q.SessionID, Token: q.Token, Deadline: q.Deadline(), Asked: q.AskedAt, Extensions: q.Extensions,
+		Unseen: q.Unseen || q.Waiting, Kind: string(q.Kind), Call: call.ID, Tool: call.Tool, Owner: rec.State.Owner, Agent: rec.State.Agent,
+		Name: rec.State.Name, Request: store.Clip(rec.Request, shortLimit),
+	}
+	for _, p := range rec.Presented {
+		if p.Question != q.Number {
+			continue
+		}
+		e, err := store.OneRow(tx.Events(store.EventFilter{IDs: []string{p.Event}}))
+		if errors.Is(err, store.ErrNotFound) {
+			return r, nil
+		}
+		r.Event, r.Seq, r.Body = e.ID, e.Seq, e.Body
+		return r, err
+	}
+	return r, nil
+}

@@ -1,0 +1,173 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
+)
+
+// Defaults of [Retention].
+const (
+	DefaultContent  = 30 * 24 * time.Hour
+	DefaultReceipts = 365 * 24 * time.Hour
+)
+
+// Retention says how long is kept what people and tools have said, and how long that there
+// was something: counted from the last event of a turn that has ended. What is open stays.
+type Retention struct {
+	// Content is kept so long: arguments, results, output, the texts of events and questions,
+	// blobs, sealed secrets, narration. Default 30 days; negative keeps it for ever.
+	Content time.Duration
+	// Receipts, consents and the digests of calls are kept so long. Default 365 days; negative
+	// keeps them for ever. It is never shorter than Content.
+	Receipts time.Duration
+	// OnErased is told of the calls whose content was erased, after the commit, so that what lies
+	// elsewhere goes too. It may be told of a call twice.
+	OnErased func(calls []string)
+}
+
+func (r *Retention) fill() {
+	if r.Content == 0 {
+		r.Content = DefaultContent
+	}
+	if r.Receipts == 0 {
+		r.Receipts = DefaultReceipts
+	}
+	if r.Content < 0 {
+		r.Receipts = -1
+	}
+	if r.Receipts > 0 {
+		r.Receipts = max(r.Receipts, r.Content)
+	}
+	if r.OnErased == nil {
+		r.OnErased = func([]string) {}
+	}
+}
+
+const (
+	// purgeEvery is how often the ledger is looked through; purgeTurns how many turns go in one
+	// transaction, which others wait for, and purgePause what lies between two.
+	purgeEvery = time.Hour
+	purgeTurns = 8
+	purgePause = 100 * time.Millisecond
+)
+
+// Run erases what its time is over of, at the start and then every hour.
+func (ad *Admin) Run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		if err := ad.purgeDue(ctx); err != nil && ctx.Err() == nil {
+			ad.o.Logger.Error("what is too old could not be erased; it is tried again", "error", err)
+		}
+		timer.Reset(purgeEvery)
+	}
+}
+
+func (ad *Admin) purgeDue(ctx context.Context) error {
+	now := ad.o.Now()
+	p := store.Purge{Keys: now.Add(-store.KeyLife)}
+	if ad.o.Retention.Content > 0 {
+		p.Content = now.Add(-ad.o.Retention.Content)
+	}
+	if ad.o.Retention.Receipts > 0 {
+		p.Receipts = now.Add(-ad.o.Retention.Receipts)
+	}
+	_, err := ad.purge(ctx, p)
+	return err
+}
+
+// purge runs small transactions until nothing is left to do, and says what they did in all.
+func (ad *Admin) purge(ctx context.Context, p store.Purge) (store.Purge, error) {
+	p.Limit = purgeTurns
+	var all store.Purge
+	for {
+		if err := ad.purgeStep(ctx, &p, nil); err != nil {
+			return all, err
+		}
+		all.Erased, all.Calls = append(all.Erased, p.Erased...), append(all.Calls, p.Calls...)
+		all.Dropped, all.Blobs = all.Dropped+p.Dropped, all.Blobs+p.Blobs
+		if !p.More {
+			break
+		}
+		if err := breathe(ctx, purgePause); err != nil {
+			return all, err
+		}
+	}
+	if ad.scrubbed.Load() {
+		return all, nil
+	}
+	return all, ad.scrub(ctx)
+}
+
+// purgeStep is one transaction. Of what was erased in it an operator's word has acts.
+func (ad *Admin) purgeStep(ctx context.Context, p *store.Purge, word *api.EraseRequest) error {
+	err := store.Update(ctx, ad.o.Ledger, func(tx store.Tx) error {
+		if err := tx.Save(store.Batch{Purge: p}); err != nil || word == nil {
+			return err
+		}
+		var b store.Batch
+		for _, erased := range p.Erased {
+			a, err := ad.Operated(api.AuditAct{Act: api.ActErase, Subject: erased, By: word.By})
+			if err != nil {
+				return err
+			}
+			b.Acts = append(b.Acts, a...)
+		}
+		return tx.Save(b)
+	})
+	if err != nil || p.ErasedAny() { // what has failed may have been written
+		ad.scrubbed.Store(false)
+	}
+	if err == nil {
+		ad.o.Retention.OnErased(p.Calls)
+	}
+	return err
+}
+
+// scrub asks the store for as long as it is busy, for a while. What it could not do then is left
+// to the next purge, whether that finds anything to erase or not.
+func (ad *Admin) scrub(ctx context.Context) error {
+	ad.scrubbed.Store(true) // before: somebody may erase more meanwhile
+	err := ad.tryScrub(ctx)
+	if err != nil {
+		ad.scrubbed.Store(false)
+	}
+	return err
+}
+
+func (ad *Admin) tryScrub(ctx context.Context) error {
+	s, can := ad.o.Ledger.(store.Scrubber)
+	if !can {
+		return nil
+	}
+	const tries = 20
+	var err error
+	for range tries {
+		if err = s.Scrub(ctx); err == nil {
+			return nil
+		}
+		if err := breathe(ctx, purgePause); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func breathe(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,70 @@
+package kernel
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/internal/kernel/store"
+)
+
+// takeAnswer makes the result of a call that ends the turn the turn's answer: a text is the
+// answer itself, of an object its members summary and output are, and anything else has been
+// told with the call.
+func (s *step) takeAnswer() error {
+	c, is := s.rec.State.Terminal()
+	if !is {
+		return nil
+	}
+	row := store.ResultRow{Key: c.Key, Call: c.ID, Tool: c.Tool, Card: c.Outcome.Card}
+	result, err := s.resultValue(row)
+	if errors.Is(err, store.ErrDamaged) { // the turn ends without its words
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var text string
+	var answer struct {
+		Summary jsontext.Value `json:"summary"`
+		Output  jsontext.Value `json:"output"`
+	}
+	switch result.Kind() {
+	case jsontext.KindString:
+		text = unquoted(result)
+		s.notification.Summary, _, _ = strings.Cut(text, "\n")
+		s.notification.Output = text
+	case jsontext.KindBeginObject:
+		if json.Unmarshal(result, &answer) == nil {
+			s.notification.Summary, s.notification.Output = unquoted(answer.Summary), unquoted(answer.Output)
+		}
+	default:
+	}
+	s.notification.Summary = store.Clip(s.notification.Summary, maxMessage)
+	return nil
+}
+
+// unquoted is a JSON text, or "" where it is none.
+func unquoted(v jsontext.Value) string {
+	var text string
+	if v.Kind() != jsontext.KindString || json.Unmarshal(v, &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// resultValue reads a recorded result, also one that this very step records, as far as it is
+// small enough to be told.
+func (s *step) resultValue(row store.ResultRow) (jsontext.Value, error) {
+	card, err := s.card(row.Card)
+	if err != nil {
+		return nil, store.AsDamage(err)
+	}
+	r, err := resultOn(card, row)
+	if err != nil {
+		return nil, err
+	}
+	return r.Result.Inline, nil
+}

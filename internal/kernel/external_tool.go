@@ -1,0 +1,301 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/outbox"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+const (
+	// externalTime is how long a foreign service may take for a call whose definition does
+	// not say.
+	externalTime = 5 * time.Minute
+	// externalAttempts is how often the command of a repeatable call is sent, within that time.
+	externalAttempts = 3
+)
+
+// decision is the policy's word as far as it counts: no where a service that nobody holds to the
+// gate would have an effect that cannot be repeated, unless an operator has named it; and what
+// cannot be undone is asked for, as the machine has it.
+func decision(t store.Tool, r Ruling) turn.Decision {
+	class := t.EffectiveClass()
+	switch {
+	case t.Enforcement() != utp.Enforced && !class.Repeatable() && !r.BrokerOnly:
+		return turn.Deny
+	case class == utp.Irreversible && r.Decision == turn.Allow:
+		return turn.Ask
+	}
+	return r.Decision
+}
+
+// commandExternal sends a call to a foreign service. There the command is the start: it is
+// checked and recorded on the service's behalf in the transaction that lets it leave. While
+// nobody would hear it, it waits for somebody: an effect that counts as begun, and that nobody
+// has heard of, could not be told from one that was made.
+func (s *step) commandExternal(c turn.Call, t store.Tool, subject utp.Subject) error {
+	if c.LeaseExpiries == 0 && s.k.unserved(subject) {
+		return nil // it is rung again until it is too old
+	}
+	lease := externalLease(t)
+	check, err := s.check(c)
+	if err != nil {
+		return err
+	}
+	owner := "foreign." + c.Target
+	err = s.dispatch(turn.Start{Call: c.ID, Owner: owner, Target: c.Target, Lease: lease, Check: check, Command: true})
+	if err != nil {
+		return err
+	}
+	started := s.live(c.ID)
+	if started == nil || started.State != turn.Started {
+		return nil // what it was agreed to has changed; the refusal is recorded
+	}
+	started.ThirdParty = true
+	c = *started
+	if c.LeaseExpiries >= externalAttempts {
+		return s.dispatch(turn.Finish{Call: c.ID, Owner: owner, Fence: c.Fence, Outcome: turn.Outcome{
+			Status: utp.StatusTimeout, Code: utp.CodeToolTimeout, Message: "the service did not report in time", Digest: "timeout",
+		}})
+	}
+	payload, err := utp.EncodeCommand(utp.Command{
+		ToolName: c.Tool, AfterExecution: cmp.Or(c.After, utp.Suspend), ToolCallCardID: c.Card,
+	})
+	if err != nil {
+		return fmt.Errorf("kernel: %w", err)
+	}
+	if err := s.send(c, subject, payload); err != nil {
+		return err
+	}
+	return s.leaveBy(c)
+}
+
+// live is the call itself, for what the machine does not look at.
+func (s *step) live(id string) *turn.Call {
+	for i := range s.rec.State.Calls {
+		if s.rec.State.Calls[i].ID == id {
+			return &s.rec.State.Calls[i]
+		}
+	}
+	return nil
+}
+
+// leaveBy keeps the command that was just put into the outbox from leaving too late: where
+// a command is the start, an old one must not be found and sent days after.
+func (s *step) leaveBy(c turn.Call) error {
+	last := c.StartBy
+	if c.Class.Repeatable() {
+		last = c.Lease
+	}
+	raw, err := json.Marshal(last, jsonv1.FormatDurationAsNano(true))
+	if err != nil {
+		return store.Unexpected("a moment", err)
+	}
+	header := s.batch.Outbox[len(s.batch.Outbox)-1].Header
+	header[outbox.NotAfter] = []string{string(raw)}
+	if !c.Class.Repeatable() {
+		header[outbox.Once] = []string{"true"}
+	}
+	if c.Class == utp.Irreversible && c.Consent != nil {
+		header[outbox.ConsentGeneration] = []string{c.Consent.Generation}
+	}
+	return nil
+}
+
+// externalLease is how long the service holds a call. A repeatable one is sent again within
+// its time, because a command may be lost.
+func externalLease(t store.Tool) time.Duration {
+	var o struct {
+		Suspend float64 `json:"suspend_timeout_seconds"`
+		Timeout float64 `json:"timeout_seconds"`
+	}
+	if raw := t.Definition.Options; len(raw) > 0 && json.Unmarshal(raw, &o) != nil {
+		o.Suspend, o.Timeout = 0, 0
+	}
+	whole := externalTime
+	for _, given := range []float64{o.Timeout, o.Suspend} {
+		if given >= 1 {
+			whole = seconds(int(min(given, 1<<20)))
+		}
+	}
+	if t.EffectiveClass().Repeatable() {
+		return max(whole/externalAttempts, time.Second)
+	}
+	return whole
+}
+
+// cardOffered is the type of a foreign service's result card until it is reported, and
+// after: the call's own tool.result is made of it.
+const cardOffered = "tool.offered_result"
+
+// saveExternalCard keeps a card of a foreign peer: a tool.call of its own turn, or the result
+// of a call that it has been sent.
+func (k *Kernel) saveExternalCard(ctx context.Context, from Caller, q api.CardRequest) (struct{}, error) {
+	card, err := utp.DecodeCard(q.Card)
+	if err != nil {
+		return struct{}{}, api.NewFault(utp.CodeBadRequest, err.Error())
+	}
+	if card.Type != utp.CardToolResult {
+		return k.saveCard(ctx, from, q)
+	}
+	content, err := utp.DecodeToolResult(card)
+	switch {
+	case err != nil:
+		return struct{}{}, api.NewFault(codeOf(err), err.Error())
+	case card.AuthorID != "tool."+from.Name || card.Project != k.o.Project:
+		return struct{}{}, api.NewFault(utp.CodeInvalidSourceActor, "a result is written as tool."+from.Name+", in its own project")
+	}
+	var refused error
+	err = k.stepExternalCall(ctx, from, card.ToolCallID, func(s *step, c *turn.Call) (err error) {
+		refused, err = s.offer(c, card, content)
+		return err
+	})
+	if err == nil {
+		err = refused // what the refusal has led to is recorded
+	}
+	return struct{}{}, err
+}
+
+// stepExternalCall steps the turn of a call that the asking peer has been sent. The call is nil
+// where it has ended and is forgotten.
+func (k *Kernel) stepExternalCall(ctx context.Context, from Caller, call string, fn func(*step, *turn.Call) error) error {
+	known := false
+	err := k.step(ctx, store.TurnRef{Call: call}, func(s *step) error {
+		known = true
+		c := s.live(call)
+		if c != nil && (c.Target != from.Name || !c.ThirdParty) {
+			return api.NewFault(utp.CodeAuthFailed, "the call has not been sent to "+from.Name)
+		}
+		return fn(s, c)
+	})
+	if isCode(err, utp.CodeNotFound) && !known {
+		err = api.NewFault(utp.CodeUnknownCall, "the ledger has no such call")
+	}
+	return err
+}
+
+// offer keeps the result card of a call that a foreign service has been sent. The first card
+// counts: one that comes beside it shows that anyone who kept the first will not report it, so
+// that it counts now, and the other is refused.
+func (s *step) offer(c *turn.Call, card utp.Card, content utp.ResultCard) (refused, err error) {
+	switch {
+	case c == nil || c.State == turn.Finished || c.State == turn.Closed:
+		return nil, api.NewFault(utp.CodeDone, "the call has ended; another result stands")
+	case strings.HasPrefix(card.ID, answerPrefix):
+		return nil, api.NewFault(utp.CodeBadRequest, "card ids that begin with "+answerPrefix+" are the kernel's own")
+	case content.FunctionName != c.Tool:
+		return nil, api.NewFault(utp.CodeBadRequest, "metadata.function_name is "+content.FunctionName+"; expected "+c.Tool)
+	case content.Lineage.TurnID != "" && content.Lineage.TurnID != s.rec.State.Turn:
+		return nil, api.NewFault(utp.CodeAuthFailed, "the card belongs to another turn")
+	}
+	if card, err = store.Retyped(card, cardOffered); err != nil {
+		return nil, err
+	}
+	if c.Offered != "" {
+		return s.offeredBefore(c, card)
+	}
+	c.Offered = card.ID
+	s.batch.Cards = append(s.batch.Cards, card)
+	return nil, nil
+}
+
+// offered reads the card that a foreign service has kept for its report. What follows is the
+// card's own to say; where it does not, the report's, and then the command's (UTP, "Results").
+func (s *step) offered(c *turn.Call, r utp.Report) (utp.ResultCard, error) {
+	card, err := store.ReadCard(s.tx, c.Offered)
+	if err != nil {
+		return utp.ResultCard{}, store.AsDamage(err)
+	}
+	if card, err = store.Retyped(card, utp.CardToolResult); err != nil {
+		return utp.ResultCard{}, err
+	}
+	content, err := utp.DecodeToolResult(card, r.AfterExecution, c.After)
+	if err != nil {
+		return content, fmt.Errorf("%w: %w", store.ErrDamaged, err)
+	}
+	return content, nil
+}
+
+// report takes a foreign service's report: three keys, and the call in its headers. It
+// finishes the call by the gate's own way. A report on a call that is unknown, or not the
+// service's, changes nothing; one that comes twice, or too late, is a success.
+func (k *Kernel) report(ctx context.Context, from Caller, m utp.Message) (api.ReportAnswer, error) {
+	var a api.ReportAnswer
+	header, err := utp.DecodeHeader(m.Header)
+	if err != nil {
+		return a, api.NewFault(codeOf(err), err.Error())
+	}
+	r, header, err := utp.DecodeReport(m.Payload, header)
+	if err != nil && r.ToolResultCardID == "" { // of another fault the card tells what is right
+		return a, api.NewFault(missingCard(err), err.Error())
+	}
+	if header.ToolCallID == "" {
+		return a, api.NewFault(utp.CodeMissingToolCallID, "the report names no call")
+	}
+	err = k.stepExternalCall(ctx, from, header.ToolCallID, func(s *step, c *turn.Call) (err error) {
+		st := s.rec.State
+		if header.AgentID != "" && header.AgentID != st.Agent || header.TurnID != "" && header.TurnID != st.Turn {
+			return api.NewFault(utp.CodeAuthFailed, "the call belongs to another turn")
+		}
+		if header.TurnEpoch > st.Epoch {
+			return api.NewFault(utp.CodeStale, "the turn has not come to that epoch")
+		}
+		a.Outcome, err = s.report(c, r)
+		return err
+	})
+	return a, err
+}
+
+func missingCard(err error) utp.Code {
+	if p, is := errors.AsType[*utp.PayloadError](err); is && p.Field == "tool_result_card_id" {
+		return utp.CodeMissingToolResultCard
+	}
+	return codeOf(err)
+}
+
+// report is what one step makes of a report.
+func (s *step) report(c *turn.Call, r utp.Report) (string, error) {
+	switch {
+	case c == nil || c.State == turn.Closed:
+		return api.ReportSuperseded, nil
+	case c.State == turn.Finished && c.Offered != r.ToolResultCardID:
+		return api.ReportSuperseded, nil
+	case c.Offered == "" || c.Offered != r.ToolResultCardID:
+		return "", api.NewFault(utp.CodeCardNotFound, "the result card has not been kept; keep it first, then report it")
+	}
+	content, err := s.offered(c, r)
+	if err != nil {
+		return "", err
+	}
+	if content.Error != nil && content.Error.Code == utp.CodeConsentStale { // the gate's to say, not a stranger's
+		content.Error.Code = utp.CodeUnknownError
+	}
+	answered := *c
+	answered.After = content.AfterExecution
+	o, err := s.outcome(answered, content.Status, api.Body{Inline: content.Result}, content.Error)
+	if err != nil {
+		return "", err
+	}
+	said := api.ReportAccepted
+	switch {
+	case c.State == turn.Finished && c.Outcome.Digest != o.Digest:
+		return api.ReportSuperseded, nil // the call had ended before this was reported
+	case c.State == turn.Finished, c.Late != "" && c.Late == o.Digest:
+		return api.ReportRepeated, nil
+	case c.State == turn.Resolved, s.rec.State.Status == turn.Ended:
+		said = api.ReportLate
+	default:
+	}
+	return said, s.dispatch(turn.Finish{Call: c.ID, Owner: c.Owner, Fence: c.Fence, Outcome: o})
+}

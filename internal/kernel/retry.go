@@ -1,0 +1,73 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// retry tries a dead message again. A command has the authority of a consent that is used up
+// or too old, so it is never sent again: its call is asked for again, in a turn of its own.
+func (k *Kernel) retry(ctx context.Context, from Caller, q api.RetryRequest) (api.RetryAnswer, error) {
+	var a api.RetryAnswer
+	var args api.OperatorArgs
+	err := k.update(ctx, func(tx store.Tx) error {
+		a, args = api.RetryAnswer{}, api.OperatorArgs{}
+		row, err := store.OneRow(tx.Outbox(store.OutboxFilter{Dead: true, After: q.ID - 1, Limit: 1}))
+		if err != nil || row.ID != q.ID {
+			return cmp.Or(err, store.ErrNotFound)
+		}
+		if row.Call == "" {
+			again := store.Outgoing{Session: row.Session, Subject: row.Subject, Header: row.Header, Payload: row.Payload}
+			a.Sent = true
+			return tx.Save(store.Batch{Published: []int64{row.ID}, Outbox: []store.Outgoing{again}})
+		}
+		args, err = k.again(tx, row.Call)
+		return err
+	})
+	if err != nil || a.Sent {
+		return a, err
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return a, store.Unexpected("the arguments of a retry", err)
+	}
+	a.EnqueueAnswer, err = k.enqueue(ctx, from, api.EnqueueRequest{
+		Agent: api.OperatorAgent, Args: raw, Owner: q.Owner, Request: "Try " + args.Tool + " again",
+	})
+	if err != nil {
+		return a, err
+	}
+	// It is closed last: if this is lost, the letter stays in the list, and what it led to is asked for.
+	return a, k.update(ctx, func(tx store.Tx) error { return tx.Save(store.Batch{Published: []int64{q.ID}}) })
+}
+
+// again is what a call was asked to do, for a new one.
+func (k *Kernel) again(tx store.Tx, id string) (api.OperatorArgs, error) {
+	rec, err := tx.Turn(store.TurnRef{Call: id})
+	if err != nil {
+		return api.OperatorArgs{}, err
+	}
+	if live, found := rec.State.Find(id); found && live.State.Open() && rec.State.Status != turn.Ended {
+		return api.OperatorArgs{}, api.NewFault(utp.CodeConflict, "the call is still under way, in "+rec.State.Session+"; it is rung again by itself, or can be stopped")
+	}
+	if rec.Erased {
+		return api.OperatorArgs{}, api.NewFault(utp.CodeConflict, "the content of the call's turn has been erased; ask for the call itself")
+	}
+	c, err := store.ReadCall(tx, id)
+	if err != nil {
+		return api.OperatorArgs{}, err
+	}
+	s := &step{k: k, tx: tx, rec: rec}
+	given, err := s.givenArguments(c)
+	if len(given) > api.InlineLimit/2 {
+		return api.OperatorArgs{}, api.NewFault(utp.CodeTooLarge, "the arguments are too large to be asked for in this way")
+	}
+	return api.OperatorArgs{Tool: c.Tool, Args: given}, err
+}

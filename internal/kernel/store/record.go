@@ -1,0 +1,135 @@
+package store
+
+import (
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+)
+
+// Record is a turn with its questions and its narration, saved as one.
+type Record struct {
+	State     turn.State
+	Questions []consent.Question // the open ones and those of live calls
+	// Presented are the events that put the questions, for each that was put the last.
+	Presented []Presented
+	// Narration is the narrator's own state.
+	Narration jsontext.Value
+	Args      jsontext.Value
+	Request   string
+	// AnswerSeconds overrides how long questions stay open; 0 does not.
+	AnswerSeconds int
+	// Absent: nobody is left who could answer, and policy decides rather than waits.
+	Absent  bool
+	Created time.Time
+	// Due is when the turn next wants a tick, by the wall clock; zero is not at all. Free is
+	// from when on a worker may claim it; zero is not at all, 1970 at once. Both follow from
+	// the rest and are kept to find the turn by.
+	Due, Free time.Time
+	// Erased: its content is gone. Imported is when it came from another ledger; such a turn
+	// has ended, and is never worked on here.
+	Erased   bool
+	Imported time.Time
+	// Unfinished: it had not ended where it was imported from. Its session gets its end when
+	// all of it is here; until then Narration is that of the other ledger.
+	Unfinished bool
+	// Version is the compare-and-set handle: 0 for a turn that is not saved yet.
+	Version int64
+}
+
+// QuestionEnds is when an open question's time is over, on the wall clock as it stands now: the
+// earlier of the two clocks, for the wall clock may have been set since it was asked. After
+// a reboot the other clock cannot testify, and the question keeps its deadline by the wall.
+func (r Record) QuestionEnds(q consent.Question, now turn.Timestamp) time.Time {
+	end := q.Deadline()
+	for _, p := range r.Presented {
+		if p.Question != q.Number || p.Until.IsZero() || !p.Until.SameBoot(now) {
+			continue
+		}
+		if other := now.Wall.Add(p.Until.SinceBoot - now.SinceBoot); other.Before(end) {
+			end = other
+		}
+	}
+	return end
+}
+
+// QuestionByToken finds the open question whose live token this is.
+func (r Record) QuestionByToken(token string) *consent.Question {
+	i := slices.IndexFunc(r.Questions, func(q consent.Question) bool { return q.Token == token && q.State == consent.Open })
+	if i < 0 {
+		return nil
+	}
+	return &r.Questions[i]
+}
+
+// Shows says how much of a call's arguments an event puts before a person.
+type Shows string
+
+// How much is shown. An event that asks nothing shows nothing.
+const (
+	// ShowsInText: the texts of the event say all of them.
+	ShowsInText Shows = "told"
+	// ShowsInList: the event lists all of them, for surfaces that show its extension.
+	ShowsInList Shows = "listed"
+	// ShowsPart: some have to be read apart from the event.
+	ShowsPart Shows = "part"
+)
+
+// Reading is how far somebody who may answer a question has read its arguments, from the first byte on.
+type Reading struct {
+	By         string `json:"by"`
+	Credential string `json:"credential,omitzero"` // two devices of one person show different things
+	Surface    string `json:"surface"`
+	UpTo       int64  `json:"up_to"`
+}
+
+// IsBy reports whether it was this reader who read.
+func (r Reading) IsBy(by, credential, surface string) bool {
+	return r.By == by && r.Credential == credential && r.Surface == surface
+}
+
+// Index brings what the turn is found by up to date.
+func (r *Record) Index(now turn.Timestamp) {
+	r.Due, r.Free = time.Time{}, time.Time{}
+	if r.State.Status != turn.Ended {
+		r.Due = NextTick(*r, now)
+	}
+	if at, claimable := r.State.ClaimAt(now); claimable {
+		r.Free = at
+	}
+}
+
+// NextTick is the earliest instant at which a question wants something or the machine is due.
+func NextTick(rec Record, now turn.Timestamp) time.Time {
+	at, _ := rec.State.Due(now)
+	for _, q := range rec.Questions {
+		if q.State != consent.Open {
+			continue
+		}
+		next := q.ShowBy()
+		if next.IsZero() {
+			next = rec.QuestionEnds(q, now)
+		}
+		if at.IsZero() || next.Before(at) {
+			at = next
+		}
+	}
+	return at
+}
+
+// Presented is how a question was put to people the last time.
+type Presented struct {
+	Question int `json:"question"`
+	// Event is the event that puts it.
+	Event string `json:"event"`
+	// Until is its deadline on both clocks.
+	Until turn.Timestamp `json:"until,omitzero"`
+	// Shows is how much of the call's arguments the event shows, Read who has read on.
+	Shows Shows     `json:"shows,omitzero"`
+	Read  []Reading `json:"read,omitzero"`
+	// Covered are the JSON pointers of the arguments that the event states by count and digest.
+	Covered []string `json:"covered,omitzero"`
+}

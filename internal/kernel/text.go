@@ -1,0 +1,28 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// agentText tells a piece of the text that the agent writes while it plans.
+func (k *Kernel) agentText(ctx context.Context, from Caller, q api.AgentTextRequest) (struct{}, error) {
+	if len(q.Text) > api.AgentTextLimit || q.From < 0 {
+		return struct{}{}, api.NewFault(utp.CodeTooLarge, fmt.Sprintf("a piece of text has at most %d bytes", api.AgentTextLimit))
+	}
+	return struct{}{}, k.stepAgentTurn(ctx, from, q.Turn, func(s *step) error {
+		s.notification.Output = q.Text
+		return s.dispatch(turn.AgentText{WorkerClaim: workerClaim(from, q.WorkerRequest, s.rec.State), Step: q.Step, Try: q.Try, From: q.From, Text: q.Text})
+	})
+}
+
+// release takes a turn back from a worker that lets go of it.
+func (k *Kernel) release(ctx context.Context, from Caller, q api.WorkerRequest) (struct{}, error) {
+	return struct{}{}, k.stepAgentTurn(ctx, from, q.Turn, func(s *step) error {
+		return s.dispatch(turn.Release{WorkerClaim: workerClaim(from, q, s.rec.State)})
+	})
+}
