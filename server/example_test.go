@@ -30,11 +30,11 @@ func Example() {
 	}
 	count := tool.Must(tool.Func(utp.Definition{Tool: "words.count", Description: "Count the words of a text.", Class: utp.Read},
 		func(_ context.Context, _ *tool.Call, t text) (int, error) { return len(strings.Fields(t.Text)), nil }))
-	counter := worker.Agent{Name: "counter", Plan: worker.PlanFunc(func(_ context.Context, t worker.Transcript) (worker.Move, error) {
+	counter := worker.Agent{Name: "counter", Plan: worker.PlanFunc(func(_ context.Context, t worker.Transcript) (worker.Decision, error) {
 		if len(t.Results) == 0 {
-			return worker.Move{Calls: []worker.Call{{Key: "count", Tool: "words.count", Args: t.Args}}}, nil
+			return worker.Decision{Calls: []worker.Call{{Key: "count", Tool: "words.count", Args: t.Args}}}, nil
 		}
-		return worker.Move{Answer: &worker.Answer{Summary: "It has " + string(t.Results[0].Value) + " words."}}, nil
+		return worker.Decision{Answer: &worker.Answer{Summary: "It has " + string(t.Results[0].Value) + " words."}}, nil
 	})}
 
 	ctx := context.Background()

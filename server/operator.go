@@ -39,9 +39,9 @@ func (p *singleCall) Observe(r worker.Result) error {
 }
 
 // Next implements worker.Planner.
-func (p *singleCall) Next() (worker.Move, error) {
+func (p *singleCall) Next() (worker.Decision, error) {
 	if p.result == nil {
-		return worker.Move{Calls: []worker.Call{{Key: singleKey, Tool: p.args.Tool, Args: p.args.Args, To: 100}}}, nil
+		return worker.Decision{Calls: []worker.Call{{Key: singleKey, Tool: p.args.Tool, Args: p.args.Args, To: 100}}}, nil
 	}
 	r := p.result
 	a := &worker.Answer{Status: r.Status, Code: r.Code, Summary: "The call of " + p.args.Tool + " ended: " + string(r.Status) + "."}
@@ -51,5 +51,5 @@ func (p *singleCall) Next() (worker.Move, error) {
 	if r.Code == utp.CodeConsentDeclined { // a no is a good answer
 		a.Status, a.Code = utp.StatusSuccess, ""
 	}
-	return worker.Move{Answer: a}, nil
+	return worker.Decision{Answer: a}, nil
 }

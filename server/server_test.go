@@ -42,11 +42,11 @@ func send(sent *[]string, mu *sync.Mutex) server.Service {
 
 // clerk is an agent that sends one letter.
 func clerk() worker.Agent {
-	return worker.Agent{Name: "clerk", Plan: worker.PlanFunc(func(_ context.Context, t worker.Transcript) (worker.Move, error) {
+	return worker.Agent{Name: "clerk", Plan: worker.PlanFunc(func(_ context.Context, t worker.Transcript) (worker.Decision, error) {
 		if len(t.Results) == 0 {
-			return worker.Move{Calls: []worker.Call{{Key: "send", Tool: "mail.send", Args: t.Args}}}, nil
+			return worker.Decision{Calls: []worker.Call{{Key: "send", Tool: "mail.send", Args: t.Args}}}, nil
 		}
-		return worker.Move{Answer: &worker.Answer{Summary: "It ended: " + string(t.Results[0].Status) + "."}}, nil
+		return worker.Decision{Answer: &worker.Answer{Summary: "It ended: " + string(t.Results[0].Status) + "."}}, nil
 	})}
 }
 

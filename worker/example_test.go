@@ -20,11 +20,11 @@ func (c *counter) Observe(r worker.Result) error {
 	return nil
 }
 
-func (c *counter) Next() (worker.Move, error) {
+func (c *counter) Next() (worker.Decision, error) {
 	if c.said == nil {
-		return worker.Move{Calls: []worker.Call{{Key: "count", Tool: "words.count", Args: map[string]string{"text": c.text}}}}, nil
+		return worker.Decision{Calls: []worker.Call{{Key: "count", Tool: "words.count", Args: map[string]string{"text": c.text}}}}, nil
 	}
-	return worker.Move{Answer: &worker.Answer{Summary: "Counted: " + string(c.said.Value)}}, nil
+	return worker.Decision{Answer: &worker.Answer{Summary: "Counted: " + string(c.said.Value)}}, nil
 }
 
 // A planner is a fold over results: the same results give the same move, so that a

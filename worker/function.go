@@ -41,16 +41,16 @@ func (t Transcript) Find(key string) (Result, bool) {
 // PlanFunc makes an [Agent]'s Plan of a function that is given the whole transcript before
 // each move: the loop of a language model. It may say something else when it is asked
 // again, after a crash, about the same transcript: what has been done by then stands in it.
-func PlanFunc(plan func(ctx context.Context, t Transcript) (Move, error)) func(context.Context, jsontext.Value) (Planner, error) {
+func PlanFunc(plan func(ctx context.Context, t Transcript) (Decision, error)) func(context.Context, jsontext.Value) (Planner, error) {
 	return func(ctx context.Context, args jsontext.Value) (Planner, error) {
-		return &scribe{t: Transcript{Turn: TurnOf(ctx), Args: args}, plan: func(t Transcript) (Move, error) { return plan(ctx, t) }}, nil
+		return &scribe{t: Transcript{Turn: TurnOf(ctx), Args: args}, plan: func(t Transcript) (Decision, error) { return plan(ctx, t) }}, nil
 	}
 }
 
 // scribe keeps a transcript for a function.
 type scribe struct {
 	t    Transcript
-	plan func(Transcript) (Move, error)
+	plan func(Transcript) (Decision, error)
 }
 
 func (s *scribe) Observe(r Result) error {
@@ -58,7 +58,7 @@ func (s *scribe) Observe(r Result) error {
 	return nil
 }
 
-func (s *scribe) Next() (Move, error) {
+func (s *scribe) Next() (Decision, error) {
 	t := s.t
 	t.Results = slices.Clone(t.Results) // what the function does to its list stays its own
 	return s.plan(t)

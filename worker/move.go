@@ -19,7 +19,7 @@ var (
 )
 
 // calls are those that a move asks for, its question as the last one.
-func (m Move) calls() []Call {
+func (m Decision) calls() []Call {
 	if m.Question == nil {
 		return m.Calls
 	}
@@ -27,7 +27,7 @@ func (m Move) calls() []Call {
 }
 
 // check says why a move is impossible.
-func (m Move) check() error {
+func (m Decision) check() error {
 	calls := m.calls()
 	switch {
 	case m.Answer != nil && m.Handoff != nil, (m.Answer != nil || m.Handoff != nil) && len(calls) > 0:

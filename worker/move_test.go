@@ -23,16 +23,16 @@ func TestImpossibleMoves(t *testing.T) {
 	}
 	answer, handoff, asks := &worker.Answer{Summary: "So."}, &worker.Handoff{Reason: "Help."}, &worker.Question{Key: "a", Text: "Which?"}
 	for name, tt := range map[string]struct {
-		move worker.Move
+		move worker.Decision
 		says string
 	}{
-		"nothing":               {worker.Move{}, "empty"},
-		"an answer and a call":  {worker.Move{Answer: answer, Calls: []worker.Call{call("a")}}, "ends the turn and goes on"},
-		"two ends":              {worker.Move{Answer: answer, Handoff: handoff}, "ends it twice"},
-		"a question at the end": {worker.Move{Handoff: handoff, Question: asks}, "ends the turn and goes on"},
-		"too many":              {worker.Move{Calls: many}, "257 calls; at most 256"},
-		"no key":                {worker.Move{Calls: []worker.Call{call("a"), call("")}}, "call 2 of the planner's step, of look, has a key of 0 bytes"},
-		"a long key":            {worker.Move{Calls: []worker.Call{call(strings.Repeat("k", 129))}}, "129 bytes"},
+		"nothing":               {worker.Decision{}, "empty"},
+		"an answer and a call":  {worker.Decision{Answer: answer, Calls: []worker.Call{call("a")}}, "ends the turn and goes on"},
+		"two ends":              {worker.Decision{Answer: answer, Handoff: handoff}, "ends it twice"},
+		"a question at the end": {worker.Decision{Handoff: handoff, Question: asks}, "ends the turn and goes on"},
+		"too many":              {worker.Decision{Calls: many}, "257 calls; at most 256"},
+		"no key":                {worker.Decision{Calls: []worker.Call{call("a"), call("")}}, "call 2 of the planner's step, of look, has a key of 0 bytes"},
+		"a long key":            {worker.Decision{Calls: []worker.Call{call(strings.Repeat("k", 129))}}, "129 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			working(t, nil, plannerOf(tt.move, nil), func(t *testing.T, k *kernel) {
@@ -75,7 +75,7 @@ func (w watching) Observe(r worker.Result) error {
 	return nil
 }
 
-func (w watching) Next() (worker.Move, error) {
+func (w watching) Next() (worker.Decision, error) {
 	if len(*w.seen) == w.n {
 		return answer("Done."), nil
 	}
@@ -83,7 +83,7 @@ func (w watching) Next() (worker.Move, error) {
 	for i := range w.n {
 		calls = append(calls, worker.Call{Key: fmt.Sprint(i), Tool: "look"})
 	}
-	return worker.Move{Calls: calls}, nil
+	return worker.Decision{Calls: calls}, nil
 }
 
 // TestPanics: wherever a planner panics, its turn fails and the worker goes on.
@@ -91,7 +91,7 @@ func TestPanics(t *testing.T) {
 	for name, plan := range map[string]func(jsontext.Value) (worker.Planner, error){
 		"making it": func(jsontext.Value) (worker.Planner, error) { panic("no plan") },
 		"moving": func(jsontext.Value) (worker.Planner, error) {
-			return next(func() (worker.Move, error) { panic(errors.New("no move")) }), nil
+			return next(func() (worker.Decision, error) { panic(errors.New("no move")) }), nil
 		},
 		"observing":  func(jsontext.Value) (worker.Planner, error) { return blind{}, nil },
 		"no planner": func(jsontext.Value) (worker.Planner, error) { return nil, nil }, //nolint:nilnil // That is the mistake.
@@ -114,6 +114,6 @@ func TestPanics(t *testing.T) {
 type blind struct{}
 
 func (blind) Observe(worker.Result) error { panic("no eyes") }
-func (blind) Next() (worker.Move, error) {
-	return worker.Move{Calls: []worker.Call{{Key: "a", Tool: "look"}}}, nil
+func (blind) Next() (worker.Decision, error) {
+	return worker.Decision{Calls: []worker.Call{{Key: "a", Tool: "look"}}}, nil
 }

@@ -19,7 +19,7 @@ type Planner interface {
 	Observe(r Result) error
 	// Next says what to do now. An error fails the turn with its words, and so does a
 	// panic or an impossible move.
-	Next() (Move, error)
+	Next() (Decision, error)
 }
 
 // Agent makes planners.
@@ -33,9 +33,9 @@ type Agent struct {
 	Plan func(ctx context.Context, args jsontext.Value) (Planner, error)
 }
 
-// Move is what a planner wants: calls and a question, which are one step, or else the
+// Decision is what a planner wants: calls and a question, which are one step, or else the
 // answer, or a hand-off. The answer and the hand-off end the turn.
-type Move struct {
+type Decision struct {
 	// Calls are made side by side, at most 256 of them.
 	Calls []Call
 	// Question is put to the person; the answer comes back as a result.

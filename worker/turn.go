@@ -141,11 +141,11 @@ func (h *claimedTurn) guard(plan func() error) (err error) {
 }
 
 // plan asks for the next move, keeps the turn meanwhile, and tells what the planner writes.
-func (h *claimedTurn) plan(ctx context.Context) (Move, error) {
+func (h *claimedTurn) plan(ctx context.Context) (Decision, error) {
 	stop := h.renewWhilePlanning(ctx)
 	defer stop()
 	h.output.begin(h.step+1, h.reported)
-	var move Move
+	var move Decision
 	err := h.guard(func() (err error) {
 		move, err = h.planner.Next()
 		return err
@@ -255,7 +255,7 @@ func (h *claimedTurn) result(ctx context.Context, r api.CallResult) (Result, err
 }
 
 // apply does what the planner wants. It reports whether that has ended the turn.
-func (h *claimedTurn) apply(ctx context.Context, m Move) (ends bool, err error) {
+func (h *claimedTurn) apply(ctx context.Context, m Decision) (ends bool, err error) {
 	if m.Answer != nil && m.Handoff == nil && len(h.turn.ResultFields)+len(m.Answer.Fields) > 0 {
 		fields, err := wireFields(m.Answer.Fields)
 		if err != nil {
@@ -309,7 +309,7 @@ func (h *claimedTurn) correct(ctx context.Context, a Answer, fields []utp.Field,
 		Fields   []utp.Field `json:"fields"`
 		NotAlone bool        `json:"not_alone,omitzero"`
 	}{fields, !alone}
-	if err := h.call(ctx, Move{Calls: []Call{{Key: key, Tool: utp.SubmitResult, Args: args}}}); err != nil {
+	if err := h.call(ctx, Decision{Calls: []Call{{Key: key, Tool: utp.SubmitResult, Args: args}}}); err != nil {
 		return true, h.unmade(ctx, err)
 	}
 	return false, nil
@@ -332,7 +332,7 @@ func (h *claimedTurn) unseen() api.TranscriptRequest {
 	return api.TranscriptRequest{WorkerRequest: h.at, After: h.seen, Args: args}
 }
 
-func (h *claimedTurn) call(ctx context.Context, m Move) error {
+func (h *claimedTurn) call(ctx context.Context, m Decision) error {
 	request := api.CallRequest{WorkerRequest: h.at, Step: h.step + 1}
 	left := api.InlineLimit // of the one message that carries them all
 	for _, c := range m.calls() {

@@ -170,21 +170,21 @@ func (s *steps) Observe(r worker.Result) error {
 	return s.fail
 }
 
-func (s *steps) Next() (worker.Move, error) {
+func (s *steps) Next() (worker.Decision, error) {
 	if i := len(s.seen) / 2; i < s.n {
-		return worker.Move{Calls: []worker.Call{
+		return worker.Decision{Calls: []worker.Call{
 			{Key: fmt.Sprintf("a%d", i), Tool: "look", Args: map[string]int{"i": i}, Comment: "because", From: 1, To: 2},
 			{Key: fmt.Sprintf("b%d", i), Tool: "look", Args: []int{i}},
 		}}, nil
 	}
-	return worker.Move{Answer: &worker.Answer{Summary: "All seen.", Output: "I have seen it all."}}, nil
+	return worker.Decision{Answer: &worker.Answer{Summary: "All seen.", Output: "I have seen it all."}}, nil
 }
 
 // next is a planner of one kind of move.
-type next func() (worker.Move, error)
+type next func() (worker.Decision, error)
 
-func (next) Observe(worker.Result) error  { return nil }
-func (f next) Next() (worker.Move, error) { return f() }
+func (next) Observe(worker.Result) error      { return nil }
+func (f next) Next() (worker.Decision, error) { return f() }
 
 func working(t *testing.T, k func(*kernel), plan func(args jsontext.Value) (worker.Planner, error), play func(t *testing.T, k *kernel)) {
 	t.Helper()
@@ -555,12 +555,12 @@ func TestFailures(t *testing.T) {
 		says string
 	}{
 		{"no plan", func(jsontext.Value) (worker.Planner, error) { return nil, broken }, utp.CodeBadRequest, "out of ideas"},
-		{"no move", plannerOf(worker.Move{}, broken), utp.CodeInternalError, "out of ideas"},
-		{"an empty move", plannerOf(worker.Move{}, nil), utp.CodeBadRequest, "empty"},
+		{"no move", plannerOf(worker.Decision{}, broken), utp.CodeInternalError, "out of ideas"},
+		{"an empty move", plannerOf(worker.Decision{}, nil), utp.CodeBadRequest, "empty"},
 		{"no sense of its results", func(jsontext.Value) (worker.Planner, error) { return &steps{n: 1, fail: broken}, nil }, utp.CodeInternalError, "out of ideas"},
-		{"arguments that are not JSON", plannerOf(worker.Move{Calls: []worker.Call{{Key: "k", Tool: "t", Args: math.NaN()}}}, nil), utp.CodeBadRequest, "not JSON"},
-		{"words that are not text", plannerOf(worker.Move{Calls: []worker.Call{{Key: "k", Tool: "t", Comment: "\xff"}}}, nil), utp.CodeBadRequest, "not JSON"},
-		{"words without end", plannerOf(worker.Move{Calls: []worker.Call{{Key: "k", Tool: "t", Comment: strings.Repeat("x", 1<<20)}}}, nil), utp.CodeBadRequest, "bytes"},
+		{"arguments that are not JSON", plannerOf(worker.Decision{Calls: []worker.Call{{Key: "k", Tool: "t", Args: math.NaN()}}}, nil), utp.CodeBadRequest, "not JSON"},
+		{"words that are not text", plannerOf(worker.Decision{Calls: []worker.Call{{Key: "k", Tool: "t", Comment: "\xff"}}}, nil), utp.CodeBadRequest, "not JSON"},
+		{"words without end", plannerOf(worker.Decision{Calls: []worker.Call{{Key: "k", Tool: "t", Comment: strings.Repeat("x", 1<<20)}}}, nil), utp.CodeBadRequest, "bytes"},
 		{"an answer without end", plannerOf(answer(strings.Repeat("x", 1<<20)), nil), utp.CodeInternalError, "refused"},
 		{"an answer that is not text", plannerOf(answer("\xff"), nil), utp.CodeInternalError, "refused"},
 	}
@@ -577,14 +577,14 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-func plannerOf(m worker.Move, err error) func(jsontext.Value) (worker.Planner, error) {
+func plannerOf(m worker.Decision, err error) func(jsontext.Value) (worker.Planner, error) {
 	return func(jsontext.Value) (worker.Planner, error) {
-		return next(func() (worker.Move, error) { return m, err }), nil
+		return next(func() (worker.Decision, error) { return m, err }), nil
 	}
 }
 
-func answer(text string) worker.Move {
-	return worker.Move{Answer: &worker.Answer{Summary: "So.", Output: text}}
+func answer(text string) worker.Decision {
+	return worker.Decision{Answer: &worker.Answer{Summary: "So.", Output: text}}
 }
 
 // TestAnswers: the status is the planner's, success if it says none; one that is none
@@ -604,7 +604,7 @@ func TestAnswers(t *testing.T) {
 					return nil
 				}
 			}
-			m := worker.Move{Answer: &worker.Answer{Status: status, Code: "c", Summary: "So."}}
+			m := worker.Decision{Answer: &worker.Answer{Status: status, Code: "c", Summary: "So."}}
 			working(t, k, plannerOf(m, nil), func(t *testing.T, k *kernel) {
 				pass(time.Second)
 				if d := k.delivered(); d.Status != want {
@@ -623,12 +623,12 @@ func TestManyLargeCalls(t *testing.T) {
 	}
 	asked := false
 	plan := func(jsontext.Value) (worker.Planner, error) {
-		return next(func() (worker.Move, error) {
+		return next(func() (worker.Decision, error) {
 			if asked {
 				return answer("Done."), nil
 			}
 			asked = true
-			return worker.Move{Calls: calls}, nil
+			return worker.Decision{Calls: calls}, nil
 		}), nil
 	}
 	working(t, nil, plan, func(t *testing.T, k *kernel) {
@@ -668,12 +668,12 @@ type meets struct{ arrived, both chan struct{} }
 
 func (meets) Observe(worker.Result) error { return nil }
 
-func (m meets) Next() (worker.Move, error) {
+func (m meets) Next() (worker.Decision, error) {
 	select {
 	case m.arrived <- struct{}{}: // the other one takes it
 	case <-m.arrived:
 	}
-	return worker.Move{Answer: &worker.Answer{Summary: "met"}}, nil
+	return worker.Decision{Answer: &worker.Answer{Summary: "met"}}, nil
 }
 
 // TestTurnsAtOnce: two turns are in hand at once, each under a name of its own, so that the
@@ -717,7 +717,7 @@ type ringing struct {
 	ring func()
 }
 
-func (r *ringing) Next() (worker.Move, error) {
+func (r *ringing) Next() (worker.Decision, error) {
 	r.ring()
 	synctest.Wait() // for anyone who hears it
 	return r.steps.Next()

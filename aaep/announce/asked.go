@@ -24,10 +24,10 @@ type Question struct {
 	// whether it can be undone.
 	Consequence string
 	ByClass     bool
-	// OwnTool says that it is about a tool of the agent's own, of which the consequence says that Earshot cannot undo it.
-	OwnTool bool
-	Earlier string // of a question that is asked again: what became of the one before
-	Detail  string
+	// AgentTool says that it is about a tool of the agent's own, of which the consequence says that Earshot cannot undo it.
+	AgentTool bool
+	Earlier   string // of a question that is asked again: what became of the one before
+	Detail    string
 	// Name is that of its session, Request what that was asked for.
 	Name, Request string
 	Hint          string
@@ -120,7 +120,7 @@ func questionOf(e aaep.Event, token string, timeout int64) Question {
 	}
 	return Question{
 		Session: e.SessionID, Token: token, Number: number(ours), Earlier: text("earlier"), Detail: text("detail"), Name: text("session_name"),
-		Request: text("request"), Hint: text("hint"), ByClass: flag("by_class"), OwnTool: flag("own_tool"), Tool: text("tool"), Call: CallID(text("tool_call_id")),
+		Request: text("request"), Hint: text("hint"), ByClass: flag("by_class"), AgentTool: flag("own_tool"), Tool: text("tool"), Call: CallID(text("tool_call_id")),
 		Items: whole("items"), Bytes: whole("bytes"), Arguments: argumentsOf(e), Asked: e.Time, Deadline: deadline,
 		Waiting: flag("waiting"), Unlimited: flag("unlimited"),
 	}

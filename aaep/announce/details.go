@@ -61,7 +61,7 @@ func (q Question) Silence() string {
 
 // Effect says whether what it asks consent to can be undone, "" where that is not known, or the consequence says it.
 func (q Question) Effect() string {
-	if q.OwnTool {
+	if q.AgentTool {
 		return ""
 	}
 	switch q.Reversibility {
@@ -209,7 +209,7 @@ func (q Question) Line(now time.Time, zone *time.Location) string {
 		line += " Answers: " + legible.Line(strings.Join(values, ", ")) + "."
 	}
 	switch {
-	case q.OwnTool:
+	case q.AgentTool:
 		line += " " + notUndone
 	case q.Irreversible():
 		line += " This cannot be undone."

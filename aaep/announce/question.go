@@ -34,7 +34,7 @@ func (a *Announcer) confirmation(s *session, e aaep.Event, p aaep.AwaitingConfir
 		facts = append(facts, legible.Size(q.Bytes))
 	}
 	detailed := a.preferences.Verbosity == aaep.VerbosityDetailed
-	if q.Irreversible() && !q.OwnTool {
+	if q.Irreversible() && !q.AgentTool {
 		facts = append(facts, "cannot be undone")
 	}
 	body := withFacts(sentence(legible.Shorten(first(legible.Line(p.Action), "The agent asks for your consent."), maxAction), english), facts)
@@ -44,7 +44,7 @@ func (a *Announcer) confirmation(s *session, e aaep.Event, p aaep.AwaitingConfir
 	switch {
 	case detailed:
 		body = join(body, sentence(p.Consequence, english))
-	case q.OwnTool: // its consequence says this, and more
+	case q.AgentTool: // its consequence says this, and more
 		body = join(body, notUndone)
 	}
 	body = join(body, unread(q.Question))

@@ -55,13 +55,13 @@ func codeOf(r worker.Result) utp.Code {
 }
 
 // Next implements worker.Planner.
-func (p *plan) Next() (worker.Move, error) {
+func (p *plan) Next() (worker.Decision, error) {
 	move := p.planner.Next()
 	if move.Answer != nil {
-		return worker.Move{Answer: answer(*move.Answer)}, nil
+		return worker.Decision{Answer: answer(*move.Answer)}, nil
 	}
 	_, _ = io.WriteString(p.out, move.Message) // the question says the rest
-	out := worker.Move{}
+	out := worker.Decision{}
 	for _, c := range move.Calls {
 		out.Calls = append(out.Calls, worker.Call{
 			Key: c.Key, Tool: c.Tool, Args: c.Args, Comment: c.Comment, From: float64(c.From), To: float64(c.To),

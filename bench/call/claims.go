@@ -195,7 +195,7 @@ func suspend(ctx context.Context, p *parts) (string, error) {
 		return "", err
 	}
 	request := api.CallRequest{
-		WorkerRequest: c.Suspended("wrk_model"), Step: c.Step + 1,
+		WorkerRequest: c.WorkerRequest("wrk_model"), Step: c.Step + 1,
 		Calls: []api.ToolCall{{Key: "c1", Tool: name, Args: api.Body{Inline: jsontext.Value(`{"n":1}`)}}},
 	}
 	return strings.TrimPrefix(a.Turn, "turn_"), p.ask(ctx, api.OpCall, request, nil)

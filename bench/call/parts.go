@@ -241,18 +241,18 @@ func (p *planner) Observe(r worker.Result) error {
 }
 
 // Next implements worker.Planner: here the worker begins to ask.
-func (p *planner) Next() (worker.Move, error) {
+func (p *planner) Next() (worker.Decision, error) {
 	p.began = time.Now()
 	if p.pace != nil {
 		select {
 		case p.began = <-p.pace:
 		case <-p.ctx.Done():
-			return worker.Move{}, p.ctx.Err()
+			return worker.Decision{}, p.ctx.Err()
 		}
 	}
 	if p.meter.over() {
-		return worker.Move{Answer: &worker.Answer{Summary: "Done."}}, nil
+		return worker.Decision{Answer: &worker.Answer{Summary: "Done."}}, nil
 	}
 	p.n++
-	return worker.Move{Calls: []worker.Call{{Key: fmt.Sprintf("c%d", p.n), Tool: name, Args: map[string]int{"n": p.n}}}}, nil
+	return worker.Decision{Calls: []worker.Call{{Key: fmt.Sprintf("c%d", p.n), Tool: name, Args: map[string]int{"n": p.n}}}}, nil
 }

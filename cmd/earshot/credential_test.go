@@ -195,12 +195,12 @@ func TestAgentFromOutside(t *testing.T) {
 	}()
 	go func() {
 		ended <- agent.Run(ctx, agent.Options{Credentials: filepath.Join(s.data, "credentials", "agent.counter.json")}, worker.Agent{
-			Name: "counter", Plan: worker.PlanFunc(func(_ context.Context, t worker.Transcript) (worker.Move, error) {
+			Name: "counter", Plan: worker.PlanFunc(func(_ context.Context, t worker.Transcript) (worker.Decision, error) {
 				counted, done := t.Find("count")
 				if !done {
-					return worker.Move{Calls: []worker.Call{{Key: "count", Tool: "words.count", Args: t.Args}}}, nil
+					return worker.Decision{Calls: []worker.Call{{Key: "count", Tool: "words.count", Args: t.Args}}}, nil
 				}
-				return worker.Move{Answer: &worker.Answer{Summary: "Words: " + string(counted.Value)}}, nil
+				return worker.Decision{Answer: &worker.Answer{Summary: "Words: " + string(counted.Value)}}, nil
 			}),
 		})
 	}()

@@ -196,7 +196,7 @@ func (r *hookRun) answer(ctx context.Context) (out hook.Output) {
 	if e.Kind == hook.Use {
 		return r.host.Write(e, a.Ask(ctx, e))
 	}
-	if err := a.Tell(ctx, e); err != nil {
+	if err := a.Report(ctx, e); err != nil {
 		r.m.tellf("Earshot: not told: %v", err)
 	}
 	return r.host.Write(e, hook.Answer{})
@@ -228,7 +228,7 @@ func (r *hookRun) asker(e hook.Event) (permission.Asker, error) {
 	}
 	return permission.Asker{
 		Host: r.host, Key: local.Parent(), Folder: folder, Answer: max(api.MinAnswerSeconds*time.Second, r.before-hookSlack).Truncate(time.Second), Once: "hook-" + rand.Text(),
-		Gateway: mcp.OwnTools(),
+		Gateway: mcp.BuiltinTools(),
 		Modes:   permission.ModeFiles{Folder: filepath.Join(data, "agents", "modes"), Host: r.host.Name, Now: r.m.Now},
 		Dial: func(ctx context.Context, start bool) (permission.Agent, error) {
 			if !start && !datadir.Exists(filepath.Join(data, datadir.ServerFile)) {

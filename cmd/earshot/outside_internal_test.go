@@ -36,11 +36,11 @@ func (c *counter) Observe(r worker.Result) error {
 	return nil
 }
 
-func (c *counter) Next() (worker.Move, error) {
+func (c *counter) Next() (worker.Decision, error) {
 	if c.said == nil {
-		return worker.Move{Calls: []worker.Call{{Key: "count", Tool: "words.count", Args: map[string]string{"text": "one two three"}}}}, nil
+		return worker.Decision{Calls: []worker.Call{{Key: "count", Tool: "words.count", Args: map[string]string{"text": "one two three"}}}}, nil
 	}
-	return worker.Move{Answer: &worker.Answer{Summary: fmt.Sprintf("%s%s: %s", c.said.Status, c.said.Code, c.said.Value)}}, nil
+	return worker.Decision{Answer: &worker.Answer{Summary: fmt.Sprintf("%s%s: %s", c.said.Status, c.said.Code, c.said.Value)}}, nil
 }
 
 // TestToolFromOutside: a service in another place, over the network and with the real

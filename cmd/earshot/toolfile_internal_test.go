@@ -41,11 +41,11 @@ func (e *errands) Observe(r worker.Result) error {
 	return nil
 }
 
-func (e *errands) Next() (worker.Move, error) {
+func (e *errands) Next() (worker.Decision, error) {
 	if n := len(e.got); n < len(e.calls) {
-		return worker.Move{Calls: e.calls[n : n+1]}, nil
+		return worker.Decision{Calls: e.calls[n : n+1]}, nil
 	}
-	return worker.Move{Answer: &worker.Answer{Summary: "The errands are done."}}, nil
+	return worker.Decision{Answer: &worker.Answer{Summary: "The errands are done."}}, nil
 }
 
 // office is a file with a read and an irreversible command, and a read and a writing

@@ -47,9 +47,9 @@ type Result struct {
 	Denied, Ran bool
 	// Shell reports whether the host offers a shell to its model.
 	Shell bool
-	// Own are the tools of the host's own that may change something, Quiet those that nobody is asked for, and Unhooked those before which
+	// AgentTools are the tools of the host's own that may change something, Quiet those that nobody is asked for, and Unhooked those before which
 	// it runs no hook, as it offers them.
-	Own, Quiet, Unhooked []string
+	AgentTools, Quiet, Unhooked []string
 }
 
 // Can reports whether it is known how a host is run for a check.
@@ -135,9 +135,9 @@ func judge(h hook.Host, shell, nonce string, requests []fakemodel.Request) Resul
 			switch _, gated := h.OfGateway(name); {
 			case gated:
 			case slices.Contains(h.Unhooked, name):
-				r.Own, r.Unhooked = append(r.Own, name), append(r.Unhooked, name)
+				r.AgentTools, r.Unhooked = append(r.AgentTools, name), append(r.Unhooked, name)
 			case h.Asks(name):
-				r.Own = append(r.Own, name)
+				r.AgentTools = append(r.AgentTools, name)
 			default:
 				r.Quiet = append(r.Quiet, name)
 			}
@@ -149,7 +149,7 @@ func judge(h hook.Host, shell, nonce string, requests []fakemodel.Request) Resul
 			r.Denied = r.Denied || strings.Contains(result.Text, Denial(nonce))
 		}
 	}
-	for _, list := range []*[]string{&r.Own, &r.Quiet, &r.Unhooked} {
+	for _, list := range []*[]string{&r.AgentTools, &r.Quiet, &r.Unhooked} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}

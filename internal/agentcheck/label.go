@@ -39,8 +39,8 @@ func (f Facts) Judge() Verdict {
 	if f.Driven && f.Result.Denied && len(f.Result.Unhooked) > 0 {
 		v.NotGated = append(v.NotGated, f.Title+" runs no hook before "+strings.Join(f.Result.Unhooked, ", ")+".")
 	}
-	if f.Driven && f.Result.Asked && !f.Result.Denied && len(f.Result.Own) > 0 {
-		v.NotGated = append(v.NotGated, "Nobody is asked through Earshot for "+strings.Join(f.Result.Own, ", ")+".")
+	if f.Driven && f.Result.Asked && !f.Result.Denied && len(f.Result.AgentTools) > 0 {
+		v.NotGated = append(v.NotGated, "Nobody is asked through Earshot for "+strings.Join(f.Result.AgentTools, ", ")+".")
 	}
 	if f.Hook && !f.Blocks {
 		v.NotGated = append(v.NotGated, f.Title+" goes on where the hook is killed or its program is missing.")
@@ -57,7 +57,7 @@ func (f Facts) label() Verdict {
 			what = "did not keep to its no"
 		}
 		return Verdict{Label: f.without(), Why: f.Title + " has Earshot's hook in its file, and " + what + ": its own tools are not asked for.", Problem: true}
-	case f.Driven && r.Asked && f.MCP && len(r.Own) == 0:
+	case f.Driven && r.Asked && f.MCP && len(r.AgentTools) == 0:
 		return Verdict{Label: utp.Enforced, Why: f.Title + " offers its model no tool of its own that changes something, so Earshot's tools are the only way."}
 	case f.Driven && r.Denied:
 		return Verdict{Label: utp.Advisory, Why: f.Title + " runs Earshot's hook before its own tools, and a no held; it could leave the hook out."}

@@ -103,18 +103,18 @@ func (b *planner) complainf(format string, args ...any) {
 }
 
 // Next implements worker.Planner.
-func (b *planner) Next() (worker.Move, error) {
+func (b *planner) Next() (worker.Decision, error) {
 	for key := range b.waits {
 		b.complainf("%s was never applied", key)
 		delete(b.waits, key)
 	}
 	switch {
 	case len(b.troubles) > 0:
-		return worker.Move{Answer: &worker.Answer{Status: utp.StatusFailed, Code: "chaos_lost", Summary: "Trouble: " + b.troubles[0]}}, nil
+		return worker.Decision{Answer: &worker.Answer{Status: utp.StatusFailed, Code: "chaos_lost", Summary: "Trouble: " + b.troubles[0]}}, nil
 	case b.step < len(b.steps):
 		calls := b.steps[b.step]
 		b.begin()
-		return worker.Move{Calls: calls}, nil
+		return worker.Decision{Calls: calls}, nil
 	}
-	return worker.Move{Answer: &worker.Answer{Summary: fmt.Sprintf("Seen %d.", b.seen)}}, nil
+	return worker.Decision{Answer: &worker.Answer{Summary: fmt.Sprintf("Seen %d.", b.seen)}}, nil
 }

@@ -48,8 +48,8 @@ func HookHostOf(name string) (Host, bool) {
 	return HookHosts()[i], true
 }
 
-// Listed are the entries of a list of the section; none where there is no such list.
-func (f *File) Listed(name string) []any {
+// List are the entries of a list of the section; none where there is no such list.
+func (f *File) List(name string) []any {
 	list, _ := f.section()[name].([]any)
 	return list
 }
@@ -73,7 +73,7 @@ func (f *File) Append(name string, entry Object) error {
 
 // RemoveAt takes one entry out of a list of the section, and the list if it was the last.
 func (f *File) RemoveAt(name string, i int) error {
-	list := f.Listed(name)
+	list := f.List(name)
 	if i < 0 || i >= len(list) {
 		return nil
 	}

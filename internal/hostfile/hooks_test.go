@@ -38,7 +38,7 @@ func TestLists(t *testing.T) {
 				t.Errorf("found\n%q\nexpected\n%q", got, tt.after)
 			}
 			again := parsed(t, host, tt.after)
-			list := again.Listed("BeforeTool")
+			list := again.List("BeforeTool")
 			if !hostfile.Same(list[len(list)-1], entry) {
 				t.Fatalf("found %v", list)
 			}

@@ -119,7 +119,7 @@ func InstallHooks(o HookOptions) (HookResult, error) {
 // set has the hook at one event: as it is wanted, once.
 func (w *hookWork) set(event string, entry hostfile.Object) error {
 	positions, changed := w.positions(event)
-	if len(positions) == 1 && hostfile.Same(w.file.Listed(event)[positions[0]], entry) {
+	if len(positions) == 1 && hostfile.Same(w.file.List(event)[positions[0]], entry) {
 		return nil
 	}
 	if changed && !w.Force {
@@ -133,7 +133,7 @@ func (w *hookWork) set(event string, entry hostfile.Object) error {
 
 // positions are where the hook stands in the list of an event, and whether somebody has changed it since it was written.
 func (w *hookWork) positions(event string) (positions []int, changed bool) {
-	for i, entry := range w.file.Listed(event) {
+	for i, entry := range w.file.List(event) {
 		table, is := entry.(map[string]any)
 		if !is || !w.ours(table) {
 			continue

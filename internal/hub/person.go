@@ -120,8 +120,8 @@ func (p *Person) Newest(ctx context.Context) (string, error) {
 type QuestionOptions struct {
 	// After leaves out those up to this number, Limit is how many are wanted at most; 0 is all.
 	After, Limit int
-	// Look only looks: the list is shown to nobody.
-	Look bool
+	// Peek only looks: the list is shown to nobody.
+	Peek bool
 }
 
 // QuestionPage is a page of the open questions that a principal may hear.
@@ -143,7 +143,7 @@ func (p *Person) Questions(ctx context.Context, o QuestionOptions) (QuestionPage
 		return QuestionPage{}, err
 	}
 	page, err := p.questionPage(ctx, who, o)
-	if err == nil && !o.Look && p.hub.presentAll(ctx, who, page.Questions) {
+	if err == nil && !o.Peek && p.hub.presentAll(ctx, who, page.Questions) {
 		page, err = p.questionPage(ctx, who, o)
 	}
 	for i := range page.Questions {

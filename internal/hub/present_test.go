@@ -115,7 +115,7 @@ func TestListedIsShown(t *testing.T) {
 		s.book.open[2].Parked = true
 		s.book.mu.Unlock()
 		read := func(who access.Principal, peek bool) (seen []int) {
-			list, err := s.hub.As(who).Questions(s.t.Context(), hub.QuestionOptions{Look: peek})
+			list, err := s.hub.As(who).Questions(s.t.Context(), hub.QuestionOptions{Peek: peek})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -26,8 +26,8 @@ func Example() {
 		panic(err)
 	}
 	defer i.Close()
-	err = i.Work(ctx, worker.Agent{Name: "echo", Plan: worker.PlanFunc(func(_ context.Context, t worker.Transcript) (worker.Move, error) {
-		return worker.Move{Answer: &worker.Answer{Summary: "It was " + string(t.Args) + "."}}, nil
+	err = i.Work(ctx, worker.Agent{Name: "echo", Plan: worker.PlanFunc(func(_ context.Context, t worker.Transcript) (worker.Decision, error) {
+		return worker.Decision{Answer: &worker.Answer{Summary: "It was " + string(t.Args) + "."}}, nil
 	})})
 	if err != nil {
 		panic(err)

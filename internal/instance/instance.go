@@ -248,7 +248,7 @@ func (i *Instance) openKernel(ctx context.Context) error {
 		Names:       i.Members,
 		Operator:    LocalUser(),
 		Presence:    i.presence(end),
-		Incarnation: &datadir.Counter{Path: i.counter, Trouble: i.counterBroke}, TakenOver: i.LedgerMoved,
+		Incarnation: &datadir.Counter{Path: i.counter, Trouble: i.counterBroke}, Takeover: i.LedgerMoved,
 		Project: Project, Clock: clock.System(i.Now), Logger: o.Logger, Key: i.key, Environment: o.LookupEnv,
 		SingleHost: true, OwnedTurnsOnly: !o.Shared, WaitForPresence: o.Shared, Reached: o.Reached,
 		Retention: admin.Retention{Content: content, Receipts: receipts, OnErased: i.forget},

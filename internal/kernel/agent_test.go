@@ -26,7 +26,7 @@ import (
 )
 
 // loop starts a worker whose planner is a function of the transcript.
-func (w *world) loop(plan func(context.Context, worker.Transcript) (worker.Move, error)) *agent {
+func (w *world) loop(plan func(context.Context, worker.Transcript) (worker.Decision, error)) *agent {
 	w.t.Helper()
 	return w.employ(worker.Options{Agent: worker.Agent{Name: agentName, Plan: worker.PlanFunc(plan)}})
 }
@@ -87,17 +87,17 @@ func (w *world) texts(session string) []string {
 	return out
 }
 
-func done(text string) (worker.Move, error) {
-	return worker.Move{Answer: &worker.Answer{Summary: text}}, nil
+func done(text string) (worker.Decision, error) {
+	return worker.Decision{Answer: &worker.Answer{Summary: text}}, nil
 }
 
 // asksOnce is a planner that asks one question and answers with what it was told.
-func asksOnce(q worker.Question) func(context.Context, worker.Transcript) (worker.Move, error) {
+func asksOnce(q worker.Question) func(context.Context, worker.Transcript) (worker.Decision, error) {
 	q.Key = "ask"
-	return func(_ context.Context, t worker.Transcript) (worker.Move, error) {
+	return func(_ context.Context, t worker.Transcript) (worker.Decision, error) {
 		r, asked := t.Find("ask")
 		if !asked {
-			return worker.Move{Question: &q}, nil
+			return worker.Decision{Question: &q}, nil
 		}
 		a, answered := r.Answered()
 		return done(fmt.Sprintf("%s %v by %s: %s %s", r.Status, answered, a.By, a.Answer, r.Code))
@@ -170,12 +170,12 @@ func letsPass(d time.Duration) func(*world, api.QuestionRow) {
 // same.
 func TestAgentAsksIsNoConsent(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		w.loop(func(_ context.Context, t worker.Transcript) (worker.Move, error) {
+		w.loop(func(_ context.Context, t worker.Transcript) (worker.Decision, error) {
 			switch len(t.Results) {
 			case 0:
-				return worker.Move{Question: &worker.Question{Key: "q", Text: "May I burn it?", Kinds: []worker.Kind{worker.YesNo}}}, nil
+				return worker.Decision{Question: &worker.Question{Key: "q", Text: "May I burn it?", Kinds: []worker.Kind{worker.YesNo}}}, nil
 			case 1:
-				return worker.Move{Calls: one(burn)}, nil
+				return worker.Decision{Calls: one(burn)}, nil
 			default:
 				return done(string(t.Results[1].Code))
 			}
@@ -218,8 +218,8 @@ func TestAgentAsksIsStopped(t *testing.T) {
 // TestHandOver: the turn ends, and who is asked to take over is told before (SEQ-37).
 func TestHandOver(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		w.loop(func(context.Context, worker.Transcript) (worker.Move, error) {
-			return worker.Move{Handoff: &worker.Handoff{
+		w.loop(func(context.Context, worker.Transcript) (worker.Decision, error) {
+			return worker.Decision{Handoff: &worker.Handoff{
 				Reason: "It needs a signature.", URI: "mailto:help@example.org", Urgency: "high", Context: map[string]int{"case": 7}, Summary: "Not done.",
 			}}, nil
 		})
@@ -239,8 +239,8 @@ func TestHandOver(t *testing.T) {
 // TestHandOverRefused: one that cannot be told fails the turn, and says why.
 func TestHandOverRefused(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		w.loop(func(context.Context, worker.Transcript) (worker.Move, error) {
-			return worker.Move{Handoff: &worker.Handoff{Reason: "Help.", To: "the moon"}}, nil
+		w.loop(func(context.Context, worker.Transcript) (worker.Decision, error) {
+			return worker.Decision{Handoff: &worker.Handoff{Reason: "Help.", To: "the moon"}}, nil
 		})
 		a := w.begin()
 		if end := w.over(a.Turn).End; end.Status != utp.StatusFailed || !strings.Contains(end.Message, "specialist_agent") {
@@ -264,16 +264,16 @@ func TestResultFields(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
 				var told []string
-				w.loop(func(_ context.Context, t worker.Transcript) (worker.Move, error) {
+				w.loop(func(_ context.Context, t worker.Transcript) (worker.Decision, error) {
 					if strings.Join(t.ResultFields, " ") != "title pages" {
-						return worker.Move{}, fmt.Errorf("required are %v", t.ResultFields)
+						return worker.Decision{}, fmt.Errorf("required are %v", t.ResultFields)
 					}
 					n := len(t.Results)
 					if n > 0 {
 						r := t.Results[n-1]
 						told = append(told, fmt.Sprintf("%s %s %s", r.Tool, r.Status, r.Message))
 					}
-					move := worker.Move{Answer: &given[n]}
+					move := worker.Decision{Answer: &given[n]}
 					if given[n].Code == "beside" {
 						move.Calls = one(burn)
 					}
@@ -313,7 +313,7 @@ func TestResultFields(t *testing.T) {
 func TestResultFieldsNever(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		moves := 0
-		w.loop(func(context.Context, worker.Transcript) (worker.Move, error) { moves++; return done("That's it.") })
+		w.loop(func(context.Context, worker.Transcript) (worker.Decision, error) { moves++; return done("That's it.") })
 		a, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`), ResultFields: []string{"title"}})
 		if err != nil {
 			t.Fatal(err)
@@ -333,15 +333,15 @@ func TestResultFieldsNever(t *testing.T) {
 // the rest after 250 ms, and the same answer is not told a second time.
 func TestTextWhilePlanning(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		w.loop(func(ctx context.Context, _ worker.Transcript) (worker.Move, error) {
+		w.loop(func(ctx context.Context, _ worker.Transcript) (worker.Decision, error) {
 			out := worker.Output(ctx)
 			for _, piece := range []string{"One. Two", " and a", " hal", "f. ", "Thr\xc3", "\xa9e"} {
 				if _, err := io.WriteString(out, piece); err != nil {
-					return worker.Move{}, err
+					return worker.Decision{}, err
 				}
 				<-time.After(200 * time.Millisecond)
 			}
-			return worker.Move{Answer: &worker.Answer{Summary: "One.", Output: "One. Two and a half. Thrée"}}, nil
+			return worker.Decision{Answer: &worker.Answer{Summary: "One.", Output: "One. Two and a half. Thrée"}}, nil
 		})
 		a := w.begin()
 		w.over(a.Turn)
@@ -371,17 +371,17 @@ func TestTextGoesOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
-				first := w.loop(func(ctx context.Context, _ worker.Transcript) (worker.Move, error) {
+				first := w.loop(func(ctx context.Context, _ worker.Transcript) (worker.Decision, error) {
 					_, err := io.WriteString(worker.Output(ctx), "First. Second. ")
 					<-ctx.Done()
-					return worker.Move{}, err
+					return worker.Decision{}, err
 				})
 				a := w.begin()
 				w.pass(time.Second)
 				first.kill()
-				w.loop(func(ctx context.Context, _ worker.Transcript) (worker.Move, error) {
+				w.loop(func(ctx context.Context, _ worker.Transcript) (worker.Decision, error) {
 					_, err := io.WriteString(worker.Output(ctx), tt.second)
-					return worker.Move{Answer: &worker.Answer{Summary: "Done."}}, err
+					return worker.Decision{Answer: &worker.Answer{Summary: "Done."}}, err
 				})
 				w.over(a.Turn)
 				if got := w.texts(a.Session); !slices.Equal(got, tt.want) {
@@ -398,7 +398,7 @@ func TestStopIsHeard(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		var heard atomic.Int64
 		var wrote error
-		w.loop(func(ctx context.Context, _ worker.Transcript) (worker.Move, error) {
+		w.loop(func(ctx context.Context, _ worker.Transcript) (worker.Decision, error) {
 			<-ctx.Done()
 			heard.Store(time.Now().UnixNano())
 			for wrote == nil {
@@ -427,7 +427,7 @@ func TestStopIsHeard(t *testing.T) {
 func TestPlannerPanics(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		turns := 0
-		w.loop(func(context.Context, worker.Transcript) (worker.Move, error) {
+		w.loop(func(context.Context, worker.Transcript) (worker.Decision, error) {
 			if turns++; turns == 1 {
 				panic("index out of range")
 			}
@@ -446,13 +446,13 @@ func TestPlannerPanics(t *testing.T) {
 // TestGivenBack: at its end a worker gives the turn back, and another one has it at once.
 func TestGivenBack(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		first := w.loop(func(ctx context.Context, _ worker.Transcript) (worker.Move, error) {
+		first := w.loop(func(ctx context.Context, _ worker.Transcript) (worker.Decision, error) {
 			<-ctx.Done()
-			return worker.Move{}, ctx.Err()
+			return worker.Decision{}, ctx.Err()
 		})
 		a := w.begin()
 		w.pass(time.Second)
-		w.loop(func(context.Context, worker.Transcript) (worker.Move, error) { return done("Fine.") })
+		w.loop(func(context.Context, worker.Transcript) (worker.Decision, error) { return done("Fine.") })
 		first.cancel()
 		<-first.done
 		began := time.Now()
@@ -468,7 +468,7 @@ func TestGivenBack(t *testing.T) {
 func TestLetsGo(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.employ(worker.Options{Retain: time.Minute, Agent: worker.Agent{Name: agentName, Plan: worker.PlanFunc(
-			func(ctx context.Context, t worker.Transcript) (worker.Move, error) {
+			func(ctx context.Context, t worker.Transcript) (worker.Decision, error) {
 				return asksOnce(worker.Question{Text: "Which?", Within: time.Hour})(ctx, t)
 			},
 		)}})
@@ -500,33 +500,33 @@ type crashing struct {
 
 var errOther = errors.New("the transcript is not what it was")
 
-func (c *crashing) plan(ctx context.Context, t worker.Transcript) (worker.Move, error) {
+func (c *crashing) plan(ctx context.Context, t worker.Transcript) (worker.Decision, error) {
 	c.mu.Lock()
 	c.plans++
 	c.mu.Unlock()
 	out := worker.Output(ctx)
 	steps := t.Steps()
 	if _, err := fmt.Fprintf(out, "Step %d begins. It goes on.", len(steps)+1); err != nil {
-		return worker.Move{}, err
+		return worker.Decision{}, err
 	}
 	for i, want := range []string{"a b", "q", "submit", "c"} {
 		if i < len(steps) && strings.TrimSpace(strings.Join(keys(steps[i]), " ")) != want {
-			return worker.Move{}, fmt.Errorf("%w: step %d has %v", errOther, i+1, keys(steps[i]))
+			return worker.Decision{}, fmt.Errorf("%w: step %d has %v", errOther, i+1, keys(steps[i]))
 		}
 	}
 	switch len(steps) {
 	case 0:
-		return worker.Move{Calls: []worker.Call{
+		return worker.Decision{Calls: []worker.Call{
 			{Key: "a", Tool: paint, Args: map[string]any{"name": "a"}}, {Key: "b", Tool: poller, Args: map[string]any{"name": "b"}},
 		}}, nil
 	case 1:
-		return worker.Move{Question: &worker.Question{Key: "q", Text: "Which?", Default: "none"}}, nil
+		return worker.Decision{Question: &worker.Question{Key: "q", Text: "Which?", Default: "none"}}, nil
 	case 2:
-		return worker.Move{Answer: &worker.Answer{Key: "submit", Summary: "Too early."}}, nil
+		return worker.Decision{Answer: &worker.Answer{Key: "submit", Summary: "Too early."}}, nil
 	case 3:
-		return worker.Move{Calls: []worker.Call{{Key: "c", Tool: put, Args: map[string]any{"name": "c"}}}}, nil
+		return worker.Decision{Calls: []worker.Call{{Key: "c", Tool: put, Args: map[string]any{"name": "c"}}}}, nil
 	default:
-		return worker.Move{Answer: &worker.Answer{Summary: "Done.", Fields: []worker.Field{{Name: "title", Value: "T"}}}}, nil
+		return worker.Decision{Answer: &worker.Answer{Summary: "Done.", Fields: []worker.Field{{Name: "title", Value: "T"}}}}, nil
 	}
 }
 
@@ -658,10 +658,10 @@ func TestHints(t *testing.T) {
 	for _, wanted := range []bool{true, false} {
 		t.Run(fmt.Sprint(wanted), func(t *testing.T) {
 			inWorld(t, func(w *world) { w.hints = wanted }, func(t *testing.T, w *world) {
-				w.loop(func(ctx context.Context, t worker.Transcript) (worker.Move, error) {
+				w.loop(func(ctx context.Context, t worker.Transcript) (worker.Decision, error) {
 					if len(t.Results) == 0 {
 						_, err := io.WriteString(worker.Output(ctx), "I look. ")
-						return worker.Move{Calls: one(poller)}, err
+						return worker.Decision{Calls: one(poller)}, err
 					}
 					return done("Seen.")
 				})

@@ -119,17 +119,17 @@ func TestDamagedTurnIsLeft(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
 				first := true
-				w.loop(func(ctx context.Context, _ worker.Transcript) (worker.Move, error) {
+				w.loop(func(ctx context.Context, _ worker.Transcript) (worker.Decision, error) {
 					if first && plan == nil {
 						first = false
 						<-ctx.Done()
-						return worker.Move{}, ctx.Err()
+						return worker.Decision{}, ctx.Err()
 					}
 					if first {
 						first = false
-						return worker.Move{Calls: plan}, nil
+						return worker.Decision{Calls: plan}, nil
 					}
-					return worker.Move{Answer: &worker.Answer{Summary: "Done."}}, nil
+					return worker.Decision{Answer: &worker.Answer{Summary: "Done."}}, nil
 				})
 				broken, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`)})
 				if err != nil {

@@ -21,18 +21,18 @@ import (
 
 // tattles is a planner that says the mark wherever an agent can say anything: while it plans,
 // in a question, in a call and in its result.
-func tattles(ctx context.Context, t worker.Transcript) (worker.Move, error) {
+func tattles(ctx context.Context, t worker.Transcript) (worker.Decision, error) {
 	const mark = storetest.Marker
 	if _, err := io.WriteString(worker.Output(ctx), mark+" while planning. "); err != nil {
-		return worker.Move{}, err
+		return worker.Decision{}, err
 	}
 	switch len(t.Results) {
 	case 0:
-		return worker.Move{Question: &worker.Question{Key: "q", Text: "What about " + mark + "?"}}, nil
+		return worker.Decision{Question: &worker.Question{Key: "q", Text: "What about " + mark + "?"}}, nil
 	case 1:
-		return worker.Move{Calls: []worker.Call{{Key: "k" + mark, Tool: burn, Args: map[string]any{"name": mark}, Comment: mark, To: 100}}}, nil
+		return worker.Decision{Calls: []worker.Call{{Key: "k" + mark, Tool: burn, Args: map[string]any{"name": mark}, Comment: mark, To: 100}}}, nil
 	default:
-		return worker.Move{Answer: &worker.Answer{Summary: mark, Output: mark, Fields: []worker.Field{{Name: "title", Value: mark}}}}, nil
+		return worker.Decision{Answer: &worker.Answer{Summary: mark, Output: mark, Fields: []worker.Field{{Name: "title", Value: mark}}}}, nil
 	}
 }
 

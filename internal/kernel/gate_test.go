@@ -325,9 +325,9 @@ func TestStopWhilePlanning(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		thinking := w.gate()
 		w.workAs(func() worker.Planner {
-			return planFunc(func() (worker.Move, error) {
+			return planFunc(func() (worker.Decision, error) {
 				<-thinking.way
-				return worker.Move{Calls: one(burn)}, nil
+				return worker.Decision{Calls: one(burn)}, nil
 			})
 		})
 		a := w.begin()
@@ -348,10 +348,10 @@ func TestStopWhilePlanning(t *testing.T) {
 }
 
 // planFunc is a planner that only moves.
-type planFunc func() (worker.Move, error)
+type planFunc func() (worker.Decision, error)
 
-func (planFunc) Observe(worker.Result) error  { return nil }
-func (f planFunc) Next() (worker.Move, error) { return f() }
+func (planFunc) Observe(worker.Result) error      { return nil }
+func (f planFunc) Next() (worker.Decision, error) { return f() }
 
 // TestStopWhileRunning: the tool is told, also when the notice is lost, finishes the
 // item in hand and says exactly what was done.

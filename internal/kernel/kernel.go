@@ -104,14 +104,14 @@ type Options struct {
 	Names Names
 	// Incarnation detects a restored ledger; nil keeps no watch.
 	Incarnation Incarnation
-	// TakenOver says that anyone who worked on the ledger before is another one, who may have gone on
+	// Takeover says that anyone who worked on the ledger before is another one, who may have gone on
 	// since: it is gone through like one that went back in time.
-	TakenOver bool
-	Project   string // default "default"
-	Channel   string // default "public"
-	Clock     Clock
-	Rand      io.Reader // default crypto/rand
-	Logger    *slog.Logger
+	Takeover bool
+	Project  string // default "default"
+	Channel  string // default "public"
+	Clock    Clock
+	Rand     io.Reader // default crypto/rand
+	Logger   *slog.Logger
 	// Key seals secrets and makes their MACs: 32 bytes, kept by the operator. Without
 	// one, tools that take secrets are refused.
 	Key []byte

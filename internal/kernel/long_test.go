@@ -147,9 +147,9 @@ func TestAdoptedRunsOn(t *testing.T) {
 			return nil
 		})
 		w.workAs(func() worker.Planner {
-			return planFunc(func() (worker.Move, error) {
+			return planFunc(func() (worker.Decision, error) {
 				<-thinking.way
-				return worker.Move{Answer: &worker.Answer{Summary: "Done."}}, nil
+				return worker.Decision{Answer: &worker.Answer{Summary: "Done."}}, nil
 			})
 		})
 		a := w.begin()

@@ -304,7 +304,7 @@ func (w *world) process(store *sqlite.Store) *process {
 		Store: fuse{p}, Bus: port{bus: w.bus, proc: p}, Policy: policy, Narrator: narrator, Incarnation: w.count,
 		Project: w.project, Clock: kernel.Clock{Now: w.clock.now, SinceBoot: w.clock.elapsed, Boot: w.clock.boot()},
 		Logger: w.log, Key: w.key, Environment: w.lookup, SingleHost: w.sole, WaitForPresence: w.patient, Reached: p.reached, Approvers: w.approvers, Names: w.names, Hints: w.hints, Retention: w.retention,
-		IdleTurn: w.idle, Poll: w.poll, OwnedTurnsOnly: w.own, Generation: w.generation(), Presence: w.presence, TakenOver: w.takenOver, BytesPerDay: w.bytes, OpenCalls: w.calls,
+		IdleTurn: w.idle, Poll: w.poll, OwnedTurnsOnly: w.own, Generation: w.generation(), Presence: w.presence, Takeover: w.takenOver, BytesPerDay: w.bytes, OpenCalls: w.calls,
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -484,13 +484,13 @@ func (p *planner) Observe(r worker.Result) error {
 	return nil
 }
 
-func (p *planner) Next() (worker.Move, error) {
+func (p *planner) Next() (worker.Decision, error) {
 	done := 0
 	for _, step := range p.steps {
 		if done == len(p.seen) {
-			return worker.Move{Calls: step}, nil
+			return worker.Decision{Calls: step}, nil
 		}
 		done += len(step)
 	}
-	return worker.Move{Answer: &worker.Answer{Summary: "That was all.", Output: "I have done what I could."}}, nil
+	return worker.Decision{Answer: &worker.Answer{Summary: "That was all.", Output: "I have done what I could."}}, nil
 }

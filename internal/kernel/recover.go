@@ -71,7 +71,7 @@ func (k *Kernel) ledgerWentBack(ctx context.Context, outside int64) (inside int6
 		}
 		recovering, err := tx.Count(counterRecovering, 0)
 		lost = max(outside-inside, 0)
-		if k.o.TakenOver && !k.takeoverCounted.Load() { // what was done with it elsewhere is not known here
+		if k.o.Takeover && !k.takeoverCounted.Load() { // what was done with it elsewhere is not known here
 			lost = max(lost, 1)
 		}
 		restored = lost+recovering > 0
@@ -101,7 +101,7 @@ func (k *Kernel) ledgerWentBack(ctx context.Context, outside int64) (inside int6
 			return err
 		}
 		detail := "the ledger went back in time"
-		if k.o.TakenOver {
+		if k.o.Takeover {
 			detail = "taken over from another data directory"
 		}
 		a, err := k.admin.Operated(api.AuditAct{Act: api.ActRestore, Subject: "ledger", Detail: detail})

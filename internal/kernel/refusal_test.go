@@ -267,9 +267,9 @@ func TestAdopted(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
 				thinking := w.gate()
 				w.workAs(func() worker.Planner {
-					return planFunc(func() (worker.Move, error) {
+					return planFunc(func() (worker.Decision, error) {
 						<-thinking.way
-						return worker.Move{Answer: &worker.Answer{Summary: "Done."}}, nil
+						return worker.Decision{Answer: &worker.Answer{Summary: "Done."}}, nil
 					})
 				})
 				a := w.begin()
@@ -334,13 +334,13 @@ func TestAdoptionRefused(t *testing.T) {
 				thinking := w.gate()
 				first := true
 				w.workAs(func() worker.Planner {
-					return planFunc(func() (worker.Move, error) {
+					return planFunc(func() (worker.Decision, error) {
 						if first {
 							first = false
-							return worker.Move{Calls: one(poller)}, nil
+							return worker.Decision{Calls: one(poller)}, nil
 						}
 						<-thinking.way
-						return worker.Move{Answer: &worker.Answer{Summary: "Done."}}, nil
+						return worker.Decision{Answer: &worker.Answer{Summary: "Done."}}, nil
 					})
 				})
 				a := w.begin()

@@ -107,7 +107,7 @@ func (k *Kernel) heartbeat(ctx context.Context, from Caller, q api.HeartbeatRequ
 			fraction = *q.Fraction
 		}
 		s.notification.Summary = q.Doing
-		return s.dispatch(turn.Heartbeat{Call: q.Call, Owner: q.Owner, Fence: q.Fence, Lease: k.o.ToolLease, Fraction: fraction, Words: q.Doing != ""})
+		return s.dispatch(turn.Heartbeat{Call: q.Call, Owner: q.Owner, Fence: q.Fence, Lease: k.o.ToolLease, Fraction: fraction, Text: q.Doing != ""})
 	})
 	if err == nil && q.Fraction != nil {
 		k.reportProgress(ctx, st, call, *q.Fraction)

@@ -291,7 +291,7 @@ func (s *eventBuilder) refusal(code utp.Code) line {
 		params["surface"] = Param{}
 	case utp.CodeConsentStale:
 		params["reason"], params["again"] = s.stale(s.t.Call, s.t.Note.Surface), s.again()
-		if s.t.Note.Surface == turn.StaleGone {
+		if s.t.Note.Surface == turn.StaleUnawaited {
 			key, params["agent"] = "call.refused.gone", s.agent()
 		}
 		if s.t.Note.Surface == turn.StaleRestarted && s.t.Call.Consent != nil {

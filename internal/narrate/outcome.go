@@ -17,7 +17,7 @@ func (s *eventBuilder) known() Param {
 	if s.t.Call.Fence == 0 {
 		return phraseParam("fate.restored", nil)
 	}
-	params := Params{"tool": identifier(s.t.Call.Tool), "gone": yes(s.t.Call.OwnerGone)}
+	params := Params{"tool": identifier(s.t.Call.Tool), "gone": yes(s.t.Call.OwnerEnded)}
 	if o := s.t.Call.Outcome; o != nil {
 		params["says"] = quoted(o.Message)
 	}
@@ -37,7 +37,7 @@ func (s *eventBuilder) outcomeAsked() error {
 	action, _ := s.action(s.arguments())
 	params := s.about().with(s.asker()).with(Params{
 		paramQuestion: count(int64(s.t.Question.Number)), paramAction: action, "known": s.known(),
-		"insist": yes(s.t.Call.Insisted && !s.t.Call.OwnerGone),
+		"insist": yes(s.t.Call.Insisted && !s.t.Call.OwnerEnded),
 		"limit":  s.limit(true),
 	})
 	l := line{

@@ -52,7 +52,7 @@ func (s *eventBuilder) permitted() error {
 func (s *eventBuilder) permissionRefusal(code utp.Code, params Params) (key string, own bool) {
 	params["agent"], params["tool"] = s.agent(), s.agentsTool()
 	key = "permission.refused." + string(code)
-	if s.t.Note.Surface == turn.StaleGone {
+	if s.t.Note.Surface == turn.StaleUnawaited {
 		key = "permission.refused.gone"
 	}
 	_, own = s.narrator.speaker.localizer.messages[key]

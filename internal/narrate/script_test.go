@@ -122,6 +122,18 @@ func callScenarios() map[string]func(*stage) {
 			s.finish(c.ID, utp.StatusSuccess, "", `{"files":[{"path":"a","size":1}]}`)
 			s.deliver(turn.End{Status: utp.StatusSuccess}, "There are no duplicates.", "I looked at one file. There are no duplicates.")
 		},
+		"a tool says what it is at": func(s *stage) {
+			s.claim()
+			c := s.call("files.scan", []byte(`{"root":"/home/anna","cursor":""}`))
+			s.step(c)
+			s.start(c.ID)
+			s.tell.Summary = "Reading the folder 2019 of 31"
+			s.feed(turn.Heartbeat{Call: c.ID, Owner: "o", Fence: 1, Lease: time.Minute, Fraction: -1, Text: true})
+			s.tell.Summary = ""
+			s.after(1400 * time.Millisecond)
+			s.finish(c.ID, utp.StatusSuccess, "", `{"files":[{"path":"a","size":1}]}`)
+			s.deliver(turn.End{Status: utp.StatusSuccess}, "There are no duplicates.", "I looked at one file. There are no duplicates.")
+		},
 		"accept and run": func(s *stage) {
 			s.says = "These are copies, nobody will miss them."
 			id := runs(s)

@@ -119,7 +119,7 @@ func (s *eventBuilder) completion(o turn.Outcome) line {
 		key = "call.completed.outcome_unknown"
 		params[paramAction], _ = s.action(s.arguments())
 		params["known"] = s.known()
-	case o.Code == utp.CodeConsentStale && s.t.Note.Surface == turn.StaleGone:
+	case o.Code == utp.CodeConsentStale && s.t.Note.Surface == turn.StaleUnawaited:
 		key, params["agent"] = "call.completed.gone", s.agent()
 	case o.Code == utp.CodeConsentStale:
 		key = "call.completed.consent_stale"

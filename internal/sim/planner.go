@@ -107,10 +107,10 @@ func (l *planner) Observe(r worker.Result) error {
 }
 
 // Next implements [worker.Planner].
-func (l *planner) Next() (worker.Move, error) {
+func (l *planner) Next() (worker.Decision, error) {
 	text, err := l.write()
 	if err != nil {
-		return worker.Move{}, err
+		return worker.Decision{}, err
 	}
 	done := 0
 	for n, step := range l.plan.Steps {
@@ -120,12 +120,12 @@ func (l *planner) Next() (worker.Move, error) {
 		done += len(step)
 	}
 	if l.plan.Hands {
-		return worker.Move{Handoff: &worker.Handoff{Reason: "Somebody else knows more."}}, nil
+		return worker.Decision{Handoff: &worker.Handoff{Reason: "Somebody else knows more."}}, nil
 	}
 	if text == "" {
 		text = "Done."
 	}
-	return worker.Move{Answer: &worker.Answer{Summary: "That was all.", Output: text, Fields: l.fields()}}, nil
+	return worker.Decision{Answer: &worker.Answer{Summary: "That was all.", Output: text, Fields: l.fields()}}, nil
 }
 
 func (l *planner) fields() []worker.Field {
@@ -160,8 +160,8 @@ func (l *planner) write() (string, error) {
 	return text[0] + text[1], nil
 }
 
-func (l *planner) step(n int, step []string) worker.Move {
-	var m worker.Move
+func (l *planner) step(n int, step []string) worker.Decision {
+	var m worker.Decision
 	for i, name := range step {
 		key := fmt.Sprintf("%s-%d-%d", l.plan.Tag, n, i)
 		if name == asking {

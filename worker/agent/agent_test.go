@@ -167,7 +167,7 @@ func (h *house) hears(q api.EnqueueRequest, asked func(token string)) []aaep.Eve
 }
 
 // runs starts the agent's process, as far as it is one.
-func (h *house) runs(plan func(context.Context, worker.Transcript) (worker.Move, error)) (stop func()) {
+func (h *house) runs(plan func(context.Context, worker.Transcript) (worker.Decision, error)) (stop func()) {
 	h.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -197,21 +197,21 @@ func said(heard []aaep.Event) string {
 // bus, the kernel, a ledger and a tool service that are the real ones.
 func TestAgent(t *testing.T) {
 	h := open(t)
-	stop := h.runs(func(ctx context.Context, tr worker.Transcript) (worker.Move, error) {
+	stop := h.runs(func(ctx context.Context, tr worker.Transcript) (worker.Decision, error) {
 		counted, done := tr.Find("count")
 		switch {
 		case !done:
 			_, _ = fmt.Fprintln(worker.Output(ctx), "I have the words counted.")
-			return worker.Move{
+			return worker.Decision{
 				Calls:    []worker.Call{{Key: "count", Tool: "words.count", Args: tr.Args}},
 				Question: &worker.Question{Key: "sure", Text: "Are you sure?", Kinds: []worker.Kind{worker.YesNo}},
 			}, nil
 		case counted.Status != utp.StatusSuccess:
-			return worker.Move{Answer: &worker.Answer{Status: counted.Status, Code: counted.Code, Summary: counted.Message}}, nil
+			return worker.Decision{Answer: &worker.Answer{Status: counted.Status, Code: counted.Code, Summary: counted.Message}}, nil
 		}
 		sure, _ := tr.Find("sure")
 		a, _ := sure.Answered()
-		return worker.Move{Answer: &worker.Answer{
+		return worker.Decision{Answer: &worker.Answer{
 			Summary: string(counted.Value) + " " + string(a.Answer), Fields: []worker.Field{{Name: "words", Value: counted.Value}},
 		}}, nil
 	})
@@ -237,19 +237,19 @@ func TestAgent(t *testing.T) {
 func TestAnotherGoesOn(t *testing.T) {
 	h := open(t)
 	planning := make(chan struct{})
-	first := h.runs(func(ctx context.Context, _ worker.Transcript) (worker.Move, error) {
+	first := h.runs(func(ctx context.Context, _ worker.Transcript) (worker.Decision, error) {
 		_, _ = fmt.Fprint(worker.Output(ctx), "One. ")
 		close(planning)
 		<-ctx.Done()
-		return worker.Move{}, ctx.Err()
+		return worker.Decision{}, ctx.Err()
 	})
 	second := make(chan func(), 1)
 	go func() {
 		<-planning
 		first()
-		second <- h.runs(func(ctx context.Context, _ worker.Transcript) (worker.Move, error) {
+		second <- h.runs(func(ctx context.Context, _ worker.Transcript) (worker.Decision, error) {
 			_, err := fmt.Fprint(worker.Output(ctx), "One. Two.")
-			return worker.Move{Answer: &worker.Answer{Summary: "Counted."}}, err
+			return worker.Decision{Answer: &worker.Answer{Summary: "Counted."}}, err
 		})
 	}()
 	heard := h.hears(api.EnqueueRequest{Agent: "counter", Args: jsontext.Value(`{}`), Request: "count to two"}, nil)
@@ -336,9 +336,9 @@ func TestBusGoesAsItBegins(t *testing.T) {
 	planned, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
 		ended <- agent.Run(ctx, agent.Options{Credentials: h.file}, worker.Agent{
-			Name: "counter", Plan: worker.PlanFunc(func(context.Context, worker.Transcript) (worker.Move, error) {
+			Name: "counter", Plan: worker.PlanFunc(func(context.Context, worker.Transcript) (worker.Decision, error) {
 				close(planned)
-				return worker.Move{Answer: &worker.Answer{Summary: "Counted."}}, nil
+				return worker.Decision{Answer: &worker.Answer{Summary: "Counted."}}, nil
 			}),
 		})
 	}()
@@ -361,7 +361,7 @@ func TestBusGoesAsItBegins(t *testing.T) {
 // TestCredentials: what is wrong with them is said.
 func TestCredentials(t *testing.T) {
 	h := open(t)
-	other := worker.Agent{Name: "other", Plan: worker.PlanFunc(func(context.Context, worker.Transcript) (worker.Move, error) { return worker.Move{}, nil })}
+	other := worker.Agent{Name: "other", Plan: worker.PlanFunc(func(context.Context, worker.Transcript) (worker.Decision, error) { return worker.Decision{}, nil })}
 	for name, o := range map[string]agent.Options{
 		"none":               {},
 		"no such file":       {Credentials: filepath.Join(t.TempDir(), "none.json")},

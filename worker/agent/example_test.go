@@ -13,16 +13,16 @@ import (
 //
 //nolint:testableexamples // It would run until it is told to end; TestAgent runs the same.
 func Example() {
-	plan := func(ctx context.Context, t worker.Transcript) (worker.Move, error) {
+	plan := func(ctx context.Context, t worker.Transcript) (worker.Decision, error) {
 		counted, done := t.Find("count")
 		switch {
 		case !done:
 			_, _ = fmt.Fprintln(worker.Output(ctx), "I have the words counted.")
-			return worker.Move{Calls: []worker.Call{{Key: "count", Tool: "words.count", Args: t.Args}}}, nil
+			return worker.Decision{Calls: []worker.Call{{Key: "count", Tool: "words.count", Args: t.Args}}}, nil
 		case counted.Status != utp.StatusSuccess:
-			return worker.Move{Answer: &worker.Answer{Status: counted.Status, Code: counted.Code, Summary: counted.Message}}, nil
+			return worker.Decision{Answer: &worker.Answer{Status: counted.Status, Code: counted.Code, Summary: counted.Message}}, nil
 		}
-		return worker.Move{Answer: &worker.Answer{Summary: "They are counted: " + string(counted.Value)}}, nil
+		return worker.Decision{Answer: &worker.Answer{Summary: "They are counted: " + string(counted.Value)}}, nil
 	}
 	agent.Main(worker.Agent{Name: "counter", Plan: worker.PlanFunc(plan)})
 }

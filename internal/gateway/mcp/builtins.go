@@ -22,8 +22,8 @@ const (
 
 var builtinNames = []string{waitTool, sayTool, askTool}
 
-// OwnTools are the names of the tools that a host has beside those that Earshot offers.
-func OwnTools() []string { return slices.Clone(builtinNames) }
+// BuiltinTools are the names of the tools that a host has beside those that Earshot offers.
+func BuiltinTools() []string { return slices.Clone(builtinNames) }
 
 // addBuiltins adds them.
 func (m *toolset) addBuiltins() {

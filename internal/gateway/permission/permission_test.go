@@ -308,7 +308,7 @@ func TestServerAway(t *testing.T) {
 	if got := a.Ask(t.Context(), use("Bash")); got.Verdict != hook.Deny || !strings.Contains(got.Reason, "Earshot does not run") {
 		t.Errorf("found %+v", got)
 	}
-	if err := a.Tell(t.Context(), hook.Event{Kind: hook.Rested, Session: "s1"}); err == nil {
+	if err := a.Report(t.Context(), hook.Event{Kind: hook.Rested, Session: "s1"}); err == nil {
 		t.Error("nothing was told, and there is no error")
 	}
 	if !slices.Equal(started, []bool{true, false}) {
@@ -326,7 +326,7 @@ func TestTell(t *testing.T) {
 	a.Modes = permission.ModeFiles{Folder: t.TempDir(), Host: "claude", Now: func() time.Time { return now }}
 	tell := func(kind hook.Kind, mode, message string) {
 		t.Helper()
-		if err := a.Tell(t.Context(), hook.Event{Kind: kind, Session: "s1", Mode: mode, Message: message}); err != nil {
+		if err := a.Report(t.Context(), hook.Event{Kind: kind, Session: "s1", Mode: mode, Message: message}); err != nil {
 			t.Fatal(err)
 		}
 	}

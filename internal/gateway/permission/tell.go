@@ -9,8 +9,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// TellTime is how long it may take to tell something: the host waits for its hook meanwhile.
-const TellTime = 3 * time.Second
+// ReportTimeout is how long it may take to tell something: the host waits for its hook meanwhile.
+const ReportTimeout = 3 * time.Second
 
 // Modes remember in which mode each session of a host was last seen.
 type Modes interface {
@@ -20,9 +20,9 @@ type Modes interface {
 	Forget(session string)
 }
 
-// Tell tells what the host says of itself. Where Earshot does not run, nobody is there to be told.
-func (a Asker) Tell(ctx context.Context, e hook.Event) error {
-	ctx, cancel := context.WithTimeout(ctx, TellTime)
+// Report tells what the host says of itself. Where Earshot does not run, nobody is there to be told.
+func (a Asker) Report(ctx context.Context, e hook.Event) error {
+	ctx, cancel := context.WithTimeout(ctx, ReportTimeout)
 	defer cancel()
 	agent, err := a.Dial(ctx, false)
 	if err != nil {

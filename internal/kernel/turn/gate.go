@@ -187,7 +187,7 @@ func (m *machine) stale(c *Call, reason string) {
 		return
 	}
 	if reason == StaleAge && m.unattended(c, m.now) {
-		reason = StaleGone
+		reason = StaleUnawaited
 	}
 	if c.Unsure {
 		m.unknown(c)
@@ -197,7 +197,7 @@ func (m *machine) stale(c *Call, reason string) {
 	if c.State == Dispatched || c.State == Started || c.State == LeaseExpired { // its invocation has been told
 		kind = NoteCompleted
 	}
-	if reason != StaleGone && m.exhausted(c, reason) {
+	if reason != StaleUnawaited && m.exhausted(c, reason) {
 		m.endExhausted(c, kind, reason)
 		return
 	}
@@ -206,7 +206,7 @@ func (m *machine) stale(c *Call, reason string) {
 	m.Tally.Cancelled++
 	// Nobody is asked about what policy allows: if it does not fit a second time, then it
 	// never will, and going round would have no end.
-	again := m.Stop == nil && m.Closing == nil && reason != StaleGone && (c.Decision == Ask || c.Replaces == "")
+	again := m.Stop == nil && m.Closing == nil && reason != StaleUnawaited && (c.Decision == Ask || c.Replaces == "")
 	m.emit(
 		Note{Kind: kind, Call: c.ID, Detail: string(utp.CodeConsentStale), Surface: reason, Again: again},
 		RecordOutcome{Call: c.ID},

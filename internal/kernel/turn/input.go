@@ -91,8 +91,8 @@ type (
 		Fence       int
 		Lease       time.Duration
 		Fraction    float64
-		// Words: the service also says what the call is at.
-		Words bool
+		// Text: the service also says what the call is at.
+		Text bool
 	}
 	// Finish is a service's result.
 	Finish struct {

@@ -52,8 +52,8 @@ func (Close) input()       {}
 const PermissionCall CallKind = "permission"
 
 const (
-	// StaleGone is a yes to a call that nobody waited for any more when it could have begun. It is not asked for again.
-	StaleGone = "gone"
+	// StaleUnawaited is a yes to a call that nobody waited for any more when it could have begun. It is not asked for again.
+	StaleUnawaited = "gone"
 
 	// PermissionDeferred is the message of a permission that the policy leaves to the program's own rules.
 	PermissionDeferred = "left to the agent's own rules"
@@ -203,8 +203,8 @@ func (m *machine) finishOutside() {
 func (m *machine) permitted(c *Call, in Answered) {
 	m.emit(Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: "accept"})
 	if m.unattended(c, m.now) {
-		c.State, c.Outcome = Closed, &Outcome{Status: utp.StatusCanceled, Code: utp.CodeConsentStale, Message: StaleGone}
-		m.emit(Note{Kind: NoteRefused, Call: c.ID, Detail: string(utp.CodeConsentStale), Surface: StaleGone}, RecordOutcome{Call: c.ID})
+		c.State, c.Outcome = Closed, &Outcome{Status: utp.StatusCanceled, Code: utp.CodeConsentStale, Message: StaleUnawaited}
+		m.emit(Note{Kind: NoteRefused, Call: c.ID, Detail: string(utp.CodeConsentStale), Surface: StaleUnawaited}, RecordOutcome{Call: c.ID})
 		return
 	}
 	c.State, c.Outcome = Finished, &Outcome{Status: utp.StatusSuccess}

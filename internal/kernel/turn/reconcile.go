@@ -64,7 +64,7 @@ func (m *machine) outcomeAnswered(c *Call, in Answered) {
 	if in.By != "" { // nobody's silence has a receipt
 		m.emit(Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: outcomeDecision(in.Insist)})
 	}
-	if in.Insist && !c.OwnerGone && !c.Insisted {
+	if in.Insist && !c.OwnerEnded && !c.Insisted {
 		c.Insisted = true
 		m.emit(Note{Kind: NoteOutcomeClosed, Call: c.ID, Detail: "insist", By: in.By, Surface: in.Surface}, AskOutcome{Call: c.ID})
 		return
@@ -142,7 +142,7 @@ func (m *machine) resolvedByService(c *Call, o Outcome) {
 // not count while the owner may be alive. Where no owner is known, as after a restoration,
 // nobody is it: also not who gives no name.
 func (m *machine) notBegun(c *Call, by string) {
-	if (by == "" || by != c.Owner) && !c.OwnerGone {
+	if (by == "" || by != c.Owner) && !c.OwnerEnded {
 		if c.State == LeaseExpired {
 			m.unknown(c)
 		}
@@ -182,13 +182,13 @@ func (m *machine) orphan(in Orphan) {
 			if c.ThirdParty {
 				continue
 			}
-			c.OwnerGone = true
+			c.OwnerEnded = true
 			m.leaseExpired(c)
 		case LeaseExpired:
-			c.OwnerGone = true
+			c.OwnerEnded = true
 			m.askService(c)
 		case Unknown:
-			c.OwnerGone = true
+			c.OwnerEnded = true
 		case Dispatched:
 			c.WakeupAt = m.now.Wall
 			m.outlived(c, in.Generation)

@@ -188,7 +188,7 @@ func (m *machine) start(in Start) error {
 		return nil
 	}
 	if m.unattended(c, m.now) {
-		m.stale(c, StaleGone)
+		m.stale(c, StaleUnawaited)
 		return nil
 	}
 	if reason := m.fresh(c, in.Check); reason != "" {
@@ -213,7 +213,7 @@ func closedCode(c *Call) utp.Code {
 func (m *machine) grant(c *Call, in Start) {
 	c.State = Started
 	c.Fence++
-	c.Owner, c.OwnerGone = in.Owner, false
+	c.Owner, c.OwnerEnded = in.Owner, false
 	c.Lease = m.now.Add(in.Lease)
 	c.StartedAt = m.now.Wall
 	if in.Command && c.LeaseExpiries == 0 {
@@ -251,8 +251,8 @@ func (m *machine) heartbeat(in Heartbeat) error {
 	}
 	c.Lease = m.now.Add(in.Lease)
 	m.progress(c, in.Fraction)
-	if since := m.now.Wall.Sub(c.WordsAt); in.Words && (c.WordsAt.IsZero() || since < 0 || since >= wordsPause) {
-		c.WordsAt = m.now.Wall
+	if since := m.now.Wall.Sub(c.TextAt); in.Text && (c.TextAt.IsZero() || since < 0 || since >= wordsPause) {
+		c.TextAt = m.now.Wall
 		m.emit(Note{Kind: NoteWorking, Call: c.ID})
 	}
 	return nil
@@ -278,7 +278,7 @@ func (m *machine) finish(in Finish) error {
 	}
 	switch c.State {
 	case Started, LeaseExpired:
-		c.OwnerGone = c.OwnerGone || !c.Unsure // it has let go of the call, and there was no other
+		c.OwnerEnded = c.OwnerEnded || !c.Unsure // it has let go of the call, and there was no other
 		m.finished(c, in.Outcome)
 	case Unknown:
 		if c.Conclusive(in.Outcome) { // else it says again what is known

@@ -184,16 +184,16 @@ type Call struct {
 	// Lease ends the owner's hold; of a lapsed call, the time in which its service may
 	// still tell what happened.
 	Lease Timestamp `json:"lease,omitzero"`
-	// OwnerGone: the owner is known to be dead, not only silent.
-	OwnerGone bool `json:"owner_gone,omitempty"`
+	// OwnerEnded: the owner is known to be dead, not only silent.
+	OwnerEnded bool `json:"owner_gone,omitempty"`
 	// LeaseExpiries counts the owners that fell silent. A service's word on the call names the
 	// one that it is about.
 	LeaseExpiries int `json:"lapse,omitempty"`
 	// Unsure: an earlier owner of a repeatable call may have had its effect.
 	Unsure    bool      `json:"unsure,omitempty"`
 	StartedAt time.Time `json:"started_at,omitzero"`
-	// WordsAt is when its service last said what it is at.
-	WordsAt time.Time `json:"words_at,omitzero"`
+	// TextAt is when its service last said what it is at.
+	TextAt time.Time `json:"words_at,omitzero"`
 	// ReconcileBy is the end of a lapsed call's lease on the wall clock.
 	ReconcileBy time.Time `json:"settle_by,omitzero"`
 	// Insisted: the person has asked again although the old owner may be alive.

@@ -201,7 +201,7 @@ func (w *world) onlyStricter(in turn.Ruled, next turn.State, effects []turn.Effe
 // gone, and it is about the latest start.
 func (w *world) saidNotBegun(in turn.Reconciled) {
 	before, _ := w.state.Find(in.Call)
-	if in.Finding == turn.FindingNotBegun && in.LeaseExpiry == before.LeaseExpiries && (in.Owner != "" && in.Owner == before.Owner || before.OwnerGone) {
+	if in.Finding == turn.FindingNotBegun && in.LeaseExpiry == before.LeaseExpiries && (in.Owner != "" && in.Owner == before.Owner || before.OwnerEnded) {
 		w.of(in.Call).notBegun++
 	}
 }
@@ -276,7 +276,7 @@ func (w *world) realise(e turn.Effect) {
 		old, _ := w.state.Find(e.Call)
 		c := w.call(old.Class, old.Decision, old.Limits.Reconciles)
 		c.Replaces, c.Limits, c.After = e.Call, old.Limits, old.After
-		if w.state.Outside && !w.awaited(old) && old.Outcome.Message == turn.StaleGone {
+		if w.state.Outside && !w.awaited(old) && old.Outcome.Message == turn.StaleUnawaited {
 			w.brokenf("%s is asked for again although nobody waits for it", e.Call)
 		}
 		if err := w.one(turn.Adopt{Call: c}); err != nil {

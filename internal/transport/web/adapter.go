@@ -108,17 +108,17 @@ func (o hubAdapter) Newest(ctx context.Context, who Principal) (string, error) {
 	return newest, refusal(err)
 }
 
-func (o hubAdapter) Questions(ctx context.Context, who Principal, w WantedQuestions) (ListedQuestions, error) {
+func (o hubAdapter) Questions(ctx context.Context, who Principal, w QuestionListOptions) (QuestionList, error) {
 	page, err := o.hub.As(who).Questions(ctx, hub.QuestionOptions(w))
 	if err != nil {
-		return ListedQuestions{}, refusal(err)
+		return QuestionList{}, refusal(err)
 	}
-	list := ListedQuestions{More: page.More, Total: page.Total, Waiting: page.Waiting}
+	list := QuestionList{More: page.More, Total: page.Total, Waiting: page.Waiting}
 	for _, q := range page.Questions {
 		if len(q.Body) == 0 && q.Seq > 0 { // it was left out of a long list
 			for row, err := range o.Events(ctx, who, q.Session, q.Seq-1) {
 				if err != nil {
-					return ListedQuestions{}, err
+					return QuestionList{}, err
 				}
 				q.Body = row.Body
 				break

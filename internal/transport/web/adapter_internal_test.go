@@ -121,7 +121,7 @@ func TestOver(t *testing.T) {
 	if fmt.Sprint(seqs) != "[2 3 4 5 6 7]" {
 		t.Errorf("events %v", seqs)
 	}
-	page, err := h.Questions(t.Context(), ada(), WantedQuestions{})
+	page, err := h.Questions(t.Context(), ada(), QuestionListOptions{})
 	questions := page.Questions
 	if err != nil || len(questions) != 2 || string(questions[0].Event) != `{"here":true}` || string(questions[1].Event) != `{"n":5}` {
 		t.Errorf("%+v %v", questions, err)

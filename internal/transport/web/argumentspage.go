@@ -59,7 +59,7 @@ func (s *Server) askedThere(r *http.Request, v visitor) (*asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	listed, err := s.hub.Questions(r.Context(), v.Principal, WantedQuestions{After: number - 1, Limit: 1, Look: isHead(r)})
+	listed, err := s.hub.Questions(r.Context(), v.Principal, QuestionListOptions{After: number - 1, Limit: 1, Peek: isHead(r)})
 	if err != nil {
 		return nil, err
 	}

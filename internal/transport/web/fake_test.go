@@ -257,16 +257,16 @@ func (h *room) Newest(context.Context, web.Principal) (string, error) {
 	return h.log[len(h.log)-1].id, h.fail
 }
 
-func (h *room) Questions(ctx context.Context, who web.Principal, w web.WantedQuestions) (web.ListedQuestions, error) {
+func (h *room) Questions(ctx context.Context, who web.Principal, w web.QuestionListOptions) (web.QuestionList, error) {
 	if h.hangs() {
 		<-ctx.Done()
-		return web.ListedQuestions{}, ctx.Err()
+		return web.QuestionList{}, ctx.Err()
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked++
-	h.looked = append(h.looked, w.Look)
-	l := web.ListedQuestions{Total: len(h.questions), Waiting: map[string]bool{}}
+	h.looked = append(h.looked, w.Peek)
+	l := web.QuestionList{Total: len(h.questions), Waiting: map[string]bool{}}
 	for _, q := range h.questions {
 		l.Waiting[q.Session] = l.Waiting[q.Session] || who.Approves(q.Owner)
 		if q.Number > w.After {

@@ -159,7 +159,7 @@ type news struct {
 // runs is chosen, or else the newest.
 func (s *Server) news(ctx context.Context, v visitor, chosen string, peek bool) (news, error) {
 	var n news
-	listed, err := s.hub.Questions(ctx, v.Principal, WantedQuestions{Limit: mostAsked, Look: peek})
+	listed, err := s.hub.Questions(ctx, v.Principal, QuestionListOptions{Limit: mostAsked, Peek: peek})
 	if err != nil {
 		return n, err
 	}

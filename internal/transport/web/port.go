@@ -32,7 +32,7 @@ type Hub interface {
 	Newest(ctx context.Context, who Principal) (string, error)
 	// Questions lists a page of the open questions that the principal may hear, oldest first. What it
 	// can answer of that page is shown to it by that, and its time to answer starts, unless it only looks.
-	Questions(ctx context.Context, who Principal, w WantedQuestions) (ListedQuestions, error)
+	Questions(ctx context.Context, who Principal, w QuestionListOptions) (QuestionList, error)
 	// Arguments reads a part of the JSON text that a question is about, from a byte on,
 	// and the size of the whole.
 	Arguments(ctx context.Context, who Principal, q api.ArgumentsRequest) ([]byte, int64, error)

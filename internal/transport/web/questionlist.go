@@ -14,16 +14,16 @@ const (
 	mostQuestions  = 100
 )
 
-// WantedQuestions says which of the open questions a list is to hold.
-type WantedQuestions struct {
+// QuestionListOptions says which of the open questions a list is to hold.
+type QuestionListOptions struct {
 	// After is the number of a question: the list goes on behind it. Limit is how many it holds at most; 0 is all.
 	After, Limit int
-	// Look only looks: no question counts as shown.
-	Look bool
+	// Peek only looks: no question counts as shown.
+	Peek bool
 }
 
-// ListedQuestions is one page of the open questions, of which there are Total. More says that there are more behind it.
-type ListedQuestions struct {
+// QuestionList is one page of the open questions, of which there are Total. More says that there are more behind it.
+type QuestionList struct {
 	Questions []api.OpenQuestion
 	More      bool
 	Total     int
@@ -32,7 +32,7 @@ type ListedQuestions struct {
 }
 
 // next is where the list goes on: its last number, or 0.
-func (l ListedQuestions) next() int {
+func (l QuestionList) next() int {
 	if !l.More {
 		return 0
 	}
@@ -40,8 +40,8 @@ func (l ListedQuestions) next() int {
 }
 
 // wantedQuestions reads which questions a request is about: ?limit=, ?after= and ?look=.
-func wantedQuestions(r *http.Request) (WantedQuestions, error) {
-	w := WantedQuestions{Limit: usualQuestions, Look: onlyPeeks(r)}
+func wantedQuestions(r *http.Request) (QuestionListOptions, error) {
+	w := QuestionListOptions{Limit: usualQuestions, Peek: onlyPeeks(r)}
 	after, err := number(r, "after")
 	if err != nil {
 		return w, err
@@ -74,7 +74,7 @@ func (s *Server) questionsPage(w http.ResponseWriter, r *http.Request, v visitor
 	if err != nil {
 		return err
 	}
-	want.Look = isHead(r)
+	want.Peek = isHead(r)
 	listed, err := s.hub.Questions(r.Context(), v.Principal, want)
 	if err != nil {
 		return err

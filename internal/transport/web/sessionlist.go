@@ -127,7 +127,7 @@ func older(than string, open bool) string {
 // waiting says of each session with an open question on whom it waits.
 func (s *Server) waiting(ctx context.Context, v visitor) (map[string]string, error) {
 	const peek = true // no question is shown
-	listed, err := s.hub.Questions(ctx, v.Principal, WantedQuestions{Limit: 1, Look: peek})
+	listed, err := s.hub.Questions(ctx, v.Principal, QuestionListOptions{Limit: 1, Peek: peek})
 	if err != nil {
 		return nil, err
 	}

@@ -29,16 +29,16 @@ type Conn interface {
 	Each(query string, args []any, read func(scan func(...any) error) error) error
 	// Border turns an error of the driver into one of the ledger's; nil stays nil.
 	Border(op string, err error) error
-	// LastSettled is the row of events up to which nothing can come any more: every
+	// LastVisible is the row of events up to which nothing can come any more: every
 	// transaction that has taken a smaller number has ended, and what it wrote is seen.
-	LastSettled() (int64, error)
+	LastVisible() (int64, error)
 }
 
 // Any is the number of rows of a [Conn.Write] that may touch any.
 const Any = -1
 
-// AllSettled is what [Conn.LastSettled] returns where one connection writes.
-const AllSettled = math.MaxInt64
+// AllVisible is what [Conn.LastVisible] returns where one connection writes.
+const AllVisible = math.MaxInt64
 
 // Dialect is what two databases say differently, and what a database where many write at
 // once has to be told: without a Hold, one that many read and one writes.
@@ -56,7 +56,7 @@ type Dialect struct {
 	// before rows are numbered in the sessions $1 and the turns of the calls $2 (each made by
 	// List) whose turn is not written, LockAudit before the audit chain is appended to,
 	// LockEvents before the first event is written: each keeps others from doing the same
-	// until the transaction ends, or, the last, tells [Conn.LastSettled] of it.
+	// until the transaction ends, or, the last, tells [Conn.LastVisible] of it.
 	LockBlob, LockTurns, LockAudit, LockEvents string
 }
 

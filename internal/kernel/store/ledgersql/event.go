@@ -46,7 +46,7 @@ func (t *Tx) Since(p store.Point) (store.Progress, error) {
 	if !first {
 		return store.Progress{}, invalid("asking what has gone on", "a transaction that has read or written before", "to be the first that is asked")
 	}
-	settled, err := t.c.LastSettled()
+	settled, err := t.c.LastVisible()
 	if err != nil {
 		return store.Progress{}, t.read(err, "the settled events")
 	}

@@ -199,13 +199,13 @@ func arguments(query string, args []any) (fit []any, answer bool) {
 // Border implements [ledgersql.Conn].
 func (c *conn) Border(op string, err error) error { return border(op, err) }
 
-// LastSettled implements [ledgersql.Conn]. The numbers are given in one order and committed in
+// LastVisible implements [ledgersql.Conn]. The numbers are given in one order and committed in
 // another, so the last row that is seen may still be overtaken by smaller ones. What is
 // read here, in this order: the last number that was given, then which transactions are
 // under way, and only after that the rows themselves. A number up to the last one was given
 // to a transaction that had said so before; either it is still under way, and counts, or it
 // has ended, and its rows are seen.
-func (c *conn) LastSettled() (int64, error) {
+func (c *conn) LastVisible() (int64, error) {
 	view := c.begin == beginView
 	switch {
 	case !view:

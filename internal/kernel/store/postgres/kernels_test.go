@@ -210,12 +210,12 @@ type plan struct{ seen int }
 
 func (p *plan) Observe(worker.Result) error { p.seen++; return nil }
 
-func (p *plan) Next() (worker.Move, error) {
+func (p *plan) Next() (worker.Decision, error) {
 	steps := []string{"look", "burn", "look"}
 	if p.seen < len(steps) {
-		return worker.Move{Calls: []worker.Call{{Key: steps[p.seen], Tool: steps[p.seen], Args: struct{}{}}}}, nil
+		return worker.Decision{Calls: []worker.Call{{Key: steps[p.seen], Tool: steps[p.seen], Args: struct{}{}}}}, nil
 	}
-	return worker.Move{Answer: &worker.Answer{Summary: "Done."}}, nil
+	return worker.Decision{Answer: &worker.Answer{Summary: "Done."}}, nil
 }
 
 // TestTwoKernelsOneLedger: turns that are begun at one kernel are claimed, asked about, ticked

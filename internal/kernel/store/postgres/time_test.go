@@ -86,11 +86,11 @@ type single struct {
 
 func (p *single) Observe(worker.Result) error { p.done = true; return nil }
 
-func (p *single) Next() (worker.Move, error) {
+func (p *single) Next() (worker.Decision, error) {
 	if p.done {
-		return worker.Move{Answer: &worker.Answer{Summary: "Done."}}, nil
+		return worker.Decision{Answer: &worker.Answer{Summary: "Done."}}, nil
 	}
-	return worker.Move{Calls: []worker.Call{{Key: p.tool, Tool: p.tool, Args: struct{}{}}}}, nil
+	return worker.Decision{Calls: []worker.Call{{Key: p.tool, Tool: p.tool, Args: struct{}{}}}}, nil
 }
 
 // TestKernelsOfDifferentTimes: two kernels on machines whose clocks are 5 minutes apart share the

@@ -109,9 +109,9 @@ func (c *conn) close() error {
 // Border implements [ledgersql.Conn].
 func (c *conn) Border(op string, err error) error { return border(op, err) }
 
-// LastSettled implements [ledgersql.Conn]: the one writer numbers the rows of the ledger in the
+// LastVisible implements [ledgersql.Conn]: the one writer numbers the rows of the ledger in the
 // order of their commits.
-func (c *conn) LastSettled() (int64, error) { return ledgersql.AllSettled, nil }
+func (c *conn) LastVisible() (int64, error) { return ledgersql.AllVisible, nil }
 
 // dialect is how SQLite says what is said differently. A list is JSON, where broken UTF-8
 // cannot stand: such a name is left out, and finds nothing.

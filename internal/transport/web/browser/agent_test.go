@@ -13,7 +13,7 @@ import (
 const asker = "asker"
 
 // serveAgent starts the program with an agent of one's own, which plans so.
-func serveAgent(t *testing.T, plan func(context.Context, worker.Transcript) (worker.Move, error)) *server {
+func serveAgent(t *testing.T, plan func(context.Context, worker.Transcript) (worker.Decision, error)) *server {
 	t.Helper()
 	s := prepare(t, 0)
 	if out, code := s.terminal("credential", "add", asker, "--role", "agent"); code != 0 {
@@ -38,14 +38,14 @@ func serveAgent(t *testing.T, plan func(context.Context, worker.Transcript) (wor
 }
 
 // asks is an agent that asks a question and ends with the answer.
-func asks(q worker.Question) func(context.Context, worker.Transcript) (worker.Move, error) {
+func asks(q worker.Question) func(context.Context, worker.Transcript) (worker.Decision, error) {
 	q.Key = "ask"
-	return func(_ context.Context, t worker.Transcript) (worker.Move, error) {
+	return func(_ context.Context, t worker.Transcript) (worker.Decision, error) {
 		r, asked := t.Find("ask")
 		if !asked {
-			return worker.Move{Question: &q}, nil
+			return worker.Decision{Question: &q}, nil
 		}
 		a, _ := r.Answered()
-		return worker.Move{Answer: &worker.Answer{Summary: "The answer was " + string(a.Answer) + "."}}, nil
+		return worker.Decision{Answer: &worker.Answer{Summary: "The answer was " + string(a.Answer) + "."}}, nil
 	}
 }

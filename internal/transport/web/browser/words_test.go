@@ -44,8 +44,8 @@ func TestLatest(t *testing.T) {
 // TestReasonIsSpoken: of a failure the reason is said, and stands among what happened.
 func TestReasonIsSpoken(t *testing.T) {
 	t.Parallel()
-	s := serveAgent(t, func(context.Context, worker.Transcript) (worker.Move, error) {
-		return worker.Move{}, errors.New("the printer is out of paper")
+	s := serveAgent(t, func(context.Context, worker.Transcript) (worker.Decision, error) {
+		return worker.Decision{}, errors.New("the printer is out of paper")
 	})
 	b := s.login()
 	session := s.begin(asker, "print", nil)
@@ -105,9 +105,9 @@ func TestWordsOfTheAgent(t *testing.T) {
 	t.Parallel()
 	const hebrew = "לאן?"
 	plan := asks(worker.Question{Text: hebrew, Choices: []worker.Choice{{Value: "a", Label: "צפון"}, {Value: "b", Label: "South"}}})
-	s := serveAgent(t, func(ctx context.Context, transcript worker.Transcript) (worker.Move, error) {
+	s := serveAgent(t, func(ctx context.Context, transcript worker.Transcript) (worker.Decision, error) {
 		if _, err := worker.Output(ctx).Write([]byte("שלום, אני שואל. ")); err != nil {
-			return worker.Move{}, err
+			return worker.Decision{}, err
 		}
 		return plan(ctx, transcript)
 	})
