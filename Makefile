@@ -92,7 +92,7 @@ soak: ## the long sizes: 20,000 seeds, 100,000 turns, 200 races of everybody at 
 	$(MAKE) sim SEEDS=20000
 	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -v -run '^TestManyTurns$$' ./cmd/earshot
 	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -v -run '^TestEverybodyAtOnce$$' ./internal/transport/web/browser
-	EARSHOT_SOAK=1 scripts/check race $(TIMEOUT) ./internal/bus ./internal/hub
+	EARSHOT_SOAK=1 scripts/check race $(TIMEOUT) $(CONCURRENT)
 	$(MAKE) chaos
 	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -parallel 4 -v -run '^TestLimit$$' ./internal/hosts
 	$(MAKE) fuzz FUZZTIME=1m

@@ -53,10 +53,13 @@ func blankLedger(t *testing.T) string {
 	return folder
 }
 
-// slow leaves a test out of the short ones: it is large, or many.
+// slow leaves a test out of the short ones, and of those under the race detector but in make soak: it is large, or many.
 func slow(t *testing.T) {
 	t.Helper()
-	if testing.Short() {
+	if testing.Short() || raced() {
 		t.Skip("left out in short mode: it takes more than a second")
 	}
 }
+
+// raced reports whether sizes are to be small for the race detector: what is large runs without it.
+func raced() bool { return slower > 1 && os.Getenv("EARSHOT_SOAK") == "" }

@@ -119,7 +119,7 @@ func (x *weather) disturb(steps [][]worker.Call) {
 // consent.
 func TestChaos(t *testing.T) {
 	seeds := uint64(12)
-	if testing.Short() {
+	if testing.Short() || raced() {
 		seeds = 3
 	}
 	for seed := range seeds {

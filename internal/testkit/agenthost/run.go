@@ -102,9 +102,6 @@ func start(t testing.TB, command Command, in, out *os.File) *Process {
 // PID is the process of the host, which leads its process group.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Done is closed when the host has exited.
-func (p *Process) Done() <-chan struct{} { return p.done }
-
 // Context ends when the host has exited: nothing more is to be expected of it then.
 func (p *Process) Context(parent context.Context) context.Context {
 	ctx, cancel := context.WithCancelCause(parent)
