@@ -78,7 +78,7 @@ func (m *Main) mcpListCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the MCP servers of a file of tools",
-		Args:  noArguments,
+		Args:  usage.None,
 		RunE: func(*cobra.Command, []string) error {
 			file, _, err := m.toolsFileOf(f, false)
 			if err != nil {
