@@ -84,7 +84,7 @@ func (m *Main) mcpListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list := rows{m: m, asJSON: f.asJSON}
+			list := m.newRows(f.asJSON)
 			if datadir.Exists(file) || f.file != "" {
 				services, err := toolfile.Read(file, m.toolOptions(""))
 				if err != nil {

@@ -114,6 +114,10 @@ type rows struct {
 	n      int
 }
 
+// newRows begins a list: as lines, or as a JSON array.
+func (m *Main) newRows(asJSON bool) *rows { return &rows{m: m, asJSON: asJSON} }
+
+// add writes a row: the value as JSON, or the line.
 func (r *rows) add(value any, line string) error {
 	if !r.asJSON {
 		r.n++

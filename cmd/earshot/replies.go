@@ -153,7 +153,7 @@ func (m *Main) became(f remoteFlags, q api.OpenQuestion, said api.ReplyAnswer, w
 		}
 	}
 	if said.Resolution != string(want) {
-		return &exitError{exitDeclined}
+		return &exitError{code: exitDeclined}
 	}
 	return nil
 }
