@@ -201,13 +201,6 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// Short names for what most commands take.
-var (
-	noArguments  = usage.None
-	oneAtMost    = usage.OneAtMost
-	knownCommand = usage.KnownCommand
-)
-
 // addCommands gives the root all that the program can do, in groups.
 func (m *Main) addCommands(root *cobra.Command) {
 	for _, g := range []struct {

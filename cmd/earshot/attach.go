@@ -89,7 +89,7 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 	signalled, failure := m.follow(ctx, f, signals, a)
 	switch {
 	case signalled != nil:
-		return "", &exitError{signalCode(signalled)}
+		return "", &exitError{code: signalCode(signalled)}
 	case failure != nil:
 		return "", failure
 	}
@@ -133,7 +133,7 @@ func verdictThere(ctx context.Context, remote *client.Client, session string) er
 		return cause.Fail(nil, "the turn has not ended", resumeHint(session))
 	}
 	if code := exitCode(told.End.Status, told.End.Tally); code != exitDone {
-		return &exitError{code}
+		return &exitError{code: code}
 	}
 	return nil
 }

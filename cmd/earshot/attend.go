@@ -210,12 +210,12 @@ func (m *Main) verdict(ctx context.Context, h *instance.Instance, turnID string,
 	case h.Data.Replaced():
 		return h.Data.Lost()
 	case signalled != nil:
-		return &exitError{signalCode(signalled)}
+		return &exitError{code: signalCode(signalled)}
 	case st.End == nil:
 		return cause.Fail(nil, "the turn has not ended", "run `earshot run --resume "+st.Session+"` to go on with it")
 	}
 	if code := exitCode(st.End.Status, st.Tally); code != exitDone {
-		return &exitError{code}
+		return &exitError{code: code}
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ The list does not judge; ` + "`earshot audit verify`" + ` does.`,
   earshot audit list --json | jq '.[] | select(.act.tool_call_id == "tc_…")'`,
 		Args: usage.None,
 	}, func(ctx context.Context, ask operate.Ask, f remoteFlags, _ []string) error {
-		list := rows{m: m, asJSON: f.asJSON}
+		list := m.newRows(f.asJSON)
 		err := operate.EachEntry(ctx, ask, func(e api.AuditEntry) error {
 			if operators && (e.Act == nil || e.Act.Call != "") {
 				return nil

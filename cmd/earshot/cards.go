@@ -28,7 +28,7 @@ func (m *Main) cardsListCommand() *cobra.Command {
 		if err := ask(ctx, api.OpTurn, api.TurnRequest{Name: args[0]}, &of); err != nil {
 			return err
 		}
-		list := rows{m: m, asJSON: f.asJSON}
+		list := m.newRows(f.asJSON)
 		err := operate.EachCard(ctx, ask, of.Turn, func(raw jsontext.Value) (string, error) {
 			c := listing.CardOf(raw)
 			return c.ID, list.add(raw, m.listing().CardLine(c))

@@ -151,10 +151,8 @@ func TestCompletion(t *testing.T) {
 			continue
 		}
 		var out strings.Builder
-		m := Main{
-			Args:   append(append([]string{"__complete"}, strings.Fields(c.CommandPath())[1:]...), ""),
-			Stdout: &out, Stderr: new(strings.Builder), Getenv: func(string) string { return "" },
-		}
+		args := append(append([]string{"__complete"}, strings.Fields(c.CommandPath())[1:]...), "")
+		m := Main{Args: args, Stdout: &out, Stderr: new(strings.Builder), Getenv: func(string) string { return "" }}
 		if code := m.Run(); code != exitDone {
 			t.Errorf("%v: exit code %d", m.Args, code)
 		}

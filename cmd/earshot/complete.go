@@ -18,11 +18,6 @@ const completeTime = 5 * time.Second
 // only here, and says nothing where it cannot be reached.
 type completion func(ctx context.Context, remote *client.Client, args []string) []string
 
-// offers are the completions of the commands that take something that is open.
-func offers() map[string]completion {
-	return map[string]completion{"reply": offerAnswers, "extend": offerQuestions, "stop": offerStops}
-}
-
 // completes makes a completion of a command that speaks to a server.
 func (m *Main) completes(f *remoteFlags, offer completion) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

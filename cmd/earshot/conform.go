@@ -89,7 +89,7 @@ func (m *Main) runVectors(vectors []conform.Vector, asJSON bool) error {
 		return err
 	}
 	if t.Failed+t.Pending > 0 {
-		return &exitError{exitFailed}
+		return &exitError{code: exitFailed}
 	}
 	return nil
 }

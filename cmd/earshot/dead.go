@@ -26,7 +26,7 @@ func (m *Main) deadListCommand() *cobra.Command {
 		Short: "List the messages that were put aside, oldest first",
 		Args:  usage.None,
 	}, func(ctx context.Context, ask operate.Ask, f remoteFlags, _ []string) error {
-		list := rows{m: m, asJSON: f.asJSON}
+		list := m.newRows(f.asJSON)
 		err := operate.EachDead(ctx, ask, func(one api.DeadDetail) error { return list.add(one, m.listing().DeadLine(one)) })
 		if err == nil {
 			list.end("No message was put aside.")

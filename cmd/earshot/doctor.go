@@ -45,7 +45,7 @@ Exit codes: 0 nothing stands in the way; 1 there is a problem.`,
 				m.report(all)
 			}
 			if code != exitDone {
-				return &exitError{code}
+				return &exitError{code: code}
 			}
 			return nil
 		},

@@ -19,6 +19,7 @@ import (
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 // remoteFlags are those of the commands that speak to a server.
@@ -36,12 +37,12 @@ func (f *remoteFlags) add(c *cobra.Command) {
 	flags.BoolVar(&f.asJSON, "json", false, "write the answer as JSON")
 }
 
-// remoteCommand makes a command that speaks to a server.
-func (m *Main) remoteCommand(c *cobra.Command, do func(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error) *cobra.Command {
+// remoteCommand makes a command that speaks to a server; offer is what a shell is offered for its arguments.
+func (m *Main) remoteCommand(c *cobra.Command, do func(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error, offer ...completion) *cobra.Command {
 	var f remoteFlags
 	f.add(c)
-	if offer := offers()[c.Name()]; offer != nil {
-		c.ValidArgsFunction = m.completes(&f, offer)
+	if len(offer) > 0 {
+		c.ValidArgsFunction = m.completes(&f, offer[0])
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		remote, err := m.dial(c.Context(), f.server, "earshot-"+c.Name())
@@ -65,7 +66,7 @@ With the number of a question it shows that question in full, with every value t
 about. What cannot be undone, or is of high risk, can be accepted once all of it was shown.`,
 		Example: `  earshot pending
   earshot pending 2`,
-		Args: oneAtMost,
+		Args: usage.OneAtMost,
 	}, func(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error {
 		if len(args) > 0 {
 			return m.pendingInFull(ctx, remote, f, args[0])
@@ -173,7 +174,7 @@ func (m *Main) sessionsCommand() *cobra.Command {
 	c := m.remoteCommand(&cobra.Command{
 		Use:   "sessions",
 		Short: "List the newest sessions, the newest first",
-		Args:  noArguments,
+		Args:  usage.None,
 	}, func(ctx context.Context, remote *client.Client, f remoteFlags, _ []string) error {
 		if limit < 1 {
 			return cause.Misuse(fmt.Sprintf("--limit %d is not a number of sessions", limit), "give one from 1 on, or --all")

@@ -32,5 +32,5 @@ func (m *Main) unlessInterrupted(ctx context.Context, do func(context.Context) e
 		return err
 	}
 	m.tellf("Broken off; nothing is kept of it.")
-	return &exitError{signalCode(came)}
+	return &exitError{code: signalCode(came)}
 }

@@ -79,13 +79,13 @@ func (m *Main) mcpListCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the MCP servers of a file of tools",
-		Args:  noArguments,
+		Args:  usage.None,
 		RunE: func(*cobra.Command, []string) error {
 			file, _, err := m.toolsFileOf(f, false)
 			if err != nil {
 				return err
 			}
-			list := rows{m: m, asJSON: f.asJSON}
+			list := m.newRows(f.asJSON)
 			if datadir.Exists(file) || f.file != "" {
 				services, err := toolfile.Read(file, m.toolOptions(""))
 				if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/gateway/local"
 	"github.com/earshot-dev/earshot/internal/gateway/mcp"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 type mcpServeFlags struct {
@@ -43,7 +44,7 @@ A host that connects by an address needs no program: it goes to /mcp of "earshot
 a token that "earshot token add NAME --role agent" makes.`,
 		Example: `  earshot install codex
   claude mcp add earshot -- earshot mcp serve`,
-		Args: noArguments,
+		Args: usage.None,
 		RunE: func(c *cobra.Command, _ []string) error { return m.mcpServe(c.Context(), f) },
 	}
 	flags := c.Flags()

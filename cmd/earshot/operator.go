@@ -21,6 +21,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/operate"
 	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
+	"github.com/earshot-dev/earshot/internal/usage"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -113,6 +114,10 @@ type rows struct {
 	n      int
 }
 
+// newRows begins a list: as lines, or as a JSON array.
+func (m *Main) newRows(asJSON bool) *rows { return &rows{m: m, asJSON: asJSON} }
+
+// add writes a row: the value as JSON, or the line.
 func (r *rows) add(value any, line string) error {
 	if !r.asJSON {
 		r.n++
@@ -176,7 +181,7 @@ func (m *Main) since(label string, at time.Time) {
 // parent makes a command that only has others below it.
 func parent(use, short, long string, below ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{
-		Use: use, Short: short, Long: long, Args: knownCommand,
+		Use: use, Short: short, Long: long, Args: usage.KnownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(below...)

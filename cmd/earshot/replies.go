@@ -16,6 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 // replyWait is how long a word waits for what became of it.
@@ -48,7 +49,7 @@ such as when somebody else was first; 1 the server could not be reached; 2 usage
 			}
 			return nil
 		},
-	}, m.reply)
+	}, m.reply, offerAnswers)
 }
 
 func (m *Main) reply(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error {
@@ -159,7 +160,7 @@ func (m *Main) became(f remoteFlags, q api.OpenQuestion, said api.ReplyAnswer, w
 		}
 	}
 	if said.Resolution != string(want) {
-		return &exitError{exitDeclined}
+		return &exitError{code: exitDeclined}
 	}
 	return nil
 }
@@ -168,7 +169,7 @@ func (m *Main) extendCommand() *cobra.Command {
 	return m.remoteCommand(&cobra.Command{
 		Use:   "extend [N|TOKEN]",
 		Short: "Ask for more time for a question",
-		Args:  oneAtMost,
+		Args:  usage.OneAtMost,
 	}, func(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error {
 		q, err := m.named(ctx, remote, strings.Join(args, ""))
 		if err != nil {
@@ -184,7 +185,7 @@ func (m *Main) extendCommand() *cobra.Command {
 		later := announce.Question{Deadline: said.Deadline}
 		m.sayf("%s %s", announce.Recorded(q.Number, aaep.ResolutionExtended), later.Until(m.Now(), m.Now().Location()))
 		return nil
-	})
+	}, offerQuestions)
 }
 
 func (m *Main) stopCommand() *cobra.Command {
@@ -196,8 +197,8 @@ name the only session under way is meant. What runs is told to end, and says exa
 what it has done.`,
 		Example: `  earshot stop
   earshot stop all`,
-		Args: oneAtMost,
-	}, m.stopSessions)
+		Args: usage.OneAtMost,
+	}, m.stopSessions, offerStops)
 }
 
 func (m *Main) stopSessions(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error {
@@ -267,7 +268,7 @@ func (m *Main) undoCommand() *cobra.Command {
 		Short: "Take an accept back before its action has started",
 		Long: `Take the accept of question N back, in the few seconds before its action starts.
 Without a number the last one accepted is meant.`,
-		Args: oneAtMost,
+		Args: usage.OneAtMost,
 	}, func(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error {
 		number, isNumber := questionNumber(strings.Join(args, ""))
 		if len(args) > 0 && !isNumber {
@@ -322,7 +323,7 @@ func (m *Main) recapCommand() *cobra.Command {
 	c := m.remoteCommand(&cobra.Command{
 		Use:   "recap [N]",
 		Short: "Tell again what was told last, 5 sentences or N",
-		Args:  oneAtMost,
+		Args:  usage.OneAtMost,
 	}, func(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error {
 		n, isNumber := questionNumber(strings.Join(args, ""))
 		if len(args) > 0 && !isNumber {
@@ -365,7 +366,7 @@ standard error. Wrong codes that somebody tries never make a right one void.
 
 The name in the address is a secret of yours: anyone who knows it could be sent the page's
 cookie by your browser.`,
-		Args: noArguments,
+		Args: usage.None,
 	}, func(ctx context.Context, remote *client.Client, f remoteFlags, _ []string) error {
 		code, err := remote.LoginCode(ctx)
 		if err != nil {

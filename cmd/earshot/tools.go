@@ -36,7 +36,7 @@ func (m *Main) toolsListCommand() *cobra.Command {
 		Short: "List the registered tools",
 		Args:  usage.None,
 	}, func(ctx context.Context, ask operate.Ask, f remoteFlags, _ []string) error {
-		list := rows{m: m, asJSON: f.asJSON}
+		list := m.newRows(f.asJSON)
 		err := operate.EachTool(ctx, ask, func(t api.ToolDetail) error { return list.add(t, listing.ToolLine(t)) })
 		if err == nil {
 			list.end("No tool is registered.")

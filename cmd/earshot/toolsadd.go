@@ -46,7 +46,7 @@ are denied. The same definition again changes nothing; another one of the same n
 }
 
 func (m *Main) addTools(ctx context.Context, ask operate.Ask, f remoteFlags, all []utp.Definition) error {
-	list := rows{m: m, asJSON: f.asJSON}
+	list := m.newRows(f.asJSON)
 	for i, definition := range all {
 		var t api.ToolDetail
 		if err := ask(ctx, api.OpAdd, api.RegisterRequest{Definition: definition}, &t); err != nil {

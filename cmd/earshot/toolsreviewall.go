@@ -97,7 +97,7 @@ func (m *Main) reviewService(ctx context.Context, ask operate.Ask, f remoteFlags
 	if err != nil {
 		return err
 	}
-	list := rows{m: m, asJSON: f.asJSON}
+	list := m.newRows(f.asJSON)
 	for _, t := range open {
 		class := cmp.Or(named[t.Tool], rest)
 		r := api.ReviewRequest{Tool: t.Tool, Digest: t.Digest, Class: class, Risk: cmp.Or(utp.Risk(q.risk), riskFor(class))}

@@ -38,7 +38,7 @@ func (m *Main) turnsListCommand() *cobra.Command {
 }
 
 func (m *Main) listTurns(ctx context.Context, ask operate.Ask, f remoteFlags, open, all bool, limit int) error {
-	list := rows{m: m, asJSON: f.asJSON}
+	list := m.newRows(f.asJSON)
 	more := false
 	err := operate.EachTurn(ctx, ask, api.SessionsRequest{Open: open, Newest: true}, func(t api.SessionRow) (bool, error) {
 		if !all && list.n == limit {

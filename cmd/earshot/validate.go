@@ -99,9 +99,9 @@ func (m *Main) validate(f validateFlags, files []string) error {
 	case err != nil || outcome == validation.Valid:
 		return err
 	case outcome == validation.Unread:
-		return &exitError{exitUsage}
+		return &exitError{code: exitUsage}
 	}
-	return &exitError{exitFailed}
+	return &exitError{code: exitFailed}
 }
 
 // validateFile judges one file. What is wrong with the file itself is told, and the next one is judged all the same.
