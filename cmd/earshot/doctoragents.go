@@ -105,7 +105,7 @@ func (m *Main) doctorAgents(ctx context.Context, f localFlags, names []string) e
 		m.sayf("Found none of %s on this machine.", strings.Join(hostNames(), ", "))
 	}
 	if code != exitDone {
-		return &exitError{code}
+		return &exitError{code: code}
 	}
 	return m.outputError()
 }

@@ -142,7 +142,7 @@ func (r *hookRun) end(out hook.Output) error {
 		}
 		if e := r.event.Load(); err != nil && (e == nil || e.Kind == hook.Use) {
 			r.m.tellf("Earshot: the answer could not be written, so the tool is not used: %v", err)
-			return &exitError{exitUsage}
+			return &exitError{code: exitUsage}
 		}
 	}
 	if out.Code != 0 {
