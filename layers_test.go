@@ -283,8 +283,31 @@ var house = []room{
 	},
 	{pkg: "scripts/verdict", floor: 7}, // judges test runs for scripts/check; not part of the program
 	{
-		pkg: "cmd/earshot", floor: 7, own: everyRoom(),
-		third: []string{"github.com/spf13", sysModule, termModule},
+		pkg: "internal/cli", floor: 7, own: []string{
+			"aaep/legible", "agents/tidy", "agents/tidy/files", "api", "client", "internal/build", "internal/cause", "internal/datadir", "internal/fault", "internal/instance",
+			"internal/listing", "internal/operate", "internal/policyfile", "internal/rpc", "internal/surface/terminal", "internal/toolfile", "internal/usage", "server", "tool", "utp",
+		},
+		third: []string{"github.com/spf13/cobra", sysModule, termModule},
+		both:  "what commands of either side share",
+	},
+	{
+		pkg: "internal/cli/operators", floor: 8, own: []string{
+			"aaep/legible", "agents/tidy", "api", "api/audit", "client", "internal/auditkey", "internal/backup", "internal/bus", "internal/cause", "internal/cli",
+			"internal/credentialfile", "internal/datadir", "internal/example", "internal/hub/access", "internal/instance", "internal/listing", "internal/operate",
+			"internal/toolfile", "internal/usage", "tool/mcp", "tool/settings", "utp",
+		},
+		third: []string{"github.com/spf13/cobra"},
+		both:  "operators look at either side",
+	},
+	{
+		pkg: "internal/cli/protocol", floor: 8, own: []string{
+			"aaep", "aaep/capture", "aaep/conform", "internal/cause", "internal/cli", "internal/recording", "internal/schemas", "internal/usage", "internal/validation",
+		},
+		third: []string{"github.com/spf13/cobra"},
+	},
+	{
+		pkg: "cmd/earshot", floor: 9, own: everyRoom(),
+		third: []string{"github.com/spf13"},
 		both:  "its commands are of either side",
 	},
 }

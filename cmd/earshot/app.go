@@ -3,42 +3,21 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os"
-	"slices"
-	"strings"
-	"sync/atomic"
-	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/internal/build"
 	"github.com/earshot-dev/earshot/internal/cause"
-	"github.com/earshot-dev/earshot/internal/surface/terminal"
+	"github.com/earshot-dev/earshot/internal/cli"
+	"github.com/earshot-dev/earshot/internal/cli/operators"
+	"github.com/earshot-dev/earshot/internal/cli/protocol"
 	"github.com/earshot-dev/earshot/internal/usage"
 )
 
-// The exit codes of the program.
-const (
-	exitDone     = 0
-	exitFailed   = 1 // it failed, its outcome is unknown, or something accepted was not done
-	exitUsage    = 2
-	exitDeclined = 3 // declined, expired, or nobody could answer
-	exitSignal   = 128
-)
-
-// Main is the whole program with its surroundings, so that tests start the real one.
+// Main is the whole program with its arguments and its surroundings, so that tests start the real one.
 type Main struct {
-	Args           []string
-	Stdin          *os.File
-	Stdout, Stderr io.Writer
-	Getenv         func(string) string
-	LookupEnv      func(string) (string, bool)
-	Now            func() time.Time
-
-	unsaid atomic.Pointer[error] // the first line that standard output did not take
+	cli.Program
+	Args []string
 }
 
 // Run runs the command and returns the exit code.
@@ -48,89 +27,20 @@ func (m *Main) Run() int {
 	root.SetOut(m.Stdout)
 	root.SetErr(m.Stderr)
 	err := root.ExecuteContext(context.Background())
-	var ended *exitError
+	var ended *cli.ExitError
 	switch {
 	case err == nil:
-		return exitDone
+		return cli.ExitDone
 	case errors.As(err, &ended):
-		return ended.code
+		return ended.Code
 	}
 	failure, is := errors.AsType[*cause.Error](err)
 	if !is {
 		failure = usage.Unworded(err)
 	}
-	m.explain(failure)
-	return codeOf(failure.Kind)
+	m.Explain(failure)
+	return cli.CodeOf(failure.Kind)
 }
-
-// codeOf is the exit code of a kind of failure.
-func codeOf(kind cause.Kind) int {
-	switch kind {
-	case cause.Usage:
-		return exitUsage
-	case cause.Declined:
-		return exitDeclined
-	default:
-		return exitFailed
-	}
-}
-
-// explain writes the error and what to do about it, each on lines of its own.
-func (m *Main) explain(f *cause.Error) {
-	m.tellf("error: %s", cause.OneLine(f.Message))
-	if f.Hint != "" {
-		m.tellf("hint: %s", cause.OneLine(f.Hint))
-	}
-}
-
-// tellf writes one line for people. Where standard error is gone, nobody can be told.
-func (m *Main) tellf(format string, args ...any) {
-	_ = writeLine(m.Stderr, fmt.Sprintf(format, args...))
-}
-
-// printLine writes one line for people, as it is.
-func (m *Main) printLine(line string) { m.tellf("%s", line) }
-
-// sayf writes one line of what was asked for. Where standard output is gone, nobody reads it;
-// whether it was taken is for the end of the command, see [Main.outputError].
-func (m *Main) sayf(format string, args ...any) {
-	m.printError(writeLine(m.Stdout, fmt.Sprintf(format, args...)))
-}
-
-func (m *Main) printError(err error) {
-	if err != nil {
-		m.unsaid.CompareAndSwap(nil, &err)
-	}
-}
-
-// outputError is an error where standard output has not taken all that was said to it: a list in a
-// file on a full disk is not whole.
-func (m *Main) outputError() error {
-	if err := m.unsaid.Load(); err != nil {
-		return cause.Fail(*err, "the output could not be written", "make room on the disk")
-	}
-	return nil
-}
-
-// writeLine fills a terminal's lines as the narration does; elsewhere a line stays one. What is
-// to be copied stays whole too: a line that is indented, and one with a word, such as an
-// address, that has no room on a line.
-func writeLine(w io.Writer, text string) error {
-	if file, is := w.(*os.File); is && isTerminal(file) && !strings.HasPrefix(text, " ") {
-		width := widthOf(file)()
-		long := slices.ContainsFunc(strings.Fields(text), func(word string) bool { return width > 0 && utf8.RuneCountInString(word) > width })
-		if !long {
-			text = strings.Join(terminal.Wrap(text, width), "\n")
-		}
-	}
-	_, err := io.WriteString(w, text+"\n")
-	return err //nolint:wrapcheck // the caller says what it was
-}
-
-// exitError ends the program with a code when all has been said.
-type exitError struct{ code int }
-
-func (e *exitError) Error() string { return fmt.Sprintf("exit %d", e.code) }
 
 func (m *Main) command() *cobra.Command {
 	root := &cobra.Command{
@@ -212,13 +122,8 @@ func (m *Main) addCommands(root *cobra.Command) {
 			m.setCommand(), m.codeCommand(),
 		}},
 		{"processes", "Processes:", []*cobra.Command{m.upCommand(), m.serveCommand(), m.mcpCommand(), m.hookCommand(), m.installCommand(), m.uninstallCommand(), m.doctorCommand()}},
-		{"operators", "Operate a server:", []*cobra.Command{
-			m.toolsCommand(), m.turnsCommand(), m.cardsCommand(), m.deadCommand(), m.auditCommand(), m.tokenCommand(), m.credentialCommand(), m.loginsCommand(),
-			m.eraseCommand(), m.exportCommand(), m.importCommand(), m.backupCommand(), m.restoreCommand(),
-		}},
-		{"protocol", "Work with AAEP, of any producer:", []*cobra.Command{
-			m.validateCommand(), m.captureCommand(), m.replayCommand(), m.schemaCommand(), m.conformCommand(),
-		}},
+		{"operators", "Operate a server:", operators.Commands(&m.Program, m.toolsCallCommand())},
+		{"protocol", "Work with AAEP, of any producer:", protocol.Commands(&m.Program)},
 		{"program", "About this program:", []*cobra.Command{m.versionCommand(), m.manCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

@@ -7,12 +7,12 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -53,11 +53,11 @@ func (m *Main) follow(ctx context.Context, f runFlags, signals chan os.Signal, a
 	owned.Go(func() { stopped <- a.onSignal(ctx, cancel, signals) })
 	owned.Go(func() { broken <- a.onFailure(ctx, cancel) })
 
-	l := &line{cut: func() { hangUp(signals) }}
+	l := &line{cut: func() { cli.HangUp(signals) }}
 	o := m.console(f, l, a.person)
 	typed := o.FlushInput != nil
 	o.InputEnded = func() {
-		if typed && l.lost(m.Stdin) && !signal.Ignored(hangup) {
+		if typed && l.lost(m.Stdin) && !signal.Ignored(cli.Hangup) {
 			return // that is a signal
 		}
 		if a.absent != nil {
@@ -94,29 +94,6 @@ func here(h *instance.Instance, f runFlags, turnID, session string) attendance {
 			return err
 		},
 		absent: func(ctx context.Context) { absentFrom(ctx, h, session) },
-	}
-}
-
-// heed asks for the signals that stop a turn, but for those that anyone who started the
-// program has turned off: with nohup it is to outlive its terminal.
-func heed(signals chan<- os.Signal) {
-	signal.Ignore(syscall.SIGPIPE) // a reader that goes away is an error of the write, and told as one
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, hangup} {
-		if !signal.Ignored(s) {
-			signal.Notify(signals, s)
-		}
-	}
-}
-
-// hangUp passes on that the terminal has gone away. The system says so too, but a
-// write that fails may be faster, and a process without a session is not told.
-func hangUp(signals chan<- os.Signal) {
-	if signal.Ignored(hangup) {
-		return
-	}
-	select {
-	case signals <- hangup:
-	default: // there are signals enough
 	}
 }
 
@@ -165,7 +142,7 @@ func (a attendance) onSignal(ctx context.Context, giveUp context.CancelFunc, sig
 		return nil
 	case first = <-signals:
 	}
-	if first == hangup && a.leaves {
+	if first == cli.Hangup && a.leaves {
 		giveUp()
 		return first
 	}
@@ -178,7 +155,7 @@ func (a attendance) onSignal(ctx context.Context, giveUp context.CancelFunc, sig
 	for last := first; ; {
 		select {
 		case s := <-signals:
-			if s == hangup || last == hangup {
+			if s == cli.Hangup || last == cli.Hangup {
 				last = s
 				continue
 			}
@@ -194,7 +171,7 @@ func (a attendance) onSignal(ctx context.Context, giveUp context.CancelFunc, sig
 // server does not wait for anybody else.
 func absentFrom(ctx context.Context, h *instance.Instance, session string) {
 	_, err := h.Hub.Absent(ctx, api.ReplyRequest{Session: session})
-	if err != nil && ctx.Err() == nil && !isFault(err, utp.CodeTurnEnded) {
+	if err != nil && ctx.Err() == nil && !cli.IsFault(err, utp.CodeTurnEnded) {
 		h.Fail(cause.Fail(err, "it could not be recorded that nobody is left here to answer", ""))
 	}
 }
@@ -210,23 +187,14 @@ func (m *Main) verdict(ctx context.Context, h *instance.Instance, turnID string,
 	case h.Data.Replaced():
 		return h.Data.Lost()
 	case signalled != nil:
-		return &exitError{code: signalCode(signalled)}
+		return &cli.ExitError{Code: cli.SignalCode(signalled)}
 	case st.End == nil:
 		return cause.Fail(nil, "the turn has not ended", "run `earshot run --resume "+st.Session+"` to go on with it")
 	}
-	if code := exitCode(st.End.Status, st.Tally); code != exitDone {
-		return &exitError{code: code}
+	if code := exitCode(st.End.Status, st.Tally); code != cli.ExitDone {
+		return &cli.ExitError{Code: code}
 	}
 	return nil
-}
-
-// signalCode is the exit code of a run that a signal ended, as shells count it.
-func signalCode(s os.Signal) int {
-	number, known := s.(syscall.Signal)
-	if !known {
-		number = syscall.SIGTERM
-	}
-	return exitSignal + int(number)
 }
 
 // exitCode says how a turn ended: before all else what went wrong, which is an unknown
@@ -234,25 +202,15 @@ func signalCode(s os.Signal) int {
 func exitCode(end utp.Status, t api.Tally) int {
 	switch {
 	case t.Unknown+t.Broken > 0:
-		return exitFailed
+		return cli.ExitFailed
 	case t.Declined+t.Expired+t.Undone > 0, end == utp.StatusCanceled:
 		if t.Effects > 0 {
-			return exitFailed
+			return cli.ExitFailed
 		}
-		return exitDeclined
+		return cli.ExitDeclined
 	case end == utp.StatusSuccess && !t.AllFailed(): // whatever the agent says of it
-		return exitDone
+		return cli.ExitDone
 	default:
-		return exitFailed
+		return cli.ExitFailed
 	}
-}
-
-func asFault(err error) *api.Fault {
-	fault, _ := errors.AsType[*api.Fault](err)
-	return fault
-}
-
-func isFault(err error, code utp.Code) bool {
-	fault := asFault(err)
-	return fault != nil && fault.Code == code
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -52,7 +53,7 @@ func TestExitCode(t *testing.T) {
 func TestSignalCode(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[os.Signal]int{syscall.SIGHUP: 129, os.Interrupt: 130, syscall.SIGTERM: 143} {
-		if got := signalCode(s); got != want {
+		if got := cli.SignalCode(s); got != want {
 			t.Errorf("the exit code for %s is %d, want %d", s, got, want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/config"
 )
 
@@ -20,7 +21,7 @@ var updateCommands = flag.Bool("update-commands", false, "write the list of comm
 // everyCommand is each command that a person sees, from the root on.
 func everyCommand(t *testing.T) []*cobra.Command {
 	t.Helper()
-	m := Main{Args: []string{"version"}, Stdout: new(strings.Builder), Stderr: new(strings.Builder), Getenv: os.Getenv}
+	m := Main{Args: []string{"version"}, Program: cli.Program{Stdout: new(strings.Builder), Stderr: new(strings.Builder), Getenv: os.Getenv}}
 	root := m.command()
 	root.SetArgs([]string{"version"})
 	root.SetOut(m.Stdout)
@@ -51,7 +52,7 @@ func TestCommands(t *testing.T) {
 	all := everyCommand(t)
 	docs := documents(t)
 	pages := t.TempDir()
-	if err := (&Main{Getenv: os.Getenv}).manual(pages); err != nil {
+	if err := (&Main{Program: cli.Program{Getenv: os.Getenv}}).manual(pages); err != nil {
 		t.Fatal(err)
 	}
 	var list strings.Builder
@@ -152,8 +153,8 @@ func TestCompletion(t *testing.T) {
 		}
 		var out strings.Builder
 		args := append(append([]string{"__complete"}, strings.Fields(c.CommandPath())[1:]...), "")
-		m := Main{Args: args, Stdout: &out, Stderr: new(strings.Builder), Getenv: func(string) string { return "" }}
-		if code := m.Run(); code != exitDone {
+		m := Main{Args: args, Program: cli.Program{Stdout: &out, Stderr: new(strings.Builder), Getenv: func(string) string { return "" }}}
+		if code := m.Run(); code != cli.ExitDone {
 			t.Errorf("%v: exit code %d", m.Args, code)
 		}
 		want := cobra.ShellCompDirectiveNoFileComp

@@ -3,33 +3,10 @@ package main
 import (
 	"context"
 	"strconv"
-	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/cli"
 )
-
-// completeTime bounds how long a shell waits for what is open, at a server that is there and
-// slow.
-const completeTime = 5 * time.Second
-
-// completion is what a command offers a shell for its next argument; the server is asked
-// only here, and says nothing where it cannot be reached.
-type completion func(ctx context.Context, remote *client.Client, args []string) []string
-
-// completes makes a completion of a command that speaks to a server.
-func (m *Main) completes(f *remoteFlags, offer completion) cobra.CompletionFunc {
-	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), completeTime)
-		defer cancel()
-		remote, err := m.dial(ctx, f.server, "earshot-completion")
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return offer(ctx, remote, args), cobra.ShellCompDirectiveNoFileComp
-	}
-}
 
 // offerQuestions offers the numbers of what is open, with what each is about.
 func offerQuestions(ctx context.Context, remote *client.Client, args []string) []string {
@@ -42,7 +19,7 @@ func offerQuestions(ctx context.Context, remote *client.Client, args []string) [
 	}
 	words := make([]string, 0, len(open))
 	for _, q := range open {
-		words = append(words, strconv.Itoa(q.Number)+"\t"+shown(q.Title))
+		words = append(words, strconv.Itoa(q.Number)+"\t"+cli.Shown(q.Title))
 	}
 	return words
 }
@@ -66,7 +43,7 @@ func offerAnswers(ctx context.Context, remote *client.Client, args []string) []s
 		}
 		var words []string
 		for _, choice := range choicesOf(q) {
-			words = append(words, shown(choice.Value))
+			words = append(words, cli.Shown(choice.Value))
 		}
 		return words
 	}
@@ -84,7 +61,7 @@ func offerStops(ctx context.Context, remote *client.Client, args []string) []str
 		return words
 	}
 	for _, s := range open {
-		words = append(words, s.ID+"\t"+shown(s.Request))
+		words = append(words, s.ID+"\t"+cli.Shown(s.Request))
 	}
 	return words
 }

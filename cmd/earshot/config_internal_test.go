@@ -12,13 +12,14 @@ import (
 
 	"github.com/earshot-dev/earshot/internal/address"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/config"
 )
 
 // settings are what `up` would work with: the flags, the variables and a file.
 func settingsOf(t *testing.T, file string, env map[string]string, args ...string) (map[string]string, config.File, error) {
 	t.Helper()
-	m := Main{Getenv: func(name string) string { return env[name] }, Now: time.Now}
+	m := Main{Program: cli.Program{Getenv: func(name string) string { return env[name] }, Now: time.Now}}
 	flags := m.upCommand().Flags()
 	if file != "" {
 		path := filepath.Join(t.TempDir(), "earshot.yaml")

@@ -12,14 +12,15 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
 
 // confirm lets a person accept a question that they have not named: it shows the whole
 // question and asks for the word, on a terminal. A number says that it was seen.
-func (m *Main) confirm(ctx context.Context, remote *client.Client, q api.OpenQuestion, f remoteFlags) error {
+func (m *Main) confirm(ctx context.Context, remote *client.Client, q api.OpenQuestion, f cli.RemoteFlags) error {
 	out := m.shows(f)
-	if out == nil || !isTerminal(m.Stdin) {
+	if out == nil || !cli.IsTerminal(m.Stdin) {
 		return cause.Misuse(fmt.Sprintf("question %d has not been shown here, and what was not seen is not accepted", q.Number),
 			fmt.Sprintf("see `earshot pending %d`, then say which: `earshot reply %d accept`", q.Number, q.Number))
 	}
@@ -46,10 +47,10 @@ func (m *Main) confirm(ctx context.Context, remote *client.Client, q api.OpenQue
 }
 
 // shows is the terminal that a person reads here; nil where there is none.
-func (m *Main) shows(f remoteFlags) *os.File {
+func (m *Main) shows(f cli.RemoteFlags) *os.File {
 	for _, w := range []io.Writer{m.Stdout, m.Stderr} {
 		file, is := w.(*os.File)
-		if is && isTerminal(file) && (w != m.Stdout || !f.asJSON) {
+		if is && cli.IsTerminal(file) && (w != m.Stdout || !f.AsJSON) {
 			return file
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/address"
 	"github.com/earshot-dev/earshot/internal/build"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/config"
 	"github.com/earshot-dev/earshot/internal/doctor"
 	"github.com/earshot-dev/earshot/internal/usage"
@@ -31,33 +32,33 @@ Exit codes: 0 nothing stands in the way; 1 there is a problem.`,
 		Args: usage.None,
 		RunE: func(c *cobra.Command, _ []string) error {
 			all := m.examine(c.Context(), c.Flags())
-			code := exitDone
+			code := cli.ExitDone
 			for _, f := range all {
 				if f.State == doctor.Problem {
-					code = exitFailed
+					code = cli.ExitFailed
 				}
 			}
 			if asJSON {
-				if err := m.writeJSON(all); err != nil {
+				if err := m.WriteJSON(all); err != nil {
 					return err
 				}
 			} else {
 				m.report(all)
 			}
-			if code != exitDone {
-				return &exitError{code: code}
+			if code != cli.ExitDone {
+				return &cli.ExitError{Code: code}
 			}
 			return nil
 		},
 	}
 	flags := c.Flags()
-	flags.String("data", "", dataUsage)
+	flags.String("data", "", cli.DataUsage)
 	flags.String("policy", "", "YAML file with the operator's rules, to look at too")
 	flags.StringArray("tools", nil, "YAML file with commands or HTTP operations, to look at as \"up\" would; may be given several times")
 	flags.StringArray("root", nil, "folder to look at as \"up\" would; may be given several times")
 	flags.String("ledger", "", "PostgreSQL database to look at, as \"up\" would use it")
 	flags.String(config.Flag, "", "YAML file with the settings of \"up\", to look at too")
-	markPaths(c, []string{"root", "data"}, []string{"policy", "tools", config.Flag})
+	cli.MarkPaths(c, []string{"root", "data"}, []string{"policy", "tools", config.Flag})
 	flags.BoolVar(&asJSON, "json", false, "write the list as JSON")
 	c.AddCommand(m.doctorAgentsCommand())
 	return c
@@ -69,7 +70,7 @@ func (m *Main) report(all []doctor.Finding) {
 		if f.Advice != "" {
 			line += " hint: " + cause.OneLine(f.Advice)
 		}
-		m.sayf("%s", line)
+		m.Printf("%s", line)
 	}
 }
 
@@ -84,10 +85,10 @@ func (m *Main) examine(ctx context.Context, given *pflag.FlagSet) []doctor.Findi
 		Program: fmt.Sprintf("earshot %s, %s, %s.", b.Version, b.Go, b.Platform),
 		Config:  from, ConfigErr: err, SettingsErr: m.serverOptions(f).Check(),
 		HTTP: f.http, HTTPS: address.HTTPS{Address: f.https, Cert: f.tlsCert, Key: f.tlsKey, PageURL: f.pageURL},
-		Ledger: f.ledger, Policy: f.policy, Tools: f.tools, Roots: f.roots, Typed: isTerminal(m.Stdin), Serves: serverAt,
-		Now: m.Now, LookupEnv: m.LookupEnv, Logger: m.logger(false),
+		Ledger: f.ledger, Policy: f.policy, Tools: f.tools, Roots: f.roots, Typed: cli.IsTerminal(m.Stdin), Serves: cli.ServerAt,
+		Now: m.Now, LookupEnv: m.LookupEnv, Logger: m.Logger(false),
 	}
-	o.Data, o.DataErr = m.dataPath(f.dataFlag, false)
+	o.Data, o.DataErr = m.DataPath(f.dataFlag, false)
 	o.Folder = func(root string) (string, error) {
 		resolved, err := resolve(root)
 		if err == nil {
@@ -96,7 +97,7 @@ func (m *Main) examine(ctx context.Context, given *pflag.FlagSet) []doctor.Findi
 		return resolved, err
 	}
 	o.Dial = func(ctx context.Context) (doctor.Server, error) {
-		remote, err := m.dial(ctx, serverFlags{dataFlag: o.Data}, "earshot-doctor")
+		remote, err := m.Dial(ctx, cli.ServerFlags{DataFlag: o.Data}, "earshot-doctor")
 		return examined{remote}, err
 	}
 	return doctor.Examine(ctx, o)
@@ -108,7 +109,7 @@ type examined struct{ *client.Client }
 // Questions implements doctor.Server.
 func (e examined) Questions(ctx context.Context) ([]api.OpenQuestion, error) {
 	open, err := e.PeekQuestions(ctx)
-	return open, serverFailure(err)
+	return open, cli.ServerFailure(err)
 }
 
 // copyFlag gives a flag of another set what it was given here, where that has it.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-dev/earshot/internal/agentcheck"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/doctor"
 	"github.com/earshot-dev/earshot/internal/gateway/hook"
 	"github.com/earshot-dev/earshot/internal/hostfile"
@@ -19,7 +20,7 @@ import (
 )
 
 func (m *Main) doctorAgentsCommand() *cobra.Command {
-	var f localFlags
+	var f cli.LocalFlags
 	c := &cobra.Command{
 		Use:   "agents [HOST…]",
 		Short: "Say of each host what is asked for, and try that a no holds",
@@ -48,7 +49,7 @@ Exit codes: 0 what is set up holds; 1 it does not.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error { return m.doctorAgents(c.Context(), f, args) },
 	}
-	f.add(c, "write the list as JSON")
+	f.Add(c, "write the list as JSON")
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return hostNames(), cobra.ShellCompDirectiveNoFileComp
 	}
@@ -73,12 +74,12 @@ type agentFinding struct {
 	Advice   string   `json:"hint,omitzero"`
 }
 
-func (m *Main) doctorAgents(ctx context.Context, f localFlags, names []string) error {
+func (m *Main) doctorAgents(ctx context.Context, f cli.LocalFlags, names []string) error {
 	all := len(names) == 0
 	if all {
 		names = hostNames()
 	}
-	code := exitDone
+	code := cli.ExitDone
 	var found []agentFinding
 	for _, name := range names {
 		finding, here, err := m.agentFinding(ctx, f, name)
@@ -90,24 +91,24 @@ func (m *Main) doctorAgents(ctx context.Context, f localFlags, names []string) e
 		}
 		found = append(found, finding)
 		if finding.State == doctor.Problem {
-			code = exitFailed
+			code = cli.ExitFailed
 		}
-		if !f.asJSON { // each takes some seconds
+		if !f.AsJSON { // each takes some seconds
 			m.tellAgent(finding)
 		}
 	}
 	switch {
-	case f.asJSON:
-		if err := m.writeJSON(slices.Concat([]agentFinding{}, found)); err != nil {
+	case f.AsJSON:
+		if err := m.WriteJSON(slices.Concat([]agentFinding{}, found)); err != nil {
 			return err
 		}
 	case len(found) == 0:
-		m.sayf("Found none of %s on this machine.", strings.Join(hostNames(), ", "))
+		m.Printf("Found none of %s on this machine.", strings.Join(hostNames(), ", "))
 	}
-	if code != exitDone {
-		return &exitError{code: code}
+	if code != cli.ExitDone {
+		return &cli.ExitError{Code: code}
 	}
-	return m.outputError()
+	return m.OutputError()
 }
 
 func (m *Main) tellAgent(f agentFinding) {
@@ -119,11 +120,11 @@ func (m *Main) tellAgent(f agentFinding) {
 	if f.Advice != "" {
 		line += " hint: " + f.Advice
 	}
-	m.sayf("%s", line)
+	m.Printf("%s", line)
 }
 
 // agentFinding looks at one host, and runs it where that is possible. Here is false where nothing of it is on this machine.
-func (m *Main) agentFinding(ctx context.Context, f localFlags, name string) (finding agentFinding, here bool, err error) {
+func (m *Main) agentFinding(ctx context.Context, f cli.LocalFlags, name string) (finding agentFinding, here bool, err error) {
 	place, err := m.environment()
 	if err != nil {
 		return finding, false, err
@@ -187,8 +188,8 @@ func (m *Main) judged(finding *agentFinding, facts agentcheck.Facts, asks hook.H
 	}
 }
 
-func (m *Main) hasHooks(f localFlags, name string) (bool, error) {
-	flags := hostFlags{localFlags: f}
+func (m *Main) hasHooks(f cli.LocalFlags, name string) (bool, error) {
+	flags := hostFlags{LocalFlags: f}
 	if host, _ := hostfile.HookHostOf(name); host.File(hostfile.Environment{Getenv: m.Getenv}) == "" {
 		flags.project = true
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/earshot-dev/earshot/internal/cli"
 )
 
 // TestFolderGoesMeanwhile: a folder that goes away while it is looked at is not there, whichever
@@ -30,7 +32,7 @@ func TestFolderGoesMeanwhile(t *testing.T) {
 		if err := os.Mkdir(path, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		err := folderFailure(path, listable(path, open))
+		err := cli.FolderFailure(path, listable(path, open))
 		if !strings.Contains(err.Error(), "there is no folder") {
 			t.Errorf("%s: %v", when, err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/policyfile"
@@ -42,14 +43,14 @@ func TestForgedCommandStartsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := Main{Getenv: os.Getenv, LookupEnv: os.LookupEnv, Now: time.Now}
+	m := Main{Program: cli.Program{Getenv: os.Getenv, LookupEnv: os.LookupEnv, Now: time.Now}}
 	refused := make(chan string, 16) // ids of starts that the service was refused
 	shipped, err := tidy.Definitions()
 	if err != nil {
 		t.Fatal(err)
 	}
 	h, err := instance.Open(ctx, instance.Options{
-		Data: filepath.Join(dir, "data"), Policy: policy, Agents: []string{tidyName}, Reviewed: map[string][]utp.Definition{tidy.Target: shipped},
+		Data: filepath.Join(dir, "data"), Policy: policy, Agents: []string{cli.TidyName}, Reviewed: map[string][]utp.Definition{tidy.Target: shipped},
 		Logger: slog.New(refusals{calls: refused}),
 	})
 	if err != nil {
@@ -60,11 +61,11 @@ func TestForgedCommandStartsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := h.Hub.Enqueue(ctx, api.EnqueueRequest{Agent: tidyName, Args: raw})
+	a, err := h.Hub.Enqueue(ctx, api.EnqueueRequest{Agent: cli.TidyName, Args: raw})
 	if err != nil {
 		t.Fatal(err)
 	}
-	service := m.filesService([]string{root}, filepath.Join(dir, "data"))
+	service := m.FilesService([]string{root}, filepath.Join(dir, "data"))
 	if err := errors.Join(h.Serve(ctx, instance.Service{Name: service.Name, Open: service.Open}), h.Work(ctx, tidy.Agent())); err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func TestForgedCommandStartsNothing(t *testing.T) {
 	defer publisher.Close()
 	for _, id := range []string{waiting.ID, "tc_01a1fd94e29c78e5bedda257233c20ea"} {
 		header, err := utp.EncodeHeader(utp.Context{
-			ProjectID: instance.Project, ChannelID: "public", AgentID: tidyName, TurnID: a.Turn, TurnEpoch: 1, StepID: waiting.Step, ToolCallID: id,
+			ProjectID: instance.Project, ChannelID: "public", AgentID: cli.TidyName, TurnID: a.Turn, TurnEpoch: 1, StepID: waiting.Step, ToolCallID: id,
 		}, utp.Stamp{At: time.Now()})
 		if err != nil {
 			t.Fatal(err)
@@ -163,8 +164,10 @@ func listed(t *testing.T, root string) int {
 type refusals struct{ calls chan<- string }
 
 func (refusals) Enabled(context.Context, slog.Level) bool { return true }
-func (r refusals) WithAttrs([]slog.Attr) slog.Handler     { return r }
-func (r refusals) WithGroup(string) slog.Handler          { return r }
+
+func (r refusals) WithAttrs([]slog.Attr) slog.Handler { return r }
+
+func (r refusals) WithGroup(string) slog.Handler { return r }
 
 func (r refusals) Handle(_ context.Context, record slog.Record) error {
 	if record.Message != "not started" {

@@ -19,6 +19,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/agentcheck"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/gateway/hook"
 	"github.com/earshot-dev/earshot/internal/gateway/local"
@@ -60,7 +61,7 @@ gate. docs/hosts.md has the settings of each host.`,
 		ValidArgs: hook.Names(),
 		RunE: func(c *cobra.Command, args []string) error {
 			host, _ := hook.Named(args[0])
-			if m.Stdin != nil && isTerminal(m.Stdin) {
+			if m.Stdin != nil && cli.IsTerminal(m.Stdin) {
 				return cause.Misuse(host.Title+" runs this, and says on standard input what it is about to do", "put it into its settings (docs/hosts.md)")
 			}
 			if f.before != 0 && f.before < hookLeast {
@@ -70,10 +71,10 @@ gate. docs/hosts.md has the settings of each host.`,
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.data, "data", "", dataUsage)
+	flags.StringVar(&f.data, "data", "", cli.DataUsage)
 	flags.DurationVar(&f.before, "answer-before", 0, "time after which the host is told no; less than its limit for hooks (default: somewhat less than its own)")
 	flags.BoolVar(&f.alone, "no-start", false, "start no server where none runs")
-	markPaths(c, []string{"data"}, nil)
+	cli.MarkPaths(c, []string{"data"}, nil)
 	return c
 }
 
@@ -141,12 +142,12 @@ func (r *hookRun) end(out hook.Output) error {
 			_, err = r.m.Stdout.Write(out.Stdout)
 		}
 		if e := r.event.Load(); err != nil && (e == nil || e.Kind == hook.Use) {
-			r.m.tellf("Earshot: the answer could not be written, so the tool is not used: %v", err)
-			return &exitError{code: exitUsage}
+			r.m.Notef("Earshot: the answer could not be written, so the tool is not used: %v", err)
+			return &cli.ExitError{Code: cli.ExitUsage}
 		}
 	}
 	if out.Code != 0 {
-		return &exitError{out.Code}
+		return &cli.ExitError{Code: out.Code}
 	}
 	return nil
 }
@@ -173,7 +174,7 @@ func nowhere(w io.Writer) error {
 func (r *hookRun) answer(ctx context.Context) (out hook.Output) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.m.tellf("Earshot: %v\n%s", p, debug.Stack())
+			r.m.Notef("Earshot: %v\n%s", p, debug.Stack())
 			out = r.refuse("Earshot's hook has failed, so it was not done.")
 		}
 	}()
@@ -197,7 +198,7 @@ func (r *hookRun) answer(ctx context.Context) (out hook.Output) {
 		return r.host.Write(e, a.Ask(ctx, e))
 	}
 	if err := a.Report(ctx, e); err != nil {
-		r.m.tellf("Earshot: not told: %v", err)
+		r.m.Notef("Earshot: not told: %v", err)
 	}
 	return r.host.Write(e, hook.Answer{})
 }
@@ -212,7 +213,7 @@ func (r *hookRun) checked(e hook.Event, nonce string) hook.Output {
 
 // asker asks for the event.
 func (r *hookRun) asker(e hook.Event) (permission.Asker, error) {
-	data, err := r.m.dataPath(r.f.data, false)
+	data, err := r.m.DataPath(r.f.data, false)
 	if err != nil {
 		return permission.Asker{}, err
 	}
@@ -234,7 +235,7 @@ func (r *hookRun) asker(e hook.Event) (permission.Asker, error) {
 			if !start && !datadir.Exists(filepath.Join(data, datadir.ServerFile)) {
 				return nil, errors.New("Earshot does not run") //nolint:staticcheck // a sentence
 			}
-			o := local.Options{Data: data, Agent: r.host.Name, Now: r.m.Now, Notice: r.m.printLine}
+			o := local.Options{Data: data, Agent: r.host.Name, Now: r.m.Now, Notice: r.m.Note}
 			if start {
 				o.Program = program
 			}

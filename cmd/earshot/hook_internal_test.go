@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/agentcheck"
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/gateway/hook"
 )
 
@@ -29,10 +30,10 @@ func TestHookPanics(t *testing.T) {
 			return ""
 		}
 		var out, said strings.Builder
-		m := Main{
-			Args: []string{"hook", host.Name, "--data", t.TempDir()}, Stdin: in, Stdout: &out, Stderr: &said, Getenv: getenv, Now: time.Now,
+		m := Main{Args: []string{"hook", host.Name, "--data", t.TempDir()}, Program: cli.Program{
+			Stdin: in, Stdout: &out, Stderr: &said, Getenv: getenv, Now: time.Now,
 			LookupEnv: func(string) (string, bool) { return "", false },
-		}
+		}}
 		if code := m.Run(); code != 0 || !strings.Contains(out.String(), `"deny"`) || !strings.Contains(out.String(), "Earshot's hook has failed") {
 			t.Errorf("%s: found the exit code %d and %s\n%s", host.Name, code, &out, &said)
 		}

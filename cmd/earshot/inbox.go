@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,44 +17,13 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 	"github.com/earshot-dev/earshot/internal/usage"
 )
 
-// remoteFlags are those of the commands that speak to a server.
-type remoteFlags struct {
-	server serverFlags
-	asJSON bool
-}
-
-func (f *remoteFlags) add(c *cobra.Command) {
-	defer markPaths(c, []string{"data"}, []string{"token-file"})
-	flags := c.Flags()
-	flags.StringVar(&f.server.dataFlag, "data", "", "data directory of the server (default $EARSHOT_DATA, else ~/.local/share/earshot)")
-	flags.StringVar(&f.server.url, "url", "", "address of the server, where it is not the one of the data directory")
-	flags.StringVar(&f.server.tokenFile, "token-file", "", "file with the token for --url")
-	flags.BoolVar(&f.asJSON, "json", false, "write the answer as JSON")
-}
-
-// remoteCommand makes a command that speaks to a server; offer is what a shell is offered for its arguments.
-func (m *Main) remoteCommand(c *cobra.Command, do func(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error, offer ...completion) *cobra.Command {
-	var f remoteFlags
-	f.add(c)
-	if len(offer) > 0 {
-		c.ValidArgsFunction = m.completes(&f, offer[0])
-	}
-	c.RunE = func(c *cobra.Command, args []string) error {
-		remote, err := m.dial(c.Context(), f.server, "earshot-"+c.Name())
-		if err != nil {
-			return err
-		}
-		return serverFailure(do(c.Context(), remote, f, args))
-	}
-	return c
-}
-
 func (m *Main) pendingCommand() *cobra.Command {
-	return m.remoteCommand(&cobra.Command{
+	return m.RemoteCommand(&cobra.Command{
 		Use:   "pending [N]",
 		Short: "List the questions that wait for an answer, or show one in full",
 		Long: `List the questions that wait for an answer at the server, oldest first. A question
@@ -67,7 +35,7 @@ about. What cannot be undone, or is of high risk, can be accepted once all of it
 		Example: `  earshot pending
   earshot pending 2`,
 		Args: usage.OneAtMost,
-	}, func(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error {
+	}, func(ctx context.Context, remote *client.Client, f cli.RemoteFlags, args []string) error {
 		if len(args) > 0 {
 			return m.pendingInFull(ctx, remote, f, args[0])
 		}
@@ -75,34 +43,34 @@ about. What cannot be undone, or is of high risk, can be accepted once all of it
 		if err != nil {
 			return err
 		}
-		if f.asJSON {
-			return m.writeJSON(append([]api.OpenQuestion{}, open...))
+		if f.AsJSON {
+			return m.WriteJSON(append([]api.OpenQuestion{}, open...))
 		}
 		if len(open) == 0 {
-			m.sayf("Nothing waits for an answer.")
+			m.Printf("Nothing waits for an answer.")
 		}
 		for _, q := range open {
-			m.sayf("%s", m.questionLine(q))
+			m.Printf("%s", m.questionLine(q))
 		}
 		return nil
 	})
 }
 
 // pendingInFull shows one question with all that it is about.
-func (m *Main) pendingInFull(ctx context.Context, remote *client.Client, f remoteFlags, word string) error {
+func (m *Main) pendingInFull(ctx context.Context, remote *client.Client, f cli.RemoteFlags, word string) error {
 	q, err := m.named(ctx, remote, word)
 	if err != nil {
 		return err
 	}
-	if f.asJSON { // what it does not say is not read, either
-		return m.writeJSON(q)
+	if f.AsJSON { // what it does not say is not read, either
+		return m.WriteJSON(q)
 	}
 	lines, err := m.inFull(ctx, remote, q)
 	if err != nil {
 		return err
 	}
 	for _, line := range lines {
-		m.sayf("%s", line)
+		m.Printf("%s", line)
 	}
 	return nil
 }
@@ -116,10 +84,10 @@ func (m *Main) inFull(ctx context.Context, remote *client.Client, q api.OpenQues
 	}
 	var lines []string
 	for _, line := range asked.Lines(m.Now(), m.Now().Location()) {
-		lines = append(lines, terminal.Wrap(line, widthOf(m.Stdout)())...)
+		lines = append(lines, terminal.Wrap(line, cli.WidthOf(m.Stdout)())...)
 	}
 	for _, c := range asked.Choices {
-		lines = append(lines, fmt.Sprintf("Answer %s for: %s", shown(c.Value), shown(c.Label)))
+		lines = append(lines, fmt.Sprintf("Answer %s for: %s", cli.Shown(c.Value), cli.Shown(c.Label)))
 	}
 	if asked.Arguments.Complete() || q.Call == "" {
 		return lines, nil
@@ -130,14 +98,14 @@ func (m *Main) inFull(ctx context.Context, remote *client.Client, q api.OpenQues
 	}
 	lines = append(lines, "All of its values:")
 	for _, item := range terminal.Values(raw) {
-		lines = append(lines, "  "+shown(strings.TrimPrefix(item.Note, "/"))+": "+legible.Value(item.Value))
+		lines = append(lines, "  "+cli.Shown(strings.TrimPrefix(item.Note, "/"))+": "+legible.Value(item.Value))
 	}
 	return lines, nil
 }
 
 func (m *Main) questionLine(q api.OpenQuestion) string {
 	asked, asks := readQuestion(q)
-	line := fmt.Sprintf("Question %d: %s", q.Number, shown(strings.TrimSuffix(q.Title, ".")+"."))
+	line := fmt.Sprintf("Question %d: %s", q.Number, cli.Shown(strings.TrimSuffix(q.Title, ".")+"."))
 	switch {
 	case q.Parked:
 		line += " Parked: its session is not under way at the server, so it can be rejected and not accepted."
@@ -159,9 +127,6 @@ func readQuestion(q api.OpenQuestion) (announce.Question, bool) {
 	return announce.ReadQuestion(event)
 }
 
-// shown is text of events on one line, as a terminal may have it.
-func shown(text string) string { return legible.Line(text) }
-
 // choicesOf are the answers that a question offers.
 func choicesOf(q api.OpenQuestion) []aaep.Choice {
 	asked, _ := readQuestion(q)
@@ -170,12 +135,12 @@ func choicesOf(q api.OpenQuestion) []aaep.Choice {
 
 func (m *Main) sessionsCommand() *cobra.Command {
 	var open, all bool
-	limit := usualSessions
-	c := m.remoteCommand(&cobra.Command{
+	limit := cli.UsualSessions
+	c := m.RemoteCommand(&cobra.Command{
 		Use:   "sessions",
 		Short: "List the newest sessions, the newest first",
 		Args:  usage.None,
-	}, func(ctx context.Context, remote *client.Client, f remoteFlags, _ []string) error {
+	}, func(ctx context.Context, remote *client.Client, f cli.RemoteFlags, _ []string) error {
 		if limit < 1 {
 			return cause.Misuse(fmt.Sprintf("--limit %d is not a number of sessions", limit), "give one from 1 on, or --all")
 		}
@@ -196,22 +161,19 @@ func (m *Main) sessionsCommand() *cobra.Command {
 	return c
 }
 
-// usualSessions is how many sessions are listed where nothing else is asked for.
-const usualSessions = 50
-
 // listSessions writes a list. That it is not the whole one is said apart from it.
-func (m *Main) listSessions(f remoteFlags, listed []api.Session, more bool) error {
+func (m *Main) listSessions(f cli.RemoteFlags, listed []api.Session, more bool) error {
 	if more {
-		defer m.tellf("There are older ones: `earshot sessions --all` lists every one, --limit N so many.")
+		defer m.Notef("There are older ones: `earshot sessions --all` lists every one, --limit N so many.")
 	}
-	if f.asJSON {
-		return m.writeJSON(append([]api.Session{}, listed...))
+	if f.AsJSON {
+		return m.WriteJSON(append([]api.Session{}, listed...))
 	}
 	if len(listed) == 0 {
-		m.sayf("There are no sessions.")
+		m.Printf("There are no sessions.")
 	}
 	for _, s := range listed {
-		m.sayf("%s", m.sessionLine(s))
+		m.Printf("%s", m.sessionLine(s))
 	}
 	return nil
 }
@@ -220,7 +182,7 @@ func (m *Main) listSessions(f remoteFlags, listed []api.Session, more bool) erro
 // what came of it.
 func (m *Main) sessionLine(s api.Session) string {
 	state := map[string]string{"suspended": "waiting", "queued": "not begun yet"}[s.Status]
-	parts := []string{fmt.Sprintf("%s: %s, %s of %s, %s.", s.ID, cmp.Or(state, s.Status), cause.OneLine(cmp.Or(s.Name, s.Agent)), cause.OneLine(s.Owner), m.timeText(s.Created))}
+	parts := []string{fmt.Sprintf("%s: %s, %s of %s, %s.", s.ID, cmp.Or(state, s.Status), cause.OneLine(cmp.Or(s.Name, s.Agent)), cause.OneLine(s.Owner), m.TimeText(s.Created))}
 	for _, text := range []string{s.Request, s.Summary} {
 		if text = strings.Join(strings.Fields(text), " "); text != "" {
 			parts = append(parts, legible.Value(text))
@@ -335,9 +297,4 @@ func (m *Main) howIn(ctx context.Context, remote *client.Client, session string,
 func lower(sentence string) string {
 	_, size := utf8.DecodeRuneInString(sentence)
 	return strings.ToLower(sentence[:size]) + strings.TrimSuffix(sentence[size:], ".")
-}
-
-// isConflict answers whether a word came too late.
-func isConflict(err error) bool {
-	return errors.Is(err, client.ErrConflict) || errors.Is(err, client.ErrNotFound)
 }

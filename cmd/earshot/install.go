@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/gateway/hook"
 	"github.com/earshot-dev/earshot/internal/hostfile"
@@ -19,13 +20,13 @@ import (
 
 // hostFlags are those of install and uninstall.
 type hostFlags struct {
-	localFlags
+	cli.LocalFlags
 
 	project, moves, force, dryRun, hooks bool
 }
 
 func (f *hostFlags) add(c *cobra.Command, moves, movesUsage, hooksUsage string) *cobra.Command {
-	f.localFlags.add(c, "write the result as JSON")
+	f.LocalFlags.Add(c, "write the result as JSON")
 	flags := c.Flags()
 	flags.BoolVar(&f.project, "project", false, "the host's file of the project in the current folder, instead of yours")
 	flags.BoolVar(&f.moves, moves, false, movesUsage)
@@ -128,7 +129,7 @@ func (m *Main) hostOptions(f hostFlags, name string) (o hostsetup.Options, err e
 	if o.Host, known = hostfile.HostOf(name); !known {
 		return o, cause.Misuse("there is no host "+cause.Quoted(name), settings.Meant("hosts", name, hostfile.Names()))
 	}
-	if o.Data, err = m.dataPath(f.data, false); err != nil {
+	if o.Data, err = m.DataPath(f.Data, false); err != nil {
 		return o, err
 	}
 	if o.File = o.Host.File(place); f.project {
@@ -144,7 +145,7 @@ func (m *Main) hostOptions(f hostFlags, name string) (o hostsetup.Options, err e
 		return o, err
 	}
 	o.Args = append([]string{"mcp", "serve"}, dataArgs(place, o.Data)...)
-	o.Home, o.Tools, o.Force, o.DryRun = place.Home, m.toolOptions(""), f.force, f.dryRun
+	o.Home, o.Tools, o.Force, o.DryRun = place.Home, m.ToolOptions(""), f.force, f.dryRun
 	return o, nil
 }
 
@@ -158,49 +159,49 @@ func dataArgs(place hostfile.Environment, data string) []string {
 
 // hostDone tells what was done, or would be.
 func (m *Main) hostDone(f hostFlags, o hostsetup.Options, r hostsetup.Result, err error, tell func(hostsetup.Options, hostsetup.Result)) error {
-	if err != nil && r.Snippet != "" && !f.asJSON {
-		m.sayf("This has to stand in %s, beside what is there:", cause.OneLine(r.File))
+	if err != nil && r.Snippet != "" && !f.AsJSON {
+		m.Printf("This has to stand in %s, beside what is there:", cause.OneLine(r.File))
 		for line := range strings.Lines(r.Snippet) {
-			m.sayf("  %s", strings.TrimRight(line, "\r\n"))
+			m.Printf("  %s", strings.TrimRight(line, "\r\n"))
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if f.asJSON {
-		return m.writeJSON(r)
+	if f.AsJSON {
+		return m.WriteJSON(r)
 	}
 	tell(o, r)
-	return m.outputError()
+	return m.OutputError()
 }
 
 func (m *Main) printInstalled(o hostsetup.Options, r hostsetup.Result) {
 	host, file := o.Host, cause.OneLine(r.File)
 	if !r.Changed {
-		m.sayf("%s has Earshot already: nothing changes in %s.", host.Title, file)
+		m.Printf("%s has Earshot already: nothing changes in %s.", host.Title, file)
 		m.printLeft(r)
 		return
 	}
 	m.printDiff(o, r)
 	if host.Limit > 0 {
-		m.sayf("%s then waits up to %.0f minutes for a call.", host.Title, host.Limit.Minutes())
+		m.Printf("%s then waits up to %.0f minutes for a call.", host.Title, host.Limit.Minutes())
 	}
 	if !r.DryRun {
-		m.sayf("%s takes it up when it is started again.", host.Title)
+		m.Printf("%s takes it up when it is started again.", host.Title)
 	}
-	m.sayf("Broker-only: calls of Earshot's tools go through the gate. What %s can do without Earshot, with a shell or with file tools of its own, does not.", host.Title)
+	m.Printf("Broker-only: calls of Earshot's tools go through the gate. What %s can do without Earshot, with a shell or with file tools of its own, does not.", host.Title)
 	for _, s := range r.Moved {
 		if r.DryRun {
-			m.sayf("%s would move behind Earshot, as %s, if its tools can be listed.", cause.OneLine(s.Name), s.As)
+			m.Printf("%s would move behind Earshot, as %s, if its tools can be listed.", cause.OneLine(s.Name), s.As)
 			continue
 		}
-		m.sayf("%s moves behind Earshot, as %s. Review its tools once it runs: `earshot tools review%s '%s.*'`.", cause.OneLine(s.Name), s.As, m.dataFlag(o.Data), s.As)
+		m.Printf("%s moves behind Earshot, as %s. Review its tools once it runs: `earshot tools review%s '%s.*'`.", cause.OneLine(s.Name), s.As, m.DataFlag(o.Data), s.As)
 		for _, less := range s.Without {
-			m.sayf("  Of %s: %s.", s.As, cause.OneLine(less))
+			m.Printf("  Of %s: %s.", s.As, cause.OneLine(less))
 		}
 	}
 	if len(r.Moved) > 0 && !r.DryRun {
-		m.sayf("Of your variables a program that moved gets HOME, PATH and those that its entry names.")
+		m.Printf("Of your variables a program that moved gets HOME, PATH and those that its entry names.")
 		m.printReload(mcpFlags{}, o.Data, filepath.Join(o.Data, datadir.ToolsFile))
 	}
 	m.printLeft(r)
@@ -208,41 +209,41 @@ func (m *Main) printInstalled(o hostsetup.Options, r hostsetup.Result) {
 
 func (m *Main) printUninstalled(o hostsetup.Options, r hostsetup.Result) {
 	if !r.Changed {
-		m.sayf("%s does not have Earshot: nothing changes in %s.", o.Host.Title, cause.OneLine(r.File))
+		m.Printf("%s does not have Earshot: nothing changes in %s.", o.Host.Title, cause.OneLine(r.File))
 	} else {
 		m.printDiff(o, r)
 	}
 	m.printLeft(r)
 	if len(r.Behind) > 0 {
-		m.sayf("These servers stay behind Earshot: %s. To have %s start them again: `earshot uninstall %s%s --restore`.",
-			strings.Join(r.Behind, ", "), o.Host.Title, o.Host.Name, m.dataFlag(o.Data))
+		m.Printf("These servers stay behind Earshot: %s. To have %s start them again: `earshot uninstall %s%s --restore`.",
+			strings.Join(r.Behind, ", "), o.Host.Title, o.Host.Name, m.DataFlag(o.Data))
 	}
 }
 
 // printDiff says in a sentence what changes, and then shows it.
 func (m *Main) printDiff(o hostsetup.Options, r hostsetup.Result) {
-	m.sayf("%s Lines that are removed begin with -, and those that are added with +:", r.Sentence(o.Host))
+	m.Printf("%s Lines that are removed begin with -, and those that are added with +:", r.Sentence(o.Host))
 	m.tellLines(r.Diff, r.DryRun, r.Backup)
 }
 
 // tellLines shows what changes in a file, and where the one from before is.
 func (m *Main) tellLines(diff []string, dryRun bool, backup string) {
 	for _, line := range diff {
-		m.sayf("  %s", line)
+		m.Printf("  %s", line)
 	}
 	switch {
 	case dryRun:
-		m.sayf("Nothing was written.")
+		m.Printf("Nothing was written.")
 	case backup != "":
-		m.sayf("Written. The file from before is %s.", cause.OneLine(backup))
+		m.Printf("Written. The file from before is %s.", cause.OneLine(backup))
 	default:
-		m.sayf("Written. There was no such file before.")
+		m.Printf("Written. There was no such file before.")
 	}
 }
 
 func (m *Main) printLeft(r hostsetup.Result) {
 	for _, left := range r.Left {
-		m.sayf("Left as it is: %s, since %s.", cause.OneLine(left.Name), cause.OneLine(left.Reason))
+		m.Printf("Left as it is: %s, since %s.", cause.OneLine(left.Name), cause.OneLine(left.Reason))
 	}
 }
 
@@ -251,7 +252,7 @@ func (m *Main) listHosts(f hostFlags) error {
 	if err != nil {
 		return err
 	}
-	return listRows(m, f.asJSON, hostsetup.Survey(place), "", func(k hostsetup.Known) string {
+	return cli.ListRows(&m.Program, f.AsJSON, hostsetup.Survey(place), "", func(k hostsetup.Known) string {
 		state := "not found on this machine"
 		switch {
 		case k.Trouble != "":

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/earshot-dev/earshot/internal/cli"
 )
 
 // installer is a home in which install and uninstall are run.
@@ -23,10 +25,10 @@ func (i installer) run(code int, args ...string) (out, told string) {
 		}
 		return ""
 	}
-	m := Main{
-		Args: args, Stdout: &stdout, Stderr: &stderr, Getenv: getenv, Now: time.Now,
+	m := Main{Args: args, Program: cli.Program{
+		Stdout: &stdout, Stderr: &stderr, Getenv: getenv, Now: time.Now,
 		LookupEnv: func(name string) (string, bool) { return getenv(name), name == "HOME" },
-	}
+	}}
 	if got := m.Run(); got != code {
 		i.t.Errorf("earshot %s ended with %d, expected %d\n%s%s", strings.Join(args, " "), got, code, &stdout, &stderr)
 	}

@@ -24,7 +24,7 @@ func (m *Main) hookOptions(f hostFlags, name string) (o hostsetup.HookOptions, e
 	if f.moves {
 		return o, cause.Misuse("--hooks is not about MCP servers", "leave --import or --restore out, or --hooks")
 	}
-	if o.Data, err = m.dataPath(f.data, false); err != nil {
+	if o.Data, err = m.DataPath(f.Data, false); err != nil {
 		return o, err
 	}
 	o.File = o.Host.File(place)
@@ -49,39 +49,39 @@ func (m *Main) installHooks(f hostFlags, name string) error {
 		return err
 	}
 	r, err := hostsetup.InstallHooks(o)
-	if r.Snippet != "" && !f.asJSON {
-		m.sayf("These entries belong in %s:", cause.OneLine(r.File))
+	if r.Snippet != "" && !f.AsJSON {
+		m.Printf("These entries belong in %s:", cause.OneLine(r.File))
 		for line := range strings.Lines(r.Snippet) {
-			m.sayf("  %s", strings.TrimRight(line, "\n"))
+			m.Printf("  %s", strings.TrimRight(line, "\n"))
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if f.asJSON {
-		return m.writeJSON(r)
+	if f.AsJSON {
+		return m.WriteJSON(r)
 	}
 	title := o.Host.Title
 	if !r.Changed {
-		m.sayf("%s has Earshot's hook already: nothing changes in %s.", title, cause.OneLine(r.File))
-		return m.outputError()
+		m.Printf("%s has Earshot's hook already: nothing changes in %s.", title, cause.OneLine(r.File))
+		return m.OutputError()
 	}
 	verb := "is"
 	if r.DryRun {
 		verb = "would be"
 	}
-	m.sayf("In %s, the file of %s, Earshot's hook %s put at %s. Lines that are removed begin with -, and those that are added with +:",
+	m.Printf("In %s, the file of %s, Earshot's hook %s put at %s. Lines that are removed begin with -, and those that are added with +:",
 		cause.OneLine(r.File), title, verb, strings.Join(r.Events, ", "))
 	m.tellLines(r.Diff, r.DryRun, r.Backup)
 	if !r.DryRun {
-		m.sayf("You are asked before %s uses a tool of its own that may change something, from its next start on.", title)
+		m.Printf("You are asked before %s uses a tool of its own that may change something, from its next start on.", title)
 		if r.Then != "" {
-			m.sayf("%s", r.Then)
+			m.Printf("%s", r.Then)
 		}
-		m.sayf("To see that a no holds: `earshot doctor agents%s`.", m.dataFlag(o.Data))
+		m.Printf("To see that a no holds: `earshot doctor agents%s`.", m.DataFlag(o.Data))
 	}
-	m.sayf("Advisory: %s runs the hook, and could leave it out.", title)
-	return m.outputError()
+	m.Printf("Advisory: %s runs the hook, and could leave it out.", title)
+	return m.OutputError()
 }
 
 func (m *Main) uninstallHooks(f hostFlags, name string) error {
@@ -93,18 +93,18 @@ func (m *Main) uninstallHooks(f hostFlags, name string) error {
 	switch {
 	case err != nil:
 		return err
-	case f.asJSON:
-		return m.writeJSON(r)
+	case f.AsJSON:
+		return m.WriteJSON(r)
 	case !r.Changed:
-		m.sayf("%s does not have Earshot's hook: nothing changes in %s.", o.Host.Title, cause.OneLine(r.File))
-		return m.outputError()
+		m.Printf("%s does not have Earshot's hook: nothing changes in %s.", o.Host.Title, cause.OneLine(r.File))
+		return m.OutputError()
 	}
 	verb := "is"
 	if r.DryRun {
 		verb = "would be"
 	}
-	m.sayf("In %s, the file of %s, Earshot's hook %s removed from %s. Lines that are removed begin with -, and those that are added with +:",
+	m.Printf("In %s, the file of %s, Earshot's hook %s removed from %s. Lines that are removed begin with -, and those that are added with +:",
 		cause.OneLine(r.File), o.Host.Title, verb, strings.Join(r.Events, ", "))
 	m.tellLines(r.Diff, r.DryRun, r.Backup)
-	return m.outputError()
+	return m.OutputError()
 }

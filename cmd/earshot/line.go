@@ -4,9 +4,8 @@ import (
 	"io"
 	"os"
 	"sync"
-	"syscall"
 
-	"golang.org/x/term"
+	"github.com/earshot-dev/earshot/internal/cli"
 )
 
 // line is the connection to the terminals of one run. When one of them goes away, by a
@@ -20,7 +19,7 @@ type line struct {
 // to is w, or where w is a terminal, that terminal on the line.
 func (l *line) to(w io.Writer) io.Writer {
 	file, isFile := w.(*os.File)
-	if !isFile || !isTerminal(file) {
+	if !isFile || !cli.IsTerminal(file) {
 		return w
 	}
 	return &screen{file: file, line: l}
@@ -28,7 +27,7 @@ func (l *line) to(w io.Writer) io.Writer {
 
 // lost reports whether a file that was a terminal has gone away, and tells it.
 func (l *line) lost(file *os.File) bool {
-	if isTerminal(file) {
+	if cli.IsTerminal(file) {
 		return false
 	}
 	l.once.Do(l.cut)
@@ -49,8 +48,3 @@ func (s *screen) Write(p []byte) (int, error) {
 	}
 	return n, err //nolint:wrapcheck // It passes for the file.
 }
-
-func isTerminal(file *os.File) bool { return file != nil && term.IsTerminal(int(file.Fd())) }
-
-// hangup is the signal of a terminal that has gone away.
-const hangup = syscall.SIGHUP

@@ -6,12 +6,14 @@ import (
 	"os"
 	"time"
 	_ "time/tzdata" // times are told in the zones of readers, whatever this machine has of them
+
+	"github.com/earshot-dev/earshot/internal/cli"
 )
 
 func main() {
-	m := Main{
-		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+	m := Main{Args: os.Args[1:], Program: cli.Program{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, LookupEnv: os.LookupEnv, Now: time.Now,
-	}
+	}}
 	os.Exit(m.Run())
 }

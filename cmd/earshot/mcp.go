@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/hostsetup"
 	"github.com/earshot-dev/earshot/internal/toolfile"
@@ -15,7 +16,7 @@ import (
 )
 
 func (m *Main) mcpCommand() *cobra.Command {
-	return parent("mcp", "The Model Context Protocol: serve agents that speak it, and add servers of tools",
+	return cli.Parent("mcp", "The Model Context Protocol: serve agents that speak it, and add servers of tools",
 		`On the side of agents, `+"`earshot mcp serve`"+` is a server for Claude Code, Codex, Gemini CLI and other hosts.
 
 On the side of tools, have those of other servers go through the gate. The servers stand in the section mcp of a file of
@@ -31,15 +32,15 @@ type mcpFlags struct {
 }
 
 func (f *mcpFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.dataFlag, "data", "", dataUsage)
+	c.Flags().StringVar(&f.dataFlag, "data", "", cli.DataUsage)
 	c.Flags().StringVar(&f.file, "file", "", "YAML file of tools (default tools.yaml in the data directory)")
 	c.Flags().BoolVar(&f.asJSON, "json", false, "write the result as JSON")
-	markPaths(c, []string{"data"}, []string{"file"})
+	cli.MarkPaths(c, []string{"data"}, []string{"file"})
 }
 
 // toolsFileOf is the file that is meant, and the data directory. The directory is made where its own file is.
 func (m *Main) toolsFileOf(f mcpFlags, change bool) (file, data string, err error) {
-	if data, err = m.dataPath(f.dataFlag, false); err != nil {
+	if data, err = m.DataPath(f.dataFlag, false); err != nil {
 		return "", "", err
 	}
 	if f.file != "" {
@@ -59,11 +60,11 @@ func (m *Main) toolsFileOf(f mcpFlags, change bool) (file, data string, err erro
 func (m *Main) printReload(f mcpFlags, data, file string) {
 	switch {
 	case f.file != "":
-		m.sayf("It counts when a server is started with it: `earshot up … --tools %s`.", cause.Quoted(file))
-	case serverAt(data):
-		m.sayf("The server that runs takes it up when it is started again.")
+		m.Printf("It counts when a server is started with it: `earshot up … --tools %s`.", cause.Quoted(file))
+	case cli.ServerAt(data):
+		m.Printf("The server that runs takes it up when it is started again.")
 	default:
-		m.sayf("It counts from the next start: `earshot up%s --root DIR`.", m.dataFlag(data))
+		m.Printf("It counts from the next start: `earshot up%s --root DIR`.", m.DataFlag(data))
 	}
 }
 
@@ -85,9 +86,9 @@ func (m *Main) mcpListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list := m.newRows(f.asJSON)
+			list := m.NewRows(f.asJSON)
 			if datadir.Exists(file) || f.file != "" {
-				services, err := toolfile.Read(file, m.toolOptions(""))
+				services, err := toolfile.Read(file, m.ToolOptions(""))
 				if err != nil {
 					return err
 				}
@@ -95,13 +96,13 @@ func (m *Main) mcpListCommand() *cobra.Command {
 					if s.Source == nil {
 						continue
 					}
-					if err := list.add(serverRow{s.Name, s.Address, file}, s.Name+": "+cause.OneLine(s.Address)); err != nil {
+					if err := list.Add(serverRow{s.Name, s.Address, file}, s.Name+": "+cause.OneLine(s.Address)); err != nil {
 						return err
 					}
 				}
 			}
-			list.end("There is no MCP server in " + cause.OneLine(file) + ".")
-			return m.outputError()
+			list.End("There is no MCP server in " + cause.OneLine(file) + ".")
+			return m.OutputError()
 		},
 	}
 	f.add(c)
@@ -144,15 +145,15 @@ which ` + "`earshot install --import`" + ` has written for it, are removed, too;
 				return err
 			}
 			if f.asJSON {
-				return m.writeJSON(removedServer{args[0], file, secrets})
+				return m.WriteJSON(removedServer{args[0], file, secrets})
 			}
-			m.sayf("Recorded: %s is not in %s any more.", cause.OneLine(args[0]), cause.OneLine(file))
+			m.Printf("Recorded: %s is not in %s any more.", cause.OneLine(args[0]), cause.OneLine(file))
 			for _, path := range secrets {
-				m.sayf("Removed: %s, which held a credential of it.", cause.OneLine(path))
+				m.Printf("Removed: %s, which held a credential of it.", cause.OneLine(path))
 			}
 			m.printReload(f, data, file)
-			m.sayf("Its tools stay registered, without a service, until you take them out: `earshot tools rm %s.…`.", cause.OneLine(args[0]))
-			return m.outputError()
+			m.Printf("Its tools stay registered, without a service, until you take them out: `earshot tools rm %s.…`.", cause.OneLine(args[0]))
+			return m.OutputError()
 		},
 	}
 	f.add(c)
@@ -163,7 +164,7 @@ which ` + "`earshot install --import`" + ` has written for it, are removed, too;
 func (m *Main) looked(ctx context.Context, draft *toolfile.Draft, name string) (offeredTools, error) {
 	var out offeredTools
 	var err error
-	out.Offered, out.address, err = draft.Inspect(ctx, name, m.toolOptions(""))
+	out.Offered, out.address, err = draft.Inspect(ctx, name, m.ToolOptions(""))
 	if wrong, is := errors.AsType[*cause.Error](err); is && wrong.Kind == cause.Usage {
 		return out, err // the entry itself
 	}

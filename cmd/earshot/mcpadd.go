@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/toolfile"
 	"github.com/earshot-dev/earshot/tool/mcp"
 	"github.com/earshot-dev/earshot/tool/settings"
@@ -64,7 +65,7 @@ its name; --env and --header may hold it in braces, {TOKEN}.`,
 	c.Flags().StringSliceVar(&f.names, "inherit", []string{"HOME", "PATH"}, "variables that the command gets from the server's own environment")
 	c.Flags().StringArrayVar(&f.secrets, "secret", nil, "where a secret lies, NAME=env:VARIABLE or NAME=file:/path; may be given several times")
 	c.Flags().StringArrayVar(&f.headers, "header", nil, "header for an address, 'Name: value'; may be given several times")
-	markPaths(c, []string{"folder"}, nil)
+	cli.MarkPaths(c, []string{"folder"}, nil)
 	return c
 }
 
@@ -218,28 +219,28 @@ func (m *Main) addServer(ctx context.Context, f mcpFlags, name string, entry too
 		added.LeftOut = append(added.LeftOut, cause.OneLine(err.Error()))
 	}
 	if f.asJSON {
-		return m.writeJSON(added)
+		return m.WriteJSON(added)
 	}
 	m.printAdded(added, got, entry)
 	m.printReload(f, data, file)
-	m.sayf("Then review its tools, one by one or all: `earshot tools review%s '%s.*'`. Until then each call is asked for, as irreversible.", m.dataFlag(data), name)
-	return m.outputError()
+	m.Printf("Then review its tools, one by one or all: `earshot tools review%s '%s.*'`. Until then each call is asked for, as irreversible.", m.DataFlag(data), name)
+	return m.OutputError()
 }
 
 func (m *Main) printAdded(added addedServer, got offeredTools, entry toolfile.MCPServer) {
-	m.sayf("Added to %s: %s, which calls itself %s.", cause.OneLine(added.File), got.address, cause.OneLine(got.Server))
+	m.Printf("Added to %s: %s, which calls itself %s.", cause.OneLine(added.File), got.address, cause.OneLine(got.Server))
 	if len(entry.Command) > 0 {
-		m.sayf("Its program %s is bound by its content. What that loads or starts is not.", cause.OneLine(entry.Command[0]))
+		m.Printf("Its program %s is bound by its content. What that loads or starts is not.", cause.OneLine(entry.Command[0]))
 		if fetches(entry.Command) {
-			m.sayf("It names no version, so that the newest one is fetched: add one, such as @1.2.3.")
+			m.Printf("It names no version, so that the newest one is fetched: add one, such as @1.2.3.")
 		}
 	}
-	m.sayf("It offers %d tools:", len(added.Tools))
+	m.Printf("It offers %d tools:", len(added.Tools))
 	for _, t := range added.Tools {
-		m.sayf("  %s: %s. %s", t.Tool, t.Why, cause.OneLine(settings.Clip(cause.OneLine(t.Description), 200)))
+		m.Printf("  %s: %s. %s", t.Tool, t.Why, cause.OneLine(settings.Clip(cause.OneLine(t.Description), 200)))
 	}
 	for _, why := range added.LeftOut {
-		m.sayf("  %s.", why)
+		m.Printf("  %s.", why)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/earshot-dev/earshot/internal/build"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/gateway/local"
 	"github.com/earshot-dev/earshot/internal/gateway/mcp"
 	"github.com/earshot-dev/earshot/internal/usage"
@@ -48,16 +49,16 @@ a token that "earshot token add NAME --role agent" makes.`,
 		RunE: func(c *cobra.Command, _ []string) error { return m.mcpServe(c.Context(), f) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.data, "data", "", dataUsage)
+	flags.StringVar(&f.data, "data", "", cli.DataUsage)
 	flags.StringVar(&f.agent, "agent", "", "name of the agent at Earshot (default what the host calls itself, such as claude)")
 	flags.DurationVar(&f.wall, "answer-before", 0, "time after which a call that is still open is answered; less than the host's own limit for tools (default 4m)")
 	flags.BoolVar(&f.alone, "no-start", false, "start no server where none runs")
-	markPaths(c, []string{"data"}, nil)
+	cli.MarkPaths(c, []string{"data"}, nil)
 	return c
 }
 
 func (m *Main) mcpServe(ctx context.Context, f mcpServeFlags) error {
-	data, err := m.dataPath(f.data, false)
+	data, err := m.DataPath(f.data, false)
 	if err != nil {
 		return err
 	}
@@ -78,14 +79,14 @@ func (m *Main) mcpServe(ctx context.Context, f mcpServeFlags) error {
 			if name == "" {
 				name = local.AgentName(host)
 			}
-			a, err := local.Dial(ctx, local.Options{Data: data, Agent: name, Program: program, Now: m.Now, Notice: m.printLine})
+			a, err := local.Dial(ctx, local.Options{Data: data, Agent: name, Program: program, Now: m.Now, Notice: m.Note})
 			if err != nil {
 				return nil, err
 			}
 			return mcp.Client{Agent: a}, nil
 		},
 		Key: local.Parent() + "\n" + workingFolder(), Holder: rand.Text(), Label: local.Folder(), Wall: f.wall,
-		Version: build.This().Version, Logger: m.logger(false),
+		Version: build.This().Version, Logger: m.Logger(false),
 	})
 	if err := g.RunStdio(ctx); err != nil {
 		return cause.Fail(err, "the connection to the host has failed", "")

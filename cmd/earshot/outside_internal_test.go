@@ -16,6 +16,8 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/cli"
+	"github.com/earshot-dev/earshot/internal/cli/operators"
 	"github.com/earshot-dev/earshot/internal/credentialfile"
 	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/policyfile"
@@ -58,7 +60,7 @@ func TestToolFromOutside(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	words, me := bus.Principal{Kind: bus.Tool, Name: "words"}, bus.Principal{Kind: bus.Operator, Name: "me"}
 	files := letIn(t, data, words, me)
-	h, err := instance.Open(ctx, instance.Options{Data: data, Policy: policy, Agents: []string{tidyName}, Listen: "127.0.0.1:0"})
+	h, err := instance.Open(ctx, instance.Options{Data: data, Policy: policy, Agents: []string{cli.TidyName}, Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,13 +89,13 @@ func TestToolFromOutside(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	agent := worker.Agent{Name: tidyName, Plan: func(context.Context, jsontext.Value) (worker.Planner, error) { return &counter{}, nil }}
+	agent := worker.Agent{Name: cli.TidyName, Plan: func(context.Context, jsontext.Value) (worker.Planner, error) { return &counter{}, nil }}
 	if err := h.Work(ctx, agent); err != nil {
 		t.Fatal(err)
 	}
 	registered(ctx, t, h, made.Definition)
 
-	a, err := h.Hub.Enqueue(ctx, api.EnqueueRequest{Agent: tidyName, Args: jsontext.Value(`{}`)})
+	a, err := h.Hub.Enqueue(ctx, api.EnqueueRequest{Agent: cli.TidyName, Args: jsontext.Value(`{}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +112,7 @@ func TestToolFromOutside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, err = h.Hub.Enqueue(ctx, api.EnqueueRequest{Agent: tidyName, Args: jsontext.Value(`{}`)}); err != nil {
+	if a, err = h.Hub.Enqueue(ctx, api.EnqueueRequest{Agent: cli.TidyName, Args: jsontext.Value(`{}`)}); err != nil {
 		t.Fatal(err)
 	}
 	events := ""
@@ -136,7 +138,7 @@ func TestToolFromOutside(t *testing.T) {
 // letIn makes credentials in a data directory.
 func letIn(t *testing.T, data string, all ...bus.Principal) credentialfile.Dir {
 	t.Helper()
-	files := credentialsIn(data)
+	files := operators.CredentialsIn(data)
 	for _, who := range all {
 		one, err := bus.NewCredentials(rand.Reader, instance.Project, who)
 		if err == nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/usage"
 )
 
@@ -26,7 +27,7 @@ const replyWait = 5 * time.Second
 const tokenPrefix = "rpl_"
 
 func (m *Main) replyCommand() *cobra.Command {
-	return m.remoteCommand(&cobra.Command{
+	return m.RemoteCommand(&cobra.Command{
 		Use:   "reply [N|TOKEN] accept|reject|TEXT",
 		Short: "Answer a question",
 		Long: `Answer the question with a number, or with a reply token: accept or reject it, or, where
@@ -52,7 +53,7 @@ such as when somebody else was first; 1 the server could not be reached; 2 usage
 	}, m.reply, offerAnswers)
 }
 
-func (m *Main) reply(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error {
+func (m *Main) reply(ctx context.Context, remote *client.Client, f cli.RemoteFlags, args []string) error {
 	which, words := "", args
 	if _, isNumber := questionNumber(args[0]); isNumber || strings.HasPrefix(args[0], tokenPrefix) {
 		which, words = args[0], args[1:]
@@ -124,7 +125,7 @@ func replyTo(q api.OpenQuestion, answer string) (api.Reply, aaep.Resolution, err
 func (m *Main) tooLate(ctx context.Context, remote *client.Client, q api.OpenQuestion, err error) error {
 	e, is := errors.AsType[*client.Error](err)
 	switch {
-	case !is || !isConflict(err):
+	case !is || !cli.IsConflict(err):
 		return err
 	case e.Closed != nil:
 		return notOpen(lower(e.Message))
@@ -145,32 +146,32 @@ func (m *Main) tooLate(ctx context.Context, remote *client.Client, q api.OpenQue
 }
 
 // became tells what the ledger holds after a word.
-func (m *Main) became(f remoteFlags, q api.OpenQuestion, said api.ReplyAnswer, want aaep.Resolution) error {
+func (m *Main) became(f cli.RemoteFlags, q api.OpenQuestion, said api.ReplyAnswer, want aaep.Resolution) error {
 	switch {
-	case f.asJSON:
-		if err := m.writeJSON(said); err != nil {
+	case f.AsJSON:
+		if err := m.WriteJSON(said); err != nil {
 			return err
 		}
 	case said.Unused:
-		m.sayf("%s", announce.Unused(q.Number))
+		m.Printf("%s", announce.Unused(q.Number))
 	default:
-		m.sayf("%s", announce.Recorded(q.Number, aaep.Resolution(said.Resolution)))
+		m.Printf("%s", announce.Recorded(q.Number, aaep.Resolution(said.Resolution)))
 		if said.Undo > 0 {
-			m.sayf("%s", announce.StartsIn(time.Duration(said.Undo)*time.Second, q.Number, announce.ControlsCommands))
+			m.Printf("%s", announce.StartsIn(time.Duration(said.Undo)*time.Second, q.Number, announce.ControlsCommands))
 		}
 	}
 	if said.Resolution != string(want) {
-		return &exitError{code: exitDeclined}
+		return &cli.ExitError{Code: cli.ExitDeclined}
 	}
 	return nil
 }
 
 func (m *Main) extendCommand() *cobra.Command {
-	return m.remoteCommand(&cobra.Command{
+	return m.RemoteCommand(&cobra.Command{
 		Use:   "extend [N|TOKEN]",
 		Short: "Ask for more time for a question",
 		Args:  usage.OneAtMost,
-	}, func(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error {
+	}, func(ctx context.Context, remote *client.Client, f cli.RemoteFlags, args []string) error {
 		q, err := m.named(ctx, remote, strings.Join(args, ""))
 		if err != nil {
 			return err
@@ -179,17 +180,17 @@ func (m *Main) extendCommand() *cobra.Command {
 		if err != nil {
 			return m.tooLate(ctx, remote, q, err)
 		}
-		if f.asJSON {
-			return m.writeJSON(said)
+		if f.AsJSON {
+			return m.WriteJSON(said)
 		}
 		later := announce.Question{Deadline: said.Deadline}
-		m.sayf("%s %s", announce.Recorded(q.Number, aaep.ResolutionExtended), later.Until(m.Now(), m.Now().Location()))
+		m.Printf("%s %s", announce.Recorded(q.Number, aaep.ResolutionExtended), later.Until(m.Now(), m.Now().Location()))
 		return nil
 	}, offerQuestions)
 }
 
 func (m *Main) stopCommand() *cobra.Command {
-	return m.remoteCommand(&cobra.Command{
+	return m.RemoteCommand(&cobra.Command{
 		Use:   "stop [N|SESSION|all]",
 		Short: "Stop a session: no further step is taken in it",
 		Long: `Stop the session that asks question N, the session named, or all of them. Without a
@@ -201,7 +202,7 @@ what it has done.`,
 	}, m.stopSessions, offerStops)
 }
 
-func (m *Main) stopSessions(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error {
+func (m *Main) stopSessions(ctx context.Context, remote *client.Client, f cli.RemoteFlags, args []string) error {
 	which := strings.Join(args, "")
 	names, err := m.toStop(ctx, remote, which)
 	if err != nil {
@@ -213,25 +214,25 @@ func (m *Main) stopSessions(ctx context.Context, remote *client.Client, f remote
 		switch _, err := remote.StopSession(ctx, name); {
 		case err == nil:
 			stopped = append(stopped, name)
-		case which == "all" && isConflict(err): // it has ended since they were listed
+		case which == "all" && cli.IsConflict(err): // it has ended since they were listed
 		default:
 			trouble = err
 		}
 	}
 	switch {
-	case f.asJSON:
-		if err := m.writeJSON(map[string][]string{"stopped": append([]string{}, stopped...)}); err != nil {
+	case f.AsJSON:
+		if err := m.WriteJSON(map[string][]string{"stopped": append([]string{}, stopped...)}); err != nil {
 			return err
 		}
 	default:
 		for _, name := range stopped {
-			m.sayf("Recorded: %s is stopped.", name)
+			m.Printf("Recorded: %s is stopped.", name)
 		}
 		if len(stopped) == 0 && trouble == nil {
-			m.sayf("Nothing is under way.")
+			m.Printf("Nothing is under way.")
 		}
 	}
-	if trouble != nil && isConflict(trouble) {
+	if trouble != nil && cli.IsConflict(trouble) {
 		return &cause.Error{Kind: cause.Declined, Message: "it had ended already: " + trouble.Error(), Hint: "see `earshot sessions`", Err: trouble}
 	}
 	return trouble
@@ -263,13 +264,13 @@ func (m *Main) toStop(ctx context.Context, remote *client.Client, which string) 
 }
 
 func (m *Main) undoCommand() *cobra.Command {
-	return m.remoteCommand(&cobra.Command{
+	return m.RemoteCommand(&cobra.Command{
 		Use:   "undo [N]",
 		Short: "Take an accept back before its action has started",
 		Long: `Take the accept of question N back, in the few seconds before its action starts.
 Without a number the last one accepted is meant.`,
 		Args: usage.OneAtMost,
-	}, func(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error {
+	}, func(ctx context.Context, remote *client.Client, f cli.RemoteFlags, args []string) error {
 		number, isNumber := questionNumber(strings.Join(args, ""))
 		if len(args) > 0 && !isNumber {
 			return cause.Misuse(fmt.Sprintf("%.64q is not the number of a question", args[0]), "for example `earshot undo 1`")
@@ -281,7 +282,7 @@ Without a number the last one accepted is meant.`,
 			}
 		}
 		said, err := remote.Undo(ctx, number)
-		if isConflict(err) {
+		if cli.IsConflict(err) {
 			message := fmt.Sprintf("the accept of question %d cannot be taken back: %s", number, err)
 			return &cause.Error{Kind: cause.Declined, Message: message, Hint: "`earshot stop` stops what has started", Err: err}
 		}
@@ -320,11 +321,11 @@ func (m *Main) lastAccepted(ctx context.Context, remote *client.Client) (int, er
 
 func (m *Main) recapCommand() *cobra.Command {
 	var session string
-	c := m.remoteCommand(&cobra.Command{
+	c := m.RemoteCommand(&cobra.Command{
 		Use:   "recap [N]",
 		Short: "Tell again what was told last, 5 sentences or N",
 		Args:  usage.OneAtMost,
-	}, func(ctx context.Context, remote *client.Client, f remoteFlags, args []string) error {
+	}, func(ctx context.Context, remote *client.Client, f cli.RemoteFlags, args []string) error {
 		n, isNumber := questionNumber(strings.Join(args, ""))
 		if len(args) > 0 && !isNumber {
 			return cause.Misuse(fmt.Sprintf("%.64q is not a number of sentences", args[0]), "for example `earshot recap 10`")
@@ -335,7 +336,7 @@ func (m *Main) recapCommand() *cobra.Command {
 				return err
 			}
 			if len(newest) == 0 {
-				m.sayf("There are no sessions.")
+				m.Printf("There are no sessions.")
 				return nil
 			}
 			session = newest[0].ID
@@ -344,11 +345,11 @@ func (m *Main) recapCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if f.asJSON {
-			return m.writeJSON(append([]api.Announcement{}, told...))
+		if f.AsJSON {
+			return m.WriteJSON(append([]api.Announcement{}, told...))
 		}
 		for _, s := range told {
-			m.sayf("%s", shown(s.Text))
+			m.Printf("%s", cli.Shown(s.Text))
 		}
 		return nil
 	})
@@ -357,7 +358,7 @@ func (m *Main) recapCommand() *cobra.Command {
 }
 
 func (m *Main) codeCommand() *cobra.Command {
-	return m.remoteCommand(&cobra.Command{
+	return m.RemoteCommand(&cobra.Command{
 		Use:   "code",
 		Short: "Print the page's address and a new code that lets one browser in, once, within 10 minutes",
 		Long: `Print the address of the page, and a new code that lets one browser in, once, within 10
@@ -367,17 +368,17 @@ standard error. Wrong codes that somebody tries never make a right one void.
 The name in the address is a secret of yours: anyone who knows it could be sent the page's
 cookie by your browser.`,
 		Args: usage.None,
-	}, func(ctx context.Context, remote *client.Client, f remoteFlags, _ []string) error {
+	}, func(ctx context.Context, remote *client.Client, f cli.RemoteFlags, _ []string) error {
 		code, err := remote.LoginCode(ctx)
 		if err != nil {
 			return err
 		}
-		if f.asJSON {
-			return m.writeJSON(code)
+		if f.AsJSON {
+			return m.WriteJSON(code)
 		}
-		m.tellf("Page: %s", cause.OneLine(code.Page))
-		m.tellf("The code counts once, until %s; dashes and spaces do not matter.", m.timeText(code.Expires))
-		m.sayf("%s", code.Code)
+		m.Notef("Page: %s", cause.OneLine(code.Page))
+		m.Notef("The code counts once, until %s; dashes and spaces do not matter.", m.TimeText(code.Expires))
+		m.Printf("%s", code.Code)
 		return nil
 	})
 }

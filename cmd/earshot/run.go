@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -22,6 +21,7 @@ import (
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/policyfile"
@@ -38,7 +38,7 @@ type runFlags struct {
 	limited          bool // --answer-within was given
 	dataGiven        bool // so was --data
 	dataFlag, policy string
-	server           serverFlags
+	server           cli.ServerFlags
 }
 
 const maxAnswer = 24 * time.Hour
@@ -90,18 +90,18 @@ something accepted was not done; 2 usage; 3 declined, expired or nobody could an
 	flags.DurationVar(&f.answerWithin, "answer-within", 0,
 		"how long a question waits for an answer, 1s to 24h (default what the policy says, else the tool, else 5m)")
 	flags.BoolVar(&f.resume, "resume", false, "go on with a session that did not end: the one named, or the only one")
-	flags.StringVar(&f.dataFlag, "data", "", dataUsage)
+	flags.StringVar(&f.dataFlag, "data", "", cli.DataUsage)
 	flags.StringVar(&f.policy, "policy", "", "YAML file with the operator's rules")
-	flags.StringVar(&f.server.url, "url", "", "run the turn at the server with this address instead of here")
-	flags.StringVar(&f.server.tokenFile, "token-file", "", "file with the token for --url")
+	flags.StringVar(&f.server.Url, "url", "", "run the turn at the server with this address instead of here")
+	flags.StringVar(&f.server.TokenFile, "token-file", "", "file with the token for --url")
 	flags.BoolVar(&f.debug, "debug", false, "log what the parts do to standard error, without any content")
-	markPaths(c, []string{"data"}, []string{"policy", "token-file"})
+	cli.MarkPaths(c, []string{"data"}, []string{"policy", "token-file"})
 	return c
 }
 
 func completeRun(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
-		return []string{tidyName + "\tfind duplicate files and delete them with consent"}, cobra.ShellCompDirectiveNoFileComp
+		return []string{cli.TidyName + "\tfind duplicate files and delete them with consent"}, cobra.ShellCompDirectiveNoFileComp
 	}
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
@@ -125,22 +125,22 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	if f.server.given() {
-		f.server.dataFlag = f.dataFlag
+	if f.server.Named() {
+		f.server.DataFlag = f.dataFlag
 		return m.attachTo(ctx, f, j)
 	}
-	path, err := m.dataPath(f.dataFlag, f.dataGiven)
+	path, err := m.DataPath(f.dataFlag, f.dataGiven)
 	if err != nil {
 		return err
 	}
-	if j.outside && !serverAt(path) {
+	if j.outside && !cli.ServerAt(path) {
 		return cause.Misuse(fmt.Sprintf("there is no agent %.64q here, and no server that could know it", j.request.Agent),
-			settings.Meant("agents", j.request.Agent, []string{tidyName})+"; for one of your own, start `earshot up --nats-listen 127.0.0.1:4222` first, or name a server with --url")
+			settings.Meant("agents", j.request.Agent, []string{cli.TidyName})+"; for one of your own, start `earshot up --nats-listen 127.0.0.1:4222` first, or name a server with --url")
 	}
 	if err := apart(j.root, path); err != nil {
 		return err
 	}
-	h, err := m.openInstance(ctx, path, policy, f.debug, false)
+	h, err := m.OpenInstance(ctx, path, policy, f.debug, false)
 	if errors.Is(err, datadir.ErrLocked) {
 		return m.attachHere(ctx, f, j, path, err)
 	}
@@ -151,14 +151,6 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 	defer signal.Stop(signals) // once all is put away: one signal more must not change how it ends
 	defer h.Close()
 	return m.runIn(ctx, h, f, j, path, signals)
-}
-
-// logger writes what the parts do, or nothing.
-func (m *Main) logger(debug bool) *slog.Logger {
-	if !debug {
-		return slog.New(slog.DiscardHandler)
-	}
-	return slog.New(slog.NewTextHandler(m.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
 // job reads the arguments.
@@ -172,7 +164,7 @@ func (m *Main) job(f runFlags, args []string) (job, error) {
 	if len(args) == 0 {
 		return job{}, cause.Misuse("no agent is named", "for example `earshot run tidy --sample`")
 	}
-	if args[0] != tidyName {
+	if args[0] != cli.TidyName {
 		return externalAgentJob(f, args)
 	}
 	if f.request != "" {
@@ -188,7 +180,7 @@ func (m *Main) job(f runFlags, args []string) (job, error) {
 		return job{}, cause.Misuse("the folder's name is not UTF-8", "rename the folder, or name it by another path")
 	}
 	return job{root: root, request: api.EnqueueRequest{
-		Agent: tidyName, Owner: instance.LocalUser(), Args: raw, Request: task.Request(), Label: task.Label(), Answer: int(f.answerWithin / time.Second),
+		Agent: cli.TidyName, Owner: instance.LocalUser(), Args: raw, Request: task.Request(), Label: task.Label(), Answer: int(f.answerWithin / time.Second),
 	}}, nil
 }
 
@@ -236,7 +228,7 @@ func (m *Main) folder(f runFlags, args []string) (string, error) {
 	case len(args) > 1:
 		return "", cause.Misuse(fmt.Sprintf("tidy works in one folder; %d are named", len(args)), "run it once for each folder")
 	}
-	if f.server.elsewhere() { // the folder is one of that machine
+	if f.server.Elsewhere() { // the folder is one of that machine
 		if !filepath.IsAbs(args[0]) {
 			return "", cause.Misuse(fmt.Sprintf("the folder %q is not named from the root, and the server is another machine", args[0]),
 				"name it as it is named there, such as /home/anna/Pictures")
@@ -254,10 +246,10 @@ func resolve(folder string) (string, error) {
 	}
 	root, err := files.Resolve(folder)
 	if err != nil {
-		return "", folderFailure(folder, err)
+		return "", cli.FolderFailure(folder, err)
 	}
 	if err := listable(root, os.Open); err != nil {
-		return "", folderFailure(folder, err)
+		return "", cli.FolderFailure(folder, err)
 	}
 	return root, nil
 }
@@ -305,47 +297,28 @@ func (m *Main) makeSample() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	m.tellf("Sample: %s", root)
+	m.Notef("Sample: %s", root)
 	return root, nil
-}
-
-// folderFailure says what is wrong with a folder.
-func folderFailure(path string, err error) error {
-	var e *files.Error
-	if !errors.As(err, &e) {
-		return &cause.Error{Kind: cause.Usage, Message: fmt.Sprintf("the folder %q cannot be used: %v", path, err), Err: err}
-	}
-	hint := "name a folder that exists and that you may read"
-	switch e.Code {
-	case files.ErrRootMissing:
-		return &cause.Error{Kind: cause.Usage, Message: fmt.Sprintf("there is no folder %q", path), Hint: "check the name; --sample makes a folder to try it on", Err: err}
-	case files.ErrRootNotFolder:
-		return &cause.Error{Kind: cause.Usage, Message: fmt.Sprintf("%q is not a folder", path), Hint: hint, Err: err}
-	case files.ErrRootUnreadable:
-		return &cause.Error{Kind: cause.Usage, Message: fmt.Sprintf("the folder %q cannot be read", path), Hint: hint, Err: err}
-	default:
-		return &cause.Error{Kind: cause.Usage, Message: fmt.Sprintf("the folder %q cannot be used: %s", path, e.Found), Hint: hint, Err: err}
-	}
 }
 
 // runIn enqueues or resumes the turn, and stays with it to its end.
 func (m *Main) runIn(ctx context.Context, h *instance.Instance, f runFlags, j job, data string, signals chan os.Signal) error {
 	if h.Restored {
-		m.tellf("%s", instance.RestoredNote)
+		m.Notef("%s", instance.RestoredNote)
 	}
 	row, err := m.find(ctx, h, &j)
 	if err != nil {
 		return err
 	}
 	// Nothing is recorded before all that it needs is there.
-	files := m.filesService([]string{j.root}, data)
+	files := m.FilesService([]string{j.root}, data)
 	if err := h.Serve(ctx, instance.Service{Name: files.Name, Open: files.Open}); err != nil {
 		return err
 	}
 	if err := h.Work(ctx, tidy.Agent()); err != nil {
 		return err
 	}
-	heed(signals) // before there is a turn nothing needs a last word
+	cli.Heed(signals) // before there is a turn nothing needs a last word
 	turnID, session, err := begin(ctx, h, j, row)
 	if err != nil {
 		return err
@@ -365,7 +338,7 @@ func (m *Main) find(ctx context.Context, h *instance.Instance, j *job) (unfinish
 	}
 	if !j.resume {
 		if len(open) > 0 {
-			m.tellf("Note: %s did not end; `earshot run --resume %s` goes on with it.", open[0].Session, open[0].Session)
+			m.Notef("Note: %s did not end; `earshot run --resume %s` goes on with it.", open[0].Session, open[0].Session)
 		}
 		return unfinished{}, nil
 	}

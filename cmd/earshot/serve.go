@@ -10,6 +10,8 @@ import (
 
 	"github.com/earshot-dev/earshot/internal/build"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/cli"
+	"github.com/earshot-dev/earshot/internal/cli/operators"
 	"github.com/earshot-dev/earshot/internal/credentialfile"
 	"github.com/earshot-dev/earshot/internal/toolfile"
 	"github.com/earshot-dev/earshot/internal/usage"
@@ -50,7 +52,7 @@ or something failed; 2 usage, or the file is not good.`,
   earshot serve --credential ~/outbox.json tools.yaml`,
 		Args: usage.OneFile("FILE", "`earshot tools example` prints one to begin with"),
 		RunE: func(c *cobra.Command, args []string) error {
-			services, err := toolfile.Read(args[0], toolfile.Options{LookupEnv: m.LookupEnv, Version: build.This().Version, Notice: m.printLine})
+			services, err := toolfile.Read(args[0], toolfile.Options{LookupEnv: m.LookupEnv, Version: build.This().Version, Notice: m.Note})
 			if err != nil {
 				return err
 			}
@@ -68,11 +70,11 @@ or something failed; 2 usage, or the file is not good.`,
 	}
 	flags := c.Flags()
 	flags.StringArrayVar(&f.credentials, "credential", nil, "file with the credentials of a service of the file; may be given several times")
-	flags.StringVar(&f.dataFlag, "data", "", dataUsage)
+	flags.StringVar(&f.dataFlag, "data", "", cli.DataUsage)
 	flags.BoolVar(&f.check, "check", false, "read the file, list its tools, and serve nothing")
 	flags.BoolVar(&f.asJSON, "json", false, "with --check: write the list as JSON")
 	flags.BoolVar(&f.debug, "debug", false, "log what the service does to standard error, without any content")
-	markPaths(c, []string{"data"}, []string{"credential"})
+	cli.MarkPaths(c, []string{"data"}, []string{"credential"})
 	return c
 }
 
@@ -99,17 +101,17 @@ func (m *Main) listServices(path string, services []toolfile.Service, asJSON boo
 		}
 	}
 	if asJSON {
-		return m.writeJSON(all)
+		return m.WriteJSON(all)
 	}
 	for _, t := range all {
-		m.sayf("%s (%s, service %s): %s, risk %s. %s", t.Tool, t.Kind, t.Service, t.Class, t.Risk, cause.OneLine(t.Description))
+		m.Printf("%s (%s, service %s): %s, risk %s. %s", t.Tool, t.Kind, t.Service, t.Class, t.Risk, cause.OneLine(t.Description))
 	}
 	for _, c := range services {
 		if c.Source != nil {
-			m.sayf("%s.", c)
+			m.Printf("%s.", c)
 		}
 	}
-	m.sayf("%s is good: %d tools.", cause.OneLine(path), len(all))
+	m.Printf("%s is good: %d tools.", cause.OneLine(path), len(all))
 	return nil
 }
 
@@ -123,20 +125,20 @@ func (m *Main) serve(ctx context.Context, services []toolfile.Service, f serveFl
 	defer cancel()
 	signals := make(chan os.Signal, 4)
 	defer signal.Stop(signals)
-	heed(signals)
+	cli.Heed(signals)
 	broken := make(chan error, len(services))
 	var owned sync.WaitGroup
 	for _, c := range services {
-		o := service.Options{Credentials: files[c.Name], Version: build.This().Version, Logger: m.logger(f.debug), Source: c.Source, Target: c.Name}
+		o := service.Options{Credentials: files[c.Name], Version: build.This().Version, Logger: m.Logger(f.debug), Source: c.Source, Target: c.Name}
 		owned.Go(func() {
 			if err := service.Run(ctx, o, c.Tools...); err != nil {
 				broken <- cause.Fail(err, "the service "+c.Name+" has ended", "")
 			}
 		})
-		m.sayf("%s", c.String())
-		m.sayf("Credentials: %s", cause.OneLine(files[c.Name]))
+		m.Printf("%s", c.String())
+		m.Printf("Credentials: %s", cause.OneLine(files[c.Name]))
 	}
-	m.sayf("Nobody has reviewed these tools by this: each call is asked for, as irreversible. A bus that is away is waited for. Control C ends it.")
+	m.Printf("Nobody has reviewed these tools by this: each call is asked for, as irreversible. A bus that is away is waited for. Control C ends it.")
 	select {
 	case err = <-broken:
 	case <-signals:
@@ -165,12 +167,12 @@ func (m *Main) credentialFiles(services []toolfile.Service, f serveFlags) (map[s
 	if err != nil || len(files) == len(services) {
 		return files, err
 	}
-	data, err := m.dataPath(f.dataFlag, false)
+	data, err := m.DataPath(f.dataFlag, false)
 	if err == nil {
-		err = foundServer(data)
+		err = cli.FoundServer(data)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return files, credentialsIn(data).Complete(names, files)
+	return files, operators.CredentialsIn(data).Complete(names, files)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/preference"
 	"github.com/earshot-dev/earshot/internal/usage"
@@ -25,7 +26,7 @@ func (m *Main) setCommand() *cobra.Command {
 }
 
 func (m *Main) setAnswerTimeCommand() *cobra.Command {
-	var f remoteFlags
+	var f cli.RemoteFlags
 	c := &cobra.Command{
 		Use:   "answer-time [unlimited|default|TIME]",
 		Short: "Set, or tell, how long questions that are put to you stay open",
@@ -48,18 +49,18 @@ server running or not.`,
 			}
 			person, now, err := m.prefer(c.Context(), f, api.Preferences{AnswerSeconds: seconds})
 			if err != nil {
-				return serverFailure(err)
+				return cli.ServerFailure(err)
 			}
 			value := api.Preferred(now.AnswerSeconds)
 			return m.preferred(f, map[string]any{"person": person, "answer_seconds": value}, preference.Answer(person, value), seconds != nil)
 		},
 	}
-	f.add(c)
+	f.Add(c)
 	return c
 }
 
 func (m *Main) setUndoTimeCommand() *cobra.Command {
-	var f remoteFlags
+	var f cli.RemoteFlags
 	c := &cobra.Command{
 		Use:   "undo-time [default|TIME]",
 		Short: "Set, or tell, how long you can take an accept back",
@@ -81,28 +82,28 @@ server running or not.`,
 			}
 			person, now, err := m.prefer(c.Context(), f, api.Preferences{UndoSeconds: seconds})
 			if err != nil {
-				return serverFailure(err)
+				return cli.ServerFailure(err)
 			}
 			value := api.Preferred(now.UndoSeconds)
 			return m.preferred(f, map[string]any{"person": person, "undo_seconds": value}, preference.Undo(person, value), seconds != nil)
 		},
 	}
-	f.add(c)
+	f.Add(c)
 	return c
 }
 
 // prefer hands the wish to the server that holds the data, or keeps it in the ledger itself.
-func (m *Main) prefer(ctx context.Context, f remoteFlags, wanted api.Preferences) (person string, now api.Preferences, err error) {
+func (m *Main) prefer(ctx context.Context, f cli.RemoteFlags, wanted api.Preferences) (person string, now api.Preferences, err error) {
 	path := ""
-	if !f.server.given() {
-		if path, err = m.dataPath(f.server.dataFlag, f.server.dataFlag != ""); err != nil {
+	if !f.Server.Named() {
+		if path, err = m.DataPath(f.Server.DataFlag, f.Server.DataFlag != ""); err != nil {
 			return "", now, err
 		}
 	}
-	if path != "" && !serverAt(path) {
+	if path != "" && !cli.ServerAt(path) {
 		return m.preferHere(ctx, path, wanted)
 	}
-	remote, err := m.dial(ctx, f.server, "earshot-set")
+	remote, err := m.Dial(ctx, f.Server, "earshot-set")
 	if err != nil {
 		return "", now, err
 	}
@@ -120,7 +121,7 @@ func (m *Main) prefer(ctx context.Context, f remoteFlags, wanted api.Preferences
 
 // preferHere opens the ledger for the one wish.
 func (m *Main) preferHere(ctx context.Context, path string, wanted api.Preferences) (person string, now api.Preferences, err error) {
-	h, err := m.visit(ctx, path)
+	h, err := m.Visit(ctx, path)
 	if err != nil {
 		return "", now, err
 	}
@@ -134,13 +135,13 @@ func (m *Main) preferHere(ctx context.Context, path string, wanted api.Preferenc
 }
 
 // preferred tells what holds, and that it was recorded where it was set.
-func (m *Main) preferred(f remoteFlags, value map[string]any, told string, set bool) error {
-	if f.asJSON {
-		return m.writeJSON(value)
+func (m *Main) preferred(f cli.RemoteFlags, value map[string]any, told string, set bool) error {
+	if f.AsJSON {
+		return m.WriteJSON(value)
 	}
 	if set {
 		told = "Recorded: " + told
 	}
-	m.sayf("%s", told)
+	m.Printf("%s", told)
 	return nil
 }

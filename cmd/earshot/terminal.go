@@ -3,18 +3,16 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/hub"
 	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
@@ -133,7 +131,7 @@ func (t *hubPort) Arguments(ctx context.Context, q terminal.PageRequest) (termin
 		if err != nil {
 			return terminal.Page{}, t.personError(err)
 		}
-		items = itemsOf(raw)
+		items = cli.ItemsOf(raw)
 		t.arguments[q.Question] = items
 	}
 	page := terminal.PageOf(items, q)
@@ -163,7 +161,7 @@ func (t *hubPort) whole(ctx context.Context, q api.ArgumentsRequest) ([]byte, er
 // personError is an error in words for the person, without the code before it. How a question
 // ended is told in the terminal's own time.
 func (t *hubPort) personError(err error) error {
-	fault := asFault(err)
+	fault := cli.AsFault(err)
 	switch {
 	case fault == nil:
 		return err
@@ -183,31 +181,16 @@ func (m *Main) console(f runFlags, l *line, person string) terminal.Options {
 		o.JSON = l.to(m.Stdout)
 		out, prompt = m.Stderr, m.Stderr
 	}
-	o.Width = widthOf(out)
+	o.Width = cli.WidthOf(out)
 	o.Out, o.Prompt = l.to(out), l.to(prompt)
 	if m.Stdin != nil && !f.noInput {
 		o.In = m.Stdin
-		if isTerminal(m.Stdin) {
+		if cli.IsTerminal(m.Stdin) {
 			o.FlushInput = func() { terminal.FlushTerminal(m.Stdin) }
-			if file, is := prompt.(*os.File); is && isTerminal(file) { // keys are shown where questions are
+			if file, is := prompt.(*os.File); is && cli.IsTerminal(file) { // keys are shown where questions are
 				o.RawKeys = func() (func(), error) { return terminal.RawKeys(m.Stdin) }
 			}
 		}
 	}
 	return o
-}
-
-// widthOf asks the terminal behind a writer for its width; 80 where there is none.
-func widthOf(w io.Writer) func() int {
-	file, isFile := w.(*os.File)
-	return func() int {
-		if !isFile {
-			return 0
-		}
-		width, _, err := term.GetSize(int(file.Fd()))
-		if err != nil {
-			return 0
-		}
-		return width
-	}
 }

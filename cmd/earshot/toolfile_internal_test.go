@@ -21,6 +21,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/bus/bustest"
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/toolfile"
@@ -149,13 +150,13 @@ func errand(ctx context.Context, t *testing.T, h *instance.Instance, calls []wor
 		defer mu.Unlock()
 		results[r.Key] = r
 	}
-	err := h.Work(ctx, worker.Agent{Name: tidyName, Plan: func(context.Context, jsontext.Value) (worker.Planner, error) {
+	err := h.Work(ctx, worker.Agent{Name: cli.TidyName, Plan: func(context.Context, jsontext.Value) (worker.Planner, error) {
 		return &errands{calls: calls, told: tell}, nil
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := h.Hub.Enqueue(ctx, api.EnqueueRequest{Agent: tidyName, Args: jsontext.Value(`{}`), Owner: instance.LocalUser()})
+	a, err := h.Hub.Enqueue(ctx, api.EnqueueRequest{Agent: cli.TidyName, Args: jsontext.Value(`{}`), Owner: instance.LocalUser()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +202,7 @@ func officeInstance(ctx context.Context, t *testing.T, m *Main, services []toolf
 	if o.Data == "" {
 		o.Data = filepath.Join(t.TempDir(), "data")
 	}
-	o.Agents, o.LookupEnv = []string{tidyName}, m.LookupEnv
+	o.Agents, o.LookupEnv = []string{cli.TidyName}, m.LookupEnv
 	for _, s := range services {
 		o.Services = append(o.Services, instance.Service{Name: s.Name, Tools: s.Tools, Close: s.Close})
 	}
@@ -223,7 +224,7 @@ func officeMain() *Main {
 		}
 		return os.LookupEnv(name)
 	}
-	return &Main{Getenv: os.Getenv, LookupEnv: lookup, Now: time.Now, Stdout: io.Discard, Stderr: io.Discard}
+	return &Main{Program: cli.Program{Getenv: os.Getenv, LookupEnv: lookup, Now: time.Now, Stdout: io.Discard, Stderr: io.Discard}}
 }
 
 // TestToolsOfAFile: what a file configures is called by an agent over the bus, through the

@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/internal/example"
-	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 // topics are what `earshot help` knows beside the commands. Those about a file print one that can be used as it is.
@@ -15,18 +14,5 @@ func topics() []*cobra.Command {
 		{Use: "questions", Short: "What a tool can say of itself in questions", Long: example.Questions},
 		{Use: "services", Short: "Tool services and agents of your own, and their credentials", Long: example.Services},
 		{Use: "database", Short: "A ledger in PostgreSQL, for --ledger", Long: example.Database},
-	}
-}
-
-func (m *Main) toolsExampleCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "example",
-		Short: "Print a file of tools to begin with, for `earshot up --tools` and `earshot serve`",
-		Long: `Print a file that turns programs of this machine and operations of HTTP servers into tools. It can be used as it is;
-change in it what is run and sent.`,
-		Example: `  earshot tools example > tools.yaml
-  earshot serve --check tools.yaml`,
-		Args: usage.None,
-		RunE: func(*cobra.Command, []string) error { return m.write(example.Tools) },
 	}
 }

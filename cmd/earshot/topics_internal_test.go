@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/doctor"
 )
 
@@ -18,8 +19,8 @@ import (
 func printed(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, told strings.Builder
-	m := Main{Args: args, Stdout: &out, Stderr: &told, Getenv: func(string) string { return "" }, LookupEnv: os.LookupEnv}
-	if code := m.Run(); code != exitDone {
+	m := Main{Args: args, Program: cli.Program{Stdout: &out, Stderr: &told, Getenv: func(string) string { return "" }, LookupEnv: os.LookupEnv}}
+	if code := m.Run(); code != cli.ExitDone {
 		t.Fatalf("%v: exit code %d: %s%s", args, code, &out, &told)
 	}
 	return out.String()
@@ -39,7 +40,7 @@ func TestExamplesAreTaken(t *testing.T) {
 	if list := printed(t, "serve", "--check", filepath.Join(dir, "tools.yaml")); !strings.Contains(list, "is good: 4 tools.") {
 		t.Errorf("tools example: %s", list)
 	}
-	m := Main{Args: []string{"doctor"}, Stdout: new(strings.Builder), Stderr: new(strings.Builder), Getenv: func(string) string { return "" }, LookupEnv: os.LookupEnv, Now: time.Now}
+	m := Main{Args: []string{"doctor"}, Program: cli.Program{Stdout: new(strings.Builder), Stderr: new(strings.Builder), Getenv: func(string) string { return "" }, LookupEnv: os.LookupEnv, Now: time.Now}}
 	c := m.doctorCommand()
 	if err := c.Flags().Parse([]string{"--config", filepath.Join(dir, "earshot.yaml"), "--data", filepath.Join(dir, "data")}); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/address"
 	"github.com/earshot-dev/earshot/internal/build"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/config"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/fault"
@@ -91,7 +92,7 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 				return err
 			}
 			if from.Path != "" {
-				m.tellf("Configuration: %s", cause.OneLine(from.Path))
+				m.Notef("Configuration: %s", cause.OneLine(from.Path))
 			}
 			return m.up(c.Context(), *f)
 		},
@@ -100,7 +101,7 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	flags.StringArrayVar(&f.roots, "root", nil, "folder that the agents may work in; may be given several times")
 	flags.StringArrayVar(&f.tools, "tools", nil, "YAML file with commands, HTTP operations or MCP servers to serve as tools; may be given several times")
 	flags.BoolVar(&f.sample, "sample", false, "make a sample folder to play with, and allow it")
-	flags.StringVar(&f.dataFlag, "data", "", dataUsage)
+	flags.StringVar(&f.dataFlag, "data", "", cli.DataUsage)
 	flags.StringVar(&f.http, "http", address.Default, "address to listen at, on the loopback; port 0 takes a free one")
 	flags.StringVar(&f.pageURL, "page-url", "", "address of the page for browsers, such as https://earshot.example.org behind a proxy (default a name that nobody can guess)")
 	flags.StringVar(&f.https, "https", "", "address at which other machines may come by HTTPS, such as 0.0.0.0:7443; needs --tls-cert, --tls-key and --page-url")
@@ -122,25 +123,12 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	flags.BoolVar(&f.debug, "debug", false, "log what the parts do to standard error, without any content")
 	flags.String(config.Flag, "", "YAML file with the same names as these flags")
 	_ = flags.SetAnnotation("take-over", config.Once, nil) // fails only where the flag is not there
-	markPaths(c, []string{"root", "data"}, []string{"policy", "tools", "tls-cert", "tls-key", config.Flag})
+	cli.MarkPaths(c, []string{"root", "data"}, []string{"policy", "tools", "tls-cert", "tls-key", config.Flag})
 	return c
 }
 
-// markPaths says which flags name folders and which files: shells complete them so, and a
-// configuration file has them relative to itself.
-func markPaths(c *cobra.Command, folders, files []string) {
-	for _, name := range folders {
-		_ = c.MarkFlagDirname(name) // fails only where the flag is not there
-	}
-	for _, name := range files {
-		_ = c.MarkFlagFilename(name)
-	}
-}
-
-const dataUsage = "folder of the ledger (default $EARSHOT_DATA, else ~/.local/share/earshot)"
-
 func (m *Main) up(ctx context.Context, f upFlags) error {
-	path, err := m.dataPath(f.dataFlag, false)
+	path, err := m.DataPath(f.dataFlag, false)
 	if err != nil {
 		return err
 	}
@@ -157,9 +145,9 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 		return err
 	}
 	o.Data = path
-	o.Agents = []server.Agent{tidyAgent(roots)}
+	o.Agents = []server.Agent{cli.TidyAgent(roots)}
 	if len(roots) > 0 {
-		o.Services = []server.Service{m.filesService(roots, path)}
+		o.Services = []server.Service{m.FilesService(roots, path)}
 	}
 	for _, s := range services {
 		o.Services = append(o.Services, server.Service{Name: s.Name, Tools: s.Tools, Source: s.Source, Close: s.Close})
@@ -172,7 +160,7 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	}
 	signals := make(chan os.Signal, 4)
 	defer signal.Stop(signals)
-	heed(signals)
+	cli.Heed(signals)
 	s, err := server.New(ctx, o)
 	if err != nil {
 		return err
@@ -193,8 +181,8 @@ func (m *Main) serverOptions(f upFlags) server.Options {
 		HTTP: f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, AllowOrigins: f.origins, NATSListen: f.natsListen,
 		Ledger: f.ledger, Takeover: f.takeover, Policy: f.policy, Subscriptions: f.subscriptions, SubscriptionsEach: f.subscriptionsEach,
 		RetentionContent: f.content, RetentionReceipts: f.receipts,
-		Notice:  m.printLine,
-		Version: build.This().Version, LookupEnv: m.LookupEnv, Now: m.Now, Logger: m.logger(f.debug),
+		Notice:  m.Note,
+		Version: build.This().Version, LookupEnv: m.LookupEnv, Now: m.Now, Logger: m.Logger(f.debug),
 	}
 }
 
@@ -204,16 +192,11 @@ func (m *Main) readToolFiles(paths []string, data string) (all []toolfile.Servic
 		paths = append(slices.Clone(paths), own)
 	}
 	for _, path := range paths {
-		if all, err = toolfile.Add(all, path, m.toolOptions(data)); err != nil {
+		if all, err = toolfile.Add(all, path, m.ToolOptions(data)); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
-}
-
-// toolOptions are what reading a file of tools needs. Private is the folder for private copies of programs.
-func (m *Main) toolOptions(private string) toolfile.Options {
-	return toolfile.Options{LookupEnv: m.LookupEnv, Private: private, Version: build.This().Version, Notice: m.printLine}
 }
 
 // allowedFolders are the folders that tidy may work in: none is not taken to mean all.
@@ -258,67 +241,59 @@ func serveUntil(ctx context.Context, s *server.Server, signals <-chan os.Signal)
 // anyone who reads it in, so it is shown to a person at a terminal and written nowhere else. A
 // journal and a file, which others may read, do not get the page's name either.
 func (m *Main) welcome(s *server.Server, data string, roots []string, services []toolfile.Service) error {
-	flag := m.dataFlag(data)
-	m.sayf("Earshot is up: process %d, data in %s.", os.Getpid(), cause.OneLine(data))
+	flag := m.DataFlag(data)
+	m.Printf("Earshot is up: process %d, data in %s.", os.Getpid(), cause.OneLine(data))
 	if place := s.Database(); place != "" {
-		m.sayf("Ledger: %s.", cause.OneLine(place))
+		m.Printf("Ledger: %s.", cause.OneLine(place))
 	}
 	for _, root := range roots {
-		m.sayf("Allowed folder: %s", cause.OneLine(root))
+		m.Printf("Allowed folder: %s", cause.OneLine(root))
 	}
 	if len(roots) == 0 {
-		m.sayf("No folder is allowed, so tidy can do nothing here; --root DIR allows one.")
+		m.Printf("No folder is allowed, so tidy can do nothing here; --root DIR allows one.")
 	}
 	for _, one := range services {
-		m.sayf("%s", one)
+		m.Printf("%s", one)
 	}
 	for _, d := range s.Changed() {
-		m.sayf("Changed since review: %s, the program of %s. Each call is asked for, as irreversible, until you review it: `earshot tools review%s %s`.",
+		m.Printf("Changed since review: %s, the program of %s. Each call is asked for, as irreversible, until you review it: `earshot tools review%s %s`.",
 			cause.OneLine(settings.ProgramOf(d).Path), d.Tool, flag, d.Tool)
 	}
 	out, _ := m.Stdout.(*os.File)
-	seen := isTerminal(out)
+	seen := cli.IsTerminal(out)
 	if seen || m.Getenv("JOURNAL_STREAM") == "" && !isFile(out) {
-		m.sayf("Page: %s", s.Page())
+		m.Printf("Page: %s", s.Page())
 	}
 	if s.Far() != "" {
-		m.sayf("HTTPS: others can come to %s.", s.Far())
+		m.Printf("HTTPS: others can come to %s.", s.Far())
 	}
 	if at := s.BusURL(); at != "" {
-		m.sayf("Tool services: those with a credential can come to %s.", at)
+		m.Printf("Tool services: those with a credential can come to %s.", at)
 	}
 	if address.Shared(s.Page()) {
-		m.sayf("Note: others on this machine know this name, and browsers send the page's cookie to every port of it. Use it only where nobody else is logged in.")
+		m.Printf("Note: others on this machine know this name, and browsers send the page's cookie to every port of it. Use it only where nobody else is logged in.")
 	}
-	m.sayf("")
+	m.Printf("")
 	if seen {
 		code, err := s.Code()
 		if err != nil {
 			return err
 		}
-		m.sayf("Code for the page, once, within 10 minutes: %s", code)
+		m.Printf("Code for the page, once, within 10 minutes: %s", code)
 	} else {
-		m.sayf("To log in on the page: `earshot code%s` prints its address and a code. The login code is not printed to logs.", flag)
+		m.Printf("To log in on the page: `earshot code%s` prints its address and a code. The login code is not printed to logs.", flag)
 	}
-	m.sayf("")
-	m.sayf("Try:")
-	m.sayf("  open the page and type the code")
+	m.Printf("")
+	m.Printf("Try:")
+	m.Printf("  open the page and type the code")
 	if len(roots) > 0 {
-		m.sayf("  earshot run%s tidy %s", flag, cause.Quoted(roots[0]))
+		m.Printf("  earshot run%s tidy %s", flag, cause.Quoted(roots[0]))
 	}
-	m.sayf("  earshot pending%s", flag)
-	m.sayf("  earshot reply%s 1 accept", flag)
-	m.sayf("")
-	m.sayf("Control C ends it; what has not ended then goes on at the next start.")
+	m.Printf("  earshot pending%s", flag)
+	m.Printf("  earshot reply%s 1 accept", flag)
+	m.Printf("")
+	m.Printf("Control C ends it; what has not ended then goes on at the next start.")
 	return nil
-}
-
-// dataFlag is how the commands that are suggested name a data directory.
-func (m *Main) dataFlag(data string) string {
-	if usual, err := m.dataPath("", false); err == nil && usual == data {
-		return ""
-	}
-	return " --data " + cause.Quoted(data)
 }
 
 // isFile answers whether what is written stays on a disk.
@@ -332,7 +307,7 @@ func isFile(out *os.File) bool {
 
 // end ends the server, gracefully where that does not take too long.
 func (m *Main) end(s *server.Server, signals <-chan os.Signal) error {
-	m.tellf("Ending: running calls are told; what has not ended goes on at the next start.")
+	m.Notef("Ending: running calls are told; what has not ended goes on at the next start.")
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -343,7 +318,7 @@ func (m *Main) end(s *server.Server, signals <-chan os.Signal) error {
 	for {
 		select {
 		case <-done:
-			m.tellf("Ended.")
+			m.Notef("Ended.")
 			return nil
 		case again := <-signals:
 			if again == syscall.SIGHUP {

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/earshot-dev/earshot/agents/tidy"
+	"github.com/earshot-dev/earshot/internal/build"
+	"github.com/earshot-dev/earshot/internal/fault"
+	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/policyfile"
+	"github.com/earshot-dev/earshot/internal/toolfile"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// OpenInstance opens the ledger of a data directory in this process, for a run or, as a visit, for one command of an operator.
+func (m *Program) OpenInstance(ctx context.Context, data string, policy *policyfile.File, debug, visit bool) (*instance.Instance, error) {
+	shipped, err := tidy.Definitions()
+	if err != nil {
+		return nil, err
+	}
+	return instance.Open(ctx, instance.Options{
+		Data: data, Policy: policy, Visit: visit, Agents: []string{TidyName}, Reviewed: map[string][]utp.Definition{tidy.Target: shipped},
+		Keepers: []instance.Keeper{m.FilesService(nil, data).Keeper},
+		Now:     m.Now, LookupEnv: m.LookupEnv, Logger: m.Logger(debug), Reached: fault.Points(m.Getenv(fault.Variable)),
+	})
+}
+
+// Visit opens the ledger of a data directory for an operator.
+func (m *Program) Visit(ctx context.Context, data string) (*instance.Instance, error) {
+	policy, err := policyfile.Open("")
+	if err != nil {
+		return nil, err
+	}
+	h, err := m.OpenInstance(ctx, data, policy, false, true)
+	if err == nil && h.Restored {
+		m.Notef("%s", instance.RestoredNote)
+	}
+	return h, err
+}
+
+// Logger writes what the parts do, or nothing.
+func (m *Program) Logger(debug bool) *slog.Logger {
+	if !debug {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewTextHandler(m.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// ToolOptions are what reading a file of tools needs. Private is the folder for private copies of programs.
+func (m *Program) ToolOptions(private string) toolfile.Options {
+	return toolfile.Options{LookupEnv: m.LookupEnv, Private: private, Version: build.This().Version, Notice: m.Note}
+}

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/agents/tidy/files"
+	"github.com/earshot-dev/earshot/internal/listing"
+	"github.com/earshot-dev/earshot/internal/surface/terminal"
+)
+
+// ItemsOf is what a question is about: the files of a removal one by one; of any other
+// arguments, every value with its place.
+func ItemsOf(raw jsontext.Value) []terminal.Item {
+	var removal files.DeleteArgs
+	if json.Unmarshal(raw, &removal, json.RejectUnknownMembers(true)) == nil && len(removal.Sets) > 0 {
+		return removals(removal)
+	}
+	return terminal.Values(raw)
+}
+
+func removals(r files.DeleteArgs) []terminal.Item {
+	var items []terminal.Item
+	for _, set := range r.Sets {
+		for _, path := range set.Delete {
+			items = append(items, terminal.Item{
+				Value: path, Note: fmt.Sprintf("%s, the same as %s, which stays", legible.Bytes(set.Size), legible.Value(set.Survivor)),
+			})
+		}
+	}
+	return items
+}
+
+// Listing writes what operators ask for in the form of this command line.
+func (m *Program) Listing() listing.Printer {
+	return listing.Printer{Line: func(line string) { m.Printf("%s", line) }, Field: m.field, Document: m.document, Since: m.since, Time: m.TimeText}
+}

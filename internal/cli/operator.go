@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/datadir"
+	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/operate"
+	"github.com/earshot-dev/earshot/internal/rpc"
+	"github.com/earshot-dev/earshot/internal/surface/terminal"
+	"github.com/earshot-dev/earshot/internal/usage"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+func AsFault(err error) *api.Fault {
+	fault, _ := errors.AsType[*api.Fault](err)
+	return fault
+}
+
+func IsFault(err error, code utp.Code) bool {
+	fault := AsFault(err)
+	return fault != nil && fault.Code == code
+}
+
+// Operated makes a command of an operator. What a shell is offered for its arguments comes from
+// a server that runs: the data directory is not held for that.
+func (m *Program) Operated(c *cobra.Command, do func(ctx context.Context, ask operate.Ask, f RemoteFlags, args []string) error, offer ...completion) *cobra.Command {
+	f := new(RemoteFlags)
+	f.Add(c)
+	if len(offer) > 0 {
+		c.ValidArgsFunction = m.Completes(f, offer[0])
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := m.withOperator(c.Context(), *f, func(ask operate.Ask) error { return do(c.Context(), ask, *f, args) }); err != nil {
+			return err
+		}
+		return m.OutputError()
+	}
+	return c
+}
+
+// withOperator runs do with the server, or with the ledger itself.
+func (m *Program) withOperator(ctx context.Context, f RemoteFlags, do func(operate.Ask) error) error {
+	path := ""
+	if !f.Server.Named() {
+		var err error
+		if path, err = m.DataPath(f.Server.DataFlag, f.Server.DataFlag != ""); err != nil {
+			return err
+		}
+	}
+	if path == "" || ServerAt(path) {
+		remote, err := m.Dial(ctx, f.Server, "earshot-operator")
+		if err != nil {
+			return err
+		}
+		return OperatorError(do(remote.Operate))
+	}
+	if err := instance.InDatabase(&datadir.Dir{Path: path}, "start its server (`earshot up --ledger …`), and ask again: it works on that ledger"); err != nil {
+		return err
+	}
+	if !datadir.Exists((&datadir.Dir{Path: path}).File(datadir.LedgerFile)) {
+		return cause.Fail(nil, "there is no ledger in "+path, "name the data directory with --data DIR, or a server with --url")
+	}
+	h, err := m.Visit(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	return OperatorError(do(h.Ask))
+}
+
+// OperatorError is a refusal in words with a hint, from the server or from the kernel here.
+func OperatorError(err error) error {
+	if said, is := errors.AsType[*cause.Error](err); is {
+		return said // it knows more than the refusal that it is made of
+	}
+	if Absent(err) {
+		return cause.Fail(nil, "the ledger has nothing of that name", "see `earshot turns list`, `earshot tools list` or `earshot dead list`")
+	}
+	fault, is := errors.AsType[*api.Fault](err)
+	if told, there := errors.AsType[*client.Error](err); there && told.Code == client.Code(utp.CodeBadRequest) {
+		fault, is = &api.Fault{Code: utp.CodeBadRequest, Message: told.Message}, true // it means the same there as here
+	}
+	if !is {
+		return ServerFailure(err)
+	}
+	hint := ""
+	kind := cause.Failed
+	switch fault.Code { //nolint:exhaustive // the others say all in their words
+	case utp.CodeStorageError:
+		hint = "see `earshot doctor`"
+	case utp.CodeBadRequest:
+		kind, hint = cause.Usage, "see the command's --help"
+	case utp.CodeConflict:
+		hint = "look at it again"
+	}
+	return &cause.Error{Kind: kind, Message: fault.Message, Hint: hint, Err: err}
+}
+
+// Absent reports whether the ledger, here or at a server, has nothing of the name that it was
+// asked for.
+func Absent(err error) bool {
+	return rpc.Code(err, utp.CodeNotFound) || errors.Is(err, client.ErrNotFound)
+}
+
+// rows writes a list as it comes, page by page: as lines, or as a JSON array. What has been
+// written is not kept.
+type rows struct {
+	m      *Program
+	asJSON bool
+	N      int
+}
+
+// NewRows begins a list: as lines, or as a JSON array.
+func (m *Program) NewRows(asJSON bool) *rows { return &rows{m: m, asJSON: asJSON} }
+
+// Add writes a row: the value as JSON, or the line.
+func (r *rows) Add(value any, line string) error {
+	if !r.asJSON {
+		r.N++
+		r.m.Printf("%s", line)
+		return nil
+	}
+	separator := "[\n  "
+	if r.N > 0 {
+		separator = ",\n  "
+	}
+	r.N++
+	raw, err := json.Marshal(value, json.Deterministic(true))
+	if err == nil {
+		_, err = fmt.Fprint(r.m.Stdout, separator+string(raw))
+	}
+	if err != nil {
+		return cause.Fail(err, "the list could not be written", "")
+	}
+	return nil
+}
+
+// End closes the list; none is said of an empty one.
+func (r *rows) End(none string) {
+	switch {
+	case r.asJSON && r.N == 0:
+		_, err := fmt.Fprintln(r.m.Stdout, "[]")
+		r.m.printError(err)
+	case r.asJSON:
+		_, err := fmt.Fprint(r.m.Stdout, "\n]\n")
+		r.m.printError(err)
+	case r.N == 0:
+		r.m.Printf("%s", none)
+	}
+}
+
+// field writes one labelled line; an empty value is left out.
+func (m *Program) field(label, value string) {
+	if value != "" {
+		m.Printf("%s: %s", label, legible.Line(value))
+	}
+}
+
+// document writes JSON that others have written, each value on its line, so that nothing in
+// it can act on the terminal.
+func (m *Program) document(label string, value jsontext.Value) {
+	if len(value) == 0 {
+		return
+	}
+	m.Printf("%s:", label)
+	for _, item := range terminal.Values(value) {
+		m.Printf("  %s: %s", legible.Line(cmp.Or(strings.TrimPrefix(item.Note, "/"), "value")), legible.Value(cause.OneLine(item.Value)))
+	}
+}
+
+func (m *Program) since(label string, at time.Time) {
+	if !at.IsZero() {
+		m.field(label, m.TimeText(at))
+	}
+}
+
+// Parent makes a command that only has others below it.
+func Parent(use, short, long string, below ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use: use, Short: short, Long: long, Args: usage.KnownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(below...)
+	return c
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/term"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/surface/terminal"
+)
+
+// Explain writes the error and what to do about it, each on lines of its own.
+func (m *Program) Explain(f *cause.Error) {
+	m.Notef("error: %s", cause.OneLine(f.Message))
+	if f.Hint != "" {
+		m.Notef("hint: %s", cause.OneLine(f.Hint))
+	}
+}
+
+// Notef writes one line for people. Where standard error is gone, nobody can be told.
+func (m *Program) Notef(format string, args ...any) {
+	_ = writeLine(m.Stderr, fmt.Sprintf(format, args...))
+}
+
+// Note writes one line for people, as it is.
+func (m *Program) Note(line string) { m.Notef("%s", line) }
+
+// Printf writes one line of what was asked for. Where standard output is gone, nobody reads it;
+// whether it was taken is for the end of the command, see [Main.outputError].
+func (m *Program) Printf(format string, args ...any) {
+	m.printError(writeLine(m.Stdout, fmt.Sprintf(format, args...)))
+}
+
+func (m *Program) printError(err error) {
+	if err != nil {
+		m.unsaid.CompareAndSwap(nil, &err)
+	}
+}
+
+// OutputError is an error where standard output has not taken all that was said to it: a list in a
+// file on a full disk is not whole.
+func (m *Program) OutputError() error {
+	if err := m.unsaid.Load(); err != nil {
+		return cause.Fail(*err, "the output could not be written", "make room on the disk")
+	}
+	return nil
+}
+
+// writeLine fills a terminal's lines as the narration does; elsewhere a line stays one. What is
+// to be copied stays whole too: a line that is indented, and one with a word, such as an
+// address, that has no room on a line.
+func writeLine(w io.Writer, text string) error {
+	if file, is := w.(*os.File); is && IsTerminal(file) && !strings.HasPrefix(text, " ") {
+		width := WidthOf(file)()
+		long := slices.ContainsFunc(strings.Fields(text), func(word string) bool { return width > 0 && utf8.RuneCountInString(word) > width })
+		if !long {
+			text = strings.Join(terminal.Wrap(text, width), "\n")
+		}
+	}
+	_, err := io.WriteString(w, text+"\n")
+	return err //nolint:wrapcheck // the caller says what it was
+}
+
+// TimeText is a time of today, or with its day, or with its day and year.
+func (m *Program) TimeText(at time.Time) string {
+	now := m.Now()
+	at = at.In(now.Location())
+	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
+		return at.Format("15:04:05")
+	}
+	if at.Year() == now.Year() {
+		return at.Format("2 Jan 15:04:05")
+	}
+	return at.Format("2 Jan 2006 15:04:05")
+}
+
+// Shown is text of events on one line, as a terminal may have it.
+func Shown(text string) string { return legible.Line(text) }
+
+func IsTerminal(file *os.File) bool { return file != nil && term.IsTerminal(int(file.Fd())) }
+
+func (m *Program) Write(text string) error {
+	if _, err := fmt.Fprint(m.Stdout, text); err != nil {
+		return cause.Fail(err, "the output could not be written", "")
+	}
+	return nil
+}
+
+// WidthOf asks the terminal behind a writer for its width; 80 where there is none.
+func WidthOf(w io.Writer) func() int {
+	file, isFile := w.(*os.File)
+	return func() int {
+		if !isFile {
+			return 0
+		}
+		width, _, err := term.GetSize(int(file.Fd()))
+		if err != nil {
+			return 0
+		}
+		return width
+	}
+}
+
+// WriteJSON writes one value for programs.
+func (m *Program) WriteJSON(value any) error {
+	raw, err := json.Marshal(value, jsontext.Multiline(true), json.Deterministic(true))
+	if err == nil {
+		_, err = m.Stdout.Write(append(raw, '\n'))
+	}
+	if err != nil {
+		return cause.Fail(err, "the answer could not be written", "")
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/earshot-dev/earshot/internal/cause"
+)
+
+// The exit codes of the program.
+const (
+	ExitDone     = 0
+	ExitFailed   = 1 // it failed, its outcome is unknown, or something accepted was not done
+	ExitUsage    = 2
+	ExitDeclined = 3 // declined, expired, or nobody could answer
+	exitSignal   = 128
+)
+
+// Program is what the program has around it. Its methods are what the commands share.
+type Program struct {
+	Stdin          *os.File
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	LookupEnv      func(string) (string, bool)
+	Now            func() time.Time
+
+	unsaid atomic.Pointer[error] // the first line that standard output did not take
+}
+
+// CodeOf is the exit code of a kind of failure.
+func CodeOf(kind cause.Kind) int {
+	switch kind {
+	case cause.Usage:
+		return ExitUsage
+	case cause.Declined:
+		return ExitDeclined
+	default:
+		return ExitFailed
+	}
+}
+
+// ExitError ends the program with a code when all has been said.
+type ExitError struct{ Code int }
+
+func (e *ExitError) Error() string { return fmt.Sprintf("exit %d", e.Code) }

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/client"
+)
+
+// RemoteFlags are those of the commands that speak to a server.
+type RemoteFlags struct {
+	Server ServerFlags
+	AsJSON bool
+}
+
+func (f *RemoteFlags) Add(c *cobra.Command) {
+	defer MarkPaths(c, []string{"data"}, []string{"token-file"})
+	flags := c.Flags()
+	flags.StringVar(&f.Server.DataFlag, "data", "", "data directory of the server (default $EARSHOT_DATA, else ~/.local/share/earshot)")
+	flags.StringVar(&f.Server.Url, "url", "", "address of the server, where it is not the one of the data directory")
+	flags.StringVar(&f.Server.TokenFile, "token-file", "", "file with the token for --url")
+	flags.BoolVar(&f.AsJSON, "json", false, "write the answer as JSON")
+}
+
+// RemoteCommand makes a command that speaks to a server; offer is what a shell is offered for its arguments.
+func (m *Program) RemoteCommand(c *cobra.Command, do func(ctx context.Context, remote *client.Client, f RemoteFlags, args []string) error, offer ...completion) *cobra.Command {
+	var f RemoteFlags
+	f.Add(c)
+	if len(offer) > 0 {
+		c.ValidArgsFunction = m.Completes(&f, offer[0])
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		remote, err := m.Dial(c.Context(), f.Server, "earshot-"+c.Name())
+		if err != nil {
+			return err
+		}
+		return ServerFailure(do(c.Context(), remote, f, args))
+	}
+	return c
+}
+
+// usualSessions is how many sessions are listed where nothing else is asked for.
+const UsualSessions = 50
+
+// IsConflict answers whether a word came too late.
+func IsConflict(err error) bool {
+	return errors.Is(err, client.ErrConflict) || errors.Is(err, client.ErrNotFound)
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/datadir"
+)
+
+// ServerAt answers whether a server works with a data directory at this moment. A file
+// that an earlier one has left behind says nothing.
+func ServerAt(path string) bool {
+	place, err := client.ReadServerFile(filepath.Join(path, datadir.ServerFile))
+	if err != nil {
+		return false
+	}
+	lock, err := os.Open(filepath.Join(path, datadir.LockFile))
+	if err != nil {
+		return false
+	}
+	defer func() { _ = lock.Close() }()
+	return datadir.ReadHolder(lock) == place.PID && isRunning(place.PID)
+}
+
+// isRunning answers whether there is such a process. What a killed server leaves behind
+// names one that is gone, and asking the lock itself could keep another from taking it.
+func isRunning(pid int) bool {
+	err := unix.Kill(pid, 0)
+	return err == nil || errors.Is(err, unix.EPERM)
+}
+
+// ServerFlags say which server a command speaks to.
+type ServerFlags struct {
+	DataFlag, Url, TokenFile string
+}
+
+// Named answers whether a server is named, rather than found by its data.
+func (f ServerFlags) Named() bool { return f.Url != "" || f.TokenFile != "" }
+
+// Elsewhere answers whether the server is another machine, whose folders are not ours.
+func (f ServerFlags) Elsewhere() bool { return f.Url != "" && !client.IsLocal(f.Url) }
+
+// Dial finds the server.
+func (m *Program) Dial(ctx context.Context, f ServerFlags, name string) (*client.Client, error) {
+	o := client.Options{Name: name, Now: m.Now, OnConnection: m.onConnection}
+	switch {
+	case f.Named() && f.DataFlag != "":
+		return nil, cause.Misuse("both --data and --url are named", "name the server by one of them")
+	case f.Named() && (f.Url == "" || f.TokenFile == ""):
+		return nil, cause.Misuse("--url and --token-file go together", "make a token on the server with `earshot token add`, and put it into a file")
+	case f.Named():
+		o.URL, o.TokenFile = f.Url, f.TokenFile
+	default:
+		path, err := m.DataPath(f.DataFlag, false)
+		if err != nil {
+			return nil, err
+		}
+		if err := FoundServer(path); err != nil {
+			return nil, err
+		}
+		o.ServerFile, o.TokenFile = filepath.Join(path, datadir.ServerFile), filepath.Join(path, datadir.PersonFile) // a person has typed the command
+	}
+	remote, err := client.Dial(ctx, o)
+	return remote, ServerFailure(err)
+}
+
+// FoundServer says why there is no server to speak to.
+func FoundServer(path string) error {
+	if _, err := os.Stat(path); err == nil {
+		if err := datadir.CheckOwner(path); err != nil {
+			return err
+		}
+	}
+	if ServerAt(path) {
+		return nil
+	}
+	return cause.Fail(nil, "no `earshot up` works with the data in "+path, "start it with `earshot up`, or name another with --data DIR or --url")
+}
+
+func (m *Program) onConnection(c client.Connection) {
+	if c.Lost != nil {
+		m.Notef("Connection: lost; trying again. Nothing is decided meanwhile but by the question's own deadline.")
+		return
+	}
+	m.Notef("Connection: back; nothing was missed.")
+}
+
+// ServerFailure is what a server or the way there has said, in words with a hint.
+func ServerFailure(err error) error {
+	if _, told := errors.AsType[*cause.Error](err); told {
+		return err // what was made of it says more
+	}
+	e, is := errors.AsType[*client.Error](err)
+	if !is {
+		return err
+	}
+	kind := cause.Failed
+	if e.Code == client.CodeUsage || e.Code == client.CodeInsecure {
+		kind = cause.Usage
+	}
+	return &cause.Error{Kind: kind, Message: e.Message, Hint: e.Hint, Err: err}
+}
