@@ -144,7 +144,8 @@ var routes = []Route{
 		detail("Everything that happens in it is told to the person whose session it is, and they can stop it. " +
 			"It ends by `end`, by a stop, or when nothing is heard of the agent for `idle_seconds`."),
 	withAnswer[Session](route(RouteAgentSession, "GET", AgentRoot+"/sessions/{session}", Act, "Describes one of the agent's sessions.")),
-	withRequest[AgentInvoke](withAnswer[AgentCall](route(RouteAgentInvoke, "POST", AgentRoot+"/sessions/{session}/calls", Act, "Asks for a tool's call, and waits for its result."), 200, 202),
+	withRequest[AgentInvoke](
+		withAnswer[AgentCall](route(RouteAgentInvoke, "POST", AgentRoot+"/sessions/{session}/calls", Act, "Asks for a tool's call, and waits for its result."), 200, 202),
 		callLimit, `{"tool":"files.move","args":{"from":"a","to":"b"},"says":"It belongs there."}`).
 		keyed().query("wait", "integer", waitDoc).query("receipt", "string", receiptDoc).refuses(KindConflict, KindBusy).
 		detail(openDoc + keyDoc + "Calls run side by side. Whatever is wrong with a call is its result (`status`, `code`, `message`), not a refusal."),

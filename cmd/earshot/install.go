@@ -26,7 +26,7 @@ type hostFlags struct {
 }
 
 func (f *hostFlags) add(c *cobra.Command, moves, movesUsage, hooksUsage string) *cobra.Command {
-	f.LocalFlags.Add(c, "write the result as JSON")
+	f.Add(c, "write the result as JSON")
 	flags := c.Flags()
 	flags.BoolVar(&f.project, "project", false, "the host's file of the project in the current folder, instead of yours")
 	flags.BoolVar(&f.moves, moves, false, movesUsage)

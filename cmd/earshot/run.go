@@ -92,7 +92,7 @@ something accepted was not done; 2 usage; 3 declined, expired or nobody could an
 	flags.BoolVar(&f.resume, "resume", false, "go on with a session that did not end: the one named, or the only one")
 	flags.StringVar(&f.dataFlag, "data", "", cli.DataUsage)
 	flags.StringVar(&f.policy, "policy", "", "YAML file with the operator's rules")
-	flags.StringVar(&f.server.Url, "url", "", "run the turn at the server with this address instead of here")
+	flags.StringVar(&f.server.URL, "url", "", "run the turn at the server with this address instead of here")
 	flags.StringVar(&f.server.TokenFile, "token-file", "", "file with the token for --url")
 	flags.BoolVar(&f.debug, "debug", false, "log what the parts do to standard error, without any content")
 	cli.MarkPaths(c, []string{"data"}, []string{"policy", "token-file"})

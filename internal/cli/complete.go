@@ -13,12 +13,12 @@ import (
 // slow.
 const completeTime = 5 * time.Second
 
-// completion is what a command offers a shell for its next argument; the server is asked
+// Completion is what a command offers a shell for its next argument; the server is asked
 // only here, and says nothing where it cannot be reached.
-type completion func(ctx context.Context, remote *client.Client, args []string) []string
+type Completion func(ctx context.Context, remote *client.Client, args []string) []string
 
 // Completes makes a completion of a command that speaks to a server.
-func (m *Program) Completes(f *RemoteFlags, offer completion) cobra.CompletionFunc {
+func (m *Program) Completes(f *RemoteFlags, offer Completion) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), completeTime)
 		defer cancel()
@@ -31,7 +31,7 @@ func (m *Program) Completes(f *RemoteFlags, offer completion) cobra.CompletionFu
 }
 
 // OfferOne offers for the first argument only.
-func OfferOne(offer completion) completion {
+func OfferOne(offer Completion) Completion {
 	return func(ctx context.Context, remote *client.Client, args []string) []string {
 		if len(args) > 0 {
 			return nil

@@ -25,11 +25,13 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
+// AsFault is the refusal that an error is made of; nil where there is none.
 func AsFault(err error) *api.Fault {
 	fault, _ := errors.AsType[*api.Fault](err)
 	return fault
 }
 
+// IsFault answers whether an error is a refusal with the code.
 func IsFault(err error, code utp.Code) bool {
 	fault := AsFault(err)
 	return fault != nil && fault.Code == code
@@ -37,7 +39,7 @@ func IsFault(err error, code utp.Code) bool {
 
 // Operated makes a command of an operator. What a shell is offered for its arguments comes from
 // a server that runs: the data directory is not held for that.
-func (m *Program) Operated(c *cobra.Command, do func(ctx context.Context, ask operate.Ask, f RemoteFlags, args []string) error, offer ...completion) *cobra.Command {
+func (m *Program) Operated(c *cobra.Command, do func(ctx context.Context, ask operate.Ask, f RemoteFlags, args []string) error, offer ...Completion) *cobra.Command {
 	f := new(RemoteFlags)
 	f.Add(c)
 	if len(offer) > 0 {
@@ -116,19 +118,19 @@ func Absent(err error) bool {
 	return rpc.Code(err, utp.CodeNotFound) || errors.Is(err, client.ErrNotFound)
 }
 
-// rows writes a list as it comes, page by page: as lines, or as a JSON array. What has been
+// Rows writes a list as it comes, page by page: as lines, or as a JSON array. What has been
 // written is not kept.
-type rows struct {
+type Rows struct {
 	m      *Program
 	asJSON bool
 	N      int
 }
 
 // NewRows begins a list: as lines, or as a JSON array.
-func (m *Program) NewRows(asJSON bool) *rows { return &rows{m: m, asJSON: asJSON} }
+func (m *Program) NewRows(asJSON bool) *Rows { return &Rows{m: m, asJSON: asJSON} }
 
 // Add writes a row: the value as JSON, or the line.
-func (r *rows) Add(value any, line string) error {
+func (r *Rows) Add(value any, line string) error {
 	if !r.asJSON {
 		r.N++
 		r.m.Printf("%s", line)
@@ -150,7 +152,7 @@ func (r *rows) Add(value any, line string) error {
 }
 
 // End closes the list; none is said of an empty one.
-func (r *rows) End(none string) {
+func (r *Rows) End(none string) {
 	switch {
 	case r.asJSON && r.N == 0:
 		_, err := fmt.Fprintln(r.m.Stdout, "[]")

@@ -86,6 +86,7 @@ func (m *Program) TimeText(at time.Time) string {
 // Shown is text of events on one line, as a terminal may have it.
 func Shown(text string) string { return legible.Line(text) }
 
+// IsTerminal answers whether a file is a terminal.
 func IsTerminal(file *os.File) bool { return file != nil && term.IsTerminal(int(file.Fd())) }
 
 func (m *Program) Write(text string) error {

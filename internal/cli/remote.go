@@ -15,17 +15,18 @@ type RemoteFlags struct {
 	AsJSON bool
 }
 
+// Add gives a command the flags.
 func (f *RemoteFlags) Add(c *cobra.Command) {
 	defer MarkPaths(c, []string{"data"}, []string{"token-file"})
 	flags := c.Flags()
 	flags.StringVar(&f.Server.DataFlag, "data", "", "data directory of the server (default $EARSHOT_DATA, else ~/.local/share/earshot)")
-	flags.StringVar(&f.Server.Url, "url", "", "address of the server, where it is not the one of the data directory")
+	flags.StringVar(&f.Server.URL, "url", "", "address of the server, where it is not the one of the data directory")
 	flags.StringVar(&f.Server.TokenFile, "token-file", "", "file with the token for --url")
 	flags.BoolVar(&f.AsJSON, "json", false, "write the answer as JSON")
 }
 
 // RemoteCommand makes a command that speaks to a server; offer is what a shell is offered for its arguments.
-func (m *Program) RemoteCommand(c *cobra.Command, do func(ctx context.Context, remote *client.Client, f RemoteFlags, args []string) error, offer ...completion) *cobra.Command {
+func (m *Program) RemoteCommand(c *cobra.Command, do func(ctx context.Context, remote *client.Client, f RemoteFlags, args []string) error, offer ...Completion) *cobra.Command {
 	var f RemoteFlags
 	f.Add(c)
 	if len(offer) > 0 {

@@ -37,14 +37,14 @@ func isRunning(pid int) bool {
 
 // ServerFlags say which server a command speaks to.
 type ServerFlags struct {
-	DataFlag, Url, TokenFile string
+	DataFlag, URL, TokenFile string
 }
 
 // Named answers whether a server is named, rather than found by its data.
-func (f ServerFlags) Named() bool { return f.Url != "" || f.TokenFile != "" }
+func (f ServerFlags) Named() bool { return f.URL != "" || f.TokenFile != "" }
 
 // Elsewhere answers whether the server is another machine, whose folders are not ours.
-func (f ServerFlags) Elsewhere() bool { return f.Url != "" && !client.IsLocal(f.Url) }
+func (f ServerFlags) Elsewhere() bool { return f.URL != "" && !client.IsLocal(f.URL) }
 
 // Dial finds the server.
 func (m *Program) Dial(ctx context.Context, f ServerFlags, name string) (*client.Client, error) {
@@ -52,10 +52,10 @@ func (m *Program) Dial(ctx context.Context, f ServerFlags, name string) (*client
 	switch {
 	case f.Named() && f.DataFlag != "":
 		return nil, cause.Misuse("both --data and --url are named", "name the server by one of them")
-	case f.Named() && (f.Url == "" || f.TokenFile == ""):
+	case f.Named() && (f.URL == "" || f.TokenFile == ""):
 		return nil, cause.Misuse("--url and --token-file go together", "make a token on the server with `earshot token add`, and put it into a file")
 	case f.Named():
-		o.URL, o.TokenFile = f.Url, f.TokenFile
+		o.URL, o.TokenFile = f.URL, f.TokenFile
 	default:
 		path, err := m.DataPath(f.DataFlag, false)
 		if err != nil {

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
 	"github.com/earshot-dev/earshot/internal/fakemodel"
+	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
 )
 
 // claude is the host that starts a gateway again, and that speaks the protocol's version without ids of sessions.

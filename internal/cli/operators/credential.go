@@ -51,6 +51,7 @@ func (m *commands) credentials(dataFlag string) (credentialfile.Dir, error) {
 	return CredentialsIn(path), datadir.Make(path)
 }
 
+// CredentialsIn are the files of credentials of a data directory.
 func CredentialsIn(data string) credentialfile.Dir {
 	return credentialfile.Dir{
 		Path: (&datadir.Dir{Path: data}).File(credentialfile.Folder), Project: instance.Project,

@@ -16,7 +16,8 @@ import (
 )
 
 func (m *commands) deadCommand() *cobra.Command {
-	return cli.Parent("dead", "Messages that were put aside: list, show, try again", `Messages that could never be sent, or that lay in a ledger which was restored from a backup, are put aside
+	return cli.Parent("dead", "Messages that were put aside: list, show, try again",
+		`Messages that could never be sent, or that lay in a ledger which was restored from a backup, are put aside
 until somebody looks. To look takes the role auditor or operator at a server, to try again operator and approver.`,
 		m.deadListCommand(), m.deadShowCommand(), m.deadRetryCommand())
 }
