@@ -101,6 +101,10 @@ func TestMCPServe(t *testing.T) {
 	if got := linesOf(t, lines); got != "one\n" {
 		t.Errorf("the lines are %q", got)
 	}
+	if text, wrong := result(t, h.later("earshot_say", map[string]any{"text": "Counting the lines."})); wrong {
+		t.Errorf("what it is doing: %s", text)
+	}
+	contains(t, s.does(0, "recap"), "claude: “Counting the lines.”")
 	must(t, h.Close())
 	contains(t, s.does(0, "sessions", "--all"), "claude, photos")
 }

@@ -45,6 +45,8 @@ const (
 	extOwnTool = "own_tool"
 	// extObserved is there where the agent tells what it has done, or how it is, by itself.
 	extObserved = "observed"
+	// extDoing is there where the agent says what it is at.
+	extDoing = "doing"
 	// extSession is the session's name, extRequest what it was asked for, where a question says so.
 	extSession = "session_name"
 	extRequest = "request"

@@ -56,7 +56,7 @@ var englishOutside = map[string]Message{
 	},
 	"agent.doing": {
 		Terse:  "{agent}: {words}",
-		Normal: "{agent} says what it is doing: {words}",
+		Normal: "{agent}: {words}",
 	},
 	"turn.quiet": {
 		Terse:    "Ended: {agent} was quiet.",

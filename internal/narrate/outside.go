@@ -67,9 +67,10 @@ func (s *eventBuilder) observed() error {
 	})
 }
 
-// doingNow tells what the agent says that it is at.
+// doingNow tells what the agent says that it is at, which a person hears as they hear what it has done.
 func (s *eventBuilder) doingNow() error {
 	return s.announce(line{
-		key: "agent.doing", params: Params{"agent": s.agent(), "words": quotedTo(s.t.Summary, capField)}, urgency: aaep.UrgencyBackground,
+		key: "agent.doing", params: Params{"agent": s.agent(), "words": quotedTo(s.t.Summary, capField)},
+		earshot: map[string]any{extDoing: true},
 	})
 }
