@@ -57,12 +57,20 @@ type asked struct {
 
 // ask makes what is shown of a question for somebody who may answer, or not.
 func (s *Server) ask(q api.OpenQuestion, who visitor) asked {
-	a := s.described(q, who.Principal)
+	a := shownQuestion(q, unanswerable(who.Principal, q), s.now(), who.zone)
+	a.Form = who.form
+	return a
+}
+
+// shownQuestion makes what is shown of a question. Whose is why its reader may not answer it, "" where they may; times are
+// told in the zone.
+func shownQuestion(q api.OpenQuestion, whose string, now time.Time, zone *time.Location) asked {
+	a := described(q, whose)
 	if a.Parked { // a no is all that it takes
 		a.Accept, a.YesNo, a.Text, a.Numeric, a.Choices = false, false, false, false, nil
 	}
 	a.Shown = a.digest()
-	a.Until, a.Form = s.until(q, who.zone), who.form
+	a.Until = until(q, now, zone)
 	return a
 }
 
@@ -83,13 +91,13 @@ func (a asked) digest() string {
 }
 
 // described is all that a question says and takes.
-func (s *Server) described(q api.OpenQuestion, who Principal) asked {
+func described(q api.OpenQuestion, whose string) asked {
 	sum := sha256.Sum256([]byte(q.Token))
 	a := asked{
 		Number: q.Number, Token: q.Token, Version: hex.EncodeToString(sum[:8]), Title: legible.Text(q.Title), Direction: "auto", Session: q.Session,
 		Name: legible.Text(cmp.Or(q.Name, q.Agent)), Request: legible.Text(q.Request),
-		Deadline: q.Deadline, Parked: q.Parked, MoreTime: !q.Parked, Arguments: q.Call != "", Answerable: answers(who, q) && q.Token != "",
-		Whose:  unanswerable(who, q),
+		Deadline: q.Deadline, Parked: q.Parked, MoreTime: !q.Parked, Arguments: q.Call != "", Answerable: whose == "" && q.Token != "",
+		Whose:  whose,
 		Accept: q.Kind == "confirmation", Reject: q.Kind == "confirmation",
 	}
 	e, err := aaep.DecodeEvent(q.Event)
@@ -169,7 +177,7 @@ func (a *asked) clarification(p aaep.AwaitingClarification) {
 
 // until says until when a question can be answered. How long that is would be wrong a
 // moment later: the announcer says when the end is near.
-func (s *Server) until(q api.OpenQuestion, zone *time.Location) string {
+func until(q api.OpenQuestion, now time.Time, zone *time.Location) string {
 	if q.Deadline.IsZero() || q.Parked {
 		return ""
 	}
@@ -179,7 +187,7 @@ func (s *Server) until(q api.OpenQuestion, zone *time.Location) string {
 			asked.Waiting, asked.Unlimited = read.Waiting, read.Unlimited
 		}
 	}
-	return asked.Until(s.now(), zone)
+	return asked.Until(now, zone)
 }
 
 // counted is a number of things.

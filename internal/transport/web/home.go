@@ -121,7 +121,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) homeView(ctx context.Context, v visitor, chosen string, peek bool) (homeView, error) {
-	view := homeView{Person: v.Name, Form: v.form, Zone: s.zoneText(v.zone)}
+	view := homeView{Person: v.Name, Form: v.form, Zone: zoneText(s.now(), v.zone)}
 	var err error
 	if view.After, err = s.hub.Newest(ctx, v.Principal); err != nil {
 		return view, err
@@ -195,11 +195,11 @@ func (s *Server) listInto(ctx context.Context, v visitor, n *news, waiting map[s
 	n.sessions.MoreRunning, n.sessions.MoreBefore = moreOf(running, true), moreOf(before, false)
 	for _, one := range running.Sessions {
 		if !slices.ContainsFunc(before.Sessions, func(b api.Session) bool { return b.ID == one.ID }) { // it may have ended meanwhile
-			n.sessions.Running = append(n.sessions.Running, s.line(one, waiting[one.ID], v.zone))
+			n.sessions.Running = append(n.sessions.Running, lineOf(one, waiting[one.ID], v.zone))
 		}
 	}
 	for _, one := range before.Sessions {
-		n.sessions.Before = append(n.sessions.Before, s.line(one, "", v.zone))
+		n.sessions.Before = append(n.sessions.Before, lineOf(one, "", v.zone))
 	}
 	return s.choose(ctx, v, n, waiting, chosen)
 }
@@ -232,7 +232,7 @@ func (s *Server) choose(ctx context.Context, v visitor, n *news, waiting map[str
 			if one.Ended {
 				list = lists[1]
 			}
-			*list = append(*list, s.line(one, waiting[one.ID], v.zone))
+			*list = append(*list, lineOf(one, waiting[one.ID], v.zone))
 			choose(list, len(*list)-1)
 			return nil
 		}
@@ -260,7 +260,7 @@ func waitingOn(answerable map[string]bool) map[string]string {
 	return waiting
 }
 
-func (s *Server) line(one api.Session, waiting string, zone *time.Location) sessionLine {
+func lineOf(one api.Session, waiting string, zone *time.Location) sessionLine {
 	// Cut before it is made legible, which may add marks that belong together.
 	l := sessionLine{Session: one, Name: legible.Text(one.DisplayName()), State: stateRunning, When: one.Created.In(zone).Format("2 January 2006, 15:04")}
 	switch {

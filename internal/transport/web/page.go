@@ -115,6 +115,12 @@ func parts(text string) iter.Seq[string] {
 	}
 }
 
+// file is a style or a script of the page.
+func (p *pages) file(name string) (file, bool) {
+	f, found := p.files[name]
+	return f, found
+}
+
 // render fills a template; half a page is never sent.
 func (p *pages) render(name string, data any) ([]byte, error) {
 	var b bytes.Buffer
@@ -138,7 +144,7 @@ func (s *Server) show(w http.ResponseWriter, status int, name string, data any) 
 
 // static serves the style and the scripts.
 func (s *Server) static(w http.ResponseWriter, r *http.Request) {
-	f, ok := s.pages.files[r.PathValue("file")]
+	f, ok := s.pages.file(r.PathValue("file"))
 	if !ok {
 		s.fail(w, r, refuse(api.KindNotFound, "there is no such file", "the page is at /"))
 		return

@@ -100,7 +100,7 @@ func (s *Server) sessionsPage(w http.ResponseWriter, r *http.Request, v visitor)
 		view.Heading = "Running sessions"
 	}
 	for _, one := range page.Sessions {
-		view.Sessions = append(view.Sessions, s.line(one, waiting[one.ID], v.zone))
+		view.Sessions = append(view.Sessions, lineOf(one, waiting[one.ID], v.zone))
 	}
 	if n := len(view.Sessions); n > 0 {
 		view.Behind = view.Sessions[n-1].When

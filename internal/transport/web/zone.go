@@ -28,8 +28,8 @@ func (s *Server) zone(r *http.Request) *time.Location {
 }
 
 // zoneText names a time zone as it is now: by its letters, where it has any, and its offset.
-func (s *Server) zoneText(zone *time.Location) string {
-	now := s.now().In(zone)
+func zoneText(now time.Time, zone *time.Location) string {
+	now = now.In(zone)
 	letters, offset := now.Format("MST"), now.Format("UTC-07:00")
 	switch {
 	case letters == "UTC":
