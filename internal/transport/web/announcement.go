@@ -2,12 +2,13 @@ package web
 
 import (
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 )
 
 // speak is an announcement as it is sent.
-func speak(a Announcement) api.Announcement {
+func speak(a announce.Announcement) api.Announcement {
 	p := api.Announcement{
 		ID: a.ID, Session: a.Session, Seq: a.Seq, Text: legible.Text(a.Text), Language: a.Language, Priority: string(a.Priority), Kind: string(a.Kind), Question: a.Question,
 		At: a.At.UTC(),
