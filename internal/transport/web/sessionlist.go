@@ -87,7 +87,7 @@ func (s *Server) sessionsPage(w http.ResponseWriter, r *http.Request, v visitor)
 	if err != nil {
 		return err
 	}
-	page, err := s.hub.Sessions(r.Context(), v.Principal, want)
+	listed, err := s.hub.Sessions(r.Context(), v.Principal, want)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (s *Server) sessionsPage(w http.ResponseWriter, r *http.Request, v visitor)
 	if want.Open {
 		view.Heading = "Running sessions"
 	}
-	for _, one := range page.Sessions {
+	for _, one := range listed.Sessions {
 		view.Sessions = append(view.Sessions, lineOf(one, waiting[one.ID], v.zone))
 	}
 	if n := len(view.Sessions); n > 0 {
@@ -109,7 +109,7 @@ func (s *Server) sessionsPage(w http.ResponseWriter, r *http.Request, v visitor)
 		}
 	}
 	view.Title = view.Heading + " - Earshot"
-	if next := page.next(); next != "" {
+	if next := listed.next(); next != "" {
 		view.Next = older(next, want.Open)
 	}
 	return s.show(w, http.StatusOK, "older", view)
