@@ -157,8 +157,9 @@ var house = []room{
 		third: []string{"github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"},
 	},
 	{pkg: "internal/bus", floor: 3, own: []string{"internal/cause", "api", "utp"}, third: []string{"github.com/nats-io"}},
+	{pkg: "internal/surface/page", floor: 2, own: []string{"aaep", "aaep/announce", "aaep/legible", "aaep/outline", "api"}},
 	{
-		pkg: "internal/transport/web", floor: 3, own: []string{"internal/hub", "internal/hub/access", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/outline", "api", "api/openapi", "utp"}, third: []string{"github.com/coder/websocket"},
+		pkg: "internal/transport/web", floor: 3, own: []string{"internal/hub", "internal/hub/access", "internal/surface/page", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "api", "api/openapi", "utp"}, third: []string{"github.com/coder/websocket"},
 		both: "its adapter of the hub hands words in by the kernel's messages, which are api's",
 	},
 	{

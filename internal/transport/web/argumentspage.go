@@ -2,35 +2,13 @@ package web
 
 import (
 	"net/http"
-	"strings"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/internal/surface/page"
 )
 
 // argumentsPage is how much of the arguments one page shows, in bytes.
 const argumentsPage = 16 << 10
-
-type argumentsView struct {
-	Question   int
-	Text       string
-	From, To   int64
-	Size       int64
-	Members    []member
-	Next, Back int64
-	HasBack    bool
-	Session    string
-	Asked      *asked // the question, where it is open
-}
-
-// member is one argument of a call.
-type member struct {
-	Name  string
-	Value string
-	Items []string // when the value is a list
-}
 
 // argumentsPage shows in full what a question is about, page by page: first each
 // argument by name, where all of them fit, and always the exact text that runs.
@@ -39,12 +17,12 @@ func (s *Server) argumentsPage(w http.ResponseWriter, r *http.Request, v visitor
 	if err != nil {
 		return err
 	}
-	view := argumentsView{
+	view := page.Arguments{
 		Question: p.Question, Text: legible.Source(p.Text), From: p.Offset + 1, To: p.Offset + int64(len(p.Text)), Size: p.Size, Next: p.Next,
 		HasBack: p.Offset > 0, Session: r.URL.Query().Get("session"),
 	}
 	if p.Offset == 0 && p.Next == 0 {
-		view.Members = members(p.Text)
+		view.Members = page.Members(p.Text)
 	}
 	if view.Asked, err = s.askedThere(r, v); err != nil {
 		return err
@@ -54,7 +32,7 @@ func (s *Server) argumentsPage(w http.ResponseWriter, r *http.Request, v visitor
 
 // askedThere is the question of an address, with all answers that it takes: anyone who has come to the
 // end of its arguments has been shown everything. None where it is not open any more.
-func (s *Server) askedThere(r *http.Request, v visitor) (*asked, error) {
+func (s *Server) askedThere(r *http.Request, v visitor) (*page.Question, error) {
 	number, err := questionNumber(r)
 	if err != nil {
 		return nil, err
@@ -72,47 +50,4 @@ func (s *Server) askedThere(r *http.Request, v visitor) (*asked, error) {
 		}
 	}
 	return nil, nil //nolint:nilnil // none is open
-}
-
-// members reads the arguments one by one, in the order in which they are written.
-func members(text string) []member {
-	in := jsontext.NewDecoder(strings.NewReader(text))
-	if open, err := in.ReadToken(); err != nil || open.Kind() != jsontext.KindBeginObject {
-		return nil
-	}
-	var list []member
-	for in.PeekKind() != jsontext.KindEndObject {
-		name, err := in.ReadToken()
-		if err != nil {
-			return nil
-		}
-		m := member{Name: legible.Source(name.String())}
-		value, err := in.ReadValue()
-		if err != nil {
-			return nil
-		}
-		var items []jsontext.Value
-		if value.Kind() == jsontext.KindBeginArray && json.Unmarshal(value, &items) == nil {
-			for _, item := range items {
-				m.Items = append(m.Items, argument(item))
-			}
-		}
-		if m.Items == nil {
-			m.Value = argument(value)
-		}
-		list = append(list, m)
-	}
-	return list
-}
-
-// argument is a value as a person reads it: a text without its quotes and escapes.
-func argument(value jsontext.Value) string {
-	var text string
-	if value.Kind() == jsontext.KindString && json.Unmarshal(value, &text) == nil {
-		if text == "" {
-			return "(empty)"
-		}
-		return legible.Source(text)
-	}
-	return legible.Source(string(value))
 }

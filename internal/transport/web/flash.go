@@ -1,35 +1,30 @@
 package web
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/earshot-dev/earshot/internal/surface/page"
+)
 
 // mostFlashes bounds what is kept for people who never come back for it.
 const mostFlashes = 1024
-
-// notice is what became of a person's own act.
-type notice struct {
-	Text    string `json:"text"`
-	Refused bool   `json:"refused,omitzero"`
-	Wrong   bool   `json:"wrong,omitzero"` // another answer is taken
-	Open    bool   `json:"open,omitzero"`  // the question is open as before: its reader stays where they are
-	Undo    int    `json:"undo,omitzero"`  // the question whose accept can be taken back
-}
 
 // flashes keep the notice of a form that was sent without scripts until the page that
 // follows has shown it. The address carries nothing: a notice in it could be forged.
 type flashes struct {
 	mu      sync.Mutex
-	notices map[string]notice
+	notices map[string]page.Notice
 	order   []string
 }
 
-func (f *flashes) add(form string, n notice) {
+func (f *flashes) add(form string, n page.Notice) {
 	if form == "" { // a token's, not a page's: nobody comes back for it
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.notices == nil {
-		f.notices = map[string]notice{}
+		f.notices = map[string]page.Notice{}
 	}
 	if _, there := f.notices[form]; !there {
 		f.order = append(f.order, form)
@@ -41,12 +36,12 @@ func (f *flashes) add(form string, n notice) {
 	}
 }
 
-func (f *flashes) remove(form string) (notice, bool) {
+func (f *flashes) remove(form string) (page.Notice, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n, ok := f.notices[form]
 	if !ok {
-		return notice{}, false
+		return page.Notice{}, false
 	}
 	delete(f.notices, form)
 	for i, one := range f.order {

@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/surface/page"
 )
 
 // questionForm takes an answer from the page. The form carries the token of the
@@ -45,7 +46,7 @@ func (s *Server) questionForm(w http.ResponseWriter, r *http.Request, v visitor)
 		return refuse(api.KindInvalid, "the form does not say which question was read", "reload the page and try again")
 	}
 	if reply.Verb == VerbAnswer && reply.Decision == "" && reply.Response.Text == "" {
-		return s.done(w, r, v, notice{Refused: true, Wrong: true, Text: fmt.Sprintf("Question %d: there was no answer in the form. Nothing was sent.", number)})
+		return s.done(w, r, v, page.Notice{Refused: true, Wrong: true, Text: fmt.Sprintf("Question %d: there was no answer in the form. Nothing was sent.", number)})
 	}
 	s.counts.replies.Add(1)
 	answer, err := s.hub.Reply(r.Context(), v.Principal, reply)
@@ -78,12 +79,12 @@ func (s *Server) noticed(w http.ResponseWriter, r *http.Request, v visitor, repl
 // unsaid is the notice of a word that was not taken because of how the question stands:
 // that is told on the page, where the other refusals get a page of their own. It says who
 // was first and what was decided, when the time ended, or which answers are taken.
-func (s *Server) unsaid(number int, err error, zone *time.Location) (notice, bool) {
+func (s *Server) unsaid(number int, err error, zone *time.Location) (page.Notice, bool) {
 	var refusal *Refusal
 	if !errors.As(err, &refusal) || refusal.Kind != api.KindNotFound && refusal.Kind != api.KindConflict && refusal.Kind != api.KindInvalid {
-		return notice{}, false
+		return page.Notice{}, false
 	}
-	n := notice{
+	n := page.Notice{
 		Refused: true, Wrong: refusal.Kind == api.KindInvalid,
 		Text: fmt.Sprintf("Question %d is not open any more, or has been asked again. Nothing was recorded.", number),
 	}
@@ -111,8 +112,8 @@ func about(number int, text string) string {
 }
 
 // outcome says what the ledger holds after a word.
-func outcome(w Reply, answer api.ReplyAnswer) notice {
-	n := notice{Text: announce.Recorded(w.Question, aaep.Resolution(answer.Resolution))}
+func outcome(w Reply, answer api.ReplyAnswer) page.Notice {
+	n := page.Notice{Text: announce.Recorded(w.Question, aaep.Resolution(answer.Resolution))}
 	expected := map[string]string{"accept": "accepted", "reject": "rejected"}[w.Decision]
 	switch {
 	case answer.Unused:
@@ -141,12 +142,12 @@ func (s *Server) stopForm(w http.ResponseWriter, r *http.Request, v visitor) err
 	if err != nil {
 		return err
 	}
-	return s.done(w, r, v, notice{Text: "Stopping. No further step is taken; what had already happened will be said."})
+	return s.done(w, r, v, page.Notice{Text: "Stopping. No further step is taken; what had already happened will be said."})
 }
 
 // done answers a form: with a notice for the script, or by leading back to the page,
 // which then shows it.
-func (s *Server) done(w http.ResponseWriter, r *http.Request, v visitor, n notice) error {
+func (s *Server) done(w http.ResponseWriter, r *http.Request, v visitor, n page.Notice) error {
 	if !wantsPage(r) && strings.Contains(r.Header.Get("Accept"), "application/json") {
 		writeJSON(w, http.StatusOK, n)
 		return nil

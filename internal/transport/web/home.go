@@ -3,73 +3,14 @@ package web
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
-	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/surface/page"
 )
-
-// What a page lists of sessions that run and of those that have ended, and how long their
-// texts may be there, in characters. The rest is on pages of its own.
-const (
-	mostRunning = 50
-	mostBefore  = 50
-	mostAsked   = 50
-	maxSummary  = 240
-)
-
-// homeView is the page. Its parts are templates of their own, which the stream sends
-// again when they have changed.
-type homeView struct {
-	Person    string
-	Form      string
-	Zone      string // in which times are told
-	After     string // the newest event when the page was made
-	Title     string
-	Where     string
-	Notice    *notice
-	Sessions  sessionsView
-	Chosen    *chosenView
-	Questions questionsView
-}
-
-type sessionsView struct {
-	Running, Before []sessionLine
-	// The addresses of what is not listed here; "" where all is.
-	MoreRunning, MoreBefore string
-}
-
-type sessionLine struct {
-	api.Session
-
-	Name    string
-	State   string
-	Current bool
-	When    string
-}
-
-type chosenView struct {
-	sessionLine
-	story
-
-	Form    string
-	MayStop bool
-}
-
-type questionsView struct {
-	Open    []asked
-	Heading string
-	Total   int
-	More    string // the address of what is not listed here; "" where all is
-}
 
 func (s *Server) pageRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /{$}", s.home)
@@ -105,7 +46,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err = denied(v.Principal, api.Listen); err == nil {
-		var view homeView
+		var view page.Home
 		if view, err = s.homeView(r.Context(), v, r.URL.Query().Get("session"), isHead(r)); err == nil {
 			if n, ok := s.flashes.remove(v.form); ok && r.Method == http.MethodGet {
 				view.Notice = &n
@@ -120,8 +61,8 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) homeView(ctx context.Context, v visitor, chosen string, peek bool) (homeView, error) {
-	view := homeView{Person: v.Name, Form: v.form, Zone: zoneText(s.now(), v.zone)}
+func (s *Server) homeView(ctx context.Context, v visitor, chosen string, peek bool) (page.Home, error) {
+	view := page.Home{Person: v.Name, Form: v.form, Zone: page.ZoneName(s.now(), v.zone)}
 	var err error
 	if view.After, err = s.hub.Newest(ctx, v.Principal); err != nil {
 		return view, err
@@ -130,97 +71,89 @@ func (s *Server) homeView(ctx context.Context, v visitor, chosen string, peek bo
 	if err != nil {
 		return view, err
 	}
-	view.Sessions, view.Questions, view.Title, view.Where = n.sessions, n.questions, n.title(), n.where()
-	if n.chosen != nil {
-		c := chosenView{sessionLine: *n.chosen, Form: v.form, MayStop: !n.chosen.Ended && v.May(api.Stop)}
+	view.Sessions, view.Questions, view.Title, view.Where = n.Sessions, n.Questions, n.Title(), n.Where()
+	if n.Chosen != nil {
+		c := page.Chosen{Session: *n.Chosen, Form: v.form, MayStop: !n.Chosen.Ended && v.May(api.Stop)}
 		for row, err := range s.hub.Events(ctx, v.Principal, c.ID, 0) {
 			if err != nil {
 				return view, err
 			}
-			c.take(row.Body, row.Seq)
+			c.Add(row.Body, row.Seq)
 		}
 		view.Chosen = &c
 		if c.Undo != 0 && !c.Ended && v.May(api.Answer) { // a page that is loaded again offers it still
-			view.Notice = &notice{Text: announce.Recorded(c.Undo, aaep.ResolutionAccepted), Undo: c.Undo}
+			view.Notice = &page.Notice{Text: announce.Recorded(c.Undo, aaep.ResolutionAccepted), Undo: c.Undo}
 		}
 	}
 	return view, nil
 }
 
-// news is what lies on the page beside the chosen session's own story.
-type news struct {
-	sessions  sessionsView
-	questions questionsView
-	chosen    *sessionLine
-	open      []api.OpenQuestion // those that are listed
-}
-
 // news reads the sessions and the questions. Without a choice the newest session that
 // runs is chosen, or else the newest.
-func (s *Server) news(ctx context.Context, v visitor, chosen string, peek bool) (news, error) {
-	var n news
-	listed, err := s.hub.Questions(ctx, v.Principal, QuestionListOptions{Limit: mostAsked, Peek: peek})
+func (s *Server) news(ctx context.Context, v visitor, chosen string, peek bool) (page.News, error) {
+	var n page.News
+	listed, err := s.hub.Questions(ctx, v.Principal, QuestionListOptions{Limit: page.MostAsked, Peek: peek})
 	if err != nil {
 		return n, err
 	}
 	for _, q := range listed.Questions {
-		n.questions.Open = append(n.questions.Open, s.ask(q, v))
+		n.Questions.Open = append(n.Questions.Open, s.ask(q, v))
 	}
-	n.open, n.questions.Total = listed.Questions, listed.Total
+	n.Open, n.Questions.Total = listed.Questions, listed.Total
 	if next := listed.next(); next != 0 {
-		n.questions.More = laterQuestions(next)
+		n.Questions.More = page.LaterQuestions(next)
 	}
-	if err := s.listInto(ctx, v, &n, waitingOn(listed.Waiting), chosen); err != nil {
+	if err := s.listInto(ctx, v, &n, page.WaitingOn(listed.Waiting), chosen); err != nil {
 		return n, err
 	}
-	for i := range n.questions.Open {
-		if n.chosen != nil {
-			n.questions.Open[i].Back = n.chosen.ID
+	for i := range n.Questions.Open {
+		if n.Chosen != nil {
+			n.Questions.Open[i].Back = n.Chosen.ID
 		}
 	}
-	n.questions.Heading = "Questions: " + open0(listed.Total)
+	n.Questions.Heading = "Questions: " + page.OpenCount(listed.Total)
 	return n, nil
 }
 
 // listInto reads the newest sessions, and the chosen one wherever it stands.
-func (s *Server) listInto(ctx context.Context, v visitor, n *news, waiting map[string]string, chosen string) error {
-	running, err := s.hub.Sessions(ctx, v.Principal, ListOptions{Open: true, Limit: mostRunning})
+func (s *Server) listInto(ctx context.Context, v visitor, n *page.News, waiting map[string]string, chosen string) error {
+	running, err := s.hub.Sessions(ctx, v.Principal, ListOptions{Open: true, Limit: page.MostRunning})
 	if err != nil {
 		return err
 	}
-	before, err := s.hub.Sessions(ctx, v.Principal, ListOptions{Ended: true, Limit: mostBefore})
+	before, err := s.hub.Sessions(ctx, v.Principal, ListOptions{Ended: true, Limit: page.MostBefore})
 	if err != nil {
 		return err
 	}
-	n.sessions.MoreRunning, n.sessions.MoreBefore = moreOf(running, true), moreOf(before, false)
+	n.Sessions.MoreRunning, n.Sessions.MoreBefore = moreOf(running, true), moreOf(before, false)
 	for _, one := range running.Sessions {
 		if !slices.ContainsFunc(before.Sessions, func(b api.Session) bool { return b.ID == one.ID }) { // it may have ended meanwhile
-			n.sessions.Running = append(n.sessions.Running, lineOf(one, waiting[one.ID], v.zone))
+			n.Sessions.Running = append(n.Sessions.Running, page.NewSession(one, waiting[one.ID], v.zone))
 		}
 	}
 	for _, one := range before.Sessions {
-		n.sessions.Before = append(n.sessions.Before, lineOf(one, "", v.zone))
+		n.Sessions.Before = append(n.Sessions.Before, page.NewSession(one, "", v.zone))
 	}
 	return s.choose(ctx, v, n, waiting, chosen)
 }
 
 func moreOf(l Page, open bool) string {
 	if next := l.next(); next != "" {
-		return older(next, open)
+		return page.OlderSessions(next, open)
 	}
 	return ""
 }
 
 // choose marks the chosen session. One that is not among the newest is added to the list,
 // so that a page always says where its reader is.
-func (s *Server) choose(ctx context.Context, v visitor, n *news, waiting map[string]string, chosen string) error {
-	lists := []*[]sessionLine{&n.sessions.Running, &n.sessions.Before}
-	choose := func(list *[]sessionLine, i int) {
+func (s *Server) choose(ctx context.Context, v visitor, n *page.News, waiting map[string]string, chosen string) error {
+	lists := []*[]page.Session{&n.Sessions.Running, &n.Sessions.Before}
+	choose := func(list *[]page.Session, i int) {
 		(*list)[i].Current = true
-		n.chosen = &(*list)[i]
+		n.Chosen = &(*list)[i]
 	}
 	for _, list := range lists {
-		if i := slices.IndexFunc(*list, func(l sessionLine) bool { return l.ID == chosen }); i >= 0 {
+		if i := slices.IndexFunc(*list, func(l page.Session) bool { return l.ID == chosen }); i >= 0 {
 			choose(list, i)
 			return nil
 		}
@@ -232,7 +165,7 @@ func (s *Server) choose(ctx context.Context, v visitor, n *news, waiting map[str
 			if one.Ended {
 				list = lists[1]
 			}
-			*list = append(*list, lineOf(one, waiting[one.ID], v.zone))
+			*list = append(*list, page.NewSession(one, waiting[one.ID], v.zone))
 			choose(list, len(*list)-1)
 			return nil
 		}
@@ -247,115 +180,4 @@ func (s *Server) choose(ctx context.Context, v visitor, n *news, waiting map[str
 		}
 	}
 	return nil
-}
-
-// waitingOn says of each session with an open question on whom it waits.
-func waitingOn(answerable map[string]bool) map[string]string {
-	waiting := make(map[string]string, len(answerable))
-	for session, yours := range answerable {
-		if waiting[session] = "waiting for an answer"; yours {
-			waiting[session] = "waiting for your answer"
-		}
-	}
-	return waiting
-}
-
-func lineOf(one api.Session, waiting string, zone *time.Location) sessionLine {
-	// Cut before it is made legible, which may add marks that belong together.
-	l := sessionLine{Session: one, Name: legible.Text(one.DisplayName()), State: stateRunning, When: one.Created.In(zone).Format("2 January 2006, 15:04")}
-	switch {
-	case one.Ended:
-		l.State = "ended"
-		if one.Status != "" && one.Status != "ended" {
-			l.State = legible.Text(one.Status)
-		}
-	case waiting != "":
-		l.State = waiting
-	case one.Status == "queued":
-		l.State = "not begun yet"
-	}
-	l.Summary = legible.Text(shorten(one.Summary, maxSummary))
-	return l
-}
-
-// shorten cuts a text to so many characters and shows that it did. The whole of it is in the
-// session itself.
-func shorten(text string, most int) string {
-	if utf8.RuneCountInString(text) <= most {
-		return text
-	}
-	return strings.TrimSpace(string([]rune(text)[:most-1])) + "…"
-}
-
-func open0(n int) string {
-	if n == 0 {
-		return "none open"
-	}
-	return strconv.Itoa(n) + " open"
-}
-
-// title is the page's title: what needs the person comes first.
-func (n news) title() string {
-	switch open := n.questions.Total; open {
-	case 0:
-		return "Earshot"
-	case 1:
-		return "(1 question) Earshot"
-	default:
-		return fmt.Sprintf("(%d questions) Earshot", open)
-	}
-}
-
-// where says where things stand.
-func (n news) where() string { return strings.Join(n.standing(), " ") }
-
-// underWay counts the sessions that run and those that wait, for a person or to be taken up.
-func (n news) underWay() string {
-	running := 0
-	for _, l := range n.sessions.Running {
-		if l.State == stateRunning {
-			running++
-		}
-	}
-	var text string
-	switch waiting := len(n.sessions.Running) - running; {
-	case running+waiting == 0:
-		return "No session is running."
-	case waiting == 0:
-		text = counted(running, "session") + " running."
-	case running == 0:
-		text = counted(waiting, "session") + " waiting."
-	default:
-		text = fmt.Sprintf("%s running, %d waiting.", counted(running, "session"), waiting)
-	}
-	if n.sessions.MoreRunning != "" {
-		return "More than " + text
-	}
-	return text
-}
-
-// stateRunning is how a session stands that works at this moment.
-const stateRunning = "running"
-
-// standing is where things stand, in sentences.
-func (n news) standing() []string {
-	parts := []string{n.underWay()}
-	switch open := n.questions.Open; len(open) {
-	case 0:
-		parts = append(parts, "No question is open.")
-	default:
-		numbers := make([]string, 0, len(open))
-		for _, q := range open {
-			numbers = append(numbers, strconv.Itoa(q.Number))
-		}
-		list := strings.Join(numbers, ", ")
-		if n.questions.More != "" {
-			list += " and more"
-		}
-		parts = append(parts, counted(n.questions.Total, "question")+" open: "+list+".")
-	}
-	if n.chosen != nil {
-		parts = append(parts, "You are looking at "+legible.Value(strings.Join(strings.Fields(n.chosen.DisplayName()), " "))+", "+n.chosen.State+".")
-	}
-	return parts
 }

@@ -9,14 +9,11 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/hub/access"
+	"github.com/earshot-dev/earshot/internal/surface/page"
 )
 
-type loginView struct {
-	Message string
-}
-
 func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
-	if err := s.show(w, http.StatusOK, "login", loginView{}); err != nil {
+	if err := s.show(w, http.StatusOK, "login", page.Login{}); err != nil {
 		s.fail(w, r, err)
 	}
 }
@@ -57,7 +54,7 @@ func (s *Server) refuseLogin(w http.ResponseWriter, r *http.Request, err error) 
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		message = legible.Capital(refusal.Message) + ". " + legible.Capital(refusal.Hint) + "."
 	}
-	if err := s.show(w, status, "login", loginView{Message: message}); err != nil {
+	if err := s.show(w, status, "login", page.Login{Message: message}); err != nil {
 		s.fail(w, r, err)
 	}
 }

@@ -1,6 +1,10 @@
 package web
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/earshot-dev/earshot/internal/surface/page"
+)
 
 // TestMixed: the words of others stand in elements of their own, whatever marks they bring along;
 // nothing of them is markup.
@@ -16,7 +20,7 @@ func TestMixed(t *testing.T) {
 		"\u2069never opened\u2069":         "never opened",
 		"<b>&\u2068</bdi><script>\u2069\"": `&lt;b&gt;&amp;<bdi lang="">&lt;/bdi&gt;&lt;script&gt;</bdi>&#34;`,
 	} {
-		if got := string(mixed(text)); got != want {
+		if got := string(page.Mixed(text)); got != want {
 			t.Errorf("%q: %s; want %s", text, got, want)
 		}
 	}

@@ -1,138 +1,16 @@
 package web
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"embed"
-	"encoding/hex"
-	"fmt"
-	"html/template"
-	"io/fs"
-	"iter"
 	"net/http"
-	"path"
-	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/surface/page"
 )
-
-//go:embed page
-var embedded embed.FS
-
-// pages are the templates and the files of the page.
-type pages struct {
-	templates *template.Template
-	files     map[string]file
-}
-
-type file struct {
-	kind string
-	tag  string
-	body []byte
-}
-
-func loadPages() (*pages, error) {
-	templates, err := template.New("").Funcs(template.FuncMap{
-		"show":  legible.Text,
-		"mixed": mixed,
-		"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	}).ParseFS(embedded, "page/*.html")
-	if err != nil {
-		return nil, fmt.Errorf("web: %w", err)
-	}
-	p := &pages{templates: templates, files: map[string]file{}}
-	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
-	err = fs.WalkDir(embedded, "page", func(name string, _ fs.DirEntry, err error) error {
-		kind := kinds[path.Ext(name)]
-		if err != nil || kind == "" {
-			return err
-		}
-		body, err := embedded.ReadFile(name)
-		if err != nil {
-			return err //nolint:wrapcheck // named below
-		}
-		sum := sha256.Sum256(body)
-		p.files[strings.TrimPrefix(name, "page/")] = file{kind: kind, tag: `"` + hex.EncodeToString(sum[:8]) + `"`, body: body}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("web: %w", err)
-	}
-	return p, nil
-}
-
-// The marks between which a sentence holds what others have written.
-const (
-	isolate    = '\u2068'
-	isolateEnd = '\u2069'
-)
-
-// mixed is a sentence in which the words of others, which it holds apart, are in no known language
-// and in their own direction.
-func mixed(text string) template.HTML {
-	var b strings.Builder
-	depth := 0
-	for part := range parts(text) {
-		switch part {
-		case string(isolate):
-			if depth++; depth == 1 {
-				b.WriteString(`<bdi lang="">`)
-			}
-		case string(isolateEnd):
-			if depth--; depth == 0 {
-				b.WriteString(`</bdi>`)
-			}
-			depth = max(depth, 0)
-		default:
-			b.WriteString(template.HTMLEscapeString(part))
-		}
-	}
-	if depth > 0 {
-		b.WriteString(`</bdi>`)
-	}
-	return template.HTML(b.String()) //nolint:gosec // each part of it is escaped
-}
-
-// parts splits a text at its marks, which are parts of their own.
-func parts(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for text != "" {
-			i := strings.IndexFunc(text, func(c rune) bool { return c == isolate || c == isolateEnd })
-			switch {
-			case i == 0:
-				i = utf8.RuneLen(isolate)
-			case i < 0:
-				i = len(text)
-			}
-			if !yield(text[:i]) {
-				return
-			}
-			text = text[i:]
-		}
-	}
-}
-
-// file is a style or a script of the page.
-func (p *pages) file(name string) (file, bool) {
-	f, found := p.files[name]
-	return f, found
-}
-
-// render fills a template; half a page is never sent.
-func (p *pages) render(name string, data any) ([]byte, error) {
-	var b bytes.Buffer
-	if err := p.templates.ExecuteTemplate(&b, name, data); err != nil {
-		return nil, fmt.Errorf("web: %w", err)
-	}
-	return b.Bytes(), nil
-}
 
 // show answers with a page.
 func (s *Server) show(w http.ResponseWriter, status int, name string, data any) error {
-	body, err := s.pages.render(name, data)
+	body, err := s.pages.Render(name, data)
 	if err != nil {
 		return err
 	}
@@ -144,32 +22,25 @@ func (s *Server) show(w http.ResponseWriter, status int, name string, data any) 
 
 // static serves the style and the scripts.
 func (s *Server) static(w http.ResponseWriter, r *http.Request) {
-	f, ok := s.pages.file(r.PathValue("file"))
+	f, ok := s.pages.File(r.PathValue("file"))
 	if !ok {
 		s.fail(w, r, refuse(api.KindNotFound, "there is no such file", "the page is at /"))
 		return
 	}
 	h := w.Header()
-	h.Set("Content-Type", f.kind)
+	h.Set("Content-Type", f.Kind)
 	h.Set("Cache-Control", "no-cache") // asked for again each time, and answered by the tag
-	h.Set("ETag", f.tag)
-	if r.Header.Get("If-None-Match") == f.tag {
+	h.Set("ETag", f.Tag)
+	if r.Header.Get("If-None-Match") == f.Tag {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	_, _ = w.Write(f.body) // a browser that has gone is not told
-}
-
-// troubleView is the page of a refusal.
-type troubleView struct {
-	Title, Message, Hint string
-	Login                bool
-	Here                 bool // the page is under this name, and can be led back to
+	_, _ = w.Write(f.Body) // a browser that has gone is not told
 }
 
 // failPage tells a refusal as a page.
 func (s *Server) failPage(w http.ResponseWriter, r *http.Request, refusal *Refusal) {
-	t := troubleView{Title: "This did not work", Message: legible.Capital(refusal.Message) + ".", Hint: legible.Capital(refusal.Hint) + ".", Here: s.onPage(r)}
+	t := page.Trouble{Title: "This did not work", Message: legible.Capital(refusal.Message) + ".", Hint: legible.Capital(refusal.Hint) + ".", Here: s.onPage(r)}
 	switch refusal.Kind {
 	case api.KindUnauthenticated:
 		t.Title, t.Login = "Log in first", true

@@ -10,6 +10,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/surface/page"
 )
 
 const (
@@ -23,9 +24,6 @@ const (
 	// that this was done: where it hears nothing for three times as long, something has stopped.
 	glance = 10 * time.Second
 )
-
-// pageSurface is what a page is to those who hear it: it shows the answer itself, and is pressed.
-var pageSurface = announce.Surface{Name: "page", Controls: announce.ControlsButtons}
 
 // pageEvents is the stream of one page (not of AAEP): what it has to say and to show.
 // It begins behind Last-Event-ID, or behind ?after= where a browser cannot send that;
@@ -68,11 +66,11 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) e
 	if to.retry(comeBack) != nil {
 		return nil
 	}
-	p := &pageStream{server: s, visitor: v, language: query.Get("lang"), chosen: query.Get("session"), story: story{Last: from}, known: map[string]int64{}, since: s.now()}
+	p := &pageStream{server: s, visitor: v, language: query.Get("lang"), chosen: query.Get("session"), story: page.Story{Last: from}, known: map[string]int64{}, since: s.now()}
 	if !fresh {
 		p.since = p.since.Add(-stale)
 	}
-	p.announcer = announce.New(announce.Preferences{Language: query.Get("lang"), Person: v.Name, Surface: pageSurface, Zone: v.zone, Since: p.since})
+	p.announcer = announce.New(announce.Preferences{Language: query.Get("lang"), Person: v.Name, Surface: page.Surface, Zone: v.zone, Since: p.since})
 	err = to.run(ctx, func(ctx context.Context, send func([]frame) bool) error {
 		p.send = send
 		return p.run(ctx, subscription, after, fresh)
@@ -116,7 +114,7 @@ type pageStream struct {
 
 	language string
 	chosen   string
-	story    story
+	story    page.Story
 	known    map[string]int64 // the last event of each session that the announcer has taken
 	due      []frame          // of deliveries that others follow at once
 	moved    bool             // one of these may have changed the lists,
@@ -210,8 +208,8 @@ func (p *pageStream) begin(ctx context.Context, fresh bool) ([]frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.chosen == "" && n.chosen != nil {
-		p.chosen = n.chosen.ID
+	if p.chosen == "" && n.Chosen != nil {
+		p.chosen = n.Chosen.ID
 	}
 	steps, err := p.catchUp(ctx)
 	if err != nil {
@@ -219,10 +217,10 @@ func (p *pageStream) begin(ctx context.Context, fresh bool) ([]frame, error) {
 	}
 	group = append(group, steps...)
 	if !fresh {
-		open, err := p.open(n.open)
+		open, err := p.open(n.Open)
 		return append(group, open...), err
 	}
-	for _, l := range n.sessions.Running {
+	for _, l := range n.Sessions.Running {
 		if l.Last == 0 { // it waits to be taken up, and has told nothing
 			continue
 		}
@@ -244,7 +242,7 @@ type openFrame struct {
 // open puts all open questions again: anyone who comes again may not know of them any more. Each has
 // the id under which the stream puts it, so that a page says it once if it has not heard it yet.
 func (p *pageStream) open(questions []api.OpenQuestion) ([]frame, error) {
-	announcer := announce.New(announce.Preferences{Language: p.language, Person: p.visitor.Name, Surface: pageSurface, Zone: p.visitor.zone})
+	announcer := announce.New(announce.Preferences{Language: p.language, Person: p.visitor.Name, Surface: page.Surface, Zone: p.visitor.zone})
 	f := openFrame{Questions: []api.Announcement{}}
 	var asked []aaep.Event
 	for _, q := range questions {
@@ -258,7 +256,7 @@ func (p *pageStream) open(questions []api.OpenQuestion) ([]frame, error) {
 	}
 	for _, e := range asked {
 		for _, a := range announcer.Event(p.server.now(), e, 0) {
-			f.Questions = append(f.Questions, speak(a))
+			f.Questions = append(f.Questions, page.Announcement(a))
 		}
 	}
 	return encoded("earshot.open", f)
@@ -343,11 +341,11 @@ func changes(e aaep.Event) bool {
 
 // stepsFrame is what has come new of the chosen session.
 type stepsFrame struct {
-	Session  string  `json:"session_id"`
-	Last     int64   `json:"last"`
-	HTML     string  `json:"html,omitzero"`
-	Outputs  []piece `json:"outputs,omitzero"`
-	Progress string  `json:"progress"`
+	Session  string       `json:"session_id"`
+	Last     int64        `json:"last"`
+	HTML     string       `json:"html,omitzero"`
+	Outputs  []page.Piece `json:"outputs,omitzero"`
+	Progress string       `json:"progress"`
 	// Undo is a question whose yes can be taken back from now on, Over one whose cannot any more.
 	Undo int `json:"undo,omitzero"`
 	Over int `json:"over,omitzero"`
@@ -362,14 +360,14 @@ func (p *pageStream) catchUp(ctx context.Context) ([]frame, error) {
 	}
 	f := stepsFrame{Session: p.chosen}
 	begun, answer, undo := p.story.Last, p.story.Progress, p.story.Undo
-	p.story.Over = 0
+	p.story.UndoEnded = 0
 	for row, err := range p.server.hub.Events(ctx, p.visitor.Principal, p.chosen, p.story.Last) {
 		if err != nil {
 			return nil, err
 		}
-		line, text := p.story.take(row.Body, row.Seq)
+		line, text := p.story.Add(row.Body, row.Seq)
 		if line.Text != "" {
-			html, err := p.server.pages.render("step", line)
+			html, err := p.server.pages.Render("step", line)
 			if err != nil {
 				return nil, err
 			}
@@ -380,7 +378,7 @@ func (p *pageStream) catchUp(ctx context.Context) ([]frame, error) {
 		}
 	}
 	p.story.Steps, p.story.Outputs = nil, nil // they are on the page
-	f.Last, f.Progress, f.Over = p.story.Last, p.story.Progress, p.story.Over
+	f.Last, f.Progress, f.Over = p.story.Last, p.story.Progress, p.story.UndoEnded
 	if (p.story.Undo != undo || f.Over == p.story.Undo) && p.visitor.May(api.Answer) {
 		f.Undo = p.story.Undo
 	}
@@ -407,29 +405,29 @@ type listFrame struct {
 }
 
 // lists makes the frames of those lists that have changed since they were last sent.
-func (p *pageStream) lists(ctx context.Context) ([]frame, news, error) {
+func (p *pageStream) lists(ctx context.Context) ([]frame, page.News, error) {
 	n, err := p.server.news(ctx, p.visitor, p.chosen, false)
 	if err != nil {
 		return nil, n, err
 	}
-	questions, err := p.server.pages.render("questions", n.questions)
+	questions, err := p.server.pages.Render("questions", n.Questions)
 	if err != nil {
 		return nil, n, err
 	}
-	sessions, err := p.server.pages.render("sessions", n.sessions)
+	sessions, err := p.server.pages.Render("sessions", n.Sessions)
 	if err != nil {
 		return nil, n, err
 	}
-	list := listFrame{HTML: string(sessions), Where: n.where()}
-	if n.chosen != nil {
-		list.Chosen, list.State, list.When, list.Ended = n.chosen.ID, n.chosen.State, n.chosen.When, n.chosen.Ended
+	list := listFrame{HTML: string(sessions), Where: n.Where()}
+	if n.Chosen != nil {
+		list.Chosen, list.State, list.When, list.Ended = n.Chosen.ID, n.Chosen.State, n.Chosen.When, n.Chosen.Ended
 	}
 	var group []frame
 	for _, part := range []struct {
 		name string
 		list listFrame
 	}{
-		{"earshot.questions", listFrame{HTML: string(questions), Title: n.title(), Open: n.questions.Total}},
+		{"earshot.questions", listFrame{HTML: string(questions), Title: n.Title(), Open: n.Questions.Total}},
 		{"earshot.sessions", list},
 	} {
 		frames, err := encoded(part.name, part.list)
@@ -451,7 +449,7 @@ func (p *pageStream) lists(ctx context.Context) ([]frame, news, error) {
 func announced(answer []Announcement) []frame {
 	var group []frame
 	for _, a := range answer {
-		frames, err := encoded("earshot.announce", speak(a))
+		frames, err := encoded("earshot.announce", page.Announcement(a))
 		if err != nil {
 			continue // it holds text and numbers only, which can always be written
 		}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/surface/page"
 )
 
 const (
@@ -57,16 +58,6 @@ func wantedQuestions(r *http.Request) (QuestionListOptions, error) {
 	return w, nil
 }
 
-// laterQuestions is the address of the questions behind one.
-func laterQuestions(than int) string { return "/questions?after=" + strconv.Itoa(than) }
-
-// laterView is a page of the list of questions.
-type laterView struct {
-	questionsView
-
-	Title string
-}
-
 // questionsPage is a part of the list of open questions as a page of its own, for what the first page has no room for. It
 // works without scripts, and nothing on it changes by itself.
 func (s *Server) questionsPage(w http.ResponseWriter, r *http.Request, v visitor) error {
@@ -79,7 +70,7 @@ func (s *Server) questionsPage(w http.ResponseWriter, r *http.Request, v visitor
 	if err != nil {
 		return err
 	}
-	view := laterView{questionsView: questionsView{Total: listed.Total, Heading: "Questions: " + open0(listed.Total)}}
+	view := page.QuestionList{Questions: page.Questions{Total: listed.Total, Heading: "Questions: " + page.OpenCount(listed.Total)}}
 	if want.After > 0 {
 		view.Heading += ", those after number " + strconv.Itoa(want.After)
 	}
@@ -88,7 +79,7 @@ func (s *Server) questionsPage(w http.ResponseWriter, r *http.Request, v visitor
 		view.Open = append(view.Open, s.ask(q, v))
 	}
 	if next := listed.next(); next != 0 {
-		view.More = laterQuestions(next)
+		view.More = page.LaterQuestions(next)
 	}
 	return s.show(w, http.StatusOK, "later", view)
 }

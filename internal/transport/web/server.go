@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/surface/page"
 )
 
 // Server answers HTTP requests. It is safe for concurrent use.
@@ -18,7 +19,7 @@ type Server struct {
 	access    Access
 	log       *slog.Logger
 	now       func() time.Time
-	pages     *pages
+	pages     *page.Assets
 	published []byte // the manifest
 	served    http.Handler
 	flashes   flashes
@@ -40,7 +41,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages, err := loadPages()
+	pages, err := page.Load()
 	if err != nil {
 		return nil, err
 	}

@@ -3,10 +3,10 @@ package web
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strconv"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/surface/page"
 )
 
 const (
@@ -69,17 +69,6 @@ func (s *Server) listSessions(_ http.ResponseWriter, r *http.Request, v visitor)
 	return api.SessionList{Sessions: append([]api.Session{}, page.Sessions...), Next: page.next()}, nil
 }
 
-// olderView is a page of the list of all sessions.
-type olderView struct {
-	Title    string
-	Heading  string
-	Sessions []sessionLine
-	Next     string // the address of the next page
-	Behind   string // when the last session here began
-	First    bool
-	Running  bool
-}
-
 // sessionsPage is the list of all sessions as a page of its own, for what the first page has
 // no room for. It works without scripts, and nothing on it changes by itself.
 func (s *Server) sessionsPage(w http.ResponseWriter, r *http.Request, v visitor) error {
@@ -95,12 +84,12 @@ func (s *Server) sessionsPage(w http.ResponseWriter, r *http.Request, v visitor)
 	if err != nil {
 		return err
 	}
-	view := olderView{Heading: "All sessions", First: want.Before == "", Running: want.Open}
+	view := page.SessionList{Heading: "All sessions", First: want.Before == "", Running: want.Open}
 	if want.Open {
 		view.Heading = "Running sessions"
 	}
 	for _, one := range listed.Sessions {
-		view.Sessions = append(view.Sessions, lineOf(one, waiting[one.ID], v.zone))
+		view.Sessions = append(view.Sessions, page.NewSession(one, waiting[one.ID], v.zone))
 	}
 	if n := len(view.Sessions); n > 0 {
 		view.Behind = view.Sessions[n-1].When
@@ -110,18 +99,9 @@ func (s *Server) sessionsPage(w http.ResponseWriter, r *http.Request, v visitor)
 	}
 	view.Title = view.Heading + " - Earshot"
 	if next := listed.next(); next != "" {
-		view.Next = older(next, want.Open)
+		view.Next = page.OlderSessions(next, want.Open)
 	}
 	return s.show(w, http.StatusOK, "older", view)
-}
-
-// older is the address of the list behind a session.
-func older(than string, open bool) string {
-	query := url.Values{"before": {than}}
-	if open {
-		query.Set("open", "true")
-	}
-	return "/sessions?" + query.Encode()
 }
 
 // waiting says of each session with an open question on whom it waits.
@@ -131,5 +111,5 @@ func (s *Server) waiting(ctx context.Context, v visitor) (map[string]string, err
 	if err != nil {
 		return nil, err
 	}
-	return waitingOn(listed.Waiting), nil
+	return page.WaitingOn(listed.Waiting), nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/surface/page"
 )
 
 // oneSession describes one session; of one that has ended it says how.
@@ -69,7 +70,7 @@ func (s *Server) recap(_ http.ResponseWriter, r *http.Request, v visitor) (api.A
 	answer := narration.Recap(int(min(n, 100)))
 	list := make([]api.Announcement, 0, len(answer))
 	for _, a := range answer {
-		list = append(list, speak(a))
+		list = append(list, page.Announcement(a))
 	}
 	return api.AnnouncementList{Announcements: list}, nil
 }

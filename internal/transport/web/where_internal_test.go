@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/surface/page"
 )
 
 // TestWhere: a session's name, which others may have chosen, can neither pass for a sentence of the
@@ -17,8 +18,8 @@ func TestWhere(t *testing.T) {
 		"tidy, \u202egpj.exe":            "tidy, <U+202E>gpj.exe",
 		"tidy, \u05e9\u05dc\u05d5\u05dd": "\u2068tidy, \u05e9\u05dc\u05d5\u05dd\u2069",
 	} {
-		n := news{chosen: &sessionLine{Session: api.Session{Agent: "tidy", Name: name}, State: "running"}}
-		if got := n.where(); got != "No session is running. No question is open. You are looking at "+want+", running." {
+		n := page.News{Chosen: &page.Session{Session: api.Session{Agent: "tidy", Name: name}, State: "running"}}
+		if got := n.Where(); got != "No session is running. No question is open. You are looking at "+want+", running." {
 			t.Errorf("%q: %q", name, got)
 		}
 	}

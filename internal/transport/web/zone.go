@@ -26,16 +26,3 @@ func (s *Server) zone(r *http.Request) *time.Location {
 	}
 	return zone
 }
-
-// zoneText names a time zone as it is now: by its letters, where it has any, and its offset.
-func zoneText(now time.Time, zone *time.Location) string {
-	now = now.In(zone)
-	letters, offset := now.Format("MST"), now.Format("UTC-07:00")
-	switch {
-	case letters == "UTC":
-		return letters
-	case strings.ContainsAny(letters, "+-"):
-		return offset
-	}
-	return letters + " (" + offset + ")"
-}

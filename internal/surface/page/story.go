@@ -1,14 +1,27 @@
-package web
+package page
 
 import (
 	"cmp"
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/aaep/legible"
 )
+
+// askedNumber is the number of the question that an event asks, or 0.
+func askedNumber(e aaep.Event) int {
+	var members struct {
+		Question int `json:"question"`
+	}
+	if json.Unmarshal(e.Extensions[aaep.PrefixEarshot], &members) != nil {
+		return 0
+	}
+	return members.Question
+}
 
 // mostSteps is how many steps of a session a page shows; the rest is in its record.
 const mostSteps = 200
@@ -23,9 +36,9 @@ type step struct {
 	Question  int // when the line is a question's
 }
 
-// piece is a piece of an output's text. Position and Next count its characters. Language is the
+// Piece is a piece of an output's text. Position and Next count its characters. Language is the
 // one that the agent has said it writes in; that of our own sentences says nothing of it.
-type piece struct {
+type Piece struct {
 	ID       string `json:"id"`
 	Position int64  `json:"position"`
 	Next     int64  `json:"next"`
@@ -34,64 +47,64 @@ type piece struct {
 	Complete bool   `json:"complete,omitzero"`
 }
 
-// story is what a page shows of a session: made from its events, in their order.
-type story struct {
+// Story is what a page shows of a session: made from its events, in their order.
+type Story struct {
 	Steps    []step
 	Earlier  int // steps that are not shown
-	Outputs  []piece
+	Outputs  []Piece
 	Progress string
 	Last     int64 // the sequence number of the last event
 	// Undo is the question whose yes can be taken back, Over the last one of which none can; 0 for
 	// none.
-	Undo, Over int
-	undoCall   string
+	Undo, UndoEnded int
+	undoCall        string
 }
 
-// take adds an event. What it returns is what has come new; a step without text, or an
+// Add adds an event. What it returns is what has come new; a step without text, or an
 // output without an id, is none.
-func (s *story) take(raw []byte, seq int64) (step, piece) {
+func (s *Story) Add(raw []byte, seq int64) (step, Piece) {
 	if seq <= s.Last {
-		return step{}, piece{}
+		return step{}, Piece{}
 	}
 	s.Last = seq
 	e, err := aaep.DecodeEvent(raw)
 	if err != nil {
-		return step{}, piece{} // not an event that this version can read; the record has it
+		return step{}, Piece{} // not an event that this version can read; the record has it
 	}
 	switch p := e.Payload.(type) {
 	case aaep.OutputStreaming:
 		return step{}, s.output(p)
 	case aaep.ProgressUpdated:
 		s.Progress = announce.Progress(p)
-		return step{}, piece{}
+		return step{}, Piece{}
 	case aaep.StateChanged:
 		s.answered(aaep.Read(e.Extensions[aaep.PrefixEarshot]))
 	case aaep.ToolInvoked:
 		if p.ToolCallID == s.undoCall {
-			s.over(s.Undo)
+			s.endUndo(s.Undo)
 		}
 	case aaep.ToolCompleted:
 		s.Progress = ""
 	}
 	if e.IsTerminal() {
 		s.Progress = ""
-		s.over(s.Undo)
+		s.endUndo(s.Undo)
 	}
 	line := step{Seq: seq, Text: announce.Entry(e), At: e.Time, Question: askedNumber(e)}
 	line.Language, line.Direction = language(e)
 	if line.Text == "" {
-		return step{}, piece{}
+		return step{}, Piece{}
 	}
 	s.Steps = append(s.Steps, line)
 	if len(s.Steps) > mostSteps {
 		s.Earlier++
 		s.Steps = s.Steps[1:]
 	}
-	return line, piece{}
+	return line, Piece{}
 }
 
 // answered notes whose yes can be taken back: of one that waits still to start.
-func (s *story) answered(ours aaep.Document) {
+func (s *Story) answered(ours aaep.Document) {
 	how, resolved := ours.Text("resolution")
 	question, _ := ours.Whole("question")
 	_, waits := ours.Whole("undo_seconds")
@@ -101,20 +114,20 @@ func (s *story) answered(ours aaep.Document) {
 		s.Undo = int(question)
 		s.undoCall, _ = ours.Text("tool_call_id")
 	default:
-		s.over(int(question))
+		s.endUndo(int(question))
 	}
 }
 
-func (s *story) over(question int) {
-	s.Over = question
+func (s *Story) endUndo(question int) {
+	s.UndoEnded = question
 	if question == s.Undo {
 		s.Undo, s.undoCall = 0, ""
 	}
 }
 
 // output adds a chunk to its output's text.
-func (s *story) output(p aaep.OutputStreaming) piece {
-	added := piece{
+func (s *Story) output(p aaep.OutputStreaming) Piece {
+	added := Piece{
 		ID: cmp.Or(p.OutputID, "out"), Position: p.Position, Next: p.Position + int64(utf8.RuneCountInString(p.Chunk)),
 		Text: legible.Text(p.Chunk), Language: p.Language, Complete: p.Complete,
 	}

@@ -1,4 +1,4 @@
-package web
+package page
 
 import (
 	"github.com/earshot-dev/earshot/aaep"
@@ -7,8 +7,8 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// speak is an announcement as it is sent.
-func speak(a announce.Announcement) api.Announcement {
+// Announcement is an announcement as it is sent.
+func Announcement(a announce.Announcement) api.Announcement {
 	p := api.Announcement{
 		ID: a.ID, Session: a.Session, Seq: a.Seq, Text: legible.Text(a.Text), Language: a.Language, Priority: string(a.Priority), Kind: string(a.Kind), Question: a.Question,
 		At: a.At.UTC(),
@@ -18,3 +18,6 @@ func speak(a announce.Announcement) api.Announcement {
 	}
 	return p
 }
+
+// pageSurface is what a page is to those who hear it: it shows the answer itself, and is pressed.
+var Surface = announce.Surface{Name: "page", Controls: announce.ControlsButtons}

@@ -1,0 +1,79 @@
+package page
+
+import (
+	"strings"
+	"time"
+)
+
+// Notice is what became of a person's own act.
+type Notice struct {
+	Text    string `json:"text"`
+	Refused bool   `json:"refused,omitzero"`
+	Wrong   bool   `json:"wrong,omitzero"` // another answer is taken
+	Open    bool   `json:"open,omitzero"`  // the question is open as before: its reader stays where they are
+	Undo    int    `json:"undo,omitzero"`  // the question whose accept can be taken back
+}
+
+// Home is the page. Its parts are templates of their own, which the stream sends
+// again when they have changed.
+type Home struct {
+	Person    string
+	Form      string
+	Zone      string // in which times are told
+	After     string // the newest event when the page was made
+	Title     string
+	Where     string
+	Notice    *Notice
+	Sessions  Sessions
+	Chosen    *Chosen
+	Questions Questions
+}
+
+// Sessions are the lists of sessions.
+type Sessions struct {
+	Running, Before []Session
+	// The addresses of what is not listed here; "" where all is.
+	MoreRunning, MoreBefore string
+}
+
+// Chosen is the session that the page shows, with its story.
+type Chosen struct {
+	Session
+	Story
+
+	Form    string
+	MayStop bool
+}
+
+// Questions are the open questions, as a list.
+type Questions struct {
+	Open    []Question
+	Heading string
+	Total   int
+	More    string // the address of what is not listed here; "" where all is
+}
+
+// Login is the page on which a code is typed.
+type Login struct {
+	Message string
+}
+
+// Trouble is the page of a refusal.
+type Trouble struct {
+	Title, Message, Hint string
+	Login                bool
+	Here                 bool // the page is under this name, and can be led back to
+}
+
+// ZoneName names a time zone as it is now: by its letters, where it has any, and its offset.
+func ZoneName(now time.Time, zone *time.Location) string {
+	now = now.In(zone)
+	letters, offset := now.Format("MST"), now.Format("UTC-07:00")
+	switch {
+	case letters == "UTC":
+		return letters
+	case strings.ContainsAny(letters, "+-"):
+		return offset
+	}
+	return letters + " (" + offset + ")"
+}
