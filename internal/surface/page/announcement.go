@@ -19,5 +19,5 @@ func Announcement(a announce.Announcement) api.Announcement {
 	return p
 }
 
-// pageSurface is what a page is to those who hear it: it shows the answer itself, and is pressed.
+// Surface is what a page is to those who hear it: it shows the answer itself, and is pressed.
 var Surface = announce.Surface{Name: "page", Controls: announce.ControlsButtons}

@@ -16,33 +16,33 @@ type Arguments struct {
 	Text       string
 	From, To   int64
 	Size       int64
-	Members    []member
+	Members    []Member
 	Next, Back int64
 	HasBack    bool
 	Session    string
 	Asked      *Question // the question, where it is open
 }
 
-// member is one argument of a call.
-type member struct {
+// Member is one argument of a call.
+type Member struct {
 	Name  string
 	Value string
 	Items []string // when the value is a list
 }
 
 // Members reads the arguments one by one, in the order in which they are written.
-func Members(text string) []member {
+func Members(text string) []Member {
 	in := jsontext.NewDecoder(strings.NewReader(text))
 	if open, err := in.ReadToken(); err != nil || open.Kind() != jsontext.KindBeginObject {
 		return nil
 	}
-	var list []member
+	var list []Member
 	for in.PeekKind() != jsontext.KindEndObject {
 		name, err := in.ReadToken()
 		if err != nil {
 			return nil
 		}
-		m := member{Name: legible.Source(name.String())}
+		m := Member{Name: legible.Source(name.String())}
 		value, err := in.ReadValue()
 		if err != nil {
 			return nil

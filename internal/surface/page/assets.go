@@ -21,10 +21,11 @@ var embedded embed.FS
 // Assets are the templates and the files of the page.
 type Assets struct {
 	templates *template.Template
-	files     map[string]file
+	files     map[string]File
 }
 
-type file struct {
+// File is a style or a script: its media type, its entity tag and its bytes.
+type File struct {
 	Kind string
 	Tag  string
 	Body []byte
@@ -40,7 +41,7 @@ func Load() (*Assets, error) {
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	p := &Assets{templates: templates, files: map[string]file{}}
+	p := &Assets{templates: templates, files: map[string]File{}}
 	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
 	err = fs.WalkDir(embedded, "assets", func(name string, _ fs.DirEntry, err error) error {
 		kind := kinds[path.Ext(name)]
@@ -52,7 +53,7 @@ func Load() (*Assets, error) {
 			return err //nolint:wrapcheck // named below
 		}
 		sum := sha256.Sum256(body)
-		p.files[strings.TrimPrefix(name, "assets/")] = file{Kind: kind, Tag: `"` + hex.EncodeToString(sum[:8]) + `"`, Body: body}
+		p.files[strings.TrimPrefix(name, "assets/")] = File{Kind: kind, Tag: `"` + hex.EncodeToString(sum[:8]) + `"`, Body: body}
 		return nil
 	})
 	if err != nil {
@@ -62,7 +63,7 @@ func Load() (*Assets, error) {
 }
 
 // File is a style or a script of the page.
-func (p *Assets) File(name string) (file, bool) {
+func (p *Assets) File(name string) (File, bool) {
 	f, found := p.files[name]
 	return f, found
 }

@@ -26,8 +26,8 @@ func askedNumber(e aaep.Event) int {
 // mostSteps is how many steps of a session a page shows; the rest is in its record.
 const mostSteps = 200
 
-// step is one line of what a session did.
-type step struct {
+// Step is one line of what a session did.
+type Step struct {
 	Seq       int64
 	Text      string
 	Language  string
@@ -49,7 +49,7 @@ type Piece struct {
 
 // Story is what a page shows of a session: made from its events, in their order.
 type Story struct {
-	Steps    []step
+	Steps    []Step
 	Earlier  int // steps that are not shown
 	Outputs  []Piece
 	Progress string
@@ -62,21 +62,21 @@ type Story struct {
 
 // Add adds an event. What it returns is what has come new; a step without text, or an
 // output without an id, is none.
-func (s *Story) Add(raw []byte, seq int64) (step, Piece) {
+func (s *Story) Add(raw []byte, seq int64) (Step, Piece) {
 	if seq <= s.Last {
-		return step{}, Piece{}
+		return Step{}, Piece{}
 	}
 	s.Last = seq
 	e, err := aaep.DecodeEvent(raw)
 	if err != nil {
-		return step{}, Piece{} // not an event that this version can read; the record has it
+		return Step{}, Piece{} // not an event that this version can read; the record has it
 	}
 	switch p := e.Payload.(type) {
 	case aaep.OutputStreaming:
-		return step{}, s.output(p)
+		return Step{}, s.output(p)
 	case aaep.ProgressUpdated:
 		s.Progress = announce.Progress(p)
-		return step{}, Piece{}
+		return Step{}, Piece{}
 	case aaep.StateChanged:
 		s.answered(aaep.Read(e.Extensions[aaep.PrefixEarshot]))
 	case aaep.ToolInvoked:
@@ -90,10 +90,10 @@ func (s *Story) Add(raw []byte, seq int64) (step, Piece) {
 		s.Progress = ""
 		s.endUndo(s.Undo)
 	}
-	line := step{Seq: seq, Text: announce.Entry(e), At: e.Time, Question: askedNumber(e)}
+	line := Step{Seq: seq, Text: announce.Entry(e), At: e.Time, Question: askedNumber(e)}
 	line.Language, line.Direction = language(e)
 	if line.Text == "" {
-		return step{}, Piece{}
+		return Step{}, Piece{}
 	}
 	s.Steps = append(s.Steps, line)
 	if len(s.Steps) > mostSteps {
