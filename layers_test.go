@@ -1,4 +1,4 @@
-// Package earshot_test holds the rules of the house: what may import what, what a pure package may
+// Package earshot_test holds the rules of the project: what may import what, what a pure package may
 // touch, how large a file may grow. The rules are data in this folder and are proved from the sources.
 package earshot_test
 
@@ -17,24 +17,24 @@ import (
 
 const module = "github.com/earshot-dev/earshot"
 
-// room is one package of the house. A package may import, of our own, only what own lists, and all of it
-// must lie on a lower floor; of others, only what third lists (a prefix of the import path).
-type room struct {
+// rule is one package of the project. A package may import, of our own, only what own lists, and all of it
+// must lie on a lower layer; of others, only what third lists (a prefix of the import path).
+type rule struct {
 	pkg   string
-	floor int
+	layer int
 	own   []string
 	third []string
-	// beside names packages of the same floor that this one may import, each with the reason.
+	// beside names packages of the same layer that this one may import, each with the reason.
 	beside map[string]string
 	// both is the reason why a package may know the people's side (aaep) and the tools' side (utp, kernel)
 	// at once. Without a reason it may not.
 	both string
 }
 
-// pureFloor is the highest floor whose packages take time and chance as arguments and start nothing.
-const pureFloor = 1
+// pureLayer is the highest layer whose packages take time and chance as arguments and start nothing.
+const pureLayer = 1
 
-// jsonModule may be imported on every floor: raw JSON values are part of the wire messages and of the ports, and
+// jsonModule may be imported on every layer: raw JSON values are part of the wire messages and of the ports, and
 // the product decodes with one library only, so that a duplicate key is refused everywhere in the same way.
 const jsonModule = "github.com/go-json-experiment/json"
 
@@ -48,46 +48,46 @@ const (
 	rapidModule  = "pgregory.net/rapid"
 )
 
-// house is the table of docs/design.md. A package that is not here fails the test, and so does a row without a package.
-var house = []room{
-	{pkg: "aaep", floor: 0, third: []string{textModule}},
-	{pkg: "utp", floor: 0},
+// layerTable is the table of docs/design.md. A package that is not here fails the test, and so does a row without a package.
+var layerTable = []rule{
+	{pkg: "aaep", layer: 0, third: []string{textModule}},
+	{pkg: "utp", layer: 0},
 	{
-		pkg: "api", floor: 0,
+		pkg: "api", layer: 0,
 		beside: map[string]string{"utp": "what is asked of the kernel is about calls, cards and definitions, which are utp's"},
 	},
-	{pkg: "api/openapi", floor: 0}, // a document; what generates it is in its tests
-	{pkg: "utp/schema", floor: 0, third: []string{schemaModule}},
+	{pkg: "api/openapi", layer: 0}, // a document; what generates it is in its tests
+	{pkg: "utp/schema", layer: 0, third: []string{schemaModule}},
 
-	{pkg: "aaep/session", floor: 1, own: []string{"aaep", "aaep/legible"}},
-	{pkg: "internal/kernel/consent", floor: 1},
-	{pkg: "aaep/pacing", floor: 1, own: []string{"aaep"}, third: []string{textModule}},
-	{pkg: "aaep/legible", floor: 0, third: []string{textModule}},
-	{pkg: "aaep/capture", floor: 0},
-	{pkg: "aaep/outline", floor: 1, own: []string{"aaep/legible"}},
+	{pkg: "aaep/session", layer: 1, own: []string{"aaep", "aaep/legible"}},
+	{pkg: "internal/kernel/consent", layer: 1},
+	{pkg: "aaep/pacing", layer: 1, own: []string{"aaep"}, third: []string{textModule}},
+	{pkg: "aaep/legible", layer: 0, third: []string{textModule}},
+	{pkg: "aaep/capture", layer: 0},
+	{pkg: "aaep/outline", layer: 1, own: []string{"aaep/legible"}},
 	{
-		pkg: "aaep/announce", floor: 1, own: []string{"aaep", "aaep/legible"},
+		pkg: "aaep/announce", layer: 1, own: []string{"aaep", "aaep/legible"},
 		beside: map[string]string{"aaep/outline": "a question in full lists its values"},
 	},
-	{pkg: "internal/kernel/turn", floor: 1, own: []string{"api", "utp"}},
-	{pkg: "api/audit", floor: 1, own: []string{"api"}},
-	{pkg: "internal/gateway/hook", floor: 1},
+	{pkg: "internal/kernel/turn", layer: 1, own: []string{"api", "utp"}},
+	{pkg: "api/audit", layer: 1, own: []string{"api"}},
+	{pkg: "internal/gateway/hook", layer: 1},
 
 	{
-		pkg: "internal/kernel/store", floor: 2, own: []string{"internal/kernel/turn", "internal/kernel/consent", "api", "utp"},
+		pkg: "internal/kernel/store", layer: 2, own: []string{"internal/kernel/turn", "internal/kernel/consent", "api", "utp"},
 		both: "a turn is kept with its questions",
 	},
 	{
-		pkg: "internal/kernel/admin", floor: 2, own: []string{"internal/kernel/turn", "internal/kernel/consent", "api", "utp"},
+		pkg: "internal/kernel/admin", layer: 2, own: []string{"internal/kernel/turn", "internal/kernel/consent", "api", "utp"},
 		beside: map[string]string{"internal/kernel/store": "it reads and purges the ledger through its port"},
 		both:   "it lists questions beside calls",
 	},
 	{
-		pkg: "internal/kernel/outbox", floor: 2, own: []string{"internal/kernel/turn"},
+		pkg: "internal/kernel/outbox", layer: 2, own: []string{"internal/kernel/turn"},
 		beside: map[string]string{"internal/kernel/store": "what waits to leave is rows of the ledger"},
 	},
 	{
-		pkg: "internal/kernel", floor: 2, own: []string{"internal/kernel/turn", "api", "utp", "utp/schema", "internal/kernel/consent"}, third: []string{schemaModule},
+		pkg: "internal/kernel", layer: 2, own: []string{"internal/kernel/turn", "api", "utp", "utp/schema", "internal/kernel/consent"}, third: []string{schemaModule},
 		beside: map[string]string{
 			"internal/kernel/store":  "the port to the ledger, which what looks after it uses too",
 			"internal/kernel/admin":  "what operators ask for is answered beside the life of a call",
@@ -96,11 +96,11 @@ var house = []room{
 		both: "the gate needs the question machine; of the vocabulary of events it knows nothing",
 	},
 	{
-		pkg: "internal/hub/access", floor: 2, own: []string{"api"}, third: []string{sysModule},
+		pkg: "internal/hub/access", layer: 2, own: []string{"api"}, third: []string{sysModule},
 		beside: map[string]string{"internal/cause": "why something failed is put into words once"},
 	},
 	{
-		pkg: "internal/hub", floor: 2, own: []string{"aaep", "aaep/pacing", "api", "utp"},
+		pkg: "internal/hub", layer: 2, own: []string{"aaep", "aaep/pacing", "api", "utp"},
 		beside: map[string]string{
 			"internal/cause":      "why something failed is put into words once",
 			"internal/rpc":        "asking the kernel, with its retries and paged values, exists once",
@@ -108,124 +108,124 @@ var house = []room{
 		},
 		both: "it reads ranges of events and hands answers in by the kernel's RPC, whose messages are api's",
 	},
-	{pkg: "internal/rpc", floor: 2, own: []string{"api", "utp"}},
-	{pkg: "internal/boottime", floor: 2, third: []string{sysModule}},
+	{pkg: "internal/rpc", layer: 2, own: []string{"api", "utp"}},
+	{pkg: "internal/boottime", layer: 2, third: []string{sysModule}},
 	{
-		pkg: "tool", floor: 2, own: []string{"api", "utp", "utp/schema"}, third: []string{schemaModule},
+		pkg: "tool", layer: 2, own: []string{"api", "utp", "utp/schema"}, third: []string{schemaModule},
 		beside: map[string]string{
 			"internal/rpc":      "asking the kernel, with its retries and paged values, exists once",
 			"internal/boottime": "a service measures how long ago it asked, also while its machine sleeps",
 		},
 	},
 	{
-		pkg: "tool/service", floor: 3, own: []string{"internal/cause", "tool"},
+		pkg: "tool/service", layer: 3, own: []string{"internal/cause", "tool"},
 		beside: map[string]string{"internal/bus": "a service's process connects itself, so that its author writes no transport"},
 	},
-	{pkg: "internal/fault", floor: 2},
-	{pkg: "internal/peer", floor: 2},
-	{pkg: "internal/build", floor: 2},
-	{pkg: "internal/example", floor: 0},
-	{pkg: "internal/cause", floor: 2},
-	{pkg: "tool/settings", floor: 2, own: []string{"utp", "utp/schema"}, third: []string{yamlModule}},
-	{pkg: "worker", floor: 2, own: []string{"api", "utp"}, beside: kernelClient()},
+	{pkg: "internal/fault", layer: 2},
+	{pkg: "internal/peer", layer: 2},
+	{pkg: "internal/build", layer: 2},
+	{pkg: "internal/example", layer: 0},
+	{pkg: "internal/cause", layer: 2},
+	{pkg: "tool/settings", layer: 2, own: []string{"utp", "utp/schema"}, third: []string{yamlModule}},
+	{pkg: "worker", layer: 2, own: []string{"api", "utp"}, beside: kernelClient()},
 	{
-		pkg: "worker/agent", floor: 3, own: []string{"internal/cause", "worker", "utp"},
+		pkg: "worker/agent", layer: 3, own: []string{"internal/cause", "worker", "utp"},
 		beside: map[string]string{"internal/bus": "an agent's process connects itself, so that its author writes no transport"},
 	},
 	{
-		pkg: "client", floor: 2, own: []string{"aaep", "aaep/announce", "api"}, third: []string{"github.com/coder/websocket"},
+		pkg: "client", layer: 2, own: []string{"aaep", "aaep/announce", "api"}, third: []string{"github.com/coder/websocket"},
 		beside: map[string]string{"internal/cause": "why something failed is put into words once"},
 	},
 	{
-		pkg: "agents/tidy/files", floor: 2, third: []string{sysModule},
+		pkg: "agents/tidy/files", layer: 2, third: []string{sysModule},
 		beside: map[string]string{"internal/cause": "why something failed is put into words once"},
 	},
 
 	{
-		pkg: "internal/kernel/store/ledgersql", floor: 3, own: []string{"internal/cause", "internal/kernel/store", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
+		pkg: "internal/kernel/store/ledgersql", layer: 3, own: []string{"internal/cause", "internal/kernel/store", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
 		both: "it stores the kernel's questions beside its calls",
 	},
-	{pkg: "internal/datadir", floor: 3, own: []string{"internal/cause"}, third: []string{sysModule}},
-	{pkg: "internal/policyfile", floor: 3, own: []string{"internal/cause", "internal/kernel", "internal/kernel/store", "tool/settings"}, third: []string{sysModule, "github.com/fsnotify/fsnotify"}},
-	{pkg: "internal/kernel/clock", floor: 3, own: []string{"internal/boottime", "internal/kernel"}},
+	{pkg: "internal/datadir", layer: 3, own: []string{"internal/cause"}, third: []string{sysModule}},
+	{pkg: "internal/policyfile", layer: 3, own: []string{"internal/cause", "internal/kernel", "internal/kernel/store", "tool/settings"}, third: []string{sysModule, "github.com/fsnotify/fsnotify"}},
+	{pkg: "internal/kernel/clock", layer: 3, own: []string{"internal/boottime", "internal/kernel"}},
 	{
-		pkg: "internal/kernel/store/sqlite", floor: 3, own: []string{"internal/kernel/store"}, beside: ledgerRows(),
+		pkg: "internal/kernel/store/sqlite", layer: 3, own: []string{"internal/kernel/store"}, beside: ledgerRows(),
 		third: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3"},
 	},
 	{
-		pkg: "internal/kernel/store/postgres", floor: 3, own: []string{"internal/boottime", "internal/kernel/store"}, beside: ledgerRows(),
+		pkg: "internal/kernel/store/postgres", layer: 3, own: []string{"internal/boottime", "internal/kernel/store"}, beside: ledgerRows(),
 		third: []string{"github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"},
 	},
-	{pkg: "internal/bus", floor: 3, own: []string{"internal/cause", "api", "utp"}, third: []string{"github.com/nats-io"}},
-	{pkg: "internal/surface/page", floor: 2, own: []string{"aaep", "aaep/announce", "aaep/legible", "aaep/outline", "api"}},
+	{pkg: "internal/bus", layer: 3, own: []string{"internal/cause", "api", "utp"}, third: []string{"github.com/nats-io"}},
+	{pkg: "internal/surface/page", layer: 2, own: []string{"aaep", "aaep/announce", "aaep/legible", "aaep/outline", "api"}},
 	{
-		pkg: "internal/transport/web", floor: 3, own: []string{"internal/hub", "internal/hub/access", "internal/surface/page", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "api", "api/openapi", "utp"}, third: []string{"github.com/coder/websocket"},
+		pkg: "internal/transport/web", layer: 3, own: []string{"internal/hub", "internal/hub/access", "internal/surface/page", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "api", "api/openapi", "utp"}, third: []string{"github.com/coder/websocket"},
 		both: "its adapter of the hub hands words in by the kernel's messages, which are api's",
 	},
 	{
-		pkg: "internal/narrate", floor: 3, own: []string{"internal/kernel", "internal/kernel/store", "internal/kernel/turn", "api", "utp", "aaep", "aaep/legible", "aaep/outline", "aaep/session"}, third: []string{textModule},
+		pkg: "internal/narrate", layer: 3, own: []string{"internal/kernel", "internal/kernel/store", "internal/kernel/turn", "api", "utp", "aaep", "aaep/legible", "aaep/outline", "aaep/session"}, third: []string{textModule},
 		both: "it is the bridge: kernel steps in, events out",
 	},
 	{
-		pkg: "internal/surface/terminal", floor: 3, own: []string{"internal/cause", "client", "api", "aaep", "aaep/announce", "aaep/legible"},
+		pkg: "internal/surface/terminal", layer: 3, own: []string{"internal/cause", "client", "api", "aaep", "aaep/announce", "aaep/legible"},
 		third: []string{sysModule, textModule},
 	},
 	{
-		pkg: "internal/gateway/mcp", floor: 3, own: []string{"api", "client", "utp"},
+		pkg: "internal/gateway/mcp", layer: 3, own: []string{"api", "client", "utp"},
 		third: []string{mcpModule},
 	},
-	{pkg: "internal/gateway/permission", floor: 3, own: []string{"api", "client", "internal/gateway/hook", "utp"}},
+	{pkg: "internal/gateway/permission", layer: 3, own: []string{"api", "client", "internal/gateway/hook", "utp"}},
 	{
-		pkg: "internal/program", floor: 2, third: []string{sysModule},
+		pkg: "internal/program", layer: 2, third: []string{sysModule},
 		beside: map[string]string{"internal/cause": "why something failed is put into words once"},
 	},
-	{pkg: "tool/command", floor: 3, own: []string{"internal/cause", "internal/program", "tool", "tool/settings", "utp"}, third: []string{yamlModule}},
+	{pkg: "tool/command", layer: 3, own: []string{"internal/cause", "internal/program", "tool", "tool/settings", "utp"}, third: []string{yamlModule}},
 	{
-		pkg: "tool/mcp", floor: 3, own: []string{"api", "internal/cause", "internal/program", "tool", "tool/settings", "utp", "utp/schema"},
+		pkg: "tool/mcp", layer: 3, own: []string{"api", "internal/cause", "internal/program", "tool", "tool/settings", "utp", "utp/schema"},
 		third: []string{mcpModule},
 	},
-	{pkg: "tool/openapi", floor: 3, own: []string{"tool", "tool/settings", "utp"}, third: []string{yamlModule}},
-	{pkg: "agents/tidy", floor: 3, own: []string{"agents/tidy/files", "api", "internal/cause", "tool", "worker", "utp"}},
+	{pkg: "tool/openapi", layer: 3, own: []string{"tool", "tool/settings", "utp"}, third: []string{yamlModule}},
+	{pkg: "agents/tidy", layer: 3, own: []string{"agents/tidy/files", "api", "internal/cause", "tool", "worker", "utp"}},
 
-	{pkg: "internal/credentialfile", floor: 4, own: []string{"api", "internal/bus", "internal/cause", "internal/datadir", "utp"}},
+	{pkg: "internal/credentialfile", layer: 4, own: []string{"api", "internal/bus", "internal/cause", "internal/datadir", "utp"}},
 	{
-		pkg: "internal/toolfile", floor: 4,
+		pkg: "internal/toolfile", layer: 4,
 		own:   []string{"agents/tidy", "internal/bus", "internal/cause", "internal/narrate", "tool", "tool/command", "tool/mcp", "tool/openapi", "tool/settings", "utp"},
 		third: []string{yamlModule},
 	},
 	{
-		pkg: "internal/hostfile", floor: 3, own: []string{"internal/cause", "tool/settings"},
+		pkg: "internal/hostfile", layer: 3, own: []string{"internal/cause", "tool/settings"},
 		third: []string{yamlModule, "github.com/aymanbagabas/go-udiff", "github.com/pelletier/go-toml/v2", "github.com/tailscale/hujson"},
 	},
 	{
-		pkg: "internal/hostsetup", floor: 5,
+		pkg: "internal/hostsetup", layer: 5,
 		own: []string{"internal/cause", "internal/datadir", "internal/gateway/hook", "internal/hostfile", "internal/toolfile", "tool/settings"},
 	},
-	{pkg: "internal/address", floor: 4, own: []string{"internal/cause", "internal/datadir", "internal/transport/web"}},
+	{pkg: "internal/address", layer: 4, own: []string{"internal/cause", "internal/datadir", "internal/transport/web"}},
 
-	{pkg: "aaep/conform", floor: 4, own: []string{"aaep", "aaep/session"}},
+	{pkg: "aaep/conform", layer: 4, own: []string{"aaep", "aaep/session"}},
 	{
-		pkg: "internal/storetest", floor: 4, own: []string{"internal/kernel/admin", "internal/kernel/store", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
+		pkg: "internal/storetest", layer: 4, own: []string{"internal/kernel/admin", "internal/kernel/store", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
 		third: []string{rapidModule},
 		both:  "it proves the stores, which hold both",
 	},
 	{
-		pkg: "internal/sim", floor: 4, own: []string{"internal/kernel", "internal/kernel/admin", "internal/kernel/store", "internal/kernel/turn", "aaep", "aaep/session", "internal/kernel/consent", "api", "utp", "api/audit", "internal/narrate", "internal/rpc", "tool", "worker"},
+		pkg: "internal/sim", layer: 4, own: []string{"internal/kernel", "internal/kernel/admin", "internal/kernel/store", "internal/kernel/turn", "aaep", "aaep/session", "internal/kernel/consent", "api", "utp", "api/audit", "internal/narrate", "internal/rpc", "tool", "worker"},
 		both: "it runs the whole loop",
 	},
 
-	{pkg: "internal/agentcheck", floor: 5, own: []string{"internal/fakemodel", "internal/gateway/hook", "utp"}},
-	{pkg: "internal/fakemodel", floor: 4, third: []string{yamlModule}},
+	{pkg: "internal/agentcheck", layer: 5, own: []string{"internal/fakemodel", "internal/gateway/hook", "utp"}},
+	{pkg: "internal/fakemodel", layer: 4, third: []string{yamlModule}},
 	{
-		pkg: "internal/testkit/agenthost", floor: 5, own: []string{"internal/fakemodel"}, third: []string{sysModule},
+		pkg: "internal/testkit/agenthost", layer: 5, own: []string{"internal/fakemodel"}, third: []string{sysModule},
 	},
-	{pkg: "internal/hosts", floor: 4},                                                                     // all of it is in its tests
-	{pkg: "internal/chaos", floor: 4},                                                                     // all of it is in its tests
-	{pkg: "internal/bus/bustest", floor: 4, own: []string{"internal/bus"}},                                // for tests of a bus that goes and comes back
-	{pkg: "internal/kernel/store/postgres/cluster", floor: 4, third: []string{"github.com/jackc/pgx/v5"}}, // a private server for tests and benchmarks
+	{pkg: "internal/hosts", layer: 4},                                                                     // all of it is in its tests
+	{pkg: "internal/chaos", layer: 4},                                                                     // all of it is in its tests
+	{pkg: "internal/bus/bustest", layer: 4, own: []string{"internal/bus"}},                                // for tests of a bus that goes and comes back
+	{pkg: "internal/kernel/store/postgres/cluster", layer: 4, third: []string{"github.com/jackc/pgx/v5"}}, // a private server for tests and benchmarks
 
 	{
-		pkg: "internal/instance", floor: 5,
+		pkg: "internal/instance", layer: 5,
 		own: []string{
 			"aaep/pacing", "api", "internal/bus", "internal/cause", "internal/credentialfile", "internal/datadir", "internal/hub", "internal/hub/access",
 			"internal/kernel", "internal/kernel/admin", "internal/kernel/store", "internal/kernel/clock", "internal/kernel/store/ledgersql", "internal/kernel/store/postgres", "internal/kernel/store/sqlite",
@@ -234,29 +234,29 @@ var house = []room{
 		third: []string{sysModule},
 		both:  "it wires one process",
 	},
-	{pkg: "internal/config", floor: 3, own: []string{"internal/cause", "tool/settings"}, third: []string{"github.com/spf13"}},
-	{pkg: "internal/operate", floor: 3, own: []string{"api", "api/audit", "internal/cause", "utp"}},
-	{pkg: "internal/schemas", floor: 3, own: []string{"aaep", "internal/cause", "tool/settings"}},
-	{pkg: "internal/auditkey", floor: 3, own: []string{"api/audit", "internal/cause"}},
-	{pkg: "internal/preference", floor: 3, own: []string{"api", "internal/cause", "internal/kernel/consent", "internal/kernel/turn"}, both: "its bounds are those of questions and of the undo window"},
-	{pkg: "internal/usage", floor: 4, own: []string{"internal/cause", "internal/config", "tool/settings"}, third: []string{"github.com/spf13"}},
+	{pkg: "internal/config", layer: 3, own: []string{"internal/cause", "tool/settings"}, third: []string{"github.com/spf13"}},
+	{pkg: "internal/operate", layer: 3, own: []string{"api", "api/audit", "internal/cause", "utp"}},
+	{pkg: "internal/schemas", layer: 3, own: []string{"aaep", "internal/cause", "tool/settings"}},
+	{pkg: "internal/auditkey", layer: 3, own: []string{"api/audit", "internal/cause"}},
+	{pkg: "internal/preference", layer: 3, own: []string{"api", "internal/cause", "internal/kernel/consent", "internal/kernel/turn"}, both: "its bounds are those of questions and of the undo window"},
+	{pkg: "internal/usage", layer: 4, own: []string{"internal/cause", "internal/config", "tool/settings"}, third: []string{"github.com/spf13"}},
 	{
-		pkg: "internal/listing", floor: 4,
+		pkg: "internal/listing", layer: 4,
 		own: []string{
 			"aaep/legible", "api", "api/audit", "internal/cause", "internal/hub/access", "internal/kernel/admin", "internal/narrate", "internal/surface/terminal", "utp",
 		},
 		both: "it tells people of calls and definitions",
 	},
 	{
-		pkg: "internal/validation", floor: 5,
+		pkg: "internal/validation", layer: 5,
 		own: []string{"aaep", "aaep/capture", "aaep/conform", "aaep/legible", "aaep/session", "internal/cause"},
 	},
 	{
-		pkg: "internal/recording", floor: 6,
+		pkg: "internal/recording", layer: 6,
 		own: []string{"aaep/capture", "aaep/legible", "client", "internal/cause", "internal/transport/web", "internal/validation"},
 	},
 	{
-		pkg: "internal/doctor", floor: 6,
+		pkg: "internal/doctor", layer: 6,
 		own: []string{
 			"aaep/legible", "api", "client", "internal/address", "internal/cause", "internal/config", "internal/datadir", "internal/instance",
 			"internal/kernel/clock", "internal/kernel/store/sqlite", "internal/operate", "internal/policyfile", "internal/toolfile",
@@ -265,26 +265,26 @@ var house = []room{
 		both:  "it looks at the clock and the ledger of the kernel, and writes sizes as people read them",
 	},
 	{
-		pkg: "internal/gateway/local", floor: 6,
+		pkg: "internal/gateway/local", layer: 6,
 		own: []string{"client", "internal/boottime", "internal/cause", "internal/datadir", "internal/hub/access", "internal/instance"},
 	},
 	{
-		pkg: "internal/backup", floor: 6,
+		pkg: "internal/backup", layer: 6,
 		own: []string{
 			"internal/cause", "internal/datadir", "internal/instance", "internal/kernel", "internal/kernel/store/sqlite",
 		},
 	},
 	{
-		pkg: "server", floor: 6,
+		pkg: "server", layer: 6,
 		own: []string{
 			"aaep", "aaep/pacing", "api", "client", "internal/address", "internal/cause", "internal/datadir", "internal/fault", "internal/gateway/mcp", "internal/instance",
 			"internal/peer", "internal/policyfile", "internal/rpc", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
 		},
 		both: "it wires everything",
 	},
-	{pkg: "scripts/verdict", floor: 7}, // judges test runs for scripts/check; not part of the program
+	{pkg: "scripts/verdict", layer: 7}, // judges test runs for scripts/check; not part of the program
 	{
-		pkg: "internal/cli", floor: 7, own: []string{
+		pkg: "internal/cli", layer: 7, own: []string{
 			"aaep/legible", "agents/tidy", "agents/tidy/files", "api", "client", "internal/build", "internal/cause", "internal/datadir", "internal/fault", "internal/instance",
 			"internal/listing", "internal/operate", "internal/policyfile", "internal/rpc", "internal/surface/terminal", "internal/toolfile", "internal/usage", "server", "tool", "utp",
 		},
@@ -292,7 +292,7 @@ var house = []room{
 		both:  "what commands of either side share",
 	},
 	{
-		pkg: "internal/cli/operators", floor: 8, own: []string{
+		pkg: "internal/cli/operators", layer: 8, own: []string{
 			"aaep/legible", "agents/tidy", "api", "api/audit", "client", "internal/auditkey", "internal/backup", "internal/bus", "internal/cause", "internal/cli",
 			"internal/credentialfile", "internal/datadir", "internal/example", "internal/hub/access", "internal/instance", "internal/listing", "internal/operate",
 			"internal/toolfile", "internal/usage", "tool/mcp", "tool/settings", "utp",
@@ -301,13 +301,13 @@ var house = []room{
 		both:  "operators look at either side",
 	},
 	{
-		pkg: "internal/cli/protocol", floor: 8, own: []string{
+		pkg: "internal/cli/protocol", layer: 8, own: []string{
 			"aaep", "aaep/capture", "aaep/conform", "internal/cause", "internal/cli", "internal/recording", "internal/schemas", "internal/usage", "internal/validation",
 		},
 		third: []string{"github.com/spf13/cobra"},
 	},
 	{
-		pkg: "cmd/earshot", floor: 9, own: everyRoom(),
+		pkg: "cmd/earshot", layer: 9, own: everyPackage(),
 		third: []string{"github.com/spf13"},
 		both:  "its commands are of either side",
 	},
@@ -324,10 +324,10 @@ func ledgerRows() map[string]string {
 	return map[string]string{"internal/kernel/store/ledgersql": "what is said in both dialects of SQL exists once"}
 }
 
-// everyRoom is written as a function because a table cannot name itself; only the top floor uses it.
-func everyRoom() []string { return []string{"*"} }
+// everyPackage is written as a function because a table cannot name itself; only the top layer uses it.
+func everyPackage() []string { return []string{"*"} }
 
-// impureImports are forbidden on the pure floors, each with what stands below it; the exceptions only parse text.
+// impureImports are forbidden on the pure layers, each with what stands below it; the exceptions only parse text.
 var (
 	impureImports = []string{
 		"context", "net", "os", "sync", "math/rand", "crypto/rand", "syscall", "database/sql", "log", "plugin", "runtime", "unsafe",
@@ -336,13 +336,13 @@ var (
 	impureClock  = []string{"Now", "After", "AfterFunc", "Sleep", "Tick", "NewTicker", "NewTimer", "Since", "Until", "Local"}
 )
 
-func TestFloors(t *testing.T) {
+func TestLayers(t *testing.T) {
 	t.Parallel()
 	packages := mustLoad(t, os.DirFS("."))
-	report(t, floorViolations(packages))
+	report(t, layerViolations(packages))
 }
 
-func TestPureFloors(t *testing.T) {
+func TestPureLayers(t *testing.T) {
 	t.Parallel()
 	packages := mustLoad(t, os.DirFS("."))
 	report(t, purityViolations(packages))
@@ -351,27 +351,27 @@ func TestPureFloors(t *testing.T) {
 // TestNoUnusedAllowance: each row is of a package that exists, and allows what its sources import and no more.
 func TestNoUnusedAllowance(t *testing.T) {
 	t.Parallel()
-	report(t, unusedAllowances(mustLoad(t, os.DirFS(".")), house))
+	report(t, unusedAllowances(mustLoad(t, os.DirFS(".")), layerTable))
 }
 
-// TestHouseTable proves that the table itself is sound: rows only point downward, and at rows.
-func TestHouseTable(t *testing.T) {
+// TestLayerTable proves that the table itself is sound: rows only point downward, and at rows.
+func TestLayerTable(t *testing.T) {
 	t.Parallel()
-	for _, r := range house {
+	for _, r := range layerTable {
 		for _, own := range r.own {
 			if own == "*" {
 				continue
 			}
-			below, ok := roomOf(own)
+			below, ok := ruleOf(own)
 			if !ok {
 				t.Errorf("%s may import %s, which has no row", r.pkg, own)
-			} else if below.floor >= r.floor {
-				t.Errorf("%s (floor %d) may import %s (floor %d): only lower floors", r.pkg, r.floor, own, below.floor)
+			} else if below.layer >= r.layer {
+				t.Errorf("%s (layer %d) may import %s (layer %d): only lower layers", r.pkg, r.layer, own, below.layer)
 			}
 		}
 		for beside, reason := range r.beside {
-			if next, ok := roomOf(beside); !ok || next.floor != r.floor || reason == "" {
-				t.Errorf("%s may import %s beside it: needs a row on the same floor and a reason", r.pkg, beside)
+			if next, ok := ruleOf(beside); !ok || next.layer != r.layer || reason == "" {
+				t.Errorf("%s may import %s beside it: needs a row on the same layer and a reason", r.pkg, beside)
 			}
 		}
 	}
@@ -387,7 +387,7 @@ func TestLayersCheckerBites(t *testing.T) {
 		name, file, text string
 		want             string // "" means that nothing may be found
 	}{
-		{"lower floor", "aaep/session/a.go", imports("session", "time", module+"/aaep"), ""},
+		{"lower layer", "aaep/session/a.go", imports("session", "time", module+"/aaep"), ""},
 		{"upward", "aaep/a.go", imports("aaep", module+"/internal/kernel"), "aaep may not import internal/kernel"},
 		{"sideways", "utp/a.go", imports("utp", module+"/aaep"), "utp may not import aaep"},
 		{"beside, with a reason", "tool/a.go", imports("tool", module+"/internal/rpc"), ""},
@@ -421,7 +421,7 @@ func TestLayersCheckerBites(t *testing.T) {
 				"bench/go.mod": {Data: []byte("module example.com/bench\n")},
 			}
 			packages := mustLoad(t, fsys)
-			got := append(floorViolations(packages), purityViolations(packages)...)
+			got := append(layerViolations(packages), purityViolations(packages)...)
 			wantFinding(t, got, tt.want)
 		})
 	}
@@ -433,37 +433,37 @@ func TestUnusedAllowancesBite(t *testing.T) {
 		"x/a.go": {Data: []byte("package x\nimport (\n_ \"" + module + "/aaep/session\"\n_ \"golang.org/x/text/language\"\n)\n")},
 	})
 	for name, tt := range map[string]struct {
-		row  room
+		row  rule
 		want string
 	}{
-		"used":         {room{pkg: "x", own: []string{"aaep/session"}, third: []string{textModule}}, ""},
-		"own":          {room{pkg: "x", own: []string{"aaep", "aaep/session"}}, "x may import aaep and does not"},
-		"beside":       {room{pkg: "x", beside: map[string]string{"utp": "why"}}, "x may import utp and does not"},
-		"third party":  {room{pkg: "x", third: []string{sysModule}}, "x may import golang.org/x/sys and does not"},
-		"a reason":     {room{pkg: "x", both: "why"}, "has a reason to know both"},
-		"without code": {room{pkg: "y"}, "y has a row and no sources"},
+		"used":         {rule{pkg: "x", own: []string{"aaep/session"}, third: []string{textModule}}, ""},
+		"own":          {rule{pkg: "x", own: []string{"aaep", "aaep/session"}}, "x may import aaep and does not"},
+		"beside":       {rule{pkg: "x", beside: map[string]string{"utp": "why"}}, "x may import utp and does not"},
+		"third party":  {rule{pkg: "x", third: []string{sysModule}}, "x may import golang.org/x/sys and does not"},
+		"a reason":     {rule{pkg: "x", both: "why"}, "has a reason to know both"},
+		"without code": {rule{pkg: "y"}, "y has a row and no sources"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			wantFinding(t, unusedAllowances(packages, []room{tt.row}), tt.want)
+			wantFinding(t, unusedAllowances(packages, []rule{tt.row}), tt.want)
 		})
 	}
 }
 
-func roomOf(pkg string) (room, bool) {
-	i := slices.IndexFunc(house, func(r room) bool { return r.pkg == pkg })
+func ruleOf(pkg string) (rule, bool) {
+	i := slices.IndexFunc(layerTable, func(r rule) bool { return r.pkg == pkg })
 	if i < 0 {
-		return room{}, false
+		return rule{}, false
 	}
-	return house[i], true
+	return layerTable[i], true
 }
 
-func floorViolations(packages []source) []string {
+func layerViolations(packages []source) []string {
 	var found []string
 	for _, p := range packages {
-		r, ok := roomOf(p.pkg)
+		r, ok := ruleOf(p.pkg)
 		if !ok {
-			found = append(found, p.pkg+" has no row in the table: give it a floor, or put its code where it belongs")
+			found = append(found, p.pkg+" has no row in the table: give it a layer, or put its code where it belongs")
 			continue
 		}
 		for _, imp := range p.imports() {
@@ -492,7 +492,7 @@ func knowsBoth(p source) bool {
 }
 
 // unusedAllowances finds what a row allows and nobody uses.
-func unusedAllowances(packages []source, rows []room) []string {
+func unusedAllowances(packages []source, rows []rule) []string {
 	var found []string
 	for _, r := range rows {
 		i := slices.IndexFunc(packages, func(p source) bool { return p.pkg == r.pkg })
@@ -521,29 +521,29 @@ func unusedAllowances(packages []source, rows []room) []string {
 	return found
 }
 
-// judgeImport says why room r may not import imp, or "".
-func judgeImport(r room, imp string) string {
+// judgeImport says why rule r may not import imp, or "".
+func judgeImport(r rule, imp string) string {
 	listed := func(list []string) bool {
 		return slices.ContainsFunc(list, func(prefix string) bool { return under(imp, prefix) })
 	}
 	own, isOwn := strings.CutPrefix(imp, module+"/")
 	switch {
 	case isOwn:
-		below, ok := roomOf(own)
+		below, ok := ruleOf(own)
 		if !ok {
 			return own + " has no row in the table"
 		}
 		if _, beside := r.beside[own]; beside {
 			return ""
 		}
-		if !slices.Contains(r.own, own) && !slices.Contains(r.own, "*") || below.floor >= r.floor {
+		if !slices.Contains(r.own, own) && !slices.Contains(r.own, "*") || below.layer >= r.layer {
 			return fmt.Sprintf("%s may not import %s", r.pkg, own)
 		}
 	case strings.Contains(strings.Split(imp, "/")[0], "."):
 		if !listed(r.third) && !under(imp, jsonModule) {
 			return fmt.Sprintf("%s may not import %s", r.pkg, imp)
 		}
-	case r.floor <= pureFloor && listed(impureImports) && !listed(impureExcept):
+	case r.layer <= pureLayer && listed(impureImports) && !listed(impureExcept):
 		return r.pkg + " is pure but imports " + imp
 	}
 	return ""
@@ -553,7 +553,7 @@ func judgeImport(r room, imp string) string {
 func purityViolations(packages []source) []string {
 	var found []string
 	for _, p := range packages {
-		if r, ok := roomOf(p.pkg); !ok || r.floor > pureFloor {
+		if r, ok := ruleOf(p.pkg); !ok || r.layer > pureLayer {
 			continue
 		}
 		for _, f := range p.files {
