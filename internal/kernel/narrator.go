@@ -69,7 +69,7 @@ type Notification struct {
 	// StartsAt is when an accepted call leaves, after its undo time.
 	StartsAt time.Time
 	// Summary and Output are the agent's own result at the end of the turn; Output is also the piece
-	// of text in a [turn.NoteText]. The flag after them says that this text was reported piece by
+	// of text in a [turn.NoteText]. TextReported says that exactly this text was reported piece by
 	// piece while it was written.
 	Summary, Output string
 	TextReported    bool
