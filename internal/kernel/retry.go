@@ -44,7 +44,7 @@ func (k *Kernel) retry(ctx context.Context, from Caller, q api.RetryRequest) (ap
 	if err != nil {
 		return a, err
 	}
-	// It is closed last: if this is lost, the dead letter stays in the list, and its retry is found by its key.
+	// It is closed last: if this is lost, the dead letter stays in the list, and the new call still has to be asked for.
 	return a, k.update(ctx, func(tx store.Tx) error { return tx.Save(store.Batch{Published: []int64{q.ID}}) })
 }
 
