@@ -172,7 +172,7 @@ func (w *evidence) allowed(session string, d store.ActSubject) (string, error) {
 		Project: d.Project, Session: session, Turn: d.Turn, Call: d.Call, Tool: c.Tool, Definition: c.Definition, Args: args, Policy: c.Policy, Question: c.Question,
 	}.Digest()
 	if err != nil {
-		return "", nil //nolint:nilerr // Who reads the answer sees that there is none.
+		return "", nil //nolint:nilerr // The reader of the answer sees that there is none.
 	}
 	return hex.EncodeToString(sum[:]), nil
 }
@@ -195,7 +195,7 @@ func (w *evidence) result(id string) (string, error) {
 	}
 	result, err := utp.DecodeToolResult(card)
 	if err != nil {
-		return "", nil //nolint:nilerr // Who reads the answer sees that there is none.
+		return "", nil //nolint:nilerr // The reader of the answer sees that there is none.
 	}
 	if r, moved := store.ReferenceIn(result.Result); moved {
 		raw, err := store.ReadBlob(w.tx, r.SHA256)
@@ -283,7 +283,7 @@ func (w *evidence) arguments(id string) (jsontext.Value, error) {
 	}
 	content, err := utp.DecodeToolCall(card)
 	if err != nil {
-		return nil, nil //nolint:nilerr // Who reads the answer sees that there are none.
+		return nil, nil //nolint:nilerr // The reader of the answer sees that there are none.
 	}
 	args, err := store.ReadValue(w.tx, content.Arguments)
 	w.read += len(args)
