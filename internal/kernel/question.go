@@ -193,7 +193,7 @@ func responseAs(q consent.Question, kind consent.ResponseKind, words string) (co
 }
 
 // deliverable checks the fields of a result against those that the turn requires, and saves them in a card.
-// A turn that failed or was canceled needs none.
+// A turn that did not succeed, or that is handed off, needs none.
 func (s *step) deliverable(q api.DeliverRequest, end *turn.End) error {
 	required := s.rec.State.ResultFields
 	good := q.Status == utp.StatusSuccess || q.Status == utp.StatusPartial

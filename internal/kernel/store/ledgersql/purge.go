@@ -123,7 +123,7 @@ func (t *Tx) erase(p *store.Purge, e ended) error {
 	for _, query := range []string{
 		`DELETE FROM events WHERE session_id = $1`,
 		`DELETE FROM outbox WHERE session_id = $1 AND (published_at IS NOT NULL OR dead_at IS NOT NULL)`,
-		// Unsent messages too, although a sender may still want to record what became of one.
+		// The rows of unsent messages stay, without content: a sender may still record what became of one.
 		`UPDATE outbox SET subject = '', header = NULL, payload = '', published_at = created, dead_at = created WHERE session_id = $1`,
 	} {
 		if err := t.exec(what, query, e.session); err != nil {
