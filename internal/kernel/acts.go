@@ -6,15 +6,15 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// started keeps the start of a call with an effect for the audit chain.
+// started records the start of a call with an effect for the audit chain.
 func (s *step) started(c turn.Call, fence int) error {
 	return s.addAct(api.AuditAct{Act: api.ActStart, Call: c.ID, Fence: fence, Detail: string(c.Class), Digest: c.Digest, By: c.Target})
 }
 
-// ended keeps the outcome of a call with an effect that was started, as far as is known here.
+// ended records the outcome, as far as it is known here, of a call with an effect that was started.
 func (s *step) ended(c turn.Call) error {
 	if c.Fence == 0 && c.State == turn.Closed || !c.Class.Effectful() {
-		return nil // a ledger that went back may have lost the start: then how it ended is known all the same
+		return nil // a restored ledger may have lost the start, but the outcome is known all the same
 	}
 	sum, err := s.cardSum(c.Outcome.Card)
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *step) ended(c turn.Call) error {
 	})
 }
 
-// cardSum is the SHA-256 in hex of a card's content.
+// cardSum returns the SHA-256 in hex of a card's content.
 func (s *step) cardSum(id string) (string, error) {
 	card, err := s.card(id)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// adoptOrRefuse looks at a command that the ledger does not know. One whose card is
-// in the ledger, written for a turn that is under way, becomes a call of that turn
-// like any other: resolved, judged, asked for, and dispatched under an id of our own.
-// Anything else is refused. Either way, what was received starts nothing.
+// adoptOrRefuse handles a command that the ledger does not know. If its card is in the ledger, for a
+// turn that has not ended, the command becomes a call of that turn like any other: resolved, judged,
+// asked for, and dispatched under an id of our own. Any other command is refused. Either way, the
+// received command itself starts nothing.
 func (k *Kernel) adoptOrRefuse(ctx context.Context, from Caller, q api.StartRequest) error {
 	refused := api.NewFault(utp.CodeUnknownCall, "the ledger has no such call; the command starts nothing")
 	header, err := utp.DecodeHeader(q.Header)
@@ -48,10 +48,10 @@ func (k *Kernel) adoptOrRefuse(ctx context.Context, from Caller, q api.StartRequ
 	return api.NewFault(utp.CodeStale, "the command was not the kernel's own; it is being asked for as "+adopted)
 }
 
-// callFromCommand makes a call of a foreign command's card, once for each card. The card is the
-// command's own: it names the same call, which the ledger does not know. A card that the
-// kernel wrote never fits. The service is the one that the command was meant for; the
-// headers' lineage stands in for what the card leaves out.
+// callFromCommand makes a call from a third-party command's card, once for each card. The card must be
+// the command's own: it names the same call, which the ledger does not know. A card that the kernel
+// wrote never fits. The service is the one that the command was meant for. The lineage in the headers
+// fills in what the card leaves out.
 func (s *step) callFromCommand(service, call string, command utp.Command, headers utp.Lineage) (turn.Call, error) {
 	card, err := store.ReadCard(s.tx, command.ToolCallCardID)
 	if err != nil {
@@ -98,7 +98,7 @@ func lineageOf(header utp.Context) utp.Lineage {
 	return utp.Lineage{TurnID: header.TurnID, StepID: header.StepID, ParentStepID: header.ParentStepID}
 }
 
-// untaken refuses a call that has been taken over or answered before, and one too many.
+// untaken refuses a call that was adopted or answered before, and one more than maxAdopted.
 func (s *step) untaken(call, card string) error {
 	adopted := 0
 	for _, c := range s.rec.State.Calls {
@@ -121,8 +121,8 @@ func (s *step) untaken(call, card string) error {
 	return nil
 }
 
-// saveCard keeps a card that an agent wrote. Only tool.call cards of its own turns are
-// taken: every other kind is the kernel's to write.
+// saveCard saves a card that an agent wrote. It accepts only tool.call cards of the agent's own turns:
+// the kernel writes every other kind.
 func (k *Kernel) saveCard(ctx context.Context, from Caller, q api.CardRequest) (struct{}, error) {
 	card, err := utp.DecodeCard(q.Card)
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// takeAnswer makes the result of a call that ends the turn the turn's answer: a text is the
-// answer itself, of an object its members summary and output are, and anything else has been
-// told with the call.
+// takeAnswer uses the result of a call that ends the turn as the turn's answer. A text is the answer
+// itself; of an object, its members summary and output are. Anything else was reported with the call.
 func (s *step) takeAnswer() error {
 	c, is := s.rec.State.Terminal()
 	if !is {
@@ -20,7 +19,7 @@ func (s *step) takeAnswer() error {
 	}
 	row := store.ResultRow{Key: c.Key, Call: c.ID, Tool: c.Tool, Card: c.Outcome.Card}
 	result, err := s.resultValue(row)
-	if errors.Is(err, store.ErrDamaged) { // the turn ends without its words
+	if errors.Is(err, store.ErrDamaged) { // the turn ends without an answer
 		return nil
 	}
 	if err != nil {
@@ -46,7 +45,7 @@ func (s *step) takeAnswer() error {
 	return nil
 }
 
-// unquoted is a JSON text, or "" where it is none.
+// unquoted returns the value of a JSON string, or "" for any other value.
 func unquoted(v jsontext.Value) string {
 	var text string
 	if v.Kind() != jsontext.KindString || json.Unmarshal(v, &text) != nil {
@@ -55,8 +54,8 @@ func unquoted(v jsontext.Value) string {
 	return text
 }
 
-// resultValue reads a recorded result, also one that this very step records, as far as it is
-// small enough to be told.
+// resultValue reads a recorded result, also one that this step records, if it is small enough to be
+// reported.
 func (s *step) resultValue(row store.ResultRow) (jsontext.Value, error) {
 	card, err := s.card(row.Card)
 	if err != nil {

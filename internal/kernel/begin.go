@@ -27,11 +27,11 @@ func (k *Kernel) enqueue(ctx context.Context, from Caller, q api.EnqueueRequest)
 	return api.EnqueueAnswer{Turn: rec.State.Turn, Session: rec.State.Session, Repeated: repeated}, nil
 }
 
-// errBegunBefore undoes the step of a turn that an earlier request with the same key has begun.
+// errBegunBefore rolls back the step of a turn that an earlier request with the same key has begun.
 var errBegunBefore = errors.New("kernel: the turn has been begun before")
 
-// begin adds a turn to the ledger, in the step that first is the first part of. The idempotency key is the principal's. Of
-// a request that was made before only the turn and its session are returned.
+// begin adds a turn to the ledger, in a step that runs first before anything else. The idempotency key is scoped to
+// the principal. For a repeated request only the turn and its session are returned.
 func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api.EnqueueRequest, first func(*step) error) (rec store.Record, repeated bool, err error) {
 	if err := checkBegin(q); err != nil {
 		return rec, false, err
@@ -82,7 +82,7 @@ func checkBegin(q api.EnqueueRequest) error {
 	if !utp.ValidToken(q.Agent) {
 		return api.NewFault(utp.CodeBadRequest, "the agent's name is not one token of A-Z a-z 0-9 _ -")
 	}
-	if len(q.Args)+len(q.Request)+len(q.Owner) > api.InlineLimit { // they travel in one message, with room to spare
+	if len(q.Args)+len(q.Request)+len(q.Owner) > api.InlineLimit { // they fit in one message, with room to spare
 		return api.NewFault(utp.CodeTooLarge, "the turn's arguments and its request together may have 256 KiB")
 	}
 	if err := utp.CheckRequired(q.ResultFields); err != nil {
@@ -106,8 +106,8 @@ func (k *Kernel) newRecord(from Caller, q api.EnqueueRequest, begun api.EnqueueA
 	}
 }
 
-// checkOpenTurns refuses one more turn of an owner who has most of them already. It is asked in the
-// transaction that adds the turn, so that no two of them take the last place.
+// checkOpenTurns refuses another turn of an owner who has the most open turns allowed. It runs in the
+// transaction that adds the turn, so that no two turns take the last place.
 func checkOpenTurns(tx store.Tx, owner string) error {
 	open, err := tx.Turns(store.TurnFilter{Owners: []string{owner}, Open: true, Limit: maxOpen})
 	if err == nil && len(open) >= maxOpen {

@@ -9,8 +9,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// putBlob takes a piece of a blob. A blob is named by its hash, so nobody can change what
-// another has put.
+// putBlob saves a piece of a blob. A blob is named by its hash, so nobody can change what another has
+// put.
 func (k *Kernel) putBlob(ctx context.Context, from Caller, q api.PutRequest) (struct{}, error) {
 	if err := store.CheckChunk(q); err != nil {
 		return struct{}{}, err
@@ -26,13 +26,13 @@ func (k *Kernel) putBlob(ctx context.Context, from Caller, q api.PutRequest) (st
 	})
 }
 
-// share counts what one credential puts in a day, so that none fills the ledger for all others. A
-// piece that is put again counts again.
+// share counts the bytes that one credential puts in a day, so that none fills the ledger for all
+// others. A piece that is put again counts again.
 func (k *Kernel) share(tx store.Tx, from Caller, size int64) error {
 	used := "bytes of " + from.Kind + " " + from.Name
 	today := k.now().Wall.Unix() / (24 * 60 * 60)
 	counted, err := tx.Count(used+": day", 0)
-	if err == nil && counted != today { // the first of a day
+	if err == nil && counted != today { // the first piece of a day
 		var before int64
 		if before, err = tx.Count(used, 0); err == nil {
 			_, err = tx.Count(used, -before)
@@ -53,8 +53,8 @@ func (k *Kernel) share(tx store.Tx, from Caller, size int64) error {
 	return err
 }
 
-// getBlob reads a piece of a blob. Knowing the hash is knowing the content, and hashes are
-// handed only to those who may read.
+// getBlob reads a piece of a blob. The hash is the permission: only those who may read the content
+// receive it.
 func (k *Kernel) getBlob(ctx context.Context, _ Caller, q api.GetRequest) (api.GetAnswer, error) {
 	var a api.GetAnswer
 	if q.Offset < 0 {

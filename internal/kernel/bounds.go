@@ -4,11 +4,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// What a caller may say, in bytes, is kept within these. Longer texts are cut; more calls
-// are refused.
+// Limits on what a caller may send, texts in bytes. Longer texts are cut; more calls are refused.
 const (
-	// maxOpen is how many turns one owner may have that have not ended: anyone who may start
-	// turns must not fill the ledger, nor the lists of those who hear them.
+	// maxOpen is how many open turns one owner may have: nobody who may start turns can fill the
+	// ledger, or the lists of those who listen to them.
 	maxOpen    = 200
 	maxTools   = 200 // names that one credential registers: the registry is everybody's
 	maxCalls   = 256 // of one step
@@ -16,9 +15,9 @@ const (
 
 	maxReason  = 1 << 10 // why a turn is stopped
 	maxComment = 2 << 10 // an agent's own words about a call
-	maxMessage = 8 << 10 // an error's, or a turn's last word
-	// maxNesting is how deep a result may be nested: what is deeper is read by nobody, and
-	// costs everybody who walks through it.
+	maxMessage = 8 << 10 // of an error, or at the end of a turn
+	// maxNesting is how deep a result may be nested: nobody reads deeper values, and they cost
+	// everything that walks through them.
 	maxNesting = 256
 )
 

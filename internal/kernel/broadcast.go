@@ -11,8 +11,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// reportDead tells of messages that were put aside. The turn goes on: a command is rung
-// again until its call is started or too old.
+// reportDead reports dead letters. The turn goes on: a command is sent again until its call is started
+// or too old.
 func (k *Kernel) reportDead(ctx context.Context, rows []store.Outgoing) {
 	for _, row := range rows {
 		if row.Call == "" {
@@ -27,8 +27,8 @@ func (k *Kernel) reportDead(ctx context.Context, rows []store.Outgoing) {
 	}
 }
 
-// broadcast sends committed events of a person's turn on, best effort: a hub that sees a
-// gap in the sequence reads the range from the ledger.
+// broadcast publishes committed events of a person's turn, best effort: a hub that sees a gap in the
+// sequence reads the missing range from the ledger.
 func (k *Kernel) broadcast(ctx context.Context, owner string, rows []store.Event) {
 	for _, e := range rows {
 		payload, err := json.Marshal(api.EventRow{Seq: e.Seq, Body: e.Body, Session: e.Session, Owner: owner})

@@ -17,7 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// outOfLine keeps a large value as a blob and returns what stands for it.
+// outOfLine saves a large value as a blob and returns a reference to it.
 func (s *step) outOfLine(v jsontext.Value) (jsontext.Value, error) {
 	if _, mistakable := store.ReferenceIn(v); len(v) <= api.InlineLimit && !mistakable {
 		return v, nil
@@ -28,7 +28,7 @@ func (s *step) outOfLine(v jsontext.Value) (jsontext.Value, error) {
 	for at := 0; at < len(v); at += api.ChunkLimit {
 		pieces = append(pieces, api.PutRequest{SHA256: r.SHA256, Size: r.Size, Offset: int64(at), Data: v[at:min(at+api.ChunkLimit, len(v))]})
 	}
-	if err := s.tx.Save(store.Batch{Blobs: pieces}); err != nil { // at once: this very step may read it again
+	if err := s.tx.Save(store.Batch{Blobs: pieces}); err != nil { // at once: this step may read it again
 		return nil, err
 	}
 	raw, err := json.Marshal(r)
@@ -44,7 +44,7 @@ func (s *step) lineage(c turn.Call) utp.Lineage {
 
 func (s *step) trace() string { return traceOf(s.rec.State.Turn) }
 
-// traceOf is the trace id of a turn: the hex part of its own id.
+// traceOf returns the trace id of a turn: the hex part of its own id.
 func traceOf(turnID string) string { return turnID[len("turn_"):] }
 
 func (s *step) saveCallCard(c turn.Call, target string, r resolved) error {
@@ -64,7 +64,7 @@ func (s *step) saveCallCard(c turn.Call, target string, r resolved) error {
 	return nil
 }
 
-// callCard finds the card of a call, also one that this very step makes.
+// callCard finds the card of a call, also one that this step makes.
 func (s *step) callCard(c turn.Call) (utp.CallCard, error) {
 	card, err := s.card(c.Card)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *step) card(id string) (utp.Card, error) {
 	return store.ReadCard(s.tx, id)
 }
 
-// args are the resolved arguments of a call, with references where secrets are.
+// args returns the resolved arguments of a call, with references in place of secrets.
 func (s *step) args(c turn.Call) (jsontext.Value, error) {
 	card, err := s.callCard(c)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *step) args(c turn.Call) (jsontext.Value, error) {
 	return args, store.AsDamage(err)
 }
 
-// givenArguments are the arguments without what the operator's environment put into them.
+// givenArguments returns the arguments without what the operator's environment filled in.
 func (s *step) givenArguments(c turn.Call) (jsontext.Value, error) {
 	card, err := s.callCard(c)
 	if err != nil {
@@ -109,8 +109,8 @@ func (s *step) givenArguments(c turn.Call) (jsontext.Value, error) {
 	return withoutMembers(args, card.Envs)
 }
 
-// recordOutcome writes what an ended call leaves behind: its result card, the inbox
-// row and the edge, in the transaction that ended it.
+// recordOutcome writes the records of an ended call, in the transaction that ended it: its result card,
+// the inbox row and the edge.
 func (s *step) recordOutcome(id string) error {
 	c, _ := s.rec.State.Find(id)
 	o := c.Outcome
@@ -157,8 +157,8 @@ func (s *step) saveResult(c turn.Call, r utp.ResultCard) (string, error) {
 	return r.ID, nil
 }
 
-// outcome makes a card of what a service has to say. A result that is not JSON for us
-// becomes a failure that says so; the call is not lost over it.
+// outcome makes a card from a service's result. A result that is not valid JSON becomes a failure that
+// says so, so that the call is not lost.
 func (s *step) outcome(c turn.Call, status utp.Status, result api.Body, failure *utp.ToolError) (turn.Outcome, error) {
 	raw, err := store.ReadBody(s.tx, result)
 	if errors.Is(err, store.ErrNotFound) {
@@ -190,23 +190,22 @@ func (s *step) outcome(c turn.Call, status utp.Status, result api.Body, failure 
 	}
 	switch {
 	case !c.Conclusive(o), o.TooLate() && (c.State == turn.Started || c.State == turn.LeaseExpired):
-		// No result: the person is asked what to do, or the call asked for again.
+		// No result: a question about the outcome follows, or the call is asked for again.
 	case c.Late == o.Digest:
-		// The same late result again; it is kept.
+		// The same late result again; it is recorded already.
 	case c.State == turn.Resolved, s.rec.State.Status == turn.Ended:
 		s.late = card.Result
 		o.Card, err = s.saveLate(c, card)
 	case c.State == turn.Finished, c.State == turn.Closed:
-		// It will be refused; nothing is to be kept.
+		// It will be refused; nothing is recorded.
 	default:
 		o.Card, err = s.saveResult(c, card)
 	}
 	return o, err
 }
 
-// serviceError is a service's error within what the ledger keeps of it. The gate's own codes are
-// not a service's to give: only that it cannot tell, that it was told to stop, and that
-// the consent was too old for it to begin.
+// serviceError returns a service's error, cut to the limits of the ledger. Of the gate's own codes, a
+// service may use only those for an unknown outcome, a stop request, and a consent too old to begin.
 func serviceError(e *utp.ToolError) *utp.ToolError {
 	if e == nil {
 		return nil
@@ -235,8 +234,8 @@ func (s *step) saveLate(c turn.Call, r utp.ResultCard) (string, error) {
 	})
 }
 
-// resultOf is the result that this step records for a call, when a service gave one
-// and it is small enough to be told from.
+// resultOf returns the result that this step records for a call, if a service gave one and it is small
+// enough to be reported.
 func (s *step) resultOf(c turn.Call) (jsontext.Value, error) {
 	if c.Outcome == nil || c.Outcome.Card == "" {
 		return nil, nil
@@ -266,7 +265,7 @@ func result(tx store.Tx, row store.ResultRow) (api.CallResult, error) {
 	return resultOn(card, row)
 }
 
-// resultOn is what a result card says of a call.
+// resultOn returns a call's result from its result card.
 func resultOn(card utp.Card, row store.ResultRow) (api.CallResult, error) {
 	r := api.CallResult{Key: row.Key, Call: row.Call, Tool: row.Tool}
 	content, err := utp.DecodeToolResult(card)
@@ -281,7 +280,7 @@ func resultOn(card utp.Card, row store.ResultRow) (api.CallResult, error) {
 	return r, nil
 }
 
-// bodyOf is a value of a card as it is handed out.
+// bodyOf returns a value of a card in the form in which it is sent.
 func bodyOf(v jsontext.Value) api.Body {
 	if ref, moved := store.ReferenceIn(v); moved {
 		return api.Body{SHA256: ref.SHA256, Size: ref.Size}
@@ -289,7 +288,7 @@ func bodyOf(v jsontext.Value) api.Body {
 	return api.Body{Inline: v}
 }
 
-// callArguments are the arguments of a call whose result stands in a transcript.
+// callArguments returns the arguments of a call whose result is in a transcript.
 func callArguments(tx store.Tx, row store.ResultRow) (api.Body, error) {
 	card, err := store.ReadCard(tx, "card_"+strings.TrimPrefix(row.Call, "tc_"))
 	if err != nil {
@@ -308,7 +307,7 @@ func callArguments(tx store.Tx, row store.ResultRow) (api.Body, error) {
 	return bodyOf(args), nil
 }
 
-// handOut makes a body of arguments for a service.
+// handOut makes a request body from arguments, for a service.
 func (s *step) handOut(args jsontext.Value) (api.Body, error) {
 	if len(args) <= api.InlineLimit {
 		return api.Body{Inline: args}, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// claim gives a worker the turn that it holds already, or else the one of its agent that has
+// claim gives a worker the turn that it has claimed already, or else the turn of its agent that has
 // been free for the longest.
 func (k *Kernel) claim(ctx context.Context, from Caller, q api.ClaimRequest) (api.ClaimAnswer, error) {
 	if q.Agent != from.Name {
@@ -37,12 +37,12 @@ func (k *Kernel) claim(ctx context.Context, from Caller, q api.ClaimRequest) (ap
 	}
 	answer, err := k.claimFree(ctx, q)
 	if err == nil && answer.Turn != "" {
-		return answer, nil // what stood in the way of another turn is not news to who has got one
+		return answer, nil // an error about another turn does not concern a worker that has got one
 	}
 	return answer, errors.Join(err, failure)
 }
 
-// unclaimed keeps what stood in the way of one turn: the others are not to wait for it.
+// unclaimed remembers why one turn could not be claimed: the others must not wait for it.
 func (k *Kernel) unclaimed(id string, err, before error) error {
 	if err == nil || isCode(err, utp.CodeBusy) || isCode(err, utp.CodeTurnEnded) {
 		return before
@@ -51,8 +51,7 @@ func (k *Kernel) unclaimed(id string, err, before error) error {
 	return err
 }
 
-// claimable looks whether there is anything to claim: a worker that finds nothing writes
-// nothing.
+// claimable reads whether there is a turn to claim: a worker that finds none writes nothing.
 func (k *Kernel) claimable(ctx context.Context, q api.ClaimRequest) (held []store.TurnRow, free bool, err error) {
 	until := k.monotonicNow(k.now())
 	err = k.o.Store.View(ctx, func(tx store.Tx) error {
@@ -73,7 +72,7 @@ func (k *Kernel) claimable(ctx context.Context, q api.ClaimRequest) (held []stor
 	return held, free, err
 }
 
-// firstFree finds the first turn behind f.After that may be claimed here; none has no id.
+// firstFree finds the first turn after f.After that may be claimed here; the zero row means none.
 func (k *Kernel) firstFree(tx store.Tx, f store.TurnFilter) (store.TurnRow, error) {
 	f.Limit = 1
 	if k.o.OwnedTurnsOnly {
@@ -88,7 +87,7 @@ func (k *Kernel) firstFree(tx store.Tx, f store.TurnFilter) (store.TurnRow, erro
 	}
 }
 
-// firstOwn is firstFree among the few that were begun or resumed here.
+// firstOwn is firstFree among the few turns that were begun or resumed here.
 func (k *Kernel) firstOwn(tx store.Tx, f store.TurnFilter) (store.TurnRow, error) {
 	behind := f.After
 	f.After, f.Position = "", time.Time{}
@@ -111,8 +110,8 @@ func first(rows []store.TurnRow) store.TurnRow {
 	return rows[0]
 }
 
-// claimFree takes the first free turn, in the transaction that gives it to the worker: others
-// that claim at the same time get other turns. One that cannot be claimed is passed over.
+// claimFree finds the first free turn in the transaction that gives it to the worker, so that
+// concurrent claims get other turns. A turn that cannot be claimed is skipped.
 func (k *Kernel) claimFree(ctx context.Context, q api.ClaimRequest) (api.ClaimAnswer, error) {
 	f := store.TurnFilter{Agent: q.Agent, Claim: true}
 	var failure error
@@ -134,7 +133,7 @@ func (k *Kernel) claimFree(ctx context.Context, q api.ClaimRequest) (api.ClaimAn
 	}
 }
 
-// claimTurn gives the turn that pick finds to the worker.
+// claimTurn gives the worker the turn that pick finds.
 func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(store.Tx) (store.TurnRow, error)) (api.ClaimAnswer, error) {
 	var a api.ClaimAnswer
 	err := k.attemptAny(ctx, func(tx store.Tx) (store.TurnRef, error) {

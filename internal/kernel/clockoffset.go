@@ -8,16 +8,16 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// counterClockOffset is by how many milliseconds the time of day was ahead of the second clock, since
-// this boot and at the most, when a turn was saved. There is one for each boot of a machine.
+// counterClockOffset begins the counters of clock offsets, one for each boot of a machine. A clock
+// offset is the most by which the time of day was ahead of the monotonic clock when a turn was saved, in
+// milliseconds.
 const counterClockOffset = "lead "
 
-// clockOffsetSlack is how much the lead grows without being kept: what is due is at most so late then.
+// clockOffsetSlack is how much the clock offset may grow without being saved: ticks are at most that late.
 const clockOffsetSlack = time.Second
 
-// now is the present. The kernel remembers how far the time of day has been ahead of the
-// other clock: what was saved meanwhile is found by times that it may be far from after it has
-// been set back.
+// now returns the current timestamp. The kernel remembers how far the time of day has been ahead of the
+// monotonic clock: after the time of day has been set back, turns are still indexed by the later times.
 func (k *Kernel) now() turn.Timestamp {
 	now := k.o.Clock.timestamp()
 	raise(&k.clockOffset, clockOffset(now))
@@ -35,16 +35,16 @@ func raise(most *atomic.Int64, lead time.Duration) {
 	}
 }
 
-// monotonicNow is the present on a clock that is never set back: the time of day as it would be, had
-// nobody set it since it was ahead the most. Nothing that is due by the second clock has a later
-// place in the ledger; what has an earlier one is looked at before its time, to no effect.
+// monotonicNow returns the current time on a clock that is never set back: the time of day as if nobody
+// had set it since it was ahead the most. No turn that is due by the monotonic clock is indexed later
+// than this; a turn indexed earlier is read too soon, to no effect.
 func (k *Kernel) monotonicNow(now turn.Timestamp) time.Time {
 	return turn.Epoch.Add(now.SinceBoot + time.Duration(k.clockOffset.Load()))
 }
 
-// saveClockOffset keeps, with what is saved at this moment, how far the time of day is ahead: kernels
-// that are started after it was set back find by it what was saved before. It returns what the
-// ledger knows once this is committed.
+// saveClockOffset saves, in the same transaction, how far the time of day is ahead. A kernel that starts
+// after it was set back needs it to find what was saved before. It returns the offset that the ledger
+// has after the commit.
 func (k *Kernel) saveClockOffset(tx store.Tx, now turn.Timestamp) (kept time.Duration, err error) {
 	lead := clockOffset(now)
 	if now.Boot == "" || lead < time.Duration(k.savedOffset.Load())+clockOffsetSlack {
@@ -55,14 +55,14 @@ func (k *Kernel) saveClockOffset(tx store.Tx, now turn.Timestamp) (kept time.Dur
 	}
 	add := (lead - kept).Milliseconds()
 	n, err := tx.Count(counterClockOffset+now.Boot, add)
-	if want := max(n-add, lead.Milliseconds()); err == nil && n > want { // another kernel has kept one meanwhile
+	if want := max(n-add, lead.Milliseconds()); err == nil && n > want { // another kernel has saved one meanwhile
 		n, err = tx.Count(counterClockOffset+now.Boot, want-n)
 	}
 	return time.Duration(n) * time.Millisecond, err
 }
 
-// savedClockOffset is the lead that the ledger knows of, under the present boot. Without a name of the
-// boot the second clock is this process's own, and says nothing to others.
+// savedClockOffset returns the clock offset that the ledger has for the current boot. Without a boot id
+// the monotonic clock is this process's own, and means nothing to others.
 func (k *Kernel) savedClockOffset(tx store.Tx) (time.Duration, error) {
 	if k.o.Clock.Boot == "" {
 		return 0, nil
@@ -71,7 +71,7 @@ func (k *Kernel) savedClockOffset(tx store.Tx) (time.Duration, error) {
 	return time.Duration(n) * time.Millisecond, err
 }
 
-// raiseClockOffset takes note of what the ledger knows.
+// raiseClockOffset remembers the clock offset that the ledger has.
 func (k *Kernel) raiseClockOffset(kept time.Duration) {
 	raise(&k.savedOffset, kept)
 	raise(&k.clockOffset, kept)

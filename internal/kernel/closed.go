@@ -16,8 +16,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// notAccepted is what a surface of our own tells a person whose word on a question was not
-// taken. A subscriber of the protocol is told nothing of it (CONF-56).
+// notAccepted returns what our own surfaces tell a person whose answer did not count. A subscriber of
+// the protocol is told nothing of it (CONF-56).
 func (s *step) notAccepted(q consent.Question, why consent.Reason) error {
 	label := "question " + strconv.Itoa(q.Number)
 	switch {
@@ -36,7 +36,7 @@ func (s *step) notAccepted(q consent.Question, why consent.Reason) error {
 	}
 }
 
-// expected says which answers a question takes.
+// expected describes the answers that a question accepts.
 func expected(q consent.Question) string {
 	var ways []string
 	for _, d := range q.AllowedReplies {
@@ -60,7 +60,7 @@ func expected(q consent.Question) string {
 	return strings.Join(ways, " or ")
 }
 
-// choices are the values of the choices, the first ones where there are many.
+// choices lists the values of the choices, the first ones if there are many.
 func choices(q consent.Question) string {
 	const most = 8
 	var values []string
@@ -74,8 +74,8 @@ func choices(q consent.Question) string {
 	return strings.Join(values, ", ")
 }
 
-// tooLateToUndo is what a no is told that comes when a yes cannot be taken back any more:
-// whose yes it was, and, while the turn goes on, what can still be done.
+// tooLateToUndo returns the fault for a no that comes after the undo time: whose yes it was and, while
+// the turn goes on, what can still be done.
 func (s *step) tooLateToUndo(q consent.Question, err error) error {
 	refused, is := errors.AsType[*turn.Error](err)
 	if !is {
@@ -88,7 +88,7 @@ func (s *step) tooLateToUndo(q consent.Question, err error) error {
 	return told
 }
 
-// closed says how a question has ended, by whom and where.
+// closed describes how a question ended, by whom and where.
 func closed(q consent.Question) *api.Fault {
 	end := &api.Closed{
 		Question: q.Number, Resolution: string(q.State), By: q.Resolution.By, Surface: q.Resolution.Surface, At: q.Resolution.At,
@@ -107,12 +107,12 @@ func closed(q consent.Question) *api.Fault {
 	return &api.Fault{Code: utp.CodeDone, Message: message, Retry: utp.CodeDone.SafeToRetry(), Closed: end}
 }
 
-// clockTime is a time for a message; surfaces have the time itself beside it.
+// clockTime formats a time for a message; surfaces get the time itself as well.
 func clockTime(at time.Time) string { return at.UTC().Format("15:04:05") + " UTC" }
 
-// unnamed is why a word names no live question: its number and its token belong to different
-// questions, it carries a token that has been replaced, or there is none such. More than that is
-// only told to whom the question concerns.
+// unnamed explains why a reply names no live question: its number and token belong to different
+// questions, its token has been replaced, or there is no such question. Only people whom the question
+// concerns are told more.
 func (s *step) unnamed(from Caller, r api.ReplyRequest) error {
 	if s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
 		if err := s.mismatch(r); err != nil {
@@ -134,8 +134,8 @@ func (s *step) unnamed(from Caller, r api.ReplyRequest) error {
 	return api.NewFault(utp.CodeNotFound, "no open question has that number")
 }
 
-// mismatch refuses a request whose number and token belong to different questions: which of the
-// two was read cannot be known, so it counts for neither.
+// mismatch refuses a request whose number and token belong to different questions. It is not known which
+// of the two the person read, so the request counts for neither.
 func (s *step) mismatch(r api.ReplyRequest) error {
 	if r.Token == "" || r.Question == 0 {
 		return nil
@@ -163,7 +163,7 @@ func (s *step) mismatch(r api.ReplyRequest) error {
 	return nil
 }
 
-// errSuspended refuses what would start something in a turn that nobody works on here.
+// errSuspended refuses a request that would start something in a turn that is suspended here.
 func errSuspended() error {
 	return api.NewFault(utp.CodeParked, "the turn is parked: it is not under way here, so nothing could be started, and nothing was recorded; it can be rejected or stopped")
 }

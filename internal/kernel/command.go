@@ -16,7 +16,7 @@ func (s *step) command(e turn.Command) error {
 	c, _ := s.rec.State.Find(e.Call)
 	tool, err := store.ReadTool(s.tx, c.Tool)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil // the tool is gone since; the call ends as stale
+		return nil // the tool was removed meanwhile; the call ends as stale
 	}
 	if err != nil {
 		return err
@@ -40,11 +40,10 @@ func (s *step) command(e turn.Command) error {
 	return s.send(c, subject, payload)
 }
 
-// notice tells the call's service something beside its commands: to say what became of
-// the call.
+// notice sends the call's service a message beside its commands, such as a request for the outcome.
 func (s *step) notice(call, suffix string) error {
 	c, _ := s.rec.State.Find(call)
-	if c.ThirdParty { // it would take a notice for a command, and a failed one
+	if c.ThirdParty { // it would read a notice as a command, and a failed one
 		return nil
 	}
 	subject, err := utp.ToolCommand(s.rec.State.Project, s.rec.State.Channel, c.Target, suffix)
@@ -71,7 +70,7 @@ func (s *step) send(c turn.Call, subject utp.Subject, payload []byte) error {
 	return nil
 }
 
-// control is the context of the turn's messages, with a span of their own.
+// control returns the context of the turn's messages, with a new span.
 func (s *step) control() (utp.Context, error) {
 	st := s.rec.State
 	span, err := s.k.id(s.now.Wall)
@@ -84,9 +83,9 @@ func (s *step) control() (utp.Context, error) {
 	}, nil
 }
 
-// wakeWorker rings the doorbell of the turn's agent. Losing it costs one poll.
+// wakeWorker sends a wakeup to the turn's agent. Losing it costs one poll.
 func (k *Kernel) wakeWorker(ctx context.Context, st turn.State) {
-	if st.Outside { // nobody else works on it
+	if st.Outside { // an outside turn has no worker
 		return
 	}
 	subject, err := utp.Wakeup(st.Project, st.Channel, st.Agent)

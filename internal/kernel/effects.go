@@ -19,7 +19,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// applyEffect makes one effect of the turn machine part of the step.
+// applyEffect adds one effect of the turn machine to the step.
 func (s *step) applyEffect(e turn.Effect) error {
 	switch e := e.(type) {
 	case turn.Note:
@@ -60,7 +60,7 @@ func (s *step) applyEffect(e turn.Effect) error {
 	return nil
 }
 
-// note tells the narrator and keeps its rows.
+// note passes a note to the narrator and saves its event rows.
 func (s *step) note(n turn.Note) error {
 	t := s.notification
 	t.Note, t.At, t.Rand = n, s.now.Wall, s.k.o.Rand
@@ -69,7 +69,7 @@ func (s *step) note(n turn.Note) error {
 		t.By, t.Surface = n.By, n.Surface
 	}
 	if e := s.rec.State.End; n.Kind == turn.NoteEnded && e != nil && s.rec.State.Outside && e.Code == "" {
-		t.Summary = e.Message // it may have been said in an earlier step
+		t.Summary = e.Message // it may come from an earlier step
 	}
 	if err := s.aboutCall(&t, n.Call); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (s *step) note(n turn.Note) error {
 	return nil
 }
 
-// aboutCall adds what can be said of the call.
+// aboutCall adds the facts about the call.
 func (s *step) aboutCall(t *Notification, id string) error {
 	call, found := s.rec.State.Find(id)
 	if !found {
@@ -100,10 +100,10 @@ func (s *step) aboutCall(t *Notification, id string) error {
 	if call.Kind == turn.ToolCall {
 		t.Tool, err = store.ReadTool(s.tx, call.Tool)
 	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) { // a call of no tool, or of one that is gone, is told of too
+	if err != nil && !errors.Is(err, store.ErrNotFound) { // a call of an unknown or removed tool is reported too
 		return store.Unexpected("looking up the tool "+call.Tool, err)
 	}
-	if t.Args, err = s.args(call); err != nil && !errors.Is(err, store.ErrDamaged) { // a call is told of without them, too
+	if t.Args, err = s.args(call); err != nil && !errors.Is(err, store.ErrDamaged) { // a call is reported without its arguments, too
 		return err
 	}
 	if !call.StartedAt.IsZero() {
@@ -126,7 +126,7 @@ func (s *step) aboutCall(t *Notification, id string) error {
 	return nil
 }
 
-// pass marks the fault points that belong to a kind of note.
+// pass records the fault points that belong to a kind of note.
 func (s *step) pass(kind turn.NoteKind) {
 	switch kind {
 	case turn.NoteAsked:
@@ -154,9 +154,8 @@ func (s *step) question(number int) *consent.Question {
 	return &s.rec.Questions[i]
 }
 
-// newQuestion mints the token of a question about a call, and its number where it has none. It
-// counts: a ledger that was restored knows by it how many numbers were given out in the part that
-// is lost.
+// newQuestion mints the token of a question about a call, and its number if it has none. It increments
+// the incarnation, which bounds how many numbers were given out in the lost part of a restored ledger.
 func (s *step) newQuestion(about turn.Call) (int, string, error) {
 	if err := s.count(); err != nil {
 		return 0, "", err
@@ -199,7 +198,7 @@ func (s *step) askConsent(id string) error {
 	return s.openQuestion(q, turn.QuestionAsked{Call: id, Number: number, Digest: digest})
 }
 
-// openQuestion opens a question, and decides it at once where nobody is left to answer.
+// openQuestion opens a question, and applies its default at once if nobody is left to answer.
 func (s *step) openQuestion(q consent.Question, asked turn.QuestionAsked) error {
 	s.addQuestion(q)
 	if err := s.dispatch(asked); err != nil || !s.rec.Absent {
@@ -208,7 +207,7 @@ func (s *step) openQuestion(q consent.Question, asked turn.QuestionAsked) error 
 	return s.decideUnanswered()
 }
 
-// decideUnanswered gives every open question its default now (C-66).
+// decideUnanswered applies the default of every open question now (C-66).
 func (s *step) decideUnanswered() error {
 	for _, q := range s.openQuestions() {
 		judged, outcome := q.Nobody(s.now.Wall)
@@ -221,7 +220,7 @@ func (s *step) decideUnanswered() error {
 
 func (s *step) askOutcome(id string) error {
 	call, _ := s.rec.State.Find(id)
-	call.Question = 0 // what became of it is another question than whether to do it
+	call.Question = 0 // the question about its outcome is not the question whether to do it
 	number, token, err := s.newQuestion(call)
 	if err != nil {
 		return err
@@ -246,8 +245,8 @@ func (s *step) askOutcome(id string) error {
 	return s.openQuestion(q, turn.QuestionAsked{Call: id, Number: number})
 }
 
-// addQuestion adds a question and forgets those of calls that are no longer live. One that is
-// asked again under its number keeps the tokens that it had.
+// addQuestion adds a question and forgets those of calls that are no longer live. A question that is
+// asked again under its number retains its earlier tokens.
 func (s *step) addQuestion(q consent.Question) {
 	s.rec.Questions = slices.DeleteFunc(slices.Clone(s.rec.Questions), func(old consent.Question) bool {
 		if old.Number == q.Number {
@@ -263,8 +262,8 @@ func (s *step) addQuestion(q consent.Question) {
 	s.rec.Questions = append(s.rec.Questions, q)
 }
 
-// answerSeconds is how long a question stays open once somebody has seen it: as the turn
-// was started, else as its owner wishes, else as policy and tool say.
+// answerSeconds returns how long a question stays open once somebody has seen it: as set when the turn
+// was started, else as its owner prefers, else as policy and tool say.
 func (s *step) answerSeconds(c turn.Call) (int, error) {
 	if s.rec.AnswerSeconds > 0 {
 		return min(s.rec.AnswerSeconds, consent.MaxSeconds), nil
@@ -295,7 +294,7 @@ func (s *step) consume(e turn.Consume) {
 // shownIn is the language that events are written in.
 const shownIn = "en"
 
-// shown is the digest of what the person was shown of a call's question.
+// shown returns the digest of what the person was shown of a call's question.
 func (s *step) shown(c turn.Call) string {
 	if q := s.question(c.Question); q != nil {
 		return q.Shown
@@ -303,8 +302,8 @@ func (s *step) shown(c turn.Call) string {
 	return ""
 }
 
-// recordShown keeps the digest of the event that puts a question, for the receipt: it is the
-// last one of its telling.
+// recordShown saves the digest of the event that puts a question, for the receipt: the last event of
+// its narration.
 func (s *step) recordShown(n turn.Note, told Narration) {
 	call, _ := s.rec.State.Find(n.Call)
 	q := s.question(call.Question)
@@ -330,8 +329,8 @@ func asks(kind turn.NoteKind) bool {
 	}
 }
 
-// recordPresented keeps which event puts a question, in place of the one before. Those of questions
-// that are gone are dropped.
+// recordPresented saves which event puts a question, in place of the one before. Those of questions that
+// are gone are dropped.
 func (s *step) recordPresented(put store.Presented) {
 	s.rec.Presented = append(slices.DeleteFunc(slices.Clone(s.rec.Presented), func(old store.Presented) bool {
 		return old.Question == put.Question || s.question(old.Question) == nil
@@ -361,8 +360,8 @@ func (s *step) receipt(e turn.Receipt) error {
 	return s.count()
 }
 
-// receiptTerms are what an answer about a call is bound to. The answer to what became of a call is none to
-// whether to do it, and so is bound to no consent.
+// receiptTerms returns what an answer about a call is bound to. An answer about a call's outcome does not
+// say whether to do it, and so is bound to no consent.
 func (s *step) receiptTerms(c turn.Call, decision string) (t api.ReceiptTerms, err error) {
 	t = api.ReceiptTerms{Credential: s.credential, Event: s.lastPresented(c.Question).Event}
 	if c.Kind != turn.ToolCall && c.Kind != turn.PermissionCall {
@@ -375,7 +374,7 @@ func (s *step) receiptTerms(c turn.Call, decision string) (t api.ReceiptTerms, e
 	switch decision {
 	case string(consent.Accept):
 		t.Consent, t.Seen = c.Digest, s.argumentsSeen
-		if s.argumentsSeen != api.SeenRead { // then they were read, too
+		if s.argumentsSeen != api.SeenRead { // they were read as well
 			t.Covered = strings.Join(s.lastPresented(c.Question).Covered, "\n")
 		}
 	case string(consent.Reject), turn.Undone:
@@ -384,15 +383,16 @@ func (s *step) receiptTerms(c turn.Call, decision string) (t api.ReceiptTerms, e
 	return t, nil
 }
 
-// count makes a ledger that is restored from before this step behind its copy outside.
+// count increments the incarnation, so that a ledger restored from before this step is behind the copy
+// outside.
 func (s *step) count() error {
 	s.counted = true
 	_, err := s.tx.Count(counterIncarnation, 1)
 	return err
 }
 
-// grant records a start. For a call with an effect the incarnation counts up in the
-// same transaction: a ledger that was restored from before it can be told.
+// grant records a start. For a call with an effect it increments the incarnation in the same
+// transaction, so that a ledger restored from before it is detected.
 func (s *step) grant(e turn.Grant) error {
 	call, _ := s.rec.State.Find(e.Call)
 	s.batch.Grants = append(s.batch.Grants, store.Grant{Call: e.Call, Fence: e.Fence, Owner: call.Owner, At: s.now.Wall})
@@ -414,7 +414,7 @@ func (s *step) edge(c turn.Call, primitive, phase string) store.Edge {
 	}
 }
 
-// digest is what a consent to this call is bound to.
+// digest returns what a consent to this call is bound to.
 func (s *step) digest(c turn.Call) (string, error) {
 	args, err := s.args(c)
 	if err != nil {

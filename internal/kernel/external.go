@@ -10,7 +10,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// receive decodes a whole message of the tool protocol.
+// receive decodes a complete message of the tool protocol.
 func receive[A any](run func(*Kernel, context.Context, Caller, utp.Message) (A, error)) operation {
 	return operation{request: reflect.TypeFor[utp.Message](), answer: reflect.TypeFor[A](), run: func(k *Kernel, ctx context.Context, from Caller, request []byte) (any, error) {
 		m, err := utp.DecodeMessage(request)
@@ -21,15 +21,14 @@ func receive[A any](run func(*Kernel, context.Context, Caller, utp.Message) (A, 
 	}}
 }
 
-// externalCounts count what became of foreign commands.
+// externalCounts counts what became of third-party commands.
 type externalCounts struct{ adopted, answered, dropped atomic.Int64 }
 
-// ExternalCounts are what became of the commands of foreign workers since the kernel was
-// made.
+// ExternalCounts says what became of the commands of third-party workers since the kernel was made.
 type ExternalCounts struct {
-	Adopted  int64 // became calls
-	Answered int64 // were wrong, and got a failed result that says how
-	Dropped  int64 // were wrong, and name no call that could be answered
+	Adopted  int64 // they became calls
+	Answered int64 // they were invalid, and got a failed result that says why
+	Dropped  int64 // they were invalid, and name no call that could be answered
 }
 
 // ExternalCounts returns the counts.
@@ -39,7 +38,7 @@ func (k *Kernel) ExternalCounts() ExternalCounts {
 	}
 }
 
-// codeOf is the code of an error of package utp, else bad_request.
+// codeOf returns the code of an error of package utp, else bad_request.
 func codeOf(err error) utp.Code {
 	var coded interface{ Code() utp.Code }
 	if errors.As(err, &coded) {

@@ -16,19 +16,19 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// answerPrefix begins the ids of the result cards that foreign workers get. Nobody else may
-// write a card of such an id.
+// answerPrefix begins the ids of the result cards for third-party workers. Nobody else may write a card
+// with such an id.
 const answerPrefix = "card_answer_"
 
-// answerID is the card that answers a foreign worker's call: one for each call in a
-// project, so that what was answered once is found again, and never answered twice.
+// answerID returns the id of the card that answers a third-party worker's call: one for each call in a
+// project, so that an answer is found again and a call is never answered twice.
 func answerID(project, call string) string {
 	sum := sha256.Sum256([]byte("earshot-answer-1\n" + project + "\n" + call))
 	return answerPrefix + hex.EncodeToString(sum[:16])
 }
 
-// answerOrigins answers the foreign workers whose calls have ended in this step: with a
-// result card under their own id of the call, and a ring.
+// answerOrigins answers the third-party workers whose calls have ended in this step: with a result card
+// under their own id of the call, and a wakeup.
 func (s *step) answerOrigins() error {
 	rang := false
 	for _, report := range s.batch.Reports {
@@ -55,8 +55,7 @@ func (s *step) answerOrigins() error {
 	return nil
 }
 
-// answerOrigin keeps the answer to one call, under the id and as the type of card that its
-// place has.
+// answerOrigin saves the answer to one call, under the given card id and as the given type of card.
 func (s *step) answerOrigin(c turn.Call, result, id, as string) error {
 	card, err := s.card(result)
 	if err != nil {
@@ -82,8 +81,7 @@ func (s *step) answerOrigin(c turn.Call, result, id, as string) error {
 	return nil
 }
 
-// wakeOrigin rings the doorbell of the turn's worker by way of the outbox: a worker of
-// another make may not poll.
+// wakeOrigin sends a wakeup to the turn's worker through the outbox: a third-party worker may not poll.
 func (s *step) wakeOrigin() error {
 	control, err := s.control()
 	if err != nil {
@@ -103,8 +101,8 @@ func (s *step) wakeOrigin() error {
 	return nil
 }
 
-// answerRefused answers a command that became no call, and rings. The turn is left alone:
-// nothing has happened in it, and nobody is told. That the ring is lost costs one poll.
+// answerRefused answers a command that did not become a call, and sends a wakeup. The turn does not
+// change: nothing has happened in it, and nothing is reported. A lost wakeup costs one poll.
 func (k *Kernel) answerRefused(ctx context.Context, from Caller, a arrived, refused *commandError) error {
 	if a.lineage.StepID == "" {
 		a.lineage.StepID = "step_unknown" // a worker fails the turn over a result without one
@@ -145,8 +143,7 @@ func (k *Kernel) answerRefused(ctx context.Context, from Caller, a arrived, refu
 	return nil
 }
 
-// inbox gives a foreign worker the reports on its calls, as rows of an inbox: those that
-// have ended.
+// inbox returns the reports on a third-party worker's ended calls, as rows of an inbox.
 func (k *Kernel) inbox(ctx context.Context, from Caller, q api.InboxRequest) (api.InboxAnswer, error) {
 	a := api.InboxAnswer{Rows: []jsontext.Value{}}
 	if len(q.Calls) > maxCalls {
@@ -178,7 +175,7 @@ func (k *Kernel) inbox(ctx context.Context, from Caller, q api.InboxRequest) (ap
 	return a, store.ProtocolError(err)
 }
 
-// inboxRow is the row that an answer makes.
+// inboxRow makes an inbox row from an answer.
 func inboxRow(st turn.State, r utp.ResultCard) (jsontext.Value, error) {
 	id := strings.TrimPrefix(r.ID, answerPrefix)
 	return utp.EncodeInboxRow(utp.InboxRow{
@@ -191,8 +188,8 @@ func inboxRow(st turn.State, r utp.ResultCard) (jsontext.Value, error) {
 	})
 }
 
-// readCard gives a foreign peer a card that concerns it: the arguments of a call that it
-// has been sent, its own cards, and the answers to them. All others are not there for it.
+// readCard returns a card that concerns a third-party peer: the arguments of a call that it was sent, its
+// own cards, and the answers to them. Any other card is not found.
 func (k *Kernel) readCard(ctx context.Context, from Caller, q api.ReadRequest) (api.CardRequest, error) {
 	var out api.CardRequest
 	err := k.o.Store.View(ctx, func(tx store.Tx) error {
@@ -229,7 +226,7 @@ func servedCard(tx store.Tx, from Caller, card utp.Card) (bool, error) {
 	return found && c.Card == card.ID && c.Target == from.Name && c.ThirdParty, err
 }
 
-// askedCard refuses what is not a card of the peer's own turns, nor an answer in one.
+// askedCard refuses a card that is neither of the peer's own turns nor an answer in one.
 func askedCard(tx store.Tx, from Caller, card utp.Card) error {
 	var lineage utp.Lineage
 	switch {

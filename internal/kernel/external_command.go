@@ -11,8 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// arrived is a foreign worker's command, as far as it can be read, and the call that it is
-// about, as far as it can be told.
+// arrived is a third-party worker's command and the call that it is about, as far as both can be read.
 type arrived struct {
 	command utp.Command
 	header  utp.Context
@@ -23,8 +22,8 @@ type arrived struct {
 	reused  bool  // the id stands for another call
 }
 
-// commandError is why a command became no call. With answer set the worker gets a failed
-// result; without, nobody can be told which call it was.
+// commandError is why a command did not become a call. With answer set the worker gets a failed result;
+// without it, the command names no call to answer.
 type commandError struct {
 	code    utp.Code
 	message string
@@ -37,10 +36,10 @@ func unanswerable(code utp.Code, message string) error {
 	return &commandError{code: code, message: message}
 }
 
-// externalCommand takes what a foreign worker has published to a tool's subject. Nothing of
-// it reaches the tool: it becomes a call of the worker's turn like any other, asked for if
-// policy says so, and is answered in the worker's own form. A wrong one is answered where
-// it names its call, else counted; either way it is done with.
+// externalCommand handles a command that a third-party worker has published to a tool's subject. The
+// command itself never reaches the tool: it becomes a call of the worker's turn like any other, asked
+// for if policy says so, and is answered in the worker's own form. An invalid command is answered if it
+// names its call, else only counted. Either way it is not sent again.
 func (k *Kernel) externalCommand(ctx context.Context, from Caller, m utp.Message) (api.CommandAnswer, error) {
 	a, err := readCommand(from, m)
 	var out api.CommandAnswer
@@ -68,8 +67,8 @@ func (k *Kernel) externalCommand(ctx context.Context, from Caller, m utp.Message
 	return api.CommandAnswer{}, api.NewFault(refused.code, refused.message)
 }
 
-// readCommand reads the message alone. What is wrong with it is kept: its call may still
-// be told from its headers, or from its card.
+// readCommand reads the message alone. It keeps the error in the result: the headers or the card may
+// still name the call.
 func readCommand(from Caller, m utp.Message) (arrived, error) {
 	var a arrived
 	subject, err := utp.ParseSubject(m.Subject)
@@ -81,7 +80,7 @@ func readCommand(from Caller, m utp.Message) (arrived, error) {
 		a.header, a.wrong = a.header.At(subject)
 	}
 	if a.wrong != nil {
-		a.header = utp.Context{} // nothing of a contradictory one is believed
+		a.header = utp.Context{} // no part of a contradictory context counts
 	}
 	command, header, err := utp.DecodeCommand(m.Payload, a.header)
 	if a.wrong == nil {
@@ -99,7 +98,7 @@ func readCommand(from Caller, m utp.Message) (arrived, error) {
 	return a, nil
 }
 
-// adoptCommand makes a call of the command, in one step of its turn.
+// adoptCommand makes a call from the command, in one step of its turn.
 func (k *Kernel) adoptCommand(ctx context.Context, from Caller, a *arrived) (api.CommandAnswer, error) {
 	if err := k.o.Store.View(ctx, func(tx store.Tx) error { return a.identify(tx, from) }); err != nil {
 		return api.CommandAnswer{}, err
@@ -115,8 +114,8 @@ func (k *Kernel) adoptCommand(ctx context.Context, from Caller, a *arrived) (api
 	return out, err
 }
 
-// identify completes what the headers leave out from the command's own card, and finds
-// contradictions between the two. The headers' identity stands.
+// identify fills in what the headers leave out from the command's own card, and finds contradictions
+// between the two. The identity in the headers wins.
 func (a *arrived) identify(tx store.Tx, from Caller) error {
 	card, err := store.ReadCard(tx, a.command.ToolCallCardID)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -158,7 +157,7 @@ func (a *arrived) complete(content utp.CallCard) {
 	a.call, a.lineage = content.ToolCallID, content.Lineage.Or(a.lineage)
 }
 
-// adoptCommand is what one step makes of the command.
+// adoptCommand adopts the command in one step.
 func (s *step) adoptCommand(from Caller, a *arrived) (api.CommandAnswer, error) {
 	st := s.rec.State
 	if st.Agent != from.Name || st.Project != s.k.o.Project {
@@ -195,9 +194,9 @@ func (s *step) adoptCommand(from Caller, a *arrived) (api.CommandAnswer, error) 
 	return api.CommandAnswer{State: api.CommandAdopted, Call: c.ID}, s.dispatch(turn.Adopt{Call: c})
 }
 
-// recordedCommand finds what the same call has led to before, and whether its id stands for
-// another call already: one of another turn, or of another step. An id of the ledger's own is
-// never answered.
+// recordedCommand finds what the same call has led to before, and whether its id already stands for
+// another call: one of another turn or step. A command with one of the ledger's own ids is never
+// answered.
 func (s *step) recordedCommand(a *arrived) (known api.CommandAnswer, reused bool, err error) {
 	st := s.rec.State
 	switch _, err := s.tx.Turn(store.TurnRef{Call: a.call}); {
@@ -211,7 +210,7 @@ func (s *step) recordedCommand(a *arrived) (known api.CommandAnswer, reused bool
 		return known, false, err
 	}
 	if given.to(a.lineage.StepID) {
-		return api.CommandAnswer{State: api.CommandAnswered}, false, s.wakeOrigin() // its first bell may have been lost
+		return api.CommandAnswer{State: api.CommandAnswered}, false, s.wakeOrigin() // the first wakeup may have been lost
 	}
 	for _, c := range st.Calls {
 		if c.Origin == nil || c.Origin.Call != a.call || c.ReplacedBy != "" || !c.State.Open() {
@@ -238,7 +237,7 @@ func (s *step) answered(call string) (utp.ResultCard, error) {
 	return answerOn(s.tx, answerID(s.rec.State.Project, call))
 }
 
-// refusalCode is what a worker is told of a command that cannot be read.
+// refusalCode returns the code for a command that cannot be read.
 func refusalCode(err error) utp.Code {
 	if refused, is := errors.AsType[*commandError](err); is {
 		return refused.code
@@ -246,8 +245,8 @@ func refusalCode(err error) utp.Code {
 	return codeOf(err)
 }
 
-// refusedFor makes an answer of why no call could be made of a command that reads well.
-// What is the ledger's own trouble stays an error.
+// refusedFor makes an answer from the error that kept a well-formed command from becoming a call. An
+// error of the ledger itself stays an error.
 func refusedFor(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return &commandError{code: utp.CodeNotFound, message: "the card that the command names is not in the ledger", answer: true}
@@ -255,7 +254,7 @@ func refusedFor(err error) error {
 	if _, is := errors.AsType[*utp.CardError](err); is {
 		return &commandError{code: codeOf(err), message: err.Error(), answer: true}
 	}
-	if f, is := errors.AsType[*api.Fault](err); is && f.Code != utp.CodeBusy { // that one is to be sent again
+	if f, is := errors.AsType[*api.Fault](err); is && f.Code != utp.CodeBusy { // a busy command is to be sent again
 		return &commandError{code: f.Code, message: f.Message, answer: true}
 	}
 	return err

@@ -10,12 +10,12 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// A foreign service keeps its result card and then reports it. One that dies in between has
-// done its work all the same: the card that it has kept is the result, and is adopted when
-// the service shows that it knows of no card, or when the call would end without one.
+// A third-party service saves its result card and then reports it. If it dies in between, it has done
+// its work all the same: the saved card is the result. The kernel adopts it when the service shows that
+// it does not know of the card, or when the call would end without one.
 
-// offeredBefore judges a result card of a call that has one. The same card again is a success.
-// Another one adopts the first, which ends the call, and is refused with done.
+// offeredBefore handles another result card for a call that has one. The same card again is a success. A
+// different card is refused with done, and the first one is adopted, which ends the call.
 func (s *step) offeredBefore(c *turn.Call, card utp.Card) (refused, err error) {
 	kept, err := store.ReadCard(s.tx, c.Offered)
 	if err != nil {
@@ -30,13 +30,13 @@ func (s *step) offeredBefore(c *turn.Call, card utp.Card) (refused, err error) {
 	return api.NewFault(utp.CodeDone, "the call has its result: the card "+c.Offered+" was kept first, and counts as if it had been reported"), nil
 }
 
-// adoptOffered reports the kept card in its service's place.
+// adoptOffered reports the saved card on the service's behalf.
 func (s *step) adoptOffered(c *turn.Call) error {
 	_, err := s.report(c, utp.Report{ToolResultCardID: c.Offered})
 	return err
 }
 
-// isConclusive reports whether the card that a call's service has kept tells what became of the call.
+// isConclusive reports whether the card that a call's service has saved says what became of the call.
 func (s *step) isConclusive(c turn.Call) bool {
 	card, err := s.offered(&c, utp.Report{ToolResultCardID: c.Offered})
 	if err != nil {
@@ -49,8 +49,8 @@ func (s *step) isConclusive(c turn.Call) bool {
 	return c.Conclusive(o)
 }
 
-// adoptUnknown adopts the kept card of a call before a person's answer to what became of it, and reports whether
-// that is known now. A card that does not say, or cannot be read, leaves it to the person.
+// adoptUnknown adopts the saved card of a call before a person answers the question about its outcome, and reports
+// whether the outcome is known now. A card that does not say, or cannot be read, leaves the question to the person.
 func (s *step) adoptUnknown(call turn.Call) (known bool, err error) {
 	if call.State != turn.Unknown {
 		return false, nil
@@ -60,14 +60,14 @@ func (s *step) adoptUnknown(call turn.Call) (known bool, err error) {
 	return now.State != turn.Unknown, err
 }
 
-// adoptConclusive adopts the kept cards that tell what became of their calls, and reports whether one has ended the turn.
+// adoptConclusive adopts the saved cards that say what became of their calls, and reports whether one has ended the turn.
 func (s *step) adoptConclusive() (ended bool, err error) {
 	err = s.adoptIf(s.isConclusive)
 	return s.rec.State.Status == turn.Ended && s.was.Status != turn.Ended, err
 }
 
-// stopTurn stops a turn. What a kept card says was done counts before that, and may end the turn. A card that does
-// not say is adopted afterwards, when nobody is asked about its call any more.
+// stopTurn stops a turn. Conclusive saved cards are adopted before that, and may end the turn. The others are
+// adopted afterwards, when nobody is asked about their calls any more.
 func (s *step) stopTurn(stop turn.Stop) error {
 	if ended, err := s.adoptConclusive(); ended || err != nil {
 		return err
@@ -78,8 +78,8 @@ func (s *step) stopTurn(stop turn.Stop) error {
 	return s.adoptIf(func(turn.Call) bool { return true })
 }
 
-// adoptExpired adopts the kept cards of calls that would end now, or be sent again, as if
-// nothing had been heard of them. A card that cannot be read is left to that end.
+// adoptExpired adopts the saved cards of calls that would otherwise time out or be sent again now. A call
+// whose card cannot be read takes that course.
 func (s *step) adoptExpired() error {
 	return s.adoptIf(func(c turn.Call) bool { return c.Expired(s.now) || s.unasked(c) })
 }
@@ -97,7 +97,7 @@ func (s *step) adoptIf(now func(turn.Call) bool) error {
 	return nil
 }
 
-// unasked reports whether the question what became of the call ends now without an answer.
+// unasked reports whether the question about the call's outcome ends now without an answer.
 func (s *step) unasked(c turn.Call) bool {
 	q := s.question(c.Question)
 	if c.State != turn.Unknown || q == nil {

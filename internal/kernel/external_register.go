@@ -10,7 +10,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// registerExternal takes the definition of a foreign service's tool from the service itself.
+// registerExternal registers a third-party service's tool by a definition from the service itself.
 func (k *Kernel) registerExternal(ctx context.Context, from Caller, q api.RegisterRequest) (struct{}, error) {
 	d, err := brokered(q.Definition)
 	if err != nil {
@@ -19,8 +19,8 @@ func (k *Kernel) registerExternal(ctx context.Context, from Caller, q api.Regist
 	return struct{}{}, k.offer(ctx, from, d)
 }
 
-// add takes it from an operator: a third-party service may know nothing of registering.
-// The tools of a service that starts at the kernel are its own to register.
+// add registers it by a definition from an operator: a third-party service may not know how to register.
+// A service that asks the kernel for its starts registers its own tools.
 func (k *Kernel) add(ctx context.Context, _ Caller, q api.RegisterRequest) (api.ToolDetail, error) {
 	d, err := brokered(q.Definition)
 	if err != nil {
@@ -42,9 +42,9 @@ func (k *Kernel) add(ctx context.Context, _ Caller, q api.RegisterRequest) (api.
 	return k.admin.ToolNamed(ctx, d.Tool)
 }
 
-// brokered is the definition of a foreign service's tool as it counts. It is broker-only,
-// whatever it says. A class or risk that it leaves out stays so: until an operator has named
-// one, a tool counts as the worst.
+// brokered returns the definition of a third-party service's tool as it counts. It is broker-only,
+// whatever it says. A class or risk that it leaves out stays empty: until an operator sets one, the tool
+// counts as the worst.
 func brokered(d utp.Definition) (utp.Definition, error) {
 	opts, err := utp.ParseOptions(d.Options)
 	if err != nil {

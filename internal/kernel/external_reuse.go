@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// cardReused is the type of an answer beside the one that a project has for each id of a
-	// call. Its worker reads it as a tool.result.
+	// cardReused is the type of an answer beside the one answer that a project has for each call id.
+	// Its worker reads it as a tool.result.
 	cardReused = "tool.reused_result"
 	// maxReused is how many such answers a turn gets under one id.
 	maxReused = 64
 )
 
-// answers are what a foreign worker has been told, in one turn, under one id of a call. An id
-// stands for one call of a project, ever (UTP, "Cards"). Some providers count theirs again in
-// each turn or step all the same; each such step gets an answer of its own, or its worker
-// would wait for ever, or take the first call's result for the second's.
+// answers are the answers that a third-party worker has got, in one turn, under one call id. An id stands
+// for one call of a project, ever (UTP, "Cards"). Some providers still reuse their ids in each turn or
+// step. Each such step gets an answer of its own. Otherwise its worker would wait for ever, or take the
+// first call's result for the second's.
 type answers struct {
 	ofTurn          []utp.ResultCard // of this turn
-	projectAnswered bool             // the project's one answer under the id is written, whosever it is
-	free            string           // where an answer beside that one goes; empty where there are too many
+	projectAnswered bool             // the project's one answer under the id is written, whichever turn's it is
+	free            string           // the card id for an answer beside that one; empty if there are too many
 }
 
 func answersTo(tx store.Tx, st turn.State, call string) (answers, error) {
@@ -56,8 +56,7 @@ func answersTo(tx store.Tx, st turn.State, call string) (answers, error) {
 	return a, nil
 }
 
-// to reports whether a step has its answer. A command that names none is taken for the same
-// one again.
+// to reports whether a step has its answer. A command that names no step counts as a repeat.
 func (a answers) to(step string) bool {
 	for _, r := range a.ofTurn {
 		if step == "" || step == r.Lineage.StepID {
@@ -67,8 +66,8 @@ func (a answers) to(step string) bool {
 	return false
 }
 
-// next is where the next answer goes, as what type of card; reused is one that leaves the
-// project's one answer to the call that had the id first.
+// next returns the card id and card type of the next answer. With reused set, the project's one answer
+// is left to the call that had the id first.
 func (a answers) next(st turn.State, call string, reused bool) (id, as string) {
 	if a.projectAnswered || reused {
 		return a.free, cardReused
@@ -97,7 +96,7 @@ func answerOn(tx store.Tx, id string) (utp.ResultCard, error) {
 	return r, nil
 }
 
-// asAnswer is a card as its worker reads it.
+// asAnswer returns a card as its worker reads it.
 func asAnswer(card utp.Card) (utp.Card, error) {
 	if card.Type != cardReused {
 		return card, nil

@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	// externalTime is how long a foreign service may take for a call whose definition does
-	// not say.
+	// externalTime is how long a third-party service may take for a call if its definition does not
+	// say.
 	externalTime = 5 * time.Minute
 	// externalAttempts is how often the command of a repeatable call is sent, within that time.
 	externalAttempts = 3
 )
 
-// decision is the policy's word as far as it counts: no where a service that nobody holds to the
-// gate would have an effect that cannot be repeated, unless an operator has named it; and what
-// cannot be undone is asked for, as the machine has it.
+// decision returns the effective decision of the policy. A service that does not enforce the gate may
+// not have an effect that cannot be repeated, unless an operator allows it. An irreversible call is
+// always asked for, as in the turn machine.
 func decision(t store.Tool, r Ruling) turn.Decision {
 	class := t.EffectiveClass()
 	switch {
@@ -40,13 +40,13 @@ func decision(t store.Tool, r Ruling) turn.Decision {
 	return r.Decision
 }
 
-// commandExternal sends a call to a foreign service. There the command is the start: it is
-// checked and recorded on the service's behalf in the transaction that lets it leave. While
-// nobody would hear it, it waits for somebody: an effect that counts as begun, and that nobody
-// has heard of, could not be told from one that was made.
+// commandExternal sends a call to a third-party service. There the command is the start: it is checked
+// and recorded on the service's behalf in the transaction that sends it. While no service subscribes to
+// it, it waits: a call that counts as started but was never received could not be distinguished from
+// one that had its effect.
 func (s *step) commandExternal(c turn.Call, t store.Tool, subject utp.Subject) error {
 	if c.LeaseExpiries == 0 && s.k.unserved(subject) {
-		return nil // it is rung again until it is too old
+		return nil // it is sent again until it is too old
 	}
 	lease := externalLease(t)
 	check, err := s.check(c)
@@ -60,7 +60,7 @@ func (s *step) commandExternal(c turn.Call, t store.Tool, subject utp.Subject) e
 	}
 	started := s.live(c.ID)
 	if started == nil || started.State != turn.Started {
-		return nil // what it was agreed to has changed; the refusal is recorded
+		return nil // what was consented to has changed; the refusal is recorded
 	}
 	started.ThirdParty = true
 	c = *started
@@ -81,7 +81,7 @@ func (s *step) commandExternal(c turn.Call, t store.Tool, subject utp.Subject) e
 	return s.leaveBy(c)
 }
 
-// live is the call itself, for what the machine does not look at.
+// live returns the call itself, for fields that the turn machine does not read.
 func (s *step) live(id string) *turn.Call {
 	for i := range s.rec.State.Calls {
 		if s.rec.State.Calls[i].ID == id {
@@ -91,8 +91,8 @@ func (s *step) live(id string) *turn.Call {
 	return nil
 }
 
-// leaveBy keeps the command that was just put into the outbox from leaving too late: where
-// a command is the start, an old one must not be found and sent days after.
+// leaveBy sets the latest time to send the command that was just put into the outbox: if a command is
+// the start, an old one must not be found and sent days later.
 func (s *step) leaveBy(c turn.Call) error {
 	last := c.StartBy
 	if c.Class.Repeatable() {
@@ -113,7 +113,7 @@ func (s *step) leaveBy(c turn.Call) error {
 	return nil
 }
 
-// externalLease is how long the service holds a call. A repeatable one is sent again within
+// externalLease returns how long the lease of such a service is. A repeatable call is sent again within
 // its time, because a command may be lost.
 func externalLease(t store.Tool) time.Duration {
 	var o struct {
@@ -135,12 +135,12 @@ func externalLease(t store.Tool) time.Duration {
 	return whole
 }
 
-// cardOffered is the type of a foreign service's result card until it is reported, and
-// after: the call's own tool.result is made of it.
+// cardOffered is the type of a third-party service's result card, before and after it is reported: the
+// call's own tool.result is made from it.
 const cardOffered = "tool.offered_result"
 
-// saveExternalCard keeps a card of a foreign peer: a tool.call of its own turn, or the result
-// of a call that it has been sent.
+// saveExternalCard saves a card of a third-party peer: a tool.call of its own turn, or the result of a
+// call that it was sent.
 func (k *Kernel) saveExternalCard(ctx context.Context, from Caller, q api.CardRequest) (struct{}, error) {
 	card, err := utp.DecodeCard(q.Card)
 	if err != nil {
@@ -162,13 +162,13 @@ func (k *Kernel) saveExternalCard(ctx context.Context, from Caller, q api.CardRe
 		return err
 	})
 	if err == nil {
-		err = refused // what the refusal has led to is recorded
+		err = refused // the effects of the refusal are recorded
 	}
 	return struct{}{}, err
 }
 
-// stepExternalCall steps the turn of a call that the asking peer has been sent. The call is nil
-// where it has ended and is forgotten.
+// stepExternalCall steps the turn of a call that the asking peer was sent. The call is nil if it has
+// ended and is forgotten.
 func (k *Kernel) stepExternalCall(ctx context.Context, from Caller, call string, fn func(*step, *turn.Call) error) error {
 	known := false
 	err := k.step(ctx, store.TurnRef{Call: call}, func(s *step) error {
@@ -185,9 +185,9 @@ func (k *Kernel) stepExternalCall(ctx context.Context, from Caller, call string,
 	return err
 }
 
-// offer keeps the result card of a call that a foreign service has been sent. The first card
-// counts: one that comes beside it shows that anyone who kept the first will not report it, so
-// that it counts now, and the other is refused.
+// offer saves the result card of a call that a third-party service was sent. The first card counts. A
+// different second card shows that nobody will report the first, so the first is adopted now and the
+// second is refused.
 func (s *step) offer(c *turn.Call, card utp.Card, content utp.ResultCard) (refused, err error) {
 	switch {
 	case c == nil || c.State == turn.Finished || c.State == turn.Closed:
@@ -210,8 +210,8 @@ func (s *step) offer(c *turn.Call, card utp.Card, content utp.ResultCard) (refus
 	return nil, nil
 }
 
-// offered reads the card that a foreign service has kept for its report. What follows is the
-// card's own to say; where it does not, the report's, and then the command's (UTP, "Results").
+// offered reads the card that a third-party service has saved for its report. What follows the result is
+// taken from the card, else from the report, else from the command (UTP, "Results").
 func (s *step) offered(c *turn.Call, r utp.Report) (utp.ResultCard, error) {
 	card, err := store.ReadCard(s.tx, c.Offered)
 	if err != nil {
@@ -227,9 +227,9 @@ func (s *step) offered(c *turn.Call, r utp.Report) (utp.ResultCard, error) {
 	return content, nil
 }
 
-// report takes a foreign service's report: three keys, and the call in its headers. It
-// finishes the call by the gate's own way. A report on a call that is unknown, or not the
-// service's, changes nothing; one that comes twice, or too late, is a success.
+// report handles a third-party service's report: three keys, and the call in its headers. It finishes
+// the call through the gate. A report on an unknown call, or on another service's, changes nothing. One
+// that comes twice, or too late, is a success.
 func (k *Kernel) report(ctx context.Context, from Caller, m utp.Message) (api.ReportAnswer, error) {
 	var a api.ReportAnswer
 	header, err := utp.DecodeHeader(m.Header)
@@ -237,7 +237,7 @@ func (k *Kernel) report(ctx context.Context, from Caller, m utp.Message) (api.Re
 		return a, api.NewFault(codeOf(err), err.Error())
 	}
 	r, header, err := utp.DecodeReport(m.Payload, header)
-	if err != nil && r.ToolResultCardID == "" { // of another fault the card tells what is right
+	if err != nil && r.ToolResultCardID == "" { // any other fault in it can be corrected from the card
 		return a, api.NewFault(missingCard(err), err.Error())
 	}
 	if header.ToolCallID == "" {
@@ -264,7 +264,7 @@ func missingCard(err error) utp.Code {
 	return codeOf(err)
 }
 
-// report is what one step makes of a report.
+// report applies a report in one step.
 func (s *step) report(c *turn.Call, r utp.Report) (string, error) {
 	switch {
 	case c == nil || c.State == turn.Closed:
@@ -278,7 +278,7 @@ func (s *step) report(c *turn.Call, r utp.Report) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if content.Error != nil && content.Error.Code == utp.CodeConsentStale { // the gate's to say, not a stranger's
+	if content.Error != nil && content.Error.Code == utp.CodeConsentStale { // only the gate may use this code
 		content.Error.Code = utp.CodeUnknownError
 	}
 	answered := *c

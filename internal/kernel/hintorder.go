@@ -5,27 +5,26 @@ import (
 	"sync"
 )
 
-// hintOrder has the hints of a turn leave in the order of its steps, which are committed by different goroutines.
-// Its zero value is ready. What it holds is lost with the process.
+// hintOrder publishes the hints of a turn in the order of its steps, which different goroutines commit.
+// Its zero value is ready to use. Its content is lost with the process.
 type hintOrder struct {
 	mu    sync.Mutex
 	turns map[string]*hintQueue
 }
 
-// hintQueue is the way out of one turn's hints. While it is busy, somebody publishes them.
+// hintQueue is the queue of one turn's hints. While it is busy, some goroutine publishes them.
 type hintQueue struct {
 	entries []*hintEntry
 	busy    bool
 }
 
-// hintEntry is that of one step. Until its step is committed, it keeps those behind it back.
+// hintEntry is the entry of one step. Until its step is committed, it blocks those behind it.
 type hintEntry struct {
 	turn    string
 	publish func()
 }
 
-// reserve takes the place of a step that is being saved: behind those that it follows, for it has read what they
-// have committed.
+// reserve adds an entry for a step that is being saved, after the steps whose commits it has read.
 func (o *hintOrder) reserve(turnID string) *hintEntry {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -42,7 +41,7 @@ func (o *hintOrder) reserve(turnID string) *hintEntry {
 	return p
 }
 
-// drop gives a place back: its step was not saved. A step without one has none to give.
+// drop removes an entry whose step was not saved; nil is allowed.
 func (o *hintOrder) drop(p *hintEntry) {
 	if p == nil {
 		return
@@ -54,7 +53,8 @@ func (o *hintOrder) drop(p *hintEntry) {
 	o.flush(p.turn)
 }
 
-// ready has publish run when all steps before are done with theirs: here, or by anyone who does that.
+// ready runs publish once the hints of all earlier steps are published: here, or in the goroutine that publishes
+// those.
 func (o *hintOrder) ready(p *hintEntry, publish func()) {
 	if p == nil {
 		return
@@ -65,7 +65,7 @@ func (o *hintOrder) ready(p *hintEntry, publish func()) {
 	o.flush(p.turn)
 }
 
-// flush publishes what can leave of a turn, if nobody else does.
+// flush publishes the ready hints of a turn, unless another goroutine is doing so.
 func (o *hintOrder) flush(turnID string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

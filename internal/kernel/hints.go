@@ -50,7 +50,7 @@ func (k *Kernel) publishHint(ctx context.Context, st turn.State, suffix string, 
 	}
 }
 
-// textFrom says at which byte of the step's text the piece began that a step has told.
+// textFrom returns the byte offset of the piece of the agent's text that a step has reported, if any.
 func textFrom(was, is api.ReportedText) (from int64, told bool) {
 	if was.Step == is.Step && was.Try == is.Try {
 		from = was.Bytes
@@ -58,7 +58,7 @@ func textFrom(was, is api.ReportedText) (from int64, told bool) {
 	return from, is.Bytes > from
 }
 
-// steps says which step has begun or ended.
+// steps returns which step has begun or ended.
 func steps(was, is turn.State) (step, phase string) {
 	switch {
 	case is.Step > was.Step && is.Status != turn.Running:

@@ -6,15 +6,15 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// counterIncarnation counts questions, answers, stops, and the starts of calls with an
-// effect. A copy of it outside the ledger is written before a start is answered, and right
-// after the others, so a ledger restored from before such a step is behind that copy.
+// counterIncarnation counts questions, answers, stops, and starts of calls with an effect. A copy outside
+// the ledger is written before a start is answered, and right after the other steps. So a ledger that is
+// restored from before such a step is behind the copy.
 const counterIncarnation = "incarnation"
 
 // counterQuestion is the number of the last question.
 const counterQuestion = "question"
 
-// saveIncarnation brings the copy outside up to the ledger's count.
+// saveIncarnation updates the copy outside to the ledger's count.
 func (k *Kernel) saveIncarnation(ctx context.Context) error {
 	if k.o.Incarnation == nil {
 		return nil
@@ -26,8 +26,8 @@ func (k *Kernel) saveIncarnation(ctx context.Context) error {
 	return k.o.Incarnation.Store(n)
 }
 
-// IncarnationCount is the ledger's own count. Anyone who puts an older ledger in the place of another sets
-// the one outside above both, so that [Kernel.Recover] finds it.
+// IncarnationCount returns the ledger's own count. Anyone who replaces a ledger with an older one sets the
+// count outside above both, so that [Kernel.Recover] detects it.
 func IncarnationCount(ctx context.Context, s store.Ledger) (int64, error) {
 	var n int64
 	err := s.View(ctx, func(tx store.Tx) (err error) {

@@ -10,7 +10,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// inquire puts a question of a service to the person, in the middle of a call that it has started, or tells how one stands.
+// inquire puts a question of a service to the person, in the middle of a call that it has started, or returns the
+// status of one that it has asked before.
 func (k *Kernel) inquire(ctx context.Context, from Caller, q api.InquireRequest) (a api.CallStatus, err error) {
 	if q.Asked != "" {
 		return k.inquired(ctx, from, q)
@@ -49,7 +50,7 @@ func (k *Kernel) inquire(ctx context.Context, from Caller, q api.InquireRequest)
 	return a, err
 }
 
-// inquired tells a service how its question stands.
+// inquired returns the status of a service's question.
 func (k *Kernel) inquired(ctx context.Context, from Caller, q api.InquireRequest) (a api.CallStatus, err error) {
 	err = k.o.Store.View(ctx, func(tx store.Tx) error {
 		rec, err := tx.Turn(store.TurnRef{Call: q.Call})

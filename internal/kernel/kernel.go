@@ -16,52 +16,51 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// Presence knows who hears the bus at this moment. It is consulted inside transactions and
-// must be quick and without effects.
+// Presence knows who subscribes to the bus at this moment. It is consulted inside transactions, and must
+// be quick and without effects.
 type Presence interface {
-	// Listens reports whether a message on the subject would be heard now, or kept for
-	// somebody. Where nobody can tell it is not known, and nothing is said of it.
+	// Listens reports whether a message on the subject would be received now, or stored for a
+	// subscriber. If known is false, nothing is reported.
 	Listens(subject string) (listens, known bool)
 }
 
-// Policy decides about a call before anyone is asked, and again when it is to leave and when it
-// is to start: a rule that has become stricter meanwhile counts at once. It is consulted inside
-// transactions and must be quick and without effects. Where it changes, call [Kernel.Rejudge].
+// Policy decides about a call before anyone is asked, and again before its dispatch and its start: a rule
+// that has become stricter meanwhile applies at once. It is consulted inside transactions, and must be
+// quick and without effects. When it changes, call [Kernel.Rejudge].
 type Policy interface {
 	// Decide says what an agent may do with a tool at this moment. It never allows an
 	// irreversible one; the turn machine would ask anyway.
 	Decide(agent string, t store.Tool) Ruling
 }
 
-// Ruling is a policy's word on a tool.
+// Ruling is what a policy decides about a tool.
 type Ruling struct {
-	// Rule is the rule that applied, in a canonical form: it is part of what is consented to,
-	// and must not be empty.
+	// Rule is the rule that applied, in a canonical form: it is part of what is consented to, and
+	// must not be empty.
 	Rule     string
 	Decision turn.Decision
-	// Answer and StartWithin override the tool's own times; zero does not. Undo makes the time
-	// to take a yes back longer, never shorter. Result is how long after its dispatch a call is
-	// to have a result, where the tool itself does not say.
+	// Answer and StartWithin override the tool's own times; zero does not. Undo makes the undo
+	// time longer, never shorter. Result is how long after its dispatch a call must have a result,
+	// if the tool itself does not say.
 	Answer, StartWithin, Undo, Result time.Duration
-	// BrokerOnly: an operator lets this service of another make have its effects.
+	// BrokerOnly: an operator allows this third-party service to have effects.
 	BrokerOnly bool
 }
 
-// Approvers says who may answer for whom. It is consulted inside transactions, when an
-// answer comes and again when the call is to leave, and must be quick and without effects.
+// Approvers says who may answer for whom. It is consulted inside transactions, when an answer comes and
+// again before the dispatch, and must be quick and without effects.
 type Approvers interface {
-	// MayApprove reports whether the person, with the credential that they have shown (""
-	// for none that could be revoked), may, at this moment, consent for the owner of
-	// a turn.
+	// MayApprove reports whether the person may consent for the owner of a turn at this moment.
+	// The credential is what the person has presented; "" means none that could be revoked.
 	MayApprove(person, credential, owner string) bool
 }
 
-// Names says whose tool names are. It is consulted inside transactions and must be quick and
-// without effects.
+// Names says who may register which tool names. It is consulted inside transactions, and must be quick
+// and without effects.
 type Names interface {
-	// MayRegister says why a service may not register a tool of this name, in words for whoever
-	// starts it: what is wrong and what to do; nil if it may. It is asked about names that nobody
-	// has registered: what a service has registered stays its own.
+	// MayRegister returns nil if a service may register a tool of this name. Otherwise its error
+	// tells whoever starts the service what is wrong and what to do. It is called for unregistered
+	// names only: a registered name stays with its service.
 	MayRegister(from Caller, tool string) error
 }
 
@@ -69,8 +68,8 @@ type Names interface {
 // own, the ledger has gone back in time.
 type Incarnation interface {
 	Load() (int64, error)
-	// Store is durable when it returns. It is called by several at once, and keeps the
-	// greatest of their numbers: one that came later may be the smaller.
+	// Store is durable when it returns. It is called concurrently, and keeps the greatest of the
+	// numbers: a later call may have a smaller one.
 	Store(n int64) error
 }
 
@@ -93,61 +92,60 @@ type Options struct {
 	Bus      outbox.Bus
 	Policy   Policy
 	Narrator Narrator
-	// Presence tells which services are there; nil knows of none. With it a call that no
-	// service would hear of is told of, and a foreign service's command waits for one.
+	// Presence says which services are connected; nil is unknown. With it the kernel reports a call
+	// that no service would receive, and a third-party service's command waits for its service.
 	Presence Presence
-	// Approvers default to anyone whom a hub speaks for, except the agent itself.
+	// Approvers default to anyone whom a hub authenticates, except the agent itself.
 	Approvers Approvers
-	// Operator is who does what no operator is named for, for the audit chain; "" is nobody known.
+	// Operator is the name in the audit chain for acts that name no operator; "" is unknown.
 	Operator string
 	// Names default to first come, first served.
 	Names Names
-	// Incarnation detects a restored ledger; nil keeps no watch.
+	// Incarnation detects a restored ledger; nil does not.
 	Incarnation Incarnation
-	// Takeover says that anyone who worked on the ledger before is another one, who may have gone on
-	// since: it is gone through like one that went back in time.
+	// Takeover says that the ledger comes from another server, which may have gone on since: it is
+	// recovered like one that went back in time.
 	Takeover bool
 	Project  string // default "default"
 	Channel  string // default "public"
 	Clock    Clock
 	Rand     io.Reader // default crypto/rand
 	Logger   *slog.Logger
-	// Key seals secrets and makes their MACs: 32 bytes, kept by the operator. Without
-	// one, tools that take secrets are refused.
+	// Key seals secrets and makes their MACs: 32 bytes, kept by the operator. Without a key, tools
+	// that take secrets are refused.
 	Key []byte
 	// Environment looks up what a tool's `envs` option names; nil has nothing.
 	Environment func(name string) (string, bool)
 	// WorkerLease and ToolLease default to 30 s.
 	WorkerLease, ToolLease time.Duration
-	// IdleTurn is how long a turn waits for a worker, or for one that has fallen silent, before
-	// it ends; default 24 h, negative is for ever.
+	// IdleTurn is how long a turn waits for a worker before it ends, also after a worker's lease has
+	// expired; default 24 h, negative is for ever.
 	IdleTurn time.Duration
-	// Poll is how soon it looks into the ledger for what others have left to it, default a
-	// minute. Where several kernels work on one ledger, it bounds how long what one has begun
-	// stands still when that one is gone.
+	// Poll is how often the kernel polls the ledger for work that others have left, default a
+	// minute. With several kernels on one ledger, it bounds how long the work of one stands still
+	// when that one is gone.
 	Poll time.Duration
-	// OwnedTurnsOnly keeps to the turns that are begun or resumed here. Otherwise every open turn of the
-	// ledger is attended to, no matter who began it.
+	// OwnedTurnsOnly restricts the kernel to the turns that are begun or resumed here. Otherwise it
+	// works on every open turn of the ledger, no matter who began it.
 	OwnedTurnsOnly bool
-	// SingleHost says that workers and services live in this process only, so that
-	// anyone who held a lease before it started is gone.
+	// SingleHost says that workers and services live in this process only, so that every lease from
+	// before its start is void.
 	SingleHost bool
-	// Generation names the life of the runtime that every kernel on the ledger shares: it is
-	// another one once all of them have been gone. Default: the life of this kernel, which is right
-	// where no other works on the ledger. It is consulted inside transactions.
+	// Generation names the run of the runtime that every kernel on the ledger shares: it changes once
+	// all of them have been gone. Default: one for each kernel, which is right if no other works on
+	// the ledger. It is consulted inside transactions.
 	Generation func() string
-	// WaitForPresence says that people come and go: hubs tell when a question is first shown to
-	// somebody who can answer it, and until then it waits. Otherwise its time starts when
-	// it is asked.
+	// WaitForPresence says that people come and go: a question waits until a hub reports that it is
+	// first shown to somebody who can answer it. Otherwise its time starts when it is asked.
 	WaitForPresence bool
 	// Hints publishes the events of agents (UTP, "Events of agents": evt.agent.*, and
 	// str.agent.*.chunk with what an agent writes) for third-party followers. The publisher of
-	// package bus may not send them: they need a Bus that may.
+	// package bus is not allowed to send them: they need a Bus that is.
 	Hints     bool
 	Retention admin.Retention
-	// OpenCalls is the most calls that one agent's credential may have in all its turns that have not ended;
-	// default 10,000. Each further kernel on the same ledger can let an eighth more in, or what it adds within a
-	// second, before it counts again.
+	// OpenCalls is the most open calls that one agent's credential may have in all its turns; default 10,000.
+	// Each further kernel on the same ledger can admit an eighth more, or as many as it adds within a second,
+	// before it counts again.
 	OpenCalls int
 	// BytesPerDay is the most that one credential may put into blobs in a day (UTC); default 16 GiB.
 	BytesPerDay int64
@@ -168,18 +166,18 @@ type Kernel struct {
 
 	mu           sync.Mutex
 	ownedTurns   map[string]string        // turns that were begun or resumed here, with their sessions; only with Options.OwnedTurnsOnly
-	suspended    map[string]string        // turns that are left alone until they are resumed, with their sessions
+	suspended    map[string]string        // turns that wait until they are resumed, with their sessions
 	ticking      map[string]struct{}      // turns that are being ticked
-	later        map[string]time.Duration // turns whose tick was in vain, and when to try again, by the second clock
-	unreadable   map[string]time.Duration // turns that cannot be read, and how long each was left alone last
-	next         time.Duration            // when the ticker looks again, by the second clock
+	later        map[string]time.Duration // turns whose tick failed, and when to try again, by the monotonic clock
+	unreadable   map[string]time.Duration // turns that cannot be read, and the last pause of each
+	next         time.Duration            // when the ticker polls next, by the monotonic clock
 	tickerWakeup chan struct{}            // the ticker's: written by anyone, read by the ticker
 
-	// clockOffset is how far the time of day has been ahead of the second clock at the most, and kept
-	// as much of it as the ledger knows: since 1970, less what the second clock has counted.
+	// clockOffset is the most that the time of day has been ahead of the monotonic clock, and
+	// savedOffset the part of it that the ledger has: time since 1970, less the time since boot.
 	clockOffset, savedOffset atomic.Int64
 
-	// takeoverCounted: a ledger that is taken over has been counted as one that went back.
+	// takeoverCounted: the takeover has been counted as a ledger that went back.
 	takeoverCounted atomic.Bool
 
 	hintOrder hintOrder
@@ -189,7 +187,7 @@ type Kernel struct {
 
 	external externalCounts
 
-	startedAt time.Duration // when it was made, by the second clock
+	startedAt time.Duration // when it was made, by the monotonic clock
 }
 
 // New checks the options and fills in defaults.
@@ -284,10 +282,10 @@ func (o *Options) fill() {
 
 const defaultLease = 30 * time.Second
 
-// Admin looks after the kernel's ledger.
+// Admin returns the administration of the kernel's ledger.
 func (k *Kernel) Admin() *admin.Admin { return k.admin }
 
-// Run publishes, ticks and erases what is too old until the context ends, and waits for both.
+// Run publishes messages, ticks turns and erases old content until the context ends, and waits for all three.
 func (k *Kernel) Run(ctx context.Context) {
 	var owned sync.WaitGroup
 	owned.Go(func() { k.outbox.Run(ctx) })

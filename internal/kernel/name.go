@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// maxLabel is how many characters of what a session is about stand in its name.
+	// maxLabel is how many characters of a session's subject its name has.
 	maxLabel = 48
 	// counterName begins the counters that number sessions of one topic.
 	counterName = "name "
 )
 
-// topic is what a session is called before it is numbered: the agent, and what it is about, by the word
-// of anyone who starts it or else by the beginning of the request.
+// topic returns the name of a session before it is numbered: the agent, and the subject as set by whoever
+// starts the session, else the beginning of the request.
 func topic(q api.EnqueueRequest) string {
 	label := strings.Join(strings.Fields(q.Label), " ")
 	if label == "" {
@@ -32,8 +32,7 @@ func topic(q api.EnqueueRequest) string {
 	return q.Agent + ", " + label
 }
 
-// firstWords is as much of a text as has at most so many characters, cut between words where it has
-// some.
+// firstWords returns the beginning of a text, at most so many characters, cut between words if possible.
 func firstWords(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text
@@ -45,9 +44,9 @@ func firstWords(text string, most int) string {
 	return strings.TrimRightFunc(head, func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSpace(r) }) + "…"
 }
 
-// name is what the new session of a topic is called: the topic itself where no other open session has
-// it, else with a number that no session of that topic has been given since one of them was alone. The
-// ledger refuses a name that another open session has, also by two that begin at once.
+// name returns the name of a new session of a topic: the topic itself if no other open session has it,
+// else the topic with a number. A number is not reused while sessions of the topic are open. The ledger
+// refuses a name that another open session has, also if two begin at once.
 func name(tx store.Tx, topic string, again bool) (string, error) {
 	open, err := tx.Turns(store.TurnFilter{Topic: topic, Open: true, Limit: 1})
 	if err != nil {

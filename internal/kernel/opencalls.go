@@ -10,32 +10,31 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// openCalls bounds the calls that one agent's credential has in all its turns and that have not ended, so that
-// none fills the ledger, or people's ears, for all others. Counting them in the ledger for each new call would cost
-// more than the call. So they are counted again when an eighth of what was free has been taken, and many once a second.
-// Each other kernel on the ledger can add as much meanwhile, which is how far the bound can be exceeded.
+// openCalls bounds the open calls that one agent's credential has in all its turns, so that none fills the ledger,
+// or people's ears, for all others. Counting them in the ledger for each new call would cost more than the call. So
+// they are counted again when an eighth of the free calls is used up; large numbers are counted once a second. Each
+// other kernel on the ledger can add as much meanwhile, which is how far the bound can be exceeded.
 type openCalls struct {
 	mu     sync.Mutex
 	agents map[string]callEstimate
 }
 
-// callEstimate is how many open calls an agent had when the ledger was asked the last time, and how many it
-// may have begun here since.
+// callEstimate is how many open calls an agent had when they were last counted in the ledger, and how many it may
+// have begun here since.
 type callEstimate struct {
 	counted, added int
 	asked          time.Duration
 }
 
 const (
-	// drift is the part of an agent's free calls, one in so many, that is taken before they are counted again.
+	// drift is the part of an agent's free calls, one in so many, that is used up before they are counted again.
 	drift = 8
-	// manyCalls are so many that counting them takes long enough for others to wait: they are counted once in recount.
+	// manyCalls is a number of calls whose counting takes long enough for others to wait: they are counted once in recount.
 	manyCalls = 1000
 	recount   = time.Second
 )
 
-// fits reports whether there is room for n calls more as far as is known without counting, and whether that is
-// all that can be known now.
+// fits reports whether there is room for n more calls by the estimate, and whether the estimate is good enough.
 func (e callEstimate) fits(n, most int, now time.Duration) (fits, known bool) {
 	if e.counted >= manyCalls && now-e.asked < recount {
 		return e.counted+e.added+n <= most, true
@@ -43,7 +42,7 @@ func (e callEstimate) fits(n, most int, now time.Duration) (fits, known bool) {
 	return true, e.added+n <= (most-e.counted)/drift
 }
 
-// reserve adds n calls of an agent where there is room for them as far as is known without counting.
+// reserve adds n calls of an agent if there is room for them by the estimate.
 func (o *openCalls) reserve(agent string, n, most int, now time.Duration) (taken, known bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

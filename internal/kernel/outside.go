@@ -15,8 +15,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// openOutside begins the turn of an agent that is a program outside. The same request with the same key finds it again, and whoever
-// speaks for the agent now is its holder.
+// openOutside begins the turn of an agent that is an external program. A repeat of the request with the same key finds
+// the turn again, and makes the caller its holder.
 func (k *Kernel) openOutside(ctx context.Context, from Caller, q api.OpenRequest) (api.OpenAnswer, error) {
 	if q.Idle < 0 || q.Idle > api.MaxIdle {
 		return api.OpenAnswer{}, api.NewFault(utp.CodeBadRequest, fmt.Sprintf("idle_seconds is %d; it is 1 to %d, or 0 for an hour", q.Idle, api.MaxIdle))
@@ -53,7 +53,7 @@ func (k *Kernel) openOutside(ctx context.Context, from Caller, q api.OpenRequest
 	return a, err
 }
 
-// stepOutside steps an outside turn of the agent, never another's. [errUnchanged] of fn is not an error.
+// stepOutside steps an outside turn of the agent, never another agent's. If fn returns [errUnchanged], that is no error.
 func (k *Kernel) stepOutside(ctx context.Context, q api.OutsideRequest, fn func(*step) error) error {
 	err := k.attempt(ctx, store.TurnRef{Session: q.Session}, func(s *step) error {
 		if err := mine(s.rec, q); err != nil {
@@ -67,7 +67,7 @@ func (k *Kernel) stepOutside(ctx context.Context, q api.OutsideRequest, fn func(
 	return store.ProtocolError(err)
 }
 
-// mine says why the turn is not an outside one of the agent. What is another's is not there.
+// mine returns an error unless the turn is an outside turn of the agent. Another agent's turn is not found.
 func mine(rec store.Record, q api.OutsideRequest) error {
 	if !rec.State.Outside || rec.State.Agent != q.Agent || q.Agent == "" {
 		return store.ErrNotFound
@@ -75,7 +75,7 @@ func mine(rec store.Record, q api.OutsideRequest) error {
 	return nil
 }
 
-// invoke asks for one call of an outside turn, or finds the call that the same request has asked for before.
+// invoke asks for one call of an outside turn, or finds the call that the same request asked for before.
 func (k *Kernel) invoke(ctx context.Context, _ Caller, q api.InvokeRequest) (a api.CallStatus, err error) {
 	if err := checkInvoke(q); err != nil {
 		return a, err
@@ -120,17 +120,17 @@ func hostTool(name string) bool {
 	return name != "" && len(name) <= most
 }
 
-// invoked is a request for a call, with what it is known by.
+// invoked is a request for a call, with what identifies it.
 type invoked struct {
 	api.InvokeRequest
 
 	args     jsontext.Value
 	missing  bool   // the blob of the arguments is not there
-	identity string // the digest of what is asked for, as it was written
+	identity string // the digest of what is asked for, as the program wrote it
 	key      store.RequestKey
 }
 
-// readInvocation reads what a request asks for.
+// readInvocation reads a request for a call.
 func (s *step) readInvocation(q api.InvokeRequest) (invoked, error) {
 	w := invoked{InvokeRequest: q}
 	args, err := store.ReadBody(s.tx, q.Args)
@@ -156,7 +156,7 @@ func (s *step) readInvocation(q api.InvokeRequest) (invoked, error) {
 	return w, nil
 }
 
-// invoke joins the call that the request has asked for before, or makes one.
+// invoke joins the call that the request asked for before, or makes one.
 func (s *step) invoke(w invoked) (api.CallStatus, error) {
 	id, err := s.joined(w)
 	if err != nil {
@@ -193,7 +193,7 @@ func (s *step) invoke(w invoked) (api.CallStatus, error) {
 	return s.callStatus(c.ID)
 }
 
-// joined is the call that the same request has asked for before; "" is none.
+// joined returns the call that the same request asked for before; "" is none.
 func (s *step) joined(w invoked) (string, error) {
 	if w.Key != "" {
 		b, err := s.tx.Auxiliary(store.AuxiliaryFilter{KeyOf: w.key.Principal, Key: w.key.Key})
@@ -213,7 +213,7 @@ func (s *step) joined(w invoked) (string, error) {
 		same := w.HostCall != "" && w.HostCall == c.HostCall
 		left := !open
 		if !c.State.Open() {
-			left = !w.Permission // an answer to what the program does by itself is good for the one use that was asked about
+			left = !w.Permission // a permission is good for the one use that was asked about
 		}
 		if c.Key == "" && c.Identity == w.identity && c.Replaces == "" && !c.Received && (same || left) {
 			return c.ID, nil
@@ -222,7 +222,7 @@ func (s *step) joined(w invoked) (string, error) {
 	return "", nil
 }
 
-// joins keeps a request for a call open that was asked for before.
+// joins marks a request as open for a call that was asked for before.
 func (s *step) joins(id string, w invoked) (api.CallStatus, error) {
 	c, live := s.latest(id)
 	if live && c.State.Open() && w.AwaitMS > 0 && s.rec.State.Status != turn.Ended {
@@ -261,7 +261,7 @@ func (s *step) outsideCall(w invoked) (turn.Call, error) {
 	return c, err
 }
 
-// latest is the live call that stands for another one now, or itself.
+// latest returns the live call that replaces the given one, or the call itself.
 func (s *step) latest(id string) (turn.Call, bool) {
 	c, found := s.rec.State.Find(id)
 	for found && c.ReplacedBy != "" {
@@ -274,7 +274,7 @@ func (s *step) latest(id string) (turn.Call, bool) {
 	return c, found
 }
 
-// await keeps a request for a call open, or ends it, and tells how the call stands.
+// await marks a request for a call as open, or ends it, and returns the status of the call.
 func (k *Kernel) await(ctx context.Context, _ Caller, q api.AwaitRequest) (a api.CallStatus, err error) {
 	if q.AwaitMS < 0 || q.AwaitMS > api.MaxAwaitMS {
 		return a, api.NewFault(utp.CodeBadRequest, fmt.Sprintf("await_ms is %d; it is 0 to %d", q.AwaitMS, api.MaxAwaitMS))
@@ -307,7 +307,7 @@ func (k *Kernel) await(ctx context.Context, _ Caller, q api.AwaitRequest) (a api
 	return a, err
 }
 
-// stands tells how a call stands, and whether the request changes anything.
+// stands returns the status of a call, and whether the request changes anything.
 func (k *Kernel) stands(ctx context.Context, q api.AwaitRequest) (a api.CallStatus, changes bool, err error) {
 	err = k.o.Store.View(ctx, func(tx store.Tx) error {
 		rec, err := tx.Turn(store.TurnRef{Session: q.Session})
@@ -326,7 +326,7 @@ func (k *Kernel) stands(ctx context.Context, q api.AwaitRequest) (a api.CallStat
 	return a, changes, err
 }
 
-// reportOutside tells what an outside agent says of its work.
+// reportOutside reports what an outside agent says about its work.
 func (k *Kernel) reportOutside(ctx context.Context, _ Caller, q api.AgentReportRequest) (struct{}, error) {
 	said := 0
 	in := turn.AgentReport{Key: q.Key}
@@ -357,7 +357,7 @@ func (k *Kernel) reportOutside(ctx context.Context, _ Caller, q api.AgentReportR
 	})
 }
 
-// closeOutside ends an outside turn with the agent's own word, once nothing of it runs. Sent again it changes nothing.
+// closeOutside ends an outside turn with the agent's own result, once none of its calls is open. A repeat changes nothing.
 func (k *Kernel) closeOutside(ctx context.Context, _ Caller, q api.CloseRequest) (struct{}, error) {
 	if q.Status == "" {
 		q.Status = utp.StatusSuccess
@@ -378,7 +378,7 @@ func (k *Kernel) closeOutside(ctx context.Context, _ Caller, q api.CloseRequest)
 		if err != nil {
 			return err
 		}
-		if d.Output != "" && st.Stop == nil { // it may be a while until the end
+		if d.Output != "" && st.Stop == nil { // it may take a while until the turn ends
 			s.notification.Output = d.Output
 			if err := s.dispatch(turn.AgentReport{Kind: turn.NoteText}); err != nil {
 				return err
@@ -390,7 +390,7 @@ func (k *Kernel) closeOutside(ctx context.Context, _ Caller, q api.CloseRequest)
 	})
 }
 
-// offered lists the tools that an agent may ask for, by the policy as it is now.
+// offered lists the tools that an agent may ask for, by the current policy.
 func (k *Kernel) offered(ctx context.Context, _ Caller, q api.OfferedRequest) (api.OfferedAnswer, error) {
 	const page = 100
 	a := api.OfferedAnswer{Tools: []api.OfferedTool{}}

@@ -12,8 +12,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// callStatus is how a call of an outside turn stands, under the id by which it was first known: a call that stands for it
-// speaks for it.
+// callStatus returns the status of a call of an outside turn, under its first id. If other calls have replaced it, it is
+// the status of the latest.
 func (s *step) callStatus(id string) (api.CallStatus, error) {
 	c, live := s.latest(id)
 	if !live {
@@ -67,7 +67,7 @@ func callState(s turn.CallState) string {
 	return api.CallEnded
 }
 
-// endedCall reads a call that the turn has let go of, or the one that stands for it.
+// endedCall reads a call that is no longer live in the turn, or the one that replaced it.
 func (s *step) endedCall(id string) (turn.Call, error) {
 	for {
 		b, err := s.tx.Auxiliary(store.AuxiliaryFilter{Calls: s.rec.State.Turn, Call: id, CallsLimit: 1})
@@ -88,8 +88,8 @@ func (s *step) endedCall(id string) (turn.Call, error) {
 	}
 }
 
-// permission makes a call of what an outside agent does by itself: it is asked for, and nothing is started. What it does
-// is not known here, so it counts as what cannot be undone.
+// permission makes a call for what an outside agent does by itself: a person is asked, and nothing is started. What the
+// agent does is not known here, so it counts as irreversible.
 func (s *step) permission(w invoked, stepID string) (turn.Call, error) {
 	c, err := s.unresolved(callRequest{step: stepID, tool: s.rec.State.Agent + "." + w.Tool, comment: w.Comment})
 	if err != nil {
@@ -122,13 +122,14 @@ func (s *step) permission(w invoked, stepID string) (turn.Call, error) {
 	return c, err
 }
 
-// permissionRuling is what the policy, as it stands now, says of a tool of the agent's own. It counts as one that can be undone, so that
-// a rule may leave it to the agent's own rules.
+// permissionRuling returns what the current policy says about a tool of the agent's own. The tool counts as reversible, so
+// that a rule may leave it to the agent's own rules.
 func (s *step) permissionRuling(tool string) Ruling {
 	return s.k.o.Policy.Decide(s.rec.State.Agent, store.Tool{Definition: utp.Definition{Tool: tool}, Reviewed: true, Class: utp.Reversible, Risk: utp.RiskHigh})
 }
 
-// forbidPermission withdraws the question about a tool of the agent's own that the policy forbids by now. It reports whether that is so.
+// forbidPermission withdraws the question about a tool of the agent's own if the policy forbids the tool now, and reports
+// whether it does.
 func (s *step) forbidPermission(c turn.Call) (bool, error) {
 	if c.Kind != turn.PermissionCall || c.State != turn.Asked || s.permissionRuling(c.Tool).Decision != turn.Deny {
 		return false, nil

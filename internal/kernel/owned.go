@@ -9,8 +9,8 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// activeLocked reports whether a turn is attended to here: whether it is claimed and ticked, and
-// its messages leave. The caller holds mu.
+// activeLocked reports whether this kernel works on a turn: whether it lets workers claim the turn, ticks
+// it and sends its messages. The caller holds mu.
 func (k *Kernel) activeLocked(id string) bool {
 	if k.o.OwnedTurnsOnly {
 		_, own := k.ownedTurns[id]
@@ -26,7 +26,7 @@ func (k *Kernel) active(id string) bool {
 	return k.activeLocked(id)
 }
 
-// activate makes a turn one of those that are attended to here.
+// activate makes this kernel work on a turn.
 func (k *Kernel) activate(st turn.State) {
 	k.mu.Lock()
 	delete(k.suspended, st.Turn)
@@ -37,15 +37,15 @@ func (k *Kernel) activate(st turn.State) {
 	signal(k.tickerWakeup)
 }
 
-// owned lists the turns that were begun or resumed here.
+// owned returns the turns that were begun or resumed here.
 func (k *Kernel) owned() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return slices.Sorted(maps.Keys(k.ownedTurns))
 }
 
-// SuspendOpenTurns leaves the turns that are open now alone until each is resumed: what the only host of
-// a ledger does when it starts, before it looks which of them may go on.
+// SuspendOpenTurns suspends the turns that are open now until each is resumed. The only host of a ledger
+// calls it at its start, before it decides which turns may go on.
 func (k *Kernel) SuspendOpenTurns(ctx context.Context) error {
 	var rows []store.TurnRow
 	err := k.o.Store.View(ctx, func(tx store.Tx) (err error) {
@@ -60,7 +60,7 @@ func (k *Kernel) SuspendOpenTurns(ctx context.Context) error {
 	return store.ProtocolError(err)
 }
 
-// activeSession is attends, by the session.
+// activeSession reports whether this kernel works on the turn of a session.
 func (k *Kernel) activeSession(session string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -15,15 +15,15 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// The two answers to a question about an unknown fate.
+// The two answers to a question about an unknown outcome.
 const (
 	answerLeave    = "leave"
 	answerAskAgain = "ask again"
 )
 
-// answer judges a reply and feeds it in. The reason for ignoring one goes to the log and
-// to the surface; that it never reaches a subscriber of the protocol (CONF-56) is the hub's
-// to see to. Of a turn that is not driven here only a no is taken.
+// answer judges a reply and applies it. The reason for ignoring one goes to the log and to the surface; the
+// hub ensures that it never reaches a subscriber of the protocol (CONF-56). If this kernel does not work on
+// the turn, only a no counts.
 func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	var a api.ReplyAnswer
 	err := k.step(ctx, store.RefOf(r), func(s *step) error {
@@ -74,7 +74,8 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (a
 	return a, err
 }
 
-// overtaken withdraws a question that its answer no longer matters to: what became of its call is known by now, or the rules forbid it.
+// overtaken withdraws a question whose answer no longer matters: the outcome of its call is known by now, or the rules
+// forbid the call.
 func (s *step) overtaken(call turn.Call, judged consent.State) (bool, error) {
 	if known, err := s.adoptUnknown(call); known || err != nil {
 		return known, err
@@ -85,7 +86,7 @@ func (s *step) overtaken(call turn.Call, judged consent.State) (bool, error) {
 	return s.forbidPermission(call)
 }
 
-// follows adds to an answer what follows from it: for how long it can be taken back, or that nothing comes of it.
+// follows adds the consequences to an answer: for how long it can be undone, or that it has no effect.
 func (s *step) follows(a *api.ReplyAnswer) {
 	call, _ := s.rec.State.FindQuestion(a.Question)
 	if o := call.Outcome; call.Kind == turn.PermissionCall && o != nil && o.Code == utp.CodeConsentStale {
@@ -96,8 +97,8 @@ func (s *step) follows(a *api.ReplyAnswer) {
 	}
 }
 
-// checkAnswer refuses an answer that cannot count: a yes to what was not seen, and anything but a no of a turn
-// that is not driven here. A no starts nothing, and is always taken.
+// checkAnswer refuses an answer that cannot count: a yes to arguments that were not seen, and anything but a no if
+// this kernel does not work on the turn. A no starts nothing, and always counts.
 func (s *step) checkAnswer(call turn.Call, q consent.Question, judged consent.State, r api.ReplyRequest) error {
 	if judged == consent.Accepted {
 		if err := s.checkSeen(call, q, r); err != nil {
@@ -110,8 +111,8 @@ func (s *step) checkAnswer(call turn.Call, q consent.Question, judged consent.St
 	return nil
 }
 
-// noticed takes a hub's word that the surface of a yes has been told of it, which nobody else's
-// word stands for. It may come twice or late.
+// noticed handles a hub's report that the surface of a yes has been notified of it. Only a hub may report
+// this. The report may come twice or late.
 func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	var a api.ReplyAnswer
 	err := k.attempt(ctx, store.RefOf(r), func(s *step) error {
@@ -124,13 +125,13 @@ func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (
 		}
 		call, _ := s.rec.State.FindQuestion(q.Number)
 		a = api.ReplyAnswer{Question: q.Number, Resolution: "noticed"}
-		if call.Kind == turn.PermissionCall { // it was over with the yes
+		if call.Kind == turn.PermissionCall { // it ended with the yes
 			return errUnchanged
 		}
 		if c := call.Consent; c == nil || c.By != r.By || c.Credential != r.Credential || c.Surface != r.Surface {
 			return api.NewFault(utp.CodeConflict, "that surface has not accepted the question; nothing was changed")
 		}
-		if call.State != turn.Accepted || call.Noticed() { // by the answer, and again by the stream
+		if call.State != turn.Accepted || call.Noticed() { // reported with the answer, and again by the stream
 			return errUnchanged
 		}
 		return s.dispatch(turn.Noticed{Question: q.Number})
@@ -141,7 +142,7 @@ func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (
 	return a, store.ProtocolError(err)
 }
 
-// preferredUndo is how long somebody wishes to be able to take a yes back; 0 means no wish.
+// preferredUndo returns a person's preferred undo time; 0 means no preference.
 func (s *step) preferredUndo(person string) (time.Duration, error) {
 	if person == "" {
 		return 0, nil
@@ -150,8 +151,8 @@ func (s *step) preferredUndo(person string) (time.Duration, error) {
 	return seconds(api.Preferred(b.Preferences.UndoSeconds)), err
 }
 
-// mayApprove reports whether a person may consent in this turn: the agent never, for who
-// asks for a call does not approve it.
+// mayApprove reports whether a person may consent in this turn. The agent never may: whoever asks for a
+// call does not approve it.
 func (s *step) mayApprove(person, credential string) bool {
 	st := s.rec.State
 	return person != st.Agent && (s.k.o.Approvers == nil || s.k.o.Approvers.MayApprove(person, credential, st.Owner))
@@ -161,12 +162,12 @@ func noApprover() error {
 	return api.NewFault(utp.CodeAuthFailed, "who asks for a call never approves it, and only an approver does")
 }
 
-// isUndo: a no after the yes is an undo (call protocol, step U).
+// isUndo reports whether a reply is an undo: a no after the yes (call protocol, step U).
 func isUndo(q consent.Question, r api.ReplyRequest) bool {
 	return q.Kind == consent.Confirmation && q.State == consent.Accepted && r.Decision == string(consent.Reject)
 }
 
-// named finds the question that a reply is about.
+// named returns the question that a reply is about.
 func (s *step) named(r api.ReplyRequest) *consent.Question {
 	for i := range s.rec.Questions {
 		q := &s.rec.Questions[i]
@@ -259,9 +260,8 @@ func (k *Kernel) undo(ctx context.Context, from Caller, r api.ReplyRequest) (api
 	return a, err
 }
 
-// absent says that nobody is left who could answer in a session: where policy decides
-// rather than waits, its open questions and
-// those that follow get their default at once (C-66).
+// absent handles a report that nobody is left who could answer in a session. If policy decides rather than
+// waits, its open questions and those that follow get their default at once (C-66).
 func (k *Kernel) absent(ctx context.Context, _ Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	err := k.step(ctx, store.TurnRef{Session: r.Session}, func(s *step) error {
 		s.rec.Absent = true

@@ -22,18 +22,18 @@ type Rule struct {
 	Decide      turn.Decision `json:"decide" yaml:"decide"`
 	Timeout     time.Duration `json:"timeout,omitempty" yaml:"timeout"`
 	StartWithin time.Duration `json:"start_within,omitempty" yaml:"start_within"`
-	// Undo is how long a yes to an irreversible call can be taken back, where its tool does
-	// not give longer: 3 s or more, and at most half of StartWithin.
+	// Undo is the undo time of an irreversible call, unless its tool has a longer one: 3 s or more,
+	// and at most half of StartWithin.
 	Undo time.Duration `json:"undo,omitempty" yaml:"undo"`
-	// ResultWithin is for tools that do not say it themselves.
+	// ResultWithin is for tools that do not set their own.
 	ResultWithin time.Duration `json:"result_within,omitempty" yaml:"result_within"`
-	// BrokerOnly lets a third-party service have an effect that cannot be repeated,
-	// although nobody can hold it to the gate. Tool is a name then.
+	// BrokerOnly lets a third-party service have an effect that cannot be repeated, although nothing
+	// makes it respect the gate. Tool must then be a name without "*".
 	BrokerOnly bool `json:"broker_only,omitempty" yaml:"broker_only"`
 }
 
-// Rules is the policy of an operator's file. Without a matching rule, reads and
-// reversible calls of low risk are allowed, and all else is asked for.
+// Rules is the policy of an operator's file. Without a matching rule, reads and reversible calls of low
+// risk are allowed, and anything else is asked for.
 type Rules struct{ rules []Rule }
 
 // NewRules checks the rules.
@@ -46,15 +46,15 @@ func NewRules(rules []Rule) (*Rules, error) {
 	return &Rules{rules: rules}, nil
 }
 
-// The rules that apply where none of the file matches, by their names.
+// The names of the rules that apply if no rule of the file matches.
 const (
 	defaultRead       = `{"default":"read"}`
 	defaultReversible = `{"default":"reversible, low risk"}`
 	defaultAsk        = `{"default":"ask"}`
 )
 
-// canonical is the rule in the form of RFC 8785: the members that it has, times as Go writes
-// them. Two rules that say the same have one form, wherever they stand in a file.
+// canonical returns the rule in the form of RFC 8785: the members that it has, times in Go's format. Equal
+// rules have the same form, wherever they stand in a file.
 func (r Rule) canonical() string {
 	text := func(d time.Duration) string {
 		if d == 0 {
@@ -74,12 +74,12 @@ func (r Rule) canonical() string {
 	}{r.Agent, r.BrokerOnly, string(r.Decide), text(r.ResultWithin), text(r.StartWithin), text(r.Timeout), r.Tool, text(r.Undo)},
 		jsontext.AllowInvalidUTF8(true))
 	if err != nil {
-		return "" // of strings and a bool there is no error; and nothing is agreed to by no rule
+		return "" // strings and a bool always encode; an empty rule could not be consented to
 	}
 	return string(raw)
 }
 
-// check judges the n-th rule by itself.
+// check validates the n-th rule by itself.
 func (r Rule) check(n int) error {
 	switch r.Decide {
 	case turn.Allow, turn.Ask, turn.Deny:
@@ -150,13 +150,13 @@ func (r *Rules) Decide(agent string, t store.Tool) Ruling {
 	}
 }
 
-// terms are what a ruling comes to for a call of the tool.
+// terms returns the terms of a call of the tool under a ruling.
 func terms(t store.Tool, r Ruling) turn.Terms {
 	return turn.Terms{Decision: decision(t, r), Limits: limits(t, r)}
 }
 
-// Strictest is what two rulings on one tool come to where neither may be left out: the stricter
-// of both, and where each is the stricter in something, what is stricter in either.
+// Strictest combines two rulings on one tool that both apply: it returns the stricter one or, if each is
+// stricter in something, whatever is stricter in either.
 func Strictest(t store.Tool, a, b Ruling) Ruling {
 	first, second := terms(t, a), terms(t, b)
 	switch {
@@ -180,7 +180,7 @@ func (r *Rules) match(agent, tool string) (Rule, bool) {
 	return Rule{}, false
 }
 
-// matches answers whether a name is the pattern, or begins as it does before its star.
+// matches reports whether a name equals the pattern, or begins with the part before its star.
 func matches(pattern, name string) bool {
 	prefix, wild := cutStar(pattern)
 	return pattern == name || wild && strings.HasPrefix(name, prefix)

@@ -17,7 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// callRequest is a call that somebody asks for, no matter who it is.
+// callRequest is a requested call, no matter who asks for it.
 type callRequest struct {
 	key, step, tool, comment string
 	args                     jsontext.Value
@@ -26,8 +26,8 @@ type callRequest struct {
 	replaces                 string
 }
 
-// prepare makes a call of what a worker wants. What is wrong with it becomes the
-// call's own outcome; an error is the kernel's.
+// prepare makes a call from a worker's request. A fault of the request becomes the call's own outcome; an
+// error is the kernel's.
 func (s *step) prepare(w api.ToolCall, stepID string) (turn.Call, error) {
 	if w.Question != nil || w.Tool == utp.SubmitResult {
 		return s.personCall(w, stepID)
@@ -37,7 +37,7 @@ func (s *step) prepare(w api.ToolCall, stepID string) (turn.Call, error) {
 	if err != nil && !missing {
 		return turn.Call{}, err
 	}
-	if s.read += len(args); s.read > api.BlobLimit { // in this one transaction, which others wait for
+	if s.read += len(args); s.read > api.BlobLimit { // in one transaction, which others wait for
 		return turn.Call{}, api.NewFault(utp.CodeTooLarge, "the arguments of a step may have 64 MiB together; ask for its calls in several steps")
 	}
 	return s.make(callRequest{
@@ -62,7 +62,7 @@ func (s *step) make(w callRequest) (turn.Call, error) {
 	return s.judge(c, tool, w)
 }
 
-// unresolved is a call of which nothing is known but what was asked for.
+// unresolved makes a call from the request alone.
 func (s *step) unresolved(w callRequest) (turn.Call, error) {
 	id, err := s.k.id(s.now.Wall)
 	return turn.Call{
@@ -72,7 +72,7 @@ func (s *step) unresolved(w callRequest) (turn.Call, error) {
 	}, err
 }
 
-// judge fills in what the registry and the policy say of the call.
+// judge fills in what the registry and the policy say about the call.
 func (s *step) judge(c turn.Call, tool store.Tool, w callRequest) (turn.Call, error) {
 	d := tool.Definition
 	c.After = d.AfterExecution
@@ -113,24 +113,24 @@ func (s *step) judge(c turn.Call, tool store.Tool, w callRequest) (turn.Call, er
 	return c, nil
 }
 
-// invalid ends a call that cannot be made, with a card all the same.
+// invalid ends a call that cannot be made. It still has a card.
 func (s *step) invalid(c turn.Call, args jsontext.Value, code utp.Code, message string) (turn.Call, error) {
 	c.Outcome = &turn.Outcome{Status: utp.StatusFailed, Code: code, Message: message}
 	if args.Kind() != '{' || !args.IsValid() || len(args) > api.InlineLimit {
 		args = jsontext.Value("{}")
 	}
 	err := s.saveCallCard(c, "", resolved{args: args})
-	if _, bad := errors.AsType[*utp.CardError](err); bad { // no card can bear such a name
+	if _, bad := errors.AsType[*utp.CardError](err); bad { // no card can hold such a name
 		c.Tool = noTool
 		err = s.saveCallCard(c, "", resolved{args: args})
 	}
 	return c, err
 }
 
-// noTool stands for a name that no tool can have; it is one itself.
+// noTool replaces a name that no tool can have; no tool can have this one either.
 const noTool = "(no tool's name)"
 
-// target is where the tool's commands go.
+// target returns the subject of the tool's commands.
 func (s *step) target(d utp.Definition) (utp.Subject, error) {
 	return utp.RenderTarget(d.Target, utp.TargetValues{
 		Project: s.rec.State.Project, Channel: s.rec.State.Channel, Agent: s.rec.State.Agent,
@@ -148,8 +148,8 @@ type options struct {
 	TimeoutSeconds int `json:"timeout_seconds"`
 }
 
-// limits are the times of a call: a reviewed tool's own, and over them the policy's. A
-// definition that nobody has looked at gets the defaults.
+// limits returns the time limits of a call: a reviewed tool's own, overridden by the policy's. An
+// unreviewed definition gets the defaults.
 func limits(t store.Tool, r Ruling) turn.Limits {
 	var o options
 	if raw := t.Definition.Options; len(raw) > 0 && json.Unmarshal(raw, &o) != nil {
@@ -178,7 +178,7 @@ func limits(t store.Tool, r Ruling) turn.Limits {
 	return l
 }
 
-// seconds is a duration of at most a day, so that no number can wrap round.
+// seconds converts to a duration of at most a day, so that no number can overflow.
 func seconds(n int) time.Duration {
 	const day = 24 * 60 * 60
 	return time.Duration(max(0, min(n, day))) * time.Second
@@ -199,17 +199,17 @@ func (s *step) replace(id string) error {
 	if err != nil {
 		return err
 	}
-	if old.Outcome != nil && old.Outcome.Message == turn.StaleRestarted && sameWork(old, c) { // nobody has changed their mind
+	if old.Outcome != nil && old.Outcome.Message == turn.StaleRestarted && sameWork(old, c) { // the question is the same as before
 		c.Question = old.Question
 	}
-	if old.Decision == turn.Ask && c.Decision == turn.Allow { // a looser rule is none for what somebody was asked about
+	if old.Decision == turn.Ask && c.Decision == turn.Allow { // a looser rule does not count once somebody was asked
 		c.Decision = turn.Ask
 	}
 	return s.dispatch(turn.Adopt{Call: c})
 }
 
-// sameWork reports whether two calls are about the very same: what was read, or is remembered, of a
-// question about the one is then true of the other.
+// sameWork reports whether two calls ask for exactly the same: then what was read or recorded for a
+// question about one is also true of the other.
 func sameWork(a, b turn.Call) bool {
 	return a.Arguments == b.Arguments && a.Definition == b.Definition && a.Class == b.Class && a.Risk == b.Risk
 }
@@ -236,7 +236,7 @@ func (s *step) check(c turn.Call) (turn.Check, error) {
 	canonical, err := utp.Canonical(args)
 	if err != nil {
 		out.Reason = "arguments"
-		return out, nil //nolint:nilerr // What cannot be made canonical is not what was agreed to.
+		return out, nil //nolint:nilerr // What cannot be made canonical is not what was consented to.
 	}
 	sum := sha256.Sum256(canonical)
 	ruled := terms(tool, s.k.o.Policy.Decide(s.rec.State.Agent, tool))
@@ -264,8 +264,8 @@ func (s *step) check(c turn.Call) (turn.Check, error) {
 	return out, err
 }
 
-// judgedAs reports whether the tool is the one that the call was judged with, and counts as it
-// did then.
+// judgedAs reports whether the tool is the one that the call was judged with, in the same class and with
+// the same risk.
 func judgedAs(t store.Tool, c turn.Call) bool {
 	return t.Digest == c.Definition && t.EffectiveClass() == c.Class && t.EffectiveRisk() == c.Risk
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// gathering is how long after its own start a kernel says of no service that it is missing:
-// they come back one after the other, in as much as two seconds each.
+// gathering is how long after its own start a kernel reports no service as missing: services reconnect one
+// after another, and each may take two seconds.
 const gathering = 5 * time.Second
 
-// unserved reports that nobody would hear a command on the subject.
+// unserved reports whether nobody would receive a command on the subject.
 func (k *Kernel) unserved(subject utp.Subject) bool {
 	if k.o.Presence == nil {
 		return false
@@ -22,13 +22,13 @@ func (k *Kernel) unserved(subject utp.Subject) bool {
 	return known && !listens
 }
 
-// missing is unserved as far as it is told: not before everybody has had time to come.
+// missing is unserved, but only after services have had time to reconnect.
 func (k *Kernel) missing(subject utp.Subject) bool {
 	return k.o.Clock.SinceBoot()-k.startedAt >= gathering && k.unserved(subject)
 }
 
-// reportUnserved tells of a call whose command nobody hears. That is looked at when it is rung
-// again, a second after it has left: a connection that was just made again is back by then.
+// reportUnserved reports a call whose command nobody receives. It checks that when the command is sent
+// again, a second after the first time: a broken connection is back by then.
 func (s *step) reportUnserved(e turn.Command, subject utp.Subject) error {
 	if !e.Again || !s.k.missing(subject) {
 		return nil
@@ -36,13 +36,13 @@ func (s *step) reportUnserved(e turn.Command, subject utp.Subject) error {
 	return s.dispatch(turn.Unserved{Call: e.Call})
 }
 
-// toolUnserved reports that nobody would hear a call of the tool which is asked about now.
+// toolUnserved reports whether nobody would receive a call of the tool that a question is about.
 func (s *step) toolUnserved(t store.Tool) bool {
 	subject, err := s.target(t.Definition)
 	return err == nil && s.k.missing(subject)
 }
 
-// connected says whether a service of the tool is there; nil where nobody can tell.
+// connected returns whether a service of the tool is connected; nil if that is unknown.
 func (k *Kernel) connected(t store.Tool) *bool {
 	subject, err := utp.RenderTarget(t.Definition.Target, utp.TargetValues{Project: k.o.Project, Channel: k.o.Channel, Agent: api.OperatorAgent})
 	if err != nil || k.o.Presence == nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// present takes a hub's word that a question, as it was asked under a token, is shown to
-// somebody who can answer it. Its time starts then, and not before. The word may come
-// twice, late or from several hubs: only the first about the live token counts.
+// present handles a hub's report that a question, as asked under a token, is shown to somebody who can
+// answer it. Its time starts then, and not before. The report may come twice, late or from several hubs:
+// only the first about the live token counts.
 func (k *Kernel) present(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	if r.Token == "" {
 		return api.ReplyAnswer{}, api.NewFault(utp.CodeBadRequest, "which asking was shown is named by its token")
@@ -57,8 +57,8 @@ func shown(q consent.Question) api.ReplyAnswer {
 	return api.ReplyAnswer{Question: q.Number, Resolution: "shown", Deadline: q.Deadline()}
 }
 
-// show starts the time of a question that nobody was known to have seen. One that was
-// asked a while ago is asked again.
+// show starts the time of a question that nobody was known to have seen. A question that was asked a while
+// ago is asked again.
 func (s *step) show(q *consent.Question) error {
 	token, err := s.k.token()
 	if err != nil {
@@ -76,8 +76,8 @@ func (s *step) show(q *consent.Question) error {
 	return s.dispatch(turn.Shown{Question: q.Number})
 }
 
-// showAll shows what waits of a turn that is taken up: where nobody comes and goes, whoever
-// takes it up is there and sees it.
+// showAll marks the waiting questions of a resumed turn as shown: without WaitForPresence, whoever resumes it
+// is there and sees them.
 func (s *step) showAll() error {
 	if s.k.o.WaitForPresence {
 		return nil
@@ -94,7 +94,7 @@ func (s *step) showAll() error {
 	return nil
 }
 
-// await asks those questions again, to wait, that nobody has been shown in time.
+// await asks questions again, to wait, that were shown to nobody in time.
 func (s *step) await() error {
 	for _, q := range s.openQuestions() {
 		if due := q.ShowBy(); due.IsZero() || s.now.Wall.Before(due) {
@@ -116,7 +116,7 @@ func (s *step) await() error {
 	return nil
 }
 
-// prefer keeps, or only tells, what a person wishes of the questions that are put to them.
+// prefer saves, or only returns, a person's preferences for the questions that are put to them.
 func (k *Kernel) prefer(ctx context.Context, _ Caller, q api.PreferRequest) (api.PreferAnswer, error) {
 	if q.Person == "" || len(q.Person) > store.MaxName {
 		return api.PreferAnswer{}, api.NewFault(utp.CodeBadRequest, "a wish is that of a person, named in at most 128 bytes")

@@ -10,8 +10,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// reportProgress publishes how far a call is, for anyone who watches the tools. It is not part
-// of the record, so that losing it costs nothing; the session's own events are.
+// reportProgress publishes the progress of a call, for anyone who watches the tools. It is not part of the
+// record, unlike the session's own events, so losing it costs nothing.
 func (k *Kernel) reportProgress(ctx context.Context, st turn.State, c turn.Call, fraction float64) {
 	subject, err := utp.ToolEvent(st.Project, st.Channel, c.Target, utp.SuffixProgress)
 	if err != nil {
@@ -32,11 +32,11 @@ func (k *Kernel) reportProgress(ctx context.Context, st turn.State, c turn.Call,
 	}
 }
 
-// cancelNotice tells the call's service to end it.
+// cancelNotice asks the call's service to stop it.
 func (s *step) cancelNotice(call string) error {
 	c, _ := s.rec.State.Find(call)
 	st := s.rec.State
-	if c.ThirdParty { // a third-party service hears no such word
+	if c.ThirdParty { // a third-party service does not know such a message
 		return nil
 	}
 	subject, err := utp.ToolEvent(st.Project, st.Channel, c.Target, utp.SuffixCancel)

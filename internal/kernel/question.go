@@ -15,9 +15,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// personCall makes a call of the step that no service runs: a question to the person, or an
-// answer that does not have the fields which the turn requires. Both have a card and a
-// result like any other.
+// personCall makes a call of the step that no service runs: a question to the person, or an answer that
+// lacks fields which the turn requires. Both have a card and a result like any other call.
 func (s *step) personCall(w api.ToolCall, stepID string) (turn.Call, error) {
 	id, err := s.k.id(s.now.Wall)
 	if err != nil {
@@ -46,7 +45,7 @@ func (s *step) personCall(w api.ToolCall, stepID string) (turn.Call, error) {
 	return c, s.saveCallCard(c, "", resolved{args: args})
 }
 
-// whyNot says why a result was not taken as the answer of the turn.
+// whyNot returns why a result was not accepted as the answer of the turn.
 func (s *step) whyNot(raw jsontext.Value) string {
 	var given struct {
 		Fields []utp.Field `json:"fields"`
@@ -78,7 +77,7 @@ func clarification(q api.Question, number int, session, token string, at time.Ti
 	return p
 }
 
-// askPerson puts what the agent asks to the person.
+// askPerson puts the agent's question to the person.
 func (s *step) askPerson(id string) error {
 	call, _ := s.rec.State.Find(id)
 	raw, err := s.args(call)
@@ -106,8 +105,7 @@ func (s *step) askPerson(id string) error {
 	return s.openQuestion(q, turn.QuestionAsked{Call: id, Number: number})
 }
 
-// respond ends a question of the agent's own: with the answer that was given, or the one
-// that holds when nobody gives any.
+// respond ends a question of the agent's own, with the given answer or else the default.
 func (s *step) respond(c turn.Call, q consent.Question) error {
 	in := turn.Responded{
 		Question: q.Number, By: q.Resolution.By, Surface: q.Resolution.Surface,
@@ -130,7 +128,7 @@ func (s *step) respond(c turn.Call, q consent.Question) error {
 	return s.dispatch(in)
 }
 
-// scalar is a response as JSON.
+// scalar returns a response as JSON.
 func scalar(r consent.Response) jsontext.Value {
 	switch r.Type {
 	case consent.TypeBool:
@@ -147,8 +145,8 @@ func scalar(r consent.Response) jsontext.Value {
 	return jsontext.Value(`""`)
 }
 
-// response is an answer of the type that it has, or else its words read as the kind of
-// answer that was asked for: a choice, yes or no, a number, a text.
+// response returns a typed answer as it is, and reads a text as the kind of answer that was asked for: a
+// choice, yes or no, a number, a text.
 func response(q consent.Question, r api.ReplyRequest) consent.Response {
 	kinds := []consent.ResponseKind{consent.MultipleChoice, consent.YesNo, consent.Numeric}
 	switch r.ResponseType {
@@ -194,8 +192,8 @@ func responseAs(q consent.Question, kind consent.ResponseKind, words string) (co
 	return consent.Response{}, false
 }
 
-// deliverable checks the fields of a result against those that the turn requires, and
-// keeps them in a card. A turn that failed or was given up needs none.
+// deliverable checks the fields of a result against those that the turn requires, and saves them in a card.
+// A turn that did not succeed, or that is handed off, needs none.
 func (s *step) deliverable(q api.DeliverRequest, end *turn.End) error {
 	required := s.rec.State.ResultFields
 	good := q.Status == utp.StatusSuccess || q.Status == utp.StatusPartial

@@ -15,8 +15,8 @@ import (
 // maxReadings is how many readers of one question are remembered.
 const maxReadings = 16
 
-// checkSeen says how who accepts has seen the arguments, and refuses a yes that would be about something
-// which its person has not been shown.
+// checkSeen records how the person who accepts has seen the arguments, and refuses a yes to arguments that the
+// person has not been shown.
 func (s *step) checkSeen(c turn.Call, q consent.Question, r api.ReplyRequest) error {
 	must := api.MustBeRead(c.Class, c.Risk)
 	put := s.lastPresented(q.Number)
@@ -43,7 +43,7 @@ func (s *step) checkSeen(c turn.Call, q consent.Question, r api.ReplyRequest) er
 		"you have not been shown everything that question %d is about; read %s from its first page to its last, then accept", q.Number, api.ArgumentsAddress(q.Number)))
 }
 
-// lastPresented is how a question was put the last time.
+// lastPresented returns how a question was put the last time.
 func (s *step) lastPresented(number int) store.Presented {
 	for _, p := range s.rec.Presented {
 		if p.Question == number {
@@ -53,8 +53,8 @@ func (s *step) lastPresented(number int) store.Presented {
 	return store.Presented{}
 }
 
-// arguments reads what a question is about: the arguments as they would run. What somebody who may
-// answer has read is remembered where the event does not show it all.
+// arguments reads what a question is about: the arguments as they would run. If the event does not show them
+// all, it records what somebody who may answer has read.
 func (k *Kernel) arguments(ctx context.Context, _ Caller, q api.ArgumentsRequest) (api.GetAnswer, error) {
 	var a api.GetAnswer
 	remember := false
@@ -88,8 +88,8 @@ func (k *Kernel) arguments(ctx context.Context, _ Caller, q api.ArgumentsRequest
 	return a, err
 }
 
-// read notes how far somebody has read the arguments of a question. A page that does not follow on what
-// they have read is not counted.
+// read records how far somebody has read the arguments of a question. A page that does not continue where they
+// stopped does not count.
 func (k *Kernel) read(ctx context.Context, q api.ArgumentsRequest, upTo int64) error {
 	return k.attempt(ctx, store.TurnRef{Question: q.Question}, func(s *step) error {
 		i := slices.IndexFunc(s.rec.Presented, func(p store.Presented) bool { return p.Question == q.Question })

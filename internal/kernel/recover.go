@@ -13,17 +13,17 @@ import (
 // deadRestored is why messages of a restored ledger do not leave.
 const deadRestored = "the ledger went back in time; an operator has to look at what was under way"
 
-// counterRecovering is above 0 while a restored ledger is being gone through: a process that
-// dies in it must not be the last that knew.
+// counterRecovering is above 0 while a restored ledger is being recovered: if the process dies meanwhile, the
+// next one must go on.
 const counterRecovering = "recovering"
 
-// errRecovered says that another kernel has gone through all of the restored ledger.
+// errRecovered says that another kernel has recovered the restored ledger.
 var errRecovered = errors.New("kernel: the restored ledger has been gone through")
 
-// Recover looks whether the ledger has gone back in time since it was last used here.
-// If so, open calls with an effect become unknown, the outbox is put aside, and the
-// count is brought up again. It reports whether that was so. Call it before anything
-// is served; what it did not come to, because its process died, the next call of it does.
+// Recover checks whether the ledger has gone back in time since it was last used here, and reports whether it
+// has. If so, open calls with an effect become unknown, the messages in the outbox become dead letters, and
+// the count is raised again. Call it before anything is served. If the process dies in it, the next call goes
+// on.
 func (k *Kernel) Recover(ctx context.Context) (bool, error) {
 	if err := k.admin.NoteOlder(ctx); err != nil {
 		return false, err
@@ -61,9 +61,8 @@ func (k *Kernel) Recover(ctx context.Context) (bool, error) {
 	return true, k.saveIncarnation(ctx)
 }
 
-// ledgerWentBack compares the two counts. Of a ledger that has gone back both counters are moved
-// past what was lost, before anything else is written: what Recover writes counts, too, and
-// would hide it.
+// ledgerWentBack compares the two counts. If the ledger has gone back, it moves both counters past what was
+// lost before anything else is written: what Recover writes counts as well, and would hide the loss.
 func (k *Kernel) ledgerWentBack(ctx context.Context, outside int64) (inside int64, restored bool, err error) {
 	look := func(tx store.Tx) (lost int64, err error) {
 		if inside, err = tx.Count(counterIncarnation, 0); err != nil {
@@ -71,7 +70,7 @@ func (k *Kernel) ledgerWentBack(ctx context.Context, outside int64) (inside int6
 		}
 		recovering, err := tx.Count(counterRecovering, 0)
 		lost = max(outside-inside, 0)
-		if k.o.Takeover && !k.takeoverCounted.Load() { // what was done with it elsewhere is not known here
+		if k.o.Takeover && !k.takeoverCounted.Load() { // what another server did with it is not known here
 			lost = max(lost, 1)
 		}
 		restored = lost+recovering > 0
@@ -116,7 +115,7 @@ func (k *Kernel) ledgerWentBack(ctx context.Context, outside int64) (inside int6
 	return inside, restored, err
 }
 
-// restoreAll tells every open turn that its ledger has gone back.
+// restoreAll applies [turn.Restored] to every open turn.
 func (k *Kernel) restoreAll(ctx context.Context) error {
 	var rows []store.TurnRow
 	err := k.o.Store.View(ctx, func(tx store.Tx) (err error) {
@@ -139,7 +138,7 @@ func (k *Kernel) restoreAll(ctx context.Context) error {
 		switch {
 		case errors.Is(err, errRecovered):
 			return nil
-		case errors.Is(err, store.ErrDamaged): // it will refuse every step to come; the others must not wait for it
+		case errors.Is(err, store.ErrDamaged): // it will refuse every later step; the others must not wait for it
 			k.o.Logger.Error("a turn of the restored ledger cannot be read", "turn", row.Turn, "error", err)
 		case err != nil:
 			return err

@@ -14,8 +14,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// register takes a tool's definition. A new or changed one stays unreviewed, which
-// means irreversible, of high risk, and asked for, until an operator has looked.
+// register saves a tool's definition. Until an operator reviews it, a new or changed definition counts as
+// irreversible and of high risk, and is always asked for.
 func (k *Kernel) register(ctx context.Context, from Caller, q api.RegisterRequest) (struct{}, error) {
 	if q.Definition.Enforcement() != utp.Enforced {
 		return struct{}{}, api.NewFault(utp.CodeBadRequest, "a service that starts at the kernel is enforced; options.enforcement cannot say otherwise")
@@ -23,13 +23,13 @@ func (k *Kernel) register(ctx context.Context, from Caller, q api.RegisterReques
 	return struct{}{}, k.offer(ctx, from, q.Definition)
 }
 
-// Register enters a definition for the service target, as the word of anyone who runs the kernel: a
-// name that another service has registered is this one's from now on, and nobody has reviewed it.
+// Register saves a definition for the service target, with the authority of whoever runs the kernel: a name
+// that another service has registered belongs to this one from now on, and is unreviewed.
 func (k *Kernel) Register(ctx context.Context, target string, d utp.Definition) error {
 	return k.enter(ctx, target, d, func(store.Tx, store.Tool) error { return nil })
 }
 
-// offer enters a definition for the service that asks: under a name that is its own.
+// offer saves a definition for the asking service, under a name that it may register.
 func (k *Kernel) offer(ctx context.Context, from Caller, d utp.Definition) error {
 	return k.enter(ctx, from.Name, d, func(tx store.Tx, known store.Tool) error {
 		if known.Digest != "" {
@@ -44,9 +44,9 @@ func (k *Kernel) offer(ctx context.Context, from Caller, d utp.Definition) error
 	})
 }
 
-// checkToolCount refuses one more tool of a service that has most of them already. It is asked in the
-// transaction that adds the tool, and counting holds up anyone who adds another one for the service
-// at the same time, so that no two of them take the last place.
+// checkToolCount refuses another tool of a service that has the most tools allowed. It runs in the transaction
+// that adds the tool. Counting locks out others who add a tool for the service at the same time, so that no
+// two tools take the last place.
 func checkToolCount(tx store.Tx, service, name string) error {
 	if _, err := tx.Count("tools of "+service, 1); err != nil {
 		return err
@@ -60,7 +60,7 @@ func checkToolCount(tx store.Tx, service, name string) error {
 	return err
 }
 
-// ownedBy refuses a registered tool to a service that is not its own.
+// ownedBy returns an error if a registered tool belongs to another service.
 func ownedBy(target string, known store.Tool) error {
 	if known.Digest == "" {
 		return nil
@@ -74,8 +74,8 @@ func ownedBy(target string, known store.Tool) error {
 	return nil
 }
 
-// enter keeps a definition for the service target if may has nothing against it, in that
-// transaction, given what is registered under its name.
+// enter saves a definition for the service target unless may returns an error. It calls may in the same
+// transaction, with what is registered under the name.
 func (k *Kernel) enter(ctx context.Context, target string, d utp.Definition, may func(tx store.Tx, known store.Tool) error) error {
 	if err := d.Validate(); err != nil {
 		return api.NewFault(utp.CodeBadRequest, err.Error())
@@ -99,7 +99,7 @@ func (k *Kernel) enter(ctx context.Context, target string, d utp.Definition, may
 	}
 	return store.ProtocolError(k.update(ctx, func(tx store.Tx) error {
 		known, err := store.ReadTool(tx, d.Tool)
-		if err == nil && known.Digest == digest { // the target is in it: it is the same service's
+		if err == nil && known.Digest == digest { // the digest covers the target: it is the same service's
 			return raiseRisk(tx, known, d.Risk)
 		}
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -108,15 +108,15 @@ func (k *Kernel) enter(ctx context.Context, target string, d utp.Definition, may
 		if err := may(tx, known); err != nil {
 			return err
 		}
-		if ownedBy(target, known) != nil { // what was reviewed was another's
+		if ownedBy(target, known) != nil { // the reviewed definition was another service's
 			known.LastReviewed = nil
 		}
 		return tx.Save(store.Batch{Tools: []store.Tool{{Definition: d, Digest: digest, Class: utp.Irreversible, Risk: utp.RiskHigh, LastReviewed: known.LastReviewed}}})
 	}))
 }
 
-// raiseRisk takes a service's word that a tool is riskier than it said, if anything. A lower
-// one does not count: the definition that was reviewed said otherwise.
+// raiseRisk raises a tool's risk if its service now states a higher one. A lower one does not count: the
+// reviewed definition said otherwise.
 func raiseRisk(tx store.Tx, t store.Tool, risk utp.Risk) error {
 	if risk == "" {
 		return nil
@@ -128,8 +128,8 @@ func raiseRisk(tx store.Tx, t store.Tool, risk utp.Risk) error {
 	return nil
 }
 
-// Trust registers a definition that anyone who runs the kernel has chosen with it, and reviews it
-// as it describes itself. An operator's own word on this very definition stands.
+// Trust registers a definition that whoever runs the kernel ships with it, and marks it as reviewed, with its own
+// class and risk. An operator's own review of this definition stands.
 func (k *Kernel) Trust(ctx context.Context, target string, d utp.Definition) (store.Tool, error) {
 	if err := k.Register(ctx, target, d); err != nil {
 		return store.Tool{}, err

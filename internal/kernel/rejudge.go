@@ -12,28 +12,25 @@ import (
 // rejudgePage is how many open turns are listed at a time.
 const rejudgePage = 256
 
-// errUnchanged undoes a step that has changed nothing.
+// errUnchanged rolls back a step that has changed nothing.
 var errUnchanged = errors.New("kernel: nothing has changed")
 
-// Rejudge has the policy, as it stands now, judge every call that nobody has started: what it
-// forbids ends, and its question is withdrawn; what was agreed to, or allowed, by a looser rule
-// is asked for again. A rule that is looser now changes nothing. Call it when the policy has
-// changed. Nothing depends on it for safety: what is to leave or to start is judged by itself.
-// After an error it can be called again.
+// Rejudge judges every call that is not started by the current policy. A forbidden call ends, and its question is
+// withdrawn. A call that was accepted, or allowed, under a looser rule is asked for again. A rule that is looser
+// now changes nothing. Call it when the policy has changed. Safety does not depend on it: each dispatch and each
+// start is judged by itself. After an error it can be called again.
 func (k *Kernel) Rejudge(ctx context.Context) error {
 	return k.everyOpen(ctx, (*step).rejudge)
 }
 
-// NoteAll tells everybody who listens to an open turn what concerns all of them: one of the
-// notes that belong to no call, such as [NoteRulesBroken]. A turn that cannot be told is passed
-// over.
+// NoteAll adds a note that belongs to no call, such as [NoteRulesBroken], to every open turn. A turn that cannot
+// be stepped is skipped.
 func (k *Kernel) NoteAll(ctx context.Context, kind turn.NoteKind) error {
 	return k.everyOpen(ctx, func(s *step) error { return s.note(turn.Note{Kind: kind}) })
 }
 
-// everyOpen steps every open turn, or with Options.OwnedTurnsOnly those that are attended to here. One
-// turn's trouble is its own; the first is returned at the end, unless the turn cannot be read at
-// all.
+// everyOpen steps every open turn, or with Options.OwnedTurnsOnly those that this kernel works on. An error in one
+// turn does not affect the others. The first error is returned at the end, unless its turn is unreadable.
 func (k *Kernel) everyOpen(ctx context.Context, fn func(*step) error) error {
 	turns := k.owned()
 	if !k.o.OwnedTurnsOnly {
@@ -83,7 +80,7 @@ func (k *Kernel) openTurns(ctx context.Context) ([]string, error) {
 	}
 }
 
-// rejudge judges the calls of one turn that nobody has started.
+// rejudge judges the calls of one turn that are not started.
 func (s *step) rejudge() error {
 	changed := false
 	for _, c := range slices.Clone(s.rec.State.Calls) {
@@ -105,7 +102,7 @@ func (s *step) rejudge() error {
 		}
 		now := terms(tool, s.k.o.Policy.Decide(s.rec.State.Agent, tool))
 		if now.Decision != turn.Deny && !judgedAs(tool, c) {
-			continue // another tool than it was asked for with: what is to leave is compared by itself
+			continue // the tool has changed since: the dispatch compares it
 		}
 		if !now.StricterThan(c.Terms()) || s.rec.State.Status == turn.Ended {
 			continue

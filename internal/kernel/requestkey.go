@@ -9,8 +9,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// keyed is the key that a request to begin a turn came with, as the ledger keeps it; none where
-// it came without one.
+// keyed returns the key of a request to begin a turn, in the ledger's form; none if the request has none.
 func (k *Kernel) keyed(principal string, q api.EnqueueRequest, begun api.EnqueueAnswer, now turn.Timestamp) ([]store.RequestKey, error) {
 	if q.Key == "" {
 		return nil, nil
@@ -24,7 +23,7 @@ func (k *Kernel) keyed(principal string, q api.EnqueueRequest, begun api.Enqueue
 	if err != nil {
 		return nil, store.Unexpected("a request to begin a turn", err)
 	}
-	// What has no canonical form is compared as it is: then only the very same text is the same.
+	// A request without a canonical form is compared as it is: then only the same text is the same.
 	if canonical, err := utp.Canonical(asked); err == nil {
 		asked = canonical
 	}
@@ -33,8 +32,8 @@ func (k *Kernel) keyed(principal string, q api.EnqueueRequest, begun api.Enqueue
 	}}, nil
 }
 
-// begunBefore is the turn that an earlier request with the same key has begun, or else the one
-// that this request begins.
+// begunBefore returns the turn that an earlier request with the same key has begun, or else the one that this
+// request begins.
 func begunBefore(tx store.Tx, keys []store.RequestKey, begun api.EnqueueAnswer) (api.EnqueueAnswer, error) {
 	for _, key := range keys {
 		b, err := tx.Auxiliary(store.AuxiliaryFilter{KeyOf: key.Principal, Key: key.Key})

@@ -15,15 +15,14 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// resolved are arguments as they will run, and what was done to what was given.
+// resolved holds the arguments as they will run, and what was changed in the given ones.
 type resolved struct {
 	args, canonical jsontext.Value
 	defaults, fixed []string
 	envs            map[string]string
 }
 
-// invalidError says that a call cannot be made of what was given. It is the call's
-// failure, not the kernel's.
+// invalidError says that no call can be made from the request. It is the call's failure, not the kernel's.
 type invalidError struct {
 	code    utp.Code
 	message string
@@ -33,8 +32,8 @@ func (e *invalidError) Error() string { return string(e.code) + ": " + e.message
 
 func invalid(err error) error { return &invalidError{code: utp.CodeBadRequest, message: err.Error()} }
 
-// resolve applies the definition's options, fills in secrets, and refuses what the
-// schema or the canonical form refuses: all before anyone is asked.
+// resolve applies the definition's options, fills in secrets, and refuses arguments that do not match the schema
+// or have no canonical form: all before anyone is asked.
 func (s *step) resolve(c *turn.Call, tool store.Tool, given jsontext.Value) (resolved, error) {
 	d := tool.Definition
 	opts, err := utp.ParseOptions(d.Options)
@@ -72,8 +71,8 @@ func (s *step) resolve(c *turn.Call, tool store.Tool, given jsontext.Value) (res
 	return resolved{args: sealed, canonical: canonical, defaults: r.Defaults, fixed: r.Fixed, envs: r.Envs}, nil
 }
 
-// fillSecrets puts what the environment holds into two copies of the arguments: the
-// values, for the schema to see, and the references, for everything else.
+// fillSecrets puts what the environment holds into two copies of the arguments: the values, for the schema, and
+// references, for everything else.
 func (s *step) fillSecrets(call string, r utp.Resolved) (plain, sealed jsontext.Value, err error) {
 	plain, sealed = r.Args, r.Args
 	for _, name := range slices.Sorted(maps.Keys(r.Envs)) {
@@ -120,15 +119,15 @@ func setMember(args jsontext.Value, name string, value any) (jsontext.Value, err
 	return out, nil
 }
 
-// literalSecrets refuses a secret that was written into the arguments: what the schema
-// marks `"x-secret": true`, at any depth, comes from the environment or not at all. So
-// does what looks like a reference to one, which only the kernel writes.
+// literalSecrets refuses a secret that was written into the arguments: a value that the schema marks
+// `"x-secret": true`, at any depth, must come from the environment. It also refuses what looks like a reference to
+// a secret, because only the kernel writes those.
 func (s *step) literalSecrets(d utp.Definition, r utp.Resolved) error {
 	marks := bytes.Contains(d.Parameters, []byte("x-secret")) || bytes.Contains(d.Parameters, []byte(`\u`))
 	refers := bytes.Contains(r.Args, []byte(secretMember)) || bytes.Contains(r.Args, []byte(`\u`))
 	var schema, args any
 	if (!marks && !refers) || json.Unmarshal(r.Args, &args) != nil || json.Unmarshal(d.Parameters, &schema) != nil {
-		return nil //nolint:nilerr // what is not JSON, its compiler and the canonical form refuse
+		return nil //nolint:nilerr // the schema compiler and the canonical form refuse what is not JSON
 	}
 	where, found := "", refers && sealed(args)
 	if !found && marks {
@@ -159,8 +158,8 @@ func withoutMembers(args jsontext.Value, envs map[string]string) (jsontext.Value
 	return raw, nil
 }
 
-// service is the target that a definition names: the same for every turn, or a service
-// could offer its tools in the name of others.
+// service returns the target that a definition names. It must be the same for every turn: otherwise a service
+// could offer its tools in another's name.
 func service(d utp.Definition) (string, error) {
 	one, err := utp.RenderTarget(d.Target, utp.TargetValues{Project: "p", Channel: "c", Agent: "a"})
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// retry tries a dead message again. A command has the authority of a consent that is used up
-// or too old, so it is never sent again: its call is asked for again, in a turn of its own.
+// retry retries a dead letter. A command rests on a consent that is used up or too old, so it is never sent
+// again: its call is asked for again, in a turn of its own.
 func (k *Kernel) retry(ctx context.Context, from Caller, q api.RetryRequest) (api.RetryAnswer, error) {
 	var a api.RetryAnswer
 	var args api.OperatorArgs
@@ -44,11 +44,11 @@ func (k *Kernel) retry(ctx context.Context, from Caller, q api.RetryRequest) (ap
 	if err != nil {
 		return a, err
 	}
-	// It is closed last: if this is lost, the letter stays in the list, and what it led to is asked for.
+	// It is closed last: if this is lost, the dead letter stays in the list, and the new call still has to be asked for.
 	return a, k.update(ctx, func(tx store.Tx) error { return tx.Save(store.Batch{Published: []int64{q.ID}}) })
 }
 
-// again is what a call was asked to do, for a new one.
+// again returns the arguments of a call, for a new call.
 func (k *Kernel) again(tx store.Tx, id string) (api.OperatorArgs, error) {
 	rec, err := tx.Turn(store.TurnRef{Call: id})
 	if err != nil {

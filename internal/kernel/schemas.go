@@ -14,13 +14,13 @@ import (
 	"github.com/earshot-dev/earshot/utp/schema"
 )
 
-// schemas compiles and keeps the parameter schemas of tools, by definition digest.
+// schemas compiles and caches the parameter schemas of tools, by definition digest.
 type schemas struct {
 	mu               sync.Mutex
 	compiledByDigest map[string]*judge
 }
 
-// judge is a schema, which judges one value at a time.
+// judge is a schema that validates one value at a time.
 type judge struct {
 	mu     sync.Mutex
 	schema *schema.Schema
@@ -61,7 +61,7 @@ func (s *schemas) compiled(d utp.Definition) (*judge, error) {
 	return j, nil
 }
 
-// validate says what is wrong with the arguments, or "".
+// validate returns what is wrong with the arguments, or "".
 func (s *schemas) validate(d utp.Definition, args jsontext.Value) (string, error) {
 	compiled, err := s.compiled(d)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *schemas) validate(d utp.Definition, args jsontext.Value) (string, error
 	return "", nil
 }
 
-// firstCause is the deepest first cause, as one line: where, and what.
+// firstCause returns the deepest first cause, as one line: where, and what.
 func firstCause(e *jsonschema.ValidationError) string {
 	for len(e.Causes) > 0 {
 		e = e.Causes[0]

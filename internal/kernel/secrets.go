@@ -23,14 +23,14 @@ const keySize = 32
 // secretMember marks a reference to a sealed value.
 const secretMember = "$secret"
 
-// secretArgument is what stands in the arguments instead of a secret: a reference and
-// a MAC, so that another value is noticed and the value itself is nowhere to be read.
+// secretArgument replaces a secret in the arguments. It has a reference and a MAC, so that a changed value is
+// detected and the value itself cannot be read anywhere.
 type secretArgument struct {
 	Ref string `json:"$secret"`
 	MAC string `json:"mac"`
 }
 
-// derive gives each use of the operator's key a key of its own.
+// derive derives a separate key for each use of the operator's key.
 func (k *Kernel) derive(use string) []byte {
 	h := hmac.New(sha256.New, k.o.Key)
 	io.WriteString(h, "earshot-"+use) //nolint:errcheck // A hash does not fail.
@@ -55,7 +55,7 @@ func (k *Kernel) sealer() (cipher.AEAD, error) {
 	return aead, nil
 }
 
-// seal encrypts a secret for one call; the box opens only under the same call and ref.
+// seal encrypts a secret for one call; it can be decrypted only with the same call and ref.
 func (k *Kernel) seal(call, ref, value string) (store.Sealed, error) {
 	aead, err := k.sealer()
 	if err != nil {
@@ -84,7 +84,7 @@ func (k *Kernel) open(s store.Sealed) (string, error) {
 	return string(value), nil
 }
 
-// unsealed returns the arguments of a granted call with its secrets beside them.
+// unsealed returns the arguments of a granted call, and its secrets separately.
 func (s *step) unsealed(c turn.Call) (jsontext.Value, map[string]string, error) {
 	args, err := s.args(c)
 	if err != nil {
@@ -104,8 +104,7 @@ func (s *step) unsealed(c turn.Call) (jsontext.Value, map[string]string, error) 
 	return args, secrets, nil
 }
 
-// secretsChanged reports whether a value behind the arguments is no longer the one
-// that was consented to.
+// secretsChanged reports whether a secret behind the arguments is no longer the one that was consented to.
 func (s *step) secretsChanged(args jsontext.Value) (bool, error) {
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(args, &members); err != nil {

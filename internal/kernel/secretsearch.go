@@ -12,19 +12,18 @@ const secretDepth = 64
 // secretSearch looks for values that a schema marks as secret.
 type secretSearch struct {
 	root   any
-	budget int // how many looks remain
+	budget int // how many more nodes it may visit
 }
 
-// newSecretSearch searches arguments of so many bytes: the work stays in proportion to
-// them, whatever the schema is.
+// newSecretSearch returns a search for arguments of the given size in bytes: the work stays proportional to the
+// size, whatever the schema is.
 func newSecretSearch(schema any, size int) *secretSearch {
 	return &secretSearch{root: schema, budget: 1000 + 16*size}
 }
 
-// find returns the JSON pointer of a value that the schema marks `"x-secret": true`. It
-// follows whatever part of a schema can describe a member or an element, and looks at
-// all alternatives: a value that may be a secret is one. What is too deep, or too much,
-// to be looked at counts as found.
+// find returns the JSON pointer of a value that the schema marks `"x-secret": true`. It follows every part of a
+// schema that can describe a member or an element, and visits all alternatives: a value that may be a secret
+// counts as one. What exceeds the depth or the budget counts as found.
 func (s *secretSearch) find(schema, value any, at string, depth int) (where string, found bool) {
 	s.budget--
 	node, _ := schema.(map[string]any)
@@ -76,7 +75,7 @@ func sealed(value any) bool {
 	return false
 }
 
-// alternatives are the schemas that may describe the same value.
+// alternatives returns the schemas that may describe the same value.
 func (s *secretSearch) alternatives(node map[string]any) []any {
 	var all []any
 	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
@@ -98,7 +97,7 @@ func (s *secretSearch) alternatives(node map[string]any) []any {
 	return described(all)
 }
 
-// described leaves out what is not a schema at all.
+// described drops what is not a schema.
 func described(all []any) []any {
 	return slices.DeleteFunc(all, func(part any) bool {
 		_, is := part.(map[string]any)
@@ -106,7 +105,7 @@ func described(all []any) []any {
 	})
 }
 
-// target is what a reference within the schema points to.
+// target returns what a reference within the schema points to.
 func (s *secretSearch) target(ref string) any {
 	pointer, is := strings.CutPrefix(ref, "#")
 	if !is {
@@ -134,7 +133,7 @@ func (s *secretSearch) target(ref string) any {
 	return at
 }
 
-// memberSchemas are the schemas that may describe a member.
+// memberSchemas returns the schemas that may describe a member.
 func memberSchemas(node map[string]any, name string) []any {
 	properties, _ := node["properties"].(map[string]any)
 	patterns, _ := node["patternProperties"].(map[string]any)

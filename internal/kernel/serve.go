@@ -30,8 +30,8 @@ type operation struct {
 	request, answer reflect.Type
 }
 
-// handlers carry out the operations of [api.Operations], each under its name, and externalHandlers those that
-// a third-party peer asks for in another way.
+// handlers run the operations of [api.Operations], by name, and externalHandlers those that a third-party peer
+// requests in its own form.
 var (
 	handlers = map[string]operation{
 		api.OpClaim: serve((*Kernel).claim), api.OpRenew: serve((*Kernel).renew), api.OpCall: serve((*Kernel).call), api.OpCard: serve((*Kernel).saveCard),
@@ -65,10 +65,10 @@ var (
 	}
 )
 
-// handler finds what carries an operation out for a caller; false where it may not ask for it. The bus's
-// credentials say the same; this second fence does not rely on them.
+// handler returns the handler of an operation for a caller; false if the caller may not request it. The bus's
+// credentials enforce the same; this second check does not rely on them.
 func handler(from Caller, op string) (operation, bool) {
-	may := api.MayAsk(api.Peer(from.Kind), op) || from.Kind == ExternalCaller && op == api.OpCommand // which comes under its own subject
+	may := api.MayAsk(api.Peer(from.Kind), op) || from.Kind == ExternalCaller && op == api.OpCommand // it comes on its own subject
 	if !may {
 		return operation{}, false
 	}
@@ -105,7 +105,7 @@ func serve[Q, A any](run func(*Kernel, context.Context, Caller, Q) (A, error)) o
 	}}
 }
 
-// serveAdmin is serve for what looks after the ledger, no matter who asks.
+// serveAdmin is serve for the administration of the ledger, no matter who asks.
 func serveAdmin[Q, A any](run func(*admin.Admin, context.Context, Q) (A, error)) operation {
 	return serve(func(k *Kernel, ctx context.Context, _ Caller, q Q) (A, error) { return run(k.admin, ctx, q) })
 }

@@ -53,7 +53,7 @@ func (k *Kernel) start(ctx context.Context, from Caller, q api.StartRequest) (ap
 	if refusal != nil {
 		return api.StartAnswer{}, refusal
 	}
-	if effectful { // also when it is asked again: the first time, the count may not have been written
+	if effectful { // also for a repeat: the first time, the count may not have been written
 		if err := k.saveIncarnation(ctx); err != nil {
 			return api.StartAnswer{}, store.Unexpected("writing the incarnation", err)
 		}
@@ -69,13 +69,13 @@ func (s *step) startAnswer(c turn.Call) (api.StartAnswer, error) {
 	b, err := s.handOut(args)
 	return api.StartAnswer{
 		Call: c.ID, Turn: s.rec.State.Turn, Tool: c.Tool, Args: b, Fence: c.Fence, Secrets: secrets,
-		StartWithinMS: milliseconds(c.StartBy.Remaining(s.now)), StartBy: c.StartBy.Wall, //nolint:staticcheck // services of before read it
+		StartWithinMS: milliseconds(c.StartBy.Remaining(s.now)), StartBy: c.StartBy.Wall, //nolint:staticcheck // older services read it
 		LeaseMS: milliseconds(s.k.o.ToolLease), Stop: s.rec.State.Stop != nil, Class: c.Class,
 	}, err
 }
 
-// stepServiceCall steps the turn of a call that belongs to the asking service, of which one process
-// speaks. Who gives no name could be taken for the owner of a call that has none.
+// stepServiceCall steps the turn of a call that belongs to the asking service; owner is the asking process. An
+// empty owner is refused: it would match a call that has no owner.
 func (k *Kernel) stepServiceCall(ctx context.Context, from Caller, call, owner string, fn func(*step, turn.Call) error) error {
 	if owner == "" {
 		return api.NewFault(utp.CodeBadRequest, "the request names no owner; it is the nonce of the service's process, as in its start")
@@ -124,14 +124,14 @@ func (k *Kernel) finish(ctx context.Context, from Caller, q api.FinishRequest) (
 		s.after = append(s.after, "finish.committed")
 		return s.dispatch(turn.Finish{Call: q.Call, Owner: q.Owner, Fence: q.Fence, Outcome: o})
 	})
-	if isCode(err, utp.CodeDone) { // it has been applied already: F repeats as done
+	if isCode(err, utp.CodeDone) { // it was applied already: F repeats as done
 		err = nil
 	}
 	return struct{}{}, err
 }
 
-// reconcile hands a lapsed call's arguments to its service, so that it can find out
-// what became of it.
+// reconcile returns the arguments of a call whose lease expired to its service, so that the service can find out
+// what became of the call.
 func (k *Kernel) reconcile(ctx context.Context, from Caller, q api.OwnerRequest) (api.ReconcileAnswer, error) {
 	var a api.ReconcileAnswer
 	err := k.stepServiceCall(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {

@@ -21,32 +21,32 @@ type step struct {
 	was turn.State // the turn before the step
 
 	batch        store.Batch
-	notification Notification // what this step adds to each of its tellings
-	// credential is the id of what the answer of this step came with, and sees is how the arguments
-	// of what it accepts were seen.
+	notification Notification // what this step adds to each of its notifications
+	// credential is the id of the credential that the answer of this step came with, and argumentsSeen
+	// is how the arguments that it accepts were seen.
 	credential    string
 	argumentsSeen api.Seen
 
-	depth       int            // of the inputs that are being fed: effects lead to further ones
-	wakeWorker  bool           // a doorbell for the worker
+	depth       int            // of nested inputs: effects lead to further inputs
+	wakeWorker  bool           // the worker needs a wakeup
 	read        int            // bytes of the arguments of new calls
-	counted     bool           // the incarnation has moved on
-	savedOffset time.Duration  // what the ledger knows with it of the lead
-	late        jsontext.Value // a result that comes too late, while it is told of
-	outboxEntry *outbox.Entry  // what it has to say, until that is committed
-	hints       *hintEntry     // where its hints leave; nil where nobody wants any
+	counted     bool           // the incarnation has been incremented
+	savedOffset time.Duration  // the clock offset that the ledger has after this step
+	late        jsontext.Value // a late result, while it is reported
+	outboxEntry *outbox.Entry  // its messages, until the step is committed
+	hints       *hintEntry     // its hints; nil if hints are off
 	before      []string
 	after       []string
-	last        []string // fault points when all of the step has been passed on
+	last        []string // fault points after everything has been published
 }
 
-// step runs fn on the turn that ref names and saves what it did. fn may run again
-// after a lost race, each time on the state as it then is.
+// step runs fn on the turn that ref names and saves the result. fn may run again after a lost race, each time on
+// the then current state.
 func (k *Kernel) step(ctx context.Context, ref store.TurnRef, fn func(*step) error) error {
 	return store.ProtocolError(k.attempt(ctx, ref, fn))
 }
 
-// attempt is step with the errors as they are.
+// attempt is step without the mapping of errors.
 func (k *Kernel) attempt(ctx context.Context, ref store.TurnRef, fn func(*step) error) error {
 	return k.attemptAny(ctx, func(store.Tx) (store.TurnRef, error) { return ref, nil }, fn)
 }
@@ -65,7 +65,7 @@ func (k *Kernel) attemptAny(ctx context.Context, pick func(store.Tx) (store.Turn
 // attemptOn steps the turn that load reads, or makes, in the same transaction.
 func (k *Kernel) attemptOn(ctx context.Context, load func(store.Tx) (store.Record, error), fn func(*step) error) error {
 	var s *step
-	var behind []string // sessions whose later messages a try in vain has kept back
+	var behind []string // sessions whose later messages a failed attempt has blocked
 	giveUp := func() {
 		if s == nil {
 			return
@@ -77,7 +77,7 @@ func (k *Kernel) attemptOn(ctx context.Context, load func(store.Tx) (store.Recor
 		}
 	}
 	err := k.update(ctx, func(tx store.Tx) error {
-		giveUp() // if it is run again
+		giveUp() // in case it is run again
 		s = &step{k: k, tx: tx, now: k.now()}
 		rec, err := load(tx)
 		if err != nil {
@@ -100,13 +100,13 @@ func (k *Kernel) attemptOn(ctx context.Context, load func(store.Tx) (store.Recor
 	return err
 }
 
-// update retries a lost race: another kernel or request has moved the turn on.
+// update retries after a lost race: another kernel or request has changed the turn.
 func (k *Kernel) update(ctx context.Context, fn func(store.Tx) error) error {
 	return store.Update(ctx, k.o.Store, fn)
 }
 
-// dispatch gives the turn machine an input and makes its effects true. When that was the end
-// of the last call of the present step, the results are applied with it.
+// dispatch passes an input to the turn machine and applies its effects. If that ends the last call of the current
+// step, it also applies the results.
 func (s *step) dispatch(in turn.Input) error {
 	s.depth++
 	err := s.dispatchOne(in)
@@ -163,13 +163,13 @@ func (s *step) save() error {
 	return s.tx.Save(s.batch)
 }
 
-// committed does what may only follow the commit.
+// committed does what must wait for the commit.
 func (k *Kernel) committed(ctx context.Context, s *step) {
 	for _, point := range s.after {
 		k.o.Reached(point)
 	}
 	if s.counted {
-		if err := k.saveIncarnation(ctx); err != nil { // a start looks again before it is answered
+		if err := k.saveIncarnation(ctx); err != nil { // a start checks it again before its answer
 			k.o.Logger.Error("incarnation", "error", err)
 		}
 	}
@@ -186,8 +186,7 @@ func (k *Kernel) committed(ctx context.Context, s *step) {
 	}
 }
 
-// passOn publishes what the step has to say. What has left is told to the ledger by the next
-// step of the session.
+// passOn publishes the messages of the step. The next step of the session records in the ledger what was sent.
 func (k *Kernel) passOn(ctx context.Context, s *step) {
 	k.outbox.Acked(s.rec.State.Session, s.batch.Published)
 	if s.outboxEntry == nil {
@@ -198,7 +197,7 @@ func (k *Kernel) passOn(ctx context.Context, s *step) {
 	k.outbox.AckSoon()
 }
 
-// schedule wakes the ticker where the turn wants a tick before it would look.
+// schedule wakes the ticker if the turn needs a tick before the ticker's next poll.
 func (k *Kernel) schedule(s *step) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -215,8 +214,7 @@ func (k *Kernel) schedule(s *step) {
 	}
 }
 
-// drain takes back a signal whose cause is about to be looked at: else that would be looked at
-// twice, or not, as chance has it.
+// drain consumes a signal whose cause is about to be handled: otherwise it would be handled twice at random.
 func drain(c chan struct{}) {
 	select {
 	case <-c:

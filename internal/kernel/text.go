@@ -9,7 +9,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// agentText tells a piece of the text that the agent writes while it plans.
+// agentText reports a piece of the text that the agent writes while it plans.
 func (k *Kernel) agentText(ctx context.Context, from Caller, q api.AgentTextRequest) (struct{}, error) {
 	if len(q.Text) > api.AgentTextLimit || q.From < 0 {
 		return struct{}{}, api.NewFault(utp.CodeTooLarge, fmt.Sprintf("a piece of text has at most %d bytes", api.AgentTextLimit))
@@ -20,7 +20,7 @@ func (k *Kernel) agentText(ctx context.Context, from Caller, q api.AgentTextRequ
 	})
 }
 
-// release takes a turn back from a worker that lets go of it.
+// release ends a worker's claim at the worker's own request.
 func (k *Kernel) release(ctx context.Context, from Caller, q api.WorkerRequest) (struct{}, error) {
 	return struct{}{}, k.stepAgentTurn(ctx, from, q.Turn, func(s *step) error {
 		return s.dispatch(turn.Release{WorkerClaim: workerClaim(from, q, s.rec.State)})

@@ -16,22 +16,21 @@ import (
 )
 
 const (
-	// retryTick is how soon a tick that failed, or that another kernel was at, is tried again.
+	// retryTick is how soon a tick is tried again if it failed or another kernel was running it.
 	retryTick = time.Second
-	// spoiledTick is how soon one is at the latest whose turn cannot be read: nobody may ever mend
-	// that, and each try is a line of the log.
+	// spoiledTick is the longest pause before a tick of an unreadable turn is tried again: the turn
+	// may never be repaired, and each try is a line in the log.
 	spoiledTick = time.Minute
-	// pollPause is how much time there is at least between two looks for what is due.
+	// pollPause is the least time between two polls.
 	pollPause = 20 * time.Millisecond
-	// ticksAtOnce is how many turns are ticked side by side: they share the commits of the
-	// store, and a slow one holds up no other.
+	// ticksAtOnce is how many turns are ticked concurrently: they share the commits of the store, and
+	// a slow one does not delay the others.
 	ticksAtOnce = 16
 	duePage     = 64
 )
 
-// ticker feeds the passing of time to the turns that are due, and waits for those under way
-// at the end. What is due stands in the ledger; a step here that makes something due sooner
-// wakes it. One turn's trouble delays that turn only.
+// ticker ticks the turns that are due, and waits at the end for the ticks that still run. The ledger records what
+// is due; a step here that makes a turn due sooner wakes the ticker. A failing turn delays only itself.
 func (k *Kernel) ticker(ctx context.Context) {
 	var owned sync.WaitGroup
 	defer owned.Wait()
@@ -61,11 +60,10 @@ func rest(ctx context.Context, timer *time.Timer, d time.Duration) {
 	}
 }
 
-// poll hands out the turns whose time has come, as far as there is room beside those that
-// are being ticked, and says when to look again.
+// poll returns the turns that are due, as many as may be ticked beside those being ticked, and when to poll again.
 func (k *Kernel) poll(ctx context.Context) (turns []string, wait time.Duration) {
 	now := k.now()
-	k.setNextPoll(math.MaxInt64) // whatever is made due from now on wakes it
+	k.setNextPoll(math.MaxInt64) // whatever becomes due from now on wakes the ticker
 	l := poller{k: k, now: now.SinceBoot, wait: k.o.Poll}
 	err := k.o.Store.View(ctx, func(tx store.Tx) error {
 		kept, err := k.savedClockOffset(tx)
@@ -96,11 +94,11 @@ func (k *Kernel) setNextPoll(next time.Duration) {
 	k.mu.Unlock()
 }
 
-// poller goes through what is due, and what will be within a poll.
+// poller lists what is due now, and what will be within one poll interval.
 type poller struct {
 	k     *Kernel
 	now   time.Duration
-	until time.Time // what is due by then is due
+	until time.Time // what is due by then is ticked
 	turns []string
 	wait  time.Duration
 }
@@ -125,7 +123,7 @@ func (l *poller) all(tx store.Tx) error {
 	}
 }
 
-// page takes what is due of one page and returns its last row, where the list goes on.
+// page collects the due turns of one page, and returns its last row, after which the list goes on.
 func (l *poller) page(tx store.Tx, f store.TurnFilter) (last store.TurnRow, err error) {
 	rows, err := tx.Turns(f)
 	if err != nil {
@@ -156,10 +154,10 @@ func (l *poller) page(tx store.Tx, f store.TurnFilter) (last store.TurnRow, err 
 	return rows[len(rows)-1], nil
 }
 
-// tickDue ticks one turn that look has handed out, and gives it back. One that another
-// kernel is at, or that turns out not to be due by its own clocks, is looked at again later.
+// tickDue ticks one turn that poll has returned. A turn that another kernel is ticking, or that is not due by its
+// own clocks after all, is tried again later.
 func (k *Kernel) tickDue(ctx context.Context, id string) {
-	again := retryTick // also where the turn cannot be read
+	again := retryTick // also if the turn cannot be read
 	err := k.tick(ctx, id, func(s *step) error {
 		again = retryTick
 		rows, err := s.tx.Turns(store.TurnFilter{Turn: id, Due: k.monotonicNow(s.now), Claim: true})
@@ -192,8 +190,8 @@ func (k *Kernel) tickDue(ctx context.Context, id string) {
 	signal(k.tickerWakeup)
 }
 
-// leaveAlone is when a turn is to be ticked again. One that cannot be read is left alone twice as
-// long each time. It needs mu.
+// leaveAlone returns when to tick a turn again. The pause of an unreadable turn doubles each time. The caller
+// holds mu.
 func (k *Kernel) leaveAlone(id string, err error, again time.Duration) time.Duration {
 	if !errors.Is(err, store.ErrDamaged) {
 		delete(k.unreadable, id)
@@ -205,14 +203,13 @@ func (k *Kernel) leaveAlone(id string, err error, again time.Duration) time.Dura
 
 var errNotDue = errors.New("kernel: nothing is due")
 
-// Tick does what is due in one turn: questions past their deadline get their default,
-// accepted calls are checked once more and leave, silent owners lapse.
+// Tick handles what is due in one turn: questions past their deadline get their default, accepted calls are
+// checked once more and dispatched, leases expire.
 func (k *Kernel) Tick(ctx context.Context, id string) error {
 	return store.ProtocolError(k.tick(ctx, id, func(*step) error { return nil }, func(*step) {}))
 }
 
-// tick ticks a turn, if first has nothing against it, and hands the step to then. Its errors
-// are as they are.
+// tick ticks a turn unless first returns an error, and passes the step to then. It does not map errors.
 func (k *Kernel) tick(ctx context.Context, id string, first func(*step) error, then func(*step)) error {
 	var last *step
 	err := k.attempt(ctx, store.TurnRef{Turn: id}, func(s *step) error {
@@ -261,10 +258,10 @@ func (s *step) openQuestions() []consent.Question {
 	return open
 }
 
-// closeQuestion ends a question that had no answer.
+// closeQuestion ends a question without an answer.
 func (s *step) closeQuestion(q consent.Question, outcome consent.Outcome, code utp.Code) error {
 	kept := s.question(q.Number)
-	if !outcome.Changed || kept == nil || kept.State != consent.Open { // the end of another has closed it
+	if !outcome.Changed || kept == nil || kept.State != consent.Open { // the end of another question has closed it
 		return nil
 	}
 	*kept = q
@@ -272,14 +269,14 @@ func (s *step) closeQuestion(q consent.Question, outcome consent.Outcome, code u
 	if call, _ := s.rec.State.FindQuestion(q.Number); call.Kind == turn.QuestionCall {
 		return s.respond(call, q)
 	}
-	if q.State == consent.Accepted { // a default, and only for what can be taken back
+	if q.State == consent.Accepted { // a default, and only for what can be undone
 		return s.dispatch(turn.Answered{Question: q.Number, Accept: true, By: "default"})
 	}
 	return s.dispatch(turn.Unanswered{Question: q.Number, Code: code})
 }
 
-// Resume attends to a turn that an earlier process left. With
-// a sole host, anyone who held it then is gone.
+// Resume makes this kernel work on a turn that an earlier process left. With Options.SingleHost, every claim and
+// lease from before is void.
 func (k *Kernel) Resume(ctx context.Context, id string) error {
 	var st turn.State
 	err := k.step(ctx, store.TurnRef{Turn: id}, func(s *step) error {
@@ -287,7 +284,7 @@ func (k *Kernel) Resume(ctx context.Context, id string) error {
 		if s.rec.State.Status == turn.Ended {
 			return api.NewFault(utp.CodeTurnEnded, "the turn has ended; there is nothing to resume")
 		}
-		s.rec.Absent = false // anyone who resumes it is there
+		s.rec.Absent = false // whoever resumes it is there
 		if k.o.SingleHost {
 			if err := s.dispatch(turn.Orphan{Generation: k.generation()}); err != nil {
 				return err

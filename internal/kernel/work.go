@@ -27,7 +27,7 @@ func (k *Kernel) renew(ctx context.Context, from Caller, q api.WorkerRequest) (a
 
 func notYours() error { return api.NewFault(utp.CodeAuthFailed, "the turn belongs to another agent") }
 
-// stepAgentTurn steps a turn of the asking agent, never another's.
+// stepAgentTurn steps a turn of the asking agent, never another agent's.
 func (k *Kernel) stepAgentTurn(ctx context.Context, from Caller, id string, fn func(*step) error) error {
 	return k.step(ctx, store.TurnRef{Turn: id}, func(s *step) error {
 		if s.rec.State.Agent != from.Name {
@@ -37,8 +37,7 @@ func (k *Kernel) stepAgentTurn(ctx context.Context, from Caller, id string, fn f
 	})
 }
 
-// workerClaim is under what a worker says that it holds the turn. A third-party peer knows of no
-// nonce: its epoch has to do.
+// workerClaim returns the claim that a worker states. A third-party peer does not know nonces: its epoch must do.
 func workerClaim(from Caller, q api.WorkerRequest, s turn.State) turn.WorkerClaim {
 	h := turn.WorkerClaim{Worker: q.Worker, Epoch: q.Epoch, Nonce: q.Nonce}
 	if from.Kind == ExternalCaller && h.Nonce == "" {
@@ -47,15 +46,14 @@ func workerClaim(from Caller, q api.WorkerRequest, s turn.State) turn.WorkerClai
 	return h
 }
 
-// call asks for the calls of a step. Whatever is wrong with one of them becomes its
-// result, never the turn's failure.
+// call asks for the calls of a step. An invalid call gets a failed result; the turn does not fail.
 func (k *Kernel) call(ctx context.Context, from Caller, q api.CallRequest) (struct{}, error) {
 	if err := checkKeys(q.Calls); err != nil {
 		return struct{}{}, err
 	}
 	return struct{}{}, k.stepAgentTurn(ctx, from, q.Turn, func(s *step) error {
 		in := turn.Request{WorkerClaim: workerClaim(from, q.WorkerRequest, s.rec.State), Step: q.Step}
-		if s.rec.State.Step != q.Step { // not a repeat: the calls have to be made
+		if s.rec.State.Step != q.Step { // not a repeat: there are new calls
 			if err := s.checkOpenCalls(len(q.Calls)); err != nil {
 				return err
 			}
@@ -67,7 +65,7 @@ func (k *Kernel) call(ctx context.Context, from Caller, q api.CallRequest) (stru
 	})
 }
 
-// checkKeys refuses a step that is too large, or whose results could not be named.
+// checkKeys refuses a step that is too large, or whose results would have no valid key.
 func checkKeys(calls []api.ToolCall) error {
 	for _, c := range calls {
 		if len(calls) > maxCalls || c.Key == "" || len(c.Key) > store.MaxName {
@@ -91,7 +89,7 @@ func (s *step) prepareAll(calls []api.ToolCall, in *turn.Request) error {
 		times[w.Key] = 0
 		var c turn.Call
 		switch n {
-		case 0: // told with the first of that key
+		case 0: // reported with the first call of that key
 			continue
 		case 1:
 			c, err = s.prepare(w, "step_"+id)
@@ -106,8 +104,8 @@ func (s *step) prepareAll(calls []api.ToolCall, in *turn.Request) error {
 	return nil
 }
 
-// ambiguous is the one failed call that stands for several of one key: none of them is made, because their results
-// could not be told apart. The others of the step are.
+// ambiguous makes the one failed call that stands for several calls with one key. None of those is made, because
+// their results could not be distinguished. The other calls of the step are made.
 func (s *step) ambiguous(w api.ToolCall, stepID string, n int) (turn.Call, error) {
 	c, err := s.unresolved(callRequest{key: w.Key, step: stepID, tool: w.Tool, comment: w.Comment, from: w.From, to: w.To})
 	if err != nil {
@@ -117,9 +115,8 @@ func (s *step) ambiguous(w api.ToolCall, stepID string, n int) (turn.Call, error
 		"%d calls of this step have the id %q, so their results could not be told apart; none of them was made. Give each an id of its own", n, store.Clip(w.Key, store.MaxName)))
 }
 
-// resume tells a worker how its turn stands: what it still waits for, and under which
-// epoch and with which results it goes on. Nothing is changed by it: results are applied where
-// the last call ends.
+// resume returns the status of a worker's turn: what it still waits for, and under which epoch and with which
+// results it goes on. It changes nothing: results are applied when the last call ends.
 func (k *Kernel) resume(ctx context.Context, from Caller, q api.TranscriptRequest) (api.ResumeAnswer, error) {
 	a := api.ResumeAnswer{LeaseMS: milliseconds(k.o.WorkerLease)}
 	err := k.o.Store.View(ctx, func(tx store.Tx) error {
@@ -155,7 +152,7 @@ func (s *step) apply(id string) {
 	}
 }
 
-// transcript reads applied results, for a worker that starts again.
+// transcript reads applied results, for a worker that restarts.
 func (k *Kernel) transcript(ctx context.Context, from Caller, q api.TranscriptRequest) (api.TranscriptAnswer, error) {
 	var a api.TranscriptAnswer
 	err := k.o.Store.View(ctx, func(tx store.Tx) error {
@@ -227,7 +224,7 @@ func (k *Kernel) deliver(ctx context.Context, from Caller, q api.DeliverRequest)
 	return struct{}{}, err
 }
 
-// checkDeliver completes an agent's last word, and says what is wrong with it.
+// checkDeliver fills in and validates an agent's result.
 func checkDeliver(q *api.DeliverRequest) error {
 	if !q.Status.Valid() {
 		return api.NewFault(utp.CodeBadRequest, "a turn ends success, failed, canceled, timeout or partial")
@@ -243,7 +240,7 @@ func checkDeliver(q *api.DeliverRequest) error {
 	return nil
 }
 
-// endOf is the end that an agent's last word makes; its fields are kept.
+// endOf makes the end of a turn from an agent's result, and saves the result's fields.
 func (s *step) endOf(q api.DeliverRequest) (turn.End, error) {
 	end := turn.End{Status: q.Status, Code: utp.Code(store.Clip(string(q.Code), store.MaxName)), Message: store.Clip(q.Summary, maxMessage)}
 	err := s.deliverable(q, &end)

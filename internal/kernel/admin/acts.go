@@ -10,7 +10,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// Act makes an act, which happens now where it does not say when.
+// Act completes an act. Without a time of its own it happens now.
 func (ad *Admin) Act(a api.AuditAct) (api.AuditAct, error) {
 	if a.At.IsZero() {
 		a.At = ad.o.Now()
@@ -20,7 +20,7 @@ func (ad *Admin) Act(a api.AuditAct) (api.AuditAct, error) {
 	return a, err
 }
 
-// Operated makes an act of an operator: of the kernel's own, where none is named.
+// Operated completes an act of an operator; if it names none, the operator is the kernel's own.
 func (ad *Admin) Operated(a api.AuditAct) ([]api.AuditAct, error) {
 	a.By = cmp.Or(a.By, ad.o.Operator)
 	a, err := ad.Act(a)
@@ -28,8 +28,8 @@ func (ad *Admin) Operated(a api.AuditAct) ([]api.AuditAct, error) {
 }
 
 // RecordInForce compares what is in force of a kind (the operator's rules, tokens, logins, credentials) with what the
-// ledger has of it, and keeps an act for each that is new, has changed or is gone. So it is known since
-// when each has counted, to the pause between two calls; also of what changed while nothing ran.
+// ledger has recorded, and records an act for each item that is new, changed or gone. So the audit chain shows since
+// when each item has been in force, to the interval between two calls, also for changes while nothing ran.
 func (ad *Admin) RecordInForce(ctx context.Context, kind string, now []store.InForce) error {
 	return store.ProtocolError(store.Update(ctx, ad.o.Ledger, func(tx store.Tx) error {
 		kept, err := tx.Auxiliary(store.AuxiliaryFilter{InForce: kind})

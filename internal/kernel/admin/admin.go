@@ -9,12 +9,12 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// Admin looks after a ledger beside the life of its calls. Make it with [New], and keep
-// [Admin.Run] running. It is safe for concurrent use.
+// Admin maintains a ledger: everything but the dispatch of calls. Make it with [New], and keep [Admin.Run] running.
+// It is safe for concurrent use.
 type Admin struct {
 	o Options
-	// scrubbed: of what was erased nothing is left in the store's files. At first nobody knows:
-	// the process that has erased it may have died.
+	// scrubbed: no erased content is left in the store's files. False at first: an earlier process may
+	// have died after it erased something.
 	scrubbed atomic.Bool
 }
 
@@ -24,14 +24,14 @@ type Options struct {
 	Ledger store.Ledger
 	Now    func() time.Time
 	Logger *slog.Logger
-	// Operator is who does what no operator is named for, for the audit chain; "" is nobody known.
+	// Operator is the name in the audit chain for acts that name no operator; "" is unknown.
 	Operator  string
 	Retention Retention
 	// Salt makes 128 random bits, in hex.
 	Salt func() (string, error)
-	// Decide is what the policy says of a tool, whatever the agent.
+	// Decide returns what the policy says about a tool, whatever the agent.
 	Decide func(store.Tool) turn.Decision
-	// Connected reports whether a service of the tool is there; nil where nobody can tell.
+	// Connected returns whether a service of the tool is connected; nil if that is unknown.
 	Connected func(store.Tool) *bool
 	// Active reports whether this process works on the turn.
 	Active func(turn string) bool

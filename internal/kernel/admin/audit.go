@@ -25,9 +25,9 @@ func (ad *Admin) Audit(ctx context.Context, q api.AuditRequest) (a api.AuditAnsw
 	return a, err
 }
 
-// Audit hands out a page of the audit chain, or its head, with what the ledger keeps of what was
-// answered or done; or the calls of which the chain does not say what it should. It judges nothing: that is for who reads it, who
-// may not trust this very program.
+// Audit returns a page of the audit chain, or its head, with what the ledger still has of what was answered or done;
+// or the calls that lack an entry in the chain. It judges nothing: that is for the reader, who may not trust this
+// program.
 func Audit(tx store.Tx, q api.AuditRequest) (api.AuditAnswer, error) {
 	switch {
 	case q.Calls:
@@ -41,7 +41,7 @@ func Audit(tx store.Tx, q api.AuditRequest) (api.AuditAnswer, error) {
 	}
 }
 
-// auditCalls lists the calls of which the chain does not say what it should.
+// auditCalls lists the calls that lack an entry in the chain.
 func auditCalls(tx store.Tx, after string) (api.AuditAnswer, error) {
 	kept, err := tx.Auxiliary(store.AuxiliaryFilter{Unaudited: store.UnauditedFilter{After: after, Limit: auditPage}})
 	return api.AuditAnswer{Calls: kept.Unaudited, More: len(kept.Unaudited) == auditPage}, err
@@ -75,14 +75,14 @@ func auditEntries(tx store.Tx, f store.AuditFilter) (api.AuditAnswer, error) {
 		}
 		a.Entries = append(a.Entries, e)
 		if w.read > auditBytes && !f.Newest {
-			a.More = true // maybe of nothing: then the next page is empty
+			a.More = true // there may be no more: then the next page is empty
 			return a, nil
 		}
 	}
 	return a, nil
 }
 
-// evidence reads what the ledger keeps of what the receipts and acts of some entries are about.
+// evidence reads what the ledger still has of the subjects of some entries' receipts and acts.
 type evidence struct {
 	tx              store.Tx
 	receiptSubjects map[int64]store.ReceiptSubject
@@ -108,7 +108,7 @@ func newEvidence(tx store.Tx, entries []api.AuditEntry) (*evidence, error) {
 // ofCall reports whether an entry has an act that is the start or the outcome of a call.
 func ofCall(e api.AuditEntry) bool { return e.Act != nil && e.Act.Call != "" }
 
-// span is from the first to the last of the entries that fit.
+// span returns the range from the first to the last of the entries that fit.
 func span(entries []api.AuditEntry, fits func(api.AuditEntry) bool) store.EntryFilter {
 	var f store.EntryFilter
 	for _, e := range entries {
@@ -123,14 +123,14 @@ func span(entries []api.AuditEntry, fits func(api.AuditEntry) bool) store.EntryF
 	return f
 }
 
-// actEvidence says what is kept of the call of an entry's act; nil where it is about none.
+// actEvidence returns what the ledger still has of the call of an entry's act; nil if the act is about no call.
 func (w *evidence) actEvidence(e api.AuditEntry) (*api.AuditDone, error) {
 	if !ofCall(e) {
 		return nil, nil //nolint:nilnil // Nothing is known of it, and nothing has failed.
 	}
 	d := w.actSubjects[e.N]
 	if d.Call != e.Act.Call {
-		d = store.ActSubject{} // it is filed under another one
+		d = store.ActSubject{} // the entry is filed under another call
 	}
 	k := &api.AuditDone{
 		Turn: turnRetention(d.Turn, d.Erased, d.Imported), Class: d.Class, Consent: d.Digest, Fence: d.Fence, Granted: d.Granted, Agreed: d.Accepted, Status: d.Status,
@@ -161,8 +161,7 @@ func (w *evidence) actEvidence(e api.AuditEntry) (*api.AuditDone, error) {
 	return k, err
 }
 
-// allowed is the digest that a call was started with which nobody was asked about, computed again; "" where what
-// it follows from cannot be read.
+// allowed computes again the digest of a call that was started without a question; "" if its inputs cannot be read.
 func (w *evidence) allowed(session string, d store.ActSubject) (string, error) {
 	c := d.Document
 	args, err := w.arguments(c.Card)
@@ -173,13 +172,13 @@ func (w *evidence) allowed(session string, d store.ActSubject) (string, error) {
 		Project: d.Project, Session: session, Turn: d.Turn, Call: d.Call, Tool: c.Tool, Definition: c.Definition, Args: args, Policy: c.Policy, Question: c.Question,
 	}.Digest()
 	if err != nil {
-		return "", nil //nolint:nilerr // Who reads the answer sees that there is none.
+		return "", nil //nolint:nilerr // The reader of the answer sees that there is none.
 	}
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// result is the digest of a result card's content; "" where it is not there, or where the blob that it refers
-// to is not what it says.
+// result returns the digest of a result card's content; "" if the card is missing, or the blob that it refers to
+// does not match.
 func (w *evidence) result(id string) (string, error) {
 	card, err := store.ReadCard(w.tx, id)
 	if errors.Is(err, store.ErrNotFound) {
@@ -196,7 +195,7 @@ func (w *evidence) result(id string) (string, error) {
 	}
 	result, err := utp.DecodeToolResult(card)
 	if err != nil {
-		return "", nil //nolint:nilerr // Who reads the answer sees that there is none.
+		return "", nil //nolint:nilerr // The reader of the answer sees that there is none.
 	}
 	if r, moved := store.ReferenceIn(result.Result); moved {
 		raw, err := store.ReadBlob(w.tx, r.SHA256)
@@ -211,7 +210,7 @@ func (w *evidence) result(id string) (string, error) {
 	return store.SHA256Hex(card.Content), nil
 }
 
-// turnRetention says how much of a turn is kept. An imported one never had more than its content here.
+// turnRetention returns how much of a turn is still there. An imported turn never had more than its content here.
 func turnRetention(turn string, erased, imported bool) api.AuditTurn {
 	switch {
 	case turn == "":
@@ -224,7 +223,8 @@ func turnRetention(turn string, erased, imported bool) api.AuditTurn {
 	return api.AuditTurnWhole
 }
 
-// receiptEvidence says what is kept of what an entry's receipt is about; nil where that does not say it.
+// receiptEvidence returns what the ledger still has of the subject of an entry's receipt; nil if the receipt does not
+// name it.
 func (w *evidence) receiptEvidence(e api.AuditEntry) (*api.AuditEvidence, error) {
 	if !bound(e) {
 		return nil, nil //nolint:nilnil // Nothing is known of it, and nothing has failed.
@@ -239,7 +239,7 @@ func (w *evidence) receiptEvidence(e api.AuditEntry) (*api.AuditEvidence, error)
 	return k, w.content(k, *e.Receipt, a)
 }
 
-// content adds what the content of the turn tells.
+// content adds what the content of the turn shows.
 func (w *evidence) content(k *api.AuditEvidence, r api.AuditReceipt, a store.ReceiptSubject) error {
 	shown, err := store.OneRow(w.tx.Events(store.EventFilter{IDs: []string{r.Terms.Event}}))
 	switch {
@@ -254,7 +254,7 @@ func (w *evidence) content(k *api.AuditEvidence, r api.AuditReceipt, a store.Rec
 	}
 	canonical, err := utp.Canonical(args)
 	if err != nil {
-		return nil //nolint:nilerr // What has no such form is not what was agreed to.
+		return nil //nolint:nilerr // What has no canonical form is not what was consented to.
 	}
 	k.Arguments = store.SHA256Hex(canonical)
 	if r.Terms.Response != "" {
@@ -266,13 +266,13 @@ func (w *evidence) content(k *api.AuditEvidence, r api.AuditReceipt, a store.Rec
 		Project: a.Project, Session: r.Session, Turn: a.Turn, Call: r.Call, Tool: a.Tool, Definition: r.Terms.Definition, Args: args,
 		Policy: r.Terms.Policy, Question: r.Question,
 	}.Digest()
-	if err == nil { // what lacks a part was never agreed to
+	if err == nil { // an incomplete one was never consented to
 		k.Consented = hex.EncodeToString(sum[:])
 	}
 	return nil
 }
 
-// arguments are those that the card of a call holds; none where it does not, or cannot be read.
+// arguments returns the arguments in the card of a call; none if they are missing or cannot be read.
 func (w *evidence) arguments(id string) (jsontext.Value, error) {
 	card, err := store.ReadCard(w.tx, id)
 	if errors.Is(err, store.ErrNotFound) {
@@ -283,7 +283,7 @@ func (w *evidence) arguments(id string) (jsontext.Value, error) {
 	}
 	content, err := utp.DecodeToolCall(card)
 	if err != nil {
-		return nil, nil //nolint:nilerr // Who reads the answer sees that there are none.
+		return nil, nil //nolint:nilerr // The reader of the answer sees that there are none.
 	}
 	args, err := store.ReadValue(w.tx, content.Arguments)
 	w.read += len(args)

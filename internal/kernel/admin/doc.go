@@ -1,4 +1,3 @@
-// Package admin looks after a ledger beside the life of its calls: it lists and shows what is there, reviews
-// tools, exports and imports turns, erases what is too old, and hands out the audit chain. Nothing of it
-// dispatches or starts a call.
+// Package admin maintains a ledger: it lists and shows its content, reviews tools, exports and imports turns,
+// erases old content, and returns the audit chain. Nothing in it dispatches or starts a call.
 package admin

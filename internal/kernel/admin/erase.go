@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Dead lists messages that were put aside.
+// Dead lists dead letters.
 func (ad *Admin) Dead(ctx context.Context, q api.DeadRequest) (api.DeadAnswer, error) {
 	var a api.DeadAnswer
 	f := store.OutboxFilter{Dead: true, After: q.After, Limit: deadPage}
@@ -61,10 +61,10 @@ func deadDetail(tx store.Tx, row store.Outgoing, whole bool) (api.DeadDetail, er
 	return d, nil
 }
 
-// erasedAtOnce is how many turns one request names at most, and one answer.
+// erasedAtOnce is the most turns that one request may name, and one answer.
 const erasedAtOnce = 64
 
-// Erase takes out the content of turns that have ended.
+// Erase removes the content of turns that have ended.
 func (ad *Admin) Erase(ctx context.Context, q api.EraseRequest) (api.EraseAnswer, error) {
 	var a api.EraseAnswer
 	if (len(q.Turns) == 0) == (q.Project == "") || len(q.Turns) > erasedAtOnce {
@@ -107,8 +107,7 @@ func (ad *Admin) Erase(ctx context.Context, q api.EraseRequest) (api.EraseAnswer
 	return a, err
 }
 
-// openOf are turns of a project that have not ended, the oldest first, and as many as one
-// answer names.
+// openOf returns the open turns of a project, oldest first, as many as one answer may name.
 func (ad *Admin) openOf(ctx context.Context, project string) ([]string, error) {
 	var open []string
 	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
@@ -140,8 +139,8 @@ func (ad *Admin) openOf(ctx context.Context, project string) ([]string, error) {
 	return open, err
 }
 
-// eraseNamed erases turns that have ended, and waits a little for those of which a message is
-// just about to leave. Those that still have one are told like open ones.
+// eraseNamed erases turns that have ended, and waits briefly for those with unsent messages. Turns that still have
+// some are reported like open ones.
 func (ad *Admin) eraseNamed(ctx context.Context, turns []string, q api.EraseRequest, a *api.EraseAnswer) error {
 	const tries = 40
 	for try := 0; try < tries && len(turns) > 0; try++ {
@@ -162,7 +161,7 @@ func (ad *Admin) eraseNamed(ctx context.Context, turns []string, q api.EraseRequ
 	return ad.scrub(ctx)
 }
 
-// unerased are those of the turns that still have their content.
+// unerased returns those of the turns that still have their content.
 func (ad *Admin) unerased(ctx context.Context, turns []string) ([]string, error) {
 	var left []string
 	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {

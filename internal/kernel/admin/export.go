@@ -17,8 +17,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// The parts of a turn's export, in their order. A cursor is the number of the last event that
-// belongs to it, a part, and where to go on in that.
+// The parts of a turn's export, in their order. A cursor has the number of the last event that belongs to the
+// export, a part, and a position in it.
 const (
 	partCalls    = "calls"
 	partCards    = "cards"
@@ -27,12 +27,11 @@ const (
 	partReceipts = "receipts"
 )
 
-// exportChunk is how much of a blob one record holds: with its base64 it fits a message.
+// exportChunk is how many bytes of a blob one record holds: in base64 it fits in a message.
 const exportChunk = 128 << 10
 
-// Export tells the records of one turn: the turn, its calls, its cards each with the blobs that
-// it refers to, its events, its receipts. Of consents, tokens, questions, messages and secrets
-// there are none.
+// Export returns the records of one turn: the turn, its calls, its cards, each with the blobs that it refers to,
+// its events, its receipts. Consents, tokens, questions, messages and secrets are never exported.
 func (ad *Admin) Export(ctx context.Context, q api.ExportRequest) (api.ExportAnswer, error) {
 	var a api.ExportAnswer
 	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
@@ -76,12 +75,12 @@ type exporter struct {
 	budget  pageBudget
 	records []jsontext.Value
 	next    string
-	// until is the session's last event when the turn was told: what gives an open one its end
-	// elsewhere stands there, and knows of no later one.
+	// until is the session's last event when the turn record was exported. The importer ends an open
+	// session after it, and knows of no later event.
 	until int64
 }
 
-// add takes a record, if there is room for it.
+// add appends a record if there is room for it.
 func (e *exporter) add(r api.Exported) (bool, error) {
 	raw, err := json.Marshal(r, jsontext.PreserveRawStrings(true))
 	if err != nil {
@@ -100,7 +99,7 @@ func (e *exporter) turn() error {
 		return err
 	}
 	if d.End != nil {
-		d.End.Fields = nil // they come with their card
+		d.End.Fields = nil // they are exported with their card
 	}
 	if e.rec.State.Status != turn.Ended {
 		d.Open = &api.ExportOpen{Narration: e.rec.Narration, Tally: e.rec.State.Tally}
@@ -133,7 +132,7 @@ func (e *exporter) calls(after string) error {
 	return nil
 }
 
-// cards tells cards up to one that refers to a blob, which comes next.
+// cards exports cards up to one that refers to a blob; the blob comes next.
 func (e *exporter) cards(after string) error {
 	cards, err := e.tx.Cards(store.CardFilter{Turn: e.rec.State.Turn, After: after, Limit: cardPage})
 	if err != nil {
@@ -160,8 +159,8 @@ func (e *exporter) cards(after string) error {
 	return nil
 }
 
-// blob tells one piece of one of the blobs of a card: at is the card, which of its blobs, and
-// from which byte on. One that is not there is passed over: the text was not a reference.
+// blob exports one piece of one of a card's blobs: at has the card, the index of the blob, and the byte offset. A
+// missing blob is skipped: the text was not a reference.
 func (e *exporter) blob(at string) error {
 	id, n, from, ok := blobCursor(at)
 	if !ok {
@@ -190,8 +189,7 @@ func (e *exporter) blob(at string) error {
 	return err
 }
 
-// blobCursor takes a place among the blobs of a card apart, from its end: an id may have any text in
-// it.
+// blobCursor parses a position among the blobs of a card, from its end, because an id may contain any text.
 func blobCursor(at string) (card string, n int, from int64, ok bool) {
 	second := strings.LastIndexByte(at, '/')
 	first := strings.LastIndexByte(at[:max(second, 0)], '/')

@@ -16,15 +16,14 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// importedOpen is what is said of a turn that had not ended where it came from.
+// importedOpen is the message at the end of an imported turn that was still open in its own ledger.
 const importedOpen = "It was still under way in the ledger that it was imported from; what became of it since is not known here."
 
-// Import takes records of one turn from another ledger. A turn that is there and was not
-// imported is this ledger's own: nothing is added to it. What is there of an imported one
-// stays, so that the same may come twice, or go on where it broke off. Nothing of it can run: the turn
-// has ended, its calls too, and there is no consent, token, question or message. The session
-// of one that was open where it came from is ended here, with its last records; what another
-// export tells of it later is not taken. Into one whose content is erased no content is taken.
+// Import saves records of one turn from another ledger. If the turn exists and was not imported, it is this ledger's
+// own, and nothing is added to it. Existing records of an imported turn stay, so that an import can be repeated or
+// continued. Nothing of it can run: the turn and its calls have ended, and there is no consent, token, question or
+// message. If the turn was open in its own ledger, its session is ended here with its last records; later exports add
+// nothing to it. No content is imported into a turn whose content is erased.
 func (ad *Admin) Import(ctx context.Context, q api.ImportRequest) (api.ImportAnswer, error) {
 	var a api.ImportAnswer
 	records := make([]api.Exported, len(q.Records))
@@ -60,7 +59,7 @@ func (ad *Admin) Import(ctx context.Context, q api.ImportRequest) (api.ImportAns
 	return a, err
 }
 
-// importer takes the records of one request.
+// importer saves the records of one request.
 type importer struct {
 	ad    *Admin
 	tx    store.Tx
@@ -68,13 +67,13 @@ type importer struct {
 	rec   store.Record
 	batch store.Batch
 	seq   int64
-	// receipts is the number of the next receipt, there how many the ledger has.
+	// receipts is the number of the next receipt, there is how many the ledger has.
 	receipts, there int
 	calls           map[string]bool
-	new             int // calls that were not here
+	new             int // calls that did not exist here
 }
 
-// begin finds the turn, or makes it of the first record.
+// begin finds the turn, or makes it from the first record.
 func (im *importer) begin(records []api.Exported) (known bool, err error) {
 	im.rec, err = im.tx.Turn(store.TurnRef{Turn: im.id})
 	switch {
@@ -102,7 +101,7 @@ func (im *importer) begin(records []api.Exported) (known bool, err error) {
 	return closed, errors.Join(err, terr)
 }
 
-// make is the turn as this ledger keeps it.
+// make makes the turn in this ledger's form.
 func (im *importer) make(d api.TurnDetail) error {
 	if !strings.HasPrefix(d.Turn, "turn_") || !strings.HasPrefix(d.Session, "sess_") || d.Created.IsZero() {
 		return api.NewFault(utp.CodeBadRequest, "a turn has a turn_id, a session_id, and when it was created")
@@ -133,12 +132,12 @@ func (im *importer) make(d api.TurnDetail) error {
 func (im *importer) add(r api.Exported) error {
 	switch {
 	case r.Turn != nil:
-		return nil // begin has taken it
+		return nil // begin has handled it
 	case r.Call != nil:
 		im.call(*r.Call)
 		return nil
 	case im.rec.Erased && (r.Card != nil || r.Blob != nil || r.Event != nil):
-		return nil // what was erased does not come back
+		return nil // erased content does not come back
 	case r.Card != nil:
 		return im.card(r.Card)
 	case r.Blob != nil:
@@ -152,8 +151,8 @@ func (im *importer) add(r api.Exported) error {
 	return api.NewFault(utp.CodeBadRequest, "a record of a kind that belongs to no turn")
 }
 
-// call keeps a call as one that has ended. What had been started and had no result where it
-// came from is unknown here.
+// call saves a call as one that has ended. If it was started and had no result in its own ledger, its outcome is
+// unknown here.
 func (im *importer) call(d api.CallDetail) {
 	if im.calls[d.ID] {
 		return
@@ -172,7 +171,7 @@ func (im *importer) call(d api.CallDetail) {
 	switch c.State {
 	case turn.Finished, turn.Resolved, turn.Closed:
 	case turn.Started, turn.LeaseExpired, turn.Unknown:
-		if c.State != turn.Unknown { // that one is counted
+		if c.State != turn.Unknown { // unknown ones are counted already
 			im.rec.State.Tally.Unknown++
 		}
 		c.State, c.Outcome = turn.Resolved, &turn.Outcome{Status: utp.StatusFailed, Code: utp.CodeOutcomeUnknown, Message: importedOpen}
@@ -185,14 +184,14 @@ func (im *importer) call(d api.CallDetail) {
 	im.batch.Turn = &im.rec
 }
 
-// bareCall is what is kept of a call whose content is erased: who was called, and by which digests.
+// bareCall returns what remains of a call whose content is erased: its tool and its digests.
 func bareCall(d api.CallDetail) api.CallDetail {
 	return api.CallDetail{
 		ID: d.ID, Tool: d.Tool, Target: d.Target, State: d.State, Class: d.Class, Risk: d.Risk, Definition: d.Definition, Digest: d.Digest,
 	}
 }
 
-// card keeps a card of the turn: one whose lineage names it, or one of its calls. No other.
+// card saves a card of the turn: one whose lineage names the turn, or one of its calls. Any other is refused.
 func (im *importer) card(raw jsontext.Value) error {
 	c, err := utp.DecodeCard(raw)
 	if err != nil {
@@ -222,8 +221,7 @@ func (im *importer) event(e api.ExportEvent) error {
 	return nil
 }
 
-// receipt keeps a receipt that is not there yet. Its entry in this ledger's chain says that it
-// came in here, and when.
+// receipt saves a receipt that is not there yet. Its entry in this ledger's chain says that it was imported, and when.
 func (im *importer) receipt(d api.ReceiptDetail) error {
 	n := cmp.Or(im.receipts, 1)
 	im.receipts = n + 1
@@ -241,7 +239,7 @@ func (im *importer) receipt(d api.ReceiptDetail) error {
 	return nil
 }
 
-// finish notes who has imported the turn, and ends its session.
+// finish records who imported the turn, and ends its session.
 func (im *importer) finish(by string) (err error) {
 	im.batch.Acts, err = im.ad.Operated(api.AuditAct{Act: api.ActImport, Subject: im.id, By: by})
 	if err != nil {
@@ -250,8 +248,8 @@ func (im *importer) finish(by string) (err error) {
 	return im.end()
 }
 
-// end gives the session of a turn that was open where it came from its one end, as a
-// turn's end is told anywhere: what was open is closed, and what may have happened is said.
+// end ends the session of a turn that was open in its own ledger. As at any turn's end, open questions are closed and
+// unknown outcomes are reported.
 func (im *importer) end() error {
 	if !im.rec.Unfinished || im.rec.Erased {
 		return nil
@@ -266,15 +264,15 @@ func (im *importer) end() error {
 	return nil
 }
 
-// claim has whatever is taken come in with the turn as it was read: nothing twice where the same
-// request comes to another kernel at this moment, and nothing after an erasure.
+// claim makes the save depend on the version of the turn that was read: a concurrent import in another kernel saves
+// nothing twice, and nothing is saved after an erasure.
 func (im *importer) claim() {
 	if b := im.batch; len(b.Cards)+len(b.Blobs)+len(b.Events)+len(b.Receipts) > 0 {
 		im.batch.Turn = &im.rec
 	}
 }
 
-// added counts what was not here. A card and a blob belong to a call, which was counted.
+// added counts what is new here. Cards and blobs belong to a call, which is counted.
 func (im *importer) added() int {
 	n := im.new + len(im.batch.Events) + len(im.batch.Receipts)
 	if im.rec.Version == 0 {

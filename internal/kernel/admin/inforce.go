@@ -8,20 +8,20 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// actKinds are the acts of what is in force beside the ledger.
+// actKinds are the kinds of acts on what is in force outside the ledger.
 var actKinds = []string{api.ActPolicy, api.ActToken, api.ActLogin, api.ActCredential}
 
-// inForceKey is what is in force or reviewed, by its kind and its name.
+// inForceKey identifies what is in force or reviewed, by kind and name.
 type inForceKey struct{ kind, subject string }
 
-// recordedActs are the newest acts on what is in force or reviewed. Partial says that some acts are forgotten:
-// then what has none may have had one.
+// recordedActs are the newest acts on what is in force or reviewed. Partial says that some acts are forgotten: then
+// what has no act may have had one.
 type recordedActs struct {
 	newest  map[inForceKey]api.AuditAct
 	partial bool
 }
 
-// auditStanding compares what is in force, and the reviews of tools, with what the chain says of each last.
+// auditStanding compares what is in force, and the reviews of tools, with the newest act on each in the chain.
 func auditStanding(tx store.Tx) (api.AuditAnswer, error) {
 	var a api.AuditAnswer
 	r, err := recordedIn(tx)
@@ -75,8 +75,7 @@ func recordedIn(tx store.Tx) (recordedActs, error) {
 // silent reports whether what has no act may have had one, or none was ever made.
 func (r recordedActs) silent() bool { return r.partial || len(r.newest) == 0 }
 
-// tools compares the reviews. A tool that is not reviewed counts as its service says at worst, and so is
-// compared with nothing.
+// tools compares the reviews. An unreviewed tool already counts as the worst, and so is compared with nothing.
 func (r recordedActs) tools(registered []store.Tool) []api.AuditStanding {
 	var all []api.AuditStanding
 	there := map[string]bool{}
@@ -103,18 +102,18 @@ func (r recordedActs) tools(registered []store.Tool) []api.AuditStanding {
 	return all
 }
 
-// reviewOf says what a review has decided.
+// reviewOf describes what a review has decided.
 func reviewOf(t store.Tool) string { return string(t.Class) + ", " + string(t.Risk) + " risk" }
 
-// reviewAct is the act of a review.
+// reviewAct returns the act of a review.
 func reviewAct(t store.Tool) api.AuditAct {
 	return api.AuditAct{
 		Act: api.ActReview, Subject: t.Definition.Tool, Detail: reviewOf(t), Digest: t.Digest, Description: store.SHA256Hex([]byte(t.Definition.Description)),
 	}
 }
 
-// reviewed reports whether a tool is still the one that an act is the review of. Acts of an older program do not
-// know its description.
+// reviewed reports whether a tool is still the one that an act is the review of. Acts of older versions do not have
+// its description.
 func reviewed(t store.Tool, act api.AuditAct) bool {
 	sum, err := t.Definition.Digest()
 	described := act.Description == "" || act.Description == store.SHA256Hex([]byte(t.Definition.Description))
@@ -140,8 +139,8 @@ func (r recordedActs) inForce(kind string, rows []store.InForce) []api.AuditStan
 	return all
 }
 
-// NoteOlder notes in the chain, before its first act, how much of the ledger is older than that, and which tools were
-// reviewed. Later nothing counts as older any more, so that nothing can be added to it unseen.
+// NoteOlder records in the chain, before its first act, how much of the ledger is older than the chain, and which
+// tools were reviewed. After that nothing counts as older, so that nothing can be added to the ledger unseen.
 func (ad *Admin) NoteOlder(ctx context.Context) error {
 	return store.ProtocolError(store.Update(ctx, ad.o.Ledger, func(tx store.Tx) error {
 		begun, err := tx.Auxiliary(store.AuxiliaryFilter{Audit: store.AuditFilter{Limit: 1, Operators: true}})
@@ -163,7 +162,7 @@ func (ad *Admin) NoteOlder(ctx context.Context) error {
 			}
 		}
 		for _, t := range tools {
-			if t.Reviewed { // by whom is not known any more
+			if t.Reviewed { // who reviewed it is no longer known
 				older = append(older, reviewAct(t))
 			}
 		}

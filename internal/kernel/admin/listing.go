@@ -17,22 +17,22 @@ import (
 
 const (
 	eventPage = 200
-	// listPage is how many sessions one answer holds, sincePage how many that have gone on.
+	// listPage is how many sessions one answer holds, sincePage how many sessions with new events.
 	listPage  = 200
 	sincePage = 1000
-	// askingPage is how many turns that ask one answer looks through, and questionPage how
-	// many questions it holds, but for those of one turn: without their events they are a
-	// few hundred bytes each.
+	// askingPage is how many turns with open questions one answer covers, and questionPage how many
+	// questions it holds, though those of one turn always fit: without their events they are a few
+	// hundred bytes each.
 	askingPage, questionPage = 200, 256
 	// lineLimit is how much of a request or a summary a list shows.
 	lineLimit = 1 << 10
-	// shortLimit is how much of a request stands beside a question, of which a list has hundreds.
+	// shortLimit is how much of a request is shown with a question, of which a list has hundreds.
 	shortLimit = 256
-	// maxOverlap bounds how far back a hub may look beside a point.
+	// maxOverlap bounds how far back before a point a hub may read.
 	maxOverlap = time.Hour
 )
 
-// Sessions lists sessions, or finds one by a name of its own.
+// Sessions lists sessions, or finds one by a name.
 func (ad *Admin) Sessions(ctx context.Context, q api.SessionsRequest) ([]api.SessionRow, error) {
 	if q.Session != "" || q.Token != "" || q.Question != 0 {
 		return ad.findSession(ctx, q)
@@ -56,7 +56,7 @@ func (ad *Admin) Sessions(ctx context.Context, q api.SessionsRequest) ([]api.Ses
 	return out, err
 }
 
-// sessionPage is as many of the rows as one message has room for, the first at least.
+// sessionPage returns as many of the rows as fit in one message, at least the first.
 func sessionPage(rows []store.TurnRow) ([]api.SessionRow, error) {
 	var out []api.SessionRow
 	room := api.InlineLimit
@@ -105,10 +105,10 @@ func (ad *Admin) findSession(ctx context.Context, q api.SessionsRequest) ([]api.
 	return out, err
 }
 
-// sessionEnd is how a turn ended; nil while it has not.
+// sessionEnd returns how a turn ended; nil while it has not.
 func sessionEnd(tx store.Tx, st turn.State) (*api.SessionEnd, error) {
 	if st.End == nil {
-		return nil, nil //nolint:nilnil // none is a value: it has not ended
+		return nil, nil //nolint:nilnil // nil is a valid value: the turn has not ended
 	}
 	end := &api.SessionEnd{Status: st.End.Status, Code: st.End.Code, Tally: st.Tally}
 	if st.End.Deliverable == "" {
@@ -127,7 +127,7 @@ func sessionEnd(tx store.Tx, st turn.State) (*api.SessionEnd, error) {
 	return end, nil
 }
 
-// Since tells which sessions have gone on after an event.
+// Since returns which sessions have new events after a given one.
 func (ad *Admin) Since(ctx context.Context, q api.SinceRequest) (api.SinceAnswer, error) {
 	at := store.Point{Event: q.Event, Overlap: min(time.Duration(max(q.OverlapMS, 0))*time.Millisecond, maxOverlap), Limit: sincePage, Owners: q.Owners}
 	if q.Now {
@@ -151,7 +151,7 @@ func (ad *Admin) Since(ctx context.Context, q api.SinceRequest) (api.SinceAnswer
 	return a, err
 }
 
-// Events reads a page of a session's sequence, as much as one message may hold.
+// Events reads a page of a session's events, as many as fit in one message.
 func (ad *Admin) Events(ctx context.Context, q api.EventsRequest) (api.EventsAnswer, error) {
 	var a api.EventsAnswer
 	limit := q.Limit
@@ -182,8 +182,8 @@ func (ad *Admin) Events(ctx context.Context, q api.EventsRequest) (api.EventsAns
 	return a, err
 }
 
-// Questions lists a page of what is open, oldest turn first, each with the event that
-// asks as long as the page has room for it. A turn's questions are never torn apart.
+// Questions lists a page of open questions, oldest turn first, each with the event that asks it if the page has room.
+// A turn's questions are never split over two pages.
 func (ad *Admin) Questions(ctx context.Context, q api.QuestionsRequest) (api.QuestionsAnswer, error) {
 	var a api.QuestionsAnswer
 	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
@@ -217,8 +217,8 @@ func (ad *Admin) Questions(ctx context.Context, q api.QuestionsRequest) (api.Que
 	return a, err
 }
 
-// questionsOf lists the open questions of one turn. One that cannot be read has none: the
-// others' questions are not to wait for it.
+// questionsOf lists the open questions of one turn. An unreadable turn has none, so that it does not block the
+// questions of others.
 func (ad *Admin) questionsOf(tx store.Tx, id string) ([]api.QuestionRow, error) {
 	rec, err := tx.Turn(store.TurnRef{Turn: id})
 	if errors.Is(err, store.ErrDamaged) {

@@ -16,7 +16,7 @@ import (
 // callPage, cardPage, toolPage and deadPage are how many of each one answer holds at most.
 const callPage, cardPage, toolPage, deadPage = 100, 50, 50, 200
 
-// pageBudget counts what one message still holds. The first row always fits.
+// pageBudget counts how many bytes are left in one message. The first row always fits.
 type pageBudget struct {
 	remaining int
 	rows      int
@@ -36,7 +36,7 @@ func (r *pageBudget) fits(value any) (bool, error) {
 	return true, nil
 }
 
-// turnNamed is the handle of a turn or of its session.
+// turnNamed returns a reference to a turn by its id or its session's.
 func turnNamed(name string) store.TurnRef {
 	if strings.HasPrefix(name, "sess_") {
 		return store.TurnRef{Session: name}
@@ -44,7 +44,7 @@ func turnNamed(name string) store.TurnRef {
 	return store.TurnRef{Turn: name}
 }
 
-// TurnDetail is a turn with its receipts and a page of its calls.
+// TurnDetail returns a turn with its receipts and a page of its calls.
 func (ad *Admin) TurnDetail(ctx context.Context, q api.TurnRequest) (api.TurnDetail, error) {
 	var a api.TurnDetail
 	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
@@ -123,7 +123,7 @@ func callDetail(c turn.Call) api.CallDetail {
 	return d
 }
 
-// Cards hands out one card, or a page of those of a turn.
+// Cards returns one card, or a page of a turn's cards.
 func (ad *Admin) Cards(ctx context.Context, q api.CardsRequest) (api.CardsAnswer, error) {
 	var a api.CardsAnswer
 	f := store.CardFilter{Turn: q.Turn, After: q.After, Limit: cardPage}
@@ -160,7 +160,7 @@ func (ad *Admin) Cards(ctx context.Context, q api.CardsRequest) (api.CardsAnswer
 	return a, err
 }
 
-// Tools hands out one registered tool, or a page of all.
+// Tools returns one registered tool, or a page of all.
 func (ad *Admin) Tools(ctx context.Context, q api.ToolsRequest) (api.ToolsAnswer, error) {
 	var a api.ToolsAnswer
 	f := store.ToolFilter{After: q.After, Limit: toolPage}
@@ -203,7 +203,7 @@ func (ad *Admin) toolDetail(t store.Tool) api.ToolDetail {
 	return d
 }
 
-// Reviewed takes an operator's review of a tool.
+// Reviewed applies an operator's review of a tool.
 func (ad *Admin) Reviewed(ctx context.Context, q api.ReviewRequest) (api.ToolDetail, error) {
 	var a api.ToolDetail
 	if !q.Class.Valid() || !q.Risk.Valid() {
@@ -215,7 +215,7 @@ func (ad *Admin) Reviewed(ctx context.Context, q api.ReviewRequest) (api.ToolDet
 	return ad.ToolNamed(ctx, q.Tool)
 }
 
-// ToolNamed is one registered tool.
+// ToolNamed returns one registered tool.
 func (ad *Admin) ToolNamed(ctx context.Context, name string) (api.ToolDetail, error) {
 	var a api.ToolDetail
 	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
@@ -226,7 +226,7 @@ func (ad *Admin) ToolNamed(ctx context.Context, name string) (api.ToolDetail, er
 	return a, err
 }
 
-// Remove takes a tool out of the registry.
+// Remove removes a tool from the registry.
 func (ad *Admin) Remove(ctx context.Context, q api.RemoveRequest) (struct{}, error) {
 	return struct{}{}, store.Update(ctx, ad.o.Ledger, func(tx store.Tx) error {
 		t, err := store.ReadTool(tx, q.Tool)

@@ -14,17 +14,17 @@ const (
 	DefaultReceipts = 365 * 24 * time.Hour
 )
 
-// Retention says how long is kept what people and tools have said, and how long that there
-// was something: counted from the last event of a turn that has ended. What is open stays.
+// Retention says how long content is retained, and how long the record that it existed. Both count from the last
+// event of a turn that has ended. Open turns are retained.
 type Retention struct {
-	// Content is kept so long: arguments, results, output, the texts of events and questions,
-	// blobs, sealed secrets, narration. Default 30 days; negative keeps it for ever.
+	// Content is how long arguments, results, output, the texts of events and questions, blobs, sealed
+	// secrets and narration are retained. Default 30 days; negative is for ever.
 	Content time.Duration
-	// Receipts, consents and the digests of calls are kept so long. Default 365 days; negative
-	// keeps them for ever. It is never shorter than Content.
+	// Receipts is how long receipts, consents and the digests of calls are retained. Default 365 days;
+	// negative is for ever. It is never shorter than Content.
 	Receipts time.Duration
-	// OnErased is told of the calls whose content was erased, after the commit, so that what lies
-	// elsewhere goes too. It may be told of a call twice.
+	// OnErased is called with the calls whose content was erased, after the commit, so that copies
+	// elsewhere are removed too. It may get a call twice.
 	OnErased func(calls []string)
 }
 
@@ -47,14 +47,14 @@ func (r *Retention) fill() {
 }
 
 const (
-	// purgeEvery is how often the ledger is looked through; purgeTurns how many turns go in one
-	// transaction, which others wait for, and purgePause what lies between two.
+	// purgeEvery is how often the ledger is purged, purgeTurns how many turns one transaction erases,
+	// which others wait for, and purgePause the pause between two transactions.
 	purgeEvery = time.Hour
 	purgeTurns = 8
 	purgePause = 100 * time.Millisecond
 )
 
-// Run erases what its time is over of, at the start and then every hour.
+// Run erases expired content, at the start and then every hour.
 func (ad *Admin) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -84,7 +84,7 @@ func (ad *Admin) purgeDue(ctx context.Context) error {
 	return err
 }
 
-// purge runs small transactions until nothing is left to do, and says what they did in all.
+// purge runs small transactions until nothing is left to do, and returns what they did in all.
 func (ad *Admin) purge(ctx context.Context, p store.Purge) (store.Purge, error) {
 	p.Limit = purgeTurns
 	var all store.Purge
@@ -107,7 +107,7 @@ func (ad *Admin) purge(ctx context.Context, p store.Purge) (store.Purge, error) 
 	return all, ad.scrub(ctx)
 }
 
-// purgeStep is one transaction. Of what was erased in it an operator's word has acts.
+// purgeStep runs one transaction. What an operator's request erases is recorded as acts.
 func (ad *Admin) purgeStep(ctx context.Context, p *store.Purge, word *api.EraseRequest) error {
 	err := store.Update(ctx, ad.o.Ledger, func(tx store.Tx) error {
 		if err := tx.Save(store.Batch{Purge: p}); err != nil || word == nil {
@@ -123,7 +123,7 @@ func (ad *Admin) purgeStep(ctx context.Context, p *store.Purge, word *api.EraseR
 		}
 		return tx.Save(b)
 	})
-	if err != nil || p.ErasedAny() { // what has failed may have been written
+	if err != nil || p.ErasedAny() { // a failed transaction may have been written
 		ad.scrubbed.Store(false)
 	}
 	if err == nil {
@@ -132,10 +132,10 @@ func (ad *Admin) purgeStep(ctx context.Context, p *store.Purge, word *api.EraseR
 	return err
 }
 
-// scrub asks the store for as long as it is busy, for a while. What it could not do then is left
-// to the next purge, whether that finds anything to erase or not.
+// scrub scrubs the store's files, and retries for a while if the store is busy. What is left then is done after the
+// next purge, whether that finds anything to erase or not.
 func (ad *Admin) scrub(ctx context.Context) error {
-	ad.scrubbed.Store(true) // before: somebody may erase more meanwhile
+	ad.scrubbed.Store(true) // set first: somebody may erase more meanwhile
 	err := ad.tryScrub(ctx)
 	if err != nil {
 		ad.scrubbed.Store(false)

@@ -11,8 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Review is an operator's word on a definition: its class and risk, pinned to the
-// digest that was looked at.
+// Review records an operator's review of a definition: its class and risk, pinned to the reviewed digest.
 func (ad *Admin) Review(ctx context.Context, name, digest string, class utp.Class, risk utp.Risk) error {
 	return ad.review(ctx, api.ReviewRequest{Tool: name, Digest: digest, Class: class, Risk: risk})
 }
@@ -34,7 +33,7 @@ func (ad *Admin) review(ctx context.Context, q api.ReviewRequest) error {
 	}))
 }
 
-// SaveReviewed keeps a tool that was reviewed, and who did it.
+// SaveReviewed saves a reviewed tool, and who reviewed it.
 func (ad *Admin) SaveReviewed(tx store.Tx, t store.Tool, by string) error {
 	act := reviewAct(t)
 	act.By = by

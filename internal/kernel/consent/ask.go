@@ -30,7 +30,7 @@ var (
 type RefusedError struct {
 	Field string // the parameter at fault
 	Found string // its value
-	Want  string // what would have been taken
+	Want  string // what would have been accepted
 }
 
 func (e *RefusedError) Error() string {
@@ -45,8 +45,8 @@ type Params struct {
 	Token     string // "rpl_" and 1 to 64 letters or digits; never used before (CONF-07)
 	AskedAt   time.Time
 	Timeout   int // whole seconds to answer, 1 to 86,400
-	// Unseen says that it is not known whether a surface shows the question: the
-	// caller will say so with [Question.Present], or with [Question.Await] that none has.
+	// Unseen says that it is not known whether a surface shows the question: the caller
+	// reports that with [Question.Present], or with [Question.Await] that none does.
 	Unseen bool
 
 	Default        Decision   // Reject when empty; Accept only where it is harmless
@@ -60,8 +60,8 @@ type Params struct {
 	DefaultResponse string         // must fit one of ResponseKinds; none when empty
 }
 
-// Ask builds an open question, or returns a [*RefusedError]. It refuses what
-// could turn silence into consent to something that cannot be taken back:
+// Ask builds an open question, or returns a [*RefusedError]. It refuses whatever
+// could turn silence into consent to something that cannot be undone. That is
 // stricter than §6.4.1, which leaves low and high-but-reversible cases open (C-24).
 func Ask(p Params) (Question, error) {
 	p = p.withDefaults()

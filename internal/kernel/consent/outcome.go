@@ -11,7 +11,7 @@ const (
 	Dropped   Reason = "dropped"   // it was withdrawn
 	Extended  Reason = "extended"  // it is asked again with more time
 	Presented Reason = "presented" // it was first shown, and its clock started
-	Unshown   Reason = "unshown"   // nobody was shown it: it is asked again, to wait
+	Unshown   Reason = "unshown"   // nobody has seen it: it is asked again, to wait
 )
 
 // Why nothing happened. An ignored reply neither uses up the token nor stops
@@ -33,7 +33,7 @@ const (
 	NoMoreTime         Reason = "no_more_time"         // the caps on extensions are reached
 )
 
-// Outcome is what a step came to. Changed false means that the returned
+// Outcome is the result of a step. Changed false means that the returned
 // question equals the one before.
 type Outcome struct {
 	Changed bool   `json:"changed"`

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Grace is how long after the asking a question may first be shown and still run from
-// the asking: to ask it again for so little would only be noise.
+// Grace is how long after the asking a question may first be shown while its time still counts
+// from the asking. Asking again for so short a delay would only be noise.
 const Grace = 5 * time.Second
 
-// Present says that a surface which can take the answer has shown the question. A
-// person's time begins there: within [Grace] of the asking nothing changes but that it
-// is known; later, it is asked again with its own length and a new token, which is the
-// form that a standard client understands. That is not an extension, and it answers nothing.
+// Present says that a surface which can send the answer has shown the question. The person's
+// time begins then. Within [Grace] of the asking, only Unseen changes. Later, the question is
+// asked again with its own length and a new token, which a standard client understands. That
+// is neither an extension nor an answer.
 func (q Question) Present(now time.Time, newToken string) (Question, Outcome) {
 	if !q.Unseen && !q.Waiting && q.State == Open {
 		return q, ignored(NotWaiting)
@@ -35,9 +35,8 @@ func (q Question) Present(now time.Time, newToken string) (Question, Outcome) {
 	return shown, changed(Presented)
 }
 
-// Await takes back a question that nobody has been shown within [Grace], and asks it
-// again to wait for [MaxSeconds] until somebody is: [Question.Present] then starts the
-// person's time.
+// Await asks a question again that nobody has seen within [Grace]. It then waits up to
+// [MaxSeconds] until somebody sees it: [Question.Present] starts the person's time.
 func (q Question) Await(now time.Time, newToken string) (Question, Outcome) {
 	switch {
 	case q.State == Open && !q.Unseen:
@@ -56,7 +55,7 @@ func (q Question) Await(now time.Time, newToken string) (Question, Outcome) {
 	return waiting, changed(Unshown)
 }
 
-// ShowBy is when an unseen question wants [Question.Await]; zero for any other.
+// ShowBy returns when an unseen question needs [Question.Await]; zero for any other.
 func (q Question) ShowBy() time.Time {
 	if q.State != Open || !q.Unseen {
 		return time.Time{}
@@ -65,8 +64,8 @@ func (q Question) ShowBy() time.Time {
 	return q.AskedAt.Add(Grace)
 }
 
-// mayShow is mayReissue, but that nobody's time runs out who has not been shown the
-// question: it is kept for them as long as a question can be.
+// mayShow is mayReissue, except that the time does not run out before the person has seen the
+// question: it is retained as long as a question can be.
 func (q Question) mayShow(now time.Time, token string) Reason {
 	last := q.Deadline()
 	if q.Unseen {
@@ -85,10 +84,10 @@ func (q Question) mayShow(now time.Time, token string) Reason {
 	}
 }
 
-// retainedUntil is the end of a question that was never shown.
+// retainedUntil returns the end of a question that was never shown.
 func (q Question) retainedUntil() time.Time { return q.ClockFrom.Add(MaxSeconds * time.Second) }
 
-// unused is true for a well-formed token that this question has never had.
+// unused reports whether a token is well-formed and this question has never had it.
 func (q Question) unused(token string) bool {
 	return tokenPattern.MatchString(token) && token != q.Token && !slices.Contains(q.SpentTokens, token)
 }

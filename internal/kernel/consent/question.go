@@ -50,7 +50,7 @@ const (
 	// Expired had no valid answer in time, or nobody who could give one.
 	// A clarification's default response, if any, is in the resolution.
 	Expired State = "expired"
-	// Withdrawn is no longer asked (CONF-75).
+	// Withdrawn means no longer asked (CONF-75).
 	Withdrawn State = "withdrawn"
 )
 
@@ -148,7 +148,7 @@ func (q Question) Authorizes(digest string) bool {
 	return q.Kind == Confirmation && q.State == Accepted && digest != "" && q.Digest == digest
 }
 
-// mustRefuse says whether silence can only mean no. It asks for known words
+// mustRefuse reports whether silence can only mean no. It tests for allowed values
 // rather than forbidden ones, so that a damaged record refuses (§6.4.1, C-22…C-24).
 func (q Question) mustRefuse() bool {
 	return q.Irreversible || (q.Risk != Low && q.Risk != Medium)

@@ -53,9 +53,9 @@ func BoolResponse(yes bool) Response { return Response{Type: TypeBool, Bool: yes
 // NumberResponse is a number.
 func NumberResponse(n float64) Response { return Response{Type: TypeNumber, Number: n} }
 
-// fits says why a response is not one that was asked for; an empty reason means
-// that it fits. An answer of any listed kind will do (CLA-06), and without a
-// list any scalar will (C-29).
+// fits returns why a response does not fit the question; an empty reason means
+// that it fits. A response of any listed kind fits (CLA-06), and without a list
+// any scalar does (C-29).
 func (q Question) fits(r Response) Reason {
 	listed := func(k ResponseKind) bool {
 		return len(q.ResponseKinds) == 0 || slices.Contains(q.ResponseKinds, k)

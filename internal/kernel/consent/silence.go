@@ -2,10 +2,10 @@ package consent
 
 import "time"
 
-// Expire applies the default once the deadline has come (CONF-70, CLA-11); the
-// deadline itself counts as come. For an irreversible or high-risk action that
-// is always a refusal, whatever the record says. A question that nobody is known to have
-// seen does not end so before [MaxSeconds] are over: [Question.Await] comes first.
+// Expire applies the default once the deadline is reached (CONF-70, CLA-11). For
+// an irreversible or high-risk action that is always a refusal, whatever the
+// record says. A question that nobody is known to have seen does not expire
+// within [MaxSeconds]: [Question.Await] comes first.
 func (q Question) Expire(now time.Time) (Question, Outcome) {
 	end := q.Deadline()
 	if q.Unseen {

@@ -11,16 +11,16 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// Bus publishes what has been committed. It is safe for concurrent use; an error
-// says that the message may not have left, and is tried again unless it has a method
-// Unpublishable() bool that says true: no message of that form can ever leave.
+// Bus publishes committed messages. It is safe for concurrent use. After an error the message may not have
+// been sent, and is tried again, unless the error has a method Unpublishable() bool that returns true: then the
+// message can never be sent.
 type Bus interface {
 	Publish(ctx context.Context, subject string, header map[string][]string, payload []byte) error
 }
 
-// Outbox sends the messages that steps have committed. It holds those that were committed here until
-// they have left, and remembers those that have until the ledger knows it; what others have left
-// behind it sweeps. What it holds is lost with the process; the ledger has it all. Make it with
+// Outbox sends the messages that steps have committed. It queues messages that were committed here until they
+// are sent, and remembers the sent ones until the ledger has recorded that. It sweeps messages that other
+// processes have left unsent. Its own content is lost with the process, but the ledger has it all. Make it with
 // [New], and keep [Outbox.Run] running. It is safe for concurrent use.
 type Outbox struct {
 	o      Options
@@ -28,10 +28,10 @@ type Outbox struct {
 
 	mu          sync.Mutex
 	queues      map[string]*sessionQueue // by session
-	sweepAt     time.Duration            // when the ledger is swept, by the second clock
-	flushAt     time.Duration            // when Run is sure to look what has left
-	resweep     bool                     // and soon again
-	sendingOnce map[int64]struct{}       // messages that count as sent, and wait here for the bus
+	sweepAt     time.Duration            // when the ledger is swept next, by the monotonic clock
+	flushAt     time.Duration            // when Run flushes acks at the latest
+	resweep     bool                     // sweep once more soon after
+	sendingOnce map[int64]struct{}       // messages that count as sent, but still wait for the bus
 }
 
 // Options are what an [Outbox] works with. All are required.
@@ -39,17 +39,17 @@ type Options struct {
 	Ledger store.Ledger
 	Bus    Bus
 	Logger *slog.Logger
-	// Poll is how often the ledger is swept for what others have left behind.
+	// Poll is how often the ledger is swept for messages that others have left unsent.
 	Poll time.Duration
-	// Now is the present, SinceBoot its second clock, and MonotonicNow a time that is never set back.
+	// Now returns the current timestamp, SinceBoot its monotonic clock, and MonotonicNow a time that is never set back.
 	Now          func() turn.Timestamp
 	SinceBoot    func() time.Duration
 	MonotonicNow func() time.Time
-	// Generation is the life of the runtime, and SaveIncarnation writes the count outside the ledger.
+	// Generation names the run of the runtime, and SaveIncarnation writes the count outside the ledger.
 	Generation      func() string
 	SaveIncarnation func(context.Context) error
-	// Active reports whether this process works on a session, and Undelivered reports messages that
-	// can never leave.
+	// Active reports whether this process works on a session. Undelivered is called with the messages
+	// that can never be sent.
 	Active      func(session string) bool
 	Undelivered func(context.Context, []store.Outgoing)
 	// Reached is called at the named points of the fault tests.
@@ -63,7 +63,7 @@ func New(o Options) *Outbox {
 	}
 }
 
-// wake has Run look again.
+// wake makes Run check again.
 func (p *Outbox) wake() {
 	select {
 	case p.wakeup <- struct{}{}:
@@ -71,32 +71,31 @@ func (p *Outbox) wake() {
 	}
 }
 
-// sessionQueue is the way out of one session's messages, in the order of its steps.
+// sessionQueue is the queue of one session's messages, in the order of its steps.
 type sessionQueue struct {
-	entries  []*Entry      // the first is the next to leave
-	busy     bool          // somebody is publishing
-	retryAt  time.Duration // what the bus has refused is not tried before, by the second clock
+	entries  []*Entry      // the first is sent next
+	busy     bool          // some goroutine is publishing
+	retryAt  time.Duration // when to retry after the bus has failed, by the monotonic clock
 	acks     []ack
 	dead     []store.DeadLetter
-	deadRows []store.Outgoing // the rows that dead are of
+	deadRows []store.Outgoing // the rows of dead
 }
 
-// Entry is what one step has to say. Until it is known whether the step is committed, it
-// keeps those of later steps back.
+// Entry holds the messages of one step. Until it is known whether the step is committed, it blocks the entries
+// of later steps.
 type Entry struct {
 	Session string
 	rows    []store.Outgoing
 	ready   bool
 }
 
-// ack is a row that has left, and when, by the second clock.
+// ack is a row that was sent, and when, by the monotonic clock.
 type ack struct {
 	id int64
 	at time.Duration
 }
 
-// Reserve takes the place of a step that is being saved: behind those that it follows, for it
-// has read what they have committed.
+// Reserve adds an entry for a step that is being saved, after the steps whose commits it has read.
 func (p *Outbox) Reserve(session string) *Entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,7 +109,7 @@ func (p *Outbox) Reserve(session string) *Entry {
 	return m
 }
 
-// Drop gives a place back: its step was not saved.
+// Drop removes an entry whose step was not saved.
 func (p *Outbox) Drop(m *Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -126,7 +125,7 @@ func (p *Outbox) Ready(m *Entry, rows []store.Outgoing) {
 	m.rows, m.ready = slices.Clone(rows), true
 }
 
-// next hands out the next message of a session to anyone who publishes for it alone, until sent.
+// next returns the next message of a session. Until the call of sent, the caller alone publishes for the session.
 func (p *Outbox) next(session string, now time.Duration) (store.Outgoing, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -138,7 +137,7 @@ func (p *Outbox) next(session string, now time.Duration) (store.Outgoing, bool) 
 	return l.entries[0].rows[0], true
 }
 
-// sent says what became of the message that next handed out.
+// sent records what became of the message that next returned.
 func (p *Outbox) sent(row store.Outgoing, became sendResult, reason string, now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -164,12 +163,12 @@ func (p *Outbox) sent(row store.Outgoing, became sendResult, reason string, now 
 type sendResult int
 
 const (
-	sendRetry sendResult = iota // the bus is out of reach
+	sendRetry sendResult = iota // the bus is unreachable
 	sendDone
-	sendImpossible // no message of that form can ever leave
+	sendImpossible // the message can never be sent
 )
 
-// Acks are the rows of a session that have left, for its next step to tell the ledger.
+// Acks returns the sent rows of a session, for its next step to record in the ledger.
 func (p *Outbox) Acks(session string) []int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -182,7 +181,7 @@ func (p *Outbox) Acks(session string) []int64 {
 	return ids
 }
 
-// Acked says that the ledger knows of these.
+// Acked says that the ledger has recorded these rows.
 func (p *Outbox) Acked(session string, ids []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -194,8 +193,8 @@ func (p *Outbox) Acked(session string, ids []int64) {
 	p.tidy(session)
 }
 
-// unacked collects what the ledger does not know yet: what has left before a time, and all
-// that never will, with the rows that those are of. waiting says that more will come.
+// unacked collects what the ledger has not recorded yet: the messages sent before a time, and all dead letters
+// with their rows. waiting says that more will come.
 func (p *Outbox) unacked(before time.Duration) (done map[string][]int64, dead []store.DeadLetter, of []store.Outgoing, waiting bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -213,7 +212,7 @@ func (p *Outbox) unacked(before time.Duration) (done map[string][]int64, dead []
 	return done, dead, of, waiting
 }
 
-// deadRecorded says that the ledger knows of the messages that never leave.
+// deadRecorded says that the ledger has recorded these dead letters.
 func (p *Outbox) deadRecorded(of []store.Outgoing) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -225,7 +224,7 @@ func (p *Outbox) deadRecorded(of []store.Outgoing) {
 	}
 }
 
-// blocked lists the sessions whose next message could leave, and does not.
+// blocked returns the sessions whose next message is ready but not being sent.
 func (p *Outbox) blocked() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -238,14 +237,14 @@ func (p *Outbox) blocked() []string {
 	return all
 }
 
-// has reports whether messages of a session are on their way here.
+// has reports whether messages of a session are queued here.
 func (p *Outbox) has(session string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.queues[session] != nil
 }
 
-// tidy forgets a lane without anything. The caller holds mu.
+// tidy drops an empty queue. The caller holds mu.
 func (p *Outbox) tidy(session string) {
 	if l := p.queues[session]; l != nil && !l.busy && len(l.entries)+len(l.acks)+len(l.dead) == 0 {
 		delete(p.queues, session)

@@ -10,16 +10,16 @@ import (
 
 const (
 	relayPage = 100
-	// relayPause is how soon what could not leave is tried again, and how long a message that
-	// has left waits for a step of its session to tell the ledger.
+	// relayPause is how soon a failed send is tried again, and how long the ack of a sent message waits
+	// for a step of its session to record it.
 	relayPause = time.Second
-	// relayGrace is how long the one that has committed a message has to publish and mark it,
-	// before others do.
+	// relayGrace is how long the process that has committed a message has to publish and ack it before
+	// others do.
 	relayGrace = 2 * time.Second
 )
 
-// Run looks after the messages that have not left by themselves: those that the bus refused
-// here, the marks that no step has taken along, and what others have left behind.
+// Run sends the messages that their own steps did not send: those that failed here, and those that others have
+// left unsent. It also records the acks that no step has recorded.
 func (p *Outbox) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -31,7 +31,7 @@ func (p *Outbox) Run(ctx context.Context) {
 		case <-p.wakeup:
 		case <-timer.C:
 		}
-		select { // what it was for is about to be looked at
+		select { // its cause is about to be handled
 		case <-p.wakeup:
 		default:
 		}
@@ -39,7 +39,7 @@ func (p *Outbox) Run(ctx context.Context) {
 	}
 }
 
-// relayOnce does what is due and says when to look again.
+// relayOnce does what is due, and returns how long to wait until the next time.
 func (p *Outbox) relayOnce(ctx context.Context) time.Duration {
 	now := p.o.SinceBoot()
 	for _, session := range p.blocked() {
@@ -53,8 +53,8 @@ func (p *Outbox) relayOnce(ctx context.Context) time.Duration {
 	return wait
 }
 
-// Publish sends what is ready of a session, in its order, until the bus is out of reach: then
-// the rest waits, for none may overtake. A row that can never leave is put aside.
+// Publish sends the ready messages of a session in order. When the bus is unreachable, the rest waits, so that no
+// message overtakes another. A row that can never be sent becomes a dead letter.
 func (p *Outbox) Publish(ctx context.Context, session string) {
 	ctx = context.WithoutCancel(ctx)
 	for {
@@ -95,8 +95,8 @@ func unpublishable(err error) bool {
 	return errors.As(err, &known) && known.Unpublishable()
 }
 
-// flush tells the ledger what has left before a time and what never will, and reports whether
-// more is to be told. Where that is lost, a message leaves twice, which a start absorbs.
+// flush records in the ledger what was sent before a time and what never will be, and reports whether there is
+// more to record. If the record is lost, a message is sent twice, which the start of the call tolerates.
 func (p *Outbox) flush(ctx context.Context, before time.Duration) (more bool) {
 	done, dead, of, waiting := p.unacked(before)
 	var b store.Batch
@@ -118,7 +118,7 @@ func (p *Outbox) flush(ctx context.Context, before time.Duration) (more bool) {
 	return waiting
 }
 
-// AckSoon has the relay tell the ledger what has left, if no step does so before.
+// AckSoon makes the relay record what was sent, unless a step does so before.
 func (p *Outbox) AckSoon() {
 	p.mu.Lock()
 	soon := p.flushAt <= p.o.SinceBoot()

@@ -10,8 +10,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// SweepSoon looks at once for messages that were left behind, and again when those that are
-// too young now have come of age.
+// SweepSoon sweeps for unsent messages at once, and again when messages that are too recent now are old enough.
 func (p *Outbox) SweepSoon() {
 	p.mu.Lock()
 	p.sweepAt, p.resweep = 0, true
@@ -19,7 +18,7 @@ func (p *Outbox) SweepSoon() {
 	p.wake()
 }
 
-// sweepDue sweeps when it is time to, and says when it is the next time.
+// sweepDue sweeps if a sweep is due, and returns how long to wait until the next one.
 func (p *Outbox) sweepDue(ctx context.Context, now time.Duration) (wait time.Duration) {
 	p.mu.Lock()
 	if p.sweepAt > now {
@@ -38,8 +37,8 @@ func (p *Outbox) sweepDue(ctx context.Context, now time.Duration) (wait time.Dur
 	return wait
 }
 
-// sweep publishes the messages that nobody has marked as left although it is time: their
-// kernel is gone, or could not tell. One session's trouble is its own.
+// sweep publishes messages that are overdue and not acked: their kernel is gone, or could not record the ack. An
+// error in one session does not affect the others.
 func (p *Outbox) sweep(ctx context.Context) error {
 	before := p.o.MonotonicNow().Add(-relayGrace)
 	sessions, err := p.unsentSessions(ctx, before)
@@ -51,8 +50,8 @@ func (p *Outbox) sweep(ctx context.Context) error {
 	return err
 }
 
-// unsentSessions lists the sessions with old messages, but for those that are on their way here or
-// not attended to.
+// unsentSessions returns the sessions with old messages, but for those that are queued here or that this process
+// does not work on.
 func (p *Outbox) unsentSessions(ctx context.Context, before time.Time) ([]string, error) {
 	var sessions []string
 	err := p.o.Ledger.View(ctx, func(tx store.Tx) error {
@@ -78,9 +77,8 @@ func (p *Outbox) unsentSessions(ctx context.Context, before time.Time) ([]string
 	return sessions, err
 }
 
-// sweepSession publishes and marks the old messages of one session. Nothing is published inside
-// a transaction: what one kernel has taken is too young for another, for as long as it was when
-// it was written.
+// sweepSession publishes and acks the old messages of one session. Nothing is published inside a transaction.
+// Instead, a claim renews a message's age, so that other kernels leave it alone for as long as after its commit.
 func (p *Outbox) sweepSession(ctx context.Context, session string, before time.Time) error {
 	rows, err := p.claimUnsent(ctx, session, before)
 	if err != nil || len(rows) == 0 {
@@ -97,7 +95,7 @@ func (p *Outbox) sweepSession(ctx context.Context, session string, before time.T
 	return nil
 }
 
-// claimUnsent takes the old messages of a session, unless another kernel is at it.
+// claimUnsent claims the old messages of a session, unless another kernel is sending them.
 func (p *Outbox) claimUnsent(ctx context.Context, session string, before time.Time) ([]store.Outgoing, error) {
 	var rows []store.Outgoing
 	err := store.Update(ctx, p.o.Ledger, func(tx store.Tx) error {
@@ -118,7 +116,7 @@ func (p *Outbox) claimUnsent(ctx context.Context, session string, before time.Ti
 	return rows, err
 }
 
-// sendAll publishes rows in their order as far as the bus can be reached.
+// sendAll publishes rows in order for as long as the bus can be reached.
 func (p *Outbox) sendAll(ctx context.Context, rows []store.Outgoing) (b store.Batch, dead []store.Outgoing) {
 	for _, row := range rows {
 		switch became, reason := p.send(ctx, row); became {
@@ -134,8 +132,8 @@ func (p *Outbox) sendAll(ctx context.Context, rows []store.Outgoing) (b store.Ba
 	return b, dead
 }
 
-// Freeze puts all that waits aside, for a reason: what it holds may have left already, in the part of
-// time that was lost.
+// Freeze makes dead letters of all unsent messages, with a reason: they may have been sent already, in the lost
+// part of a restored ledger.
 func (p *Outbox) Freeze(ctx context.Context, reason string) error {
 	for {
 		left := 0

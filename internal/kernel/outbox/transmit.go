@@ -13,19 +13,19 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// NotAfter is a header of a row that never leaves with it: the last instant at which the message
-// may. Once is another: that the message left is to be known at once. ConsentGeneration is the
-// generation of the yes to it, after which it may not leave.
+// Headers of a row that are never sent with its message. NotAfter is the last instant at which the message may be
+// sent. Once says that the message counts as sent before it is sent. ConsentGeneration is the generation of the
+// consent to it: in a later one the message may not be sent.
 const NotAfter, Once, ConsentGeneration = "Earshot-Not-After", "Earshot-Once", "Earshot-Agreed-In"
 
-// tooOldError keeps a message from leaving for good.
+// tooOldError makes a message a dead letter.
 type tooOldError struct{}
 
 func (tooOldError) Error() string {
 	return "the command was to leave before now; it would start what is too old"
 }
 
-// Unpublishable implements the bus's word on messages that can never leave.
+// Unpublishable marks the error of a message that can never be sent, see [Bus].
 func (tooOldError) Unpublishable() bool { return true }
 
 // transmit publishes a row of the outbox, unless its time has passed.
@@ -41,14 +41,14 @@ func (p *Outbox) transmit(ctx context.Context, row store.Outgoing) error {
 		return tooOldError{}
 	}
 	if in := row.Header[ConsentGeneration]; in != nil && !slices.Equal(in, []string{p.o.Generation()}) {
-		return tooOldError{} // the process that was told the yes is gone, and the yes with it
+		return tooOldError{} // the process that received the yes is gone, and the yes with it
 	}
 	header := maps.Clone(row.Header)
 	delete(header, NotAfter)
 	delete(header, Once)
 	delete(header, ConsentGeneration)
 	if row.Header[Once] != nil {
-		if err := p.o.SaveIncarnation(ctx); err != nil { // no service asks for its start, which would look again
+		if err := p.o.SaveIncarnation(ctx); err != nil { // no service asks for a start, which would check it again
 			return store.Unexpected("writing the incarnation", err)
 		}
 		mine, err := p.claimOnce(ctx, row.ID)
@@ -63,19 +63,19 @@ func (p *Outbox) transmit(ctx context.Context, row store.Outgoing) error {
 	return err
 }
 
-// claimOnce reports whether a message that may leave once is this kernel's to send: no start
-// absorbs a second copy, so that it counts as sent before it is. If the kernel dies in
-// between, nobody sends it, and the end of its lease asks a person.
+// claimOnce reports whether this kernel may send a message that may be sent only once. No start tolerates a second
+// copy, so the message counts as sent before it is. If the kernel dies in between, nobody sends it, and a person
+// is asked when its lease expires.
 func (p *Outbox) claimOnce(ctx context.Context, id int64) (bool, error) {
 	p.mu.Lock()
 	_, mine := p.sendingOnce[id]
 	p.mu.Unlock()
-	if mine { // the bus was out of reach the last time
+	if mine { // the bus was unreachable the last time
 		return true, nil
 	}
 	err := p.o.Ledger.Update(context.WithoutCancel(ctx), func(tx store.Tx) error { return tx.Save(store.Batch{SendOnce: []int64{id}}) })
 	p.o.Reached("command.leaving")
-	if errors.Is(err, store.ErrConflict) { // it has left, or was put aside
+	if errors.Is(err, store.ErrConflict) { // it was sent, or is a dead letter
 		return false, nil
 	}
 	if err != nil {

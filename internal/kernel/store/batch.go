@@ -7,14 +7,14 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Purge erases what its time is over of, or what is named, in one transaction. Only turns that
-// have ended are touched. Of Turns, Project and Content the first that is set counts.
+// Purge erases content that has expired or is named, in one transaction. Only ended turns are
+// touched. Of Turns, Project and Content the first that is set counts.
 type Purge struct {
 	// Turns are erased now.
 	Turns []string
-	// Project is one whose turns are erased now.
+	// Project is a project whose turns are erased now.
 	Project string
-	// Content: turns whose last event is older.
+	// Content: turns whose last event is older are erased.
 	Content time.Time
 	// Receipts: erased turns whose receipts are all older are forgotten.
 	Receipts time.Time
@@ -24,40 +24,40 @@ type Purge struct {
 	Limit int
 
 	// What was done, set by the store: which turns and calls were erased, how many turns were
-	// forgotten, blobs and cards of no turn removed, and whether there is probably more.
+	// forgotten, how many blobs and stray cards removed, and whether there is probably more.
 	Erased, Calls          []string
 	Dropped, Blobs, Strays int
 	More                   bool
-	// Waiting are turns of Project that have ended and could not be erased yet, set with the last
-	// of those that could: a message of theirs is about to leave, or somebody else holds them.
+	// Waiting are ended turns of Project that could not be erased yet, set with the last of those
+	// that could: they have an unsent message, or another transaction has them locked.
 	Waiting []string
 }
 
 // ErasedAny reports whether anything was removed.
 func (p *Purge) ErasedAny() bool { return len(p.Erased)+p.Dropped+p.Blobs+p.Strays > 0 }
 
-// Batch is all that one step writes, in one transaction.
+// Batch is everything that one step writes, in one transaction.
 type Batch struct {
-	// Turn is inserted when its Version is 0, else compared and set; ErrConflict if it
-	// has moved on. The store keeps calls and questions findable from it.
+	// Turn is inserted if its Version is 0, else compared and set; ErrConflict if it has changed.
+	// The store indexes its calls and questions.
 	Turn *Record
-	// Blobs are pieces of blobs. A blob is complete once offset+len(data) reaches its size;
-	// a piece out of order is [ErrConflict], one that is there already is a success.
+	// Blobs are pieces of blobs. A blob is complete once offset+len(data) reaches its size. A piece
+	// out of order is [ErrConflict]; one that is there already is a success.
 	Blobs  []api.PutRequest
 	Events []Event // numbered by the store, in this order
 	Cards  []utp.Card
 	Outbox []Outgoing
-	// Claimed are rows of the outbox that somebody is about to publish: they are as young again
-	// as if they had just been written. Leaving are rows that are to leave now and never again:
-	// they count as published before they are sent. ErrConflict unless each of both still waits.
+	// Claimed are outbox rows that the caller is about to publish: their age starts again.
+	// SendOnce are rows that may be sent only once: they count as published before they are
+	// sent. ErrConflict unless every row of both is still unsent.
 	Claimed, SendOnce []int64
-	// Published are rows of the outbox that have left, those that are gone since among them;
-	// Dead could not leave and never will.
+	// Published are outbox rows that were sent; rows that no longer exist are ignored. Dead are
+	// rows that can never be sent.
 	Published []int64
 	Dead      []DeadLetter
 	Consents  []Consent
-	// Consumed uses consents up: ErrConflict unless each is there, unused, and for
-	// that very call.
+	// Consumed marks consents as used: ErrConflict unless each exists, is unused, and is for that
+	// very call.
 	Consumed []Consent
 	Grants   []Grant
 	Reports  []Report
@@ -65,7 +65,7 @@ type Batch struct {
 	Applied  []ResultRow
 	Edges    []Edge
 	Receipts []Receipt
-	// Acts are appended to the audit chain behind the receipts.
+	// Acts are appended to the audit chain after the receipts.
 	Acts        []api.AuditAct
 	InForce     []InForce
 	Sealed      []Sealed

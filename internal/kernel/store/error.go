@@ -9,7 +9,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// AsDamage tells what is missing, or not what it should be, from a store that fails.
+// AsDamage maps errors about missing or invalid content to [ErrDamaged], unlike errors of a failing store.
 func AsDamage(err error) error {
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrHash) {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -17,9 +17,8 @@ func AsDamage(err error) error {
 	return err
 }
 
-// ProtocolError gives every error that leaves the kernel a code. Of the store's own
-// errors only the store can say whether trying again is safe: a commit that failed may
-// have been written.
+// ProtocolError maps every error that leaves the kernel to a code. Only the store can say whether a retry
+// after one of its own errors is safe: a failed commit may have been written.
 func ProtocolError(err error) error {
 	var refused *turn.Error
 	var known *api.Fault
@@ -43,11 +42,11 @@ func ProtocolError(err error) error {
 		return &api.Fault{Code: utp.CodeStorageError, Message: "what the ledger holds of this cannot be read; a backup may have it whole"}
 	case errors.As(err, &stored) && stored.SafeToRetry():
 		return &api.Fault{Code: utp.CodeStorageError, Message: "the ledger could not be read or written; nothing was recorded", Retry: true}
-	case errors.As(err, &stored): // what the database says is for the log
+	case errors.As(err, &stored): // the database's own message is for the log
 		return &api.Fault{Code: utp.CodeStorageError, Message: "the ledger could not be read or written; look at what was recorded before you try again"}
 	}
 	return &api.Fault{Code: utp.CodeInternalError, Message: err.Error()}
 }
 
-// Unexpected says of an error that should not have happened what it was about.
+// Unexpected adds to an unexpected error what was being done.
 func Unexpected(what string, err error) error { return fmt.Errorf("kernel: %s: %w", what, err) }

@@ -16,17 +16,17 @@ type TurnRef struct {
 // TurnFilter narrows a list. Zero fields do not narrow.
 type TurnFilter struct {
 	Turn, Session, Agent string
-	// Worker keeps only the turns that this worker holds.
+	// Worker keeps only the turns that this worker has claimed.
 	Worker string
-	// Due keeps only the turns that want a tick at this time or before, and lists them in
-	// that order: those of one time by their ids.
+	// Due keeps only the turns that need a tick at this time or before, in the order of that time,
+	// then of their ids.
 	Due time.Time
-	// Free keeps only the turns that a worker may claim at this time, and lists first those
-	// that have been free for the longest. Not both Due and Free are set.
+	// Free keeps only the turns that a worker may claim at this time, those first that have been
+	// free for the longest. At most one of Due and Free is set.
 	Free time.Time
 	// Topic keeps only the turns whose sessions are named after it.
 	Topic string
-	// Open leaves ended turns out.
+	// Open excludes ended turns.
 	Open bool
 	// Asking keeps only the turns that have an open question.
 	Asking bool
@@ -36,25 +36,25 @@ type TurnFilter struct {
 	Owners []string
 	// Newest lists the newest first.
 	Newest bool
-	// Claim keeps the listed turns for this update: nobody else changes them before it ends,
-	// and those that others keep so are left out. A view refuses it: [ErrReadOnly].
+	// Claim locks the listed turns until this update ends, and skips those that others have locked.
+	// A view refuses it: [ErrReadOnly].
 	Claim bool
-	// After is a turn: the list goes on behind it. One that is not there is ErrNotFound. A
-	// list by Due or Free goes on behind the place that the turn had when it was listed.
+	// After is a turn: the list goes on after it. A missing one is ErrNotFound. A list by Due or
+	// Free goes on after the position that the turn had when it was listed.
 	After    string
 	Position time.Time
 	Limit    int
 }
 
-// OutboxFilter narrows what waits to leave. Zero fields do not narrow.
+// OutboxFilter narrows a list of unsent messages. Zero fields do not narrow.
 type OutboxFilter struct {
 	Session string
 	// Before keeps only what was saved before this time.
 	Before time.Time
-	// After is a row: the list goes on behind it, whether it is there or not.
+	// After is a row: the list goes on after it, whether it exists or not.
 	After int64
 	Limit int
-	// Dead lists those that were put aside, instead of those that wait to leave.
+	// Dead lists dead letters instead of unsent messages.
 	Dead bool
 }
 
@@ -72,7 +72,7 @@ type EventFilter struct {
 type CardFilter struct {
 	IDs  []string
 	Turn string
-	// After is an id, whether it is there or not: the list goes on behind it.
+	// After is an id, whether it exists or not: the list goes on after it.
 	After string
 	Limit int // 0 does not limit
 }
@@ -82,34 +82,34 @@ type ToolFilter struct {
 	Names []string
 	// Service keeps only the tools whose subjects are this service's.
 	Service string
-	// After is a name, whether it is there or not: the list goes on behind it.
+	// After is a name, whether it exists or not: the list goes on after it.
 	After string
 	Limit int // 0 does not limit
 }
 
-// AuxiliaryFilter says what is read beside the turns. What is not named is not read.
+// AuxiliaryFilter says what is read besides turns. What is not named is not read.
 type AuxiliaryFilter struct {
 	// Sealed is a call whose sealed values are read.
 	Sealed string
 	// Receipts is a session whose receipts are read.
 	Receipts string
-	// Calls is a turn whose calls are read, in the order of their ids, at most CallsLimit
-	// behind CallsAfter; Call keeps only the one.
+	// Calls is a turn whose calls are read, in the order of their ids, at most CallsLimit after
+	// CallsAfter; Call keeps only this one.
 	Calls, CallsAfter, Call string
 	CallsLimit              int
-	// Preferences is a person whose wish is read.
+	// Preferences is a person whose preferences are read.
 	Preferences string
-	// Key is the key of a request, and KeyOf the principal whose it is.
+	// Key is the key of a request, and KeyOf the principal that it belongs to.
 	KeyOf, Key string
 	// Audit says what is read of the audit chain.
 	Audit AuditFilter
-	// ReceiptSubjects says of which receipts it is read what the ledger keeps beside them, and Done of which acts.
+	// ReceiptSubjects and ActSubjects select the entries for whose receipts and acts the ledger's other records are read.
 	ReceiptSubjects, ActSubjects EntryFilter
-	// Unaudited lists calls of which the chain does not say what it should.
+	// Unaudited lists calls that lack an entry in the chain.
 	Unaudited UnauditedFilter
-	// InForce is a kind of what is in force, of which is read what the ledger knows.
+	// InForce is a kind of what is in force whose records are read.
 	InForce string
-	// OpenCalls is an agent whose calls that have not ended are counted, up to OpenCallsLimit.
+	// OpenCalls is an agent whose open calls are counted, up to OpenCallsLimit.
 	OpenCalls      string
 	OpenCallsLimit int
 }
@@ -120,7 +120,7 @@ type AuditFilter struct {
 	After  int64
 	Limit  int
 	Newest bool
-	// Operators reads only acts that are about no call, also those that are forgotten.
+	// Operators reads only acts that are about no call, including forgotten ones.
 	Operators bool
 	// Unchained counts the receipts without an entry, and the starts that are older than theirs.
 	Unchained bool
@@ -129,14 +129,14 @@ type AuditFilter struct {
 // EntryFilter is a part of the audit chain: the entries after After, up to To. A To of 0 reads none.
 type EntryFilter struct{ After, To int64 }
 
-// UnauditedFilter lists calls in the order of their ids: at most Limit behind After, whether that is
-// there or not. A limit of 0 lists none.
+// UnauditedFilter lists calls in the order of their ids: at most Limit after After, whether that exists
+// or not. A limit of 0 lists none.
 type UnauditedFilter struct {
 	After string
 	Limit int
 }
 
-// Point is a place in the order in which events were committed.
+// Point is a position in the order in which events were committed.
 type Point struct {
 	// Event is the last event before the point; "" is the beginning of the ledger.
 	// ErrNotFound where the ledger has no such event.
@@ -152,7 +152,7 @@ type Point struct {
 	Owners []string
 }
 
-// RefOf is the handle that a reply names its turn by.
+// RefOf returns the handle by which a reply names its turn.
 func RefOf(r api.ReplyRequest) TurnRef {
 	switch {
 	case r.Token != "":

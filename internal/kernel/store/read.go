@@ -33,11 +33,11 @@ func ReadBlob(tx CardReader, name string) ([]byte, error) {
 	}
 }
 
-// CardLate is the type of a result that came after its call was resolved: it is kept,
-// and the call's one tool.result stays what it was.
+// CardLate is the type of a result that arrived after its call was resolved: it is saved, and the call's one
+// tool.result does not change.
 const CardLate = "tool.late_result"
 
-// Retyped is a card of the same content under another type.
+// Retyped returns a card with the same content and another type.
 func Retyped(card utp.Card, name string) (utp.Card, error) {
 	var err error
 	card.Type = name
@@ -57,7 +57,7 @@ func ReadTool(tx ToolReader, name string) (Tool, error) {
 	return OneRow(tx.Tools(ToolFilter{Names: []string{name}}))
 }
 
-// OneRow is the row of a list that was asked for a single one; [ErrNotFound] without it.
+// OneRow returns the only row of a list, or [ErrNotFound] if the list is empty.
 func OneRow[T any](rows []T, err error) (T, error) {
 	var none T
 	if err != nil {
@@ -69,7 +69,7 @@ func OneRow[T any](rows []T, err error) (T, error) {
 	return rows[0], nil
 }
 
-// Update runs fn in a transaction, again where it has lost a race.
+// Update runs fn in a transaction, and runs it again after a lost race.
 func Update(ctx context.Context, l Ledger, fn func(Tx) error) error {
 	const tries = 5
 	var err error
@@ -81,7 +81,7 @@ func Update(ctx context.Context, l Ledger, fn func(Tx) error) error {
 	return err
 }
 
-// ReadCall finds a call also when its turn has gone on.
+// ReadCall finds a call, also if it is no longer live in its turn.
 func ReadCall(tx Tx, id string) (turn.Call, error) {
 	rec, err := tx.Turn(TurnRef{Call: id})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 type Record struct {
 	State     turn.State
 	Questions []consent.Question // the open ones and those of live calls
-	// Presented are the events that put the questions, for each that was put the last.
+	// Presented has, for each question, the latest event that puts it.
 	Presented []Presented
 	// Narration is the narrator's own state.
 	Narration jsontext.Value
@@ -22,27 +22,27 @@ type Record struct {
 	Request   string
 	// AnswerSeconds overrides how long questions stay open; 0 does not.
 	AnswerSeconds int
-	// Absent: nobody is left who could answer, and policy decides rather than waits.
+	// Absent: nobody is left who could answer, so that policy decides rather than waits.
 	Absent  bool
 	Created time.Time
-	// Due is when the turn next wants a tick, by the wall clock; zero is not at all. Free is
-	// from when on a worker may claim it; zero is not at all, 1970 at once. Both follow from
-	// the rest and are kept to find the turn by.
+	// Due is when the turn next needs a tick, by the wall clock; zero is never. Free is from when
+	// on a worker may claim it; zero is never, 1970 is at once. Both follow from the rest and are
+	// stored as indexes.
 	Due, Free time.Time
-	// Erased: its content is gone. Imported is when it came from another ledger; such a turn
-	// has ended, and is never worked on here.
+	// Erased: its content is gone. Imported is when it came from another ledger; such a turn has
+	// ended, and never runs here.
 	Erased   bool
 	Imported time.Time
-	// Unfinished: it had not ended where it was imported from. Its session gets its end when
-	// all of it is here; until then Narration is that of the other ledger.
+	// Unfinished: it had not ended in the ledger that it was imported from. Its session ends when all
+	// of it is here; until then Narration is that of the other ledger.
 	Unfinished bool
 	// Version is the compare-and-set handle: 0 for a turn that is not saved yet.
 	Version int64
 }
 
-// QuestionEnds is when an open question's time is over, on the wall clock as it stands now: the
-// earlier of the two clocks, for the wall clock may have been set since it was asked. After
-// a reboot the other clock cannot testify, and the question keeps its deadline by the wall.
+// QuestionEnds returns when an open question's time ends, on the wall clock as it stands now: the earlier of
+// the two clocks, because the wall clock may have been set since it was asked. After a reboot the monotonic
+// clock cannot be compared, and the deadline is that of the wall clock.
 func (r Record) QuestionEnds(q consent.Question, now turn.Timestamp) time.Time {
 	end := q.Deadline()
 	for _, p := range r.Presented {
@@ -78,7 +78,7 @@ const (
 	ShowsPart Shows = "part"
 )
 
-// Reading is how far somebody who may answer a question has read its arguments, from the first byte on.
+// Reading is how far somebody who may answer a question has read its arguments, from the first byte.
 type Reading struct {
 	By         string `json:"by"`
 	Credential string `json:"credential,omitzero"` // two devices of one person show different things
@@ -86,12 +86,12 @@ type Reading struct {
 	UpTo       int64  `json:"up_to"`
 }
 
-// IsBy reports whether it was this reader who read.
+// IsBy reports whether the reading is by this reader.
 func (r Reading) IsBy(by, credential, surface string) bool {
 	return r.By == by && r.Credential == credential && r.Surface == surface
 }
 
-// Index brings what the turn is found by up to date.
+// Index updates the fields by which the turn is found.
 func (r *Record) Index(now turn.Timestamp) {
 	r.Due, r.Free = time.Time{}, time.Time{}
 	if r.State.Status != turn.Ended {
@@ -102,7 +102,7 @@ func (r *Record) Index(now turn.Timestamp) {
 	}
 }
 
-// NextTick is the earliest instant at which a question wants something or the machine is due.
+// NextTick returns the earliest instant at which a question or the turn machine needs a tick.
 func NextTick(rec Record, now turn.Timestamp) time.Time {
 	at, _ := rec.State.Due(now)
 	for _, q := range rec.Questions {
@@ -120,14 +120,14 @@ func NextTick(rec Record, now turn.Timestamp) time.Time {
 	return at
 }
 
-// Presented is how a question was put to people the last time.
+// Presented is how a question was last put to people.
 type Presented struct {
 	Question int `json:"question"`
 	// Event is the event that puts it.
 	Event string `json:"event"`
 	// Until is its deadline on both clocks.
 	Until turn.Timestamp `json:"until,omitzero"`
-	// Shows is how much of the call's arguments the event shows, Read who has read on.
+	// Shows is how much of the call's arguments the event shows, Read who has read how far.
 	Shows Shows     `json:"shows,omitzero"`
 	Read  []Reading `json:"read,omitzero"`
 	// Covered are the JSON pointers of the arguments that the event states by count and digest.

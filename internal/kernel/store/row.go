@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// ReceiptDetail is the receipt as people are shown it.
+// ReceiptDetail returns the receipt in the form that people are shown.
 func ReceiptDetail(r Receipt) api.ReceiptDetail {
 	return api.ReceiptDetail{
 		Call: r.Call, Question: r.Question, Decision: r.Decision, By: r.By, Surface: r.Surface, At: r.At, Shown: r.Shown, Language: r.Language,
@@ -20,16 +20,15 @@ func ReceiptDetail(r Receipt) api.ReceiptDetail {
 	}
 }
 
-// Auxiliary is what is kept beside the turns.
+// Auxiliary is what the ledger stores besides turns.
 type Auxiliary struct {
 	Sealed   []Sealed
 	Receipts []Receipt // oldest first
-	// Calls are all that the turn has made. Of an erased turn they have only what is kept.
+	// Calls are all calls of the turn. In an erased turn they have only what is retained.
 	Calls []turn.Call
-	// Preferences is the zero value where the person has none.
+	// Preferences is the zero value if the person has none.
 	Preferences Preferences
-	// Key is the zero value where the principal has used no such key. It may be one whose time
-	// is over.
+	// Key is the zero value if the principal has not used such a key. It may have expired.
 	Key RequestKey
 	// Audit are entries of the audit chain, each with its receipt if that is still there.
 	Audit     []api.AuditEntry
@@ -38,19 +37,19 @@ type Auxiliary struct {
 	ReceiptSubjects []ReceiptSubject
 	// ActSubjects has a row for each start and outcome that has one of the entries, in their order.
 	ActSubjects []ActSubject
-	// Unaudited are the calls that a consent was given to, and those that cannot be undone and were
-	// started, without a receipt that says accept; and those with an effect that were started after
-	// the chain had its first act, without an act that says so.
+	// Unaudited are the consented calls, and the started irreversible ones, that lack a receipt that
+	// says accept; and the calls with an effect that were started after the chain had its first act
+	// and lack an act that says so.
 	Unaudited []api.AuditCall
-	// InForce are in the order of their subjects.
+	// InForce is in the order of the subjects.
 	InForce   []InForce
 	OpenCalls int
 }
 
-// ActSubject is what the ledger keeps of the call of a start or an outcome. What is not there is empty.
+// ActSubject is what the ledger has about the call of a start or an outcome. What is missing is empty.
 type ActSubject struct {
 	Entry int64
-	// Call is the one that the entry is filed under.
+	// Call is the call that the entry is filed under.
 	Call             string
 	Turn, Project    string
 	Erased, Imported bool
@@ -59,16 +58,16 @@ type ActSubject struct {
 	Class, Digest string
 	Fence         int
 	Document      turn.Call
-	// Granted: a start of the call is there; of an entry of a start that very one.
+	// Granted: a start of the call is recorded; for an entry of a start, that very one.
 	Granted bool
-	// Accepted: the receipt of a yes to the call is there.
+	// Accepted: the receipt of a yes to the call is recorded.
 	Accepted bool
 	// Status and Card are those of the report.
 	Status, Card string
 }
 
-// InForce is something that is in force beside the ledger, as the audit chain has it: the operator's
-// rules, a token, a login, a credential. It is kept to find what has changed.
+// InForce is something that is in force outside the ledger, as the audit chain has it: the operator's rules,
+// a token, a login, a credential. It is stored to detect changes.
 type InForce struct {
 	Kind, Subject string
 	// Digest says what it is, Detail says it for people, and By is whose it is, if anybody's. In a
@@ -76,7 +75,7 @@ type InForce struct {
 	Digest, Detail, By string
 }
 
-// ReceiptSubject is what the ledger keeps of what a receipt is about. What is not there is empty.
+// ReceiptSubject is what the ledger has about the subject of a receipt. What is missing is empty.
 type ReceiptSubject struct {
 	Entry int64
 	// Turn and Project are those of the receipt's session.
@@ -90,7 +89,7 @@ type ReceiptSubject struct {
 	Consent string
 	// Answer is the card of the report: to a question of the agent's own, what was answered.
 	Answer string
-	// Unstarted: the call has a fence, and no grant with it is there.
+	// Unstarted: the call has a fence, but no grant with it is recorded.
 	Unstarted bool
 }
 
@@ -105,24 +104,24 @@ type TurnRow struct {
 	// event.
 	Summary string
 	Last    int64
-	// Position is what a list by Due or Free is ordered by.
+	// Position is the key by which a list by Due or Free is ordered.
 	Position time.Time
 }
 
-// Progress tells which sessions have gone on.
+// Progress says which sessions have new events.
 type Progress struct {
-	// Newest is the last event of the ledger, "" where there is none. Everything before it
-	// is committed: as a [Point] it misses nothing. While several write, a store may stop
-	// short of what could still be overtaken, here and in Sessions alike.
+	// Newest is the last event of the ledger, "" if there is none. Everything before it is committed:
+	// as a [Point] it misses nothing. While several transactions write, a store may leave out the
+	// latest events, here and in Sessions, if an earlier one could still be committed.
 	Newest string
-	// Owner is whose session the point's event is of.
+	// Owner is the owner of the session of the point's event.
 	Owner    string
 	Sessions []Advance // in no order
 	More     bool
 }
 
-// Advance is one session that has gone on: Seq is the number of its last event before the
-// point, Last that of its last one now.
+// Advance is one session with new events: Seq is the number of its last event before the point, Last that of
+// its last event now.
 type Advance struct {
 	Session, Owner string
 	Seq, Last      int64
@@ -136,7 +135,7 @@ type Preferences struct {
 	api.Preferences
 }
 
-// Empty reports whether there is nothing to keep; an error says why it cannot be kept.
+// Empty reports whether there is nothing to store; an error says why it cannot be stored.
 func (w Preferences) Empty() (bool, error) {
 	empty := true
 	for one, n := range w.All() {
@@ -151,13 +150,13 @@ func (w Preferences) Empty() (bool, error) {
 	return empty, nil
 }
 
-// KeyLife is for how long a key stands for the request that it came with.
+// KeyLife is how long a key identifies the request that it came with.
 const KeyLife = 24 * time.Hour
 
-// RequestKey says which turn was begun under the idempotency key of a principal, so that the
-// same request begins no other one; or which call of an outside turn, whose keys are its session's.
+// RequestKey says which turn was begun under an idempotency key of a principal, so that a repeated request begins no
+// other turn; or which call was made in an outside turn, where the keys belong to the session.
 type RequestKey struct {
-	// Principal is whose key it is, Key its SHA-256 in hex.
+	// Principal is the owner of the key, Key its SHA-256 in hex.
 	Principal, Key string
 	// Digest is the SHA-256, in hex, of what was asked for with it.
 	Digest        string
@@ -188,8 +187,7 @@ type ResultRow struct {
 	Card string // the tool.result card
 }
 
-// Outgoing is a message that waits to be published. Rows of one session leave in
-// order.
+// Outgoing is a message to be published. Rows of one session are sent in order.
 type Outgoing struct {
 	ID      int64 // given by the store when it is saved
 	Session string
@@ -198,12 +196,12 @@ type Outgoing struct {
 	Payload []byte
 	// Call is the call whose command it is, if any.
 	Call string
-	// Died and Reason say when and why it was put aside; zero for one that may leave.
+	// Died and Reason say when and why it became a dead letter; zero if it may be sent.
 	Died   time.Time
 	Reason string
 }
 
-// Consent is a yes that is kept, bound to a call and a digest, used once.
+// Consent is a recorded yes, bound to a call and a digest, used once.
 type Consent struct {
 	Question int
 	Call     string
@@ -213,7 +211,7 @@ type Consent struct {
 	At       time.Time
 }
 
-// Receipt keeps what was shown, to whom, and what was answered.
+// Receipt records what was shown, to whom, and what was answered.
 type Receipt struct {
 	Session  string
 	Call     string
@@ -226,22 +224,22 @@ type Receipt struct {
 	Shown string
 	// Language is the language it was shown in.
 	Language string
-	// Terms are what the answer was bound to. They are kept as one document.
+	// Terms are what the answer was bound to. They are stored as one document.
 	Terms api.ReceiptTerms
-	// Salt is what makes its entry in the audit chain tell nothing once the receipt is gone: 128
-	// random bits in hex, kept nowhere else.
+	// Salt makes its entry in the audit chain reveal nothing once the receipt is gone: 128 random
+	// bits in hex, stored nowhere else.
 	Salt string
 	// Entry is the number of its entry, given by the store when it is saved, in the same
 	// transaction; 0 for one that is older than the chain.
 	Entry int64
 }
 
-// Audited is what the receipt's entry in the audit chain commits to.
+// Audited returns what the receipt's entry in the audit chain commits to.
 func (r Receipt) Audited() api.AuditReceipt {
 	return api.AuditReceipt{ReceiptDetail: ReceiptDetail(r), Session: r.Session, Salt: r.Salt}
 }
 
-// Report is the inbox row that a result makes: it exists once for each call.
+// Report is the inbox row of a result: there is one for each call.
 type Report struct {
 	Turn, Call string
 	Card       string
@@ -256,7 +254,7 @@ type Edge struct {
 	At                                     time.Time
 }
 
-// Grant is a start that was handed out; one row for each call and fence.
+// Grant is a granted start; one row for each call and fence.
 type Grant struct {
 	Call  string
 	Fence int
@@ -264,7 +262,7 @@ type Grant struct {
 	At    time.Time
 }
 
-// Sealed is a secret kept for one call, encrypted.
+// Sealed is an encrypted secret of one call.
 type Sealed struct {
 	Call, Ref string
 	Box       []byte

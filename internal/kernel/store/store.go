@@ -7,8 +7,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Scrubber is a [Ledger] in whose files erased content stays for a while, in parts that are no
-// longer used. Scrub removes it from there; an error says that it could not yet.
+// Scrubber is a [Ledger] whose files hold erased content for a while, in parts that are no longer used. Scrub
+// removes it from there; an error says that it could not yet.
 type Scrubber interface {
 	Scrub(ctx context.Context) error
 }
@@ -24,20 +24,20 @@ var (
 	ErrFull = errors.New("kernel: no room left for the ledger")
 	// ErrReadOnly: a view was asked to write. Nothing was written.
 	ErrReadOnly = errors.New("kernel: a view of the ledger cannot write")
-	// ErrDamaged: what is there cannot be read as what it should be. No retry helps; only
-	// what depends on it stands still.
+	// ErrDamaged: a record cannot be decoded. No retry helps; only what depends on the record is
+	// affected.
 	ErrDamaged = errors.New("kernel: what the ledger holds cannot be read")
-	// ErrHash: the bytes of a blob are not what its name says. All of its pieces are
-	// dropped; it can be put again from the beginning.
+	// ErrHash: the bytes of a blob do not match its name. All of its pieces are dropped; it can be
+	// put again from the beginning.
 	ErrHash = errors.New("kernel: the blob is not what its hash says")
 )
 
 // Ledger is the ledger: the one durable truth. Implementations are safe for
 // concurrent use.
 type Ledger interface {
-	// Update runs fn in a transaction and returns once it is durable. Several may
-	// share one commit; an error of fn undoes fn's own writes only. fn may be run
-	// again if the commit failed, so it must have no effects of its own.
+	// Update runs fn in a transaction and returns once it is durable. Several updates may share one
+	// commit; an error of fn rolls back fn's own writes only. fn may run again if the commit failed,
+	// so it must have no side effects.
 	Update(ctx context.Context, fn func(Tx) error) error
 	// View runs fn on a consistent snapshot; its Tx refuses to write.
 	View(ctx context.Context, fn func(Tx) error) error
@@ -45,8 +45,7 @@ type Ledger interface {
 	Close() error
 }
 
-// Tx is one transaction. What is found by a handle and is missing is [ErrNotFound]; a list
-// of nothing is empty.
+// Tx is one transaction. Finding a missing row by a handle is [ErrNotFound]; a list without rows is empty.
 type Tx interface {
 	TurnReader
 	EventReader
@@ -63,7 +62,7 @@ type TurnReader interface {
 	Turn(TurnRef) (Record, error)
 	// Turns lists turns, oldest first.
 	Turns(TurnFilter) ([]TurnRow, error)
-	// Results reads the applied results of a turn in order, after the first after.
+	// Results reads the applied results of a turn in order, without the first after of them.
 	Results(turn string, after, limit int) ([]ResultRow, error)
 }
 
@@ -71,9 +70,9 @@ type TurnReader interface {
 type EventReader interface {
 	// Events lists what was reported, in the order of each session.
 	Events(EventFilter) ([]Event, error)
-	// Since lists the sessions that have had events after a point of the ledger, but for those
-	// of imported turns. It is the first that is asked of its transaction, for what is reported
-	// must have ended before.
+	// Since lists the sessions with events after a point of the ledger, but for those of imported
+	// turns. It must be the first read of its transaction, because it may return only what was
+	// committed before.
 	Since(Point) (Progress, error)
 }
 
@@ -87,18 +86,18 @@ type CardReader interface {
 
 // ToolReader reads the registry.
 type ToolReader interface {
-	// Tools lists registered tools in the order of their names. One that was read so is
-	// compared when this transaction saves it: one that has changed since is [ErrConflict].
+	// Tools lists registered tools in the order of their names. If this transaction saves a tool
+	// that it has read here and that has changed since, that is [ErrConflict].
 	Tools(ToolFilter) ([]Tool, error)
 }
 
-// OutboxReader reads what has not left.
+// OutboxReader reads unsent messages.
 type OutboxReader interface {
-	// Outbox lists messages that wait to leave, or dead ones, in their order.
+	// Outbox lists unsent messages, or dead letters, in order.
 	Outbox(OutboxFilter) ([]Outgoing, error)
 }
 
-// AuxiliaryReader reads what is kept beside the turns.
+// AuxiliaryReader reads what the ledger stores besides turns.
 type AuxiliaryReader interface {
 	Auxiliary(AuxiliaryFilter) (Auxiliary, error)
 }
@@ -107,8 +106,8 @@ type AuxiliaryReader interface {
 type Writer interface {
 	// Count adds to a counter (0 only reads it) and returns its new value.
 	Count(counter string, add int64) (int64, error)
-	// Save writes one step at once, blobs first, and sets in place the Seq of the batch's Events
-	// and the ID of its Outbox, by the time that Update returns. A store may find out only then
-	// that the step cannot be saved: Update says so, or runs fn again.
+	// Save writes one step at once, blobs first. By the time that Update returns, it has set the Seq
+	// of the batch's Events and the ID of its Outbox in place. A store may find out only at the
+	// commit that the step cannot be saved: Update then returns an error, or runs fn again.
 	Save(Batch) error
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Tool is a registered tool. Reviewed says that an operator has looked at this very
-// digest; until then it counts as irreversible and of high risk.
+// Tool is a registered tool. Reviewed says that an operator has reviewed this digest; until then the tool
+// counts as irreversible and of high risk.
 type Tool struct {
 	Definition utp.Definition
 	Digest     string
@@ -17,15 +17,15 @@ type Tool struct {
 	// Class and Risk are what the operator allows for the reviewed digest.
 	Class utp.Class
 	Risk  utp.Risk
-	// LastReviewed is the definition that was reviewed last, whatever has become of it; nil for none.
+	// LastReviewed is the definition that was reviewed last, even if it is no longer current; nil for none.
 	LastReviewed jsontext.Value
 }
 
-// Enforcement says how far the tool's service is behind the gate.
+// Enforcement returns how far the tool's service enforces the gate.
 func (t Tool) Enforcement() utp.Enforcement { return t.Definition.Enforcement() }
 
-// EffectiveClass is the class that counts: what an operator reviewed, raised by what
-// the tool says of itself, if anything; irreversible until somebody has looked.
+// EffectiveClass returns the class that counts: the reviewed one, or the tool's own if that is stricter;
+// irreversible until a review.
 func (t Tool) EffectiveClass() utp.Class {
 	if !t.Reviewed {
 		return utp.Irreversible
@@ -33,7 +33,7 @@ func (t Tool) EffectiveClass() utp.Class {
 	return t.Class.Raise(cmp.Or(t.Definition.Class, utp.Read))
 }
 
-// EffectiveRisk is the risk that counts, likewise; high until somebody has looked.
+// EffectiveRisk returns the risk that counts, likewise; high until a review.
 func (t Tool) EffectiveRisk() utp.Risk {
 	if !t.Reviewed {
 		return utp.RiskHigh
@@ -41,5 +41,5 @@ func (t Tool) EffectiveRisk() utp.Risk {
 	return t.Risk.Raise(cmp.Or(t.Definition.Risk, utp.RiskLow))
 }
 
-// CommandsTo is what the subject of each tool of a service holds, and that of no other's does.
+// CommandsTo returns what the subjects of all tools of a service contain, and no other service's do.
 func CommandsTo(service string) string { return ".cmd.tool." + service + "." }

@@ -14,13 +14,13 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// SHA256Hex is the digest of some bytes, in hex.
+// SHA256Hex returns the SHA-256 of some bytes, in hex.
 func SHA256Hex(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
 
-// ReadBody reads a body, wherever it lies.
+// ReadBody reads a body, whether it is inline or in a blob.
 func ReadBody(tx CardReader, b api.Body) ([]byte, error) {
 	if b.SHA256 == "" {
 		return b.Inline, nil
@@ -29,7 +29,7 @@ func ReadBody(tx CardReader, b api.Body) ([]byte, error) {
 }
 
 const (
-	MaxName = 128 // a key, a code, or who holds a turn or a call
+	MaxName = 128 // a key, a code, or the owner of a turn or a call
 )
 
 // Clip cuts a text to at most n bytes, at a character, and shows that it did.
@@ -41,7 +41,7 @@ func Clip(text string, n int) string {
 	return strings.ToValidUTF8(text[:n-len(mark)], "") + mark
 }
 
-// Reference stands in a card for a value that is larger than [api.InlineLimit].
+// Reference replaces a value in a card that is larger than [api.InlineLimit].
 type Reference struct {
 	SHA256 string `json:"$blob"`
 	Size   int64  `json:"size"`
@@ -56,7 +56,7 @@ func ReferenceIn(v jsontext.Value) (Reference, bool) {
 	return r, len(r.SHA256) == sha256.Size*2
 }
 
-// ReadValue reads a value back that outOfLine may have moved.
+// ReadValue reads a value of a card, also if it was moved to a blob.
 func ReadValue(tx CardReader, v jsontext.Value) (jsontext.Value, error) {
 	r, moved := ReferenceIn(v)
 	if !moved {
@@ -80,8 +80,8 @@ func BlobsIn(content []byte) []string {
 	return found
 }
 
-// CheckChunk refuses what can be no piece of a blob: to a store it would be a failure of its
-// own, which others try again.
+// CheckChunk refuses an invalid piece of a blob. In a store it would look like a failure of the store, which callers
+// retry.
 func CheckChunk(q api.PutRequest) error {
 	name, err := hex.DecodeString(q.SHA256)
 	switch {

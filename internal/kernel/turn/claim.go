@@ -2,21 +2,21 @@ package turn
 
 import "github.com/earshot-dev/earshot/utp"
 
-// WorkerClaim is what a worker goes by when it speaks of a turn: its own name, and the epoch under
-// which it holds the turn, with that epoch's nonce.
+// WorkerClaim identifies a worker's claim on a turn: the worker's name, and the epoch under which it
+// claimed the turn, with that epoch's nonce.
 type WorkerClaim struct {
 	Worker string
 	Epoch  int
 	Nonce  string
 }
 
-// WorkerClaim is the present one.
+// WorkerClaim returns the current claim.
 func (s State) WorkerClaim() WorkerClaim {
 	return WorkerClaim{Worker: s.Worker, Epoch: s.Epoch, Nonce: s.Nonce}
 }
 
-// Recognizes reports whether a worker that last knew this epoch holds the turn still: the epoch
-// is the present one, or only the results of its own step have been applied since.
+// Recognizes reports whether a worker that last knew this epoch still holds the turn: the epoch is
+// the current one, or only the results of the worker's own step have been applied since.
 func (s State) Recognizes(h WorkerClaim) bool {
 	before := WorkerClaim{Worker: s.Worker, Epoch: s.Epoch - 1, Nonce: s.PreviousNonce}
 	return h.Worker != "" && (h == s.WorkerClaim() || h == before)
@@ -36,7 +36,7 @@ func (m *machine) checkClaim(h WorkerClaim) error {
 	}
 }
 
-// nextEpoch ends what the epoch up to now allows.
+// nextEpoch begins a new epoch. Requests under the epoch before it are refused from now on.
 func (m *machine) nextEpoch(nonce string) {
 	m.Epoch++
 	m.PreviousNonce, m.Nonce = m.Nonce, nonce

@@ -2,10 +2,9 @@ package turn
 
 import "github.com/earshot-dev/earshot/utp"
 
-// overdue is the end of the time in which a call was to have a result. One that was not
-// started has timed out. One that runs is told to stop: if it may be repeated, it has timed
-// out unless it says something soon; else what became of it is looked into, as when its owner
-// had fallen silent.
+// overdue handles a call that has no result by its EndBy. A call that was not started times out. A
+// running call gets a stop request. If it is repeatable, it times out unless a result arrives soon.
+// Otherwise its outcome is reconciled, as when its owner's lease expires.
 func (m *machine) overdue(c *Call) {
 	switch {
 	case c.State == Dispatched && c.Unsure:
@@ -24,31 +23,31 @@ func (m *machine) overdue(c *Call) {
 	}
 }
 
-// tooLateToStart reports whether the time for a result was over before the time to start: a
-// call whose consent is too old is asked for again instead.
+// tooLateToStart reports whether the time for a result ended before the time to start. A call whose
+// consent is too old is asked for again instead.
 func (m *machine) tooLateToStart(c *Call) bool {
 	return !c.EndBy.IsZero() && c.EndBy.reached(m.now) && c.EndBy.Wall.Before(c.StartBy.Wall)
 }
 
-// timedOut ends a call for want of a result. What its owner says later on is kept, if it had
-// one.
+// timedOut ends a call that has no result in time. If the call had an owner, a late result of that
+// owner is still recorded.
 func (m *machine) timedOut(c *Call, to CallState, message string) {
 	m.complete(c, to, Outcome{Status: utp.StatusTimeout, Code: utp.CodeToolTimeout, Message: message})
 }
 
-// abandonedAt is when the turn is given up if nobody takes it up before: zero is never.
+// abandonedAt returns when the turn ends unless a worker claims it before; zero means never.
 func (s State) abandonedAt() Timestamp {
 	from := s.IdleFrom
 	if s.Worker != "" && s.Lease.Wall.After(from.Wall) {
 		from = s.Lease
 	}
-	if s.MaxIdle <= 0 || from.IsZero() || s.Status != Queued && s.Status != Running { // one that waits needs nobody
+	if s.MaxIdle <= 0 || from.IsZero() || s.Status != Queued && s.Status != Running { // a suspended turn needs no worker
 		return Timestamp{}
 	}
 	return from.Add(s.MaxIdle)
 }
 
-// idle gives a turn up that nobody works on for too long.
+// idle ends a turn that has had no worker for longer than MaxIdle.
 func (m *machine) idle() {
 	if m.Worker == "" && m.IdleFrom.IsZero() && m.MaxIdle > 0 {
 		m.IdleFrom = m.now
@@ -57,7 +56,7 @@ func (m *machine) idle() {
 		return
 	}
 	e := End{Status: utp.StatusTimeout, Code: utp.CodeTimeoutReapedByWatchdog, Message: "the agent has fallen silent"}
-	if m.Outside { // its program has no other way to end: it went away, or has nothing more to do
+	if m.Outside { // the program went away, or has nothing more to do; it need not say which
 		e = End{Status: utp.StatusSuccess, Code: utp.CodeTimeoutReapedByWatchdog, Message: "nothing more was heard of the agent"}
 	}
 	if m.Status == Queued {
@@ -66,13 +65,13 @@ func (m *machine) idle() {
 	m.end(e)
 }
 
-// releaseWorker: anyone who worked on the turn does not any more.
+// releaseWorker ends the claim of the current worker, if any.
 func (m *machine) releaseWorker() {
 	m.Worker, m.Lease, m.IdleFrom = "", Timestamp{}, m.now
 }
 
-// Terminal is the call whose result ends the turn, once all calls of the step have ended:
-// the first that was not a success among those that say so, else the first of them.
+// Terminal returns the call whose result ends the turn once all calls of the step have ended. Of the
+// calls that end the turn, it is the first that did not succeed, else the first.
 func (s State) Terminal() (Call, bool) {
 	var found *Call
 	for i := range s.Calls {
@@ -93,8 +92,8 @@ func (s State) Terminal() (Call, bool) {
 	return *found, true
 }
 
-// terminates reports whether the turn ends with the call: what was never executed has nothing
-// that could follow its execution.
+// terminates reports whether the turn ends with the call. A call that was never executed does not end
+// the turn.
 func (c *Call) terminates() bool {
 	if c.Outcome == nil || c.State == Closed {
 		return false

@@ -1,7 +1,7 @@
 package turn
 
-// Effect is something that the caller makes true, in order, in the transaction that
-// saves the state. The set is closed.
+// Effect is something that the caller must do, in order, in the transaction that saves the state. The
+// set is closed.
 type Effect interface{ effect() }
 
 type (
@@ -13,9 +13,9 @@ type (
 		By, Surface string
 		// Detail is a code or a reason, never prose.
 		Detail string
-		// Again: the same work is asked for again, so the person will hear of it again.
+		// Again: the same work is asked for again, so more notes about it follow.
 		Again bool
-		// Percent is the progress of the whole work, where the note is one of progress.
+		// Percent is the progress of the whole work, in a progress note.
 		Percent float64
 	}
 	// AskConsent opens a question for the call. The caller answers with [QuestionAsked].
@@ -28,13 +28,13 @@ type (
 		Question int
 		Reason   string
 	}
-	// Consume uses the consent up, by compare-and-set on its own row.
+	// Consume marks the consent as used, by compare-and-set on its own row.
 	Consume struct {
 		Call     string
 		Question int
 	}
-	// Command puts the call's command into the session's outbox. Again marks a repeat
-	// under the same id.
+	// Command puts the call's command into the session's outbox. Again marks a repeat under the
+	// same id.
 	Command struct {
 		Call  string
 		Again bool
@@ -44,7 +44,7 @@ type (
 		Call  string
 		Fence int
 	}
-	// AskService asks the call's service what became of it.
+	// AskService asks the call's service for the outcome of the call.
 	AskService struct{ Call string }
 	// StopService tells the call's owner to stop.
 	StopService struct{ Call string }
@@ -53,19 +53,19 @@ type (
 	RecordOutcome struct{ Call string }
 	// Apply appends the outcome of an ended call to the transcript, which the worker reads.
 	Apply struct{ Call string }
-	// Receipt keeps who answered what, where and when.
+	// Receipt records who answered what, where and when.
 	Receipt struct {
 		Call, By, Surface, Decision string
 	}
-	// Replace asks for the same work again: a new call, a new question. The caller
-	// resolves and judges it again and hands it in with [Adopt] or as part of the step.
+	// Replace asks for the same work again: a new call, a new question. The caller resolves and
+	// judges it again and passes it in with [Adopt] or as part of the step.
 	Replace struct{ Call string }
-	// RecordLate keeps a result that came after its call was resolved.
+	// RecordLate records a result that arrived after its call was resolved.
 	RecordLate struct {
 		Call    string
 		Outcome Outcome
 	}
-	// WakeWorker rings the worker's doorbell after the commit.
+	// WakeWorker sends the worker a wakeup after the commit.
 	WakeWorker struct{}
 )
 
@@ -85,31 +85,31 @@ func (Replace) effect()       {}
 func (RecordLate) effect()    {}
 func (WakeWorker) effect()    {}
 
-// Undone is the decision of a [Receipt] that takes a yes back.
+// Undone is the decision of a [Receipt] that withdraws a yes.
 const Undone = "undo"
 
-// NoteKind is what a note tells.
+// NoteKind says what a note is about.
 type NoteKind string
 
 // The kinds of notes, in the order in which a turn may meet them.
 const (
 	NoteBegan         NoteKind = "turn.began"       // first claim
 	NoteThinking      NoteKind = "turn.thinking"    // the planner is at work
-	NoteAsked         NoteKind = "question.asked"   // a consent is asked for
-	NoteShown         NoteKind = "question.shown"   // it was first shown, and its time starts
-	NoteUnshown       NoteKind = "question.unshown" // nobody was shown it, so it waits
+	NoteAsked         NoteKind = "question.asked"   // a question asks for consent
+	NoteShown         NoteKind = "question.shown"   // the question is first shown, and its time starts
+	NoteUnshown       NoteKind = "question.unshown" // nobody has seen the question, so it waits
 	NoteAccepted      NoteKind = "call.accepted"    // yes; the undo time runs
 	NoteRefused       NoteKind = "call.refused"     // ended before dispatch; Detail is the code
 	NoteInvoked       NoteKind = "call.invoked"     // the command may leave now
 	NoteUndelivered   NoteKind = "call.undelivered" // a message about it can never be published
-	NoteUnserved      NoteKind = "call.unserved"    // nobody hears its command at the moment
+	NoteUnserved      NoteKind = "call.unserved"    // no subscriber receives its command at the moment
 	NoteProgress      NoteKind = "call.progress"    // Percent of the whole work
-	NoteWorking       NoteKind = "call.working"     // what the call is at, in its service's words
+	NoteWorking       NoteKind = "call.working"     // what the call is doing, in its service's words
 	NoteCompleted     NoteKind = "call.completed"   // a dispatched call ended, however
-	NoteOutcomeAsked  NoteKind = "fate.asked"       // an unknown fate is put to a person
-	NoteOutcomeClosed NoteKind = "fate.closed"      // answered, or settled by the service; Detail says which
-	NoteLate          NoteKind = "call.late"        // a result after the person had taken note
-	NoteStopping      NoteKind = "turn.stopping"    // stopped; running tools have been told
+	NoteOutcomeAsked  NoteKind = "fate.asked"       // an unknown outcome is put to a person
+	NoteOutcomeClosed NoteKind = "fate.closed"      // answered by a person, or resolved by the service; Detail says which
+	NoteLate          NoteKind = "call.late"        // a result after a person had closed the question about its outcome
+	NoteStopping      NoteKind = "turn.stopping"    // stopped; running tools have their stop request
 	NoteFrozen        NoteKind = "ledger.restored"  // the ledger went back in time
-	NoteEnded         NoteKind = "turn.ended"       // the one end
+	NoteEnded         NoteKind = "turn.ended"       // exactly once
 )

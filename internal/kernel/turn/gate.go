@@ -6,7 +6,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// questionAsked ties the number and the digest to the call, once it has both.
+// questionAsked records the question's number and digest in the call.
 func (m *machine) questionAsked(in QuestionAsked) error {
 	c := m.call(in.Call)
 	switch {
@@ -24,8 +24,8 @@ func (m *machine) questionAsked(in QuestionAsked) error {
 	return nil
 }
 
-// askedAgain tells that an open question is asked again as it is. That it was shown, or
-// not, is not an answer: nothing of its call changes.
+// askedAgain reports that an open question is asked again unchanged. Whether it was shown is not an
+// answer, so its call does not change.
 func (m *machine) askedAgain(question int, why NoteKind) error {
 	c := m.asked(question)
 	if c == nil || c.State != Asked && c.State != Unknown {
@@ -85,8 +85,8 @@ func (m *machine) consentAnswered(c *Call, in Answered) {
 	m.emit(receipt, Note{Kind: NoteAccepted, Call: c.ID, By: in.By, Surface: in.Surface})
 }
 
-// noticed begins the time to take a yes back, which nobody could use before. It may be said
-// again, or too late; that changes nothing.
+// noticed begins the undo time, which nobody could use before. A repeated or late notice changes
+// nothing.
 func (m *machine) noticed(in Noticed) error {
 	c := m.asked(in.Question)
 	switch {
@@ -99,11 +99,11 @@ func (m *machine) noticed(in Noticed) error {
 	return nil
 }
 
-// Noticed reports whether the time to take an accepted call back has begun.
+// Noticed reports whether the undo time of an accepted call has begun.
 func (c Call) Noticed() bool { return !c.DispatchAt.IsZero() }
 
-// StartsAt is when an accepted call leaves: of one whose surface is still to be told, when it
-// leaves if that is told now.
+// StartsAt returns when an accepted call is dispatched. If the surface has not been notified yet, it is
+// when the call is dispatched if the surface is notified now.
 func (c Call) StartsAt(now time.Time) time.Time {
 	if c.State == Accepted && !c.Noticed() {
 		return now.Add(c.Limits.UndoTime())
@@ -136,10 +136,10 @@ func (m *machine) unanswered(in Unanswered) error {
 	return nil
 }
 
-// actor caused something, and where; empty for nobody.
+// actor is who caused something, and where; empty for nobody.
 type actor struct{ by, surface string }
 
-// stopper is who stopped the turn.
+// stopper returns who stopped the turn.
 func (m *machine) stopper() actor {
 	if m.Stop == nil {
 		return actor{}
@@ -147,14 +147,14 @@ func (m *machine) stopper() actor {
 	return actor{m.Stop.By, m.Stop.Surface}
 }
 
-// close ends a call before its start. One that an earlier owner may have done all the
-// same is not over: its fate is unknown.
+// close ends a call before its start. If an earlier owner may have done its work all the same, the
+// outcome is unknown instead.
 func (m *machine) close(c *Call, code utp.Code, cause actor) {
 	if c.Unsure {
 		m.unknown(c)
 		return
 	}
-	dispatched := c.State == Dispatched // its invocation has been told, so its end must be too
+	dispatched := c.State == Dispatched // its invocation was reported, so its end must be too
 	c.State = Closed
 	c.Outcome = &Outcome{Status: utp.StatusCanceled, Code: code}
 	if c.Kind == ToolCall {
@@ -167,20 +167,20 @@ func (m *machine) close(c *Call, code utp.Code, cause actor) {
 	m.emit(Note{Kind: kind, Call: c.ID, Detail: string(code), By: cause.by, Surface: cause.surface}, RecordOutcome{Call: c.ID})
 }
 
-// Why a consent is stale beside what the caller finds changed ("arguments", "definition", …).
+// Reasons for a stale consent, besides the changes that the caller finds ("arguments", "definition", …).
 const (
-	// StaleAge is a yes that was not used in time, StaleUnnoticed one whose surface was not
-	// told of it in time.
+	// StaleAge is a yes that was not used in time. StaleUnnoticed is a yes whose surface was not
+	// notified in time.
 	StaleAge       = "age"
 	StaleUnnoticed = "unnoticed"
-	// StaleRestarted is a yes of an earlier generation: the process that took it is gone. It is
-	// asked for again under the number of its question.
+	// StaleRestarted is a yes of an earlier generation: the process that received it is gone. The
+	// call is asked for again under the number of its question.
 	StaleRestarted = "restarted"
 )
 
-// stale ends a call whose consent no longer fits what would run, and asks again. The
-// reason names what changed: "age", "arguments", "definition", …. One that is forbidden now
-// is not asked for again, nor one whose consents went stale [MaxStale] times in a row.
+// stale ends a call whose consent no longer fits what would run, and asks again. The reason names
+// what changed: "age", "arguments", "definition", …. It does not ask again for a call that is
+// forbidden now, nor for one whose consents went stale [MaxStale] times in a row.
 func (m *machine) stale(c *Call, reason string) {
 	if reason == ReasonDenied {
 		m.close(c, utp.CodeDeniedByPolicy, actor{})
@@ -194,7 +194,7 @@ func (m *machine) stale(c *Call, reason string) {
 		return
 	}
 	kind := NoteRefused
-	if c.State == Dispatched || c.State == Started || c.State == LeaseExpired { // its invocation has been told
+	if c.State == Dispatched || c.State == Started || c.State == LeaseExpired { // its invocation was reported
 		kind = NoteCompleted
 	}
 	if reason != StaleUnawaited && m.exhausted(c, reason) {
@@ -204,8 +204,8 @@ func (m *machine) stale(c *Call, reason string) {
 	c.State = Closed
 	c.Outcome = &Outcome{Status: utp.StatusCanceled, Code: utp.CodeConsentStale, Message: reason}
 	m.Tally.Cancelled++
-	// Nobody is asked about what policy allows: if it does not fit a second time, then it
-	// never will, and going round would have no end.
+	// Nobody is asked about what policy allows. If it does not fit a second time, it never will,
+	// and asking again would not end.
 	again := m.Stop == nil && m.Closing == nil && reason != StaleUnawaited && (c.Decision == Ask || c.Replaces == "")
 	m.emit(
 		Note{Kind: kind, Call: c.ID, Detail: string(utp.CodeConsentStale), Surface: reason, Again: again},
@@ -216,8 +216,7 @@ func (m *machine) stale(c *Call, reason string) {
 	}
 }
 
-// fresh reports whether the call may still run as it was agreed: the reason why not,
-// or "".
+// fresh returns "" if the call may still run as it was agreed to, else the reason why not.
 func (m *machine) fresh(c *Call, check Check) string {
 	switch {
 	case c.StartBy.Passed(m.now):
@@ -235,7 +234,7 @@ func (m *machine) fresh(c *Call, check Check) string {
 	return ""
 }
 
-// dispatch lets the command leave: the consent is used up in the same breath.
+// dispatch sends the command and uses the consent up in the same step.
 func (m *machine) dispatch(c *Call) {
 	if c.Decision == Ask {
 		c.Consent.Consumed = true
@@ -262,7 +261,7 @@ func (m *machine) undo(in Undo) error {
 	}
 	m.Tally.Undone++
 	m.emit(Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: Undone})
-	if m.Outside { // its program may have a whole day's work before it: the call alone ends
+	if m.Outside { // the program may have a whole day's work left: only the call ends
 		m.close(c, utp.CodeStopped, actor{in.By, in.Surface})
 		return nil
 	}

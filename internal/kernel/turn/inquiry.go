@@ -2,11 +2,11 @@ package turn
 
 import "github.com/earshot-dev/earshot/utp"
 
-// An inquiry is a question that a service puts to the person in the middle of a call that it has started: a [QuestionCall] whose
-// Within names that call. It is beside the step, as what was taken over is, and ends with its call. It asks for information: the
-// call was granted before, and no answer grants another one.
+// An inquiry is a question that a service puts to the person in the middle of a call that it has started: a
+// [QuestionCall] whose Within names that call. Like an adopted call, it is beside the step, and it ends with its
+// call. It asks for information: the call was granted before, and no answer grants another one.
 
-// inquire takes in a question of the service that has started a call.
+// inquire admits a question of the service that has started a call.
 func (m *machine) inquire(c *Call) error {
 	within := m.call(c.Within)
 	switch {
@@ -19,7 +19,7 @@ func (m *machine) inquire(c *Call) error {
 	return nil
 }
 
-// withdrawInquiries takes back what services ask in the middle of calls that are over, or that are not theirs any more.
+// withdrawInquiries withdraws the inquiries of calls that have ended, or whose lease has expired.
 func (m *machine) withdrawInquiries() {
 	for i := range m.Calls {
 		c := &m.Calls[i]
@@ -36,8 +36,7 @@ func (m *machine) withdrawInquiries() {
 	}
 }
 
-// inquired reports whether a question has ended that was asked in the middle of a call, and that call, too: nobody reads its
-// answer any more.
+// inquired reports whether c is an inquiry that has ended, and so has its call: nobody reads its answer any more.
 func (m *machine) inquired(c Call) bool {
 	if c.Within == "" || c.State.Open() {
 		return false

@@ -10,17 +10,17 @@ const (
 	DefaultAnswer      = 5 * time.Minute
 	DefaultStartWithin = 60 * time.Second
 	MaxStartWithin     = 10 * time.Minute
-	// DefaultUndo is how long a yes can be taken back where nobody wishes for another time: a
-	// sentence of ten words is heard in it, and answered.
+	// DefaultUndo is the undo time where the person has no preference. It is enough to listen to a
+	// sentence of ten words and to answer it.
 	DefaultUndo = 8 * time.Second
 	MinUndo     = 3 * time.Second
 	MaxUndo     = 5 * time.Minute
-	// NoticeWithin is how soon the surface of a yes has to be told of it.
+	// NoticeWithin is how soon the surface of a yes must be notified of it.
 	NoticeWithin     = 60 * time.Second
 	DefaultReconcile = 10 * time.Second
-	// DefaultResult is how long after its dispatch a call is to have a result.
+	// DefaultResult is how long after its dispatch a call must have a result.
 	DefaultResult = 24 * time.Hour
-	// MaxDepth is how many agents deep a turn may not be any more (UTP, "Depth").
+	// MaxDepth is the first depth of nested agents at which a turn may take no steps (UTP, "Depth").
 	MaxDepth = 20
 
 	firstWakeupPause = time.Second
@@ -34,7 +34,7 @@ func (l Limits) startWithin() time.Duration {
 	return min(l.StartWithin, MaxStartWithin)
 }
 
-// AnswerTime is how long the question of such a call stays open.
+// AnswerTime returns how long the question of such a call stays open.
 func (l Limits) AnswerTime() time.Duration {
 	if l.Answer <= 0 {
 		return DefaultAnswer
@@ -42,13 +42,13 @@ func (l Limits) AnswerTime() time.Duration {
 	return min(l.Answer, 24*time.Hour)
 }
 
-// UndoTime is how long an accept can be taken back once its surface has been told of it: as the
-// person wishes or the default, and never less than tool and policy say.
+// UndoTime returns how long an accept can be undone once its surface has been notified of it: the
+// person's preference or the default, and never less than tool and policy say.
 func (l Limits) UndoTime() time.Duration {
 	return min(max(cmp.Or(l.PreferredUndo, DefaultUndo), l.leastUndo()), MaxUndo)
 }
 
-// leastUndo is how long an accept can be taken back at least, whatever the person wishes.
+// leastUndo returns the shortest undo time, whatever the person prefers.
 func (l Limits) leastUndo() time.Duration { return max(l.Undo, MinUndo) }
 
 func (l Limits) resultTime() time.Duration {
@@ -65,7 +65,7 @@ func (l Limits) reconcileWithin() time.Duration {
 	return l.ReconcileWithin
 }
 
-// wakeupPause is the pause after the n-th ring: 1, 2, 4, 8, 8, … seconds.
+// wakeupPause returns the pause after n wakeups: 1, 2, 4, 8, 8, … seconds.
 func wakeupPause(n int) time.Duration {
 	return min(firstWakeupPause<<min(n, 3), maxWakeupPause)
 }

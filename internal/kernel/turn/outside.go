@@ -8,35 +8,36 @@ import (
 )
 
 // An outside turn ([State.Outside]) has its planner in a program that the kernel knows only by its requests: no worker
-// claims it, and it has no steps. Its calls come one by one, are made side by side, and each has its own answer. It waits
-// for a person or a service while one of them is open, and is given up, as any other, once nothing has been heard of its
-// program for as long as [State.MaxIdle].
+// claims it, and it has no steps. Its calls come one by one, run concurrently, and each has its own answer. The turn is
+// suspended while one of them is open. Like any other turn, it ends once its program has sent nothing for
+// [State.MaxIdle].
 //
-// What has an effect that cannot be repeated leaves, and starts, only while a request for it is open: nothing is started
-// for a program that has gone.
+// A call whose effect cannot be repeated is dispatched and started only while a request for it is open: nothing is
+// started for a program that has gone.
 
 type (
 	// Open begins an outside turn.
 	Open struct{}
-	// Await says that a request for the result of a call is open, and will be for Within unless it is said again; with 0
-	// that none is open any more. Answered: it was answered before the result, and the program has that long to ask again.
+	// Await says that a request for the result of a call is open for Within, unless another Await follows; 0 means that
+	// none is open any more. Answered: the request was answered before the result was there, and the program has that
+	// long to ask again.
 	Await struct {
 		Call     string
 		Within   time.Duration
 		Answered bool
 	}
-	// Received says that the program has got the result of a call.
+	// Received says that the program has received the result of a call.
 	Received struct{ Call string }
-	// Attached says that another process speaks for the program from now on: requests of the one before are closed.
+	// Attached says that another process acts for the program from now on: requests of the process before it are closed.
 	Attached struct{ Holder string }
-	// AgentReport is something that the program says of its work: Kind is one of the notes that a program may add. With a
-	// Key it is told once.
+	// AgentReport is something that the program says about its work. Kind is one of the notes that a program may add. A
+	// report with a Key is recorded once.
 	AgentReport struct {
 		Key     string
 		Kind    NoteKind
 		Percent float64
 	}
-	// Close ends an outside turn with its program's own word, as soon as nothing of it runs.
+	// Close ends an outside turn with its program's own result, as soon as none of its calls is open.
 	Close struct{ End End }
 )
 
@@ -47,31 +48,31 @@ func (Attached) input()    {}
 func (AgentReport) input() {}
 func (Close) input()       {}
 
-// PermissionCall is something that an outside program does by itself, and only asks about: a person's yes is all that
-// comes of it. Nothing of it is dispatched, started or finished here.
+// PermissionCall is something that an outside program does by itself, and only asks permission for. A person's yes is
+// its whole result: nothing is dispatched or started here.
 const PermissionCall CallKind = "permission"
 
 const (
-	// StaleUnawaited is a yes to a call that nobody waited for any more when it could have begun. It is not asked for again.
+	// StaleUnawaited is a yes to a call that nobody waited for when it could have begun. It is not asked for again.
 	StaleUnawaited = "gone"
 
 	// PermissionDeferred is the message of a permission that the policy leaves to the program's own rules.
 	PermissionDeferred = "left to the agent's own rules"
 
-	// NotePermitted tells that a person has allowed what an outside program does by itself.
+	// NotePermitted reports that a person has allowed what an outside program does by itself.
 	NotePermitted NoteKind = "permission.given"
-	// NoteObserved tells what an outside program says that it has done.
+	// NoteObserved reports what an outside program says that it has done.
 	NoteObserved NoteKind = "agent.observed"
 )
 
 const (
-	// maxUnreceived is how many results are kept for a program that has not got them, where their calls have no key.
+	// maxUnreceived is how many results of calls without a key are kept for a program that has not received them.
 	maxUnreceived = 64
-	// maxReported is how many keys of what was told are remembered.
+	// maxReported is how many keys of reports are remembered.
 	maxReported = 32
 )
 
-// applyOutside takes what the program of an outside turn says.
+// applyOutside applies an input of the program of an outside turn.
 func (m *machine) applyOutside(in Input) error {
 	if !m.Outside {
 		return refuse(utp.CodeConflict, "the turn has a worker; nobody outside speaks for it")
@@ -180,13 +181,13 @@ func (m *machine) closeOutside(in Close) error {
 	return nil
 }
 
-// finishOutside brings an outside turn to where its calls are, and ends one that is closing with the last of them.
+// finishOutside sets the status of an outside turn by its calls, and ends a turn that is closing with the last of them.
 func (m *machine) finishOutside() {
 	if !m.Outside || m.Status == Ended || m.Status == Queued {
 		return
 	}
 	open := slices.ContainsFunc(m.Calls, func(c Call) bool { return c.State.Open() }) ||
-		slices.ContainsFunc(m.effects, func(e Effect) bool { _, is := e.(Replace); return is }) // there will be one
+		slices.ContainsFunc(m.effects, func(e Effect) bool { _, is := e.(Replace); return is }) // a call will follow
 	switch {
 	case open:
 		m.Status = Suspended
@@ -198,8 +199,8 @@ func (m *machine) finishOutside() {
 	}
 }
 
-// permitted takes a person's yes to what an outside program does by itself. It counts only while the program waits for the
-// answer: what it does with a yes begins at once, so that there is no time in which it could come back for one.
+// permitted applies a person's yes to what an outside program does by itself. It counts only while the program waits for
+// the answer: the program acts on a yes at once, so a yes cannot wait for the program to come back.
 func (m *machine) permitted(c *Call, in Answered) {
 	m.emit(Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: "accept"})
 	if m.unattended(c, m.now) {
@@ -211,13 +212,13 @@ func (m *machine) permitted(c *Call, in Answered) {
 	m.emit(Note{Kind: NotePermitted, Call: c.ID, By: in.By, Surface: in.Surface}, RecordOutcome{Call: c.ID})
 }
 
-// unattended reports whether the call is one that begins only while somebody waits for it, and nobody does.
+// unattended reports whether the call may begin only while a request for it is open, and none is.
 func (s *State) unattended(c *Call, now Timestamp) bool {
 	return s.Outside && c.Kind != QuestionCall && !c.Class.Repeatable() && (c.Awaited.IsZero() || c.Awaited.Passed(now))
 }
 
-// dropReceived forgets the calls of an outside turn that have ended, but for results that the program has not got and can
-// only find here, the newest of them, and for calls whose fate stays open to a late word.
+// dropReceived forgets the ended calls of an outside turn. It keeps the newest results that the program has not received
+// and can find only here, and calls that can still get a late result.
 func (m *machine) dropReceived() {
 	unreceived := 0
 	var kept []Call

@@ -9,14 +9,14 @@ type CallKind string
 const (
 	ToolCall     CallKind = ""         // a service runs it
 	QuestionCall CallKind = "question" // a person answers it
-	SubmitCall   CallKind = "submit"   // an answer of the agent that was refused: it only has its result
+	SubmitCall   CallKind = "submit"   // an answer of the agent that was refused: it has only a result
 )
 
 type (
 	// AskPerson opens the question of a [QuestionCall]. The caller answers with
 	// [QuestionAsked].
 	AskPerson struct{ Call string }
-	// Responded ends a question of a [QuestionCall]: by a person's answer, or by nobody's.
+	// Responded ends the question of a [QuestionCall], with a person's answer or without one.
 	Responded struct {
 		Question    int
 		By, Surface string
@@ -27,11 +27,11 @@ type (
 func (AskPerson) effect() {}
 func (Responded) input()  {}
 
-// NoteResponded tells the end of a question that the agent itself has asked; Detail is
-// the code where it has no answer.
+// NoteResponded reports the end of a question that the agent itself asked. Detail is the code if there
+// is no answer.
 const NoteResponded NoteKind = "question.responded"
 
-// responded takes the answer to what the agent asked.
+// responded applies the answer to the agent's question.
 func (m *machine) responded(in Responded) error {
 	c := m.asked(in.Question)
 	switch {
@@ -40,7 +40,7 @@ func (m *machine) responded(in Responded) error {
 	case c.State != Asked:
 		return refuse(utp.CodeDone, "the question has been answered")
 	}
-	if in.By != "" { // nobody's silence has a receipt
+	if in.By != "" { // no answer, no receipt
 		m.emit(Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: "answered"})
 	}
 	c.State, c.Outcome = Finished, &in.Outcome

@@ -2,8 +2,8 @@ package turn
 
 import "github.com/earshot-dev/earshot/utp"
 
-// leaseExpired is what follows when an owner has fallen silent: what may be repeated goes
-// back to be started again, anything else is looked into.
+// leaseExpired handles a call whose owner no longer renews its lease. A repeatable call is dispatched
+// again; the outcome of any other call is reconciled.
 func (m *machine) leaseExpired(c *Call) {
 	c.LeaseExpiries++
 	if c.Class.Repeatable() && c.Overdue {
@@ -12,7 +12,7 @@ func (m *machine) leaseExpired(c *Call) {
 	}
 	if c.Class.Repeatable() {
 		c.State, c.Owner, c.Unsure = Dispatched, "", c.Class.Effectful()
-		if m.Stop != nil { // no further start: say what is known of this one
+		if m.Stop != nil { // no further start: report what is known of this one
 			m.close(c, utp.CodeStopped, m.stopper())
 			return
 		}
@@ -31,8 +31,8 @@ func (m *machine) leaseExpired(c *Call) {
 	m.askService(c)
 }
 
-// askService gives the service its time to tell; the lease, which nobody holds, ends it.
-// It is asked again meanwhile: it may not have been listening, as right after a start.
+// askService asks the service for the outcome, and sets the lease to when the answer is due. The
+// service is asked again meanwhile: it may not be listening yet, as right after its start.
 func (m *machine) askService(c *Call) {
 	c.Lease = m.now.Add(c.Limits.reconcileWithin())
 	c.ReconcileBy = c.Lease.Wall
@@ -40,8 +40,8 @@ func (m *machine) askService(c *Call) {
 	m.emit(AskService{Call: c.ID})
 }
 
-// unknown puts the call's fate to a person. Where the turn is being stopped, or ends, the
-// last event of the session tells it instead.
+// unknown asks a person about a call whose outcome is unknown. If the turn is stopping or ending, the
+// last event of the session reports it instead.
 func (m *machine) unknown(c *Call) {
 	dispatched := c.State != Requested && c.State != Asked && c.State != Accepted
 	c.State = Unknown
@@ -58,10 +58,10 @@ func (m *machine) unknown(c *Call) {
 	m.emit(AskOutcome{Call: c.ID})
 }
 
-// outcomeAnswered closes the question about an unknown call. Asking again while the old
-// owner may still be at work takes a second word.
+// outcomeAnswered closes the question about an unknown call. If the old owner may still be at work,
+// asking for the work again needs a second confirmation.
 func (m *machine) outcomeAnswered(c *Call, in Answered) {
-	if in.By != "" { // nobody's silence has a receipt
+	if in.By != "" { // no answer, no receipt
 		m.emit(Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: outcomeDecision(in.Insist)})
 	}
 	if in.Insist && !c.OwnerEnded && !c.Insisted {
@@ -86,7 +86,7 @@ func outcomeDecision(insist bool) string {
 	return "leave"
 }
 
-// reconciled takes a service's word on a call that lapsed. A word on an earlier lapse comes
+// reconciled applies a service's report on a call whose lease expired. A report on an earlier lease is
 // too late: the call has been started since.
 func (m *machine) reconciled(in Reconciled) error {
 	c := m.call(in.Call)
@@ -107,7 +107,7 @@ func (m *machine) reconciled(in Reconciled) error {
 	case FindingDone:
 		if c.State == LeaseExpired {
 			m.finished(c, in.Outcome)
-		} else if c.Conclusive(in.Outcome) { // else the person is asked still
+		} else if c.Conclusive(in.Outcome) { // else the question to the person stays open
 			m.resolvedByService(c, in.Outcome)
 		}
 	case FindingNotBegun:
@@ -123,9 +123,9 @@ func (m *machine) reconciled(in Reconciled) error {
 	return nil
 }
 
-// resolvedByService is a result that arrives while the person is being asked: it wins, and the
-// question is withdrawn. The tool has been told as failed already, so only the
-// question's end is told, with what is now known.
+// resolvedByService applies a result that arrives while the question about the outcome is open. The
+// result wins, and the question is withdrawn. The call was already reported as failed, so only the
+// end of the question is reported, with what is known now.
 func (m *machine) resolvedByService(c *Call, o Outcome) {
 	m.Tally.Unknown--
 	c.State, c.Outcome = Finished, &o
@@ -137,10 +137,9 @@ func (m *machine) resolvedByService(c *Call, o Outcome) {
 	)
 }
 
-// notBegun lets the call be started under the same consent while that is fresh. Only
-// the owner itself can know that it will not begin after all: the word of another does
-// not count while the owner may be alive. Where no owner is known, as after a restoration,
-// nobody is it: also not who gives no name.
+// notBegun lets the call be started under the same consent while that is fresh. Only the owner itself
+// can know that it will not begin after all: another process's report does not count while the owner
+// may be alive. If no owner is known, as after a restore, no report counts, not even one without a name.
 func (m *machine) notBegun(c *Call, by string) {
 	if (by == "" || by != c.Owner) && !c.OwnerEnded {
 		if c.State == LeaseExpired {
@@ -170,8 +169,8 @@ func (m *machine) notBegun(c *Call, by string) {
 	m.emit(Command{Call: c.ID, Again: true})
 }
 
-// orphan is a start of the only process that workers and services live in: whoever
-// held something before is gone, and so is every yes to what cannot be undone that was not used.
+// orphan handles a restart of the only process that runs workers and services. Every claim and lease
+// from before is void, and so is every unused yes to an irreversible call.
 func (m *machine) orphan(in Orphan) {
 	m.releaseWorker()
 	for i := range m.Calls {
@@ -199,21 +198,21 @@ func (m *machine) orphan(in Orphan) {
 	}
 }
 
-// outlived asks again for a call whose consent is of another generation.
+// outlived asks again for a call whose consent belongs to another generation.
 func (m *machine) outlived(c *Call, generation string) {
 	if c.Outlives(generation) {
 		m.stale(c, StaleRestarted)
 	}
 }
 
-// Outlives reports whether the call has the consent of an earlier generation than this, and is
-// of the class that needs one of its own.
+// Outlives reports whether the call is irreversible and its consent belongs to another generation than
+// the given one.
 func (c Call) Outlives(generation string) bool {
 	return c.Class == utp.Irreversible && c.Consent != nil && c.Consent.Generation != generation
 }
 
-// restored is the ledger having gone back in time: whatever is open and has an
-// effect may have happened in the part that was lost.
+// restored handles a ledger that went back in time: every open call with an effect may have been
+// executed in the part that was lost.
 func (m *machine) restored() {
 	m.releaseWorker()
 	m.emit(Note{Kind: NoteFrozen})

@@ -6,19 +6,19 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// progressStep is the least growth, in percent of the whole work, that is told.
+// progressStep is the least growth that is reported, in percent of the whole work.
 const progressStep = 5
 
-// wordsPause is the least time between two words of a call on what it is at; those in between are not told.
+// wordsPause is the least time between two reports of what a call is doing; those in between are dropped.
 const wordsPause = time.Second
 
-// tick does what is due.
+// tick handles every deadline that has passed.
 func (m *machine) tick(in Tick) {
 	checks := make(map[string]Check, len(in.Checks))
 	for _, c := range in.Checks {
 		checks[c.Call] = c
 	}
-	m.idle() // first: of a turn that ends no call is asked for again
+	m.idle() // first: a turn that ends asks for no call again
 	for i := 0; i < len(m.Calls) && m.Status != Ended; i++ {
 		m.tickCall(&m.Calls[i], checks)
 	}
@@ -56,9 +56,9 @@ func (m *machine) tickAccepted(c *Call, checks map[string]Check) {
 		m.stale(c, StaleAge)
 		return
 	case !found || !c.Noticed() || !c.DispatchAt.PassedOnBoth(m.now):
-		return // without a fresh check nothing leaves
+		return // without a fresh check nothing is dispatched
 	case m.unattended(c, m.now):
-		return // it waits for a request for it, until it is too old
+		return // it waits for an open request, until it is too old
 	}
 	if reason := m.fresh(c, check); reason != "" {
 		m.stale(c, reason)
@@ -84,8 +84,8 @@ func (m *machine) tickDispatched(c *Call) {
 	m.emit(Command{Call: c.ID, Again: true})
 }
 
-// Expired reports whether the time of the call's owner is over: the next tick takes the call from
-// it, sends it again, or ends it.
+// Expired reports whether the owner's lease, or the time for a result, has ended: the next tick takes
+// the call from its owner, sends it again, or ends it.
 func (c Call) Expired(now Timestamp) bool {
 	return c.State == Started && (!c.EndBy.IsZero() && c.EndBy.reached(now) || c.Lease.Passed(now))
 }
@@ -101,8 +101,8 @@ func (m *machine) tickLeaseExpired(c *Call) {
 	}
 }
 
-// nextWakeup is when a service is to be called again, on the wall clock as it stands now. No pause
-// is that long: a time further away is from before the clock was set back.
+// nextWakeup returns when to send the next wakeup, on the wall clock as it stands now. A time further
+// away than the longest pause was set before the clock was set back, and counts as now.
 func (c *Call) nextWakeup(now Timestamp) time.Time {
 	if c.WakeupAt.Sub(now.Wall) > maxWakeupPause {
 		return now.Wall
@@ -110,8 +110,8 @@ func (c *Call) nextWakeup(now Timestamp) time.Time {
 	return c.WakeupAt
 }
 
-// undelivered tells, once, that a message about the call cannot be sent. It goes on: the
-// command is rung again until the call is started or too old.
+// undelivered reports, once, that a message about the call cannot be sent. The call goes on: the
+// command is sent again until the call is started or too old.
 func (m *machine) undelivered(in Undelivered) error {
 	c := m.call(in.Call)
 	if c == nil {
@@ -124,8 +124,8 @@ func (m *machine) undelivered(in Undelivered) error {
 	return nil
 }
 
-// unserved tells, once, that nobody hears the call's command. It goes on: the command is rung
-// again until somebody starts the call or it is too old.
+// unserved reports, once, that no service subscribes to the call's command. The call goes on: the
+// command is sent again until a service starts the call or it is too old.
 func (m *machine) unserved(in Unserved) error {
 	c := m.call(in.Call)
 	if c == nil {
@@ -138,8 +138,8 @@ func (m *machine) unserved(in Unserved) error {
 	return nil
 }
 
-// notStarted ends a call that no service took in time: a consented one is asked for
-// again, another one has timed out.
+// notStarted ends a call that no service started in time. If it had a consent, it is asked for again;
+// otherwise it times out.
 func (m *machine) notStarted(c *Call) {
 	if c.Unsure {
 		m.unknown(c)
@@ -164,7 +164,7 @@ func (m *machine) start(in Start) error {
 	}
 	switch c.State {
 	case Started:
-		if c.Owner == in.Owner { // its first answer was lost; the one that it gets now tells of a whole lease
+		if c.Owner == in.Owner { // its first answer was lost; the one it gets now grants a full lease
 			c.Lease = m.now.Add(in.Lease)
 			return nil
 		}
@@ -222,7 +222,7 @@ func (m *machine) grant(c *Call, in Start) {
 	m.emit(Grant{Call: c.ID, Fence: c.Fence})
 }
 
-// owned finds the call that this owner started under this fence.
+// owned returns the call that this owner started under this fence.
 func (m *machine) owned(id, owner string, fence int) (*Call, error) {
 	c := m.call(id)
 	if c == nil {
@@ -242,7 +242,7 @@ func (m *machine) heartbeat(in Heartbeat) error {
 	switch c.State {
 	case LeaseExpired:
 		if c.Overdue {
-			return nil // that it lives does not give it more time
+			return nil // a heartbeat does not extend the time for a result
 		}
 		c.State = Started
 	case Started:
@@ -278,10 +278,10 @@ func (m *machine) finish(in Finish) error {
 	}
 	switch c.State {
 	case Started, LeaseExpired:
-		c.OwnerEnded = c.OwnerEnded || !c.Unsure // it has let go of the call, and there was no other
+		c.OwnerEnded = c.OwnerEnded || !c.Unsure // the owner is done with the call, and there was no other
 		m.finished(c, in.Outcome)
 	case Unknown:
-		if c.Conclusive(in.Outcome) { // else it says again what is known
+		if c.Conclusive(in.Outcome) { // else it adds nothing to what is known
 			m.resolvedByService(c, in.Outcome)
 		}
 	case Finished:
@@ -296,8 +296,8 @@ func (m *machine) finish(in Finish) error {
 	return nil
 }
 
-// finished takes an owner's result. One that the owner itself cannot tell is put to the
-// person; one that it found too old to begin is asked for again.
+// finished applies an owner's result. If the owner itself does not know the outcome, a person is asked.
+// If the owner found the consent too old to begin, the call is asked for again.
 func (m *machine) finished(c *Call, o Outcome) {
 	switch {
 	case !c.Conclusive(o):
@@ -310,8 +310,8 @@ func (m *machine) finished(c *Call, o Outcome) {
 	}
 }
 
-// Conclusive reports whether what an owner says tells what became of the call. It does not if
-// the owner cannot tell, nor if it did nothing itself and an earlier one may have.
+// Conclusive reports whether an owner's result says what became of the call. It does not if the owner
+// does not know, nor if it did nothing itself and an earlier owner may have.
 func (c *Call) Conclusive(o Outcome) bool {
 	switch {
 	case o.didSomething():
@@ -330,8 +330,7 @@ func (o Outcome) didSomething() bool {
 	return o.Status == utp.StatusSuccess || o.Status == utp.StatusPartial
 }
 
-// finishLate keeps a result that comes after the turn's end; nothing more can be said
-// in its session.
+// finishLate records a result that arrives after the turn's end. Its session takes no more events.
 func (m *machine) finishLate(in Finish) error {
 	c, err := m.owned(in.Call, in.Owner, in.Fence)
 	if err != nil {
@@ -348,15 +347,16 @@ func (m *machine) finishLate(in Finish) error {
 	return nil
 }
 
-// late keeps a result that comes after a person has taken note of the call, and tells.
+// late records a result that arrives after the question about the call's outcome was closed, and
+// reports it.
 func (m *machine) late(c *Call, o Outcome) {
 	if m.recordLate(c, o) {
 		m.emit(Note{Kind: NoteLate, Call: c.ID, Detail: string(o.Status)})
 	}
 }
 
-// recordLate keeps a late result, and reports whether it is a new one: its answer may
-// have been lost, and then it comes again. What tells nothing is none.
+// recordLate records a late result, and returns whether it is new. The same result comes again if its
+// answer was lost. An inconclusive result is not recorded.
 func (m *machine) recordLate(c *Call, o Outcome) bool {
 	if c.Late == o.Digest || !c.Conclusive(o) {
 		return false
@@ -382,8 +382,8 @@ func (m *machine) count(c *Call, o Outcome) {
 	}
 }
 
-// Due returns the next instant, on the wall clock as it stands now, at which the turn
-// wants a [Tick], if any.
+// Due returns the next instant at which the turn needs a [Tick], if any, on the wall clock as it
+// stands now.
 func (s State) Due(now Timestamp) (time.Time, bool) {
 	var due time.Time
 	sooner := func(t time.Time) {

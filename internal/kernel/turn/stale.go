@@ -6,15 +6,15 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// MaxStale is how many consents to the same thing may go stale in a row. After that, asking once
-// more would be asking for nothing: whatever keeps it from beginning is not the person's answer.
+// MaxStale is how many consents to the same work may go stale in a row. After that, another question
+// would be useless: something other than the person's answer keeps the work from beginning.
 const MaxStale = 5
 
-// Stale are the calls that c stands in for and whose consents went stale one after the other, the
-// oldest first. None of them did anything.
+// Stale returns the calls that c replaces and whose consents went stale one after the other, oldest
+// first. None of them did anything.
 func (s State) Stale(c Call) []Call {
 	var chain []Call
-	for len(chain) < len(s.Calls) { // a ledger that names itself ends somewhere too
+	for len(chain) < len(s.Calls) { // a damaged ledger may hold a cycle
 		old, found := s.Find(c.Replaces)
 		if c.Replaces == "" || !found || old.State != Closed || old.Outcome == nil || old.Outcome.Code != utp.CodeConsentStale {
 			break
@@ -25,8 +25,8 @@ func (s State) Stale(c Call) []Call {
 	return chain
 }
 
-// exhausted reports whether the call, whose consent is stale for the reason, is the last one of its
-// kind. That we were started again says nothing about the call, and does not count.
+// exhausted reports whether the consents to the call's work have gone stale [MaxStale] times in a row,
+// counting this one. A restart says nothing about the call, and does not count.
 func (m *machine) exhausted(c *Call, reason string) bool {
 	if reason == StaleRestarted {
 		return false
@@ -40,7 +40,7 @@ func (m *machine) exhausted(c *Call, reason string) bool {
 	return n >= MaxStale
 }
 
-// endExhausted ends a call that nobody is asked about any more. The note says why the last time.
+// endExhausted ends a call that nobody is asked about any more. The note gives the last reason.
 func (m *machine) endExhausted(c *Call, kind NoteKind, reason string) {
 	c.State = Closed
 	c.Outcome = &Outcome{

@@ -13,14 +13,14 @@ type Status string
 
 // The statuses of a turn.
 const (
-	Queued    Status = "queued"    // nobody works on it yet
+	Queued    Status = "queued"    // no worker has claimed it yet
 	Running   Status = "running"   // its worker plans the next step
-	Suspended Status = "suspended" // it waits for the calls of its step
-	Ended     Status = "ended"     // it has had its one end
+	Suspended Status = "suspended" // it waits for its open calls
+	Ended     Status = "ended"     // it has ended, once and for all
 )
 
-// State is one turn with its live calls. It is a plain value that survives JSON;
-// the store keeps it as it is.
+// State is one turn with its live calls. It is a plain value that survives JSON; the store saves it
+// unchanged.
 type State struct {
 	Turn    string `json:"turn"`
 	Session string `json:"session"`
@@ -29,27 +29,27 @@ type State struct {
 	Agent   string `json:"agent"`
 	// Owner is the person whose turn it is.
 	Owner string `json:"owner,omitempty"`
-	// Name is what people call the session, the same on every surface: no two open ones have one
-	// name. Topic is the name without the number that it may have.
+	// Name is what people call the session, the same on every surface. No two open sessions share
+	// a name. Topic is the name without its number, if it has one.
 	Name   string `json:"name,omitempty"`
 	Topic  string `json:"topic,omitempty"`
 	Status Status `json:"status"`
-	// Epoch fences workers: it grows with every claim, and when the results of a step are
+	// Epoch fences workers: it grows with every claim, and whenever the results of a step are
 	// applied.
 	Epoch int `json:"epoch"`
-	// Nonce names the epoch and Before the one before it: a ledger that goes back counts the
+	// Nonce identifies the epoch and PreviousNonce the one before it. A restored ledger counts the
 	// same epochs again, but under other nonces.
 	Nonce         string    `json:"nonce,omitempty"`
 	PreviousNonce string    `json:"nonce_before,omitempty"`
 	Worker        string    `json:"worker,omitempty"`
 	Lease         Timestamp `json:"lease,omitzero"`
-	// IdleFrom is since when somebody could work on the turn, and Patience how long it may stay
-	// so, from then or from the end of a worker's lease, before it is given up; 0 is for ever.
+	// IdleFrom is since when the turn has been free to claim. MaxIdle is how long it may wait, from
+	// then or from the end of a worker's lease, before it ends; 0 is for ever.
 	IdleFrom Timestamp     `json:"idle_from,omitzero"`
 	MaxIdle  time.Duration `json:"patience,omitempty"`
-	// Depth is how many agents called each other to come here.
+	// Depth is how many agents called each other to get here.
 	Depth int `json:"depth,omitempty"`
-	// Claims counts how often the turn was claimed since it last went on.
+	// Claims counts how often the turn was claimed since it last made progress.
 	Claims int `json:"claims,omitempty"`
 	// Step is the number of the step whose calls are in Calls.
 	Step    int    `json:"step"`
@@ -57,22 +57,22 @@ type State struct {
 	Applied int    `json:"applied"`
 	// Stop is set once a person or a signal has stopped the turn.
 	Stop *Stop `json:"stop,omitempty"`
-	// Tally counts how calls have ended so far, for the last sentence.
+	// Tally counts how calls have ended so far, for the closing message.
 	Tally api.Tally `json:"tally"`
 	End   *End      `json:"end,omitempty"`
-	// ResultFields are the names that the answer must have a value for.
+	// ResultFields are the names of the fields that the answer must have.
 	ResultFields []string `json:"result_fields,omitempty"`
-	// Percent is the progress of the whole work that was told last.
+	// Percent is the last reported progress of the whole work.
 	Percent float64 `json:"percent,omitempty"`
-	// ReportedText is how far the agent's text of the step that is planned has been told.
+	// ReportedText is how much of the agent's text has been reported, of the step being planned.
 	ReportedText api.ReportedText `json:"said,omitzero"`
-	// Outside: the planner is a program outside, which asks for one call after the other; see [Open].
+	// Outside: the planner is an external program, which asks for one call after another; see [Open].
 	Outside bool `json:"outside,omitempty"`
-	// Holder is the process that speaks for the program, where several may come one after the other.
+	// Holder is the process that acts for the program, where several may follow one another.
 	Holder string `json:"holder,omitempty"`
-	// Closing is the program's own word on how the turn ends, while something of it still runs.
+	// Closing is how the program has ended the turn, while some of its calls are still open.
 	Closing *End `json:"closing,omitempty"`
-	// Reported are the keys of what the program has told last.
+	// Reported are the keys of the program's latest reports.
 	Reported []string `json:"reported,omitempty"`
 }
 
@@ -81,7 +81,7 @@ type End struct {
 	Status  utp.Status `json:"status"`
 	Code    utp.Code   `json:"code,omitempty"`
 	Message string     `json:"message,omitempty"`
-	// Deliverable is the card that holds the result's fields, where there are any.
+	// Deliverable is the card that holds the result's fields, if it has any.
 	Deliverable string `json:"deliverable,omitempty"`
 }
 
@@ -92,13 +92,13 @@ type CallState string
 const (
 	Requested    CallState = "requested"  // resolved and judged, not yet asked or dispatched
 	Asked        CallState = "asked"      // its question is open
-	Accepted     CallState = "accepted"   // a person said yes; it waits for the undo time
+	Accepted     CallState = "accepted"   // a person said yes; the call waits for the end of the undo time
 	Dispatched   CallState = "dispatched" // its command may leave; nobody has started it
 	Started      CallState = "started"    // one owner holds it
-	LeaseExpired CallState = "lapsed"     // its owner fell silent; its service is asked what happened
-	Unknown      CallState = "unknown"    // nobody can tell; a person is asked
+	LeaseExpired CallState = "lapsed"     // its owner did not renew the lease; its service is asked for the outcome
+	Unknown      CallState = "unknown"    // its outcome is unknown; a person is asked
 	Finished     CallState = "finished"   // its result is recorded
-	Resolved     CallState = "resolved"   // a person has taken note of its unknown fate
+	Resolved     CallState = "resolved"   // the question about its unknown outcome is closed
 	Closed       CallState = "over"       // it ended before a start
 )
 
@@ -127,17 +127,17 @@ const (
 // knows them by their digest.
 type Call struct {
 	ID   string `json:"id"`
-	Key  string `json:"key"`  // the worker's own name for it within the step
+	Key  string `json:"key"`  // the worker's own id for it within the step
 	Step string `json:"step"` // the id of the step that asked for it
-	// Number is the number of that step: a call of another one than the turn's present
-	// step does not leave.
+	// Number is the number of that step: a call of any step but the turn's current one is not
+	// dispatched.
 	Number int    `json:"number"`
 	Tool   string `json:"tool"`
-	// Kind is what it is, where it is not a tool's call.
+	// Kind is what the call is, if it is not a tool call.
 	Kind CallKind `json:"kind,omitempty"`
-	// Within is the call in the middle of which its service asks this question; "" where the agent itself asks.
+	// Within is the call during which its service asks this question; "" if the agent itself asks.
 	Within string `json:"within,omitempty"`
-	// Comment are the agent's own words about it.
+	// Comment is what the agent itself says about the call.
 	Comment string `json:"says,omitempty"`
 	// Target is the one service that may start it.
 	Target     string    `json:"target"`
@@ -147,77 +147,77 @@ type Call struct {
 	Decision   Decision  `json:"decision"`
 	State      CallState `json:"state"`
 	Card       string    `json:"card"` // the tool.call card
-	// After is what follows the result where that does not say: the word of the foreign command
-	// that the call was made of, else of the definition; empty is suspend.
+	// After is what follows the result if the result does not say: as set by the third-party command
+	// that the call was made from, else by the definition. Empty means suspend.
 	After utp.AfterExecution `json:"after,omitempty"`
 	// Arguments is the SHA-256 of the canonical arguments, kept to name what has changed when a
 	// digest differs. Policy is the rule that applied when the call was judged, in its canonical
-	// form: the digest is bound to it. (Of calls from before rules were kept one by one it is
+	// form: the digest is bound to it. (In calls from before rules were stored one by one, it is
 	// the version of the whole file.)
 	Arguments string     `json:"arguments,omitempty"`
 	Policy    string     `json:"policy,omitempty"`
 	Limits    Limits     `json:"limits"`
-	Range     [2]float64 `json:"range,omitzero"` // the part of the whole work it stands for, in percent
+	Range     [2]float64 `json:"range,omitzero"` // its part of the whole work, in percent
 
 	Question int      `json:"question,omitempty"`
 	Digest   string   `json:"digest,omitempty"`
 	Consent  *Consent `json:"consent,omitempty"`
-	// DispatchAt ends the undo time: on both clocks it must be over. It is zero until that has
-	// begun, see [Noticed]; StartBy then is by when it has to begin.
+	// DispatchAt is the end of the undo time, which must have passed on both clocks. It is zero until
+	// the undo time has begun, see [Noticed]; until then StartBy is by when that must happen.
 	DispatchAt Timestamp `json:"dispatch_at,omitzero"`
 
 	StartBy Timestamp `json:"start_by,omitzero"`
-	// EndBy is by when it is to have a result: set when it is dispatched, and never shortened.
+	// EndBy is by when the call must have a result: set at dispatch, and never shortened.
 	EndBy Timestamp `json:"end_by,omitzero"`
-	// Overdue: that has passed while it ran, and its owner was told to stop.
+	// Overdue: EndBy passed while the call ran, and its owner was asked to stop.
 	Overdue  bool      `json:"overdue,omitempty"`
 	WakeupAt time.Time `json:"ring_at,omitzero"`
 	Wakeups  int       `json:"rung,omitempty"`
 
-	// Undelivered: it has been told that a message about it cannot be sent.
+	// Undelivered: it was reported that a message about the call cannot be sent.
 	Undelivered bool `json:"undelivered,omitempty"`
-	// Unserved: it has been told that nobody hears its command.
+	// Unserved: it was reported that no service subscribes to its command.
 	Unserved bool `json:"unserved,omitempty"`
 
 	Fence int    `json:"fence,omitempty"`
 	Owner string `json:"owner,omitempty"`
-	// Lease ends the owner's hold; of a lapsed call, the time in which its service may
-	// still tell what happened.
+	// Lease is the end of the owner's lease. If that has expired, it is the end of the time in which
+	// the service may still report the outcome.
 	Lease Timestamp `json:"lease,omitzero"`
 	// OwnerEnded: the owner is known to be dead, not only silent.
 	OwnerEnded bool `json:"owner_gone,omitempty"`
-	// LeaseExpiries counts the owners that fell silent. A service's word on the call names the
+	// LeaseExpiries counts the expired leases of the call. A service's report on the call names the
 	// one that it is about.
 	LeaseExpiries int `json:"lapse,omitempty"`
 	// Unsure: an earlier owner of a repeatable call may have had its effect.
 	Unsure    bool      `json:"unsure,omitempty"`
 	StartedAt time.Time `json:"started_at,omitzero"`
-	// TextAt is when its service last said what it is at.
+	// TextAt is when its service last said what the call is doing.
 	TextAt time.Time `json:"words_at,omitzero"`
-	// ReconcileBy is the end of a lapsed call's lease on the wall clock.
+	// ReconcileBy is by when the service must report the outcome, on the wall clock.
 	ReconcileBy time.Time `json:"settle_by,omitzero"`
-	// Insisted: the person has asked again although the old owner may be alive.
+	// Insisted: the person asked for the work again although the old owner may be alive.
 	Insisted bool `json:"insisted,omitempty"`
 
 	Replaces   string `json:"replaces,omitempty"`
 	ReplacedBy string `json:"replaced_by,omitempty"`
 	Adopted    bool   `json:"adopted,omitempty"`
-	// Origin is the foreign command that an adopted call was made of.
+	// Origin is the third-party command that an adopted call was made from.
 	Origin *Origin `json:"origin,omitempty"`
-	// ThirdParty: its owner is a third party and in no process of ours, so that a restart
-	// says nothing of it. Offered is the card that this owner has kept here for its report.
+	// ThirdParty: its owner is a third-party service in a process of its own, so that a restart says
+	// nothing about it. Offered is the result card that this owner has saved here before its report.
 	ThirdParty bool     `json:"elsewhere,omitempty"`
 	Offered    string   `json:"offered,omitempty"`
 	Outcome    *Outcome `json:"outcome,omitempty"`
-	// Applied: its outcome stands in the transcript.
+	// Applied: its outcome is in the transcript.
 	Applied bool `json:"applied,omitempty"`
-	// Late is the digest of the result that came after the call was resolved, or after
-	// the turn's end: it is kept and told once.
+	// Late is the digest of the result that arrived after the call was resolved, or after the turn's
+	// end: it is recorded and reported once.
 	Late string `json:"late,omitempty"`
-	// Of a call of an outside turn, Awaited is until when a request for its result is known to be open, and Answered says that
-	// it was answered without one, so that the next is for the same call; Identity and HostCall are what a repeat is known by
-	// where the call has no key: the digest of what was asked for, and the program's own id for it. Received: the program has
-	// got its result.
+	// The next fields are for calls of an outside turn. Awaited is until when a request for the result is known to be
+	// open. Answered says that the request was answered without a result, so that the next one is for the same call.
+	// Identity and HostCall identify a repeat if the call has no key: the digest of what was asked for, and the program's
+	// own id for it. Received: the program has received the result.
 	Awaited  Timestamp `json:"awaited,omitzero"`
 	Answered bool      `json:"answered,omitempty"`
 	Identity string    `json:"identity,omitempty"`
@@ -225,43 +225,43 @@ type Call struct {
 	Received bool      `json:"received,omitempty"`
 }
 
-// Origin is where an adopted call comes from: the id and the tool.call card under which a
-// foreign worker asked for it, and what it said is to follow the result.
+// Origin is where an adopted call comes from: the id and the tool.call card under which a third-party
+// worker asked for it, and what it wants to follow the result.
 type Origin struct {
 	Call  string             `json:"call"`
 	Card  string             `json:"card"`
 	After utp.AfterExecution `json:"after,omitempty"`
 }
 
-// Limits are the times a call is given. Zero fields take the defaults.
+// Limits are the time limits of a call. Zero fields take the defaults.
 type Limits struct {
 	// Answer is how long a question stays open (default 5 min, at most 24 h).
 	Answer time.Duration `json:"answer"`
 	// StartWithin bounds the time from the end of the undo time to the start (default 60 s, at
 	// most 10 min).
 	StartWithin time.Duration `json:"start_within"`
-	// Undo is waited at least before the dispatch of an irreversible call, as its tool and the
-	// policy say, and Wish what a person wishes for it; see [Limits.UndoTime].
+	// Undo is the least undo time of an irreversible call, as its tool and the policy say.
+	// PreferredUndo is what the person prefers; see [Limits.UndoTime].
 	Undo          time.Duration `json:"undo"`
 	PreferredUndo time.Duration `json:"undo_wish,omitempty"`
-	// ReconcileWithin is how long a service may take to tell what became of a lapsed call (default 10 s).
+	// ReconcileWithin is how long a service may take to report the outcome of a call whose lease expired (default 10 s).
 	ReconcileWithin time.Duration `json:"settle"`
-	// Result is how long after its dispatch it is to have a result (default 24 h).
+	// Result is how long after its dispatch the call must have a result (default 24 h).
 	Result time.Duration `json:"result,omitempty"`
-	// Reconciles: the tool can tell afterwards what happened.
+	// Reconciles: the tool can report the outcome of a call afterwards.
 	Reconciles bool `json:"reconciles,omitempty"`
 }
 
 // Consent is a recorded yes, given to one call, used once.
 type Consent struct {
 	By string `json:"by"`
-	// Credential is what the person had shown, where that was something that can be revoked.
+	// Credential is what the person presented, if it can be revoked.
 	Credential string    `json:"credential,omitempty"`
 	Surface    string    `json:"surface"`
 	At         Timestamp `json:"at"`
 	Consumed   bool      `json:"consumed,omitempty"`
-	// Generation is the life of the runtime in which it was given: an irreversible call is
-	// started in no other one. In a ledger that is put back, all that was agreed to is of another.
+	// Generation is the run of the runtime in which the consent was given: an irreversible call is
+	// started in no other. In a restored ledger every consent belongs to another generation.
 	Generation string `json:"generation,omitempty"`
 }
 
@@ -270,9 +270,9 @@ type Outcome struct {
 	Status  utp.Status `json:"status"`
 	Code    utp.Code   `json:"code,omitempty"`
 	Message string     `json:"message,omitempty"`
-	// Untouched: its service says that nothing was changed before it failed.
+	// Untouched: the service says that it changed nothing before it failed.
 	Untouched bool `json:"untouched,omitempty"`
-	// After is what follows, by the result and the call.
+	// After is what follows the result, as set by the result or the call.
 	After utp.AfterExecution `json:"after,omitempty"`
 	// Card is the tool.result card, set by the caller when it records the outcome.
 	Card string `json:"card,omitempty"`
@@ -307,8 +307,8 @@ func (s State) FindQuestion(number int) (Call, bool) {
 	return Call{}, false
 }
 
-// asked is the call that a question is about: the last one, where it was asked again under the
-// number of the one that it stands for.
+// asked returns the call that a question is about. If the question was asked again under its number,
+// it is the latest such call.
 func (s *State) asked(number int) *Call {
 	for i := range slices.Backward(s.Calls) {
 		if number != 0 && s.Calls[i].Question == number {
@@ -318,7 +318,7 @@ func (s *State) asked(number int) *Call {
 	return nil
 }
 
-// clone copies what Step may write to.
+// clone copies everything that Step may write to.
 func (s State) clone() State {
 	s.Calls = slices.Clone(s.Calls)
 	for i := range s.Calls {
@@ -338,7 +338,7 @@ func (s State) clone() State {
 	return s
 }
 
-// Waiting counts the calls of the present step that have not ended.
+// Waiting counts the open calls of the current step.
 func (s State) Waiting() int {
 	n := 0
 	for _, c := range s.Calls {
@@ -349,14 +349,13 @@ func (s State) Waiting() int {
 	return n
 }
 
-// ReadyToApply reports whether all calls of the present step have ended and their results are
-// still to be applied.
+// ReadyToApply reports whether all calls of the current step have ended and their results have not been
+// applied yet.
 func (s State) ReadyToApply() bool { return !s.Outside && s.Status == Suspended && s.Waiting() == 0 }
 
-// ClaimAt is from when on a worker may claim the turn, on the wall clock as it stands now:
-// [Epoch] where it is free, the end of its worker's lease where it is held. A turn that has
-// ended cannot be claimed; one that waits for its calls needs no worker, and neither does one
-// that has been stopped: it ends with the last of its calls. An outside one has none.
+// ClaimAt returns from when on a worker may claim the turn, on the wall clock as it stands now: [Epoch]
+// if it is free, else the end of its worker's lease. An ended turn cannot be claimed. A turn that waits
+// for its calls needs no worker; a stopped one ends with the last of its calls; an outside one has none.
 func (s State) ClaimAt(now Timestamp) (at time.Time, claimable bool) {
 	switch {
 	case s.Status == Ended, s.Stop != nil, s.Outside, s.Status == Suspended && s.Waiting() > 0:
@@ -368,8 +367,8 @@ func (s State) ClaimAt(now Timestamp) (at time.Time, claimable bool) {
 	}
 }
 
-// Free reports whether the worker may claim the turn now: it holds it already, or nobody
-// does and the turn needs somebody.
+// Free reports whether the worker may claim the turn now: it has the claim already, or nobody has it
+// and the turn needs a worker.
 func (s State) Free(worker string, now Timestamp) bool {
 	if s.Status != Ended && s.Stop == nil && !s.Outside && s.Worker == worker && worker != "" {
 		return true

@@ -8,9 +8,9 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Step applies one input to a turn at the moment now. A refused input returns a
-// typed [*Error] and the state unchanged; otherwise the effects are to be made true
-// in their order, together with saving the state.
+// Step applies one input to a turn at the time now. A refused input returns a typed [*Error] and the
+// state unchanged. Otherwise the caller applies the effects in their order, in the transaction that
+// saves the state.
 func Step(s State, now Timestamp, in Input) (State, []Effect, error) {
 	m := &machine{State: s.clone(), now: now}
 	if err := m.apply(in); err != nil {
@@ -27,7 +27,7 @@ type machine struct {
 
 	now     Timestamp
 	effects []Effect
-	ending  bool // the turn's end is being made
+	ending  bool // the turn is ending
 }
 
 func (m *machine) emit(effects ...Effect) { m.effects = append(m.effects, effects...) }
@@ -79,7 +79,7 @@ func (m *machine) apply(in Input) error {
 	return m.applyService(in)
 }
 
-// applyService takes what a call's service has to say.
+// applyService applies an input of a call's service.
 func (m *machine) applyService(in Input) error {
 	switch in := in.(type) {
 	case Start:
@@ -98,7 +98,7 @@ func (m *machine) applyService(in Input) error {
 	return m.applyAgent(in)
 }
 
-// applyAgent takes what the agent says beside its calls, and what is said to it.
+// applyAgent applies an input that concerns the agent but not one of its tool calls.
 func (m *machine) applyAgent(in Input) error {
 	switch in := in.(type) {
 	case Responded:
@@ -115,10 +115,10 @@ func (m *machine) applyAgent(in Input) error {
 	return refuse(utp.CodeInternalError, fmt.Sprintf("the turn machine does not know the input %T", in))
 }
 
-// maxClaims is how often a turn is claimed without going on before it is given up.
+// maxClaims is how often a turn may be claimed without progress before it fails.
 const maxClaims = 10
 
-// afterEnd lets a result that comes too late be kept, and refuses the rest.
+// afterEnd records a late result, ignores what no longer matters, and refuses the rest.
 func (m *machine) afterEnd(in Input) error {
 	switch in := in.(type) {
 	case Finish:
@@ -190,8 +190,7 @@ func (m *machine) request(in Request) error {
 	return nil
 }
 
-// dropApplied forgets the calls of earlier steps. Those whose fate stays open to a
-// late word are kept.
+// dropApplied forgets the calls of earlier steps, but for those that can still get a late result.
 func (m *machine) dropApplied() {
 	kept := make([]Call, 0, len(m.Calls))
 	for _, c := range m.Calls {
@@ -231,8 +230,8 @@ func (m *machine) adopt(c Call) error {
 	return nil
 }
 
-// dropAnswered forgets foreign calls whose result has been recorded: there is no end to how
-// many a turn may take over.
+// dropAnswered forgets third-party calls whose result has been recorded: a turn may adopt any number of
+// them.
 func (m *machine) dropAnswered() {
 	kept := m.Calls[:0]
 	for _, c := range m.Calls {
@@ -244,9 +243,8 @@ func (m *machine) dropAnswered() {
 	m.Calls = kept
 }
 
-// admit takes a requested call in and does what policy said. An irreversible call is
-// asked for whatever policy says; a class that is none of the four counts as
-// irreversible, and a word of policy that is none of the three as ask.
+// admit adds a requested call and applies the decision of the policy. An irreversible call always needs
+// consent. An unknown class counts as irreversible, and an unknown decision as ask.
 func (m *machine) admit(c Call) {
 	c.State, c.Number = Requested, m.Step
 	if !c.Class.Valid() {
@@ -257,7 +255,7 @@ func (m *machine) admit(c Call) {
 	}
 	m.Calls = append(m.Calls, c)
 	call := &m.Calls[len(m.Calls)-1]
-	if call.Outcome != nil { // the kernel could not make a call of it
+	if call.Outcome != nil { // the kernel found the request invalid
 		m.invalid(call)
 		return
 	}
@@ -269,7 +267,7 @@ func (m *machine) admit(c Call) {
 	case Deny:
 		m.close(call, utp.CodeDeniedByPolicy, actor{})
 	case Allow:
-		if call.Kind == PermissionCall { // nobody is asked, and nothing is said for it: the program decides by its own rules
+		if call.Kind == PermissionCall { // nobody is asked and nothing is reported: the program decides by its own rules
 			call.State, call.Outcome = Finished, &Outcome{Status: utp.StatusPartial, Message: PermissionDeferred}
 			m.emit(RecordOutcome{Call: call.ID})
 			return
@@ -286,7 +284,7 @@ func (m *machine) admit(c Call) {
 // invalid ends a call that was refused before anyone could be asked about it.
 func (m *machine) invalid(c *Call) {
 	c.State = Closed
-	if c.Kind == ToolCall { // anything else is between the agent and us
+	if c.Kind == ToolCall { // anything else concerns only the agent
 		m.Tally.Failed++
 		m.emit(Note{Kind: NoteRefused, Call: c.ID, Detail: string(c.Outcome.Code)})
 	}
@@ -319,8 +317,8 @@ func (m *machine) resume(in Resume) error {
 	return nil
 }
 
-// inOrder lists the calls in the order of the step: one that stands for another has that
-// one's place.
+// inOrder lists the indexes of the calls in the order of the step. A call that replaces another has
+// that call's position.
 func (m *machine) inOrder() []int {
 	places := make(map[string]int, len(m.Calls))
 	all := make([]int, len(m.Calls))
@@ -346,7 +344,7 @@ func (m *machine) deliver(in Deliver) error {
 	return nil
 }
 
-// end is the only way to the one end.
+// end ends the turn, once. Nothing else does.
 func (m *machine) end(e End) {
 	if m.Status == Ended {
 		return

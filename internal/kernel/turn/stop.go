@@ -2,8 +2,8 @@ package turn
 
 import "github.com/earshot-dev/earshot/utp"
 
-// stop takes no further step: what has not started ends, what runs is told, and the
-// turn ends when the last of it has said what it did.
+// stop ends what has not started and sends a stop request to what runs. The turn ends with the result
+// of the last running call; no further step is taken.
 func (m *machine) stop(s Stop) {
 	if m.Stop != nil {
 		return
@@ -18,7 +18,7 @@ func (m *machine) stop(s Stop) {
 	}
 }
 
-// halt ends one call as far as it can be ended, and reports whether it still runs.
+// halt ends a call if it can be ended, and reports whether it still runs.
 func (m *machine) halt(c *Call) bool {
 	switch c.State {
 	case Asked:
@@ -40,8 +40,8 @@ func (m *machine) halt(c *Call) bool {
 	return false
 }
 
-// abandon ends a call that is still open when its turn ends: one that was taken over
-// from outside. What may have begun is of unknown fate, and its owner is told to stop.
+// abandon ends a call that is still open when its turn ends: one that was adopted from outside. If it
+// may have begun, its outcome is unknown, and its owner gets a stop request.
 func (m *machine) abandon(c *Call) {
 	switch c.State {
 	case Asked:
@@ -60,7 +60,7 @@ func (m *machine) abandon(c *Call) {
 	}
 }
 
-// finishStop ends a stopped turn once nothing of it runs.
+// finishStop ends a stopped turn once none of its calls is open.
 func (m *machine) finishStop() {
 	if m.Stop == nil || m.Status == Ended {
 		return

@@ -3,23 +3,22 @@ package turn
 import "github.com/earshot-dev/earshot/utp"
 
 // ReasonDenied is the reason of a [Check] that found the call forbidden now: it ends as
-// denied_by_policy, and nobody is asked again.
+// denied_by_policy, and is not asked for again.
 const ReasonDenied = "denied"
 
-// Terms are what a rule of the policy and the tool come to for one call.
+// Terms are what a rule of the policy and the tool's definition result in for one call.
 type Terms struct {
 	Decision Decision
 	Limits   Limits
 }
 
-// Terms are those that the call was judged by.
+// Terms returns the terms that the call was judged by.
 func (c Call) Terms() Terms { return Terms{Decision: c.Decision, Limits: c.Limits} }
 
-// StricterThan reports whether t lets less happen than the terms before it: a stricter decision
-// (allow, ask, deny), or the same with less time to start or more time to take a yes back. A
-// looser decision is never stricter, whatever its times are: asking again by it could mean not to
-// ask. The times to answer and for the result do not count: nobody who was told how long they
-// have is given less.
+// StricterThan reports whether t allows less than the terms before it: a stricter decision (allow,
+// ask, deny), or the same decision with less time to start or more undo time. A looser decision is
+// never stricter, whatever its times: applying it could mean not to ask. The times to answer and for
+// the result do not count: a person who was told how long they have is not given less.
 func (t Terms) StricterThan(was Terms) bool {
 	now, before := t.Decision.strictness(), was.Decision.strictness()
 	if now != before || t.Decision == Deny {
@@ -28,7 +27,7 @@ func (t Terms) StricterThan(was Terms) bool {
 	return t.Limits.startWithin() < was.Limits.startWithin() || t.Limits.leastUndo() > was.Limits.leastUndo()
 }
 
-// strictness orders decisions; a word that is none of the three counts as ask, as in admit.
+// strictness orders decisions; an unknown decision counts as ask, as in admit.
 func (d Decision) strictness() int {
 	switch d {
 	case Allow:
@@ -42,8 +41,7 @@ func (d Decision) strictness() int {
 	}
 }
 
-// Tightened are these limits with less time to start and more time to take a yes back, where
-// the other ones have that.
+// Tightened returns these limits with the shorter time to start and the longer undo time of both.
 func (l Limits) Tightened(other Limits) Limits {
 	if other.startWithin() < l.startWithin() {
 		l.StartWithin = other.startWithin()
@@ -54,8 +52,8 @@ func (l Limits) Tightened(other Limits) Limits {
 	return l
 }
 
-// Ruled is what the rules, as they stand now, say of a call that was judged by earlier ones.
-// Stricter ones count at once while nobody has started it; looser ones change nothing.
+// Ruled is what the current rules say of a call that was judged by earlier ones. Stricter terms apply
+// at once until the call is started; looser ones change nothing.
 type Ruled struct {
 	Call  string
 	Terms Terms
@@ -63,9 +61,9 @@ type Ruled struct {
 
 func (Ruled) input() {}
 
-// ruled ends a call that is forbidden now and withdraws its question. One that is still asked
-// about only gets the stricter times, of which nobody has been told; one that was agreed to, or
-// allowed, by a looser rule is asked for again.
+// ruled ends a call that is forbidden now and withdraws its question. A call whose question is open only
+// gets the stricter times, which nobody has been told yet. A call that was accepted, or allowed, under a
+// looser rule is asked for again.
 func (m *machine) ruled(in Ruled) error {
 	c := m.call(in.Call)
 	if c == nil || c.Kind != ToolCall && (c.Kind != PermissionCall || in.Terms.Decision != Deny) {

@@ -5,8 +5,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// AgentText is a piece of the text that the agent writes while it plans the step, from a byte
-// on. What has been told already is not told again.
+// AgentText is a piece of the text that the agent writes while it plans the step; From is its byte
+// offset. What has been reported already is not reported again.
 type AgentText struct {
 	WorkerClaim
 
@@ -22,13 +22,13 @@ func (AgentText) input() {}
 const (
 	NoteText NoteKind = "agent.said" // a piece of it
 
-	// DetailRestarted is the detail of the first piece of a text that stands for another one,
-	// which a planner began that is no more.
+	// DetailRestarted is the detail of the first piece of a text that replaces one which an earlier
+	// planner began and did not complete.
 	DetailRestarted = "anew"
 )
 
-// agentText takes a piece that goes on where the last one ended, and is silent on one that has
-// been told.
+// agentText reports a piece that continues where the last one ended, and ignores one that was
+// reported before.
 func (m *machine) agentText(in AgentText) error {
 	if err := m.checkClaim(in.WorkerClaim); err != nil {
 		return err
@@ -63,13 +63,12 @@ func (m *machine) agentText(in AgentText) error {
 	return nil
 }
 
-// IsReported reports whether a text is the one that has been told while the present step was
-// planned.
+// IsReported reports whether text is what has been reported while the current step was planned.
 func (s State) IsReported(text string) bool {
 	return text != "" && s.ReportedText.Step == s.Step+1 && s.ReportedText.Bytes == int64(len(text)) && s.ReportedText.Sum == api.AddSum(0, text)
 }
 
-// Release gives the turn back: its worker lets go of it.
+// Release gives the turn back: its worker ends its claim.
 type Release struct{ WorkerClaim }
 
 func (Release) input() {}
@@ -80,7 +79,7 @@ func (m *machine) release(in Release) error {
 	}
 	m.releaseWorker()
 	if m.Status == Running {
-		m.Claims = max(0, m.Claims-1) // who gives it back did not fail at it
+		m.Claims = max(0, m.Claims-1) // giving the turn back is not a failed claim
 		m.emit(WakeWorker{})
 	}
 	return nil

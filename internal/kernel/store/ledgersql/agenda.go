@@ -4,9 +4,8 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// agenda is what a turn is found by while it goes on. It is kept in a narrow row of its own,
-// for as long as there is something in it: the turn's own row is written at every step, and
-// no index hangs on what a step changes there.
+// agenda holds the indexed columns of an open turn. They are in a narrow row of their own, for as
+// long as any is set: every step writes the turn's own row, and no index should depend on that.
 type agenda struct {
 	agent, worker string
 	due, claim    any // microseconds since 1970, or nil
@@ -18,7 +17,7 @@ func agendaOf(r *store.Record) agenda {
 
 func (a agenda) empty() bool { return a.worker == "" && a.due == nil && a.claim == nil }
 
-// saveAgenda writes the agenda of a turn, unless it is as it was.
+// saveAgenda writes the agenda of a turn if it has changed.
 func (t *Tx) saveAgenda(r *store.Record, was found) error {
 	a, id := agendaOf(r), r.State.Turn
 	what := "the agenda of the turn " + id

@@ -8,7 +8,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// receiptSubjects reads what is kept of what receipts are about, each by the keys of its rows.
+// receiptSubjects reads what the ledger has about the subjects of receipts, each by the keys of its rows.
 func (t *Tx) receiptSubjects(f store.EntryFilter) ([]store.ReceiptSubject, error) {
 	var rows []store.ReceiptSubject
 	err := t.c.Each(`SELECT r.entry, coalesce(t.turn_id, ''), coalesce(t.project, ''), `+erased+`, t.turn_id IS NOT NULL AND CAST(t.imported AS integer) = 1,
@@ -29,7 +29,7 @@ func (t *Tx) receiptSubjects(f store.EntryFilter) ([]store.ReceiptSubject, error
 	return rows, t.read(err, "what the receipts of the audit chain are about")
 }
 
-// actSubjects reads what is kept of the calls of starts and outcomes, each by the keys of its rows.
+// actSubjects reads what the ledger has about the calls of starts and outcomes, each by the keys of its rows.
 func (t *Tx) actSubjects(f store.EntryFilter) ([]store.ActSubject, error) {
 	var rows []store.ActSubject
 	err := t.c.Each(`SELECT a.n, coalesce(a.call_id, ''), coalesce(t.turn_id, ''), coalesce(t.project, ''), `+erased+`, t.turn_id IS NOT NULL AND CAST(t.imported AS integer) = 1,
@@ -49,11 +49,11 @@ func (t *Tx) actSubjects(f store.EntryFilter) ([]store.ActSubject, error) {
 	return rows, t.read(err, "what the acts of the audit chain are about")
 }
 
-// erased is whether the turn t has no content any more: also said of one that was only marked so, its content
-// would be compared with nothing.
+// erased is the condition that the turn t has no content left. A turn that is only marked as erased does not match:
+// otherwise its content would be compared with nothing.
 const erased = `t.erased_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM cards WHERE cards.turn_id = t.turn_id)`
 
-// documentOf is a call as its document, which people are shown, has it. One that cannot be read says nothing.
+// documentOf decodes a call from its document, which people are shown. An unreadable one gives an empty call.
 func documentOf(doc string) turn.Call {
 	var c turn.Call
 	if doc == "" || decode(doc, &c) != nil {
@@ -62,11 +62,11 @@ func documentOf(doc string) turn.Call {
 	return c
 }
 
-// Calls that the audit chain does not say enough of, each for a reason: $1 is the decision accept, $2 the class
-// of what cannot be undone, $3 that of what has no effect, $4 to $6 are the states of a call that has ended, and $7
-// and $8 those of a question that a person has ended otherwise than by accepting.
+// Calls that lack an entry in the audit chain, each with the reason. $1 is the decision accept, $2 the class
+// irreversible, $3 the class without effect, $4 to $6 are the states of an ended call, and $7 and $8 those of a
+// question that a person has ended without accepting.
 const (
-	// A yes, or the start of what cannot be undone, without the receipt of a yes.
+	// A yes, or the start of an irreversible call, without the receipt of a yes.
 	unreceipted = `SELECT k.call_id, 1 AS unreceipted, 0 AS unrecorded FROM consents k
 			WHERE NOT EXISTS (SELECT 1 FROM receipts r WHERE r.call_id = k.call_id AND r.decision = $1)
 		UNION SELECT g.call_id, 1, 0 FROM grants g LEFT JOIN calls c ON c.call_id = g.call_id
@@ -83,8 +83,8 @@ const (
 				WHERE t.turn_id = q.turn_id AND r.question = q.number)`
 )
 
-// unaudited lists the calls of which the chain says too little. Also those of which nothing but the
-// consent or the start is left.
+// unaudited lists the calls that lack an entry in the chain, including those of which only the consent or the
+// start is left.
 func (t *Tx) unaudited(f store.UnauditedFilter) ([]api.AuditCall, error) {
 	var rows []api.AuditCall
 	err := t.c.Each(`SELECT s.call_id, coalesce(c.turn_id, ''), coalesce(c.question, 0), max(s.unreceipted), max(s.unrecorded)

@@ -9,9 +9,8 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// chain appends an entry to the audit chain: its number and its link follow from the newest
-// entry in the statement itself, so that nothing has to be read before it, and it can go with
-// what others write.
+// chain appends an entry to the audit chain. The statement itself computes the number and the link
+// from the newest entry, so that nothing has to be read before it and it can be batched.
 func (t *Tx) chain(kind string, of int64, commitment string) error {
 	return t.chainAct(kind, of, commitment, nil, nil, nil, "")
 }
@@ -29,13 +28,13 @@ func (t *Tx) chainAct(kind string, of int64, commitment string, session, call, f
 		kind, stamp(t.now()), of, commitment, session, call, fence, doc)
 }
 
-// linked is the text that the link of a new entry is the digest of, as [audit.Link] says.
+// linked is the text whose digest is the link of a new entry, as [audit.Link] defines it.
 var linked = strings.Join([]string{
 	"'" + audit.LinkDomain + "'", "coalesce(last.link, '')", "CAST(newest.n + 1 AS text)", "CAST($1 AS text)",
 	"CAST(CAST($2 AS bigint) AS text)", "CAST(CAST($3 AS bigint) AS text)", "CAST($4 AS text)",
 }, " || '"+audit.LinkBreak+"' || ")
 
-// lockAudit keeps the newest entry the newest until the transaction ends.
+// lockAudit keeps others from appending entries until the transaction ends.
 func (t *Tx) lockAudit() error {
 	if t.chained {
 		return nil
@@ -44,7 +43,7 @@ func (t *Tx) lockAudit() error {
 	return t.lock("the audit chain", t.d.LockAudit)
 }
 
-// saveReceipts keeps who answered what, each with its entry in the chain.
+// saveReceipts saves who answered what, each with its entry in the chain.
 func (t *Tx) saveReceipts(b *store.Batch) error {
 	for i := range b.Receipts {
 		r := &b.Receipts[i]
@@ -66,7 +65,7 @@ func (t *Tx) saveReceipts(b *store.Batch) error {
 	return nil
 }
 
-// saveActs appends what was done to the chain.
+// saveActs appends acts to the chain.
 func (t *Tx) saveActs(b *store.Batch) error {
 	for i := range b.Acts {
 		a := audit.StorableAct(b.Acts[i])
@@ -82,14 +81,14 @@ func (t *Tx) saveActs(b *store.Batch) error {
 	return nil
 }
 
-// actKey is what an act is found by, beside its document: no entry has committed to it.
+// actKey holds the columns by which an act is found. The entry does not commit to them.
 type actKey struct {
 	Session, Call sql.NullString
 	Fence         sql.NullInt64
 }
 
-// actKeyOf is the place of an act: a start has a fence, an outcome has none, and what is about no call has
-// no session either.
+// actKeyOf returns the key of an act: a start has a fence, an outcome has none, and an act about no call has no
+// session either.
 func actKeyOf(a api.AuditAct) actKey {
 	var p actKey
 	if a.Call != "" {
@@ -101,8 +100,8 @@ func actKeyOf(a api.AuditAct) actKey {
 	return p
 }
 
-// unchain says in the chain that the receipts and acts of these sessions are forgotten. What comes for
-// one of them meanwhile waits until they are.
+// unchain marks the receipts and acts of these sessions as forgotten in the chain. New ones for these sessions
+// wait until then.
 func (t *Tx) unchain(sessions []string) error {
 	if err := t.lockAudit(); err != nil {
 		return err
@@ -127,7 +126,7 @@ func (t *Tx) unchain(sessions []string) error {
 	return t.forgetActs(done)
 }
 
-// dropActs forgets what operators have done, once it is old enough.
+// dropActs forgets the acts of operators that are old enough.
 func (t *Tx) dropActs(p *store.Purge) error {
 	if p.Receipts.IsZero() {
 		return nil
@@ -140,7 +139,7 @@ func (t *Tx) dropActs(p *store.Purge) error {
 	return t.forgetActs(old)
 }
 
-// forgetActs takes acts out of their entries, and says so in the chain.
+// forgetActs removes acts from their entries, and records that in the chain.
 func (t *Tx) forgetActs(entries []int64) error {
 	for _, n := range entries {
 		err := t.must("an act of the audit chain", `UPDATE audit SET session_id = NULL, call_id = NULL, fence = NULL, doc = '' WHERE n = $1`, n)
@@ -202,8 +201,8 @@ func (t *Tx) audit(f store.AuditFilter) ([]api.AuditEntry, error) {
 	return rows, t.read(err, "the audit chain")
 }
 
-// termsOf reads the terms of a receipt. Those that cannot be read count as none: the chain, which
-// has their digest, then tells that they were altered, and all the rest can still be read.
+// termsOf reads the terms of a receipt. Unreadable terms count as none: the chain, which has their digest,
+// then shows that they were altered, and everything else can still be read.
 func termsOf(raw string) api.ReceiptTerms {
 	var terms api.ReceiptTerms
 	if raw == "" || decode(raw, &terms) != nil {
@@ -212,8 +211,8 @@ func termsOf(raw string) api.ReceiptTerms {
 	return terms
 }
 
-// actOf reads an act. One that cannot be read, or is filed elsewhere than where it belongs, counts as an
-// empty one: the chain tells that it was altered.
+// actOf reads an act. One that cannot be read, or is filed under a wrong key, counts as empty: the chain shows
+// that it was altered.
 func actOf(doc string, filed actKey) *api.AuditAct {
 	if doc == "" && filed == (actKey{}) {
 		return nil

@@ -36,7 +36,7 @@ func (t *Tx) Auxiliary(f store.AuxiliaryFilter) (store.Auxiliary, error) {
 	return b, err
 }
 
-// auxiliaryChain reads what is asked for of the audit chain.
+// auxiliaryChain reads the requested parts of the audit chain.
 func (t *Tx) auxiliaryChain(f store.AuxiliaryFilter, b *store.Auxiliary) (err error) {
 	if f.Audit.Limit > 0 {
 		b.Audit, err = t.audit(f.Audit)
@@ -99,7 +99,7 @@ func (t *Tx) calls(f store.AuxiliaryFilter) ([]turn.Call, error) {
 		var doc string
 		err := scan(&c.ID, &c.Tool, &c.Target, &c.State, &c.Class, &c.Risk, &c.Definition, &c.Question, &c.Digest, &c.Fence, &doc)
 		if err == nil {
-			err = decode(doc, &c) // of an erased call it says nothing
+			err = decode(doc, &c) // the document of an erased call is empty
 		}
 		rows = append(rows, c)
 		return err
@@ -107,7 +107,7 @@ func (t *Tx) calls(f store.AuxiliaryFilter) ([]turn.Call, error) {
 	return rows, t.read(err, "the calls of %s", f.Calls)
 }
 
-// openCalls counts the calls of an agent's open turns that have not ended, up to a limit.
+// openCalls counts the open calls of an agent's open turns, up to a limit.
 func (t *Tx) openCalls(agent string, limit int) (n int, err error) {
 	err = t.c.QueryRow(`SELECT count(*) FROM (SELECT 1 FROM turns t JOIN calls c ON c.turn_id = t.turn_id
 		WHERE t.agent = $1 AND NOT t.ended AND c.state NOT IN ($2, $3, $4)`+limited("$5")+`) AS open`,

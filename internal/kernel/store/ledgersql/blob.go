@@ -17,10 +17,10 @@ type blob struct {
 	sha256     string
 	size, have int64
 	complete   bool
-	running    []byte // the state of the hash over what is there
+	running    []byte // the state of the hash over the saved bytes
 }
 
-// Blob implements [store.Tx]. A blob that is not complete is not there.
+// Blob implements [store.Tx]. An incomplete blob is not found.
 func (t *Tx) Blob(sha string, offset int64, n int) ([]byte, int64, error) {
 	if err := t.usable(); err != nil {
 		return nil, 0, err
@@ -45,7 +45,7 @@ func (t *Tx) blob(sha string) (blob, error) {
 	return b, err
 }
 
-// bytes reads n bytes that are there, out of the pieces that hold them.
+// bytes reads n saved bytes from the pieces that hold them.
 func (t *Tx) bytes(sha string, offset, n int64) ([]byte, error) {
 	if n <= 0 {
 		return nil, nil
@@ -66,12 +66,11 @@ func (t *Tx) bytes(sha string, offset, n int64) ([]byte, error) {
 	return out, err
 }
 
-// saveBlobs adds pieces. With each, also one that is there already, the blob counts as made
-// now: who puts it is about to refer to it. One that disagrees with what lies there, in a blob
-// that is not complete, replaces it and what comes after it, so that nobody can block a
-// name by putting rubbish under it: who puts all pieces in order ends with the blob. When
-// the last piece is in and the hash is not the name, that is [store.ErrHash] and all
-// pieces are dropped, even though the update is undone.
+// saveBlobs adds pieces. Each piece, also one that is there already, renews the blob's age, because
+// whoever puts it is about to refer to it. In an incomplete blob, a piece that differs from the saved
+// bytes replaces them and everything after them. So nobody can block a name with garbage: putting all
+// pieces in order always completes the blob. If the hash of the complete blob is not its name, that is
+// [store.ErrHash], and all pieces are dropped even though the update is rolled back.
 func (t *Tx) saveBlobs(b *store.Batch) error {
 	for i := range b.Blobs {
 		if err := t.saveBlob(b.Blobs[i]); err != nil {
@@ -122,8 +121,7 @@ func checkChunk(p api.PutRequest) error {
 	return nil
 }
 
-// unseen is the part of a piece that is not there yet. Where what is there differs, it
-// is cut off.
+// unseen returns the part of a piece that is not saved yet. Saved bytes that differ are cut off.
 func (t *Tx) unseen(b *blob, p api.PutRequest) ([]byte, error) {
 	overlap := min(b.have-p.Offset, int64(len(p.Data)))
 	switch {
@@ -142,7 +140,7 @@ func (t *Tx) unseen(b *blob, p api.PutRequest) ([]byte, error) {
 	return p.Data, t.cut(b, p.Offset)
 }
 
-// cut drops what a blob has from a byte on. The hash has to be computed again.
+// cut drops the bytes of a blob from an offset on. The hash must then be computed again.
 func (t *Tx) cut(b *blob, at int64) error {
 	b.have, b.running = at, nil
 	if err := t.exec("the blob "+b.sha256, `DELETE FROM blob_chunks WHERE sha256 = $1 AND start >= $2`, b.sha256, at); err != nil {
@@ -160,11 +158,11 @@ func (t *Tx) beginBlob(b blob) error {
 		b.sha256, b.size, stamp(t.now()))
 }
 
-// Condemned are blobs whose content is not what their name says. The store removes them
-// with [Tx.Drop] when it has undone the transaction.
+// Condemned returns blobs whose content does not match their name. The store removes them with
+// [Tx.Drop] after it has rolled the transaction back.
 func (t *Tx) Condemned() []string { return t.condemned }
 
-// Drop removes blobs that are not complete, with their pieces, also after fn has returned.
+// Drop removes incomplete blobs and their pieces. It may be called after fn has returned.
 func (t *Tx) Drop(blobs []string) error {
 	for _, sha := range blobs {
 		if err := t.lock("the blob "+sha, t.d.LockBlob, sha); err != nil {
@@ -177,13 +175,13 @@ func (t *Tx) Drop(blobs []string) error {
 	return nil
 }
 
-// dropBlob removes a blob that is not complete, with its pieces.
+// dropBlob removes an incomplete blob and its pieces.
 func (t *Tx) dropBlob(sha string) error {
 	return t.exec("the blob "+sha, `DELETE FROM blobs WHERE sha256 = $1 AND NOT complete`, sha)
 }
 
-// extend appends to a blob and, when it is whole, checks that it is what its name says.
-// The hash runs along, so that the last piece costs no more than the others.
+// extend appends to a blob and, when the blob is complete, checks its hash against its name. The hash is
+// updated with each piece, so that the last piece costs no more than the others.
 func (t *Tx) extend(b blob, data []byte) error {
 	sum, err := t.resume(b)
 	if err != nil {
@@ -221,7 +219,7 @@ func (t *Tx) saveHash(b blob, sum hash.Hash) error {
 	return t.must("the blob "+b.sha256, `UPDATE blobs SET have = $2, running = $3, created = $4 WHERE sha256 = $1`, b.sha256, b.have, state, stamp(t.now()))
 }
 
-// resume is the hash over what is there: from its saved state, or over the pieces.
+// resume returns the hash over the saved bytes: from its saved state, or computed over the pieces.
 func (t *Tx) resume(b blob) (hash.Hash, error) {
 	sum := sha256.New()
 	if b.have == 0 {

@@ -40,7 +40,7 @@ func (t *Tx) Cards(f store.CardFilter) ([]utp.Card, error) {
 	return rows, t.read(err, "cards")
 }
 
-// single is the one card that a list is asked for, if it is: only such a list is remembered.
+// single returns the id if a list is for one card, else "": only such a list is cached.
 func single(f store.CardFilter) string {
 	if len(f.IDs) == 1 && f.Turn == "" && f.After == "" {
 		return f.IDs[0]
@@ -48,9 +48,9 @@ func single(f store.CardFilter) string {
 	return ""
 }
 
-// saveCards inserts cards; they never change. Each belongs to the turn that its lineage names,
-// or else to that of its call: a card of a foreign worker has no call here. The same card again is a success, another
-// one under its id, or a second result of one call, a conflict.
+// saveCards inserts cards; they never change. Each belongs to the turn that its lineage names, else to the turn of its
+// call: a card of a third-party worker has no call here. The same card again is a success. Another card under its id,
+// or a second result of one call, is a conflict.
 func (t *Tx) saveCards(b *store.Batch) error {
 	for i := range b.Cards {
 		c := &b.Cards[i]
@@ -75,7 +75,7 @@ func (t *Tx) saveCards(b *store.Batch) error {
 	return nil
 }
 
-// insertCard adds a card, unless one is there under its id.
+// insertCard adds a card, unless its id exists.
 func (t *Tx) insertCard(c *utp.Card) (int64, error) {
 	row := []any{c.ID, c.Project, c.Type, c.AuthorID, c.ToolCallID, text(c.Content), text(c.Metadata), stamp(c.CreatedAt)}
 	if turnID := c.TurnID(); turnID != "" {

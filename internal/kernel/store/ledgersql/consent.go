@@ -6,8 +6,8 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// saveConsents keeps new ones and uses others up. One that is used must be there,
-// unused, and for that very call and digest: all in the condition of one statement.
+// saveConsents saves new consents and marks others as used. A consent that is used must exist, be unused,
+// and be for that very call and digest: all in the condition of one statement.
 func (t *Tx) saveConsents(b *store.Batch) error {
 	for i := range b.Consents {
 		c := &b.Consents[i]

@@ -8,20 +8,20 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// What can be wrong with a ledger as such; [Error] says more. No room is
-// [store.ErrFull], a lost race [store.ErrConflict], a missing row [store.ErrNotFound].
+// Kinds of errors of a ledger; [Error] says more. A full disk is [store.ErrFull], a lost race
+// [store.ErrConflict], a missing row [store.ErrNotFound].
 var (
-	// ErrCorrupt: what is there is damaged, or is not a ledger at all.
+	// ErrCorrupt: the ledger is damaged, or is not a ledger at all.
 	ErrCorrupt = errors.New("ledger: it is damaged or is not a ledger")
 	// ErrAccess: the ledger may not be opened or written.
 	ErrAccess = errors.New("ledger: it cannot be opened or written")
-	// ErrBusy: others have held the ledger for too long; nothing was written.
+	// ErrBusy: others have locked the ledger for too long; nothing was written.
 	ErrBusy = errors.New("ledger: others hold it")
 	// ErrUnreachable: the connection to the ledger is gone or cannot be made; nothing was
 	// written.
 	ErrUnreachable = errors.New("ledger: it cannot be reached")
-	// ErrIO: reading or writing failed. If it was a commit, it is not known whether it
-	// was written: read before trying again.
+	// ErrIO: reading or writing failed. If it was a commit, it may have been written: read before
+	// you try again.
 	ErrIO = errors.New("ledger: reading or writing failed")
 	// ErrClosed: the store was closed; nothing was done.
 	ErrClosed = errors.New("ledger: the store is closed")
@@ -29,9 +29,8 @@ var (
 	ErrInvalid = errors.New("ledger: not a valid request")
 )
 
-// Error is what went wrong at the border to a database: what was being done, what was
-// found, what was expected and what to do. It unwraps to one of the sentinels and to
-// its cause.
+// Error is an error of a database: what was being done, what was found, what was expected and what to do.
+// It unwraps to one of the sentinels and to its cause.
 type Error struct {
 	Kind     error  // a sentinel of this package, or kernel.ErrFull
 	Op       string // what was being done
@@ -66,8 +65,8 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind, e.Err}
 }
 
-// SafeToRetry reports whether the same request may be sent again: it is certain that
-// nothing was written, and it may go better another time.
+// SafeToRetry reports whether the same request may be sent again: it is certain that nothing was written,
+// and a retry may succeed.
 func (e *Error) SafeToRetry() bool {
 	for _, kind := range []error{store.ErrFull, ErrBusy, ErrUnreachable, ErrClosed} {
 		if errors.Is(e.Kind, kind) {
@@ -88,8 +87,8 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("the ledger %s has schema version %d; this program knows versions up to %d", e.Path, e.Found, e.Expected)
 }
 
-// PanicError is a panic of a function that was given to Update or View. Its writes were
-// undone; those of its neighbours were not.
+// PanicError is a panic of a function that was passed to Update or View. Its writes were rolled back; those
+// of other updates in the same commit were not.
 type PanicError struct {
 	Value any
 	Stack []byte

@@ -34,10 +34,9 @@ func (t *Tx) Events(f store.EventFilter) ([]store.Event, error) {
 	return rows, t.read(t.c.Each(eventColumns+w.page("session_id, seq", 0), w.args, keep), "events")
 }
 
-// Since implements [store.Tx]. Rows of events are numbered as they are written, those of a
-// session in the order of its sequence. Where several write at once they are not committed
-// in that order: then everything is told up to the row before which nothing can come any
-// more, and the rest next time.
+// Since implements [store.Tx]. Rows of events are numbered as they are written, those of a session in
+// the order of its sequence. Concurrent transactions do not commit in that order. So Since returns the
+// events up to the row before which no further row can appear, and the rest next time.
 func (t *Tx) Since(p store.Point) (store.Progress, error) {
 	first := !t.used
 	if err := t.usable(); err != nil {
@@ -60,7 +59,7 @@ func (t *Tx) Since(p store.Point) (store.Progress, error) {
 	if err != nil && !noRows(err) {
 		return store.Progress{}, t.read(err, "the newest event")
 	}
-	if newest < from.row { // it was settled before, and does not become less so
+	if newest < from.row { // it was visible before, and stays so
 		out.Newest = p.Event
 	}
 	if p.Limit <= 0 {
@@ -76,18 +75,17 @@ func (t *Tx) Since(p store.Point) (store.Progress, error) {
 	return out, nil
 }
 
-// origin is a point of the ledger: an event's row, number, session and its owner, and the
-// row up to which everything of other sessions counts as told.
+// origin is a point of the ledger: an event's row, number, session and its owner, and the row up to
+// which everything of other sessions counts as already returned.
 type origin struct {
 	row, seq, seen int64
 	session, owner string
 }
 
-// advances lists sessions that have gone on, up to a settled row, and one more than is asked
-// for where there are others. A session's own number at
-// the point is one less than its first after it. The event's own session counts from the
-// event itself, however far back the others go. What was imported happened elsewhere, long
-// ago, and is left out.
+// advances lists sessions with new events, up to a visible row, and one more than the limit if there
+// are others. A session's number at the point is one less than that of its first event after it. The
+// event's own session counts from the event itself, however far back the others go. Imported sessions
+// are left out: their events happened elsewhere, long ago.
 func (t *Tx) advances(from origin, settled int64, p store.Point) ([]store.Advance, error) {
 	args, narrow := []any{from.seen, settled, from.session, from.seq, p.Limit + 1}, ""
 	if len(p.Owners) > 0 {

@@ -4,7 +4,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// saveInForce keeps what is in force, and forgets what is not any more.
+// saveInForce saves what is in force, and deletes what no longer is.
 func (t *Tx) saveInForce(b *store.Batch) error {
 	for i := range b.InForce {
 		f := &b.InForce[i]

@@ -59,8 +59,8 @@ func (t *Tx) Outbox(f store.OutboxFilter) ([]store.Outgoing, error) {
 	return rows, t.read(err, "the outbox")
 }
 
-// saveOutbox adds messages, and closes those that have left or never will. A message
-// that has left before is left as it is: publishing is at least once.
+// saveOutbox adds messages, and closes those that were sent or never will be. A message that was
+// already closed does not change: publishing is at least once.
 func (t *Tx) saveOutbox(b *store.Batch) error {
 	for i := range b.Outbox {
 		if err := t.insertOutgoing(&b.Outbox[i]); err != nil {
@@ -79,7 +79,7 @@ func (t *Tx) saveOutbox(b *store.Batch) error {
 			return err
 		}
 	}
-	for _, id := range b.Published { // one that is gone since has left, too
+	for _, id := range b.Published { // a row that no longer exists was sent, too
 		err := t.exec(fmt.Sprintf("the message %d", id), `UPDATE outbox SET published_at = coalesce(published_at, $2) WHERE id = $1`, id, stamp(t.now()))
 		if err != nil {
 			return err

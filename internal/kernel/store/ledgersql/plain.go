@@ -29,7 +29,7 @@ func (e *Error) Plain() string {
 	return text + Because(e)
 }
 
-// Because is what was found instead of a ledger, or else what the system said; it stands behind a message.
+// Because returns what was found instead of a ledger, else the system's own message. It is appended to a message.
 func Because(err error) string {
 	e, is := errors.AsType[*Error](err)
 	if !is {
@@ -44,7 +44,7 @@ func Because(err error) string {
 	return ""
 }
 
-// Found is what the store found where it expected a ledger; it stands behind a message.
+// Found returns what the store found where it expected a ledger. It is appended to a message.
 func Found(err error) string {
 	e, is := errors.AsType[*Error](err)
 	if !is || e.Found == "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// preferences are the columns of what people prefer, and the statements that read and write them.
+// preferences are the columns of people's preferences, and the statements that read and write them.
 type preferences struct{ read, write string }
 
 // preferenceSQL follow from the table of preferences.
@@ -27,7 +27,7 @@ var preferenceSQL = func() preferences {
 	}
 }()
 
-// savePreferences enters what people prefer, or takes it out.
+// savePreferences saves or deletes people's preferences.
 func (t *Tx) savePreferences(b *store.Batch) error {
 	for _, w := range b.Preferences {
 		empty, err := w.Empty()
@@ -50,7 +50,7 @@ func (t *Tx) savePreferences(b *store.Batch) error {
 	return nil
 }
 
-// preferences is what a person prefers, the zero value where nothing is kept.
+// preferences returns a person's preferences, the zero value if there are none.
 func (t *Tx) preferences(person string) (store.Preferences, error) {
 	w := store.Preferences{Person: person}
 	var found []int

@@ -7,14 +7,14 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// blobGrace is how long a blob that nothing refers to is left alone: anyone who has put it may be
-// about to refer to it.
+// blobGrace is how long an unreferenced blob is retained: whoever has put it may be about to refer to
+// it.
 const blobGrace = time.Hour
 
 // unreferred is the condition of a blob that no card refers to.
 const unreferred = `NOT EXISTS (SELECT 1 FROM blob_refs WHERE blob_refs.sha256 = blobs.sha256)`
 
-// purge erases what its time is over of, at most Limit of each kind, and says what it did.
+// purge erases expired content, at most Limit of each kind, and sets what it did.
 func (t *Tx) purge(b *store.Batch) error {
 	p := b.Purge
 	if p == nil {
@@ -22,7 +22,7 @@ func (t *Tx) purge(b *store.Batch) error {
 	}
 	p.Erased, p.Calls, p.Dropped, p.Blobs, p.Strays, p.More = nil, nil, 0, 0, 0, false
 	p.Waiting = nil
-	clear(t.cards) // what was read may be gone after this
+	clear(t.cards) // cards that were read may be gone after this
 	clear(t.turns)
 	found, err := t.erasable(p)
 	if err != nil {
@@ -46,11 +46,10 @@ func (t *Tx) purge(b *store.Batch) error {
 	return nil
 }
 
-// ended is a turn whose content is to go.
+// ended is a turn whose content is to be erased.
 type ended struct{ turn, session, doc string }
 
-// leaveGrace is how long a turn that has ended waits for a message of it to leave, and for
-// that to be written down.
+// leaveGrace is how long the erasure of an ended turn waits for its last message to be sent and acked.
 const leaveGrace = time.Minute
 
 // erasable finds turns that have ended, and whose content is due or asked for.
@@ -81,10 +80,10 @@ func (t *Tx) erasable(p *store.Purge) ([]ended, error) {
 	return found, t.read(err, "what is to be erased")
 }
 
-// waitingMost is how many turns that have to wait are told of at most.
+// waitingMost is how many waiting turns are reported at most.
 const waitingMost = 64
 
-// wait tells of the turns of a project that should have been erased and were not.
+// wait reports the turns of a project that should have been erased and were not.
 func (t *Tx) wait(p *store.Purge) (err error) {
 	if p.Project == "" || p.Turns != nil || p.More {
 		return nil
@@ -94,8 +93,8 @@ func (t *Tx) wait(p *store.Purge) (err error) {
 	return err
 }
 
-// erase takes the content of one turn out. What stays says that there was a turn, whose, and
-// which calls it made, by their digests; the receipts and consents stay whole.
+// erase removes the content of one turn. What remains says that there was a turn, whose it was, and
+// which calls it made, by their digests. Receipts and consents remain complete.
 func (t *Tx) erase(p *store.Purge, e ended) error {
 	what := "the content of the turn " + e.turn
 	calls, blobs, err := t.contentOf(e)
@@ -124,7 +123,7 @@ func (t *Tx) erase(p *store.Purge, e ended) error {
 	for _, query := range []string{
 		`DELETE FROM events WHERE session_id = $1`,
 		`DELETE FROM outbox WHERE session_id = $1 AND (published_at IS NOT NULL OR dead_at IS NOT NULL)`,
-		// Of what never left, no matter who tried to send it may still want to note what became of it.
+		// The rows of unsent messages stay, without content: a sender may still record what became of one.
 		`UPDATE outbox SET subject = '', header = NULL, payload = '', published_at = created, dead_at = created WHERE session_id = $1`,
 	} {
 		if err := t.exec(what, query, e.session); err != nil {
@@ -162,7 +161,7 @@ func (t *Tx) texts(query string, args ...any) ([]string, error) {
 	return out, t.read(err, "what is to be erased")
 }
 
-// release removes those of the blobs that nothing refers to any more.
+// release removes those of the blobs that nothing refers to.
 func (t *Tx) release(p *store.Purge, blobs []string) error {
 	return t.releaseIf(p, blobs, unreferred)
 }
@@ -181,8 +180,8 @@ func (t *Tx) releaseIf(p *store.Purge, blobs []string, fits string, args ...any)
 	return nil
 }
 
-// bare is the document of a turn without its content. One that cannot be read is replaced by
-// nothing: what is in it has to go all the same.
+// bare returns the document of a turn without its content. An unreadable document becomes empty: its
+// content must be erased all the same.
 func bare(e ended) (string, error) {
 	var d document
 	_ = decode(e.doc, &d) // a damaged document is content too
@@ -252,8 +251,8 @@ func (t *Tx) forget(e ended) error {
 	return nil
 }
 
-// dropStrayCards removes old cards of no turn that has content still: of none at all, or of
-// one that they came too late for.
+// dropStrayCards removes old cards that belong to no turn with content: to none at all, or to one that
+// was erased before they came.
 func (t *Tx) dropStrayCards(p *store.Purge) error {
 	if p.Content.IsZero() {
 		return nil
@@ -274,7 +273,7 @@ func (t *Tx) dropStrayCards(p *store.Purge) error {
 	return nil
 }
 
-// dropStrayBlobs removes blobs that nothing refers to, once nobody can be about to.
+// dropStrayBlobs removes blobs that nothing refers to once [blobGrace] is over.
 func (t *Tx) dropStrayBlobs(p *store.Purge) error {
 	before := stamp(t.now().Add(-blobGrace))
 	strays, err := t.texts(`SELECT sha256 FROM blobs WHERE created < $1 AND `+unreferred+` ORDER BY sha256`+limited("$2"), before, p.Limit)
@@ -282,7 +281,7 @@ func (t *Tx) dropStrayBlobs(p *store.Purge) error {
 		return err
 	}
 	p.More = p.More || len(strays) == p.Limit
-	return t.releaseIf(p, strays, `created < $2 AND `+unreferred, before) // one that was put again meanwhile stays
+	return t.releaseIf(p, strays, `created < $2 AND `+unreferred, before) // a blob that was put again meanwhile stays
 }
 
 // refer notes which blob a card refers to.

@@ -4,8 +4,8 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// saveKeys enters under which keys turns were begun. One that is there stays until its time is
-// over: the request came before.
+// saveKeys saves the keys of requests. An existing key is replaced only once it has expired: until then
+// the request is a repeat.
 func (t *Tx) saveKeys(b *store.Batch) error {
 	for _, k := range b.Keys {
 		if k.Principal == "" || k.Key == "" || k.Digest == "" {
@@ -34,7 +34,7 @@ func (t *Tx) requestKey(principal, key string) (store.RequestKey, error) {
 	return k, t.read(err, "a key of %s", principal)
 }
 
-// dropKeys forgets keys whose time is over.
+// dropKeys deletes expired keys.
 func (t *Tx) dropKeys(p *store.Purge) error {
 	if p.Keys.IsZero() {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// cardAlong is up to how many bytes a result's card comes along with it: most are small, and
-// anyone who reads results asks for their cards next.
+// cardAlong is the largest card, in bytes, that is read together with its result: most are small, and
+// whoever reads results asks for their cards next.
 const cardAlong = 8 << 10
 
 // Results implements [store.Tx].
@@ -116,7 +116,7 @@ func (t *Tx) apply(b *store.Batch, r *store.ResultRow) error {
 	return nil
 }
 
-// saveTrail keeps what is only ever added: the path of each call, and who answered what.
+// saveTrail saves append-only records: the path of each call, and who answered what.
 func (t *Tx) saveTrail(b *store.Batch) error {
 	for i := range b.Edges {
 		e := &b.Edges[i]

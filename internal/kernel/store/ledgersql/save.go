@@ -8,7 +8,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// Save implements [store.Tx]. What is referred to comes first: blobs, then the turn.
+// Save implements [store.Tx]. Referenced rows come first: blobs, then the turn.
 func (t *Tx) Save(b store.Batch) error {
 	if err := t.writable("saving"); err != nil {
 		return err

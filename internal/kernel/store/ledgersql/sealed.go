@@ -4,7 +4,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// saveSealed keeps sealed values, one for each call and reference.
+// saveSealed saves sealed values, one for each call and reference.
 func (t *Tx) saveSealed(b *store.Batch) error {
 	for i := range b.Sealed {
 		s := &b.Sealed[i]

@@ -15,7 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// document is what the ledger keeps of a turn as JSON.
+// document is the JSON form of a turn in the ledger.
 type document struct {
 	State         turn.State         `json:"state"`
 	Questions     []consent.Question `json:"questions,omitzero"`
@@ -232,8 +232,8 @@ func (t *Tx) saveInput(r *store.Record, was found) error {
 		WHERE turn_id = $1 AND (args IS DISTINCT FROM $2 OR request <> $3)`, r.State.Turn, text(r.Args), r.Request)
 }
 
-// summary is what a list says of how a turn has ended. It stands beside the document, so
-// that a list reads no documents.
+// summary returns the line that lists show about a turn's end. It has a column of its own, so that a
+// list reads no documents.
 func summary(s turn.State) string {
 	if s.End == nil {
 		return ""
@@ -241,8 +241,8 @@ func summary(s turn.State) string {
 	return s.End.Message
 }
 
-// saveCalls keeps each call where it is found by its id, also after the turn has
-// dropped it. One that is as it was stands there already.
+// saveCalls saves each call under its id, where it is found also after the turn has dropped it. An
+// unchanged call is not written again.
 func (t *Tx) saveCalls(r *store.Record, was found) error {
 	for i := range r.State.Calls {
 		c := &r.State.Calls[i]
@@ -284,7 +284,7 @@ func (t *Tx) saveCall(r *store.Record, c *turn.Call, doc string, was found) erro
 	return err
 }
 
-// saveQuestions keeps each question where its number and its tokens lead to it.
+// saveQuestions saves each question under its number and its tokens.
 func (t *Tx) saveQuestions(r *store.Record, was found) error {
 	for i := range r.Questions {
 		q := &r.Questions[i]

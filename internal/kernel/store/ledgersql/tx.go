@@ -73,13 +73,13 @@ func (t *Tx) Run(fn func(store.Tx) error) (err error) {
 	return t.failed
 }
 
-// Failed is the first failure of a write or of the database, whatever fn made of it.
+// Failed returns the first failure of a write or of the database, even if fn has hidden it.
 func (t *Tx) Failed() error { return t.failed }
 
-// Conn is what the transaction runs on.
+// Conn returns what the transaction runs on.
 func (t *Tx) Conn() Conn { return t.c }
 
-// usable says why nothing can be read, or nil.
+// usable returns why nothing can be read, or nil.
 func (t *Tx) usable() error {
 	if t.ended {
 		return &Error{Kind: ErrInvalid, Op: "using a transaction", Found: "one that has ended", Expected: "use within the function it was given to"}
@@ -88,7 +88,7 @@ func (t *Tx) usable() error {
 	return t.failed
 }
 
-// writable says why nothing can be written, or nil.
+// writable returns why nothing can be written, or nil.
 func (t *Tx) writable(op string) error {
 	if err := t.usable(); err != nil {
 		return err

@@ -37,7 +37,7 @@ type Options struct {
 	// (host=… dbname=…), with what libpq and pgxpool know. What it leaves out is taken from
 	// the environment (PGHOST, PGPASSWORD, …).
 	DSN string
-	// Logger takes what nobody is waiting to hear. Default: nothing.
+	// Logger gets errors that no caller waits for. Default: none.
 	Logger *slog.Logger
 	// Now dates what the kernel gives no time for. Default: [Store.Now].
 	Now func() time.Time
@@ -49,8 +49,7 @@ type Options struct {
 	// Timeout bounds a transaction from its first statement to its last: after it the
 	// connection is given up, and the server undoes what was not committed. Default: 30 s.
 	Timeout time.Duration
-	// Tracer hears of every statement; one that is a [pgx.BatchTracer] also of those that go
-	// together. Default: nobody.
+	// Tracer traces every statement; a [pgx.BatchTracer] also traces batches. Default: none.
 	Tracer pgx.QueryTracer
 }
 

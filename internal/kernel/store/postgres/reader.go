@@ -12,7 +12,7 @@ type question struct {
 	query string
 	args  []any
 	read  func(pgx.Rows) error
-	// fed: rows were handed over, so it cannot be asked again.
+	// fed: rows were handed over, so it cannot be sent again.
 	fed *bool
 }
 
@@ -21,9 +21,9 @@ type readers struct{ workerPool[question] }
 
 func (r *readers) ask(ctx context.Context, q question) error { return r.do(ctx, q) }
 
-// answerQuestions sends a group of questions at once. After one that fails the server answers
-// none of the others: they are asked by themselves, and so is the one, which is told its own
-// error. One whose rows were handed over in part cannot be asked again.
+// answerQuestions sends a group of queries at once. After one fails, the server answers none of the
+// rest: those and the failed one are sent again by themselves, so that each gets its own error. A query
+// whose rows were handed over in part cannot be sent again.
 func (s *Store) answerQuestions(ctx context.Context, pooled *pgxpool.Conn, group []*job[question]) {
 	pg := pooled.Conn()
 	if len(group) == 1 {

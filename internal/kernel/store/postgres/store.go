@@ -36,11 +36,11 @@ type Store struct {
 
 var _ store.Ledger = (*Store)(nil)
 
-// ID names this ledger: 32 hexadecimal digits that it was given when it was made. A
-// copy has the same.
+// ID returns the ledger's id: 32 hexadecimal digits, set when it was made. A copy has the same
+// id.
 func (s *Store) ID() string { return s.id }
 
-// Location says where the ledger is, without its credentials.
+// Location returns where the ledger is, without its credentials.
 func (s *Store) Location() string { return s.where }
 
 // View runs fn on a consistent snapshot, which its first question takes. It waits while all
