@@ -25,7 +25,7 @@ type Question struct {
 	Text string `json:"question"`
 	// Context helps the person understand it, at most 4,096 characters.
 	Context string `json:"context,omitzero"`
-	// Kinds are the accepted kinds of answers. Default: free text, or one of the choices if there are any.
+	// Kinds are the accepted kinds of answers; by default free text, or one of the choices if there are any.
 	Kinds []string `json:"kinds,omitzero"`
 	// Choices are the answers of a multiple choice, 2 to 32.
 	Choices []Choice `json:"choices,omitzero"`
