@@ -102,7 +102,7 @@ func looser(granted, asked *EventFilters) []looseness {
 	return found
 }
 
-// coversPattern answers whether every type that matches the narrow pattern matches the wide.
+// coversPattern reports whether every type that matches the narrow pattern matches the wide.
 func coversPattern(wide, narrow string) bool {
 	wide, narrow = CompactType(wide), CompactType(narrow)
 	start, open := strings.CutSuffix(wide, "*")

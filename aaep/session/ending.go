@@ -86,7 +86,7 @@ func (d *draft) withdraw(c Closing) {
 	}
 }
 
-// mustReturn answers whether something is open that cannot be closed in the present
+// mustReturn reports whether something is open that cannot be closed in the present
 // state.
 func (d *draft) mustReturn() bool {
 	return slices.ContainsFunc(d.state.Calls, func(c Call) bool { return c.Left })
