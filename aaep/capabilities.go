@@ -7,28 +7,27 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Capabilities is what a subscriber asks for, or what a producer honours of it
-// (§5.3). Every member is optional: its zero value means that nothing was said, and
-// then the default of the specification holds.
+// Capabilities is what a subscriber asks for, or what a producer grants (§5.3). Every member is optional: a zero value
+// means that it is not set, and the specification's default applies.
 type Capabilities struct {
-	MaxEventsPerSecond         int            `json:"max_events_per_second,omitzero"`        // 1 to 100,000; not said: no limit
-	PreferredVerbosity         Verbosity      `json:"preferred_verbosity,omitzero"`          // not said: normal
-	Languages                  []string       `json:"languages,omitzero"`                    // 1 to 32 BCP 47 tags, most wanted first; not said: en-US
-	SupportsConfirmationReply  *bool          `json:"supports_confirmation_reply,omitzero"`  // not said: false
-	SupportsClarificationReply *bool          `json:"supports_clarification_reply,omitzero"` // not said: false
-	CoalesceBoundaries         []CoalesceHint `json:"coalesce_boundaries,omitzero"`          // 1 to 5; not said: sentence, completion
+	MaxEventsPerSecond         int            `json:"max_events_per_second,omitzero"`        // 1 to 100,000; default: no limit
+	PreferredVerbosity         Verbosity      `json:"preferred_verbosity,omitzero"`          // default: normal
+	Languages                  []string       `json:"languages,omitzero"`                    // 1 to 32 BCP 47 tags in order of preference; default: en-US
+	SupportsConfirmationReply  *bool          `json:"supports_confirmation_reply,omitzero"`  // default: false
+	SupportsClarificationReply *bool          `json:"supports_clarification_reply,omitzero"` // default: false
+	CoalesceBoundaries         []CoalesceHint `json:"coalesce_boundaries,omitzero"`          // 1 to 5; default: sentence, completion
 	EventFilters               *EventFilters  `json:"event_filters,omitzero"`
-	SupportedConformanceLevels []int          `json:"supported_conformance_levels,omitzero"` // of 1, 2, 3; not said: 1
+	SupportedConformanceLevels []int          `json:"supported_conformance_levels,omitzero"` // of 1, 2, 3; default: 1
 	SupportedExtensions        []string       `json:"supported_extensions,omitzero"`         // at most 64 URIs
-	CognitiveLoad              CognitiveLoad  `json:"cognitive_load,omitzero"`               // not said: medium
+	CognitiveLoad              CognitiveLoad  `json:"cognitive_load,omitzero"`               // default: medium
 	PaceWPM                    int            `json:"pace_wpm,omitzero"`                     // words a minute, 50 to 1,000
-	AcceptSignedManifestsOnly  *bool          `json:"accept_signed_manifests_only,omitzero"` // not said: false
+	AcceptSignedManifestsOnly  *bool          `json:"accept_signed_manifests_only,omitzero"` // default: false
 	// Extensions holds the capabilities of extensions, one JSON object for each prefix.
 	// They stand beside the others on the wire (CAP-14).
 	Extensions map[string]jsontext.Value `json:",embed"`
 }
 
-// CognitiveLoad is how much a person can take in at the moment.
+// CognitiveLoad is how much a person can currently take in.
 type CognitiveLoad string
 
 // The loads of CAP-11.
@@ -64,8 +63,7 @@ func clonePointer(b *bool) *bool {
 	return new(*b)
 }
 
-// onlyObjects drops what is not an object: an unknown capability is ignored, whatever it
-// is (CAP-14, C-52).
+// onlyObjects drops values that are not objects: an unknown capability is ignored, whatever its value (CAP-14, C-52).
 func (c *Capabilities) onlyObjects() {
 	maps.DeleteFunc(c.Extensions, func(_ string, value jsontext.Value) bool { return value.Kind() != jsontext.KindBeginObject })
 	if len(c.Extensions) == 0 {

@@ -28,8 +28,8 @@ type ClarificationReply struct {
 	CorrelationID  string    `json:"correlation_id,omitzero"`
 }
 
-// DecodeClarificationReply reads a reply as strictly as [DecodeConfirmationReply]
-// does. Whether the answer fits the question is for the asker to say (CLA-08).
+// DecodeClarificationReply reads a reply as strictly as [DecodeConfirmationReply] does. The asker checks whether the
+// answer fits the question (CLA-08).
 func DecodeClarificationReply(raw []byte) (ClarificationReply, error) {
 	return decodeStrict[ClarificationReply](raw, TypeClarificationReply)
 }
@@ -56,12 +56,12 @@ func TextResponse(text string) Response { return Response{quote(text)} }
 // YesNoResponse is an answer to a yes-or-no question.
 func YesNoResponse(yes bool) Response { return Response{jsontext.Value(jsontext.Bool(yes).String())} }
 
-// NumberResponse is an answer in figures.
+// NumberResponse is a numeric answer.
 func NumberResponse(number float64) Response {
 	return Response{jsontext.Value(jsontext.Float(number).String())}
 }
 
-// Text returns the answer when it is a string.
+// Text returns the answer if it is a string.
 func (r Response) Text() (string, bool) {
 	if r.value.Kind() != jsontext.KindString {
 		return "", false
@@ -69,13 +69,13 @@ func (r Response) Text() (string, bool) {
 	return unquote(r.value), true
 }
 
-// YesNo returns the answer when it is a boolean.
+// YesNo returns the answer if it is a boolean.
 func (r Response) YesNo() (yes, ok bool) {
 	kind := r.value.Kind()
 	return kind == jsontext.KindTrue, kind == jsontext.KindTrue || kind == jsontext.KindFalse
 }
 
-// Number returns the answer when it is a number.
+// Number returns the answer if it is a number.
 func (r Response) Number() (float64, bool) {
 	if r.value.Kind() != jsontext.KindNumber {
 		return 0, false
@@ -83,7 +83,7 @@ func (r Response) Number() (float64, bool) {
 	return parseNumber(r.value)
 }
 
-// Plain is the answer as a person says it: the text itself, yes or no, or figures.
+// Plain returns the answer as a person would say it: the text itself, yes or no, or digits.
 func (r Response) Plain() string {
 	if text, is := r.Text(); is {
 		return text

@@ -14,9 +14,8 @@ const TypeConfirmationReply = "confirmation.reply"
 //go:embed examples/confirmation.reply.json
 var exampleConfirmationReply string
 
-// ConfirmationReply is a person's decision (§6.3). Timestamp is when the person
-// decided. A ModifiedAction on a producer that does not support it makes the reply a
-// reject, whatever Decision says (CONF-38).
+// ConfirmationReply is a person's decision (§6.3). Timestamp is when the person decided. If the producer does not
+// support a ModifiedAction, the reply is a reject, whatever Decision says (CONF-38).
 type ConfirmationReply struct {
 	Type              string                    `json:"type"`
 	ReplyToken        string                    `json:"reply_token"`
@@ -45,9 +44,8 @@ func (r ConfirmationReply) Encode() ([]byte, error) {
 	return encodeChecked(r.Type, r)
 }
 
-// MarshalJSON writes what Encode writes, without judging it. It is here because the
-// layouts of package time would trim zeros of the fraction, to counts of digits that
-// §3.2.5 forbids, so that a strict reader would not hear the answer.
+// MarshalJSON writes what Encode writes, without validating it. The layouts of package time would trim zeros of the
+// fraction to counts of digits that §3.2.5 forbids, so that a strict reader would drop the answer.
 func (r ConfirmationReply) MarshalJSON() ([]byte, error) {
 	type plain ConfirmationReply           // without this method
 	return json.Marshal(plain(r), writing) //nolint:wrapcheck // the caller is a marshaler

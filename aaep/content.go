@@ -55,7 +55,7 @@ func (t *tape) content(seed uint64) uint64 {
 	}
 }
 
-// isContainer answers whether a node is an object or array.
+// isContainer reports whether a node is an object or array.
 func (t *tape) isContainer(n uint32) bool { return t.nodes[n].kind >= kindObject }
 
 // add adds a value.

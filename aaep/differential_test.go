@@ -147,7 +147,7 @@ func (c *contest) done() {
 	}
 }
 
-// judgedElsewhere answers whether a text is one of the messages of the table.
+// judgedElsewhere reports whether a text is one of the messages of the table.
 func judgedElsewhere(raw []byte) bool {
 	written, _ := aaep.Read(raw).Text("type")
 	_, known := aaep.Lookup(written)

@@ -36,7 +36,7 @@ func (d Document) Violations() []Violation {
 	return all.list
 }
 
-// Readable answers whether the text is a JSON object.
+// Readable reports whether the text is a JSON object.
 func (d Document) Readable() bool { return d.tape != nil && d.tape.readable() }
 
 // Text returns the string at path.
@@ -90,7 +90,7 @@ func (d Document) Texts(path ...string) []string {
 	return texts
 }
 
-// Has answers whether there is any value at path, null included.
+// Has reports whether there is any value at path, null included.
 func (d Document) Has(path ...string) bool { return d.tape.at(path) != none }
 
 // Value returns the value at path exactly as it is written, as a slice that belongs

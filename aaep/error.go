@@ -48,5 +48,5 @@ func (e *Error) Error() string {
 // Unwrap returns the error below this one.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// SafeToRetry answers whether the same call with the same input may succeed later.
+// SafeToRetry reports whether the same call with the same input may succeed later.
 func (e *Error) SafeToRetry() bool { return e.Code == CodeNoRandomness }

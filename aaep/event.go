@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Payload is what an event tells beside its envelope: one of the twelve core
-// payloads of this package, as a value, or [Other].
+// Payload is the content of an event apart from its envelope: one of the twelve core payloads of this package, as a
+// value, or [Other].
 type Payload interface {
 	// EventType returns the type of the event in compact form.
 	EventType() string
@@ -32,14 +32,13 @@ type Event struct {
 	// Variants holds readable fields in further languages, by the full name of the
 	// member, such as summary_normal_yo (PAY-01).
 	Variants map[string]string
-	// Unknown holds the other members, by name, exactly as they were written: those of a
-	// later version, or strays. They are carried, so that anyone who passes an event on
-	// loses nothing; an own event has none (ENV-47).
+	// Unknown holds the other members, by name, exactly as written: those of a later version, or errors. They are
+	// retained so that forwarding an event loses nothing; an event of our own has none (ENV-47).
 	Unknown map[string]jsontext.Value
-	// Extensions holds one JSON object for each prefix, exactly as it was written. Every prefix needs its context;
-	// that of [PrefixEarshot] and [PrefixUTP] is added by itself.
+	// Extensions holds one JSON object for each prefix, exactly as written. Every prefix needs its context; the
+	// contexts of [PrefixEarshot] and [PrefixUTP] are added automatically.
 	Extensions map[string]jsontext.Value
-	// Contexts are further entries of @context, behind the core one.
+	// Contexts are further entries of @context, after the core one.
 	Contexts []string
 	Version  string // "" is written as 1.0.0
 }
@@ -52,14 +51,13 @@ func (e Event) Type() string {
 	return e.Payload.EventType()
 }
 
-// IsTerminal answers whether the event ends its session.
+// IsTerminal reports whether the event ends its session.
 func (e Event) IsTerminal() bool {
 	return slices.Contains([]string{TypeSessionCompleted, TypeSessionErrored, TypeSessionCancelled}, e.Type())
 }
 
-// Extend returns a copy of the event in which extensions.<prefix>.<name> is value,
-// anything that JSON can hold. Other members of the prefix stay. The error is an
-// [*Error] with [CodeBadEvent].
+// Extend returns a copy of the event in which extensions.<prefix>.<name> is value, anything that JSON can represent.
+// Other members of the prefix are kept. The error is an [*Error] with [CodeBadEvent].
 func (e Event) Extend(prefix, name string, value any) (Event, error) {
 	extensions, err := extend(e.Extensions, prefix, name, value)
 	if err != nil {
@@ -100,7 +98,7 @@ func (e Event) Extension(prefix, name string) string {
 	return text
 }
 
-// head and tail are the envelope before and behind the payload (ENV-58).
+// head and tail are the parts of the envelope before and after the payload (ENV-58).
 type head struct {
 	Context       any                `json:"@context"` // one string, or an array that begins with it
 	Version       string             `json:"aaep_version,omitzero"`
@@ -120,8 +118,7 @@ type tail struct {
 	Extensions map[string]jsontext.Value `json:"extensions,omitzero"`
 }
 
-// writing makes output that is the same for the same message, with times as the
-// protocol wants them, and with values of others as they wrote them.
+// writing makes output deterministic, with times in the protocol's format, and with other producers' values unchanged.
 var writing = json.JoinOptions(
 	json.Deterministic(true), jsontext.PreserveRawStrings(true),
 	json.WithMarshalers(json.MarshalToFunc(func(encoder *jsontext.Encoder, t time.Time) error {
@@ -129,17 +126,15 @@ var writing = json.JoinOptions(
 	})),
 )
 
-// Encode writes the event as one line of JSON without a line end: the envelope in the
-// recommended order with the payload's members, in the order of the payload's table,
-// behind correlation_id (ENV-58). The same event always gives the same bytes. An
-// event that breaks a rule for producers is refused with an [*Error] of
-// [CodeBadEvent] that names the rules; warnings pass.
+// Encode writes the event as one line of JSON without a line end: the envelope in the recommended order, with the
+// payload's members after correlation_id, in the order of the payload's table (ENV-58). The same event always gives the
+// same bytes. An event that breaks a rule for producers is refused with an [*Error] of [CodeBadEvent] that names the
+// rules; warnings are accepted.
 func (e Event) Encode() ([]byte, error) { return e.encode(ModeProducer) }
 
-// Forward writes an event of somebody else as [Event.Encode] does, but bears what a
-// consumer bears: unknown members, words and types, and what is advised against. It
-// refuses only what nobody may act on. It is how an event that was read with
-// [DecodeEvent] is passed on.
+// Forward encodes another producer's event, which was read with [DecodeEvent], as [Event.Encode] does. It tolerates
+// what a consumer tolerates: unknown members, words and types, and whatever is only advised against. It refuses only
+// what no consumer may act on.
 func (e Event) Forward() ([]byte, error) { return e.encode(ModeConsumer) }
 
 func (e Event) encode(mode Mode) ([]byte, error) {

@@ -5,21 +5,20 @@ import (
 	"strings"
 )
 
-// EventFilters chooses event types (§5.3.1.7). A pattern is a type, or the beginning
-// of one and an asterisk. Exclude beats include; what is critical beats both. A nil
-// Include means that nothing was said; an empty one lets only critical events pass.
+// EventFilters selects event types (§5.3.1.7). A pattern is a type, or a prefix of one and an asterisk. Exclude
+// overrides include; critical events override both. A nil Include means the default; an empty one passes only critical
+// events.
 type EventFilters struct {
 	Include []string `json:"include,omitzero"`
 	Exclude []string `json:"exclude,omitzero"`
 }
 
-// coreEvents is what is included where nothing was said (CAP-07).
+// coreEvents is the default of Include (CAP-07).
 const coreEvents = "aaep:agent.*"
 
-// Passes answers whether the filters let an event type through, in compact form,
-// unless it is critical (BP-11, BP-12, C-48, C-49). Where include is not said, or
-// there are no filters at all, it is the core events and those of the prefixes of the
-// negotiated extensions.
+// Passes reports whether the filters pass a type, in compact form, of an event that is not critical (BP-11, BP-12,
+// C-48, C-49). Without Include, or without filters, the core events pass, and those of the prefixes of the negotiated
+// extensions.
 func (f *EventFilters) Passes(eventType string, prefixes []string) bool {
 	var include, exclude []string
 	if f != nil {
@@ -35,8 +34,8 @@ func (f *EventFilters) Passes(eventType string, prefixes []string) bool {
 	return matches(coreEvents) || slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(eventType, prefix+":") })
 }
 
-// matches answers whether a pattern, compact or expanded, covers a compact type. An
-// asterisk counts at the end only.
+// matches reports whether a pattern, compact or expanded, covers a compact type. An asterisk is special only at the
+// end.
 func matches(pattern, eventType string) bool {
 	pattern = CompactType(pattern)
 	if beginning, ok := strings.CutSuffix(pattern, "*"); ok {

@@ -15,7 +15,7 @@ const (
 	KindContext Kind = "string or array of strings"
 )
 
-// Format is a meaning of a string beyond its pattern.
+// Format is the meaning of a string beyond its pattern.
 type Format string
 
 // The formats.
@@ -25,12 +25,11 @@ const (
 	FormatLanguage  Format = "language"  // well-formed BCP 47
 )
 
-// Field describes one member of a message as data. [Validate] walks it, the exported
-// schema is made from it, and a test holds the Go structs against it. The methods
-// return changed copies, so that a table row reads as one line.
+// Field describes one member of a message as data. [Validate] walks it, the exported schema is generated from it, and a
+// test compares the Go structs with it. Methods return changed copies, so that a table row reads as one line.
 type Field struct {
 	Name string
-	Rule string   // the rule that the field obeys, first in the catalogue
+	Rule string   // the rule that defines the field, first in the catalogue
 	Also []string // further rules of the same field
 	Spec string   // section, where it is not the message's own
 	// Description says in a sentence what the value is, for the exported schema and the
@@ -54,8 +53,8 @@ type Field struct {
 	Closed  string  // the rule against members that are not in Members; "" lets them pass
 	Each    *Field  // every member of an object that is a map
 
-	// Safety marks a value that must not be acted on when it is wrong: a consumer
-	// treats the finding as an error where it would otherwise only warn.
+	// Safety marks a value that must not be acted on if it is wrong: a consumer treats the finding as an error instead
+	// of a warning.
 	Safety bool
 	// Default is what an absent value means, for the exported schema.
 	Default string

@@ -25,7 +25,7 @@ func (f *findings) add(v Violation) {
 	}
 }
 
-// full answers whether nothing more is listed of a severity, and counts what is not.
+// full reports whether nothing more is listed of a severity, and counts what is not.
 // It is asked before a finding is put into words.
 func (f *findings) full(severity Severity) bool {
 	if f.counts[rank(severity)] < mostFindings {

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Exceeds judges terms that were granted against those that were asked for: granted
-// may be less and never more (§5.4.4, HS-28 to HS-32). What was not asked counts as
-// its default; what the answer does not say was granted as asked. The paths of the
+// Exceeds compares granted terms with the requested ones: they may be less and never more (§5.4.4, HS-28 to HS-32). A
+// term that was not requested counts as its default; a term that the answer omits counts as granted. The paths of the
 // findings begin at honored_capabilities.
 func (c Capabilities) Exceeds(asked Capabilities) []Violation {
 	var found findings
@@ -48,8 +47,8 @@ func (c Capabilities) Exceeds(asked Capabilities) []Violation {
 	return found.list
 }
 
-// Answers judges an answer against its request: its terms (see [Capabilities.Exceeds])
-// and that a manifest is signed where that was demanded (HS-27).
+// Answers compares an answer with its request: its terms (see [Capabilities.Exceeds]), and that a manifest is signed if
+// that was required (HS-27).
 func (a SubscriptionAccepted) Answers(request SubscriptionRequest) []Violation {
 	found := a.HonoredCapabilities.Exceeds(request.Capabilities)
 	if isSet(request.Capabilities.AcceptSignedManifestsOnly) && a.SignedManifest == "" {
@@ -103,7 +102,7 @@ func looser(granted, asked *EventFilters) []looseness {
 	return found
 }
 
-// coversPattern answers whether every type that matches the narrow pattern matches the wide.
+// coversPattern reports whether every type that matches the narrow pattern matches the wide.
 func coversPattern(wide, narrow string) bool {
 	wide, narrow = CompactType(wide), CompactType(narrow)
 	start, open := strings.CutSuffix(wide, "*")

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// isLanguage answers whether a tag is well formed as RFC 5646 says; whether its parts
+// isLanguage reports whether a tag is well formed as RFC 5646 says; whether its parts
 // are registered does not matter, but for one thing: the grammar leaves room for
 // languages of four and more letters, of which there has never been one, and a word
 // such as english is not a tag.
@@ -91,7 +91,7 @@ var rightToLeftScripts = []string{"Adlm", "Arab", "Hebr", "Mand", "Nkoo", "Rohg"
 // about only when their tag does. A test holds the list against the registry.
 const maybeRightToLeft = " ar az dv fa ha he iw ji kk ks ku ky ms pa ps sd tg ug ur uz yi "
 
-// isRightToLeft answers whether a language is written from right to left, by its
+// isRightToLeft reports whether a language is written from right to left, by its
 // script, given or likely.
 func isRightToLeft(tag []byte) bool {
 	part, rest := cutTag(tag)

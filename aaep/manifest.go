@@ -187,7 +187,7 @@ func checkDiscoverable(in *inspection, whole uint32) {
 	}
 }
 
-// hasPrefixedText answers whether extensions.<any prefix>.<name> is a text.
+// hasPrefixedText reports whether extensions.<any prefix>.<name> is a text.
 func (in *inspection) hasPrefixedText(whole uint32, name string) bool {
 	extensions := in.member(whole, "extensions")
 	if !in.is(extensions, kindObject) {

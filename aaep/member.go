@@ -11,7 +11,7 @@ type Member struct {
 
 func (m Member) is(k kind) bool { return m.n != 0 && m.tape.nodes[m.n].kind == k }
 
-// Exists answers whether there is such a member, null included.
+// Exists reports whether there is such a member, null included.
 func (m Member) Exists() bool { return m.n != 0 }
 
 // Inside returns the members of the member, which has to be an object; of anything
@@ -48,7 +48,7 @@ func (m Member) Whole() (int64, bool) {
 	return m.tape.whole(m.n)
 }
 
-// True answers whether the member is true.
+// True reports whether the member is true.
 func (m Member) True() bool {
 	return m.is(kindBool) && m.tape.nodes[m.n].flags&flagTrue != 0
 }

@@ -23,7 +23,7 @@ const (
 	PatternSignedManifest Pattern = "signed_manifest"
 )
 
-// matcher answers whether the whole of a text has a shape.
+// matcher reports whether the whole of a text has a shape.
 type matcher func(text []byte) bool
 
 // shape is a pattern in two forms: the expression is what people and schemas read,
@@ -57,7 +57,7 @@ var patterns = map[Pattern]shape{
 // this package does not know.
 func (p Pattern) Expression() string { return patterns[p].expression }
 
-// Match answers whether the whole of s has the shape.
+// Match reports whether the whole of s has the shape.
 func (p Pattern) Match(s string) bool {
 	known, ok := patterns[p]
 	return ok && known.match([]byte(s))
@@ -99,7 +99,7 @@ var classes = func() (table [256]class) {
 	return table
 }()
 
-// is answers whether every byte is of one of the classes.
+// is reports whether every byte is of one of the classes.
 func is(c class, text []byte) bool {
 	for _, b := range text {
 		if classes[b]&c == 0 {

@@ -88,7 +88,7 @@ func (t *tape) sameItems(array uint32, report func(later uint32)) {
 	}
 }
 
-// equal answers whether two values are the same, whatever the notation of numbers and
+// equal reports whether two values are the same, whatever the notation of numbers and
 // the order of members. Objects are compared only where all their members are scalars:
 // nothing that must be unique holds more.
 func (t *tape) equal(a, b uint32) bool {

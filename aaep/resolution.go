@@ -15,6 +15,6 @@ const (
 	ResolutionStopped   Resolution = "stopped"   // a person stopped the call, also after an accept
 )
 
-// Allows answers whether this end of a confirmation lets the action happen. Only an
+// Allows reports whether this end of a confirmation lets the action happen. Only an
 // accept does: a question that ended in any other way never counts as yes.
 func (r Resolution) Allows() bool { return r == ResolutionAccepted }

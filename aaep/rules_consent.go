@@ -17,7 +17,7 @@ var (
 	timeoutGuideRule   = Rule{Name: "timeout guide", IDs: []string{"CONF-71"}, check: checkTimeoutGuide, advice: []string{"CONF-71"}}
 )
 
-// irreversible answers whether a confirmation is for something that cannot be undone,
+// irreversible reports whether a confirmation is for something that cannot be undone,
 // by either of the two members that may say so (C-21).
 func (t *tape) irreversible(whole uint32) bool {
 	return t.isTrue(whole, "irreversible") || t.hasText(whole, "reversibility", string(Irreversible))

@@ -64,7 +64,7 @@ func checkVersion(in *inspection, n uint32) {
 	in.breach(n, "§3.4.4", message, rules...)
 }
 
-// isSemVer answers whether a version of the right shape is one as §12.1 says: no
+// isSemVer reports whether a version of the right shape is one as §12.1 says: no
 // leading zeros, and a pre-release of one of the four kinds.
 func isSemVer(version []byte) bool {
 	core, pre, isPre := bytes.Cut(version, []byte("-"))
@@ -79,7 +79,7 @@ func isSemVer(version []byte) bool {
 	return !isPre || contains([]string{"draft", "alpha", "beta"}, pre)
 }
 
-// laterVersion answers whether an event claims a later minor or patch of 1.x, whose
+// laterVersion reports whether an event claims a later minor or patch of 1.x, whose
 // names cannot all be known here.
 func laterVersion(version []byte) bool {
 	return len(version) > 0 && version[0] == '1' && string(version) != Version && isVersion(version) &&
@@ -147,7 +147,7 @@ func (in *inspection) prefix(prefix []byte, n uint32, spec string, rules ...stri
 	}
 }
 
-// declares answers whether a context stands behind the core one.
+// declares reports whether a context stands behind the core one.
 func (in *inspection) declares(contexts uint32, context string) bool {
 	if !in.is(contexts, kindArray) {
 		return false

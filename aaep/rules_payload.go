@@ -98,7 +98,7 @@ func (in *inspection) canAnswer(kind, response []byte, whole uint32) bool {
 	}
 }
 
-// offers answers whether one of the choices has this value.
+// offers reports whether one of the choices has this value.
 func (in *inspection) offers(choices uint32, value []byte) bool {
 	if !in.is(choices, kindArray) {
 		return false

@@ -115,7 +115,7 @@ func nameBefore(text []byte) string {
 	return ""
 }
 
-// spells answers whether a name is a word, whatever its case and the marks in it.
+// spells reports whether a name is a word, whatever its case and the marks in it.
 func spells(name []byte, word string) bool {
 	at := 0
 	for _, c := range name {
@@ -130,7 +130,7 @@ func spells(name []byte, word string) bool {
 	return at == len(word)
 }
 
-// holdsValue answers whether a text begins with a value that is not redacted. Behind a
+// holdsValue reports whether a text begins with a value that is not redacted. Behind a
 // colon, where prose goes on as well, a value has a digit.
 func holdsValue(text []byte, prose bool) bool {
 	text = bytes.TrimLeft(text, " \"'`")

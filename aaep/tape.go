@@ -93,7 +93,7 @@ func (t *tape) reset() {
 	t.faults.reset()
 }
 
-// readable answers whether the text is a JSON object.
+// readable reports whether the text is a JSON object.
 func (t *tape) readable() bool { return len(t.nodes) > 0 && t.nodes[0].kind == kindObject }
 
 // text returns the text of a string or the literal of a number.
@@ -129,7 +129,7 @@ func (t *tape) inside(container uint32) (first, end uint32) {
 	return container + 1, t.nodes[container].next
 }
 
-// is answers whether a node is of a kind; none is of no kind.
+// is reports whether a node is of a kind; none is of no kind.
 func (t *tape) is(n uint32, k kind) bool { return n != none && t.nodes[n].kind == k }
 
 // member returns the only member of an object with this exact name, or none.
@@ -175,18 +175,18 @@ func (t *tape) textOf(object uint32, name string) []byte {
 	return nil
 }
 
-// hasText answers whether a member is the text word.
+// hasText reports whether a member is the text word.
 func (t *tape) hasText(object uint32, name, word string) bool {
 	return string(t.textOf(object, name)) == word
 }
 
-// isTrue answers whether a member is true.
+// isTrue reports whether a member is true.
 func (t *tape) isTrue(object uint32, name string) bool {
 	n := t.member(object, name)
 	return t.is(n, kindBool) && t.nodes[n].flags&flagTrue != 0
 }
 
-// has answers whether one of the strings of an array is word.
+// has reports whether one of the strings of an array is word.
 func (t *tape) has(array uint32, word string) bool {
 	if !t.is(array, kindArray) {
 		return false

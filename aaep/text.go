@@ -101,7 +101,7 @@ func (in *inspection) prose(n uint32) {
 	}
 }
 
-// hasMarkup answers whether a text has a tag that sets a stretch of it apart.
+// hasMarkup reports whether a text has a tag that sets a stretch of it apart.
 func hasMarkup(text []byte) bool {
 	for at := bytes.IndexByte(text, '<'); at >= 0; {
 		tag, _, closed := bytes.Cut(text[at+1:], []byte(">"))

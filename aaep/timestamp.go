@@ -120,7 +120,7 @@ func twoDigits(s []byte, at int) (int, bool) {
 	return int(tens)*10 + int(ones), tens <= 9 && ones <= 9
 }
 
-// exists answers whether the calendar and the clock have such an instant. Leap seconds
+// exists reports whether the calendar and the clock have such an instant. Leap seconds
 // are not known to be true and not accepted.
 func (i *instant) exists() bool {
 	if i.month < 1 || i.month > 12 || i.day < 1 || i.hour > 23 || i.minute > 59 || i.second > 59 || i.offsetHour > 23 || i.offsetMinute > 59 {
@@ -133,7 +133,7 @@ func (i *instant) exists() bool {
 	return i.day <= days
 }
 
-// placeholder answers whether an instant is one of those that stand for none: the
+// placeholder reports whether an instant is one of those that stand for none: the
 // beginning of Unix time, or of the calendar.
 func (i *instant) placeholder() bool {
 	return i.month == 1 && i.day == 1 && (i.year == 1970 || i.year == 1) && i.hour == 0 && i.minute == 0 && i.second == 0 && i.offset == 0

@@ -109,7 +109,7 @@ func TestTimesAgree(t *testing.T) {
 	}
 }
 
-// taggable answers whether a tag is a primary language without a finding.
+// taggable reports whether a tag is a primary language without a finding.
 func taggable(tag string) bool {
 	raw := strings.Replace(valid, `"primary_language":"en"`, `"text_direction":"auto","primary_language":"`+tag+`"`, 1)
 	return !names(aaep.Validate([]byte(raw), aaep.ModeProducer), asError, "I18N-03")

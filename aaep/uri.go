@@ -19,7 +19,7 @@ const (
 	uriExpression = `^[A-Za-z][A-Za-z0-9+.-]*:(` + uriAuthority + `|` + uriPath + `)?(\?` + uriTail + `)?(#` + uriTail + `)?$`
 )
 
-// isURI answers whether a text is a URI with a scheme, by the grammar of RFC 3986.
+// isURI reports whether a text is a URI with a scheme, by the grammar of RFC 3986.
 func isURI(s []byte) bool {
 	scheme := upTo(classLetter|classDigit|classPlus|classMinus|classDot, s)
 	if scheme == 0 || scheme == len(s) || s[scheme] != ':' || classes[s[0]]&classLetter == 0 {
@@ -41,7 +41,7 @@ func isURI(s []byte) bool {
 	return isAuthority(authority[:path]) && isURIText(authority[path:], "/:@")
 }
 
-// isAuthority answers whether a text is a host, perhaps with a user before it and a
+// isAuthority reports whether a text is a host, perhaps with a user before it and a
 // port behind it.
 func isAuthority(s []byte) bool {
 	if user, host, found := bytes.Cut(s, []byte("@")); found {
@@ -62,7 +62,7 @@ func isAuthority(s []byte) bool {
 	return isAddress(literal)
 }
 
-// isAddress answers whether a text may stand between brackets.
+// isAddress reports whether a text may stand between brackets.
 func isAddress(s []byte) bool {
 	later, found := bytes.CutPrefix(s, []byte("v"))
 	if !found {
@@ -73,7 +73,7 @@ func isAddress(s []byte) bool {
 		bytes.IndexByte(name, '%') < 0 && isURIText(name, ":")
 }
 
-// isURIText answers whether a text holds only what may stand anywhere in a URI, bytes
+// isURIText reports whether a text holds only what may stand anywhere in a URI, bytes
 // in percent notation, and the bytes of more.
 func isURIText(s []byte, more string) bool {
 	const plain = classLetter | classDigit | classLow | classMinus | classDot | classPlus

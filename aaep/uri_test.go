@@ -52,7 +52,7 @@ func TestURIs(t *testing.T) {
 	}
 }
 
-// isURI answers whether a text passes where a URI is wanted.
+// isURI reports whether a text passes where a URI is wanted.
 func isURI(t *testing.T, text string) bool {
 	t.Helper()
 	value, err := json.Marshal(text)

@@ -38,7 +38,7 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s %s at %s: %s", v.Rule, v.Severity, at, v.Message)
 }
 
-// Names answers whether the finding breaks the rule with this id.
+// Names reports whether the finding breaks the rule with this id.
 func (v Violation) Names(rule string) bool {
 	return v.Rule == rule || slices.Contains(v.Also, rule)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// The kinds of answers that a [Question] takes.
+// The kinds of answers that a [Question] accepts.
 const (
 	AnswerText   = "freetext"
 	AnswerYesNo  = "yes_no"
@@ -19,30 +19,27 @@ const (
 	AnswerNumber = "numeric"
 )
 
-// Question is what an agent asks the person. It asks for information; consent to a call
-// is never given by it.
+// Question is an agent's question to the person. It asks for information; an answer is never consent to a call.
 type Question struct {
-	// Text is the question itself, 1 to 4,096 characters.
+	// Text is the question, 1 to 4,096 characters.
 	Text string `json:"question"`
-	// Context is what helps to understand it, at most 4,096 characters.
+	// Context helps the person understand it, at most 4,096 characters.
 	Context string `json:"context,omitzero"`
-	// Kinds are the kinds of answers that it takes, any of them; default free text, or
-	// one of the choices where there are any.
+	// Kinds are the accepted kinds of answers; by default free text, or one of the choices if there are any.
 	Kinds []string `json:"kinds,omitzero"`
 	// Choices are the answers of a multiple choice, 2 to 32.
 	Choices []Choice `json:"choices,omitzero"`
-	// Default is the answer when nobody gives one in time, as text whatever its kind
-	// ("true" and "false" for yes and no); none when empty.
+	// Default is the answer if the person does not answer in time, as text for every kind ("true" and "false" for yes
+	// and no); empty means none.
 	Default string `json:"default,omitzero"`
-	// Seconds is how long it stays open, 1 to 86,400; 0 leaves it to the person's wish and
-	// the usual 5 minutes.
+	// Seconds is how long it stays open, 1 to 86,400. If it is 0, the person's preference applies, or else 5 minutes.
 	Seconds int `json:"seconds,omitzero"`
 }
 
 // Choice is one answer of a multiple choice.
 type Choice struct {
-	// Value is what the agent gets, 1 to 256 printable characters; Label what a person
-	// reads, 1 to 1,024 characters.
+	// Value is what the agent receives, 1 to 256 printable characters; Label is what the person reads, 1 to 1,024
+	// characters.
 	Value string `json:"value"`
 	Label string `json:"label"`
 }
@@ -52,8 +49,8 @@ const (
 	maxValue    = 256
 )
 
-// Complete fills in what is left to be understood, and says what is wrong with the rest.
-// The kinds, the choices and the default among each other are judged where it is asked.
+// Complete fills in the defaults and validates the fields. Whether the kinds, the choices and the default fit together
+// is checked when the question is asked.
 func (q Question) Complete() (Question, error) {
 	if len(q.Kinds) == 0 {
 		q.Kinds = []string{AnswerText}
@@ -90,18 +87,18 @@ const (
 	ResponseNumber = "number"
 )
 
-// Answered is the result of a question that was answered, or whose default holds.
+// Answered is the result of a question that was answered, or whose default applied.
 type Answered struct {
 	// Answer is a text, true or false, or a number.
 	Answer jsontext.Value `json:"answer"`
-	// By is the person who gave it, Surface where; both are empty for a default.
+	// By is the person who answered, Surface where they answered; both are empty for a default.
 	By      string `json:"by,omitzero"`
 	Surface string `json:"surface,omitzero"`
-	// Default says that nobody answered in time.
+	// Default reports that nobody answered in time.
 	Default bool `json:"default,omitzero"`
 }
 
-// wrong is what is wrong with what an agent asks or hands over.
+// wrong is the error for an invalid part of a question or a hand-off.
 func wrong(field, found, expected string) error {
 	return &utp.FieldError{Field: field, Found: found, Expected: expected}
 }

@@ -1,8 +1,8 @@
 package api
 
-// ReportedText is how far the text has been told that an agent writes while it plans a step. Sum
-// is the FNV-1a hash, of 64 bits, of those bytes; Try counts the texts of the step that
-// were begun again, because a planner that was started again wrote another one.
+// ReportedText is how much of the text that an agent writes while it plans a step has been reported. Sum is the 64-bit
+// FNV-1a hash of those bytes. Try counts how often the text of the step was restarted, because a restarted planner
+// wrote a different one.
 type ReportedText struct {
 	Step  int    `json:"step,omitzero"`
 	Try   int    `json:"try,omitzero"`
@@ -10,7 +10,7 @@ type ReportedText struct {
 	Sum   uint64 `json:"sum,string,omitzero"`
 }
 
-// AddSum goes on with the [ReportedText.Sum] of a text; 0 begins it.
+// AddSum continues the [ReportedText.Sum] of a text; start with 0.
 func AddSum(sum uint64, text string) uint64 {
 	const offset, prime = 14695981039346656037, 1099511628211
 	if sum == 0 {
@@ -22,9 +22,8 @@ func AddSum(sum uint64, text string) uint64 {
 	return sum
 }
 
-// AgentTextRequest tells a piece of the text that the agent writes while it plans the step,
-// from a byte on: sending it again tells nothing again. A Try that is one higher than the
-// last begins the text again, at byte 0.
+// AgentTextRequest reports a piece of the text that the agent writes while it plans the step, from a byte offset on.
+// Repeating the request reports nothing twice. A Try that is one higher than the last restarts the text at byte 0.
 type AgentTextRequest struct {
 	WorkerRequest
 
@@ -34,5 +33,5 @@ type AgentTextRequest struct {
 	Text string `json:"text"`
 }
 
-// AgentTextLimit is the most bytes of text that one request tells.
+// AgentTextLimit is the most bytes of text in one request.
 const AgentTextLimit = 16 << 10

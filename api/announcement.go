@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// Announcement is one finished sentence about a session.
+// Announcement is one complete sentence about a session.
 type Announcement struct {
 	ID      string `json:"id"`
 	Session string `json:"session_id,omitzero"`
@@ -12,7 +12,7 @@ type Announcement struct {
 	// Language is a BCP 47 tag, Direction ltr or rtl.
 	Language  string `json:"language,omitzero"`
 	Direction string `json:"direction,omitzero"`
-	// Priority is how it is to be announced: assertive, polite or none.
+	// Priority is how to announce it: assertive, polite or none.
 	Priority string    `json:"priority"`
 	Kind     string    `json:"kind,omitzero"`
 	Question int       `json:"question,omitzero"`

@@ -5,17 +5,16 @@ import (
 )
 
 const (
-	// InlineLimit is the largest value, in bytes of JSON, that travels and is kept
-	// inside a message; a larger one is content-addressed and paged.
+	// InlineLimit is the largest value, in bytes of JSON, that is sent and stored inside a message; a larger one is
+	// content-addressed and paged.
 	InlineLimit = 256 << 10
 	// ChunkLimit is the most bytes of a blob in one put or get.
 	ChunkLimit = 256 << 10
-	// BlobLimit is the largest value at all.
+	// BlobLimit is the largest value, in bytes.
 	BlobLimit = 64 << 20
 )
 
-// Body is a JSON value: inline up to [InlineLimit], above that named by its hash and
-// fetched with [OpGet].
+// Body is a JSON value: inline up to [InlineLimit]; a larger one is identified by its hash and fetched with [OpGet].
 type Body struct {
 	Inline jsontext.Value `json:"inline,omitzero"`
 	SHA256 string         `json:"sha256,omitzero"`
@@ -29,11 +28,11 @@ type PutRequest struct {
 	Size   int64  `json:"size"`
 	Offset int64  `json:"offset"`
 	Data   []byte `json:"data"`
-	// By is the agent for which a hub puts it, so that it counts as that one's.
+	// By is the agent for which a hub uploads it, so that it counts towards that agent's limits.
 	By string `json:"by,omitzero"`
 }
 
-// GetRequest asks for at most [ChunkLimit] bytes of a blob from Offset on.
+// GetRequest asks for at most [ChunkLimit] bytes of a blob, starting at Offset.
 type GetRequest struct {
 	SHA256 string `json:"sha256"`
 	Offset int64  `json:"offset"`

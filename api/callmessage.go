@@ -7,7 +7,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// outcomes say what became of a call that ended without its tool's own word, to its planner.
+// outcomes tell the planner how a call ended without a result from its tool.
 var outcomes = map[utp.Code]string{
 	utp.CodeConsentDeclined:       "A person said no. Nothing was done. Do not ask for it again unless they want it.",
 	utp.CodeConsentExpired:        "Nobody answered in time. Nothing was done.",
@@ -20,7 +20,7 @@ var outcomes = map[utp.Code]string{
 	utp.CodeToolTimeout:           "It did not finish in time.",
 }
 
-// permissions say the same of what an agent does by itself.
+// permissions are the same for what an agent does itself.
 var permissions = map[utp.Code]string{
 	utp.CodeConsentDeclined:  "A person said no. Do not do it.",
 	utp.CodeConsentExpired:   "Nobody answered in time. Do not do it.",
@@ -30,7 +30,7 @@ var permissions = map[utp.Code]string{
 	utp.CodeStopped:          "A person stopped the session. Do not do it.",
 }
 
-// Explain says how the call stands, in sentences that a language model can be given.
+// Explain describes the state of the call, in sentences for a language model.
 func (s CallStatus) Explain() string {
 	switch s.State {
 	case CallWaiting:

@@ -11,9 +11,8 @@ import (
 
 const consentDomain = "earshot-consent-1\n"
 
-// Consented is all that a consent is bound to. If any of it changes between the question
-// and the start, the digests differ and nothing starts (call protocol, "What is
-// consented to").
+// Consented is everything that a consent is bound to. If any of it changes between the question and the start, the
+// digests differ and nothing starts (call protocol, "What is consented to").
 type Consented struct {
 	Project string
 	Session string
@@ -22,19 +21,18 @@ type Consented struct {
 	Tool    string
 	// Definition is the digest of the tool's definition, see [utp.Definition.Digest].
 	Definition string
-	// Args are the resolved arguments, exactly as they will be handed out.
+	// Args are the resolved arguments, byte for byte as the service will receive them.
 	Args jsontext.Value
 	// Policy is the rule that applied, in its canonical form.
 	Policy string
-	// Question is the number of the question; 0 when policy allowed the call unasked.
+	// Question is the number of the question; 0 if policy allowed the call without one.
 	Question int
 }
 
-// Digest is SHA-256 over `earshot-consent-1\n` and the RFC 8785 form of the object with
-// the members args, definition, policy, project, question, session, tool, tool_call_id
-// and turn. Nothing may be left out: an empty field is an [*utp.ArgumentError], for a consent
-// that is bound to nothing there would fit everything, and so are arguments that
-// [utp.Canonical] refuses.
+// Digest returns the SHA-256 of `earshot-consent-1\n` followed by the RFC 8785 form of an object with the members args,
+// definition, policy, project, question, session, tool, tool_call_id and turn. No field may be empty, because a consent
+// that is not bound to a field would fit every value of it. An empty field, and arguments that [utp.Canonical] refuses,
+// are an [*utp.ArgumentError].
 func (c Consented) Digest() ([sha256.Size]byte, error) {
 	var sum [sha256.Size]byte
 	args, err := utp.Canonical(c.Args)
@@ -81,9 +79,8 @@ func unbound(name, found string, err error) error {
 	return &utp.ArgumentError{Found: "a consent with " + found + " as its " + name, Expected: "a value: the consent is bound to it", Err: err}
 }
 
-// MustBeRead answers whether a yes to a call has to be about all of its arguments, so that
-// nobody can give it who was not shown them: what cannot be undone, or is of high risk, and
-// anything of which neither is known.
+// MustBeRead reports whether a consent to a call requires that the person was shown or has read all of its arguments:
+// if its effect cannot be undone, if its risk is high, or if class or risk is unknown.
 func MustBeRead(c utp.Class, r utp.Risk) bool {
 	return c.Order() == utp.Irreversible.Order() || r.Order() == utp.RiskHigh.Order()
 }

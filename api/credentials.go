@@ -1,15 +1,15 @@
 package api
 
-// Credentials says what became of the credentials of processes that connect to the message bus, when
-// the server has read their files again.
+// Credentials is the result of reading the credential files again. They are for processes that connect to the message
+// bus.
 type Credentials struct {
-	// URL is the address of the bus; absent where no process is let in.
+	// URL is the address of the bus; absent if no process may connect.
 	URL string `json:"url,omitzero"`
-	// Refused are those that do not count as their files are now.
+	// Refused are the files that are invalid, so that their credentials are not accepted.
 	Refused []RefusedCredential `json:"refused,omitzero"`
 }
 
-// RefusedCredential is a file of credentials that the server has refused, and why.
+// RefusedCredential is a credential file that the server has refused, and why.
 type RefusedCredential struct {
 	File    string `json:"file"`
 	Message string `json:"message"`

@@ -4,12 +4,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// CommandAnswer says what the kernel made of a foreign worker's command. Sending the same
-// command again changes nothing and gets the same answer.
+// CommandAnswer is what the kernel did with a third-party worker's command. Sending the same command again changes
+// nothing and gets the same answer.
 type CommandAnswer struct {
-	// State is adopted, or answered where the result stands in the inbox already.
+	// State is adopted, or answered if the result is already in the inbox.
 	State string `json:"state"`
-	// Call is the id of the kernel's own under which the work is asked for and done.
+	// Call is the kernel's own id for the call.
 	Call string `json:"call_id,omitzero"`
 }
 
@@ -19,10 +19,10 @@ const (
 	CommandAnswered = "answered"
 )
 
-// ReportAnswer says what the kernel made of a foreign service's report.
+// ReportAnswer is what the kernel did with a third-party service's report.
 type ReportAnswer struct {
-	// Outcome is accepted, repeated (the same card again), late (kept beside what a person
-	// was told) or superseded (another result stands; this one changes nothing).
+	// Outcome is accepted, repeated (the same card again), late (stored besides what the person was already told) or
+	// superseded (another result applies; this one changes nothing).
 	Outcome string `json:"outcome"`
 }
 
@@ -34,14 +34,14 @@ const (
 	ReportSuperseded = "superseded"
 )
 
-// ReadRequest asks for a card that the peer may see: a tool.call card of a call that it
-// serves, or a card of a call that it asked for. The answer is a [CardRequest].
+// ReadRequest asks for a card that the peer may see: a tool.call card of a call that it serves, or a card of a call
+// that it requested. The answer is a [CardRequest].
 type ReadRequest struct {
 	Card string `json:"card_id"`
 }
 
-// InboxRequest asks for the reports on calls of a turn, by the ids under which the worker
-// asked for them: what a third-party worker looks up by correlation in its tables.
+// InboxRequest asks for the reports on calls of a turn, by the ids with which the worker requested them: what a
+// third-party worker looks up by correlation id in its tables.
 type InboxRequest struct {
 	Turn  string   `json:"turn_id"`
 	Calls []string `json:"tool_call_ids"`

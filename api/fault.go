@@ -15,18 +15,18 @@ import (
 type Fault struct {
 	Code    utp.Code `json:"code"`
 	Message string   `json:"message"`
-	// Retry says that the same request may be sent again without a second effect.
+	// Retry reports that the same request may be repeated without a second effect.
 	Retry bool `json:"safe_to_retry"`
-	// Closed says how a question ended, where a word on it came too late.
+	// Closed says how a question ended, if a request about it came too late.
 	Closed *Closed `json:"closed,omitzero"`
 }
 
-// Closed is how a question ended, for anyone who comes too late.
+// Closed says how a question ended, for a request that came too late.
 type Closed struct {
 	Question int `json:"question"`
 	// Resolution is accepted, rejected, answered, expired or withdrawn.
 	Resolution string `json:"resolution"`
-	// By and Surface are who answered and where, if somebody did; At is when it ended.
+	// By and Surface are who answered and where, if anyone did; At is when it ended.
 	By      string    `json:"by,omitzero"`
 	Surface string    `json:"surface,omitzero"`
 	At      time.Time `json:"at"`
@@ -34,14 +34,13 @@ type Closed struct {
 
 func (f *Fault) Error() string { return string(f.Code) + ": " + f.Message }
 
-// Plain is the message without the code, for a person.
+// Plain returns the message without the code, for a person.
 func (f *Fault) Plain() string { return f.Message }
 
-// SafeToRetry answers whether the same request may be sent again.
+// SafeToRetry reports whether the same request may be repeated.
 func (f *Fault) SafeToRetry() bool { return f.Retry }
 
-// verbatim keeps the literal form of the strings in raw values: what was consented to
-// is handed out as it is.
+// verbatim retains the literal form of strings in raw values: consented arguments are sent unchanged.
 var verbatim = jsontext.PreserveRawStrings(true)
 
 type answer struct {
@@ -49,8 +48,8 @@ type answer struct {
 	Error *Fault         `json:"error,omitzero"`
 }
 
-// EncodeAnswer writes `{"ok":value}`, or `{"error":…}` when err is not nil. An error
-// that is no [*Fault] becomes internal_error.
+// EncodeAnswer writes `{"ok":value}`, or `{"error":…}` if err is not nil. An error that is not a [*Fault] becomes
+// internal_error.
 func EncodeAnswer(value any, err error) []byte {
 	if err == nil {
 		raw, merr := json.Marshal(value, verbatim)

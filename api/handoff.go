@@ -12,13 +12,13 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Handoff asks that somebody else takes the work over; it ends the agent's turn.
+// Handoff asks for someone else to take over the work; it ends the agent's turn.
 type Handoff struct {
-	// Reason is why, in words for the person, 1 to 4,096 characters.
+	// Reason tells the person why, 1 to 4,096 characters.
 	Reason string `json:"reason"`
 	// To is human, specialist_agent or escalation_queue; default human.
 	To string `json:"to,omitzero"`
-	// URI is where they can be reached; Urgency low, medium or high.
+	// URI is where to reach them; Urgency is low, medium or high.
 	URI     string `json:"uri,omitzero"`
 	Urgency string `json:"urgency,omitzero"`
 	// Context is what they need to know: an object of at most 16 KiB.
@@ -27,7 +27,7 @@ type Handoff struct {
 
 const maxHandoffContext = 16 << 10
 
-// Complete fills in the default, and says what is wrong with the rest.
+// Complete fills in the default and validates the fields.
 func (h Handoff) Complete() (Handoff, error) {
 	if h.To == "" {
 		h.To = "human"
@@ -48,7 +48,7 @@ func (h Handoff) Complete() (Handoff, error) {
 	return h, nil
 }
 
-// uri keeps to the plain form: a scheme, a colon, and no character that needs escaping.
+// uri reports whether a text is a plain URI: a scheme, a colon, and no character that needs escaping.
 func uri(s string) bool {
 	const most = 2048
 	scheme, rest, found := strings.Cut(s, ":")

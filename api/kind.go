@@ -2,8 +2,8 @@ package api
 
 import "slices"
 
-// Kind is the sort of a refusal over HTTP; it is the code that a client sees when the refusal has no code of its own.
-// Each has a status. A retry of the same request is safe after busy and unavailable, and useless after the others.
+// Kind is the kind of a refusal over HTTP. A client sees it as the code of a refusal without a code of its own. Each
+// kind has a status. Repeating the same request is safe after busy and unavailable, and useless after the others.
 type Kind string
 
 // The kinds of refusal.
@@ -12,7 +12,7 @@ const (
 	KindUnauthenticated Kind = "authentication_required"
 	KindForbidden       Kind = "authorization_denied"
 	KindNotFound        Kind = "not_found"
-	KindMethod          Kind = "method_not_allowed" // Allow names the methods that there are
+	KindMethod          Kind = "method_not_allowed" // Allow lists the allowed methods
 	KindConflict        Kind = "conflict"           // something else happened first
 	KindTooLarge        Kind = "body_too_large"
 	KindMedia           Kind = "unsupported_media_type"
@@ -54,7 +54,7 @@ func Kinds() []Kind {
 	return all
 }
 
-// Status is the HTTP status of the kind; 500 for one that is not known.
+// Status returns the HTTP status of the kind; 500 if it is unknown.
 func (k Kind) Status() int {
 	if i := k.index(); i >= 0 {
 		return kinds[i].status
@@ -62,7 +62,7 @@ func (k Kind) Status() int {
 	return KindInternal.Status()
 }
 
-// Meaning is what the kind says, in a sentence; "" for one that is not known.
+// Meaning describes the kind in a sentence; "" if it is unknown.
 func (k Kind) Meaning() string {
 	if i := k.index(); i >= 0 {
 		return kinds[i].meaning

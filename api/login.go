@@ -6,14 +6,14 @@ import "time"
 type Identity struct {
 	Name  string `json:"name"`
 	Roles []Role `json:"roles"`
-	// Surface is where what it does comes from, as receipts name it.
+	// Surface is where its requests come from, as receipts name it.
 	Surface string `json:"surface"`
 }
 
-// LoginCode is a code that logs one browser in, once.
+// LoginCode is a one-time code that logs one browser in.
 type LoginCode struct {
 	Code string `json:"code"`
-	// Page is the address at which to type it.
+	// the address of the login page
 	Page    string    `json:"page"`
 	Expires time.Time `json:"expires"`
 }

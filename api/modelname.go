@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// maxModelName is the longest name of a tool that the APIs of all well-known models take.
+// maxModelName is the longest tool name that the APIs of all well-known models accept.
 const maxModelName = 64
 
-// ModelNames gives each tool a name that the APIs of language models can have: 1 to 64 of A-Z a-z 0-9 _ -. A name that is one is
-// its own; of another the rest becomes _, and where two would be alike, or too long, the end of the name is a digest of it. The
-// same tools have the same names, in whatever order they come.
+// ModelNames gives each tool a name that the APIs of language models accept: 1 to 64 of A-Z a-z 0-9 _ -. A valid name
+// stays as it is. Otherwise each invalid character becomes _, and a name that is too long or not unique ends with a
+// digest of the original. The names do not depend on the order of the tools.
 func ModelNames(tools []string) map[string]string {
 	plain := make(map[string]int, len(tools))
 	for _, name := range tools {

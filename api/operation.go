@@ -7,7 +7,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Peer is a kind of peer on the bus: it decides what a credential may ask of the kernel.
+// Peer is a kind of peer on the bus: it decides what a credential may request from the kernel.
 type Peer string
 
 // The peers.
@@ -15,34 +15,33 @@ const (
 	Agent Peer = "agent" // a worker that runs an agent's turns
 	Tool  Peer = "tool"  // a tool service
 	Hub   Peer = "hub"   // serves people
-	// Operator finds the tool services and hears their progress; it asks the kernel for nothing.
+	// Operator discovers the tool services and receives their progress; it may request nothing from the kernel.
 	Operator Peer = "operator"
-	// External is a third-party worker or tool service, which speaks CommonGround v1r4 alone.
+	// External is a third-party worker or tool service, which speaks only CommonGround v1r4.
 	External Peer = "foreign"
 )
 
-// Operation is something that the kernel does on request, over the bus as
-// `earshot.v1.<project>.kernel.<name>`. The bus's permissions, the kernel's dispatch and the rights
-// of operators follow from [Operations].
+// Operation is a request that the kernel accepts, over the bus as `earshot.v1.<project>.kernel.<name>`. The bus's
+// permissions, the kernel's dispatch and the rights of operators follow from [Operations].
 type Operation struct {
 	Name string
-	// Peers may ask for it; for all others it does not exist.
+	// Peers may request it; for all others it does not exist.
 	Peers []Peer
 	Right Right
-	// Summary is a sentence on what it does and Example a request, where people ask for it by its name.
+	// Summary is a sentence on what it does and Example a request, if people request it by name.
 	Summary, Example string
-	// Repeatable: asked for twice it changes no more than once and is answered alike, so that a
-	// request without an answer may be sent again.
+	// Repeatable reports that the operation is idempotent: a repeated request changes nothing more and gets the same
+	// answer, so a request without an answer may be sent again.
 	Repeatable bool
-	// Request and Answer are what it takes and returns as JSON. A request of type [utp.Message] is a
+	// Request and Answer are the types of the JSON that it takes and returns. A request of type [utp.Message] is a
 	// whole message of the tool protocol.
 	Request, Answer reflect.Type
 }
 
-// Operations returns all operations, each once. The slice is the caller's own.
+// Operations returns all operations. The caller owns the slice.
 func Operations() []Operation { return slices.Clone(operations) }
 
-// OperationNamed finds an operation; false where there is none of that name.
+// OperationNamed finds an operation; it returns false if the name is unknown.
 func OperationNamed(name string) (Operation, bool) {
 	i, is := byName[name]
 	if !is {
@@ -51,16 +50,16 @@ func OperationNamed(name string) (Operation, bool) {
 	return operations[i], true
 }
 
-// MayAsk reports whether a kind of peer may ask for an operation.
+// MayAsk reports whether a kind of peer may request an operation.
 func MayAsk(peer Peer, name string) bool {
 	o, is := OperationNamed(name)
 	return is && slices.Contains(o.Peers, peer)
 }
 
-// WholeMessage reports whether the kernel gets the request as a whole message, see [utp.EncodeMessage].
+// WholeMessage reports whether the kernel receives the request as a whole message, see [utp.EncodeMessage].
 func (o Operation) WholeMessage() bool { return o.Request == reflect.TypeFor[utp.Message]() }
 
-// Empty is the answer of an operation that has none, and the request of one that needs none.
+// Empty is the type of an empty request or answer.
 type Empty = struct{}
 
 // operation makes a row of the table.
@@ -73,7 +72,7 @@ func (o Operation) repeatable() Operation {
 	return o
 }
 
-// named makes it one that people with a right ask for by its name.
+// named makes it an operation that people with a right request by name.
 func (o Operation) named(r Right, summary, example string) Operation {
 	o.Right, o.Summary, o.Example = r, summary, example
 	return o

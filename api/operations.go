@@ -4,7 +4,7 @@ import "github.com/earshot-dev/earshot/utp"
 
 // The names of the operations.
 const (
-	// What agent workers ask for.
+	// Requests of agent workers.
 	OpClaim      = "claim"
 	OpRenew      = "renew"
 	OpCall       = "call"
@@ -14,7 +14,7 @@ const (
 	OpDeliver    = "deliver"
 	OpAgentText  = "say"
 	OpRelease    = "release"
-	// What tool services ask for.
+	// Requests of tool services.
 	OpRegister  = "register"
 	OpStart     = "start"
 	OpHeartbeat = "beat"
@@ -22,15 +22,15 @@ const (
 	OpReconcile = "reconcile"
 	OpSettle    = "settle"
 	OpInquire   = "inquire"
-	// Values that are too large for a message.
+	// Requests for values that are too large for a message.
 	OpPut = "put"
 	OpGet = "get"
-	// What third-party peers ask for beside that. Their commands come as they are, under the subject of the command.
+	// Additional requests of third-party peers. Their commands arrive unchanged, on the command's subject.
 	OpRead    = "read"
 	OpInbox   = "inbox"
 	OpReport  = "report"
 	OpCommand = "command"
-	// What hubs ask for on behalf of people.
+	// Requests of hubs on behalf of people.
 	OpEnqueue   = "enqueue"
 	OpSessions  = "sessions"
 	OpEvents    = "events"
@@ -45,14 +45,14 @@ const (
 	OpStop      = "stop"
 	OpAbsent    = "absent"
 	OpPrefer    = "prefer"
-	// What hubs ask for on behalf of agents that are programs outside.
+	// Requests of hubs on behalf of agents that are external programs.
 	OpOpen        = "open"
 	OpOffered     = "offered"
 	OpInvoke      = "invoke"
 	OpAwait       = "await"
 	OpAgentReport = "tell"
 	OpClose       = "close"
-	// What hubs ask for on behalf of operators and auditors, who name the operation.
+	// Requests of hubs on behalf of operators and auditors, who name the operation.
 	OpTurn   = "turn"
 	OpCards  = "cards"
 	OpTools  = "tools"
@@ -67,9 +67,9 @@ const (
 	OpImport = "import"
 )
 
-// operations is the one table of what the kernel does on request.
+// operations is the single table of the kernel's operations.
 var operations = []Operation{
-	// What agent workers ask for.
+	// Requests of agent workers.
 	operation[ClaimRequest, ClaimAnswer](OpClaim, Agent, External).repeatable(),
 	operation[WorkerRequest, HeartbeatAnswer](OpRenew, Agent, External).repeatable(),
 	operation[CallRequest, Empty](OpCall, Agent).repeatable(),
@@ -79,7 +79,7 @@ var operations = []Operation{
 	operation[DeliverRequest, Empty](OpDeliver, Agent, External).repeatable(),
 	operation[AgentTextRequest, Empty](OpAgentText, Agent).repeatable(),
 	operation[WorkerRequest, Empty](OpRelease, Agent).repeatable(),
-	// What tool services ask for.
+	// Requests of tool services.
 	operation[RegisterRequest, Empty](OpRegister, Tool, External).repeatable(),
 	operation[StartRequest, StartAnswer](OpStart, Tool).repeatable(),
 	operation[HeartbeatRequest, HeartbeatAnswer](OpHeartbeat, Tool).repeatable(),
@@ -87,15 +87,15 @@ var operations = []Operation{
 	operation[OwnerRequest, ReconcileAnswer](OpReconcile, Tool).repeatable(),
 	operation[SettleRequest, Empty](OpSettle, Tool).repeatable(),
 	operation[InquireRequest, CallStatus](OpInquire, Tool).repeatable(),
-	// Values that are too large for a message.
+	// Requests for values that are too large for a message.
 	operation[PutRequest, Empty](OpPut, Agent, Tool, Hub).repeatable(),
 	operation[GetRequest, GetAnswer](OpGet, Agent, Tool, External, Hub).repeatable(),
-	// What third-party peers ask for beside that. Their commands come as they are, under the subject of the command.
+	// Additional requests of third-party peers. Their commands arrive unchanged, on the command's subject.
 	operation[ReadRequest, CardRequest](OpRead, External).repeatable(),
 	operation[InboxRequest, InboxAnswer](OpInbox, External).repeatable(),
 	operation[utp.Message, ReportAnswer](OpReport, External).repeatable(),
 	operation[utp.Message, CommandAnswer](OpCommand).repeatable(),
-	// What hubs ask for on behalf of people.
+	// Requests of hubs on behalf of people.
 	operation[EnqueueRequest, EnqueueAnswer](OpEnqueue, Hub),
 	operation[SessionsRequest, []SessionRow](OpSessions, Hub).repeatable().named(Inspect,
 		"Lists turns, as the ledger has them.",
@@ -112,14 +112,14 @@ var operations = []Operation{
 	operation[ReplyRequest, ReplyAnswer](OpStop, Hub),
 	operation[ReplyRequest, ReplyAnswer](OpAbsent, Hub),
 	operation[PreferRequest, PreferAnswer](OpPrefer, Hub).repeatable(),
-	// What hubs ask for on behalf of agents that are programs outside.
+	// Requests of hubs on behalf of agents that are external programs.
 	operation[OpenRequest, OpenAnswer](OpOpen, Hub),
 	operation[OfferedRequest, OfferedAnswer](OpOffered, Hub).repeatable(),
 	operation[InvokeRequest, CallStatus](OpInvoke, Hub).repeatable(),
 	operation[AwaitRequest, CallStatus](OpAwait, Hub).repeatable(),
 	operation[AgentReportRequest, Empty](OpAgentReport, Hub),
 	operation[CloseRequest, Empty](OpClose, Hub).repeatable(),
-	// What hubs ask for on behalf of operators and auditors, who name the operation.
+	// Requests of hubs on behalf of operators and auditors, who name the operation.
 	operation[TurnRequest, TurnDetail](OpTurn, Hub).repeatable().named(Inspect,
 		"Shows a turn with its calls and receipts.",
 		`{"name":"sess_01"}`),

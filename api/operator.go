@@ -8,7 +8,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// OperatorAgent is the agent of the turns that carry out a single call for an operator.
+// OperatorAgent is the agent of turns that make a single call for an operator.
 const OperatorAgent = "operator"
 
 // OperatorArgs are the arguments of a turn of the [OperatorAgent].
@@ -17,8 +17,8 @@ type OperatorArgs struct {
 	Args jsontext.Value `json:"args"`
 }
 
-// TurnRequest asks for one turn, named by its turn_id or its session_id, with its calls after
-// one of them, as many as a message holds.
+// TurnRequest asks for one turn, named by its turn_id or its session_id. The answer has as many of its calls as fit
+// into a message, starting after the given one.
 type TurnRequest struct {
 	Name  string `json:"name"`
 	After string `json:"after,omitzero"`
@@ -31,13 +31,13 @@ type TurnDetail struct {
 	Project string    `json:"project"`
 	Channel string    `json:"channel"`
 	Agent   string    `json:"agent"`
-	Name    string    `json:"name,omitzero"` // what people call the session
+	Name    string    `json:"name,omitzero"` // the session's name for people
 	Owner   string    `json:"owner"`
 	Status  string    `json:"status"`
 	Created time.Time `json:"created"`
-	// Erased: its content is gone, by its age or by an operator's word.
+	// Erased reports that its content was deleted by retention or by an operator.
 	Erased bool `json:"erased,omitzero"`
-	// Imported is when it came from another ledger.
+	// Imported is when it was imported from another ledger.
 	Imported time.Time      `json:"imported,omitzero"`
 	Request  string         `json:"request,omitzero"`
 	Args     jsontext.Value `json:"args,omitzero"`
@@ -45,24 +45,24 @@ type TurnDetail struct {
 	Applied  int            `json:"applied"`
 	End      *SessionEnd    `json:"end,omitzero"`
 	Message  string         `json:"message,omitzero"`
-	// Deliverable is the card that holds the result's fields, where there are any.
+	// Deliverable is the card that holds the result's fields, if there are any.
 	Deliverable string `json:"deliverable_card_id,omitzero"`
 	// Open is set in an export of a turn that had not ended.
 	Open  *ExportOpen  `json:"open,omitzero"`
 	Calls []CallDetail `json:"calls,omitzero"`
-	// Receipts are all of the turn's, on the first page.
+	// Receipts are all receipts of the turn, on the first page.
 	Receipts []ReceiptDetail `json:"receipts,omitzero"`
 	More     bool            `json:"more,omitzero"`
 }
 
-// CallDetail is one call of a turn. Of an erased one the digests stay.
+// CallDetail is one call of a turn. For an erased call, only the digests remain.
 type CallDetail struct {
 	ID         string    `json:"tool_call_id"`
 	Key        string    `json:"key,omitzero"`
 	Step       string    `json:"step_id,omitzero"`
 	Number     int       `json:"step,omitzero"`
 	Tool       string    `json:"tool_name"`
-	Kind       string    `json:"kind,omitzero"` // what it is, where it is not a tool's call
+	Kind       string    `json:"kind,omitzero"` // the kind, if it is not a tool call
 	Target     string    `json:"target,omitzero"`
 	Definition string    `json:"definition,omitzero"`
 	Class      utp.Class `json:"class"`
@@ -85,7 +85,7 @@ type CallDetail struct {
 	ReplacedBy string     `json:"replaced_by,omitzero"`
 }
 
-// ReceiptDetail is what was answered, by whom, on what was shown.
+// ReceiptDetail says what was answered, by whom, and what they were shown.
 type ReceiptDetail struct {
 	Call     string    `json:"tool_call_id,omitzero"`
 	Question int       `json:"question"`
@@ -99,8 +99,8 @@ type ReceiptDetail struct {
 	Terms ReceiptTerms `json:"terms,omitzero"`
 }
 
-// ReceiptTerms are what an answer was bound to. What does not apply to a question is empty: the agent's
-// own questions have only the event, and only a yes says how its arguments were seen.
+// ReceiptTerms are what an answer was bound to. Members that do not apply are empty: an agent's own question has only
+// the event, and only an accept says how its arguments were seen.
 type ReceiptTerms struct {
 	// Consent is the digest that a consent to the call is bound to, see [Consented]: SHA-256 in hex.
 	Consent string `json:"consent,omitzero"`
@@ -109,35 +109,34 @@ type ReceiptTerms struct {
 	// Definition is the digest of the tool's definition, Policy the rule that applied.
 	Definition string `json:"definition,omitzero"`
 	Policy     string `json:"policy,omitzero"`
-	// Credential is the id of the token, grant or page session that the answer came with; never the
-	// secret itself.
+	// Credential is the id of the token, grant or page session that sent the answer; never the secret itself.
 	Credential string `json:"credential,omitzero"`
 	Seen       Seen   `json:"seen,omitzero"`
-	// Covered are the JSON pointers of the arguments that the reviewed sentence of the tool stands for, one
-	// a line: they were stated by count and SHA-256, and the person who accepted did not have to read them.
+	// Covered are the JSON pointers of the arguments that the tool's reviewed sentence summarises, one per line. The
+	// question stated their count and SHA-256, and the person who accepted did not have to read them.
 	Covered string `json:"covered,omitzero"`
-	// Response is the SHA-256 in hex of the content of the result card that holds the answer to a question of the
-	// agent's own.
+	// Response is the SHA-256 in hex of the content of the result card that holds the answer to an agent's own
+	// question.
 	Response string `json:"response,omitzero"`
-	// Event is the id of the event that put the question the last time: the one that Shown of the
-	// receipt is the digest of.
+	// Event is the id of the event that asked the question the last time. The receipt's Shown is the digest of that
+	// event.
 	Event string `json:"event_id,omitzero"`
 }
 
-// Seen says how somebody who accepted saw the arguments.
+// Seen says how the person who accepted saw the arguments.
 type Seen string
 
 // How they were seen.
 const (
 	// SeenShown: the event showed all of them.
 	SeenShown Seen = "shown"
-	// SeenRead: the person has read the rest apart from the event, where they accepted.
+	// SeenRead: the person has read the rest separately, where they accepted.
 	SeenRead Seen = "read"
-	// SeenPart: neither; only what can be undone, and is of no high risk, is accepted so.
+	// SeenPart: neither; possible only if the effect can be undone and the risk is not high.
 	SeenPart Seen = "part"
 )
 
-// CardsRequest asks for cards: one by its id, or those of a turn after one of them.
+// CardsRequest asks for cards: one by its id, or those of a turn after a given one.
 type CardsRequest struct {
 	ID    string `json:"card_id,omitzero"`
 	Turn  string `json:"turn_id,omitzero"`
@@ -150,7 +149,7 @@ type CardsAnswer struct {
 	More  bool             `json:"more,omitzero"`
 }
 
-// ToolsRequest asks for tools: one by its name, or all after one of them.
+// ToolsRequest asks for tools: one by its name, or all after a given one.
 type ToolsRequest struct {
 	Tool  string `json:"tool_name,omitzero"`
 	After string `json:"after,omitzero"`
@@ -168,24 +167,23 @@ type ToolDetail struct {
 
 	Digest   string `json:"digest"`
 	Reviewed bool   `json:"reviewed"`
-	// EffectiveClass and EffectiveRisk are those that count now, Decision what becomes of a call
-	// by the policy where no agent is named.
+	// EffectiveClass and EffectiveRisk are those in force now. Decision is the policy's decision about a call by an
+	// unnamed agent.
 	EffectiveClass utp.Class `json:"effective_class"`
 	EffectiveRisk  utp.Risk  `json:"effective_risk"`
 	Decision       string    `json:"decision"`
-	// Enforcement is how far its service is held to the gate: enforced, broker-only, advisory.
+	// Enforcement is how strictly the gate controls its service: enforced, broker-only or advisory.
 	Enforcement utp.Enforcement `json:"enforcement"`
-	// ServiceConnected is whether a service would hear a call of it now; nil where that is not
-	// known.
+	// ServiceConnected reports whether a service would receive a call of it now; nil if that is unknown.
 	ServiceConnected *bool `json:"service_connected,omitzero"`
-	// Seen is the definition that was reviewed last, where it is not the present one.
+	// Seen is the definition that was reviewed last, if it is not the current one.
 	Seen jsontext.Value `json:"reviewed_definition,omitzero"`
 }
 
-// Unserved reports that no service of the tool is connected, as far as that is known.
+// Unserved reports that no service of the tool is known to be connected.
 func (t ToolDetail) Unserved() bool { return t.ServiceConnected != nil && !*t.ServiceConnected }
 
-// ReviewRequest is an operator's word on the definition with this very digest.
+// ReviewRequest is an operator's decision on the definition with this exact digest.
 type ReviewRequest struct {
 	Tool   string    `json:"tool_name"`
 	Digest string    `json:"digest"`
@@ -195,15 +193,14 @@ type ReviewRequest struct {
 	By string `json:"by,omitzero"`
 }
 
-// RemoveRequest takes a tool out of the registry. A service that offers it again registers it
-// as one that nobody has reviewed.
+// RemoveRequest removes a tool from the registry. A service that offers it again registers it as unreviewed.
 type RemoveRequest struct {
 	Tool string `json:"tool_name"`
 	// By is the operator, as the caller has authenticated them.
 	By string `json:"by,omitzero"`
 }
 
-// DeadRequest asks for messages that were put aside: one by its id, or all after one of them.
+// DeadRequest asks for dead messages: one by its id, or all after a given one.
 type DeadRequest struct {
 	ID    int64 `json:"id,omitzero"`
 	After int64 `json:"after,omitzero"`
@@ -215,7 +212,7 @@ type DeadAnswer struct {
 	More bool         `json:"more,omitzero"`
 }
 
-// DeadDetail is a message that was put aside.
+// DeadDetail is a dead message.
 type DeadDetail struct {
 	ID      int64               `json:"id"`
 	Session string              `json:"session_id"`
@@ -225,27 +222,26 @@ type DeadDetail struct {
 	Subject string              `json:"subject"`
 	Died    time.Time           `json:"died"`
 	Reason  string              `json:"reason"`
-	Header  map[string][]string `json:"header,omitzero"`  // where one is asked for
-	Payload []byte              `json:"payload,omitzero"` // where one is asked for
+	Header  map[string][]string `json:"header,omitzero"`  // only if a single message was requested
+	Payload []byte              `json:"payload,omitzero"` // only if a single message was requested
 }
 
-// RetryRequest tries a dead message again, for Owner. A command is not sent again: its call is
-// asked for again, as any other is.
+// RetryRequest retries a dead message for Owner. A command is not sent again: its call is requested again, like any
+// other.
 type RetryRequest struct {
 	ID    int64  `json:"id"`
 	Owner string `json:"owner,omitzero"`
 }
 
-// RetryAnswer says what became of it: the turn of the new call, or that the message was sent
-// again.
+// RetryAnswer is the result: the turn of the new call, or that the message was sent again.
 type RetryAnswer struct {
 	EnqueueAnswer
 
 	Sent bool `json:"sent,omitzero"`
 }
 
-// EraseRequest erases the content of turns that have ended: those named, by turn_id or
-// session_id and at most 64, or all of a project, a part of them with each request.
+// EraseRequest erases the content of turns that have ended: at most 64 named by turn_id or session_id, or all of a
+// project, some with each request.
 type EraseRequest struct {
 	Turns   []string `json:"turns,omitzero"`
 	Project string   `json:"project,omitzero"`
@@ -253,9 +249,8 @@ type EraseRequest struct {
 	By string `json:"by,omitzero"`
 }
 
-// EraseAnswer says how many turns were erased now, and how many blobs; More that there are
-// others. Open are those that have not ended, or are just
-// sending their last message, and were left alone.
+// EraseAnswer counts the turns and blobs that were erased by this request. More reports that others remain. Open are
+// the turns that were skipped because they have not ended, or are still sending their last message.
 type EraseAnswer struct {
 	Erased int      `json:"erased"`
 	Blobs  int      `json:"blobs"`
@@ -263,19 +258,17 @@ type EraseAnswer struct {
 	More   bool     `json:"more,omitzero"`
 }
 
-// ExportRequest asks for the records of one turn behind a cursor; the empty one is the
-// beginning.
+// ExportRequest asks for the records of one turn after a cursor; an empty cursor means the beginning.
 type ExportRequest struct {
 	Turn   string `json:"turn_id"`
 	Cursor string `json:"cursor,omitzero"`
 }
 
-// ExportAnswer is a part of a turn's records, one [Exported] each. The empty cursor says that
-// it is the last.
+// ExportAnswer is a part of a turn's records, one [Exported] each. An empty cursor means that it is the last part.
 type ExportAnswer struct {
 	Records []jsontext.Value `json:"records,omitzero"`
 	Cursor  string           `json:"cursor,omitzero"`
-	// Owner is whose turn it is: who may not answer for them gets no reply token.
+	// Owner is whose turn it is. A caller who may not answer for them gets no reply tokens.
 	Owner string `json:"owner,omitzero"`
 }
 
@@ -291,7 +284,7 @@ type Exported struct {
 	End     *ExportEnd     `json:"end,omitzero"`
 }
 
-// ExportVersion is the newest form of an export that this package knows.
+// ExportVersion is the newest version of an export that this package knows.
 const ExportVersion = 1
 
 // ExportBegin is the first line of an export.
@@ -301,23 +294,22 @@ type ExportBegin struct {
 	At      time.Time `json:"at"`
 }
 
-// ExportEnd is the last line: how many lines come before it, and their SHA-256 in hex, line
-// ends included. Without it an export is cut off.
+// ExportEnd is the last line: the number of lines before it, and their SHA-256 in hex, including line ends. An export
+// without it is truncated.
 type ExportEnd struct {
 	Turns  int    `json:"turns"`
 	Lines  int    `json:"lines"`
 	SHA256 string `json:"sha256"`
 }
 
-// ExportOpen is what gives the session of a turn that had not ended its one end, wherever
-// the turn is imported: what was told so far, as its narrator keeps it, and how its calls had
-// ended.
+// ExportOpen is what is needed to end the session of an unfinished turn wherever it is imported: the narrator's state
+// of what was reported so far, and how its calls had ended.
 type ExportOpen struct {
 	Narration jsontext.Value `json:"narration,omitzero"`
 	Tally     Tally          `json:"tally"`
 }
 
-// ExportEvent is an event with what other languages are rendered from.
+// ExportEvent is an event with the data from which other languages are rendered.
 type ExportEvent struct {
 	Seq      int64          `json:"seq"`
 	ID       string         `json:"event_id"`
@@ -328,9 +320,8 @@ type ExportEvent struct {
 	At       time.Time      `json:"at"`
 }
 
-// ImportRequest brings records of one turn in, in the order of the export. Receipts is the
-// number of the first receipt among them, from 1; Last says that nothing of the turn comes
-// after them. The same may come twice.
+// ImportRequest imports records of one turn, in the order of the export. Receipts is the number of the first receipt
+// among them, from 1. Last reports that no records of the turn follow. The same request may be repeated.
 type ImportRequest struct {
 	Turn     string           `json:"turn_id"`
 	Records  []jsontext.Value `json:"records"`
@@ -340,10 +331,9 @@ type ImportRequest struct {
 	By string `json:"by,omitzero"`
 }
 
-// ImportAnswer says whether the ledger had the turn before as one of its own; then nothing of
-// it is taken.
+// ImportAnswer reports whether the ledger already had the turn as its own; then nothing is imported.
 type ImportAnswer struct {
 	Known bool `json:"known,omitzero"`
-	// Added is how many of the records were not here before.
+	// Added counts the records that are new here.
 	Added int `json:"added"`
 }

@@ -8,32 +8,34 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// OpenRequest begins the session of an agent that is a program outside: its calls come one by one, and no worker claims it.
+// OpenRequest opens the session of an agent that is an external program: its calls come one by one, and no worker
+// claims its turn.
 type OpenRequest struct {
 	// Agent is the principal whose session it is, Owner the person whose turn it is.
 	Agent string `json:"agent"`
 	Owner string `json:"owner"`
-	// Request is what the person asked for, in words; Label says in a few words what it is about, see [EnqueueRequest].
+	// Request is the person's request, in their own words; Label describes it in a few words, see [EnqueueRequest].
 	Request string `json:"request,omitzero"`
 	Label   string `json:"label,omitzero"`
-	// Answer is how long questions stay open, in seconds; 0 leaves it to the tool.
+	// Answer is how long questions stay open, in seconds; if it is 0, the tool decides.
 	Answer int `json:"answer_seconds,omitzero"`
-	// Idle is after how many seconds without a word of the agent the session ends, 1 to 86,400; default an hour.
+	// Idle is the number of seconds without a request of the agent after which the session ends, 1 to 86,400; default
+	// an hour.
 	Idle int `json:"idle_seconds,omitzero"`
-	// Key makes the request one that may be sent again, see [EnqueueRequest].
+	// Key makes the request repeatable, see [EnqueueRequest].
 	Key string `json:"idempotency_key,omitzero"`
-	// Holder names the process that speaks for the agent: when another one opens the same session, requests of the one before
-	// count as closed.
+	// Holder identifies the process that acts for the agent. When another process opens the same session, the open
+	// requests of the previous one count as closed.
 	Holder string `json:"holder,omitzero"`
 }
 
-// DefaultIdle is [OpenRequest.Idle] in seconds where it is 0, MaxIdle the most.
+// DefaultIdle replaces an [OpenRequest.Idle] of 0, MaxIdle is its maximum, both in seconds.
 const (
 	DefaultIdle = 60 * 60
 	MaxIdle     = 24 * 60 * 60
 )
 
-// OpenAnswer names the session. Repeated says that it was open before.
+// OpenAnswer names the session. Repeated reports that it was already open.
 type OpenAnswer struct {
 	Turn     string `json:"turn_id"`
 	Session  string `json:"session_id"`
@@ -41,18 +43,18 @@ type OpenAnswer struct {
 	Repeated bool   `json:"repeated,omitzero"`
 }
 
-// OutsideRequest is a word of an outside agent in a session of its own.
+// OutsideRequest is a request of an external agent in one of its sessions.
 type OutsideRequest struct {
 	Session string `json:"session_id"`
 	Agent   string `json:"agent"`
 }
 
-// InvokeRequest asks for one call, for the answer to a question, or for a permission: exactly one of Tool with Args, Question,
-// and Tool with Args and Permission.
+// InvokeRequest requests one call, the answer to a question, or a permission. Set exactly one of: Tool with Args;
+// Question; Tool with Args and Permission.
 //
-// With a Key the same request gives the same call and its result within a day. Without one it joins a call of the same
-// tool and arguments whose result the agent has not got and for which no request is open, or is the host's own call of that id;
-// otherwise it is another call.
+// With a Key the same request gives the same call and result within a day. Without one it joins a call of the same tool
+// and arguments whose result the agent has not received, if no request for that call is open or it has the same id of
+// the host. Otherwise it is a new call.
 type InvokeRequest struct {
 	OutsideRequest
 
@@ -60,22 +62,23 @@ type InvokeRequest struct {
 	HostCall string `json:"host_call,omitzero"`
 	Tool     string `json:"tool,omitzero"`
 	Args     Body   `json:"args,omitzero"`
-	// Comment is the agent's own text about it, quoted as such.
+	// Comment is the agent's own text about the call, quoted as such.
 	Comment string `json:"says,omitzero"`
-	// Permission: the agent does it by itself, and only asks; Earshot starts nothing.
+	// Permission means that the agent acts itself and only asks; Earshot starts nothing.
 	Permission bool      `json:"permission,omitzero"`
 	Question   *Question `json:"question,omitzero"`
-	// AwaitMS is for how long the request counts as open unless it is said again by [OpAwait]. Answered: it is answered at once,
-	// and the agent has that long to ask for the result.
+	// AwaitMS is how long, in milliseconds, the request counts as open unless [OpAwait] extends it. Answered means that
+	// it is answered at once, and the agent has that long to ask for the result.
 	AwaitMS  int  `json:"await_ms,omitzero"`
 	Answered bool `json:"answered,omitzero"`
 }
 
-// MaxAwaitMS is the most that a request counts as open without another word.
+// MaxAwaitMS is the longest time that a request counts as open without being extended.
 const MaxAwaitMS = 60_000
 
-// AwaitRequest asks how a call stands. AwaitMS keeps a request for it open for so long; 0 says that none is open any more.
-// With Answered it was answered before the result, and the agent has that long to ask again. With Received the agent has got its result. Look only asks.
+// AwaitRequest asks for the state of a call. AwaitMS keeps a request for it open for so long; 0 means that none is open
+// any more. With Answered, the agent was answered before the result, and has that long to ask again. With Received, the
+// agent has received the result. Look changes nothing.
 type AwaitRequest struct {
 	OutsideRequest
 
@@ -89,56 +92,56 @@ type AwaitRequest struct {
 // The states of a [CallStatus].
 const (
 	CallWaiting  = "waiting"  // for a person's answer
-	CallAccepted = "accepted" // a person said yes, and can still take it back
+	CallAccepted = "accepted" // a person accepted, and can still withdraw that
 	CallRunning  = "running"
-	CallUnknown  = "unknown" // it gave no result; a person is asked what to make of it
+	CallUnknown  = "unknown" // there is no result; a person is asked how to proceed
 	CallEnded    = "ended"
 )
 
-// CallStatus is how a call of an outside agent stands.
+// CallStatus is the state of a call of an external agent.
 type CallStatus struct {
 	Call  string `json:"call_id"`
 	Tool  string `json:"tool"`
 	State string `json:"state"`
-	// Question is the open question about it, AnswerBy until when it can be answered.
+	// Question is the open question about it, AnswerBy the time until which it can be answered.
 	Question int       `json:"question,omitzero"`
 	AnswerBy time.Time `json:"answer_by,omitzero"`
-	// Status, Code, Message and Result are there once it has ended.
+	// Status, Code, Message and Result are set once it has ended.
 	Status  utp.Status `json:"status,omitzero"`
 	Code    utp.Code   `json:"code,omitzero"`
 	Message string     `json:"message,omitzero"`
 	Result  Body       `json:"result,omitzero"`
-	// Stopping: the session has been stopped; no further call is taken.
+	// Stopping reports that the session has been stopped and accepts no further call.
 	Stopping bool `json:"stopping,omitzero"`
-	// Joined: an earlier request had asked for it.
+	// Joined reports that an earlier request had asked for it.
 	Joined bool `json:"joined,omitzero"`
-	// Permission: it is about what the agent does by itself.
+	// Permission reports that it is about something that the agent does itself.
 	Permission bool `json:"permission,omitzero"`
 }
 
 // Ended reports whether the call has its result.
 func (s CallStatus) Ended() bool { return s.State == CallEnded }
 
-// AgentReportRequest tells what an outside agent says of its work: one of Text, Progress, Doing and Observed.
+// AgentReportRequest reports something about an external agent's work: one of Text, Progress, Doing and Observed.
 type AgentReportRequest struct {
 	OutsideRequest
 
-	// Key makes it told once.
+	// Key makes a repeated request take effect only once.
 	Key string `json:"idempotency_key,omitzero"`
-	// Text is a piece of the agent's answer, at most [AgentTextLimit] bytes; pieces are told one after the other.
+	// Text is a piece of the agent's answer, at most [AgentTextLimit] bytes; pieces are reported in order.
 	Text string `json:"text,omitzero"`
-	// Progress is how much of the whole work is done, in percent; it never falls.
+	// Progress is how much of the whole work is done, in percent; it never decreases.
 	Progress float64 `json:"progress,omitzero"`
-	// Doing is what the agent is at, in a few words.
+	// Doing is the agent's current activity, in a few words.
 	Doing string `json:"doing,omitzero"`
-	// Observed is something that the agent did by itself, in its own words, which is reported as that.
+	// Observed is what the agent did itself, in its own words; it is reported as the agent's claim.
 	Observed string `json:"observed,omitzero"`
 }
 
-// MaxReported is how many bytes [AgentReportRequest.Doing] and [AgentReportRequest.Observed] have at most.
+// MaxReported limits [AgentReportRequest.Doing] and [AgentReportRequest.Observed], in bytes.
 const MaxReported = 4096
 
-// CloseRequest ends a session with the agent's own word, see [DeliverRequest].
+// CloseRequest ends a session with the agent's result, see [DeliverRequest].
 type CloseRequest struct {
 	OutsideRequest
 
@@ -150,14 +153,14 @@ type CloseRequest struct {
 	Handoff *Handoff    `json:"handoff,omitzero"`
 }
 
-// OfferedRequest asks which tools an agent may ask for, by the policy as it is now.
+// OfferedRequest asks which tools an agent may request under the current policy.
 type OfferedRequest struct {
 	Agent string `json:"agent"`
-	// After is the last tool of the page before.
+	// After is the last tool of the previous page.
 	After string `json:"after,omitzero"`
 }
 
-// OfferedAnswer is a page of them; Next is the After of the next one, empty on the last.
+// OfferedAnswer is a page of tools; Next is the After of the next page, empty on the last.
 type OfferedAnswer struct {
 	Tools []OfferedTool `json:"tools"`
 	Next  string        `json:"next,omitzero"`
@@ -169,6 +172,6 @@ type OfferedTool struct {
 	Description string         `json:"description,omitzero"`
 	Parameters  jsontext.Value `json:"parameters"`
 	Class       utp.Class      `json:"class"`
-	// Asks: a person is asked before it starts.
+	// Asks reports that a person is asked before it starts.
 	Asks bool `json:"asks,omitzero"`
 }

@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// The bounds of the preferences. A question is heard in less than MinAnswerSeconds, and not thought about.
+// The bounds of the preferences. MinAnswerSeconds leaves enough time to hear a question and to think about it.
 const (
 	MinAnswerSeconds = 30
 	MaxAnswerSeconds = 86_400
@@ -13,27 +13,28 @@ const (
 	MaxUndoSeconds   = 120
 )
 
-// Preferences are what a person prefers for the questions that are put to them: absent is unchanged, or not set, and 0
-// leaves it to policy and tool.
+// Preferences are what a person prefers for the questions that they receive. An absent member is unchanged or not set;
+// with 0, the policy and the tool decide.
 type Preferences struct {
-	// AnswerSeconds is how long they stay open: 30 to 86,400, which is as long as a question can.
+	// AnswerSeconds is how long questions stay open: 30 to 86,400, the maximum for any question.
 	AnswerSeconds *int `json:"answer_seconds,omitzero"`
-	// UndoSeconds is how long an accept can be taken back, 3 to 120.
+	// UndoSeconds is how long an accept can be withdrawn, 3 to 120.
 	UndoSeconds *int `json:"undo_seconds,omitzero"`
 }
 
 // Preference is one of [Preferences].
 type Preference struct {
-	// Name is that of its member in JSON, and of its column in the ledger.
+	// Name is the name of its JSON member, and of its column in the ledger.
 	Name string
-	// of is where it is; least and most bound it, unless it is 0. what says in words what is bounded.
+	// of returns the field; least and most are its bounds, unless it is 0; what describes it in words.
 	of          func(*Preferences) **int
 	least, most int
 	what        string
 }
 
-// preferences is the one table of what people can prefer. The API, the ledgers and the checks derive from it and from
-// [Preferences]; a new one is a field, a row, a column in each ledger, a command, and the place where it takes effect.
+// preferences is the single table of what people can prefer. The API, the ledgers and the checks derive from it and
+// from [Preferences]. A new preference needs a field, a row, a column in each ledger, a command, and the place where it
+// takes effect.
 var preferences = []Preference{
 	{
 		"answer_seconds", func(p *Preferences) **int { return &p.AnswerSeconds },
@@ -45,7 +46,7 @@ var preferences = []Preference{
 	},
 }
 
-// All yields each preference with its value, 0 where it is not set, in the order of the table.
+// All yields each preference with its value, 0 if it is not set, in the order of the table.
 func (p Preferences) All() iter.Seq2[Preference, int] {
 	return func(yield func(Preference, int) bool) {
 		for _, one := range preferences {
@@ -56,7 +57,7 @@ func (p Preferences) All() iter.Seq2[Preference, int] {
 	}
 }
 
-// Preferred is the value of a preference, 0 where it is not set.
+// Preferred returns the value of a preference, 0 if it is not set.
 func Preferred(n *int) int {
 	if n == nil {
 		return 0
@@ -64,7 +65,7 @@ func Preferred(n *int) int {
 	return *n
 }
 
-// Set is p with one preference set, or, by 0, not.
+// Set returns p with one preference set, or unset if n is 0.
 func (p Preferences) Set(one Preference, n int) Preferences {
 	*one.of(&p) = nil
 	if n != 0 {
@@ -73,7 +74,7 @@ func (p Preferences) Set(one Preference, n int) Preferences {
 	return p
 }
 
-// With is p with what is set in wanted; what is 0 there is not set any more.
+// With returns p with the changes applied; a change to 0 unsets a preference.
 func (p Preferences) With(changes Preferences) Preferences {
 	for one, n := range changes.All() {
 		if *one.of(&changes) != nil {
@@ -83,7 +84,7 @@ func (p Preferences) With(changes Preferences) Preferences {
 	return p
 }
 
-// Full is p with 0 for everything that is not set.
+// Full returns p with 0 for everything that is not set.
 func (p Preferences) Full() Preferences {
 	for one, n := range p.All() {
 		*one.of(&p) = &n
@@ -91,7 +92,7 @@ func (p Preferences) Full() Preferences {
 	return p
 }
 
-// Check says what is out of its bounds.
+// Check returns an error that names the value that is out of bounds.
 func (p Preferences) Check() error {
 	for one, n := range p.All() {
 		if n != 0 && (n < one.least || n > one.most) {
@@ -101,11 +102,11 @@ func (p Preferences) Check() error {
 	return nil
 }
 
-// PreferRequest sets what a person prefers; what is absent stays as it is.
+// PreferRequest sets what a person prefers; absent members are unchanged.
 type PreferRequest struct {
 	Person string `json:"person"`
 	Preferences
 }
 
-// PreferAnswer is all that a person prefers now; 0 means no preference.
+// PreferAnswer holds all current preferences of the person; 0 means no preference.
 type PreferAnswer = PreferRequest

@@ -7,14 +7,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// QuestionsRequest lists open questions, those of the oldest turns first, behind the turn
-// that the last answer names as Next; "" begins.
+// QuestionsRequest lists open questions, those of the oldest turns first, after the turn that the last answer names as
+// Next; "" starts at the beginning.
 type QuestionsRequest struct {
 	After string `json:"after,omitzero"`
 }
 
-// QuestionsAnswer is a page of open questions. Next is where the next page begins, "" where
-// there is none.
+// QuestionsAnswer is a page of open questions. Next is where the next page begins, "" if there is none.
 type QuestionsAnswer struct {
 	Questions []QuestionRow `json:"questions,omitzero"`
 	Next      string        `json:"next,omitzero"`
@@ -26,12 +25,12 @@ type QuestionRow struct {
 	Session  string    `json:"session_id"`
 	Token    string    `json:"reply_token"`
 	Deadline time.Time `json:"deadline"`
-	// Asked is when it was asked last, Extensions how often it got more time.
+	// Asked is when it was last asked, Extensions how often its time was extended.
 	Asked      time.Time `json:"asked"`
 	Extensions int       `json:"extensions,omitzero"`
-	// Unseen: nobody who can answer it is known to have been shown it.
+	// Unseen reports that nobody who can answer it is known to have seen it.
 	Unseen bool `json:"unseen,omitzero"`
-	// Parked: its turn is not under way here, so that an accept would start nothing.
+	// Parked reports that its turn is not running here, so that an accept would start nothing.
 	Parked bool `json:"parked,omitzero"`
 	// Kind is confirmation or clarification; Call and Tool are what it is about.
 	Kind  string `json:"kind"`
@@ -39,40 +38,40 @@ type QuestionRow struct {
 	Tool  string `json:"tool,omitzero"`
 	Owner string `json:"owner,omitzero"`
 	Agent string `json:"agent,omitzero"`
-	// Name is what its session is called, Request what that was asked for, at most 256 bytes here.
+	// Name is the name of its session, Request the person's request, at most 256 bytes here.
 	Name    string `json:"name,omitzero"`
 	Request string `json:"request,omitzero"`
-	// Title is its first line. The kernel, which knows no events, leaves it to the hub.
+	// Title is the question's first line. The kernel does not know events and leaves it to the hub.
 	Title string `json:"title,omitzero"`
-	// Event, Seq and Body are the event that asks, as it was sent; Body is left out where
-	// the list would outgrow a message.
+	// Event, Seq and Body are the event that asks, as it was sent; Body is omitted if the list would not fit into a
+	// message.
 	Event string         `json:"event_id,omitzero"`
 	Seq   int64          `json:"seq,omitzero"`
 	Body  jsontext.Value `json:"body,omitzero"`
 }
 
-// ArgumentsRequest asks for the arguments that a question is about, as JSON text,
-// from a byte on, at most Limit bytes where that is not 0. By, Credential and Surface are of a person who may answer it: what they have read
-// from the first byte to the last, a yes of theirs on that surface can be about.
+// ArgumentsRequest asks for the arguments that a question is about, as JSON text, from a byte offset on, at most Limit
+// bytes unless that is 0. By, Credential and Surface identify a person who may answer it. Once they have read the text
+// from the first byte to the last, they can accept it on that surface.
 type ArgumentsRequest struct {
 	Question int   `json:"question"`
 	Offset   int64 `json:"offset"`
 	Limit    int64 `json:"limit,omitzero"`
-	// Peek only looks: nothing counts as read.
+	// Peek means that nothing counts as read.
 	Peek       bool   `json:"look,omitzero"`
 	By         string `json:"by,omitzero"`
 	Credential string `json:"credential,omitzero"`
 	Surface    string `json:"surface,omitzero"`
 }
 
-// ArgumentsAddress is where the HTTP API has the arguments that a question is about, page by page.
+// ArgumentsAddress returns the HTTP address of the arguments that a question is about; they are read page by page.
 func ArgumentsAddress(question int) string {
 	_, path := Address(RouteArguments, strconv.Itoa(question))
 	return path
 }
 
-// ReplyRequest answers, extends, stops or undoes, or says that a question was shown. Token or Question names the
-// question; where both are given they have to belong together. Session is the session to stop.
+// ReplyRequest answers or extends a question, undoes an accept, stops a session, or reports that a question was shown.
+// Token or Question names the question; if both are set they must match. Session is the session to stop.
 type ReplyRequest struct {
 	Question int    `json:"question,omitzero"`
 	Token    string `json:"reply_token,omitzero"`
@@ -80,27 +79,26 @@ type ReplyRequest struct {
 	// Decision is accept or reject; Response answers a clarification.
 	Decision string `json:"decision,omitzero"`
 	Response string `json:"response,omitzero"`
-	// ResponseType is text, bool or number, where the sender's answer had that type; else it
-	// is read as whatever was asked for.
+	// ResponseType is text, bool or number if the sender's answer had that type; otherwise the answer is read as the
+	// kind that was asked for.
 	ResponseType string `json:"response_type,omitzero"`
 	Reason       string `json:"reason,omitzero"`
-	// By is the person, Credential what they have shown for it, Surface where the answer was
-	// given, At when it was decided.
+	// By is the person, Credential what authenticated them, Surface where the answer was given, At when it was decided.
 	By         string    `json:"by,omitzero"`
 	Credential string    `json:"credential,omitzero"`
 	Surface    string    `json:"surface,omitzero"`
 	At         time.Time `json:"at,omitzero"`
-	// Lists: the surface shows the values that an event lists in extensions.earshot.arguments.
+	// Lists reports that the surface shows the values that an event lists in extensions.earshot.arguments.
 	Lists bool `json:"lists,omitzero"`
 }
 
-// ReplyAnswer says what the ledger now holds.
+// ReplyAnswer is what the ledger recorded.
 type ReplyAnswer struct {
 	Question   int       `json:"question,omitzero"`
 	Resolution string    `json:"resolution"`
 	Deadline   time.Time `json:"deadline,omitzero"`
-	// Undo is for how many seconds an accept can be taken back, from when its surface was told of it.
+	// Undo is for how many seconds an accept can be withdrawn, from when its surface received this answer.
 	Undo int `json:"undo_seconds,omitzero"`
-	// Unused: it is an accept of which nothing comes, since the agent was no longer waiting for it.
+	// Unused reports an accept without effect, because the agent was no longer waiting for it.
 	Unused bool `json:"unused,omitzero"`
 }

@@ -11,10 +11,10 @@ import (
 
 // Response is the answer to a clarification. In JSON it is a text, true or false, or a number.
 type Response struct {
-	// Text is the answer in words: of true and false, and of a number, as JSON writes it.
+	// Text is the answer in words; true, false and numbers are written as in JSON.
 	Text string
-	// Type is [ResponseBool] or [ResponseNumber] where the answer had that type. A text, which has none, is read as the kind of
-	// answer that was asked for: "true" answers yes or no, too.
+	// Type is [ResponseBool] or [ResponseNumber] if the answer had that type. A text, which has none, is read as the
+	// kind of answer that was asked for: "true" also answers yes or no.
 	Type string
 }
 

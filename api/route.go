@@ -7,46 +7,46 @@ import (
 	"strings"
 )
 
-// Root is where the HTTP API is, AgentRoot where agents that are programs outside come to, AAEPRoot where the addresses of the
-// AAEP are (its Appendix B).
+// Root is the root of the HTTP API, AgentRoot of the routes for agents that are external programs, and AAEPRoot of the
+// AAEP routes (its Appendix B).
 const (
 	Root      = "/api/v1"
 	AgentRoot = Root + "/agent"
 	AAEPRoot  = "/aaep/v1"
 )
 
-// Route is something that the server does on request over HTTP. The addresses that it serves, who may use
-// them, the client's addresses, the OpenAPI document and docs/api.md follow from [Routes].
+// Route is an HTTP request that the server accepts. The server's addresses, their permissions, the client's addresses,
+// the OpenAPI document and docs/api.md follow from [Routes].
 type Route struct {
 	Name   string
 	Method string
-	// Path has wildcards such as {session}, each a part of the path.
+	// Path may contain wildcards such as {session}, each a segment of the path.
 	Path string
-	// Summary is a sentence on what it does; Detail is what else a caller needs to know, in Markdown.
+	// Summary is a sentence on what it does; Detail is additional information for callers, in Markdown.
 	Summary, Detail string
 	Right           Right
-	// Repeatable: sent twice it changes no more than once and is answered alike. Where Key is set that holds for
-	// requests with the same Idempotency-Key.
+	// Repeatable reports that the route is idempotent: a repeated request changes nothing more and gets the same
+	// answer. If Key is set, that applies to requests with the same Idempotency-Key.
 	Repeatable, Key bool
-	// Query are the parameters in the address behind the question mark, Headers those beside the usual ones.
+	// Query are the query parameters, Headers those besides the usual ones.
 	Query, Headers []Parameter
-	// Request is what the body is as JSON; nil where none is read. Answer is what the answer's is; nil where it has
-	// none, or is of the type Media.
+	// Request is the type of the JSON body; nil if none is read. Answer is the type of the response; nil if it has
+	// none, or has the media type Media.
 	Request, Answer reflect.Type
-	// Limit is the most bytes of a body.
+	// Limit is the maximum size of a body, in bytes.
 	Limit int64
-	// Example is a body.
+	// Example is an example of a body.
 	Example string
 	Media   string
-	// Statuses are those of success, the usual one first. No body goes with 204.
+	// Statuses are the statuses of success, the usual one first. 204 has no body.
 	Statuses []int
-	// Refusal is the body of a refusal.
+	// Refusal is the type of the body of a refusal.
 	Refusal reflect.Type
-	// kinds are those of refusals beside the ones that follow from the rest of the row.
+	// kinds are the kinds of refusals besides those that follow from the other fields.
 	kinds []Kind
 }
 
-// Parameter is a parameter of a route, as a text.
+// Parameter is a parameter of a route, as text.
 type Parameter struct {
 	Name, Doc string
 	// Type is string, integer or boolean.
@@ -54,10 +54,10 @@ type Parameter struct {
 	Required bool
 }
 
-// Pattern is what [net/http.ServeMux] takes the route by.
+// Pattern returns the route's pattern for [net/http.ServeMux].
 func (r Route) Pattern() string { return r.Method + " " + r.Path }
 
-// Wildcards are the names of the parts of the path that a caller fills in.
+// Wildcards returns the names of the segments that a caller fills in.
 func (r Route) Wildcards() []string {
 	var names []string
 	for part := range strings.SplitSeq(r.Path, "/") {
@@ -68,7 +68,7 @@ func (r Route) Wildcards() []string {
 	return names
 }
 
-// Refusals are the kinds with which it can be refused, in the order of [Kinds].
+// Refusals returns the kinds of refusals, in the order of [Kinds].
 func (r Route) Refusals() []Kind {
 	can := append([]Kind{KindMisdirected, KindInternal, KindUnavailable}, r.kinds...)
 	if r.Right != Anyone {
@@ -86,8 +86,8 @@ func (r Route) Refusals() []Kind {
 	return slices.DeleteFunc(Kinds(), func(k Kind) bool { return !slices.Contains(can, k) })
 }
 
-// Routes returns all routes, each once: those of [Operations] that people ask for by their names among them. The page
-// has addresses of its own, which are not for programs.
+// Routes returns all routes, including the [Operations] that people request by name. The page has its own addresses,
+// which are not for programs.
 func Routes() []Route {
 	all := slices.Clone(routes)
 	for _, o := range operations {
@@ -98,7 +98,7 @@ func Routes() []Route {
 	return all
 }
 
-// Methods are those that routes have, in their alphabetical order.
+// Methods returns the methods of all routes, in alphabetical order.
 func Methods() []string {
 	all := make([]string, 0, len(routes))
 	for _, r := range routes {
@@ -108,7 +108,7 @@ func Methods() []string {
 	return slices.Compact(all)
 }
 
-// RouteNamed finds a route; false where there is none of that name.
+// RouteNamed finds a route; it returns false if the name is unknown.
 func RouteNamed(name string) (Route, bool) {
 	all := Routes()
 	i := slices.IndexFunc(all, func(r Route) bool { return r.Name == name })
@@ -118,8 +118,8 @@ func RouteNamed(name string) (Route, bool) {
 	return all[i], true
 }
 
-// Address is the method and the path of a route, with the values of its wildcards in their order. Both are empty where
-// there is no such route, or the number of values is another one.
+// Address returns the method and the path of a route, with its wildcards replaced by values, in order. Both are empty
+// if the route does not exist, or the number of values is wrong.
 func Address(name string, values ...string) (method, path string) {
 	r, is := RouteNamed(name)
 	wildcards := r.Wildcards()
@@ -133,7 +133,7 @@ func Address(name string, values ...string) (method, path string) {
 	return r.Method, path
 }
 
-// OperatorRoute is the name of the route of an operation that people ask for by its name.
+// OperatorRoute returns the name of the route of an operation that people request by name.
 func OperatorRoute(op string) string { return "operator." + op }
 
 // operatorRoute is the route of an operation.
@@ -143,7 +143,7 @@ func operatorRoute(o Operation) Route {
 	return r.refuses(KindNotFound, KindConflict, KindBusy)
 }
 
-// route makes a row of the table, of a request without a body that is answered with 200.
+// route makes a row of the table: a request without a body, answered with 200.
 func route(name, method, path string, right Right, summary string) Route {
 	return Route{
 		Name: name, Method: method, Path: path, Right: right, Summary: summary, Repeatable: method == "GET",
@@ -151,7 +151,7 @@ func route(name, method, path string, right Right, summary string) Route {
 	}
 }
 
-// withAnswer sets the type of the answer, and its statuses where they are not 200.
+// withAnswer sets the type of the answer, and its statuses if they are not just 200.
 func withAnswer[A any](r Route, statuses ...int) Route {
 	r.Answer = reflect.TypeFor[A]()
 	if statuses != nil {
@@ -160,13 +160,13 @@ func withAnswer[A any](r Route, statuses ...int) Route {
 	return r
 }
 
-// withRequest sets the body.
+// withRequest sets the type of the body.
 func withRequest[Q any](r Route, limit int64, example string) Route {
 	r.Request, r.Limit, r.Example = reflect.TypeFor[Q](), limit, example
 	return r
 }
 
-// aaepRoute is one whose refusals are messages of the AAEP.
+// aaepRoute makes the refusals of a route AAEP messages.
 func aaepRoute(r Route) Route {
 	r.Refusal = reflect.TypeFor[AAEPMessage]()
 	return r
@@ -195,7 +195,7 @@ func (r Route) query(name, kind, doc string) Route {
 	return r
 }
 
-// needs adds a parameter that has to be given.
+// needs adds a required parameter.
 func (r Route) needs(name, kind, doc string) Route {
 	r.Query = append(r.Query, Parameter{Name: name, Type: kind, Doc: doc, Required: true})
 	return r

@@ -45,23 +45,23 @@ const (
 	RouteMetrics = "getMetrics"
 )
 
-// KeyHeader makes a request one that can be sent again.
+// KeyHeader makes a request repeatable.
 const KeyHeader = "Idempotency-Key"
 
-// The largest bodies that are read.
+// The maximum sizes of request bodies.
 const (
 	replyLimit    = 64 << 10
 	turnLimit     = 256 << 10
 	callLimit     = 16 << 20
-	operatorLimit = 448 << 10 // what a message to the kernel holds
+	operatorLimit = 448 << 10 // the limit of a message to the kernel
 )
 
-// Health is whether the server lives, or takes work.
+// Health reports whether the server is alive, or accepts work.
 type Health struct {
 	Status string `json:"status"`
 }
 
-// AAEPMessage is a message of the AAEP, see docs/reference-aaep.md.
+// AAEPMessage is an AAEP message, see docs/reference-aaep.md.
 type AAEPMessage jsontext.Value
 
 const (
@@ -73,7 +73,7 @@ const (
 const (
 	receiptDoc = "`later`: that the result was received is said by a request of its own. Otherwise it counts as received when the answer has left."
 	waitDoc    = "For how many seconds to wait for the result, 0 to 60; default 60."
-	// openDoc holds for every request that waits.
+	// openDoc describes every request that waits.
 	openDoc = "The answer is 200 with the result, or 202 while there is none: then ask for the call again. What cannot be repeated starts only while a " +
 		"request for it is open, so a call that nobody asks for any more is not started, whatever a person answers. "
 	keyDoc = "With an `Idempotency-Key` the same request in the same session is the same call for a day, however often it is sent. Without one it joins " +
@@ -81,7 +81,7 @@ const (
 		"That holds after the session has ended, too, so that nothing is done again because an answer was lost; another call is then refused (`turn_ended`, `stopped`). "
 )
 
-// routes is the one table of what is served over HTTP, beside the operations of operators.
+// routes is the single table of what is served over HTTP, besides the operations of operators.
 var routes = []Route{
 	withRequest[TurnStart](withAnswer[EnqueueAnswer](
 		route(RouteStartTurn, "POST", Root+"/turns", Start, "Starts a turn of an agent, for the person who asks."), 201),

@@ -8,8 +8,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// StartRequest asks to begin a call. Owner is a random nonce of the service process;
-// Command is what was received, so that an unknown one can be adopted or refused.
+// StartRequest asks to start a call. Owner is a random nonce of the service process; Command is the received command,
+// so that an unknown one can be adopted or refused.
 type StartRequest struct {
 	Call    string              `json:"call_id"`
 	Owner   string              `json:"owner"`
@@ -19,29 +19,28 @@ type StartRequest struct {
 	Command jsontext.Value      `json:"command,omitzero"`
 }
 
-// StartAnswer grants the start: the very bytes that were consented to, and what is
-// needed to hold on to it.
+// StartAnswer grants the start: the exact bytes that were consented to, and what is needed to keep the lease.
 type StartAnswer struct {
 	Call  string `json:"call_id"`
 	Turn  string `json:"turn_id"`
 	Tool  string `json:"tool"`
 	Args  Body   `json:"args"`
 	Fence int    `json:"fence"`
-	// Class is the one that counts for the call, as it was judged; "" of a kernel that does not say it.
+	// Class is the effective class of the call; "" from a kernel that does not send it.
 	Class utp.Class `json:"class,omitzero"`
 	// Secrets are the values behind the {"$secret":ref} arguments, by ref.
 	Secrets map[string]string `json:"secrets,omitzero"`
-	// StartWithinMS is how many milliseconds are left to begin an effect, counted from the instant
-	// before the request was sent, on a clock that goes on while the machine sleeps. 0: none.
+	// StartWithinMS is how many milliseconds are left to begin an effect. It counts from just before the request was
+	// sent, on a clock that includes the machine's sleep. 0 means none.
 	StartWithinMS int `json:"start_within_ms"`
-	// StartBy is when that is over by the kernel's time of day.
+	// StartBy is the end of that time by the kernel's clock.
 	//
-	// Deprecated: two machines need not agree on the time of day. Measure StartWithinMS.
+	// Deprecated: the clocks of two machines may differ. Measure StartWithinMS.
 	StartBy time.Time `json:"start_by"`
-	// LeaseMS is how long the call is the owner's unless it renews the lease, counted likewise.
+	// LeaseMS is how long the lease lasts, in milliseconds, unless the owner renews it; it counts in the same way.
 	LeaseMS int `json:"lease_ms"`
-	// Stop: the person has stopped the turn since the start was granted, whose answer
-	// was lost. Nothing may begin; what had begun is ended and told.
+	// Stop reports that the person has stopped the turn since the start was granted, after an answer that was lost.
+	// Nothing may begin; what had begun is ended and reported.
 	Stop bool `json:"stop,omitzero"`
 }
 
@@ -52,8 +51,8 @@ type OwnerRequest struct {
 	Fence int    `json:"fence,omitzero"`
 }
 
-// HeartbeatRequest renews the lease of a started call. Fraction is the progress from 0 to
-// 1; nil says nothing about it. Doing is what the call is at, in a few words, at most [MaxReported] bytes: they are told as the tool's.
+// HeartbeatRequest renews the lease of a started call. Fraction is the progress from 0 to 1; nil leaves it unchanged.
+// Doing is the call's current activity in a few words, at most [MaxReported] bytes; it is quoted as the tool's text.
 type HeartbeatRequest struct {
 	OwnerRequest
 
@@ -61,7 +60,8 @@ type HeartbeatRequest struct {
 	Doing    string   `json:"doing,omitzero"`
 }
 
-// HeartbeatAnswer tells the new lease, counted from before the beat was sent, and whether the person wants the tool to stop.
+// HeartbeatAnswer holds the new lease, which counts from before the heartbeat was sent, and whether the person wants
+// the tool to stop.
 type HeartbeatAnswer struct {
 	LeaseMS int  `json:"lease_ms"`
 	Stop    bool `json:"stop,omitzero"`
@@ -76,18 +76,17 @@ type FinishRequest struct {
 	Error  *utp.ToolError `json:"error,omitzero"`
 }
 
-// ReconcileAnswer is what a service needs to find out what became of a call.
+// ReconcileAnswer is what a service needs to find out the outcome of a call.
 type ReconcileAnswer struct {
 	Call string `json:"call_id"`
 	Tool string `json:"tool"`
 	Args Body   `json:"args"`
-	// LeaseExpiry says which of the call's lapses it is about; the settlement repeats it.
+	// LeaseExpiry counts the call's expired leases up to the one in question; the settlement repeats it.
 	LeaseExpiry int `json:"lapse"`
 }
 
-// SettleRequest is a service's word on a lapsed call: done (with its result), not_begun
-// or unknown (with an Error that tells the person what is known). Owner is the nonce of
-// the process that says it.
+// SettleRequest is a service's finding on a call whose lease has expired: done (with its result), not_begun or unknown
+// (with an Error that tells the person what is known). Owner is the nonce of the process that sends it.
 type SettleRequest struct {
 	Call        string         `json:"call_id"`
 	Owner       string         `json:"owner"`
@@ -98,20 +97,20 @@ type SettleRequest struct {
 	Error       *utp.ToolError `json:"error,omitzero"`
 }
 
-// InquireRequest asks the person something in the middle of a call that the service has started, or, with Asked, how such a question
-// stands: its answer is an [Answered] in the status's result. The question ends with the call. It asks for information, and no
-// answer allows the use of a tool.
+// InquireRequest asks the person a question in the middle of a call that the service has started. With Asked, it asks
+// for the state of such a question: its answer is an [Answered] in the status's result. The question ends with the
+// call. It asks for information, and no answer permits the use of a tool.
 type InquireRequest struct {
 	OwnerRequest
 
-	// Key names the question among those of the call: the same key again is the same question.
+	// Key identifies the question within the call: the same key is the same question.
 	Key      string    `json:"key,omitzero"`
 	Question *Question `json:"question,omitzero"`
-	// Asked is the id that the question has, as the answer to the first request says it.
+	// Asked is the question's id, from the answer to the first request.
 	Asked string `json:"asked,omitzero"`
 }
 
-// MaxInquiries is how many questions a service may ask in the middle of one call.
+// MaxInquiries limits the questions that a service may ask during one call.
 const MaxInquiries = 64
 
 // RegisterRequest offers a tool's definition. A new or changed one is unreviewed.

@@ -6,13 +6,13 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// ClaimRequest asks for work of an agent. Worker is a nonce of the worker process.
+// ClaimRequest asks for a turn of an agent. Worker is a nonce of the worker process.
 type ClaimRequest struct {
 	Agent  string `json:"agent"`
 	Worker string `json:"worker"`
 }
 
-// ClaimAnswer is a turn, or nothing when Turn is empty.
+// ClaimAnswer is a turn; an empty Turn means that there is none.
 type ClaimAnswer struct {
 	Turn    string         `json:"turn_id,omitzero"`
 	Session string         `json:"session_id,omitzero"`
@@ -20,23 +20,23 @@ type ClaimAnswer struct {
 	Nonce   string         `json:"nonce,omitzero"`
 	Step    int            `json:"step,omitzero"`
 	Args    jsontext.Value `json:"args,omitzero"`
-	// Suspended: calls of the last step are still open; [OpResume] tells when not.
+	// Suspended reports that calls of the last step are still open; [OpResume] reports when they have ended.
 	Suspended bool `json:"suspended,omitzero"`
 	LeaseMS   int  `json:"lease_ms,omitzero"`
-	// ResultFields are the names that the answer must have a value for.
+	// ResultFields are the names of the fields that the answer must have.
 	ResultFields []string `json:"result_fields,omitzero"`
-	// ReportedText is what has been told of the step that is planned now.
+	// ReportedText is what has been reported of the step that is now planned.
 	ReportedText ReportedText `json:"said,omitzero"`
 }
 
-// WorkerRequest is how its worker addresses the claimed turn.
+// WorkerRequest returns what identifies the claimed turn in the worker's requests.
 func (a ClaimAnswer) WorkerRequest(worker string) WorkerRequest {
 	return WorkerRequest{Turn: a.Turn, Epoch: a.Epoch, Worker: worker, Nonce: a.Nonce}
 }
 
-// WorkerRequest addresses a held turn: renew, resume and release. Nonce names the epoch, as
-// [ClaimAnswer] or [ResumeAnswer] gave both: a ledger that has gone back counts the same epochs
-// again, under other nonces. A third-party peer need not say it.
+// WorkerRequest identifies a claimed turn: renew, resume and release. Nonce identifies the epoch, as [ClaimAnswer] or
+// [ResumeAnswer] gave both: a restored ledger uses the same epochs again, with other nonces. A third-party peer may
+// omit it.
 type WorkerRequest struct {
 	Turn   string `json:"turn_id"`
 	Epoch  int    `json:"epoch"`
@@ -44,8 +44,7 @@ type WorkerRequest struct {
 	Nonce  string `json:"nonce,omitzero"`
 }
 
-// CallRequest asks for the calls of one step, numbered from 1. Sending it again
-// changes nothing.
+// CallRequest requests the calls of one step, numbered from 1. Repeating it changes nothing.
 type CallRequest struct {
 	WorkerRequest
 
@@ -55,24 +54,22 @@ type CallRequest struct {
 
 // ToolCall is one call that a planner wants.
 type ToolCall struct {
-	// Key is the planner's own name for the call, unique within its step.
+	// Key is the planner's name for the call, unique within its step.
 	Key  string `json:"key"`
 	Tool string `json:"tool"`
 	Args Body   `json:"args"`
-	// Comment is the agent's own text about it, quoted as such.
+	// Comment is the agent's own text about the call, quoted as such.
 	Comment string `json:"says,omitzero"`
-	// From and To are the part of the whole work, in percent, that the call stands for.
+	// From and To are the part of the whole work that the call covers, in percent.
 	From float64 `json:"from,omitzero"`
 	To   float64 `json:"to,omitzero"`
-	// Question, where it is set, is put to the person instead: Tool is [utp.AskPerson], and
-	// Args stay empty. Its result is an [Answered].
+	// Question, if set, is asked instead: Tool is [utp.AskPerson], and Args stay empty. Its result is an [Answered].
 	Question *Question `json:"question,omitzero"`
 }
 
-// ResumeAnswer tells how many calls of the step are still open; when none is, the turn runs
-// again under Epoch and Nonce, and the step's results stand in its transcript: the page of it
-// that was asked for comes with the answer. Another step than the worker asked for last says
-// that the ledger has gone back: the worker claims again.
+// ResumeAnswer says how many calls of the step are still open. If none is, the turn runs again under Epoch and Nonce,
+// and the step's results are in its transcript; the answer includes the requested page of it. If the step is not the
+// one that the worker requested last, the ledger was restored, and the worker claims again.
 type ResumeAnswer struct {
 	Step    int    `json:"step,omitzero"`
 	Waiting int    `json:"waiting"`
@@ -84,13 +81,12 @@ type ResumeAnswer struct {
 	TranscriptAnswer
 }
 
-// CardRequest keeps a tool.call card, in the form of [utp.EncodeCard].
+// CardRequest stores a tool.call card, in the form of [utp.EncodeCard].
 type CardRequest struct {
 	Card jsontext.Value `json:"card"`
 }
 
-// TranscriptRequest reads the applied results of a turn, in order, after the first
-// After of them.
+// TranscriptRequest reads the applied results of a turn, in order, after the first After of them.
 type TranscriptRequest struct {
 	WorkerRequest
 
@@ -99,7 +95,7 @@ type TranscriptRequest struct {
 	Args bool `json:"args,omitzero"`
 }
 
-// TranscriptAnswer is a page of results; More says that there are others.
+// TranscriptAnswer is a page of results; More reports that others follow.
 type TranscriptAnswer struct {
 	Results []CallResult `json:"results,omitzero"`
 	More    bool         `json:"more,omitzero"`
@@ -112,16 +108,16 @@ type CallResult struct {
 	Tool   string     `json:"tool"`
 	Status utp.Status `json:"status"`
 	Code   utp.Code   `json:"code,omitzero"`
-	// Message says more about a result that is not a success.
+	// Message explains a result that is not a success.
 	Message string `json:"message,omitzero"`
 	Result  Body   `json:"result,omitzero"`
-	// Step is the id of the step that asked for the call; Args are its arguments, where
-	// they were asked for, as they ran.
+	// Step is the id of the step that requested the call; Args are the arguments that it ran with, if they were
+	// requested.
 	Step string `json:"step_id,omitzero"`
 	Args Body   `json:"args,omitzero"`
 }
 
-// DeliverRequest ends a turn with the agent's own word.
+// DeliverRequest ends a turn with the agent's result.
 type DeliverRequest struct {
 	WorkerRequest
 
@@ -130,8 +126,8 @@ type DeliverRequest struct {
 	// Output is the answer itself, in full sentences; Summary is its first line.
 	Summary string `json:"summary"`
 	Output  string `json:"output,omitzero"`
-	// Fields are the result by name; those that the turn requires must be there once each.
+	// Fields are the named parts of the result; each field that the turn requires must be there exactly once.
 	Fields []utp.Field `json:"fields,omitzero"`
-	// Handoff asks that somebody else takes over.
+	// Handoff asks for someone else to take over.
 	Handoff *Handoff `json:"handoff,omitzero"`
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// MaxWait is the longest that one request waits for the result of a call.
+// MaxWait is the longest time that one request may wait for the result of a call.
 const MaxWait = 60 * time.Second
 
-// Agent is a program that is an agent: it opens sessions at a server and asks for calls in them. It is safe for concurrent
-// use, and there is nothing to close. Make it with [DialAgent].
+// Agent is the client of an agent program: it opens sessions at a server and requests calls in them. It is safe for
+// concurrent use and needs no closing. Use [DialAgent] to create one.
 type Agent struct{ c *Client }
 
-// DialAgent finds the server and asks it what the token, which has the role agent, may ask for. Its errors, and those of all
-// that follows, are of type [*Error]. The context is for dialling alone.
+// DialAgent connects to the server and reads what the token may do; the token needs the role agent. DialAgent and all
+// methods return errors of type [*Error]. The context covers dialling only.
 func DialAgent(ctx context.Context, o Options) (*Agent, error) {
 	a := &Agent{c: newClient(o)}
 	if _, err := a.Tools(ctx); err != nil {
@@ -29,7 +29,7 @@ func DialAgent(ctx context.Context, o Options) (*Agent, error) {
 	return a, nil
 }
 
-// Tools lists the tools that the agent may ask for.
+// Tools lists the tools that the agent may request.
 func (a *Agent) Tools(ctx context.Context) ([]api.AgentTool, error) {
 	var list api.AgentTools
 
@@ -38,8 +38,8 @@ func (a *Agent) Tools(ctx context.Context) ([]api.AgentTool, error) {
 	return list.Tools, err
 }
 
-// Open opens a session. The same request with the same key opens one within a day, however often it is sent; without a key it
-// has a new one.
+// Open opens a session. Within a day, the same request with the same key opens only one session, however often it is
+// sent. Without a key, Open generates one.
 func (a *Agent) Open(ctx context.Context, q api.AgentOpen) (*AgentSession, error) {
 	var opened api.OpenAnswer
 
@@ -50,16 +50,16 @@ func (a *Agent) Open(ctx context.Context, q api.AgentOpen) (*AgentSession, error
 	return &AgentSession{c: a.c, ID: opened.Session, Turn: opened.Turn, Name: opened.Name}, err
 }
 
-// AgentSession is one session of an agent. It is safe for concurrent use: calls run side by side.
+// AgentSession is one session of an agent. It is safe for concurrent use; calls run concurrently.
 type AgentSession struct {
 	c *Client
-	// ID and Turn are its ids, Name is what people call it.
+	// ID and Turn are the session's ids, Name is its name for people.
 	ID, Turn, Name string
 }
 
-// Call asks for a call and waits for its result as long as ctx lives. What is wrong with the call is its result; an error says
-// that none is known. Where an answer is lost the request is sent again, with the same key (AgentInvoke.Key, or a new one),
-// so that there is one call.
+// Call requests a call and waits for its result until ctx ends. A call that fails still has a result; an error means
+// that no result is known. If an answer is lost, Call repeats the request with the same key (AgentInvoke.Key, or a new
+// one), so that only one call is made.
 func (s *AgentSession) Call(ctx context.Context, q api.AgentInvoke) (api.AgentCall, error) {
 	key := keyOf(q.Key)
 
@@ -68,18 +68,19 @@ func (s *AgentSession) Call(ctx context.Context, q api.AgentInvoke) (api.AgentCa
 	})
 }
 
-// Invoke asks for a call by one request, which waits at most so long (up to [MaxWait]). Without a key it joins a call that was
-// cut off and is otherwise the same, or gets its result until [AgentSession.Received] says that somebody has it.
+// Invoke requests a call with one request, which waits at most the given time (up to [MaxWait]). Without a key, it
+// joins an identical call that was interrupted, or returns that call's result until it is acknowledged with
+// [AgentSession.Received].
 func (s *AgentSession) Invoke(ctx context.Context, q api.AgentInvoke, wait time.Duration) (api.AgentCall, error) {
 	return s.ask(ctx, api.RouteAgentInvoke, q.Key, q, wait)
 }
 
-// Received says that the agent has the result of a call.
+// Received acknowledges that the agent has the result of a call.
 func (s *AgentSession) Received(ctx context.Context, call string) error {
 	return s.c.call(ctx, to(api.RouteAgentReceived, s.ID, call), nil, nil)
 }
 
-// Permission asks, as Call does, whether the agent may do something by itself. [api.AgentCall] says how to read the answer.
+// Permission asks, as Call does, whether the agent may do something itself. [api.AgentCall] describes the answer.
 func (s *AgentSession) Permission(ctx context.Context, q api.AgentPermission) (api.AgentCall, error) {
 	key := keyOf(q.Key)
 
@@ -88,12 +89,12 @@ func (s *AgentSession) Permission(ctx context.Context, q api.AgentPermission) (a
 	})
 }
 
-// RequestPermission asks, by one request as Invoke does, whether the agent may do something by itself.
+// RequestPermission asks, with one request as Invoke does, whether the agent may do something itself.
 func (s *AgentSession) RequestPermission(ctx context.Context, q api.AgentPermission, wait time.Duration) (api.AgentCall, error) {
 	return s.ask(ctx, api.RouteAgentPermission, q.Key, q, wait)
 }
 
-// Ask asks the person, as Call does.
+// Ask asks the person a question, and waits as Call does.
 func (s *AgentSession) Ask(ctx context.Context, q api.AgentQuestion) (api.AgentCall, error) {
 	key := keyOf(q.Key)
 
@@ -102,12 +103,12 @@ func (s *AgentSession) Ask(ctx context.Context, q api.AgentQuestion) (api.AgentC
 	})
 }
 
-// Question asks the person by one request, which waits at most so long (up to [MaxWait]).
+// Question asks the person with one request, which waits at most the given time (up to [MaxWait]).
 func (s *AgentSession) Question(ctx context.Context, q api.AgentQuestion, wait time.Duration) (api.AgentCall, error) {
 	return s.ask(ctx, api.RouteAgentQuestion, q.Key, q, wait)
 }
 
-// Wait waits for the result of a call by one request, at most so long (up to [MaxWait]).
+// Wait waits for the result of a call with one request, at most the given time (up to [MaxWait]).
 func (s *AgentSession) Wait(ctx context.Context, call string, wait time.Duration) (api.AgentCall, error) {
 	var c api.AgentCall
 
@@ -116,7 +117,7 @@ func (s *AgentSession) Wait(ctx context.Context, call string, wait time.Duration
 	return c, err
 }
 
-// Report tells something of the agent's work, once.
+// Report reports something about the agent's work, once.
 func (s *AgentSession) Report(ctx context.Context, q api.AgentReport) error {
 	return s.c.again(ctx, &q.Key, func(ctx context.Context, header map[string]string) error {
 		return s.c.callWith(ctx, header, to(api.RouteAgentReport, s.ID), q, nil)
@@ -132,7 +133,7 @@ func (s *AgentSession) End(ctx context.Context, q api.AgentEnd) error {
 	})
 }
 
-// Describe says how the session stands.
+// Describe returns the state of the session.
 func (s *AgentSession) Describe(ctx context.Context) (api.Session, error) {
 	var session api.Session
 
@@ -141,7 +142,7 @@ func (s *AgentSession) Describe(ctx context.Context) (api.Session, error) {
 	return session, err
 }
 
-// ask makes one request that waits.
+// ask makes one request that waits for a result.
 func (s *AgentSession) ask(ctx context.Context, route, key string, q any, wait time.Duration) (api.AgentCall, error) {
 	var c api.AgentCall
 
@@ -155,7 +156,7 @@ func (s *AgentSession) ask(ctx context.Context, route, key string, q any, wait t
 	return c, err
 }
 
-// until asks and waits until there is a result. A lost server is tried for again until it has been away for the client's patience.
+// until repeats a request until there is a result. It retries a lost server for up to Options.ReconnectTimeout.
 func (s *AgentSession) until(ctx context.Context, ask func(context.Context) (api.AgentCall, error)) (api.AgentCall, error) {
 	var (
 		known api.AgentCall
@@ -191,7 +192,7 @@ func (s *AgentSession) until(ctx context.Context, ask func(context.Context) (api
 	}
 }
 
-// again makes a request again where no answer comes, for up to half a minute, with the same key.
+// again repeats a request with the same key for up to half a minute if no answer comes.
 func (c *Client) again(ctx context.Context, key *string, request func(ctx context.Context, header map[string]string) error) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
@@ -218,12 +219,12 @@ func keyOf(key string) string {
 	return key
 }
 
-// waits is the query of a request that waits.
+// waits returns the query of a request that waits.
 func waits(d time.Duration) url.Values {
 	return url.Values{"wait": {strconv.Itoa(int(min(max(d, 0), MaxWait) / time.Second))}, "receipt": {"later"}}
 }
 
-// Stopped reports whether an error says that a person has stopped the session: nothing more is done in it.
+// Stopped reports whether err means that a person has stopped the session, so that nothing more can be done in it.
 func Stopped(err error) bool {
 	var e *Error
 

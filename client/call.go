@@ -19,10 +19,10 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// maxAnswer bounds what is read of an answer; a list of sessions is the largest.
+// maxAnswer limits the bytes of an answer; a list of sessions is the largest.
 const maxAnswer = 64 << 20
 
-// target is a route with the values of its wildcards, and the query behind it.
+// target is a route with its wildcards filled in, and a query.
 type target struct{ method, path string }
 
 func to(route string, values ...string) target {
@@ -39,17 +39,17 @@ func (t target) with(query url.Values) target {
 	return t
 }
 
-// call makes one request. In nil sends nothing, out nil reads nothing.
+// call makes one request. A nil in sends no body, a nil out ignores the answer's body.
 func (c *Client) call(ctx context.Context, to target, in, out any) error {
 	return c.callWith(ctx, nil, to, in, out)
 }
 
-// callWith is call with more headers.
+// callWith is call with additional headers.
 func (c *Client) callWith(ctx context.Context, header map[string]string, to target, in, out any) error {
 	return c.callFor(ctx, callTime, header, to, in, out)
 }
 
-// callFor is callWith for a request that may take so long.
+// callFor is callWith with a time limit.
 func (c *Client) callFor(ctx context.Context, most time.Duration, header map[string]string, to target, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -135,7 +135,7 @@ func strange(answer *http.Response, err error) error {
 	}
 }
 
-// worded says how a question has ended in this listener's own time.
+// worded adds how a question has ended, in this client's local time.
 func (c *Client) worded(err error) error {
 	if e, is := errors.AsType[*Error](err); is && e.Closed != nil {
 		now := c.o.Now()
@@ -145,7 +145,7 @@ func (c *Client) worded(err error) error {
 	return err
 }
 
-// refusal is the server's own word on what it will not do.
+// refusal decodes the server's error.
 func refusal(answer *http.Response, raw []byte) error {
 	var failure api.Failure
 	if err := json.Unmarshal(raw, &failure); err != nil || failure.Error.Code == "" {
@@ -161,7 +161,7 @@ func refusal(answer *http.Response, raw []byte) error {
 	}
 
 	switch body.Code {
-	case "done", "turn_ended", "stopped": // the ledger's own words for what came too late
+	case "done", "turn_ended", "stopped": // the ledger's codes for a request that came too late
 		e.Code, e.Retry = CodeConflict, false
 		e.Stopped, e.Ended = body.Code == "stopped", body.Code == "turn_ended"
 
@@ -169,7 +169,7 @@ func refusal(answer *http.Response, raw []byte) error {
 	default:
 	}
 
-	switch answer.StatusCode { // a code of its own does not hide what sort it is
+	switch answer.StatusCode { // a server's code does not hide the kind of failure
 	case http.StatusUnauthorized:
 		e.Code = CodeUnauthenticated
 	case http.StatusForbidden:

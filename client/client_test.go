@@ -77,8 +77,8 @@ func (p *producer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestClientResumes (TR-SSE-09, C-43): a broken stream goes on behind the last event, a
-// subscription that has run out is made again, and nothing is heard twice.
+// TestClientResumes (TR-SSE-09, C-43): a broken stream resumes after the last event, an expired subscription is
+// renewed, and no event is received twice.
 func TestClientResumes(t *testing.T) {
 	t.Parallel()
 	start := eventText("session.started", "1", `"summary_normal":"Started."`)
@@ -95,7 +95,7 @@ func TestClientResumes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { // anyone who may not answer hears the questions all the same
+	defer func() { // those who may not answer receive the questions as well
 		asked, err := aaep.DecodeSubscriptionRequest(p.asked)
 		if ours := string(asked.Capabilities.Extensions[aaep.PrefixEarshot]); err != nil || ours != `{"observe_questions":true,"session_ids":["sess_1"]}` || !*asked.Capabilities.SupportsConfirmationReply {
 			t.Errorf("asked with %s, %v", p.asked, err)
@@ -119,7 +119,7 @@ func TestClientResumes(t *testing.T) {
 	}
 }
 
-// TestClientRefused: a token that does not count any more ends the events with a word.
+// TestClientRefused: a token that is no longer valid ends the events with an error.
 func TestClientRefused(t *testing.T) {
 	t.Parallel()
 	p := newProducer(frameOf("evt_1", eventText("session.started", "1", `"summary_normal":"Started."`)))
@@ -154,12 +154,12 @@ func (w within) RoundTrip(r *http.Request) (*http.Response, error) {
 	return result, nil
 }
 
-// TestClientMeetsANewServer: one that was killed and starts again at the same address answers
-// before it has left word of its new token. That word is waited for, for a while.
+// TestClientMeetsANewServer: a server that was killed and restarts at the same address answers before it has written
+// its new token. The client waits for the token for a while.
 func TestClientMeetsANewServer(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
-		word  time.Duration // when the new server leaves it
+		word  time.Duration // when the new server writes its token
 		heard int
 		err   error
 	}{
@@ -216,7 +216,7 @@ func TestClientMeetsANewServer(t *testing.T) {
 	}
 }
 
-// TestDialRefuses: what cannot be used is said, with what to do, and sends no token.
+// TestDialRefuses: invalid options give an error that says what to do, and send no token.
 func TestDialRefuses(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(newProducer())
@@ -258,8 +258,7 @@ func TestDialRefuses(t *testing.T) {
 	}
 }
 
-// TestClientIsLate: a word that comes second is answered with who was first, in this
-// listener's own time.
+// TestClientIsLate: an answer that comes second learns who was first, in this listener's local time.
 func TestClientIsLate(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

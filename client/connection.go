@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// firstPause and longestPause bound the time between two tries to connect.
+// firstPause and longestPause bound the time between two attempts to connect.
 const firstPause, longestPause = 200 * time.Millisecond, 5 * time.Second
 
-// connection is one that is made again whenever it is lost.
+// connection reconnects whenever the connection is lost.
 type connection struct {
-	// make connects, and hears until the connection ends. Heard says that there was one.
+	// make connects, and receives until the connection ends. It reports whether the connection was made.
 	make func(ctx context.Context) (connected bool, err error)
-	// done answers whether nothing more is wanted.
+	// done reports whether the consumer needs nothing more.
 	done func() bool
-	// mayReturn answers whether another try makes sense after this error.
+	// mayReturn reports whether another attempt makes sense after this error.
 	mayReturn func(err error) bool
 
-	timeout time.Duration // how long a lost connection is tried for again
+	timeout time.Duration // how long to retry a lost connection
 	now     func() time.Time
-	report  func(Connection) // gets the loss and the return, each once
+	report  func(Connection) // reports a loss and a return, once each
 
-	lost         time.Time // since when there is none; zero while there is one
-	lossReported bool      // that it is lost
+	lost         time.Time // when it was lost; zero while connected
+	lossReported bool      // whether the loss was reported
 }
 
-// run connects until nothing more is wanted or there is no use in trying.
+// run connects until nothing more is needed or retrying is pointless.
 func (c *connection) run(ctx context.Context) error {
 	pause := firstPause
 
@@ -53,7 +53,7 @@ func (c *connection) run(ctx context.Context) error {
 			return err
 		}
 
-		if pause > firstPause && !c.lossReported { // not for a moment's loss
+		if pause > firstPause && !c.lossReported { // a very short loss is not reported
 			c.lossReported = true
 			c.report(Connection{Lost: err})
 		}
@@ -66,7 +66,7 @@ func (c *connection) run(ctx context.Context) error {
 	}
 }
 
-// back notes that there is a connection.
+// back records that the connection is established.
 func (c *connection) back() {
 	c.lost = time.Time{}
 

@@ -6,28 +6,28 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 )
 
-// maxContinuity is how many messages are remembered, so that repeats are recognised.
+// maxContinuity is how many messages are remembered to recognise repeats.
 const maxContinuity = 65_536
 
-// continuity remembers what came on a stream, and so recognises repeats, and messages
-// that may be missing because a connection was lost.
+// continuity remembers the messages of a stream. It recognises repeats, and places where messages may be missing
+// because a connection was lost.
 type continuity struct {
 	seed  maphash.Seed
 	known map[uint64]bool
-	order []uint64 // of the known ones, oldest first
-	any   bool     // a message has come
-	last  uint64   // the latest new message; 0 is none
+	order []uint64 // the known keys, oldest first
+	any   bool     // whether a message has arrived
+	last  uint64   // the latest new message; 0 if none
 
-	first   bool   // no new message has come on this connection, which is not the first
-	resumed bool   // it was resumed after a message by its id
-	missed  uint64 // the message that has to come again before any new one; 0 is none
+	first   bool   // whether this connection is not the first and has brought no new message yet
+	resumed bool   // whether it was resumed after a message id
+	missed  uint64 // the message that must repeat before any new one; 0 if none
 }
 
 func newContinuity() continuity {
 	return continuity{seed: maphash.MakeSeed(), known: map[uint64]bool{}}
 }
 
-// connect notes a new connection, which may have been resumed after the last message.
+// connect starts a new connection, which may have resumed after the last message.
 func (t *continuity) connect(resumed bool) {
 	t.first, t.resumed, t.missed = t.any, resumed, 0
 	if t.any && !resumed {
@@ -35,10 +35,9 @@ func (t *continuity) connect(resumed bool) {
 	}
 }
 
-// receive answers whether a message is new, and whether others may be missing before it:
-// where a stream that starts again does not come to the message that was last before, and
-// where a producer that could not resume the stream reports the present state of its
-// session (TR-SSE-10).
+// receive reports whether a message is new, and whether others may be missing before it. Messages may be missing if a
+// restarted stream does not repeat the message that was last before, or if a producer that could not resume reports the
+// current state of its session (TR-SSE-10).
 func (t *continuity) receive(m RawMessage) (fresh, lost bool) {
 	document := aaep.Read(m.Raw)
 	id := m.ID
@@ -47,11 +46,11 @@ func (t *continuity) receive(m RawMessage) (fresh, lost bool) {
 	}
 
 	if handshake(document) {
-		return true, false // each connection has its terms
+		return true, false // each connection negotiates again
 	}
 
 	key := maphash.String(t.seed, id+"\x00"+string(m.Raw)) | 1
-	known := t.known[key] && (id != "" || t.missed != 0) // without an id, the same may well be said twice
+	known := t.known[key] && (id != "" || t.missed != 0) // without an id, the same message may well be sent twice
 	restarted := t.resumed && resyncs(document, t.first)
 	if !known {
 		t.remember(key)
@@ -70,7 +69,7 @@ func (t *continuity) receive(m RawMessage) (fresh, lost bool) {
 	return !known, lost
 }
 
-// incomplete answers whether messages may be missing at the end of a stream.
+// incomplete reports whether messages may be missing at the end of a stream.
 func (t *continuity) incomplete() bool { return t.missed != 0 }
 
 func (t *continuity) remember(key uint64) {
@@ -87,15 +86,15 @@ func (t *continuity) remember(key uint64) {
 	}
 }
 
-// handshake answers whether a message is the answer to a subscription.
+// handshake reports whether a message is the answer to a subscription.
 func handshake(d aaep.Document) bool {
 	body, _ := d.Text("type")
 
 	return body == aaep.TypeSubscriptionAccepted || body == aaep.TypeSubscriptionRejected
 }
 
-// resyncs answers whether a producer reports the present state of its session in place of
-// what came before: as a move from a state to itself (C-91).
+// resyncs reports whether a message gives the current state of its session in place of earlier messages: as a
+// transition from a state to itself (C-91).
 func resyncs(d aaep.Document, first bool) bool {
 	if body, _ := d.Text("type"); aaep.CompactType(body) != aaep.TypeStateChanged {
 		return false

@@ -2,30 +2,31 @@ package client
 
 import "github.com/earshot-dev/earshot/aaep/announce"
 
-// Code says what sort of failure an [Error] is.
+// Code is the kind of failure of an [Error].
 type Code string
 
-// The codes of this package. Beyond them, an [Error] carries the server's own codes.
+// The codes of this package. An [Error] can also carry the server's codes.
 const (
-	// CodeUsage: what [Dial] was given cannot be used.
+	// CodeUsage: the options of [Dial] are invalid.
 	CodeUsage Code = "usage"
 	// CodeInsecure: the token would travel unencrypted.
 	CodeInsecure Code = "insecure"
-	// CodeUnreachable: nobody answers there. Whether a request that was under way took effect is not known.
+	// CodeUnreachable: the server does not answer. It is unknown whether a pending request took effect.
 	CodeUnreachable Code = "unreachable"
-	// CodeStrange: what answers there is not an Earshot server.
+	// CodeStrange: the program at that address is not an Earshot server.
 	CodeStrange Code = "strange"
-	// CodeUnauthenticated: the token is not accepted, or not any more.
+	// CodeUnauthenticated: the token is invalid or was revoked.
 	CodeUnauthenticated Code = "authentication_required"
-	// CodeForbidden: the token has no right to do that.
+	// CodeForbidden: the token does not allow that.
 	CodeForbidden Code = "authorization_denied"
-	// CodeNotFound: it does not exist, or this token may not know of it.
+	// CodeNotFound: it does not exist, or this token may not see it.
 	CodeNotFound Code = "not_found"
 	// CodeConflict: something else happened first, such as another reply.
 	CodeConflict Code = "conflict"
-	// CodeArgumentsNotSeen: the accept is about more than has been shown or read; such a failure is a conflict, too.
+	// CodeArgumentsNotSeen: the question has arguments that were neither shown nor read. Such a failure is a conflict,
+	// too.
 	CodeArgumentsNotSeen Code = "arguments_not_seen"
-	// CodeLost: messages that are recorded may be missing.
+	// CodeLost: recorded messages may be missing.
 	CodeLost Code = "messages_lost"
 )
 
@@ -34,18 +35,18 @@ type Error struct {
 	Code    Code
 	Message string // what was found and what was expected
 	Hint    string // what to do
-	// Retry says that the same may be tried again without a second effect.
+	// Retry says that the request may be repeated without a second effect.
 	Retry bool
-	// Closed says how the question ended, where a reply came too late.
+	// Closed says how the question ended, if a reply came too late.
 	Closed *announce.Closed
-	// Stopped: a person has stopped the session. Ended: it has ended otherwise.
+	// Stopped: a person stopped the session. Ended: it ended in another way.
 	Stopped, Ended bool
 	Err            error
 
-	passing bool // the status is one with which a proxy, too, answers for a server that does not
+	passing bool // whether a proxy may have sent this status because its server does not answer
 }
 
-// Error tells the message and the hint: it is shown to a person as it is.
+// Error returns the message and the hint, in a form that a person can read.
 func (e *Error) Error() string {
 	if e.Hint == "" {
 		return e.Message
@@ -54,7 +55,7 @@ func (e *Error) Error() string {
 	return e.Message + "; " + e.Hint
 }
 
-// Plain is the message alone, where the hint has a line of its own.
+// Plain returns the message without the hint, for a display that shows the hint separately.
 func (e *Error) Plain() string { return e.Message }
 
 // Unwrap returns the cause, if there is one.
@@ -67,7 +68,7 @@ func (e *Error) Is(target error) bool {
 	return ok && other.Code == e.Code
 }
 
-// SafeToRetry answers whether the same may be tried again.
+// SafeToRetry reports whether the request may be repeated without a second effect.
 func (e *Error) SafeToRetry() bool { return e.Retry }
 
 // The sentinels for [errors.Is].

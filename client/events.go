@@ -20,8 +20,8 @@ import (
 
 const (
 	closeTime = 2 * time.Second
-	// tokenTime is how long a server that has started again may take to leave word of its new
-	// token. It answers before that, and refuses the old one.
+	// tokenTime is how long a restarted server may take to write its new token. It may answer before that, and refuse
+	// the old token.
 	tokenTime = 10 * time.Second
 )
 
@@ -29,13 +29,13 @@ const (
 type Event struct {
 	aaep.Event
 
-	// Raw is the text as the server sent it.
+	// Raw is the JSON as the server sent it.
 	Raw []byte
 }
 
-// Events yields events in order. After a lost connection it resumes behind the last event, and yields none twice. With
-// Options.Session they end after the session's last event. What ends them early is the context's error, or an [*Error]:
-// the token is not accepted any more, or the server was gone for longer than Options.ReconnectTimeout.
+// Events yields events in order. After a lost connection it resumes after the last event, and yields none twice. With
+// Options.Session the sequence ends after the session's last event. It ends early with the context's error, or with an
+// [*Error]: the token is no longer accepted, or the server was unreachable for longer than Options.ReconnectTimeout.
 func (c *Client) Events(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		l := &eventStream{client: c, yield: yield}
@@ -59,18 +59,18 @@ type eventStream struct {
 	abandoned bool // the consumer has stopped
 	ended     bool // the session has ended
 
-	refused      time.Time // since when the token does not count; zero while it does
+	refused      time.Time // since when the token is refused; zero while it is accepted
 	subscription string
-	last         string // the id of the last event that can be resumed from
+	last         string // the id of the last event to resume from
 	seen         aaep.Seen
 	connection   connection
 }
 
-// mayReturn answers whether another try makes sense.
+// mayReturn reports whether another attempt makes sense.
 func (l *eventStream) mayReturn(err error) bool {
 	var e *Error
 	if !errors.As(err, &e) {
-		return true // the stream has broken off
+		return true // the stream broke off
 	}
 
 	if e.Code != CodeUnauthenticated {
@@ -78,7 +78,7 @@ func (l *eventStream) mayReturn(err error) bool {
 	}
 
 	switch e.Code {
-	case CodeUnauthenticated: // a new server has a new token, which the file tells
+	case CodeUnauthenticated: // a restarted server has a new token, which the file contains
 		return l.client.o.ServerFile != "" && l.awaitsToken()
 	case CodeUnreachable, CodeNotFound:
 		return true
@@ -89,7 +89,7 @@ func (l *eventStream) mayReturn(err error) bool {
 	}
 }
 
-// awaitsToken answers whether the file may still come to tell of another token.
+// awaitsToken reports whether the server file may still get a new token.
 func (l *eventStream) awaitsToken() bool {
 	now := l.client.o.Now()
 	if l.refused.IsZero() {
@@ -99,7 +99,7 @@ func (l *eventStream) awaitsToken() bool {
 	return now.Sub(l.refused) <= tokenTime
 }
 
-// connect subscribes where need be, and hears the stream to its end.
+// connect subscribes if necessary, and receives the stream until it ends.
 func (l *eventStream) connect(ctx context.Context) (connected bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -128,7 +128,7 @@ func (l *eventStream) connect(ctx context.Context) (connected bool, err error) {
 	if answer.StatusCode != http.StatusOK {
 		err := refused(answer)
 		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrUnauthenticated) {
-			l.subscription = "" // it has ended; another begins behind the same event
+			l.subscription = "" // it has expired; a new one resumes after the same event
 		}
 
 		return false, err
@@ -142,7 +142,7 @@ func (l *eventStream) connect(ctx context.Context) (connected bool, err error) {
 
 var errSilent = errors.New("the server has fallen silent")
 
-// receive yields what comes.
+// receive yields the events of a stream.
 func (l *eventStream) receive(from *frames, onData func()) error {
 	for {
 		f, err := from.next(onData)
@@ -165,7 +165,7 @@ func (l *eventStream) receive(from *frames, onData func()) error {
 	}
 }
 
-// deliver hands one event on and reports whether there will be more.
+// deliver yields one event and reports whether there will be more.
 func (l *eventStream) deliver(d Event) bool {
 	if !l.yield(d, nil) {
 		l.abandoned = true
@@ -179,7 +179,7 @@ func (l *eventStream) deliver(d Event) bool {
 	return !l.abandoned && !l.ended
 }
 
-// subscribe asks for the events (Appendix B).
+// subscribe requests the events (Appendix B).
 func (l *eventStream) subscribe(ctx context.Context) error {
 	request, err := l.client.request()
 	if err != nil {
@@ -212,7 +212,7 @@ func (l *eventStream) subscribe(ctx context.Context) error {
 	return nil
 }
 
-// request is what this listener can do and wants.
+// request returns the subscription request: the capabilities and preferences of this listener.
 func (c *Client) request() ([]byte, error) {
 	can := true
 	r := aaep.SubscriptionRequest{
@@ -223,7 +223,7 @@ func (c *Client) request() ([]byte, error) {
 		},
 	}
 
-	extensions := map[string]any{"observe_questions": true} // also of anyone who may not answer
+	extensions := map[string]any{"observe_questions": true} // also those that this listener may not answer
 	if c.o.Session != "" {
 		extensions["session_ids"] = []string{c.o.Session}
 	}
@@ -243,7 +243,7 @@ func (c *Client) request() ([]byte, error) {
 	return raw, nil
 }
 
-// rejected is the server's word on a subscription that it does not give.
+// rejected decodes the server's refusal of a subscription.
 func rejected(answer *http.Response, raw []byte) error {
 	r, err := aaep.DecodeSubscriptionRejected(raw)
 	if err != nil {
@@ -261,7 +261,7 @@ func rejected(answer *http.Response, raw []byte) error {
 	return e
 }
 
-// refused reads the refusal of a stream.
+// refused decodes the refusal of a stream.
 func refused(answer *http.Response) error {
 	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxFile))
 	if err != nil {
@@ -271,7 +271,7 @@ func refused(answer *http.Response) error {
 	return refusal(answer, raw)
 }
 
-// close gives the subscription back, if the server is there.
+// close ends the subscription if the server is reachable.
 func (l *eventStream) close(ctx context.Context) {
 	if l.subscription == "" {
 		return
@@ -281,7 +281,7 @@ func (l *eventStream) close(ctx context.Context) {
 	defer cancel()
 
 	if raw, err := (aaep.SubscriptionClose{SubscriptionID: l.subscription}).Encode(); err == nil {
-		_ = l.client.call(ctx, to(api.RouteSendMessage), jsontext.Value(raw), nil) // it runs out by itself
+		_ = l.client.call(ctx, to(api.RouteSendMessage), jsontext.Value(raw), nil) // it expires by itself
 	}
 
 	l.subscription = ""

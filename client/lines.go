@@ -12,7 +12,7 @@ type lines struct{ from *bufio.Reader }
 
 func newLines(from io.Reader) *lines { return &lines{from: bufio.NewReader(from)} }
 
-// next returns a line without its end, in memory of its own.
+// next returns a copy of the next line without its end.
 func (l *lines) next() ([]byte, error) {
 	var line []byte
 

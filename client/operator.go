@@ -6,14 +6,13 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// Operate asks for an operation of operators, with the request and the answer in the kernel's
-// own form.
+// Operate runs an operator request. The request and the answer have the kernel's own types.
 func (c *Client) Operate(ctx context.Context, op string, request, answer any) error {
 	return c.call(ctx, to(api.OperatorRoute(op)), request, answer)
 }
 
-// ReloadCredentials has the server read its credential files again, and returns when they are in force: new credentials
-// are accepted, and the connections of revoked ones are cut.
+// ReloadCredentials makes the server read its credential files again, and returns when they are in force: new
+// credentials are accepted, and the connections of revoked ones are cut.
 func (c *Client) ReloadCredentials(ctx context.Context) (api.Credentials, error) {
 	var answer api.Credentials
 

@@ -6,7 +6,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// Identity reads whom the token stands for.
+// Identity returns who the token stands for.
 func (c *Client) Identity(ctx context.Context) (api.Identity, error) {
 	var me api.Identity
 
@@ -15,7 +15,7 @@ func (c *Client) Identity(ctx context.Context) (api.Identity, error) {
 	return me, err
 }
 
-// LoginCode makes a one-time code to log a browser in.
+// LoginCode creates a one-time code to log a browser in.
 func (c *Client) LoginCode(ctx context.Context) (api.LoginCode, error) {
 	var code api.LoginCode
 
@@ -24,7 +24,7 @@ func (c *Client) LoginCode(ctx context.Context) (api.LoginCode, error) {
 	return code, err
 }
 
-// Preferences reads what the token's person has set.
+// Preferences returns the preferences of the token's person.
 func (c *Client) Preferences(ctx context.Context) (api.Preferences, error) {
 	var current api.Preferences
 
@@ -33,7 +33,7 @@ func (c *Client) Preferences(ctx context.Context) (api.Preferences, error) {
 	return current, err
 }
 
-// SetPreferences sets the members that are not nil and returns all that then hold.
+// SetPreferences sets the members that are not nil and returns all preferences that are then in force.
 func (c *Client) SetPreferences(ctx context.Context, set api.Preferences) (api.Preferences, error) {
 	var current api.Preferences
 

@@ -11,18 +11,18 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// Questions lists the open questions that the token may hear, oldest first. Those that its owner can answer count as
-// shown: their time to answer begins.
+// Questions lists the open questions that the token may access, oldest first. Those that the token's owner can answer
+// count as shown: their time to answer begins.
 func (c *Client) Questions(ctx context.Context) ([]api.OpenQuestion, error) {
 	return c.questions(ctx, url.Values{})
 }
 
-// PeekQuestions lists what [Client.Questions] does, and no question counts as shown: for who shows them to nobody.
+// PeekQuestions is [Client.Questions] for a program that shows the questions to no one: none counts as shown.
 func (c *Client) PeekQuestions(ctx context.Context) ([]api.OpenQuestion, error) {
 	return c.questions(ctx, url.Values{"look": {"true"}})
 }
 
-// questionPage is how many questions are asked for at a time.
+// questionPage is the page size of the list of questions.
 const questionPage = "100"
 
 func (c *Client) questions(ctx context.Context, query url.Values) ([]api.OpenQuestion, error) {
@@ -48,19 +48,20 @@ func (c *Client) questions(ctx context.Context, query url.Values) ([]api.OpenQue
 	}
 }
 
-// Reply answers the question with this number and returns what was recorded. The reply needs the question's present
-// token. A question that was answered or has expired before is [ErrConflict], with how it ended in Error.Closed.
-// An accept of what has not been shown in full is [ErrArgumentsNotSeen]: read it with [Client.Arguments].
+// Reply answers the question with this number and returns what was recorded. The reply needs the question's current
+// token. If the question was already answered or has expired, the error is [ErrConflict], and Error.Closed says how it
+// ended. If the arguments have not been shown in full, an accept fails with [ErrArgumentsNotSeen]: read them with
+// [Client.Arguments].
 func (c *Client) Reply(ctx context.Context, question int, r api.Reply) (api.ReplyAnswer, error) {
 	return c.replied(ctx, to(api.RouteReply, strconv.Itoa(question)), r)
 }
 
-// Extend asks for more time for a question, whose token it needs and changes.
+// Extend asks for more time for a question. It needs the question's token, and changes it.
 func (c *Client) Extend(ctx context.Context, question int, token string) (api.ReplyAnswer, error) {
 	return c.replied(ctx, to(api.RouteExtend, strconv.Itoa(question)), api.Reply{Token: token})
 }
 
-// Undo takes an accept back. Once the action has started that is [ErrConflict].
+// Undo withdraws an accept. Once the action has started it fails with [ErrConflict].
 func (c *Client) Undo(ctx context.Context, question int) (api.ReplyAnswer, error) {
 	return c.replied(ctx, to(api.RouteUndo, strconv.Itoa(question)), api.Reply{})
 }
@@ -73,13 +74,13 @@ func (c *Client) replied(ctx context.Context, to target, r api.Reply) (api.Reply
 	return recorded, err
 }
 
-// Arguments reads all the arguments that a question is about, as JSON. The server notes that the token's owner has read
-// them, which an accept may need (arguments_not_seen).
+// Arguments returns all the arguments that a question is about, as JSON. The server records that the token's owner has
+// read them, which an accept may require (arguments_not_seen).
 func (c *Client) Arguments(ctx context.Context, question int) (jsontext.Value, error) {
 	return c.arguments(ctx, question, false)
 }
 
-// PeekArguments reads what [Client.Arguments] does, and nothing counts as read: for who does not show all of it at once.
+// PeekArguments is [Client.Arguments] for a program that does not show all of them at once: nothing counts as read.
 func (c *Client) PeekArguments(ctx context.Context, question int) (jsontext.Value, error) {
 	return c.arguments(ctx, question, true)
 }

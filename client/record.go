@@ -23,8 +23,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// The subprotocol of a WebSocket (TR-WS-02), and the close codes that a producer gives
-// when it will say no more (TR-WS-07).
+// The WebSocket subprotocol (TR-WS-02), and the close codes of a producer that will send nothing more (TR-WS-07).
 const (
 	subprotocol          = "aaep.v1"
 	closeClean           = websocket.StatusCode(4000)
@@ -37,42 +36,42 @@ const (
 	webSocketMessageMax  = 16 << 20
 )
 
-// RecordOptions say which stream to record, and as whom. URL is required.
+// RecordOptions name the stream to record and the credentials. URL is required.
 type RecordOptions struct {
-	// URL of a stream: http or https for server-sent events, ws or wss for a WebSocket.
-	// An http address without a path is that of a server that wants to be subscribed to
-	// first (Appendix B); with a path the stream itself is there.
+	// URL of a stream: http or https for server-sent events, ws or wss for a WebSocket. An http address with a path is
+	// the stream itself. Without a path it is a server that requires a subscription first (Appendix B).
 	URL string
-	// Token goes into the Authorization header, if there is one. Without TLS it is for
-	// the loopback only.
+	// Token goes into the Authorization header, if it is set. Without TLS it is sent to loopback addresses only.
 	Token string
-	// TokenFile holds the token on its first line, instead of Token.
+	// TokenFile contains the token on its first line, instead of Token.
 	TokenFile string
-	// Name is how this listener calls itself where it subscribes; default "earshot".
+	// Name is the name of this listener if it subscribes; default "earshot".
 	Name string
-	// ReconnectTimeout is how long a lost connection is tried for again; default 30 seconds.
+	// ReconnectTimeout is how long to retry a lost connection; default 30 seconds.
 	ReconnectTimeout time.Duration
-	// OnConnection is called when the connection is lost and when it is back, once each.
+	// OnConnection is called once when the connection is lost and once when it is back.
 	OnConnection func(Connection)
 	// Now is the clock; default time.Now.
 	Now func() time.Time
-	// Transport makes the requests; default one of its own, with the environment's proxy.
+	// Transport makes the requests; default a new transport with the environment's proxy.
 	Transport http.RoundTripper
 }
 
-// RawMessage is one message of a stream, as it came.
+// RawMessage is one message of a stream, as it was received.
 type RawMessage struct {
-	// ID is the event's id on the transport; "" where it has none.
+	// ID is the event's id in the transport; "" if it has none.
 	ID string
-	// Raw is the message's bytes: JSON, as far as the producer keeps to it.
+	// Raw holds the message's bytes: JSON, if the producer follows the protocol.
 	Raw []byte
 }
 
-// Record receives everything that a producer sends, of any session, questions too. It judges and answers nothing. Where it
-// has to subscribe, the producer's answer is the first message. A lost stream of server-sent events resumes behind its last
-// event; a WebSocket starts again. A message that comes twice is yielded once. Where messages may be missing behind a lost
-// connection, an [*Error] with [CodeLost] is yielded in their place, and the messages go on behind it. They end without an
-// error when the producer has ended them (status 204, close code 4000), otherwise with an [*Error] or the context's error.
+// Record receives everything that a producer sends, of any session, including questions. It validates and answers
+// nothing. If it has to subscribe, the producer's answer is the first message.
+//
+// A lost stream of server-sent events resumes after its last event; a WebSocket starts again. A repeated message is
+// yielded once. Where messages may be missing after a lost connection, Record yields an [*Error] with [CodeLost] and
+// continues. The sequence ends without an error if the producer ends it (status 204, close code 4000), otherwise with
+// an [*Error] or the context's error.
 func Record(ctx context.Context, o RecordOptions) iter.Seq2[RawMessage, error] {
 	return func(yield func(RawMessage, error) bool) {
 		t, err := newRecorder(o)
@@ -106,9 +105,9 @@ type recorder struct {
 	yield func(RawMessage, error) bool
 
 	abandoned  bool // the consumer has stopped
-	ended      bool // the producer has
+	ended      bool // the producer has ended it
 	stream     string
-	last       string // the id behind which a stream of server-sent events is taken up
+	last       string // the id after which a stream of server-sent events resumes
 	continuity continuity
 	connection connection
 }
@@ -181,7 +180,7 @@ func tokenOf(o RecordOptions) (string, error) {
 	return strings.TrimSpace(first), nil
 }
 
-// secure refuses to send a token where others can read it.
+// secure refuses to send a token over an unencrypted connection.
 func (t *recorder) secure() error {
 	if t.token == "" || t.url.Scheme == "https" || t.url.Scheme == "wss" || loopback(t.url.Hostname()) {
 		return nil
@@ -198,7 +197,7 @@ func (t *recorder) mayReturn(err error) bool {
 	return true
 }
 
-// receiveEvents hears a stream of server-sent events to its end.
+// receiveEvents receives a stream of server-sent events until it ends.
 func (t *recorder) receiveEvents(ctx context.Context) (connected bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -220,7 +219,7 @@ func (t *recorder) receiveEvents(ctx context.Context) (connected bool, err error
 	defer func() { _ = answer.Body.Close() }()
 
 	switch {
-	case answer.StatusCode == http.StatusNoContent: // the standard's word for: do not come back
+	case answer.StatusCode == http.StatusNoContent: // in the standard: do not reconnect
 		t.ended = true
 
 		return true, nil
@@ -237,7 +236,7 @@ func (t *recorder) receiveEvents(ctx context.Context) (connected bool, err error
 	defer silent.Stop()
 
 	from := newFrames(answer.Body)
-	from.id = t.last // an id holds until another is given, also on the next connection
+	from.id = t.last // an id holds until another is sent, also on the next connection
 
 	return true, t.frames(from, func() { silent.Reset(silence) })
 }
@@ -270,7 +269,7 @@ func (t *recorder) frames(from *frames, onData func()) error {
 // aaepEvent is the name of an event that carries a message (TR-SSE-06).
 const aaepEvent = "aaep.event"
 
-// deliver hands a message on, unless it has come before.
+// deliver yields a message unless it is a repeat.
 func (t *recorder) deliver(m RawMessage) {
 	fresh, lost := t.continuity.receive(m)
 	if lost {
@@ -282,7 +281,7 @@ func (t *recorder) deliver(m RawMessage) {
 	}
 }
 
-// lost tells that messages may be missing.
+// lost yields an error: messages may be missing.
 func (t *recorder) lost() {
 	t.abandoned = !t.yield(RawMessage{}, &Error{
 		Code: CodeLost, Message: "messages may be missing: the connection to " + t.url.Host + " was lost, and what was sent meanwhile did not come again",
@@ -290,12 +289,12 @@ func (t *recorder) lost() {
 	})
 }
 
-// tooLong refuses a message that cannot be taken in.
+// tooLong is the error for a message that exceeds the limit.
 func (t *recorder) tooLong(err error) error {
 	return &Error{Code: CodeStrange, Message: t.url.Host + " sends a message that is too long: " + err.Error(), Hint: "see what the producer sends", Err: err}
 }
 
-// find finds out where the stream is.
+// find determines the address of the stream.
 func (t *recorder) find(ctx context.Context) error {
 	if t.stream != "" {
 		return nil
@@ -347,7 +346,7 @@ func (t *recorder) find(ctx context.Context) error {
 	return nil
 }
 
-// subscription asks for everything, questions too, and for no say in it.
+// subscription returns a request for all events, including questions, without the right to answer.
 func (t *recorder) subscription() ([]byte, error) {
 	no := false
 
@@ -388,7 +387,7 @@ func (t *recorder) send(ctx context.Context, method, address string, body []byte
 	return answer, nil
 }
 
-// silent says that nobody answers.
+// silent is the error for a server that does not answer.
 func (t *recorder) silent(err error) error {
 	return &Error{
 		Code: CodeUnreachable, Message: fmt.Sprintf("%s cannot be reached: %s", t.url.Host, cause.Of(err)),
@@ -396,8 +395,8 @@ func (t *recorder) silent(err error) error {
 	}
 }
 
-// runOut reads why there is no stream. A subscription may have run out, or its server may
-// have started again: then another one is worth a try.
+// runOut decodes why there is no stream. If the subscription has expired or the server has restarted, subscribing again
+// makes sense.
 func (t *recorder) runOut(answer *http.Response) error {
 	err := t.refused(answer)
 	if e, ok := errors.AsType[*Error](err); ok && answer.StatusCode == http.StatusNotFound && !t.direct() {
@@ -407,10 +406,10 @@ func (t *recorder) runOut(answer *http.Response) error {
 	return err
 }
 
-// direct answers whether the address is that of a stream, which needs no subscription.
+// direct reports whether the address is a stream that needs no subscription.
 func (t *recorder) direct() bool { return strings.Trim(t.url.Path, "/") != "" }
 
-// refused reads why there is no stream.
+// refused decodes why there is no stream.
 func (t *recorder) refused(answer *http.Response) error {
 	raw, _ := io.ReadAll(io.LimitReader(answer.Body, maxFile))
 

@@ -51,8 +51,8 @@ func named(raw []byte) string {
 
 func event(n int) string { return fmt.Sprintf("id: evt_%d\ndata: {\"event_id\":\"evt_%d\"}\n\n", n, n) }
 
-// TestTapReturns: a stream that breaks off is taken up behind its last event, what comes
-// twice is heard once, and the status 204 ends it.
+// TestTapReturns: a broken stream resumes after its last event, a repeated event is yielded once, and the status 204
+// ends it.
 func TestTapReturns(t *testing.T) {
 	t.Parallel()
 
@@ -212,8 +212,8 @@ func TestTapSocket(t *testing.T) {
 	}
 }
 
-// TestTapLost: what may have been lost with a connection is told in its place, and what begins again
-// with everything that was heard before has lost nothing.
+// TestTapLost: what may have been lost with a connection is reported in its place; a stream that restarts and repeats
+// everything has lost nothing.
 func TestTapLost(t *testing.T) {
 	t.Parallel()
 
@@ -400,8 +400,8 @@ func TestTapRefused(t *testing.T) {
 	}
 }
 
-// TestTapPatience: a producer that is away is tried for again, aloud, until the patience
-// is over; anyone who stops listening is gone at once.
+// TestTapPatience: an unreachable producer is retried and reported until the timeout; a consumer that stops ends it at
+// once.
 func TestTapPatience(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -433,7 +433,7 @@ func TestTapPatience(t *testing.T) {
 	})
 }
 
-// nobody answers.
+// nobody is a transport that never answers.
 type nobody struct{}
 
 func (nobody) RoundTrip(*http.Request) (*http.Response, error) {

@@ -14,23 +14,23 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// ServerInfo is where a server is and how programs of its own user are let in. A server leaves
-// it in its data directory, in a file that only that user may read.
+// ServerInfo holds a server's address and the credentials for programs of the same user. A server writes it into its
+// data directory, in a file that only that user may read.
 type ServerInfo struct {
 	URL    string `json:"url"`
-	Page   string `json:"page"` // where browsers find the page
+	Page   string `json:"page"` // the page's address for browsers
 	PID    int    `json:"pid"`
 	Person string `json:"person"`
 	Token  string `json:"token"`
-	// Policy is the file of the operator's rules, named from the root; "" where there is none.
+	// Policy is the absolute path of the operator's rules; "" if there are none.
 	Policy  string    `json:"policy,omitzero"`
 	Started time.Time `json:"started"`
 }
 
-// maxFile bounds the files that are read here.
+// maxFile limits the size of the files that are read here.
 const maxFile = 64 << 10
 
-// ReadServerFile reads the file of a server. That there is none is [ErrUnreachable].
+// ReadServerFile reads a server's file. If it does not exist, the error is [ErrUnreachable].
 func ReadServerFile(path string) (ServerInfo, error) {
 	raw, err := readShort(path)
 	if err != nil {
@@ -71,7 +71,7 @@ func readShort(path string) ([]byte, error) {
 	return raw, nil
 }
 
-// serverInfo finds the server and the token, anew each time.
+// serverInfo returns the server's address and token; it reads the files each time.
 func (c *Client) serverInfo() (ServerInfo, error) {
 	p := ServerInfo{URL: c.o.URL, Token: c.o.Token}
 
@@ -104,7 +104,7 @@ func (c *Client) serverInfo() (ServerInfo, error) {
 	return p, err
 }
 
-// checkedURL brings the address into one form.
+// checkedURL returns the address in canonical form.
 func checkedURL(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
@@ -131,7 +131,7 @@ func loopback(host string) bool {
 	return err == nil && address.IsLoopback()
 }
 
-// IsLocal answers whether an address is of this very machine.
+// IsLocal reports whether an address belongs to this machine.
 func IsLocal(address string) bool {
 	u, err := url.Parse(address)
 

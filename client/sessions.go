@@ -12,10 +12,10 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// listPage is how many sessions are asked for at once.
+// listPage is the page size of the list of sessions.
 const listPage = 100
 
-// Sessions lists all sessions that the token may hear, oldest first; with open only those that have not ended.
+// Sessions lists all sessions that the token may access, oldest first; if open is true, only those that have not ended.
 func (c *Client) Sessions(ctx context.Context, open bool) ([]api.Session, error) {
 	all, _, err := c.NewestSessions(ctx, open, 0)
 
@@ -24,8 +24,8 @@ func (c *Client) Sessions(ctx context.Context, open bool) ([]api.Session, error)
 	return all, err
 }
 
-// NewestSessions lists the n newest sessions that the token may hear (all for 0), newest first; with open only those
-// that have not ended. More reports that there are older ones.
+// NewestSessions lists the n newest sessions that the token may access (all if n is 0), newest first; if open is true,
+// only those that have not ended. More reports whether there are older ones.
 func (c *Client) NewestSessions(ctx context.Context, open bool, n int) (all []api.Session, more bool, err error) {
 	for before := ""; ; {
 		page, next, err := c.sessionsBefore(ctx, open, before, n-len(all))
@@ -46,7 +46,7 @@ func (c *Client) NewestSessions(ctx context.Context, open bool, n int) (all []ap
 	}
 }
 
-// sessionsBefore reads one page of the list, of most sessions where that is above 0.
+// sessionsBefore reads one page of the list, of at most so many sessions if most is above 0.
 func (c *Client) sessionsBefore(ctx context.Context, open bool, before string, most int) ([]api.Session, string, error) {
 	var page api.SessionList
 
@@ -68,7 +68,7 @@ func (c *Client) sessionsBefore(ctx context.Context, open bool, before string, m
 	return page.Sessions, page.Next, err
 }
 
-// Session describes one session, and how it ended, if it has.
+// Session describes one session, including how it ended, if it has.
 func (c *Client) Session(ctx context.Context, id string) (api.Session, error) {
 	var one api.Session
 
@@ -77,7 +77,7 @@ func (c *Client) Session(ctx context.Context, id string) (api.Session, error) {
 	return one, err
 }
 
-// PastEvents yields the events of a session up to now and ends.
+// PastEvents yields the events of a session up to now, and ends.
 func (c *Client) PastEvents(ctx context.Context, session string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, cancel := context.WithTimeout(ctx, callTime)
@@ -116,12 +116,12 @@ func (c *Client) PastEvents(ctx context.Context, session string) iter.Seq2[Event
 	}
 }
 
-// StopSession stops a session: its agent takes no further step. What a tool has begun may still end.
+// StopSession stops a session: its agent takes no further step. A tool that has already begun may still finish.
 func (c *Client) StopSession(ctx context.Context, session string) (api.ReplyAnswer, error) {
 	return c.replied(ctx, to(api.RouteStopSession, session), api.Reply{})
 }
 
-// Recap reads the last n announcements of a session again; 0 leaves the number to the server.
+// Recap returns the last n announcements of a session again; if n is 0, the server chooses the number.
 func (c *Client) Recap(ctx context.Context, session string, n int) ([]api.Announcement, error) {
 	var list api.AnnouncementList
 

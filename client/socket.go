@@ -9,8 +9,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// receiveSocket subscribes on a WebSocket and hears it to its end (TR-WS-01 to 08). There
-// is not a resuming: what comes again is known when it comes.
+// receiveSocket subscribes on a WebSocket and receives it until it ends (TR-WS-01 to 08). A WebSocket cannot resume:
+// repeated messages are recognised when they arrive.
 func (t *recorder) receiveSocket(ctx context.Context) (connected bool, err error) {
 	header := http.Header{}
 	if t.token != "" {
@@ -61,7 +61,7 @@ func (t *recorder) messages(ctx context.Context, socket *websocket.Conn) error {
 	}
 }
 
-// closed tells what the end of a WebSocket means.
+// closed returns the error, if any, that the end of a WebSocket means.
 func (t *recorder) closed(err error) error {
 	if errors.Is(err, websocket.ErrMessageTooBig) {
 		return t.tooLong(err)

@@ -25,27 +25,26 @@ func isEOF(err error) bool { return errors.Is(err, io.EOF) }
 
 // frame is one event of a stream.
 type frame struct {
-	name string // of the event; "" for the unnamed one
-	id   string // the last that was given, by this event or one before
+	name string // of the event; "" if it has none
+	id   string // the last id that was sent, with this event or an earlier one
 	data []byte
 }
 
-// frames reads a stream of server-sent events as the HTML standard has it: lines end
-// with LF, CR or both, several data lines are one text, and an id holds until another
-// is given.
+// frames reads a stream of server-sent events according to the HTML standard: lines end with LF, CR or both, several
+// data lines form one text, and an id holds until another is sent.
 type frames struct {
 	from  *bufio.Reader
-	begun bool // the first line has been read
-	cr    bool // the last line ended with CR, so that an LF belongs to it
+	begun bool // whether the first line has been read
+	cr    bool // whether the last line ended with CR, so that a following LF belongs to it
 	id    string
-	// pause is how soon the server wants its listeners back; 0 where it has not said.
+	// pause is the reconnection time that the server asked for; 0 if it did not.
 	pause time.Duration
 }
 
 func newFrames(from io.Reader) *frames { return &frames{from: bufio.NewReader(from)} }
 
-// next reads up to the end of an event that has data. Alive is called for each line,
-// comments among them. What is not ended by an empty line does not count.
+// next reads up to the end of an event that has data. It calls onData for each line, including comments. An event that
+// is not ended by an empty line is dropped.
 func (s *frames) next(onData func()) (frame, error) {
 	var (
 		f       frame
@@ -91,7 +90,7 @@ func (s *frames) next(onData func()) (frame, error) {
 	}
 }
 
-// field takes in a line that is not data. Comments and unknown fields mean nothing.
+// field processes a line that is not data. Comments and unknown fields are ignored.
 func (s *frames) field(f *frame, name, value string) {
 	switch name {
 	case "event":
@@ -108,7 +107,7 @@ func (s *frames) field(f *frame, name, value string) {
 	}
 }
 
-// line reads a line without its end, in memory of its own.
+// line returns a copy of the next line without its end.
 func (s *frames) line() ([]byte, error) {
 	var line []byte
 
@@ -138,7 +137,7 @@ func (s *frames) line() ([]byte, error) {
 	}
 }
 
-// ahead is what can be looked at, at least a byte of it.
+// ahead returns the buffered bytes, at least one.
 func (s *frames) ahead() ([]byte, error) {
 	for {
 		if _, err := s.from.Peek(1); err != nil {
@@ -159,7 +158,7 @@ func (s *frames) ahead() ([]byte, error) {
 
 func (s *frames) drop(n int) { _, _ = s.from.Discard(n) }
 
-// unmarked takes the byte order mark from the first line.
+// unmarked removes the byte order mark from the first line.
 func (s *frames) unmarked(line []byte) []byte {
 	if !s.begun {
 		s.begun = true

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// heardFrames reads a whole stream and writes each event as "name|id|data".
+// heardFrames reads a whole stream and formats each event as "name|id|data".
 func heardFrames(in io.Reader) (all []string, s *frames, err error) {
 	s = newFrames(in)
 

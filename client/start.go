@@ -7,8 +7,8 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// Start starts a turn. Where no answer comes, or the server cannot at the moment, it sends the request again for up to
-// half a minute, with the same key (TurnStart.Key, or one that it makes): only one turn is started.
+// Start starts a turn. If no answer comes, or the server is temporarily unavailable, it repeats the request for up to
+// half a minute with the same key (TurnStart.Key, or a generated one), so that only one turn is started.
 func (c *Client) Start(ctx context.Context, t api.TurnStart) (api.EnqueueAnswer, error) {
 	var started api.EnqueueAnswer
 
@@ -19,8 +19,8 @@ func (c *Client) Start(ctx context.Context, t api.TurnStart) (api.EnqueueAnswer,
 	return started, err
 }
 
-// maySendAgain answers whether a request that has a key, or changes nothing when it comes twice, is worth
-// sending again. A server that has started again may answer before it has left word of its new token.
+// maySendAgain reports whether to repeat a request that has a key or is idempotent. A restarted server may answer
+// before it has written its new token.
 func (c *Client) maySendAgain(err error, lost bool) bool {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -32,7 +32,7 @@ func (c *Client) maySendAgain(err error, lost bool) bool {
 		return true
 	case CodeUnauthenticated:
 		return lost && c.o.ServerFile != ""
-	case "rate_limit", "too_many_turns": // it would take longer than anybody waits
+	case "rate_limit", "too_many_turns": // waiting would take too long
 		return false
 	default:
 		return e.Retry || e.passing

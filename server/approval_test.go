@@ -112,7 +112,7 @@ func TestApprovalOtherPolicy(t *testing.T) {
 	})
 }
 
-// TestApprovalTimesOut: where nobody answers in time the call is refused, with the id that it had all along.
+// TestApprovalTimesOut: if nobody answers in time, the call is refused, with the id that it had from the start.
 func TestApprovalTimesOut(t *testing.T) {
 	approval(t, "decide: ask, timeout: 10s", func(ctx context.Context, d *desk, asks func(string) <-chan answer) {
 		came := asks("Ada")

@@ -31,7 +31,7 @@ type desk struct {
 	sent []string
 }
 
-// asked is the rule of most tests: as fast as a yes can be taken back and lapses.
+// asked is the rule of most tests, with the shortest times to undo a consent and for it to expire.
 const asked = "decide: ask, undo: 3s, start_within: 8s"
 
 func newDesk(ctx context.Context, t *testing.T, rule string) *desk {

@@ -20,11 +20,11 @@ const (
 	headerTime = 10 * time.Second
 	// idleTime is how long a connection may wait for its next request.
 	idleTime = time.Minute
-	// answerGrace is how long requests under way may take once the server ends.
+	// answerGrace is how long pending requests may take once the server shuts down.
 	answerGrace = 2 * time.Second
 )
 
-// listen takes the addresses, before anything is said of them.
+// listen opens the listeners before any address is announced.
 func (s *Server) listen(ctx context.Context, o Options) ([]net.Listener, error) {
 	listeners, err := address.Listen(ctx, o.HTTP)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Server) serve(o Options, certificate *address.Certificate, listeners []
 	return nil
 }
 
-// accept takes connections until the server ends; those of other machines by TLS.
+// accept serves connections until the server ends; those from other machines over TLS.
 func (s *Server) accept(l net.Listener) error {
 	if s.https != "" && l.Addr().String() == s.https {
 		return s.http.ServeTLS(l, "", "") //nolint:wrapcheck // the caller says what has failed
@@ -88,7 +88,7 @@ func (s *Server) accept(l net.Listener) error {
 	return s.http.Serve(l) //nolint:wrapcheck // the same
 }
 
-// counters are the kernel's figures of foreign peers.
+// counters are the kernel's counts of third-party peers.
 func (s *Server) counters() []web.Counter {
 	foreign := s.instance.Kernel.ExternalCounts()
 	return []web.Counter{

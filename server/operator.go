@@ -12,8 +12,8 @@ import (
 	"github.com/earshot-dev/earshot/worker"
 )
 
-// operatorAgent carries out a single call for an operator. It is an agent like any other: its
-// call goes through the same gate, under the name operator.
+// operatorAgent makes a single call for an operator. It is an agent like any other: its call passes the same gate,
+// under the name operator.
 func operatorAgent() worker.Agent {
 	return worker.Agent{Name: api.OperatorAgent, Plan: func(_ context.Context, raw jsontext.Value) (worker.Planner, error) {
 		p := new(singleCall)
@@ -24,7 +24,7 @@ func operatorAgent() worker.Agent {
 	}}
 }
 
-// singleCall plans one call, and answers with how it ended.
+// singleCall plans one call, and answers with its outcome.
 type singleCall struct {
 	args   api.OperatorArgs
 	result *worker.Result
@@ -32,13 +32,11 @@ type singleCall struct {
 
 const singleKey = "call"
 
-// Observe implements worker.Planner.
 func (p *singleCall) Observe(r worker.Result) error {
 	p.result = &r
 	return nil
 }
 
-// Next implements worker.Planner.
 func (p *singleCall) Next() (worker.Decision, error) {
 	if p.result == nil {
 		return worker.Decision{Calls: []worker.Call{{Key: singleKey, Tool: p.args.Tool, Args: p.args.Args, To: 100}}}, nil
@@ -48,7 +46,7 @@ func (p *singleCall) Next() (worker.Decision, error) {
 	if r.Message != "" {
 		a.Output = r.Message
 	}
-	if r.Code == utp.CodeConsentDeclined { // a no is a good answer
+	if r.Code == utp.CodeConsentDeclined { // a declined call is a valid answer
 		a.Status, a.Code = utp.StatusSuccess, ""
 	}
 	return worker.Decision{Answer: a}, nil

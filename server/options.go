@@ -14,102 +14,105 @@ import (
 	"github.com/earshot-dev/earshot/tool"
 )
 
-// Error is a failure for people: Message says what was found and what was expected, Hint what to do, Err is the cause. Its Kind
-// tells a wrong option ([Usage]) from what did not work ([Failed]).
+// Error is a failure for people: Message says what was found and what was expected, Hint what to do, and Err is the
+// cause. Its Kind tells an invalid option ([Usage]) from an attempt that failed ([Failed]).
 type Error = cause.Error
 
 // The kinds of [Error].
 const (
-	Failed = cause.Failed // it was tried and did not work
-	Usage  = cause.Usage  // an option cannot be meant; nothing was started
+	Failed = cause.Failed // the server tried, and it did not work
+	Usage  = cause.Usage  // an option is invalid; nothing was started
 )
 
-// DefaultSubscriptions is how many listeners may have a stream at once where nothing else is said.
+// DefaultSubscriptions is the default limit of concurrent streams.
 const DefaultSubscriptions = 4096
 
-// sharePerPrincipal is the part of them that one token or login may have where nothing else is said.
+// sharePerPrincipal divides that limit: one token or login gets one part of so many by default.
 const sharePerPrincipal = 4
 
-// Options say what a server holds and where it is found. Data is required.
+// Options configure a server. Data is required.
 type Options struct {
-	// Data is the data directory: the ledger, its key, tokens and logins. It is made if need be, and one process at a time
-	// holds it.
+	// Data is the data directory: the ledger, its key, tokens and logins. The server creates it if necessary. Only one
+	// process at a time may use it.
 	Data string
-	// Agents and Services live in this process, and their tools count as reviewed, but for those of a Source: the person who runs
-	// the process has chosen them.
+	// Agents and Services run in this process. Their tools count as reviewed, because the person who runs the process
+	// has chosen them; the tools of a Source do not.
 	Agents   []Agent
 	Services []Service
 
-	// HTTP is where the page and the API are, on the loopback; port 0 takes a free one. Default 127.0.0.1:7411.
+	// HTTP is the loopback address of the page and the API; port 0 picks a free port. Default 127.0.0.1:7411.
 	HTTP string
-	// PageURL is the page's address for browsers, such as https://earshot.example.org behind a proxy. Default: a name that nobody
-	// can guess.
+	// PageURL is the page's address for browsers, such as https://earshot.example.org behind a proxy. Default: an
+	// address with a random host name.
 	PageURL string
-	// HTTPS is where other machines may come, such as 0.0.0.0:7443. It needs TLSCert and TLSKey, files in PEM form, and PageURL.
+	// HTTPS is the address for other machines, such as 0.0.0.0:7443. It requires TLSCert and TLSKey, files in PEM form,
+	// and PageURL.
 	HTTPS, TLSCert, TLSKey string
 	// AllowOrigins are origins, such as https://reader.example.org, whose pages may use the API with a token.
 	AllowOrigins []string
-	// NATSListen is where tool services and agents of processes of their own come to the bus, on the loopback. Default: nowhere.
+	// NATSListen is the loopback address at which tool services and agents in other processes connect to the bus.
+	// Default: none.
 	NATSListen string
 
 	// Ledger is a PostgreSQL database for the ledger, such as postgres://earshot@db.example.org/earshot. Default: a file in the
 	// data directory.
 	Ledger string
-	// Takeover takes the database over from another data directory; what was under way in it counts as unknown.
+	// Takeover takes the database over from another data directory. Calls that were running there get an unknown
+	// outcome.
 	Takeover bool
 	// Policy is the YAML file with the operator's rules. Default: none.
 	Policy string
-	// RetentionContent and RetentionReceipts are how long things are kept, such as 30d, or forever. Default: what was said last, else
-	// 30 days and a year.
+	// RetentionContent and RetentionReceipts are how long content and receipts are retained, such as 30d, or forever.
+	// Default: the last value that was set, else 30 days and a year.
 	RetentionContent, RetentionReceipts string
 
-	// Subscriptions is how many listeners may have a stream at once, each open page among them. Default [DefaultSubscriptions].
-	// SubscriptionsEach is how many of these one token or login may have. Default: a quarter.
+	// Subscriptions limits concurrent streams; each open page counts as one. Default [DefaultSubscriptions].
+	// SubscriptionsEach limits those of one token or login. Default: a quarter.
 	Subscriptions, SubscriptionsEach int
 
-	// Notice is told, in lines for people, what the operator should know: a turn that goes on, rules that cannot be
-	// read. Default: nobody is told.
+	// Notice receives lines of text for the operator: a turn was resumed, or the rules cannot be read. Default: they
+	// are dropped.
 	Notice func(line string)
-	// Version is what the manifest says. Default: (devel).
+	// Version is the version in the manifest. Default: (devel).
 	Version string
-	// LookupEnv is where tools find their secrets. Default: os.LookupEnv.
+	// LookupEnv returns the secrets of tools. Default: os.LookupEnv.
 	LookupEnv func(string) (string, bool)
 	// Now is this machine's clock. Default: time.Now.
 	Now func() time.Time
-	// Logger gets what the parts do, never content. Default: nothing is logged.
+	// Logger receives log records of all parts, which hold no content. Default: nothing is logged.
 	Logger *slog.Logger
 }
 
-// Service is a tool service that lives in this process.
+// Service is a tool service in this process.
 type Service struct {
-	Name  string // what the names of its tools begin with, before the dot
+	Name  string // the prefix of its tools' names, before the dot
 	Tools []tool.Tool
-	// Open makes the tools instead, where they need the time of the ledger.
+	// Open makes the tools instead of Tools, if they need the ledger's clock.
 	Open func(now func() time.Time) ([]tool.Tool, error)
-	// Source tells the tools instead, where they come and go. Nobody has chosen those: each is unreviewed until an operator looks.
+	// Source supplies the tools instead of Tools, if they come and go. Each is unreviewed until an operator reviews it.
 	Source tool.Source
-	// Keeper keeps something of its calls beside the ledger; nil keeps nothing.
+	// Keeper keeps data of the service's calls outside the ledger; nil keeps nothing.
 	Keeper Keeper
-	// Close puts away what its calls have needed, once it has ended; may be nil.
+	// Close releases what the calls needed, once the service has ended; may be nil.
 	Close func()
 }
 
-// Keeper keeps something of calls beside the ledger, such as a journal of what was done. It goes when the content of its call
-// goes.
+// Keeper keeps data of calls outside the ledger, such as a journal of what was done. The data of a call is deleted
+// together with the call's content.
 type Keeper interface {
-	// Forget removes what is kept of calls.
+	// Forget deletes the data of calls.
 	Forget(calls []string) error
-	// Older are the calls of which something was kept last before that time.
+	// Older returns the calls whose data was last written before a time.
 	Older(before time.Time) ([]string, error)
 }
 
-// Check refuses options that cannot be meant, with nothing started. The data directory is not looked at.
+// Check returns an error if the options are invalid. It starts nothing and does not read the data directory.
 func (o Options) Check() error {
 	_, err := o.checked()
 	return err
 }
 
-// checked are the options with their defaults, and the addresses in the form that they are used in.
+// checked returns the options with their defaults, and their addresses in canonical form.
 func (o Options) checked() (Options, error) {
 	o.HTTP, o.Version = cmp.Or(o.HTTP, address.Default), cmp.Or(o.Version, "(devel)")
 	if o.Notice == nil {
@@ -156,7 +159,7 @@ func (o Options) checked() (Options, error) {
 	return o, address.Origins(o.AllowOrigins)
 }
 
-// checkNames demands that what lives here has a place, and each a name of its own.
+// checkNames requires each agent and service to have a unique name.
 func (o Options) checkNames() error {
 	agents := []string{api.OperatorAgent}
 	for _, a := range o.Agents {

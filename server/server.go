@@ -1,12 +1,12 @@
-// Package server is a whole Earshot in the process of another program: the ledger, the gate, the message bus, the page and
-// the API, with agents and tools of that program.
+// Package server embeds a whole Earshot in another program: the ledger, the gate, the message bus, the page and the
+// API, with that program's agents and tools.
 //
-// [New] opens it and goes on with the turns that an earlier process has left; [Server.Run] stays until its context ends, or
-// until it cannot go on; [Server.Close] ends everything and waits for it. People answer on the page ([Server.Page], with the
-// code of [Server.Code]); programs come by the API, as package client does, with [Server.Token].
+// [New] opens the server and resumes the turns of an earlier process. [Server.Run] blocks until its context ends or the
+// server fails. [Server.Close] stops everything and waits for it. People answer on the page ([Server.Page], with a code
+// from [Server.Code]). Programs use the API with [Server.Token], as package client does.
 //
-// The options have the names of the flags of `earshot up`, and failures speak of them as those: --http is Options.HTTP. Every
-// failure at the start is an [*Error].
+// The options are named like the flags of `earshot up`, and errors name those flags: --http is Options.HTTP. Every
+// error at the start is an [*Error].
 package server
 
 import (
@@ -30,7 +30,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Server is a whole Earshot that runs. It is safe for concurrent use.
+// Server is a running Earshot. It is safe for concurrent use.
 type Server struct {
 	instance *instance.Instance
 	agents   map[string]Agent
@@ -38,17 +38,18 @@ type Server struct {
 
 	url   string // of the API
 	page  string // of the page, for browsers
-	https string // the address that others come to; "" has none
+	https string // the address for other machines; "" if there is none
 
 	web   *web.Server
 	hosts *mcp.HTTP
 	http  *http.Server
-	// serving are the goroutines that take connections.
+	// serving counts the goroutines that serve connections.
 	serving sync.WaitGroup
 	once    sync.Once
 }
 
-// New opens a server: when it returns, people and programs can come in, and the turns that an earlier process has left go on.
+// New opens a server. When it returns, people and programs can connect, and the turns of an earlier process have been
+// resumed.
 func New(ctx context.Context, o Options) (*Server, error) {
 	o, err := o.checked()
 	if err != nil {
@@ -95,14 +96,14 @@ func (s *Server) openInstance(ctx context.Context, o Options) (*instance.Instanc
 	return instance.Open(ctx, inner)
 }
 
-// open starts what lives here, and lets others in.
+// open starts the agents and services, and lets clients connect.
 func (s *Server) open(ctx context.Context, o Options, certificate *address.Certificate) error {
 	listeners, err := s.listen(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if s.http == nil { // nobody serves them
+		if s.http == nil { // no goroutine serves them
 			for _, l := range listeners {
 				_ = l.Close()
 			}
@@ -129,7 +130,7 @@ func (s *Server) open(ctx context.Context, o Options, certificate *address.Certi
 	return s.resumeAll(ctx)
 }
 
-// start starts the services and agents, and lets others subscribe.
+// start starts the services and agents, and lets clients subscribe.
 func (s *Server) start(ctx context.Context, o Options) error {
 	if err := s.instance.Start(ctx); err != nil {
 		return err
@@ -149,7 +150,7 @@ func (s *Server) start(ctx context.Context, o Options) error {
 	return nil
 }
 
-// Run stays until ctx ends, or returns what the server cannot go on after. It closes nothing.
+// Run blocks until ctx ends, or returns the error after which the server cannot continue. It closes nothing.
 func (s *Server) Run(ctx context.Context) error {
 	select {
 	case err := <-s.instance.Broken():
@@ -159,12 +160,12 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 }
 
-// Close takes no more requests, ends the streams, tells the running calls to stop, and waits for all of it. What has not ended
-// goes on with the next server on this data directory.
+// Close refuses new requests, ends the streams, tells running calls to stop, and waits for all of them. The next server
+// on this data directory continues whatever is unfinished.
 func (s *Server) Close() {
 	s.once.Do(func() {
-		_ = os.Remove(s.instance.Data.File(datadir.ServerFile)) // what stays behind says a process id that does not hold the lock
-		_ = os.Remove(s.instance.Data.File(datadir.PersonFile)) // what it holds counts no more
+		_ = os.Remove(s.instance.Data.File(datadir.ServerFile)) // a file left behind would name a process that does not hold the lock
+		_ = os.Remove(s.instance.Data.File(datadir.PersonFile)) // the token in it is no longer valid
 		if s.http != nil {
 			s.web.Close()
 			s.hosts.Close()
@@ -185,13 +186,13 @@ func (s *Server) URL() string { return s.url }
 // Page is the address of the page for browsers.
 func (s *Server) Page() string { return s.page + "/" }
 
-// Far is the address that other machines come to by HTTPS; "" is none.
+// Far is the HTTPS address for other machines; "" if there is none.
 func (s *Server) Far() string { return s.https }
 
-// BusURL is where tool services and agents of processes of their own come to; "" is nowhere.
+// BusURL is where tool services and agents in other processes connect; "" if they cannot.
 func (s *Server) BusURL() string { return s.instance.Bus.URL() }
 
-// Database says which database the ledger is in; "" is a file in the data directory.
+// Database names the ledger's database; "" means a file in the data directory.
 func (s *Server) Database() string {
 	if s.instance.InDatabase {
 		return s.instance.Ledger
@@ -199,18 +200,18 @@ func (s *Server) Database() string {
 	return ""
 }
 
-// Token lets programs of the person who runs the process hear, start and stop turns, and ask for what operators may, as long as
-// the server lives. It answers nothing.
+// Token is for programs of the person who runs the process, and is valid until the server closes. It lets them receive
+// events, start and stop turns, and run operator requests. It cannot answer questions.
 func (s *Server) Token() string { return s.instance.Token }
 
-// PersonToken is for a surface on which the person who runs the process answers. No agent may get hold of it.
+// PersonToken is for an interface on which the person who runs the process answers. Never let an agent get hold of it.
 func (s *Server) PersonToken() string { return s.instance.PersonToken }
 
-// Code lets the person who runs the process in on the page, once, within 10 minutes.
+// Code returns a login code for the page, for the person who runs the process. It is valid once, for 10 minutes.
 func (s *Server) Code() (string, error) {
 	code, err := s.instance.Access.Code(instance.Owner())
 	return code, instance.AccessFailure(err)
 }
 
-// Changed are the tools whose programs changed since they were reviewed: they count as unreviewed.
+// Changed lists the tools whose programs have changed since they were reviewed. They count as unreviewed.
 func (s *Server) Changed() []utp.Definition { return s.instance.Changed }

@@ -50,7 +50,7 @@ func clerk() worker.Agent {
 	})}
 }
 
-// TestOptions: what cannot be meant is refused in words, and nothing is started for it.
+// TestOptions: invalid options are refused with a message, and nothing is started.
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	var none []string
@@ -175,8 +175,8 @@ func TestConsent(t *testing.T) {
 	}
 }
 
-// TestLeft: what an earlier server has left goes on at the next, unless its agent says that it may not; who starts a turn with
-// arguments that the agent does not take is told so.
+// TestLeft: the next server resumes what an earlier one has left, unless the agent forbids it; starting a turn with
+// arguments that the agent does not accept gives an error.
 func TestLeft(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

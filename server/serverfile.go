@@ -18,8 +18,8 @@ import (
 	"github.com/earshot-dev/earshot/internal/transport/web"
 )
 
-// writeServerFile writes down where the server is and how others come in: programs of this user,
-// and apart from that the user as a person.
+// writeServerFile records the server's address and credentials: one file for this user's programs, a separate one for
+// the user as a person.
 func (s *Server) writeServerFile(now time.Time) error {
 	data := s.instance.Data
 	if err := datadir.WriteFile(data.File(datadir.PersonFile), []byte(s.instance.PersonToken+"\n")); err != nil {
@@ -36,7 +36,7 @@ func (s *Server) writeServerFile(now time.Time) error {
 	return datadir.WriteFile(data.File(datadir.ServerFile), raw)
 }
 
-// credentials has the files of credentials count as they are now.
+// credentials reloads the credentials files.
 func (s *Server) credentials(ctx context.Context) (api.Credentials, error) {
 	answer, err := s.instance.Members.Reload(ctx)
 	if failure, is := errors.AsType[*cause.Error](err); is {

@@ -19,19 +19,19 @@ import (
 	"github.com/earshot-dev/earshot/worker"
 )
 
-// Agent is an agent that lives in this process.
+// Agent is an agent in this process.
 type Agent struct {
 	worker.Agent
 
-	// Check looks at a turn before it is recorded: an [*Error] refuses it. It may say what the turn is about where nobody else
-	// has (Request, Label). Default: the arguments are one JSON object.
+	// Check validates a turn before it is recorded; an [*Error] refuses it. It may set Request and Label if they are
+	// empty. Default: the arguments must be one JSON object.
 	Check func(t *api.TurnStart) error
-	// Resume looks at the arguments of a turn that an earlier process has left: an error, which continues "Parked: the session …",
-	// leaves it as it is. Default: every turn goes on.
+	// Resume checks the arguments of a turn that an earlier process left. After an error, the turn stays suspended; the
+	// error completes the sentence "Parked: the session …". Default: every turn is resumed.
 	Resume func(args jsontext.Value) error
 }
 
-// check looks at a turn before it is recorded.
+// check validates a turn before it is recorded.
 func (s *Server) check(_ context.Context, t *api.TurnStart) error {
 	invalid := func(message, hint string) error {
 		return &web.Refusal{Kind: api.KindInvalid, Message: message, Hint: hint}
@@ -61,7 +61,7 @@ func (s *Server) check(_ context.Context, t *api.TurnStart) error {
 	return nil
 }
 
-// resumeAll goes on with every turn that an earlier process has left, but for those that their agent leaves parked.
+// resumeAll resumes every turn of an earlier process, except those that their agent leaves suspended.
 func (s *Server) resumeAll(ctx context.Context) error {
 	switch {
 	case s.instance.LedgerMoved:
@@ -83,7 +83,7 @@ func (s *Server) resumeAll(ctx context.Context) error {
 	return nil
 }
 
-// resume goes on with one turn, and says so.
+// resume resumes one turn, and returns a line that says so.
 func (s *Server) resume(ctx context.Context, row api.SessionRow) (string, error) {
 	rec, err := s.instance.Kernel.Turn(ctx, row.Turn)
 	if rpc.Spoiled(err) {

@@ -13,15 +13,16 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// asksAgain is how often it is asked whether a question has its answer.
+// asksAgain is how often the service polls for the reply to a question.
 const asksAgain = 500 * time.Millisecond
 
-// Ask asks the person something in the middle of the call, on every surface, and waits for the answer. It is not consent: the call
-// was granted before, and no answer allows the use of a tool. The question says which tool asks; its text is told as the tool's
-// words.
+// Ask asks the person a question during the call, on every surface, and waits for the reply. It is not consent: the
+// call was already granted, and no reply permits the use of another tool. The question names the tool that asks; its
+// text is quoted as the tool's.
 //
-// A question that ends without an answer is a [*utp.ToolError]: consent_expired where nobody answered in time, consent_withdrawn or
-// stopped where the call has ended meanwhile, bad_request where the question is wrong. A default is an answer (Answered.Default).
+// A question that ends without a reply is a [*utp.ToolError]: consent_expired if nobody replied in time,
+// consent_withdrawn or stopped if the call has ended meanwhile, bad_request if the question is invalid. A default
+// counts as a reply (Answered.Default).
 func (c *Call) Ask(ctx context.Context, q api.Question) (api.Answered, error) {
 	var a api.Answered
 	if c.conn == nil {

@@ -5,13 +5,12 @@ import "sync"
 // maxBegun is how many starts a service remembers.
 const maxBegun = 4096
 
-// begun remembers the latest starts that this process was granted. A ledger that was put back to a
-// time between a start and its end grants it to the same owner once more, as if only the
-// answer had been lost; it must not be done once more.
+// begun remembers the latest starts that this process was granted. A ledger that was restored from a backup may grant a
+// start to the same owner again, as if only the answer had been lost; the work must not be done twice.
 type begun struct {
 	mu    sync.Mutex
 	known map[start]struct{}
-	order []start // the oldest first
+	order []start // oldest first
 }
 
 type start struct {

@@ -10,11 +10,11 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// clock counts the time since the machine booted. Beside it stands the process's own, so that one
-// of them standing still, or being set back, makes nothing last longer.
+// clock returns the time since the machine booted. It is combined with the process's own monotonic clock: if one of
+// them stops or is set back, no lease lasts longer.
 type clock func() time.Duration
 
-// reading is an instant on both.
+// reading is an instant on both clocks.
 type reading struct {
 	process time.Time
 	boot    time.Duration
@@ -22,31 +22,30 @@ type reading struct {
 
 func (c clock) read() reading { return reading{process: time.Now(), boot: c()} }
 
-// since is how long ago an instant was, by the clock that says more.
+// since returns the time since an instant, by the clock that shows more.
 func (c clock) since(r reading) time.Duration { return max(time.Since(r.process), c()-r.boot) }
 
-// callLease is how long a call may begin, and is this process's, as far as it can know: from when the
-// kernel was asked, not from when its answer came.
+// callLease knows how long a call's effects may begin, and how long the call belongs to this process. Times count from
+// the request to the kernel, not from its answer.
 type callLease struct {
 	clock clock
 
 	mu          sync.Mutex
-	asked       reading // last
-	started     reading // when the start was asked for that was granted
+	asked       reading // of the latest request
+	started     reading // of the request for the granted start
 	within      time.Duration
-	renewed     reading // when the lease was asked for
+	renewed     reading // of the latest request to renew the lease
 	lease       time.Duration
 	lost, known bool
 }
 
-// noting is a way to the kernel that notes when the kernel was asked.
+// noting wraps a connection to the kernel and records when each request was made.
 type noting struct {
 	rpc.Requester
 
 	lease *callLease
 }
 
-// Request implements [rpc.Requester].
 func (n noting) Request(ctx context.Context, op string, request []byte) ([]byte, error) {
 	n.lease.mu.Lock()
 	n.lease.asked = n.lease.clock.read()
@@ -54,7 +53,7 @@ func (n noting) Request(ctx context.Context, op string, request []byte) ([]byte,
 	return n.Requester.Request(ctx, op, request)
 }
 
-// grant says within which time of the request an effect may begin.
+// grant sets the time after the request within which an effect may begin.
 func (h *callLease) grant(within time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -67,14 +66,14 @@ func (h *callLease) extend(lease time.Duration) {
 	h.known, h.renewed, h.lease = lease > 0, h.asked, lease
 }
 
-// lose says that the call is somebody else's, or nobody's.
+// lose records that the call no longer belongs to this process.
 func (h *callLease) lose() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.lost = true
 }
 
-// expired reports whether the call is not this process's any more.
+// expired reports whether the call no longer belongs to this process.
 func (h *callLease) expired() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -83,8 +82,8 @@ func (h *callLease) expired() bool {
 
 func (h *callLease) ended() bool { return h.lost || h.known && h.clock.since(h.renewed) >= h.lease }
 
-// ready refuses an effect that comes too late: a process that was paused asks this before anything
-// else can tell it. Of a call that nothing was granted for, nothing is known.
+// ready refuses an effect that would begin too late. A process that was paused finds out here first. A call without a
+// grant is not limited.
 func (h *callLease) ready() error {
 	if h == nil {
 		return nil

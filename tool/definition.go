@@ -8,11 +8,10 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Complete fills in what a definition leaves out, with the cautious value each time, and
-// checks the rest: the class is irreversible, the risk low for read, medium for what can
-// be repeated or undone, and high otherwise; the turn is suspended until the result is
-// there; and the target is what stands before the first dot of the name: words.count is
-// a tool of the service words. The error is a [*utp.DefinitionError].
+// Complete fills in what a definition omits, always with the cautious value, and validates the rest. The class defaults
+// to irreversible; the risk to low for read, medium for idempotent and reversible, and high for irreversible. The turn
+// is suspended until the result arrives. The target is the part of the name before the first dot: words.count is a tool
+// of the service words. The error is a [*utp.DefinitionError].
 func Complete(d utp.Definition) (utp.Definition, error) {
 	if d.Class == "" {
 		d.Class = utp.Irreversible
@@ -28,7 +27,7 @@ func Complete(d utp.Definition) (utp.Definition, error) {
 	}
 	if d.Target == "" {
 		service, suffix, _ := strings.Cut(d.Tool, ".")
-		if suffix == "" || suffix == utp.SuffixReconcile { // the latter is a notice's
+		if suffix == "" || suffix == utp.SuffixReconcile { // that suffix belongs to a notice
 			suffix = "run"
 		}
 		d.Target = "cg." + utp.Version + ".{project_id}.{channel_id}.cmd.tool." + service + "." + strings.ReplaceAll(suffix, ".", "_")
@@ -47,7 +46,7 @@ func riskOf(c utp.Class) utp.Risk {
 	}
 }
 
-// targetOf is the service that a definition names.
+// targetOf returns the service that a definition names.
 func targetOf(d utp.Definition) (string, error) {
 	s, err := utp.RenderTarget(d.Target, utp.TargetValues{Project: "p", Channel: "c", Agent: "a"})
 	return s.Target, err

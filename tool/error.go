@@ -8,31 +8,29 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Why the context of a call has ended: what [context.Cause] returns.
+// Why the context of a call has ended, as [context.Cause] returns it.
 var (
-	// ErrStopped: the person has stopped it.
+	// ErrStopped: a person has stopped the call.
 	ErrStopped = errors.New("tool: the call was stopped")
-	// ErrEnding: the service was told to end.
+	// ErrEnding: the service is shutting down.
 	ErrEnding = errors.New("tool: the service is ending")
-	// ErrTimeout: the time that the definition's options give the tool is over.
+	// ErrTimeout: the call has exceeded the tool's time limit in the definition's options.
 	ErrTimeout = errors.New("tool: the call has taken too long")
-	// ErrLost: the kernel says that the call is not this process's any more; or, for a tool
-	// that may be repeated, has not been reached for a whole lease. Somebody else may have
-	// begun it.
+	// ErrLost: the kernel reports that the call no longer belongs to this process. For a tool that may be repeated it
+	// can also mean that the kernel was unreachable for a whole lease. Another process may have started the call.
 	ErrLost = errors.New("tool: the lease of the call is lost")
 )
 
-// Error is an error with a code of the protocol, for anyone who reads the result. The codes
-// of docs/errors.md are known to everybody; a tool may have its own. Other errors are told
-// as internal_error. See [utp.ToolError] for what more can be said, as that nothing was
-// changed.
+// Error is an error with a protocol code, for readers of the result. The codes in docs/errors.md are known to everyone;
+// a tool may have its own. Other errors are reported as internal_error. [utp.ToolError] can express more, for example
+// that nothing was changed.
 func Error(code utp.Code, message string) *utp.ToolError {
 	return &utp.ToolError{Code: code, Message: message, Source: utp.SourceTool}
 }
 
-// ended gives an error that says no more than that the context has ended the reason why. Of
-// what may be done once only, and was cut short without a word on how far it had come, nobody
-// can tell the outcome; unless it was a person who stopped it, a person is asked.
+// ended returns the error for a run that reports only that its context has ended. If a call that may run only once was
+// cut short without saying how far it came, its outcome is unknown. Then a person is asked, unless it was a person who
+// stopped it.
 func ended(ctx context.Context, class utp.Class, r Result, err error) error {
 	_, described := errors.AsType[*utp.ToolError](err)
 	if described || ctx.Err() == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Cause(ctx)) {
@@ -61,7 +59,7 @@ func causeOf(ctx context.Context) (utp.Code, string) {
 	}
 }
 
-// broken is a tool's panic as an error: how far it had come, nobody knows.
+// broken turns a tool's panic into an error; its effect is unknown.
 func broken(class utp.Class, p any) error {
 	code := utp.CodeInternalError
 	if !class.Repeatable() {
@@ -70,13 +68,13 @@ func broken(class utp.Class, p any) error {
 	return Error(code, fmt.Sprintf("the tool broke down: %v", p))
 }
 
-// The most that an error may say; it travels inside the message.
+// The size limits of an error; it travels inside the message.
 const (
 	messageLimit = 8 << 10
 	detailLimit  = 64 << 10
 )
 
-// toolError is any error in the form, and within the limits, of the protocol.
+// toolError converts any error into the protocol's form, within its limits.
 func toolError(err error) *utp.ToolError {
 	known, is := errors.AsType[*utp.ToolError](err)
 	if !is {
@@ -86,7 +84,7 @@ func toolError(err error) *utp.ToolError {
 	if len(out.Message) > messageLimit {
 		out.Message = out.Message[:messageLimit] + "…"
 	}
-	out.Message = Readable(out.Message) // also where a rune was cut
+	out.Message = Readable(out.Message) // also if the limit split a character
 	out.Code = utp.Code(Readable(string(out.Code)))
 	out.Source = Readable(out.Source)
 	if len(out.Detail) > detailLimit || len(out.Detail) > 0 && Keepable(out.Detail) != nil {

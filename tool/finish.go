@@ -11,8 +11,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// finish records the result. It outlives the service's context by grace: an effect
-// that happened must not go untold for want of a moment.
+// finish records the result. It may outlive the service's context by grace, so that an effect that happened is
+// reported.
 func (s *Service) finish(serviceCtx context.Context, owner api.OwnerRequest, r Result, failure error) (utp.Status, utp.Code) {
 	ctx, cancel := s.untilGrace(serviceCtx)
 	defer cancel()
@@ -45,22 +45,21 @@ func (s *Service) finish(serviceCtx context.Context, owner api.OwnerRequest, r R
 	return request.Status, request.Error.Code
 }
 
-// lastTrouble is how long a call is told of to a ledger that cannot read its turn. It is longer
-// than a lease: what was done should be told if at all possible.
+// lastTrouble is how long a result is offered to a ledger that cannot read its turn. It is longer than a lease, because
+// what was done should be reported if at all possible.
 const lastTrouble = time.Minute
 
-// ask asks until there is an answer. A turn that cannot be read is given up after a while: its
-// call stays unknown, as if this process had died, and its slot is of more use to another one.
+// ask retries a request until there is an answer. If a turn cannot be read for a while, it gives up: the call's outcome
+// stays unknown, as if this process had died, and its slot is free for another call.
 func (s *Service) ask(ctx context.Context, op string, request, into any) error {
 	return rpc.AskWithin(ctx, s.o.Conn, lastTrouble, op, request, into)
 }
 
-// store puts a result's value into a body. What cannot be put, for its form or its
-// size, comes back as an error for the caller to tell: what was done must not go untold
-// for want of a value. Any other error says that the kernel was not reached.
+// store puts a result's value into a body. If the value cannot be stored because of its form or size, rejected is an
+// error to report instead, so that the call is still reported. Any other error means that the kernel was not reached.
 func (s *Service) store(ctx context.Context, r Result, into *api.Body) (rejected *utp.ToolError, err error) {
 	if r.Value == nil {
-		return nil, nil //nolint:nilnil // Nothing to put, and nothing wrong.
+		return nil, nil //nolint:nilnil // Nothing to store, and no error.
 	}
 	raw, wrong := encode(r.Value)
 	if wrong != nil {
@@ -77,7 +76,7 @@ func (s *Service) store(ctx context.Context, r Result, into *api.Body) (rejected
 	return nil, err
 }
 
-// untilGrace is a context that ends only grace after the service's own.
+// untilGrace returns a context that ends grace after the service's own.
 func (s *Service) untilGrace(serviceCtx context.Context) (context.Context, context.CancelFunc) {
 	declared, cancel := context.WithCancel(context.WithoutCancel(serviceCtx))
 	timer := time.AfterFunc(time.Hour, cancel)

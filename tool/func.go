@@ -15,16 +15,15 @@ import (
 	"github.com/earshot-dev/earshot/utp/schema"
 )
 
-// Func makes a tool of a function. The function gets its arguments decoded, and what it
-// returns is the result, as JSON. Of the definition only the name and the description are
-// needed: parameters that are not given are derived from Args, see [SchemaFor], and what is
-// left out of the rest is the cautious value, see [Complete].
+// Func makes a tool from a function. The function receives its arguments decoded, and its return value is the result,
+// as JSON. The definition only needs a name and a description: missing parameters are derived from Args, see
+// [SchemaFor], and other missing values get cautious defaults, see [Complete].
 //
-// A function that returns a [Result] itself says its status with it. An error beside a
-// value is told together with the value. [Call] has what there is beside the arguments:
-// the call's id, progress, and the moment after which no effect may begin.
+// A function that returns a [Result] sets the status itself. If it returns a value and an error, both are reported.
+// [Call] provides everything besides the arguments: the call's id, its progress, and the time after which no effect may
+// begin.
 //
-// Errors: a [*TypeError] where Args has no schema, a [*utp.DefinitionError] for the rest.
+// Errors: a [*TypeError] if Args has no schema, a [*utp.DefinitionError] for the rest.
 func Func[Args, Out any](d utp.Definition, run func(ctx context.Context, c *Call, args Args) (Out, error)) (Tool, error) {
 	if run == nil {
 		return Tool{}, errors.New("tool: " + d.Tool + " has no function")
@@ -49,7 +48,7 @@ func Func[Args, Out any](d utp.Definition, run func(ctx context.Context, c *Call
 	}}, nil
 }
 
-// derived is the definition with what the type of the arguments says.
+// derived completes the definition from the type of the arguments.
 func derived(d utp.Definition, t reflect.Type) (utp.Definition, error) {
 	s, err := shapeOf(t)
 	if err != nil {
@@ -65,9 +64,9 @@ func derived(d utp.Definition, t reflect.Type) (utp.Definition, error) {
 	return d, nil
 }
 
-// Reconciled is the tool with a function that finds out what became of a call whose service
-// died or fell silent: it gets the same arguments as the call. The definition says so, for
-// the kernel asks no other.
+// Reconciled returns the tool with a function that finds out the outcome of a call whose service died or stopped
+// responding. The function receives the same arguments as the call. The definition records that it exists, because the
+// kernel asks no other tool.
 func Reconciled[Args any](t Tool, find func(ctx context.Context, c *Call, args Args) (Outcome, Result, error)) (Tool, error) {
 	var err error
 	if t.Definition.Options, err = withOption(t.Definition.Options, "reconciles", true); err != nil {
@@ -83,8 +82,8 @@ func Reconciled[Args any](t Tool, find func(ctx context.Context, c *Call, args A
 	return t, nil
 }
 
-// Must is the tool, or a panic with the error: for tools that are made when the program
-// starts, as regexp.MustCompile is for patterns.
+// Must returns the tool, or panics with the error. It is for tools that are created when the program starts, as
+// regexp.MustCompile is for patterns.
 func Must(t Tool, err error) Tool {
 	if err != nil {
 		panic(err)
@@ -92,7 +91,7 @@ func Must(t Tool, err error) Tool {
 	return t
 }
 
-// resultOf is what a function returned, as a result.
+// resultOf converts a function's return value to a result.
 func resultOf(out any) Result {
 	if r, is := out.(Result); is {
 		return r
@@ -100,7 +99,7 @@ func resultOf(out any) Result {
 	return Result{Value: out}
 }
 
-// compiles tries the schema as the kernel will, and each default against its own place.
+// compiles compiles the schema as the kernel will, and validates each default.
 func (s shape) compiles() error {
 	compiled, err := schema.Compile(s.schema)
 	if err != nil {
@@ -118,8 +117,8 @@ func (s shape) compiles() error {
 	return nil
 }
 
-// into puts what the arguments' type says into the options: the kernel fills in defaults
-// and secrets before anybody is asked.
+// into adds what the arguments' type says to the options: the kernel fills in defaults and secrets before anyone is
+// asked.
 func (s shape) into(options jsontext.Value) (jsontext.Value, error) {
 	if len(s.defaults) == 0 && len(s.envs) == 0 {
 		return options, nil
@@ -145,7 +144,7 @@ func (s shape) into(options jsontext.Value) (jsontext.Value, error) {
 	return withOption(options, "args", args)
 }
 
-// withOption is an object of options with one more; the others stay as they are written.
+// withOption returns the options with one more member; the others keep their literal form.
 func withOption(options jsontext.Value, name string, value any) (jsontext.Value, error) {
 	one, err := json.Marshal(value, json.Deterministic(true))
 	if err != nil {

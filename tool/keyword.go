@@ -10,11 +10,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// keyword is a struct tag that becomes the keyword of the same name.
+// keyword is a struct tag that becomes the JSON Schema keyword of the same name.
 type keyword struct {
-	// fits are the types of JSON that it is about; none means all.
+	// fits are the JSON types that the keyword applies to; none means all.
 	fits []string
-	// read makes the keyword's value of the tag's text.
+	// read converts the tag's text to the keyword's value.
 	read func(text string) (any, bool)
 }
 
@@ -53,7 +53,7 @@ func asBool(text string) (any, bool) {
 	return b, err == nil
 }
 
-// keywords adds what a field's tags say to its schema.
+// keywords adds the keywords of a field's tags to its schema.
 func (d *deriver) keywords(f reflect.StructField, n node, path string) error {
 	for _, name := range slices.Sorted(maps.Keys(keywords)) {
 		text, given := f.Tag.Lookup(name)
@@ -74,7 +74,7 @@ func (d *deriver) keywords(f reflect.StructField, n node, path string) error {
 	return d.choices(f, n, path)
 }
 
-// about is the schema that the keyword belongs to: this one, or that of its items.
+// about returns the schema that the keyword belongs to: this one, or that of its items.
 func (k keyword) about(n node) (node, bool) {
 	for k.fits != nil {
 		kind, _ := n[keyType].(string)
@@ -90,7 +90,7 @@ func (k keyword) about(n node) (node, bool) {
 	return n, true
 }
 
-// choices adds the enum of a field, whose values are divided by commas.
+// choices adds the enum of a field; the tag separates its values with commas.
 func (d *deriver) choices(f reflect.StructField, n node, path string) error {
 	text, given := f.Tag.Lookup("enum")
 	if !given {
@@ -112,8 +112,7 @@ func (d *deriver) choices(f reflect.StructField, n node, path string) error {
 	return nil
 }
 
-// preset keeps the default of a member: the kernel puts it in before anybody is asked, so
-// that the person sees it.
+// preset records the default of a member. The kernel fills it in before anyone is asked, so that the person sees it.
 func (d *deriver) preset(f reflect.StructField, n node, text, name, path string) error {
 	at := path + "." + name
 	if path != "" {
@@ -131,8 +130,8 @@ func (d *deriver) preset(f reflect.StructField, n node, text, name, path string)
 	return nil
 }
 
-// literal reads the text of a tag as a value of the schema's type: as it stands for a
-// string, as JSON for everything else.
+// literal converts the text of a tag to a value of the schema's type: a string is taken literally, everything else is
+// JSON.
 func literal(n node, text string) (jsontext.Value, bool) {
 	if n[keyType] == "string" {
 		quoted, err := jsontext.AppendQuote(nil, text)

@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// heartbeat keeps a call's lease alive and carries its progress.
+// heartbeat renews a call's lease and reports its progress.
 type heartbeat struct {
 	stop  context.CancelFunc
 	owned sync.WaitGroup
@@ -30,14 +30,15 @@ func (s *Service) startHeartbeat(ctx context.Context, owner api.OwnerRequest, c 
 	return h
 }
 
-// progressPause is the least time between two heartbeats that only carry progress, and wordsPause that between two that carry words.
+// progressPause is the minimum time between two heartbeats that only report progress, and wordsPause between two that
+// carry text.
 const (
 	progressPause = 200 * time.Millisecond
 	wordsPause    = 2 * time.Second
 )
 
-// beforeLimits is how much sooner than after a third of the lease a heartbeat is due: it must not be
-// left to chance whether one is sent at the very instant at which a time limit ends the work.
+// beforeLimits makes a heartbeat due slightly before a third of the lease. Otherwise it would be left to chance whether
+// one is sent at the instant at which a time limit ends the work.
 const beforeLimits = time.Millisecond
 
 func (s *Service) runHeartbeat(ctx context.Context, owner api.OwnerRequest, c *Call, lease time.Duration) {
@@ -47,7 +48,7 @@ func (s *Service) runHeartbeat(ctx context.Context, owner api.OwnerRequest, c *C
 	defer calm.Stop()
 	moved := c.moved
 	var words wording
-	for ctx.Err() == nil { // a heartbeat may be due as well by the time that the last one is given up
+	for ctx.Err() == nil { // the next heartbeat may already be due when the last one is given up
 		select {
 		case <-ctx.Done():
 			return
@@ -62,7 +63,7 @@ func (s *Service) runHeartbeat(ctx context.Context, owner api.OwnerRequest, c *C
 		moved = nil
 		calm.Reset(progressPause)
 		s.sendHeartbeat(ctx, owner, c, words.next(c), lease/6)
-		if c.doing.Load() != nil { // it is too early for them
+		if c.doing.Load() != nil { // it is too early for the text
 			calm.Reset(wordsPause)
 			drain(c.moved)
 			c.move()
@@ -70,10 +71,10 @@ func (s *Service) runHeartbeat(ctx context.Context, owner api.OwnerRequest, c *C
 	}
 }
 
-// wording is when words were reported last.
+// wording records when text was reported last.
 type wording struct{ last time.Time }
 
-// next are the words that are due; "" for none.
+// next returns the text that is due; "" if there is none.
 func (w *wording) next(c *Call) string {
 	if time.Since(w.last) < wordsPause {
 		return ""
@@ -86,7 +87,7 @@ func (w *wording) next(c *Call) string {
 	return *words
 }
 
-// drain takes what a channel holds, if it holds something.
+// drain discards a pending value of a channel.
 func drain[T any](c <-chan T) {
 	select {
 	case <-c:
@@ -94,8 +95,8 @@ func drain[T any](c <-chan T) {
 	}
 }
 
-// sendHeartbeat renews the lease, and ends the work if the tool is to stop or the lease is
-// lost. It waits a part of the lease only: a heartbeat that is lost must not cost the next ones.
+// sendHeartbeat renews the lease, and cancels the work if the tool has to stop or the lease is lost. It waits only for
+// a part of the lease, so that a lost heartbeat does not delay the next ones.
 func (s *Service) sendHeartbeat(ctx context.Context, owner api.OwnerRequest, c *Call, words string, most time.Duration) {
 	asking, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -117,14 +118,14 @@ func (s *Service) sendHeartbeat(ctx context.Context, owner api.OwnerRequest, c *
 	default:
 	}
 	s.o.Logger.Warn("heartbeat", "call", owner.Call, "error", err)
-	// An effect that may be had only once is nobody else's either, while the kernel is
-	// only out of reach: what was begun is better ended than cut short.
+	// If the kernel is only unreachable, no other process may start a call that may run only once either. So it is
+	// better to finish what has begun than to cut it short.
 	if isLost(err) || cmp.Or(c.served.Definition.Class, c.Class).Repeatable() && c.lease.expired() {
 		s.cancel(owner.Call, ErrLost)
 	}
 }
 
-// isLost tells whether the kernel says that the call is not this process's any more.
+// isLost reports whether the kernel says that the call no longer belongs to this process.
 func isLost(err error) bool {
 	refused, answered := errors.AsType[*api.Fault](err)
 	if !answered {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// object is the closed schema of a struct.
+// object returns the closed schema of a struct.
 func (d *deriver) object(t reflect.Type, path string) (node, error) {
 	properties, required := node{}, []string{}
 	if err := d.members(t, path, properties, &required); err != nil {
@@ -14,13 +14,13 @@ func (d *deriver) object(t reflect.Type, path string) (node, error) {
 	}
 	n := node{keyType: "object", keyProperties: properties, "additionalProperties": false}
 	if len(required) > 0 {
-		slices.Sort(required) // so that another order of the fields is no other definition
+		slices.Sort(required) // so that the order of the fields does not change the definition
 		n["required"] = required
 	}
 	return n, nil
 }
 
-// members adds the fields of a struct, and of those that are embedded in it.
+// members adds the fields of a struct, including those of embedded structs.
 func (d *deriver) members(t reflect.Type, path string, properties node, required *[]string) error {
 	for f := range t.Fields() {
 		name, options, err := d.tagged(f, path)
@@ -58,8 +58,8 @@ func (d *deriver) members(t reflect.Type, path string, properties node, required
 	return nil
 }
 
-// tagged reads a json tag. Options are omitzero or omitempty: others change what is
-// decoded in ways that no schema tells.
+// tagged parses a json tag. It accepts the options omitzero and omitempty; others change decoding in ways that a schema
+// cannot express.
 func (d *deriver) tagged(f reflect.StructField, path string) (name, options string, err error) {
 	name, options, _ = strings.Cut(f.Tag.Get("json"), ",")
 	for option := range strings.SplitSeq(options, ",") {
@@ -70,7 +70,7 @@ func (d *deriver) tagged(f reflect.StructField, path string) (name, options stri
 	return name, options, nil
 }
 
-// member is the schema of one field with what its tags say.
+// member returns the schema of one field, including its tags.
 func (d *deriver) member(f reflect.StructField, name, path string) (n node, optional bool, err error) {
 	at := path + "." + name
 	env := f.Tag.Get("env")
@@ -97,7 +97,7 @@ func (d *deriver) member(f reflect.StructField, name, path string) (n node, opti
 	return n, true, d.preset(f, n, text, name, path)
 }
 
-// secret is a member that the operator's environment fills, by reference.
+// secret is a member that the operator's environment supplies, by reference.
 func (d *deriver) secret(t reflect.Type, name, path, env string) (node, error) {
 	switch {
 	case path != "":

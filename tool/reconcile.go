@@ -8,7 +8,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// reconcile finds out what became of a lapsed call and tells the kernel.
+// reconcile finds out the outcome of a call whose lease has expired, and reports it to the kernel.
 func (s *Service) reconcile(_, ctx context.Context, id string, _ Message) {
 	var a api.ReconcileAnswer
 	if err := s.ask(ctx, api.OpReconcile, api.OwnerRequest{Call: id, Owner: s.owner}, &a); err != nil {
@@ -43,7 +43,7 @@ func (s *Service) safeReconcile(ctx context.Context, c *Call) (f Outcome, r Resu
 	return c.served.Reconcile(ctx, c)
 }
 
-// settleRequest is this process's word on a lapsed call.
+// settleRequest is this process's finding on a call whose lease has expired.
 func (s *Service) settleRequest(a api.ReconcileAnswer, outcome Outcome) api.SettleRequest {
 	return api.SettleRequest{Call: a.Call, Owner: s.owner, LeaseExpiry: a.LeaseExpiry, Outcome: string(outcome)}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// encode writes a result as JSON that every store and reader takes. What is wrong with one
-// is said to the author of the tool, with the place.
+// encode writes a result as JSON that every store and reader accepts. An error tells the author of the tool what is
+// wrong, and where.
 func encode(value any) (jsontext.Value, *utp.ToolError) {
 	raw, err := json.Marshal(value, json.Deterministic(true), jsontext.PreserveRawStrings(true))
 	if err != nil {
@@ -40,8 +40,8 @@ func hint(err error) string {
 	}
 }
 
-// Keepable says what in a JSON text keeps it from being a result, and where; nil is
-// nothing. The usual text, without an escaped NUL, is read once.
+// Keepable returns an error if a JSON text cannot be stored as a result, with the reason and the place. A text without
+// an escaped NUL, which is the usual case, is read once.
 func Keepable(raw jsontext.Value) error {
 	if !raw.IsValid() {
 		return errors.New("it is not JSON, or has a name twice or half of a surrogate pair")
@@ -63,8 +63,7 @@ func Keepable(raw jsontext.Value) error {
 	}
 }
 
-// Readable is a text as every store takes it: U+FFFD stands for what is not UTF-8, and for
-// NUL.
+// Readable returns a text that every store accepts: U+FFFD replaces invalid UTF-8 and NUL.
 func Readable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }

@@ -12,20 +12,20 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// run starts the call at the kernel and, if that is granted, does it. The context alive
-// is the service's, ctx the call's own: a stop ends the work and not the telling of it.
+// run asks the kernel to start the call and, if that is granted, runs it. ServiceCtx is the service's context, ctx the
+// call's own: a stop ends the work, but not the report.
 func (s *Service) run(serviceCtx, ctx context.Context, id string, m Message) {
 	var a api.StartAnswer
 	request := api.StartRequest{Call: id, Owner: s.owner, Subject: m.Subject, Header: m.Header, Command: m.Payload}
 	if !request.Command.IsValid() {
-		request.Command = nil // a wakeup counts, whatever is in it
+		request.Command = nil // a wakeup counts, whatever its content
 	}
-	// Of the tools as they are known now: one that changes meanwhile must not be run on a start that
-	// was granted for what it was.
+	// Use the tools as they are known now: a tool that changes meanwhile must not run on a start that was granted for
+	// its earlier version.
 	known := s.known.Load()
-	// A stop may overtake the answer, and the call may have been granted all the same. So
-	// the answer is waited for, and the tool itself says what a stop has left to be done:
-	// a grant that is given up would lapse only much later, with an effect unknown.
+	// A stop may overtake the answer, and the call may have been granted all the same. So wait for the answer, and let
+	// the tool itself say what remains after a stop. The lease of an abandoned grant would expire only much later, with
+	// an unknown effect.
 	asking, done := s.untilGrace(serviceCtx)
 	defer done()
 	granted := &callLease{clock: s.o.Boot}
@@ -47,7 +47,7 @@ func (s *Service) run(serviceCtx, ctx context.Context, id string, m Message) {
 	s.stats.ended(a.Tool, time.Since(began), status, code)
 }
 
-// carryOut does a granted call and tells the kernel how it ended, whatever happens.
+// carryOut runs a granted call and reports its outcome to the kernel, whatever happens.
 func (s *Service) carryOut(
 	serviceCtx, ctx, asking context.Context, a api.StartAnswer, owner api.OwnerRequest, granted *callLease, lease time.Duration, m Message, known *toolset,
 ) (utp.Status, utp.Code) {
@@ -68,8 +68,8 @@ func (s *Service) carryOut(
 	return s.finish(serviceCtx, owner, result, err)
 }
 
-// refuseInline refuses a command that carries arguments or a result: they travel in cards
-// only (UTP, "Commands"), and anyone who sent it meant others than were consented to.
+// refuseInline refuses a command that carries arguments or a result. They travel in cards only (UTP, "Commands"), and
+// the sender may have meant other arguments than those that were consented to.
 func refuseInline(payload []byte) error {
 	_, _, err := utp.DecodeCommand(payload, utp.Context{})
 	wrong, is := errors.AsType[*utp.PayloadError](err)
@@ -86,8 +86,8 @@ func refuseInline(payload []byte) error {
 	}
 }
 
-// mayBegin refuses to begin what was stopped, or has become too old, on the way here
-// (call protocol, step E). A tool looks again right before its first effect.
+// mayBegin refuses to begin a call that was stopped, or has become too old, on the way here (call protocol, step E). A
+// tool checks again right before its first effect.
 func mayBegin(ctx context.Context, a api.StartAnswer, c *Call) error {
 	if a.Stop || ctx.Err() != nil {
 		return &utp.ToolError{Code: utp.CodeStopped, Message: "it was stopped before it began; nothing was done"}
@@ -103,8 +103,8 @@ func (s *Service) callOf(ctx context.Context, a api.StartAnswer, h *callLease) (
 	}, err
 }
 
-// guarded runs the tool within its time and turns a panic into an error: the person still
-// gets an answer, and the service lives on.
+// guarded runs the tool within its time limit and turns a panic into an error: the person still gets an answer, and the
+// service continues.
 func (s *Service) guarded(ctx context.Context, c *Call) (r Result, err error) {
 	t := c.served
 	class := cmp.Or(t.Definition.Class, c.Class)

@@ -12,11 +12,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// TypeError says why no schema can be derived from a type, and where in it.
+// TypeError says why no schema can be derived from a type, and where.
 type TypeError struct {
-	// Path leads to the place in the arguments: sets[].keep; "" is the whole.
+	// Path is the place in the arguments, such as sets[].keep; "" is the whole.
 	Path string
-	// Type is the Go type that stands there.
+	// Type is the Go type at that place.
 	Type string
 	// Problem is what is wrong, and what to do.
 	Problem string
@@ -30,7 +30,7 @@ func (e *TypeError) Error() string {
 	return "tool: " + where + " of type " + e.Type + ": " + e.Problem
 }
 
-// Schemer is a type that says its own JSON Schema: needed where it decodes itself.
+// Schemer is a type that supplies its own JSON Schema, which is necessary if it has its own decoder.
 type Schemer interface {
 	JSONSchema() jsontext.Value
 }
@@ -54,14 +54,14 @@ func SchemaFor[T any]() (jsontext.Value, error) {
 	return s.schema, err
 }
 
-// shape is what a struct of arguments says of a tool.
+// shape is what a struct of arguments says about a tool.
 type shape struct {
 	schema   jsontext.Value
 	defaults map[string]jsontext.Value
 	envs     map[string]string
 }
 
-// node is a schema on its way to JSON. Members are sorted when it is written.
+// node is a schema before it is encoded. Members are sorted when it is written.
 type node map[string]any
 
 const draft = "https://json-schema.org/draft/2020-12/schema"
@@ -110,7 +110,7 @@ func hasOwnSchema(t reflect.Type) bool {
 	return t.Implements(schemerType) || reflect.PointerTo(t).Implements(schemerType)
 }
 
-// decodesItself tells of types whose JSON nobody can see from their fields.
+// decodesItself reports whether a type has its own decoder, so that its fields do not reveal its JSON.
 func decodesItself(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[json.UnmarshalerFrom]())
@@ -175,7 +175,7 @@ const (
 	keyItems      = "items"
 )
 
-// plain is the schema of a type that says nothing of itself.
+// plain returns the schema of a type without its own.
 func (d *deriver) plain(t reflect.Type, path string) (node, error) {
 	switch t.Kind() {
 	case reflect.Bool:
@@ -243,7 +243,7 @@ func (d *deriver) table(t reflect.Type, path string) (node, error) {
 	return node{keyType: "object", "additionalProperties": values}, nil
 }
 
-// schemaOf is the schema that a type says of itself.
+// schemaOf returns the schema that a type supplies.
 func (d *deriver) schemaOf(t reflect.Type, path string) (node, error) {
 	schemer, ok := reflect.TypeAssert[Schemer](reflect.New(t))
 	if !ok {
@@ -256,7 +256,7 @@ func (d *deriver) schemaOf(t reflect.Type, path string) (node, error) {
 	return n, nil
 }
 
-// reference puts a type that contains itself where it can be referred to.
+// reference adds a recursive type to the definitions and refers to it.
 func (d *deriver) reference(t reflect.Type, path string) (node, error) {
 	if t == d.root {
 		return node{"$ref": "#"}, nil
@@ -275,7 +275,7 @@ func (d *deriver) reference(t reflect.Type, path string) (node, error) {
 	return node{"$ref": "#/$defs/" + name}, nil
 }
 
-// free is a name in defs that is not taken.
+// free returns an unused name in defs.
 func (d *deriver) free(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {

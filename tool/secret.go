@@ -11,10 +11,9 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Secret is an argument that the operator's environment fills: its field has the tag
-// env:"NAME". The model never sees it, cards and events hold a reference to it, and the
-// value comes with the grant of the start alone. It prints and logs as [secret], and is
-// never written as JSON.
+// Secret is an argument that the operator's environment supplies: its field has the tag env:"NAME". The model never
+// sees it, cards and events contain only a reference, and the value comes with the grant of the start. It prints and
+// logs as [secret], and is never written as JSON.
 type Secret struct{ value string }
 
 // Value is the secret itself.
@@ -29,7 +28,7 @@ func (Secret) GoString() string { return "tool.Secret{}" }
 // LogValue hides the value.
 func (Secret) LogValue() slog.Value { return slog.StringValue("[secret]") }
 
-// MarshalJSON refuses: a result is kept and read by others.
+// MarshalJSON returns an error: results are stored and read by others.
 func (Secret) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("tool: a secret is never written as JSON")
 }

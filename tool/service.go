@@ -23,15 +23,16 @@ type Options struct {
 	Conn Conn
 	// Tools of the service; their definitions name its target.
 	Tools []Tool
-	// Source tells the tools instead, where they come and go while the service runs. Target names the service then.
+	// Source supplies the tools instead, if they come and go while the service runs. In that case Target names the
+	// service.
 	Source Source
 	Target string
-	// Parallel calls at most; default 4. Further ones wait for their turn here, 1,024 at
-	// most; what is more has to be rung again.
+	// Parallel is the maximum number of concurrent calls; default 4. Up to 1,024 more wait here; any beyond that need
+	// another wakeup.
 	Parallel int
 	Logger   *slog.Logger
-	// Boot counts the time since the machine booted, also while it sleeps: how long ago a start or
-	// a lease was asked for. Default: [boottime.Now].
+	// Boot returns the time since the machine booted, including sleep. It measures how long ago a start or a lease was
+	// requested. Default: [boottime.Now].
 	Boot func() time.Duration
 	Rand io.Reader
 }
@@ -46,12 +47,12 @@ type Service struct {
 	begun  begun
 
 	mu      sync.Mutex
-	running map[string]context.CancelCauseFunc // by call; touched under mu only
-	waiting []job                              // in the order of their wakeups; touched under mu only
+	running map[string]context.CancelCauseFunc // by call; guarded by mu
+	waiting []job                              // in the order of their wakeups; guarded by mu
 	owned   sync.WaitGroup
 }
 
-// New checks the options and mints the owner's nonce.
+// New validates the options and creates the owner's nonce.
 func New(o Options) (*Service, error) {
 	if o.Conn == nil || (len(o.Tools) == 0) == (o.Source == nil) {
 		return nil, errors.New("tool: a service needs a Conn, and at least one tool or a Source of them")
@@ -94,15 +95,15 @@ func New(o Options) (*Service, error) {
 	return s, nil
 }
 
-// Target is the service that the tools name: the credential that it needs is of that name.
+// Target is the service that the tools name. Its credential must have that name.
 func (s *Service) Target() string { return s.target }
 
-// Definitions are what the service has to offer at the moment.
+// Definitions returns what the service offers at the moment.
 func (s *Service) Definitions() []utp.Definition { return slices.Clone(s.known.Load().offers) }
 
-// Run registers the tools and serves until ctx ends. Then it takes no new call, tells
-// the running ones to end, and returns once each has finished at the kernel or given
-// up: their last words use a context of their own, bounded by grace. The Source ends last.
+// Run registers the tools and serves until ctx ends. Then it accepts no new call, tells the running ones to end, and
+// returns once each has reported its result or given up: the report uses a separate context, bounded by grace. The
+// Source ends last.
 func (s *Service) Run(ctx context.Context) error {
 	for _, d := range s.known.Load().offers {
 		if err := s.register(ctx, d); err != nil {
@@ -124,10 +125,10 @@ func (s *Service) Run(ctx context.Context) error {
 	return source.end()
 }
 
-// grace bounds the last words of a call after its service was told to end.
+// grace bounds how long a call may take to report its result after its service was told to end.
 const grace = 5 * time.Second
 
-// receive takes one command, or one of the notices beside them: the subject says which.
+// receive handles one command or notice; the subject says which it is.
 func (s *Service) receive(ctx context.Context, m Message) {
 	call := first(m.Header, utp.HeaderToolCallID)
 	suffix := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
@@ -149,19 +150,18 @@ func first(header map[string][]string, name string) string {
 	return ""
 }
 
-// job is something to do for a call, because of a message. Alive is the service's
-// context, ctx the call's own.
+// job is work for a call because of a message, with the service's context and the call's own.
 type job struct {
 	call    string
 	message Message
 	work    func(serviceCtx, ctx context.Context, call string, m Message)
 }
 
-// maxWaiting bounds the wakeups that are remembered while every slot is taken.
+// maxWaiting limits the wakeups that are queued while every slot is taken.
 const maxWaiting = 1024
 
-// begin does a job on a goroutine that Run waits for, or remembers it while every
-// slot is taken. A call that is in hand, or waits already, is left as it is.
+// begin runs a job on a goroutine that Run waits for, or queues it while every slot is taken. A call that is already
+// running or queued is left as it is.
 func (s *Service) begin(serviceCtx context.Context, e job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,8 +185,8 @@ func (s *Service) endAll() {
 	}
 }
 
-// launch needs mu, and a free slot. The call's context is not the service's: it is told
-// why it ends.
+// launch needs mu, and a free slot. The call's context is not derived from the service's, so that its cause says why it
+// ended.
 func (s *Service) launch(serviceCtx context.Context, e job) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(serviceCtx))
 	s.running[e.call] = cancel

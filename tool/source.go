@@ -12,32 +12,33 @@ import (
 	"github.com/earshot-dev/earshot/utp/schema"
 )
 
-// Source tells the tools of a service that come and go while it runs, such as those of a server of another protocol. It stays
-// until ctx ends, and calls offer with all tools that there are: first of all, and whenever one has come, gone or changed.
+// Source supplies the tools of a service that come and go while it runs, such as those of a server of another protocol.
+// It runs until ctx ends. It calls offer with the complete list of tools at the start, and whenever a tool has been
+// added, removed or changed.
 //
-// Offer returns when the kernel knows of each that is new or has changed, and they are served. A tool that is refused, by the
-// kernel or for what is wrong with it, is left out; the error names each of them, joined, and the others are served. A call that
+// Offer returns once the kernel has registered the new and changed tools, and they are served. A tool that is invalid,
+// or that the kernel refuses, is left out; the joined errors name each of them, and the others are served. A call that
 // was granted before ends with the tool as it was.
 type Source func(ctx context.Context, offer Offer) error
 
-// Offer takes all tools of a service, see [Source].
+// Offer receives all tools of a service, see [Source].
 type Offer func(ctx context.Context, tools []Tool) error
 
-// served is a tool that was completed and checked.
+// served is a completed and validated tool.
 type served struct {
 	Tool
 
-	limit  time.Duration // of its calls; 0 is none
+	limit  time.Duration // of a call; 0 means none
 	digest string
 }
 
-// toolset is what a service serves at one time. It is not changed once it is served.
+// toolset is the set of tools that a service serves at a time. It is immutable once it is served.
 type toolset struct {
 	tools  map[string]served
 	offers []utp.Definition
 }
 
-// add takes in a tool under a name of its own.
+// add adds a tool with a unique name.
 func (all *toolset) add(t served) error {
 	d := t.Definition
 	if _, twice := all.tools[d.Tool]; twice {
@@ -51,8 +52,7 @@ func (all *toolset) add(t served) error {
 	return nil
 }
 
-// serving checks a tool, whose definition is completed here and not only at the kernel: what is
-// wrong is told when the program starts.
+// serving completes and validates a tool here, not only in the kernel, so that errors appear when the program starts.
 func (s *Service) serving(t Tool) (served, error) {
 	d, err := t.complete()
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Service) serving(t Tool) (served, error) {
 	return one, err
 }
 
-// complete is the definition with what it leaves out, but for a class that nobody claims.
+// complete fills in what the definition omits, except an unclaimed class.
 func (t Tool) complete() (utp.Definition, error) {
 	d := t.Definition
 	unclaimed := t.Unclaimed && d.Class == "" && d.Risk == ""
@@ -95,7 +95,7 @@ func (t Tool) complete() (utp.Definition, error) {
 	return d, err
 }
 
-// register waits for the kernel to take a definition.
+// register waits until the kernel accepts a definition.
 func (s *Service) register(ctx context.Context, d utp.Definition) error {
 	if err := rpc.AskUntil(ctx, s.o.Conn, api.OpRegister, api.RegisterRequest{Definition: d}, nil); err != nil {
 		return fmt.Errorf("tool: registering %s: %w", d.Tool, err)
@@ -103,14 +103,14 @@ func (s *Service) register(ctx context.Context, d utp.Definition) error {
 	return nil
 }
 
-// following is a source at work.
+// following is a running source.
 type following struct {
 	stop  context.CancelFunc
-	ended chan struct{} // nil where there is none
-	err   error         // once it has ended
+	ended chan struct{} // nil if there is no source
+	err   error         // set once it has ended
 }
 
-// follow has the source tell the tools.
+// follow starts the source.
 func (s *Service) follow(ctx context.Context) *following {
 	declared, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f := &following{stop: stop}
@@ -125,7 +125,7 @@ func (s *Service) follow(ctx context.Context) *following {
 	return f
 }
 
-// end ends the source and waits for it; by then no call is under way.
+// end ends the source and waits for it; no call is running by then.
 func (f *following) end() error {
 	f.stop()
 	if f.ended != nil {
@@ -134,8 +134,8 @@ func (f *following) end() error {
 	return f.err
 }
 
-// offer implements [Offer]. What is served changes after the kernel knows of it, and a call takes its tool before it is
-// started: whichever way the two meet, no tool runs on a consent for another one.
+// offer implements [Offer]. The served tools change only after the kernel has registered them, and a call looks up its
+// tool before it is started. Whichever happens first, no tool runs on a consent for another one.
 func (s *Service) offer(ctx context.Context, tools []Tool) error {
 	before, now := s.known.Load(), &toolset{}
 	var refused []error

@@ -11,19 +11,18 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Stats are the figures of one tool since its service was made. They hold no content.
+// Stats are the statistics of one tool since its service was created. They hold no content.
 type Stats struct {
 	Tool string
-	// Started were granted; of those Failed ended as anything but a success, and Running
-	// have not ended.
+	// Started counts granted calls. Of those, Failed ended without success, and Running have not ended.
 	Started, Failed, Running int
-	// LastError is the code of the latest that was not a success.
+	// LastError is the code of the latest call that did not succeed.
 	LastError utp.Code
-	// Busy is the time that calls took, all together.
+	// Busy is the total duration of all calls.
 	Busy time.Duration
 }
 
-// Stats are the figures of every tool, by name.
+// Stats returns the statistics of every tool, sorted by name.
 func (s *Service) Stats() []Stats {
 	s.stats.mu.Lock()
 	defer s.stats.mu.Unlock()
@@ -39,7 +38,7 @@ type statistics struct {
 	tools map[string]*Stats
 }
 
-// know counts for a tool from now on.
+// know starts counting for a tool.
 func (s *statistics) know(tool string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,8 +71,8 @@ func (s *statistics) ended(tool string, took time.Duration, status utp.Status, c
 	}
 }
 
-// limitOf is how long a call of the tool may take: the first of the two options that is
-// there (UTP, "Waiting times"); 0 means no limit.
+// limitOf returns how long a call of the tool may take: the first of the two options that is set (UTP, "Waiting
+// times"); 0 means no limit.
 func limitOf(d utp.Definition) (time.Duration, error) {
 	var options struct {
 		Suspend float64 `json:"suspend_timeout_seconds"`

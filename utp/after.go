@@ -7,11 +7,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// EffectiveAfter decides what follows a result: a valid
-// `result.__cg_control.after_execution` wins, then the first valid candidate, then
-// suspend (U-22). Callers give the candidates in the order card content,
-// payload, tool definition. An override that is not exactly one of the two values, or
-// not where it belongs, is ignored; so is a result that is not JSON.
+// EffectiveAfter returns what follows a result: a valid `result.__cg_control.after_execution` wins, then the first
+// valid candidate, then suspend (U-22). Callers pass the candidates in the order card content, payload, tool
+// definition. An override is ignored unless it is exactly one of the two values in the right place; so is a result that
+// is not JSON.
 func EffectiveAfter(result jsontext.Value, candidates ...AfterExecution) AfterExecution {
 	if a := controlAfter(result); a.Valid() {
 		return a
@@ -24,7 +23,7 @@ func EffectiveAfter(result jsontext.Value, candidates ...AfterExecution) AfterEx
 	return Suspend
 }
 
-// controlAfter reads the override of a result, or "".
+// controlAfter returns the override in a result, or "".
 func controlAfter(result jsontext.Value) AfterExecution {
 	if result.Kind() != jsontext.KindBeginObject {
 		return ""

@@ -2,9 +2,8 @@ package utp
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// The suffixes of the events of an agent, `evt.agent.<agent>.<suffix>`, and of its stream,
-// `str.agent.<agent>.chunk` (UTP, "Events of agents"). They are hints for followers: sent after
-// the commit, and not part of the record.
+// The suffixes of an agent's events, `evt.agent.<agent>.<suffix>`, and of its stream, `str.agent.<agent>.chunk` (UTP,
+// "Events of agents"). They are hints for followers: sent after the commit, and not part of the record.
 const (
 	SuffixState = "state"
 	SuffixStep  = "step"
@@ -12,8 +11,7 @@ const (
 	SuffixChunk = "chunk"
 )
 
-// AgentState says where an agent's turn stands: Status is idle, dispatched, running or
-// suspended.
+// AgentState is the state of an agent's turn: Status is idle, dispatched, running or suspended.
 type AgentState struct {
 	Agent    string             `json:"agent_id"`
 	Turn     string             `json:"agent_turn_id"`
@@ -24,8 +22,7 @@ type AgentState struct {
 	Metadata AgentStateMetadata `json:"metadata"`
 }
 
-// AgentStateMetadata says what the agent is at: thinking, executing_tool or
-// awaiting_tool_result.
+// AgentStateMetadata is the agent's current activity: thinking, executing_tool or awaiting_tool_result.
 type AgentStateMetadata struct {
 	Activity string   `json:"activity,omitzero"`
 	Waiting  int      `json:"waiting_tool_count,omitzero"`
@@ -33,8 +30,7 @@ type AgentStateMetadata struct {
 	Error    string   `json:"error,omitzero"`
 }
 
-// AgentStep says how far a step is: Phase is started, planning, executing, completed or
-// failed.
+// AgentStep is the progress of a step: Phase is started, planning, executing, completed or failed.
 type AgentStep struct {
 	Turn     string   `json:"agent_turn_id"`
 	Step     string   `json:"step_id"`
@@ -43,7 +39,7 @@ type AgentStep struct {
 	Cards    []string `json:"new_card_ids"`
 }
 
-// AgentTask says how a turn ended. What is not known is null.
+// AgentTask is the outcome of a turn. What is unknown is null.
 type AgentTask struct {
 	Turn        string         `json:"agent_turn_id"`
 	Status      Status         `json:"status"`
@@ -56,22 +52,21 @@ type AgentTask struct {
 	Stats       AgentStats     `json:"stats"`
 }
 
-// AgentStats are the figures of a turn.
+// AgentStats are the statistics of a turn.
 type AgentStats struct {
 	DurationMS int64 `json:"duration_ms"`
 }
 
-// AgentChunk is a piece of what an agent writes.
+// AgentChunk is a piece of an agent's text.
 type AgentChunk struct {
 	Turn    string `json:"agent_turn_id"`
 	Step    string `json:"step_id,omitzero"`
 	Type    string `json:"chunk_type"` // content
 	Content string `json:"content,omitzero"`
-	Index   int64  `json:"index,omitzero"` // the byte of the step's text that it begins at
+	Index   int64  `json:"index,omitzero"` // the byte offset in the step's text
 }
 
-// AgentEvent is the subject of an event of an agent, or of a piece of its stream. The error
-// is a [*SubjectError].
+// AgentEvent returns the subject of an agent's event, or of a piece of its stream. The error is a [*SubjectError].
 func AgentEvent(project, channel, agent, suffix string) (Subject, error) {
 	s := Subject{
 		Version: Version, Project: project, Channel: channel,

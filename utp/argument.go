@@ -8,10 +8,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ArgumentError says why arguments are refused before anyone is asked. Nothing was
-// begun; the same arguments are always refused.
+// ArgumentError says why arguments are refused before anyone is asked. Nothing has begun, and the same arguments are
+// always refused.
 type ArgumentError struct {
-	// Pointer is the place, as a JSON Pointer (RFC 6901); "" is the whole.
+	// Pointer is the place, as a JSON Pointer (RFC 6901); "" is the whole document.
 	Pointer  string
 	Found    string
 	Expected string
@@ -34,7 +34,7 @@ func (*ArgumentError) Code() Code { return CodeBadRequest }
 // SafeToRetry is true: refused arguments were never dispatched.
 func (*ArgumentError) SafeToRetry() bool { return true }
 
-// argumentError says in our words what the decoder complains of.
+// argumentError translates an error of the JSON decoder.
 func argumentError(err error) *ArgumentError {
 	syntax, ok := errors.AsType[*jsontext.SyntacticError](err)
 	if !ok {

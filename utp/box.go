@@ -7,18 +7,18 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Box is an ordered list of cards (UTP, "Cards"): a turn's context, or what it has put out.
+// Box is an ordered list of cards (UTP, "Cards"): the context of a turn, or its output.
 type Box struct {
-	// ID is a UUID: a turn's columns take nothing else.
+	// ID is a UUID: the turn's database columns accept nothing else.
 	ID      string
 	Project string
-	// Cards are in the order in which they were added, each once.
+	// Cards are in the order in which they were added, without duplicates.
 	Cards     []string
 	Parents   []string
 	UpdatedAt time.Time // to the microsecond, UTC
 }
 
-// boxRow is a box as one JSON object, in the names of its columns.
+// boxRow is a box as a JSON object with the names of its database columns.
 type boxRow struct {
 	ID        string   `json:"box_id"`
 	Project   string   `json:"tenant_id"`
@@ -27,8 +27,8 @@ type boxRow struct {
 	UpdatedAt string   `json:"updated_at"`
 }
 
-// Append adds cards that the box does not have yet; what is there twice would be told to a
-// model twice. The box itself is not changed.
+// Append returns the box with the cards that it does not contain yet: a model would read a duplicate twice. It does not
+// change b.
 func (b Box) Append(cards ...string) Box {
 	b.Cards = slices.Clone(b.Cards)
 	for _, card := range cards {
@@ -39,8 +39,7 @@ func (b Box) Append(cards ...string) Box {
 	return b
 }
 
-// EncodeBox writes a box as one JSON object with the names of its columns. The error is a
-// [*CardError].
+// EncodeBox writes a box as a JSON object with the names of its database columns. The error is a [*CardError].
 func EncodeBox(b Box) ([]byte, error) {
 	if err := b.validate(); err != nil {
 		return nil, err
@@ -51,8 +50,8 @@ func EncodeBox(b Box) ([]byte, error) {
 	return marshal(row)
 }
 
-// DecodeBox reads what [EncodeBox] writes. A card that stands there twice, as it may in
-// third-party boxes, is read once. The error is a [*CardError].
+// DecodeBox reads what [EncodeBox] writes. A duplicate card, which third-party boxes may have, is read once. The error
+// is a [*CardError].
 func DecodeBox(raw []byte) (Box, error) {
 	var row boxRow
 	if err := json.Unmarshal(raw, &row); err != nil {
@@ -75,7 +74,7 @@ func (b Box) validate() error {
 	case b.UpdatedAt.IsZero():
 		return contentError("updated_at", "nothing", "the time of the last change", nil)
 	}
-	if _, err := ParseTraceID(b.ID); err != nil { // a UUID is written like one
+	if _, err := ParseTraceID(b.ID); err != nil { // a UUID has the same format
 		return contentError("box_id", Shown(b.ID), "a UUID", err)
 	}
 	for _, card := range append(slices.Clone(b.Cards), b.Parents...) {

@@ -11,26 +11,26 @@ const (
 	calledStatus = "called"
 )
 
-// CallCard is what a tool.call card says (UTP, "Cards").
+// CallCard is the content of a tool.call card (UTP, "Cards").
 type CallCard struct {
 	ID         string
 	Project    string
-	AuthorID   string // the agent
+	AuthorID   string // the agent's id
 	CreatedAt  time.Time
 	ToolCallID string
 	ToolName   string
 	// Arguments is an object; its numbers and strings keep their literal form.
 	Arguments jsontext.Value
-	// TargetSubject is where the command goes; "" is null, for what has no service.
+	// TargetSubject is where the command is sent; "" is null, for calls that no service handles.
 	TargetSubject string
 	Lineage       Lineage
 
-	// What [Resolve] did to the arguments.
+	// The changes that [Resolve] made to the arguments.
 	DefaultsApplied []string
 	FixedApplied    []string
 	Envs            map[string]string
 
-	DispatchRequestedAt time.Time // zero: not said
+	DispatchRequestedAt time.Time // zero if unknown
 }
 
 type callContent struct {
@@ -50,7 +50,7 @@ type callMetadata struct {
 	DispatchRequestedAt string            `json:"dispatch_requested_at,omitzero"`
 }
 
-// NewToolCall makes the tool.call card. The error is a [*CardError].
+// NewToolCall creates the tool.call card. The error is a [*CardError].
 func NewToolCall(f CallCard) (Card, error) {
 	c := Card{
 		ID: f.ID, Project: f.Project, Type: CardToolCall, AuthorID: f.AuthorID,
@@ -94,9 +94,8 @@ func (f CallCard) validate(c Card) error {
 	return nil
 }
 
-// DecodeToolCall reads a tool.call card, a foreign worker's too: unknown members are
-// ignored, and lineage may be missing where the headers of the command have it. The
-// error is a [*CardError].
+// DecodeToolCall reads a tool.call card, including those of third-party workers: unknown members are ignored, and
+// lineage may be missing if the command's headers have it. The error is a [*CardError].
 func DecodeToolCall(c Card) (CallCard, error) {
 	if err := c.expect(CardToolCall); err != nil {
 		return CallCard{}, err

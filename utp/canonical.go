@@ -7,26 +7,23 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxDepth is how deep arguments may be nested; the outermost object is depth 1.
+// MaxDepth is how deeply arguments may be nested; the outermost object is depth 1.
 const MaxDepth = 64
 
-// Canonical returns the RFC 8785 form of arguments, by which a consent is bound to them,
-// and never changes the bytes it is given. Two arguments with the same form mean the
-// same to every reader; to make that so, it refuses with an [*ArgumentError] what readers
-// disagree about (call protocol, "What is consented to"): anything but one object, a
-// name twice in one object, half a surrogate pair, bytes that are not UTF-8, U+0000 in a
-// name or string, nesting deeper than [MaxDepth], and numbers that a double does not
-// carry exactly.
+// Canonical returns the RFC 8785 form of arguments, to which consent is bound. It never changes raw. Two arguments with
+// the same form mean the same to every reader. To ensure that, Canonical refuses with an [*ArgumentError] whatever
+// readers interpret differently (call protocol, "What is consented to"): anything but a single object, a name twice in
+// one object, half a surrogate pair, bytes that are not UTF-8, U+0000 in a name or string, nesting deeper than
+// [MaxDepth], and numbers that a double cannot represent exactly.
 //
-// A number is carried exactly when its canonical form is the very same decimal number.
-// So 0.1 and 1e23 pass; 9007199254740993, 0.1000000000000000055 and 1e400 do not, and
-// neither does 9223372036854775808, whose canonical form is 9223372036854776000. What
-// needs such a number says it as a string. That rule makes the form one-to-one for
-// decimal readers as well as for binary ones; -0 is 0 to both.
+// A number is exact if its canonical form is the same decimal number. So 0.1 and 1e23 pass; 9007199254740993,
+// 0.1000000000000000055 and 1e400 do not, and neither does 9223372036854775808, whose canonical form is
+// 9223372036854776000. Such numbers must be sent as strings. This rule makes the form one-to-one for decimal readers as
+// well as for binary ones; -0 is 0 to both.
 //
 // The time is linear in the size of raw.
 func Canonical(raw []byte) ([]byte, error) {
-	// The scan comes first because its limit of depth bounds the work of what follows.
+	// The scan comes first because its depth limit bounds the work of what follows.
 	if found := scan(raw); found.what != sound {
 		return nil, found.explain(raw)
 	}
@@ -37,7 +34,7 @@ func Canonical(raw []byte) ([]byte, error) {
 	return v, nil
 }
 
-// defect is what a scan can find that the JSON grammar allows.
+// defect is a problem that a scan can find and that the JSON grammar allows.
 type defect int
 
 const (
@@ -48,14 +45,14 @@ const (
 	inexactNumber
 )
 
-// finding is the first defect and where it begins.
+// finding is the first defect and its position.
 type finding struct {
 	what     defect
 	from, to int
 }
 
-// scan looks through text that need not be valid JSON: of what it does not understand
-// it says nothing, for the parser refuses that.
+// scan checks text that need not be valid JSON. It ignores what it does not understand, because the parser refuses
+// that.
 func scan(raw []byte) finding {
 	start := skipSpace(raw)
 	if start == len(raw) || raw[start] != '{' {
@@ -99,8 +96,8 @@ func skipSpace(raw []byte) int {
 	return i
 }
 
-// scanString returns the end of the string that begins at i, or where it first holds
-// the escape of U+0000. A raw zero byte is not JSON; the parser refuses it.
+// scanString returns the end of the string that begins at i, or the position of the first escaped U+0000 in it. A raw
+// zero byte is not JSON; the parser refuses it.
 func scanString(raw []byte, i int) (end int, null bool) {
 	const zero = "u0000"
 	for i++; i < len(raw); i++ {
@@ -129,8 +126,8 @@ func scanNumber(raw []byte, i int) int {
 	return i
 }
 
-// explain says what was found where. If the text is malformed before that place, the
-// parser's complaint comes first.
+// explain describes the defect and its place. If the text is malformed before that place, it returns the parser's
+// error.
 func (f finding) explain(raw []byte) *ArgumentError {
 	if f.what == noObject {
 		return &ArgumentError{Found: foundInstead(raw, f.from), Expected: "a JSON object"}
@@ -164,8 +161,7 @@ func foundInstead(raw []byte, i int) string {
 	return "a value that begins with " + Shown(string(raw[i:i+1]))
 }
 
-// locate is the JSON Pointer of the value at an offset, or the parser's complaint about
-// what stands before it.
+// locate returns the JSON Pointer of the value at an offset, or the parser's error about the text before it.
 func locate(raw []byte, offset int) (string, error) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(raw))
 	for {

@@ -17,8 +17,8 @@ const (
 // cardTime is ISO 8601 in UTC with microseconds and an offset, as peers write it.
 const cardTime = "2006-01-02T15:04:05.000000-07:00"
 
-// Card is one immutable entry of the card store (UTP, "Cards"). Type, AuthorID and
-// CreatedAt repeat what the metadata says, so that a store can index them.
+// Card is one immutable entry of the card store (UTP, "Cards"). Type, AuthorID and CreatedAt repeat the metadata, so
+// that a store can index them.
 type Card struct {
 	ID         string
 	Project    string
@@ -32,7 +32,7 @@ type Card struct {
 	Metadata jsontext.Value
 }
 
-// CardError says what is wrong with a card.
+// CardError describes what is wrong with a card.
 type CardError struct {
 	Reason   Code
 	Card     string
@@ -51,7 +51,7 @@ func (e *CardError) Unwrap() error { return e.Err }
 // Code is the reason: bad_request, invalid_card_type or tool_call_id_mismatch.
 func (e *CardError) Code() Code { return e.Reason }
 
-// row is a card as one JSON object, in the names of its columns.
+// row is a card as a JSON object with the names of its database columns.
 type row struct {
 	ID         string         `json:"card_id"`
 	Project    string         `json:"tenant_id"`
@@ -60,9 +60,8 @@ type row struct {
 	Metadata   jsontext.Value `json:"metadata"`
 }
 
-// EncodeCard writes a card as one JSON object with the names of its columns: card_id,
-// tenant_id, tool_call_id, content and metadata. Numbers and strings of the content keep
-// their literal form. The error is a [*CardError].
+// EncodeCard writes a card as a JSON object with the names of its database columns: card_id, tenant_id, tool_call_id,
+// content and metadata. Numbers and strings of the content keep their literal form. The error is a [*CardError].
 func EncodeCard(c Card) ([]byte, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -88,7 +87,7 @@ func DecodeCard(raw []byte) (Card, error) {
 	return c, nil
 }
 
-// mandatory are the four members that every card's metadata has.
+// mandatory are the four required members of every card's metadata.
 type mandatory struct {
 	Type      string `json:"type"`
 	ProjectID string `json:"project_id"`
@@ -111,9 +110,8 @@ func (c Card) mandatory() (mandatory, error) {
 	return m, nil
 }
 
-// Validate checks the ids, that content and metadata are objects, that the content says
-// its `__type__`, and that the metadata agrees with the card. The error is a
-// [*CardError].
+// Validate checks the ids, that content and metadata are objects, that the content has a `__type__`, and that the
+// metadata agrees with the card. The error is a [*CardError].
 func (c Card) Validate() error {
 	if err := c.validateFrame(); err != nil {
 		return err
@@ -130,7 +128,7 @@ func (c Card) Validate() error {
 	return nil
 }
 
-// validateFrame checks all but the content, which can be large and is read once only.
+// validateFrame checks everything but the content, which can be large and is read only once.
 func (c Card) validateFrame() error {
 	for _, id := range []struct{ name, value string }{
 		{"the id", c.ID}, {"the type", c.Type}, {"the author", c.AuthorID},
@@ -167,7 +165,7 @@ func (c Card) validateMetadata() error {
 	}
 }
 
-// decode reads one of the two objects of a card.
+// decode reads the content or the metadata of a card.
 func (c Card) decode(name string, raw jsontext.Value, into any) error {
 	if raw.Kind() != jsontext.KindBeginObject {
 		return c.wrong(name, "not an object", "a JSON object", nil)
@@ -192,7 +190,7 @@ func (c Card) expect(cardType string) error {
 	return nil
 }
 
-// expectContent checks the `__type__` of a content that has been read.
+// expectContent checks the `__type__` of decoded content.
 func (c Card) expectContent(found, expected string) error {
 	if found == expected {
 		return nil
@@ -200,7 +198,7 @@ func (c Card) expectContent(found, expected string) error {
 	return &CardError{Reason: CodeInvalidCardType, Card: c.ID, Field: "content.__type__", Found: Shown(found), Expected: expected}
 }
 
-// sameCall checks that the metadata, where it names a call, names the card's.
+// sameCall checks that a call in the metadata is the card's call.
 func (c Card) sameCall(inMetadata string) error {
 	if inMetadata == "" || inMetadata == c.ToolCallID {
 		return nil
@@ -223,8 +221,7 @@ func marshal(v any) (jsontext.Value, error) {
 	return out, nil
 }
 
-// TurnID is the turn that the card's lineage names (metadata.agent_turn_id); "" where it names
-// none, or cannot be read.
+// TurnID returns the turn in the card's lineage (metadata.agent_turn_id); "" if it has none or cannot be read.
 func (c Card) TurnID() string {
 	var m struct {
 		TurnID string `json:"agent_turn_id"`

@@ -1,15 +1,15 @@
 package utp
 
-// Class says what a call of a tool can do to the world (call protocol, "Effect
-// classes"). Anything that is none of the four counts as irreversible.
+// Class is the effect that a call of a tool can have on the world (call protocol, "Effect classes"). Any value other
+// than the four counts as irreversible.
 type Class string
 
-// The classes, from the least to the most.
+// The classes, from the least to the greatest effect.
 const (
 	Read         Class = "read"         // no effect
 	Idempotent   Class = "idempotent"   // an effect that may be repeated
 	Reversible   Class = "reversible"   // an effect that can be undone
-	Irreversible Class = "irreversible" // an effect that cannot
+	Irreversible Class = "irreversible" // an effect that cannot be undone
 )
 
 // Valid reports whether c is one of the four.
@@ -41,11 +41,10 @@ func (c Class) Order() int {
 // Effectful reports whether a call has any effect: all but read.
 func (c Class) Effectful() bool { return c.Order() > Read.Order() }
 
-// Repeatable reports whether a call whose fate is unknown may be started again: read and
-// idempotent.
+// Repeatable reports whether a call with an unknown outcome may be started again: read and idempotent.
 func (c Class) Repeatable() bool { return c.Order() <= Idempotent.Order() }
 
-// Raise is the higher of the two. A tool may raise its class and never lower it.
+// Raise returns the higher of the two classes. A tool may raise its class and never lower it.
 func (c Class) Raise(other Class) Class {
 	if other.Order() > c.Order() {
 		c = other
@@ -56,11 +55,10 @@ func (c Class) Raise(other Class) Class {
 	return c
 }
 
-// Risk says how bad a mistaken call would be. Anything that is none of the three counts
-// as high.
+// Risk is how much harm a mistaken call could do. Any value other than the three counts as high.
 type Risk string
 
-// The risks, from the least to the most.
+// The risks, from the lowest to the highest.
 const (
 	RiskLow    Risk = "low"
 	RiskMedium Risk = "medium"
@@ -84,7 +82,7 @@ func (r Risk) Order() int {
 	}
 }
 
-// Raise is the higher of the two.
+// Raise returns the higher of the two risks.
 func (r Risk) Raise(other Risk) Risk {
 	if other.Order() > r.Order() {
 		r = other

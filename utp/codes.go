@@ -2,94 +2,93 @@ package utp
 
 import "slices"
 
-// Code says why something is not a success. The set is open: a tool may send codes of
-// its own, which is why the zero facts of an unknown code are the cautious ones.
+// Code is the reason why something did not succeed. The set is open, because a tool may send its own codes. The zero
+// properties of an unknown code are therefore the cautious ones.
 type Code string
 
-// The codes of the gate: the ends of a call that the kernel itself decides (call
-// protocol, "States"). None of these calls was started, except those of CodeStopped,
-// which may have been, and CodeOutcomeUnknown, which certainly were.
+// The codes of the gate: outcomes of a call that the kernel itself decides (call protocol, "States"). None of these
+// calls was started, except those with CodeStopped, which may have been, and CodeOutcomeUnknown, which certainly were.
 const (
-	CodeConsentDeclined  Code = "consent_declined"  // the person said no
+	CodeConsentDeclined  Code = "consent_declined"  // the person declined
 	CodeConsentExpired   Code = "consent_expired"   // nobody answered in time
-	CodeConsentWithdrawn Code = "consent_withdrawn" // the question was taken back before an answer
-	CodeConsentStale     Code = "consent_stale"     // the yes is too old, or for something that has changed since
+	CodeConsentWithdrawn Code = "consent_withdrawn" // the question was withdrawn before an answer
+	CodeConsentStale     Code = "consent_stale"     // the consent is too old, or something has changed since
 	CodeStopped          Code = "stopped"           // a person or an operator stopped the turn or the call
-	CodeDeniedByPolicy   Code = "denied_by_policy"  // the policy forbids the call, or came to before it began
-	CodeOutcomeUnknown   Code = "outcome_unknown"   // the call was started and nobody can tell what it did
-	// CodeConsentRetryExhausted: the yes went stale several times in a row, and nobody is asked again.
+	CodeDeniedByPolicy   Code = "denied_by_policy"  // the policy forbids the call, or was changed to forbid it before it began
+	CodeOutcomeUnknown   Code = "outcome_unknown"   // the call was started, and its effect is unknown
+	// CodeConsentRetryExhausted: the consent went stale several times in a row, and the person is not asked again.
 	CodeConsentRetryExhausted Code = "consent_retry_exhausted"
 )
 
-// The codes with which an operation of the kernel is refused.
+// The codes of refused kernel operations.
 const (
 	CodeBusy        Code = "busy"         // another owner has started the call
-	CodeDone        Code = "done"         // it has ended, or was answered, before
-	CodeStale       Code = "stale"        // asked under an older epoch or fence, or after the time to start
+	CodeDone        Code = "done"         // it has already ended or been answered
+	CodeStale       Code = "stale"        // the request has an older epoch or fence, or came after the time to start
 	CodeUnknownCall Code = "unknown_call" // the ledger has no such call
 	CodeUnknownTool Code = "unknown_tool" // the registry has no such tool
-	CodeTooLarge    Code = "too_large"    // over a limit of size
-	CodeTurnEnded   Code = "turn_ended"   // the turn has had its one end
-	CodeParked      Code = "parked"       // the turn is not under way here, so nothing of it could be started
-	// CodeTooManyTurns: the owner has as many turns open as one may have.
+	CodeTooLarge    Code = "too_large"    // larger than a size limit allows
+	CodeTurnEnded   Code = "turn_ended"   // the turn has already ended
+	CodeParked      Code = "parked"       // the turn is not active here, so no part of it could be started
+	// CodeTooManyTurns: the owner has reached the limit of open turns.
 	CodeTooManyTurns Code = "too_many_turns"
-	// CodeTooManyTools: the service has registered as many tools as one may.
+	// CodeTooManyTools: the service has reached the limit of registered tools.
 	CodeTooManyTools Code = "too_many_tools"
-	// CodeTooManyCalls: the agent has as many calls under way as one may.
+	// CodeTooManyCalls: the agent has reached the limit of pending calls.
 	CodeTooManyCalls Code = "too_many_calls"
-	// CodeTooManyBytes: the credential has put as many bytes today as one may in a day.
+	// CodeTooManyBytes: the credential has reached the limit of bytes for today.
 	CodeTooManyBytes Code = "too_many_bytes"
-	// CodeArgumentsNotSeen: the question has arguments that anyone who accepts it was not shown and has not read.
+	// CodeArgumentsNotSeen: the person who accepts has neither been shown nor read some arguments of the question.
 	CodeArgumentsNotSeen Code = "arguments_not_seen"
 )
 
 // The common codes, shared by services and the kernel (UTP, "Results").
 const (
-	CodeBadRequest          Code = "bad_request"          // malformed, or not what the schema allows
+	CodeBadRequest          Code = "bad_request"          // malformed, or against the schema
 	CodeNotFound            Code = "not_found"            // what is named does not exist
-	CodeConflict            Code = "conflict"             // it exists already, or has changed meanwhile
+	CodeConflict            Code = "conflict"             // it already exists, or has changed meanwhile
 	CodeAuthFailed          Code = "auth_failed"          // not allowed for this caller
 	CodeToolTimeout         Code = "tool_timeout"         // no result within the tool's time
-	CodeUpstreamUnavailable Code = "upstream_unavailable" // something that is needed cannot be reached
-	CodeInternalError       Code = "internal_error"       // a defect, or an error of no known sort
-	CodeNotImplemented      Code = "not_implemented"      // the operation is not there
+	CodeUpstreamUnavailable Code = "upstream_unavailable" // a dependency cannot be reached
+	CodeInternalError       Code = "internal_error"       // a defect, or an error of unknown kind
+	CodeNotImplemented      Code = "not_implemented"      // the operation does not exist
 	CodeStorageError        Code = "storage_error"        // the store failed
-	// CodeChangedSinceReview: what a tool would run is not what was reviewed; it ran nothing.
+	// CodeChangedSinceReview: the tool differs from what was reviewed; it ran nothing.
 	CodeChangedSinceReview Code = "changed_since_review"
 )
 
 // The codes of malformed commands, reports and cards (UTP, "Results" and "Reports").
 const (
-	CodeUnknownError            Code = "unknown_error"              // a result that is not a success and says nothing more
+	CodeUnknownError            Code = "unknown_error"              // a failed result without a reason
 	CodeInvalidStatus           Code = "invalid_status"             // a status outside the five
 	CodeInvalidAfterExecution   Code = "invalid_after_execution"    // neither suspend nor terminate
 	CodeResultNotSerializable   Code = "result_not_serializable"    // the result is not JSON
 	CodeErrorNotSerializable    Code = "error_not_serializable"     // the error's detail is not JSON
 	CodeInvalidPayload          Code = "invalid_payload"            // a payload of the wrong shape
-	CodeProtocolViolation       Code = "protocol_violation"         // against a rule of the wire
-	CodeInvalidSourceActor      Code = "invalid_source_actor"       // the sender may not speak for that project
+	CodeProtocolViolation       Code = "protocol_violation"         // against the protocol's rules
+	CodeInvalidSourceActor      Code = "invalid_source_actor"       // the sender may not act for that project
 	CodeMissingToolCallID       Code = "missing_tool_call_id"       // no call named
-	CodeMissingStepID           Code = "missing_step_id"            // a result without the step that asked for it
+	CodeMissingStepID           Code = "missing_step_id"            // a result without the step that requested it
 	CodeMissingToolResultCard   Code = "missing_tool_result_card"   // a report that names no card
 	CodeCardNotFound            Code = "card_not_found"             // the named card does not exist
 	CodeInvalidCardType         Code = "invalid_card_type"          // the named card is of another type
 	CodeToolCallIDMismatch      Code = "tool_call_id_mismatch"      // the card belongs to another call
-	CodeToolDefinitionMissing   Code = "tool_definition_missing"    // a peer's word for unknown_tool
+	CodeToolDefinitionMissing   Code = "tool_definition_missing"    // a peer's equivalent of unknown_tool
 	CodeAfterExecutionMismatch  Code = "after_execution_mismatch"   // the command and the registry disagree
-	CodeRecursionDepthExceeded  Code = "recursion_depth_exceeded"   // too many agents deep
+	CodeRecursionDepthExceeded  Code = "recursion_depth_exceeded"   // too many nested agents
 	CodeAgentBusy               Code = "agent_busy"                 // the agent works on another turn
 	CodeInboxNotEmpty           Code = "inbox_not_empty"            // a terminating tool while messages wait
-	CodeResumeFailed            Code = "resume_failed"              // a suspended turn could not go on
-	CodeResumeRetryExhausted    Code = "resume_retry_exhausted"     // nor after several attempts
+	CodeResumeFailed            Code = "resume_failed"              // a suspended turn could not resume
+	CodeResumeRetryExhausted    Code = "resume_retry_exhausted"     // a suspended turn could not resume after several attempts
 	CodeDispatchTimeout         Code = "dispatch_timeout"           // no worker took the turn
-	CodeTimeoutReapedByWatchdog Code = "timeout_reaped_by_watchdog" // a worker took it and fell silent
+	CodeTimeoutReapedByWatchdog Code = "timeout_reaped_by_watchdog" // a worker took the turn and stopped responding
 )
 
-// codeFacts are what can be told from a code alone.
+// codeFacts are the properties that follow from a code alone.
 type codeFacts struct {
-	// retryable: the very same request may be granted at another time.
+	// retryable: the same request may succeed at another time.
 	retryable bool
-	// safe: anyone who says this has begun nothing, or knows that repeating changes nothing.
+	// safe: the sender of this code has begun nothing, or knows that repeating changes nothing.
 	safe bool
 	// http is the nearest HTTP status.
 	http int
@@ -168,21 +167,19 @@ func Codes() []Code {
 	return all
 }
 
-// Known reports whether the code is one of [Codes].
+// Known reports whether the code is in [Codes].
 func (c Code) Known() bool {
 	_, ok := codeTable[c]
 	return ok
 }
 
-// Retryable reports whether the very same request may be granted at another time. It
-// does not say that repeating it is harmless: that is [Code.SafeToRetry]. What a person
-// or a policy refused is never retryable, for asking again until the answer is yes is
-// not consent.
+// Retryable reports whether the same request may succeed at another time. It does not say that repeating it is
+// harmless; [Code.SafeToRetry] does. What a person or a policy refused is never retryable: asking again until someone
+// agrees is not consent.
 func (c Code) Retryable() bool { return codeTable[c].retryable }
 
-// SafeToRetry reports whether the code, said by the kernel, proves that repeating the
-// request has no second effect: nothing was begun, or it is known to be done. A tool
-// that failed in the middle proves nothing by its code.
+// SafeToRetry reports whether the code, if the kernel reports it, proves that repeating the request has no second
+// effect: nothing was begun, or it is known to be done. A code from a tool that failed halfway proves nothing.
 func (c Code) SafeToRetry() bool { return codeTable[c].safe }
 
 // HTTPStatus is the nearest HTTP status; 500 for an unknown code.

@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Command is the payload of a command to a tool service (UTP, "Commands"). The arguments lie
-// in the tool.call card that it names.
+// Command is the payload of a command to a tool service (UTP, "Commands"). The arguments are in the tool.call card that
+// it names.
 type Command struct {
 	ToolName       string         `json:"tool_name"`
 	AfterExecution AfterExecution `json:"after_execution"`
@@ -37,12 +37,12 @@ func EncodeCommand(c Command) ([]byte, error) {
 	return out, nil
 }
 
-// DecodeCommand reads the payload of a command and merges the control fields of the
-// older form into the context of its headers. A missing tool_name or after_execution is
-// left empty, to be taken from the card and the registry; the card is required. Nothing
-// that comes from the payload may be believed before it is compared with the ledger.
-// The error is a [*PayloadError]; with invalid_after_execution the rest of the command is
-// filled all the same. In every error the context is that of the headers alone.
+// DecodeCommand reads the payload of a command and merges the control fields of the older form into the context of its
+// headers. The card is required. A missing tool_name or after_execution is left empty; the card and the registry supply
+// it. Do not trust anything in the payload before comparing it with the ledger.
+//
+// The error is a [*PayloadError]. With invalid_after_execution the rest of the command is still filled in. With every
+// error, the returned context is that of the headers alone.
 func DecodeCommand(raw []byte, header Context) (Command, Context, error) {
 	p, err := decodePayload(raw)
 	if err != nil {
@@ -77,9 +77,8 @@ func (p payload) card(field string) (string, error) {
 	return id, nil
 }
 
-// NamedCard is the card that a command names, or "" where that cannot be read: of a command
-// that [DecodeCommand] refuses, it may still tell the call, so that it can be answered. It
-// is to be believed as little as everything else.
+// NamedCard returns the card that a command names, or "" if it cannot be read. It may identify the call of a command
+// that [DecodeCommand] refuses, so that the call can be answered. It is as untrusted as the rest of the payload.
 func NamedCard(raw []byte) string {
 	if len(raw) > MessageLimit {
 		return ""

@@ -7,18 +7,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The `__type__` of the contents that are not of a call (UTP, "Cards").
+// The `__type__` of contents that do not belong to a call (UTP, "Cards").
 const (
 	typeText   = "TextContent"
 	typeFields = "FieldsSchemaContent"
 	typeTools  = "ToolContent"
 )
 
-// Content is what a card beside a call's two says: [Text], [Data], [Fields] or [Tools].
-// Its JSON has exactly the keys of its type, for peers refuse any other.
+// Content is the content of a card that does not belong to a call: [Text], [Data], [Fields] or [Tools]. Its JSON has
+// exactly the keys of its type, because peers refuse any other.
 type Content interface{ contentType() string }
 
-// Text is plain text, of a thought, an instruction or an answer.
+// Text is plain text: a thought, an instruction or an answer.
 type Text struct {
 	Text string `json:"text"`
 }
@@ -33,7 +33,7 @@ type Fields struct {
 	Fields []RequestedField `json:"fields"`
 }
 
-// RequestedField is one of them. Its name is not empty.
+// RequestedField is one required field. Its name is not empty.
 type RequestedField struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
@@ -62,9 +62,8 @@ func EncodeContent(c Content) (jsontext.Value, error) {
 	return concat([]byte(`{"__type__":"`+c.contentType()+`",`), bytes.TrimPrefix(body, []byte("{"))), nil
 }
 
-// DecodeContent reads a content object of the four types. Unknown members are ignored; the
-// raw content of the card keeps them. The error is a [*CardError]: invalid_card_type for a
-// `__type__` that is missing or another.
+// DecodeContent reads a content object of the four types. Unknown members are ignored; the card's raw content keeps
+// them. The error is a [*CardError]: invalid_card_type if the `__type__` is missing or unknown.
 func DecodeContent(raw jsontext.Value) (Content, error) {
 	var head struct {
 		Type string `json:"__type__"` //nolint:tagliatelle // the name on the wire
@@ -131,7 +130,7 @@ func checkContent(c Content) error {
 				return contentError("content.tools", "a tool that is not an object", "objects", nil)
 			}
 		}
-	default: // any text is one
+	default: // any text is valid
 	}
 	return nil
 }

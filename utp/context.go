@@ -1,8 +1,7 @@
 package utp
 
-// Context is the control context of a message: who calls, in which turn and step, how
-// deep, and under which trace. It travels in the CG-* headers (UTP, "Headers"). Empty
-// strings are absent.
+// Context is the control context of a message: who calls, in which turn and step, at which depth, and under which
+// trace. It travels in the CG-* headers (UTP, "Headers"). An empty string means absent.
 type Context struct {
 	ProjectID string
 	ChannelID string
@@ -11,7 +10,7 @@ type Context struct {
 	TurnID  string
 	// TurnEpoch is at least 1; 0 is absent, and constrains nothing.
 	TurnEpoch int
-	// StepID is the step that asked for the call.
+	// StepID is the step that requested the call.
 	StepID     string
 	ToolCallID string
 
@@ -19,11 +18,10 @@ type Context struct {
 	ParentTurnID  string
 	ParentStepID  string
 
-	// RecursionDepth is how many agents called each other to come here; a call carries
-	// its caller's own depth.
+	// RecursionDepth counts the agents that called each other up to here; a call carries its caller's depth.
 	RecursionDepth int
-	// DepthAbsent is set by decoding when the depth was missing: the receiver takes it
-	// from the request edge, and not for 0 (U-12).
+	// DepthAbsent is set by decoding if the depth was missing: the receiver then takes the depth from the request edge,
+	// and must not assume 0 (U-12).
 	DepthAbsent bool
 
 	// Traceparent is `00-<trace>-<span>-01`; the trace id never changes within a turn.
@@ -32,8 +30,7 @@ type Context struct {
 	ParentTraceparent string
 }
 
-// CheckCommand reports what a command to a tool service lacks, as a [*HeaderError]
-// (UTP, "Headers"; U-13).
+// CheckCommand returns a [*HeaderError] that names what a command to a tool service lacks (UTP, "Headers"; U-13).
 func (c Context) CheckCommand() error {
 	for _, need := range []struct{ name, value string }{
 		{HeaderProjectID, c.ProjectID},
@@ -57,8 +54,8 @@ func (c Context) CheckCommand() error {
 	return nil
 }
 
-// At fills the project and the channel from the subject on which the message came, and
-// refuses a header that names others, with a [*HeaderError] (UTP, "Headers").
+// At fills in the project and the channel from the subject on which the message came. If a header names different ones,
+// the error is a [*HeaderError] (UTP, "Headers").
 func (c Context) At(s Subject) (Context, error) {
 	if c.ProjectID != "" && c.ProjectID != s.Project {
 		return c, &HeaderError{Name: HeaderProjectID, Found: Shown(c.ProjectID), Expected: Shown(s.Project) + ", as the subject says"}

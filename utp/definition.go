@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Definition is a tool as its service offers it: the fields of `resource.tools` (UTP, "Tool definitions")
-// with a class and a risk. What an operator allows may differ, and is kept elsewhere.
+// Definition is a tool as its service offers it: the fields of `resource.tools` (UTP, "Tool definitions") with a class
+// and a risk. What an operator allows may differ, and is stored elsewhere.
 type Definition struct {
 	// Tool is the name, for example files.delete: [A-Za-z0-9_.-], at most 128.
 	Tool        string `json:"tool_name"`
@@ -20,16 +20,15 @@ type Definition struct {
 	// Target is the template of the subject, see [RenderTarget].
 	Target         string         `json:"target_subject"`
 	AfterExecution AfterExecution `json:"after_execution"`
-	// Class and Risk are the service's own claim, which may only raise what an operator
-	// has set. A service that cannot know may name neither: then both are empty, and the
-	// operator's word counts as it is.
+	// Class and Risk are the service's own claims; they can only raise what an operator has set. A service that cannot
+	// know them may leave both empty; then the operator's values apply unchanged.
 	Class Class `json:"class"`
 	Risk  Risk  `json:"risk"`
 	// Options is an object, see [Options]; nil is the empty one.
 	Options jsontext.Value `json:"options,omitzero"`
 }
 
-// DefinitionError says what is wrong with a tool's definition or its options.
+// DefinitionError describes what is wrong with a tool's definition or its options.
 type DefinitionError struct {
 	Tool     string
 	Field    string
@@ -82,13 +81,13 @@ func (d Definition) Validate() error {
 	return nil
 }
 
-// unclaimed reports whether the definition may leave its class or risk out: v1r4 knows of
-// neither, and a service that passes on another's tools may leave out both.
+// unclaimed reports whether the definition may omit its class or risk: v1r4 has neither, and a service that forwards
+// another service's tools may omit both.
 func (d Definition) unclaimed() bool {
 	return d.Enforcement() != Enforced || d.Class == "" && d.Risk == ""
 }
 
-// ValidToolName tells whether a tool can have the name: 1 to 128 of A-Z a-z 0-9 _ - and the dot.
+// ValidToolName reports whether a tool can have the name: 1 to 128 of A-Z a-z 0-9 _ - and the dot.
 func ValidToolName(s string) bool {
 	if s == "" || len(s) > maxToken {
 		return false
@@ -103,11 +102,10 @@ func ValidToolName(s string) bool {
 
 const definitionDomain = "earshot-definition-1\n"
 
-// Digest is the hex SHA-256 over `earshot-definition-1\n` and the RFC 8785 form of the
-// object with the members after_execution, class, options, schema and target (call
-// protocol, "Effect classes"). Name, description and risk are not in it. Absent options
-// or parameters count as empty objects. Schema and options must have one meaning, like
-// arguments: the error is an [*ArgumentError].
+// Digest returns the hex SHA-256 of `earshot-definition-1\n` followed by the RFC 8785 form of an object with the
+// members after_execution, class, options, schema and target (call protocol, "Effect classes"). Name, description and
+// risk are not included. Absent options or parameters count as empty objects. Schema and options must be unambiguous,
+// like arguments: the error is an [*ArgumentError].
 func (d Definition) Digest() (string, error) {
 	raw, err := json.Marshal(struct {
 		After   AfterExecution `json:"after_execution"`

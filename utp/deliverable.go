@@ -2,12 +2,12 @@ package utp
 
 import "time"
 
-// CardDeliverable is the type of the card that a turn's result is kept in (UTP, "Cards").
+// CardDeliverable is the type of the card that stores a turn's result (UTP, "Cards").
 const CardDeliverable = "task.deliverable"
 
 const typeJSON = "JsonContent"
 
-// Deliverable is the result of a turn by its fields: a task.deliverable card.
+// Deliverable is the result of a turn as named fields: a task.deliverable card.
 type Deliverable struct {
 	ID        string
 	Project   string
@@ -15,7 +15,7 @@ type Deliverable struct {
 	CreatedAt time.Time
 	Lineage   Lineage
 	Fields    []Field
-	// Partial says that the agent's work was not all done.
+	// Partial means that the agent's work is incomplete.
 	Partial bool
 }
 
@@ -37,7 +37,7 @@ type deliverableMetadata struct {
 	Lineage
 }
 
-// NewDeliverable writes the card. The error is a [*CardError].
+// NewDeliverable creates the card. The error is a [*CardError].
 func NewDeliverable(f Deliverable) (Card, error) {
 	c := Card{ID: f.ID, Project: f.Project, Type: CardDeliverable, AuthorID: f.AuthorID, CreatedAt: cardInstant(f.CreatedAt)}
 	content := deliverableContent{Type: typeJSON}
@@ -48,7 +48,7 @@ func NewDeliverable(f Deliverable) (Card, error) {
 	})
 }
 
-// DecodeDeliverable reads the fields of such a card.
+// DecodeDeliverable returns the fields of such a card.
 func DecodeDeliverable(c Card) ([]Field, error) {
 	if c.Type != CardDeliverable {
 		return nil, c.wrong("type", Shown(c.Type), CardDeliverable, nil)

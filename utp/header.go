@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The headers, in the exact case that peers look for: to them another case is absent.
-// They must be set as map keys, for the usual Set functions change the case.
+// The headers, in the exact case that peers look for: they ignore any other case. Set them as map keys, because the
+// usual Set functions change the case.
 const (
 	HeaderProjectID         = "CG-Project-Id"
 	HeaderChannelID         = "CG-Channel-Id"
@@ -37,7 +37,7 @@ const (
 	maxHeader      = 1024
 )
 
-// HeaderError says which header is wrong.
+// HeaderError describes which header is wrong.
 type HeaderError struct {
 	Name     string
 	Found    string
@@ -61,7 +61,7 @@ type Stamp struct {
 	Sender string
 }
 
-// textHeaders are the headers whose value is kept as it is.
+// textHeaders are the headers whose value is not converted.
 var textHeaders = []struct {
 	name string
 	of   func(*Context) *string
@@ -80,9 +80,8 @@ var textHeaders = []struct {
 	{HeaderParentTraceparent, func(c *Context) *string { return &c.ParentTraceparent }},
 }
 
-// EncodeHeader writes a context and a stamp as headers with the exact case of their
-// names. Absent fields are left out; the depth is always written. The error is a
-// [*HeaderError]. The map can be assigned to a nats.Header.
+// EncodeHeader writes a context and a stamp as headers with the exact case of their names. Absent fields are omitted,
+// except the depth, which is always written. The error is a [*HeaderError]. The map can be assigned to a nats.Header.
 func EncodeHeader(c Context, s Stamp) (map[string][]string, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -110,9 +109,9 @@ func EncodeHeader(c Context, s Stamp) (map[string][]string, error) {
 	return out, nil
 }
 
-// EncodeWakeup writes the headers of a wakeup: who is woken, without the place of a
-// single call, which a wakeup has not (UTP, "Headers"). The agent is required: a worker
-// drops a wakeup without one. The error is a [*HeaderError].
+// EncodeWakeup writes the headers of a wakeup: who is woken, without the fields of a single call, which a wakeup does
+// not have (UTP, "Headers"). The agent is required, because a worker drops a wakeup without one. The error is a
+// [*HeaderError].
 func EncodeWakeup(c Context, s Stamp) (map[string][]string, error) {
 	if c.AgentID == "" {
 		return nil, &HeaderError{Name: HeaderAgentID, Found: "nothing", Expected: "the agent that is woken"}
@@ -124,7 +123,7 @@ func EncodeWakeup(c Context, s Stamp) (map[string][]string, error) {
 	return out, err
 }
 
-// headers are those of the context itself.
+// headers returns the headers of the context itself.
 func (c Context) headers() map[string][]string {
 	out := map[string][]string{HeaderRecursionDepth: {strconv.Itoa(c.RecursionDepth)}}
 	if c.TurnEpoch > 0 {
@@ -138,10 +137,9 @@ func (c Context) headers() map[string][]string {
 	return out
 }
 
-// DecodeHeader reads the context of a message. Names are matched without regard to case
-// and unknown ones are ignored; the same header twice with different values, in one
-// spelling or in two, is refused (U-11), as is another CG-Version. The error is
-// a [*HeaderError].
+// DecodeHeader reads the context of a message. Names are matched without regard to case, and unknown names are ignored.
+// The same header with two different values, in one spelling or in two, is refused (U-11), and so is another
+// CG-Version. The error is a [*HeaderError].
 func DecodeHeader(header map[string][]string) (Context, error) {
 	values, err := gather(header)
 	if err != nil {
@@ -168,8 +166,8 @@ func DecodeHeader(header map[string][]string) (Context, error) {
 	return c, nil
 }
 
-// gather collects the headers by lower-case name, without empty values. Names are
-// visited in order, so that of several faults always the same one is named.
+// gather collects the headers by lower-case name, without empty values. It visits names in order, so that the same one
+// of several errors is always reported.
 func gather(header map[string][]string) (map[string]string, error) {
 	known := map[string]string{}
 	for _, name := range []string{HeaderTurnEpoch, HeaderRecursionDepth, HeaderVersion} {
@@ -198,7 +196,7 @@ func gather(header map[string][]string) (map[string]string, error) {
 	return values, nil
 }
 
-// count reads a header that is a whole number of at least 0.
+// count reads a header that is an integer of at least 0.
 func count(values map[string]string, name string) (n int, present bool, err error) {
 	text, ok := values[strings.ToLower(name)]
 	if !ok {
@@ -211,7 +209,7 @@ func count(values map[string]string, name string) (n int, present bool, err erro
 	return n, true, nil
 }
 
-// parseCount reads decimal digits alone: no sign, no space, at most 2³¹-1.
+// parseCount reads decimal digits only: no sign, no space, at most 2³¹-1.
 func parseCount(text string) (int, error) {
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
@@ -262,7 +260,7 @@ func checkHeader(name, value string) error {
 	return nil
 }
 
-// lowerTrace puts trace headers in lower case, their one normal form.
+// lowerTrace converts trace headers to lower case, their canonical form.
 func lowerTrace(name, value string) string {
 	if name == HeaderTraceparent || name == HeaderParentTraceparent {
 		return strings.ToLower(value)

@@ -12,26 +12,25 @@ import (
 // The types of a report's row in an inbox (UTP, "Reports").
 const (
 	InboxToolResult = "tool_result"
-	InboxTimeout    = "timeout" // a deadline's word in place of the tool's
+	InboxTimeout    = "timeout" // a deadline reports in place of the tool
 )
 
-// inboxPending is the status of a row that nobody has taken yet.
+// inboxPending is the status of a row that no worker has taken yet.
 const inboxPending = "pending"
 
-// InboxRow is a report as it stands in a worker's inbox (UTP, "Reports"): its identity
-// in columns and headers, and a payload of the report's three keys alone. A worker that
-// finds a control field in the payload, or no call, depth or trace in the headers, fails
-// the row or the whole turn.
+// InboxRow is a report as a row of a worker's inbox (UTP, "Reports"): its identity in columns and headers, and a
+// payload of just the report's three keys. If the payload contains a control field, or the headers lack the call, depth
+// or trace, a worker fails the row or the whole turn.
 type InboxRow struct {
 	ID          string // inbox_<uuid7 hex>
 	MessageType string // tool_result or timeout
-	// Context is the whole of the call's: its project, channel, agent, turn, epoch, step,
-	// call, depth and trace are required.
+	// Context is the call's whole context: its project, channel, agent, turn, epoch, step, call, depth and trace are
+	// required.
 	Context Context
 	Report  Report
 }
 
-// inboxColumns is a row as one JSON object, in the names of its columns.
+// inboxColumns is a row as a JSON object with the names of its database columns.
 type inboxColumns struct {
 	ID          string            `json:"inbox_id"`
 	Project     string            `json:"project_id"`
@@ -46,8 +45,8 @@ type inboxColumns struct {
 	Status      string            `json:"status"`
 }
 
-// EncodeInboxRow writes a row as one JSON object with the names of its columns. The error
-// is a [*HeaderError] or a [*PayloadError].
+// EncodeInboxRow writes a row as a JSON object with the names of its database columns. The error is a [*HeaderError] or
+// a [*PayloadError].
 func EncodeInboxRow(r InboxRow) ([]byte, error) {
 	if err := r.validate(); err != nil {
 		return nil, err
@@ -71,10 +70,9 @@ func EncodeInboxRow(r InboxRow) ([]byte, error) {
 	return out, nil
 }
 
-// DecodeInboxRow reads a row. The columns win over headers that may have been left behind,
-// as an epoch of 0 is in the rows of turns; a header that names something else is refused,
-// and so is a control field in the payload. The error is a [*HeaderError] or a
-// [*PayloadError].
+// DecodeInboxRow reads a row. The columns take precedence over outdated headers, such as the epoch of 0 in the rows of
+// turns. A header that names something else is refused, and so is a control field in the payload. The error is a
+// [*HeaderError] or a [*PayloadError].
 func DecodeInboxRow(raw []byte) (InboxRow, error) {
 	var in inboxColumns
 	if err := json.Unmarshal(raw, &in); err != nil {
@@ -101,7 +99,7 @@ func DecodeInboxRow(raw []byte) (InboxRow, error) {
 	return r, r.validate()
 }
 
-// override puts the columns over the headers.
+// override replaces header values with those of the columns.
 func (in inboxColumns) override(c Context) (Context, error) {
 	for _, column := range []struct {
 		name, value string
@@ -122,7 +120,7 @@ func (in inboxColumns) override(c Context) (Context, error) {
 	return c, nil
 }
 
-// bare refuses a payload with a control field in it.
+// bare refuses a payload that contains a control field.
 func bare(raw jsontext.Value) error {
 	p, err := decodePayload(raw)
 	if err != nil {
@@ -136,7 +134,7 @@ func bare(raw jsontext.Value) error {
 	return nil
 }
 
-// controlFields may not stand in the payload of a row (UTP, "Headers").
+// controlFields must not appear in the payload of a row (UTP, "Headers").
 var controlFields = []string{
 	"project_id", "channel_id", "channel", "agent_id", "agent_turn_id", "turn_epoch", "step_id", "tool_call_id", "trace_id", "traceparent",
 	"tracestate", "parent_agent_id", "parent_agent_turn_id", "parent_step_id", "parent_traceparent", "recursion_depth", "source_agent_id",

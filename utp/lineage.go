@@ -2,12 +2,11 @@ package utp
 
 import "time"
 
-// Lineage says where a call comes from. A tool.result copies it from its tool.call
-// (U-19).
+// Lineage identifies the origin of a call. A tool.result copies it from its tool.call (U-19).
 type Lineage struct {
 	TurnID string `json:"agent_turn_id"`
-	// StepID is the step that asked for the call. A result without one fails the whole
-	// turn of some workers, so it is required.
+	// StepID is the step that requested the call. It is required, because some workers fail the whole turn if a result
+	// lacks it.
 	StepID       string `json:"step_id"`
 	TraceID      string `json:"trace_id,omitzero"` // 32 hex digits
 	ParentStepID string `json:"parent_step_id,omitzero"`
@@ -31,8 +30,7 @@ func (l Lineage) validate(c Card) error {
 	return nil
 }
 
-// Or fills what is missing from other: the headers of the command stand in for a card
-// that lacks its lineage.
+// Or fills in missing fields from other: the command's headers replace the lineage that a card lacks.
 func (l Lineage) Or(other Lineage) Lineage {
 	return Lineage{
 		TurnID:       orDefault(l.TurnID, other.TurnID),
@@ -42,7 +40,7 @@ func (l Lineage) Or(other Lineage) Lineage {
 	}
 }
 
-// cardBase are the members of the metadata of both cards of a call.
+// cardBase holds the metadata members that both cards of a call have.
 type cardBase struct {
 	Type       string `json:"type"`
 	ProjectID  string `json:"project_id"`
@@ -53,7 +51,7 @@ type cardBase struct {
 	Lineage
 }
 
-// seal makes the card and checks all of it.
+// seal creates the card and validates it.
 func seal(c Card, l Lineage, content, metadata any) (Card, error) {
 	if c.CreatedAt.IsZero() {
 		return Card{}, c.wrong("metadata.created_at", "nothing", "the time of its making", nil)

@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// member is one member of an object, as it stands in the text.
+// member is one member of an object, as written in the text.
 type member struct {
 	name     string
 	literal  jsontext.Value // the name as written, with its quotes
@@ -14,8 +14,7 @@ type member struct {
 	from, to int            // of the value
 }
 
-// members reads the members of an object without touching their bytes. The error is an
-// [*ArgumentError].
+// members returns the members of an object without changing their bytes. The error is an [*ArgumentError].
 func members(raw []byte) ([]member, error) {
 	if start := skipSpace(raw); start == len(raw) || raw[start] != '{' {
 		return nil, &ArgumentError{Found: foundInstead(raw, start), Expected: "a JSON object"}
@@ -62,9 +61,8 @@ func readMember(d *jsontext.Decoder, raw []byte) (member, error) {
 	return m, nil
 }
 
-// SetMember sets one member of an object and returns the new text; args is not changed,
-// and the literal bytes of all other members stay. A new member comes last. The error is
-// an [*ArgumentError].
+// SetMember sets one member of an object and returns the new text. It does not change args, and keeps the literal bytes
+// of all other members. A new member comes last. The error is an [*ArgumentError].
 func SetMember(args jsontext.Value, name string, value jsontext.Value) (jsontext.Value, error) {
 	all, err := members(args)
 	if err != nil {

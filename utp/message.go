@@ -5,9 +5,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Message is a message of the tool protocol as it was on the wire, handed on within
-// Earshot: nothing of it has been looked at. The payload may be no JSON, and the keys and
-// values of the headers may be no UTF-8, which is replaced.
+// Message is a message of the tool protocol as it was on the wire, forwarded within Earshot without inspection. The
+// payload may not be JSON. Invalid UTF-8 in the headers' keys and values is replaced.
 type Message struct {
 	Subject string              `json:"subject"`
 	Header  map[string][]string `json:"header,omitzero"`
@@ -17,7 +16,7 @@ type Message struct {
 // EncodeMessage writes a message as JSON.
 func EncodeMessage(m Message) []byte {
 	out, err := json.Marshal(m, jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
-	if err != nil { // strings and bytes always become JSON
+	if err != nil { // strings and bytes always encode
 		return []byte(`{}`)
 	}
 	return out

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// plainDigits is how many digits every double can carry through text and back.
+	// plainDigits is how many digits survive a conversion to a double and back.
 	plainDigits = 15
-	// shortest is the most digits that the canonical form of a double needs.
+	// shortest is the maximum number of digits in the canonical form of a double.
 	shortest = 17
-	// farExponent stands for every exponent that no double comes near.
+	// farExponent stands for every exponent beyond the range of a double.
 	farExponent = 1 << 40
 )
 
-// exactNumber reports whether the canonical form of a JSON number is the same decimal
-// number. Text that is not JSON number is left to the parser.
+// exactNumber reports whether the canonical form of a JSON number is the same decimal number. It leaves text that is
+// not a JSON number to the parser.
 func exactNumber(literal []byte) bool {
 	if len(literal) <= plainDigits && !hasExponent(literal) {
 		return true
@@ -44,16 +44,16 @@ func hasExponent(literal []byte) bool {
 	return false
 }
 
-// decimal is the exact value 0.d₁d₂…dₙ × 10^exponent, with d₁ and dₙ not 0; zero has no
-// digits. Two are the same number exactly when they are equal.
+// decimal is the exact value 0.d₁d₂…dₙ × 10^exponent, where d₁ and dₙ are not 0; zero has no digits. Two decimals are
+// the same number exactly if they are equal.
 type decimal struct {
 	negative bool
 	digits   [shortest]byte
 	exponent int
 }
 
-// parseDecimal reads a number exactly; false means that it has more digits than a
-// double's canonical form ever has. Its time and space do not depend on the exponent.
+// parseDecimal reads a number exactly. It returns false if the number has more digits than the canonical form of any
+// double. Its time and space do not depend on the exponent.
 func parseDecimal(literal []byte) (d decimal, ok bool) {
 	i, n, last := 0, 0, 0
 	if len(literal) > 0 && literal[0] == '-' {
@@ -103,7 +103,7 @@ func parseDecimal(literal []byte) (d decimal, ok bool) {
 	return d, true
 }
 
-// parseExponent reads an exponent and stops counting where no double can be.
+// parseExponent reads an exponent and stops counting beyond the range of a double.
 func parseExponent(text []byte) int {
 	negative := false
 	n := 0

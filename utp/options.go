@@ -5,23 +5,22 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Options are the part of a definition's options that shapes arguments (UTP, "Arguments").
-// Unknown options are ignored.
+// Options are the part of a definition's options that changes arguments (UTP, "Arguments"). Unknown options are
+// ignored.
 type Options struct {
-	// Defaults are put in where the argument is absent; an explicit null is present.
+	// Defaults apply to absent arguments; an explicit null is present.
 	Defaults map[string]jsontext.Value
-	// Fixed always overwrite what was given.
+	// Fixed values always replace the given ones.
 	Fixed map[string]jsontext.Value
-	// Envs are arguments whose value comes from the service's environment, by the name
-	// of the variable. Whatever was given for them is deleted.
+	// Envs maps arguments to the variables of the service's environment that supply their values. Given values for them
+	// are deleted.
 	Envs map[string]string
 	// Enforcement is never empty.
 	Enforcement Enforcement
 }
 
-// ParseOptions reads a definition's options: `args.defaults`, `args.fixed`, `envs`
-// either beside or inside `args` (U-44), and Earshot's own `enforcement`. Nothing and null are not options. The
-// error is a [*DefinitionError].
+// ParseOptions reads a definition's options: `args.defaults`, `args.fixed`, `envs` either beside or inside `args`
+// (U-44), and Earshot's own `enforcement`. An empty raw and null mean no options. The error is a [*DefinitionError].
 func ParseOptions(raw jsontext.Value) (Options, error) {
 	raw = orEmptyObject(raw)
 	wrong := func(field, found, expected string, err error) error {

@@ -18,11 +18,11 @@ const (
 	keyToolResultCardID = "tool_result_card_id"
 )
 
-// MessageLimit is the most bytes that one message may hold.
+// MessageLimit is the maximum size of a message, in bytes.
 const MessageLimit = 512 << 10
 
-// PayloadError says what is wrong in a command or a report. Anyone who answers it answers
-// under the identity of the headers, never under that of the payload.
+// PayloadError describes what is wrong with a command or a report. Answer it under the identity of the headers, never
+// under that of the payload.
 type PayloadError struct {
 	// Reason is bad_request, invalid_after_execution, invalid_status or too_large.
 	Reason   Code
@@ -48,10 +48,11 @@ func (e *PayloadError) Code() Code { return e.Reason }
 // payload is the decoded object of a command or a report.
 type payload map[string]jsontext.Value
 
-// inlined are refused by name: arguments and results travel in cards only.
+// inlined keys are refused by name: arguments and results travel in cards only.
 var inlined = []string{"args", "arguments", "result"}
 
-// decodePayload reads the object: names once, valid UTF-8, at most [MessageLimit] bytes.
+// decodePayload reads the object. Each name must be unique, the text valid UTF-8, and the size at most [MessageLimit]
+// bytes.
 func decodePayload(raw []byte) (payload, error) {
 	if len(raw) > MessageLimit {
 		return nil, &PayloadError{
@@ -92,7 +93,7 @@ func (p payload) text(field string) (string, error) {
 	return s, nil
 }
 
-// number reads a field that is a whole number, or a string that holds one.
+// number reads a field that is an integer, or a string that contains one.
 func (p payload) number(field string) (n int, present bool, err error) {
 	v, ok := p[field]
 	if !ok || v.Kind() == jsontext.KindNull {
@@ -133,8 +134,7 @@ func invalidAfter(err error) error {
 	return err
 }
 
-// controlTexts are the control fields that the older form has in the payload, and their
-// places in the context.
+// controlTexts are the control fields that the older form has in the payload, with the matching fields of the context.
 var controlTexts = []struct {
 	field string
 	of    func(*Context) *string
@@ -154,8 +154,8 @@ var controlTexts = []struct {
 	{"parent_traceparent", func(c *Context) *string { return &c.ParentTraceparent }},
 }
 
-// control merges the payload's control fields into the context of the headers: a header
-// wins, an equal value is fine, a different one is refused (UTP, "Commands"; U-01).
+// control merges the payload's control fields into the context of the headers: a header takes precedence, an equal
+// value is accepted, a different one is refused (UTP, "Commands"; U-01).
 func (p payload) control(c Context) (Context, error) {
 	for _, f := range controlTexts {
 		v, err := p.text(f.field)
@@ -211,7 +211,7 @@ func (p payload) controlNumbers(c Context) (Context, error) {
 	return c, nil
 }
 
-// controlTrace checks that a trace_id is that of the traceparent.
+// controlTrace checks that a trace_id matches the traceparent.
 func (p payload) controlTrace(c Context) error {
 	text, err := p.text("trace_id")
 	if err != nil || text == "" {

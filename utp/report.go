@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Report is the payload with which a result is reported (UTP, "Results"): routing and a
-// pointer, for the result itself lies in the tool.result card.
+// Report is the payload that reports a result (UTP, "Results"): routing and a pointer. The result itself is in the
+// tool.result card.
 type Report struct {
 	AfterExecution   AfterExecution `json:"after_execution"`
 	Status           Status         `json:"status"`
@@ -35,10 +35,9 @@ func EncodeReport(r Report) ([]byte, error) {
 	return out, nil
 }
 
-// DecodeReport reads a report, in either form, like [DecodeCommand]. The card is
-// required. With invalid_status the status is failed, and with invalid_after_execution
-// it is left empty to be taken from the card; in both the rest and the context are filled
-// all the same (U-23, U-26).
+// DecodeReport reads a report in either form, like [DecodeCommand]. The card is required. With invalid_status the
+// status is failed; with invalid_after_execution that field is left empty, and the card supplies it. In both cases the
+// rest and the context are still filled in (U-23, U-26).
 func DecodeReport(raw []byte, header Context) (Report, Context, error) {
 	p, err := decodePayload(raw)
 	if err != nil {

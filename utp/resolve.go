@@ -7,25 +7,23 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Resolved are arguments with the definition's options applied, and what was done. The
-// lists are in alphabetical order.
+// Resolved holds arguments with the definition's options applied, and what was changed. The lists are in alphabetical
+// order.
 type Resolved struct {
 	Args jsontext.Value
-	// Defaults are the arguments that were absent and got their default.
+	// Defaults names the arguments that were absent and received their default.
 	Defaults []string
-	// Fixed are the arguments that were set, whatever was given.
+	// Fixed names the arguments that were set, whatever value was given.
 	Fixed []string
-	// Envs are the arguments that are still to be filled, by the name of the variable;
-	// what was given for them is deleted. See [SetMember].
+	// Envs maps arguments that are still to be filled in to the variable's name. Given values for them are deleted. See
+	// [SetMember].
 	Envs map[string]string
 }
 
-// Resolve applies the options of a tool to arguments, before anyone is asked (UTP,
-// "Arguments"): defaults where a member is absent, then the fixed values, then the envs, which
-// win over both. Nothing and null are read as an empty object. The literal bytes of
-// every other member stay as they are, and where there is nothing to do the whole text
-// does. Resolve does not judge the arguments: that is [Canonical]. The error is an
-// [*ArgumentError].
+// Resolve applies the options of a tool to arguments, before anyone is asked (UTP, "Arguments"): defaults for absent
+// members, then the fixed values, then the envs, which override both. An empty text and null count as an empty object.
+// All other members keep their literal bytes; if nothing changes, so does the whole text. Resolve does not validate the
+// arguments; [Canonical] does. The error is an [*ArgumentError].
 func Resolve(args jsontext.Value, opts Options) (Resolved, error) {
 	args = orEmptyObject(args)
 	given, err := members(args)
@@ -63,8 +61,8 @@ func Resolve(args jsontext.Value, opts Options) (Resolved, error) {
 	return out, err
 }
 
-// rebuild writes the members that stay in their order, with what is put in their place,
-// and after them the new ones in alphabetical order. Members of drop are left out.
+// rebuild writes the members in their order with their new values, then the added members in alphabetical order. It
+// omits the members in drop.
 func rebuild(given []member, result map[string]jsontext.Value, drop map[string]string) (jsontext.Value, error) {
 	b := []byte{'{'}
 	write := func(literal, value []byte) {

@@ -12,7 +12,7 @@ const (
 	roleTool       = "tool"
 )
 
-// ResultCard is what a tool.result card says (UTP, "Cards" and "Results").
+// ResultCard is the content of a tool.result card (UTP, "Cards" and "Results").
 type ResultCard struct {
 	ID           string
 	Project      string
@@ -23,16 +23,15 @@ type ResultCard struct {
 	Lineage      Lineage
 
 	Status Status
-	// AfterExecution is the service's own word; empty leaves it to Command.
+	// AfterExecution is the service's own choice; if it is empty, Command applies.
 	AfterExecution AfterExecution
 	// Command is the after_execution of the command, or else of the definition.
 	Command AfterExecution
 	// Result is any JSON value; nil is null.
 	Result jsontext.Value
-	// Error is required by the card for all but a success; [ResultCard.Normalize] makes
-	// one where it is missing.
+	// Error is required by the card unless the status is success; [ResultCard.Normalize] creates a missing one.
 	Error *ToolError
-	// Source of errors that are made here; [SourceTool] when empty.
+	// Source is the source of errors that are created here; [SourceTool] if empty.
 	Source string
 }
 
@@ -51,8 +50,7 @@ type resultMetadata struct {
 	FunctionName string `json:"function_name"`
 }
 
-// NewToolResult makes the tool.result card of the normalised result. The error is a
-// [*CardError].
+// NewToolResult creates the tool.result card of the normalised result. The error is a [*CardError].
 func NewToolResult(f ResultCard) (Card, error) {
 	f = f.Normalize()
 	c := Card{
@@ -83,16 +81,15 @@ func NewToolResult(f ResultCard) (Card, error) {
 	return seal(c, f.Lineage, content, metadata)
 }
 
-// Report is the payload that reports the card; it agrees with it.
+// Report returns the payload that reports the card and agrees with it.
 func (f ResultCard) Report() Report {
 	f = f.Normalize()
 	return Report{AfterExecution: f.AfterExecution, Status: f.Status, ToolResultCardID: f.ID}
 }
 
-// Normalize makes the result consistent (UTP, "Results") and is idempotent: the status is
-// one of the five, an error and a success exclude each other, a failure has an error and
-// a result that repeats it, the result is JSON, and AfterExecution is the effective
-// value, so that card and report agree (U-22).
+// Normalize makes the result consistent (UTP, "Results"). It is idempotent. Afterwards the status is one of the five, a
+// success has no error, a failure has an error and a result that repeats it, the result is JSON, and AfterExecution is
+// the effective value, so that card and report agree (U-22).
 func (f ResultCard) Normalize() ResultCard {
 	f.Source = orDefault(f.Source, SourceTool)
 	if !f.Status.Valid() {
@@ -126,7 +123,7 @@ func (f ResultCard) fail(code Code, message string) ResultCard {
 	return f
 }
 
-// checkResult replaces a result that is not JSON, and keeps what is known of it.
+// checkResult replaces a result that is not JSON, and retains what is known of it.
 func (f ResultCard) checkResult() ResultCard {
 	if len(f.Result) == 0 {
 		f.Result = jsontext.Value("null")
@@ -149,7 +146,7 @@ func (f ResultCard) checkResult() ResultCard {
 	return f
 }
 
-// from fills in what a card demands and drops a detail that is not JSON.
+// from fills in what a card requires and drops a detail that is not JSON.
 func (e *ToolError) from(source string) *ToolError {
 	out := *e
 	out.Source = orDefault(out.Source, source)
@@ -159,7 +156,7 @@ func (e *ToolError) from(source string) *ToolError {
 	return out.filled()
 }
 
-// derivedError is the error of a result that is not a success and comes with none.
+// derivedError creates the error for an unsuccessful result without one.
 func derivedError(result jsontext.Value, source string) *ToolError {
 	var m map[string]jsontext.Value
 	if result.Kind() == jsontext.KindBeginObject && json.Unmarshal(result, &m) == nil {
@@ -175,7 +172,7 @@ func derivedError(result jsontext.Value, source string) *ToolError {
 	return (&ToolError{Code: CodeUnknownError, Source: source}).filled()
 }
 
-// failureResult repeats the error for readers that only look at the result.
+// failureResult repeats the error for readers that only read the result.
 func failureResult(e *ToolError) jsontext.Value {
 	raw, err := marshal(struct {
 		Code    Code           `json:"error_code"`
@@ -189,11 +186,10 @@ func failureResult(e *ToolError) jsontext.Value {
 	return raw
 }
 
-// DecodeToolResult reads a tool.result card, a foreign service's too, and normalises it:
-// an unknown status reads as failed with invalid_status, an error in any known shape as
-// its normal one. What follows, where the card does not say, is the first valid value of
-// otherwise (as in [EffectiveAfter]). The error is a [*CardError]; callers count an unreadable
-// card as a failed result.
+// DecodeToolResult reads a tool.result card, including those of third-party services, and normalises it: an unknown
+// status becomes failed with invalid_status, and an error in any known shape is converted. If the card does not say
+// what follows, the first valid value of otherwise applies (as in [EffectiveAfter]). The error is a [*CardError];
+// callers treat an unreadable card as a failed result.
 func DecodeToolResult(c Card, otherwise ...AfterExecution) (ResultCard, error) {
 	if err := c.expect(CardToolResult); err != nil {
 		return ResultCard{}, err

@@ -10,13 +10,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The names under which a step's calls that no service runs stand in cards and
-// transcripts. No tool can be registered under them.
+// The names, in cards and transcripts, of the calls that no service runs. Tools cannot be registered under them.
 const (
-	// AskPerson is a question that an agent puts to the person.
+	// AskPerson is an agent's question to the person.
 	AskPerson = "ask_person"
-	// SubmitResult is the answer of a turn that was started with required result fields
-	// (UTP, "Result fields").
+	// SubmitResult is the answer of a turn that was started with required result fields (UTP, "Result fields").
 	SubmitResult = "submit_result"
 )
 
@@ -26,11 +24,11 @@ type Field struct {
 	Value jsontext.Value `json:"value"`
 }
 
-// maxFields bounds what a turn may require.
+// maxFields limits the fields that a turn may require.
 const maxFields = 64
 
-// CheckRequired says what is wrong with the names of required result fields: at most 64,
-// each once, 1 to 128 printable characters.
+// CheckRequired validates the names of required result fields: at most 64, no duplicates, 1 to 128 printable characters
+// each.
 func CheckRequired(names []string) error {
 	if len(names) > maxFields {
 		return wrong("result_fields", fmt.Sprintf("%d names", len(names)), "at most 64")
@@ -43,8 +41,8 @@ func CheckRequired(names []string) error {
 	return nil
 }
 
-// CheckFields says which of the required names are missing from a result, and which stand
-// in it twice (UTP, "Result fields"). Other names may be there.
+// CheckFields returns an error that names the required fields that are missing or duplicated in a result (UTP, "Result
+// fields"). Additional fields are allowed.
 func CheckFields(required []string, fields []Field) error {
 	var missing, twice []string
 	for i, f := range fields {
@@ -71,7 +69,7 @@ func CheckFields(required []string, fields []Field) error {
 	return wrong("result.fields", strings.Join(wants, "; "), "each of "+strings.Join(required, ", ")+" once")
 }
 
-// FieldError says what is wrong with what an agent asks, hands over or answers.
+// FieldError describes what is wrong with an agent's question, hand-off or answer.
 type FieldError struct{ Field, Found, Expected string }
 
 func (e *FieldError) Error() string {
@@ -85,7 +83,7 @@ func wrong(field, found, expected string) error {
 	return &FieldError{Field: field, Found: found, Expected: expected}
 }
 
-// Printable reports whether a text of at most so many characters is all that can be seen of it.
+// Printable reports whether a text has at most so many characters, all of them printable.
 func Printable(s string, most int) bool {
 	return s != "" && utf8.RuneCountInString(s) <= most && strings.TrimSpace(s) == s &&
 		!strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })

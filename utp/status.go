@@ -1,7 +1,6 @@
 package utp
 
-// Status is how a tool call, or a turn, has ended. All five are final: a call has one
-// result, ever (UTP, "Results").
+// Status is the outcome of a tool call or a turn. All five are final: a call has exactly one result (UTP, "Results").
 type Status string
 
 // The five statuses.
@@ -23,13 +22,13 @@ func (s Status) Valid() bool {
 	}
 }
 
-// AfterExecution says what a turn does once the result of a call has arrived. In both
-// cases it waits for the result first.
+// AfterExecution is what a turn does once the result of a call has arrived. With both values it waits for the result
+// first.
 type AfterExecution string
 
 // The two values of after_execution.
 const (
-	Suspend   AfterExecution = "suspend"   // go on with the result
+	Suspend   AfterExecution = "suspend"   // continue with the result
 	Terminate AfterExecution = "terminate" // end with the result
 )
 

@@ -4,8 +4,7 @@ import (
 	"strings"
 )
 
-// Version is the version of the protocol that is spoken: the second token of every
-// subject and the value of CG-Version.
+// Version is the version of the protocol: the second token of every subject, and the value of CG-Version.
 const Version = "v1r4"
 
 // The categories and components of a subject (UTP, "Subjects").
@@ -32,19 +31,19 @@ const (
 // Subject is a CommonGround subject,
 // `cg.{ver}.{project}.{channel}.{category}.{component}.{target}.{suffix…}` (UTP, "Subjects").
 type Subject struct {
-	// Version is Version unless the subject came from elsewhere; empty means Version.
+	// Version may differ from the constant [Version] only in a subject that was received; empty means the constant.
 	Version   string
 	Project   string
 	Channel   string
 	Category  string
 	Component string
-	// Target is a tool provider, a worker target or an agent, by category and component.
+	// Target is a tool provider, a worker target or an agent, depending on category and component.
 	Target string
-	// Suffix is everything after the target, with its dots.
+	// Suffix is everything after the target, including its dots.
 	Suffix string
 }
 
-// SubjectError says which part of a subject or of a subject template is wrong.
+// SubjectError describes which part of a subject or of a subject template is wrong.
 type SubjectError struct {
 	Subject  string
 	Part     string
@@ -59,8 +58,8 @@ func (e *SubjectError) Error() string {
 // Code is bad_request.
 func (*SubjectError) Code() Code { return CodeBadRequest }
 
-// ParseSubject reads a concrete subject: no wildcards, at least eight tokens, each of
-// which follows [ValidToken]. The error is a [*SubjectError].
+// ParseSubject parses a concrete subject: no wildcards, at least eight tokens, each a [ValidToken]. The error is a
+// [*SubjectError].
 func ParseSubject(text string) (Subject, error) {
 	tokens := strings.SplitN(text, ".", subjectTokens)
 	if len(tokens) < subjectTokens {
@@ -135,8 +134,8 @@ func (s Subject) IsToolCommand() bool {
 	return s.Category == CategoryCommand && s.Component == ComponentTool
 }
 
-// ToolCommand is the subject of a command to a tool service. The suffix is one token,
-// because services listen to `….cmd.tool.{target}.*`. The error is a [*SubjectError].
+// ToolCommand returns the subject of a command to a tool service. The suffix is one token, because services listen to
+// `….cmd.tool.{target}.*`. The error is a [*SubjectError].
 func ToolCommand(project, channel, target, suffix string) (Subject, error) {
 	s := Subject{
 		Version: Version, Project: project, Channel: channel,
@@ -158,8 +157,8 @@ func checkedTool(s Subject) (Subject, error) {
 	return s, nil
 }
 
-// Wakeup is the subject of the wakeups of a worker target, which is not an agent's id
-// (UTP, "Subjects"). The error is a [*SubjectError].
+// Wakeup returns the subject of wakeups for a worker target, which is not an agent's id (UTP, "Subjects"). The error is
+// a [*SubjectError].
 func Wakeup(project, channel, workerTarget string) (Subject, error) {
 	s := Subject{
 		Version: Version, Project: project, Channel: channel,

@@ -2,18 +2,16 @@ package utp
 
 import "strings"
 
-// TargetValues fill the places of a tool's target_subject.
+// TargetValues fill the placeholders of a tool's target_subject.
 type TargetValues struct {
 	Project string // {project_id}
 	Channel string // {channel_id}
 	Agent   string // {agent_id}
 }
 
-// RenderTarget fills a tool's target_subject, for example
-// `cg.v1r4.{project_id}.{channel_id}.cmd.tool.files.delete` (UTP, "Tool definitions"). Each value
-// that is used must be one token. The result is a tool command of the given project and
-// channel, or the error is a [*SubjectError]: a definition cannot send a call to another
-// project.
+// RenderTarget fills in a tool's target_subject, for example `cg.v1r4.{project_id}.{channel_id}.cmd.tool.files.delete`
+// (UTP, "Tool definitions"). Each value that is used must be one token. The result must be a tool command of the given
+// project and channel, so that a definition cannot send a call to another project. The error is a [*SubjectError].
 func RenderTarget(template string, v TargetValues) (Subject, error) {
 	text, err := fillTarget(template, v)
 	if err != nil {
@@ -39,8 +37,7 @@ func RenderTarget(template string, v TargetValues) (Subject, error) {
 	return checkedTool(s)
 }
 
-// fillTarget replaces the places. It scans once, so that a value is never searched for
-// further places.
+// fillTarget replaces the placeholders. It scans once, so that values are not searched for placeholders.
 func fillTarget(template string, v TargetValues) (string, error) {
 	var out strings.Builder
 	rest := template

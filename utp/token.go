@@ -33,18 +33,17 @@ func tokenByte(c byte) bool {
 
 const idRule = "1 to 256 bytes of UTF-8 without control characters or spaces at the ends"
 
-// validID is the rule for ids that others may have made: looser than a token, and still
-// safe in a header.
+// validID checks an id that others may have made: the rule is looser than for a token, and still safe in a header.
 func validID(s string) bool {
 	return s != "" && len(s) <= maxID && validText(s)
 }
 
-// validText reports whether s can stand in a header as it is.
+// validText reports whether s can be a header value unchanged.
 func validText(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl) && strings.TrimSpace(s) == s
 }
 
-// Shown quotes what was found for an error message, shortened.
+// Shown quotes and shortens a value for an error message.
 func Shown(s string) string {
 	if s == "" {
 		return "nothing"

@@ -21,15 +21,15 @@ type ToolError struct {
 	Message string         `json:"message"`
 	Source  string         `json:"source"`
 	Detail  jsontext.Value `json:"detail,omitzero"`
-	// Retryable is whether the one who says it expects another attempt to succeed and to
-	// do no harm. It is always written: no word must not be read as yes.
+	// Retryable reports whether the sender expects another attempt to succeed without harm. It is always written,
+	// because a missing value must not be read as true.
 	Retryable bool `json:"retryable"`
 	// HTTPStatus is left out when 0.
 	HTTPStatus int `json:"http_status,omitzero"`
 }
 
-// Untouched returns a copy of the error that says, in its detail, that nothing was changed
-// before it: the service's own word, which nobody else can know.
+// Untouched returns a copy of the error whose detail says that nothing was changed before it. That is the service's own
+// statement, which no one else can verify.
 func (e *ToolError) Untouched() *ToolError {
 	out := *e
 	out.Detail = jsontext.Value(`{"effect":"none"}`)
@@ -46,10 +46,9 @@ func (e *ToolError) IsUntouched() bool {
 
 func (e *ToolError) Error() string { return string(e.Code) + ": " + e.Message }
 
-// NormalizeError reads an error in any of the shapes that services send: the object with
-// code and message, the older one with error_code, error_message and error_detail, a bare
-// string, or anything else, which becomes the message under the given code. The source
-// fills in for a missing one. An absent or null value is nil (UTP, "Results").
+// NormalizeError reads an error in any of the shapes that services send: the object with code and message, the older
+// one with error_code, error_message and error_detail, a bare string, or anything else, which becomes the message with
+// the fallback code. The source replaces a missing one. An absent or null value returns nil (UTP, "Results").
 func NormalizeError(raw jsontext.Value, fallback Code, source string) *ToolError {
 	switch raw.Kind() {
 	case jsontext.KindNull:
@@ -80,7 +79,7 @@ func notSerializable(source string) *ToolError {
 }
 
 func normalizeObject(raw jsontext.Value, fallback Code, source string) *ToolError {
-	// Every member is taken as it comes: a wrong type in one must not lose the others.
+	// Each member is decoded separately: a wrong type in one must not lose the others.
 	var m map[string]jsontext.Value
 	if json.Unmarshal(raw, &m) != nil {
 		return notSerializable(source)
@@ -110,15 +109,14 @@ func normalizeObject(raw jsontext.Value, fallback Code, source string) *ToolErro
 	return e.filled()
 }
 
-// unsaid fills an error whose speaker said nothing of a retry: only a code that proves
-// it harmless says yes.
+// unsaid sets Retryable of an error whose sender did not: it is true only for a code that proves a retry harmless.
 func (e *ToolError) unsaid() *ToolError {
 	out := e.filled()
 	out.Retryable = out.Code.Retryable() && out.Code.SafeToRetry()
 	return out
 }
 
-// filled gives an error what a card demands: a code, a message and a source.
+// filled adds what a card requires to an error: a code, a message and a source.
 func (e *ToolError) filled() *ToolError {
 	out := *e
 	if strings.TrimSpace(string(out.Code)) == "" {
@@ -131,7 +129,7 @@ func (e *ToolError) filled() *ToolError {
 	return &out
 }
 
-// firstText is the first of the members that is a string and not blank.
+// firstText returns the first of the members that is a non-blank string.
 func firstText(m map[string]jsontext.Value, names ...string) string {
 	for _, name := range names {
 		if s, ok := plainText(m[name]); ok && strings.TrimSpace(s) != "" {
@@ -141,7 +139,7 @@ func firstText(m map[string]jsontext.Value, names ...string) string {
 	return ""
 }
 
-// firstValue is the first of the members that is there and not null.
+// firstValue returns the first of the members that is present and not null.
 func firstValue(m map[string]jsontext.Value, names ...string) jsontext.Value {
 	for _, name := range names {
 		if v := m[name]; len(v) > 0 && v.Kind() != jsontext.KindNull {
@@ -151,7 +149,7 @@ func firstValue(m map[string]jsontext.Value, names ...string) jsontext.Value {
 	return nil
 }
 
-// plainText is the value of a JSON string.
+// plainText returns the value of a JSON string.
 func plainText(v jsontext.Value) (string, bool) {
 	if v.Kind() != jsontext.KindString {
 		return "", false

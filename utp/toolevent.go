@@ -1,11 +1,11 @@
 package utp
 
-// SuffixProgress ends the subject of an event that says how far a call is, with a
-// [ToolProgress]. The other event of a tool ends in [SuffixCancel], with a [ToolCancel].
+// SuffixProgress ends the subject of an event with a call's progress, a [ToolProgress]. A tool's other event ends in
+// [SuffixCancel] and carries a [ToolCancel].
 const SuffixProgress = "progress"
 
-// ToolProgress says how far a call is, without any content of it. It is told when the
-// service's heartbeat has been taken, at most a few times a second, and may be lost.
+// ToolProgress is the progress of a call, without content. It is sent when the kernel accepts the service's heartbeat,
+// at most a few times a second, and may be lost.
 type ToolProgress struct {
 	Call string `json:"tool_call_id"`
 	Turn string `json:"agent_turn_id"`
@@ -14,16 +14,15 @@ type ToolProgress struct {
 	Fraction float64 `json:"fraction"`
 }
 
-// ToolCancel tells the service that has the call to end it, and say what it has done.
+// ToolCancel asks the service that runs the call to end it and report what it has done.
 type ToolCancel struct {
 	Call string `json:"tool_call_id"`
 	Turn string `json:"agent_turn_id"`
-	// Reason is what the person gave as one, if they did.
+	// Reason is the person's reason, if they gave one.
 	Reason string `json:"reason,omitzero"`
 }
 
-// ToolEvent is the subject of an event about the calls of a tool service. The error is a
-// [*SubjectError].
+// ToolEvent returns the subject of an event about the calls of a tool service. The error is a [*SubjectError].
 func ToolEvent(project, channel, target, suffix string) (Subject, error) {
 	return checkedTool(Subject{
 		Version: Version, Project: project, Channel: channel,
@@ -31,9 +30,9 @@ func ToolEvent(project, channel, target, suffix string) (Subject, error) {
 	})
 }
 
-// The suffixes of the two notices that the kernel sends to a service, with the call in
-// [HeaderToolCallID]: to end a running call, as an event of the tool (see [ToolEvent]),
-// and to find out what became of a lapsed one, on its command subject.
+// The suffixes of the two notices that the kernel sends to a service, with the call in [HeaderToolCallID]: to end a
+// running call, as an event of the tool (see [ToolEvent]), and to find out the outcome of a call whose lease has
+// expired, on its command subject.
 const (
 	SuffixCancel    = "cancel"
 	SuffixReconcile = "reconcile"

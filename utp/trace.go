@@ -12,10 +12,9 @@ func NewTraceparent(trace [16]byte, span [8]byte) string {
 	return "00-" + hex.EncodeToString(trace[:]) + "-" + hex.EncodeToString(span[:]) + "-01"
 }
 
-// ParseTraceparent checks a traceparent and returns it in lower case, with its trace id
-// of 32 hex digits (UTP, "Headers"). The error is a [*HeaderError]. A peer that gets a
-// malformed one drops the whole message without a word, so it is checked on the way out
-// as well.
+// ParseTraceparent checks a traceparent and returns it in lower case, with its trace id of 32 hex digits (UTP,
+// "Headers"). The error is a [*HeaderError]. A peer drops a message with a malformed traceparent silently, so it is
+// checked on the way out as well.
 func ParseTraceparent(text string) (normal, traceID string, err error) {
 	bad := &HeaderError{Name: HeaderTraceparent, Found: Shown(text), Expected: traceparentRule}
 	parts := strings.Split(text, "-")
@@ -34,8 +33,8 @@ func ParseTraceparent(text string) (normal, traceID string, err error) {
 	return normal, strings.ToLower(parts[1]), nil
 }
 
-// ParseTraceID reads a trace id: 32 hex digits, or a UUID with dashes, into 32 lower-case
-// hex digits (UTP, "Headers"). The error is a [*HeaderError].
+// ParseTraceID converts a trace id of 32 hex digits, or a UUID with dashes, to 32 lower-case hex digits (UTP,
+// "Headers"). The error is a [*HeaderError].
 func ParseTraceID(text string) (string, error) {
 	id := text
 	if len(id) == 36 && id[8] == '-' && id[13] == '-' && id[18] == '-' && id[23] == '-' {

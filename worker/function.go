@@ -7,8 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Transcript is a turn so far: what was asked of the agent, and all that became of its
-// calls, with their arguments.
+// Transcript is a turn so far: the request to the agent, and the outcome of every call, with its arguments.
 type Transcript struct {
 	Turn
 
@@ -16,7 +15,7 @@ type Transcript struct {
 	Results []Result
 }
 
-// Steps are the results step by step, each in the order of its calls.
+// Steps returns the results grouped by step, each group in the order of its calls.
 func (t Transcript) Steps() [][]Result {
 	var out [][]Result
 	for i, r := range t.Results {
@@ -38,16 +37,16 @@ func (t Transcript) Find(key string) (Result, bool) {
 	return Result{}, false
 }
 
-// PlanFunc makes an [Agent]'s Plan of a function that is given the whole transcript before
-// each move: the loop of a language model. It may say something else when it is asked
-// again, after a crash, about the same transcript: what has been done by then stands in it.
+// PlanFunc makes an [Agent]'s Plan from a function that receives the whole transcript before each decision, like the
+// loop of a language model. After a crash the function may decide differently for the same transcript: the transcript
+// holds everything that was done by then.
 func PlanFunc(plan func(ctx context.Context, t Transcript) (Decision, error)) func(context.Context, jsontext.Value) (Planner, error) {
 	return func(ctx context.Context, args jsontext.Value) (Planner, error) {
 		return &scribe{t: Transcript{Turn: TurnOf(ctx), Args: args}, plan: func(t Transcript) (Decision, error) { return plan(ctx, t) }}, nil
 	}
 }
 
-// scribe keeps a transcript for a function.
+// scribe keeps the transcript for a plan function.
 type scribe struct {
 	t    Transcript
 	plan func(Transcript) (Decision, error)
@@ -60,21 +59,21 @@ func (s *scribe) Observe(r Result) error {
 
 func (s *scribe) Next() (Decision, error) {
 	t := s.t
-	t.Results = slices.Clone(t.Results) // what the function does to its list stays its own
+	t.Results = slices.Clone(t.Results) // the function cannot change our list
 	return s.plan(t)
 }
 
-// Turn is what a planner may want to know of its turn.
+// Turn is what a planner can learn about its turn.
 type Turn struct {
 	ID, Session string
-	// ResultFields are the names that the answer must have a value for.
+	// ResultFields are the names of the fields that the answer must have.
 	ResultFields []string
 }
 
-// handKey finds the turn in hand in a planner's context.
+// handKey is the context key of the claimed turn.
 type handKey struct{}
 
-// TurnOf is the turn that a planner's context belongs to.
+// TurnOf returns the turn that a planner's context belongs to.
 func TurnOf(ctx context.Context) Turn {
 	if h, is := ctx.Value(handKey{}).(*claimedTurn); is {
 		return h.turn

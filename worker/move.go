@@ -18,7 +18,7 @@ var (
 	errEnds  = errors.New("the planner's move both ends the turn and goes on, or ends it twice; an answer or a hand-off stands alone")
 )
 
-// calls are those that a move asks for, its question as the last one.
+// calls returns the calls of a decision, with its question last.
 func (m Decision) calls() []Call {
 	if m.Question == nil {
 		return m.Calls
@@ -26,7 +26,7 @@ func (m Decision) calls() []Call {
 	return append(slices.Clip(m.Calls), Call{Key: m.Question.Key, Tool: utp.AskPerson})
 }
 
-// check says why a move is impossible.
+// check returns an error if the decision is invalid.
 func (m Decision) check() error {
 	calls := m.calls()
 	switch {

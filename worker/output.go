@@ -13,18 +13,17 @@ import (
 )
 
 const (
-	// flushAfter is how long text waits for the end of its sentence.
+	// flushAfter is how long an unfinished sentence waits before it is sent.
 	flushAfter = 250 * time.Millisecond
-	// maxPending is how much text may wait to be told; a writer waits beyond that.
+	// maxPending bounds the bytes of text that wait to be sent; beyond it, a write blocks.
 	maxPending = 64 << 10
 )
 
-// Output is where a planner writes text for the person while it plans its move: what a
-// language model says as it says it. It is told sentence by sentence, or after 250 ms
-// whatever there is of one. A planner that is started again and writes the same text
-// once more goes on where the telling ended; another text is told from its beginning.
-// Writing fails once the turn is out of this worker's hands, and outside of planning.
-// In a context that is not a planner's, text goes nowhere.
+// Output returns a writer for text that the person receives while the planner plans, such as the output of a language
+// model. The text is sent sentence by sentence; an unfinished sentence is sent after 250 ms. A restarted planner that
+// writes the same text continues where sending stopped; a different text is sent from its beginning. Writes fail
+// outside of planning, and once this worker no longer holds the turn. If ctx is not a planner's context, the text is
+// discarded.
 func Output(ctx context.Context) io.Writer {
 	if h, is := ctx.Value(handKey{}).(*claimedTurn); is {
 		return h.output
@@ -34,24 +33,24 @@ func Output(ctx context.Context) io.Writer {
 
 var errNotPlanning = errors.New("worker: text is written while the planner plans, and not before or after")
 
-// output tells what is written, piece by piece, in a goroutine that lives from the first
-// write of a step to its end.
+// output sends what is written, piece by piece, in a goroutine that lives from the first write of a step to the end of
+// that step.
 type output struct {
 	send func(ctx context.Context, q api.AgentTextRequest) error
 	life context.Context //nolint:containedctx // It is the life of the turn in hand, not of a call.
 
 	mu       sync.Mutex
-	drained  sync.Cond // there is room, or an error; waited for under mu
+	drained  sync.Cond // signals that there is room, or an error; waited for under mu
 	open     bool
-	raw      []byte // the beginning of a character whose other bytes are missing
-	text     string // valid, and not told yet
+	raw      []byte // the first bytes of an incomplete character
+	text     string // valid UTF-8 that is not sent yet
 	since    time.Time
-	reported api.ReportedText // what had been told of the step when it was begun here
-	known    bool             // it is clear whether the text is the one that had been told
+	reported api.ReportedText // what had been sent of the step before it began here
+	known    bool             // whether the text is known to be the same as before
 	at       api.AgentTextRequest
 	err      error
 	wake     chan struct{}
-	done     chan struct{} // nil: no goroutine
+	done     chan struct{} // nil if there is no goroutine
 }
 
 func newOutput(life context.Context, send func(context.Context, api.AgentTextRequest) error) *output {
@@ -60,7 +59,7 @@ func newOutput(life context.Context, send func(context.Context, api.AgentTextReq
 	return o
 }
 
-// begin opens the output for the planning of a step.
+// begin opens the output while a step is planned.
 func (o *output) begin(step int, reported api.ReportedText) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -73,7 +72,6 @@ func (o *output) begin(step int, reported api.ReportedText) {
 	o.wake = make(chan struct{}, 1)
 }
 
-// Write implements io.Writer.
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -103,7 +101,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// unfinished is how many bytes at the end are the beginning of a character.
+// unfinished returns how many bytes at the end belong to an incomplete character.
 func unfinished(raw []byte) int {
 	for n := 1; n <= min(len(raw), utf8.UTFMax-1); n++ {
 		if tail := raw[len(raw)-n:]; utf8.RuneStart(tail[0]) {
@@ -116,7 +114,7 @@ func unfinished(raw []byte) int {
 	return 0
 }
 
-// finish tells the rest, and waits until it is told.
+// finish sends the rest and waits until it is sent.
 func (o *output) finish() error {
 	o.mu.Lock()
 	o.open = false
@@ -137,7 +135,7 @@ func (o *output) finish() error {
 	return o.err
 }
 
-// run is the goroutine.
+// run sends pieces until the output is finished.
 func (o *output) run(done chan struct{}) {
 	defer close(done)
 	for {
@@ -172,7 +170,7 @@ func (o *output) fail(err error) {
 	o.drained.Broadcast()
 }
 
-// next takes the next piece off the text, or says how long to wait for one.
+// next removes the next piece from the text, or returns how long to wait for one.
 func (o *output) next() (text api.AgentTextRequest, wait time.Duration, done bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -201,8 +199,7 @@ func (o *output) next() (text api.AgentTextRequest, wait time.Duration, done boo
 	return text, 0, false
 }
 
-// compare finds out whether the text is the one that has been told, once there is enough
-// of it, and leaves that out.
+// compare checks, once there is enough text, whether it repeats what was already sent, and if so removes that part.
 func (o *output) compare() bool {
 	n := int(o.reported.Bytes)
 	if len(o.text) < n && o.open || o.text == "" {
@@ -225,8 +222,7 @@ func signal(wakeup chan struct{}) {
 	}
 }
 
-// sendText asks the kernel to tell a piece. A turn that is no longer in these hands ends
-// the planner's context.
+// sendText asks the kernel to send a piece. If this worker no longer holds the turn, the planner's context ends.
 func (h *claimedTurn) sendText(ctx context.Context, q api.AgentTextRequest) error {
 	q.WorkerRequest = h.at
 	err := h.ask(ctx, api.OpAgentText, q, nil)

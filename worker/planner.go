@@ -11,14 +11,14 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Planner decides. It is used by one goroutine, and has no effects of its own.
-// Most planners are written as a function, see [PlanFunc].
+// Planner decides what an agent does next. A single goroutine uses it, and it has no side effects. Most planners are
+// written as a function, see [PlanFunc].
 type Planner interface {
-	// Observe takes the result of one call, in the order in which they were applied:
-	// those of one step in the order of its calls.
+	// Observe receives the result of one call. Results come in the order in which they were applied; those of one step,
+	// in the order of its calls.
 	Observe(r Result) error
-	// Next says what to do now. An error fails the turn with its words, and so does a
-	// panic or an impossible move.
+	// Next returns what to do now. An error fails the turn with the error's text; so does a panic or an invalid
+	// decision.
 	Next() (Decision, error)
 }
 
@@ -26,19 +26,18 @@ type Planner interface {
 type Agent struct {
 	// Name is the agent's name, one token of a subject.
 	Name string
-	// Plan makes the planner of one turn from the turn's arguments. The context lives as
-	// long as the turn is in this worker's hands: it ends when the turn is stopped, when
-	// another worker has it, and with the worker. What the planner asks of others should
-	// end with it. An error fails the turn as bad_request.
+	// Plan makes the planner of one turn from the turn's arguments. The context ends when the turn is stopped, when
+	// another worker claims it, or when the worker ends. Requests that the planner makes to others should end with it.
+	// An error fails the turn as bad_request.
 	Plan func(ctx context.Context, args jsontext.Value) (Planner, error)
 }
 
-// Decision is what a planner wants: calls and a question, which are one step, or else the
-// answer, or a hand-off. The answer and the hand-off end the turn.
+// Decision is what a planner wants: calls and a question, which form one step, or an answer, or a hand-off. The answer
+// and the hand-off end the turn.
 type Decision struct {
-	// Calls are made side by side, at most 256 of them.
+	// Calls run concurrently, at most 256 of them.
 	Calls []Call
-	// Question is put to the person; the answer comes back as a result.
+	// Question is put to the person; the reply comes back as a result.
 	Question *Question
 	Answer   *Answer
 	Handoff  *Handoff
@@ -46,51 +45,49 @@ type Decision struct {
 
 // Call is a call that a planner wants.
 type Call struct {
-	// Key is the planner's name for it, 1 to 128 bytes, unique within the step; one that is
-	// unique within the turn is easier to find again. The id that a language model has
-	// given to its call will do. Of several calls of one step with the same key none is made:
-	// one failed result (bad_request) stands for them.
+	// Key is the planner's name for the call, 1 to 128 bytes, unique within the step. A key that is unique within the
+	// turn is easier to find again. The id that a language model gave the call will do. If several calls of one step
+	// have the same key, none of them runs: one failed result (bad_request) stands for all.
 	Key  string
 	Tool string
 	Args any // encoded as JSON
-	// Comment are the agent's own words about it; they are quoted as such.
+	// Comment is the agent's own text about the call; it is quoted as such.
 	Comment string
-	// From and To are the part of the whole work, in percent, that it stands for.
+	// From and To are the part of the whole work that the call covers, in percent.
 	From, To float64
 }
 
-// Kind is a kind of answer to a [Question].
+// Kind is a kind of reply to a [Question].
 type Kind string
 
-// The kinds of answers.
+// The kinds of replies.
 const (
-	Text     Kind = api.AnswerText   // any words
+	Text     Kind = api.AnswerText   // free text
 	YesNo    Kind = api.AnswerYesNo  // true or false
 	OneOf    Kind = api.AnswerChoice // the value of one of the choices
 	ANumber  Kind = api.AnswerNumber
 	askedFor      = utp.AskPerson
 )
 
-// Choice is one answer of a question: Value is what the planner gets, 1 to 256 printable
-// characters, Label what a person reads.
+// Choice is one possible reply: the planner receives Value, 1 to 256 printable characters; the person reads Label.
 type Choice = api.Choice
 
-// Question asks the person for something that the planner does not know. It asks for no
-// consent: whether a call may run is asked by the kernel, whatever was answered here.
+// Question asks the person for something that the planner does not know. It does not ask for consent: the kernel asks
+// whether a call may run, whatever the reply to this question was.
 type Question struct {
-	// Key is the planner's name for it, as that of a [Call].
+	// Key is the planner's name for the question, with the rules of [Call].Key.
 	Key string
-	// Text is the question, Context what helps to understand it: 4,096 characters each.
+	// Text is the question, Context helps the person understand it: up to 4,096 characters each.
 	Text, Context string
-	// Kinds are the kinds of answers that are taken; default Text, or OneOf where there
-	// are Choices, 2 to 32 of them.
+	// Kinds are the accepted kinds of replies. Default: Text, or OneOf if there are Choices, of which there are 2 to
+	// 32.
 	Kinds   []Kind
 	Choices []Choice
-	// Default is the answer when nobody gives one in time, as text whatever its kind:
-	// "true", "7", the value of a choice. Without one the result says that nobody answered.
+	// Default is the reply if the person does not reply in time, as text for every kind: "true", "7", the value of a
+	// choice. Without a default the result says that nobody replied.
 	Default string
-	// Within is how long it stays open, up to a day; 0 leaves it to the person's wish, and
-	// 5 minutes.
+	// Within is how long the question stays open, up to a day. If it is 0, the person's preference applies, or else 5
+	// minutes.
 	Within time.Duration
 }
 
@@ -109,14 +106,13 @@ type Answer struct {
 	// Status defaults to success.
 	Status utp.Status
 	Code   utp.Code
-	// Summary is one sentence; Output is the whole answer, in plain text. What has been
-	// written to [Output] while this move was planned is not told again.
+	// Summary is one sentence; Output is the whole answer, in plain text. Text that was written to [Output] while this
+	// decision was planned is not sent again.
 	Summary, Output string
-	// Fields are the result by name. Where the turn requires fields (see [Turn]), those
-	// that are missing, or are there twice, come back as a failed result of the tool
-	// submit_result, and the turn goes on.
+	// Fields are the named parts of the result. If the turn requires fields (see [Turn]) and some are missing or
+	// duplicated, the planner receives a failed result of the tool submit_result, and the turn continues.
 	Fields []Field
-	// Key is the planner's name for such a result; default submit_result and a number.
+	// Key is the planner's name for that failed result; default submit_result and a number.
 	Key string
 }
 
@@ -126,39 +122,38 @@ type Field struct {
 	Value any // encoded as JSON
 }
 
-// Handoff ends the turn and asks that somebody else takes over.
+// Handoff ends the turn and asks for someone else to take over.
 type Handoff struct {
-	// Reason says why, to the person.
+	// Reason tells the person why.
 	Reason string
-	// To is human (the default), specialist_agent or escalation_queue; URI is where they
-	// can be reached.
+	// To is human (the default), specialist_agent or escalation_queue; URI is where to reach them.
 	To, URI string
 	// Urgency is low, medium or high.
 	Urgency string
-	// Context is what they need to know: it is encoded as a JSON object, of at most 16 KiB.
+	// Context is what the receiver needs to know. It is encoded as a JSON object of at most 16 KiB.
 	Context any
-	// Summary and Output are as those of an [Answer].
+	// Summary and Output are as in [Answer].
 	Summary, Output string
 }
 
-// Result is what became of a call.
+// Result is the outcome of a call.
 type Result struct {
 	Key, Call, Tool string
 	Status          utp.Status
 	Code            utp.Code
 	Message         string
 	Value           jsontext.Value
-	// Step is the id of the step that asked for the call: those of one step have the same.
+	// Step is the id of the step that requested the call. Results of the same step have the same id.
 	Step string
-	// Args are its arguments as they ran; only a [Transcript] has them.
+	// Args are the arguments that the call ran with; only results in a [Transcript] have them.
 	Args jsontext.Value
 }
 
 // Answered is the person's answer.
 type Answered = api.Answered
 
-// Answered reads the result of a question. It is false for another one, and where nobody
-// answered and there was no default.
+// Answered returns the person's reply to a question. It returns false for the result of anything else, and if nobody
+// replied and there was no default.
 func (r Result) Answered() (Answered, bool) {
 	var a Answered
 	if r.Tool != askedFor || r.Status != utp.StatusSuccess || json.Unmarshal(r.Value, &a) != nil {

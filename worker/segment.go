@@ -8,7 +8,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// sentenceCut is the end of the last whole sentence, with the spaces behind it; 0 for none.
+// sentenceCut returns the end of the last whole sentence, including the spaces after it; 0 if there is none.
 func sentenceCut(text string) int {
 	end, stop := 0, false
 	for i, r := range text {
@@ -29,14 +29,14 @@ func sentenceCut(text string) int {
 	return end
 }
 
-// wordBoundary is the last place at which a text that goes on can be cut without cutting a word;
-// 0 for none. In scripts that are written without spaces that is between two characters,
-// of which the second one is known: a mark might belong to the first.
+// wordBoundary returns the last place at which an unfinished text can be cut without cutting a word; 0 if there is
+// none. In scripts without spaces it is between two characters of which the second is known, because a combining mark
+// might belong to the first.
 func wordBoundary(text string) int {
 	text = text[:min(len(text), api.AgentTextLimit)]
 	for i := len(text); i > 0; {
 		before, size := utf8.DecodeLastRuneInString(text[:i])
-		if before == utf8.RuneError && size == 1 { // the limit has cut a character
+		if before == utf8.RuneError && size == 1 { // the limit split a character
 			i -= size
 			continue
 		}
@@ -51,13 +51,13 @@ func wordBoundary(text string) int {
 	return 0
 }
 
-// unspaced are the letters of scripts that are written without spaces, and of which no
-// two are one character to a reader.
+// unspaced reports whether a rune belongs to a script that is written without spaces and whose letters never join into
+// one character for the reader.
 func unspaced(r rune) bool {
 	return r == '。' || r == '、' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) && unicode.IsLetter(r)
 }
 
-// anyCut is as much of a text as one piece may hold.
+// anyCut returns as much of a text as one piece may hold.
 func anyCut(text string) int {
 	n := min(len(text), api.AgentTextLimit)
 	for n < len(text) && n > 0 && !utf8.RuneStart(text[n]) {

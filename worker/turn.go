@@ -15,7 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// claimedTurn is a claimed turn in the worker's hands.
+// claimedTurn is a turn that this worker has claimed.
 type claimedTurn struct {
 	w        *Worker
 	at       api.WorkerRequest
@@ -23,42 +23,41 @@ type claimedTurn struct {
 	step     int
 	reported api.ReportedText
 	seen     int // results observed
-	refused  int // results that were handed in and not taken
+	refused  int // answers that were submitted and refused
 	lease    time.Duration
 	renewed  time.Time
 	planner  Planner
 	output   *output
 	wakeup   <-chan struct{}
-	lose     context.CancelCauseFunc // ends the planner's context
-	ended    bool                    // nothing is left to give back
-	page     *api.TranscriptAnswer   // results that came with the last look; nil if none did
+	lose     context.CancelCauseFunc // cancels the planner's context
+	ended    bool                    // nothing is left to release
+	page     *api.TranscriptAnswer   // results that came with the last poll; nil if there were none
 }
 
 const (
-	// renewals is how often a lease is renewed in its own time.
+	// renewals is how many times a lease is renewed within its duration.
 	renewals = 3
-	// maxRefused is how often a result may lack what the turn requires.
+	// maxRefused is how many times an answer may lack required fields.
 	maxRefused = 5
-	// atOnce is how long a planner may take before anybody looks after its turn: of one that
-	// answers at once, a look would come too late.
+	// atOnce is how long a planner may take before the worker starts to check its turn. A planner that answers faster
+	// needs no check.
 	atOnce = 5 * time.Millisecond
-	// leastLease is how long the ledger may be in trouble before a turn is left, however short
-	// its lease.
+	// leastLease is the least time that ledger failures are retried before the turn is left, however short its lease.
 	leastLease = 10 * time.Second
-	// grace is how long giving a turn back may take at the end.
+	// grace bounds the release of a turn when the worker ends.
 	grace = 2 * time.Second
 )
 
 var (
-	// errEnded: the turn has ended meanwhile, by a stop for example.
+	// errEnded means that the turn has ended meanwhile, for example because it was stopped.
 	errEnded = errors.New("worker: the turn has ended")
-	// errWentBack: the ledger knows nothing of the step that is waited for.
+	// errWentBack means that the ledger does not know the step that the worker waits for.
 	errWentBack = errors.New("worker: the ledger has gone back to an earlier step; the turn is to be claimed again")
-	// errLetGo: the turn waits for so long that its slot is of more use to another.
+	// errLetGo means that the turn has waited so long that another turn gets its slot.
 	errLetGo = errors.New("worker: the turn was let go while it waits")
 )
 
-// work runs one claimed turn to its end, or until something stands in the way.
+// work runs one claimed turn until it ends or cannot continue.
 func (w *Worker) work(ctx context.Context, a api.ClaimAnswer, slot string, wakeup <-chan struct{}) error {
 	claimCtx, lose := context.WithCancelCause(ctx)
 	defer lose(nil)
@@ -73,12 +72,12 @@ func (w *Worker) work(ctx context.Context, a api.ClaimAnswer, slot string, wakeu
 		h.release(ctx)
 	}
 	if cause := context.Cause(claimCtx); err != nil && claimCtx.Err() != nil && ctx.Err() == nil {
-		return ignoreEnd(cause) // why the turn was lost says more than what came of it
+		return ignoreEnd(cause) // the reason for losing the turn is more useful than what followed
 	}
 	return err
 }
 
-// run plans and waits by turns.
+// run alternates between planning and waiting.
 func (h *claimedTurn) run(ctx context.Context, a api.ClaimAnswer) error {
 	err := h.guard(func() (err error) {
 		h.planner, err = h.w.o.Agent.Plan(ctx, a.Args)
@@ -116,7 +115,7 @@ func (h *claimedTurn) run(ctx context.Context, a api.ClaimAnswer) error {
 	return calledOff(ctx)
 }
 
-// ignoreEnd takes the turn's end for what it is: no failure of the worker.
+// ignoreEnd drops errEnded: the end of a turn is not a failure of the worker.
 func ignoreEnd(err error) error {
 	if errors.Is(err, errEnded) || errors.Is(err, errLetGo) || rpc.Code(err, utp.CodeTurnEnded) || rpc.Code(err, utp.CodeStopped) {
 		return nil
@@ -124,12 +123,12 @@ func ignoreEnd(err error) error {
 	return err
 }
 
-// calledOff is why the planner's context has ended.
+// calledOff returns why the planner's context has ended.
 func calledOff(ctx context.Context) error {
 	return fmt.Errorf("worker: called off: %w", context.Cause(ctx))
 }
 
-// guard runs what a planner does; its panic is its error.
+// guard runs the planner's code and turns a panic into an error.
 func (h *claimedTurn) guard(plan func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -140,7 +139,7 @@ func (h *claimedTurn) guard(plan func() error) (err error) {
 	return plan()
 }
 
-// plan asks for the next move, keeps the turn meanwhile, and tells what the planner writes.
+// plan asks for the next decision. Meanwhile it renews the lease and sends what the planner writes.
 func (h *claimedTurn) plan(ctx context.Context) (Decision, error) {
 	stop := h.renewWhilePlanning(ctx)
 	defer stop()
@@ -156,8 +155,8 @@ func (h *claimedTurn) plan(ctx context.Context) (Decision, error) {
 	return move, err
 }
 
-// renewWhilePlanning renews the lease while the planner is at work, and ends its context as soon as the
-// turn is not its any more. The keeper is gone when stop returns.
+// renewWhilePlanning renews the lease while the planner works, and ends its context as soon as the turn is lost. When
+// stop returns, the renewing goroutine has ended.
 func (h *claimedTurn) renewWhilePlanning(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -181,13 +180,13 @@ func (h *claimedTurn) renewWhilePlanning(ctx context.Context) (stop func()) {
 	}
 }
 
-// ask asks until there is an answer. Where the ledger cannot be read or written, and that does
-// not pass within a lease, the turn is left: its slot is of more use to another one.
+// ask retries a request until there is an answer. If the ledger fails for longer than a lease, the turn is left and its
+// slot is free for another.
 func (h *claimedTurn) ask(ctx context.Context, op string, request, into any) error {
 	return rpc.AskWithin(ctx, h.w.o.Conn, max(h.lease, leastLease), op, request, into)
 }
 
-// check finds out, when it is woken, whether the turn goes on, and renews its lease in time.
+// check finds out after a wakeup whether the turn continues, and renews its lease in time.
 func (h *claimedTurn) check(ctx context.Context, woken bool) error {
 	if woken {
 		var a api.ResumeAnswer
@@ -213,7 +212,7 @@ func (h *claimedTurn) renew(ctx context.Context) error {
 	return nil
 }
 
-// observe feeds the results that the planner has not seen.
+// observe passes new results to the planner.
 func (h *claimedTurn) observe(ctx context.Context) error {
 	for {
 		page, err := h.results(ctx)
@@ -254,7 +253,7 @@ func (h *claimedTurn) result(ctx context.Context, r api.CallResult) (Result, err
 	return out, err
 }
 
-// apply does what the planner wants. It reports whether that has ended the turn.
+// apply carries out the planner's decision. It reports whether that ended the turn.
 func (h *claimedTurn) apply(ctx context.Context, m Decision) (ends bool, err error) {
 	if m.Answer != nil && m.Handoff == nil && len(h.turn.ResultFields)+len(m.Answer.Fields) > 0 {
 		fields, err := wireFields(m.Answer.Fields)
@@ -294,8 +293,8 @@ func wireFields(fields []Field) ([]utp.Field, error) {
 	return out, nil
 }
 
-// correct gives an answer that cannot be taken back to the planner, as the failed result of
-// a step of its own: it stands in the transcript, like everything that the planner goes by.
+// correct returns an invalid answer to the planner as the failed result of a separate step, so that the transcript
+// holds everything that the planner bases its decisions on.
 func (h *claimedTurn) correct(ctx context.Context, a Answer, fields []utp.Field, alone bool) (ends bool, err error) {
 	if h.refused >= maxRefused {
 		return true, h.fail(ctx, utp.CodeBadRequest, fmt.Errorf(
@@ -315,7 +314,7 @@ func (h *claimedTurn) correct(ctx context.Context, a Answer, fields []utp.Field,
 	return false, nil
 }
 
-// results are the next ones that the planner has not seen.
+// results returns the next results that the planner has not seen.
 func (h *claimedTurn) results(ctx context.Context) (api.TranscriptAnswer, error) {
 	if page := h.page; page != nil {
 		h.page = nil
@@ -326,7 +325,7 @@ func (h *claimedTurn) results(ctx context.Context) (api.TranscriptAnswer, error)
 	return page, err
 }
 
-// unseen asks for them; who writes a transcript wants the arguments as well.
+// unseen requests the results that the planner has not seen. A plan function needs the arguments as well.
 func (h *claimedTurn) unseen() api.TranscriptRequest {
 	_, args := h.planner.(*scribe)
 	return api.TranscriptRequest{WorkerRequest: h.at, After: h.seen, Args: args}
@@ -334,7 +333,7 @@ func (h *claimedTurn) unseen() api.TranscriptRequest {
 
 func (h *claimedTurn) call(ctx context.Context, m Decision) error {
 	request := api.CallRequest{WorkerRequest: h.at, Step: h.step + 1}
-	left := api.InlineLimit // of the one message that carries them all
+	left := api.InlineLimit // of the one message that carries all fields
 	for _, c := range m.calls() {
 		out := api.ToolCall{Key: c.Key, Tool: c.Tool, Comment: c.Comment, From: c.From, To: c.To}
 		if m.Question != nil && c.Tool == utp.AskPerson && c.Key == m.Question.Key {
@@ -356,13 +355,13 @@ func (h *claimedTurn) call(ctx context.Context, m Decision) error {
 	return nil
 }
 
-// unmade fails the turn when what the planner wants will never be taken. Anything else
-// is left to anyone who claims the turn next.
+// unmade fails the turn if the planner's decision can never be accepted. After any other error, the next worker that
+// claims the turn continues it.
 func (h *claimedTurn) unmade(ctx context.Context, err error) error {
 	switch {
 	case refusedForGood(err):
 		return h.fail(ctx, utp.CodeBadRequest, err)
-	case rpc.Code(err, utp.CodeTooManyCalls): // it could take hours until there is room, and nobody would know why
+	case rpc.Code(err, utp.CodeTooManyCalls): // room might appear only after hours, without anyone knowing why
 		return h.fail(ctx, utp.CodeTooManyCalls, err)
 	}
 	return err
@@ -372,9 +371,8 @@ func refusedForGood(err error) bool {
 	return errors.Is(err, rpc.ErrValue) || rpc.Code(err, utp.CodeBadRequest) || rpc.Code(err, utp.CodeTooLarge)
 }
 
-// await waits until the step's calls have ended and the turn runs again, and keeps
-// the turn meanwhile, as long as a slot is to be kept for one that waits. Where they were
-// only just asked for, it looks when it is woken, not before.
+// await waits until the step's calls have ended and the turn runs again, for at most Options.Retain, and renews the
+// lease meanwhile. If the calls were only just requested, it polls only after a wakeup.
 func (h *claimedTurn) await(ctx context.Context, asked bool) error {
 	began, pace := time.Now(), h.w.pace(min(h.w.o.Idle, h.lease/renewals))
 	if asked {
@@ -392,7 +390,7 @@ func (h *claimedTurn) await(ctx context.Context, asked bool) error {
 			return errWentBack
 		case a.Waiting == 0:
 			h.at.Epoch, h.at.Nonce, h.renewed = a.Epoch, a.Nonce, time.Now()
-			if len(a.Results) > 0 { // a kernel may leave them to be asked for
+			if len(a.Results) > 0 { // a kernel may leave them for a separate request
 				h.page = &a.TranscriptAnswer
 			}
 			return nil
@@ -403,18 +401,18 @@ func (h *claimedTurn) await(ctx context.Context, asked bool) error {
 			} else if !rpc.Code(err, utp.CodeStale) {
 				return err
 			}
-			began = time.Now() // it runs again since, and resume tells; or it is to be waited for as before
+			began = time.Now() // it has resumed since, and resume finds out; or it must wait as before
 			continue
 		}
 		h.rest(ctx, &pace, began)
-		if err := h.renew(ctx); err != nil && !rpc.Code(err, utp.CodeStale) { // it may run again since; resume tells
+		if err := h.renew(ctx); err != nil && !rpc.Code(err, utp.CodeStale) { // it may have resumed since; resume finds out
 			return err
 		}
 	}
 	return calledOff(ctx)
 }
 
-// rest waits for a wakeup at a pace, and no longer than the turn keeps its place.
+// rest waits for a wakeup or the pace's next poll, but no longer than the turn may keep its slot.
 func (h *claimedTurn) rest(ctx context.Context, p *pace, began time.Time) {
 	left := h.w.o.Retain - time.Since(began)
 	if left <= 0 || left >= p.next {
@@ -426,8 +424,8 @@ func (h *claimedTurn) rest(ctx context.Context, p *pace, began time.Time) {
 	}
 }
 
-// release lets go of the turn at the worker's end, so that another need not wait for the
-// end of the lease. It is a courtesy, tried once.
+// release gives the turn back when the worker ends, so that another need not wait for the lease to expire. It is
+// optional, and tried once.
 func (h *claimedTurn) release(ctx context.Context) {
 	if h.ended {
 		return
@@ -439,10 +437,10 @@ func (h *claimedTurn) release(ctx context.Context) {
 	}
 }
 
-// fail ends the turn as failed, in the words of an error.
+// fail ends the turn as failed, with the text of an error.
 func (h *claimedTurn) fail(ctx context.Context, code utp.Code, err error) error {
 	if ctx.Err() != nil {
-		return calledOff(ctx) // the turn is another's to end
+		return calledOff(ctx) // another worker ends the turn
 	}
 	return h.deliver(ctx, Answer{Status: utp.StatusFailed, Code: code, Summary: err.Error()}, nil)
 }
@@ -459,8 +457,7 @@ func (h *claimedTurn) handOff(ctx context.Context, m Handoff) error {
 	return h.deliver(ctx, Answer{Status: utp.StatusPartial, Summary: m.Summary, Output: m.Output}, out)
 }
 
-// deliver ends the turn with an answer, or, where that is not one that can be taken,
-// says so in its place: a turn ends in any case.
+// deliver ends the turn with an answer. If the answer is invalid, the turn fails with that reason: it ends in any case.
 func (h *claimedTurn) deliver(ctx context.Context, a Answer, handoff *api.Handoff) error {
 	err := h.send(ctx, a, handoff)
 	if refusedForGood(err) {

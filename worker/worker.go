@@ -15,29 +15,27 @@ import (
 	"github.com/earshot-dev/earshot/internal/rpc"
 )
 
-// Conn is a worker's way to the kernel and to its wakeups.
+// Conn connects a worker to the kernel and to its wakeups.
 type Conn interface {
 	rpc.Requester
 
-	// Wakeups calls notify whenever there may be news, with the turn that they are of
-	// (CG-Turn-Id; "" where that is not said), until stop is called. Losing a call costs one
-	// poll.
+	// Wakeups calls notify whenever there may be news, with the id of the turn (CG-Turn-Id, or "" if the wakeup names
+	// none), until stop is called. A lost wakeup costs one poll.
 	Wakeups(ctx context.Context, notify func(turn string)) (stop func(), err error)
 }
 
-// Options of a worker.
+// Options configure a worker.
 type Options struct {
 	Conn  Conn
 	Agent Agent
-	// Turns is how many turns it works on at once; default 1. A turn that waits keeps its
-	// place for a while, see Retain.
+	// Turns is how many turns it works on concurrently; default 1. A waiting turn keeps its slot for a while, see
+	// Retain.
 	Turns int
-	// Poll is how soon it looks without being woken; default 1 s. While it finds
-	// nothing it looks less and less often, until it looks once in an Idle; default Poll.
+	// Poll is how soon it polls without a wakeup; default 1 s. While it finds nothing it polls less and less often,
+	// down to once per Idle; default Poll.
 	Poll, Idle time.Duration
-	// Retain is how long a turn that waits for its calls keeps its place; default 1 min,
-	// negative for ever. Then the worker lets go of it. Anyone who claims it when they have
-	// ended begins with its transcript.
+	// Retain is how long a turn that waits for its calls keeps its slot; default 1 min, negative for ever. Then the
+	// worker releases it. The worker that claims it after the calls have ended starts from its transcript.
 	Retain time.Duration
 	Logger *slog.Logger
 	Rand   io.Reader
@@ -49,10 +47,10 @@ type Worker struct {
 	name string
 
 	mu      sync.Mutex
-	wakeups map[chan struct{}]string // of everybody who waits, with the turn in hand if any; touched under mu only
+	wakeups map[chan struct{}]string // one entry for each waiter, with its claimed turn if any; guarded by mu
 }
 
-// New checks the options and mints the worker's nonce.
+// New checks the options and creates the worker's nonce.
 func New(o Options) (*Worker, error) {
 	if o.Conn == nil || o.Agent.Name == "" || o.Agent.Plan == nil {
 		return nil, errors.New("worker: a Conn and an agent with a name and a plan are required")
@@ -80,15 +78,15 @@ func New(o Options) (*Worker, error) {
 	return &Worker{o: o, name: "wrk_" + hex.EncodeToString(nonce[:]), wakeups: map[chan struct{}]string{}}, nil
 }
 
-// Run works until ctx ends. Then planners are called off, and the turns in hand are given
-// back as the ledger has them; anyone who claims one next goes on from there.
+// Run works until ctx ends. Then it cancels the planners and releases the claimed turns as the ledger has them; the
+// next worker to claim one continues from there.
 func (w *Worker) Run(ctx context.Context) error {
 	stop, err := w.o.Conn.Wakeups(ctx, w.notify)
 	if err != nil {
 		return fmt.Errorf("worker: wakeups: %w", err)
 	}
 	defer stop()
-	// A slot holds one turn, under a name of its own: the kernel fences by it.
+	// Each slot holds one turn and has a unique name, by which the kernel fences.
 	slots := make(chan string, w.o.Turns)
 	for n := range w.o.Turns {
 		slots <- fmt.Sprintf("%s_%d", w.name, n)
@@ -113,14 +111,14 @@ func (w *Worker) Run(ctx context.Context) error {
 			owned.Go(func() {
 				w.process(ctx, a, slot)
 				slots <- slot
-				w.notify("") // there may be turns that no slot was free for
+				w.notify("") // there may be turns that had no free slot
 			})
 		}
 	}
 }
 
-// claimTimeout is how long a claim waits for its answer. One that was lost costs no more: the
-// same slot claims again, and is given what it holds already.
+// claimTimeout is how long a claim waits for its answer. A lost answer costs nothing more: the same slot claims again
+// and receives the turn that it already holds.
 const claimTimeout = 10 * time.Second
 
 func (w *Worker) claim(ctx context.Context, slot string) (api.ClaimAnswer, error) {
@@ -134,7 +132,7 @@ func (w *Worker) claim(ctx context.Context, slot string) (api.ClaimAnswer, error
 	return a, err
 }
 
-// process works on a claimed turn. One that it had to leave is not taken up again at once.
+// process works on a claimed turn. If the worker had to leave it, it pauses before the next claim.
 func (w *Worker) process(ctx context.Context, a api.ClaimAnswer, slot string) {
 	wakeup, away := w.register(a.Turn)
 	defer away()
@@ -144,8 +142,8 @@ func (w *Worker) process(ctx context.Context, a api.ClaimAnswer, slot string) {
 	}
 }
 
-// register makes a channel that gets a value whenever there may be news of a turn ("" is any that is in nobody's hands),
-// until away is called.
+// register makes a channel that receives a value whenever there may be news of a turn, or of any unclaimed turn if turn
+// is "", until away is called.
 func (w *Worker) register(turn string) (wakeup chan struct{}, away func()) {
 	wakeup = make(chan struct{}, 1)
 	w.mu.Lock()
@@ -158,8 +156,8 @@ func (w *Worker) register(turn string) (wakeup chan struct{}, away func()) {
 	}
 }
 
-// notify wakes anyone who holds the turn, or, where nobody here does, who could claim it. Others
-// would ask in vain.
+// notify wakes the slot that holds the turn, or, if no slot here does, those that could claim it. Others would poll in
+// vain.
 func (w *Worker) notify(turn string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -174,8 +172,8 @@ func (w *Worker) notify(turn string) {
 	}
 }
 
-// pace says how long to wait for a wakeup before looking without one: each wait in vain makes
-// the next one twice as long, up to a limit.
+// pace determines how long to wait for a wakeup before polling. Each wait without a wakeup doubles the next one, up to
+// a limit.
 type pace struct{ first, next, most time.Duration }
 
 func (w *Worker) pace(most time.Duration) pace {
@@ -192,8 +190,8 @@ func (p *pace) wait(ctx context.Context, wakeup <-chan struct{}) {
 	p.next = min(2*p.next, p.most)
 }
 
-// wait ends with a wakeup, the time, or the context. A wakeup counts before a time
-// that is over: one look answers both.
+// wait ends with a wakeup, the time, or the context. If the time has passed as well, the wakeup counts: one poll serves
+// both.
 func wait(ctx context.Context, wakeup <-chan struct{}, d time.Duration) (woken bool) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -147,7 +147,7 @@ func (k *kernel) count(op string) int {
 	return len(k.asked[op])
 }
 
-// delivered is the one word that ended the turn.
+// delivered returns the one request that ended the turn.
 func (k *kernel) delivered() api.DeliverRequest {
 	k.t.Helper()
 	k.mu.Lock()
@@ -317,7 +317,7 @@ func TestWholeTurn(t *testing.T) {
 	})
 }
 
-// TestBellAndPoll: a ring is heard at once; without one it looks every second.
+// TestBellAndPoll: a wakeup takes effect at once; without one the worker polls every second.
 func TestBellAndPoll(t *testing.T) {
 	k := func(k *kernel) { k.turn.Turn = "" }
 	working(t, k, func(jsontext.Value) (worker.Planner, error) { return &steps{}, nil }, func(t *testing.T, k *kernel) {
@@ -354,8 +354,8 @@ func TestResultsComeWithTheLook(t *testing.T) {
 	}
 }
 
-// TestBellOfATurn: a ring wakes anyone who holds the turn that it is of, and where nobody does,
-// who could claim it; others would ask in vain.
+// TestBellOfATurn: a wakeup wakes the slot that holds its turn or, if none does, those that could claim it; others
+// would poll in vain.
 func TestBellOfATurn(t *testing.T) {
 	k := func(k *kernel) { k.needs, k.once = time.Hour, true } // turn_1 is in hand; there is no other
 	plan := func(jsontext.Value) (worker.Planner, error) { return &steps{n: 1}, nil }
@@ -374,8 +374,8 @@ func TestBellOfATurn(t *testing.T) {
 	})
 }
 
-// TestIdle: while it finds nothing a worker looks less and less often, once in an Idle at
-// the last; a ring is heard at once all the same, and begins it again.
+// TestIdle: while it finds nothing a worker polls less and less often, down to once per Idle; a wakeup still takes
+// effect at once, and resets the pace.
 func TestIdle(t *testing.T) {
 	k := func(k *kernel) { k.turn.Turn = "" }
 	plan := func(jsontext.Value) (worker.Planner, error) { return &steps{}, nil }
@@ -401,7 +401,7 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// TestLostAnswers: every operation is asked again until it is heard.
+// TestLostAnswers: every operation is repeated until there is an answer.
 func TestLostAnswers(t *testing.T) {
 	for _, op := range []string{api.OpClaim, api.OpCall, api.OpResume, api.OpTranscript, api.OpDeliver} {
 		t.Run(op, func(t *testing.T) {
@@ -492,8 +492,8 @@ func TestKeepsItsTurn(t *testing.T) {
 	})
 }
 
-// TestLosesItsTurn: who no longer holds it leaves it, and claims what there is. That a
-// renewal is refused says only that the turn has gone on: how, it is told when it looks.
+// TestLosesItsTurn: a worker that has lost its turn leaves it, and claims another. A refused renewal only says that the
+// turn has moved on; the next poll shows how.
 func TestLosesItsTurn(t *testing.T) {
 	for _, op := range []string{api.OpCall, api.OpResume, api.OpTranscript, api.OpDeliver, api.OpRenew} {
 		t.Run(op, func(t *testing.T) {
@@ -587,8 +587,8 @@ func answer(text string) worker.Decision {
 	return worker.Decision{Answer: &worker.Answer{Summary: "So.", Output: text}}
 }
 
-// TestAnswers: the status is the planner's, success if it says none; one that is none
-// is refused by the kernel and told as a failure.
+// TestAnswers: the status is the planner's, or success by default; the kernel refuses an invalid one, and the turn
+// fails.
 func TestAnswers(t *testing.T) {
 	for status, want := range map[utp.Status]utp.Status{
 		"": utp.StatusSuccess, utp.StatusPartial: utp.StatusPartial, utp.StatusCanceled: utp.StatusCanceled, "odd": utp.StatusFailed,
@@ -639,7 +639,7 @@ func TestManyLargeCalls(t *testing.T) {
 	})
 }
 
-// TestStopsAtOnce: a worker that is told to end leaves its turn as it is.
+// TestStopsAtOnce: a worker that is stopped leaves its turn as it is.
 func TestStopsAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -719,12 +719,11 @@ type ringing struct {
 
 func (r *ringing) Next() (worker.Decision, error) {
 	r.ring()
-	synctest.Wait() // for anyone who hears it
+	synctest.Wait() // for anyone who receives it
 	return r.steps.Next()
 }
 
-// TestAnswersAtOnce: nobody looks after a turn whose planner has answered by then, not even now
-// and then.
+// TestAnswersAtOnce: a turn whose planner has already answered is never checked.
 func TestAnswersAtOnce(t *testing.T) {
 	const many = 30
 	var wakeup func(turn string)

@@ -7,7 +7,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
-// timeText writes a time to come, rounded up: 3 seconds, 5 minutes.
+// timeText formats a duration that lies ahead, rounded up: 3 seconds, 5 minutes.
 func timeText(d time.Duration) string {
 	seconds := int64((d + time.Second - 1) / time.Second)
 	if seconds < 120 && seconds != 60 {
@@ -19,15 +19,13 @@ func timeText(d time.Duration) string {
 	return legible.Counted((seconds+3599)/3600, "hour")
 }
 
-// sinceText writes a moment that has passed, with the day when that is another one than of the moment
-// now.
+// sinceText formats a past time, with the day unless it is the same as that of now.
 func sinceText(at, now time.Time, zone *time.Location) string {
 	return writeTime(at, now, zone, "15:04")
 }
 
-// clockText writes a moment as the clock on the wall shows it, never later than it is,
-// with the day when that is another one than of the moment now. Seconds are said where
-// they matter.
+// clockText formats a time of day, never later than it is, with the day unless it is the same as that of now. It
+// includes seconds only if they matter.
 func clockText(at, now time.Time, zone *time.Location) string {
 	layout := "15:04"
 	if at.Sub(now) < 2*time.Minute {

@@ -7,15 +7,15 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 )
 
-// Announcer says what one listener hears. Make it with [New].
+// Announcer decides what one listener hears. Create it with [New].
 type Announcer struct {
 	preferences Preferences
 	since       time.Time
-	began       time.Time   // when it took its first event
-	now         time.Time   // of what is being taken
-	replay      bool        // it is a replay
+	began       time.Time   // when it received its first event
+	now         time.Time   // the time of the current event
+	replay      bool        // whether the current event is a replay
 	sessions    []*session  // in the order of their first event
-	open        []*question // in the order they were put
+	open        []*question // in the order in which they were asked
 	seen        recentKeys
 	recent      []recent
 	history     []Announcement
@@ -24,18 +24,18 @@ type Announcer struct {
 	flood       flood
 	answer      answer
 	answered    map[replyKey]*ownReply // what this listener has answered here
-	repeats     int                    // makes the ids of repetitions and recaps
-	nameless    int                    // makes the ids of events that have none
+	repeats     int                    // for the ids of repetitions and recaps
+	nameless    int                    // for the ids of events without one
 }
 
-// recent is one sentence that was said a moment ago.
+// recent is a sentence that was announced a short time ago.
 type recent struct {
 	session, text string
 	priority      Priority
 	at            time.Time
 }
 
-// New makes an announcer that has heard nothing.
+// New creates an announcer without events.
 func New(p Preferences) *Announcer {
 	if p.Verbosity == "" {
 		p.Verbosity = aaep.VerbosityNormal
@@ -43,9 +43,8 @@ func New(p Preferences) *Announcer {
 	return &Announcer{preferences: p, since: p.Since, seen: newRecentKeys(MaxSeen), answered: map[replyKey]*ownReply{}}
 }
 
-// Event takes one event and its number within its session (0 where it has none), in
-// the order of the session, and returns what is to be said now, in order. An event that
-// was taken before says nothing.
+// Event receives one event and its number within its session (0 if it has none), in the order of the session. It
+// returns the announcements that are due now, in order. An event that was already received returns none.
 func (a *Announcer) Event(now time.Time, e aaep.Event, seq int64) []Announcement {
 	if !a.isNew(e) {
 		return nil
@@ -64,14 +63,14 @@ func (a *Announcer) Event(now time.Time, e aaep.Event, seq int64) []Announcement
 		return nil
 	}
 	out = append(out, a.within(now, s, announced)...)
-	if e.IsTerminal() { // nothing may come that it could wait for
+	if e.IsTerminal() { // no later event could follow
 		out = append(out, a.flushed(now)...)
 	}
 	return a.remember(out)
 }
 
-// Observe takes an event that the listener has heard already, from another announcer: what comes later
-// builds on it.
+// Observe receives an event that the listener has already heard through another announcer; later announcements build on
+// it.
 func (a *Announcer) Observe(e aaep.Event, seq int64) {
 	if a.isNew(e) {
 		a.replay = false
@@ -80,12 +79,12 @@ func (a *Announcer) Observe(e aaep.Event, seq int64) {
 	}
 }
 
-// isNew reports whether an event was not taken before.
+// isNew reports whether an event is received for the first time.
 func (a *Announcer) isNew(e aaep.Event) bool {
 	return e.ID == "" || a.seen.add(e.SessionID+"\x00"+e.ID)
 }
 
-// accept takes an event in, and finds what it would say.
+// accept records an event, and returns what it would announce.
 func (a *Announcer) accept(now time.Time, e aaep.Event, seq int64) (*session, []Announcement) {
 	a.now = now
 	s := a.session(e)
@@ -100,7 +99,7 @@ func (a *Announcer) accept(now time.Time, e aaep.Event, seq int64) (*session, []
 	return s, announced
 }
 
-// remember remembers the last thing that was said.
+// remember stores the latest announcement.
 func (a *Announcer) remember(announced []Announcement) []Announcement {
 	for _, n := range announced {
 		if n.Priority != Silent {
@@ -110,7 +109,7 @@ func (a *Announcer) remember(announced []Announcement) []Announcement {
 	return announced
 }
 
-// announce finds the words for an event.
+// announce returns the sayings for an event.
 func (a *Announcer) announce(now time.Time, s *session, e aaep.Event) []saying {
 	switch p := e.Payload.(type) {
 	case aaep.SessionStarted:
@@ -140,8 +139,8 @@ func (a *Announcer) announce(now time.Time, s *session, e aaep.Event) []saying {
 	}
 }
 
-// urgently makes what a critical event says interrupt, and gives words to one that has
-// none: nothing critical goes by unheard.
+// urgently makes the sayings of a critical event interrupt, and adds one if there is none, so that nothing critical
+// goes unheard.
 func (a *Announcer) urgently(e aaep.Event, sayings []saying) []saying {
 	if urgency(e) != aaep.UrgencyCritical {
 		return sayings
@@ -164,8 +163,8 @@ func urgency(e aaep.Event) aaep.Urgency {
 	return e.Urgency
 }
 
-// announcements gives sayings their place and remembers them. What the session said a moment ago
-// is left out, unless it has become urgent since.
+// announcements turns sayings into announcements and records them. It leaves out what the session announced a moment
+// ago, unless it has become urgent since.
 func (a *Announcer) announcements(s *session, e aaep.Event, seq int64, list []saying) []Announcement {
 	var out []Announcement
 	base := a.base(e)
@@ -194,7 +193,7 @@ func (a *Announcer) announcements(s *session, e aaep.Event, seq int64, list []sa
 	return out
 }
 
-// base begins the ids of what an event says.
+// base returns the prefix of the ids of an event's announcements.
 func (a *Announcer) base(e aaep.Event) string {
 	if e.ID == "" {
 		a.nameless++
@@ -203,7 +202,7 @@ func (a *Announcer) base(e aaep.Event) string {
 	return e.SessionID + "." + e.ID + "."
 }
 
-// record remembers what was said: once more as it was, and for a recap in the words that hold then.
+// record stores an announcement for a repetition, and with its later text for a recap.
 func (a *Announcer) record(n Announcement, later string) {
 	retold := n
 	if later != "" {
@@ -215,8 +214,8 @@ func (a *Announcer) record(n Announcement, later string) {
 	}
 }
 
-// isRepeat reports whether the same was said a moment ago. How a question ended is said each time: it
-// may be asked again, and answered again, within a few seconds.
+// isRepeat reports whether the same was announced a moment ago. The end of a question is always announced: a question
+// may be asked and answered again within a few seconds.
 func (a *Announcer) isRepeat(session string, w saying, at time.Time) bool {
 	if w.kind == KindResolution {
 		return false
@@ -233,7 +232,7 @@ func (a *Announcer) isRepeat(session string, w saying, at time.Time) bool {
 	return false
 }
 
-// recentKeys remembers the last keys that were added.
+// recentKeys stores the keys that were added last.
 type recentKeys struct {
 	keys []string
 	next int

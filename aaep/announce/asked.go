@@ -12,51 +12,51 @@ import (
 	"github.com/earshot-dev/earshot/aaep/outline"
 )
 
-// Question is an open question as its event puts it. Its texts are the event's own and may hold
-// anything; what its methods return is fit to be said. [ReadQuestion] makes it.
+// Question is an open question, read from its event. Its texts come from the event and may contain anything; what its
+// methods return is safe to speak. [ReadQuestion] creates it.
 type Question struct {
 	Session, Token string
-	Number         int // 0 where its producer gives it none
-	// Consent says that it takes accept or reject; else it takes words.
+	Number         int // 0 if its producer gives it none
+	// Consent reports that it takes accept or reject; otherwise it takes a text.
 	Consent bool
-	Text    string // what is to be done, or what is asked
-	// Consequence is what happens then, or why it is asked; ByClass says that it says no more than
-	// whether it can be undone.
+	Text    string // the action, or what is asked
+	// Consequence is what happens then, or why it is asked; ByClass reports that it only says whether the action can be
+	// undone.
 	Consequence string
 	ByClass     bool
-	// AgentTool says that it is about a tool of the agent's own, of which the consequence says that Earshot cannot undo it.
+	// AgentTool reports that it is about a tool of the agent, whose consequence says that Earshot cannot undo it.
 	AgentTool bool
-	Earlier   string // of a question that is asked again: what became of the one before
+	Earlier   string // for a repeated question: what happened to the previous one
 	Detail    string
-	// Name is that of its session, Request what that was asked for.
+	// Name is the name of its session, Request the person's request.
 	Name, Request string
 	Hint          string
 
 	Reversibility aaep.Reversibility
 	Risk          aaep.Risk
 	Acceptable    bool   // accept is among the allowed replies
-	Default       string // what no answer means; "" where that is nothing
+	Default       string // what no answer means; "" if nothing
 	Kinds         []aaep.ResponseKind
 	Choices       []aaep.Choice
 
 	Tool, Call   string
-	Items, Bytes int64 // -1 where they are not given
+	Items, Bytes int64 // -1 if unknown
 	Arguments    Arguments
 
 	Asked, Deadline time.Time
-	Waiting         bool // nobody who can answer it has been shown it
-	Unlimited       bool // its time is as long as a question's can be
+	Waiting         bool // nobody who can answer it has seen it
+	Unlimited       bool // it has the longest time that a question can have
 }
 
-// Arguments are what a question lists of the values that its call is about.
+// Arguments are the values of its call that a question lists.
 type Arguments struct {
 	outline.Outline
 
-	// Stated are the paths of those that the question's own sentence says in full.
+	// Stated are the paths of those that the question's own sentence states in full.
 	Stated []string `json:"said"`
 }
 
-// ReadQuestion reads the question that an event asks; false where it asks none.
+// ReadQuestion reads the question that an event asks; it returns false if the event asks none.
 func ReadQuestion(e aaep.Event) (Question, bool) {
 	switch p := e.Payload.(type) {
 	case aaep.AwaitingConfirmation:
@@ -96,7 +96,7 @@ func clarificationOf(e aaep.Event, p aaep.AwaitingClarification) Question {
 	return q
 }
 
-// questionOf reads what both kinds share, our own extension data among it.
+// questionOf reads what both kinds of questions share, including our own extension data.
 func questionOf(e aaep.Event, token string, timeout int64) Question {
 	ours := aaep.Read(e.Extensions[aaep.PrefixEarshot])
 	text := func(name string) string {
@@ -114,7 +114,7 @@ func questionOf(e aaep.Event, token string, timeout int64) Question {
 		return value
 	}
 	deadline, err := time.Parse(time.RFC3339, text("deadline"))
-	if err != nil { // another producer's: the event says it all (CONF-53)
+	if err != nil { // from another producer: the event contains everything (CONF-53)
 		timeout = min(max(timeout, 0), int64(maxDeadline/time.Second))
 		deadline = e.Time.Add(time.Duration(timeout) * time.Second)
 	}
@@ -126,7 +126,7 @@ func questionOf(e aaep.Event, token string, timeout int64) Question {
 	}
 }
 
-// argumentsOf reads the list of a question's event; one of another producer has none.
+// argumentsOf reads the list of values in a question's event; events of other producers have none.
 func argumentsOf(e aaep.Event) Arguments {
 	var ours struct {
 		Arguments Arguments `json:"arguments"`
@@ -137,7 +137,7 @@ func argumentsOf(e aaep.Event) Arguments {
 	return ours.Arguments
 }
 
-// CallID is the tool_call_id that events carry for one of our own call numbers.
+// CallID returns the tool_call_id in events for one of our call numbers.
 func CallID(ours string) string {
 	if h, ok := strings.CutPrefix(ours, "tc_"); ok {
 		return aaep.PrefixCall + h
@@ -145,8 +145,8 @@ func CallID(ours string) string {
 	return ours
 }
 
-// SameAs reports whether another one asks the same, with more time at most. Its detail may say so, and
-// differ, as may how long ago something was.
+// SameAs reports whether the other question is the same, with at most more time. The detail, and how long ago something
+// was, may differ.
 func (q Question) SameAs(other Question) bool {
 	return reflect.DeepEqual(q.untimed(), other.untimed())
 }
@@ -157,21 +157,21 @@ func (q Question) untimed() Question {
 	return q
 }
 
-// Irreversible reports whether what it asks consent to cannot be undone.
+// Irreversible reports whether the action cannot be undone.
 func (q Question) Irreversible() bool { return q.Reversibility == aaep.Irreversible }
 
-// ReadFirst reports whether all that it is about has to be read before it can be accepted: what it does
-// cannot be undone, or is of high risk, and its event does not list everything.
+// ReadFirst reports whether everything that it is about must be read before it can be accepted: the action cannot be
+// undone or has a high risk, and the event does not list everything.
 func (q Question) ReadFirst() bool {
 	return q.Consent && (q.Irreversible() || q.Risk == aaep.RiskHigh) && !q.Arguments.Complete()
 }
 
-// StatesAll reports whether its own sentence says every value that it is about, or stands for it.
+// StatesAll reports whether its own sentence states or summarises every value that it is about.
 func (q Question) StatesAll() bool {
 	return q.Arguments.Complete() && !slices.ContainsFunc(q.Arguments.Values, q.unsaid)
 }
 
-// unsaid is true for a value that the question's sentence neither says nor stands for.
+// unsaid reports whether the question's sentence neither states nor summarises a value.
 func (q Question) unsaid(v outline.Value) bool {
 	return v.Kind != outline.Covered && !slices.Contains(q.Arguments.Stated, v.Path)
 }

@@ -7,17 +7,17 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 )
 
-// Closed is how a question ended, for anyone who comes too late with a word on it.
+// Closed is how a question ended, for an answer that came too late.
 type Closed struct {
-	Question int // its number
+	Question int // the question's number
 	// Resolution is accepted, rejected, answered, expired or withdrawn.
 	Resolution  aaep.Resolution
-	By, Surface string    // who answered and where; "" where nobody did, or it is not known
+	By, Surface string    // who answered and where; "" if nobody did, or it is unknown
 	At          time.Time // when it ended
 }
 
-// Text says it in English to the one who was late: who was first, where, what was decided
-// and when, or when the time ended; and that the late word did nothing. Nil zone means UTC.
+// Text explains it in English to the person who was late: who answered first, where, what was decided and when, or when
+// the time expired; and that the late answer had no effect. A nil zone means UTC.
 func (c Closed) Text(now time.Time, zone *time.Location) string {
 	label := questionLabel(c.Question)
 	about := strings.ToLower(label[:1]) + label[1:]

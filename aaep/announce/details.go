@@ -10,10 +10,10 @@ import (
 	"github.com/earshot-dev/earshot/aaep/outline"
 )
 
-// Label names it: "Question 3".
+// Label returns its label: "Question 3".
 func (q Question) Label() string { return questionLabel(q.Number) }
 
-// Heading is its first line: which question it is, of which session, and what it asks.
+// Heading returns its first line: the number, the session and what it asks.
 func (q Question) Heading() string {
 	label := q.Label()
 	if q.Name != "" {
@@ -36,7 +36,7 @@ func (q Question) Until(now time.Time, zone *time.Location) string {
 	}
 }
 
-// UntilIn is [Question.Until] with how long that is, for a text that is read at once.
+// UntilIn is [Question.Until] with the remaining time, for a text that is read at once.
 func (q Question) UntilIn(now time.Time, zone *time.Location) string {
 	until := q.Until(now, zone)
 	if !q.Deadline.After(now) || q.Waiting || q.Unlimited {
@@ -45,7 +45,7 @@ func (q Question) UntilIn(now time.Time, zone *time.Location) string {
 	return strings.TrimSuffix(until, ".") + ", in " + timeText(q.Deadline.Sub(now)) + "."
 }
 
-// Silence says what no answer means, "" where that is not known.
+// Silence says what no answer means, "" if that is unknown.
 func (q Question) Silence() string {
 	switch {
 	case q.Consent && q.Default == string(aaep.DecisionAccept) && !q.Irreversible():
@@ -59,7 +59,7 @@ func (q Question) Silence() string {
 	}
 }
 
-// Effect says whether what it asks consent to can be undone, "" where that is not known, or the consequence says it.
+// Effect says whether the action can be undone, "" if that is unknown, or if the consequence says it.
 func (q Question) Effect() string {
 	if q.AgentTool {
 		return ""
@@ -76,10 +76,10 @@ func (q Question) Effect() string {
 	}
 }
 
-// notUndone is what can be said for certain of a tool that is not Earshot's.
+// notUndone is the only certain statement about a tool that is not Earshot's.
 const notUndone = "Earshot cannot undo it."
 
-// Amount says how many things it is about, and how many bytes; "" where neither is known.
+// Amount says how many items it is about, and how many bytes; "" if neither is known.
 func (q Question) Amount() string {
 	var parts []string
 	if q.Items >= 0 {
@@ -91,7 +91,7 @@ func (q Question) Amount() string {
 	return strings.Join(parts, ", ")
 }
 
-// Unread says how many of its values its event does not list in full, "" where it lists all.
+// Unread says how many of its values the event does not list in full, "" if it lists all.
 func (q Question) Unread() string {
 	switch n := q.Arguments.Unread(); n {
 	case 0:
@@ -103,8 +103,8 @@ func (q Question) Unread() string {
 	}
 }
 
-// Values are the lines of its values, a name and a text each: all of them, or those that its sentence
-// does not say.
+// Values returns a line for each value, with its name and text: of all values, or of those that its sentence does not
+// state.
 func (q Question) Values(all bool) []string {
 	var lines []string
 	for _, v := range q.Arguments.Values {
@@ -121,7 +121,7 @@ func valueText(v outline.Value) string {
 	switch placeholder := v.Placeholder(); {
 	case v.Kind == outline.Empty && v.Path == "":
 		return "" // there are no arguments
-	case v.Kind == outline.Masked: // not even its name, which readers scan for (SEC-07)
+	case v.Kind == outline.Masked: // not even its name, which screen readers would speak (SEC-07)
 		return "one value is " + placeholder
 	case placeholder != "":
 		return name + ": " + placeholder
@@ -135,8 +135,8 @@ func valueText(v outline.Value) string {
 	return text
 }
 
-// Lines are the question in full, a line for each thing to know: what it asks, with which values, what
-// follows from it, and until when it can be answered. How to answer is for the surface to add.
+// Lines returns the whole question, a line for each fact: what it asks, with which values, what follows, and until when
+// it can be answered. The surface adds how to answer.
 func (q Question) Lines(now time.Time, zone *time.Location) []string {
 	lines := []string{q.Heading()}
 	add := func(label, text string) {
@@ -161,7 +161,7 @@ func (q Question) Lines(now time.Time, zone *time.Location) []string {
 	if amount := q.Amount(); amount != "" {
 		lines = append(lines, "How many: "+amount+".")
 	}
-	if !q.ByClass { // else that has been said
+	if !q.ByClass { // otherwise it has been stated already
 		lines = append(lines, some(q.Effect())...)
 	}
 	add("Request", q.Request)
@@ -169,7 +169,7 @@ func (q Question) Lines(now time.Time, zone *time.Location) []string {
 	return append(lines, join(q.UntilIn(now, zone), q.Silence()))
 }
 
-// Why are the lines of what else there is to know about it.
+// Why returns lines with everything else there is to know about it.
 func (q Question) Why() []string {
 	detail, label := first(q.Detail, q.Consequence, q.Text), "Why"
 	if q.Number > 0 && !strings.HasPrefix(detail, q.Label()) {
@@ -187,7 +187,7 @@ func (q Question) Why() []string {
 	return lines
 }
 
-// Line is the question in one line, as in a list of several.
+// Line returns the question as one line, for a list of questions.
 func (q Question) Line(now time.Time, zone *time.Location) string {
 	line := join(sentence(q.Heading(), english), q.Until(now, zone))
 	if len(q.Choices) > 0 {
@@ -217,7 +217,7 @@ func (q Question) Line(now time.Time, zone *time.Location) string {
 	return line
 }
 
-// StillOpen says that it is, and until when.
+// StillOpen says that it is open, and until when.
 func (q Question) StillOpen(now time.Time, zone *time.Location) string {
 	if !q.Deadline.After(now) {
 		return q.Label() + ": the time to answer is over."
@@ -234,7 +234,7 @@ func underLabel(label string, lines []string) []string {
 	return lines
 }
 
-// some is a list of one text, or of none where it is empty.
+// some returns a list of one text, or of none if it is empty.
 func some(text string) []string {
 	if text == "" {
 		return nil

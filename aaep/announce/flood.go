@@ -9,7 +9,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
-// flood is what was too much to be told one by one.
+// flood counts the announcements that were too many to speak one by one.
 type flood struct {
 	count                       int // announcements
 	steps, done, started, other int // of what kind
@@ -21,8 +21,8 @@ type flood struct {
 
 func (f *flood) empty() bool { return f.count == 0 }
 
-// canSummarize reports whether an announcement may be held and counted: what tells of the work. Questions and
-// how they end, an answer, an end, and whatever interrupts are always told.
+// canSummarize reports whether an announcement may be held back and counted: announcements about the work. Questions
+// and their ends, an answer, an end, and whatever interrupts are always spoken.
 func (n Announcement) canSummarize() bool {
 	if n.Priority != Polite {
 		return false
@@ -35,7 +35,7 @@ func (n Announcement) canSummarize() bool {
 	return false
 }
 
-// countDone counts a step that ended and is not told, while others wait to be summed up.
+// countDone counts a step that ended without an announcement while others are held back.
 func (a *Announcer) countDone(e aaep.Event, announced []Announcement) {
 	p, is := e.Payload.(aaep.ToolCompleted)
 	if is && p.Status == aaep.ToolSuccess && len(announced) == 0 && !a.replay && !a.flood.empty() {
@@ -43,8 +43,8 @@ func (a *Announcer) countDone(e aaep.Event, announced []Announcement) {
 	}
 }
 
-// within tells what there is room for, and counts the rest. What was counted before is summed up first,
-// so that nothing is told out of its order; but nothing stands before what interrupts.
+// within returns what fits into the budget, and counts the rest. What was counted before is summarised first, to keep
+// the order; but nothing precedes what interrupts.
 func (a *Announcer) within(now time.Time, s *session, announced []Announcement) []Announcement {
 	var out []Announcement
 	for _, n := range announced {
@@ -68,7 +68,7 @@ func (a *Announcer) within(now time.Time, s *session, announced []Announcement) 
 	return out
 }
 
-// summarizeLater counts what there is no room for.
+// summarizeLater counts what does not fit into the budget.
 func (a *Announcer) summarizeLater(s *session, n Announcement) {
 	f := &a.flood
 	switch {
@@ -76,7 +76,7 @@ func (a *Announcer) summarizeLater(s *session, n Announcement) {
 		f.steps++
 	case n.Kind == KindTool:
 		f.done++
-	case n.Kind == KindProgress: // the last of them says it all
+	case n.Kind == KindProgress: // the last one contains it all
 	case n.Kind == KindStarted:
 		f.started++
 	default:
@@ -89,10 +89,10 @@ func (a *Announcer) summarizeLater(s *session, n Announcement) {
 	f.last, f.plain = n, a.unnamed(s, n.Text)
 }
 
-// Flush sums up what is held, where nothing more will come.
+// Flush summarises what is held back, if no more events will come.
 func (a *Announcer) Flush(now time.Time) []Announcement { return a.remember(a.flushed(now)) }
 
-// flushed is the one sentence for what was held, if anything was.
+// flushed returns the one sentence about what was held back, if anything was.
 func (a *Announcer) flushed(now time.Time) []Announcement {
 	f := a.flood
 	if f.empty() {
@@ -100,7 +100,7 @@ func (a *Announcer) flushed(now time.Time) []Announcement {
 	}
 	a.flood = flood{n: f.n + 1}
 	n := f.last
-	if f.count == 1 { // one is told as it is
+	if f.count == 1 { // a single one is announced unchanged
 		a.spend(now, n.Text)
 		return []Announcement{n}
 	}
@@ -125,7 +125,7 @@ func (a *Announcer) flushed(now time.Time) []Announcement {
 	return []Announcement{n}
 }
 
-// counts says how much was held: "12 steps, 3 done".
+// counts returns how much was held back: "12 steps, 3 done".
 func (f flood) counts() string {
 	text := ""
 	add := func(n int, what string) {
@@ -148,8 +148,8 @@ func (f flood) counts() string {
 	return text
 }
 
-// floodDue is when what was held is summed up at the latest; zero while nothing is, or while only the
-// next event can.
+// floodDue returns when to summarise at the latest what was held back; zero if nothing is, or if only the next event
+// can trigger it.
 func (a *Announcer) floodDue() time.Time {
 	rate := a.preferences.Pace.budget().rate
 	if a.flood.empty() || rate == 0 {

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Pace is how much a listener is told.
+// Pace is how much a listener hears.
 type Pace string
 
-// The paces. Whatever the pace, what interrupts is told at once, and nothing goes untold: what is too
-// much is counted, and told in one sentence.
+// The paces. At every pace, whatever interrupts is announced at once, and nothing is dropped silently: what is too much
+// is counted, and summarised in one sentence.
 const (
-	PaceUsual  Pace = ""       // as much as is spoken in the time it takes to happen
+	PaceUsual  Pace = ""       // as much as can be spoken while it happens
 	PaceSlower Pace = "slower" // a third of that
-	PaceQuiet  Pace = "quiet"  // only questions, what interrupts, and the end
+	PaceQuiet  Pace = "quiet"  // only questions, whatever interrupts, and the end
 )
 
-// budget is how many words may be said beside what has to be: so many at once, and so many in a second.
+// budget limits the words that are not required: a number at once, and a number per second.
 type budget struct {
 	burst, rate float64
 }
@@ -32,16 +32,16 @@ func (p Pace) budget() budget {
 	return budget{burst: 75, rate: 2.5} // the rate of calm speech
 }
 
-// enough is how many words have to be left before what was held is summed up.
+// enough is how many words must be available before what was held back is summarised.
 const enough = 12
 
-// purse is what is left of the budget.
+// purse holds the words that are left of the budget.
 type purse struct {
 	words float64
 	at    time.Time
 }
 
-// left fills the purse up to now.
+// left adds the words that have accrued up to now.
 func (a *Announcer) left(now time.Time) float64 {
 	b := a.preferences.Pace.budget()
 	if a.purse.at.IsZero() {
@@ -55,17 +55,17 @@ func (a *Announcer) left(now time.Time) float64 {
 	return a.purse.words
 }
 
-// spend takes what is said out of the purse, which may owe some words then.
+// spend subtracts the words of an announcement; the balance may become negative.
 func (a *Announcer) spend(now time.Time, text string) {
 	a.purse.words = max(a.left(now)-float64(wordCount(text)), -a.preferences.Pace.budget().burst)
 }
 
 func wordCount(text string) int { return len(strings.Fields(text)) }
 
-// Pace is how much is told at present.
+// Pace returns the current pace.
 func (a *Announcer) Pace() Pace { return a.preferences.Pace }
 
-// SetPace changes how much is told, and says what holds from now on.
+// SetPace changes the pace, and returns an announcement of the new one.
 func (a *Announcer) SetPace(p Pace, now time.Time) Announcement {
 	a.preferences.Pace = p
 	a.purse = purse{}
@@ -82,7 +82,7 @@ func (a *Announcer) SetPace(p Pace, now time.Time) Announcement {
 	return a.again(n, "pace")
 }
 
-// Slower is the pace below this one, Faster the one above it.
+// Slower returns the pace below this one.
 func (p Pace) Slower() Pace {
 	if p == PaceUsual {
 		return PaceSlower
@@ -90,7 +90,7 @@ func (p Pace) Slower() Pace {
 	return PaceQuiet
 }
 
-// Faster is the pace above this one.
+// Faster returns the pace above this one.
 func (p Pace) Faster() Pace {
 	if p == PaceQuiet {
 		return PaceSlower

@@ -14,18 +14,18 @@ import (
 
 const maxDeadline = 366 * 24 * time.Hour
 
-// question is one open question, and what has been said of it.
+// question is one open question, and what was announced about it.
 type question struct {
 	Question
 
 	event     string
-	warnAt    time.Time // zero: never, or done
-	full      string    // the whole cue, also where only more time is told; "" in another language
+	warnAt    time.Time // zero: never, or already done
+	full      string    // the whole announcement, even if only the extra time was announced; "" in another language
 	cue       Announcement
-	announced bool // the cue was said, not only kept
+	announced bool // it was announced, not only stored
 }
 
-// confirmation puts a question of consent.
+// confirmation announces a question for consent.
 func (a *Announcer) confirmation(s *session, e aaep.Event, p aaep.AwaitingConfirmation) []saying {
 	q := a.newQuestion(e)
 	ours := aaep.Read(e.Extensions[aaep.PrefixEarshot])
@@ -55,7 +55,7 @@ func (a *Announcer) confirmation(s *session, e aaep.Event, p aaep.AwaitingConfir
 	return a.addQuestion(q, e, a.framed(e, text, p.SummaryTerse, first(p.SummaryTerse, p.SummaryNormal), p.SummaryDetailed))
 }
 
-// clarification puts a question that is not a consent.
+// clarification announces a question that does not ask for consent.
 func (a *Announcer) clarification(s *session, e aaep.Event, p aaep.AwaitingClarification) []saying {
 	q := a.newQuestion(e)
 	body := sentence(legible.Shorten(first(legible.Line(p.Question), "The agent asks for an answer."), maxAction), english)
@@ -74,7 +74,7 @@ func (a *Announcer) clarification(s *session, e aaep.Event, p aaep.AwaitingClari
 	return a.addQuestion(q, e, a.framed(e, text, p.SummaryTerse, first(p.SummaryTerse, p.SummaryNormal), p.SummaryDetailed))
 }
 
-// unread says how many values of what is asked about are not in the event, "" where all are.
+// unread says how many values of the question are not in the event, "" if all are.
 func unread(q Question) string {
 	switch n := q.Arguments.Unread(); n {
 	case 0:
@@ -86,7 +86,7 @@ func unread(q Question) string {
 	}
 }
 
-// requested says what the session was asked for.
+// requested returns the person's request in the session.
 func requested(ours aaep.Document) string {
 	request, _ := ours.Text("request")
 	request = strings.TrimSuffix(strings.TrimSpace(request), ".") // it stands inside a sentence
@@ -96,17 +96,17 @@ func requested(ours aaep.Document) string {
 	return "This is for the request “" + request + "”."
 }
 
-// newQuestion is what an event asks, to be kept while it is open.
+// newQuestion reads the question from an event.
 func (a *Announcer) newQuestion(e aaep.Event) *question {
 	asked, _ := ReadQuestion(e)
 	q := &question{Question: asked, event: e.ID, warnAt: WarnAt(e.Time, asked.Deadline)}
-	if !a.replay && !q.warnAt.After(a.now) { // that it is put now says it
+	if !a.replay && !q.warnAt.After(a.now) { // announcing it now is the warning
 		q.warnAt = time.Time{}
 	}
 	return q
 }
 
-// number is that of the question an event is about, or 0.
+// number returns the number of the question that an event is about, or 0.
 func number(ours aaep.Document) int {
 	const most = 1_000_000_000
 	if n, ok := ours.Whole("question"); ok && n > 0 && n < most {
@@ -115,7 +115,7 @@ func number(ours aaep.Document) int {
 	return 0
 }
 
-// cueText is the sentence by which a question is put, or by which it gets more time.
+// cueText returns the sentence that announces a question, or its extra time.
 func (a *Announcer) cueText(s *session, q *question, again bool, body string, at time.Time) string {
 	label, until := q.Label(), q.Until(at, a.preferences.Zone)
 	old := a.find(q)
@@ -146,7 +146,7 @@ func questionLabel(number int) string {
 	return "Question " + strconv.Itoa(number)
 }
 
-// withFacts adds short facts to what is asked: inside its sentence where it is one.
+// withFacts adds short facts to the question, inside its sentence if it is a single one.
 func withFacts(body string, facts []string) string {
 	if len(facts) == 0 {
 		return body
@@ -164,7 +164,7 @@ func join(sentences ...string) string {
 	return strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")
 }
 
-// addQuestion remembers a question as open and says its cue.
+// addQuestion stores an open question and returns its announcement.
 func (a *Announcer) addQuestion(q *question, e aaep.Event, w saying) []saying {
 	a.drop(a.find(q))
 	if len(a.open) >= MaxQuestions {
@@ -196,7 +196,7 @@ func (a *Announcer) drop(q *question) {
 	a.open = slices.DeleteFunc(a.open, func(other *question) bool { return other == q })
 }
 
-// closeSession ends the questions that a session leaves behind (SEQ-38).
+// closeSession removes the open questions of a session that ended (SEQ-38).
 func (a *Announcer) closeSession(session string) {
 	a.open = slices.DeleteFunc(a.open, func(q *question) bool {
 		if q.Session == session {
@@ -206,8 +206,7 @@ func (a *Announcer) closeSession(session string) {
 	})
 }
 
-// cue keeps the announcement by which the newest question was put, in full also where
-// only its new end was told.
+// cue stores the announcement of the newest question, in full even if only its new end was announced.
 func (a *Announcer) cue(n Announcement) {
 	q := a.open[len(a.open)-1]
 	q.cue, q.announced = n, !a.replay
@@ -216,8 +215,8 @@ func (a *Announcer) cue(n Announcement) {
 	}
 }
 
-// Wake returns when [Announcer.Tick] next has something to say; zero means not before
-// another event. It is due at once when the time has passed already.
+// Wake returns when [Announcer.Tick] next has something to announce; zero means not before another event. A time in the
+// past means that it is due at once.
 func (a *Announcer) Wake() time.Time {
 	var due time.Time
 	sooner := func(at time.Time) {
@@ -235,8 +234,8 @@ func (a *Announcer) Wake() time.Time {
 	return due
 }
 
-// Tick says what time alone brings: the summary of replays, of what was too much to be told one by
-// one, and that the time of an open question is running out, once for each end.
+// Tick returns announcements that are due by time alone: the summary of replays, the summary of what was too much to
+// speak, and one warning for each deadline of an open question.
 func (a *Announcer) Tick(now time.Time) []Announcement {
 	var out []Announcement
 	if a.behind() && !now.Before(a.since.Add(replayTime)) {
@@ -250,7 +249,7 @@ func (a *Announcer) Tick(now time.Time) []Announcement {
 	for _, q := range due {
 		q.warnAt = time.Time{}
 		if !q.Deadline.After(now) {
-			continue // how it ended is told by its own event
+			continue // its own event announces how it ended
 		}
 		what := "question " + strconv.Itoa(q.Number)
 		if q.Number == 0 {

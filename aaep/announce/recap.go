@@ -8,7 +8,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
-// missed is what a session said in replays.
+// missed is what a session announced in replays.
 type missed struct {
 	events        int
 	announcements int            // without questions and alarms
@@ -19,23 +19,23 @@ type missed struct {
 	end           bool
 }
 
-// Resume says that the stream begins again: what comes with an earlier time is a replay,
-// and is summed up. What was taken before says nothing, as always.
+// Resume marks the start of a resumed stream: events with an earlier time are replays, and are summarised. Events that
+// were already received announce nothing, as always.
 func (a *Announcer) Resume(at time.Time) { a.since = at }
 
-// behind reports whether replays wait to be summed up.
+// behind reports whether there are replays to summarise.
 func (a *Announcer) behind() bool {
 	return slices.ContainsFunc(a.sessions, func(s *session) bool { return s.missed.events > 0 })
 }
 
-// miss takes note of what a replay would have said.
+// miss records what a replay would have announced.
 func (a *Announcer) miss(s *session, announced []Announcement) {
 	m := &s.missed
 	m.events++
 	for _, n := range announced {
 		switch n.Kind {
 		case KindQuestion, KindWarning, KindOutput, KindProgress:
-			continue // an open question is put in full; the others have gone by
+			continue // an open question is announced in full; the others have ended
 		case KindStarted, KindState, KindTool, KindResolution, KindHandoff, KindEnd, KindOther, KindRecap:
 		}
 		if n.Priority == Assertive && n.Kind != KindResolution && n.Kind != KindEnd {
@@ -50,9 +50,9 @@ func (a *Announcer) miss(s *session, announced []Announcement) {
 	}
 }
 
-// CatchUp sums replays up: a sentence for each session, what was urgent, and every
-// question that is still open. Call it when the replay is known to be complete; else the
-// first newer event, or a [Announcer.Tick] that is due, does.
+// CatchUp summarises replays: a sentence for each session, what was urgent, and every question that is still open. Call
+// it when the replay is known to be complete; otherwise the first newer event, or a due [Announcer.Tick], does the
+// same.
 func (a *Announcer) CatchUp() []Announcement {
 	if !a.behind() {
 		return nil
@@ -80,14 +80,14 @@ func (a *Announcer) CatchUp() []Announcement {
 	return a.remember(out)
 }
 
-// summary is the sentence about what a session said in replays.
+// summary returns the sentence about what a session announced in replays.
 func (a *Announcer) summary(s *session, m missed) (Announcement, bool) {
 	if m.announcements == 0 && !s.replayed {
 		return Announcement{}, false
 	}
 	n := m.last
 	n.ID += ".summary"
-	if m.announcements == 0 { // joined behind its start
+	if m.announcements == 0 { // joined after its start
 		n = Announcement{ID: s.id + ".summary", Session: s.id, At: a.since, Priority: Polite, Language: english}
 	}
 	n.Kind, n.Label = KindRecap, labelMeanwhile
@@ -124,8 +124,7 @@ func (a *Announcer) summaryText(s *session, m missed) string {
 	return text + ". The last thing said: " + m.plain
 }
 
-// Repeat is the last thing said, once more and with an id of its own. It is false while
-// nothing has been said.
+// Repeat returns the last announcement again, with a new id. It returns false if there was none.
 func (a *Announcer) Repeat() (Announcement, bool) {
 	if a.last.Text == "" {
 		return Announcement{}, false
@@ -133,9 +132,8 @@ func (a *Announcer) Repeat() (Announcement, bool) {
 	return a.again(a.last, "again"), true
 }
 
-// Recap is the last n things that were said or, in replays, would have been, oldest
-// first, and behind them the questions that are open and not among them. Each has an id
-// of its own; none interrupts. For n below 1 it is only the open questions.
+// Recap returns the last n announcements, including those that replays would have made, oldest first, followed by the
+// other open questions. Each has a new id; none interrupts. For n below 1 it returns only the open questions.
 func (a *Announcer) Recap(n int) []Announcement {
 	n = min(max(n, 0), len(a.history))
 	chosen := slices.Clone(a.history[len(a.history)-n:])

@@ -16,14 +16,14 @@ var surfaces = map[string]string{
 	"command": "on the command line", "api": "through the API", "http": "through the API",
 }
 
-// fates says what follows the answer about an unknown fate.
+// fates says what follows an answer about a call with an unknown outcome.
 var fates = map[string]string{
 	"leave":     "It is left as it is; whether it was done stays unknown.",
 	"ask again": "You will be asked for it again.",
 	"insist":    "The first attempt may still be at work, so it is asked once more.",
 }
 
-// resolution tells how a question ended, and by whom.
+// resolution announces how a question ended, and who answered it.
 func (a *Announcer) resolution(e aaep.Event, p aaep.StateChanged, how aaep.Resolution) []saying {
 	ours := aaep.Read(e.Extensions[aaep.PrefixEarshot])
 	text := func(name string) string {
@@ -32,7 +32,7 @@ func (a *Announcer) resolution(e aaep.Event, p aaep.StateChanged, how aaep.Resol
 	}
 	n := number(ours)
 	if how == aaep.ResolutionExtended {
-		return nil // it is put again at once
+		return nil // it is asked again at once
 	}
 	q := a.openQuestion(e.SessionID, n, text("reply_token"))
 	a.drop(q)
@@ -56,7 +56,7 @@ func (a *Announcer) resolution(e aaep.Event, p aaep.StateChanged, how aaep.Resol
 	return one(a.resolved(e, p, ending))
 }
 
-// resolved is how a question ended, at the priority that it has for this listener.
+// resolved returns how a question ended, with the priority for this listener.
 func (a *Announcer) resolved(e aaep.Event, p aaep.StateChanged, ending outcome) saying {
 	offers := ending.starts != ""
 	w := a.framed(e, ending.text(), p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
@@ -64,7 +64,7 @@ func (a *Announcer) resolved(e aaep.Event, p aaep.StateChanged, ending outcome) 
 		w.offer = OfferUndo
 	}
 	if ending.starts != "" && isEnglish(w.language) {
-		ending.starts, ending.recorded = "", false // anyone who hears it again can no longer take it back
+		ending.starts, ending.recorded = "", false // someone who hears it again can no longer undo it
 		w.recapText = legible.Shorten(ending.text(), MaxText)
 	}
 	w.kind, w.question, w.unnamed = KindResolution, ending.number, isEnglish(primary(e))
@@ -72,9 +72,9 @@ func (a *Announcer) resolved(e aaep.Event, p aaep.StateChanged, ending outcome) 
 	switch {
 	case !ending.mine:
 		w.priority = Assertive
-	case ending.here && a.preferences.Echo == EchoNone, ending.recorded && !offers: // the surface has said it
+	case ending.here && a.preferences.Echo == EchoNone, ending.recorded && !offers: // the surface has announced it
 		w.priority = Silent
-	case offers: // for some seconds only
+	case offers: // possible for a few seconds only
 		w.priority = Assertive
 	default:
 		w.priority = Polite
@@ -82,17 +82,16 @@ func (a *Announcer) resolved(e aaep.Event, p aaep.StateChanged, ending outcome) 
 	return w
 }
 
-// Answered says that the listener has given an answer to a question here, and that the surface tells
-// itself what becomes of it: when it is heard that the question ended like that, only what can be done
-// about it is still told.
+// Answered records that the listener has answered a question here, and that the surface itself announces the result.
+// When the event arrives that ends the question in that way, only what can still be done about it is announced.
 func (a *Announcer) Answered(question int, how aaep.Resolution) {
 	if question > 0 {
 		a.answered[replyKey{question, how}] = &ownReply{}
 	}
 }
 
-// Resolved says whether that answer counted. Where it did not, what was not told for its sake is told
-// now: somebody else has said the same, and was first.
+// Resolved records whether that answer counted. If it did not, it returns what was held back for it: someone else gave
+// the same answer first.
 func (a *Announcer) Resolved(now time.Time, question int, how aaep.Resolution, counted bool) []Announcement {
 	key := replyKey{question, how}
 	mine := a.answered[key]
@@ -116,19 +115,19 @@ func (a *Announcer) Resolved(now time.Time, question int, how aaep.Resolution, c
 	return a.remember(out)
 }
 
-// replyKey names an answer that a listener has given here.
+// replyKey identifies an answer that the listener gave here.
 type replyKey struct {
 	question int
 	how      aaep.Resolution
 }
 
-// ownReply is what is known of it.
+// ownReply is the state of such an answer.
 type ownReply struct {
-	counted    bool     // it was recorded
-	resolution []saying // how the question ended, in the words for anybody else's answer
+	counted    bool     // whether it was recorded
+	resolution []saying // how the question ended, worded as for someone else's answer
 }
 
-// answeredHere reports whether the listener has answered a question here, and has not heard of its end.
+// answeredHere reports whether the listener has answered a question here whose end has not been announced.
 func (a *Announcer) answeredHere(question int) bool {
 	for key := range a.answered {
 		if key.question == question {
@@ -165,12 +164,12 @@ func surfacePhrase(surface string) string {
 	return ""
 }
 
-// lateTime is how late an event may be heard and still count as heard at once.
+// lateTime is how late an event may arrive and still count as immediate.
 const lateTime = 10 * time.Second
 
-// startsText says when what was agreed to starts, and how to take that back as long as it can be; "" where
-// it has started since. The time to take it back begins when the answer has been told, so an event that is
-// heard a little late offers all of it, unless it is of a time before this listener came.
+// startsText says when the accepted action starts, and how to undo the accept while that is possible; "" if it has
+// started. The time to undo begins when the answer is announced. A slightly late event therefore offers the full time,
+// unless it is from before this listener joined.
 func (a *Announcer) startsText(at, agreed time.Time, question int) string {
 	in := at.Sub(agreed)
 	if agreed.Before(a.began) || a.now.Sub(agreed) > lateTime {
@@ -186,12 +185,12 @@ func (a *Announcer) startsText(at, agreed time.Time, question int) string {
 	}
 }
 
-// StartsIn says when what a question asked for starts, and how to take the yes back until then.
+// StartsIn says when the action of a question starts, and how to undo the accept until then.
 func StartsIn(in time.Duration, question int, c Controls) string {
 	return join("Starts in "+timeText(in)+".", c.hint(OfferUndo, question, false))
 }
 
-// Recorded says that an answer has been recorded, or what else a person has asked for.
+// Recorded says that an answer, or another request of a person, has been recorded.
 func Recorded(question int, how aaep.Resolution) string {
 	about := strings.ToLower(questionLabel(question)[:1]) + questionLabel(question)[1:]
 	switch how {
@@ -208,22 +207,22 @@ func Recorded(question int, how aaep.Resolution) string {
 	}
 }
 
-// Unused says that nothing comes of a yes, since the agent was no longer waiting for it.
+// Unused says that an accept has no effect, because the agent was no longer waiting for it.
 func Unused(question int) string {
 	return questionLabel(question) + " is withdrawn: the agent was no longer waiting, so your yes is not used."
 }
 
-// outcome is the end of a question, about to be told.
+// outcome is the end of a question, about to be announced.
 type outcome struct {
 	how                                 aaep.Resolution
 	number                              int
 	mine, here, consent                 bool
-	recorded                            bool // the surface has said that it is recorded
+	recorded                            bool // the surface has announced that it is recorded
 	who, surface, reason, code, summary string
 	starts                              string
 }
 
-// mineText is what becomes of an own answer, "" where it is told as that of anybody.
+// mineText describes the result of the listener's own answer, "" if it is announced like anyone's.
 func (o outcome) mineText(about string) string {
 	not := ""
 	if o.how == aaep.ResolutionRejected {
@@ -279,7 +278,7 @@ func (o outcome) text() string {
 	}
 }
 
-// headed is what the event says of itself, behind a sentence that names the question where it does not.
+// headed returns the event's own text, after a sentence that names the question if the text does not.
 func (o outcome) headed(text string) string {
 	summary := sentence(o.summary, english)
 	named := "uestion " + strconv.Itoa(o.number)

@@ -2,13 +2,13 @@ package announce
 
 import "fmt"
 
-// Surface is what a listener hears on, as far as that changes the words. The zero value is one where
-// nothing can be done.
+// Surface describes where a listener hears announcements, as far as that affects the text. With the zero value, nothing
+// can be done there.
 type Surface struct {
-	// Name is what recorded answers call it, such as "terminal". An own answer that was given here is
-	// told back as recorded; one that was given elsewhere is told with its place.
+	// Name is its name in recorded answers, such as "terminal". The listener's own answer is announced as recorded if
+	// it was given here, and otherwise with its place.
 	Name string
-	// Controls are how a person acts there: a hint names nothing else.
+	// Controls are how a person acts there; hints name nothing else.
 	Controls Controls
 	// Output is how the agent's own text reaches the listener.
 	Output Output
@@ -19,13 +19,13 @@ type Output string
 
 // The ways.
 const (
-	// OutputElsewhere: the surface shows it in a place of its own. That it is being written, and
-	// that it is there, is told.
+	// OutputElsewhere: the surface shows it in a separate place. Announcements say that it is being written, and that
+	// it is complete.
 	OutputElsewhere Output = ""
-	// OutputOnRequest: the same is told, and [Announcer.Answer] has the text.
+	// OutputOnRequest: the same, and [Announcer.Answer] returns the text.
 	OutputOnRequest Output = "on request"
-	// OutputAsItComes: it is announced itself, at the ends of sentences, and keeps its lines; at
-	// [PaceQuiet] it is as on request.
+	// OutputAsItComes: the text itself is announced, sentence by sentence, and keeps its lines; at [PaceQuiet] it is as
+	// on request.
 	OutputAsItComes Output = "as it comes"
 )
 
@@ -35,12 +35,12 @@ type Controls string
 // The controls.
 const (
 	ControlsNone     Controls = ""         // nothing can be done there
-	ControlsWords    Controls = "words"    // words that are typed or spoken
-	ControlsButtons  Controls = "buttons"  // what is pressed
-	ControlsCommands Controls = "commands" // commands of a shell
+	ControlsWords    Controls = "words"    // typed or spoken words
+	ControlsButtons  Controls = "buttons"  // buttons or keys
+	ControlsCommands Controls = "commands" // shell commands
 )
 
-// Offer is what a person can do about what an announcement says.
+// Offer is what a person can do about an announcement.
 type Offer string
 
 // The offers.
@@ -48,17 +48,17 @@ const (
 	OfferNone     Offer = ""
 	OfferAnswer   Offer = "answer"    // the question
 	OfferMoreTime Offer = "more_time" // to answer it
-	OfferUndo     Offer = "undo"      // the yes, before its action starts
+	OfferUndo     Offer = "undo"      // the accept, before its action starts
 	OfferRead     Offer = "read"      // the answer that is there
-	OfferFaster   Offer = "faster"    // more of what is told
+	OfferFaster   Offer = "faster"    // more announcements
 )
 
-// hint says how to take an offer up on this surface, "" where that cannot be done there.
+// hint says how to use an offer on this surface, "" if that is not possible.
 func (a *Announcer) hint(o Offer, question int) string {
 	return a.preferences.Surface.Controls.hint(o, question, len(a.open) > 1)
 }
 
-// hint names a question's number where it is needed: while several are open.
+// hint includes the question's number if necessary: if several are open.
 func (c Controls) hint(o Offer, question int, several bool) string {
 	number := ""
 	if question > 0 && several {
@@ -88,6 +88,5 @@ func forQuestion(number int) string {
 	return fmt.Sprintf(" for question %d", number)
 }
 
-// SetControls says that a person acts in another way from now on: where the input of a terminal has
-// ended, nothing can be done there any more.
+// SetControls changes how a person can act: for example, nothing can be done in a terminal whose input has ended.
 func (a *Announcer) SetControls(c Controls) { a.preferences.Surface.Controls = c }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Where says where things stand: what each session that is under way does, and the open questions,
-// oldest first. Each announcement has an id of its own; none interrupts.
+// Where describes the current state: what each active session does, and the open questions, oldest first. Each
+// announcement has a new id; none interrupts.
 func (a *Announcer) Where(now time.Time) []Announcement {
 	var out []Announcement
 	add := func(session, text string) {
@@ -26,7 +26,7 @@ func (a *Announcer) Where(now time.Time) []Announcement {
 	return out
 }
 
-// whereText says what one session does.
+// whereText describes what one session does.
 func (a *Announcer) whereText(s *session, now time.Time) string {
 	text := first(a.title(s), s.name, s.agent) + ", at work since " + sinceText(s.began, now, a.preferences.Zone)
 	waits := ""

@@ -1,11 +1,10 @@
-// Package capture reads files of messages: events, replies and handshake messages as
-// they were recorded, one JSON value a line, spread over lines, or in an array.
+// Package capture reads files of recorded messages: events, replies and handshake messages. The messages are JSON
+// values, one per line, spread over lines, or in an array.
 //
-// A [Reader] gives one message at a time and holds no more than that one, so that a file
-// of any length can be read. A message that is broken is handed out as far as it goes,
-// with the place and the reason, and reading goes on at the next message: what is wrong
-// with one never hides another.
+// A [Reader] returns one message at a time and stores no more than that, so it can read files of any length. It returns
+// the readable part of a broken message, with the place and the reason, and continues at the next message: an error in
+// one message never hides another.
 //
-// The package only finds where messages begin and end. Whether one is a valid event is
-// for [github.com/earshot-dev/earshot/aaep.Validate] to say.
+// The package only finds where messages begin and end. Use [github.com/earshot-dev/earshot/aaep.Validate] to check
+// whether a message is a valid event.
 package capture

@@ -4,19 +4,19 @@ import "fmt"
 
 // Message is one JSON value of a file.
 type Message struct {
-	// Raw is the value as it stands in the file, without white space around it. It is
-	// valid until the next call of [Reader.Next]. Where Err is set it is cut short. A byte
-	// order mark at the beginning of the file stands before the first message.
+	// Raw is the value as written in the file, without white space around it. It is valid until the next call of
+	// [Reader.Next], and truncated if Err is set. A byte order mark at the start of the file precedes the first
+	// message.
 	Raw []byte
 	// Line and Column are where it begins, from 1; the column counts bytes.
 	Line, Column int
-	// Offset is the place of its first byte in the file, from 0.
+	// Offset is the offset of its first byte in the file, from 0.
 	Offset int64
-	// Err says that the value does not end as a value must; nil for a whole one.
+	// Err says that the value is incomplete or broken; nil for a valid one.
 	Err *BrokenError
 }
 
-// BrokenError says where a value is broken, and why.
+// BrokenError says where and why a value is broken.
 type BrokenError struct {
 	Line, Column int
 	Offset       int64

@@ -8,19 +8,18 @@ import (
 	"io"
 )
 
-// DefaultLimit is how many bytes a message may have at most, unless said otherwise.
+// DefaultLimit is the default maximum size of a message, in bytes.
 const DefaultLimit = 16 << 20
 
 // Options of a [Reader].
 type Options struct {
-	// Limit is how many bytes one message may have; default [DefaultLimit]. A longer one is
-	// passed over, and handed out with an error and its first bytes.
+	// Limit is the maximum size of a message, in bytes; default [DefaultLimit]. A larger one is skipped, and returned
+	// with an error and its first bytes.
 	Limit int
 }
 
-// Reader splits a file into its messages. Values follow each other with or without white
-// space between them; the items of an array that stands outermost are messages of their
-// own. Make it with [NewReader].
+// Reader splits a file into its messages. Values follow each other with or without white space; the items of an
+// outermost array are separate messages. Create it with [NewReader].
 type Reader struct {
 	w     *window
 	limit int
@@ -37,17 +36,17 @@ type position struct {
 	offset       int64
 }
 
-// NewReader reads from in, and ahead of what it hands out.
+// NewReader returns a reader of in. It reads ahead of the messages that it returns.
 func NewReader(in io.Reader, o Options) *Reader {
 	limit := cmp.Or(max(o.Limit, 0), DefaultLimit)
 	return &Reader{w: newWindow(in, limit), limit: limit}
 }
 
-// Offset is how many bytes have been handed out or passed over.
+// Offset returns how many bytes have been returned or skipped.
 func (r *Reader) Offset() int64 { return r.w.offset }
 
-// Next returns the next message, whole or broken. At the end it returns [io.EOF]; any
-// other error is that of reading, and final.
+// Next returns the next message, valid or broken. At the end it returns [io.EOF]; any other error is a read error, and
+// final.
 func (r *Reader) Next() (Message, error) {
 	if r.err != nil {
 		return Message{}, r.err
@@ -89,7 +88,7 @@ func (r *Reader) next() (Message, error) {
 	}
 }
 
-// skipByteOrderMark goes past a byte order mark, which belongs to no value.
+// skipByteOrderMark skips a byte order mark, which belongs to no value.
 func (r *Reader) skipByteOrderMark() {
 	r.w.begin() // so that nothing is dropped before all of it is there
 	defer func() { r.w.start = -1 }()
@@ -103,7 +102,7 @@ func (r *Reader) skipByteOrderMark() {
 	r.w.offset, r.w.column, r.marked = int64(len(byteOrderMark)), 1+len(byteOrderMark), true
 }
 
-// unclosed is the last word on an array that the file does not end.
+// unclosed is the final error for an array that the file does not close.
 func (r *Reader) unclosed() Message {
 	r.array, r.comma = false, false
 	here := r.here()
@@ -144,8 +143,8 @@ func (r *Reader) message(c byte) (Message, error) {
 	return m, nil
 }
 
-// resume goes on behind a broken value: to the next line that has a bracket in the column
-// where the value began, as the messages of one file have.
+// resume skips to the end of a broken value: to the next line with a bracket in the column where the value began, which
+// is where the messages of a file begin.
 func (r *Reader) resume() error {
 	for {
 		c, err := r.w.peek()
@@ -165,7 +164,7 @@ func (r *Reader) resume() error {
 	}
 }
 
-// gap passes over what may stand between values and answers the byte behind it.
+// gap skips what may stand between values and returns the byte after it.
 func (r *Reader) gap() (byte, error) {
 	for {
 		c, err := r.w.peek()

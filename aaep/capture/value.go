@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// value goes to the end of the value whose first byte is c. The reason says why it has
-// none; "" where it has.
+// value reads to the end of the value whose first byte is c. The reason says why it is broken; "" if it is not.
 func (r *Reader) value(c byte) (reason string, err error) {
 	switch c {
 	case '{', '[':
@@ -20,9 +19,8 @@ func (r *Reader) value(c byte) (reason string, err error) {
 	}
 }
 
-// nested goes to the bracket that closes an object or an array. It looks at no more than
-// brackets, strings and what may stand before them: enough to see that a value is never
-// closed before it has swallowed those that follow.
+// nested reads to the bracket that closes an object or an array. It only checks brackets, strings and what may precede
+// them: enough to notice an unclosed value before it has swallowed the values that follow.
 func (r *Reader) nested() (reason string, err error) {
 	for depth, before := 0, byte(':'); ; {
 		c, err := r.gap()
@@ -59,7 +57,7 @@ func (r *Reader) nested() (reason string, err error) {
 	}
 }
 
-// text goes past a string's closing quote.
+// text reads past a string's closing quote.
 func (r *Reader) text() (reason string, err error) {
 	r.w.advance()
 	for {
@@ -86,8 +84,7 @@ func (r *Reader) text() (reason string, err error) {
 	}
 }
 
-// literal goes to the end of what is not an object, array or string: a number, a literal, or
-// something else.
+// literal reads to the end of anything but an object, array or string: a number, a literal, or something invalid.
 func (r *Reader) literal() (reason string, err error) {
 	for first := true; ; first = false {
 		c, err := r.w.peek()

@@ -9,30 +9,29 @@ import (
 
 const (
 	windowSize = 256 << 10
-	headSize   = 4 << 10 // what is kept of a message over the limit
+	headSize   = 4 << 10 // the part of an oversized message that is retained
 )
 
-// window is the part of a file that is looked at: from the first byte of the value that
-// is being read to what has been read ahead.
+// window is the buffered part of a file: from the first byte of the current value to what has been read ahead.
 type window struct {
 	in    io.Reader
 	limit int
 
 	bytes  []byte
 	start  int // where the value begins; -1 between values
-	next   int // the byte to look at
+	next   int // the next byte
 	failed error
 
 	line, column int
 	offset       int64
-	head         []byte // of a value over the limit
+	head         []byte // of an oversized value
 }
 
 func newWindow(in io.Reader, limit int) *window {
 	return &window{in: in, limit: limit, bytes: make([]byte, 0, windowSize), start: -1, line: 1, column: 1}
 }
 
-// peek answers the byte to look at.
+// peek returns the next byte.
 func (w *window) peek() (byte, error) {
 	for w.next == len(w.bytes) {
 		if w.failed != nil {
@@ -43,8 +42,7 @@ func (w *window) peek() (byte, error) {
 	return w.bytes[w.next], nil
 }
 
-// fill reads more behind what there is. What is read already and belongs to no value
-// makes room.
+// fill reads more. It drops bytes that were read and belong to no value.
 func (w *window) fill() {
 	w.shorten()
 	from := w.next
@@ -67,7 +65,7 @@ func (w *window) fill() {
 	}
 }
 
-// shorten drops the bytes of a value that is over the limit, but for its beginning.
+// shorten drops an oversized value except its beginning.
 func (w *window) shorten() {
 	if w.start < 0 || w.next-w.start <= w.limit {
 		return
@@ -78,11 +76,10 @@ func (w *window) shorten() {
 	w.start = w.next
 }
 
-// begin says that a value begins at the byte to look at.
+// begin starts a value at the next byte.
 func (w *window) begin() { w.start, w.head = w.next, w.head[:0] }
 
-// end gives the value that ends before the byte to look at, and whether that is the
-// whole of it.
+// end returns the value that ends before the next byte, and whether it is complete.
 func (w *window) end() (raw []byte, whole bool) {
 	w.shorten()
 	raw, whole = w.bytes[w.start:w.next], len(w.head) == 0
@@ -93,7 +90,7 @@ func (w *window) end() (raw []byte, whole bool) {
 	return raw, whole
 }
 
-// advance goes past the byte to look at.
+// advance skips the next byte.
 func (w *window) advance() {
 	c := w.bytes[w.next]
 	w.next++
@@ -104,7 +101,7 @@ func (w *window) advance() {
 	}
 }
 
-// skip goes past the bytes at hand that are none of those in set, which has a line feed.
+// skip skips buffered bytes that are not in set, which contains a line feed.
 func (w *window) skip(set string) {
 	ahead := w.bytes[w.next:]
 	n := bytes.IndexAny(ahead, set)

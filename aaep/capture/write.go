@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Write writes one message on one line, at once. What is not JSON is kept as well as a line can keep it: the file is there
-// to be judged.
+// Write writes one message as one line, in a single write. A message that is not JSON is preserved as well as a line
+// can, because the file is there to be checked.
 func Write(to io.Writer, raw []byte) error {
 	if bytes.ContainsAny(raw, "\r\n") {
 		raw = flat(raw)
@@ -17,7 +17,7 @@ func Write(to io.Writer, raw []byte) error {
 	return err //nolint:wrapcheck // the caller says what could not be written
 }
 
-// flat takes the line ends out of a message: between its values they mean nothing.
+// flat removes the line ends from a message: between JSON values they mean nothing.
 func flat(raw []byte) []byte {
 	value := jsontext.Value(bytes.Clone(raw))
 	if err := value.Compact(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true)); err == nil {

@@ -94,7 +94,7 @@ func count(all []Coverage, index map[string]int) error {
 	return nil
 }
 
-// met answers whether the rule's own vectors and tests are enough.
+// met reports whether the rule's own vectors and tests are enough.
 func (c Coverage) met() bool {
 	switch {
 	case len(c.Tests) > 0:
@@ -108,7 +108,7 @@ func (c Coverage) met() bool {
 	}
 }
 
-// restated answers whether all the rules that together say the same are covered.
+// restated reports whether all the rules that together say the same are covered.
 func restated(all []Coverage, index map[string]int, i int, above []int) bool {
 	others := all[i].Rule.Restates
 	return len(others) > 0 && !slices.Contains(above, i) && !slices.ContainsFunc(others, func(id string) bool {

@@ -106,7 +106,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// declares answers whether a file of the folder that names the rule has this test.
+// declares reports whether a file of the folder that names the rule has this test.
 func declares(t *testing.T, folder, test, rule string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))

@@ -34,7 +34,7 @@ type Outcome struct {
 	Problem string // what was expected and what was found; "" when the vector held
 }
 
-// Passed answers whether the judge found what the vector names.
+// Passed reports whether the judge found what the vector names.
 func (o Outcome) Passed() bool { return o.Problem == "" }
 
 // Run asks the judge.

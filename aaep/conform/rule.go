@@ -80,7 +80,7 @@ func areaOf(id string) string {
 	return strings.ToLower(area)
 }
 
-// Due answers whether vectors should cover the rule: one event, one message or one
+// Due reports whether vectors should cover the rule: one event, one message or one
 // stream can show it, and it is more than a guide.
 func (r Rule) Due() bool {
 	shown := slices.ContainsFunc(r.Check, func(m Mark) bool { return m == MarkEvent || m == MarkMessage || m == MarkStream })

@@ -133,7 +133,7 @@ func made(verdict conform.Verdict, rule, slug, title string, path *string, input
 	return source{v}
 }
 
-// isMessage answers whether a type is a reply or belongs to the handshake.
+// isMessage reports whether a type is a reply or belongs to the handshake.
 func isMessage(value any) bool {
 	name, ok := value.(string)
 	return ok && (strings.HasPrefix(name, "subscription.") || strings.HasSuffix(name, ".reply"))

@@ -142,7 +142,7 @@ func (v Vector) Area() string { return areaOf(v.Rule) }
 // Rules returns the vector's rule and those that it demonstrates also.
 func (v Vector) Rules() []string { return append([]string{v.Rule}, v.Also...) }
 
-// Matches answers whether a word of a person selects the vector: its area, its rule
+// Matches reports whether a word of a person selects the vector: its area, its rule
 // or its id, in any case.
 func (v Vector) Matches(word string) bool {
 	return slices.ContainsFunc([]string{v.Area(), v.Rule, v.ID}, func(name string) bool { return strings.EqualFold(name, word) })

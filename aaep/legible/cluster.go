@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Joined answers whether a cut between the two texts would go through what a reader
+// Joined reports whether a cut between the two texts would go through what a reader
 // sees as one character: a letter and its marks, an emoji of several parts, a flag, a
 // Hangul syllable, an Indic conjunct (extended grapheme clusters of UAX #29, in the
 // version of Unicode that Go has).
@@ -44,7 +44,7 @@ func Whole(text string, end int) int {
 	return end
 }
 
-// breaks answers whether nothing ever joins a rune: controls, line ends, what no font
+// breaks reports whether nothing ever joins a rune: controls, line ends, what no font
 // draws.
 func breaks(r rune) bool {
 	if extends(r) || unicode.Is(prepended, r) {
@@ -53,7 +53,7 @@ func breaks(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// extends answers whether a rune belongs to whatever stands before it.
+// extends reports whether a rune belongs to whatever stands before it.
 func extends(r rune) bool {
 	if r < 0x300 {
 		return false
@@ -64,13 +64,13 @@ func extends(r rune) bool {
 		r >= 0xE0020 && r <= 0xE007F // tags of regional flags
 }
 
-// spaced answers whether a mark that takes room of its own belongs to what stands
+// spaced reports whether a mark that takes room of its own belongs to what stands
 // before it.
 func spaced(r rune) bool {
 	return unicode.Is(unicode.Mc, r) && !unicode.Is(loose, r) || r == 0x0E33 || r == 0x0EB3 // the vowel AM of Thai and Lao
 }
 
-// odd answers whether an odd number of regional indicators ends the text: the last of
+// odd reports whether an odd number of regional indicators ends the text: the last of
 // them still waits for its other half.
 func odd(text string) bool {
 	half := false
@@ -83,7 +83,7 @@ func odd(text string) bool {
 	}
 }
 
-// pictured answers whether a pictograph, and nothing behind it but what extends it,
+// pictured reports whether a pictograph, and nothing behind it but what extends it,
 // ends the text.
 func pictured(text string) bool {
 	for text != "" {
@@ -96,7 +96,7 @@ func pictured(text string) bool {
 	return false
 }
 
-// linked answers whether an Indic consonant with a linker ends the text, so that the
+// linked reports whether an Indic consonant with a linker ends the text, so that the
 // next consonant is written into it.
 func linked(text string) bool {
 	linker := false
@@ -142,7 +142,7 @@ func jamo(r rune) int {
 	}
 }
 
-// syllable answers whether two runes are written as one Hangul syllable.
+// syllable reports whether two runes are written as one Hangul syllable.
 func syllable(a, b rune) bool {
 	second := jamo(b)
 	switch jamo(a) {

@@ -56,7 +56,7 @@ func parent(tag string) string {
 	return tag[:max(i, 0)]
 }
 
-// sameScript answers whether two tags are written in one script, said or likely. Tags
+// sameScript reports whether two tags are written in one script, said or likely. Tags
 // that are not registered have none that could differ.
 func sameScript(a, b string) bool {
 	x, err1 := language.Parse(a)

@@ -22,12 +22,12 @@ type Terms struct {
 	prefixes []string // of the negotiated extensions
 }
 
-// Hears answers whether the subscription wants to hear of a session at all.
+// Hears reports whether the subscription wants to hear of a session at all.
 func (t Terms) Hears(session string) bool {
 	return t.Sessions == nil || slices.Contains(t.Sessions, session)
 }
 
-// Wants answers whether an event of a session that it hears of is delivered. What is
+// Wants reports whether an event of a session that it hears of is delivered. What is
 // critical passes every filter (BP-06), except that one who cannot answer is not asked
 // (CONF-83, CLA-12, C-46).
 func (t Terms) Wants(e aaep.Event) bool {
@@ -42,17 +42,17 @@ func (t Terms) Wants(e aaep.Event) bool {
 	}
 }
 
-// CanConfirm answers whether the subscriber may answer confirmations.
+// CanConfirm reports whether the subscriber may answer confirmations.
 func (t Terms) CanConfirm() bool { return isTrue(t.Honored.SupportsConfirmationReply) }
 
 // Extends reports whether the subscriber has negotiated the extension of this prefix, so that it
 // shows what events carry under it.
 func (t Terms) Extends(prefix string) bool { return slices.Contains(t.prefixes, prefix) }
 
-// CanClarify answers whether the subscriber may answer clarifications.
+// CanClarify reports whether the subscriber may answer clarifications.
 func (t Terms) CanClarify() bool { return isTrue(t.Honored.SupportsClarificationReply) }
 
-// isCritical answers whether an event must not wait: by its own word, or by its type,
+// isCritical reports whether an event must not wait: by its own word, or by its type,
 // which for four of them leaves no choice (§3.3.2).
 func isCritical(e aaep.Event) bool {
 	return e.Urgency == aaep.UrgencyCritical || aaep.DefaultUrgency(e.Type()) == aaep.UrgencyCritical

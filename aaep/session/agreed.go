@@ -36,7 +36,7 @@ func (s *judged) agreed(f *facts, r *report) {
 	}
 }
 
-// filtered answers whether the terms keep back what is not critical of this type. What
+// filtered reports whether the terms keep back what is not critical of this type. What
 // extensions were agreed on is not known here, so their events pass where nothing is
 // said of them.
 func (s *judged) filtered(f *facts) bool {
@@ -70,7 +70,7 @@ func (s *judged) language(f *facts, r *report) {
 	r.warn("/localization_hints/primary_language", "§11.2", fmt.Sprintf("found %q, expected one of the languages that were agreed: %s", tag, strings.Join(languages, ", ")), "I18N-17")
 }
 
-// extends answers whether one language tag is another with more behind it.
+// extends reports whether one language tag is another with more behind it.
 func extends(long, short string) bool {
 	return len(long) > len(short) && long[len(short)] == '-' && strings.EqualFold(long[:len(short)], short)
 }
@@ -95,7 +95,7 @@ func (s *judged) spans(f *facts, r *report) {
 	s.spanned = max(s.spanned, last)
 }
 
-// leavesOut answers whether the terms keep back any core event.
+// leavesOut reports whether the terms keep back any core event.
 func (s *judged) leavesOut() bool { return slices.Contains(s.view().hidden[:], true) }
 
 // merging names BP-15 or BP-16 with what a merged delivery breaks beside.

@@ -124,7 +124,7 @@ func (s *Session) canAsk(token string) error {
 	return nil
 }
 
-// asked answers whether a call has an open question, or an accept that waits.
+// asked reports whether a call has an open question, or an accept that waits.
 func (s *Session) asked(callID string) bool {
 	return s.state.question(func(q Question) bool { return q.CallID == callID }) >= 0 ||
 		s.state.grant(func(g Grant) bool { return g.CallID == callID }) >= 0
@@ -144,7 +144,7 @@ func safe(p aaep.AwaitingConfirmation) error {
 	}
 }
 
-// forever answers whether a question says that its action cannot be undone (C-21).
+// forever reports whether a question says that its action cannot be undone (C-21).
 func forever(p aaep.AwaitingConfirmation) bool {
 	return p.Irreversible || p.Reversibility == aaep.Irreversible
 }

@@ -106,7 +106,7 @@ func (s *judged) strays(f *facts, r *report) {
 	}
 }
 
-// afterTool answers whether a state is one of work that goes on behind a tool.
+// afterTool reports whether a state is one of work that goes on behind a tool.
 func afterTool(state []byte) bool {
 	switch string(state) {
 	case aaep.StateThinking, aaep.StateDeciding, aaep.StateWritingOutput, aaep.StateIdle:
@@ -144,7 +144,7 @@ func (s *judged) imply(f *facts, r *report) {
 	}
 }
 
-// waits answers whether the producer has to stay in its state while other things
+// waits reports whether the producer has to stay in its state while other things
 // happen: at a question, beside which work that does not depend on the answer may go
 // on (CONF-10), or at a tool that runs while text is said (SEQ-21).
 func (s *judged) waits(c *chain, k kind) bool {

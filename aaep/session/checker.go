@@ -10,12 +10,12 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 )
 
-// Checker judges the order of the events of any number of sessions that interleave in
-// one stream. It does not repeat what [aaep.Validate] says of single events. Its memory
-// is bounded: it is exact within the last 65,536 event ids of each session and 100,000
-// ended sessions, follows up to 10,000 open sessions, and holds answers that come behind
-// the end of their session against the last 4,096 that were acted on unanswered; beyond,
-// an info says so. Use [NewChecker].
+// Checker checks the order of the events of any number of sessions that interleave in one stream. It does not repeat
+// the findings of [aaep.Validate] on single events. Use [NewChecker].
+//
+// Its memory is bounded. It is exact within the last 65,536 event ids of each session and 100,000 ended sessions. It
+// follows up to 10,000 open sessions. It compares answers that come after the end of their session with the last 4,096
+// that were acted on unanswered. Beyond these limits it emits an info.
 type Checker struct {
 	view   view
 	seed   maphash.Seed
@@ -51,16 +51,16 @@ type limits struct{ ids, allIDs, ended, open, things, doubts bool }
 // lost is how a session ended that is followed no further.
 const lost = other
 
-// Unfinished is what shows only at the end of a stream.
+// Unfinished is what only shows at the end of a stream.
 type Unfinished struct {
 	SessionID  string
 	Violations []aaep.Violation
 }
 
-// NewChecker returns a checker of a whole capture, which has seen nothing.
+// NewChecker returns a checker of a complete capture.
 func NewChecker() *Checker { return NewStreamChecker(Stream{}) }
 
-// NewStreamChecker returns a checker that is told what the stream leaves out.
+// NewStreamChecker returns a checker of a stream with known omissions.
 func NewStreamChecker(s Stream) *Checker {
 	seed := maphash.MakeSeed()
 	return &Checker{
@@ -69,12 +69,11 @@ func NewStreamChecker(s Stream) *Checker {
 	}
 }
 
-// Check judges the next message of the stream, an event or a reply. An event that was
-// seen before, with the same content, is a redelivery and judged no more (SEQ-45): how
-// it is written does not matter. A subscription.accepted in the stream gives the terms
-// of what comes behind it, and says that the stream is a recording of a subscription,
-// which may end before its sessions do. Bytes that are not a JSON object get the
-// findings of [aaep.Read]; an event without a session_id cannot be placed and gets none.
+// Check checks the next message of the stream, an event or a reply. An event with the same id and content as an earlier
+// one is a redelivery and is not checked again (SEQ-45); its formatting does not matter. A subscription.accepted in the
+// stream sets the terms for what follows. It also means that the stream is a recording of a subscription, which may end
+// before its sessions do. Bytes that are not a JSON object get the findings of [aaep.Read]; an event without a
+// session_id gets none.
 func (c *Checker) Check(raw []byte) []aaep.Violation {
 	document := aaep.Read(raw)
 	if !document.Readable() {
@@ -84,8 +83,8 @@ func (c *Checker) Check(raw []byte) []aaep.Violation {
 	return c.CheckDocument(document)
 }
 
-// CheckDocument is [Checker.Check] for bytes that have been read already. It does not
-// keep them. An ordinary event is judged without new memory.
+// CheckDocument is [Checker.Check] for a document that has been read already. It does not retain the document. An
+// ordinary event is checked without allocating.
 func (c *Checker) CheckDocument(document aaep.Document) []aaep.Violation {
 	c.count++
 	f := facts{number: c.count}
@@ -122,8 +121,7 @@ func (c *Checker) agree(d aaep.Document) {
 	c.view = newView(stream)
 }
 
-// CheckEvent judges an event that is still typed. An event that cannot be encoded gets
-// the findings of [aaep.Event.Encode].
+// CheckEvent checks a typed event. An event that cannot be encoded gets the findings of [aaep.Event.Encode].
 func (c *Checker) CheckEvent(e aaep.Event) []aaep.Violation {
 	raw, err := e.Encode()
 	if err != nil {
@@ -132,8 +130,8 @@ func (c *Checker) CheckEvent(e aaep.Event) []aaep.Violation {
 	return c.Check(raw)
 }
 
-// Close judges what only the end of the stream shows: sessions without a terminal
-// event and what they left open. The checker can go on afterwards.
+// Close checks what only the end of the stream shows: sessions without a terminal event and what they left open. The
+// checker can continue afterwards.
 func (c *Checker) Close() []aaep.Violation {
 	var all []aaep.Violation
 	for _, u := range c.CloseEach() {
@@ -142,8 +140,7 @@ func (c *Checker) Close() []aaep.Violation {
 	return all
 }
 
-// CloseEach is [Checker.Close] by session, in the order of their first events;
-// sessions without findings are left out.
+// CloseEach is [Checker.Close] by session, in the order of their first events; sessions without findings are omitted.
 func (c *Checker) CloseEach() []Unfinished {
 	left := make([]*judged, 0, c.open.count)
 	for s := c.newest; s != nil; s = s.older {

@@ -9,10 +9,9 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 )
 
-// Emitter drives a [Session] for a program that runs: it asks a clock, hands each event
-// over as it comes, tells the moves between states that a step needs, cuts text where
-// it may be cut, and leaves nothing open behind a terminal event. What a step would
-// make illegal is refused with an [*Error], before anything is handed over.
+// Emitter drives a [Session] for a running program. It reads a clock, emits each event as it is built, reports the
+// state changes that a step needs, cuts text where that is allowed, and leaves nothing open after a terminal event. A
+// step that would be illegal is refused with an [*Error] before anything is emitted.
 type Emitter struct {
 	session *Session
 	options EmitterOptions
@@ -24,12 +23,11 @@ type Emitter struct {
 type EmitterOptions struct {
 	Now  func() time.Time
 	Rand io.Reader // for ids and reply tokens
-	// Emit takes the next event, in order. An error is handed to the caller of the step,
-	// with [CodeNotSent]; the event is kept, and is the first to go at the next step or at
-	// [Emitter.Flush].
+	// Emit receives the next event, in order. Its error is returned to the caller of the step, with [CodeNotSent]. The
+	// event is kept, and is sent first at the next step or by [Emitter.Flush].
 	Emit func(aaep.Event) error
-	// Sentences are those of moves and endings that nobody gave words for. What is
-	// empty is said in English, and marked as such.
+	// Sentences are used for state changes and endings without a text. A missing one is in English, and marked as
+	// English.
 	Sentences Sentences
 }
 
@@ -39,12 +37,12 @@ type Sentences struct {
 	Writing    string // writing_output
 	Waiting    string // awaiting_input
 	HandingOff string // handing_off
-	Going      string // thinking, when a question is over
-	Closed     string // a question is taken back because the session ends
-	Unfinished string // a tool is given up because the session ends
+	Going      string // thinking, when a question has ended
+	Closed     string // a question is withdrawn because the session ends
+	Unfinished string // a tool is abandoned because the session ends
 }
 
-// english are the words where none were given.
+// english are the default sentences.
 var english = Sentences{
 	Calling: "Using a tool.", Writing: "Writing the answer.", Waiting: "Waiting for you.", HandingOff: "Handing over.",
 	Going: "Going on.", Closed: "The question is closed.", Unfinished: "The tool did not finish.",
@@ -53,12 +51,11 @@ var english = Sentences{
 // NewEmitter drives a session, new or restored.
 func NewEmitter(s *Session, o EmitterOptions) *Emitter { return &Emitter{session: s, options: o} }
 
-// Session returns the session that is driven, for its [Session.State]. Events that are
-// built by its own methods do not pass the emitter.
+// Session returns the session, for its [Session.State]. Events that are built with its own methods bypass the emitter.
 func (e *Emitter) Session() *Session { return e.session }
 
-// Flush hands over what could not be handed over before. The error is an [*Error] with
-// [CodeNotSent], which is safe to retry.
+// Flush emits the events that could not be emitted before. The error is an [*Error] with [CodeNotSent], which is safe
+// to retry.
 func (e *Emitter) Flush() error {
 	for len(e.unsent) > 0 {
 		if err := e.options.Emit(e.unsent[0]); err != nil {
@@ -74,8 +71,7 @@ func (e *Emitter) Start(p aaep.SessionStarted) error {
 	return e.one(e.session.Start(e.options.Now(), e.options.Rand, p))
 }
 
-// State tells that the session is in another state now. Where it is there already,
-// nothing is emitted.
+// State reports a new state of the session. If the session is already in that state, nothing is emitted.
 func (e *Emitter) State(to string, p aaep.StateChanged) error {
 	return e.send(e.session.Move(e.options.Now(), e.options.Rand, to, p))
 }
@@ -85,8 +81,8 @@ func (e *Emitter) Progress(p aaep.ProgressUpdated) error {
 	return e.one(e.session.Progress(e.options.Now(), e.options.Rand, p))
 }
 
-// Handoff enters handing_off and emits handoff.requested. What is left then is to
-// Complete, or to Cancel where nobody takes over (SEQ-39).
+// Handoff enters handing_off and emits handoff.requested. Afterwards only Complete is left, or Cancel if nobody takes
+// over (SEQ-39).
 func (e *Emitter) Handoff(p aaep.HandoffRequested) error {
 	if err := e.enter(aaep.StateHandingOff); err != nil {
 		return err
@@ -94,9 +90,8 @@ func (e *Emitter) Handoff(p aaep.HandoffRequested) error {
 	return e.one(e.session.Handoff(e.options.Now(), e.options.Rand, p))
 }
 
-// Complete ends the session as done. Before, it completes every text with what is still
-// buffered, completes tools that run as failed, takes open questions back, and tells
-// of accepted calls that were never invoked that they were stopped.
+// Complete ends the session as done. Before that, it completes every text with what is still buffered, completes
+// running tools as failed, withdraws open questions, and reports accepted calls that were never invoked as stopped.
 func (e *Emitter) Complete(p aaep.SessionCompleted) error {
 	return e.end(func(now time.Time, c Closing) ([]aaep.Event, error) {
 		return e.session.Complete(now, e.options.Rand, p, c)
@@ -135,13 +130,13 @@ func (e *Emitter) end(terminal func(time.Time, Closing) ([]aaep.Event, error)) e
 			if refused, ok := errors.AsType[*Error](err); ok && refused.Code == CodeNotSent {
 				return err
 			}
-			text.forget() // it could never be said; the end has to be
+			text.forget() // it could never be emitted, and the session must end
 		}
 	}
 	return e.send(terminal(e.options.Now(), closing))
 }
 
-// resolveAll takes back what is asked, and what was accepted and not begun.
+// resolveAll withdraws open questions, and accepted calls that have not begun.
 func (e *Emitter) resolveAll() error {
 	for {
 		state := &e.session.state
@@ -168,7 +163,7 @@ func (e *Emitter) resolveAll() error {
 	}
 }
 
-// enter tells a state unless the session is in it, or has to stay where it is.
+// enter changes to a state unless the session is in it, or has to stay where it is.
 func (e *Emitter) enter(state string) error {
 	if err := e.session.open(); err != nil {
 		return err
@@ -180,7 +175,7 @@ func (e *Emitter) enter(state string) error {
 	return e.move(state, given, fallback)
 }
 
-// move tells a state in the words that were given, or else in English.
+// move changes to a state with the given sentence, or else the English one.
 func (e *Emitter) move(to, given, fallback string) error {
 	words := given
 	if words == "" {
@@ -212,7 +207,7 @@ func (w Sentences) of(state string) string {
 	}
 }
 
-// send hands over what a method of the session built.
+// send emits what a method of the session built.
 func (e *Emitter) send(events []aaep.Event, err error) error {
 	if err != nil {
 		return err

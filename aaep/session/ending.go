@@ -9,8 +9,8 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 )
 
-// Closing says how a terminal method closes what is still open. The zero Closing says
-// it in English, whatever the language of the session.
+// Closing says how a terminal method closes what is still open. The zero Closing uses English, whatever the language of
+// the session.
 type Closing struct {
 	ToolStatus   aaep.ToolStatus // error (the default) or timeout
 	ToolSummary  string          // of tool.completed; default: the tool did not finish
@@ -18,10 +18,9 @@ type Closing struct {
 	StateSummary string          // of a state.changed that has to be told; default: the question is closed, or what is open is being closed
 }
 
-// Complete ends the session as done. Before the terminal event it closes open calls
-// and outputs (SEQ-36). It is refused while a question is open or its outcome is not
-// told, or an accepted call was neither invoked nor stopped (SEQ-24). Counts and
-// duration that p leaves out are filled in.
+// Complete ends the session as done. Before the terminal event it closes open calls and outputs (SEQ-36). It is refused
+// while a question is open or its outcome is not reported, or an accepted call was neither invoked nor stopped
+// (SEQ-24). It fills in counts and a duration that p omits.
 func (s *Session) Complete(now time.Time, rand io.Reader, p aaep.SessionCompleted, c Closing) ([]aaep.Event, error) {
 	if err := s.open(); err != nil {
 		return nil, err
@@ -46,7 +45,7 @@ func (s *Session) Complete(now time.Time, rand io.Reader, p aaep.SessionComplete
 	return d.end(p)
 }
 
-// dayMillis is the longest duration that an event can tell.
+// dayMillis is the longest duration that an event can contain.
 const dayMillis = 86_400_000
 
 // Fail ends the session as failed. It withdraws open questions, and closes open calls
@@ -76,7 +75,7 @@ func (s *Session) Cancel(now time.Time, rand io.Reader, p aaep.SessionCancelled,
 	return d.end(p)
 }
 
-// withdraw takes every open question back, and tells it.
+// withdraw withdraws every open question, and reports that.
 func (d *draft) withdraw(c Closing) {
 	d.resolution(c)
 	for len(d.state.Questions) > 0 {
@@ -87,7 +86,7 @@ func (d *draft) withdraw(c Closing) {
 	}
 }
 
-// mustReturn answers whether something is open that cannot be closed in the present
+// mustReturn reports whether something is open that cannot be closed in the present
 // state.
 func (d *draft) mustReturn() bool {
 	return slices.ContainsFunc(d.state.Calls, func(c Call) bool { return c.Left })
@@ -114,7 +113,7 @@ func (d *draft) end(p aaep.Payload) ([]aaep.Event, error) {
 	return d.all()
 }
 
-// resolution tells the outcome of a question that no event has told.
+// resolution reports the outcome of a question that no event has reported.
 func (d *draft) resolution(c Closing) {
 	if d.state.Resolved == nil {
 		return

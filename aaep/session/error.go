@@ -6,11 +6,10 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 )
 
-// Code says why a [Session] refused. The words are stable.
+// Code says why a [Session] refused. The codes are stable.
 type Code string
 
-// The codes. None of them is cured by trying the same again, except no_randomness, and not_sent
-// by [Emitter.Flush].
+// The codes. Repeating the same call does not help, except for no_randomness, and for not_sent with [Emitter.Flush].
 const (
 	CodeNotStarted     Code = "not_started"     // the session has no session.started yet
 	CodeStarted        Code = "started"         // it has one already
@@ -18,17 +17,17 @@ const (
 	CodeBadCall        Code = "bad_call"        // the call id is missing, unknown, used, or of another tool
 	CodeNoConsent      Code = "no_consent"      // irreversible or asked about, and no accept was recorded for this call
 	CodeUnusedConsent  Code = "unused_consent"  // an accepted call was neither invoked nor stopped
-	CodeUnsafeQuestion Code = "unsafe_question" // silence could count as yes, or nobody could say no
-	CodeQuestionOpen   Code = "question_open"   // a question has no outcome yet, or one is not told yet
+	CodeUnsafeQuestion Code = "unsafe_question" // silence could count as consent, or nobody could decline
+	CodeQuestionOpen   Code = "question_open"   // a question has no outcome yet, or one that is not reported yet
 	CodeNoQuestion     Code = "no_question"     // there is no such open question
-	CodeWrongState     Code = "wrong_state"     // the event does not fit the state that was told last; call Move first
+	CodeWrongState     Code = "wrong_state"     // the event does not fit the last reported state; call Move first
 	CodeOutputComplete Code = "output_complete" // the output has had its last chunk
 	CodeBadEvent       Code = "bad_event"       // the event itself breaks a rule; see Cause
-	CodeNotSent        Code = "not_sent"        // the event is built, and its receiver did not take it
+	CodeNotSent        Code = "not_sent"        // the event is built, and its receiver did not accept it
 	CodeNoRandomness   Code = "no_randomness"   // the source of randomness failed
 )
 
-// Error is the one error type of this package. A Session that refused is unchanged.
+// Error is the only error type of this package. A Session that refused is unchanged.
 type Error struct {
 	Code    Code
 	Rule    string // the rule of the catalogue that the event would break, or ""
@@ -36,7 +35,7 @@ type Error struct {
 	Cause   error
 }
 
-// Error tells the code, the rule and the message.
+// Error returns the code, the rule and the message.
 func (e *Error) Error() string {
 	text := "session: " + string(e.Code)
 	if e.Rule != "" {
@@ -52,7 +51,7 @@ func (e *Error) Error() string {
 // Unwrap returns the error below this one.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// SafeToRetry answers whether the same call may succeed later.
+// SafeToRetry reports whether the same call may succeed later.
 func (e *Error) SafeToRetry() bool { return e.Code == CodeNoRandomness }
 
 // refuse is an error that names a rule.

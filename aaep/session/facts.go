@@ -102,7 +102,7 @@ func (f *facts) text(path ...string) string {
 	return text
 }
 
-// is answers whether the string at path is word.
+// is reports whether the string at path is word.
 func (f *facts) is(word string, path ...string) bool {
 	text, ok := f.document.Bytes(path...)
 	return ok && string(text) == word
@@ -158,7 +158,7 @@ func toolIn(action []byte) []byte {
 
 func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
 
-// inName answers whether names of tools hold a character.
+// inName reports whether names of tools hold a character.
 func inName(r rune) bool {
 	return isLetter(r) || r >= '0' && r <= '9' || r == '_' || r == '.' || r == ':' || r == '-' || r == '/'
 }

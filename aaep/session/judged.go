@@ -58,7 +58,7 @@ func (s *judged) things() int {
 // view is what the checker was told of the stream.
 func (s *judged) view() *view { return &s.checker.view }
 
-// partial answers whether the stream may leave out or merge events.
+// partial reports whether the stream may leave out or merge events.
 func (s *judged) partial() bool { return s.view().Terms != nil }
 
 // judge takes the next event of the session.
@@ -165,7 +165,7 @@ func (s *judged) clock(f *facts, r *report) {
 	}
 }
 
-// resyncs answers whether a listener who has come late is told where the session is: right
+// resyncs reports whether a listener who has come late is told where the session is: right
 // behind its start, as a move from a state to itself (C-91).
 func (s *judged) resyncs(f *facts) bool {
 	return f.kind == stateChanged && s.first && (s.view().JoinedLate || s.partial()) && bytes.Equal(f.from, f.to)

@@ -55,7 +55,7 @@ func (q *plainQuestion) tool() string {
 	return tool
 }
 
-// other answers whether the question names another tool than that of the call.
+// other reports whether the question names another tool than that of the call.
 func (q *plainQuestion) other(e plainEvent) bool {
 	return q.tool() != "" && e.Tool != "" && !strings.EqualFold(q.tool(), e.Tool)
 }

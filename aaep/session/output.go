@@ -179,7 +179,7 @@ func (o *output) joins(f *facts, r *report) {
 	}
 }
 
-// splits answers whether a chunk goes on inside the character that ends the text so
+// splits reports whether a chunk goes on inside the character that ends the text so
 // far. One that is longer than what is kept of the text has to be cut somewhere.
 func splits(tail, chunk string) bool {
 	if !legible.Joined(tail, chunk) {
@@ -211,7 +211,7 @@ func (o *output) hinted(f *facts, r *report) {
 	o.sentence = ended && !spaced
 }
 
-// sentenceEnd answers whether a text ends with a sentence, and with space behind it
+// sentenceEnd reports whether a text ends with a sentence, and with space behind it
 // (or needs none: scripts that are written without).
 func sentenceEnd(text []byte) (ended, spaced bool) {
 	for len(text) > 0 {
@@ -229,7 +229,7 @@ func sentenceEnd(text []byte) (ended, spaced bool) {
 	return false, spaced
 }
 
-// endsSentence answers whether a character ends a sentence, in the scripts of today.
+// endsSentence reports whether a character ends a sentence, in the scripts of today.
 func endsSentence(r rune) bool {
 	switch r {
 	case '.', '!', '?', '…', '‼', '⁇', '⁈', '⁉', '؟', '۔', '।', '॥', '。', '．', '！', '？', '։', '።', '፧', '។':

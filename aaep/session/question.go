@@ -101,7 +101,7 @@ func (s *judged) read(f *facts) *question {
 	return q
 }
 
-// another answers whether the tool that a question names, if it names one, is another
+// another reports whether the tool that a question names, if it names one, is another
 // than the one that is invoked.
 func another(asked, invoked string) bool {
 	return asked != "" && invoked != "" && !strings.EqualFold(asked, invoked)
@@ -178,7 +178,7 @@ func (s *judged) answered(f *facts, from, to []byte, r *report) {
 	}
 }
 
-// unfollowed answers whether an event that says how the question ended is still to come.
+// unfollowed reports whether an event that says how the question ended is still to come.
 func (q *question) unfollowed() bool {
 	return !q.reported && q.used == 0 && (q.answer == pending || !q.followed)
 }
@@ -254,7 +254,7 @@ func (q *question) expire() {
 	}
 }
 
-// overdue answers whether the time to answer is over at an instant.
+// overdue reports whether the time to answer is over at an instant.
 func (q *question) overdue(now time.Time) bool { return q.timed && !now.Before(q.deadline) }
 
 // infer reads the answer from the state that awaiting_input was left for (C-45). What is
@@ -288,7 +288,7 @@ func (q *question) standing() (stands answer, silent bool) {
 	}
 }
 
-// refusedBy answers whether the question counts as refused at an instant: by an
+// refusedBy reports whether the question counts as refused at an instant: by an
 // answer, or because its time was over and silence means no.
 func (q *question) refusedBy(now time.Time) bool {
 	if q.answer == refused {
@@ -356,7 +356,7 @@ func (s *judged) unreported(r *report) {
 	}
 }
 
-// embeds answers whether a name holds a version of at least two parts.
+// embeds reports whether a name holds a version of at least two parts.
 func embeds(name, version []byte) bool {
 	return bytes.IndexByte(version, '.') >= 0 && bytes.Contains(name, version)
 }

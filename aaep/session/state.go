@@ -127,7 +127,7 @@ func (s *State) grantTo(q Question) {
 	s.Granted = append(s.Granted, Grant{CallID: q.CallID, Tool: q.Tool, Token: q.Token, Reversible: q.Reversible})
 }
 
-// refused answers whether a call was asked about, and is not accepted.
+// refused reports whether a call was asked about, and is not accepted.
 func (s *State) refused(callID string) bool {
 	return contains(s.Barred, callID) || s.question(func(q Question) bool { return q.CallID == callID && callID != "" }) >= 0
 }
@@ -142,7 +142,7 @@ func (s *State) question(match func(Question) bool) int {
 	return slices.IndexFunc(s.Questions, match)
 }
 
-// stays answers whether something can be told beside the present state, which must not
+// stays reports whether something can be told beside the present state, which must not
 // be left for it: at a question, and text at a tool that runs.
 func (s *State) stays(wanted string) bool {
 	if wanted == aaep.StateWritingOutput && s.Current == aaep.StateCallingTool && len(s.Calls) > 0 {

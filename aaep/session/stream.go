@@ -59,7 +59,7 @@ var kindNames = [kinds]string{
 
 func (k kind) terminal() bool { return k == completed || k == errored || k == cancelled }
 
-// critical answers whether events of this kind pass every filter (BP-06).
+// critical reports whether events of this kind pass every filter (BP-06).
 func (k kind) critical() bool {
 	return k == errored || k == confirmation || k == clarification || k == handoff
 }

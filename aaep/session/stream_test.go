@@ -154,7 +154,7 @@ func template(t failer, name string) map[string]any {
 	return m
 }
 
-// names answers whether a finding of this severity breaks the rule.
+// names reports whether a finding of this severity breaks the rule.
 func names(found []aaep.Violation, severity aaep.Severity, rule string) bool {
 	for _, v := range found {
 		if v.Severity == severity && v.Names(rule) {

@@ -230,7 +230,7 @@ func lastCut(text []byte, boundary aaep.CoalesceHint) int {
 	return 0
 }
 
-// ends answers whether a text that ends with space ends with a word, a sentence or a
+// ends reports whether a text that ends with space ends with a word, a sentence or a
 // paragraph.
 func ends(text []byte, boundary aaep.CoalesceHint) bool {
 	switch boundary {

@@ -17,7 +17,7 @@ import (
 // Name is the agent's name.
 const Name = "tidy"
 
-// Agent is the agent as a worker runs it.
+// Agent returns the agent for a worker.
 func Agent() worker.Agent {
 	return worker.Agent{Name: Name, Plan: func(ctx context.Context, raw jsontext.Value) (worker.Planner, error) {
 		var args Args
@@ -28,13 +28,13 @@ func Agent() worker.Agent {
 	}}
 }
 
-// plan is a [Planner] in the worker's hands.
+// plan adapts a [Planner] to the worker.
 type plan struct {
 	planner *Planner
-	out     io.Writer // to people
+	out     io.Writer // writes text for people
 }
 
-// Observe implements worker.Planner. The planner says itself which call it waits for.
+// Observe implements worker.Planner. The planner itself knows which call it waits for.
 func (p *plan) Observe(r worker.Result) error {
 	move := p.planner.Next()
 	if len(move.Calls) != 1 || move.Calls[0].Key != r.Key {
@@ -46,7 +46,7 @@ func (p *plan) Observe(r worker.Result) error {
 	return nil
 }
 
-// codeOf is empty for what the result itself tells: a success, or a part of one.
+// codeOf returns "" if the result itself shows what happened: a success, or a partial one.
 func codeOf(r worker.Result) utp.Code {
 	if r.Status == utp.StatusSuccess || r.Status == utp.StatusPartial && r.Code == utp.CodeUnknownError {
 		return ""
@@ -60,7 +60,7 @@ func (p *plan) Next() (worker.Decision, error) {
 	if move.Answer != nil {
 		return worker.Decision{Answer: answer(*move.Answer)}, nil
 	}
-	_, _ = io.WriteString(p.out, move.Message) // the question says the rest
+	_, _ = io.WriteString(p.out, move.Message) // the question contains the rest
 	out := worker.Decision{}
 	for _, c := range move.Calls {
 		out.Calls = append(out.Calls, worker.Call{
@@ -70,8 +70,7 @@ func (p *plan) Next() (worker.Decision, error) {
 	return out, nil
 }
 
-// answer ends the turn. What the person did not want is not a failure; what was accepted
-// and did not happen is.
+// answer ends the turn. It is not a failure if the person declined; it is one if something was accepted and not done.
 func answer(a Answer) *worker.Answer {
 	out := &worker.Answer{Output: strings.Join(a.Lines, "\n")}
 	if len(a.Lines) > 0 {
@@ -96,7 +95,7 @@ func answer(a Answer) *worker.Answer {
 	return out
 }
 
-// failureCode is the tool's own code where it is one of the protocol's.
+// failureCode returns the tool's own code if it is one of the protocol's.
 func failureCode(code string) utp.Code {
 	if c := utp.Code(code); c.Known() {
 		return c

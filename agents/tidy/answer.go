@@ -1,29 +1,29 @@
 package tidy
 
-// Outcome says in one word how a turn ended.
+// Outcome is how a turn ended.
 type Outcome string
 
 // The outcomes of a turn.
 const (
 	Nothing   Outcome = "nothing"   // there were no duplicates
 	Done      Outcome = "done"      // every duplicate that can be removed is gone
-	Partly    Outcome = "partly"    // some that were accepted stayed, or their fate is unclear
-	Declined  Outcome = "declined"  // the person said no
-	Expired   Outcome = "expired"   // nobody answered in time, or nobody could
-	Withdrawn Outcome = "withdrawn" // the question was taken back
+	Partly    Outcome = "partly"    // some accepted duplicates stayed, or their state is unclear
+	Declined  Outcome = "declined"  // the person declined
+	Expired   Outcome = "expired"   // nobody answered in time
+	Withdrawn Outcome = "withdrawn" // the question was withdrawn
 	Denied    Outcome = "denied"    // policy forbids it
-	Stale     Outcome = "stale"     // accepted too long ago to be begun
-	Stopped   Outcome = "stopped"   // on request; the counts say what was done before
-	Failed    Outcome = "failed"    // a call went wrong
-	Unknown   Outcome = "unknown"   // it cannot be told what the removal did
-	// Unwritable: every duplicate lies where this user cannot write, so nobody was asked.
+	Stale     Outcome = "stale"     // the consent was too old when the removal could begin
+	Stopped   Outcome = "stopped"   // on request; the counts show what was done before
+	Failed    Outcome = "failed"    // a call failed
+	Unknown   Outcome = "unknown"   // the effect of the removal is unknown
+	// Unwritable: every duplicate is in a folder that this user cannot write, so nobody was asked.
 	Unwritable Outcome = "unwritable"
 )
 
 // Complete reports whether nothing is left to do.
 func (o Outcome) Complete() bool { return o == Nothing || o == Done }
 
-// Unanswered reports whether the removal was not begun because the person did not accept it.
+// Unanswered reports whether the removal did not begin because the person did not accept it.
 func (o Outcome) Unanswered() bool { return o == Declined || o == Expired || o == Withdrawn }
 
 func outcomeOf(code string) Outcome {
@@ -52,14 +52,14 @@ func outcomeOf(code string) Outcome {
 // Answer ends a turn.
 type Answer struct {
 	Outcome Outcome `json:"outcome"`
-	// Code is the code of what failed, where something did.
+	// Code is the code of the failure, if there was one.
 	Code string `json:"code,omitempty"`
 	// Lines are the report, in English, one sentence or two each, without line breaks.
 	Lines  []string `json:"lines"`
 	Counts Counts   `json:"counts"`
 }
 
-// Counts are the figures behind the report.
+// Counts are the numbers behind the report.
 type Counts struct {
 	Files          int   `json:"files"` // that were listed
 	Sets           int   `json:"sets"`
@@ -77,7 +77,7 @@ type Counts struct {
 	Skipped map[string]int `json:"skipped"` // by reason, from scanning and hashing
 }
 
-// Misplaced is a file that could not be put back where it was.
+// Misplaced is a file that could not be restored to its place.
 type Misplaced struct {
 	Path string `json:"path"`
 	Now  string `json:"now"` // relative to the root

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	batchBytes = 1 << 30   // content that one files.hash reads at most, unless a single file is larger
+	batchBytes = 1 << 30   // bytes of content in one files.hash at most, unless a single file is larger
 	batchText  = 128 << 10 // bytes of paths in one files.hash at most
 )
 
-// catalog knows the files of a tree, and forgets early those that cannot be duplicates.
+// catalog holds the files of a tree, and drops early those that cannot be duplicates.
 type catalog struct {
 	entries []candidate
 	last    string // path of the last one that was listed
@@ -26,7 +26,7 @@ type catalog struct {
 	total   int64  // bytes of all, once the single ones are dropped
 }
 
-// candidate is a file that may have an equal.
+// candidate is a file that may have a duplicate.
 type candidate struct {
 	path  string
 	size  int64
@@ -35,7 +35,8 @@ type candidate struct {
 	fixed bool // its folder cannot be written
 }
 
-// add takes in a page. Its paths are copied into one string, so that a page costs one allocation and lets go of its JSON.
+// add adds a page. It copies the page's paths into one string, so that a page costs one allocation and its JSON can be
+// freed.
 func (c *catalog) add(page []files.File) error {
 	size := 0
 	for _, file := range page {
@@ -59,8 +60,8 @@ func (c *catalog) add(page []files.File) error {
 	return nil
 }
 
-// dropSingles keeps the files whose size occurs more than once, in a memory of their own. They are ordered by path again: hashing goes
-// from neighbour to neighbour, so folders are opened once.
+// dropSingles keeps the files whose size occurs more than once, in newly allocated memory. It sorts them by path again:
+// hashing visits neighbours, so each folder is opened once.
 func (c *catalog) dropSingles() {
 	slices.SortStableFunc(c.entries, func(a, b candidate) int { return cmp.Compare(a.size, b.size) })
 	var kept []candidate
@@ -91,7 +92,7 @@ func runs(entries []candidate, alike func(a, b candidate) bool) func(yield func(
 	}
 }
 
-// batch gives the paths to hash next, and how many bytes they have. It gives the same until learn was called.
+// batch returns the paths to hash next, and their size in bytes. It returns the same until learn is called.
 func (c *catalog) batch() ([]string, int64) {
 	var paths []string
 	var content int64
@@ -109,7 +110,7 @@ func (c *catalog) batch() ([]string, int64) {
 	return paths, content
 }
 
-// learn takes in the hashes of the batch; a file without one, or of another size by now, is out.
+// learn records the hashes of the batch; it drops a file without one, or whose size has changed.
 func (c *catalog) learn(hashes []files.Hash) error {
 	asked := c.entries[c.from:c.next]
 	at := 0
@@ -135,7 +136,7 @@ func (c *catalog) learn(hashes []files.Hash) error {
 	return nil
 }
 
-// duplicates is what was found: what can be removed, and all that there is.
+// duplicates is the result: what can be removed, and everything that there is.
 type duplicates struct {
 	remove     []files.Set
 	unwritable []string // duplicates in folders that cannot be written

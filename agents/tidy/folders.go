@@ -53,7 +53,7 @@ func (roots Folders) Resume(raw jsontext.Value) error {
 	return cause.Misuse("works in "+cause.OneLine(args.Root)+", which is not allowed now; start with --root for that folder to go on with it", "")
 }
 
-// hold answers whether a folder lies in one of those.
+// hold reports whether a folder lies in one of those.
 func (roots Folders) hold(folder string) bool {
 	for _, root := range roots {
 		if rel, err := filepath.Rel(root, folder); err == nil && filepath.IsLocal(rel) {

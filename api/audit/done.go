@@ -6,16 +6,16 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// The flaws of what the ledger keeps of the calls that the chain's acts are about.
+// The flaws of what the ledger stores about the calls of the chain's acts.
 const (
-	Ungranted  Flaw = "ungranted"  // the chain has a start, and the ledger has not
-	Class      Flaw = "class"      // the class of a call is not the one that it was started with
-	Outcome    Flaw = "outcome"    // the ledger keeps another outcome than the one that was recorded
-	Unrecorded Flaw = "unrecorded" // a call with an effect was started or has ended, and no entry says so
-	Standing   Flaw = "standing"   // something is in force or reviewed otherwise than the chain says
+	Ungranted  Flaw = "ungranted"  // the chain has a start, and the ledger does not
+	Class      Flaw = "class"      // the class of a call differs from the one that it was started with
+	Outcome    Flaw = "outcome"    // the ledger has another outcome than the one that was recorded
+	Unrecorded Flaw = "unrecorded" // a call with an effect was started or has ended without an entry
+	Standing   Flaw = "standing"   // something is in force or reviewed differently from what the chain says
 )
 
-// act judges an entry that stands for an act.
+// act verifies an entry that stands for an act.
 func (v *Verifier) act(e api.AuditEntry) {
 	v.report.Acts++
 	if e.Act == nil {
@@ -26,7 +26,7 @@ func (v *Verifier) act(e api.AuditEntry) {
 	if ActCommitment(*e.Act) != e.Commitment {
 		v.find(e.N, Altered, fmt.Sprintf("an act (%.32s) that is not the one that was recorded", e.Act.Act),
 			"what was done was altered after it, or the entry was", askOthers)
-		return // it vouches for nothing
+		return // it proves nothing
 	}
 	if e.Act.Act == api.ActOlder {
 		v.older(e)
@@ -34,7 +34,7 @@ func (v *Verifier) act(e api.AuditEntry) {
 	v.done(e)
 }
 
-// done holds what the ledger keeps of a call against a start or an outcome, which the chain vouches for.
+// done compares what the ledger stores about a call with a start or an outcome that the chain proves.
 func (v *Verifier) done(e api.AuditEntry) {
 	if e.Done == nil {
 		return
@@ -58,7 +58,7 @@ func (v *Verifier) done(e api.AuditEntry) {
 	switch a.Act {
 	case api.ActStart:
 		if d.Fence > a.Fence {
-			return // the call has been started again since, as another entry says
+			return // the call has been started again, as another entry says
 		}
 		if d.Class != a.Detail {
 			tell(Class, fmt.Sprintf("its class is %.32q, and it was started as %.32q", d.Class, a.Detail), "the class was altered after the start, or the call was removed")
@@ -78,7 +78,7 @@ func (v *Verifier) done(e api.AuditEntry) {
 	}
 }
 
-// ended holds what the ledger keeps of a call that has ended against its outcome.
+// ended compares what the ledger stores about an ended call with its outcome.
 func ended(d api.AuditDone, a api.AuditAct, tell func(Flaw, string, string)) {
 	if d.Fence != a.Fence {
 		tell(Ungranted, "it counts as started after it had ended", "the call was altered after it had ended")

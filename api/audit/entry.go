@@ -16,15 +16,14 @@ import (
 const (
 	// Answer stands for a receipt.
 	Answer = "answer"
-	// Act stands for something that was done: a start, an outcome, what an operator has changed.
+	// Act stands for something that was done: a start, an outcome, or a change by an operator.
 	Act = "act"
-	// Forgotten says that retention has dropped the receipt of an answer, or an act.
+	// Forgotten records that retention has deleted the receipt of an answer, or an act.
 	Forgotten = "forgotten"
 )
 
-// LinkDomain begins every text that a link is the digest of, and LinkBreak stands between its
-// parts, none of which has one in it. They are here for ledgers that put the text together in
-// their own language; [Link] says in which order.
+// LinkDomain begins every text that a link is the digest of, and LinkBreak separates its parts, which never contain
+// one. They are exported for ledgers that assemble the text in another language; [Link] defines the order.
 const (
 	LinkDomain = "earshot-audit-link-1"
 	LinkBreak  = " "
@@ -33,20 +32,19 @@ const (
 // receiptDomain and actDomain begin every text that a commitment is the digest of.
 const receiptDomain, actDomain = "earshot-audit-receipt-1", "earshot-audit-act-1"
 
-// Link is the link of an entry behind one with the link previous; "" is before the first. It
-// is the SHA-256 in hex of the domain, previous, n, kind, at (microseconds since 1970), of and
-// commitment, with a break between each two.
+// Link returns the link of an entry that follows an entry with the link previous, which is "" for the first. It is the
+// SHA-256 in hex of the domain, previous, n, kind, at (microseconds since 1970), of and commitment, separated by
+// [LinkBreak].
 func Link(previous string, e api.AuditEntry) string {
 	return digest(strings.Join([]string{
 		LinkDomain, previous, strconv.FormatInt(e.N, 10), e.Kind, strconv.FormatInt(e.At.UnixMicro(), 10), strconv.FormatInt(e.Of, 10), e.Commitment,
 	}, LinkBreak))
 }
 
-// Commitment is the SHA-256 in hex of a receipt with its salt: of each part its length in
-// bytes, a colon, the part and a comma, so that no two receipts have the same text. Of the terms
-// each that is there is a part of its own, with its name and an equals sign before it: a receipt
-// without terms has the commitment that it had before there were any. What a ledger cannot keep
-// in a text counts as what it keeps instead.
+// Commitment returns the SHA-256 in hex of a receipt with its salt. Each part is written as its length in bytes, a
+// colon, the part and a comma, so that no two receipts have the same text. Each term that is set is a part, prefixed
+// with its name and an equals sign. A receipt without terms therefore has the same commitment as before terms existed.
+// Text that a ledger cannot store counts as what it stores instead.
 func Commitment(r api.AuditReceipt) string {
 	return commitment(receiptDomain, slices.Concat([]string{
 		r.Salt, r.Session, r.Call, strconv.Itoa(r.Question), r.Decision, r.By, r.Surface,
@@ -54,7 +52,8 @@ func Commitment(r api.AuditReceipt) string {
 	}, terms(r.Terms)))
 }
 
-// ActCommitment is the SHA-256 in hex of an act with its salt, in the same form. A description is a part like a term.
+// ActCommitment returns the SHA-256 in hex of an act with its salt, in the same form. A description is a part like a
+// term.
 func ActCommitment(a api.AuditAct) string {
 	parts := []string{
 		a.Salt, a.Act, strconv.FormatInt(a.At.UnixMicro(), 10), a.Session, a.Call, strconv.Itoa(a.Fence), a.Subject, a.Detail, a.Digest, a.By,
@@ -75,7 +74,7 @@ func commitment(domain string, parts []string) string {
 	return digest(text.String())
 }
 
-// terms are the terms that are there, in a fixed order.
+// terms returns the terms that are set, in a fixed order.
 func terms(t api.ReceiptTerms) []string {
 	var parts []string
 	for _, term := range [][2]string{
@@ -96,7 +95,7 @@ func terms(t api.ReceiptTerms) []string {
 	return parts
 }
 
-// Storable are terms as every ledger can keep them: one that keeps them as JSON does so with these.
+// Storable returns terms in a form that every ledger can store, as JSON too.
 func Storable(t api.ReceiptTerms) api.ReceiptTerms {
 	return api.ReceiptTerms{
 		Consent: storable(t.Consent), Arguments: storable(t.Arguments), Definition: storable(t.Definition), Policy: storable(t.Policy),
@@ -105,7 +104,7 @@ func Storable(t api.ReceiptTerms) api.ReceiptTerms {
 	}
 }
 
-// StorableAct is an act as every ledger can keep it as JSON; its time is to the microsecond.
+// StorableAct returns an act in a form that every ledger can store as JSON, with its time in microseconds.
 func StorableAct(a api.AuditAct) api.AuditAct {
 	return api.AuditAct{
 		Act: storable(a.Act), At: time.UnixMicro(a.At.UnixMicro()).UTC(), Session: storable(a.Session), Call: storable(a.Call), Fence: a.Fence,
@@ -114,8 +113,8 @@ func StorableAct(a api.AuditAct) api.AuditAct {
 	}
 }
 
-// storable is a text as every ledger can keep it: one of them keeps neither broken UTF-8 nor
-// NUL, and what it answers instead has to fit as well.
+// storable returns a text that every ledger can store: one of them stores neither invalid UTF-8 nor NUL, and the
+// replacement has to be the same everywhere.
 func storable(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, string(utf8.RuneError)), "\x00", string(utf8.RuneError))
 }

@@ -6,22 +6,22 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// The flaws of what the ledger keeps beside the chain.
+// The flaws of what the ledger stores besides the chain.
 const (
-	Orphaned    Flaw = "orphaned"    // a receipt is there, and its turn is not
-	Arguments   Flaw = "arguments"   // the arguments of the call are not those that were answered
-	Bound       Flaw = "bound"       // the call is not the one that was answered: its tool, turn, definition or digest
-	Shown       Flaw = "shown"       // the event that put the question is not the one that was shown
-	Unasked     Flaw = "unasked"     // the question is gone
-	Unagreed    Flaw = "unagreed"    // the consent that was given is gone, or is another one
-	Unstarted   Flaw = "unstarted"   // the call was started, and its start is gone
-	Unreceipted Flaw = "unreceipted" // a call was answered, agreed to or started, and no receipt says so
+	Orphaned    Flaw = "orphaned"    // a receipt exists, and its turn does not
+	Arguments   Flaw = "arguments"   // the arguments of the call are not those that the answer was about
+	Bound       Flaw = "bound"       // the call is not the one that the answer was about: its tool, turn, definition or digest
+	Shown       Flaw = "shown"       // the question's event is not the one that was shown
+	Unasked     Flaw = "unasked"     // the question is missing
+	Unagreed    Flaw = "unagreed"    // the consent that was given is missing or differs
+	Unstarted   Flaw = "unstarted"   // the call was started, and its start is missing
+	Unreceipted Flaw = "unreceipted" // a call was answered, agreed to or started without a receipt
 )
 
-// accept is the decision of a receipt that a consent was given with.
+// accept is the decision in the receipt of a consent.
 const accept = "accept"
 
-// kept holds what the ledger keeps against the receipt, which the chain vouches for.
+// kept compares what the ledger stores with the receipt, which the chain proves.
 func (v *Verifier) kept(e api.AuditEntry) {
 	if e.Evidence == nil {
 		return
@@ -34,7 +34,7 @@ func (v *Verifier) kept(e api.AuditEntry) {
 	case api.AuditTurnMissing:
 		tell(Orphaned, "its turn is not in the ledger", "the turn was removed by something else than retention, which keeps the receipts for as long")
 	case api.AuditTurnImported:
-		if k.Arguments != "" { // all of it need not be here yet
+		if k.Arguments != "" { // an import may not be complete yet
 			keptArguments(k, r, tell)
 		}
 	case api.AuditTurnWhole:
@@ -54,10 +54,10 @@ func (v *Verifier) kept(e api.AuditEntry) {
 	}
 }
 
-// changed reports whether a term that is there is not what was found.
+// changed reports whether a term is set and differs from what was found.
 func changed(term, found string) bool { return term != "" && term != found }
 
-// keptArguments compares the arguments, and reports whether they are those that were answered.
+// keptArguments compares the arguments, and reports whether they are those of the answer.
 func keptArguments(k api.AuditEvidence, r api.AuditReceipt, tell func(Flaw, string, string)) bool {
 	if !changed(r.Terms.Arguments, k.Arguments) {
 		return true
@@ -66,14 +66,14 @@ func keptArguments(k api.AuditEvidence, r api.AuditReceipt, tell func(Flaw, stri
 	return false
 }
 
-// keptCall compares the call; other says that another consent follows from its content.
+// keptCall compares the call; other reports that its content leads to another consent.
 func keptCall(k api.AuditEvidence, r api.AuditReceipt, tell func(Flaw, string, string), other bool) {
 	if other || changed(r.Terms.Consent, k.Call) || changed(r.Terms.Definition, k.Definition) {
 		tell(Bound, "what the ledger keeps of the call is not what was answered", "the call was altered or removed after the answer: its tool, its definition, its turn or its digest")
 	}
 }
 
-// keptRows looks for the question, and for what follows from a yes.
+// keptRows checks that the question exists, and what follows from a consent.
 func keptRows(k api.AuditEvidence, r api.AuditReceipt, tell func(Flaw, string, string)) {
 	if !k.Question {
 		tell(Unasked, "the question is not in the ledger", "it was removed by something else than this program")
@@ -97,8 +97,8 @@ func differ(found, expected string) string {
 	return fmt.Sprintf("now have the digest %.16s…, and what has %.16s…", found, expected)
 }
 
-// Calls takes the calls of which the chain does not say what it should, page by page: each call of page gets the id of the
-// last one so far, and returns those behind it, in their order.
+// Calls reports the calls that the chain does not cover as it should. It calls page with the id of the last call so
+// far, to get those that follow, in order.
 func (v *Verifier) Calls(page func(after string) (api.AuditAnswer, error)) error {
 	after := ""
 	for {

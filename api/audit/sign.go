@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// headDomain begins every text that a head's signature is of.
+// headDomain begins every text that a head's signature covers.
 const headDomain = "earshot-audit-head-1"
 
-// SignedHead is a head that somebody vouches for who holds a key: who has the public half alone can
-// tell later that it was noted so.
+// SignedHead is a head signed by the holder of a key. With the public key, anyone can verify later that it was noted
+// so.
 type SignedHead struct {
 	Head
 
-	// At is when it was signed, to the microsecond, by the clock of who signed.
+	// At is when it was signed, to the microsecond, by the signer's clock.
 	At time.Time `json:"at"`
-	// Chain is the link of the chain's first entry, which no two ledgers share.
+	// Chain is the link of the chain's first entry, which is unique to a ledger.
 	Chain string `json:"chain"`
-	// Signature is one by Ed25519, in hex.
+	// Signature is an Ed25519 signature, in hex.
 	Signature string `json:"signature"`
 }
 
@@ -32,31 +32,30 @@ func Sign(key ed25519.PrivateKey, h Head, chain string, at time.Time) SignedHead
 	return s
 }
 
-// Signed reports whether the signature is that of the key's holder, of this very head.
+// Signed reports whether the signature belongs to this head and the key's holder.
 func (s SignedHead) Signed(key ed25519.PublicKey) bool {
 	signature, err := hex.DecodeString(s.Signature)
 	return err == nil && len(key) == ed25519.PublicKeySize && ed25519.Verify(key, s.text(), signature)
 }
 
-// text is what is signed: the domain, number, link, first link and time (microseconds since 1970), with
-// a [LinkBreak] between each two.
+// text is the signed text: the domain, number, link, first link and time (microseconds since 1970), separated by
+// [LinkBreak].
 func (s SignedHead) text() []byte {
 	return []byte(strings.Join([]string{
 		headDomain, strconv.FormatInt(s.N, 10), s.Link, s.Chain, strconv.FormatInt(s.At.UnixMicro(), 10),
 	}, LinkBreak))
 }
 
-// String is the head as one line: N:LINK, the time as RFC 3339 has it, the chain and the signature, with
-// a space between each two.
+// String formats the head as one line: N:LINK, the time in RFC 3339 format, the chain and the signature, separated by
+// spaces.
 func (s SignedHead) String() string {
 	return fmt.Sprintf("%s %s %s %s", s.Head, s.At.Format(time.RFC3339Nano), s.Chain, s.Signature)
 }
 
-// String is the head as N:LINK.
+// String formats the head as N:LINK.
 func (h Head) String() string { return strconv.FormatInt(h.N, 10) + ":" + h.Link }
 
-// ParseHead reads a head as one line; without a signature it is N:LINK alone. The error says what is
-// expected.
+// ParseHead parses a head in one line; without a signature it is just N:LINK. The error says what is expected.
 func ParseHead(line string) (SignedHead, error) {
 	var s SignedHead
 	parts := strings.Fields(line)
@@ -84,7 +83,7 @@ func ParseHead(line string) (SignedHead, error) {
 // linkSize is how many bytes a link has.
 const linkSize = 32
 
-// digits reports whether a text is so many bytes as lower-case hex.
+// digits reports whether a text consists of that many bytes in lower-case hex.
 func digits(text string, size int) bool {
 	raw, err := hex.DecodeString(text)
 	return err == nil && len(raw) == size && text == strings.ToLower(text)

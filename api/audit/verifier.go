@@ -11,8 +11,8 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// Head is an entry by its number and its link. Who notes the newest one elsewhere can show
-// later that all up to it is still what it was.
+// Head identifies an entry by its number and its link. Someone who notes the newest head elsewhere can prove later that
+// everything up to it is unchanged.
 type Head struct {
 	N    int64  `json:"n"`
 	Link string `json:"link"`
@@ -24,23 +24,23 @@ type Flaw string
 // The flaws.
 const (
 	Gap         Flaw = "gap"          // a number is missing
-	Repeat      Flaw = "repeat"       // a number comes again, or after a larger one
-	Unknown     Flaw = "unknown"      // an entry of no kind that there is
-	Broken      Flaw = "broken"       // a link does not follow from the one before it
-	Altered     Flaw = "altered"      // a receipt is not the one that was committed to
-	Missing     Flaw = "missing"      // a receipt or an act is gone, and no entry says that it was forgotten
+	Repeat      Flaw = "repeat"       // a number is repeated, or follows a larger one
+	Unknown     Flaw = "unknown"      // an entry of unknown kind
+	Broken      Flaw = "broken"       // a link does not follow from the previous one
+	Altered     Flaw = "altered"      // a receipt does not match its commitment
+	Missing     Flaw = "missing"      // a receipt or an act is missing, and no entry says that it was forgotten
 	Baseless    Flaw = "baseless"     // something was forgotten that is neither an answer nor an act before it
 	Again       Flaw = "again"        // a receipt or an act was forgotten twice
-	Still       Flaw = "still"        // a receipt or an act that was forgotten is there
-	Misplaced   Flaw = "out-of-place" // a receipt hangs on an entry that is not an answer, or an act on one that is none
+	Still       Flaw = "still"        // a receipt or an act that was forgotten still exists
+	Misplaced   Flaw = "out-of-place" // a receipt belongs to an entry that is not an answer, or an act to one that is not an act
 	Unchained   Flaw = "unchained"    // receipts have no entry, and are not older than the chain
-	Cut         Flaw = "cut"          // the chain ends before the head that was noted
-	Rewritten   Flaw = "rewritten"    // the entry of the head that was noted has another link
-	Unreachable Flaw = "unreachable"  // the entry of the head that was noted is not in the chain
+	Cut         Flaw = "cut"          // the chain ends before the noted head
+	Rewritten   Flaw = "rewritten"    // the entry of the noted head has another link
+	Unreachable Flaw = "unreachable"  // the entry of the noted head is not in the chain
 )
 
-// Finding is one flaw: where it is, what was found, what that means and what to do. N is 0
-// where it is at no single entry.
+// Finding is one flaw: where it is, what was found, what that means and what to do. N is 0 if it does not belong to a
+// single entry.
 type Finding struct {
 	N     int64  `json:"n,omitzero"`
 	Flaw  Flaw   `json:"flaw"`
@@ -49,45 +49,44 @@ type Finding struct {
 	Do    string `json:"do"`
 }
 
-// Report says what was read.
+// Report summarises what was read.
 type Report struct {
 	Entries   int64 `json:"entries"`
 	Answers   int64 `json:"answers"`
-	Receipts  int64 `json:"receipts"`  // of the answers, those that are still there
+	Receipts  int64 `json:"receipts"`  // of the answers; only those that still exist
 	Acts      int64 `json:"acts"`      // starts, outcomes, and what operators have done
-	Forgotten int64 `json:"forgotten"` // receipts and acts that retention has dropped
-	// Older are receipts from before the chain, and OlderStarts starts from before it had entries of
-	// starts: nothing is known of them.
+	Forgotten int64 `json:"forgotten"` // receipts and acts that retention has deleted
+	// Older counts receipts from before the chain, and OlderStarts starts from before it had entries of starts: they
+	// cannot be verified.
 	Older       int64 `json:"older"`
 	OlderStarts int64 `json:"older_starts"`
-	// Compared are the receipts and acts that were held against what the ledger keeps of their calls.
+	// Compared counts the receipts and acts that were compared with what the ledger stores about their calls.
 	Compared int64 `json:"compared"`
 	Findings int64 `json:"findings"`
-	Head     Head  `json:"head"` // of the last entry; the zero value of an empty chain
+	Head     Head  `json:"head"` // the last entry; the zero value for an empty chain
 }
 
-// Verifier reads a chain from its first entry to its last and tells what is wrong with it. It
-// never stops at the first flaw: behind one, it goes on from what the entry itself says. It
-// keeps two bits for each entry that it has read, and the findings not at all.
+// Verifier reads a chain from its first entry to its last and reports what is wrong with it. It does not stop at a
+// flaw: it continues from what the entry itself says. It stores two bits for each entry that it has read, and does not
+// store findings.
 type Verifier struct {
-	// Found hears of each flaw as it is found. Default: they are only counted.
+	// Found is called for each flaw as it is found. Default: flaws are only counted.
 	Found func(Finding)
-	// Known is the head that was noted earlier; without a number there is none.
+	// Known is the head that was noted earlier; N is 0 if there is none.
 	Known Head
-	// Started is the number of the newest entry when the reading began. Where the chain is
-	// read in pages while the ledger goes on, a receipt may be there on one page and be said
-	// to be forgotten on a later one: from an entry behind Started on, that is not a flaw. 0 is
-	// for a chain that is read at one instant.
+	// Started is the number of the newest entry when reading began. If the chain is read in pages while the ledger
+	// grows, a receipt may exist on one page, and a later page may say that it was forgotten. That is not a flaw if the
+	// entry that says so comes after Started. Use 0 for a chain that is read at one instant.
 	Started int64
 
 	report   Report
 	kinds    fates
-	noted    map[string]int64 // how much is older than the chain, as an act says
-	met      bool             // the known head was met
-	hurtHere bool             // a gap or a repeat stands between this entry and the one before
+	noted    map[string]int64 // how many items are older than the chain, according to an act
+	met      bool             // whether the known head was found
+	hurtHere bool             // whether there is a gap or a repeat between this entry and the previous one
 }
 
-// Next takes the next entry.
+// Next verifies the next entry.
 func (v *Verifier) Next(e api.AuditEntry) {
 	v.place(e)
 	if link := Link(v.report.Head.Link, e); link != e.Link && !v.hurtHere {
@@ -113,8 +112,8 @@ func (v *Verifier) Next(e api.AuditEntry) {
 	v.compare(e)
 }
 
-// Ledger verifies a whole ledger: its chain, what it keeps of the calls that the chain is about, and what is
-// in force. Ask is asked for each part, as often as it takes; see [api.AuditRequest].
+// Ledger verifies a whole ledger: its chain, what it stores about the chain's calls, and what is in force. It calls ask
+// for each part, as often as necessary; see [api.AuditRequest].
 func (v *Verifier) Ledger(ask func(api.AuditRequest) (api.AuditAnswer, error)) (Report, error) {
 	newest, err := ask(api.AuditRequest{Head: true})
 	if err != nil {
@@ -140,10 +139,10 @@ func (v *Verifier) Ledger(ask func(api.AuditRequest) (api.AuditAnswer, error)) (
 	return v.End(newest.Unchained), err
 }
 
-// Read takes all entries, page by page: each call of page gets the number of the last entry so
-// far, and returns those behind it, in their order.
+// Read verifies all entries. It calls page with the number of the last entry so far, to get those that follow, in
+// order.
 func (v *Verifier) Read(page func(after int64) (api.AuditAnswer, error)) error {
-	for after := int64(math.MinInt64); ; { // also those that have no business to be there
+	for after := int64(math.MinInt64); ; { // include forged entries with invalid numbers
 		a, err := page(after)
 		if err != nil {
 			return err
@@ -160,7 +159,7 @@ func (v *Verifier) Read(page func(after int64) (api.AuditAnswer, error)) error {
 
 const askOthers = "keep the ledger as it is, and compare it with a backup from before"
 
-// place judges the number of an entry. What has no place has no link that could be judged.
+// place checks the number of an entry. If it is out of place, its link cannot be checked.
 func (v *Verifier) place(e api.AuditEntry) {
 	last := v.report.Head.N
 	v.hurtHere = e.N != last+1
@@ -183,7 +182,7 @@ func (v *Verifier) answer(e api.AuditEntry) {
 	if Commitment(*e.Receipt) != e.Commitment {
 		v.find(e.N, Altered, fmt.Sprintf("a receipt of the call %.64s that is not the one that was answered", e.Receipt.Call),
 			"the receipt was altered after the answer, or the entry was", askOthers)
-		return // it vouches for nothing
+		return // it proves nothing
 	}
 	v.kept(e)
 }
@@ -210,7 +209,7 @@ func (v *Verifier) forgotten(e api.AuditEntry) {
 	v.kinds.set(e.Of, over)
 }
 
-// compare holds an entry against the head that was noted.
+// compare compares an entry with the noted head.
 func (v *Verifier) compare(e api.AuditEntry) {
 	if v.Known.N == 0 || e.N != v.Known.N {
 		return
@@ -222,8 +221,8 @@ func (v *Verifier) compare(e api.AuditEntry) {
 	}
 }
 
-// End says what only shows when all was read, and what was read. Unchained is what the ledger
-// says of receipts without an entry.
+// End reports the flaws that only show at the end, and returns what was read. Unchained is the ledger's count of
+// receipts without an entry.
 func (v *Verifier) End(unchained api.AuditUnchained) Report {
 	for n := range v.kinds.gone {
 		v.find(n, Missing, "nothing is kept of this answer or act, and no entry says that it was forgotten", "it was removed by something else than retention", askOthers)
@@ -247,21 +246,21 @@ func (v *Verifier) End(unchained api.AuditUnchained) Report {
 	return v.report
 }
 
-// older takes what the chain says of what is older than it.
+// older records how much the chain says is older than it.
 func (v *Verifier) older(e api.AuditEntry) {
 	if v.noted == nil {
 		v.noted = map[string]int64{}
 	}
 	n, err := strconv.ParseInt(e.Act.Detail, 10, 64)
-	if most, twice := v.noted[e.Act.Subject]; twice && n != most || err != nil { // two kernels may have begun at once
+	if most, twice := v.noted[e.Act.Subject]; twice && n != most || err != nil { // two kernels may have started at the same time
 		v.find(e.N, Repeat, fmt.Sprintf("how many %.32s are older than the chain, a second time", e.Act.Subject), "it was made to look older", askOthers)
 		return
 	}
 	v.noted[e.Act.Subject] = n
 }
 
-// tooMany tells of more that is said to be older than the chain than there ever was: retention may only have
-// taken some away. What the chain does not say, because its entry was forgotten in its time, is not judged.
+// tooMany reports more items older than the chain than there ever were: retention can only have deleted some. If the
+// entry with their number was forgotten in due time, there is nothing to check.
 func (v *Verifier) tooMany(what string, n int64) {
 	most, known := v.noted[what]
 	if n > most && (known || v.report.Forgotten == 0) {
@@ -277,26 +276,26 @@ func (v *Verifier) find(n int64, flaw Flaw, found, means, do string) {
 	}
 }
 
-// fate is what has become of a receipt or an act.
+// fate is the state of a receipt or an act.
 type fate byte
 
 const (
-	none  fate = iota // no answer and no act has that number
-	there             // it is there, the receipt or the act
-	gone              // it is not there, and nothing says yet that it was forgotten
+	none  fate = iota // no answer or act has that number
+	there             // the receipt or the act exists
+	gone              // it does not exist, and no entry so far says that it was forgotten
 	over              // it was forgotten
 )
 
-// fates keeps what has become of all answers and acts, two bits each. The numbers of a chain that was
-// altered may be far apart: a block is made only for numbers that are there.
+// fates stores the state of all answers and acts, two bits each. The numbers of an altered chain may be far apart, so
+// blocks are allocated only for numbers that exist.
 type fates struct{ blocks map[int64]*block }
 
-// blockSize is how many fates a block has.
+// blockSize is how many states a block holds.
 const blockSize, bits = 1 << 12, 2
 
 type block [blockSize * bits / 8]byte
 
-// where is the block of a number, the byte in it, and how far the bits stand from its right.
+// where returns the first number of a block, the index of the byte in it, and the shift of the bits in that byte.
 func where(n int64) (base int64, at, shift int) {
 	in := int(n & (blockSize - 1))
 	return n &^ (blockSize - 1), in * bits / 8, in * bits % 8
@@ -324,7 +323,7 @@ func (a *fates) set(n int64, is fate) {
 	b[at] = b[at]&^((1<<bits-1)<<shift) | byte(is)<<shift
 }
 
-// gone goes through the entries whose receipt or act is gone and was not forgotten, in their order.
+// gone yields the entries whose receipt or act is missing and was not forgotten, in order.
 func (a *fates) gone(yield func(int64) bool) {
 	for _, base := range slices.Sorted(maps.Keys(a.blocks)) {
 		for n := base; n < base+blockSize; n++ {

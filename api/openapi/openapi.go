@@ -1,8 +1,8 @@
 // Package openapi holds the description of the HTTP API as an OpenAPI 3.1 document.
 //
-// The document and docs/api.md are generated from the table of routes ([api.Routes]), from the types that its rows
-// name, and from the comments of these types. They are checked in, and a test compares: go test ./api/openapi -update
-// writes them.
+// The document and docs/api.md are generated from the table of routes ([api.Routes]), from the types that it names, and
+// from the comments of these types. They are checked in. A test compares them; go test ./api/openapi -update writes
+// them.
 //
 // [api.Routes]: https://pkg.go.dev/github.com/earshot-dev/earshot/api#Routes
 package openapi
@@ -15,5 +15,5 @@ import (
 //go:embed openapi.json
 var document []byte
 
-// Document returns the OpenAPI document, as JSON. The slice is the caller's own.
+// Document returns the OpenAPI document, as JSON. The caller owns the slice.
 func Document() []byte { return slices.Clone(document) }

@@ -13,14 +13,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// argument is one element of a template: a literal, a place, or an option that stands
-// there only where its place is filled.
+// argument is one element of a template: a literal, a placeholder, or an option that appears only if its placeholder is
+// filled.
 type argument struct {
 	Literal string
 	// Placeholder is the name of a property; "" for a literal.
 	Placeholder string
-	// Option stands before each value of the place. With a place of truth values it
-	// stands alone.
+	// Option precedes each value of the placeholder. For a boolean placeholder it stands alone.
 	Option string
 	// Join writes option and value as one argument, --name=value.
 	Join bool
@@ -65,8 +64,8 @@ func (a *argument) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// parse reads a literal or a place. A place is a whole argument: what is put together from
-// parts has as many meanings as there are programs to take it apart.
+// parse reads a literal or a placeholder. A placeholder is a whole argument, because programs differ in how they split
+// an argument that is assembled from parts.
 func (a *argument) parse(text string) error {
 	if match := wholePlaceholder.FindStringSubmatch(text); match != nil {
 		a.Placeholder = match[1]
@@ -76,13 +75,13 @@ func (a *argument) parse(text string) error {
 	return nil
 }
 
-// template is a list of arguments that was checked against the properties of a schema.
+// template is a list of arguments, checked against the properties of a schema.
 type template []argument
 
-// kinds that a place can take.
+// scalarKinds are the types that a placeholder can have.
 var scalarKinds = []string{"string", "integer", "number", "boolean"}
 
-// check says which element is wrong and why; properties are the schemas by name.
+// check returns the index of the first invalid element, and why it is invalid; properties are the schemas by name.
 func (t template) check(properties map[string]jsontext.Value) (int, error) {
 	for i, a := range t {
 		for _, text := range []string{a.Literal, a.Option} {
@@ -113,7 +112,7 @@ func (t template) check(properties map[string]jsontext.Value) (int, error) {
 	return 0, nil
 }
 
-// kindsOf reads the type of a schema, and that of its items.
+// kindsOf returns the type of a schema, and that of its items.
 func kindsOf(schema jsontext.Value) (kind, item string) {
 	var s struct {
 		Type  jsontext.Value `json:"type"`
@@ -127,7 +126,7 @@ func kindsOf(schema jsontext.Value) (kind, item string) {
 	return text(s.Type), text(s.Items.Type)
 }
 
-// text is the value of a JSON string, else "".
+// text returns the value of a JSON string, else "".
 func text(v jsontext.Value) string {
 	if v.Kind() != jsontext.KindString {
 		return ""
@@ -139,17 +138,16 @@ func text(v jsontext.Value) string {
 	return string(raw)
 }
 
-// maxArgument is the longest argument that Linux takes, in bytes; maxArguments is how
-// long all may be together.
+// maxArgument is the longest argument that Linux accepts, in bytes; maxArguments limits all arguments together.
 const (
 	maxArgument  = 128<<10 - 1
 	maxArguments = 1 << 20
 )
 
-// fill makes the arguments of one call. Args are the members of what was consented to.
+// fill returns the arguments of one call. Args are the consented members.
 func (t template) fill(args map[string]jsontext.Value) ([]string, error) {
 	var out []string
-	total, operands := 0, false // behind a literal --, nothing is an option
+	total, operands := 0, false // after a literal --, nothing is an option
 	for _, a := range t {
 		more, err := a.fill(args, operands)
 		if err != nil {
@@ -209,8 +207,7 @@ func (a argument) fill(args map[string]jsontext.Value, operands bool) ([]string,
 	return out, nil
 }
 
-// textOf is a value as an argument: a string as it is, a number by its digits as they
-// were consented to.
+// textOf returns a value as an argument: a string unchanged, a number with the digits that were consented to.
 func textOf(v jsontext.Value) (string, error) {
 	switch v.Kind() {
 	case jsontext.KindNumber:

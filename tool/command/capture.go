@@ -6,22 +6,22 @@ import (
 	"github.com/earshot-dev/earshot/tool/settings"
 )
 
-// capture keeps the beginning and the end of a stream, and counts all of it. The stream
-// is read to its end whatever its size is, so that its writer is not held up.
+// capture keeps the beginning and the end of a stream, and counts all bytes. It reads the stream to its end whatever
+// its size, so that the writer never blocks.
 type capture struct {
 	limit, margin int
 	head, tail    []byte
 	total         int64
 }
 
-// tailSize is how much of a stream's end is kept for an error, in bytes.
+// tailSize is how many bytes of a stream's end are kept for an error.
 const tailSize = 4 << 10
 
 func newCapture(limit int, r *settings.Redactor) *capture {
 	return &capture{limit: limit, margin: r.Margin()}
 }
 
-// read reads until the stream ends or breaks.
+// read reads until the stream ends or fails.
 func (c *capture) read(from io.Reader) {
 	buffer := make([]byte, 32<<10)
 	for {
@@ -47,7 +47,7 @@ func (c *capture) add(more []byte) {
 // cut reports whether the stream was longer than the limit.
 func (c *capture) cut() bool { return c.total > int64(c.limit) }
 
-// start is the beginning of the stream without secrets, at most limit bytes.
+// start returns the beginning of the stream without secrets, at most limit bytes.
 func (c *capture) start(r *settings.Redactor) []byte {
 	if int64(len(c.head)) == c.total {
 		whole := r.Text(c.head)
@@ -60,7 +60,7 @@ func (c *capture) start(r *settings.Redactor) []byte {
 	return head[:min(c.limit, len(head))]
 }
 
-// end is the end of the stream without secrets, at most tailSize bytes.
+// end returns the end of the stream without secrets, at most tailSize bytes.
 func (c *capture) end(r *settings.Redactor) []byte {
 	var text []byte
 	if int64(len(c.tail)) == c.total {

@@ -40,12 +40,11 @@ type operation struct {
 	settings.Phrases `yaml:",inline"`
 }
 
-// limits of a section, or of one operation; what is 0 is taken from the section, or is
-// the default.
+// limits of a section, or of one operation. A value of 0 is taken from the section, or else is the default.
 type limits struct {
-	Time   time.Duration `yaml:"time"`   // then SIGTERM; default 1 min
-	Grace  time.Duration `yaml:"grace"`  // and then SIGKILL; default 3 s
-	Output settings.Size `yaml:"output"` // of each of the two streams; default 64 KiB
+	Time   time.Duration `yaml:"time"`   // then SIGTERM is sent; default 1 min
+	Grace  time.Duration `yaml:"grace"`  // after SIGTERM, then SIGKILL; default 3 s
+	Output settings.Size `yaml:"output"` // of each of the two streams, in bytes; default 64 KiB
 }
 
 const (
@@ -53,12 +52,12 @@ const (
 	defaultGrace  = 3 * time.Second
 	defaultOutput = 64 << 10
 	maxTime       = 24 * time.Hour
-	// maxGrace leaves the service the time to tell the result when it ends itself.
+	// maxGrace leaves the service enough time to report the result when it ends itself.
 	maxGrace  = 4 * time.Second
 	maxOutput = 8 << 20
 )
 
-// withDefaults is l where it says something, else base, else the default.
+// withDefaults fills in unset limits from base, or else with the defaults.
 func (l limits) withDefaults(base limits) limits {
 	pick := func(values ...int64) int64 {
 		for _, v := range values {
@@ -75,30 +74,29 @@ func (l limits) withDefaults(base limits) limits {
 	}
 }
 
-// secretUse says how a program is given a secret: by a variable, or on a descriptor from
-// which it reads it to the end. Never as an argument, which every user of the machine can
-// see.
+// secretUse is how a program receives a secret: in a variable, or on a descriptor that it reads to the end. Never as an
+// argument, which every user of the machine can see.
 type secretUse struct {
 	Name string `yaml:"name"`
 	Env  string `yaml:"env"`
 	FD   int    `yaml:"fd"`
 }
 
-// exit says what an exit code means.
+// exit is the meaning of an exit code.
 type exit struct {
 	Status    string   `yaml:"status"` // success, partial, failed, timeout or unknown
 	Code      utp.Code `yaml:"code"`
 	Message   string   `yaml:"message"`
 	Retryable bool     `yaml:"retryable"`
-	// Untouched: a program that ends so has changed nothing.
+	// Untouched: a program with this exit code has changed nothing.
 	Untouched bool `yaml:"untouched"`
 }
 
-// The ways in which the output is told.
+// The formats of a program's output.
 const (
 	outputText = "text"
 	outputJSON = "json"
 )
 
-// statusUnknown is the word for an exit that does not tell whether there was an effect.
+// statusUnknown marks an exit code that does not reveal whether there was an effect.
 const statusUnknown = "unknown"

@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// checkFolder demands a folder to run in: a fixed one, or a place below `within`.
+// checkFolder requires a folder to run in: a fixed one, or a placeholder below `within`.
 func (p *program) checkFolder(fault faultAt) error {
 	name, fixed := "folder", p.Folder
 	if p.Within != "" {
@@ -37,8 +37,8 @@ func (p *program) checkFolder(fault faultAt) error {
 	return nil
 }
 
-// open opens the folder of a call. A name of an agent's is looked up below within, and
-// leads nowhere else, neither by its dots nor by a link.
+// open opens the folder of a call. A name from an agent is resolved below within, and cannot escape it by dots or by a
+// link.
 func (p *program) open(args map[string]jsontext.Value) (*os.File, error) {
 	if p.Within == "" {
 		return openFolder(func() (*os.File, error) { return os.Open(p.Folder) })
@@ -53,7 +53,7 @@ func (p *program) open(args map[string]jsontext.Value) (*os.File, error) {
 		return nil, refuse(utp.CodeBadRequest, "the folder %v", err)
 	}
 	return openFolder(func() (*os.File, error) {
-		// What is not a folder, such as a pipe, must not hold the call up.
+		// O_NONBLOCK, so that something other than a folder, such as a pipe, does not block the call.
 		return root.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
 	})
 }
@@ -74,7 +74,7 @@ func openFolder(open func() (*os.File, error)) (*os.File, error) {
 	return folder, nil
 }
 
-// refuse is an error of a call that has begun nothing.
+// refuse is the error of a call that has begun nothing.
 func refuse(code utp.Code, format string, args ...any) error {
 	return (&utp.ToolError{Code: code, Message: fmt.Sprintf(format, args...), Source: utp.SourceTool}).Untouched()
 }

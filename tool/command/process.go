@@ -16,7 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/tool/settings"
 )
 
-// firstFD is the first descriptor behind standard error.
+// firstFD is the first descriptor after standard error.
 const firstFD = 3
 
 // job is one run of a program.
@@ -31,11 +31,11 @@ type job struct {
 	limits  limits
 }
 
-// ending says how a run ended.
+// ending is how a run ended.
 type ending struct {
 	code           int            // of the exit; -1 where a signal ended it
 	signal         syscall.Signal // that ended it; 0 for none
-	why            error          // errTime, errStopped or errAlone, where we ended it; nil where it ended by itself
+	why            error          // errTime, errStopped or errAlone if we ended it; nil if it ended by itself
 	duration       time.Duration
 	stdout, stderr *capture
 }
@@ -43,11 +43,11 @@ type ending struct {
 var (
 	errTime    = errors.New("it took too long")
 	errStopped = errors.New("it was told to stop")
-	// errAlone: nobody has asked for its end.
+	// errAlone: no person asked for its end.
 	errAlone = errors.New("its service was ending, or had lost the call")
 )
 
-// called is why a call's context has ended.
+// called returns why a call's context has ended.
 func called(ctx context.Context) error {
 	if cause := context.Cause(ctx); errors.Is(cause, tool.ErrEnding) || errors.Is(cause, tool.ErrLost) {
 		return errAlone
@@ -55,11 +55,10 @@ func called(ctx context.Context) error {
 	return errStopped
 }
 
-// run starts the program and waits until it has ended and nothing of its group is left.
-// The error says that it did not start.
+// run starts the program and waits until it has ended and its group is empty. An error means that it did not start.
 func (j job) run(ctx context.Context, r *settings.Redactor) (ending, error) {
-	// The kernel ends the program when the thread that has started it ends. So this
-	// thread stays ours until the program has ended.
+	// The kernel kills the program when the thread that started it ends (PDEATHSIG). So we keep this thread until the
+	// program has ended.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd, pipes, err := j.command()
@@ -95,12 +94,12 @@ func (j job) run(ctx context.Context, r *settings.Redactor) (ending, error) {
 	return e, nil
 }
 
-// drainTime is how long the streams may stay open once the group has ended: what has
-// left the group could hold them. What has been written and not yet read by then is lost, so
-// it is longer than a loaded machine may keep this process from running.
+// drainTime is how long the streams may stay open once the group has ended, because a process that left the group could
+// hold them. Output that is unread by then is lost, so it is longer than a busy machine is likely to delay this
+// process.
 const drainTime = 3 * time.Second
 
-// drain waits for the last words.
+// drain waits for the rest of the output.
 func drain(streams *sync.WaitGroup, pipes *pipes) {
 	timer := time.AfterFunc(drainTime, pipes.closeOurs)
 	defer timer.Stop()
@@ -108,8 +107,7 @@ func drain(streams *sync.WaitGroup, pipes *pipes) {
 	pipes.closeOurs()
 }
 
-// command prepares the program, with pipes of our own: those of os/exec would wait for
-// anyone else who holds them.
+// command prepares the program, with our own pipes: those of os/exec would wait for any other process that holds them.
 func (j job) command() (*exec.Cmd, *pipes, error) {
 	p := &pipes{}
 	cmd := &exec.Cmd{Path: j.path, Args: append([]string{j.name}, j.argv...), Env: j.env, Dir: folderOf(j.folder), SysProcAttr: programs.Attributes()}
@@ -137,7 +135,7 @@ func (j job) command() (*exec.Cmd, *pipes, error) {
 	return cmd, p, nil
 }
 
-// pipes are our ends of a program's streams, and until it has started theirs.
+// pipes are our ends of a program's streams and, until it has started, the program's ends.
 type pipes struct {
 	stdout, stderr *os.File
 	inputs         []input
@@ -170,8 +168,8 @@ func (p *pipes) in(text []byte) (*os.File, error) {
 	return read, nil
 }
 
-// writeInput writes what the program is to read. One that does not read it is not waited for:
-// its end closes the pipe.
+// writeInput writes the program's input. It does not block on a program that never reads: the end of the program closes
+// the pipe.
 func (p *pipes) writeInput(owned *sync.WaitGroup) {
 	for _, in := range p.inputs {
 		owned.Go(func() {
@@ -198,14 +196,14 @@ func (p *pipes) closeOurs() {
 	})
 }
 
-// group is the process group of a program. It is signalled only while its leader has not
-// been waited for: until then its number belongs to nobody else.
+// group is the process group of a program. It is signalled only until its leader has been waited for: after that its
+// number may belong to another process.
 type group struct {
 	leader int
 	ended  chan struct{}
 }
 
-// watch ends the group when the time is over or the call is stopped, first in words.
+// watch ends the group when the time is up or the call is stopped: first with SIGTERM, then with SIGKILL.
 func (g *group) watch(ctx context.Context, l limits) error {
 	timer := time.NewTimer(l.Time)
 	defer timer.Stop()
@@ -230,5 +228,5 @@ func (g *group) watch(ctx context.Context, l limits) error {
 	return why
 }
 
-// finish ends what the program has left in its group.
+// finish kills what the program has left in its group.
 func (g *group) finish() { _ = syscall.Kill(-g.leader, syscall.SIGKILL) }

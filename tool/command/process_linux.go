@@ -5,6 +5,5 @@ import (
 	"strconv"
 )
 
-// folderOf names an open folder for the program: the one that was looked at, also if its
-// name has come to mean another since.
+// folderOf names an open folder for the program: the folder that was checked, even if its path has been replaced since.
 func folderOf(folder *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(folder.Fd())) }

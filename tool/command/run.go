@@ -19,12 +19,12 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Result is what a program has said.
+// Result is the output of a program.
 type Result struct {
 	ExitCode int `json:"exit_code"`
-	// Output is a text, or the value of a program whose output is JSON.
+	// Output is a text, or a value if the program's output is JSON.
 	Output any `json:"output,omitzero"`
-	// OutputCut says that Output is only the beginning of so many bytes.
+	// OutputCut reports that Output is only the beginning of so many bytes.
 	OutputCut   bool   `json:"output_cut,omitzero"`
 	OutputBytes int64  `json:"output_bytes"`
 	Errors      string `json:"errors,omitzero"` // the end of standard error
@@ -33,9 +33,9 @@ type Result struct {
 }
 
 const (
-	// callVariable names the call for the program, as a key by which it may recognise a repetition.
+	// callVariable contains the call's id, by which the program can recognise a repetition.
 	callVariable = "EARSHOT_CALL"
-	// programVariable is the program's path as it is configured: a private copy of it runs.
+	// programVariable contains the program's configured path; the process runs from a private copy.
 	programVariable = "EARSHOT_PROGRAM"
 )
 
@@ -59,8 +59,7 @@ func (p *program) run(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	return p.result(e, r)
 }
 
-// prepare makes a job of a call. What is wrong with its arguments shows here, before
-// anything has begun.
+// prepare turns a call into a job. It reports invalid arguments before anything has begun.
 func (p *program) prepare(c *tool.Call) (job, *settings.Redactor, error) {
 	var args map[string]jsontext.Value
 	if err := json.Unmarshal(c.Args, &args); err != nil {
@@ -103,7 +102,7 @@ func (p *program) prepare(c *tool.Call) (job, *settings.Redactor, error) {
 	return j, settings.NewRedactor(secrets), nil
 }
 
-// unready says why a program is not run.
+// unready says why a program cannot run.
 func (p *program) unready(err error) error {
 	const advice = "Nothing was run. Look at the program, start its service again, and review the tool: `earshot tools review "
 	if errors.Is(err, programs.ErrChanged) {
@@ -115,7 +114,7 @@ func (p *program) unready(err error) error {
 	return refuse(utp.CodeUpstreamUnavailable, "%s was not run: no private copy of it can be made: %s", p.Program, cause.Of(err))
 }
 
-// notStarted is what the system says of a program that it does not start.
+// notStarted is the system's reason why a program did not start.
 func notStarted(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOENT):
@@ -131,7 +130,7 @@ func notStarted(err error) string {
 	}
 }
 
-// strange is an argument that the template knows nothing of.
+// strange returns an argument that the template does not use.
 func (p *program) strange(args map[string]jsontext.Value) string {
 	for name := range args {
 		used := slices.ContainsFunc(p.template, func(a argument) bool { return a.Placeholder == name })
@@ -142,7 +141,7 @@ func (p *program) strange(args map[string]jsontext.Value) string {
 	return ""
 }
 
-// inputOf is what the program reads: a text as it is, anything else as JSON.
+// inputOf is the program's input: a string as plain text, anything else as JSON.
 func inputOf(raw jsontext.Value) ([]byte, error) {
 	if raw.Kind() != jsontext.KindString {
 		return slices.Clone(raw), nil
@@ -154,7 +153,7 @@ func inputOf(raw jsontext.Value) ([]byte, error) {
 	return text, nil
 }
 
-// environment is all that the program finds in its environment.
+// environment is the program's whole environment.
 func (p *program) environment(call string, secrets map[string]string) []string {
 	all := map[string]string{"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
 	for _, name := range p.Inherit {
@@ -177,7 +176,7 @@ func (p *program) environment(call string, secrets map[string]string) []string {
 	return env
 }
 
-// result makes a result of a run.
+// result turns a finished run into a result.
 func (p *program) result(e ending, r *settings.Redactor) (tool.Result, error) {
 	out := Result{ExitCode: e.code, OutputCut: e.stdout.cut(), OutputBytes: e.stdout.total}
 	start := e.stdout.start(r)
@@ -203,7 +202,7 @@ func (p *program) result(e ending, r *settings.Redactor) (tool.Result, error) {
 	return tool.Result{Value: out, Status: status}, nil
 }
 
-// ended tells of a run that we have ended. What it had done by then is known to nobody.
+// ended reports a run that we have ended. Its effect up to then is unknown.
 func (p *program) ended(e ending, out Result) (tool.Result, error) {
 	words := fmt.Sprintf("the command was ended after %s, because %v; what it had done by then is not known", e.duration.Round(1e6), e.why)
 	failure := &utp.ToolError{Code: utp.CodeStopped, Message: words, Source: utp.SourceTool}
@@ -217,7 +216,7 @@ func (p *program) ended(e ending, out Result) (tool.Result, error) {
 	return tool.Result{Value: out, Status: status}, failure
 }
 
-// judged reads the exit code.
+// judged interprets the exit code.
 func (p *program) judged(e ending, out Result) (utp.Status, *utp.ToolError) {
 	means, mapped := p.Exit[e.code]
 	if !mapped {
@@ -253,7 +252,7 @@ func (p *program) judged(e ending, out Result) (utp.Status, *utp.ToolError) {
 	return status, failure
 }
 
-// parsed reads the output as JSON.
+// parsed decodes the output as JSON.
 func (p *program) parsed(start []byte, out Result) (any, *utp.ToolError) {
 	if out.OutputCut {
 		return out.Output, &utp.ToolError{
@@ -277,7 +276,7 @@ func orCode(code, otherwise utp.Code) utp.Code {
 	return code
 }
 
-// lastOf is the end of a text, of whole characters.
+// lastOf returns the end of a text, in whole characters.
 func lastOf(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -19,21 +19,21 @@ import (
 
 // Options of a service.
 type Options struct {
-	// LookupEnv is where inherited variables and secrets come from; required.
+	// LookupEnv returns inherited variables and secrets; required.
 	LookupEnv func(string) (string, bool)
-	// Private is the folder in which the private copies of programs are kept, in a folder of their own; it is made (0700) when the
-	// first is needed. Programs must be allowed to run from there. Default: the system's folder for temporary files.
+	// Private is the folder under which a subfolder holds private copies of the programs; it is created (0700) when
+	// first needed. Programs must be executable from there. Default: the system's folder for temporary files.
 	Private string
 }
 
-// Service is a checked section: programs as tools of one target.
+// Service is a validated section: programs as tools of one target.
 type Service struct {
 	target     string
 	operations []*program
 	copies     *programs.Copies
 }
 
-// program is one operation, ready to be run.
+// program is one operation, ready to run.
 type program struct {
 	operation
 
@@ -41,14 +41,14 @@ type program struct {
 	bound      *programs.Program
 	copies     *programs.Copies
 	template   template
-	stdin      string // the property that the program reads; "" gives it nothing
+	stdin      string // the property that becomes the program's input; "" for none
 	limits     limits
 	secrets    settings.Secrets
 	shared     map[string]string // the section's environment
 	o          Options
 }
 
-// Load checks the section `command` of a file. The error is a [*settings.Error].
+// Load reads the section `command` of a file and validates it. The error is a [*settings.Error].
 func Load(in settings.Section, o Options) (*Service, error) {
 	var c config
 	if err := in.Decode(&c); err != nil {
@@ -86,7 +86,7 @@ func Load(in settings.Section, o Options) (*Service, error) {
 	return s, nil
 }
 
-// Close removes the private copies of the programs, once no call is under way.
+// Close removes the private copies of the programs. Call it only when no call is running.
 func (s *Service) Close() { s.copies.Close() }
 
 // Target is the name of the service.
@@ -103,7 +103,7 @@ func (s *Service) Tools() []tool.Tool {
 
 type faultAt func(found, expected string, path ...any) error
 
-// check makes the rest of a program of its operation.
+// check completes a program from its operation.
 func (p *program) check(target string, fault faultAt) error {
 	if name, found, expected := settings.CheckOffer(p.Tool, p.Description, p.Class, p.Risk); name != "" {
 		return fault(found, expected, name)
@@ -144,7 +144,7 @@ func (p *program) check(target string, fault faultAt) error {
 	return nil
 }
 
-// meaning is what a call does, for the digest.
+// meaning is everything that decides what a call does, for the digest.
 func (p *program) meaning() any {
 	secrets := map[string]settings.Secret{}
 	for _, use := range p.Secrets {
@@ -156,7 +156,7 @@ func (p *program) meaning() any {
 	}
 }
 
-// exits are the meanings of exit codes with keys that JSON knows.
+// exits are the meanings of exit codes, with string keys for JSON.
 func (p *program) exits() map[string]exit {
 	out := make(map[string]exit, len(p.Exit))
 	for code, means := range p.Exit {
@@ -165,8 +165,8 @@ func (p *program) exits() map[string]exit {
 	return out
 }
 
-// checkProgram demands a program that only its owner or root can change, binds the operation to its bytes, and keeps shells from
-// being given a text of an agent's.
+// checkProgram requires a program that only its owner or root can change, binds the operation to its bytes, and
+// prevents shells from running an agent's text.
 func (p *program) checkProgram(fault faultAt) error {
 	if !filepath.IsAbs(p.Program) || filepath.Clean(p.Program) != p.Program {
 		return fault(fmt.Sprintf("it is %q", p.Program), "the full path of a program, such as /usr/bin/lp", "program")
@@ -245,7 +245,7 @@ func (p *program) checkExit(fault faultAt) error {
 	return nil
 }
 
-// unused is a property without a place.
+// unused returns a property without a placeholder.
 func (p *program) unused(properties map[string]jsontext.Value) string {
 	for name := range properties {
 		used := slices.ContainsFunc(p.template, func(a argument) bool { return a.Placeholder == name })

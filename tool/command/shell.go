@@ -7,23 +7,23 @@ import (
 )
 
 var (
-	// shells run what they are given as a text; their names may end in a version.
+	// shells run a text that they are given; their names may end in a version.
 	shells = []string{
 		"sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "ash", "busybox", "python", "pypy", "perl", "ruby", "node", "nodejs", "deno", "bun",
 		"php", "lua", "tclsh", "expect", "pwsh", "osascript", "awk", "gawk", "mawk", "nawk", "sed",
 	}
-	// launchers start the program that they are given.
+	// launchers start another program that they are given.
 	launchers = []string{
 		"env", "sudo", "doas", "runuser", "setpriv", "timeout", "nice", "ionice", "nohup", "setsid", "stdbuf", "time", "chroot", "unshare", "nsenter",
 		"flock", "taskset", "chrt", "strace", "systemd-run",
 	}
-	// handers put what they are given together for a shell, here or on another machine, or
-	// make arguments of what they read.
+	// handers assemble a shell command from what they are given, here or on another machine, or turn their input into
+	// arguments.
 	handers = []string{"ssh", "su", "xargs", "parallel", "watch", "script", "at", "batch", "crontab"}
 )
 
-// programName is what a program is, by its name or, where that is none of those above, by the
-// name that it links to. One of many in a box goes by its own.
+// programName returns the name of a program or, if that is none of those above, the name that it links to. An applet of
+// a multi-call binary keeps its own name.
 func programName(path string) string {
 	name := bareName(path)
 	if known(name) || !filepath.IsAbs(path) {
@@ -48,15 +48,15 @@ func known(name string) bool {
 	return slices.Contains(shells, name) || slices.Contains(launchers, name) || slices.Contains(handers, name)
 }
 
-// checkShell keeps a shell from running what an agent has written, whatever it is started by.
+// checkShell prevents a shell from running an agent's text, however the shell is started.
 func (p *program) checkShell(fault faultAt) error { return p.checkRun(p.Program, 0, fault) }
 
-// checkRun looks at a program whose arguments are the words from first on.
+// checkRun checks a program whose arguments are the template's elements from first on.
 func (p *program) checkRun(path string, first int, fault faultAt) error {
 	name, words := programName(path), p.template[first:]
 	switch {
 	case name == "busybox" && len(words) > 0 && words[0].Placeholder == "":
-		return p.checkRun(words[0].Literal, first+1, fault) // the program within
+		return p.checkRun(words[0].Literal, first+1, fault) // the wrapped program
 	case slices.Contains(launchers, name):
 		return p.checkLaunched(first, fault)
 	case slices.Contains(handers, name):
@@ -67,14 +67,14 @@ func (p *program) checkRun(path string, first int, fault faultAt) error {
 	return nil
 }
 
-// checkLaunched demands that it is the operator who says what is started.
+// checkLaunched requires that the operator, not the agent, chooses the program to start.
 func (p *program) checkLaunched(first int, fault faultAt) error {
 	named := false
 	for i, a := range p.template[first:] {
 		if a.Placeholder != "" && !named {
 			return fault("it starts what an agent may name", "the full path of what it starts, before every place", "argv", first+i)
 		}
-		words := strings.Fields(a.Literal) // env -S takes several as one
+		words := strings.Fields(a.Literal) // env -S splits one argument into several
 		if a.Placeholder != "" || len(words) == 0 {
 			continue
 		}
@@ -86,7 +86,7 @@ func (p *program) checkLaunched(first int, fault faultAt) error {
 	return nil
 }
 
-// checkHanded refuses all that is an agent's.
+// checkHanded refuses every placeholder.
 func (p *program) checkHanded(first int, name string, fault faultAt) error {
 	const want = "a program of your own that calls it"
 	if i := slices.IndexFunc(p.template[first:], func(a argument) bool { return a.Placeholder != "" }); i >= 0 {
@@ -98,8 +98,7 @@ func (p *program) checkHanded(first int, name string, fault faultAt) error {
 	return nil
 }
 
-// checkScript: a shell's script has to be the operator's, a literal argument, and stands before
-// every place.
+// checkScript requires that a shell's script is the operator's: a literal argument before every placeholder.
 func (p *program) checkScript(first int, fault faultAt) error {
 	const what, want = "a shell would run what an agent has written", "a script of your own before it, so that the place is an argument of that"
 	words := p.template[first:]
@@ -115,13 +114,13 @@ func (p *program) checkScript(first int, fault faultAt) error {
 	return nil
 }
 
-// script reports whether there is a literal that is not an option.
+// script reports whether a literal is not an option.
 func (t template) script() bool {
 	return slices.ContainsFunc(t, func(a argument) bool { return a.Placeholder == "" && !strings.HasPrefix(a.Literal, "-") })
 }
 
-// fromInput reports whether an option may have a shell read its script where it reads its
-// input: -, or -s, also among others.
+// fromInput reports whether an option may make a shell read its script from its input: -, or -s, also combined with
+// others.
 func (t template) fromInput() bool {
 	return slices.ContainsFunc(t, func(a argument) bool {
 		letters, is := strings.CutPrefix(a.Literal, "-")

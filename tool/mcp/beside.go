@@ -14,10 +14,10 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// What a server offers beside its tools, its resources and prompts, are tools here, too: reading one goes through the gate, and has
-// the class that an operator gives it.
+// The resources and prompts of a server are tools here, too: reading one goes through the gate, with the class that an
+// operator gives it.
 
-// The names of these tools, behind that of the server. Gateways know them by these.
+// The names of these tools, after that of the server. Gateways use the same names.
 const (
 	ListResources = "list_resources"
 	ReadResource  = "read_resource"
@@ -25,13 +25,13 @@ const (
 	GetPrompt     = "get_prompt"
 )
 
-// maxListed is how many resources, templates or prompts of a server are listed.
+// maxListed limits the listed resources, templates or prompts of a server.
 const maxListed = 1000
 
-// method is a request of the protocol that is a tool here.
+// method is a request of the protocol that becomes a tool.
 type method struct {
 	tool        string
-	name        string // the protocol's
+	name        string // in the protocol
 	description string
 	parameters  string
 	run         func(ctx context.Context, session *mcp.ClientSession, args jsontext.Value) (any, error)
@@ -46,7 +46,7 @@ const (
 		`"arguments":{"type":"object","additionalProperties":{"type":"string"}}},"required":["name"],"additionalProperties":false}`
 )
 
-// methods are those that a server offers.
+// methods returns the methods that the server supports.
 func (c *connection) methods() []method {
 	var all []method
 	r := c.session.InitializeResult()
@@ -68,7 +68,8 @@ func (c *connection) methods() []method {
 	return all
 }
 
-// methodTool is a request of the protocol as a tool. What it means is the protocol's, so that it changes with the configuration and the program alone.
+// methodTool offers a request of the protocol as a tool. The protocol defines its meaning, so that it only changes with
+// the configuration and the program.
 func (s *Server) methodTool(m method, conn *connection) (offered, error) {
 	offer := settings.Offer{
 		Target: s.name, Tool: s.nameOf(m.tool), Parameters: jsontext.Value(m.parameters), Description: m.description,
@@ -84,7 +85,7 @@ func (s *Server) methodTool(m method, conn *connection) (offered, error) {
 	if err == nil {
 		digest, err = d.Digest()
 	}
-	nothing := func(context.Context, *connection, *tool.Call) error { return nil } // what it does is the protocol's to say
+	nothing := func(context.Context, *connection, *tool.Call) error { return nil } // the protocol defines what it does
 	run := func(ctx context.Context, c *tool.Call) (tool.Result, error) {
 		return s.begin(ctx, c, nothing, func(callCtx context.Context, conn *connection, _ *flight) (answer, error) {
 			value, err := m.run(callCtx, conn.session, c.Args)
@@ -94,7 +95,7 @@ func (s *Server) methodTool(m method, conn *connection) (offered, error) {
 	return offered{Tool: tool.Tool{Definition: d, Unclaimed: true, Run: run}, upstream: m.name, digest: digest}, err
 }
 
-// kept is a server's answer as it is kept: without secrets, and readable.
+// kept returns a server's answer as it is stored: without secrets, and readable.
 func kept(value any, r *settings.Redactor) (tool.Result, error) {
 	raw, err := json.Marshal(value)
 	if err != nil {
@@ -136,7 +137,7 @@ func getPrompt(ctx context.Context, session *mcp.ClientSession, args jsontext.Va
 	return session.GetPrompt(ctx, &q) //nolint:wrapcheck // the same
 }
 
-// collected are all of a list, up to [maxListed].
+// collected returns the items of a list, up to [maxListed].
 func collected[T any](all iter.Seq2[*T, error]) ([]*T, error) {
 	list := []*T{}
 	for one, err := range all {

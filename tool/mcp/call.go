@@ -16,19 +16,19 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// refuse is an error of a call that has begun nothing.
+// refuse is the error of a call that has begun nothing.
 func refuse(code utp.Code, format string, args ...any) *utp.ToolError {
 	return (&utp.ToolError{Code: code, Message: fmt.Sprintf(format, args...), Source: utp.SourceTool, Retryable: code.Retryable()}).Untouched()
 }
 
-// runs is the work of the tool of that name, as long as its definition has that digest.
+// runs returns a function that runs the tool of that name, as long as its definition has that digest.
 func (s *Server) runs(upstream, digest string) func(context.Context, *tool.Call) (tool.Result, error) {
 	unchanged := func(ctx context.Context, conn *connection, c *tool.Call) error {
 		return s.unchanged(ctx, conn, upstream, digest, c)
 	}
 	return func(ctx context.Context, c *tool.Call) (tool.Result, error) {
 		return s.begin(ctx, c, unchanged, func(callCtx context.Context, conn *connection, f *flight) (answer, error) {
-			// The token is set by hand: the SDK's own way panics on what is neither a text nor a whole number.
+			// The token is set by hand, because the SDK's own way panics unless it is a string or an integer.
 			got, err := conn.session.CallTool(callCtx, &mcp.CallToolParams{
 				Name: upstream, Arguments: json.RawMessage(c.Args), Meta: mcp.Meta{"progressToken": c.ID, "earshot/call": c.ID},
 			})
@@ -37,13 +37,13 @@ func (s *Server) runs(upstream, digest string) func(context.Context, *tool.Call)
 	}
 }
 
-// answer makes a result of what the server has answered.
+// answer converts the server's answer to a result.
 type answer func() (tool.Result, error)
 
-// sender sends one request of a call. Its error says that there is no answer.
+// sender sends one request of a call. An error means that there is no answer.
 type sender func(callCtx context.Context, conn *connection, f *flight) (answer, error)
 
-// begin sends a call to the server, once it is there and nothing is against it.
+// begin sends a call once the server is connected and the check has passed.
 func (s *Server) begin(ctx context.Context, c *tool.Call, check func(context.Context, *connection, *tool.Call) error, send sender) (tool.Result, error) {
 	conn, err := s.current(ctx)
 	if err == nil {
@@ -64,8 +64,8 @@ func (s *Server) begin(ctx context.Context, c *tool.Call, check func(context.Con
 	return s.call(ctx, conn, c, send)
 }
 
-// unchanged refuses a call of a tool that is not what it was when it was offered. A server's word that something has changed may
-// come late, or never: only for a read is it relied on.
+// unchanged refuses a call if the tool has changed since it was offered. A server's notice of a change may come late,
+// or never, so it is relied on only for reads.
 func (s *Server) unchanged(ctx context.Context, conn *connection, upstream, digest string, c *tool.Call) error {
 	conn.mu.Lock()
 	now := conn.known[upstream]
@@ -104,7 +104,8 @@ var (
 	errEnding  = errors.New("its service was ending, or had lost the call")
 )
 
-// effectGrace is how long a call with an effect may go on after its service was told to end. It is shorter than what the service has.
+// effectGrace is how long a call with an effect may continue after its service was told to end. It is shorter than the
+// service's own grace period.
 const effectGrace = 3 * time.Second
 
 // call sends the call, once.
@@ -148,23 +149,24 @@ func (s *Server) call(ctx context.Context, conn *connection, c *tool.Call, send 
 // failure is a call that has no result.
 type failure struct {
 	err      error
-	why      error // why we have ended it; nil where we have not
+	why      error // why we have ended it; nil if we have not
 	duration time.Duration
 	class    utp.Class
-	unsent   bool // nothing of it has left
+	unsent   bool // no part of it was sent
 	attempt  *attempt
 	flight   *flight
 	conn     *connection
 }
 
-// The codes of errors that the SDK makes itself, in the form of a server's: the connection is closing, or the transport failed.
+// The codes of errors that the SDK itself makes, in the form of a server's error: the connection is closing, or the
+// transport failed.
 const (
 	codeClientClosing = -32003
 	codeServerClosing = -32004
 	codeRejected      = -32005
 )
 
-// answered is the server's own error, if it is one.
+// answered returns the server's own error, if it is one.
 func (f failure) answered() (*jsonrpc.Error, bool) {
 	wire, is := errors.AsType[*jsonrpc.Error](f.err)
 	if !is || wire.Code == codeClientClosing || wire.Code == codeServerClosing || wire.Code == codeRejected {
@@ -173,7 +175,7 @@ func (f failure) answered() (*jsonrpc.Error, bool) {
 	return wire, true
 }
 
-// failed says why there is no result, and what is known of the effect.
+// failed says why there is no result, and what is known about the effect.
 func (s *Server) failed(f failure) error {
 	text := string(f.conn.redactor.Text([]byte(cause.OneLine(cause.Of(f.err)))))
 	if f.why != nil && !f.unsent {
@@ -203,7 +205,7 @@ func (s *Server) failed(f failure) error {
 	return e
 }
 
-// refusal is an error with which the server answered.
+// refusal is the error with which the server answered.
 func (f failure) refusal(wire *jsonrpc.Error) error {
 	e := &utp.ToolError{Code: utp.CodeInternalError, Source: utp.SourceTool, Message: f.flight.withDeclined(string(f.conn.redactor.Text([]byte(wire.Message))))}
 	switch wire.Code {
@@ -215,7 +217,7 @@ func (f failure) refusal(wire *jsonrpc.Error) error {
 	return e
 }
 
-// cut tells of a call that we have ended: the server was told, and what it had done by then is not known.
+// cut reports a call that we have ended: the server was told to cancel it, and its effect up to then is unknown.
 func (s *Server) cut(f failure) error {
 	e := &utp.ToolError{Source: utp.SourceTool, Code: utp.CodeStopped}
 	e.Message = fmt.Sprintf("the call was cancelled at the MCP server %s after %s, because %v; what it had done by then is not known", s.name, f.duration.Round(time.Millisecond), f.why)

@@ -7,33 +7,33 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Claims are what a server says of one of its tools beside what it does. They stand in the definition's options.
+// Claims are a server's statements about one of its tools. They are stored in the definition's options.
 type Claims struct {
 	// Tool is the server's own name for it.
 	Tool  string `json:"tool"`
 	Title string `json:"title,omitzero"`
-	// Server and Version are what a program calls itself. Of an address they are not kept: such a server changes without
-	// anybody here having to look at it again.
+	// Server and Version are the name and version that a program reports. They are not recorded for a remote server,
+	// because it can change without anyone here reviewing it again.
 	Server  string `json:"server,omitzero"`
 	Version string `json:"version,omitzero"`
-	// Protocol: it is no tool of the server's, but a request of the protocol, which says what it does.
+	// Protocol reports that it is not a tool of the server, but a request whose meaning the protocol defines.
 	Protocol bool `json:"protocol,omitzero"`
-	// The hints. What is not said counts as the worse: it destroys, and reaches beyond what it was given.
+	// The hints. A missing hint counts as the worse value: the tool destroys, and affects more than its arguments.
 	ReadOnly    bool  `json:"read_only,omitzero"`
 	Idempotent  bool  `json:"idempotent,omitzero"`
 	Destructive *bool `json:"destructive,omitzero"`
 	OpenWorld   *bool `json:"open_world,omitzero"`
 }
 
-// ClaimsOf are the claims of a definition that a [Server] has made, and reports whether it is one.
+// ClaimsOf returns the claims in a definition that a [Server] has made, and whether there are any.
 func ClaimsOf(d utp.Definition) (Claims, bool) {
 	var c Claims
 	ok := settings.ClaimsOf(d, &c)
 	return c, ok && c.Tool != ""
 }
 
-// Proposal is a first idea of a class for anyone who reviews a tool. It is made of what the server says of itself, which nobody has
-// checked.
+// Proposal is a suggested class for the operator who reviews a tool. It is based on the server's own statements, which
+// nobody has verified.
 type Proposal struct {
 	Class utp.Class
 	Risk  utp.Risk
@@ -41,8 +41,8 @@ type Proposal struct {
 	Why string
 }
 
-// Propose makes a proposal of a server's claims: read for what says that it only reads, idempotent for what says that it may be
-// repeated and destroys nothing, and irreversible for everything else.
+// Propose suggests a class: read if the server says that the tool only reads, idempotent if it says that the tool may
+// be repeated and destroys nothing, and irreversible otherwise.
 func Propose(c Claims) Proposal {
 	destroys := c.Destructive == nil || *c.Destructive
 	switch {

@@ -19,18 +19,20 @@ import (
 
 // Options of servers.
 type Options struct {
-	// LookupEnv is where inherited variables and secrets come from; required.
+	// LookupEnv returns inherited variables and secrets; required.
 	LookupEnv func(string) (string, bool)
-	// Private is the folder for private copies of programs, see package tool/command. Default: the system's for temporary files.
+	// Private is the folder for private copies of programs, see package tool/command. Default: the system's folder for
+	// temporary files.
 	Private string
-	// Version is what the server is told of this program.
+	// Version is this program's version, which is sent to the server.
 	Version string
-	// Notice is told, in lines for the operator, what should be known of the server: that it ended, what of its offer was left
-	// out. Default: nobody is told.
+	// Notice receives lines of text for the operator: the server ended, or some of its tools were left out. Default:
+	// they are dropped.
 	Notice func(line string)
-	// Pause is the time before a server that has ended is started again. It doubles each time, up to a minute. Default: 1 s.
+	// Pause is the time before a server that has ended is restarted. It doubles each time, up to a minute. Default: 1
+	// s.
 	Pause time.Duration
-	// Logger takes notes without content. Default: none.
+	// Logger receives log records, which hold no content. Default: none.
 	Logger *slog.Logger
 }
 
@@ -41,15 +43,15 @@ type Server struct {
 	bound   *program.Program // nil for an address
 	copies  *program.Copies
 	o       Options
-	noticed []string // what was left out of the last offer; of Run
+	noticed []string // what was left out of the last offer; used by Run only
 
 	mu        sync.Mutex
-	conn      *connection   // nil while there is none
-	connected chan struct{} // closed while there is one
-	trouble   error         // why there is none
+	conn      *connection   // nil while disconnected
+	connected chan struct{} // closed while connected
+	trouble   error         // why it is disconnected
 }
 
-// Load checks the section `mcp` of a file: servers by their names. The error is a [*settings.Error]. Nothing is started.
+// Load reads the section `mcp` of a file: servers by name. The error is a [*settings.Error]. It starts nothing.
 func Load(in settings.Section, o Options) ([]*Server, error) {
 	if o.Private == "" {
 		o.Private = os.TempDir()
@@ -84,10 +86,10 @@ func Load(in settings.Section, o Options) ([]*Server, error) {
 	return all, nil
 }
 
-// Target is the name of the service: what the names of its tools begin with.
+// Target is the name of the service, which is the prefix of its tools' names.
 func (s *Server) Target() string { return s.name }
 
-// Address says where the server is, for people: its command, or its address.
+// Address returns the server's command or its address, for people.
 func (s *Server) Address() string {
 	if s.c.URL != "" {
 		return s.c.URL
@@ -95,7 +97,7 @@ func (s *Server) Address() string {
 	return cause.OneLine(commandLine(s.c.Command))
 }
 
-// Program is what is run and bound by its content; the zero one for an address.
+// Program returns the program that runs, bound by its content; the zero value for a remote server.
 func (s *Server) Program() settings.Program {
 	if s.bound == nil {
 		return settings.Program{}
@@ -106,15 +108,15 @@ func (s *Server) Program() settings.Program {
 // Close removes the private copy of the program, once [Server.Run] has returned.
 func (s *Server) Close() { s.copies.Close() }
 
-// Offered is what a server has told.
+// Offered is what a server offers.
 type Offered struct {
-	Server      string // what it calls itself
+	Server      string // the name that the server reports
 	Definitions []utp.Definition
-	// LeftOut says which of its tools cannot be had, and why.
+	// LeftOut names the tools that cannot be offered, with the reasons.
 	LeftOut []error
 }
 
-// Inspect starts the server, or connects to it, lists its tools, and ends it. No tool is called.
+// Inspect starts the server, or connects to it, lists its tools, and ends it. It calls no tool.
 func (s *Server) Inspect(ctx context.Context) (Offered, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.c.Limits.Start)
 	defer cancel()
@@ -136,13 +138,13 @@ func (s *Server) Inspect(ctx context.Context) (Offered, error) {
 
 const (
 	maxPause = time.Minute
-	// quietTime is how long a list that has changed may go on changing until it is read.
+	// quietTime is how long to wait after a change of the list before it is read.
 	quietTime = 50 * time.Millisecond
-	// stableTime is how long a server has to be at work before its next end counts as the first.
+	// stableTime is how long a server has to run before its next end counts as the first.
 	stableTime = time.Minute
 )
 
-// Run keeps the server at work until ctx ends; it is a [tool.Source].
+// Run keeps the server running until ctx ends; it is a [tool.Source].
 func (s *Server) Run(ctx context.Context, offer tool.Offer) error {
 	pause, reported := s.o.Pause, ""
 	for ctx.Err() == nil {
@@ -161,7 +163,7 @@ func (s *Server) Run(ctx context.Context, offer tool.Offer) error {
 		wait(ctx, pause)
 		pause = min(2*pause, maxPause)
 	}
-	return nil //nolint:nilerr // it was told to end
+	return nil //nolint:nilerr // it was stopped
 }
 
 func wait(ctx context.Context, pause time.Duration) {
@@ -202,7 +204,7 @@ func (s *Server) runOnce(ctx context.Context, offer tool.Offer) error {
 			s.lost(err)
 			return err
 		case <-conn.changed:
-			wait(ctx, quietTime) // changes come in crowds
+			wait(ctx, quietTime) // changes come in bursts
 			if err := s.offerTools(ctx, conn, offer); err != nil {
 				s.lost(err)
 				return err
@@ -223,7 +225,7 @@ func (s *Server) offerTools(ctx context.Context, conn *connection, offer tool.Of
 	for _, t := range tools {
 		served = append(served, t.Tool)
 	}
-	conn.know(tools) // from here on, what has changed is not called any more as it was
+	conn.know(tools) // from here on, a changed tool is no longer called under its old definition
 	if err := offer(ctx, served); err != nil && ctx.Err() == nil {
 		leftOut = append(leftOut, err)
 	}
@@ -231,7 +233,7 @@ func (s *Server) offerTools(ctx context.Context, conn *connection, offer tool.Of
 	return nil
 }
 
-// reportLeftOut tells what of an offer was left out, unless it was told of the last one.
+// reportLeftOut reports the tools that were left out of an offer, unless they were already reported for the last one.
 func (s *Server) reportLeftOut(leftOut []error) {
 	now := make([]string, 0, len(leftOut))
 	for _, err := range leftOut {
@@ -261,10 +263,10 @@ func (s *Server) lost(why error) {
 	s.conn, s.trouble = nil, why
 }
 
-// connectTimeout is how long a call waits for a server that is just being started.
+// connectTimeout is how long a call waits for a server that is starting.
 const connectTimeout = 20 * time.Second
 
-// current is the connection, which a call waits for.
+// current returns the connection; it waits until there is one.
 func (s *Server) current(ctx context.Context) (*connection, error) {
 	timer := time.NewTimer(min(connectTimeout, s.c.Limits.Start))
 	defer timer.Stop()

@@ -18,23 +18,23 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Answer is what a server has said.
+// Answer is the response of a server.
 type Answer struct {
 	Status int    `json:"status"`
 	Media  string `json:"media,omitzero"`
-	// Body is a value where the answer is JSON, else a text.
+	// Body is a value if the response is JSON, else a text.
 	Body any `json:"body,omitzero"`
-	// Base64 says that Body is binary, in that form.
+	// Base64 reports that Body is binary, encoded as base64.
 	Base64 bool `json:"base64,omitzero"`
-	// BodyCut says that Body is only the beginning.
+	// BodyCut reports that Body is only the beginning.
 	BodyCut  bool   `json:"body_cut,omitzero"`
 	Location string `json:"location,omitzero"`
 }
 
-// answered tells of an answer.
+// answered reports a response.
 func (s *sending) answered(callCtx context.Context, r *http.Response) (tool.Result, error) {
 	out := Answer{Status: r.StatusCode, Location: s.clean(r.Header.Get("Location"))}
-	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // what is not a media type is none
+	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // an invalid media type counts as none
 	out.Media = s.clean(media)
 	raw, broken := s.read(r)
 	unread := s.decode(&out, r, raw)
@@ -58,18 +58,17 @@ func (s *sending) answered(callCtx context.Context, r *http.Response) (tool.Resu
 	return tool.Result{Value: out, Status: status}, nil
 }
 
-// clean is a short text of the server's without secrets.
+// clean returns a short text of the server without secrets.
 func (s *sending) clean(text string) string {
 	return settings.Clip(tool.Readable(string(s.redactor.Text([]byte(text)))), 2<<10)
 }
 
-// read reads a little more of the body than the limit, so that what is over it shows.
+// read reads slightly more of the body than the limit, so that an overrun is noticed.
 func (s *sending) read(r *http.Response) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(r.Body, int64(s.op.limits.Response)+int64(s.redactor.Margin())+1)) //nolint:wrapcheck // told in words
 }
 
-// decode puts the body into the answer, in the form that its media type says. The error
-// says why it cannot.
+// decode puts the body into the answer, in the form that its media type requires. The error says why it cannot.
 func (s *sending) decode(out *Answer, r *http.Response, raw []byte) *utp.ToolError {
 	limit := int(s.op.limits.Response)
 	tooLong := len(raw) > limit
@@ -109,7 +108,7 @@ func (s *sending) decode(out *Answer, r *http.Response, raw []byte) *utp.ToolErr
 	}
 }
 
-// isText reports whether people can read it.
+// isText reports whether the media type is readable text.
 func isText(media string) bool {
 	switch media {
 	case "application/xml", "application/yaml", "application/x-yaml", "application/javascript", "application/x-ndjson", "application/jsonl", formMedia:
@@ -119,7 +118,7 @@ func isText(media string) bool {
 	}
 }
 
-// judged reads the status.
+// judged interprets the status code.
 func (op *operation) judged(r *http.Response) (utp.Status, *utp.ToolError) {
 	code := r.StatusCode
 	failure := &utp.ToolError{Source: utp.SourceTool, HTTPStatus: code, Message: fmt.Sprintf("the server said %d %s", code, http.StatusText(code))}
@@ -156,7 +155,7 @@ func (op *operation) judged(r *http.Response) (utp.Status, *utp.ToolError) {
 	return status, failure
 }
 
-// halfRead tells of an answer that broke off. What its status says is known.
+// halfRead reports a response that broke off. Its status code is known.
 func (s *sending) halfRead(callCtx context.Context, broken error, code int) (utp.Status, *utp.ToolError) {
 	tooLong := errors.Is(context.Cause(callCtx), errTooLong)
 	failure := &utp.ToolError{Source: utp.SourceTool, HTTPStatus: code, Code: utp.CodeUpstreamUnavailable, Retryable: s.op.class.Repeatable()}
@@ -175,7 +174,7 @@ func (s *sending) halfRead(callCtx context.Context, broken error, code int) (utp
 	}
 }
 
-// unreadable tells of an answer that cannot be told. What the request was to do is done.
+// unreadable reports a response that cannot be represented. The request itself was carried out.
 func (s *sending) unreadable(unread *utp.ToolError, code int) (utp.Status, *utp.ToolError) {
 	unread.HTTPStatus = code
 	if s.op.class.Effectful() {

@@ -15,15 +15,15 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// sending is one request under way.
+// sending is one pending request.
 type sending struct {
 	op       *operation
 	redactor *settings.Redactor
-	stopped  context.Context //nolint:containedctx // the call's own: what ends it is part of what is told
-	sent     atomic.Bool     // a connection was there, so that the server may have read something
+	stopped  context.Context //nolint:containedctx // the call's own: why it ended is part of the report
+	sent     atomic.Bool     // whether a connection existed, so that the server may have read something
 }
 
-// errTooLong is why a request was given up.
+// errTooLong is why a request was abandoned.
 var errTooLong = errors.New("it took too long")
 
 // run is the tool.
@@ -52,8 +52,8 @@ func (op *operation) run(ctx context.Context, c *tool.Call) (tool.Result, error)
 	return s.answered(callCtx, response)
 }
 
-// withDeadline bounds a request. A stop ends it at once, unless it has been sent and has an
-// effect: then its answer, which says what has become of it, is waited for a moment.
+// withDeadline bounds a request. A stop ends it at once, unless it has been sent and has an effect: then its response,
+// which reveals the outcome, is awaited for a moment.
 func (s *sending) withDeadline(ctx context.Context) (context.Context, func()) {
 	callCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	limit := time.AfterFunc(s.op.limits.Time, func() { cancel(errTooLong) })
@@ -74,8 +74,8 @@ func (s *sending) withDeadline(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// lost tells of a request without an answer. Once something may have been sent, only
-// what may be repeated has failed; of the rest nobody knows.
+// lost reports a request without a response. Once something may have been sent, only a repeatable call counts as
+// failed; the outcome of any other is unknown.
 func (s *sending) lost(callCtx context.Context, err error) (tool.Result, error) {
 	sent, repeatable := s.sent.Load(), s.op.class.Repeatable()
 	failure := &utp.ToolError{Code: utp.CodeUpstreamUnavailable, Source: utp.SourceTool, Retryable: true}
@@ -110,7 +110,7 @@ func (s *sending) lost(callCtx context.Context, err error) (tool.Result, error) 
 	return tool.Result{Status: status}, failure
 }
 
-// reason are what went wrong, without the address: it may hold a secret.
+// reason says what went wrong, without the address, which may contain a secret.
 func (s *sending) reason(err error, tooLong bool) string {
 	if tooLong {
 		return fmt.Sprintf("it took longer than %s", s.op.limits.Time)
@@ -128,9 +128,9 @@ func (e *awayError) Error() string {
 	return "the server sends on to " + e.to + ", which is not followed"
 }
 
-// checkRedirect follows within the origin, for requests that change nothing.
+// checkRedirect follows redirects within the origin, for requests that change nothing.
 func checkRedirect(r *http.Request, via []*http.Request) error {
-	r.Header.Del("Referer") // it would hold the whole address
+	r.Header.Del("Referer") // it would contain the whole address
 	first := via[0]
 	from, err := originOf(first.URL)
 	if err != nil {

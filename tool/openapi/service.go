@@ -25,24 +25,23 @@ import (
 
 // Options of a service.
 type Options struct {
-	// Folder is what relative paths of the section are relative to.
+	// Folder is the base of the section's relative paths.
 	Folder string
-	// LookupEnv is where secrets come from; required.
+	// LookupEnv returns the secrets; required.
 	LookupEnv func(string) (string, bool)
-	// Lookup finds the addresses of a host; default the system's. What it finds is what
-	// is dialled.
+	// Lookup resolves a host; default the system's resolver. Exactly the addresses that it returns are dialled.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 	// Dial connects to an address with a port; default TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 }
 
-// Service is a checked section: operations as tools of one target.
+// Service is a validated section: operations as tools of one target.
 type Service struct {
 	target     string
 	operations []*operation
 }
 
-// loader is a section that is being checked.
+// loader validates a section.
 type loader struct {
 	in       settings.Section
 	c        config
@@ -50,8 +49,8 @@ type loader struct {
 	document *document
 }
 
-// Load checks the section `http` of a file, with the document that it names. The error
-// is a [*settings.Error]. Nothing is sent.
+// Load reads the section `http` of a file and the document that it names, and validates them. The error is a
+// [*settings.Error]. It sends nothing.
 func Load(in settings.Section, o Options) (*Service, error) {
 	l := &loader{in: in}
 	if err := in.Decode(&l.c); err != nil {
@@ -155,7 +154,7 @@ func (l *loader) headers() error {
 	return nil
 }
 
-// framing are headers that nobody sets but the client.
+// framing are headers that only the client sets.
 var framing = []string{"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer", "accept-encoding", "expect"}
 
 var secretPlaceholder = regexp.MustCompile(`\{([A-Za-z0-9_]+)\}`)
@@ -182,8 +181,7 @@ func (l *loader) credentials() error {
 	return nil
 }
 
-// authorities reads the certificates that servers are checked with, where they are not
-// the system's.
+// authorities reads the certificate authorities for servers, if they are not the system's.
 func (l *loader) authorities() error {
 	if l.c.CA == "" {
 		return nil
@@ -220,7 +218,7 @@ func (l *loader) readDocument() error {
 	return nil
 }
 
-// operation checks one of the list.
+// operation validates one operation of the list.
 func (l *loader) operation(i int) (*operation, error) {
 	s := l.c.Operations[i]
 	fault := func(found, expected string, path ...any) error {
@@ -294,7 +292,7 @@ func (l *loader) documented(s operationSettings, fault faultAt) (*operation, map
 	return op, c.defs, nil
 }
 
-// allowed reads the address of a server, whose origin has to be on the list.
+// allowed parses the address of a server, whose origin must be on the list.
 func (l *loader) allowed(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -367,8 +365,8 @@ func (l *loader) bare(s operationSettings, fault faultAt) (*operation, error) {
 	return op, nil
 }
 
-// client sends each request on a connection of its own, so that net/http has no old
-// connection on which it could have to repeat one. It unpacks nothing.
+// client sends each request on a new connection, so that net/http never has to repeat a request because an old
+// connection broke. It decompresses nothing.
 func (s *shared) client(n *network) *http.Client {
 	return &http.Client{
 		CheckRedirect: checkRedirect,
@@ -380,7 +378,7 @@ func (s *shared) client(n *network) *http.Client {
 	}
 }
 
-// schemaOf is a schema of the file, closed as those of documents are.
+// schemaOf returns a schema of the file, closed like those of documents.
 func schemaOf(node yaml.Node, otherwise any) (any, error) {
 	if node.IsZero() {
 		return otherwise, nil

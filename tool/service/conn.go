@@ -7,7 +7,7 @@ import (
 	"github.com/earshot-dev/earshot/tool"
 )
 
-// Conn is a tool service's end of the bus as package tool wants it.
+// Conn adapts a tool service's bus client to [tool.Conn].
 type Conn struct{ *bus.Client }
 
 // Commands implements [tool.Conn].
@@ -21,7 +21,7 @@ func (c Conn) Commands(ctx context.Context, handle func(context.Context, tool.Me
 	return s.Close, nil
 }
 
-// found is a connection whose service can be found for as long as it hears its commands.
+// found is a connection whose service is discoverable as long as it receives commands.
 type found struct {
 	Conn
 

@@ -13,9 +13,8 @@ import (
 	"github.com/earshot-dev/earshot/tool"
 )
 
-// Main is the main function of a service that does nothing else: it serves the tools until
-// control C or SIGTERM, logs to standard error, and ends the process. The file of
-// credentials is named by -credentials or by [Variable].
+// Main is the main function of a program that only runs a service. It serves the tools until Control-C or SIGTERM, logs
+// to standard error, and exits. The flag -credentials, or [Variable], names the credentials file.
 func Main(tools ...tool.Tool) {
 	os.Exit(run(os.Args, tools))
 }

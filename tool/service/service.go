@@ -1,10 +1,9 @@
-// Package service runs tools in a process of their own: it connects to the bus with a
-// file of credentials, registers the tools, serves until it is told to end, and is found
-// by `nats micro ls`. The tools themselves are made with package tool, which knows no
-// transport.
+// Package service runs tools in a separate process. It connects to the bus with a credentials file, registers the
+// tools, serves them until it is stopped, and is listed by `nats micro ls`. Package tool, which knows no transport,
+// defines the tools.
 //
-// A bus that is not there, or goes away, is waited for. What runs meanwhile goes on by
-// the rules of package tool: an effect that is not begun is not begun without the kernel.
+// If the bus is missing or goes away, the process waits for it. Meanwhile running calls continue by the rules of
+// package tool: no effect begins without the kernel.
 package service
 
 import (
@@ -18,31 +17,31 @@ import (
 	"github.com/earshot-dev/earshot/tool"
 )
 
-// Variable names the file of credentials where [Options] do not.
+// Variable names the credentials file if [Options] do not.
 const Variable = bus.CredentialsVariable
 
 // Options of a service's process.
 type Options struct {
-	// Credentials is the file that `earshot credential add NAME --role tool` has made, whose
-	// name is the part of the tools' names before the dot. Default: what [Variable] names.
+	// Credentials is the file that `earshot credential add NAME --role tool` created, where NAME is the part of the
+	// tools' names before the dot. Default: the file named by [Variable].
 	Credentials string
-	// Source tells the tools, where they come and go; then Run is given none, and Target names the service.
+	// Source supplies the tools if they come and go; then Run receives none, and Target names the service.
 	Source tool.Source
 	Target string
-	// Version is told to who asks what is there, such as 1.2.3; one that is not semantic is told
-	// as 0.0.0. Default: the version of the program's module.
+	// Version is the version in discovery, such as 1.2.3; one that is not a semantic version becomes 0.0.0. Default:
+	// the version of the program's module.
 	Version string
-	// Parallel calls at most; default 4.
+	// Parallel is the maximum number of concurrent calls; default 4.
 	Parallel int
-	// Logger takes notes without content. Default: none.
+	// Logger receives log records, which hold no content. Default: none.
 	Logger *slog.Logger
 }
 
-// Run serves the tools until ctx ends, and returns when the calls under way have told what
-// they did, within five seconds.
+// Run serves the tools until ctx ends, and returns when the running calls have reported their results, within five
+// seconds.
 //
-// Errors: what is wrong with a tool or the credentials, and a connection or a registration
-// that was refused. One that is only not possible yet is tried again.
+// It returns an error if a tool or the credentials are invalid, or if a connection or a registration is refused. It
+// retries what is only temporarily impossible.
 func Run(ctx context.Context, o Options, tools ...tool.Tool) error {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -54,7 +53,7 @@ func Run(ctx context.Context, o Options, tools ...tool.Tool) error {
 	}
 	client, err := bus.Join(ctx, bus.JoinOptions{File: o.Credentials, Who: bus.Principal{Kind: bus.Tool, Name: s.Target()}, Logger: o.Logger})
 	if err != nil && ctx.Err() != nil {
-		return nil // it was told to end before there was a bus
+		return nil // stopped before there was a bus
 	}
 	if err != nil {
 		return fmt.Errorf("service: %w", err)
@@ -64,13 +63,13 @@ func Run(ctx context.Context, o Options, tools ...tool.Tool) error {
 	return client.Reconnect(ctx, s.Run)
 }
 
-// card is what discovery tells of the service.
+// card returns what discovery says about the service.
 func (o Options) card(s *tool.Service) func() bus.Card {
 	version := o.version()
 	return func() bus.Card {
 		known := map[string]map[string]string{}
 		for _, d := range s.Definitions() {
-			digest, _ := d.Digest() // it was checked when the service took the tool
+			digest, _ := d.Digest() // it was validated when the service accepted the tool
 			known[d.Tool] = map[string]string{"tool": d.Tool, "class": string(d.Class), "risk": string(d.Risk), "definition": digest, "description": d.Description}
 		}
 		card := bus.Card{Version: version, Description: "Tool service of Earshot", Metadata: map[string]string{"earshot": "tool"}}

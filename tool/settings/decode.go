@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Decode reads the section into a struct whose fields have yaml tags. A name that the
-// struct does not have is refused, and so is an empty value. The error is an [*Error].
+// Decode decodes the section into a struct whose fields have yaml tags. A name that the struct does not have is
+// refused, and so is an empty value. The error is an [*Error].
 func (s Section) Decode(into any) error {
 	if err := check(s.node, reflect.TypeOf(into).Elem(), s.path); err != nil {
 		return err
@@ -33,7 +33,7 @@ var (
 	customType   = reflect.TypeFor[yaml.Unmarshaler]()
 )
 
-// check compares a node with the type that it is to fill.
+// check compares a node with the type that it will fill.
 func check(node *yaml.Node, t reflect.Type, path []any) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -101,7 +101,7 @@ func checkStruct(node *yaml.Node, t reflect.Type, path []any) error {
 	return nil
 }
 
-// unknown is the error about the name at the end of a path.
+// unknown is the error for an unknown name at the end of a path.
 func unknown(line int, path []any, known []string) *Error {
 	hint := "the names here are: " + strings.Join(known, ", ")
 	if name, is := path[len(path)-1].(string); is {
@@ -112,7 +112,7 @@ func unknown(line int, path []any, known []string) *Error {
 	return &Error{Line: line, Field: pathText(path), Found: "there is no such name", Hint: hint}
 }
 
-// leaf tries a single value.
+// leaf checks a single value.
 func leaf(node *yaml.Node, t reflect.Type, path []any) error {
 	wrong := func(expected string) error {
 		return &Error{Line: node.Line, Field: pathText(path), Found: "it is " + kindOf(node), Expected: expected}

@@ -1,8 +1,7 @@
-// Package settings reads the YAML file of a tool service that is configured rather
-// than written: strictly, so that a misspelt limit is not a limit left out, with the
-// line of whatever is wrong. It also holds what every such service says in the same way:
-// the definition of an operation, references to secrets, and how a secret is taken out
-// of what a program or a server has answered.
+// Package settings reads the YAML file of a tool service that is configured rather than written. It is strict, so that
+// a misspelt limit does not count as absent, and errors contain the line. It also has what all such services share: the
+// definition of an operation, references to secrets, and the removal of secrets from the output of a program or a
+// server.
 //
-// It knows nothing of commands or of HTTP.
+// It does not depend on commands or HTTP.
 package settings

@@ -8,12 +8,12 @@ import (
 
 // Error says what is wrong in a file, where, and what was expected.
 type Error struct {
-	// Line is counted from 1; 0 where there is none.
+	// Line is counted from 1; 0 if there is none.
 	Line int
-	// Field is the place by its names, such as operations[2].class.
+	// Field is the place as a path, such as operations[2].class.
 	Field string
 	Found string
-	// Expected may be empty where Found says it all.
+	// Expected may be empty if Found is sufficient.
 	Expected string
 	// Hint says what to do; it may be empty.
 	Hint string
@@ -34,7 +34,7 @@ func (e *Error) Error() string {
 	return out.String()
 }
 
-// pathText writes a path as people read it.
+// pathText formats a path for people.
 func pathText(path []any) string {
 	var out strings.Builder
 	for _, step := range path {
@@ -51,5 +51,5 @@ func pathText(path []any) string {
 	return out.String()
 }
 
-// quote shows what was found, within one line.
+// quote quotes what was found, within one line.
 func quote(s string) string { return strconv.Quote(Clip(s, 80)) }

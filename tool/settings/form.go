@@ -9,7 +9,7 @@ import (
 	"unicode/utf16"
 )
 
-// forms are the ways in which a secret is commonly written by those who echo it.
+// forms returns the encodings in which a secret is commonly echoed.
 func forms(value string) []string {
 	all := append(addresses(value), jsons(value)...)
 	for _, e := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
@@ -19,11 +19,11 @@ func forms(value string) []string {
 	return Sorted(append(all, value))
 }
 
-// What is left as it is in an address, besides letters, digits and -._, by one program or
-// another: Python's quote, JavaScript's encodeURIComponent and encodeURI.
+// The characters that one program or another leaves unescaped in a URL, besides letters, digits and -._: Python's
+// quote, JavaScript's encodeURIComponent and encodeURI.
 var leftInAddresses = []string{"~/", "~!*'()", "~!*'();/?:@&=+$,#"}
 
-// addresses are the value escaped for an address, with large digits and with small ones.
+// addresses returns the value escaped for a URL, with upper-case and with lower-case hex digits.
 func addresses(value string) []string {
 	query := url.QueryEscape(value)
 	large := make([]string, 0, 3+len(leftInAddresses))
@@ -51,7 +51,7 @@ func percent(value, left string) string {
 	return out.String()
 }
 
-// smallDigits writes %2F as %2f.
+// smallDigits converts %2F to %2f.
 func smallDigits(escaped string) string {
 	out := []byte(escaped)
 	for i := 0; i+2 < len(out); i++ {
@@ -63,12 +63,11 @@ func smallDigits(escaped string) string {
 	return string(out)
 }
 
-// What is written by its number in JSON without need, by one program or another: nothing, Go,
-// Gson, .NET.
+// The characters that one encoder or another escapes in JSON without need: none, Go, Gson, .NET.
 var numberedInJSON = []string{"", "<>&\u2028\u2029", "<>&='", "<>&'\"+`"}
 
-// jsons are the value escaped for JSON: with / as it is or escaped (PHP), with what is not
-// ASCII as it is or by its number, in large digits or small ones.
+// jsons returns the value escaped for JSON: with / plain or escaped (PHP), and with non-ASCII characters plain or
+// escaped, in upper-case or lower-case hex digits.
 func jsons(value string) []string {
 	all := make([]string, 0, 8*len(numberedInJSON))
 	for _, numbered := range numberedInJSON {
@@ -83,7 +82,7 @@ func jsons(value string) []string {
 	return all
 }
 
-// inJSON are the characters that have an escape of their own.
+// inJSON maps characters to their short escapes.
 var inJSON = map[rune]string{'"': `\"`, '\\': `\\`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\b': `\b`, '\f': `\f`}
 
 func quoted(value, numbered, slash, digits string, ascii bool) string {

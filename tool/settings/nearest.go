@@ -2,7 +2,7 @@ package settings
 
 import "strings"
 
-// Meant is a hint where a name is none of the known: which one may be meant, and which things of that kind there are.
+// Meant returns a hint for an unknown name: the name that is probably meant, and the names that exist.
 func Meant(things, name string, known []string) string {
 	all := "he " + things + " are: " + strings.Join(known, ", ")
 	if near := Nearest(name, known); near != "" {
@@ -11,7 +11,7 @@ func Meant(things, name string, known []string) string {
 	return "t" + all
 }
 
-// Nearest is the known word that a misspelt one may be meant for; "" where none is near.
+// Nearest returns the known word that a misspelt one probably means; "" if none is similar.
 func Nearest(word string, known []string) string {
 	best, least := "", max(1, len(word)/3)+1
 	for _, k := range known {
@@ -22,10 +22,10 @@ func Nearest(word string, known []string) string {
 	return best
 }
 
-// dashed makes names of files and of flags alike.
+// dashed makes file names and flag names comparable.
 func dashed(word string) string { return strings.ToLower(strings.ReplaceAll(word, "_", "-")) }
 
-// edits counts how many letters have to be added, left out, changed or exchanged with their neighbour to make b of a.
+// edits counts the letters that must be added, removed, changed or swapped with their neighbour to turn a into b.
 func edits(a, b string) int {
 	rows := [][]int{make([]int, len(b)+1)}
 	for j := range rows[0] {

@@ -12,36 +12,35 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Offer is an operation as it is offered to agents.
+// Offer is an operation as agents see it.
 type Offer struct {
 	Target      string // the name of the service: one token
 	Tool        string
 	Description string
-	Class       utp.Class // the zero one, with no risk either, leaves both to the operator's review
-	Risk        utp.Risk  // the zero one is low for a read and high for all else
+	Class       utp.Class // empty, like the risk, if the operator's review sets both
+	Risk        utp.Risk  // empty means low for a read and high for all else
 	// Parameters is the JSON Schema of the arguments.
 	Parameters jsontext.Value
-	// Meaning is everything that decides what a call does, such as a program with its
-	// arguments, without any secret. It is encoded as JSON and enters the definition's
-	// digest by its hash: an operator's review of one command is not a review of another
-	// under the same name.
+	// Meaning is everything that decides what a call does, such as a program with its arguments, without any secret. It
+	// is encoded as JSON, and its hash is part of the definition's digest: an operator's review of one command does not
+	// cover another under the same name.
 	Meaning any
-	// Program is what is run, where something is; it stands in the definition's options for people to read.
+	// Program is the program that runs, if any; it is part of the definition's options for people to read.
 	Program *Program
-	// Claims are what somebody else says of the operation, such as the server that does it, for the operator who reviews it.
-	// They are encoded as JSON and stand in the definition's options; nothing follows from them by itself.
+	// Claims are what another party, such as the server that runs it, says about the operation, for the operator who
+	// reviews it. They are encoded as JSON in the definition's options, and have no other effect.
 	Claims any
-	// Phrases are what the operation says of itself to people.
+	// Phrases are the operation's own texts for people.
 	Phrases Phrases
 }
 
-// Program is a program by its content.
+// Program is a program, identified by its content.
 type Program struct {
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256"` // in hexadecimal digits
 }
 
-// optionEarshot is our own part of a definition's options.
+// optionEarshot is Earshot's part of a definition's options.
 const optionEarshot = "earshot"
 
 type earshotOption struct {
@@ -50,7 +49,7 @@ type earshotOption struct {
 	Claims  jsontext.Value `json:"claims,omitzero"`
 }
 
-// ClaimsOf reads the claims of a definition of [Offer.Definition], and reports whether there are any.
+// ClaimsOf decodes the claims of a definition that [Offer.Definition] made, and reports whether there are any.
 func ClaimsOf(d utp.Definition, into any) bool {
 	var o struct {
 		Earshot earshotOption `json:"earshot"`
@@ -58,7 +57,7 @@ func ClaimsOf(d utp.Definition, into any) bool {
 	return json.Unmarshal(d.Options, &o) == nil && len(o.Earshot.Claims) > 0 && json.Unmarshal(o.Earshot.Claims, into) == nil
 }
 
-// ProgramOf is the program that a definition of [Offer.Definition] runs; the zero one where it runs none.
+// ProgramOf returns the program that a definition of [Offer.Definition] runs; the zero value if it runs none.
 func ProgramOf(d utp.Definition) Program {
 	var o struct {
 		Earshot earshotOption `json:"earshot"`
@@ -69,7 +68,7 @@ func ProgramOf(d utp.Definition) Program {
 	return *o.Earshot.Program
 }
 
-// Definition is the offer in the form in which it is registered.
+// Definition returns the definition to register.
 func (o Offer) Definition() (utp.Definition, error) {
 	raw, err := json.Marshal(o.Meaning, json.Deterministic(true))
 	if err != nil {
@@ -116,7 +115,7 @@ func CheckTarget(name string) string {
 	return "1 to 128 of A-Z a-z 0-9 _ and -, such as printer"
 }
 
-// CheckOffer says what is wrong with an operation's own words, and at which name.
+// CheckOffer says what is wrong with an operation's own texts, and in which field.
 func CheckOffer(tool, description string, class utp.Class, risk utp.Risk) (name, found, expected string) {
 	switch {
 	case tool == "":

@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Redactor takes secrets out of what a program or a server has said: as they are, and in
-// the forms in which they are commonly echoed (escaped for an address or for JSON, as the
-// usual programs write that, and as base64).
+// Redactor removes secrets from the output of a program or a server: as they are, and in the forms in which they are
+// commonly echoed (escaped for a URL or for JSON, as common programs do it, and as base64).
 type Redactor struct {
 	replacements []replacement
 	longest      int
@@ -18,7 +17,7 @@ type Redactor struct {
 
 type replacement struct{ secret, instead []byte }
 
-// NewRedactor knows secrets by their names.
+// NewRedactor creates a redactor for secrets by name.
 func NewRedactor(secrets map[string]string) *Redactor {
 	r := &Redactor{}
 	for name, value := range secrets {
@@ -27,18 +26,17 @@ func NewRedactor(secrets map[string]string) *Redactor {
 			r.longest = max(r.longest, len(form))
 		}
 	}
-	// The longest first: one may be a part of another.
+	// The longest first, because one may be a part of another.
 	slices.SortFunc(r.replacements, func(a, b replacement) int {
 		return cmp.Or(cmp.Compare(len(b.secret), len(a.secret)), bytes.Compare(a.secret, b.secret))
 	})
 	return r
 }
 
-// Margin is how many bytes to keep beyond a limit, so that a secret across it is seen
-// whole.
+// Margin returns how many bytes to read beyond a limit, so that a secret across it is recognised.
 func (r *Redactor) Margin() int { return r.longest }
 
-// Text takes the secrets out of a whole text.
+// Text removes the secrets from a complete text.
 func (r *Redactor) Text(text []byte) []byte {
 	for _, m := range r.replacements {
 		text = bytes.ReplaceAll(text, m.secret, m.instead)
@@ -46,8 +44,8 @@ func (r *Redactor) Text(text []byte) []byte {
 	return text
 }
 
-// Head takes the secrets out of the beginning of a longer text. What may be the first
-// part of one at its end is left out.
+// Head removes the secrets from the beginning of a longer text. It drops what may be the first part of a secret at its
+// end.
 func (r *Redactor) Head(text []byte) []byte {
 	text = r.Text(text)
 	for n := min(r.longest-1, len(text)); n > 0; n-- {
@@ -59,8 +57,8 @@ func (r *Redactor) Head(text []byte) []byte {
 	return text
 }
 
-// Tail takes the secrets out of the end of a longer text. What may be the last part of
-// one at its beginning is left out.
+// Tail removes the secrets from the end of a longer text. It drops what may be the last part of a secret at its
+// beginning.
 func (r *Redactor) Tail(text []byte) []byte {
 	text = r.Text(text)
 	for n := min(r.longest-1, len(text)); n > 0; n-- {
@@ -72,8 +70,8 @@ func (r *Redactor) Tail(text []byte) []byte {
 	return text
 }
 
-// Clip is the beginning of a text, at most so many bytes of whole characters, with an
-// ellipsis where something is left out. What is not UTF-8 is replaced.
+// Clip returns at most so many bytes from the beginning of a text, in whole characters, with an ellipsis if something
+// is left out. It replaces invalid UTF-8.
 func Clip(text string, most int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= most {

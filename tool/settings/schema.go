@@ -10,10 +10,9 @@ import (
 	"github.com/earshot-dev/earshot/utp/schema"
 )
 
-// Closed is a schema of arguments with what every one needs: an object that takes no
-// member which it does not name. It also returns the schema of each member. An object
-// that opens itself is refused: what no placeholder names would be consented to and
-// then left out.
+// Closed returns a schema of arguments with what every one needs: an object that accepts no member that it does not
+// name. It also returns the schema of each member. An object that accepts other members is refused, because a member
+// without a placeholder would be consented to and then left out.
 func Closed(parameters jsontext.Value) (closed jsontext.Value, members map[string]jsontext.Value, err error) {
 	if len(parameters) == 0 {
 		parameters = jsontext.Value(`{}`)

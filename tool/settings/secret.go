@@ -11,21 +11,20 @@ import (
 
 const (
 	maxSecret = 64 << 10
-	// minSecret is the shortest secret that can be told from ordinary text where it is
-	// echoed.
+	// minSecret is the shortest secret that can be told from ordinary text in an output.
 	minSecret = 6
 )
 
-// Secret says where a secret lies. Exactly one of the two is set.
+// Secret says where a secret is stored. Exactly one of the two is set.
 type Secret struct {
 	Env  string `yaml:"env"`  // a variable of the service's own environment
-	File string `yaml:"file"` // closed to all but its owner and group, read again for each call; a last newline does not count
+	File string `yaml:"file"` // a file that only its owner and group can access, read again for each call; a final newline is ignored
 }
 
-// Secrets are the references of a section, by name.
+// Secrets are the secret references of a section, by name.
 type Secrets map[string]Secret
 
-// Check says what is wrong with the references of a section, without reading any.
+// Check validates the references of a section without reading any secret.
 func (s Secrets) Check(in Section, path ...any) error {
 	for name, secret := range s {
 		at := below(path, name)
@@ -39,7 +38,7 @@ func (s Secrets) Check(in Section, path ...any) error {
 	return nil
 }
 
-// Open reads the secrets of those names.
+// Open reads the secrets with those names.
 func (s Secrets) Open(lookup func(string) (string, bool), names []string) (map[string]string, error) {
 	values := make(map[string]string, len(names))
 	for _, name := range names {
@@ -77,8 +76,8 @@ func (s Secret) open(lookup func(string) (string, bool)) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(raw), "\n"), "\r"), nil
 }
 
-// usable refuses what could not be passed on, or not be recognised in an answer. It does
-// not show the value.
+// usable refuses a value that could not be passed on, or not be recognised in an output. The error does not contain the
+// value.
 func usable(value string) error {
 	switch {
 	case len(value) < minSecret:
@@ -91,7 +90,7 @@ func usable(value string) error {
 	return nil
 }
 
-// Sorted are names in the order of the alphabet, each once.
+// Sorted returns names in alphabetical order, without duplicates.
 func Sorted(names []string) []string {
 	out := slices.Clone(names)
 	slices.Sort(out)

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// MaxFile is the largest file of settings, in bytes.
+// MaxFile is the maximum size of a settings file, in bytes.
 const MaxFile = 1 << 20
 
 // Section is a mapping of a file, with the lines of its values.
@@ -43,10 +43,10 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return raw, nil
 }
 
-// ErrEmpty is the error of a file that holds nothing, or only comments.
+// ErrEmpty is the error for a file that is empty, or only contains comments.
 var ErrEmpty = &Error{Found: "it is empty", Expected: "names and values"}
 
-// Parse reads a file: one document, a mapping. The error is an [*Error]; that of an empty file is [ErrEmpty].
+// Parse parses a file: one document, a mapping. The error is an [*Error]; for an empty file it is [ErrEmpty].
 func Parse(raw []byte) (Section, error) {
 	node, err := parse(raw)
 	if err != nil {
@@ -75,7 +75,7 @@ func parse(raw []byte) (*yaml.Node, error) {
 	return document.Content[0], nil
 }
 
-// Has reports whether the section has a value of that name.
+// Has reports whether the section has a value with that name.
 func (s Section) Has(name string) bool { return child(s.node, name) != nil }
 
 // Bare reports whether the section has a name without a value.
@@ -84,7 +84,7 @@ func (s Section) Bare(name string) bool {
 	return node != nil && node.Kind == yaml.ScalarNode && node.ShortTag() == tagNull
 }
 
-// Of is the section below a name; the error is an [*Error] where that is not a mapping.
+// Of returns the section below a name; the error is an [*Error] if that is not a mapping.
 func (s Section) Of(name string) (Section, error) {
 	node := child(s.node, name)
 	below := Section{node: node, path: append(append([]any(nil), s.path...), name)}
@@ -94,7 +94,7 @@ func (s Section) Of(name string) (Section, error) {
 	return below, nil
 }
 
-// Names are those of the section, in its order.
+// Names returns the names in the section, in order.
 func (s Section) Names() []string {
 	names := make([]string, 0, len(s.node.Content)/2)
 	for i := 0; i+1 < len(s.node.Content); i += 2 {
@@ -103,8 +103,8 @@ func (s Section) Names() []string {
 	return names
 }
 
-// Texts are the values of a name as they are written: one, or those of a list where there may be several. The error is an
-// [*Error].
+// Texts returns the values of a name as they are written: one, or those of a list if several are allowed. The error is
+// an [*Error].
 func (s Section) Texts(name string, several bool) ([]string, error) {
 	node := child(s.node, name)
 	list := []*yaml.Node{node}
@@ -125,7 +125,7 @@ func (s Section) Texts(name string, several bool) ([]string, error) {
 	return values, nil
 }
 
-// Unknown is the error about a name that there is not, with the one that was probably meant.
+// Unknown returns the error for an unknown name, with the one that was probably meant.
 func (s Section) Unknown(name string, known []string) *Error {
 	line := 0
 	for i := 0; i+1 < len(s.node.Content); i += 2 {
@@ -136,8 +136,8 @@ func (s Section) Unknown(name string, known []string) *Error {
 	return unknown(line, below(s.path, name), known)
 }
 
-// Fault is an error about the value at a path of names and positions below the section.
-// A path that leads nowhere has the line of its last part that is there.
+// Fault returns an error about the value at a path of names and positions below the section. If the path does not
+// exist, its line is that of the last part that does.
 func (s Section) Fault(path []any, found, expected, hint string) *Error {
 	full := append(append([]any(nil), s.path...), path...)
 	return &Error{Line: s.line(path), Field: pathText(full), Found: found, Expected: expected, Hint: hint}
@@ -168,7 +168,7 @@ func (s Section) line(path []any) int {
 	return line
 }
 
-// child is the value of a name in a mapping; nil where there is none.
+// child returns the value of a name in a mapping; nil if there is none.
 func child(node *yaml.Node, name string) *yaml.Node {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return nil

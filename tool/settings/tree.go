@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxDepth bounds how deep a file nests.
+// maxDepth limits the nesting of a file.
 const maxDepth = 64
 
 const (
@@ -18,12 +18,11 @@ const (
 	tagMerge = "!!merge"
 )
 
-// plainTags are the kinds of values that a file may hold. The others name types of some
-// programming language, or merge what stands elsewhere.
+// plainTags are the types of values that a file may contain. Other tags name types of a programming language, or merge
+// other parts of the file.
 var plainTags = []string{"", tagNull, "!!str", "!!int", "!!float", "!!bool", "!!map", "!!seq", "!!timestamp"}
 
-// checkTree refuses what would make a file mean something else than what stands there:
-// names that occur twice, values that are taken from elsewhere in it, types by name.
+// checkTree refuses what would change the meaning of the written text: duplicate names, aliases, and types by name.
 func checkTree(node *yaml.Node, path []any, depth int) error {
 	wrong := func(found, expected string) error {
 		return &Error{Line: node.Line, Field: pathText(path), Found: found, Expected: expected}
@@ -73,8 +72,8 @@ func checkMapping(node *yaml.Node, path []any, depth int) error {
 
 func below(path []any, step any) []any { return append(append([]any(nil), path...), step) }
 
-// ParseJSON reads a YAML document as JSON, with the same strictness as [Parse]. Names
-// that are numbers, such as the statuses of OpenAPI, become strings.
+// ParseJSON parses a YAML document as JSON, as strictly as [Parse]. Names that are numbers, such as the statuses of
+// OpenAPI, become strings.
 func ParseJSON(raw []byte) (jsontext.Value, error) {
 	node, err := parse(raw)
 	if err != nil {
@@ -86,7 +85,7 @@ func ParseJSON(raw []byte) (jsontext.Value, error) {
 	return JSON(node)
 }
 
-// JSON is the value of a node that was read with its section.
+// JSON returns the value of a node that was read with its section.
 func JSON(node *yaml.Node) (jsontext.Value, error) {
 	out, err := appendJSON(nil, node)
 	if err != nil {

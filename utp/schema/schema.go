@@ -1,6 +1,5 @@
-// Package schema compiles the JSON Schema of a tool's arguments: for the kernel, which judges
-// every call by it, and for anyone who makes a tool, so that what is wrong with one is told when
-// the program starts, and in the same words.
+// Package schema compiles the JSON Schema of a tool's arguments. The kernel validates every call with it. Tool authors
+// use it too, so that a bad schema is reported when the program starts, with the same message.
 package schema
 
 import (
@@ -12,9 +11,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Compile reads a JSON Schema (2020-12). It asserts formats, and is closed: an object that
-// lists its members, and does not say what others it takes, takes none. It may refer to
-// nothing outside of itself. The error is one line.
+// Compile compiles a JSON Schema (2020-12). It asserts formats. Objects are closed: an object schema that lists its
+// properties, and does not mention additional ones, allows no others. References to anything outside the schema are
+// refused. The error is a single line.
 func Compile(parameters jsontext.Value) (*Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(parameters))
 	if err != nil {
@@ -37,24 +36,24 @@ func Compile(parameters jsontext.Value) (*Schema, error) {
 	return &Schema{Schema: compiled, work: w}, nil
 }
 
-// schemaURL is the name that the schema has while it is compiled; nobody is told it.
+// schemaURL is the internal name of the schema while it is compiled; messages never show it.
 const schemaURL = "urn:earshot:parameters"
 
 func wrong(err error) error {
-	// The library names the metaschema of its own making that it puts together for [work].
+	// The library's message contains the name of the metaschema that it generates for [work].
 	text := strings.NewReplacer(schemaURL, "", "urn:mem:metaschema", "https://json-schema.org/draft/2020-12/schema#").Replace(err.Error())
 	return errors.New("it is not JSON Schema: " + strings.Join(strings.Fields(text), " "))
 }
 
-// nothingOutside keeps a schema from reading files or the network.
+// nothingOutside prevents a schema from reading files or the network.
 type nothingOutside struct{}
 
 func (nothingOutside) Load(url string) (any, error) {
 	return nil, errors.New("a schema may not refer to " + url + "; put what it needs into it")
 }
 
-// closeObjects adds additionalProperties:false to every object schema that lists
-// properties and says nothing of others.
+// closeObjects adds additionalProperties:false to every object schema that lists properties and does not mention
+// additional ones.
 func closeObjects(node any) {
 	switch node := node.(type) {
 	case map[string]any:

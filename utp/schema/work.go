@@ -6,26 +6,25 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// ErrWork says that a value takes too much work to be judged. A schema of a few lines can have
-// it judged in more ways than there is time for, by schemas that each try several others on the
-// same value; and the kernel judges by schemas that tool services have written.
+// ErrWork means that validating a value takes too much work. A schema of a few lines can take exponential time, if its
+// subschemas each try several others on the same value; and the kernel validates with schemas that tool services have
+// written.
 var ErrWork = errors.New("the schema tries too many ways on it to be judged")
 
-// How many schemas may be tried on a value: so many, and so many more for each value within it.
+// The limit of subschemas that may be tried on a value: a fixed number, plus a number for each value within it.
 const (
 	baseWork  = 100_000
 	valueWork = 16
 )
 
-// Schema is a compiled schema. It judges one value at a time: who shares it has a lock.
+// Schema is a compiled schema. It validates one value at a time: concurrent users need a lock.
 type Schema struct {
 	*jsonschema.Schema
 
 	work *work
 }
 
-// Validate judges a value as [jsonschema.Schema.Validate] does, with a bound on its work:
-// beyond that it is [ErrWork].
+// Validate validates a value as [jsonschema.Schema.Validate] does, but returns [ErrWork] if it takes too much work.
 func (s *Schema) Validate(value any) (err error) {
 	defer func() {
 		s.work.bounded = false
@@ -55,8 +54,8 @@ func values(value any) int {
 	return n
 }
 
-// work counts how many schemas are tried. It is part of each schema, where the library lets
-// others take part in judging; there is no other way to call it off.
+// work counts the subschemas that are tried. It is added to each schema as an extension of the library, because there
+// is no other way to cancel a validation.
 type work struct {
 	left    int
 	bounded bool

@@ -1,9 +1,9 @@
-// Package agent runs an agent in a process of its own: it connects to the bus with a file
-// of credentials, works on the agent's turns until it is told to end, and gives back what it
-// holds. The agent itself is made with package worker, which knows no transport.
+// Package agent runs an agent as a separate process. It connects to the bus with a credentials file, works on the
+// agent's turns until it is stopped, and then releases the turns that it holds. Package worker, which knows no
+// transport, defines the agent itself.
 //
-// A bus that is not there, or goes away, is waited for. A turn in hand is planned on
-// meanwhile; if it is another worker's by then, its planner's context ends.
+// If the bus is missing or goes away, the process waits for it. Planning of a claimed turn continues meanwhile; if
+// another worker has claimed the turn by then, its planner's context ends.
 package agent
 
 import (
@@ -23,20 +23,20 @@ import (
 	"github.com/earshot-dev/earshot/worker"
 )
 
-// Options of an agent's process.
+// Options configure an agent's process.
 type Options struct {
-	// Credentials is the file that `earshot credential add NAME --role agent` has made, NAME
-	// being the agent's name. Default: what EARSHOT_CREDENTIALS names.
+	// Credentials is the file that `earshot credential add NAME --role agent` created, where NAME is the agent's name.
+	// Default: the file named by EARSHOT_CREDENTIALS.
 	Credentials string
 	// Turns and Keep are those of [worker.Options].
 	Turns  int
 	Retain time.Duration
-	// Logger takes notes without content. Default: none.
+	// Logger receives log records, which hold no content. Default: none.
 	Logger *slog.Logger
 }
 
-// Run works on the agent's turns until ctx ends. Errors: what is wrong with the agent or the
-// credentials, and a connection that was refused.
+// Run works on the agent's turns until ctx ends. It returns an error if the agent or its credentials are invalid, or if
+// the connection is refused.
 func Run(ctx context.Context, o Options, a worker.Agent) error {
 	link := &Conn{}
 	w, err := worker.New(worker.Options{Conn: link, Agent: a, Turns: o.Turns, Retain: o.Retain, Logger: o.Logger, Idle: idle})
@@ -45,7 +45,7 @@ func Run(ctx context.Context, o Options, a worker.Agent) error {
 	}
 	client, err := bus.Join(ctx, bus.JoinOptions{File: o.Credentials, Who: bus.Principal{Kind: bus.Agent, Name: a.Name}, Logger: o.Logger})
 	if err != nil && ctx.Err() != nil {
-		return nil // it was told to end before there was a bus
+		return nil // stopped before there was a bus
 	}
 	if err != nil {
 		return fmt.Errorf("agent: %w", err)
@@ -58,14 +58,13 @@ func Run(ctx context.Context, o Options, a worker.Agent) error {
 	return nil
 }
 
-// idle is how often it looks for turns, at the last, without being woken.
+// idle is the longest time between two polls for turns without a wakeup.
 const idle = 15 * time.Second
 
-// Main is the main function of a program that does nothing else: it works until control C or
-// SIGTERM, logs to standard error, and ends the process. The file of credentials is named by
-// -credentials or by EARSHOT_CREDENTIALS.
+// Main is the main function of a program that only runs an agent. It works until Control-C or SIGTERM, logs to standard
+// error, and exits. The flag -credentials, or EARSHOT_CREDENTIALS, names the credentials file.
 func Main(a worker.Agent) {
-	os.Exit(run(os.Args, a)) //nolint:forbidigo // It is the main function, but for its name.
+	os.Exit(run(os.Args, a)) //nolint:forbidigo // It is the main function in all but name.
 }
 
 func run(args []string, a worker.Agent) int {
@@ -86,7 +85,7 @@ func run(args []string, a worker.Agent) int {
 	return 0
 }
 
-// Conn is an agent's end of the bus as package worker wants it.
+// Conn adapts an agent's bus client to [worker.Conn].
 type Conn struct{ *bus.Client }
 
 // Wakeups implements [worker.Conn].

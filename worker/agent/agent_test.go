@@ -39,11 +39,10 @@ import (
 const (
 	person   = "ada"
 	patience = 5 * time.Minute // how long a test waits for what has to come
-	lease    = time.Hour       // of a turn: longer than any test, so that none goes on because it is over
+	lease    = time.Hour       // of a turn: longer than any test, so that no turn continues because its lease has expired
 )
 
-// house is a kernel on a ledger in a file and a bus that listens, with a tool service and
-// a hub: everything but the agent.
+// house is a kernel on a ledger in a file and a bus, with a tool service and a hub: everything but the agent.
 type house struct {
 	t     *testing.T
 	hub   *hub.Hub
@@ -131,8 +130,7 @@ func count(_ context.Context, _ *tool.Call, args text) (map[string]int, error) {
 	return map[string]int{"words": len(strings.Fields(args.Text))}, nil
 }
 
-// hears starts a turn and follows it to its end, and judges each event. Asked is called with
-// each question.
+// hears starts a turn, follows it to its end, and checks each event. It calls asked with each question.
 func (h *house) hears(q api.EnqueueRequest, asked func(token string)) []aaep.Event {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(h.t.Context(), patience)
@@ -166,7 +164,7 @@ func (h *house) hears(q api.EnqueueRequest, asked func(token string)) []aaep.Eve
 	return heard
 }
 
-// runs starts the agent's process, as far as it is one.
+// runs starts the agent as its process would.
 func (h *house) runs(plan func(context.Context, worker.Transcript) (worker.Decision, error)) (stop func()) {
 	h.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -254,7 +252,7 @@ func TestAnotherGoesOn(t *testing.T) {
 	}()
 	heard := h.hears(api.EnqueueRequest{Agent: "counter", Args: jsontext.Value(`{}`), Request: "count to two"}, nil)
 	(<-second)()
-	if got := said(heard); got != "One. Two." && got != "Two." { // the first may have ended before its text was told
+	if got := said(heard); got != "One. Two." && got != "Two." { // the first may have ended before its text was sent
 		t.Errorf("it said %q", got)
 	}
 }
@@ -300,7 +298,7 @@ func (d *door) build(file string) {
 	})
 }
 
-// pass carries what an agent says, and what it is told, until either goes away.
+// pass forwards data in both directions until either side disconnects.
 func (d *door) pass(agent net.Conn) {
 	defer func() { _ = agent.Close() }()
 	there, err := new(net.Dialer).DialContext(context.WithoutCancel(d.t.Context()), "tcp", d.bus)
@@ -358,7 +356,7 @@ func TestBusGoesAsItBegins(t *testing.T) {
 	}
 }
 
-// TestCredentials: what is wrong with them is said.
+// TestCredentials: the error says what is wrong with them.
 func TestCredentials(t *testing.T) {
 	h := open(t)
 	other := worker.Agent{Name: "other", Plan: worker.PlanFunc(func(context.Context, worker.Transcript) (worker.Decision, error) { return worker.Decision{}, nil })}

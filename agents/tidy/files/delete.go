@@ -13,50 +13,52 @@ type Set struct {
 	Delete   []string `json:"delete"`
 }
 
-// DeleteArgs is the whole list of one removal, by [Service.Delete] or [Service.Trash].
+// DeleteArgs is the whole list of a removal, by [Service.Delete] or [Service.Trash].
 type DeleteArgs struct {
 	Root string `json:"root"`
 	Sets []Set  `json:"sets"`
 }
 
-// DeleteResult says what became of each path: each one is counted in Deleted or NotReached, or is in one of the lists.
+// DeleteResult is the outcome for each path: each one is counted in Deleted or NotReached, or is in one of the lists.
 type DeleteResult struct {
-	// Deleted counts the files that are gone; for a trash, those that lie in it.
+	// Deleted counts the deleted files; for a trash, those that were moved to it.
 	Deleted int `json:"deleted"`
-	// Bytes that this set free: a file that still has another name frees none. For a trash, the bytes that were moved.
+	// Bytes is how much space was freed: a file that still has another name frees none. For a trash, the bytes that
+	// were moved.
 	Bytes   int64     `json:"bytes"`
 	Refused []Refusal `json:"refused"`
-	// Unclear are files of which it cannot be shown whether this call removed them. After a crash, files that are left in
-	// the private folder and belong to no path of the list are named here too, by where they lie.
+	// Unclear are files for which it cannot be determined whether this call removed them. After a crash, it also
+	// contains files that are left in the private folder and belong to no path of the list, by where they are.
 	Unclear []string `json:"unclear"`
-	// NotReached counts the files that the call was not to touch any more when it ended early.
+	// NotReached counts the files that were skipped because the call ended early.
 	NotReached int `json:"not_reached"`
-	// Rest is where these stand among all paths of the list, in its order.
+	// Rest is where these are among all paths of the list, in its order.
 	Rest []Span `json:"rest,omitzero"`
 }
 
-// Span is a stretch of positions, counted from 0; To is the one behind the last.
+// Span is a range of positions, counted from 0; To is exclusive.
 type Span struct {
 	From int `json:"from"`
 	To   int `json:"to"`
 }
 
-// CallOptions go with one removal.
+// CallOptions are the options of one removal.
 type CallOptions struct {
-	// Call is the tool call's id; it names the journal and the private folder. Letters, digits, dot, dash, underscore; at most 128.
+	// Call is the id of the tool call, by which the journal and the private folder are named. Letters, digits, dot,
+	// dash, underscore; at most 128.
 	Call string
-	// Before is asked once, right before the first effect; its error ends the call with nothing done. May be nil.
+	// Before is called once, right before the first effect; its error ends the call with nothing done. May be nil.
 	Before func() error
-	// Reached hears of "delete.middle", right after a removal in the middle of the list, and of "delete.done",
+	// Reached is called with "delete.middle", right after a removal in the middle of the list, and with "delete.done",
 	// after the last one ("trash.…" for a trash). May be nil.
 	Reached func(point string)
-	// Progress hears of work done in bytes: each file is read twice. May be nil.
+	// Progress is called with the work done, in bytes: each file is read twice. May be nil.
 	Progress func(done, total int64)
 }
 
-// Delete removes the listed files one by one, in order, as the package comment tells; refusals are in the result.
-// The error, if any, is an *[Error], and the result beside it says exactly what was done before it. When the context ends,
-// the removal in hand is finished, or its file put back, and the code is stopped.
+// Delete removes the listed files one by one, in order, as the package comment describes; refusals are in the result.
+// The error, if any, is an *[Error]; the result beside it says exactly what was done before. When the context ends, the
+// current removal is finished, or its file restored, and the code is stopped.
 func (s *Service) Delete(ctx context.Context, args DeleteArgs, options CallOptions) (DeleteResult, error) {
 	return s.remove(ctx, "delete", args, options)
 }
@@ -98,7 +100,7 @@ func emptyResult(args DeleteArgs) DeleteResult {
 	return r
 }
 
-// explain adds to a failure whether a retry is safe and how far the call came.
+// explain adds to an error whether a retry is safe and how far the call came.
 func (r *run) explain(err error) error {
 	failure := &Error{}
 	if !asError(err, &failure) {

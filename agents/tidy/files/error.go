@@ -9,7 +9,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// ErrorCode says why a whole call was refused or stopped. The codes of single files are [Code].
+// ErrorCode is why a whole call was refused or stopped. The codes of single files are [Code].
 type ErrorCode string
 
 // The codes of [Error].
@@ -28,15 +28,15 @@ const (
 	ErrSecondStart ErrorCode = "second_start"
 	// ErrJournal: the journal cannot be written or read.
 	ErrJournal ErrorCode = "journal_failed"
-	// ErrPrivateFolder: the private folder cannot be made or is not what was made.
+	// ErrPrivateFolder: the private folder cannot be created or is not the one that was created.
 	ErrPrivateFolder ErrorCode = "private_folder_failed"
 	// ErrTrash: no trash can be used for this root without copying.
 	ErrTrash ErrorCode = "no_trash"
-	// ErrTooLate: the caller's check right before the first effect said no.
+	// ErrTooLate: the caller's check right before the first effect failed.
 	ErrTooLate ErrorCode = "too_late"
 	// ErrStopped: the context ended; the result says exactly what was done.
 	ErrStopped ErrorCode = "stopped"
-	// ErrBroken: the file system failed in a way that makes going on unwise.
+	// ErrBroken: the file system failed in a way that makes it unwise to continue.
 	ErrBroken ErrorCode = "file_system_failed"
 	// ErrBusy: the process that runs the call is still alive.
 	ErrBusy ErrorCode = "busy"
@@ -50,7 +50,8 @@ type Error struct {
 	Path  string // what it is about; may be empty
 	Found string // what was found, and what was expected
 	Hint  string // what to do; may be empty
-	// Effect tells whether something may have been done before: then a retry is not safe, and the result says what.
+	// Effect reports whether something may have been done before: then a retry is not safe, and the result says what
+	// was done.
 	Effect bool
 	Err    error // the cause; may be nil
 }
@@ -70,7 +71,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// failure makes an *Error that tells a lack of room, whatever sets its limit, apart from a broken disk.
+// failure makes an *Error that distinguishes a lack of space, whatever limits it, from a broken disk.
 func failure(code ErrorCode, path, found, hint string, err error) *Error {
 	if more := spaceHint(err); more != "" {
 		found, hint = "no room is left: "+found, more
@@ -78,7 +79,7 @@ func failure(code ErrorCode, path, found, hint string, err error) *Error {
 	return &Error{Code: code, Path: path, Found: found, Hint: hint, Err: err}
 }
 
-// spaceHint says how to get room; empty for any other failure.
+// spaceHint says how to free space; empty for any other failure.
 func spaceHint(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
@@ -92,7 +93,7 @@ func spaceHint(err error) string {
 	}
 }
 
-// Plain is what was found, and what to do, for a person.
+// Plain returns what was found, and what to do, for a person.
 func (e *Error) Plain() string {
 	text := e.Found
 	switch {

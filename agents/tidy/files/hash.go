@@ -11,17 +11,17 @@ import (
 	"strconv"
 )
 
-// MaxHashPaths is the most paths that one [Service.Hash] takes.
+// MaxHashPaths is the maximum number of paths in one [Service.Hash].
 const MaxHashPaths = 1000
 
 const readSize = 256 << 10
 
-// HashArgs asks for the content hashes of some files.
+// HashArgs requests the content hashes of some files.
 type HashArgs struct {
 	Root  string   `json:"root"`
 	Paths []string `json:"paths"` // at most MaxHashPaths, relative to the root
-	// Before counts the files that earlier calls have hashed, and After those that are for later ones: for what people are told, and
-	// nothing else.
+	// Before counts the files that earlier calls have hashed, and After those that are left for later ones. They only
+	// affect what people are told.
 	Before int `json:"before,omitzero"`
 	After  int `json:"after,omitzero"`
 }
@@ -33,7 +33,7 @@ type Hash struct {
 	Size   int64  `json:"size"`
 }
 
-// HashResult has each path once, in one of the two lists, each in the order of the request.
+// HashResult contains each path once, in one of the two lists, each in the order of the request.
 type HashResult struct {
 	Hashes []Hash `json:"hashes"`
 	// Refused has the codes changed (while it was read), vanished, escapes_root, not_regular, unreadable.
@@ -43,8 +43,8 @@ type HashResult struct {
 	Left     int `json:"left"`
 }
 
-// Hash reads the files one after another. Progress may be nil; it hears of bytes read and the bytes to read, which
-// are known from a first look at all files. Errors: *[Error] with bad_request, stopped or those of the root.
+// Hash reads the files one after another. Progress may be nil; it is called with the bytes read and the bytes to read,
+// which are known from a first look at all files. Errors: *[Error] with bad_request, stopped or those of the root.
 func (s *Service) Hash(ctx context.Context, args HashArgs, progress func(done, total int64)) (HashResult, error) {
 	if len(args.Paths) > MaxHashPaths {
 		return HashResult{}, &Error{

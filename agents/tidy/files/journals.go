@@ -16,8 +16,9 @@ const markName = "since.json"
 
 const markVersion = 1
 
-// mark tells from when on a call without a journal is one that never began. It lies with the journals, so that anyone who removes
-// them removes it too, and it names its own inode and its folder's, so that a copy from elsewhere or from a backup does not count.
+// mark says from which time a call without a journal never began. It is stored with the journals, so that anyone who
+// removes them removes it too. It contains its own inode and its folder's, so that a copy from elsewhere or from a
+// backup does not count.
 type mark struct {
 	Version int    `json:"v"`
 	Since   int64  `json:"since_ms"` // Unix milliseconds
@@ -27,7 +28,8 @@ type mark struct {
 
 var errNoMark = errors.New("nothing there says since when the journals are kept")
 
-// makeJournals makes the folder of the journals when it is missing, and marks it when it was not made just so by an earlier start.
+// makeJournals creates the folder of the journals if it is missing, and marks it unless an earlier start has created it
+// in the same way.
 func makeJournals(path string, now time.Time) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err //nolint:wrapcheck // the caller adds the path.
@@ -41,7 +43,8 @@ func makeJournals(path string, now time.Time) error {
 	return writeMark(path, now)
 }
 
-// writeMark puts the whole mark in place at once. It needs no way to the disk: a mark that is lost is made again with a later time.
+// writeMark replaces the whole mark at once. It need not be synced to the disk: a lost mark is created again with a
+// later time.
 func writeMark(path string, now time.Time) error {
 	f, err := os.CreateTemp(path, markName+".*")
 	if err != nil {
@@ -92,9 +95,10 @@ func inodesOf(path, file string) (folder, inode uint64, err error) {
 	return stampOf(outer).ino, stampOf(inner).ino, nil
 }
 
-// neverBegan is nil if a missing journal proves that the call never began: the call was made when this very folder had been
-// marked already. The mark is read at each question, after the journal was looked for: somebody may have removed both meanwhile.
-// It can be shown only of a call that is named after a UUIDv7, which begins with its time, and not while that time lies ahead.
+// neverBegan returns nil if a missing journal proves that the call never began: the call was created after this very
+// folder had been marked. The mark is read for each question, after the journal was looked for, because both may have
+// been removed meanwhile. Only a call that is named after a UUIDv7, which begins with its time, can be proved not to
+// have begun, and not while that time is in the future.
 func (s *Service) neverBegan(call string) error {
 	made, known := madeAt(call)
 	if !known {
@@ -117,7 +121,7 @@ func (s *Service) lost(found string, err error) error {
 	return &Error{Code: ErrJournal, Path: s.journals, Found: found, Hint: "look at the files of the call; it is not repeated", Err: err}
 }
 
-// madeAt reads the time in the last 32 digits of a call's id.
+// madeAt returns the time in the last 32 digits of a call's id.
 func madeAt(call string) (time.Time, bool) {
 	const digits = 32
 	if len(call) < digits {

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 )
 
-// keeper watches the survivor of one set: it is read once, and again whenever a look at it shows a change.
+// keeper watches the survivor of one set: it reads it once, and again whenever its stamp has changed.
 type keeper struct {
 	set   *Set
 	whole stamp // of the survivor when its content was last read and right
@@ -20,7 +20,7 @@ func (k *keeper) turnTo(set *Set) {
 	}
 }
 
-// check returns the empty code if the survivor is a whole file of its own that the call leaves alone.
+// check returns the empty code if the survivor is an intact, separate file that the call does not remove.
 func (k *keeper) check(ctx context.Context, r *run, victim stamp) Code {
 	if _, listed := r.listed[k.set.Survivor]; listed {
 		return CodeSurvivorChanged
@@ -65,5 +65,5 @@ func survivorCode(err error) Code {
 	}
 }
 
-// silent is a meter that nobody reads.
+// silent is a meter that reports nothing.
 func silent() *meter { return newMeter(nil, 0) }

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Journals is the folder of a service's journals, for anyone who erases what was kept of calls.
+// Journals is the folder of a service's journals, for programs that erase what was stored about calls.
 type Journals struct{ Path string }
 
-// Forget removes the journals of calls. A call without one, and what is not a call, is passed over.
+// Forget removes the journals of calls. It ignores a call without one, and ids that are not calls.
 func (j Journals) Forget(calls []string) error {
 	var failed []error
 	for _, call := range calls {
@@ -27,7 +27,7 @@ func (j Journals) Forget(calls []string) error {
 	return errors.Join(failed...)
 }
 
-// Older are the calls whose journals were written last before that time.
+// Older returns the calls whose journals were last written before that time.
 func (j Journals) Older(before time.Time) ([]string, error) {
 	entries, err := os.ReadDir(j.Path)
 	if errors.Is(err, fs.ErrNotExist) {
