@@ -16,7 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// rightFor is what it takes to ask for an operation by its name.
+// rightFor returns the right that an operation needs.
 func rightFor(op string) api.Right {
 	o, _ := api.OperationNamed(op)
 	return o.Right
