@@ -6,7 +6,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// speak is an announcement as it is sent.
+// speak converts an announcement to its wire form.
 func speak(a Announcement) api.Announcement {
 	p := api.Announcement{
 		ID: a.ID, Session: a.Session, Seq: a.Seq, Text: legible.Text(a.Text), Language: a.Language, Priority: string(a.Priority), Kind: string(a.Kind), Question: a.Question,

@@ -10,7 +10,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
-// argumentsPage is how much of the arguments one page shows, in bytes.
+// argumentsPage is the number of bytes of the arguments on one page.
 const argumentsPage = 16 << 10
 
 type argumentsView struct {
@@ -22,18 +22,18 @@ type argumentsView struct {
 	Next, Back int64
 	HasBack    bool
 	Session    string
-	Asked      *asked // the question, where it is open
+	Asked      *asked // nil if the question is no longer open
 }
 
 // member is one argument of a call.
 type member struct {
 	Name  string
 	Value string
-	Items []string // when the value is a list
+	Items []string // if the value is a list
 }
 
-// argumentsPage shows in full what a question is about, page by page: first each
-// argument by name, where all of them fit, and always the exact text that runs.
+// argumentsPage shows the full arguments of a question, page by page. First comes each argument by name, if all of them
+// fit, and always the exact text that runs.
 func (s *Server) argumentsPage(w http.ResponseWriter, r *http.Request, v visitor) error {
 	p, err := s.argumentsPart(r, v, argumentsPage) // what is counted as read is what is shown
 	if err != nil {
@@ -52,8 +52,8 @@ func (s *Server) argumentsPage(w http.ResponseWriter, r *http.Request, v visitor
 	return s.show(w, http.StatusOK, "arguments", view)
 }
 
-// askedThere is the question of an address, with all answers that it takes: anyone who has come to the
-// end of its arguments has been shown everything. None where it is not open any more.
+// askedThere returns the question of the request, with all possible answers: whoever has reached the end of the
+// arguments has been shown everything. It returns nil if the question is no longer open.
 func (s *Server) askedThere(r *http.Request, v visitor) (*asked, error) {
 	number, err := questionNumber(r)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Server) askedThere(r *http.Request, v visitor) (*asked, error) {
 	return nil, nil //nolint:nilnil // none is open
 }
 
-// members reads the arguments one by one, in the order in which they are written.
+// members splits the arguments into their members, in the order of the text.
 func members(text string) []member {
 	in := jsontext.NewDecoder(strings.NewReader(text))
 	if open, err := in.ReadToken(); err != nil || open.Kind() != jsontext.KindBeginObject {
@@ -105,7 +105,7 @@ func members(text string) []member {
 	return list
 }
 
-// argument is a value as a person reads it: a text without its quotes and escapes.
+// argument formats a value for a person: a string without its quotes and escapes.
 func argument(value jsontext.Value) string {
 	var text string
 	if value.Kind() == jsontext.KindString && json.Unmarshal(value, &text) == nil {

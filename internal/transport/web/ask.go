@@ -21,17 +21,17 @@ import (
 type asked struct {
 	Number      int
 	Token       string
-	Version     string // changes when the question is asked again; says nothing of the token
-	Shown       string // changes with all that is shown of it but the time to answer
+	Version     string // changes when the question is asked again; reveals nothing of the token
+	Shown       string // changes with everything shown of it except the time to answer
 	Title       string
 	Language    string
 	Direction   string
 	Session     string
 	Name        string // of its session
-	Request     string // what that was asked for
+	Request     string // the request that started the session
 	Values      []value
-	Unread      string // what of the arguments is not among the values
-	ReadFirst   bool   // it can be accepted where all of the arguments were read
+	Unread      string // the arguments that are not among the values
+	ReadFirst   bool   // it can be accepted only once all arguments were read
 	Consequence string
 	Detail      string
 	Summed      bool // the detail is the summary of a clarification
@@ -40,7 +40,7 @@ type asked struct {
 	Risk        string
 	Until       string
 	Deadline    time.Time
-	Silence     string // what no answer means
+	Silence     string // what happens without an answer
 	Accept      bool
 	Reject      bool
 	Choices     []aaep.Choice
@@ -49,16 +49,16 @@ type asked struct {
 	Numeric     bool
 	Arguments   bool
 	Answerable  bool
-	Whose       string // why not, where it is not
-	Parked      bool   // its turn is not under way here
+	Whose       string // why they may not answer
+	Parked      bool   // its turn is suspended
 	MoreTime    bool
-	Form, Back  string // of the page that it stands on
+	Form, Back  string // of the page that it is on
 }
 
-// ask makes what is shown of a question for somebody who may answer, or not.
+// ask returns the view of a question for a visitor, who may or may not answer it.
 func (s *Server) ask(q api.OpenQuestion, who visitor) asked {
 	a := s.described(q, who.Principal)
-	if a.Parked { // a no is all that it takes
+	if a.Parked { // only a reject is possible
 		a.Accept, a.YesNo, a.Text, a.Numeric, a.Choices = false, false, false, false, nil
 	}
 	a.Shown = a.digest()
@@ -66,9 +66,9 @@ func (s *Server) ask(q api.OpenQuestion, who visitor) asked {
 	return a
 }
 
-// digest names what is shown of a question, but for the time to answer it: anyone who is given more
-// time has read all of it. The summary of a clarification says its time too, and nothing that its
-// other members do not say.
+// digest identifies what is shown of a question, except the time to answer: whoever gets more time has already read the
+// rest. The summary of a clarification is left out too: it states the time, and otherwise only what other members
+// state.
 func (a asked) digest() string {
 	a.Token, a.Version, a.Deadline = "", "", time.Time{}
 	if a.Summed {
@@ -76,13 +76,13 @@ func (a asked) digest() string {
 	}
 	raw, err := json.Marshal(a, json.Deterministic(true))
 	if err != nil {
-		return "" // it is then as if all of it had changed
+		return "" // then it counts as changed
 	}
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:8])
 }
 
-// described is all that a question says and takes.
+// described returns everything that a question shows and accepts.
 func (s *Server) described(q api.OpenQuestion, who Principal) asked {
 	sum := sha256.Sum256([]byte(q.Token))
 	a := asked{
@@ -116,7 +116,7 @@ func (s *Server) described(q api.OpenQuestion, who Principal) asked {
 	return a
 }
 
-// markedChoices are choices in the words of others, which say so to the page.
+// markedChoices marks the labels of choices that others have written.
 func markedChoices(choices []aaep.Choice) []aaep.Choice {
 	marked := slices.Clone(choices)
 	for i, c := range marked {
@@ -127,13 +127,13 @@ func markedChoices(choices []aaep.Choice) []aaep.Choice {
 	return marked
 }
 
-// answers tells whether somebody may answer this very question: an approver for its owner.
-// Buttons are there for nobody else.
+// answers reports whether somebody may answer this very question, as an approver for its owner. Only then does the page
+// show buttons.
 func answers(who Principal, q api.OpenQuestion) bool {
 	return who.May(api.Answer) && who.Approves(q.Owner)
 }
 
-// unanswerable says why somebody may not answer a question, "" where they may.
+// unanswerable returns why somebody may not answer a question, or "" if they may.
 func unanswerable(who Principal, q api.OpenQuestion) string {
 	switch {
 	case answers(who, q):
@@ -167,8 +167,8 @@ func (a *asked) clarification(p aaep.AwaitingClarification) {
 	a.Text = len(kinds) == 0 && len(p.Choices) == 0 || slices.Contains(kinds, aaep.ResponseFreetext)
 }
 
-// until says until when a question can be answered. How long that is would be wrong a
-// moment later: the announcer says when the end is near.
+// until returns the deadline of a question. A remaining time would be wrong a moment later: the announcer warns when
+// the end is near.
 func (s *Server) until(q api.OpenQuestion, zone *time.Location) string {
 	if q.Deadline.IsZero() || q.Parked {
 		return ""
@@ -182,7 +182,7 @@ func (s *Server) until(q api.OpenQuestion, zone *time.Location) string {
 	return asked.Until(s.now(), zone)
 }
 
-// counted is a number of things.
+// counted formats a number of things.
 func counted(n int, unit string) string {
 	if n == 1 {
 		return "1 " + unit
@@ -190,7 +190,7 @@ func counted(n int, unit string) string {
 	return fmt.Sprintf("%d %ss", n, unit)
 }
 
-// askedNumber is the number of the question that an event asks, or 0.
+// askedNumber returns the number of the question that an event asks, or 0.
 func askedNumber(e aaep.Event) int {
 	var members struct {
 		Question int `json:"question"`

@@ -2,20 +2,20 @@ package web
 
 import "sync"
 
-// mostFlashes bounds what is kept for people who never come back for it.
+// mostFlashes limits the stored notices, for people who never come back.
 const mostFlashes = 1024
 
-// notice is what became of a person's own act.
+// notice is the outcome of a person's own action.
 type notice struct {
 	Text    string `json:"text"`
 	Refused bool   `json:"refused,omitzero"`
-	Wrong   bool   `json:"wrong,omitzero"` // another answer is taken
-	Open    bool   `json:"open,omitzero"`  // the question is open as before: its reader stays where they are
+	Wrong   bool   `json:"wrong,omitzero"` // another answer is needed
+	Open    bool   `json:"open,omitzero"`  // the question is still open: the focus stays where it is
 	Undo    int    `json:"undo,omitzero"`  // the question whose accept can be taken back
 }
 
-// flashes keep the notice of a form that was sent without scripts until the page that
-// follows has shown it. The address carries nothing: a notice in it could be forged.
+// flashes store the notice of a form that was sent without scripts until the next page has shown it. The address does
+// not carry it: a notice there could be forged.
 type flashes struct {
 	mu      sync.Mutex
 	notices map[string]notice
@@ -23,7 +23,7 @@ type flashes struct {
 }
 
 func (f *flashes) add(form string, n notice) {
-	if form == "" { // a token's, not a page's: nobody comes back for it
+	if form == "" { // it came with a token, not from a page: nobody comes back for it
 		return
 	}
 	f.mu.Lock()

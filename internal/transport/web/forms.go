@@ -15,8 +15,8 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// questionForm takes an answer from the page. The form carries the token of the
-// question as it was read: an answer to what has changed since is not one.
+// questionForm takes an answer from the page. The form carries the token of the question as it was read: an answer does
+// not count if the question has changed since.
 func (s *Server) questionForm(w http.ResponseWriter, r *http.Request, v visitor) error {
 	if err := s.form(w, r); err != nil {
 		return err
@@ -61,23 +61,23 @@ func (s *Server) questionForm(w http.ResponseWriter, r *http.Request, v visitor)
 	return err
 }
 
-// noticeWithin bounds the word that an answer has left.
+// noticeWithin is the timeout for acknowledging that an answer was sent.
 const noticeWithin = 10 * time.Second
 
-// noticed notes that a yes has been confirmed to anyone who gave it, once that has left: the time to take
-// it back begins with it. One who goes away meanwhile may still hear it on a stream.
+// noticed acknowledges an accept as confirmed to the person, once the confirmation was sent: their time to take it back
+// begins then. If they have disconnected meanwhile, a stream may still deliver the confirmation.
 func (s *Server) noticed(w http.ResponseWriter, r *http.Request, v visitor, reply Reply, answer api.ReplyAnswer) {
 	if reply.Decision != "accept" || answer.Resolution != "accepted" || http.NewResponseController(w).Flush() != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), noticeWithin)
 	defer cancel()
-	_, _ = s.hub.Reply(ctx, v.Principal, Reply{Verb: VerbNoticed, Question: answer.Question, Token: reply.Token}) // lost, the yes ends
+	_, _ = s.hub.Reply(ctx, v.Principal, Reply{Verb: VerbNoticed, Question: answer.Question, Token: reply.Token}) // if this is lost, the accept expires
 }
 
-// unsaid is the notice of a word that was not taken because of how the question stands:
-// that is told on the page, where the other refusals get a page of their own. It says who
-// was first and what was decided, when the time ended, or which answers are taken.
+// unsaid returns the notice for a command that was refused because of the state of the question. It is shown on the
+// page, whereas other refusals get a page of their own. It says who was first and what was decided, when the time
+// ended, or which answers are possible.
 func (s *Server) unsaid(number int, err error, zone *time.Location) (notice, bool) {
 	var refusal *Refusal
 	if !errors.As(err, &refusal) || refusal.Kind != api.KindNotFound && refusal.Kind != api.KindConflict && refusal.Kind != api.KindInvalid {
@@ -101,7 +101,7 @@ func (s *Server) unsaid(number int, err error, zone *time.Location) (notice, boo
 	return n, true
 }
 
-// about is a sentence about a question, which names it.
+// about returns a sentence that names its question.
 func about(number int, text string) string {
 	label := fmt.Sprintf("question %d", number)
 	if strings.HasPrefix(text, label+" ") {
@@ -110,7 +110,7 @@ func about(number int, text string) string {
 	return legible.Capital(label) + ": " + text
 }
 
-// outcome says what the ledger holds after a word.
+// outcome returns what the ledger records after a command.
 func outcome(w Reply, answer api.ReplyAnswer) notice {
 	n := notice{Text: announce.Recorded(w.Question, aaep.Resolution(answer.Resolution))}
 	expected := map[string]string{"accept": "accepted", "reject": "rejected"}[w.Decision]
@@ -144,8 +144,7 @@ func (s *Server) stopForm(w http.ResponseWriter, r *http.Request, v visitor) err
 	return s.done(w, r, v, notice{Text: "Stopping. No further step is taken; what had already happened will be said."})
 }
 
-// done answers a form: with a notice for the script, or by leading back to the page,
-// which then shows it.
+// done answers a form: with a notice for the script, or with a redirect to the page, which then shows the notice.
 func (s *Server) done(w http.ResponseWriter, r *http.Request, v visitor, n notice) error {
 	if !wantsPage(r) && strings.Contains(r.Header.Get("Accept"), "application/json") {
 		writeJSON(w, http.StatusOK, n)

@@ -17,8 +17,8 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// What a page lists of sessions that run and of those that have ended, and how long their
-// texts may be there, in characters. The rest is on pages of its own.
+// Limits of the page: running and ended sessions in the lists, and characters of their texts. The rest is on separate
+// pages.
 const (
 	mostRunning = 50
 	mostBefore  = 50
@@ -26,12 +26,11 @@ const (
 	maxSummary  = 240
 )
 
-// homeView is the page. Its parts are templates of their own, which the stream sends
-// again when they have changed.
+// homeView is the page. Its parts are separate templates, which the stream sends again when they change.
 type homeView struct {
 	Person    string
 	Form      string
-	Zone      string // in which times are told
+	Zone      string // of the displayed times
 	After     string // the newest event when the page was made
 	Title     string
 	Where     string
@@ -43,7 +42,7 @@ type homeView struct {
 
 type sessionsView struct {
 	Running, Before []sessionLine
-	// The addresses of what is not listed here; "" where all is.
+	// The addresses of the rest of the lists; "" if there is none.
 	MoreRunning, MoreBefore string
 }
 
@@ -68,7 +67,7 @@ type questionsView struct {
 	Open    []asked
 	Heading string
 	Total   int
-	More    string // the address of what is not listed here; "" where all is
+	More    string // the address of the rest of the list; "" if there is none
 }
 
 func (s *Server) pageRoutes(mux *http.ServeMux) {
@@ -85,9 +84,8 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 	mux.Handle("POST /sessions/{session}/stop", s.known(api.Stop, s.stopForm))
 }
 
-// elsewhereRoutes stand in the place of the page under the names that every server of this
-// machine has. They say where to look, and not what the page's name is: anyone who knows it
-// could be sent the page's cookie.
+// elsewhereRoutes replaces the page under the host names that every server of this machine has. It says where to look,
+// but not the page's name: whoever knows that name could attract the page's cookie.
 func (s *Server) elsewhereRoutes(mux *http.ServeMux) {
 	for _, path := range []string{"/{$}", "/login", "/logout", "/page/", "/questions", "/questions/", "/sessions", "/sessions/"} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
@@ -97,7 +95,7 @@ func (s *Server) elsewhereRoutes(mux *http.ServeMux) {
 	}
 }
 
-// home is the page. Anyone who is not logged in is led to the login.
+// home serves the page. Visitors who are not logged in are redirected to the login.
 func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 	v, err := s.visitor(r)
 	if err != nil {
@@ -140,23 +138,22 @@ func (s *Server) homeView(ctx context.Context, v visitor, chosen string, peek bo
 			c.take(row.Body, row.Seq)
 		}
 		view.Chosen = &c
-		if c.Undo != 0 && !c.Ended && v.May(api.Answer) { // a page that is loaded again offers it still
+		if c.Undo != 0 && !c.Ended && v.May(api.Answer) { // a reloaded page still offers it
 			view.Notice = &notice{Text: announce.Recorded(c.Undo, aaep.ResolutionAccepted), Undo: c.Undo}
 		}
 	}
 	return view, nil
 }
 
-// news is what lies on the page beside the chosen session's own story.
+// news is what the page shows besides the chosen session's story.
 type news struct {
 	sessions  sessionsView
 	questions questionsView
 	chosen    *sessionLine
-	open      []api.OpenQuestion // those that are listed
+	open      []api.OpenQuestion // those in the list
 }
 
-// news reads the sessions and the questions. Without a choice the newest session that
-// runs is chosen, or else the newest.
+// news reads the sessions and the questions. By default it chooses the newest running session, or else the newest.
 func (s *Server) news(ctx context.Context, v visitor, chosen string, peek bool) (news, error) {
 	var n news
 	listed, err := s.hub.Questions(ctx, v.Principal, QuestionListOptions{Limit: mostAsked, Peek: peek})
@@ -182,7 +179,7 @@ func (s *Server) news(ctx context.Context, v visitor, chosen string, peek bool) 
 	return n, nil
 }
 
-// listInto reads the newest sessions, and the chosen one wherever it stands.
+// listInto reads the newest sessions, and the chosen one even if it is older.
 func (s *Server) listInto(ctx context.Context, v visitor, n *news, waiting map[string]string, chosen string) error {
 	running, err := s.hub.Sessions(ctx, v.Principal, ListOptions{Open: true, Limit: mostRunning})
 	if err != nil {
@@ -211,8 +208,8 @@ func moreOf(l Page, open bool) string {
 	return ""
 }
 
-// choose marks the chosen session. One that is not among the newest is added to the list,
-// so that a page always says where its reader is.
+// choose marks the chosen session. If it is not among the newest, it is added to the list, so that a page always shows
+// where its reader is.
 func (s *Server) choose(ctx context.Context, v visitor, n *news, waiting map[string]string, chosen string) error {
 	lists := []*[]sessionLine{&n.sessions.Running, &n.sessions.Before}
 	choose := func(list *[]sessionLine, i int) {
@@ -249,7 +246,7 @@ func (s *Server) choose(ctx context.Context, v visitor, n *news, waiting map[str
 	return nil
 }
 
-// waitingOn says of each session with an open question on whom it waits.
+// waitingOn returns, for each session with an open question, whom it waits for.
 func waitingOn(answerable map[string]bool) map[string]string {
 	waiting := make(map[string]string, len(answerable))
 	for session, yours := range answerable {
@@ -261,7 +258,7 @@ func waitingOn(answerable map[string]bool) map[string]string {
 }
 
 func (s *Server) line(one api.Session, waiting string, zone *time.Location) sessionLine {
-	// Cut before it is made legible, which may add marks that belong together.
+	// Cut first: making it legible may add marks that belong together.
 	l := sessionLine{Session: one, Name: legible.Text(one.DisplayName()), State: stateRunning, When: one.Created.In(zone).Format("2 January 2006, 15:04")}
 	switch {
 	case one.Ended:
@@ -278,8 +275,7 @@ func (s *Server) line(one api.Session, waiting string, zone *time.Location) sess
 	return l
 }
 
-// shorten cuts a text to so many characters and shows that it did. The whole of it is in the
-// session itself.
+// shorten truncates a text to a number of characters and marks the cut. The full text is in the session itself.
 func shorten(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text
@@ -294,7 +290,7 @@ func open0(n int) string {
 	return strconv.Itoa(n) + " open"
 }
 
-// title is the page's title: what needs the person comes first.
+// title returns the page's title: what needs the person comes first.
 func (n news) title() string {
 	switch open := n.questions.Total; open {
 	case 0:
@@ -306,10 +302,10 @@ func (n news) title() string {
 	}
 }
 
-// where says where things stand.
+// where summarizes the state of all sessions.
 func (n news) where() string { return strings.Join(n.standing(), " ") }
 
-// underWay counts the sessions that run and those that wait, for a person or to be taken up.
+// underWay counts the sessions that run and those that wait, for a person or in the queue.
 func (n news) underWay() string {
 	running := 0
 	for _, l := range n.sessions.Running {
@@ -334,10 +330,10 @@ func (n news) underWay() string {
 	return text
 }
 
-// stateRunning is how a session stands that works at this moment.
+// stateRunning is the state of a session that is working right now.
 const stateRunning = "running"
 
-// standing is where things stand, in sentences.
+// standing returns the state of all sessions, in sentences.
 func (n news) standing() []string {
 	parts := []string{n.underWay()}
 	switch open := n.questions.Open; len(open) {

@@ -22,7 +22,7 @@ import (
 //go:embed page
 var embedded embed.FS
 
-// pages are the templates and the files of the page.
+// pages holds the page's templates and static files.
 type pages struct {
 	templates *template.Template
 	files     map[string]file
@@ -64,14 +64,14 @@ func loadPages() (*pages, error) {
 	return p, nil
 }
 
-// The marks between which a sentence holds what others have written.
+// The marks around the words of others in a sentence.
 const (
 	isolate    = '\u2068'
 	isolateEnd = '\u2069'
 )
 
-// mixed is a sentence in which the words of others, which it holds apart, are in no known language
-// and in their own direction.
+// mixed renders a sentence. The words of others in it are marked as of unknown language, and isolated with their own
+// direction.
 func mixed(text string) template.HTML {
 	var b strings.Builder
 	depth := 0
@@ -96,7 +96,7 @@ func mixed(text string) template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // each part of it is escaped
 }
 
-// parts splits a text at its marks, which are parts of their own.
+// parts splits a text at its marks, which are yielded as parts of their own.
 func parts(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for text != "" {
@@ -115,7 +115,7 @@ func parts(text string) iter.Seq[string] {
 	}
 }
 
-// render fills a template; half a page is never sent.
+// render executes a template into memory, so that an incomplete page is never sent.
 func (p *pages) render(name string, data any) ([]byte, error) {
 	var b bytes.Buffer
 	if err := p.templates.ExecuteTemplate(&b, name, data); err != nil {
@@ -132,7 +132,7 @@ func (s *Server) show(w http.ResponseWriter, status int, name string, data any) 
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a browser that has gone is not told
+	_, _ = w.Write(body) // the browser may have gone
 	return nil
 }
 
@@ -145,23 +145,23 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 	}
 	h := w.Header()
 	h.Set("Content-Type", f.kind)
-	h.Set("Cache-Control", "no-cache") // asked for again each time, and answered by the tag
+	h.Set("Cache-Control", "no-cache") // revalidated each time, by the tag
 	h.Set("ETag", f.tag)
 	if r.Header.Get("If-None-Match") == f.tag {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	_, _ = w.Write(f.body) // a browser that has gone is not told
+	_, _ = w.Write(f.body) // the browser may have gone
 }
 
 // troubleView is the page of a refusal.
 type troubleView struct {
 	Title, Message, Hint string
 	Login                bool
-	Here                 bool // the page is under this name, and can be led back to
+	Here                 bool // the page is under this name and can be linked
 }
 
-// failPage tells a refusal as a page.
+// failPage shows a refusal as a page.
 func (s *Server) failPage(w http.ResponseWriter, r *http.Request, refusal *Refusal) {
 	t := troubleView{Title: "This did not work", Message: legible.Capital(refusal.Message) + ".", Hint: legible.Capital(refusal.Hint) + ".", Here: s.onPage(r)}
 	switch refusal.Kind {

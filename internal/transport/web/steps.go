@@ -20,11 +20,11 @@ type step struct {
 	Language  string
 	Direction string
 	At        time.Time
-	Question  int // when the line is a question's
+	Question  int // if the line belongs to a question
 }
 
-// piece is a piece of an output's text. Position and Next count its characters. Language is the
-// one that the agent has said it writes in; that of our own sentences says nothing of it.
+// piece is a chunk of an output's text. Position and Next count characters. Language is the one that the agent has
+// declared for its own text; our own sentences may be in another.
 type piece struct {
 	ID       string `json:"id"`
 	Position int64  `json:"position"`
@@ -34,21 +34,20 @@ type piece struct {
 	Complete bool   `json:"complete,omitzero"`
 }
 
-// story is what a page shows of a session: made from its events, in their order.
+// story is what a page shows of a session, built from its events in order.
 type story struct {
 	Steps    []step
 	Earlier  int // steps that are not shown
 	Outputs  []piece
 	Progress string
 	Last     int64 // the sequence number of the last event
-	// Undo is the question whose yes can be taken back, Over the last one of which none can; 0 for
+	// Undo is the question whose accept can be taken back, Over the last one whose accept no longer can; 0 if there is
 	// none.
 	Undo, Over int
 	undoCall   string
 }
 
-// take adds an event. What it returns is what has come new; a step without text, or an
-// output without an id, is none.
+// take adds an event and returns what is new. A step without text, or an output without an id, is empty.
 func (s *story) take(raw []byte, seq int64) (step, piece) {
 	if seq <= s.Last {
 		return step{}, piece{}
@@ -56,7 +55,7 @@ func (s *story) take(raw []byte, seq int64) (step, piece) {
 	s.Last = seq
 	e, err := aaep.DecodeEvent(raw)
 	if err != nil {
-		return step{}, piece{} // not an event that this version can read; the record has it
+		return step{}, piece{} // this version cannot parse the event; the record has it
 	}
 	switch p := e.Payload.(type) {
 	case aaep.OutputStreaming:
@@ -90,7 +89,7 @@ func (s *story) take(raw []byte, seq int64) (step, piece) {
 	return line, piece{}
 }
 
-// answered notes whose yes can be taken back: of one that waits still to start.
+// answered records whose accept can be taken back: that of a call that has not started yet.
 func (s *story) answered(ours aaep.Document) {
 	how, resolved := ours.Text("resolution")
 	question, _ := ours.Whole("question")
@@ -129,7 +128,7 @@ func (s *story) output(p aaep.OutputStreaming) piece {
 	return added
 }
 
-// language is the language of an event's text and the direction it is written in.
+// language returns the language and the direction of an event's text.
 func language(e aaep.Event) (tag, direction string) {
 	if e.Hints == nil || e.Hints.PrimaryLanguage == "" {
 		return "", "auto"

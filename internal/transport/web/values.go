@@ -10,15 +10,15 @@ import (
 	"github.com/earshot-dev/earshot/aaep/outline"
 )
 
-// value is one value of a question's arguments: its own text, or what is said in its place.
+// value is one value of a question's arguments: its own text, or a description in its place.
 type value struct {
 	Name string
 	Text string
 	Said string
 }
 
-// arguments adds what a question's event lists of its arguments. What cannot be undone, or is of high
-// risk, is accepted only where all of them were shown: in the list, or on the pages of the arguments.
+// arguments adds the arguments that a question's event lists. An irreversible or high-risk call can be accepted only
+// once all of them were shown: in the list, or on the pages of the arguments.
 func (a *asked) arguments(e aaep.Event) {
 	var ours struct {
 		Arguments outline.Outline `json:"arguments"`
@@ -28,7 +28,7 @@ func (a *asked) arguments(e aaep.Event) {
 		return
 	}
 	if ours.ByClass && a.Effect != "" {
-		a.Consequence = "" // it says no more than the effect
+		a.Consequence = "" // it adds nothing to the effect
 	}
 	for _, v := range ours.Arguments.Values {
 		if v.Kind != outline.Empty || v.Path != "" {
