@@ -38,15 +38,15 @@
 // generated configuration file would take the same path after one more parser, which could read a name as syntax and a
 // password as a variable. Here there is no text to inject into. Three properties of the server determine the details:
 //
-//  - Permissions are checked on the subject of a message, not on its reply
-//    subject. That is why accounts are the first barrier, and permissions the
-//    second one.
-//  - A reply subject that begins with $JS.ACK. is not replaced by an import. This
-//    version of the server refuses it from a client. If another accepts it, the
-//    responder drops the request, and its publish list prevents an answer.
-//  - An empty allow list for subscriptions means "everything". A connection that
-//    may do nothing therefore has a deny of everything. Denies are used nowhere
-//    else, and the server's allow_responses never.
+//   - Permissions are checked on the subject of a message, not on its reply
+//     subject. That is why accounts are the first barrier, and permissions the
+//     second one.
+//   - A reply subject that begins with $JS.ACK. is not replaced by an import. This
+//     version of the server refuses it from a client. If another accepts it, the
+//     responder drops the request, and its publish list prevents an answer.
+//   - An empty allow list for subscriptions means "everything". A connection that
+//     may do nothing therefore has a deny of everything. Denies are used nowhere
+//     else, and the server's allow_responses never.
 //
 // The kernel's credentials work only inside this process, even when the bus listens, unless Options.Kernels admits
 // kernels of other processes.
