@@ -9,21 +9,21 @@
 //
 // # What a person can rely on
 //
-//  - Every event is one labelled line that is never redrawn; its meaning never
-//    depends on a colour or a symbol.
-//  - Nothing is printed inside a line that is being typed, if the terminal sends
-//    every key ([RawKeys]): news waits for the end of the line, at most 20 seconds
-//    after its last key. Critical text is printed below the line, and the typed
-//    text is then shown again after it.
-//  - Code, paths and addresses are not broken.
-//  - A question stands alone. While it is open other lines are held, except
-//    critical ones, and "go on" shows them.
-//  - Only a word answers. Enter repeats the question; what was typed before the
-//    question was shown is discarded; a bare word is refused while two questions
-//    are open.
-//  - What was understood is confirmed at once, and "Recorded" appears only after
-//    the other side has committed it.
-//  - No text of an event, a path or an error can move the cursor, hide itself or
-//    pass for a line of this package: control characters are shown by name, values
-//    are isolated, and every line but the first of an entry is indented.
+//   - Every event is one labelled line that is never redrawn; its meaning never
+//     depends on a colour or a symbol.
+//   - Nothing is printed inside a line that is being typed, if the terminal sends
+//     every key ([RawKeys]): news waits for the end of the line, at most 20 seconds
+//     after its last key. Critical text is printed below the line, and the typed
+//     text is then shown again after it.
+//   - Code, paths and addresses are not broken.
+//   - A question stands alone. While it is open other lines are held, except
+//     critical ones, and "go on" shows them.
+//   - Only a word answers. Enter repeats the question; what was typed before the
+//     question was shown is discarded; a bare word is refused while two questions
+//     are open.
+//   - What was understood is confirmed at once, and "Recorded" appears only after
+//     the other side has committed it.
+//   - No text of an event, a path or an error can move the cursor, hide itself or
+//     pass for a line of this package: control characters are shown by name, values
+//     are isolated, and every line but the first of an entry is indented.
 package terminal
