@@ -14,7 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/usage"
 )
 
-// Main is the whole program with its arguments and its surroundings, so that tests start the real one.
+// Main is the whole program with its arguments and environment, so that tests start the real one.
 type Main struct {
 	cli.Program
 	Args []string
@@ -80,7 +80,7 @@ Or leave it running, with a page to answer on:
 	return root
 }
 
-// helpCommand is the help about a command; a word that is none is refused as it is elsewhere.
+// helpCommand returns the help command. It refuses an unknown command as the program does.
 func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use: "help [command]", GroupID: "program",
@@ -111,7 +111,7 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// addCommands gives the root all that the program can do, in groups.
+// addCommands adds all commands to the root, in groups.
 func (m *Main) addCommands(root *cobra.Command) {
 	for _, g := range []struct {
 		id, title string

@@ -15,8 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
 
-// attachHere runs the turn at the server that holds the data directory, if it is one;
-// held is the answer if it is not.
+// attachHere runs the turn at the server that holds the data directory. If that is no server, it returns held.
 func (m *Main) attachHere(ctx context.Context, f runFlags, j job, path string, held error) error {
 	if !cli.ServerAt(path) {
 		return held
@@ -25,13 +24,13 @@ func (m *Main) attachHere(ctx context.Context, f runFlags, j job, path string, h
 	return m.attachTo(ctx, f, j)
 }
 
-// attachTo runs the turn at a server, and tells and answers it here.
+// attachTo runs the turn at a server, and narrates it and takes the answers here.
 func (m *Main) attachTo(ctx context.Context, f runFlags, j job) error {
 	_, err := m.attachedTurn(ctx, f, j)
 	return err
 }
 
-// attachedTurn is attachTo, and says which session it was, where there was one that ended.
+// attachedTurn is attachTo, and also returns the session if there was one that ended.
 func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session string, err error) {
 	if j.outside && !j.object {
 		return "", cause.Misuse("the arguments of "+cause.OneLine(j.request.Agent)+" are not one JSON object", `for example earshot run counter '{"text":"one two"}'`)
@@ -70,11 +69,11 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 	return session, verdictThere(ctx, remote, session)
 }
 
-// aloneTime is how long a turn may wait for its agent before that is told.
+// aloneTime is how long a turn may wait for its agent before that is reported.
 const aloneTime = 3 * time.Second
 
-// reportUnclaimed tells once that nobody has taken a turn up: its agent may be a process of its own
-// that was never started, and the turn would wait for it without a word. Done has to be called.
+// reportUnclaimed reports once that nobody has claimed a turn: its agent may be a separate process that was never
+// started, and the turn would silently wait for it. The caller must call done.
 func (m *Main) reportUnclaimed(ctx context.Context, remote *client.Client, session string) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var owned sync.WaitGroup
@@ -97,7 +96,7 @@ func (m *Main) reportUnclaimed(ctx context.Context, remote *client.Client, sessi
 	}
 }
 
-// verdictThere is the exit code, from what the server's ledger says.
+// verdictThere returns the exit code, according to the server's ledger.
 func verdictThere(ctx context.Context, remote *client.Client, session string) error {
 	told, err := remote.Session(ctx, session)
 	switch {
@@ -112,7 +111,7 @@ func verdictThere(ctx context.Context, remote *client.Client, session string) er
 	return nil
 }
 
-// beginThere starts the turn, or finds the one to go on with.
+// beginThere starts the turn, or finds the one to resume.
 func (m *Main) beginThere(ctx context.Context, remote *client.Client, j job) (string, error) {
 	if !j.resume {
 		started, err := remote.Start(ctx, api.TurnStart{Agent: j.request.Agent, Args: j.request.Args, Request: j.request.Request, Label: j.request.Label, Answer: j.request.Answer})

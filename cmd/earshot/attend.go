@@ -23,26 +23,26 @@ import (
 // signalGrace is how long a signalled run waits for its last event.
 const signalGrace = 10 * time.Second
 
-// attendance is a session as a terminal attends it, wherever its turn runs.
+// attendance is a session that a terminal attends, wherever its turn runs.
 type attendance struct {
 	port    terminal.Port
 	session string
-	// person is who answers here, by the name that is recorded; "" where it is not known.
+	// person is the recorded name of the person who answers here; "" if unknown.
 	person string
 	// stop stops the turn because of a signal.
 	stop func(ctx context.Context, s os.Signal) error
-	// absent says that nobody is left here who could answer; nil where others may.
+	// absent reports that nobody is left here who could answer; nil if others may.
 	absent func(ctx context.Context)
-	// broken gives what the session cannot go on after here; nil where that is told by the port.
+	// broken sends the error after which the session cannot continue here; nil if the port reports that.
 	broken <-chan error
-	// leaves: a terminal that goes away leaves the turn to others.
+	// leaves means that the turn continues when the terminal is lost.
 	leaves bool
-	// resume says how to come back to the session.
+	// resume explains how to return to the session.
 	resume string
 }
 
-// follow narrates the session and carries the person's words until its last event. It
-// returns the signal that ended it, or nil, and what it could not go on after.
+// follow narrates the session and forwards the person's commands until its last event. It returns the signal that ended
+// it, or nil, and the error that it could not recover from.
 func (m *Main) follow(ctx context.Context, f runFlags, signals chan os.Signal, a attendance) (os.Signal, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -73,7 +73,7 @@ func (m *Main) follow(ctx context.Context, f runFlags, signals chan os.Signal, a
 	return signalled, failure
 }
 
-// followError is the failure of a session that could not be told to its end.
+// followError is the error if a session could not be narrated to its end.
 func followError(err error, resume string) error {
 	if e, is := errors.AsType[*client.Error](err); is {
 		return &cause.Error{Message: e.Message, Hint: strings.TrimPrefix(e.Hint+"; "+resume, "; "), Err: err}
@@ -81,7 +81,7 @@ func followError(err error, resume string) error {
 	return cause.Fail(err, "the session could not be told to its end", resume)
 }
 
-// here attends a turn that runs in this process.
+// here returns the attendance of a turn that runs in this process.
 func here(h *instance.Instance, f runFlags, turnID, session string) attendance {
 	port := newHubPort(h.Hub, session, h.Now)
 	if f.resume {
@@ -97,7 +97,7 @@ func here(h *instance.Instance, f runFlags, turnID, session string) attendance {
 	}
 }
 
-// onFailure ends the attendance when what it hangs on is broken.
+// onFailure ends the attendance when a part that it depends on is broken.
 func (a attendance) onFailure(ctx context.Context, giveUp context.CancelFunc) error {
 	select {
 	case <-ctx.Done():
@@ -115,8 +115,8 @@ func resumeHint(session string) string {
 	return "`earshot run --resume " + session + "` goes on with it"
 }
 
-// live reports whether a question of the turn is open, or its yes can still be taken
-// back. What cannot be read is shown: a question too many can do no harm.
+// live reports whether a question of the turn is open, or its accept can still be taken back. On an error it returns
+// true: one question too many does no harm.
 func live(ctx context.Context, h *instance.Instance, turnID, token string) bool {
 	rec, err := h.Kernel.Turn(ctx, turnID)
 	if err != nil {
@@ -132,9 +132,8 @@ func live(ctx context.Context, h *instance.Instance, turnID, token string) bool 
 	return false
 }
 
-// onSignal stops the turn at the first signal and gives up waiting at the second, or
-// when the last event takes too long. A hangup is never the second: when a terminal
-// goes away it comes more than once, and together with others.
+// onSignal stops the turn at the first signal, and stops waiting at the second or when the last event takes too long. A
+// hangup never counts as the second: when a terminal is lost, it arrives more than once, and together with others.
 func (a attendance) onSignal(ctx context.Context, giveUp context.CancelFunc, signals <-chan os.Signal) os.Signal {
 	var first os.Signal
 	select {
@@ -167,8 +166,8 @@ func (a attendance) onSignal(ctx context.Context, giveUp context.CancelFunc, sig
 	}
 }
 
-// absentFrom tells the kernel that nobody is left here who could answer: a run without a
-// server does not wait for anybody else.
+// absentFrom reports to the kernel that nobody is left here who could answer: a run without a server waits for nobody
+// else.
 func absentFrom(ctx context.Context, h *instance.Instance, session string) {
 	_, err := h.Hub.Absent(ctx, api.ReplyRequest{Session: session})
 	if err != nil && ctx.Err() == nil && !cli.IsFault(err, utp.CodeTurnEnded) {
@@ -176,7 +175,7 @@ func absentFrom(ctx context.Context, h *instance.Instance, session string) {
 	}
 }
 
-// verdict is the exit code, from what the ledger says.
+// verdict returns the exit code, according to the ledger.
 func (m *Main) verdict(ctx context.Context, h *instance.Instance, turnID string, signalled os.Signal) error {
 	rec, err := h.Kernel.Turn(ctx, turnID)
 	if err != nil {
@@ -197,8 +196,8 @@ func (m *Main) verdict(ctx context.Context, h *instance.Instance, turnID string,
 	return nil
 }
 
-// exitCode says how a turn ended: before all else what went wrong, which is an unknown
-// fate or something accepted that was not done, then what the person did not want.
+// exitCode returns how a turn ended. Failures come first, including an unknown outcome or an accepted call that was not
+// carried out; then what the person declined.
 func exitCode(end utp.Status, t api.Tally) int {
 	switch {
 	case t.Unknown+t.Broken > 0:
@@ -208,7 +207,7 @@ func exitCode(end utp.Status, t api.Tally) int {
 			return cli.ExitFailed
 		}
 		return cli.ExitDeclined
-	case end == utp.StatusSuccess && !t.AllFailed(): // whatever the agent says of it
+	case end == utp.StatusSuccess && !t.AllFailed(): // whatever the agent reports
 		return cli.ExitDone
 	default:
 		return cli.ExitFailed

@@ -8,7 +8,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cli"
 )
 
-// offerQuestions offers the numbers of what is open, with what each is about.
+// offerQuestions offers the numbers of the open questions, each with a description.
 func offerQuestions(ctx context.Context, remote *client.Client, args []string) []string {
 	if len(args) > 0 {
 		return nil
@@ -24,7 +24,7 @@ func offerQuestions(ctx context.Context, remote *client.Client, args []string) [
 	return words
 }
 
-// offerAnswers offers the questions, and what the one that is named takes.
+// offerAnswers offers the questions, and for a named one its possible answers.
 func offerAnswers(ctx context.Context, remote *client.Client, args []string) []string {
 	if len(args) != 1 {
 		return offerQuestions(ctx, remote, args)
@@ -50,7 +50,7 @@ func offerAnswers(ctx context.Context, remote *client.Client, args []string) []s
 	return nil
 }
 
-// offerStops offers what can be stopped: the sessions under way, and all.
+// offerStops offers what can be stopped: the running sessions, and all.
 func offerStops(ctx context.Context, remote *client.Client, args []string) []string {
 	if len(args) > 0 {
 		return nil

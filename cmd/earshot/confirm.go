@@ -16,8 +16,8 @@ import (
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
 
-// confirm lets a person accept a question that they have not named: it shows the whole
-// question and asks for the word, on a terminal. A number says that it was seen.
+// confirm lets a person accept a question that they have not named: it shows the whole question and asks for
+// confirmation, on a terminal. Whoever gives a number has seen the question.
 func (m *Main) confirm(ctx context.Context, remote *client.Client, q api.OpenQuestion, f cli.RemoteFlags) error {
 	out := m.shows(f)
 	if out == nil || !cli.IsTerminal(m.Stdin) {
@@ -29,9 +29,9 @@ func (m *Main) confirm(ctx context.Context, remote *client.Client, q api.OpenQue
 		return err
 	}
 	for _, line := range lines {
-		_, _ = fmt.Fprintln(out, line) // a terminal that is gone gives no word either
+		_, _ = fmt.Fprintln(out, line) // a lost terminal gives no answer either
 	}
-	terminal.FlushTerminal(m.Stdin) // nothing that was typed before it was shown can be meant for it
+	terminal.FlushTerminal(m.Stdin) // what was typed before it was shown cannot be an answer to it
 	_, _ = fmt.Fprintf(out, "Type accept, then press Enter.\nAnything else leaves question %d open.\n", q.Number)
 	word, ended := readAnswer(m.Stdin)
 	if !ended {
@@ -46,7 +46,7 @@ func (m *Main) confirm(ctx context.Context, remote *client.Client, q api.OpenQue
 	return nil
 }
 
-// shows is the terminal that a person reads here; nil where there is none.
+// shows returns the terminal that a person reads here; nil if there is none.
 func (m *Main) shows(f cli.RemoteFlags) *os.File {
 	for _, w := range []io.Writer{m.Stdout, m.Stderr} {
 		file, is := w.(*os.File)
@@ -57,11 +57,11 @@ func (m *Main) shows(f cli.RemoteFlags) *os.File {
 	return nil
 }
 
-// maxAnswerLine bounds the line that is read for a word.
+// maxAnswerLine limits the line that is read as an answer.
 const maxAnswerLine = 256
 
-// readAnswer reads one line as a word is meant: without blanks round it, in any letters. A line
-// that was not ended was not said.
+// readAnswer reads one line and normalizes it: without surrounding spaces, in lowercase. A line without a line end does
+// not count.
 func readAnswer(in io.Reader) (word string, ended bool) {
 	line, err := bufio.NewReader(io.LimitReader(in, maxAnswerLine)).ReadString('\n')
 	if err != nil {

@@ -74,7 +74,7 @@ func (m *Main) report(all []doctor.Finding) {
 	}
 }
 
-// examine looks at everything, as `up` would find it with these flags.
+// examine checks everything as `up` would find it with these flags.
 func (m *Main) examine(ctx context.Context, given *pflag.FlagSet) []doctor.Finding {
 	b := build.This()
 	var f upFlags
@@ -103,7 +103,7 @@ func (m *Main) examine(ctx context.Context, given *pflag.FlagSet) []doctor.Findi
 	return doctor.Examine(ctx, o)
 }
 
-// examined is a server whose refusals have hints of this command line.
+// examined is a server whose refusals have the hints of this command line.
 type examined struct{ *client.Client }
 
 // Questions implements doctor.Server.
@@ -112,7 +112,7 @@ func (e examined) Questions(ctx context.Context) ([]api.OpenQuestion, error) {
 	return open, cli.ServerFailure(err)
 }
 
-// copyFlag gives a flag of another set what it was given here, where that has it.
+// copyFlag copies the value of a flag to another set, if that has such a flag.
 func copyFlag(flags *pflag.FlagSet, f *pflag.Flag) {
 	if flags.Lookup(f.Name) == nil {
 		return
@@ -122,6 +122,6 @@ func copyFlag(flags *pflag.FlagSet, f *pflag.Flag) {
 		values = list.GetSlice()
 	}
 	for _, value := range values {
-		_ = flags.Set(f.Name, value) // it was taken by a flag of the same kind
+		_ = flags.Set(f.Name, value) // the value was valid for a flag of the same kind
 	}
 }

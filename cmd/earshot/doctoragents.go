@@ -56,20 +56,20 @@ Exit codes: 0 what is set up holds; 1 it does not.`,
 	return c
 }
 
-// hostNames are those of all hosts that Earshot can be put into, in whichever way.
+// hostNames returns the names of all hosts that Earshot can be installed in.
 func hostNames() []string {
 	names := slices.Concat(hostfile.Names(), hook.Names())
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// agentFinding is what is said of one host.
+// agentFinding is the finding about one host.
 type agentFinding struct {
 	Host     string   `json:"host"`
 	State    string   `json:"state"`
 	Label    string   `json:"label,omitzero"`
 	Found    string   `json:"found"`
-	Denied   bool     `json:"denial_held"` // seen in this run
+	Denied   bool     `json:"denial_held"` // observed in this run
 	NotGated []string `json:"not_gated,omitzero"`
 	Advice   string   `json:"hint,omitzero"`
 }
@@ -123,7 +123,7 @@ func (m *Main) tellAgent(f agentFinding) {
 	m.Printf("%s", line)
 }
 
-// agentFinding looks at one host, and runs it where that is possible. Here is false where nothing of it is on this machine.
+// agentFinding checks one host, and runs it if possible. here is false if it is not on this machine.
 func (m *Main) agentFinding(ctx context.Context, f cli.LocalFlags, name string) (finding agentFinding, here bool, err error) {
 	place, err := m.environment()
 	if err != nil {
@@ -167,7 +167,7 @@ func (m *Main) agentFinding(ctx context.Context, f cli.LocalFlags, name string) 
 	return finding, true, nil
 }
 
-// judged puts what follows from the facts into a finding.
+// judged adds the conclusions from the facts to a finding.
 func (m *Main) judged(finding *agentFinding, facts agentcheck.Facts, asks hook.Host) {
 	v := facts.Judge()
 	finding.Label, finding.Found, finding.NotGated = string(v.Label), v.Why, v.NotGated

@@ -79,17 +79,17 @@ gate. docs/hosts.md has the settings of each host.`,
 }
 
 const (
-	// hookGrace is how long after its time a hook is given up that does not end by itself.
+	// hookGrace is how long after its timeout a hook that hangs is abandoned.
 	hookGrace = 2 * time.Second
-	// hookSlack is how long before that time a question closes, so that nobody answers it in vain.
+	// hookSlack is how long before that timeout a question closes, so that nobody answers it in vain.
 	hookSlack = 3 * time.Second
-	// hookLeast is the least time to answer in.
+	// hookLeast is the minimum time to answer.
 	hookLeast = 5 * time.Second
 )
 
-// hook ends with what the host is told. Hosts go on when their hook fails, so it never just fails.
+// hook always writes an answer for the host. Hosts continue when their hook fails, so it must never just fail.
 func (m *Main) hook(ctx context.Context, host hook.Host, f hookFlags) error {
-	signal.Ignore(syscall.SIGPIPE) // else a closed standard output would end it by a signal, which hosts take for no answer
+	signal.Ignore(syscall.SIGPIPE) // otherwise a closed standard output would kill the process, which hosts treat as no answer
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	before := f.before
@@ -103,7 +103,7 @@ func (m *Main) hook(ctx context.Context, host hook.Host, f hookFlags) error {
 
 	run := hookRun{m: m, host: host, f: f, before: before}
 	done := make(chan hook.Output, 1)
-	go func() { done <- run.answer(ctx) }() // it may hang in a read that nothing ends; the process ends then
+	go func() { done <- run.answer(ctx) }() // it may hang in a read; then the process just ends
 	select {
 	case out := <-done:
 		return run.end(out)
@@ -120,10 +120,10 @@ type hookRun struct {
 	host   hook.Host
 	f      hookFlags
 	before time.Duration
-	event  atomic.Pointer[hook.Event] // once it is known
+	event  atomic.Pointer[hook.Event] // nil until it is known
 }
 
-// refuse is how the hook ends where something has failed. What only tells never holds the host up.
+// refuse returns the output after a failure. An event that only reports something never blocks the host.
 func (r *hookRun) refuse(reason string) hook.Output {
 	if e := r.event.Load(); e != nil {
 		return r.host.Write(*e, hook.Answer{Reason: reason})
@@ -131,7 +131,7 @@ func (r *hookRun) refuse(reason string) hook.Output {
 	return r.host.Refuse(reason)
 }
 
-// end writes how the hook ends. What cannot be written blocks.
+// end writes the output. If it cannot be written, the hook blocks.
 func (r *hookRun) end(out hook.Output) error {
 	if out.Stderr != "" {
 		_, _ = io.WriteString(r.m.Stderr, out.Stderr)
@@ -152,8 +152,8 @@ func (r *hookRun) end(out hook.Output) error {
 	return nil
 }
 
-// nowhere is an error where what is written is read by nobody. A standard output that was closed when the program began is the null
-// device by now, which takes everything.
+// nowhere returns an error if nobody reads the output. A standard output that was closed at the start has become the
+// null device, which accepts everything.
 func nowhere(w io.Writer) error {
 	file, is := w.(*os.File)
 	if !is {
@@ -170,7 +170,7 @@ func nowhere(w io.Writer) error {
 	return nil
 }
 
-// answer reads the event and comes to an answer.
+// answer reads the event and determines the answer.
 func (r *hookRun) answer(ctx context.Context) (out hook.Output) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -203,7 +203,7 @@ func (r *hookRun) answer(ctx context.Context) (out hook.Output) {
 	return r.host.Write(e, hook.Answer{})
 }
 
-// checked is how a hook ends of which it is only checked whether its host keeps to a no.
+// checked returns the output of a hook that only checks whether its host respects a denial.
 func (r *hookRun) checked(e hook.Event, nonce string) hook.Output {
 	if e.Kind == hook.Use && !r.host.Asks(e.Tool) {
 		return r.host.Write(e, hook.Answer{Verdict: hook.NoDecision})
@@ -211,7 +211,7 @@ func (r *hookRun) checked(e hook.Event, nonce string) hook.Output {
 	return r.host.Write(e, hook.Answer{Reason: agentcheck.Denial(nonce)})
 }
 
-// asker asks for the event.
+// asker returns the asker for the event.
 func (r *hookRun) asker(e hook.Event) (permission.Asker, error) {
 	data, err := r.m.DataPath(r.f.data, false)
 	if err != nil {

@@ -56,13 +56,13 @@ about. What cannot be undone, or is of high risk, can be accepted once all of it
 	})
 }
 
-// pendingInFull shows one question with all that it is about.
+// pendingInFull shows one question with all its arguments.
 func (m *Main) pendingInFull(ctx context.Context, remote *client.Client, f cli.RemoteFlags, word string) error {
 	q, err := m.named(ctx, remote, word)
 	if err != nil {
 		return err
 	}
-	if f.AsJSON { // what it does not say is not read, either
+	if f.AsJSON { // what is not shown is not read either
 		return m.WriteJSON(q)
 	}
 	lines, err := m.inFull(ctx, remote, q)
@@ -75,8 +75,8 @@ func (m *Main) pendingInFull(ctx context.Context, remote *client.Client, f cli.R
 	return nil
 }
 
-// inFull are the lines of a question, with every value of what it is about: those that its event does
-// not have are read, which the server takes note of.
+// inFull returns the lines of a question, with all its arguments. It reads those that are not in the event from the
+// server, which records that.
 func (m *Main) inFull(ctx context.Context, remote *client.Client, q api.OpenQuestion) ([]string, error) {
 	asked, asks := readQuestion(q)
 	if !asks {
@@ -118,7 +118,7 @@ func (m *Main) questionLine(q api.OpenQuestion) string {
 	return line + " In " + q.Session + "."
 }
 
-// readQuestion is what a question's event says; false where this version cannot read it.
+// readQuestion parses a question's event; false if this version cannot parse it.
 func readQuestion(q api.OpenQuestion) (announce.Question, bool) {
 	event, err := aaep.DecodeEvent(q.Event)
 	if err != nil {
@@ -127,7 +127,7 @@ func readQuestion(q api.OpenQuestion) (announce.Question, bool) {
 	return announce.ReadQuestion(event)
 }
 
-// choicesOf are the answers that a question offers.
+// choicesOf returns the answers that a question offers.
 func choicesOf(q api.OpenQuestion) []aaep.Choice {
 	asked, _ := readQuestion(q)
 	return asked.Choices
@@ -161,7 +161,7 @@ func (m *Main) sessionsCommand() *cobra.Command {
 	return c
 }
 
-// listSessions writes a list. That it is not the whole one is said apart from it.
+// listSessions writes a list. A note that it is incomplete goes to standard error.
 func (m *Main) listSessions(f cli.RemoteFlags, listed []api.Session, more bool) error {
 	if more {
 		defer m.Notef("There are older ones: `earshot sessions --all` lists every one, --limit N so many.")
@@ -178,8 +178,7 @@ func (m *Main) listSessions(f cli.RemoteFlags, listed []api.Session, more bool) 
 	return nil
 }
 
-// sessionLine tells a session in a line: how it stands, since when, what was asked of it, and
-// what came of it.
+// sessionLine describes a session in a line: its state and since when, its request, and its outcome.
 func (m *Main) sessionLine(s api.Session) string {
 	state := map[string]string{"suspended": "waiting", "queued": "not begun yet"}[s.Status]
 	parts := []string{fmt.Sprintf("%s: %s, %s of %s, %s.", s.ID, cmp.Or(state, s.Status), cause.OneLine(cmp.Or(s.Name, s.Agent)), cause.OneLine(s.Owner), m.TimeText(s.Created))}
@@ -191,7 +190,7 @@ func (m *Main) sessionLine(s api.Session) string {
 	return strings.Join(parts, " ")
 }
 
-// questionNumber reads a number as people write it.
+// questionNumber parses a number as people write it.
 func questionNumber(word string) (int, bool) {
 	const mostDigits = 9
 	if word == "" || len(word) > mostDigits || strings.Trim(word, "0123456789") != "" {
@@ -201,8 +200,8 @@ func questionNumber(word string) (int, bool) {
 	return n, err == nil && n > 0
 }
 
-// named finds the open question that a word names: a number, a token, or, where it is
-// the only one, nothing. A question that has been answered already is found by how.
+// named finds the open question that a word names: a number, a token, or nothing if there is only one. For one that was
+// already answered, the error says how.
 func (m *Main) named(ctx context.Context, remote *client.Client, word string) (api.OpenQuestion, error) {
 	open, err := remote.Questions(ctx)
 	if err != nil {
@@ -227,7 +226,7 @@ func (m *Main) named(ctx context.Context, remote *client.Client, word string) (a
 	return api.OpenQuestion{}, notOpen(fmt.Sprintf("there is no open question %d", number))
 }
 
-// only is the one open question; which of several is meant is not guessed.
+// only returns the one open question; with several it does not guess.
 func only(open []api.OpenQuestion) (api.OpenQuestion, error) {
 	switch len(open) {
 	case 1:
@@ -247,10 +246,10 @@ func notOpen(message string) error {
 	return &cause.Error{Kind: cause.Declined, Message: message, Hint: "see `earshot pending` for what is open"}
 }
 
-// searchBack is how many sessions are looked through for a question that has ended.
+// searchBack is how many sessions are searched for a question that has ended.
 const searchBack = 8
 
-// how tells how a question has ended, by whom and where; "" where that is not found.
+// how describes how a question ended, by whom and where; "" if that is not found.
 func (m *Main) how(ctx context.Context, remote *client.Client, session string, number int) string {
 	names := []string{session}
 	if session == "" {
@@ -293,7 +292,7 @@ func (m *Main) howIn(ctx context.Context, remote *client.Client, session string,
 	return told
 }
 
-// lower makes sentences a message: it begins small and ends without a full stop.
+// lower turns sentences into an error message: lowercase first letter, no final full stop.
 func lower(sentence string) string {
 	_, size := utf8.DecodeRuneInString(sentence)
 	return strings.ToLower(sentence[:size]) + strings.TrimSuffix(sentence[size:], ".")

@@ -18,7 +18,7 @@ import (
 	"github.com/earshot-dev/earshot/tool/settings"
 )
 
-// hostFlags are those of install and uninstall.
+// hostFlags are the flags of install and uninstall.
 type hostFlags struct {
 	cli.LocalFlags
 
@@ -111,7 +111,7 @@ With --restore the servers that ` + "`earshot install --import`" + ` has moved g
 	}, "restore", "move the servers back that --import has moved", "take out what --hooks has put in")
 }
 
-// environment is where the files of hosts are.
+// environment returns where the files of hosts are.
 func (m *Main) environment() (hostfile.Environment, error) {
 	home := m.Getenv("HOME")
 	if home == "" {
@@ -149,7 +149,8 @@ func (m *Main) hostOptions(f hostFlags, name string) (o hostsetup.Options, err e
 	return o, nil
 }
 
-// dataArgs name a data directory that is not the usual one: a host hands on few variables.
+// dataArgs returns the arguments for a data directory other than the default: a host passes on few environment
+// variables.
 func dataArgs(place hostfile.Environment, data string) []string {
 	if data == filepath.Join(place.Home, ".local", "share", "earshot") {
 		return nil
@@ -157,7 +158,7 @@ func dataArgs(place hostfile.Environment, data string) []string {
 	return []string{"--data", data}
 }
 
-// hostDone tells what was done, or would be.
+// hostDone reports what was done, or would be.
 func (m *Main) hostDone(f hostFlags, o hostsetup.Options, r hostsetup.Result, err error, tell func(hostsetup.Options, hostsetup.Result)) error {
 	if err != nil && r.Snippet != "" && !f.AsJSON {
 		m.Printf("This has to stand in %s, beside what is there:", cause.OneLine(r.File))
@@ -220,13 +221,13 @@ func (m *Main) printUninstalled(o hostsetup.Options, r hostsetup.Result) {
 	}
 }
 
-// printDiff says in a sentence what changes, and then shows it.
+// printDiff summarizes the change in a sentence, and then shows it.
 func (m *Main) printDiff(o hostsetup.Options, r hostsetup.Result) {
 	m.Printf("%s Lines that are removed begin with -, and those that are added with +:", r.Sentence(o.Host))
 	m.tellLines(r.Diff, r.DryRun, r.Backup)
 }
 
-// tellLines shows what changes in a file, and where the one from before is.
+// tellLines shows the changes in a file, and where its backup is.
 func (m *Main) tellLines(diff []string, dryRun bool, backup string) {
 	for _, line := range diff {
 		m.Printf("  %s", line)

@@ -8,15 +8,14 @@ import (
 	"github.com/earshot-dev/earshot/internal/cli"
 )
 
-// line is the connection to the terminals of one run. When one of them goes away, by a
-// closed window or a lost connection, that is told once, and what is still said to it
-// is dropped: a session is brought to its end also where nobody hears it.
+// line is the connection to the terminals of one run. If one of them is lost, by a closed window or a lost connection,
+// this is reported once, and further output to it is dropped: a session is completed even if nobody hears it.
 type line struct {
-	cut  func() // the terminal has gone away
+	cut  func() // called when the terminal is lost
 	once sync.Once
 }
 
-// to is w, or where w is a terminal, that terminal on the line.
+// to returns w or, if w is a terminal, a writer that tolerates its loss.
 func (l *line) to(w io.Writer) io.Writer {
 	file, isFile := w.(*os.File)
 	if !isFile || !cli.IsTerminal(file) {
@@ -25,7 +24,7 @@ func (l *line) to(w io.Writer) io.Writer {
 	return &screen{file: file, line: l}
 }
 
-// lost reports whether a file that was a terminal has gone away, and tells it.
+// lost checks whether a file that was a terminal is lost, and reports that.
 func (l *line) lost(file *os.File) bool {
 	if cli.IsTerminal(file) {
 		return false
@@ -34,13 +33,13 @@ func (l *line) lost(file *os.File) bool {
 	return true
 }
 
-// screen is a terminal that is written to. It is safe for concurrent use.
+// screen writes to a terminal. It is safe for concurrent use.
 type screen struct {
 	file *os.File
 	line *line
 }
 
-// Write never fails for the terminal's going away.
+// Write never fails because the terminal is lost.
 func (s *screen) Write(p []byte) (int, error) {
 	n, err := s.file.Write(p)
 	if err != nil && s.line.lost(s.file) {

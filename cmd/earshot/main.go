@@ -1,11 +1,11 @@
-// Command earshot runs AI agents within a person's earshot: every step is told, and
-// nothing irreversible happens without that person's consent.
+// Command earshot runs AI agents within a person's earshot: every step reaches the person, and nothing irreversible
+// happens without that person's consent.
 package main
 
 import (
 	"os"
 	"time"
-	_ "time/tzdata" // times are told in the zones of readers, whatever this machine has of them
+	_ "time/tzdata" // times are shown in the readers' zones, whatever zone data this machine has
 
 	"github.com/earshot-dev/earshot/internal/cli"
 )

@@ -25,7 +25,7 @@ func (m *Main) manCommand() *cobra.Command {
 	}
 }
 
-// manual writes the page of each command. They are dated by SOURCE_DATE_EPOCH, where that is set.
+// manual writes the manual page of each command, dated by SOURCE_DATE_EPOCH if that is set.
 func (m *Main) manual(folder string) error {
 	root := m.command()
 	root.DisableAutoGenTag = true
@@ -39,7 +39,8 @@ func (m *Main) manual(folder string) error {
 	return nil
 }
 
-// forAnybody takes out of a command and those below it what is true only of the person who writes the pages.
+// forAnybody removes defaults that are specific to the person who generates the pages, from a command and its
+// subcommands.
 func forAnybody(c *cobra.Command) {
 	if person := c.Flags().Lookup("person"); person != nil {
 		person.DefValue = ""

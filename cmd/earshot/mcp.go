@@ -25,7 +25,7 @@ Their credentials stay with Earshot: agents see none.`,
 		m.mcpServeCommand(), m.mcpAddCommand(), m.mcpListCommand(), m.mcpRemoveCommand())
 }
 
-// mcpFlags say which file is meant.
+// mcpFlags name the tools file.
 type mcpFlags struct {
 	dataFlag, file string
 	asJSON         bool
@@ -38,7 +38,7 @@ func (f *mcpFlags) add(c *cobra.Command) {
 	cli.MarkPaths(c, []string{"data"}, []string{"file"})
 }
 
-// toolsFileOf is the file that is meant, and the data directory. The directory is made where its own file is.
+// toolsFileOf returns the tools file and the data directory. The directory is created if the file is its own.
 func (m *Main) toolsFileOf(f mcpFlags, change bool) (file, data string, err error) {
 	if data, err = m.DataPath(f.dataFlag, false); err != nil {
 		return "", "", err
@@ -56,7 +56,7 @@ func (m *Main) toolsFileOf(f mcpFlags, change bool) (file, data string, err erro
 	return filepath.Join(data, datadir.ToolsFile), data, err
 }
 
-// printReload says from when a change counts.
+// printReload says when a change takes effect.
 func (m *Main) printReload(f mcpFlags, data, file string) {
 	switch {
 	case f.file != "":
@@ -166,7 +166,7 @@ func (m *Main) looked(ctx context.Context, draft *toolfile.Draft, name string) (
 	var err error
 	out.Offered, out.address, err = draft.Inspect(ctx, name, m.ToolOptions(""))
 	if wrong, is := errors.AsType[*cause.Error](err); is && wrong.Kind == cause.Usage {
-		return out, err // the entry itself
+		return out, err // an error in the entry itself
 	}
 	if err != nil {
 		return out, cause.Fail(err, "the MCP server "+name+" was not added, since its tools cannot be listed",

@@ -69,7 +69,7 @@ its name; --env and --header may hold it in braces, {TOKEN}.`,
 	return c
 }
 
-// serverNamed reads NAME and a command behind --, or NAME and an address.
+// serverNamed parses NAME and a command after --, or NAME and an address.
 func serverNamed(dash int, args []string) (command []string, url string, err error) {
 	const hint = "for example `earshot mcp add outbox -- npx -y @modelcontextprotocol/server-filesystem ~/outbox`, or `earshot mcp add tickets https://mcp.example.org/mcp`"
 	switch {
@@ -86,7 +86,7 @@ func serverNamed(dash int, args []string) (command []string, url string, err err
 	}
 }
 
-// entryOf is what is written.
+// entryOf returns the entry to write.
 func (m *Main) entryOf(f mcpAddFlags, command []string, url string) (e toolfile.MCPServer, err error) {
 	e.URL = url
 	if e.Secrets, err = secretsIn(f.secrets); err != nil {
@@ -116,7 +116,7 @@ func (m *Main) entryOf(f mcpAddFlags, command []string, url string) (e toolfile.
 	return e, nil
 }
 
-// programOf names the program of a command in full, as the shell would find it now.
+// programOf replaces the program of a command by its full path, as the shell would find it now.
 func (m *Main) programOf(command []string) ([]string, error) {
 	path, err := exec.LookPath(command[0])
 	if err == nil {
@@ -157,7 +157,7 @@ func secretsIn(given []string) (map[string]toolfile.SecretRef, error) {
 			ref.Env = where
 		case kind == "file" && filepath.IsAbs(where):
 			ref.File = where
-		default: // what stands there may be the secret itself
+		default: // the value may be the secret itself
 			return nil, cause.Misuse("--secret "+cause.OneLine(name)+" does not say where it lies",
 				"for example --secret TOKEN=env:GITHUB_TOKEN, or TOKEN=file:/srv/keys/token; its value is never written down")
 		}
@@ -169,7 +169,7 @@ func secretsIn(given []string) (map[string]toolfile.SecretRef, error) {
 	return out, nil
 }
 
-// offeredTools are what a server has told when it was added.
+// offeredTools are the tools that a server listed when it was added.
 type offeredTools struct {
 	mcp.Offered
 
@@ -244,7 +244,7 @@ func (m *Main) printAdded(added addedServer, got offeredTools, entry toolfile.MC
 	}
 }
 
-// fetches reports whether a command fetches the newest version of what it starts.
+// fetches reports whether a command downloads the latest version of its program.
 func fetches(command []string) bool {
 	if !slices.Contains([]string{"npx", "bunx", "pnpx", "uvx"}, filepath.Base(command[0])) {
 		return false

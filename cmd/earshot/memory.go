@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	// memoryGoal is what the runtime of a server takes at most, beside its program text, while what it uses allows it: GOGC alone lets it take five times what is live.
+	// memoryGoal is the target for the runtime's memory, besides the program text, as long as the live heap allows it:
+	// with GOGC alone it may take five times the live heap.
 	memoryGoal = 120 << 20
-	// memoryRoom is how many times what is live it may take beyond that, so that collecting never takes more of the
-	// processor than it does with the usual GOGC.
+	// memoryRoom is the factor of the live heap that is allowed beyond that, so that collection never takes more of the
+	// processor than with the default GOGC.
 	memoryRoom = 2
-	// memoryLook is how often what is live is looked at.
+	// memoryLook is the interval at which the live heap is measured.
 	memoryLook = 10 * time.Second
 )
 
@@ -43,12 +44,12 @@ func boundMemory() (stop func()) {
 	}
 }
 
-// memoryLimit is the limit for so many live bytes.
+// memoryLimit returns the limit for a number of live bytes.
 func memoryLimit(live uint64) int64 {
 	return max(memoryGoal, int64(min(live, math.MaxInt64/memoryRoom))*memoryRoom)
 }
 
-// liveHeap is how much the last collection has found in use.
+// liveHeap returns the size of the live heap at the last collection.
 func liveHeap() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)

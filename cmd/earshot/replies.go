@@ -20,7 +20,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/usage"
 )
 
-// replyWait is how long a word waits for what became of it.
+// replyWait is how long a command waits for its outcome.
 const replyWait = 5 * time.Second
 
 // tokenPrefix begins every reply token.
@@ -84,7 +84,7 @@ func (m *Main) reply(ctx context.Context, remote *client.Client, f cli.RemoteFla
 	return m.became(f, q, said, want)
 }
 
-// replyTo is an answer in the form that the question takes, and what comes of it.
+// replyTo converts an answer to the form that the question takes, and returns the expected resolution.
 func replyTo(q api.OpenQuestion, answer string) (api.Reply, aaep.Resolution, error) {
 	r := api.Reply{Token: q.Token}
 	word := strings.ToLower(strings.Join(strings.Fields(answer), " "))
@@ -121,7 +121,7 @@ func replyTo(q api.OpenQuestion, answer string) (api.Reply, aaep.Resolution, err
 	return r, aaep.ResolutionAnswered, nil
 }
 
-// tooLate says how the question ended instead, where that is why a word was not taken.
+// tooLate explains how the question ended instead, if that is why a command was refused.
 func (m *Main) tooLate(ctx context.Context, remote *client.Client, q api.OpenQuestion, err error) error {
 	e, is := errors.AsType[*client.Error](err)
 	switch {
@@ -134,7 +134,7 @@ func (m *Main) tooLate(ctx context.Context, remote *client.Client, q api.OpenQue
 			Kind: cause.Declined, Message: fmt.Sprintf("question %d is about more than you have been shown", q.Number),
 			Hint: fmt.Sprintf("`earshot pending %d` shows all of it; then `earshot reply %d accept`", q.Number, q.Number), Err: err,
 		}
-	case errors.Is(err, client.ErrConflict): // the ledger says itself why, of a question that is open
+	case errors.Is(err, client.ErrConflict): // for an open question the ledger itself gives the reason
 		return &cause.Error{Kind: cause.Declined, Message: e.Message, Hint: cmp.Or(e.Hint, "see `earshot pending` for what is open"), Err: err}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), replyWait)
@@ -145,7 +145,7 @@ func (m *Main) tooLate(ctx context.Context, remote *client.Client, q api.OpenQue
 	return notOpen(fmt.Sprintf("question %d is not open", q.Number))
 }
 
-// became tells what the ledger holds after a word.
+// became reports what the ledger records after a command.
 func (m *Main) became(f cli.RemoteFlags, q api.OpenQuestion, said api.ReplyAnswer, want aaep.Resolution) error {
 	switch {
 	case f.AsJSON:
@@ -214,7 +214,7 @@ func (m *Main) stopSessions(ctx context.Context, remote *client.Client, f cli.Re
 		switch _, err := remote.StopSession(ctx, name); {
 		case err == nil:
 			stopped = append(stopped, name)
-		case which == "all" && cli.IsConflict(err): // it has ended since they were listed
+		case which == "all" && cli.IsConflict(err): // it has ended since the sessions were listed
 		default:
 			trouble = err
 		}
@@ -238,7 +238,7 @@ func (m *Main) stopSessions(ctx context.Context, remote *client.Client, f cli.Re
 	return trouble
 }
 
-// toStop are the sessions that a word means.
+// toStop returns the sessions that a word names.
 func (m *Main) toStop(ctx context.Context, remote *client.Client, which string) ([]string, error) {
 	if _, isNumber := questionNumber(which); isNumber {
 		q, err := m.named(ctx, remote, which)
@@ -293,7 +293,7 @@ Without a number the last one accepted is meant.`,
 	})
 }
 
-// lastAccepted is the question that was accepted last in what is under way.
+// lastAccepted returns the question of the running sessions that was accepted last.
 func (m *Main) lastAccepted(ctx context.Context, remote *client.Client) (int, error) {
 	open, err := remote.Sessions(ctx, true)
 	if err != nil {

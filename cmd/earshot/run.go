@@ -31,12 +31,12 @@ import (
 // runFlags are the flags of `earshot run`.
 type runFlags struct {
 	sample, trash    bool
-	request          string // what the person asks an agent of their own for
+	request          string // the person's request to an external agent
 	asJSON, noInput  bool
 	resume, debug    bool
 	answerWithin     time.Duration
 	limited          bool // --answer-within was given
-	dataGiven        bool // so was --data
+	dataGiven        bool // --data was given
 	dataFlag, policy string
 	server           cli.ServerFlags
 }
@@ -106,11 +106,11 @@ func completeRun(_ *cobra.Command, args []string, _ string) ([]string, cobra.She
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// job is what a run is to do: a new turn, or one to resume.
+// job is the work of a run: a new turn, or one to resume.
 type job struct {
 	root    string
 	request api.EnqueueRequest
-	outside bool // its agent is in a process of its own, which only a server knows
+	outside bool // its agent is a separate process, which only a server knows
 	object  bool // and its arguments are one JSON object
 	resume  bool
 	session string
@@ -148,12 +148,12 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 		return err
 	}
 	signals := make(chan os.Signal, 4)
-	defer signal.Stop(signals) // once all is put away: one signal more must not change how it ends
+	defer signal.Stop(signals) // after all cleanup: a further signal must not change how it ends
 	defer h.Close()
 	return m.runIn(ctx, h, f, j, path, signals)
 }
 
-// job reads the arguments.
+// job parses the arguments.
 func (m *Main) job(f runFlags, args []string) (job, error) {
 	if f.limited && (f.answerWithin < time.Second || f.answerWithin > maxAnswer) {
 		return job{}, cause.Misuse(fmt.Sprintf("--answer-within is %s; it can be 1s to 24h", f.answerWithin), "for example --answer-within 300s")
@@ -184,8 +184,7 @@ func (m *Main) job(f runFlags, args []string) (job, error) {
 	}}, nil
 }
 
-// externalAgentJob reads the arguments of a run of an agent in a process of its own. Which agents there
-// are is known to the server alone.
+// externalAgentJob parses the arguments of a run of an external agent. Only the server knows these agents.
 func externalAgentJob(f runFlags, args []string) (job, error) {
 	for flag, given := range map[string]bool{"--sample": f.sample, "--trash": f.trash} {
 		if given {
@@ -203,7 +202,7 @@ func externalAgentJob(f runFlags, args []string) (job, error) {
 	}}, nil
 }
 
-// resumed reads the arguments of a run that goes on with a session as it was begun.
+// resumed parses the arguments of a run that resumes a session as it was started.
 func resumed(f runFlags, args []string) (job, error) {
 	for flag, given := range map[string]bool{"--sample": f.sample, "--trash": f.trash, "--answer-within": f.limited} {
 		if given {
@@ -216,7 +215,7 @@ func resumed(f runFlags, args []string) (job, error) {
 	return job{resume: true, session: strings.Join(args, "")}, nil
 }
 
-// folder is the folder to work in: the argument, or a sample.
+// folder returns the folder to work in: the argument, or a sample.
 func (m *Main) folder(f runFlags, args []string) (string, error) {
 	switch {
 	case f.sample && len(args) > 0:
@@ -228,7 +227,7 @@ func (m *Main) folder(f runFlags, args []string) (string, error) {
 	case len(args) > 1:
 		return "", cause.Misuse(fmt.Sprintf("tidy works in one folder; %d are named", len(args)), "run it once for each folder")
 	}
-	if f.server.Elsewhere() { // the folder is one of that machine
+	if f.server.Elsewhere() { // the folder is on that machine
 		if !filepath.IsAbs(args[0]) {
 			return "", cause.Misuse(fmt.Sprintf("the folder %q is not named from the root, and the server is another machine", args[0]),
 				"name it as it is named there, such as /home/anna/Pictures")
@@ -238,10 +237,9 @@ func (m *Main) folder(f runFlags, args []string) (string, error) {
 	return resolve(args[0])
 }
 
-// resolve is the folder as it is named to the tools, once it has been seen that it can
-// be read.
+// resolve returns the folder's path for the tools, and checks that it can be read.
 func resolve(folder string) (string, error) {
-	if folder == "" { // a shell's variable without a value: it does not mean the current folder
+	if folder == "" { // an empty shell variable: it does not mean the current folder
 		return "", cause.Misuse("the name of the folder is empty", "name a folder; the current one is called .")
 	}
 	root, err := files.Resolve(folder)
@@ -254,8 +252,8 @@ func resolve(folder string) (string, error) {
 	return root, nil
 }
 
-// listable says why a folder cannot be listed. It may have gone since it was resolved, and even
-// since it was opened.
+// listable explains why a folder cannot be listed. It may have been removed since it was resolved, and even since it
+// was opened.
 func listable(root string, open func(string) (*os.File, error)) error {
 	dir, err := open(root)
 	if err == nil {
@@ -301,7 +299,7 @@ func (m *Main) makeSample() (string, error) {
 	return root, nil
 }
 
-// runIn enqueues or resumes the turn, and stays with it to its end.
+// runIn enqueues or resumes the turn, and attends it to its end.
 func (m *Main) runIn(ctx context.Context, h *instance.Instance, f runFlags, j job, data string, signals chan os.Signal) error {
 	if h.Restored {
 		m.Notef("%s", instance.RestoredNote)
@@ -310,7 +308,7 @@ func (m *Main) runIn(ctx context.Context, h *instance.Instance, f runFlags, j jo
 	if err != nil {
 		return err
 	}
-	// Nothing is recorded before all that it needs is there.
+	// Check everything before anything is recorded.
 	files := m.FilesService([]string{j.root}, data)
 	if err := h.Serve(ctx, instance.Service{Name: files.Name, Open: files.Open}); err != nil {
 		return err
@@ -318,7 +316,7 @@ func (m *Main) runIn(ctx context.Context, h *instance.Instance, f runFlags, j jo
 	if err := h.Work(ctx, tidy.Agent()); err != nil {
 		return err
 	}
-	cli.Heed(signals) // before there is a turn nothing needs a last word
+	cli.Heed(signals) // before there is a turn, a signal may just end the process
 	turnID, session, err := begin(ctx, h, j, row)
 	if err != nil {
 		return err
@@ -330,7 +328,7 @@ func (m *Main) runIn(ctx context.Context, h *instance.Instance, f runFlags, j jo
 	return m.verdict(ctx, h, turnID, signalled)
 }
 
-// find looks for the session to resume and its folder.
+// find finds the session to resume and its folder.
 func (m *Main) find(ctx context.Context, h *instance.Instance, j *job) (unfinished, error) {
 	open, err := unfinishedIn(ctx, h)
 	if err != nil {
@@ -354,7 +352,7 @@ func (m *Main) find(ctx context.Context, h *instance.Instance, j *job) (unfinish
 	return row, err
 }
 
-// begin makes the turn, or takes up the one that was left.
+// begin starts the turn, or resumes the unfinished one.
 func begin(ctx context.Context, h *instance.Instance, j job, row unfinished) (turnID, session string, err error) {
 	if !j.resume {
 		a, err := h.Hub.Enqueue(ctx, j.request)
@@ -369,7 +367,7 @@ func begin(ctx context.Context, h *instance.Instance, j job, row unfinished) (tu
 	return row.turn, row.session, nil
 }
 
-// unfinished is a session that can be gone on with.
+// unfinished is a session that can be resumed.
 type unfinished struct {
 	session, turn, agent string
 	created              time.Time
@@ -404,7 +402,7 @@ func unfinishedIn(ctx context.Context, h *instance.Instance) ([]api.SessionRow, 
 	return open, nil
 }
 
-// rootOf is the folder of an earlier run. The one who resumes it allows it again.
+// rootOf returns the folder of an earlier run. Resuming it allows the folder again.
 func rootOf(ctx context.Context, h *instance.Instance, turnID string) (string, error) {
 	rec, err := h.Kernel.Turn(ctx, turnID)
 	if err != nil {

@@ -115,7 +115,7 @@ func (m *Main) listServices(path string, services []toolfile.Service, asJSON boo
 	return nil
 }
 
-// serve runs the services of a file until it is told to end.
+// serve runs the services of a file until it is stopped.
 func (m *Main) serve(ctx context.Context, services []toolfile.Service, f serveFlags) error {
 	files, err := m.credentialFiles(services, f)
 	if err != nil {
@@ -152,8 +152,8 @@ func (m *Main) serve(ctx context.Context, services []toolfile.Service, f serveFl
 	return err
 }
 
-// credentialFiles are the files with which the services come to the bus, by their names: those that are named, and for the rest
-// those that the data directory of a running server holds.
+// credentialFiles returns the credential files of the services, by name: the given ones, and for the rest those in the
+// data directory of a running server.
 func (m *Main) credentialFiles(services []toolfile.Service, f serveFlags) (map[string]string, error) {
 	named := f.credentials
 	if from := m.Getenv(service.Variable); len(named) == 0 && from != "" {

@@ -92,7 +92,7 @@ server running or not.`,
 	return c
 }
 
-// prefer hands the wish to the server that holds the data, or keeps it in the ledger itself.
+// prefer sends the preferences to the server that holds the data, or stores them in the ledger itself.
 func (m *Main) prefer(ctx context.Context, f cli.RemoteFlags, wanted api.Preferences) (person string, now api.Preferences, err error) {
 	path := ""
 	if !f.Server.Named() {
@@ -119,7 +119,7 @@ func (m *Main) prefer(ctx context.Context, f cli.RemoteFlags, wanted api.Prefere
 	return me.Name, now, err
 }
 
-// preferHere opens the ledger for the one wish.
+// preferHere opens the ledger to store the preferences.
 func (m *Main) preferHere(ctx context.Context, path string, wanted api.Preferences) (person string, now api.Preferences, err error) {
 	h, err := m.Visit(ctx, path)
 	if err != nil {
@@ -134,7 +134,7 @@ func (m *Main) preferHere(ctx context.Context, path string, wanted api.Preferenc
 	return person, a.Preferences, err
 }
 
-// preferred tells what holds, and that it was recorded where it was set.
+// preferred reports the current preferences and, if they were set, that this was recorded.
 func (m *Main) preferred(f cli.RemoteFlags, value map[string]any, told string, set bool) error {
 	if f.AsJSON {
 		return m.WriteJSON(value)

@@ -18,22 +18,21 @@ import (
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
 
-// hubPort is the surface of one run: the terminal it was started in. It implements
-// terminal.Port on the hub.
+// hubPort is the surface of one run: the terminal in which it was started. It implements terminal.Port on the hub.
 type hubPort struct {
 	hub     *hub.Hub
 	session string
 	person  string
 	now     func() time.Time
-	// live says whether a question still waits for a word; nil: every one does. What an
-	// earlier run has asked and got answered is not asked again.
+	// live reports whether a question is still open; nil: every one is. A question that an earlier run has asked and
+	// that was answered is not asked again.
 	live func(ctx context.Context, token string) bool
 
 	mu        sync.Mutex
 	arguments map[int][]terminal.Item // by question, read once; under mu
 }
 
-// surface is what receipts say about where an answer was given.
+// surface is the name of this surface in receipts.
 const surface = "terminal"
 
 func newHubPort(h *hub.Hub, session string, now func() time.Time) *hubPort {
@@ -64,7 +63,7 @@ func (t *hubPort) Events(ctx context.Context) iter.Seq2[client.Event, error] {
 	}
 }
 
-// isClosed reports whether the event is a question that needs no word any more.
+// isClosed reports whether the event is a question that is no longer open.
 func (t *hubPort) isClosed(ctx context.Context, e aaep.Event) bool {
 	if t.live == nil {
 		return false
@@ -142,7 +141,7 @@ func (t *hubPort) Arguments(ctx context.Context, q terminal.PageRequest) (termin
 	return page, t.personError(err)
 }
 
-// whole reads all the arguments that a question is about.
+// whole reads all arguments of a question.
 func (t *hubPort) whole(ctx context.Context, q api.ArgumentsRequest) ([]byte, error) {
 	var all []byte
 	for {
@@ -158,8 +157,7 @@ func (t *hubPort) whole(ctx context.Context, q api.ArgumentsRequest) ([]byte, er
 	}
 }
 
-// personError is an error in words for the person, without the code before it. How a question
-// ended is told in the terminal's own time.
+// personError converts an error to one for the person, without its code. Times in it are in the terminal's zone.
 func (t *hubPort) personError(err error) error {
 	fault := cli.AsFault(err)
 	switch {
@@ -173,7 +171,7 @@ func (t *hubPort) personError(err error) error {
 	return fmt.Errorf("%s", told.Text(now, now.Location()))
 }
 
-// console is where a run speaks and listens to a person.
+// console returns the options of the terminal where a run narrates and takes commands.
 func (m *Main) console(f runFlags, l *line, person string) terminal.Options {
 	out, prompt := m.Stdout, m.Stdout
 	o := terminal.Options{Now: m.Now, Zone: m.Now().Location(), Person: person}
@@ -187,7 +185,7 @@ func (m *Main) console(f runFlags, l *line, person string) terminal.Options {
 		o.In = m.Stdin
 		if cli.IsTerminal(m.Stdin) {
 			o.FlushInput = func() { terminal.FlushTerminal(m.Stdin) }
-			if file, is := prompt.(*os.File); is && cli.IsTerminal(file) { // keys are shown where questions are
+			if file, is := prompt.(*os.File); is && cli.IsTerminal(file) { // keys are echoed where the questions are
 				o.RawKeys = func() (func(), error) { return terminal.RawKeys(m.Stdin) }
 			}
 		}

@@ -71,7 +71,7 @@ func (m *Main) callTool(ctx context.Context, f runFlags, args []string) error {
 	}
 	asJSON := f.asJSON
 	f.asJSON = false
-	// The narration goes to standard error: what was asked for is the result.
+	// The narration goes to standard error: standard output is for the result.
 	told := &Main{Args: m.Args, Program: cli.Program{Stdin: m.Stdin, Stdout: m.Stderr, Stderr: m.Stderr, Getenv: m.Getenv, LookupEnv: m.LookupEnv, Now: m.Now}}
 	session, verdict := told.attachedTurn(ctx, f, job{request: api.EnqueueRequest{Agent: api.OperatorAgent, Args: request, Request: "Call " + args[0]}})
 	if session == "" {
@@ -87,7 +87,7 @@ func (m *Main) callTool(ctx context.Context, f runFlags, args []string) error {
 	return verdict
 }
 
-// printResult writes the result of the one call of a turn.
+// printResult writes the result of the only call of a turn.
 func (m *Main) printResult(ctx context.Context, ask operate.Ask, session string, asJSON bool) error {
 	last, err := operate.LastCall(ctx, ask, session)
 	switch {

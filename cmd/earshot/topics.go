@@ -6,7 +6,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/example"
 )
 
-// topics are what `earshot help` knows beside the commands. Those about a file print one that can be used as it is.
+// topics are the help topics besides the commands. Those about a file print a usable example.
 func topics() []*cobra.Command {
 	return []*cobra.Command{
 		{Use: "policy", Short: "A file of an operator's rules, for --policy", Long: example.Policy},

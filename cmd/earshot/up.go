@@ -33,7 +33,7 @@ type upFlags struct {
 	dataFlag, http, policy string
 	pageURL                string
 	https, tlsCert, tlsKey string
-	ledger                 string // a DSN; "" keeps it in the data directory
+	ledger                 string // a DSN; "" stores it in the data directory
 	takeover               bool
 	origins                []string
 	natsListen             string
@@ -43,16 +43,16 @@ type upFlags struct {
 }
 
 const (
-	// endGrace bounds a graceful end; what has not ended by then is found out about at the next start.
+	// endGrace limits a graceful shutdown; unfinished work is recovered at the next start.
 	endGrace = 10 * time.Second
-	// collectSeldom is GOGC of a server, unless the variable is set: most of what a call needs is
-	// forgotten with it, and with the usual 100 a quarter of the processor time went into collecting it.
+	// collectSeldom is GOGC of a server, unless the variable is set. Most memory of a call is short-lived, and with the
+	// default of 100 the garbage collector took a quarter of the processor time.
 	collectSeldom = 400
 )
 
 func (m *Main) upCommand() *cobra.Command { return m.upCommandInto(new(upFlags)) }
 
-// upCommandInto is the command with the place that its flags are read into.
+// upCommandInto returns the command, with its flags stored in f.
 func (m *Main) upCommandInto(f *upFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "up [--root DIR] [--tools FILE]",
@@ -122,7 +122,7 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	flags.IntVar(&f.subscriptionsEach, "subscriptions-each", 0, "how many of these one token, or one login of the page, may have (default a quarter)")
 	flags.BoolVar(&f.debug, "debug", false, "log what the parts do to standard error, without any content")
 	flags.String(config.Flag, "", "YAML file with the same names as these flags")
-	_ = flags.SetAnnotation("take-over", config.Once, nil) // fails only where the flag is not there
+	_ = flags.SetAnnotation("take-over", config.Once, nil) // fails only if the flag does not exist
 	cli.MarkPaths(c, []string{"root", "data"}, []string{"policy", "tools", "tls-cert", "tls-key", config.Flag})
 	return c
 }
@@ -175,7 +175,7 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	return err
 }
 
-// serverOptions are the flags as a server takes them, without what lives in it.
+// serverOptions converts the flags to server options, without services and agents.
 func (m *Main) serverOptions(f upFlags) server.Options {
 	return server.Options{
 		HTTP: f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, AllowOrigins: f.origins, NATSListen: f.natsListen,
@@ -186,7 +186,7 @@ func (m *Main) serverOptions(f upFlags) server.Options {
 	}
 }
 
-// readToolFiles reads the services of all files, and of the data directory's own, which `earshot mcp add` writes.
+// readToolFiles reads the services of all files, and of the data directory's own file, which `earshot mcp add` writes.
 func (m *Main) readToolFiles(paths []string, data string) (all []toolfile.Service, err error) {
 	if own := filepath.Join(data, datadir.ToolsFile); datadir.Exists(own) {
 		paths = append(slices.Clone(paths), own)
@@ -199,7 +199,7 @@ func (m *Main) readToolFiles(paths []string, data string) (all []toolfile.Servic
 	return all, nil
 }
 
-// allowedFolders are the folders that tidy may work in: none is not taken to mean all.
+// allowedFolders returns the folders that tidy may work in: an empty list does not mean all.
 func (m *Main) allowedFolders(f upFlags, data string) ([]string, error) {
 	roots := make([]string, 0, len(f.roots)+1)
 	for _, folder := range f.roots {
@@ -222,7 +222,7 @@ func (m *Main) allowedFolders(f upFlags, data string) ([]string, error) {
 	return roots, nil
 }
 
-// serveUntil serves until a signal, or until it cannot go on.
+// serveUntil serves until a signal, or until an unrecoverable error.
 func serveUntil(ctx context.Context, s *server.Server, signals <-chan os.Signal) error {
 	ctx, cancel := context.WithCancel(ctx)
 	broken := make(chan error, 1)
@@ -237,9 +237,8 @@ func serveUntil(ctx context.Context, s *server.Server, signals <-chan os.Signal)
 	}
 }
 
-// welcome says where it is, apart from that the code, and three things to try. A code lets
-// anyone who reads it in, so it is shown to a person at a terminal and written nowhere else. A
-// journal and a file, which others may read, do not get the page's name either.
+// welcome prints the address, the login code on its own, and three things to try. Anyone who reads the code can log in,
+// so it is only printed to a terminal. A journal and a file, which others may read, do not get the page's name either.
 func (m *Main) welcome(s *server.Server, data string, roots []string, services []toolfile.Service) error {
 	flag := m.DataFlag(data)
 	m.Printf("Earshot is up: process %d, data in %s.", os.Getpid(), cause.OneLine(data))
@@ -296,7 +295,7 @@ func (m *Main) welcome(s *server.Server, data string, roots []string, services [
 	return nil
 }
 
-// isFile answers whether what is written stays on a disk.
+// isFile reports whether the output is stored on a disk.
 func isFile(out *os.File) bool {
 	if out == nil {
 		return false
@@ -305,7 +304,7 @@ func isFile(out *os.File) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// end ends the server, gracefully where that does not take too long.
+// end shuts the server down, gracefully unless that takes too long.
 func (m *Main) end(s *server.Server, signals <-chan os.Signal) error {
 	m.Notef("Ending: running calls are told; what has not ended goes on at the next start.")
 	done := make(chan struct{})
@@ -322,7 +321,7 @@ func (m *Main) end(s *server.Server, signals <-chan os.Signal) error {
 			return nil
 		case again := <-signals:
 			if again == syscall.SIGHUP {
-				continue // a terminal that goes away says so more than once
+				continue // a lost terminal may send more than one
 			}
 			return cause.Fail(nil, "it was told to end at once", "the next start finds out what became of what was under way")
 		case <-timer.C:

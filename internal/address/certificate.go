@@ -16,27 +16,26 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// Certificate is what the server shows to who comes by HTTPS. Files that have been
-// renewed are taken up at the next connection, whichever of the two comes first; what is
-// wrong is not, and the last good one stays. It is safe for concurrent use.
+// Certificate provides the server's TLS certificate. Renewed files are loaded at the next connection, whichever of the
+// two is replaced first. Invalid files are ignored, and the last valid certificate stays. It is safe for concurrent
+// use.
 type Certificate struct {
 	certFile, keyFile string
-	host              string // that browsers use
+	host              string // the host name that browsers use
 	now               func() time.Time
 	log               *slog.Logger
 
 	mu      sync.Mutex
 	current *tls.Certificate
-	changed written // when the files that were read last were
+	changed written // modification times at the last load
 }
 
-// written is when the two files were written.
+// written holds the modification times of the two files.
 type written struct{ cert, key time.Time }
 
 func (w written) equal(o written) bool { return w.cert.Equal(o.cert) && w.key.Equal(o.key) }
 
-// OpenCertificate reads the certificate and sees that browsers will take it; nil where
-// HTTPS is not wanted.
+// OpenCertificate loads the certificate and checks that browsers will accept it; nil if HTTPS is off.
 func OpenCertificate(h HTTPS, now func() time.Time, log *slog.Logger) (*Certificate, error) {
 	if h.Address == "" {
 		return nil, nil //nolint:nilnil // none is wanted
@@ -52,7 +51,7 @@ func OpenCertificate(h HTTPS, now func() time.Time, log *slog.Logger) (*Certific
 	return c, nil
 }
 
-// read reads both files and judges them.
+// read loads and checks both files.
 func (c *Certificate) read() (*tls.Certificate, written, error) {
 	changed, err := c.written()
 	if err != nil {
@@ -88,8 +87,7 @@ func certificateUnreadable(what, file string, err error) error {
 	return cause.Fail(err, fmt.Sprintf("the %s %s cannot be read", what, file), "check its name and its rights")
 }
 
-// judge refuses what browsers would refuse: a certificate whose time has not come or is
-// over, or that is for other names.
+// judge refuses what browsers would refuse: a certificate that is not valid yet, has expired, or is for other names.
 func (c *Certificate) judge(pair tls.Certificate) error {
 	const day = "2 January 2006"
 	leaf, now := pair.Leaf, c.now()
@@ -109,7 +107,7 @@ func (c *Certificate) judge(pair tls.Certificate) error {
 	return nil
 }
 
-// get is the certificate for the next connection.
+// get returns the certificate for the next connection.
 func (c *Certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,31 +118,31 @@ func (c *Certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	renewed, changed, err := c.read()
 	if err != nil {
 		c.log.Warn("the certificate has changed and cannot be used; the last one stays", "reason", err)
-		c.changed = now // said once
+		c.changed = now // logged once
 		return c.current, nil
 	}
 	c.current, c.changed = renewed, changed
 	return c.current, nil
 }
 
-// Covers says which name it is for, and until when.
+// Covers returns the name that it is for, and its expiry.
 func (c *Certificate) Covers() (host string, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.host, c.current.Leaf.NotAfter
 }
 
-// Settings are those of TLS: 1.2 at least (SEC-02). HTTP/2 is named, or a server that also
-// takes plain connections would offer it and, where it took such a one first, not speak it.
+// Settings returns the TLS settings: at least version 1.2 (SEC-02). HTTP/2 is named explicitly: otherwise a server that
+// also takes plain connections would offer HTTP/2 and, if such a connection came first, not support it.
 func (c *Certificate) Settings() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get, NextProtos: []string{"h2", "http/1.1"}}
 }
 
-// HTTPS is where others may come by HTTPS: an address, a certificate with its key, and the page's address, whose name the
-// certificate is for.
+// HTTPS configures HTTPS: an address, a certificate with its key, and the page's URL, whose host name the certificate
+// is for.
 type HTTPS struct{ Address, Cert, Key, PageURL string }
 
-// Check demands that HTTPS is asked for whole, or not at all.
+// Check requires either all HTTPS settings or none.
 func (h HTTPS) Check() error {
 	if h.Address == "" && h.Cert == "" && h.Key == "" {
 		return nil

@@ -1,5 +1,5 @@
-// Package address is where a server listens and under which names it is found: on the loopback by plain HTTP, elsewhere only by
-// HTTPS with a certificate that browsers take. What it refuses it names by the flags of `earshot up`.
+// Package address determines where a server listens and under which names it is reachable: on the loopback by plain
+// HTTP, elsewhere only by HTTPS with a certificate that browsers accept. Its errors name the flags of `earshot up`.
 package address
 
 import (
@@ -15,8 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// Loopback demands an address of the loopback: a token and what an agent does would
-// travel unencrypted elsewhere.
+// Loopback requires a loopback address: elsewhere a token and the agents' activity would travel unencrypted.
 func Loopback(address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -33,16 +32,16 @@ func Loopback(address string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// Default is where a server listens.
+// Default is the default address of a server.
 const Default = "127.0.0.1:7411"
 
-// The addresses at which browsers look for names below localhost.
+// The addresses to which browsers resolve names below localhost.
 const (
 	loopback4 = "127.0.0.1"
 	loopback6 = "::1"
 )
 
-// twin is the other address of the two; "" has none.
+// twin returns the other one of the two addresses; "" if there is none.
 func twin(host string) string {
 	switch host {
 	case loopback4:
@@ -53,15 +52,14 @@ func twin(host string) string {
 	return ""
 }
 
-// Listen listens at the address, and at the same port of the loopback's other one:
-// browsers try both, and a program that had the other would get what is meant for the page, its
-// cookie too. The address itself comes first.
+// Listen listens at the address, and at the same port of the other loopback address. Browsers try both, and a program
+// that had the other would receive the page's traffic, including its cookie. The address itself comes first.
 func Listen(ctx context.Context, address string) ([]net.Listener, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, cause.Fail(err, "the address cannot be listened at", "")
 	}
-	const tries = 16 // a free port may be taken at the other address
+	const tries = 16 // a free port may be in use at the other address
 	for n := 1; ; n++ {
 		first, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 		if err != nil {
@@ -76,7 +74,7 @@ func Listen(ctx context.Context, address string) ([]net.Listener, error) {
 		switch {
 		case err == nil:
 			return []net.Listener{first, second}, nil
-		case errors.Is(err, syscall.EADDRNOTAVAIL), errors.Is(err, syscall.EAFNOSUPPORT): // this machine has no such address, so nobody else has it either
+		case errors.Is(err, syscall.EADDRNOTAVAIL), errors.Is(err, syscall.EAFNOSUPPORT): // this machine has no such address, so nobody else can use it either
 			return []net.Listener{first}, nil
 		}
 		_ = first.Close()
@@ -86,7 +84,7 @@ func Listen(ctx context.Context, address string) ([]net.Listener, error) {
 	}
 }
 
-// Failure says why it cannot be listened at an address, which the flag has named.
+// Failure explains why it is impossible to listen at an address, which the flag has named.
 func Failure(flag, address string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):

@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/transport/web"
 )
 
-// Page is the address at which browsers find the page of a server that listens there: the name of the data directory, at the port.
+// Page returns the URL of the page of a server that listens there: the name of the data directory, at the port.
 func Page(name string, listening net.Addr) (string, error) {
 	_, port, err := net.SplitHostPort(listening.String())
 	if err != nil {
@@ -24,7 +24,7 @@ func Page(name string, listening net.Addr) (string, error) {
 	return "http://" + name + ":" + port, nil
 }
 
-// Findable demands that browsers find the page of a server that listens there without a name for it.
+// Findable checks that browsers can reach the page of a server that listens there without a configured name.
 func Findable(listening string) error {
 	if host, _, _ := net.SplitHostPort(listening); twin(host) == "" {
 		return cause.Misuse("browsers look for the page at 127.0.0.1 and [::1], and would not find it at "+listening,
@@ -33,7 +33,7 @@ func Findable(listening string) error {
 	return nil
 }
 
-// PageURL brings the operator's address of the page into the form that browsers use.
+// PageURL normalizes the operator's URL of the page to the form that browsers use.
 func PageURL(text string) (string, error) {
 	const form = "it has the form https://earshot.example.org, without a path; name the address that browsers use, not the one behind the proxy"
 	if text == "" {
@@ -57,7 +57,7 @@ func PageURL(text string) (string, error) {
 	return origin, nil
 }
 
-// Origins demands origins as browsers write them.
+// Origins checks that the texts are origins as browsers write them.
 func Origins(origins []string) error {
 	for _, origin := range origins {
 		if !web.IsOrigin(origin) {
@@ -68,7 +68,7 @@ func Origins(origins []string) error {
 	return nil
 }
 
-// staysHere answers whether a browser looks for a name on its own machine.
+// staysHere reports whether a browser resolves a name to its own machine.
 func staysHere(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true
@@ -77,8 +77,8 @@ func staysHere(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// Shared answers whether others on this machine can be sent the cookie of a page that is
-// there: they can serve another port of the same name, which they know.
+// Shared reports whether others on this machine can attract the cookie of a page at this URL: they can serve another
+// port of the same name, which they know.
 func Shared(pageURL string) bool {
 	u, err := url.Parse(pageURL)
 	return err == nil && u.Scheme == "http" && !datadir.IsPageName(u.Hostname())

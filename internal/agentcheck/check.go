@@ -18,47 +18,48 @@ import (
 	"github.com/earshot-dev/earshot/internal/gateway/hook"
 )
 
-// Variable has Earshot's hook say no to every tool, with the variable's value in its reason: what a check is known by.
+// Variable makes Earshot's hook deny every tool, with the variable's value in its reason, which identifies a check.
 const Variable = "EARSHOT_HOOK_CHECK"
 
-// Denial is the reason that a hook gives that is only checked.
+// Denial returns the reason of a hook during a check.
 func Denial(nonce string) string {
 	return "Not done: this is a check by `earshot doctor agents` (" + nonce + ")."
 }
 
-// Limit is how long a host may take for its turn.
+// Limit is the timeout for a host's turn.
 const Limit = 90 * time.Second
 
-// Options say which host is checked.
+// Options select the host to check.
 type Options struct {
 	Hook    hook.Host
 	Program string   // the path of the host's program
-	Env     []string // with which it is started, NAME=VALUE
-	// MCP: Earshot is among its MCP servers.
+	Env     []string // its environment, NAME=VALUE
+	// MCP means that Earshot is among its MCP servers.
 	MCP bool
 }
 
-// Result is what came of the host's turn.
+// Result is the result of the host's turn.
 type Result struct {
-	// Asked reports whether the host came to the scripted model at all. If it did not, nothing else is known; Trouble says why.
+	// Asked reports whether the host used the scripted model at all. If not, nothing else is known; Trouble says why.
 	Asked   bool
 	Trouble string
-	// Denied: the hook ran, and its no has reached the model. Ran: the command was run all the same.
+	// Denied means that the hook ran, and its denial reached the model. Ran means that the command was run all the
+	// same.
 	Denied, Ran bool
 	// Shell reports whether the host offers a shell to its model.
 	Shell bool
-	// AgentTools are the tools of the host's own that may change something, Quiet those that nobody is asked for, and Unhooked those before which
-	// it runs no hook, as it offers them.
+	// AgentTools are the host's offered tools that may change something, Quiet those without a question, and Unhooked
+	// those without a hook.
 	AgentTools, Quiet, Unhooked []string
 }
 
-// Can reports whether it is known how a host is run for a check.
+// Can reports whether the package can run a host for a check.
 func Can(host string) bool {
 	_, can := drivers[host]
 	return can
 }
 
-// Run has the host take one turn. An error says that it could not be tried.
+// Run makes the host take one turn. An error means that this was not possible.
 func Run(ctx context.Context, o Options) (Result, error) {
 	d, can := drivers[o.Hook.Name]
 	if !can {
@@ -96,7 +97,8 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	return r, ctx.Err()
 }
 
-// newFolder is one of the user's alone, all the way up: Gemini CLI takes no settings of the system from one that others can change.
+// newFolder creates a folder that only the user can change, including its parents: otherwise Gemini CLI ignores system
+// settings in it.
 func newFolder() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err == nil {
@@ -108,7 +110,7 @@ func newFolder() (string, error) {
 	return os.MkdirTemp(cache, "earshot-doctor-") //nolint:wrapcheck // it names the folder
 }
 
-// turn runs the host until it ends, and whatever it has started with it.
+// turn runs the host until it ends, and kills whatever it has left running.
 func turn(ctx context.Context, args, env []string, folder string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()
@@ -118,15 +120,15 @@ func turn(ctx context.Context, args, env []string, folder string) ([]byte, error
 	host.Stdout, host.Stderr = &output, &output
 	host.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	host.Cancel = func() error { return syscall.Kill(-host.Process.Pid, syscall.SIGKILL) }
-	host.WaitDelay = time.Second // what it leaves behind may hold its output
+	host.WaitDelay = time.Second // processes that it leaves behind may hold its output open
 	err := host.Run()
 	if host.Process != nil {
-		_ = syscall.Kill(-host.Process.Pid, syscall.SIGKILL) // what it has left behind; there may be nothing
+		_ = syscall.Kill(-host.Process.Pid, syscall.SIGKILL) // processes that it has left behind; there may be none
 	}
 	return output.Bytes(), err
 }
 
-// judge reads from what the model was told what the host has done.
+// judge determines from the requests to the model what the host has done.
 func judge(h hook.Host, shell, nonce string, requests []fakemodel.Request) Result {
 	var r Result
 	for _, q := range requests {
@@ -163,7 +165,7 @@ func without(env, names []string) []string {
 	})
 }
 
-// lastLine is the last line of a host, cut off where it is long.
+// lastLine returns the last line of a host's output, truncated.
 func lastLine(output []byte) string {
 	const most = 300
 	lines := bytes.Split(bytes.TrimSpace(output), []byte("\n"))

@@ -1,5 +1,5 @@
-// Package agentcheck runs a host that is installed for one turn with a scripted model, which has it use its own shell, and
-// tells what came of it: whether the host's hook ran, whether its no held, and which tools the host has that nobody is asked
-// for. The host runs with its user's own settings, since those are what is looked at; of its model and its login nothing is
-// used. The command does nothing but to write a line into a file of the check.
+// Package agentcheck runs an installed host for one turn with a scripted model, which makes it use its own shell. It
+// reports whether the host's hook ran, whether its denial was respected, and which of the host's tools need no
+// question. The host runs with its user's own settings, because these are what is checked; its model and its login are
+// not used. The command only writes a line into a file of the check.
 package agentcheck

@@ -1,4 +1,4 @@
-// Package auditkey keeps the keys that heads of the audit chain are signed with: in files, outside of the data directory.
+// Package auditkey stores the keys that sign heads of the audit chain: in files outside of the data directory.
 package auditkey
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// The kinds of PEM blocks that keys are in.
+// The PEM types of keys.
 const privatePEM, publicPEM = "PRIVATE KEY", "PUBLIC KEY"
 
-// StorageAdvice says where a key belongs.
+// StorageAdvice says where to store a key.
 const StorageAdvice = "keep the key where nobody who may write to the ledger can read it, such as on another machine"
 
-// Make makes a key in a new file that only its owner can read, and its public half in FILE.pub.
+// Make creates a key in a new file that only its owner can read, and its public half in FILE.pub.
 func Make(file string) error {
 	half, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -38,7 +38,7 @@ func Make(file string) error {
 	return newFile(file+".pub", pem.EncodeToMemory(&pem.Block{Type: publicPEM, Bytes: public}), 0o644)
 }
 
-// newFile writes a file that is not there yet.
+// newFile writes a file that must not exist yet.
 func newFile(name string, content []byte, mode os.FileMode) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err == nil {
@@ -51,7 +51,7 @@ func newFile(name string, content []byte, mode os.FileMode) error {
 	return nil
 }
 
-// Outside refuses a key in the data directory: anyone who may write there could sign what they made again.
+// Outside refuses a key in the data directory: anyone who can write there could sign a forged chain.
 func Outside(data, file string) error {
 	file, err := filepath.Abs(file)
 	if err != nil {
@@ -66,7 +66,7 @@ func Outside(data, file string) error {
 	return nil
 }
 
-// withoutLinks is a path without symbolic links, as far as it is there.
+// withoutLinks resolves the symbolic links of the existing part of a path.
 func withoutLinks(path string) string {
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
 		return resolved
@@ -74,13 +74,13 @@ func withoutLinks(path string) string {
 	return path
 }
 
-// within answers whether a path lies in a folder.
+// within reports whether a path is in a folder.
 func within(folder, path string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// block reads the one PEM block of a file.
+// block reads the only PEM block of a file.
 func block(file, kind string) ([]byte, error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
@@ -93,7 +93,7 @@ func block(file, kind string) ([]byte, error) {
 	return b.Bytes, nil
 }
 
-// Private reads the key of a file, which nobody else may read.
+// Private reads the key of a file, which must not be readable by others.
 func Private(file string) (ed25519.PrivateKey, error) {
 	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
 		return nil, cause.Fail(nil, fmt.Sprintf("the file of the key, %s, is open to others (mode %04o, expected 0600)", file, info.Mode().Perm()),
@@ -124,7 +124,7 @@ func publicKey(file string) (ed25519.PublicKey, error) {
 	return key, nil
 }
 
-// Head reads a head that was noted, and checks its signature where there is one, with the public key of a file.
+// Head parses a recorded head, and checks its signature, if there is one, with the public key of a file.
 func Head(line, public string) (audit.Head, error) {
 	h, err := audit.ParseHead(line)
 	switch {

@@ -1,5 +1,5 @@
-// Package backup copies the ledger of a data directory while a server works with it, and puts a copy back so that nothing in it
-// is done a second time.
+// Package backup copies the ledger of a data directory while a server uses it, and restores a copy so that nothing in
+// it is carried out a second time.
 package backup
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 )
 
-// Make copies the ledger of a data directory, as it is at one moment, into a new file, or into a folder under a name with the
-// time. It returns the file. What it does is told in lines.
+// Make copies the ledger of a data directory, as of one moment, to a new file, or to a folder under a name with the
+// time. It returns the file, and reports its steps to notice.
 func Make(ctx context.Context, data, to string, now time.Time, notice func(line string)) (file string, err error) {
 	d := &datadir.Dir{Path: data}
 	if err := instance.InDatabase(d, "back it up with PostgreSQL's own means, such as pg_dump, and copy the data directory at the same time"); err != nil {
@@ -46,14 +46,13 @@ func Make(ctx context.Context, data, to string, now time.Time, notice func(line 
 	return to, nil
 }
 
-// Restore puts a whole and readable copy in the place of the ledger, and sees to it that the
-// next start finds it to be older than the world. It returns where the ledger that was there is kept; "" where there was
-// none. What it does is told in lines.
+// Restore replaces the ledger by a complete and readable copy, and makes the next start detect that it is older than
+// the world. It returns the path of the former ledger; "" if there was none. It reports its steps to notice.
 func Restore(ctx context.Context, path, backup string, now time.Time, notice func(line string)) (kept string, err error) {
 	if info, err := os.Stat(backup); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return "", cause.Fail(err, "there is no backup in "+backup, "name the file of an `earshot backup`")
 	}
-	if info, err := os.Stat(backup + "-wal"); err == nil && info.Size() > 0 { // a copy that was made by other means; without its log it would look whole
+	if info, err := os.Stat(backup + "-wal"); err == nil && info.Size() > 0 { // a copy that was made by other means; without its log it would look complete
 		return "", cause.Fail(nil, "what was written last is in "+backup+"-wal, and not in "+backup,
 			"copy both into an empty folder, as ledger.db and ledger.db-wal; `earshot backup --data FOLDER COPY` makes a whole one of them")
 	}
@@ -64,7 +63,7 @@ func Restore(ctx context.Context, path, backup string, now time.Time, notice fun
 	defer data.Close()
 	fresh := !datadir.Exists(data.File(datadir.KeyFile))
 	if fresh && datadir.Exists(data.File(datadir.LedgerFile)) {
-		_, err = data.Key() // which says what to do
+		_, err = data.Key() // its error says what to do
 		return "", err
 	}
 	if _, err := data.Key(); err != nil {
@@ -77,7 +76,7 @@ func Restore(ctx context.Context, path, backup string, now time.Time, notice fun
 	notice("Looking through " + cause.OneLine(backup) + ".")
 	copied := data.File(datadir.LedgerFile + ".restoring")
 	for _, end := range []string{"", "-wal", "-shm"} {
-		_ = os.Remove(copied + end) // of a restore that was broken off
+		_ = os.Remove(copied + end) // of an interrupted restore
 	}
 	if err := copyWhole(backup, copied); err != nil {
 		return "", cause.Fail(err, "the backup cannot be copied", "make room on the disk of "+path)
@@ -93,8 +92,8 @@ func Restore(ctx context.Context, path, backup string, now time.Time, notice fun
 	return replace(ctx, data, copied, now)
 }
 
-// readThrough opens the copy once: a newer, damaged or strange one is refused while nothing
-// has changed. It tells the copy's own count.
+// readThrough opens the copy once, so that a newer, damaged or foreign one is refused before anything has changed. It
+// returns the copy's own count.
 func readThrough(ctx context.Context, copied, backup string) (incarnations int64, err error) {
 	if err := sqlite.Verify(ctx, copied); err != nil {
 		return 0, instance.LedgerFailure(backup, err)
@@ -110,8 +109,7 @@ func readThrough(ctx context.Context, copied, backup string) (incarnations int64
 	return incarnations, nil
 }
 
-// ahead moves the counter beside the ledger on, so that the ledger which is put there now is
-// behind it.
+// ahead advances the counter file, so that the restored ledger is behind it.
 func ahead(data *datadir.Dir, incarnations int64) error {
 	counter := &datadir.Counter{Path: data.File(datadir.CounterFile), Trouble: func(error) {}}
 	n, err := counter.Load()
@@ -124,12 +122,12 @@ func ahead(data *datadir.Dir, incarnations int64) error {
 	return nil
 }
 
-// replace keeps the ledger that was there under another name, which it tells.
+// replace keeps the former ledger under another name, which it returns.
 func replace(ctx context.Context, data *datadir.Dir, copied string, at time.Time) (kept string, err error) {
 	now := data.File(datadir.LedgerFile)
 	if datadir.Exists(now) {
 		if s, err := sqlite.Open(ctx, sqlite.Options{Path: now}); err == nil {
-			_ = s.Close() // what its log holds is in the file now
+			_ = s.Close() // the content of its log is in the file now
 		}
 		kept, err = setAside(now, data.File("ledger-before-"+at.UTC().Format("20060102T150405Z")))
 		if err != nil {
@@ -142,9 +140,8 @@ func replace(ctx context.Context, data *datadir.Dir, copied string, at time.Time
 	return kept, nil
 }
 
-// setAside gives a ledger a second name that nothing has yet, with what was left beside it. The
-// file stays under its own, where the file system can do that, until another is put in its
-// place: a start in between must not find nothing and begin a new ledger.
+// setAside gives a ledger a second, unused name, together with its log files. If the file system can do that, the file
+// also keeps its own name until another replaces it: a start in between must not find nothing and begin a new ledger.
 func setAside(ledger, name string) (kept string, err error) {
 	kept = name + ".db"
 	for n := 2; datadir.Exists(kept); n++ { // of another restore in the same second

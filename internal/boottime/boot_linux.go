@@ -16,10 +16,10 @@ func boot() string {
 	return strings.TrimSpace(string(id)) + "@" + machine()
 }
 
-// machine names this machine, so that the reboot of one is told from the clock of another.
-// Containers of one image may have the same id; their host names differ.
+// machine identifies this machine, to distinguish a reboot from another machine's clock. Containers of one image may
+// have the same id; their host names differ.
 func machine() string {
-	id, _ := os.ReadFile("/etc/machine-id") // not everywhere is one
+	id, _ := os.ReadFile("/etc/machine-id") // it may not exist
 	name, _ := os.Hostname()
 	return strings.TrimSpace(string(id)) + "/" + name
 }

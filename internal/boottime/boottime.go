@@ -1,20 +1,19 @@
-// Package boottime measures time by the clock that nobody sets and that goes on while the machine
-// sleeps. Deadlines between processes are kept with it: each measures for itself how long ago
-// something was, so that what their times of day say does not matter.
+// Package boottime measures time by a clock that nobody can set and that continues while the machine sleeps. Deadlines
+// between processes use it: each measures elapsed time itself, so that wall clocks do not matter.
 package boottime
 
 import "time"
 
-// Now is the time on that clock: only the difference of two readings under one [Boot] means
-// anything. Processes of one machine agree on it. Where the system has no such clock, it is the
-// time of day, which may be set but does not stand still in sleep either.
+// Now returns the time on that clock. Only the difference of two readings under one [Boot] has a meaning. Processes of
+// one machine agree on it. If the system has no such clock, it is the wall clock, which may be set but also continues
+// during sleep.
 func Now() time.Duration { return now() }
 
-// Boot names the boot that the clock counts from, and behind an @ the machine. It is "" where the
-// system does not tell it; then another process may count from elsewhere.
+// Boot identifies the boot from which the clock counts and, after an @, the machine. It is "" if the system does not
+// report it; then the clock of another process may have a different origin.
 func Boot() string { return boot() }
 
-// Since is how long ago a reading of the clock was.
+// Since returns the time since a reading of the clock.
 func Since(then time.Duration) time.Duration { return now() - then }
 
 func byDay() time.Duration { return time.Duration(time.Now().UnixNano()) }

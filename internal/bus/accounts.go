@@ -19,12 +19,12 @@ const (
 	standard  = "STANDARD"
 )
 
-// plan is every account and user of the bus, made before the server starts.
+// plan contains every account and user of the bus. It is built before the server starts.
 type plan struct {
 	project  string
 	random   io.Reader
 	key      []byte
-	existing map[string]Login // those that were drawn for this process, by user
+	existing map[string]Login // generated for this process, by user
 	kernel   *server.Account
 	accounts []*server.Account
 	users    []*server.User
@@ -35,13 +35,13 @@ type plan struct {
 	discovery map[string]*server.Account // of the tools, by name
 }
 
-// rights are what one login may do; an empty list means nothing.
+// rights are what one login may publish and subscribe to; an empty list means nothing.
 type rights struct {
 	publish, subscribe []string
 	ways               []string
 }
 
-// newPlan makes the plan of a server, with the logins that an earlier one has drawn.
+// newPlan builds the plan of a server. It reuses the logins that an earlier plan has generated.
 func newPlan(o Options, existing map[string]Login) (*plan, error) {
 	kernel := server.NewAccount(kernelAccount)
 	p := &plan{
@@ -61,7 +61,7 @@ func newPlan(o Options, existing map[string]Login) (*plan, error) {
 		}
 		known = append(known, c)
 	}
-	// Operators last: they are joined to every tool.
+	// Operators last: they import from every tool.
 	slices.SortStableFunc(known, func(a, b Credentials) int {
 		return cmp.Compare(operators(a.Principal), operators(b.Principal))
 	})
@@ -104,8 +104,8 @@ func (p *plan) addKernel(o Options) error {
 	return nil
 }
 
-// addPrincipal makes the accounts of a principal. Their names differ before the
-// principal's name begins, so that no name can make one's subscriptions another's requests.
+// addPrincipal adds the accounts of a principal. The kind comes before the name in an account name, so that no name can
+// turn one principal's subscribe account into another's request account.
 func (p *plan) addPrincipal(c Credentials) error {
 	who := c.Principal
 	kind := strings.ToUpper(string(who.Kind))
@@ -124,18 +124,18 @@ func (p *plan) addPrincipal(c Credentials) error {
 	return nil
 }
 
-// addDiscoveryAccount makes an account that is asked who its service is, and can answer that alone.
+// addDiscoveryAccount adds an account that can only answer discovery requests for its service.
 func (p *plan) addDiscoveryAccount(account string, l Login, name string) {
 	a := p.addAccount(account)
 	p.discovery[name] = a
 	p.addUser(a, l, false, rights{publish: []string{answerPrefix + ">"}, subscribe: askedOf(name), ways: []string{inProcess, standard}})
 }
 
-// allowDiscovery lets an operator's request login ask every service who it is.
+// allowDiscovery lets an operator's request login send discovery requests to every service.
 func (p *plan) allowDiscovery(a *server.Account, account string, r *rights) error {
 	for _, name := range slices.Sorted(maps.Keys(p.discovery)) {
 		for _, subject := range askedOf(name) {
-			// Each of the replicas of a service answers: more than one answer comes.
+			// Each replica of a service answers, so there may be several answers.
 			err := p.discovery[name].AddServiceExportWithResponse(subject, server.Streamed, []*server.Account{a})
 			if err == nil {
 				err = a.AddServiceImport(p.discovery[name], subject, subject)
@@ -149,8 +149,7 @@ func (p *plan) allowDiscovery(a *server.Account, account string, r *rights) erro
 	return nil
 }
 
-// addRequestAccount makes an account that may ask for the operations of who's kind and hears
-// its answers.
+// addRequestAccount adds an account that may request the operations of who's kind and receives the answers.
 func (p *plan) addRequestAccount(account string, who Principal) (*server.Account, rights, error) {
 	a := p.addAccount(account)
 	r := rights{ways: []string{inProcess, standard}}
@@ -181,12 +180,11 @@ func (p *plan) addRequestAccount(account string, who Principal) (*server.Account
 	return a, r, nil
 }
 
-// addSubscribeAccount makes an account that hears some subjects of the kernel's and can do nothing
-// else.
+// addSubscribeAccount adds an account that receives some of the kernel's subjects and can do nothing else.
 func (p *plan) addSubscribeAccount(account string, l Login, hears []string) error {
 	a := p.addAccount(account)
 	for _, subject := range hears {
-		// The list of an export is never empty: that would mean everybody.
+		// The list of an export is never empty: an empty one would mean everybody.
 		if err := p.kernel.AddStreamExport(subject, []*server.Account{a}); err != nil {
 			return planError(account, subject, err)
 		}
@@ -218,8 +216,8 @@ func (p *plan) addUser(a *server.Account, login Login, inbox bool, r rights) {
 	})
 }
 
-// only allows the subjects of the list. The server takes an empty allow list of
-// subscriptions for "everything", so that nothing has to be said as a deny.
+// only allows the subjects of the list. The server treats an empty allow list of subscriptions as "everything", so an
+// empty list is expressed as a deny.
 func only(subjects []string) *server.SubjectPermission {
 	if len(subjects) == 0 {
 		return &server.SubjectPermission{Allow: []string{}, Deny: []string{">"}}

@@ -14,7 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// Client is one principal's end of the bus. It is safe for use by several goroutines.
+// Client is one principal's connection to the bus. It is safe for concurrent use.
 type Client struct {
 	credentials             Credentials
 	timeout                 time.Duration
@@ -23,26 +23,25 @@ type Client struct {
 	open                    func(context.Context, Login) (*conn, error)
 	release                 func()
 
-	asking sync.WaitGroup // requests under way; counted in under mu
+	asking sync.WaitGroup // open requests; incremented under mu
 
 	mu         sync.Mutex
 	closed     bool
-	mute       bool // the bus is closing: no request is taken
+	mute       bool // the bus is closing: new requests are refused
 	subs       map[*Subscription]struct{}
 	responders map[*discoveryResponder]struct{}
 }
 
 // DialOptions are the options of Dial.
 type DialOptions struct {
-	// Timeout bounds each exchange whose context has no deadline. Default 30 s.
+	// Timeout limits each exchange whose context has no deadline. Default 30 s.
 	Timeout time.Duration
-	// Logger takes notes without content. Default: none.
+	// Logger receives log entries without content. Default: none.
 	Logger *slog.Logger
 }
 
-// Dial connects a principal from another process to a bus that listens. It comes back
-// by itself after a broken connection; calls made meanwhile fail with disconnected.
-// Errors: invalid without a URL, refused, disconnected, timeout.
+// Dial connects a principal from another process to a bus that listens. The client reconnects automatically; calls made
+// meanwhile fail with disconnected. Errors: invalid without a URL, refused, disconnected, timeout.
 func Dial(ctx context.Context, c Credentials, o DialOptions) (*Client, error) {
 	if c.URL == "" {
 		return nil, invalidf("dial %s: the credentials have no URL; start the bus with a listen address", c.Principal)
@@ -53,7 +52,7 @@ func Dial(ctx context.Context, c Credentials, o DialOptions) (*Client, error) {
 	})
 }
 
-// outside reaches a bus over the network, and again whenever the connection has broken.
+// outside connects to a bus over the network, and reconnects whenever the connection breaks.
 func outside(url string) nats.Option {
 	return func(settings *nats.Options) error {
 		settings.Url, settings.MaxReconnect = url, -1
@@ -77,19 +76,18 @@ func connect(ctx context.Context, c Credentials, timeout time.Duration, log *slo
 	}, nil
 }
 
-// Life is a context that ends when the connection is closed for good: by Close, or by the
-// server, which does not take the credentials any more.
+// Life is a context that ends when the connection is closed permanently: by Close, or by the server when it no longer
+// accepts the credentials.
 func (c *Client) Life() context.Context { return c.requests.life }
 
-// Principal returns who this is.
+// Principal returns the principal of the client.
 func (c *Client) Principal() Principal { return c.credentials.Principal }
 
-// Request asks the kernel for one of the operations of this principal's kind and
-// returns the answer as it came, a refusal of the kernel included.
+// Request sends one of the operations of this principal's kind to the kernel and returns the answer unchanged,
+// including a refusal by the kernel.
 //
-// Errors: not_allowed for an operation of another kind, too_large, no_responders when
-// no kernel serves (safe to retry), timeout and canceled (it may have been carried
-// out), disconnected, closed.
+// Errors: not_allowed for an operation of another kind, too_large, no_responders when no kernel serves (safe to retry),
+// timeout and canceled (it may have been carried out), disconnected, closed.
 func (c *Client) Request(ctx context.Context, op string, request []byte) ([]byte, error) {
 	who := c.Principal()
 	if !mayAsk(who.Kind, op) {
@@ -108,33 +106,31 @@ func (c *Client) Request(ctx context.Context, op string, request []byte) ([]byte
 	return answer, nil
 }
 
-// Commands hears the commands for this tool, and, of a tool of ours, the word to end one.
-// Kinds Tool and External only. See [Subscription].
+// Commands subscribes to the commands for this tool and, for a tool of kind Tool, to their cancellations. Kinds Tool
+// and External only. See [Subscription].
 func (c *Client) Commands(ctx context.Context, h func(context.Context, Message)) (*Subscription, error) {
 	return c.listen(ctx, Tool, commandsTo(c.credentials.Project, c.Principal()), h)
 }
 
-// SubscribeWakeups hears the wakeups of this agent. Kinds Agent and External only. See
-// [Subscription].
+// SubscribeWakeups subscribes to the wakeups of this agent. Kinds Agent and External only. See [Subscription].
 func (c *Client) SubscribeWakeups(ctx context.Context, h func(context.Context, Message)) (*Subscription, error) {
 	return c.listen(ctx, Agent, []string{wakeupOf(c.credentials.Project, c.Principal())}, h)
 }
 
-// Broadcasts hears the project's broadcasts. Kind Hub only. See [Subscription].
+// Broadcasts subscribes to the project's broadcasts. Kind Hub only. See [Subscription].
 func (c *Client) Broadcasts(ctx context.Context, h func(context.Context, Message)) (*Subscription, error) {
 	return c.listen(ctx, Hub, []string{broadcastsOf(c.credentials.Project)}, h)
 }
 
-// Progress hears how far calls are: a message on `….evt.tool.<target>.progress` for each
-// step that a tool has told. Kind Operator only. See [Subscription].
+// Progress subscribes to the progress of calls: a message on `….evt.tool.<target>.progress` for each step that a tool
+// reports. Kind Operator only. See [Subscription].
 func (c *Client) Progress(ctx context.Context, h func(context.Context, Message)) (*Subscription, error) {
 	return c.listen(ctx, Operator, subjectsOf(c.credentials.Project, c.Principal()), h)
 }
 
-// Send sends a message of the tool protocol to the kernel and returns its answer as it
-// came: a command to a tool's subject, or a report to that of its operation. Kind Foreign
-// only. Errors: as [Client.Request], and invalid for a subject or header that cannot be
-// sent as it is.
+// Send sends a message of the tool protocol to the kernel and returns its answer unchanged: a command to a tool's
+// subject, or a report to that of its operation. Kind External only. Errors: as [Client.Request], and invalid for a
+// subject or header that cannot be sent unchanged.
 func (c *Client) Send(ctx context.Context, m Message) ([]byte, error) {
 	if who := c.Principal(); who.Kind != External {
 		return nil, &Error{Code: CodeNotAllowed, Message: fmt.Sprintf("send: %s asks by operations; only a foreign peer sends messages", who)}
@@ -180,7 +176,7 @@ func (c *Client) forget(s *Subscription) {
 	delete(c.subs, s)
 }
 
-// enter counts a request in, unless the client takes none any more.
+// enter counts a request, unless the client accepts none any more.
 func (c *Client) enter() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -191,11 +187,11 @@ func (c *Client) enter() error {
 	return nil
 }
 
-// lastAnswers is how long the answers that were sent before a bus closed may take to arrive.
+// lastAnswers is the timeout for answers that were sent before a bus closed.
 const lastAnswers = 5 * time.Second
 
-// receive takes no more requests, and waits for the answers to those that are under way: the
-// library would drop what has come and has not been handed on.
+// receive stops accepting requests, and waits for the answers to open ones: the library would drop answers that have
+// arrived but were not delivered.
 func (c *Client) receive() {
 	c.mu.Lock()
 	c.mute = true
@@ -213,8 +209,8 @@ func (c *Client) receive() {
 	}
 }
 
-// Close ends the subscriptions, waits for their handlers, and closes the connections.
-// Requests in flight end with closed. It may be called more than once.
+// Close ends the subscriptions, waits for their handlers, and closes the connections. Open requests end with closed. It
+// may be called more than once.
 func (c *Client) Close() {
 	c.mu.Lock()
 	again := c.closed

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// conn is one connection whose end, and whose interruption, can be waited for.
+// conn is one connection. Callers can wait for its end and its interruption.
 type conn struct {
 	nats    *nats.Conn
 	timeout time.Duration
@@ -23,8 +23,8 @@ type conn struct {
 	lose    context.CancelCauseFunc
 }
 
-// errLost is why the context of a connection ends. The library itself would let a
-// request whose connection broke wait for its whole timeout.
+// errLost is the cause when a connection breaks. The library itself would let a request on a broken connection wait for
+// its whole timeout.
 var errLost = errors.New("the connection to the server broke")
 
 func dial(ctx context.Context, l Login, timeout time.Duration, log *slog.Logger, more ...nats.Option) (*conn, error) {
@@ -46,8 +46,7 @@ func dial(ctx context.Context, l Login, timeout time.Duration, log *slog.Logger,
 		nats.UserInfo(l.User, l.Password),
 		nats.CustomInboxPrefix(l.Inbox),
 		nats.Timeout(left),
-		// A message that waits for a reconnection would be sent long after its sender
-		// was told that it failed.
+		// Disabled: a buffered message would be sent long after its sender got an error.
 		nats.ReconnectBufSize(-1),
 		nats.DisconnectErrHandler(func(*nats.Conn, error) { c.lost() }),
 		nats.ReconnectHandler(func(*nats.Conn) { c.revive() }),
@@ -75,8 +74,8 @@ func (c *conn) lost() {
 	c.lose(errLost)
 }
 
-// live bounds ctx by the life of the connection as it is: when that breaks, the cause is
-// errLost. Done has to be called. The error is why nothing can be done at all.
+// live limits ctx to the life of the current connection: when it breaks, the cause is errLost. The caller must call
+// done. An error means that there is no connection at all.
 func (c *conn) live(ctx context.Context) (bounded context.Context, done func(), err error) {
 	c.mu.Lock()
 	alive := c.current
@@ -94,8 +93,8 @@ func (c *conn) live(ctx context.Context) (bounded context.Context, done func(), 
 	return ctx, func() { deaf(); cancel(nil) }, nil
 }
 
-// request asks and waits for the answer, for the end of the context, or for the
-// connection to break, whichever comes first. Sent tells whether it may have left.
+// request sends a request and waits for the answer, the end of the context, or the end of the connection, whichever
+// comes first. sent reports whether the request may have been sent.
 func (c *conn) request(ctx context.Context, subject string, payload []byte) (answer []byte, sent bool, err error) {
 	return c.ask(ctx, &nats.Msg{Subject: subject, Data: payload})
 }
@@ -117,7 +116,7 @@ func (c *conn) ask(ctx context.Context, question *nats.Msg) (answer []byte, sent
 	return m.Data, true, nil
 }
 
-// note logs what the server or the library reports beside a call.
+// note logs what the server or the library reports outside of a call.
 func note(log *slog.Logger, user string, sub *nats.Subscription, err error) {
 	if errors.Is(err, nats.ErrConnectionClosed) {
 		return
@@ -129,8 +128,7 @@ func note(log *slog.Logger, user string, sub *nats.Subscription, err error) {
 	log.Warn("bus connection", "user", user, "subject", subject, "error", err)
 }
 
-// flush waits until the server has taken everything that was sent so far, or the
-// connection breaks.
+// flush waits until the server has received everything sent so far, or the connection breaks.
 func (c *conn) flush(ctx context.Context, what string) error {
 	ctx, cancel := bounded(ctx, c.timeout)
 	defer cancel()
@@ -148,8 +146,8 @@ func (c *conn) flush(ctx context.Context, what string) error {
 	return nil
 }
 
-// confirm is flush, and finds out whether the server refused the subject: it says so
-// before it confirms the flush.
+// confirm is flush, and also checks whether the server refused the subject: it reports that before it confirms the
+// flush.
 func (c *conn) confirm(ctx context.Context, what, subject string) error {
 	if err := c.flush(ctx, what); err != nil {
 		return err
@@ -166,7 +164,7 @@ func (c *conn) close() {
 	<-c.closed
 }
 
-// bounded gives a context a deadline if it has none.
+// bounded adds a deadline to a context that has none.
 func bounded(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok {
 		return context.WithCancel(ctx)

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 )
 
-// credentialLimit is far more than the JSON of any credentials.
+// credentialLimit is far larger than the JSON of any credentials.
 const credentialLimit = 64 << 10
 
-// ReadCredentials reads the file that was made for a principal, which nobody else may be
-// able to read. Errors: invalid, with what is wrong and what to do.
+// ReadCredentials reads a principal's credential file, which must not be readable by others. Errors: invalid, with what
+// is wrong and what to do.
 func ReadCredentials(path string) (Credentials, error) {
 	f, err := os.Open(filepath.Clean(path)) //nolint:gosec // who starts the program names the file
 	if err != nil {

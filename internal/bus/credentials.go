@@ -13,11 +13,11 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Login is the secret of one connection. It prints and logs without the password.
+// Login is the user and secret of one connection. It prints and logs without the password.
 type Login struct {
 	User     string `json:"user"`
 	Password string `json:"password"`
-	// Inbox is the prefix of the only reply subjects that the connection may hear.
+	// Inbox is the prefix of the only reply subjects that the connection may subscribe to.
 	Inbox string `json:"inbox"`
 }
 
@@ -30,25 +30,24 @@ func (l Login) GoString() string { return "bus.Login{" + l.User + "}" }
 // LogValue returns the user.
 func (l Login) LogValue() slog.Value { return slog.StringValue(l.User) }
 
-// Credentials are all that a process needs to be one principal on the bus.
+// Credentials are all that a process needs to act as one principal on the bus.
 type Credentials struct {
-	// URL is where the bus listens; "" when it does not.
+	// URL is where the bus listens; "" if it does not.
 	URL       string    `json:"url,omitempty"`
 	Project   string    `json:"project"`
 	Principal Principal `json:"principal"`
-	// Request asks the kernel and hears its answers. Subscribe hears commands, wakeups or
+	// Request sends requests to the kernel and receives the answers. Subscribe receives commands, wakeups or
 	// broadcasts, and publishes nothing.
 	Request   Login `json:"mouth"`
 	Subscribe Login `json:"ear"`
 	// Discovery answers discovery ($SRV) and does nothing else. Kind Tool only.
 	Discovery Login `json:"face,omitzero"`
-	// Tools are the names of tools that it may register beside its own, see [Credentials.Owns].
-	// Kinds Tool and External only.
+	// Tools are the names of further tools that it may register, see [Credentials.Owns]. Kinds Tool and External only.
 	Tools []string `json:"tools,omitempty"`
 }
 
-// KernelCredentials are all that another process needs to be a kernel on the bus: to answer
-// everybody's requests and to publish commands. Anyone who has them is the gate.
+// KernelCredentials are all that another process needs to be a kernel on the bus: to answer everybody's requests and to
+// publish commands. Anyone who has them can act as the gate.
 type KernelCredentials struct {
 	URL        string `json:"url"`
 	Project    string `json:"project"`
@@ -57,7 +56,7 @@ type KernelCredentials struct {
 	Publisher  Login  `json:"publisher"`
 }
 
-// login makes the secret of a user: derived from the key where there is one, else drawn, once.
+// login creates the secret of a user once: derived from the key if there is one, otherwise random.
 func (p *plan) login(user string) (Login, error) {
 	if len(p.key) == 0 {
 		l, drawn := p.existing[user]
@@ -77,15 +76,14 @@ func (p *plan) login(user string) (Login, error) {
 	return Login{User: user, Password: text(derive("password")), Inbox: inboxPrefix + text(derive("inbox")[:16])}, nil
 }
 
-// NewCredentials draws the secrets of a principal, to be kept and given to the bus in
-// [Options.Known] each time it starts. Errors: invalid for a name, failed for want of
-// randomness.
+// NewCredentials generates the secrets of a principal. Store them and pass them to the bus in [Options.Known] each time
+// it starts. Errors: invalid for a name, failed if there is no randomness.
 func NewCredentials(random io.Reader, project string, p Principal) (Credentials, error) {
 	return newCredentials(project, p, func(user string) (Login, error) { return newLogin(random, user) })
 }
 
-// Owns tells whether the name of a tool is one of this principal's: its own name, alone or before a
-// dot, or one on its list. A principal's name has no dot, so that no name begins with those of two.
+// Owns reports whether the principal owns a tool name: its own name, alone or before a dot, or one on its list. A
+// principal's name contains no dot, so no tool name can begin with the names of two principals.
 func (c Credentials) Owns(tool string) bool {
 	if c.Principal.Kind != Tool && c.Principal.Kind != External {
 		return false
@@ -111,13 +109,13 @@ func newCredentials(project string, p Principal, login func(user string) (Login,
 	return c, nil
 }
 
-// namedLogin is a login with the name that it has to have.
+// namedLogin is a login with its required user name.
 type namedLogin struct {
 	user  string
 	login *Login
 }
 
-// logins are those of the principal's kind.
+// logins returns those that the principal's kind requires.
 func (c *Credentials) logins() []namedLogin {
 	user := string(c.Principal.Kind) + "." + c.Principal.Name
 	all := []namedLogin{{user + ".mouth", &c.Request}, {user + ".ear", &c.Subscribe}}
@@ -127,8 +125,8 @@ func (c *Credentials) logins() []namedLogin {
 	return all
 }
 
-// check refuses credentials that were not made by [NewCredentials]: an inbox is a
-// permission, and a password of a certain form would be taken for a hash.
+// check refuses credentials that were not made by [NewCredentials]. An inbox is a permission, and the server would
+// treat a password of a certain form as a hash.
 func (c Credentials) check(project string) error {
 	if err := c.Principal.check(); err != nil {
 		return err
@@ -158,7 +156,7 @@ const (
 	minPassword = 43 // 256 bits
 )
 
-// newLogin draws 256 bits for the password and 128 for the inbox.
+// newLogin generates a password of 256 random bits and an inbox of 128.
 func newLogin(random io.Reader, user string) (Login, error) {
 	bits := make([]byte, 48)
 	if _, err := io.ReadFull(random, bits); err != nil {

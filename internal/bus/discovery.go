@@ -15,11 +15,10 @@ import (
 	"github.com/nats-io/nats.go/micro"
 )
 
-// Card is what a tool service tells of itself to who asks ($SRV). It holds no content of
-// calls.
+// Card is what a tool service reports about itself in answer to discovery ($SRV). It contains no content of calls.
 type Card struct {
-	// Version is a semantic one such as 1.2.3, with or without a v before it; any other is
-	// told as 0.0.0: who lists services gives the whole list up for one bad version.
+	// Version is a semantic version such as 1.2.3, with or without a leading v. Any other is reported as 0.0.0: clients
+	// that list services drop the whole list because of one invalid version.
 	Version     string
 	Description string
 	Metadata    map[string]string
@@ -30,16 +29,16 @@ type Card struct {
 type Endpoint struct {
 	Name     string
 	Metadata map[string]string
-	// Requests were taken on, and Errors of them did not end well; Busy is the time that
-	// they took together.
+	// Requests is the number of accepted requests and Errors the number of those that failed; Busy is their total
+	// duration.
 	Requests, Errors int
 	LastError        string
 	Busy             time.Duration
 }
 
-// Discoverable answers the questions of NATS' service protocol, PING, INFO and STATS, so
-// that `nats micro ls` shows the service, until stop is called or the client is closed. The
-// card is asked for each time. The context bounds the beginning only. Kind Tool only.
+// Discoverable answers the requests of NATS' service protocol, PING, INFO and STATS, so that `nats micro ls` shows the
+// service, until stop is called or the client is closed. card is called for each request. The context only limits the
+// start. Kind Tool only.
 //
 // Errors: not_allowed for other kinds, closed, disconnected, refused, timeout.
 func (c *Client) Discoverable(ctx context.Context, card func() Card) (stop func(), err error) {
@@ -101,8 +100,7 @@ func (f *discoveryResponder) answer(ctx context.Context, subject string) error {
 	return f.conn.confirm(ctx, "discovery", subject)
 }
 
-// receive answers one question. A reply subject that the server did not make is not answered,
-// see [service].
+// receive answers one request. It ignores a reply subject that the server did not make, see [service].
 func (f *discoveryResponder) receive(m *nats.Msg) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -153,10 +151,10 @@ func (f *discoveryResponder) reply(verb string) any {
 	}
 }
 
-// semantic is the form of versions that the protocol demands (semver.org).
+// semantic is the form of versions that the protocol requires (semver.org).
 var semantic = regexp.MustCompile(`^(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
 
-// semanticVersion is a version as the protocol takes it.
+// semanticVersion converts a version to the form that the protocol requires.
 func semanticVersion(version string) string {
 	if version = strings.TrimPrefix(version, "v"); semantic.MatchString(version) {
 		return version

@@ -12,8 +12,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Code names what went wrong on the bus. Codes of the kernel's own answers are not
-// among them: those are bytes to this package.
+// Code classifies the errors of the bus. The codes in the kernel's own answers are not among them: this package treats
+// answers as bytes.
 type Code string
 
 // The codes.
@@ -21,19 +21,18 @@ const (
 	CodeInvalid      Code = "invalid"       // options, a name or a subject is malformed
 	CodeNotAllowed   Code = "not_allowed"   // the principal has no right to this
 	CodeTooLarge     Code = "too_large"     // header and payload exceed the limit
-	CodeNoResponders Code = "no_responders" // nobody serves requests at the moment
+	CodeNoResponders Code = "no_responders" // no kernel serves requests at the moment
 	CodeTimeout      Code = "timeout"       // no answer in time; the request may have been carried out
 	CodeCanceled     Code = "canceled"      // the caller gave up; the request may have been carried out
 	CodeClosed       Code = "closed"        // this end was closed
 	CodeDisconnected Code = "disconnected"  // no connection to the server
 	CodeRefused      Code = "refused"       // the server did not accept the credentials
-	CodeFailed       Code = "failed"        // anything else; Unwrap tells
+	CodeFailed       Code = "failed"        // anything else; see Unwrap
 )
 
-// Error is every error of this package. SafeToRetry means that the same call can be
-// repeated without taking effect twice, because it did not get through this time, and
-// that a repetition may succeed. Where it is false after a timeout, ask the operation:
-// the kernel's are idempotent, this package cannot know.
+// Error is the type of every error of this package. SafeToRetry means that the call had no effect and that a retry may
+// succeed. If it is false after a timeout, it depends on the operation: the kernel's are idempotent, but this package
+// cannot know that.
 type Error struct {
 	Code        Code
 	Message     string
@@ -44,13 +43,13 @@ type Error struct {
 // Error returns the code, what was found and what to do about it.
 func (e *Error) Error() string { return "bus: " + string(e.Code) + ": " + e.Message }
 
-// Plain implements [cause.Plain]: without the code.
+// Plain implements [cause.Plain]. It omits the code.
 func (e *Error) Plain() string { return cause.Retold(e.Message, e.Err) }
 
 // Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Unpublishable reports that the message itself cannot be sent, now or later.
+// Unpublishable reports that the message itself can never be sent.
 func (e *Error) Unpublishable() bool {
 	switch e.Code {
 	case CodeInvalid, CodeNotAllowed, CodeTooLarge:
@@ -84,8 +83,7 @@ func errClosed(what string) error {
 	return &Error{Code: CodeClosed, Message: what + ": the connection is closed"}
 }
 
-// As gives an error that no repetition can mend a code of the protocol, for those who ask
-// the kernel over the bus: they try again what has none.
+// As converts an error that no retry can fix to a protocol code, for callers that retry any error without one.
 func (e *Error) As(target any) bool {
 	fault, isFault := target.(**api.Fault)
 	if !isFault {
@@ -110,8 +108,7 @@ func invalidf(format string, args ...any) error {
 	return &Error{Code: CodeInvalid, Message: fmt.Sprintf(format, args...)}
 }
 
-// wireError turns an error of the connection into one of ours. sent tells whether
-// the message may have left before the error.
+// wireError converts an error of the connection. sent reports whether the message may have been sent before the error.
 func wireError(what string, sent bool, err error) error {
 	e := &Error{Code: CodeFailed, Message: what + ": " + err.Error(), Err: err}
 	switch {

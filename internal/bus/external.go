@@ -9,13 +9,12 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// externalAtOnce is how many commands of external peers are handled at once. They have a queue
-// of their own: a flood of them waits there, and holds up no request of anybody else.
+// externalAtOnce is how many commands of third-party peers are handled concurrently. They have a queue of their own, so
+// that a flood of them delays nobody else's requests.
 const externalAtOnce = 8
 
-// listenExternal hears the commands that external peers send. The library keeps what waits, up
-// to its own limits; beyond them it drops messages and says so, and a sender who asked for
-// an answer gets none, and sends again.
+// listenExternal receives the commands of third-party peers. The library queues them up to its own limits; beyond these
+// it drops messages and logs that. A sender that requested an answer gets none, and sends again.
 func (s *service) listenExternal(ctx, accepting context.Context) error {
 	queue := make(chan *nats.Msg)
 	sub, err := s.kernel.responder.nats.QueueSubscribe(sentPattern(s.kernel.project, "*"), "kernel", func(m *nats.Msg) {
@@ -29,7 +28,7 @@ func (s *service) listenExternal(ctx, accepting context.Context) error {
 		return wireError("serve", false, err)
 	}
 	if err := s.kernel.responder.confirm(ctx, "serve", sub.Subject); err != nil {
-		_ = sub.Unsubscribe() // lost or refused, it hears nothing anyway
+		_ = sub.Unsubscribe() // if this fails, the subscription is gone anyway
 		return err
 	}
 	for range externalAtOnce {
@@ -61,11 +60,11 @@ func (s *service) answerExternal(ctx context.Context, m *nats.Msg) {
 	}
 }
 
-// serverHeader is what the server itself adds to a request that crosses accounts.
+// serverHeader is a header that the server adds to a request that crosses accounts.
 const serverHeader = "Nats-Request-Info"
 
-// requestOf is what the handler gets of a message: its payload, or all of it. The subject
-// is that of the tool protocol, if it has one.
+// requestOf returns what the handler gets of a message: its payload, or all of it. The subject is that of the tool
+// protocol, if it has one.
 func requestOf(op, subject string, m *nats.Msg) []byte {
 	if !wholeMessage(op) {
 		return m.Data

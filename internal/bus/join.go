@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// CredentialsVariable names the file of credentials where [JoinOptions] do not.
+// CredentialsVariable names the credential file if [JoinOptions] do not.
 const CredentialsVariable = "EARSHOT_CREDENTIALS" //nolint:gosec // It is a name, and no secret.
 
 // JoinOptions are the options of [Join].
 type JoinOptions struct {
-	// File holds the credentials; default: what [CredentialsVariable] names.
+	// File is the credential file; default: the value of [CredentialsVariable].
 	File string
-	// Who the credentials have to belong to; an empty name is anybody of that kind.
+	// Who is the required principal of the credentials; an empty name allows any of that kind.
 	Who Principal
-	// Logger takes notes without content. Default: none.
+	// Logger receives log entries without content. Default: none.
 	Logger *slog.Logger
 }
 
@@ -27,9 +27,8 @@ const (
 	lastPause  = 2 * time.Second
 )
 
-// Join connects a process to the bus by its file of credentials, which says where the bus
-// is, and waits until there is one. Errors: invalid for what is wrong with the file, refused,
-// and that of ctx.
+// Join connects a process to the bus that its credential file names, and retries until the bus is there. Errors:
+// invalid for a problem with the file, refused, and that of ctx.
 func Join(ctx context.Context, o JoinOptions) (*Client, error) {
 	log := Options{Logger: o.Logger}.withDefaults().Logger
 	c, err := o.credentials()
@@ -51,9 +50,8 @@ func Join(ctx context.Context, o JoinOptions) (*Client, error) {
 	}
 }
 
-// Reconnect runs run for as long as there is a bus to come back to: where it ends because the bus
-// was not there at the moment, it is begun again. Nil once ctx has ended. Errors: refused when
-// the server does not take the credentials any more, closed, and what else run ends with.
+// Reconnect calls run, and calls it again if it ended only because the bus was temporarily unavailable. It returns nil
+// once ctx has ended. Errors: refused if the server no longer accepts the credentials, closed, and other errors of run.
 func (c *Client) Reconnect(ctx context.Context, run func(context.Context) error) error {
 	runCtx, end := context.WithCancel(ctx)
 	defer end()
@@ -62,7 +60,7 @@ func (c *Client) Reconnect(ctx context.Context, run func(context.Context) error)
 		err := run(runCtx)
 		switch {
 		case ctx.Err() != nil:
-			return nil // it was told to end, whatever it was about to do
+			return nil // it was asked to end
 		case c.Life().Err() != nil:
 			return c.closedError()
 		case !passing(err):
@@ -72,7 +70,7 @@ func (c *Client) Reconnect(ctx context.Context, run func(context.Context) error)
 	}
 }
 
-// closedError says why the connection was closed for good.
+// closedError returns why the connection was closed permanently.
 func (c *Client) closedError() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,12 +80,12 @@ func (c *Client) closedError() error {
 	return &Error{Code: CodeRefused, Message: "the server does not take the credentials any more; have new ones made with `earshot credential add`"}
 }
 
-// passing tells whether the bus was only not there at the moment.
+// passing reports whether the bus was only temporarily unavailable.
 func passing(err error) bool {
 	return errors.Is(err, ErrDisconnected) || errors.Is(err, ErrTimeout) || errors.Is(err, ErrClosed)
 }
 
-// pause waits, or until the context ends.
+// pause waits for d or until the context ends.
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Kernel is the kernel's end of the bus. It is safe for use by several goroutines.
+// Kernel is the kernel's connection to the bus. It is safe for concurrent use.
 type Kernel struct {
 	project              string
 	maxPayload           int
@@ -17,17 +17,16 @@ type Kernel struct {
 
 	responder, publisher *conn
 	release              func()
-	interest             func(subject string) int // nil where the server is in another process
+	interest             func(subject string) int // nil if the server is in another process
 
 	mu      sync.Mutex
 	closed  bool
 	service *service
 }
 
-// DialKernel connects a kernel from another process to a bus that lets it in: of several
-// kernels on one bus each request reaches one. It comes back by itself after a broken
-// connection; what is published meanwhile fails with disconnected. Of the options only
-// Concurrency, Backlog, Timeout and Logger count.
+// DialKernel connects a kernel from another process to a bus that admits it. With several kernels on one bus, each
+// request reaches one of them. It reconnects automatically; what is published meanwhile fails with disconnected. It
+// only uses the options Concurrency, Backlog, Timeout and Logger.
 //
 // Errors: invalid without a URL, refused, disconnected, timeout.
 func DialKernel(ctx context.Context, c KernelCredentials, o Options) (*Kernel, error) {
@@ -57,11 +56,10 @@ func openKernel(ctx context.Context, c KernelCredentials, o Options, dial func(c
 	}, nil
 }
 
-// Serve starts to answer requests and returns; Close ends it. Several requests are
-// handled at once, up to Options.Concurrency; of two requests that overlap, either may
-// be handled first. The context is handed to every handler: canceling it stops the
-// service and tells running handlers to give up. A handler that panics is answered
-// for with internal_error. An answer that takes longer than two minutes is lost.
+// Serve starts to answer requests and returns; Close ends it. Up to Options.Concurrency requests are handled
+// concurrently, in any order. The context is passed to every handler: canceling it stops the service and asks running
+// handlers to stop. If a handler panics, the answer is internal_error. An answer that takes longer than two minutes is
+// lost.
 //
 // Errors: invalid if it serves already, closed, timeout.
 func (k *Kernel) Serve(ctx context.Context, h Handler) error {
@@ -81,13 +79,11 @@ func (k *Kernel) Serve(ctx context.Context, h Handler) error {
 	return nil
 }
 
-// Publish sends a command, a wakeup or a broadcast. For a command it returns when the
-// server has taken it; the others, which may be lost, are on their way. That it was heard is
-// not said: the ledger tells.
+// Publish sends a command, a wakeup or a broadcast. For a command it returns when the server has received it; the
+// others may be lost. Publish never confirms that anybody received the message: the ledger shows that.
 //
-// Errors: not_allowed for a subject that is not the publisher's, invalid for a subject
-// or header that cannot be sent as it is, too_large if header and payload together are
-// over the limit, disconnected, timeout, closed.
+// Errors: not_allowed for a subject that is not the publisher's, invalid for a subject or header that cannot be sent
+// unchanged, too_large if header and payload together exceed the limit, disconnected, timeout, closed.
 func (k *Kernel) Publish(ctx context.Context, subject string, header map[string][]string, payload []byte) error {
 	if !isLiteral(subject) {
 		return invalidf("publish: %q is not a subject of tokens of A-Z a-z 0-9 _ -", subject)
@@ -111,10 +107,9 @@ func (k *Kernel) Publish(ctx context.Context, subject string, header map[string]
 	return k.publisher.confirm(ctx, "publish "+subject, subject)
 }
 
-// Listens reports whether a message on the subject would be heard at this moment, or kept
-// for somebody by a stream: what the kernel publishes goes to anyone who has a subscription in its
-// account, which all imports lead to. A kernel in another process than the server's cannot see
-// that: then it is not known.
+// Listens reports whether a message on the subject would currently be received, or stored by a stream. All imports lead
+// to the kernel's account, so the subscriptions there count. A kernel in another process than the server cannot see
+// them: then known is false.
 func (k *Kernel) Listens(subject string) (listens, known bool) {
 	if k.interest == nil {
 		return false, false
@@ -122,8 +117,8 @@ func (k *Kernel) Listens(subject string) (listens, known bool) {
 	return k.interest(subject) > 0, true
 }
 
-// mayBeLost reports whether nobody waits to hear that a message was taken: who misses a
-// broadcast reads the ledger, and a wakeup costs one poll.
+// mayBeLost reports whether Publish need not wait for the server: who misses a broadcast reads the ledger, and a lost
+// wakeup costs one poll.
 func (k *Kernel) mayBeLost(subject string) bool {
 	return matches(broadcastsOf(k.project), subject) || strings.HasSuffix(subject, ".wakeup")
 }
@@ -137,8 +132,8 @@ func (k *Kernel) mayPublish(subject string) bool {
 	return false
 }
 
-// Close takes no more requests, waits for the running handlers, sends their answers
-// and closes both connections. It may be called more than once.
+// Close stops accepting requests, waits for the running handlers, sends their answers and closes both connections. It
+// may be called more than once.
 func (k *Kernel) Close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -2,13 +2,13 @@ package bus
 
 import "slices"
 
-// SetKnown lets exactly these in beside [Options.Principals], in place of [Options.Known] and of
-// what it was told before. It counts when it returns: those who are not among them, or came with
-// other secrets, are cut off, and everybody else keeps their connections. A request that is sent
-// meanwhile may find nobody who serves it (no_responders), and can be sent again.
+// SetKnown replaces [Options.Known], or the list of an earlier call. These principals are admitted, in addition to
+// [Options.Principals]. It takes effect before it returns: principals that are not on the list, or have other secrets
+// on it, are disconnected, and everybody else keeps their connections. A request that is sent meanwhile may get
+// no_responders, and can be sent again.
 //
-// Errors: invalid for the credentials, or where JetStream is on, which only a start can set up;
-// and closed, after which nothing has changed; failed.
+// Errors: invalid for the credentials, or if JetStream is on, which can only be set up at a start; and closed; after
+// these nothing has changed; failed.
 func (s *Server) SetKnown(known []Credentials) error {
 	if err := s.enter(); err != nil {
 		return err
@@ -27,7 +27,7 @@ func (s *Server) SetKnown(known []Credentials) error {
 	before := s.now()
 	p, err := s.reload(o, before.existing)
 	if err == nil && p.adds(before) {
-		// The server starts the imports of those accounts alone that it knew before.
+		// The server only starts the imports of accounts that it knew before.
 		p, err = s.reload(o, before.existing)
 	}
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Server) SetKnown(known []Credentials) error {
 	return nil
 }
 
-// reload has the server take over who o lets in, as at a start, and look at every connection again.
+// reload makes the server apply the plan of o, as at a start, and check every connection again.
 func (s *Server) reload(o Options, existing map[string]Login) (*plan, error) {
 	p, err := newPlan(o, existing)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Server) reload(o Options, existing map[string]Login) (*plan, error) {
 	return p, nil
 }
 
-// adds tells whether the plan has principals that another did not have.
+// adds reports whether the plan has principals that the one before did not have.
 func (p *plan) adds(before *plan) bool {
 	for who := range p.principals {
 		if _, there := before.principals[who]; !there {
@@ -65,7 +65,7 @@ func (p *plan) adds(before *plan) bool {
 	return false
 }
 
-// now is the plan that counts.
+// now returns the current plan.
 func (s *Server) now() *plan {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// serverLog passes the server's notes on and keeps the first fatal one: the server
-// reports a failed start in no other way.
+// serverLog forwards the server's log entries and keeps the first fatal one: the server reports a failed start in no
+// other way.
 type serverLog struct {
 	log *slog.Logger
 
@@ -16,23 +16,23 @@ type serverLog struct {
 	fatal string
 }
 
-// Noticef notes the server's news, which are details to us.
+// Noticef logs the server's notices at debug level.
 func (l *serverLog) Noticef(format string, args ...any) { l.note(slog.LevelDebug, format, args) }
 
-// Debugf drops the server's details.
+// Debugf drops the server's debug entries.
 func (l *serverLog) Debugf(string, ...any) {}
 
-// Tracef drops the server's trace: it holds content.
+// Tracef drops the server's trace: it contains content.
 func (l *serverLog) Tracef(string, ...any) {}
 
-// Warnf notes a warning. At the start the server warns that passwords are not
-// hashed; ours are random, never stored, and known to this process anyway.
+// Warnf logs a warning at debug level. At the start the server warns that passwords are not hashed; ours are random,
+// never stored, and known to this process anyway.
 func (l *serverLog) Warnf(format string, args ...any) { l.note(slog.LevelDebug, format, args) }
 
-// Errorf notes an error, such as a refused publish.
+// Errorf logs an error, such as a refused publish.
 func (l *serverLog) Errorf(format string, args ...any) { l.note(slog.LevelWarn, format, args) }
 
-// Fatalf notes why the server cannot start.
+// Fatalf records why the server cannot start.
 func (l *serverLog) Fatalf(format string, args ...any) {
 	l.mu.Lock()
 	if l.fatal == "" {

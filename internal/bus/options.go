@@ -18,44 +18,41 @@ const (
 	minKey             = 32
 )
 
-// Options says who may use the bus and within what limits.
+// Options configure who may use the bus and within what limits.
 type Options struct {
 	// Project is the project that every subject carries: one subject token. Required.
 	Project string
-	// Principals are those who are let in; two of one kind never share a name, nor does a
-	// foreign peer share one with an agent or a tool, whose messages it would hear.
+	// Principals are admitted. Two of one kind must not share a name. A third-party peer must not share one with an
+	// agent or a tool, whose messages it would receive.
 	Principals []Principal
-	// Known are principals who keep the secrets that they have: those whose processes live
-	// longer than this bus, see [NewCredentials].
+	// Known are admitted principals with existing secrets: those whose processes outlive this bus, see
+	// [NewCredentials].
 	Known []Credentials
-	// Listen is a loopback address to listen on ("127.0.0.1:0" picks a port), or ""
-	// for none: then the bus is reachable from this process only. Nothing but
-	// loopback is taken, because the connection is not encrypted.
+	// Listen is a loopback address to listen on ("127.0.0.1:0" picks a port). If "", the bus is reachable from this
+	// process only. Only loopback is accepted, because the connection is not encrypted.
 	Listen string
-	// Kernels lets kernels of other processes in where the bus listens: see
-	// [Server.KernelCredentials]. Otherwise the kernel's credentials work only inside this
-	// process.
+	// Kernels admits kernels of other processes if the bus listens, see [Server.KernelCredentials]. Otherwise the
+	// kernel's credentials work only inside this process.
 	Kernels bool
-	// Key, if it is not empty, is what the passwords are derived from: 32 bytes or more, kept
-	// as secret as they are. A bus that is started again with it lets the same credentials in.
+	// Key, if not empty, is the secret from which the passwords are derived: at least 32 bytes. A bus that is restarted
+	// with the same key accepts the same credentials.
 	Key []byte
-	// JetStreamDir, if not "", turns JetStream on for the kernel's account and keeps
-	// its files there. Nothing of Earshot needs it.
+	// JetStreamDir, if not "", turns JetStream on for the kernel's account and stores its files there. Earshot does not
+	// need it.
 	JetStreamDir string
-	// MaxPayload is the limit of header and payload together, in bytes, for every
-	// message. Default and highest value: 512 KiB.
+	// MaxPayload is the limit of header and payload together, in bytes, for every message. Default and maximum: 512
+	// KiB.
 	MaxPayload int
-	// Concurrency is how many requests are handled at once. Default 64.
+	// Concurrency is how many requests are handled concurrently. Default 64.
 	Concurrency int
-	// Backlog is how many requests may wait for a handler, three quarters of them of one
-	// principal; those beyond it are answered busy at once. Default 1024.
+	// Backlog is how many requests may wait for a handler; three quarters of them may be of one principal. Requests
+	// beyond that are answered with busy at once. Default 1024.
 	Backlog int
-	// Timeout bounds a request, or any other exchange with the server, whose context
-	// has no deadline. Default 30 s.
+	// Timeout limits a request, or any other exchange with the server, whose context has no deadline. Default 30 s.
 	Timeout time.Duration
-	// Rand is where passwords and inbox names come from. Default crypto/rand.
+	// Rand is the source of passwords and inbox names. Default crypto/rand.
 	Rand io.Reader
-	// Logger takes notes without content: subjects, names and codes. Default: none.
+	// Logger receives log entries without content: subjects, names and codes. Default: none.
 	Logger *slog.Logger
 }
 
@@ -122,7 +119,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// listenAddress splits Listen; port -1 stands for one that the system picks.
+// listenAddress splits Listen; port -1 means that the system picks one.
 func (o Options) listenAddress() (host string, port int, err error) {
 	host, text, err := net.SplitHostPort(o.Listen)
 	if err != nil {

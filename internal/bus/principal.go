@@ -2,13 +2,12 @@ package bus
 
 import "strings"
 
-// maxToken is the length in bytes of the longest name, project or subject token.
+// maxToken is the maximum length in bytes of a name, project or subject token.
 const maxToken = 128
 
-// Principal is somebody who is let onto the bus. Name is one subject token: 1 to 128
-// of the characters A-Z a-z 0-9 _ and -. The name of an agent is the target of its
-// wakeups, the name of a tool is the target of its commands, that of a foreign peer is
-// both.
+// Principal is an identity on the bus. Name is one subject token: 1 to 128 of the characters A-Z a-z 0-9 _ and -. The
+// name of an agent is the target of its wakeups, the name of a tool the target of its commands, that of a third-party
+// peer both.
 type Principal struct {
 	Kind Kind   `json:"kind"`
 	Name string `json:"name"`

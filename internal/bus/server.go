@@ -12,27 +12,26 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Server is the embedded bus. It is safe for use by several goroutines.
+// Server is the embedded bus. It is safe for concurrent use.
 type Server struct {
 	options Options
 	nats    *server.Server
 	url     string
 
-	changing sync.Mutex // held while who may come in changes
+	changing sync.Mutex // locked while the admitted principals change
 
 	mu     sync.Mutex
 	plan   *plan
 	closed bool
 	open   map[closer]struct{} // kernels and clients
-	dials  sync.WaitGroup      // those that are being opened
+	dials  sync.WaitGroup      // dials in progress
 	done   chan struct{}
 }
 
 type closer interface{ Close() }
 
-// Start starts the bus and returns when it takes connections. The context bounds the
-// start only; Close ends the bus. Errors are of type *Error: invalid for options,
-// failed for a listener or a store that could not be opened.
+// Start starts the bus and returns when it accepts connections. The context limits the start only; Close ends the bus.
+// Errors are of type *Error: invalid for options, failed for a listener or a store that could not be opened.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	o = o.withDefaults()
 	if err := o.check(); err != nil {
@@ -56,16 +55,16 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// signInTime is how long a connection may take to say who it is, in seconds: as long as the
-// other end waits to be let in. The library's own 2 s turn away, for good, a process that a
-// loaded machine has not let run, and who is here comes over the loopback.
+// signInTime is the authentication timeout of a connection, in seconds, the same as the client's dial timeout. With the
+// library's default of 2 s, the server would permanently reject a process that a loaded machine has not scheduled. All
+// connections come over the loopback.
 const signInTime = float64(defaultTimeout / time.Second)
 
-// stallTime is how long a connection may take nothing of what is sent to it before it is cut:
-// a machine that has stopped for the library's own 10 s would lose what was on its way.
+// stallTime is how long a connection may stall before it is closed. With the library's default of 10 s, a machine that
+// was suspended for that long would lose messages.
 const stallTime = time.Minute
 
-// backAgain is how long a connection of this process that was cut waits before it is made again.
+// backAgain is the delay before a connection of this process is opened again.
 const backAgain = 100 * time.Millisecond
 
 func serverOptions(o Options, p *plan) (*server.Options, error) {
@@ -107,7 +106,7 @@ func (s *Server) run(settings *server.Options) error {
 	return nil
 }
 
-// ready finishes a start: Start of the server has returned, so all that can fail has.
+// ready completes a start: Start of the server has returned, so all that can fail has.
 func (s *Server) ready(ns *server.Server, log *serverLog) error {
 	if reason := log.failure(); reason != "" {
 		return &Error{Code: CodeFailed, Message: "the embedded server did not start: " + reason}
@@ -132,11 +131,10 @@ func (s *Server) ready(ns *server.Server, log *serverLog) error {
 	return nil
 }
 
-// URL returns where the bus listens, or "".
+// URL returns where the bus listens, or "" if it does not.
 func (s *Server) URL() string { return s.url }
 
-// Credentials returns what another process needs to be p. Error: not_allowed if p is
-// not one of the principals.
+// Credentials returns what another process needs to act as p. Error: not_allowed if p is not one of the principals.
 func (s *Server) Credentials(p Principal) (Credentials, error) {
 	c, ok := s.now().principals[p]
 	if !ok {
@@ -149,8 +147,8 @@ func (s *Server) Credentials(p Principal) (Credentials, error) {
 	return c, nil
 }
 
-// KernelCredentials returns what another process needs to be a kernel beside this one's.
-// Error: not_allowed unless Options.Kernels lets them in.
+// KernelCredentials returns what another process needs to be a further kernel. Error: not_allowed unless
+// Options.Kernels is set.
 func (s *Server) KernelCredentials() (KernelCredentials, error) {
 	if !s.options.Kernels {
 		return KernelCredentials{}, &Error{Code: CodeNotAllowed, Message: "kernels of other processes are not let in; set Kernels in the options"}
@@ -160,7 +158,7 @@ func (s *Server) KernelCredentials() (KernelCredentials, error) {
 	return c, nil
 }
 
-// kernelLogins are those of a kernel of this process.
+// kernelLogins returns those of a kernel of this process.
 func (s *Server) kernelLogins() KernelCredentials {
 	p := s.now()
 	return KernelCredentials{
@@ -168,8 +166,7 @@ func (s *Server) kernelLogins() KernelCredentials {
 	}
 }
 
-// Kernel opens the kernel's two connections: one that answers requests, one that
-// publishes.
+// Kernel opens the kernel's two connections: one answers requests, one publishes.
 func (s *Server) Kernel(ctx context.Context) (*Kernel, error) {
 	if err := s.enter(); err != nil {
 		return nil, err
@@ -181,7 +178,7 @@ func (s *Server) Kernel(ctx context.Context) (*Kernel, error) {
 	}
 	k.release = func() { s.release(k) }
 	account, err := s.nats.LookupAccount(kernelAccount)
-	if err != nil { // it was made with the server
+	if err != nil { // it was created with the server
 		k.Close()
 		return nil, &Error{Code: CodeFailed, Message: "the kernel's account is not there: " + err.Error(), Err: err}
 	}
@@ -213,8 +210,8 @@ func (s *Server) dial(ctx context.Context, l Login) (*conn, error) {
 	return dial(ctx, l, s.options.Timeout, s.options.Logger, nats.InProcessServer(s.nats), nats.MaxReconnects(-1), nats.ReconnectWait(backAgain))
 }
 
-// enter holds Close back until the caller has called Done: a connection to a server
-// that is stopping would hang until its timeout.
+// enter delays Close until the caller has called Done: a connection to a server that is stopping would hang until its
+// timeout.
 func (s *Server) enter() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,7 +222,7 @@ func (s *Server) enter() error {
 	return nil
 }
 
-// adopt makes Close responsible for c.
+// adopt makes Close close c.
 func (s *Server) adopt(c closer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -238,10 +235,9 @@ func (s *Server) release(c closer) {
 	delete(s.open, c)
 }
 
-// Close takes no more requests, waits for the handlers that are running and sends
-// their answers, closes every connection that this process opened, stops the server,
-// and returns when its last goroutine has ended. To hurry the handlers, cancel the
-// context that was given to Serve first. Close may be called more than once.
+// Close stops accepting requests, waits for the running handlers and sends their answers. It then closes every
+// connection of this process, stops the server, and returns when its last goroutine has ended. To make the handlers
+// stop sooner, cancel the context passed to Serve first. Close may be called more than once.
 func (s *Server) Close() {
 	s.mu.Lock()
 	again := s.closed
@@ -255,7 +251,7 @@ func (s *Server) Close() {
 	s.mu.Lock()
 	open := maps.Clone(s.open)
 	s.mu.Unlock()
-	// Kernels first: who waits for an answer still has a connection to get it on.
+	// Kernels first: callers that wait for an answer still have a connection.
 	for c := range open {
 		if _, ok := c.(*Kernel); ok {
 			c.Close()

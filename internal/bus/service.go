@@ -16,26 +16,25 @@ import (
 
 // service is one running Serve: a dispatcher that never blocks, and workers.
 //
-// There are two queues because the library drops what does not fit into the first: the
-// dispatcher keeps it empty, and has busy answered where the second is full, or where one caller
-// has most of it, so that nobody waits for an answer that will never come. It does not answer
-// itself: to write waits for others to read.
+// There are two queues because the library drops what does not fit into the first. The dispatcher keeps that one empty.
+// If the second is full, or one caller has most of it, the request is answered with busy, so that nobody waits for an
+// answer that never comes. A separate goroutine sends these answers, because a write may block.
 type service struct {
 	kernel        *Kernel
 	handler       Handler
 	sub           *nats.Subscription
 	arrivals      chan *nats.Msg
 	waiting       chan *nats.Msg
-	excess        chan *nats.Msg // to be told that too many wait
+	excess        chan *nats.Msg // to be answered with busy
 	end           context.CancelFunc
 	running       sync.WaitGroup
-	floodReported time.Time // when a flood was told of last; the dispatcher's
+	floodReported time.Time // when a flood was last logged; the dispatcher's
 
 	mu     sync.Mutex
-	shares map[Principal]int // how many requests of each wait
+	shares map[Principal]int // the number of waiting requests of each
 }
 
-// refusal is an answer of the bus itself, in the form of the kernel's own.
+// refusal is an answer of the bus itself, in the format of the kernel's.
 type refusal struct {
 	Code        string `json:"code"`
 	Message     string `json:"message"`
@@ -49,8 +48,7 @@ var (
 	refusedPanic    = refusal{"internal_error", "the kernel failed while it handled this; look at its log", false}
 )
 
-// burst is how many requests the library can hand over before the dispatcher runs; it drops
-// what comes beyond, and nobody would answer that.
+// burst is how many requests the library can queue before the dispatcher runs; it drops those beyond without an answer.
 const burst = 1 << 12
 
 func newService(ctx context.Context, k *Kernel, h Handler) (*service, error) {
@@ -64,7 +62,7 @@ func newService(ctx context.Context, k *Kernel, h Handler) (*service, error) {
 		return nil, wireError("serve", false, err)
 	}
 	if err := k.responder.confirm(ctx, "serve", s.sub.Subject); err != nil {
-		_ = s.sub.Unsubscribe() // lost or refused, it hears nothing anyway
+		_ = s.sub.Unsubscribe() // if this fails, the subscription is gone anyway
 		return nil, err
 	}
 	accepting, end := context.WithCancel(ctx)
@@ -82,14 +80,14 @@ func newService(ctx context.Context, k *Kernel, h Handler) (*service, error) {
 	return s, nil
 }
 
-// stop returns when every request that arrived has been answered.
+// stop returns when every received request has been answered.
 func (s *service) stop() {
 	s.end()
 	s.running.Wait()
 	s.flush()
 }
 
-// dispatch hands requests to the workers until accepting is done.
+// dispatch passes requests to the workers until accepting is done.
 func (s *service) dispatch(accepting context.Context) {
 	defer close(s.waiting)
 	defer close(s.excess)
@@ -104,8 +102,8 @@ func (s *service) dispatch(accepting context.Context) {
 	}
 }
 
-// enqueue gives a request a place, unless its caller has most of them already: who floods
-// crowds out himself. What does not even find room among those to be refused is dropped.
+// enqueue queues a request, unless its caller has used up its share: a flood delays only its own sender. A request that
+// does not even fit among those to be refused is dropped.
 func (s *service) enqueue(m *nats.Msg) {
 	from, _, _ := callerOf(s.kernel.project, m.Subject)
 	if s.enter(from) {
@@ -123,7 +121,7 @@ func (s *service) enqueue(m *nats.Msg) {
 	}
 }
 
-// dropped tells of a flood, once a second.
+// dropped logs a flood, once a second.
 func (s *service) dropped(from Principal) {
 	if now := time.Now(); now.Sub(s.floodReported) >= time.Second {
 		s.floodReported = now
@@ -131,7 +129,7 @@ func (s *service) dropped(from Principal) {
 	}
 }
 
-// enter takes a place for a caller, of whom three quarters of them may be.
+// enter reserves a queue slot for a caller, who may have up to three quarters of them.
 func (s *service) enter(from Principal) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,7 +148,7 @@ func (s *service) leave(from Principal) {
 	}
 }
 
-// turnDown refuses what found no place.
+// turnDown answers the excess requests with busy.
 func (s *service) turnDown() {
 	for m := range s.excess {
 		s.refuse(m, refusedBusy)
@@ -159,7 +157,7 @@ func (s *service) turnDown() {
 
 // turnAway ends the subscription and answers what had arrived by then.
 func (s *service) turnAway() {
-	_ = s.sub.Unsubscribe() // fails only if the connection is gone, and with it all who wait
+	_ = s.sub.Unsubscribe() // fails only if the connection is gone, and all callers with it
 	s.flush()
 	for {
 		select {
@@ -189,15 +187,15 @@ func (s *service) answer(ctx context.Context, m *nats.Msg) {
 	case !ok:
 		s.refuse(m, refusedCaller)
 	case m.Reply != "" && !strings.HasPrefix(m.Reply, answerPrefix):
-		// Some reply subjects cross an import as the caller wrote them. An answer to one
-		// would go to a place in the kernel's own account that the caller chose.
+		// Some reply subjects cross an import as the caller wrote them. Answering one would send a message to a subject
+		// of the caller's choice in the kernel's own account.
 		s.kernel.log.Warn("bus: request dropped, its reply subject was not made by the server", "from", from.String(), "op", op, "reply", m.Reply)
 	default:
 		s.reply(m, s.call(ctx, from, op, requestOf(op, "", m)))
 	}
 }
 
-// call runs the handler and turns a panic into an answer.
+// call runs the handler and converts a panic to an answer.
 func (s *service) call(ctx context.Context, from Principal, op string, request []byte) (reply []byte) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -235,7 +233,7 @@ func (s *service) flush() {
 	}
 }
 
-// bytes returns the refusal as the kernel would have written it.
+// bytes encodes the refusal in the kernel's format.
 func (r refusal) bytes() []byte {
 	b, err := json.Marshal(map[string]refusal{"error": r})
 	if err != nil {

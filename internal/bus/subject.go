@@ -8,16 +8,15 @@ const (
 
 	discoveryPrefix = "$SRV."
 
-	// answerPrefix begins every subject that the server makes for the answer to an
-	// imported request.
+	// answerPrefix is the prefix of the subjects that the server makes for answers to imported requests.
 	answerPrefix = "_R_."
 )
 
-// A subject of the tool protocol has the project third and the channel fourth; the
-// channel is open everywhere, because a principal serves all channels of its project.
+// A subject of the tool protocol has the project third and the channel fourth. The channel is a wildcard everywhere,
+// because a principal serves all channels of its project.
 
-// subjectsOf is what a principal hears: its commands and cancellations, its wakeups, the
-// broadcasts, or how far calls are.
+// subjectsOf returns the subjects that a principal receives: its commands and cancellations, its wakeups, the
+// broadcasts, or the progress of calls.
 func subjectsOf(project string, p Principal) []string {
 	switch p.Kind {
 	case Tool:
@@ -42,8 +41,7 @@ const (
 	verbStats = "STATS"
 )
 
-// askedOf are the subjects of discovery that a service answers: as one of all, by its
-// name, and as one of its replicas. Anyone who is found by a ping answers the others already.
+// askedOf returns the discovery subjects that a service answers: for all services, for its name, and for one replica.
 func askedOf(name string) []string {
 	all := make([]string, 0, 9)
 	for _, verb := range []string{verbStats, verbInfo, verbPing} {
@@ -53,7 +51,7 @@ func askedOf(name string) []string {
 	return all
 }
 
-// discoverable is what an operator may ask.
+// discoverable returns the discovery subjects that an operator may publish to.
 func discoverable() []string {
 	all := make([]string, 0, 9)
 	for _, verb := range []string{verbPing, verbInfo, verbStats} {
@@ -63,7 +61,7 @@ func discoverable() []string {
 	return all
 }
 
-// commandsTo are the commands to a service, and to one of ours the word to end one.
+// commandsTo returns the command subjects of a service, and the cancellations for one of kind Tool.
 func commandsTo(project string, p Principal) []string {
 	all := []string{commandPrefix + project + ".*.cmd.tool." + p.Name + ".*"}
 	if p.Kind == Tool {
@@ -76,19 +74,19 @@ func wakeupOf(project string, p Principal) string {
 	return commandPrefix + project + ".*.cmd.agent." + p.Name + ".wakeup"
 }
 
-// commandOf is what a foreign peer publishes a command to: any tool's subject, in its own
-// account, where nobody listens.
+// commandOf returns the subjects to which a third-party peer publishes commands: any tool's, in its own account, where
+// nobody listens.
 func commandOf(project string) string { return commandPrefix + project + ".*.cmd.tool.*.*" }
 
-// sentPattern is what such a command becomes in the kernel's account: channel, target and
-// suffix of the subject follow the operation.
+// sentPattern returns the subjects of these commands in the kernel's account: channel, target and suffix of the
+// original follow the operation.
 func sentPattern(project, name string) string {
 	return servedSubject(project, Principal{Kind: External, Name: name}, OpCommand) + ".*.*.*"
 }
 
 func broadcastsOf(project string) string { return kernelPrefix + project + ".events.>" }
 
-// publishable is everything that the kernel's publisher may send.
+// publishable returns everything that the kernel's publisher may send.
 func publishable(project string) []string {
 	return []string{
 		commandPrefix + project + ".*.cmd.>", broadcastsOf(project),
@@ -96,10 +94,10 @@ func publishable(project string) []string {
 	}
 }
 
-// askSubject is what a principal publishes a request to, in its own account.
+// askSubject returns the subject of a request in the principal's own account.
 func askSubject(project, op string) string { return kernelPrefix + project + ".kernel." + op }
 
-// servedSubject is what the same request becomes in the kernel's account.
+// servedSubject returns the subject of the same request in the kernel's account.
 func servedSubject(project string, p Principal, op string) string {
 	return kernelPrefix + project + ".kernel." + string(p.Kind) + "." + p.Name + "." + op
 }
@@ -107,7 +105,7 @@ func servedSubject(project string, p Principal, op string) string {
 // servedPattern covers every servedSubject of a project.
 func servedPattern(project string) string { return kernelPrefix + project + ".kernel.*.*.*" }
 
-// senderOf reads who sent which command from a subject that sentPattern covers.
+// senderOf parses sender and command from a subject that sentPattern covers.
 func senderOf(project, subject string) (p Principal, command string, ok bool) {
 	rest, found := strings.CutPrefix(subject, kernelPrefix+project+".kernel."+string(External)+".")
 	if !found {
@@ -121,7 +119,7 @@ func senderOf(project, subject string) (p Principal, command string, ok bool) {
 	return p, commandPrefix + project + "." + tokens[2] + ".cmd.tool." + tokens[3] + "." + tokens[4], p.check() == nil
 }
 
-// callerOf reads who asked for what from a subject made by servedSubject.
+// callerOf parses caller and operation from a subject made by servedSubject.
 func callerOf(project, subject string) (p Principal, op string, ok bool) {
 	rest, found := strings.CutPrefix(subject, kernelPrefix+project+".kernel.")
 	if !found {
@@ -138,8 +136,8 @@ func callerOf(project, subject string) (p Principal, op string, ok bool) {
 	return p, tokens[2], true
 }
 
-// isLiteral tells whether a message can be published to the subject: tokens of the
-// safe set only, so no wildcard, no empty token, nothing that a parser could split.
+// isLiteral reports whether a message can be published to the subject: safe tokens only, without wildcards, empty
+// tokens or anything that a parser could split.
 func isLiteral(subject string) bool {
 	for token := range strings.SplitSeq(subject, ".") {
 		if !isToken(token) {
@@ -149,8 +147,8 @@ func isLiteral(subject string) bool {
 	return true
 }
 
-// matches tells whether a literal subject lies within a pattern, by the bus's rules:
-// * stands for one token, > for one or more at the end.
+// matches reports whether a pattern covers a literal subject, by the rules of NATS: * stands for one token, > for one
+// or more at the end.
 func matches(pattern, subject string) bool {
 	want, have := strings.Split(pattern, "."), strings.Split(subject, ".")
 	for i, token := range want {

@@ -10,14 +10,12 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Subscription is one handler that hears the subjects of its principal, from the moment it
-// is returned.
+// Subscription is one handler for the subjects of its principal. It is active when it is returned.
 //
-// Messages are handled one after the other, in the order in which they came, on a
-// goroutine of its own. The handler's context is the one that the subscription was
-// made with; when that is done, the subscription ends. A panic is logged and the next
-// message handled. When the handler falls far behind, messages are dropped and the
-// loss is logged: a message is a wakeup, and what it is about is in the ledger.
+// Messages are handled one after the other, in order of arrival, on a separate goroutine. The handler's context is the
+// one with which the subscription was made; when that ends, so does the subscription. A panic is logged and the next
+// message handled. If the handler falls far behind, messages are dropped and the loss is logged: a message is a wakeup,
+// and its subject matter is in the ledger.
 type Subscription struct {
 	client *Client
 	subs   []*nats.Subscription
@@ -27,7 +25,7 @@ type Subscription struct {
 	done   sync.WaitGroup
 }
 
-// maxPending is how many messages wait for the handler before further ones are dropped.
+// maxPending is how many messages may wait for the handler before further ones are dropped.
 const maxPending = 1 << 14
 
 func newSubscription(ctx context.Context, c *Client, subjects []string, h func(context.Context, Message)) (*Subscription, error) {
@@ -53,8 +51,8 @@ func newSubscription(ctx context.Context, c *Client, subjects []string, h func(c
 	return s, nil
 }
 
-// Close stops hearing and waits for the handler to return; it is not for the handler
-// itself to call. It may be called more than once.
+// Close ends the subscription and waits for the handler to return; the handler must not call it. It may be called more
+// than once.
 func (s *Subscription) Close() {
 	s.end()
 	s.done.Wait()
@@ -79,7 +77,7 @@ func (s *Subscription) run(ctx, hearing context.Context, h func(context.Context,
 	}
 }
 
-// unsubscribe fails only where the connection is gone, and with it what was heard.
+// unsubscribe fails only if the connection is gone, and the subscription with it.
 func (s *Subscription) unsubscribe() {
 	for _, sub := range s.subs {
 		_ = sub.Unsubscribe()

@@ -11,15 +11,16 @@ import (
 	"strings"
 )
 
-// Plain is an error that has words for a person itself: what was found, and what was expected. What was written round it
-// does not count.
+// Plain is an error with its own text for people: what was found, and what was expected. Text of wrapping errors is
+// dropped.
 type Plain interface {
 	error
 	Plain() string
 }
 
-// Of is why err happened, as part of a sentence: it begins with a small letter and has no full stop. What is known of the system
-// and the standard library is translated; what was written around it stays, without names of packages. Nil is "".
+// Of returns why err happened, as part of a sentence: it begins with a lowercase letter and has no full stop. Known
+// errors of the system and the standard library are translated; the text around them stays, without package names. Nil
+// gives "".
 func Of(err error) string {
 	if err == nil {
 		return ""
@@ -36,8 +37,8 @@ func Of(err error) string {
 	return strings.Join(parts, "; ")
 }
 
-// System is what the system or the standard library said, in words, without anything that was written around it; "" where
-// neither said anything.
+// System returns a translated error of the system or the standard library, without the text around it; "" if there is
+// none.
 func System(err error) string {
 	if err == nil {
 		return ""
@@ -46,7 +47,7 @@ func System(err error) string {
 	return words
 }
 
-// joined are the errors that were put side by side.
+// joined returns the errors of a join.
 func joined(err error) []error {
 	if list, is := err.(interface{ Unwrap() []error }); is {
 		if text := err.Error(); strings.Contains(text, "\n") {
@@ -62,13 +63,13 @@ func ofOne(err error) string {
 	}
 	words, inner := translated(err)
 	text := err.Error()
-	if inner != nil { // where its text is not there, somebody has found words of their own
+	if inner != nil { // if its text is missing, somebody has replaced it by their own
 		text = strings.Replace(text, inner.Error(), words, 1)
 	}
 	return withoutPackages(text)
 }
 
-// packages stand before the texts of errors, for those who read the code.
+// packages are the package names before error texts, for readers of the code.
 var packages = regexp.MustCompile(`^(access|aaep|agent|audit|bus|capture|client|cluster|conform|exec|files|http|hub|json|jsontext|kernel|ledger|local|mcp|` +
 	`narrate|nats|net|postgres|rpc|service|` +
 	`settings|sim|sqlite|storetest|strconv|terminal|tidy|time|tls|tool|utp|web|worker|x509|yaml): `)
@@ -83,8 +84,8 @@ func withoutPackages(text string) string {
 	}
 }
 
-// translated finds the error whose text is Go's or the system's, and says it in words. It is the outermost of its kind: that one
-// knows of which file or address the system spoke.
+// translated finds the error whose text is Go's or the system's, and translates it. It takes the outermost of its kind:
+// that one knows the file or address.
 func translated(err error) (words string, inner error) {
 	for _, find := range []func(error) (string, error){ofNet, ofCertificate, ofFile, ofJSON, ofNumber} {
 		if words, inner := find(err); inner != nil {

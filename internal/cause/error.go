@@ -2,13 +2,13 @@ package cause
 
 import "strings"
 
-// Kind says what sort of failure an [Error] is.
+// Kind classifies an [Error].
 type Kind int
 
 const (
-	// Failed: it was tried and did not work, or its outcome is unknown.
+	// Failed: it was attempted and failed, or its outcome is unknown.
 	Failed Kind = iota
-	// Usage: what was asked for cannot be meant; nothing was tried.
+	// Usage: the request makes no sense; nothing was attempted.
 	Usage
 	// Declined: it is too late for it, or nobody can answer.
 	Declined
@@ -21,7 +21,7 @@ type Error struct {
 	Err           error
 }
 
-// Error is the message alone; the hint belongs on a line of its own.
+// Error returns the message alone; the hint is shown on a line of its own.
 func (e *Error) Error() string { return e.Message }
 
 // Plain implements [Plain].
@@ -30,7 +30,7 @@ func (e *Error) Plain() string { return e.Message }
 // Unwrap returns the cause, if there is one.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Fail makes an error of kind [Failed]. What err says in words stands behind the message; nil adds nothing.
+// Fail creates an error of kind [Failed]. The explanation of err follows the message; nil adds nothing.
 func Fail(err error, message, hint string) *Error {
 	if err != nil {
 		message += ": " + Of(err)
@@ -38,12 +38,12 @@ func Fail(err error, message, hint string) *Error {
 	return &Error{Message: message, Hint: hint, Err: err}
 }
 
-// Misuse makes an error of kind [Usage].
+// Misuse creates an error of kind [Usage].
 func Misuse(message, hint string) *Error {
 	return &Error{Kind: Usage, Message: message, Hint: hint}
 }
 
-// Retold is a message that may hold the text of its cause, with that in words.
+// Retold returns a message in which the text of its cause, if present, is replaced by its explanation.
 func Retold(message string, inner error) string {
 	if inner == nil {
 		return message

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// ofFile says what the system says of a file.
+// ofFile translates an error about a file.
 func ofFile(err error) (words string, inner error) {
 	if e, is := errors.AsType[*fs.PathError](err); is {
 		return ofPath(e.Path, e.Err), e
@@ -24,7 +24,7 @@ func ofFile(err error) (words string, inner error) {
 	return "", nil
 }
 
-// numbers are what the system says, with the place of the file's name.
+// numbers are the texts of system errors, with a placeholder for the file's name.
 var numbers = map[syscall.Errno]string{
 	syscall.ENOENT: "* is not there", syscall.EACCES: "this user may not use *", syscall.EPERM: "the system does not let this user change *",
 	syscall.EEXIST: "* is there already", syscall.ENOTDIR: "a part of * is not a folder", syscall.EISDIR: "* is a folder",
@@ -65,7 +65,7 @@ func ofPath(path string, err error) string {
 	}
 }
 
-// things stand where no file is named; "it" where nothing stands here.
+// things replace a missing file name; "it" is the default.
 var things = map[syscall.Errno]string{
 	syscall.ENOSPC: "it on the disk", syscall.EPIPE: "what is written",
 }

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// OneLine keeps what others have written, such as a path, from acting on a terminal or passing for a line of its own.
+// OneLine prevents foreign text, such as a path, from controlling a terminal or passing for a line of its own.
 func OneLine(s string) string {
 	var out strings.Builder
 	for _, r := range strings.Join(strings.Fields(s), " ") {
@@ -19,7 +19,7 @@ func OneLine(s string) string {
 	return out.String()
 }
 
-// Quoted is a path as a shell takes it.
+// Quoted quotes a path for a shell.
 func Quoted(path string) string {
 	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@") == "" {
 		return path

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// ofNet says what the system says of a connection.
+// ofNet translates an error of a connection.
 func ofNet(err error) (words string, inner error) {
 	if e, is := errors.AsType[*url.Error](err); is && e.Err != nil {
 		if e.Timeout() {
@@ -85,7 +85,7 @@ func behind(word, at string) string {
 	return word + at
 }
 
-// ofCertificate says why the other end of a connection is not taken for who it should be.
+// ofCertificate translates why the other end's certificate is not accepted.
 func ofCertificate(err error) (words string, inner error) {
 	if e, is := errors.AsType[*tls.CertificateVerificationError](err); is {
 		words, _ := ofCertificate(e.Err)

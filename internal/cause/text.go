@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ofJSON says where a text is not the JSON that it should be.
+// ofJSON says where a text is not the expected JSON.
 func ofJSON(err error) (words string, inner error) {
 	if e, is := errors.AsType[*jsontext.SyntacticError](err); is {
 		switch {

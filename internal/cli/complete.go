@@ -9,15 +9,14 @@ import (
 	"github.com/earshot-dev/earshot/client"
 )
 
-// completeTime bounds how long a shell waits for what is open, at a server that is there and
-// slow.
+// completeTime is the timeout for a completion that asks a slow server.
 const completeTime = 5 * time.Second
 
-// Completion is what a command offers a shell for its next argument; the server is asked
-// only here, and says nothing where it cannot be reached.
+// Completion returns what a shell offers for a command's next argument. It asks the server, and returns nothing if that
+// cannot be reached.
 type Completion func(ctx context.Context, remote *client.Client, args []string) []string
 
-// Completes makes a completion of a command that speaks to a server.
+// Completes converts a completion of a command that uses a server.
 func (m *Program) Completes(f *RemoteFlags, offer Completion) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), completeTime)
@@ -30,7 +29,7 @@ func (m *Program) Completes(f *RemoteFlags, offer Completion) cobra.CompletionFu
 	}
 }
 
-// OfferOne offers for the first argument only.
+// OfferOne restricts a completion to the first argument.
 func OfferOne(offer Completion) Completion {
 	return func(ctx context.Context, remote *client.Client, args []string) []string {
 		if len(args) > 0 {
@@ -40,7 +39,7 @@ func OfferOne(offer Completion) Completion {
 	}
 }
 
-// FileFirst offers files for the first argument, and for the others what behind does, if anything.
+// FileFirst offers files for the first argument; behind, if not nil, completes the others.
 func FileFirst(behind cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 		switch {
@@ -53,18 +52,18 @@ func FileFirst(behind cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// MarkPaths says which flags name folders and which files: shells complete them so, and a
-// configuration file has them relative to itself.
+// MarkPaths marks flags as folders or files: shells complete them accordingly, and in a configuration file their values
+// are relative to that file.
 func MarkPaths(c *cobra.Command, folders, files []string) {
 	for _, name := range folders {
-		_ = c.MarkFlagDirname(name) // fails only where the flag is not there
+		_ = c.MarkFlagDirname(name) // fails only if the flag does not exist
 	}
 	for _, name := range files {
 		_ = c.MarkFlagFilename(name)
 	}
 }
 
-// CompleteFiles offers files as arguments.
+// CompleteFiles completes arguments with files.
 func CompleteFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveDefault
 }

@@ -9,10 +9,9 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// DataPath is where the data lives: the flag, $EARSHOT_DATA, $XDG_DATA_HOME/earshot, or
-// ~/.local/share/earshot.
+// DataPath returns the data directory: the flag, $EARSHOT_DATA, $XDG_DATA_HOME/earshot, or ~/.local/share/earshot.
 func (m *Program) DataPath(flag string, given bool) (string, error) {
-	if given && flag == "" { // a shell's variable without a value: it does not mean the default
+	if given && flag == "" { // an empty shell variable: it does not mean the default
 		return "", cause.Misuse("the name of the data directory is empty", "name a folder, or leave --data out")
 	}
 	if flag == "" {
@@ -36,13 +35,14 @@ func (m *Program) DataPath(flag string, given bool) (string, error) {
 	return filepath.Join(base, "earshot"), nil
 }
 
-// LocalFlags are those of the commands that work on the files of a data directory, whether a server runs with it or not.
+// LocalFlags are the flags of commands that work on the files of a data directory, whether a server runs with it or
+// not.
 type LocalFlags struct {
 	Data   string
 	AsJSON bool
 }
 
-// Add gives a command the flags; without a word on what is written as JSON, nothing is.
+// Add adds the flags to a command. If written is empty, there is no --json.
 func (f *LocalFlags) Add(c *cobra.Command, written string) *cobra.Command {
 	c.Flags().StringVar(&f.Data, "data", "", DataUsage)
 	MarkPaths(c, []string{"data"}, nil)
@@ -52,7 +52,7 @@ func (f *LocalFlags) Add(c *cobra.Command, written string) *cobra.Command {
 	return c
 }
 
-// ListRows writes rows as JSON, or each as its line or lines; none is said where there are none.
+// ListRows writes rows as JSON, or each as its line or lines; without rows it writes none.
 func ListRows[Row any](m *Program, asJSON bool, rows []Row, none string, line func(Row) string) error {
 	if asJSON {
 		return m.WriteJSON(append([]Row{}, rows...))
@@ -70,7 +70,7 @@ func ListRows[Row any](m *Program, asJSON bool, rows []Row, none string, line fu
 
 const DataUsage = "folder of the ledger (default $EARSHOT_DATA, else ~/.local/share/earshot)"
 
-// DataFlag is how the commands that are suggested name a data directory.
+// DataFlag returns the flag that names a data directory in a suggested command.
 func (m *Program) DataFlag(data string) string {
 	if usual, err := m.DataPath("", false); err == nil && usual == data {
 		return ""

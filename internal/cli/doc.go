@@ -1,4 +1,4 @@
-// Package cli is what the commands of the program share: its streams and exit codes, the flags that name a server or a
-// data directory, how a server is reached, how lists and JSON are written, and what a shell is offered. The commands
-// themselves are below it, a folder for each group of `earshot help`, and in cmd/earshot.
+// Package cli is shared by the commands of the program: its streams and exit codes, the flags that name a server or a
+// data directory, the connection to a server, the output of lists and JSON, and shell completion. The commands
+// themselves are in a subpackage for each group of `earshot help`, and in cmd/earshot.
 package cli

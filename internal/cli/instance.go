@@ -13,7 +13,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// OpenInstance opens the ledger of a data directory in this process, for a run or, as a visit, for one command of an operator.
+// OpenInstance opens the ledger of a data directory in this process, for a run or, if visit is set, for one operator
+// command.
 func (m *Program) OpenInstance(ctx context.Context, data string, policy *policyfile.File, debug, visit bool) (*instance.Instance, error) {
 	shipped, err := tidy.Definitions()
 	if err != nil {
@@ -26,7 +27,7 @@ func (m *Program) OpenInstance(ctx context.Context, data string, policy *policyf
 	})
 }
 
-// Visit opens the ledger of a data directory for an operator.
+// Visit opens the ledger of a data directory for an operator command.
 func (m *Program) Visit(ctx context.Context, data string) (*instance.Instance, error) {
 	policy, err := policyfile.Open("")
 	if err != nil {
@@ -39,7 +40,7 @@ func (m *Program) Visit(ctx context.Context, data string) (*instance.Instance, e
 	return h, err
 }
 
-// Logger writes what the parts do, or nothing.
+// Logger returns a logger on standard error if debug is set, otherwise one that discards.
 func (m *Program) Logger(debug bool) *slog.Logger {
 	if !debug {
 		return slog.New(slog.DiscardHandler)
@@ -47,7 +48,7 @@ func (m *Program) Logger(debug bool) *slog.Logger {
 	return slog.New(slog.NewTextHandler(m.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// ToolOptions are what reading a file of tools needs. Private is the folder for private copies of programs.
+// ToolOptions returns the options for reading a tools file. private is the folder for private copies of programs.
 func (m *Program) ToolOptions(private string) toolfile.Options {
 	return toolfile.Options{LookupEnv: m.LookupEnv, Private: private, Version: build.This().Version, Notice: m.Note}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
 
-// ItemsOf is what a question is about: the files of a removal one by one; of any other
-// arguments, every value with its place.
+// ItemsOf lists the arguments of a question: the files of a removal one by one; for other arguments, every value with
+// its path.
 func ItemsOf(raw jsontext.Value) []terminal.Item {
 	var removal files.DeleteArgs
 	if json.Unmarshal(raw, &removal, json.RejectUnknownMembers(true)) == nil && len(removal.Sets) > 0 {
@@ -34,7 +34,7 @@ func removals(r files.DeleteArgs) []terminal.Item {
 	return items
 }
 
-// Listing writes what operators ask for in the form of this command line.
+// Listing returns a printer for the operators' lists.
 func (m *Program) Listing() listing.Printer {
 	return listing.Printer{Line: func(line string) { m.Printf("%s", line) }, Field: m.field, Document: m.document, Since: m.since, Time: m.TimeText}
 }

@@ -25,20 +25,20 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// AsFault is the refusal that an error is made of; nil where there is none.
+// AsFault returns the refusal in an error's chain, or nil.
 func AsFault(err error) *api.Fault {
 	fault, _ := errors.AsType[*api.Fault](err)
 	return fault
 }
 
-// IsFault answers whether an error is a refusal with the code.
+// IsFault reports whether an error is a refusal with the code.
 func IsFault(err error, code utp.Code) bool {
 	fault := AsFault(err)
 	return fault != nil && fault.Code == code
 }
 
-// Operated makes a command of an operator. What a shell is offered for its arguments comes from
-// a server that runs: the data directory is not held for that.
+// Operated completes a command of an operator. Its shell completions come from a running server only: a completion does
+// not lock the data directory.
 func (m *Program) Operated(c *cobra.Command, do func(ctx context.Context, ask operate.Ask, f RemoteFlags, args []string) error, offer ...Completion) *cobra.Command {
 	f := new(RemoteFlags)
 	f.Add(c)
@@ -54,7 +54,7 @@ func (m *Program) Operated(c *cobra.Command, do func(ctx context.Context, ask op
 	return c
 }
 
-// withOperator runs do with the server, or with the ledger itself.
+// withOperator runs do with the server or, if none runs, with the ledger itself.
 func (m *Program) withOperator(ctx context.Context, f RemoteFlags, do func(operate.Ask) error) error {
 	path := ""
 	if !f.Server.Named() {
@@ -84,17 +84,17 @@ func (m *Program) withOperator(ctx context.Context, f RemoteFlags, do func(opera
 	return OperatorError(do(h.Ask))
 }
 
-// OperatorError is a refusal in words with a hint, from the server or from the kernel here.
+// OperatorError converts a refusal, by the server or by the kernel in this process, to an error with a hint.
 func OperatorError(err error) error {
 	if said, is := errors.AsType[*cause.Error](err); is {
-		return said // it knows more than the refusal that it is made of
+		return said // it has more details than the refusal in its chain
 	}
 	if Absent(err) {
 		return cause.Fail(nil, "the ledger has nothing of that name", "see `earshot turns list`, `earshot tools list` or `earshot dead list`")
 	}
 	fault, is := errors.AsType[*api.Fault](err)
 	if told, there := errors.AsType[*client.Error](err); there && told.Code == client.Code(utp.CodeBadRequest) {
-		fault, is = &api.Fault{Code: utp.CodeBadRequest, Message: told.Message}, true // it means the same there as here
+		fault, is = &api.Fault{Code: utp.CodeBadRequest, Message: told.Message}, true // it means the same in both places
 	}
 	if !is {
 		return ServerFailure(err)
@@ -112,14 +112,12 @@ func OperatorError(err error) error {
 	return &cause.Error{Kind: kind, Message: fault.Message, Hint: hint, Err: err}
 }
 
-// Absent reports whether the ledger, here or at a server, has nothing of the name that it was
-// asked for.
+// Absent reports whether the ledger, here or at a server, contains nothing of the requested name.
 func Absent(err error) bool {
 	return rpc.Code(err, utp.CodeNotFound) || errors.Is(err, client.ErrNotFound)
 }
 
-// Rows writes a list as it comes, page by page: as lines, or as a JSON array. What has been
-// written is not kept.
+// Rows writes a list page by page, as lines or as a JSON array, without keeping it in memory.
 type Rows struct {
 	m      *Program
 	asJSON bool
@@ -151,7 +149,7 @@ func (r *Rows) Add(value any, line string) error {
 	return nil
 }
 
-// End closes the list; none is said of an empty one.
+// End closes the list; without rows it writes none.
 func (r *Rows) End(none string) {
 	switch {
 	case r.asJSON && r.N == 0:
@@ -172,8 +170,7 @@ func (m *Program) field(label, value string) {
 	}
 }
 
-// document writes JSON that others have written, each value on its line, so that nothing in
-// it can act on the terminal.
+// document writes JSON from others, each value on its own line, so that nothing in it can control the terminal.
 func (m *Program) document(label string, value jsontext.Value) {
 	if len(value) == 0 {
 		return
@@ -190,7 +187,7 @@ func (m *Program) since(label string, at time.Time) {
 	}
 }
 
-// Parent makes a command that only has others below it.
+// Parent returns a command that only has subcommands.
 func Parent(use, short, long string, below ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{
 		Use: use, Short: short, Long: long, Args: usage.KnownCommand,

@@ -18,7 +18,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
 
-// Explain writes the error and what to do about it, each on lines of its own.
+// Explain writes the error and its hint, on separate lines.
 func (m *Program) Explain(f *cause.Error) {
 	m.Notef("error: %s", cause.OneLine(f.Message))
 	if f.Hint != "" {
@@ -26,16 +26,15 @@ func (m *Program) Explain(f *cause.Error) {
 	}
 }
 
-// Notef writes one line for people. Where standard error is gone, nobody can be told.
+// Notef writes one line to standard error. It ignores errors: if standard error is closed, nobody can be informed.
 func (m *Program) Notef(format string, args ...any) {
 	_ = writeLine(m.Stderr, fmt.Sprintf(format, args...))
 }
 
-// Note writes one line for people, as it is.
+// Note writes one line to standard error unchanged.
 func (m *Program) Note(line string) { m.Notef("%s", line) }
 
-// Printf writes one line of what was asked for. Where standard output is gone, nobody reads it;
-// whether it was taken is for the end of the command, see [Main.outputError].
+// Printf writes one line of the result. Write errors are checked at the end of the command, see [Program.OutputError].
 func (m *Program) Printf(format string, args ...any) {
 	m.printError(writeLine(m.Stdout, fmt.Sprintf(format, args...)))
 }
@@ -46,8 +45,8 @@ func (m *Program) printError(err error) {
 	}
 }
 
-// OutputError is an error where standard output has not taken all that was said to it: a list in a
-// file on a full disk is not whole.
+// OutputError returns an error if standard output did not accept everything: a list in a file on a full disk is
+// incomplete.
 func (m *Program) OutputError() error {
 	if err := m.unsaid.Load(); err != nil {
 		return cause.Fail(*err, "the output could not be written", "make room on the disk")
@@ -55,9 +54,8 @@ func (m *Program) OutputError() error {
 	return nil
 }
 
-// writeLine fills a terminal's lines as the narration does; elsewhere a line stays one. What is
-// to be copied stays whole too: a line that is indented, and one with a word, such as an
-// address, that has no room on a line.
+// writeLine wraps a line for a terminal as the narration does; elsewhere it stays one line. Text for copying is not
+// wrapped either: an indented line, and one with a word, such as an address, that is longer than a line.
 func writeLine(w io.Writer, text string) error {
 	if file, is := w.(*os.File); is && IsTerminal(file) && !strings.HasPrefix(text, " ") {
 		width := WidthOf(file)()
@@ -70,7 +68,7 @@ func writeLine(w io.Writer, text string) error {
 	return err //nolint:wrapcheck // the caller says what it was
 }
 
-// TimeText is a time of today, or with its day, or with its day and year.
+// TimeText formats a time; with its date if that is not today, and with the year if that is another one.
 func (m *Program) TimeText(at time.Time) string {
 	now := m.Now()
 	at = at.In(now.Location())
@@ -83,10 +81,10 @@ func (m *Program) TimeText(at time.Time) string {
 	return at.Format("2 Jan 2006 15:04:05")
 }
 
-// Shown is text of events on one line, as a terminal may have it.
+// Shown makes the text of events safe for a terminal, on one line.
 func Shown(text string) string { return legible.Line(text) }
 
-// IsTerminal answers whether a file is a terminal.
+// IsTerminal reports whether a file is a terminal.
 func IsTerminal(file *os.File) bool { return file != nil && term.IsTerminal(int(file.Fd())) }
 
 func (m *Program) Write(text string) error {
@@ -96,7 +94,7 @@ func (m *Program) Write(text string) error {
 	return nil
 }
 
-// WidthOf asks the terminal behind a writer for its width; 80 where there is none.
+// WidthOf returns a function for the width of the terminal behind a writer; 80 if there is none.
 func WidthOf(w io.Writer) func() int {
 	file, isFile := w.(*os.File)
 	return func() int {
@@ -111,7 +109,7 @@ func WidthOf(w io.Writer) func() int {
 	}
 }
 
-// WriteJSON writes one value for programs.
+// WriteJSON writes one value as JSON.
 func (m *Program) WriteJSON(value any) error {
 	raw, err := json.Marshal(value, jsontext.Multiline(true), json.Deterministic(true))
 	if err == nil {

@@ -19,7 +19,7 @@ const (
 	exitSignal   = 128
 )
 
-// Program is what the program has around it. Its methods are what the commands share.
+// Program is the environment of the program. Its methods are shared by the commands.
 type Program struct {
 	Stdin          *os.File
 	Stdout, Stderr io.Writer
@@ -27,10 +27,10 @@ type Program struct {
 	LookupEnv      func(string) (string, bool)
 	Now            func() time.Time
 
-	unsaid atomic.Pointer[error] // the first line that standard output did not take
+	unsaid atomic.Pointer[error] // the first write error of standard output
 }
 
-// CodeOf is the exit code of a kind of failure.
+// CodeOf returns the exit code of a kind of failure.
 func CodeOf(kind cause.Kind) int {
 	switch kind {
 	case cause.Usage:
@@ -42,7 +42,7 @@ func CodeOf(kind cause.Kind) int {
 	}
 }
 
-// ExitError ends the program with a code when all has been said.
+// ExitError ends the program with an exit code, without a further message.
 type ExitError struct{ Code int }
 
 func (e *ExitError) Error() string { return fmt.Sprintf("exit %d", e.Code) }

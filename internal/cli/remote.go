@@ -9,13 +9,13 @@ import (
 	"github.com/earshot-dev/earshot/client"
 )
 
-// RemoteFlags are those of the commands that speak to a server.
+// RemoteFlags are the flags of commands that use a server.
 type RemoteFlags struct {
 	Server ServerFlags
 	AsJSON bool
 }
 
-// Add gives a command the flags.
+// Add adds the flags to a command.
 func (f *RemoteFlags) Add(c *cobra.Command) {
 	defer MarkPaths(c, []string{"data"}, []string{"token-file"})
 	flags := c.Flags()
@@ -25,7 +25,7 @@ func (f *RemoteFlags) Add(c *cobra.Command) {
 	flags.BoolVar(&f.AsJSON, "json", false, "write the answer as JSON")
 }
 
-// RemoteCommand makes a command that speaks to a server; offer is what a shell is offered for its arguments.
+// RemoteCommand completes a command that uses a server; offer provides the shell completions of its arguments.
 func (m *Program) RemoteCommand(c *cobra.Command, do func(ctx context.Context, remote *client.Client, f RemoteFlags, args []string) error, offer ...Completion) *cobra.Command {
 	var f RemoteFlags
 	f.Add(c)
@@ -42,10 +42,10 @@ func (m *Program) RemoteCommand(c *cobra.Command, do func(ctx context.Context, r
 	return c
 }
 
-// usualSessions is how many sessions are listed where nothing else is asked for.
+// UsualSessions is the default number of listed sessions.
 const UsualSessions = 50
 
-// IsConflict answers whether a word came too late.
+// IsConflict reports whether a command came too late.
 func IsConflict(err error) bool {
 	return errors.Is(err, client.ErrConflict) || errors.Is(err, client.ErrNotFound)
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/datadir"
 )
 
-// ServerAt answers whether a server works with a data directory at this moment. A file
-// that an earlier one has left behind says nothing.
+// ServerAt reports whether a server currently uses a data directory. The file of an earlier server does not count.
 func ServerAt(path string) bool {
 	place, err := client.ReadServerFile(filepath.Join(path, datadir.ServerFile))
 	if err != nil {
@@ -28,25 +27,25 @@ func ServerAt(path string) bool {
 	return datadir.ReadHolder(lock) == place.PID && isRunning(place.PID)
 }
 
-// isRunning answers whether there is such a process. What a killed server leaves behind
-// names one that is gone, and asking the lock itself could keep another from taking it.
+// isRunning reports whether the process exists. A killed server leaves a file with the id of a dead process. Testing
+// the lock instead could prevent another server from taking it.
 func isRunning(pid int) bool {
 	err := unix.Kill(pid, 0)
 	return err == nil || errors.Is(err, unix.EPERM)
 }
 
-// ServerFlags say which server a command speaks to.
+// ServerFlags name the server of a command.
 type ServerFlags struct {
 	DataFlag, URL, TokenFile string
 }
 
-// Named answers whether a server is named, rather than found by its data.
+// Named reports whether a server is named explicitly, rather than found by its data directory.
 func (f ServerFlags) Named() bool { return f.URL != "" || f.TokenFile != "" }
 
-// Elsewhere answers whether the server is another machine, whose folders are not ours.
+// Elsewhere reports whether the server is on another machine, whose folders are not ours.
 func (f ServerFlags) Elsewhere() bool { return f.URL != "" && !client.IsLocal(f.URL) }
 
-// Dial finds the server.
+// Dial connects to the server.
 func (m *Program) Dial(ctx context.Context, f ServerFlags, name string) (*client.Client, error) {
 	o := client.Options{Name: name, Now: m.Now, OnConnection: m.onConnection}
 	switch {
@@ -70,7 +69,7 @@ func (m *Program) Dial(ctx context.Context, f ServerFlags, name string) (*client
 	return remote, ServerFailure(err)
 }
 
-// FoundServer says why there is no server to speak to.
+// FoundServer returns an error that explains why there is no server.
 func FoundServer(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		if err := datadir.CheckOwner(path); err != nil {
@@ -91,10 +90,10 @@ func (m *Program) onConnection(c client.Connection) {
 	m.Notef("Connection: back; nothing was missed.")
 }
 
-// ServerFailure is what a server or the way there has said, in words with a hint.
+// ServerFailure converts an error of a server, or of the connection to it, to one with a hint.
 func ServerFailure(err error) error {
 	if _, told := errors.AsType[*cause.Error](err); told {
-		return err // what was made of it says more
+		return err // it has more details
 	}
 	e, is := errors.AsType[*client.Error](err)
 	if !is {

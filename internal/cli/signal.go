@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// Heed asks for the signals that stop a turn, but for those that anyone who started the
-// program has turned off: with nohup it is to outlive its terminal.
+// Heed registers for the signals that stop a turn, except those that the caller has ignored: with nohup, the program
+// should outlive its terminal.
 func Heed(signals chan<- os.Signal) {
-	signal.Ignore(syscall.SIGPIPE) // a reader that goes away is an error of the write, and told as one
+	signal.Ignore(syscall.SIGPIPE) // a closed reader becomes a write error, which is reported
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, Hangup} {
 		if !signal.Ignored(s) {
 			signal.Notify(signals, s)
@@ -18,19 +18,19 @@ func Heed(signals chan<- os.Signal) {
 	}
 }
 
-// HangUp passes on that the terminal has gone away. The system says so too, but a
-// write that fails may be faster, and a process without a session is not told.
+// HangUp simulates SIGHUP after a failed write to the terminal. The system sends the signal too, but the write may fail
+// earlier, and a process without a session gets no signal.
 func HangUp(signals chan<- os.Signal) {
 	if signal.Ignored(Hangup) {
 		return
 	}
 	select {
 	case signals <- Hangup:
-	default: // there are signals enough
+	default: // there are enough signals
 	}
 }
 
-// SignalCode is the exit code of a run that a signal ended, as shells count it.
+// SignalCode returns the exit code of a run that a signal ended, by the shells' convention.
 func SignalCode(s os.Signal) int {
 	number, known := s.(syscall.Signal)
 	if !known {
@@ -39,9 +39,8 @@ func SignalCode(s os.Signal) int {
 	return exitSignal + int(number)
 }
 
-// UnlessInterrupted runs do, which writes a file, with a context that a signal ends: then what is
-// half written is taken away, where the signal itself would leave it. The exit code is the
-// signal's.
+// UnlessInterrupted runs do, which writes a file, with a context that a signal cancels. A partial file is then removed,
+// which the signal alone would leave behind. The exit code is the signal's.
 func (m *Program) UnlessInterrupted(ctx context.Context, do func(context.Context) error) error {
 	signals := make(chan os.Signal, 1)
 	Heed(signals)
@@ -68,5 +67,5 @@ func (m *Program) UnlessInterrupted(ctx context.Context, do func(context.Context
 	return &ExitError{Code: SignalCode(came)}
 }
 
-// hangup is the signal of a terminal that has gone away.
+// Hangup is the signal for a lost terminal.
 const Hangup = syscall.SIGHUP

@@ -15,7 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/tool"
 )
 
-// FolderFailure says what is wrong with a folder.
+// FolderFailure explains a problem with a folder.
 func FolderFailure(path string, err error) error {
 	var e *files.Error
 	if !errors.As(err, &e) {
@@ -36,7 +36,7 @@ func FolderFailure(path string, err error) error {
 
 const TidyName = "tidy"
 
-// FilesService is the tool service of tidy, for folders.
+// FilesService returns the tool service of tidy, for folders.
 func (m *Program) FilesService(roots []string, data string) server.Service {
 	journal := (&datadir.Dir{Path: data}).File(datadir.JournalDir)
 	return server.Service{
@@ -56,7 +56,7 @@ func (m *Program) FilesService(roots []string, data string) server.Service {
 	}
 }
 
-// TidyAgent is tidy at a server that allows some folders.
+// TidyAgent returns the tidy agent of a server that allows some folders.
 func TidyAgent(roots []string) server.Agent {
 	return server.Agent{
 		Agent:  tidy.Agent(),

@@ -1,5 +1,5 @@
-// Package config gives the flags of a command that were not given the values of their variables (EARSHOT_ROOT of --root), or
-// else those of a YAML file with the same names.
+// Package config sets flags that were not given on the command line, from their environment variables (EARSHOT_ROOT for
+// --root) or else from a YAML file with the same names.
 package config
 
 import (
@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	// Flag names the file, and is not a setting of it.
+	// Flag is the flag that names the file; it is not a setting.
 	Flag = "config"
-	// Once is the annotation of a flag that is for one start, and no setting either.
+	// Once is the annotation of a flag for a single start, which is not a setting either.
 	Once = "earshot-once"
 )
 
 // File is the file that was read.
 type File struct {
-	Path string   // "" where none is named
-	Sets []string // the names that it sets, as they stand there
+	Path string   // "" if no file is named
+	Sets []string // the names that it sets, in its order
 }
 
-// Fill gives each flag that was not given on the command line the value of its variable
-// EARSHOT_NAME, or else that of the file which --config or EARSHOT_CONFIG names.
+// Fill sets each flag that was not given on the command line to the value of its variable EARSHOT_NAME, or else to that
+// of the file which --config or EARSHOT_CONFIG names.
 func Fill(flags *pflag.FlagSet, getenv func(string) string) (File, error) {
 	var c File
 	c.Path, _ = flags.GetString(Flag)
@@ -69,22 +69,22 @@ func fill(flags *pflag.FlagSet, f *pflag.Flag, getenv func(string) string, value
 	return nil
 }
 
-// setting answers whether a flag can be set by a file and by a variable.
+// setting reports whether a file and a variable can set a flag.
 func setting(f *pflag.Flag) bool {
 	_, once := f.Annotations[Once]
 	return f.Name != "help" && f.Name != Flag && !once
 }
 
-// variable is the variable of a flag: EARSHOT_ROOT of --root.
+// variable returns the variable of a flag: EARSHOT_ROOT for --root.
 func variable(name string) string {
 	return "EARSHOT_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-// several answers whether a flag may be given several times.
+// several reports whether a flag may be given several times.
 func several(f *pflag.Flag) bool { _, is := f.Value.(pflag.SliceValue); return is }
 
-// fromVariable reads a variable: one value, or, of a flag that takes several, a list in
-// brackets. A variable without a value says nothing.
+// fromVariable parses a variable: one value or, for a flag that takes several, a list in brackets. An empty variable
+// counts as unset.
 func fromVariable(f *pflag.Flag, text string) ([]string, error) {
 	if !several(f) || !strings.HasPrefix(text, "[") {
 		return []string{text}, nil
@@ -99,7 +99,7 @@ func fromVariable(f *pflag.Flag, text string) ([]string, error) {
 	return nil, fmt.Errorf("%q is not a list such as [/home/anna/Pictures, /srv/scans]", text)
 }
 
-// Names are all that can be set, in the order of the alphabet.
+// Names returns all settings, sorted.
 func Names(flags *pflag.FlagSet) []string {
 	var names []string
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -111,7 +111,7 @@ func Names(flags *pflag.FlagSet) []string {
 	return names
 }
 
-// hint is what to do about a configuration that cannot be used.
+// hint says what to do about an invalid configuration.
 func hint(err error) string {
 	if wrong, is := errors.AsType[*settings.Error](err); is && wrong.Hint != "" {
 		return wrong.Hint
@@ -119,7 +119,7 @@ func hint(err error) string {
 	return "`earshot help configuration` prints a complete example"
 }
 
-// ValueOf says what a flag takes.
+// ValueOf describes what a flag takes.
 func ValueOf(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "bool":

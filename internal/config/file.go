@@ -12,8 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/tool/settings"
 )
 
-// read reads the values of a file, and the names in it. Paths in it are relative to its
-// own folder, and ~/ is the home folder.
+// read reads the values and names of a file. Paths in it are relative to its folder, and ~/ is the home folder.
 func read(path, home string, flags *pflag.FlagSet) (map[string][]string, []string, error) {
 	raw, err := settings.ReadFile(path, settings.MaxFile)
 	if err != nil {
@@ -33,7 +32,7 @@ func read(path, home string, flags *pflag.FlagSet) (map[string][]string, []strin
 	return values, names, nil
 }
 
-// IsPath answers whether a flag names a file or a folder: what a shell completes by names is one.
+// IsPath reports whether a flag names a file or a folder, according to its shell completion.
 func IsPath(f *pflag.Flag) bool {
 	_, folder := f.Annotations[cobra.BashCompSubdirsInDir]
 	_, file := f.Annotations[cobra.BashCompFilenameExt]
@@ -50,7 +49,7 @@ func fromFolder(folder, home, path string) string {
 	return filepath.Join(folder, path)
 }
 
-// parse reads the values of a file, and the names in it, in its order.
+// parse parses the values and names of a file, in its order.
 func parse(raw []byte, flags *pflag.FlagSet) (map[string][]string, []string, error) {
 	section, err := settings.Parse(raw)
 	if errors.Is(err, settings.ErrEmpty) {

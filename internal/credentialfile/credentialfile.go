@@ -1,5 +1,5 @@
-// Package credentialfile keeps the credentials of the message bus in a folder: a file for each process that comes from
-// outside, which nobody else may read. It also knows which names belong to whom.
+// Package credentialfile stores the credentials of the message bus in a folder: a private file for each external
+// process. It also knows who owns which names.
 package credentialfile
 
 import (
@@ -24,20 +24,20 @@ import (
 // Folder is the folder's name in a data directory.
 const Folder = "credentials"
 
-// Dir is a folder of credentials, which is made with the first of them.
+// Dir is a folder of credentials, which is created with the first of them.
 type Dir struct {
 	Path    string
 	Project string
-	// Residents live in the server itself: their names are taken.
+	// Residents run in the server itself: their names are reserved.
 	Residents []bus.Principal
 }
 
-// File is where the credentials of who are, if there are any.
+// File returns the path of a principal's credential file.
 func (d Dir) File(who bus.Principal) string {
 	return filepath.Join(d.Path, string(who.Kind)+"."+who.Name+".json")
 }
 
-// Paths are the files that there are, by name.
+// Paths returns the existing files, by name.
 func (d Dir) Paths() ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(d.Path, "*.json"))
 	if err != nil {
@@ -47,7 +47,7 @@ func (d Dir) Paths() ([]string, error) {
 	return files, nil
 }
 
-// All are those that there are, by name.
+// All returns the existing credentials, by name.
 func (d Dir) All() ([]bus.Credentials, error) {
 	files, err := d.Paths()
 	if err != nil {
@@ -64,7 +64,7 @@ func (d Dir) All() ([]bus.Credentials, error) {
 	return all, nil
 }
 
-// Write keeps credentials, in the place of those that were there.
+// Write stores credentials, and replaces former ones.
 func (d Dir) Write(one bus.Credentials) error {
 	if err := os.MkdirAll(d.Path, 0o700); err != nil {
 		return fmt.Errorf("making the folder of credentials: %w", err)
@@ -76,7 +76,7 @@ func (d Dir) Write(one bus.Credentials) error {
 	return datadir.WriteFile(d.File(one.Principal), append(raw, '\n'))
 }
 
-// SetURL writes into every file where the bus is now.
+// SetURL writes the current address of the bus into every file.
 func (d Dir) SetURL(all []bus.Credentials, url string) error {
 	for _, one := range all {
 		if one.URL == url {
@@ -90,15 +90,15 @@ func (d Dir) SetURL(all []bus.Credentials, url string) error {
 	return nil
 }
 
-// Change is what one file becomes, before it is written.
+// Change is a planned change of one file.
 type Change struct {
 	Credentials bus.Credentials
 	dir         Dir
-	before      []byte // the file as it was; nil where there was none
+	before      []byte // the former file; nil if there was none
 }
 
-// Add makes credentials of who that may also register those tools, or adds the tools to the list of those that there are,
-// whose secrets stay. Nothing is written yet.
+// Add plans credentials for a principal that may also register those tools. If credentials exist, the tools are added
+// to their list and their secrets stay. It writes nothing yet.
 func (d Dir) Add(who bus.Principal, tools []string) (*Change, error) {
 	if slices.Contains(d.Residents, who) {
 		return nil, cause.Misuse("the program itself is "+who.String(), "choose another name")
@@ -116,7 +116,7 @@ func (d Dir) Add(who bus.Principal, tools []string) (*Change, error) {
 	return c, nil
 }
 
-// begin takes the credentials that there are, with the file as it is, where their list grows; else it makes new ones.
+// begin loads the existing credentials if their list grows; otherwise it creates new ones.
 func (c *Change) begin(who bus.Principal, grows bool) (err error) {
 	path := c.dir.File(who)
 	if !datadir.Exists(path) {
@@ -137,7 +137,7 @@ func (c *Change) begin(who bus.Principal, grows bool) (err error) {
 	return nil
 }
 
-// list adds tools to what one may register. A name belongs to one credential only.
+// list adds tools that the principal may register. A name belongs to only one credential.
 func (c *Change) list(tools []string) error {
 	one := &c.Credentials
 	who := one.Principal
@@ -176,23 +176,23 @@ func (c *Change) list(tools []string) error {
 // Write keeps the change.
 func (c *Change) Write() error { return c.dir.Write(c.Credentials) }
 
-// Revert puts the file back as it was before.
+// Revert restores the former file.
 func (c *Change) Revert() {
 	who := c.Credentials.Principal
 	if c.before == nil {
 		_ = os.Remove(c.dir.File(who))
 		return
 	}
-	_ = datadir.WriteFile(c.dir.File(who), c.before) // what it holds now is the same, with a longer list
+	_ = datadir.WriteFile(c.dir.File(who), c.before) // the current file differs only by a longer list
 }
 
-// ErrNone is said where there are no credentials to remove.
+// ErrNone is returned if there are no credentials to remove.
 var ErrNone = errors.New("there are no such credentials")
 
-// Remove takes the credentials of who away.
+// Remove removes a principal's credentials.
 func (d Dir) Remove(who bus.Principal) error {
 	if strings.ContainsAny(who.Name, "/.") {
-		return ErrNone // no name, and no file of this folder
+		return ErrNone // not a name, and not a file of this folder
 	}
 	switch err := os.Remove(d.File(who)); {
 	case errors.Is(err, fs.ErrNotExist):

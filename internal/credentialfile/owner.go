@@ -7,7 +7,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/datadir"
 )
 
-// OwnerOf is who else than who has the name of a tool as its own: a tool service that lives in the server, or somebody who has
+// OwnerOf returns the owner of a tool name, other than who: a tool service in the server, or a principal with
 // credentials.
 func OwnerOf(tool string, all []bus.Credentials, residents []bus.Principal, who bus.Principal) (bus.Principal, bool) {
 	for _, p := range residents {
@@ -23,8 +23,8 @@ func OwnerOf(tool string, all []bus.Credentials, residents []bus.Principal, who 
 	return bus.Principal{}, false
 }
 
-// rivals are who would hear the messages of one and the same name beside a foreign peer,
-// which may be an agent and a tool service: of the two only one can be there.
+// rivals returns the principals that would receive the messages of a third-party peer with the same name. Such a peer
+// may be both an agent and a tool service.
 func rivals(who bus.Principal) []bus.Principal {
 	switch who.Kind {
 	case bus.External:
@@ -36,7 +36,7 @@ func rivals(who bus.Principal) []bus.Principal {
 	return nil
 }
 
-// namesake is the rival that there is.
+// namesake returns the existing rival.
 func (d Dir) namesake(who bus.Principal) (bus.Principal, bool) {
 	for _, other := range rivals(who) {
 		if slices.Contains(d.Residents, other) || datadir.Exists(d.File(other)) {
@@ -46,8 +46,8 @@ func (d Dir) namesake(who bus.Principal) (bus.Principal, bool) {
 	return bus.Principal{}, false
 }
 
-// Clash answers whether who cannot be there beside others: two of a name, or one that would hear
-// another's messages.
+// Clash reports whether a principal conflicts with others: two with one name, or one that would receive another's
+// messages.
 func Clash(all []bus.Credentials, who bus.Principal) bool {
 	return slices.ContainsFunc(all, func(one bus.Credentials) bool {
 		return one.Principal == who || slices.Contains(rivals(who), one.Principal)

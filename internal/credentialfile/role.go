@@ -8,15 +8,15 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// Roles are the kinds that come from outside, by the words for them.
+// Roles returns the kinds of external principals, by their words.
 func Roles() map[string]bus.Kind {
 	return map[string]bus.Kind{"tool": bus.Tool, "agent": bus.Agent, "operator": bus.Operator, "foreign": bus.External}
 }
 
-// RoleNames are those words for people to choose from.
+// RoleNames lists those words for people.
 const RoleNames = "tool, agent, operator or foreign"
 
-// Kind is the kind that a word stands for.
+// Kind returns the kind for a word.
 func Kind(role, hint string) (bus.Kind, error) {
 	kind, known := Roles()[role]
 	if known {
@@ -29,13 +29,13 @@ func Kind(role, hint string) (bus.Kind, error) {
 	return "", cause.Misuse("the role is "+found+"; expected "+RoleNames, hint)
 }
 
-// Reload is what a server that runs has made of the files. Running is false without one.
+// Reload is the result of reloading the files in a running server. Running is false without one.
 type Reload struct {
 	Running bool
 	Answer  api.Credentials
 }
 
-// Counts says when what was added counts.
+// Counts says when the addition takes effect.
 func (t Reload) Counts() string {
 	switch {
 	case !t.Running:

@@ -9,7 +9,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/datadir"
 )
 
-// Named finds the credentials of tool services among the files that are named: one of each at most, and nobody else's.
+// Named assigns the given files to tool services: at most one to each, and no other files.
 func Named(names, paths []string) (map[string]string, error) {
 	files := make(map[string]string, len(names))
 	for _, path := range paths {
@@ -27,7 +27,7 @@ func Named(names, paths []string) (map[string]string, error) {
 	return files, nil
 }
 
-// Complete adds the files of those services that have none yet, from the folder.
+// Complete adds the folder's files for the services that have none yet.
 func (d Dir) Complete(names []string, files map[string]string) error {
 	for _, name := range names {
 		who := bus.Principal{Kind: bus.Tool, Name: name}

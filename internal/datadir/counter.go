@@ -10,11 +10,10 @@ import (
 	"sync"
 )
 
-// Counter keeps the ledger's counter of starts beside the ledger. It implements
-// kernel.Incarnation.
+// Counter stores the ledger's count of starts outside the ledger. It implements kernel.Incarnation.
 type Counter struct {
 	Path    string
-	Trouble func(error) // called with each write that fails
+	Trouble func(error) // called for each write that fails
 
 	mu   sync.Mutex
 	last int64
@@ -39,7 +38,7 @@ func (c *Counter) Load() (int64, error) {
 	return n, nil
 }
 
-// Store writes the counter, never a lower one than before.
+// Store writes the counter, and never decreases it.
 func (c *Counter) Store(n int64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package datadir is the folder in which a server keeps its data: the ledger, the key that seals secrets, the tokens, and
-// the word of where it can be reached. One process at a time works with it, which holds its lock.
+// Package datadir is the folder in which a server stores its data: the ledger, the key that encrypts secrets, the
+// tokens, and the address of the server. Only one process at a time uses it, and holds its lock.
 package datadir
 
 import (
@@ -18,9 +18,10 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// Dir is a data directory. [Open] makes one that this process alone holds; one with nothing but its path names the files.
+// Dir is a data directory. [Open] returns one that this process has locked; one with only its path just names the
+// files.
 type Dir struct {
-	Path string // named from the root
+	Path string // absolute
 	lock *os.File
 }
 
@@ -39,13 +40,13 @@ const (
 	ToolsFile    = "tools.yaml"
 )
 
-// KeySize is how many bytes the key has.
+// KeySize is the length of the key in bytes.
 const KeySize = 32
 
-// RestoreKey is what to do where the key cannot be used.
+// RestoreKey says what to do if the key cannot be used.
 const RestoreKey = "restore it from your backup; without it, secrets in the ledger cannot be read"
 
-// Open makes the folder if need be and takes its lock.
+// Open creates the folder if necessary and takes its lock.
 func Open(path string) (*Dir, error) {
 	if err := Make(path); err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func Open(path string) (*Dir, error) {
 	return d, nil
 }
 
-// Make makes the folder if need be, and looks whether it is safe to use.
+// Make creates the folder if necessary, and checks that it is safe to use.
 func Make(path string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return cause.Fail(err, "the data directory cannot be made", "use --data DIR or EARSHOT_DATA with a folder that you may write to")
@@ -75,10 +76,10 @@ func Make(path string) error {
 	return CheckOwner(path)
 }
 
-// ErrLocked says that another process works with the data.
+// ErrLocked means that another process uses the data.
 var ErrLocked = errors.New("the data directory is held")
 
-// LockedBy says that the lock of a folder could not be taken, and who holds it (0 where that is not known).
+// LockedBy returns the error for a folder whose lock is held by the process holder (0 if unknown).
 func LockedBy(path string, holder int, err error) error {
 	if !errors.Is(err, unix.EWOULDBLOCK) {
 		return cause.Fail(err, "the data directory cannot be locked", "use --data DIR with a folder on a disk of this machine")
@@ -93,7 +94,7 @@ func LockedBy(path string, holder int, err error) error {
 	}
 }
 
-// CheckOwner refuses a folder of somebody else: who can write there can say yes.
+// CheckOwner refuses a folder that belongs to somebody else: whoever can write there can forge consent.
 func CheckOwner(path string) error {
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {
@@ -112,7 +113,7 @@ func CheckOwner(path string) error {
 	return nil
 }
 
-// ReadHolder is the process id that the lock's holder has left; 0 where there is none.
+// ReadHolder returns the process id that the lock's holder has written; 0 if there is none.
 func ReadHolder(lock io.Reader) int {
 	raw, err := io.ReadAll(io.LimitReader(lock, 32))
 	if err != nil {
@@ -125,7 +126,7 @@ func ReadHolder(lock io.Reader) int {
 	return pid
 }
 
-// sign leaves our process id for anyone who finds the lock taken.
+// sign writes our process id for anyone who finds the lock taken.
 func (d *Dir) sign() error {
 	if err := d.lock.Truncate(0); err != nil {
 		return fmt.Errorf("the lock: %w", err)
@@ -136,8 +137,8 @@ func (d *Dir) sign() error {
 	return nil
 }
 
-// Close gives the lock back, also where a process that is just being started still shares
-// the file: a tool may start one at any time.
+// Close releases the lock explicitly, because a child process that is just being started may still share the file: a
+// tool may start one at any time.
 func (d *Dir) Close() {
 	_ = unix.Flock(int(d.lock.Fd()), unix.LOCK_UN)
 	_ = d.lock.Close()
@@ -146,7 +147,7 @@ func (d *Dir) Close() {
 // File returns the path of the file with this name in the directory.
 func (d *Dir) File(name string) string { return filepath.Join(d.Path, name) }
 
-// Key reads the key that seals secrets, or makes it.
+// Key reads the key that encrypts secrets, or creates it.
 func (d *Dir) Key() ([]byte, error) {
 	raw, err := os.ReadFile(d.File(KeyFile))
 	switch {
@@ -171,7 +172,7 @@ func (d *Dir) Key() ([]byte, error) {
 	return raw, nil
 }
 
-// Replaced tells whether the folder is no longer the one whose lock is held here.
+// Replaced reports whether the folder is no longer the one whose lock is held here.
 func (d *Dir) Replaced() bool {
 	held, err := d.lock.Stat()
 	if err != nil {
@@ -181,19 +182,19 @@ func (d *Dir) Replaced() bool {
 	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(held, there)
 }
 
-// Lost is what to say of that: SQLite works on with what nobody can find again.
+// Lost returns the error for that: SQLite would continue to write to files that nobody can find again.
 func (d *Dir) Lost() error {
 	return cause.Fail(nil, "the data directory "+d.Path+" has been moved or removed while the program worked; the record of this run is lost",
 		"look at what was done before you run it again, or put the directory back")
 }
 
-// Exists tells whether there is anything of that name.
+// Exists reports whether the path exists.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
-// WriteFile replaces a file so that it is either the old or the new one, durably.
+// WriteFile replaces a file atomically and durably: it is always either the old or the new one.
 func WriteFile(path string, content []byte) error {
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {

@@ -14,19 +14,18 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// pageNameBytes is how much chance the page's name has in it: nobody can guess it.
+// pageNameBytes is the number of random bytes in the page's name: nobody can guess it.
 const pageNameBytes = 16
 
-// pageHint ends the hints of what can be wrong with the file.
+// pageHint ends the hints about problems with the file.
 const pageHint = "; or remove it: the page then gets a new name, and anyone who is logged in logs in again"
 
-// pageNameForm is how the name lies in its file.
+// pageNameForm is the format of the name in its file.
 var pageNameForm = regexp.MustCompile(`^[0-9a-f]{32}$`) //nolint:gochecknoglobals // it is constant
 
-// PageName reads the name under which browsers find the page of this data directory, or
-// makes it: chance, below localhost, which browsers look for on their own machine. Under
-// 127.0.0.1 or localhost a browser would send the page's cookie to every port of the
-// machine, no matter who serves there; of this name nobody else knows.
+// PageName reads the host name of this data directory's page, or creates it: a random name below localhost, which
+// browsers resolve to their own machine. Under 127.0.0.1 or localhost a browser would send the page's cookie to every
+// port of the machine, no matter who serves there; this name is not known to anybody else.
 func (d *Dir) PageName() (string, error) {
 	path := d.File(PageFile)
 	raw, err := os.ReadFile(path)
@@ -64,7 +63,7 @@ func (d *Dir) storedPageName(raw []byte) (string, error) {
 	return name + ".localhost", nil
 }
 
-// IsPageName reports whether a host is a name that PageName makes, which nobody can guess.
+// IsPageName reports whether a host is a name that PageName creates, which nobody can guess.
 func IsPageName(host string) bool {
 	name, below := strings.CutSuffix(host, ".localhost")
 	return below && pageNameForm.MatchString(name)

@@ -14,7 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/instance"
 )
 
-// examineData looks at the data directory and who works with it.
+// examineData checks the data directory and who uses it.
 func (o Options) examineData(ctx context.Context) []Finding {
 	path := o.Data
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {

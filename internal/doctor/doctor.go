@@ -1,6 +1,6 @@
-// Package doctor looks at everything that the program needs on a machine, and says of each what is there and what is missing.
-// It changes nothing: a file is written to the data directory and removed again, and all else is only read, also beside a
-// server that works with it.
+// Package doctor checks everything that the program needs on a machine, and reports what is there and what is missing.
+// It changes nothing: a file is written to the data directory and removed again, and everything else is only read, even
+// while a server uses it.
 package doctor
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/clock"
 )
 
-// Finding is one thing that was looked at.
+// Finding is the result of one check.
 type Finding struct {
 	Name   string `json:"name"`
 	State  string `json:"state"` // [OK], [Note] or [Problem]
@@ -22,20 +22,20 @@ type Finding struct {
 	Advice string `json:"hint,omitzero"`
 }
 
-// The states of what was looked at. A note stands in nobody's way.
+// The states of a finding. A note is not a problem.
 const (
 	OK      = "ok"
 	Note    = "note"
 	Problem = "problem"
 )
 
-// Options say what is looked at, as `earshot up` would find it. What is empty is left out.
+// Options say what to check, as `earshot up` would find it. Empty ones are skipped.
 type Options struct {
-	Program string // which one this is, as a sentence
+	Program string // the running program, described in a sentence
 	// Config is the configuration that was read; ConfigErr is why it was not.
 	Config    config.File
 	ConfigErr error
-	// SettingsErr is what is wrong with the settings together.
+	// SettingsErr is the conflict between settings, if any.
 	SettingsErr error
 	// Data is the data directory; DataErr is why there can be none.
 	Data    string
@@ -47,14 +47,14 @@ type Options struct {
 	Policy string // a file of rules
 	Tools  []string
 	Roots  []string
-	// Typed says that somebody can type here.
+	// Typed means that somebody can type here.
 	Typed bool
 
-	// Folder is a folder as it is named to the tools, or why it cannot be allowed.
+	// Folder returns a folder's path for the tools, or why it cannot be allowed.
 	Folder func(root string) (string, error)
-	// Serves answers whether a server, and not only a run, works with the data directory.
+	// Serves reports whether a server, and not only a run, uses the data directory.
 	Serves func(data string) bool
-	// Dial comes to that server.
+	// Dial connects to that server.
 	Dial func(ctx context.Context) (Server, error)
 
 	Now       func() time.Time
@@ -62,14 +62,14 @@ type Options struct {
 	Logger    *slog.Logger
 }
 
-// Server is a server that works with the data directory.
+// Server is a server that uses the data directory.
 type Server interface {
 	Server() string // its address
 	Questions(ctx context.Context) ([]api.OpenQuestion, error)
 	Operate(ctx context.Context, op string, request, answer any) error
 }
 
-// Examine looks at everything, in the order in which it is needed.
+// Examine runs all checks, in the order in which things are needed.
 func Examine(ctx context.Context, o Options) []Finding {
 	all := []Finding{{Name: "program", State: OK, Found: o.Program}, o.examineClock(), examineConfig(o.Config, o.ConfigErr)}
 	if o.SettingsErr != nil {

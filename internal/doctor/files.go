@@ -15,11 +15,11 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 )
 
-// examineTime is how long the ledger is read at most: one that has not come to its end by then is large, and a person waits.
+// examineTime is the timeout for reading the ledger: one that takes longer is large, and a person waits.
 const examineTime = 20 * time.Second
 
-// examineWriting writes a file and removes it again: that the rights look right proves nothing on a disk that is full or can only
-// be read.
+// examineWriting writes a file and removes it again: correct permissions prove nothing on a disk that is full or
+// read-only.
 func examineWriting(path string) Finding {
 	const name = "data directory"
 	f, err := os.CreateTemp(path, ".doctor-")
@@ -33,7 +33,7 @@ func examineWriting(path string) Finding {
 	return Finding{Name: name, State: OK, Found: path + " is yours, and can be written to."}
 }
 
-// privately says what keeps a file from being used, or from being private.
+// privately returns what prevents a file from being used, or from being private.
 func privately(name, path, missing string) (info fs.FileInfo, trouble *Finding) {
 	info, err := os.Stat(path)
 	switch {
@@ -61,7 +61,7 @@ func examineFile(name, path, missing string) Finding {
 	return Finding{Name: name, State: OK, Found: fmt.Sprintf("%s can be read, %s.", path, legible.Bytes(int64(len(raw))))}
 }
 
-// examineLedger reads the ledger through, also beside a server that works with it.
+// examineLedger reads the whole ledger, even while a server uses it.
 func examineLedger(ctx context.Context, data *datadir.Dir) Finding {
 	const name = "ledger"
 	if err := instance.InDatabase(data, "name it with --ledger to have it looked at"); err != nil {
@@ -97,7 +97,7 @@ func examineLedger(ctx context.Context, data *datadir.Dir) Finding {
 	return Finding{Name: name, State: OK, Found: fmt.Sprintf("%s is whole, %s, schema version %d.", path, size, found.Version)}
 }
 
-// examineKey reads the key that seals secrets.
+// examineKey reads the key that encrypts secrets.
 func examineKey(data *datadir.Dir) Finding {
 	const name = "key"
 	path := data.File(datadir.KeyFile)
@@ -120,7 +120,7 @@ func examineKey(data *datadir.Dir) Finding {
 	return Finding{Name: name, State: OK, Found: fmt.Sprintf("%s can be read, and has its %d bytes.", path, datadir.KeySize)}
 }
 
-// examineCounter reads the counter of starts beside the ledger.
+// examineCounter reads the counter file of starts.
 func examineCounter(data *datadir.Dir) Finding {
 	const name = "incarnation"
 	path := data.File(datadir.CounterFile)

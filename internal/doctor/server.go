@@ -19,8 +19,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/operate"
 )
 
-// examineServer looks who holds the data directory and, if that is a server, whether it
-// answers.
+// examineServer checks who holds the data directory and, if that is a server, whether it answers.
 func (o Options) examineServer(ctx context.Context) []Finding {
 	path := o.Data
 	lock, err := os.OpenFile(filepath.Join(path, datadir.LockFile), os.O_RDWR, 0)
@@ -63,10 +62,10 @@ func (o Options) examineServer(ctx context.Context) []Finding {
 	return all
 }
 
-// maxNamed is how many tools one finding names.
+// maxNamed is the maximum number of tools in one finding.
 const maxNamed = 10
 
-// examineServices looks which registered tools have no service at the server.
+// examineServices checks which registered tools have no running service at the server.
 func examineServices(ctx context.Context, ask operate.Ask) []Finding {
 	const name = "services"
 	var missing []string
@@ -88,7 +87,7 @@ func examineServices(ctx context.Context, ask operate.Ask) []Finding {
 	}}
 }
 
-// firstOf are the first names, and how many more there are.
+// firstOf lists the first names, and how many more there are.
 func firstOf(names []string) string {
 	if len(names) <= maxNamed {
 		return strings.Join(names, ", ")

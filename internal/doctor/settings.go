@@ -20,7 +20,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/toolfile"
 )
 
-// examinePolicy looks whether the rules of a file can be read.
+// examinePolicy checks whether the rules of a file can be parsed.
 func examinePolicy(path string) []Finding {
 	const name = "policy"
 	if path == "" {
@@ -32,7 +32,7 @@ func examinePolicy(path string) []Finding {
 	return []Finding{{Name: name, State: OK, Found: "The rules in " + path + " can be read."}}
 }
 
-// examineRules looks at the file of the rules that a running server goes by.
+// examineRules checks the rules file of a running server.
 func examineRules(path string) []Finding {
 	found := examinePolicy(path)
 	for i := range found {
@@ -44,7 +44,7 @@ func examineRules(path string) []Finding {
 	return found
 }
 
-// examineConfig says which file was read and what it sets.
+// examineConfig reports which file was read and what it sets.
 func examineConfig(from config.File, err error) Finding {
 	const name = "configuration"
 	switch {
@@ -58,7 +58,7 @@ func examineConfig(from config.File, err error) Finding {
 	return Finding{Name: name, State: OK, Found: from.Path + " was read; it sets " + strings.Join(from.Sets, ", ") + "."}
 }
 
-// broken is what an error of the program says, as a finding.
+// broken converts an error of the program to a finding.
 func broken(name string, err error) Finding {
 	f := Finding{Name: name, State: Problem, Found: sentence(cause.Of(err))}
 	if failure, is := errors.AsType[*cause.Error](err); is {
@@ -69,7 +69,7 @@ func broken(name string, err error) Finding {
 
 func sentence(text string) string { return text + "." }
 
-// examineDatabase looks whether the database can be reached, and leaves it as it is.
+// examineDatabase checks whether the database can be reached, without changing it.
 func examineDatabase(ctx context.Context, dsn string) Finding {
 	const name = "database"
 	place, err := instance.ReachDatabase(ctx, dsn)
@@ -79,7 +79,7 @@ func examineDatabase(ctx context.Context, dsn string) Finding {
 	return Finding{Name: name, State: OK, Found: place + " can be reached. The ledger is there, and not in the data directory."}
 }
 
-// examineAddress looks whether a server could listen at its address.
+// examineAddress checks whether a server could listen at its address.
 func examineAddress(listen string) Finding {
 	checked, err := address.Loopback(listen)
 	if err != nil {
@@ -93,11 +93,11 @@ func examineAddress(listen string) Finding {
 	return Finding{Name: "address", State: OK, Found: checked + " is free."}
 }
 
-// examineCertificate looks whether browsers would take the certificate, where one is named.
+// examineCertificate checks whether browsers would accept the certificate, if one is named.
 func (o Options) examineCertificate() []Finding {
 	const name, layout = "certificate", "2 January 2006"
 	if o.HTTPS.Check() != nil {
-		return nil // it is said with the settings
+		return nil // reported with the settings
 	}
 	c, err := address.OpenCertificate(o.HTTPS, o.Now, o.Logger)
 	switch {
@@ -110,8 +110,7 @@ func (o Options) examineCertificate() []Finding {
 	return []Finding{{Name: name, State: OK, Found: fmt.Sprintf("%s is for %s, until %s.", o.HTTPS.Cert, host, until.Format(layout))}}
 }
 
-// examineTools looks at the files of services together, since a name means one thing in all
-// of them.
+// examineTools checks the files of services together, because a name has one meaning in all of them.
 func (o Options) examineTools() []Finding {
 	const name = "tools"
 	var found []Finding

@@ -14,26 +14,27 @@ import (
 )
 
 const (
-	// lease is for how long a request for a call counts as open without another word, and renewal how soon that is said again.
-	// A hub that dies keeps no call waiting for longer.
+	// lease is how long a request for a call counts as open without renewal, and renewal is the interval between
+	// renewals. If the hub dies, no call waits for longer than a lease.
 	lease   = 15 * time.Second
 	renewal = 5 * time.Second
-	// resultGrace is how long an agent that was answered before the result may take to ask again: what may begin begins meanwhile.
+	// resultGrace is how long an agent that got an answer before the result may take to ask again. Meanwhile the call
+	// may start.
 	resultGrace = 5 * time.Second
-	// goodbye is how long it may take to say that a request is closed. If that fails, its lease ends it.
+	// goodbye is the timeout for reporting that a request has closed. If that fails, its lease ends it.
 	goodbye = 2 * time.Second
 )
 
-// Agent is the hub as one agent may use it that is a program outside. It sees its own sessions and nothing else.
+// Agent is the hub's interface for one external agent. The agent sees only its own sessions.
 type Agent struct {
 	hub *Hub
 	who access.Principal
 }
 
-// AsAgent returns the hub as an agent may use it.
+// AsAgent returns the hub's interface for an agent.
 func (h *Hub) AsAgent(who access.Principal) *Agent { return &Agent{hub: h, who: who} }
 
-// acts returns the agent's name, if it may act at all.
+// acts returns the agent's principal with its current rights, or an error if it has none.
 func (a *Agent) acts() (access.Principal, error) {
 	who, err := a.hub.current(a.who)
 	if err != nil {
@@ -50,7 +51,7 @@ func (a *Agent) speaks(session string) (api.OutsideRequest, error) {
 	return api.OutsideRequest{Session: session, Agent: who.Name}, err
 }
 
-// Open opens a session for the agent, of a person whom its token is for.
+// Open opens a session of the agent for a person whom its token names.
 func (a *Agent) Open(ctx context.Context, q api.OpenRequest) (api.OpenAnswer, error) {
 	var answer api.OpenAnswer
 	who, err := a.acts()
@@ -65,7 +66,7 @@ func (a *Agent) Open(ctx context.Context, q api.OpenRequest) (api.OpenAnswer, er
 	return answer, err
 }
 
-// owner is whose session it is to be.
+// owner returns the owner of the new session.
 func (a *Agent) owner(who access.Principal, requested string) (string, error) {
 	people := slices.DeleteFunc(slices.Clone(who.Owners), func(owner string) bool { return owner == access.Everybody })
 	if len(people) == 0 {
@@ -80,7 +81,7 @@ func (a *Agent) owner(who access.Principal, requested string) (string, error) {
 	return "", notAllowed("the agent's token is not for sessions of that person", "leave the owner out, or make a token with --owner")
 }
 
-// Offered lists the tools that the agent may ask for.
+// Offered lists the tools that the agent may call.
 func (a *Agent) Offered(ctx context.Context) ([]api.OfferedTool, error) {
 	who, err := a.acts()
 	if err != nil {
@@ -99,8 +100,8 @@ func (a *Agent) Offered(ctx context.Context) ([]api.OfferedTool, error) {
 	}
 }
 
-// Invoke asks for a call with these arguments and waits for its result, at most so long. The request counts as open until then,
-// and no longer than its context: what cannot be repeated starts only meanwhile.
+// Invoke requests a call with these arguments and waits for its result, for at most wait. The request counts as open
+// until it returns. An irreversible call starts only while its request is open.
 func (a *Agent) Invoke(ctx context.Context, q api.InvokeRequest, args jsontext.Value, wait time.Duration) (api.CallStatus, error) {
 	var s api.CallStatus
 	speaks, err := a.speaks(q.Session)
@@ -127,7 +128,7 @@ func (a *Agent) Invoke(ctx context.Context, q api.InvokeRequest, args jsontext.V
 	return s, err
 }
 
-// Await waits for the result of a call, as Invoke does.
+// Await waits for the result of a call, like Invoke.
 func (a *Agent) Await(ctx context.Context, session, call string, wait time.Duration) (api.CallStatus, error) {
 	news, stop := a.hub.feed.watch(session)
 	defer stop()
@@ -138,7 +139,7 @@ func (a *Agent) Await(ctx context.Context, session, call string, wait time.Durat
 	return a.wait(ctx, speaks, s, wait, news, nil)
 }
 
-// status asks how a call stands; waiting says that a request for it is open.
+// status reads the status of a call; waiting marks a request for it as open.
 func (a *Agent) status(ctx context.Context, session, call string, waiting bool) (api.OutsideRequest, api.CallStatus, error) {
 	var s api.CallStatus
 	speaks, err := a.speaks(session)
@@ -150,8 +151,8 @@ func (a *Agent) status(ctx context.Context, session, call string, waiting bool) 
 	return speaks, s, err
 }
 
-// Watch yields how a call stands, now and after each change, until it has ended or the context has. The request counts as open
-// meanwhile. An error is the last thing that it yields.
+// Watch yields the status of a call, now and after each change, until the call or the context has ended. The request
+// counts as open meanwhile. An error is the last value.
 func (a *Agent) Watch(ctx context.Context, session, call string) iter.Seq2[api.CallStatus, error] {
 	return func(yield func(api.CallStatus, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -179,12 +180,12 @@ func (a *Agent) Watch(ctx context.Context, session, call string) iter.Seq2[api.C
 	}
 }
 
-// changed reports whether a call stands otherwise than before.
+// changed reports whether the status of a call differs from before.
 func changed(now, before api.CallStatus) bool {
 	return now.State != before.State || now.Question != before.Question || !now.AnswerBy.Equal(before.AnswerBy) || now.Stopping != before.Stopping
 }
 
-// wait waits until the call has ended, at most so long (0: as long as the context), and keeps a request for it open meanwhile.
+// wait waits until the call has ended, for at most wait (0: until the context ends), and keeps a request for it open.
 func (a *Agent) wait(ctx context.Context, speaks api.OutsideRequest, s api.CallStatus, wait time.Duration, news <-chan struct{}, each func(api.CallStatus)) (api.CallStatus, error) {
 	var deadline <-chan time.Time
 	if wait > 0 {
@@ -216,7 +217,7 @@ func (a *Agent) wait(ctx context.Context, speaks api.OutsideRequest, s api.CallS
 		var now api.CallStatus
 		err := rpc.AskUntil(ctx, a.hub.o.Conn, api.OpAwait, q, &now)
 		if ctx.Err() != nil {
-			continue // it says so itself
+			continue // it reports that itself
 		}
 		if err != nil {
 			a.letGo(ctx, q)
@@ -229,13 +230,13 @@ func (a *Agent) wait(ctx context.Context, speaks api.OutsideRequest, s api.CallS
 	return s, nil
 }
 
-// letGo says that the request for a call is closed, and nobody has an answer.
+// letGo reports that the request for a call has closed without an answer.
 func (a *Agent) letGo(ctx context.Context, q api.AwaitRequest) {
 	q.AwaitMS = 0
 	a.close(ctx, q)
 }
 
-// close says how the request for a call has closed.
+// close reports how the request for a call has closed.
 func (a *Agent) close(ctx context.Context, q api.AwaitRequest) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
 	defer cancel()
@@ -245,7 +246,7 @@ func (a *Agent) close(ctx context.Context, q api.AwaitRequest) {
 	}
 }
 
-// Received says that the agent has got the result of a call.
+// Received acknowledges that the agent has received the result of a call.
 func (a *Agent) Received(ctx context.Context, session, call string) {
 	speaks, err := a.speaks(session)
 	if err != nil {
@@ -264,7 +265,7 @@ func (a *Agent) Result(ctx context.Context, s api.CallStatus) (jsontext.Value, e
 	return rpc.Fetch(ctx, a.hub.o.Conn, s.Result)
 }
 
-// Report passes on what the agent says of its work.
+// Report forwards the agent's report of what it is doing.
 func (a *Agent) Report(ctx context.Context, q api.AgentReportRequest) (err error) {
 	if q.OutsideRequest, err = a.speaks(q.Session); err != nil {
 		return err
@@ -272,7 +273,7 @@ func (a *Agent) Report(ctx context.Context, q api.AgentReportRequest) (err error
 	return rpc.Ask(ctx, a.hub.o.Conn, api.OpAgentReport, q, nil)
 }
 
-// Close ends the session with the agent's own word.
+// Close ends the session with the outcome that the agent reports.
 func (a *Agent) Close(ctx context.Context, q api.CloseRequest) (err error) {
 	if q.OutsideRequest, err = a.speaks(q.Session); err != nil {
 		return err
@@ -280,7 +281,7 @@ func (a *Agent) Close(ctx context.Context, q api.CloseRequest) (err error) {
 	return rpc.AskUntil(ctx, a.hub.o.Conn, api.OpClose, q, nil)
 }
 
-// Session describes a session of the agent's. What is another's is [ErrNotFound].
+// Session describes one of the agent's sessions. It returns [ErrNotFound] for a session of another agent.
 func (a *Agent) Session(ctx context.Context, id string) (api.SessionRow, error) {
 	who, err := a.acts()
 	if err != nil {

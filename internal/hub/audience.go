@@ -8,13 +8,12 @@ import (
 	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
-// audience knows which streams hear of which sessions, so that an event is looked at by these and by no others. The
-// feed's mu guards it.
+// audience indexes which streams follow which sessions, so that an event wakes only these. The feed's mu guards it.
 type audience struct {
-	everything set                   // those who hear everybody's sessions
-	owners     map[string]set        // by the people whose sessions they hear
-	sessions   map[string]set        // those whose terms name sessions, by these
-	joined     map[*mailbox]interest // as each stands in the three
+	everything set                   // those that follow all sessions
+	owners     map[string]set        // by the owners whose sessions they follow
+	sessions   map[string]set        // by the sessions that their terms name
+	joined     map[*mailbox]interest // the current entry of each
 }
 
 type set map[*mailbox]struct{}
@@ -23,14 +22,14 @@ func newAudience() audience {
 	return audience{everything: set{}, owners: map[string]set{}, sessions: map[string]set{}, joined: map[*mailbox]interest{}}
 }
 
-// interest is what a stream may and wants to hear.
+// interest is what a stream may receive and has asked for.
 type interest struct {
 	who   access.Principal
 	terms pacing.Terms
-	names []string // the sessions that the terms are narrowed to; none is all
+	names []string // the sessions that the terms name; nil means all
 }
 
-// join has a stream woken for what it is interested in, instead of what it was before.
+// join registers what a stream is interested in, and replaces its former interest.
 func (a *audience) join(m *mailbox, i interest) {
 	a.leave(m)
 	a.joined[m] = i
@@ -74,8 +73,8 @@ func remove(from map[string]set, key string, m *mailbox) {
 	}
 }
 
-// tell lets those who hear of a session know how far it is. The event that it has gone on by is c, nil where that is not
-// one event, or is not known: then everybody has to look.
+// tell reports the progress of a session to the streams that follow it. c is the event behind it. It is nil if there
+// are several or it is not known: then all of them have to look.
 func (a *audience) tell(v view, c *content) {
 	for _, heard := range []set{a.everything, a.owners[v.owner], a.sessions[v.session]} {
 		for m := range heard {
@@ -88,26 +87,27 @@ func (a *audience) tell(v view, c *content) {
 	}
 }
 
-// mailbox has what a stream has still to look at. Whoever puts something in never waits.
+// mailbox collects the sessions that a stream has to look at. Writers never block.
 type mailbox struct {
 	bell chan struct{}
 
 	mu     sync.Mutex
 	news   map[string]view
-	quiet  int // how often something was put in since it was emptied that the stream was not woken for
+	quiet  int // how many updates since the last empty did not wake the stream
 	afresh bool
 }
 
-// maxQuiet is of how many events a stream need not know that its terms leave out. It is less than the feed holds of a
-// session, so that the stream finds them there.
+// maxQuiet is how many events that its terms leave out may pass before a stream is woken. It is less than the feed
+// retains of a session, so that the stream still finds them there.
 const maxQuiet = recentEvents / 2
 
 func newMailbox() *mailbox { return &mailbox{bell: make(chan struct{}, 1), news: map[string]view{}} }
 
-// maxNews is of how many sessions a mailbox has news; a stream that lets more of them wait looks at everything.
+// maxNews is how many changed sessions a mailbox holds; beyond it the stream looks at all sessions.
 const maxNews = 1024
 
-// put notes how far a session is. The stream is woken where it wants what has come, else now and then.
+// put records the progress of a session. It wakes the stream if the stream wants the event, otherwise every maxQuiet
+// events.
 func (m *mailbox) put(v view, requested bool) {
 	if m.note(v, requested) {
 		m.ring()
@@ -125,7 +125,7 @@ func (m *mailbox) note(v view, requested bool) (wake bool) {
 	return requested || m.quiet >= maxQuiet || m.afresh
 }
 
-// again has the stream look at everything.
+// again makes the stream look at all sessions.
 func (m *mailbox) again() {
 	m.mu.Lock()
 	m.afresh = true
@@ -140,7 +140,7 @@ func (m *mailbox) ring() {
 	}
 }
 
-// empty returns what has come since it was called before, and whether everything has to be looked at.
+// empty returns and clears the collected updates, and reports whether all sessions have to be looked at.
 func (m *mailbox) empty() (news []view, afresh bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -155,8 +155,8 @@ func (m *mailbox) empty() (news []view, afresh bool) {
 	return news, afresh
 }
 
-// join registers a stream, or what it hears from now on, and returns every session as it is at that moment: what comes later
-// is in the mailbox.
+// join registers a stream, or its new interest, and returns every session as of that moment. Later changes are in the
+// mailbox.
 func (f *feed) join(m *mailbox, i interest) (all []view, life int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -176,14 +176,14 @@ func (f *feed) leave(m *mailbox) {
 	f.audience.leave(m)
 }
 
-// again has every stream look at everything.
+// again makes every stream look at all sessions.
 func (f *feed) again() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.everybody()
 }
 
-// everybody has every stream look at everything. The caller holds mu.
+// everybody makes every stream look at all sessions. The caller holds mu.
 func (f *feed) everybody() {
 	for m := range f.audience.joined {
 		m.again()

@@ -8,29 +8,28 @@ import (
 	"github.com/earshot-dev/earshot/aaep/pacing"
 )
 
-// Delivery is one event as it leaves for a subscriber.
+// Delivery is one event as it is sent to a subscriber.
 type Delivery struct {
 	pacing.Delivery
 
-	// Resumable says that the event's id is a point to resume from: a transport gives it
-	// to the subscriber as one (the id field of SSE). Where it is false the event
-	// overtook others, or was sent again for somebody who came late; the id field is left
-	// out, so that the point stays at the last event that had one. Every event carries its
-	// event_id in its body all the same.
+	// Resumable reports whether a stream can resume from the event's id. If so, a transport sends it as the resume
+	// point (the id field of SSE). It is false if the event overtook others, or was sent again for a late joiner. Then
+	// the id field is left out, so that the resume point stays at the last event that had one. The body of every event
+	// contains its event_id.
 	Resumable bool
-	// More says that another delivery follows at once, so that a transport may write the two together. Nothing waits
-	// behind it: a critical event, and the last one that is due, never have it.
+	// More reports that another delivery follows at once, so that a transport may write both together. It is false for
+	// a critical event and for the last one that is due: these are flushed without delay.
 	More bool
 }
 
 const (
-	// dueEvents and dueBytes bound what leaves together.
+	// dueEvents and dueBytes limit one batch.
 	dueEvents = 64
 	dueBytes  = 64 << 10
 )
 
-// offer hands one event to the pacer. What cannot be read is passed on as it is, rather
-// than kept from the person.
+// offer passes one event to the pacer. An event that cannot be decoded is passed on unchanged: the person should not
+// miss it.
 func (st *stream) offer(session string, e *entry) []pacing.Delivery {
 	c := e.content()
 	if c.unreadable != nil {
@@ -40,7 +39,7 @@ func (st *stream) offer(session string, e *entry) []pacing.Delivery {
 	return st.pacer.Offer(st.hub.o.Now(), pacing.Item{Session: session, Seq: e.seq, Event: c.event, Raw: e.raw})
 }
 
-// emit has deliveries leave, with what else is due.
+// emit sends deliveries, together with what else is due.
 func (st *stream) emit(deliveries []pacing.Delivery) error {
 	for _, d := range deliveries {
 		st.due = append(st.due, d)
@@ -54,15 +53,15 @@ func (st *stream) emit(deliveries []pacing.Delivery) error {
 	return nil
 }
 
-// leaving is a delivery that has been judged by the rights of its principal.
+// leaving is a delivery that has passed the check of its principal's rights.
 type leaving struct {
 	pacing.Delivery
 
 	place *cursor
 }
 
-// flush delivers what is due, each delivery by the rights of that moment. One that is not critical waits until the next
-// has been judged: then it is known whether another follows.
+// flush sends what is due, and checks each delivery by the rights of that moment. One that is not critical waits until
+// the next has been checked: only then is it known whether another follows.
 func (st *stream) flush() error {
 	due := st.due
 	defer func() {
@@ -94,7 +93,7 @@ func (st *stream) flush() error {
 	return nil
 }
 
-// judge returns a delivery as its principal may hear it, nil where they may not.
+// judge returns a delivery as its principal may see it, or nil if they may not.
 func (st *stream) judge(d pacing.Delivery) (*leaving, error) {
 	p := st.cursors[d.Session]
 	if p == nil {
@@ -120,7 +119,7 @@ func (st *stream) judge(d pacing.Delivery) (*leaving, error) {
 	return &leaving{Delivery: d, place: p}, nil
 }
 
-// deliver reports false when the consumer has stopped.
+// deliver returns false if the consumer has stopped.
 func (st *stream) deliver(l leaving, more bool) bool {
 	d, p := l.Delivery, l.place
 	if st.again[d.EventID] {
@@ -139,8 +138,8 @@ func (st *stream) deliver(l leaving, more bool) bool {
 	return true
 }
 
-// handed notes what a delivery has shown, if it was taken. Questions, and what becomes of them,
-// are critical, and so are never merged into something else, and wait for nothing.
+// handed records what a delivery has shown, if the consumer took it. Questions and their outcomes are critical: they
+// are never merged or delayed.
 func (st *stream) handed(p *cursor, d pacing.Delivery) {
 	if st.abandoned || !d.Critical {
 		return
@@ -151,9 +150,8 @@ func (st *stream) handed(p *cursor, d pacing.Delivery) {
 	}
 }
 
-// resumable tells whether the ledger knows the delivery as one event (a merged one it does
-// not), and nothing of another session is late: then all that was committed well before
-// this event has been delivered.
+// resumable reports whether a stream can resume from the delivery. It must be one event of the ledger (a merged one is
+// not), and no other session may be late: then everything committed well before it has been delivered.
 func (st *stream) resumable(this *cursor, d pacing.Delivery) bool {
 	if d.EventID == "" || d.First != d.Last {
 		return false
@@ -167,8 +165,8 @@ func (st *stream) resumable(this *cursor, d pacing.Delivery) bool {
 	return true
 }
 
-// markDelivered notes of each session that was on the move whether all of it has been delivered, and lets go of those that the
-// feed has forgotten. What the terms leave out is never delivered; it counts once nothing is held.
+// markDelivered updates, for each moving session, whether all of it has been delivered, and drops those that the feed
+// has forgotten. Events that the terms leave out are never delivered; they count as delivered once nothing is pending.
 func (st *stream) markDelivered() {
 	idle := st.pacer.Queued() == 0
 	for session, p := range st.moving {

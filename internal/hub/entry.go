@@ -8,9 +8,8 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// entry is one event of a session, kept as the bytes that the ledger has. It is decoded when somebody needs it: the
-// streams that deliver it at the same time share what the first of them has decoded, and nothing keeps that for later.
-// It is safe for concurrent use.
+// entry is one event of a session, as the bytes of the ledger. It is decoded on demand. Streams that deliver it at the
+// same time share the decoded form, and nothing retains that form afterwards. It is safe for concurrent use.
 type entry struct {
 	seq int64
 	raw []byte
@@ -19,10 +18,10 @@ type entry struct {
 	decoded weak.Pointer[content]
 }
 
-// content is what an event says. Nobody changes it.
+// content is a decoded event. It is immutable.
 type content struct {
 	event aaep.Event
-	// unreadable: the event cannot be decoded. It is passed on as it is.
+	// unreadable is set if the event cannot be decoded. It is then passed on unchanged.
 	unreadable error
 }
 

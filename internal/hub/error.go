@@ -4,34 +4,34 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 )
 
-// Code says what sort of failure an [Error] is.
+// Code classifies an [Error].
 type Code string
 
-// The codes of this package. Trying again helps with again and stopping only.
+// The codes of this package. Only anew and stopping are worth a retry.
 const (
-	// CodeNotAllowed: the principal has no right to do that. Nothing was done.
+	// CodeNotAllowed: the principal does not have the right. Nothing was done.
 	CodeNotAllowed Code = "not_allowed"
-	// CodeRevoked: what the principal showed does not count any more. Log in again.
+	// CodeRevoked: the principal's credential is no longer valid. Log in again.
 	CodeRevoked Code = "revoked"
-	// CodeClosed: there is no such subscription (any more). Subscribe again.
+	// CodeClosed: the subscription does not exist or has ended. Subscribe again.
 	CodeClosed Code = "closed"
-	// CodeSuperseded: the subscription's stream goes on elsewhere.
+	// CodeSuperseded: a newer stream has replaced this stream of the subscription.
 	CodeSuperseded Code = "superseded"
-	// CodeMalformed: the message cannot be read. The same bytes fail again.
+	// CodeMalformed: the message cannot be parsed. Sending the same bytes again fails again.
 	CodeMalformed Code = "malformed"
-	// CodeRefused: the new terms cannot be given, and the subscription has ended
-	// (HS-61); [Error.Rejected] is the message for the subscriber.
+	// CodeRefused: the new terms cannot be granted, and the subscription has ended (HS-61). [Error.Rejected] is the
+	// message for the subscriber.
 	CodeRefused Code = "refused"
-	// CodeNotFound: there is nothing of that name that the principal may know of.
+	// CodeNotFound: nothing of that name exists that the principal may know of.
 	CodeNotFound Code = "not_found"
-	// CodeLedgerChanged: the ledger is another than it was. Stream again, without an event id.
+	// CodeLedgerChanged: the ledger was replaced by another. Stream again, without an event id.
 	CodeLedgerChanged Code = "anew"
-	// CodeStopping: the hub does not run (any more). Stream again in a moment.
+	// CodeStopping: the hub is not running. Stream again in a moment.
 	CodeStopping Code = "stopping"
 )
 
-// Error is every failure that this package itself finds. What the kernel refuses is a
-// [*github.com/earshot-dev/earshot/utp.Fault]; any other error says that no answer came.
+// Error is every error that this package itself reports. A refusal by the kernel is a
+// [*github.com/earshot-dev/earshot/utp.Fault]; any other error means that no answer came.
 type Error struct {
 	Code    Code
 	Message string
@@ -53,7 +53,7 @@ func (e *Error) Is(target error) bool {
 	return ok && other.Code == e.Code
 }
 
-// SafeToRetry answers whether the same may be tried again as it is.
+// SafeToRetry reports whether the same request may be retried unchanged.
 func (e *Error) SafeToRetry() bool { return e.Code == CodeLedgerChanged || e.Code == CodeStopping }
 
 // The sentinels for [errors.Is].

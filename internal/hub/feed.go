@@ -18,20 +18,19 @@ import (
 )
 
 const (
-	// broadcastBuffer is how many broadcasts may wait for the feed; of those beyond it only the
-	// need to look at the ledger is kept.
+	// broadcastBuffer is how many broadcasts may wait for the feed. Beyond it they are dropped, and the feed polls the
+	// ledger.
 	broadcastBuffer = 1024
-	// endedRetention is how long the feed knows a session after its end, at least.
+	// endedRetention is how long the feed remembers a session after its end, at least.
 	endedRetention = 2 * time.Minute
 )
 
-// feed knows how far each session has got that is open, or that has ended a short while
-// ago. It never reads past sessions. One goroutine, [Hub.Run]'s, moves it on.
+// feed tracks the progress of each session that is open or ended a short while ago. It never reads past sessions. Only
+// the goroutine of [Hub.Run] advances it.
 //
-// A broadcast tells it of one event. Every poll it asks the ledger which sessions have
-// gone on since the last one, all in one request, so that whatever the bus loses is found
-// within a poll, also a session that has begun and ended meanwhile. While nothing happens
-// the polls grow rarer, up to idle.
+// A broadcast reports one event. Each poll asks the ledger, in one request, which sessions have advanced since the last
+// one. Whatever the bus loses is thus found within a poll, including a session that began and ended meanwhile. While
+// nothing happens, the polls become less frequent, up to idle.
 type feed struct {
 	conn Conn
 	poll time.Duration
@@ -43,20 +42,20 @@ type feed struct {
 
 	mu       sync.Mutex
 	tracks   map[string]*track
-	life     int    // grows when the ledger turns out to be another one
-	position string // everything up to this event has been taken in
-	// start names the moment at which the feed began, to those who may not know which
-	// event was then the newest; from is that event.
+	life     int    // incremented when the ledger turns out to be another one
+	position string // every event up to this one has been processed
+	// start is an alias for the moment at which the feed began, for listeners who may not know which event was then the
+	// newest. from is that event.
 	start, from string
-	newest      map[string]receivedEvent // the last event of each owner that has come since then
+	newest      map[string]receivedEvent // the latest event of each owner since then
 	received    int
-	// waiting are told when something has come of a session.
+	// waiting are notified of the events of a session.
 	waiting  map[string]map[chan struct{}]struct{}
 	audience audience
 	retained retained
 }
 
-// receivedEvent is an event that has come, and as the how many-th.
+// receivedEvent is an event with its order of arrival.
 type receivedEvent struct {
 	session string
 	seq     int64
@@ -67,7 +66,7 @@ func newFeed(o Options) *feed {
 	return &feed{conn: o.Conn, poll: o.Poll, idle: o.Idle, now: o.Now, rand: o.Rand, ready: make(chan struct{}), tracks: map[string]*track{}, audience: newAudience()}
 }
 
-// run moves the feed on until the context ends.
+// run advances the feed until the context ends.
 func (f *feed) run(ctx context.Context) error {
 	rows := make(chan api.EventRow, broadcastBuffer)
 	var lost atomic.Bool
@@ -100,7 +99,7 @@ func (f *feed) run(ctx context.Context) error {
 			return nil
 		case row := <-rows:
 			if f.add(row) && !lost.Swap(false) {
-				if wait > f.poll { // it is not quiet any more
+				if wait > f.poll { // activity has resumed
 					wait = f.poll
 					timer.Reset(wait)
 				}
@@ -119,8 +118,7 @@ func (f *feed) run(ctx context.Context) error {
 	}
 }
 
-// next is how long to wait for the next look after one that came by itself and found nothing
-// (in vain), or did.
+// next returns the delay until the next poll. vain means that the last one came by timer and found nothing.
 func (f *feed) next(wait time.Duration, vain bool) time.Duration {
 	if vain {
 		return min(2*wait, f.idle)
@@ -128,8 +126,7 @@ func (f *feed) next(wait time.Duration, vain bool) time.Duration {
 	return f.poll
 }
 
-// begin finds out which event is the newest and which sessions are open, in this order:
-// what happens between the two is found again.
+// begin finds the newest event and then the open sessions. The order matters: what happens in between is found again.
 func (f *feed) begin(ctx context.Context) error {
 	var now api.SinceAnswer
 	if err := rpc.AskUntil(ctx, f.conn, api.OpSince, api.SinceRequest{Now: true}, &now); err != nil {
@@ -160,14 +157,14 @@ func (f *feed) begin(ctx context.Context) error {
 	return nil
 }
 
-// note keeps which event of an owner came last. The caller holds mu.
+// note records the latest event of an owner. The caller holds mu.
 func (f *feed) note(t *track) {
 	f.received++
 	f.newest[t.owner] = receivedEvent{session: t.session, seq: t.last, n: f.received}
 }
 
-// last returns the last event of any of these owners that has come, or, where none has, the
-// name of the moment at which the feed began. Neither tells anything of others' sessions.
+// last returns the latest event of these owners or, if there is none, the alias of the moment at which the feed began.
+// Neither reveals anything about the sessions of others.
 func (f *feed) last(owners []string) (event receivedEvent, start string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -179,8 +176,7 @@ func (f *feed) last(owners []string) (event receivedEvent, start string) {
 	return event, f.start
 }
 
-// meant returns the event that an id stands for: the one that was the newest when the feed
-// began, for that moment's name.
+// meant resolves an event id. The alias of the start stands for the event that was the newest when the feed began.
 func (f *feed) meant(id string) (event string, begun bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -190,8 +186,8 @@ func (f *feed) meant(id string) (event string, begun bool) {
 	return id, false
 }
 
-// add takes one broadcast in. It reports false when it does not fit what is known, so
-// that the ledger has to be asked.
+// add processes one broadcast. It returns false if the event does not fit what is known, so that the ledger has to be
+// polled.
 func (f *feed) add(row api.EventRow) bool {
 	e := newEntry(row)
 	c := e.content()
@@ -212,14 +208,14 @@ func (f *feed) add(row api.EventRow) bool {
 	t.add(e, c, f.now())
 	f.retained.add(t, e)
 	f.note(t)
-	if gap { // whoever filters c may want what is in the gap
+	if gap { // a stream that filters out c may want what is in the gap
 		c = nil
 	}
 	f.moved(t, c)
-	return !gap || t.last == row.Seq // a gap is read by those who want to hear what is in it
+	return !gap || t.last == row.Seq // streams that want the gap read it themselves
 }
 
-// catchUp asks the ledger which sessions have gone on, and tells whether any has.
+// catchUp polls the ledger for the sessions that have advanced, and reports whether there are any.
 func (f *feed) catchUp(ctx context.Context) (news bool, err error) {
 	f.mu.Lock()
 	position := f.position
@@ -240,7 +236,7 @@ func (f *feed) catchUp(ctx context.Context) (news bool, err error) {
 			t = &track{session: row.Session, base: row.Seq, last: row.Seq}
 			f.tracks[row.Session] = t
 		}
-		if t.owner != row.Owner && known { // it is others who hear it
+		if t.owner != row.Owner && known { // other streams may follow it now
 			f.everybody()
 		}
 		t.owner = row.Owner
@@ -260,8 +256,8 @@ func (f *feed) catchUp(ctx context.Context) (news bool, err error) {
 	return len(since.Sessions) > 0, nil
 }
 
-// restart begins again with a ledger that is another than it was, or further on than can be
-// told. Every stream has to begin again, too.
+// restart begins again if the ledger was replaced, or has advanced too far to list the changes. Every stream has to
+// begin again, too.
 func (f *feed) restart(ctx context.Context) error {
 	if err := f.begin(ctx); err != nil {
 		return err
@@ -274,7 +270,7 @@ func (f *feed) restart(ctx context.Context) error {
 	return nil
 }
 
-// watch is told when something has come of a session, until stop is called. It may be told for nothing, and once for many
+// watch notifies of the events of a session until stop is called. A notification may be spurious, or stand for several
 // events.
 func (f *feed) watch(session string) (news <-chan struct{}, stop func()) {
 	signal := make(chan struct{}, 1)
@@ -297,7 +293,7 @@ func (f *feed) watch(session string) (news <-chan struct{}, stop func()) {
 	}
 }
 
-// moved tells those who watch the session, and the streams that hear it: by the event c, nil where it is not one that is
+// moved notifies the watchers of the session and the streams that follow it. c is the new event, nil if it is not
 // known. The caller holds mu.
 func (f *feed) moved(t *track, c *content) {
 	for signal := range f.waiting[t.session] {
@@ -309,8 +305,8 @@ func (f *feed) moved(t *track, c *content) {
 	f.audience.tell(t.view(), c)
 }
 
-// forget drops sessions that ended long enough ago. Streams keep what they have not sent
-// yet of them. The caller holds mu.
+// forget drops sessions that ended long enough ago. Streams keep what they have not delivered of them. The caller holds
+// mu.
 func (f *feed) forget() {
 	old := f.now().Add(-endedRetention)
 	for id, t := range f.tracks {
@@ -323,8 +319,7 @@ func (f *feed) forget() {
 	}
 }
 
-// recent returns what the feed holds of a session after a number, if the next event is
-// among it.
+// recent returns the events of a session after a sequence number, if the feed retains the next one.
 func (f *feed) recent(session string, after int64) []*entry {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -335,7 +330,7 @@ func (f *feed) recent(session string, after int64) []*entry {
 	return slices.Clone(t.recent[after+1-t.recent[0].seq:])
 }
 
-// state returns the last state.changed that the feed has heard of a session.
+// state returns the latest state.changed of a session that the feed has received.
 func (f *feed) state(session string) (*entry, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -346,7 +341,7 @@ func (f *feed) state(session string) (*entry, bool) {
 	return t.state, true
 }
 
-// wait returns when the open sessions are known.
+// wait blocks until the open sessions are known.
 func (f *feed) wait(ctx context.Context) error {
 	select {
 	case <-f.ready:

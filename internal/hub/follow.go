@@ -12,9 +12,8 @@ import (
 	"github.com/earshot-dev/earshot/internal/rpc"
 )
 
-// Follow yields the events of a session after a sequence number, in order and without
-// a gap, until the session has had its last one, the context ends, or the consumer
-// stops. The one error it yields is the last value.
+// Follow yields the events of a session after a sequence number, in order and without a gap. It ends after the
+// session's last event, with the context, or when the consumer stops. An error is the last value.
 func (h *Hub) Follow(ctx context.Context, session string, after int64) iter.Seq2[api.EventRow, error] {
 	return func(yield func(api.EventRow, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -42,7 +41,7 @@ func (h *Hub) Follow(ctx context.Context, session string, after int64) iter.Seq2
 	}
 }
 
-// follower is one Follow under way.
+// follower is the state of one Follow.
 type follower struct {
 	hub       *Hub
 	session   string
@@ -78,7 +77,7 @@ func (f *follower) run(ctx context.Context, events <-chan api.EventRow) error {
 	return nil
 }
 
-// endDelay is how soon to look whether that was the end: at once after a terminal event.
+// endDelay returns how soon to check whether the session has ended: at once after a terminal event.
 func (f *follower) endDelay(row api.EventRow) time.Duration {
 	var head struct {
 		Type string `json:"type"`
@@ -93,7 +92,7 @@ func (f *follower) endDelay(row api.EventRow) time.Duration {
 	return f.hub.o.Poll
 }
 
-// read delivers what the ledger has after the last event.
+// read delivers the events after the last one from the ledger.
 func (f *follower) read(ctx context.Context) error {
 	for !f.abandoned {
 		var page api.EventsAnswer

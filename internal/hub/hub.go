@@ -8,17 +8,17 @@ import (
 	"github.com/earshot-dev/earshot/internal/rpc"
 )
 
-// Conn is the hub's way to the kernel and to the broadcasts.
+// Conn is the hub's connection to the kernel and to the broadcasts.
 type Conn interface {
 	rpc.Requester
 
-	// Broadcasts hands the broadcasts of a session, or with "" those of every session, to
-	// hear, one after the other, until stop is called; stop waits for the one in hand.
+	// Broadcasts passes the broadcasts of a session (of every session if session is "") to receive, one after the
+	// other, until stop is called. stop waits for the running receive.
 	Broadcasts(ctx context.Context, session string, receive func(payload []byte)) (stop func(), err error)
 }
 
-// Hub follows sessions and passes words on. It is safe for concurrent use. Make it with
-// [Open], and keep [Hub.Run] running for subscriptions.
+// Hub follows sessions and forwards commands to the kernel. It is safe for concurrent use. Create it with [Open], and
+// keep [Hub.Run] running for subscriptions.
 type Hub struct {
 	o     Options
 	feed  *feed
@@ -26,14 +26,13 @@ type Hub struct {
 	shown showings
 }
 
-// Open makes a hub. Nothing runs yet.
+// Open creates a hub. It starts nothing.
 func Open(o Options) *Hub {
 	o.fill()
 	return &Hub{o: o, feed: newFeed(o), subs: newRegistry(o)}
 }
 
-// New makes a hub that follows and passes words on, without subscriptions. Poll is how
-// often a follower looks without having been told; 0 is 2 s.
+// New creates a hub without subscriptions. poll is how often a follower polls without a notification; 0 means 2 s.
 func New(conn Conn, poll time.Duration) *Hub { return Open(Options{Conn: conn, Poll: poll}) }
 
 // Enqueue starts a turn.
@@ -43,15 +42,13 @@ func (h *Hub) Enqueue(ctx context.Context, q api.EnqueueRequest) (api.EnqueueAns
 	return a, err
 }
 
-// Ready answers whether the kernel and its ledger answer: with one small question about no
-// session at all.
+// Ready checks whether the kernel and its ledger answer. It asks about no particular session.
 func (h *Hub) Ready(ctx context.Context) error {
 	var now api.SinceAnswer
 	return rpc.Ask(ctx, h.o.Conn, api.OpSince, api.SinceRequest{Now: true}, &now)
 }
 
-// Sessions lists all sessions of the ledger, oldest first; open leaves those out that have
-// ended.
+// Sessions lists all sessions of the ledger, oldest first. open leaves out those that have ended.
 func (h *Hub) Sessions(ctx context.Context, open bool) ([]api.SessionRow, error) {
 	var all []api.SessionRow
 	for after := ""; ; {
@@ -65,8 +62,7 @@ func (h *Hub) Sessions(ctx context.Context, open bool) ([]api.SessionRow, error)
 	}
 }
 
-// Answer passes a reply on; an error says that it was not recorded, or not known to
-// be. The other words are alike.
+// Answer forwards a reply. An error means that it was not recorded, or may not have been. The other commands are alike.
 func (h *Hub) Answer(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	return h.reply(ctx, api.OpAnswer, r)
 }
@@ -81,12 +77,12 @@ func (h *Hub) Stop(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, er
 	return h.reply(ctx, api.OpStop, r)
 }
 
-// Undo takes an accept back.
+// Undo takes back an accept.
 func (h *Hub) Undo(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	return h.reply(ctx, api.OpUndo, r)
 }
 
-// Absent says that nobody is left who could answer in the session.
+// Absent reports that nobody is left who could answer in the session.
 func (h *Hub) Absent(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	return h.reply(ctx, api.OpAbsent, r)
 }
@@ -97,20 +93,19 @@ func (h *Hub) reply(ctx context.Context, op string, r api.ReplyRequest) (api.Rep
 	return a, err
 }
 
-// Prefer sets, as far as the request does not only ask, what its person wishes of the questions
-// that are put to them.
+// Prefer reads, and if the request has a change also sets, a person's preferences for their questions.
 func (h *Hub) Prefer(ctx context.Context, q api.PreferRequest) (api.PreferAnswer, error) {
 	var a api.PreferAnswer
 	err := rpc.AskUntil(ctx, h.o.Conn, api.OpPrefer, q, &a)
 	return a, err
 }
 
-// noticeTime bounds the word that a surface was told of a yes: after it the yes does not count any more.
+// noticeTime bounds the acknowledgement that a surface was informed of an accept. After it the accept no longer counts.
 const noticeTime = time.Minute
 
-// Noticed says that the surface of a yes has been told of it: its question, By and Surface. From
-// then on it can be taken back, for as long as that is. A word that is lost or refused starts
-// nothing: the yes then ends, and the person is asked again.
+// Noticed acknowledges that the surface of an accept was informed of it: its question, By and Surface. From then on it
+// can be taken back, during its undo time. If the acknowledgement is lost or refused, nothing starts: the accept
+// expires, and the person is asked again.
 func (h *Hub) Noticed(ctx context.Context, r api.ReplyRequest) {
 	ctx, cancel := context.WithTimeout(ctx, noticeTime)
 	defer cancel()
@@ -119,8 +114,7 @@ func (h *Hub) Noticed(ctx context.Context, r api.ReplyRequest) {
 	}
 }
 
-// Arguments reads the arguments that a question is about, at most one page of a blob
-// from a byte on, and their whole size.
+// Arguments reads the arguments of a question, at most one page of a blob from a byte offset on, and their total size.
 func (h *Hub) Arguments(ctx context.Context, q api.ArgumentsRequest) ([]byte, int64, error) {
 	var a api.GetAnswer
 	err := rpc.AskWithin(ctx, h.o.Conn, inspectTimeout, api.OpArguments, q, &a)

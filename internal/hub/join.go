@@ -12,10 +12,10 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// tail is how far back the state of a session is looked for, first shortly and then long.
+// tail is how many events back to search for the state of a session: first a few, then many.
 var tail = []int64{50, 1000} //nolint:gochecknoglobals // a table
 
-// start finds where the stream begins in each session.
+// start determines the stream's initial position in each session.
 func (st *stream) start(lastEventID string) error {
 	who, err := st.hub.current(st.sub.who)
 	if err != nil {
@@ -38,7 +38,7 @@ func (st *stream) start(lastEventID string) error {
 	return st.join(who, views)
 }
 
-// startNamed begins the sessions that the subscription names at their first event.
+// startNamed starts the sessions that the subscription names at their first event.
 func (st *stream) startNamed(who access.Principal, views []view) error {
 	named, err := st.find(who, views)
 	for _, v := range named {
@@ -47,8 +47,8 @@ func (st *stream) startNamed(who access.Principal, views []view) error {
 	return err
 }
 
-// find looks the named sessions up, those that the principal may hear. One that is not
-// there yet is heard when it comes.
+// find returns the named sessions that the principal may follow. One that does not exist yet is followed once it
+// begins.
 func (st *stream) find(who access.Principal, views []view) (named []view, err error) {
 	for _, session := range st.names {
 		i := slices.IndexFunc(views, func(v view) bool { return v.session == session })
@@ -72,8 +72,7 @@ func (st *stream) find(who access.Principal, views []view) (named []view, err er
 	return named, nil
 }
 
-// join tells a late joiner where each open session is (C-91), and puts it behind all that
-// was told so far.
+// join brings a late joiner up to date on each open session (C-91), and sets its position after all events so far.
 func (st *stream) join(who access.Principal, views []view) error {
 	var open []view
 	for _, v := range views {
@@ -100,8 +99,8 @@ func (st *stream) join(who access.Principal, views []view) error {
 	return nil
 }
 
-// questions lists what is open. What waits for somebody like this subscriber is noted as
-// shown before it is: then it is not heard twice, as it waited and as it is asked again.
+// questions lists the open questions. Those that wait for somebody like this subscriber are marked as shown beforehand,
+// so that they are not announced twice: as waiting and as asked again.
 func (st *stream) questions(who access.Principal, open []view) ([]api.QuestionRow, error) {
 	rows, err := st.hub.Questions(st.ctx)
 	if err != nil {
@@ -120,7 +119,7 @@ func (st *stream) questions(who access.Principal, open []view) ([]api.QuestionRo
 	return rows, nil
 }
 
-// introduce sends a session's beginning again, where it is now, and what it asks.
+// introduce sends a session's first event again, its current state, and its open questions.
 func (st *stream) introduce(v view, questions []api.QuestionRow) error {
 	first, err := st.hub.page(st.ctx, v.session, 0, 1)
 	if err != nil {
@@ -156,8 +155,7 @@ func (st *stream) introduce(v view, questions []api.QuestionRow) error {
 	return st.flush()
 }
 
-// resync makes the state.changed that says where a session is: from the state to itself,
-// marked as such, for this stream only.
+// resync creates a state.changed from the current state to itself, marked as a resync, for this stream only.
 func (st *stream) resync(session string, state *entry) (*entry, error) {
 	was := state.content().event
 	changed, is := was.Payload.(aaep.StateChanged)
@@ -180,19 +178,19 @@ func (st *stream) resync(session string, state *entry) (*entry, error) {
 	return newEntry(api.EventRow{Seq: 1, Body: raw}), err
 }
 
-// resume puts the stream behind an event. It reports false when that event leads nowhere.
+// resume continues after an event. It returns false if the event is unknown.
 func (st *stream) resume(who access.Principal, views []view, id string) (bool, error) {
 	if at, known := st.sub.behind(id, st.life); known {
 		return true, st.resumeAt(who, views, at)
 	}
-	named, err := st.find(who, views) // before the ledger is asked: what comes between counts as new
+	named, err := st.find(who, views) // before the ledger is read: what comes in between counts as new
 	if err != nil {
 		return false, err
 	}
 	var since api.SinceAnswer
 	event, begun := st.hub.feed.meant(id)
 	q := api.SinceRequest{Event: event}
-	if !begun { // what was delivered around an event need not be what was committed around it
+	if !begun { // the order of delivery around an event can differ from that of commits
 		q.OverlapMS = overlap.Milliseconds()
 	}
 	if !who.HearsAll() {
@@ -200,7 +198,7 @@ func (st *stream) resume(who access.Principal, views []view, id string) (bool, e
 	}
 	err = rpc.AskUntil(st.ctx, st.hub.o.Conn, api.OpSince, q, &since)
 	if err == nil && !begun && !who.Hears(since.Owner) {
-		return false, nil // that there is such an event is not theirs to know
+		return false, nil // they may not learn that such an event exists
 	}
 	if rpc.Code(err, utp.CodeNotFound) || rpc.Code(err, utp.CodeTooLarge) || rpc.Code(err, utp.CodeBadRequest) {
 		return false, nil
@@ -231,7 +229,7 @@ func (st *stream) resume(who access.Principal, views []view, id string) (bool, e
 	return true, nil
 }
 
-// resumeAt takes up the places that the subscription itself remembers, and the sessions that are new since.
+// resumeAt resumes at the positions that the subscription itself remembers, and in the sessions that are new since.
 func (st *stream) resumeAt(who access.Principal, views []view, at map[string]int64) error {
 	known := make(map[string]view, len(views))
 	for _, v := range views {
@@ -239,7 +237,7 @@ func (st *stream) resumeAt(who access.Principal, views []view, at map[string]int
 	}
 	for session, seq := range at {
 		v, is := known[session]
-		if !is { // it has ended while nobody streamed
+		if !is { // it ended while there was no stream
 			row, found, err := st.hub.session(st.ctx, api.SessionsRequest{Session: session})
 			if err != nil {
 				return err

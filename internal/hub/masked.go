@@ -8,18 +8,17 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 )
 
-// tokenDigits is how long the random part of a masked token is, as that of a real one.
+// tokenDigits is the length of the random part of a masked token; a real one has the same.
 const tokenDigits = 32
 
 const replyToken = "reply_token"
 
-// masked returns an event as somebody gets it who may hear the session and not answer in it:
-// in the place of its reply token, which AAEP requires (CONFM-04, CLAR-03), stands one that no
-// question has. It is made of the real one, so that the same event reads the same for every
-// such listener and on every surface, also after a restart, and the real one, of 128 random
-// bits (CONF-05), cannot be had from it. A token never was a credential (CONF-09, SEC-03):
-// this takes away what would be left to try if something else were wrong. The event that
-// tells how the question ended names the same token, so that the two still belong together.
+// masked returns an event for a listener who may follow the session but not answer in it. AAEP requires a reply token
+// (CONFM-04, CLAR-03), so the real one is replaced by one that belongs to no question. It is derived from the real one:
+// the same event looks the same to every such listener, on every surface and after a restart. The real one, of 128
+// random bits (CONF-05), cannot be derived from it. A token is not a credential (CONF-09, SEC-03); this is a second
+// line of defense. The event that reports the outcome of the question names the same token, so that the two still
+// match.
 func masked(raw []byte) []byte {
 	if !bytes.Contains(raw, []byte(replyToken)) {
 		return raw

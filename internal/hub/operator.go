@@ -16,19 +16,18 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// rightFor is what it takes to ask for an operation by its name.
+// rightFor returns the right that an operation needs.
 func rightFor(op string) api.Right {
 	o, _ := api.OperationNamed(op)
 	return o.Right
 }
 
-// inspectTimeout is how long somebody who looks at what cannot be read waits to be told so.
+// inspectTimeout is how long an operator who inspects an unreadable ledger waits for the error.
 const inspectTimeout = 2 * time.Second
 
-// Operate passes an operation of operators on, as it came, and its answer back. To look takes
-// an auditor or an operator. To change something takes an operator who may also approve: what
-// the gate relies on is for a person to change, and a program that found the way in by itself
-// is an operator without that. A retry is for the principal itself.
+// Operate forwards an operator's request unchanged, and returns the answer. Reading takes an auditor or an operator.
+// Changing something takes an operator who may also approve: only a person may change what the gate relies on, and a
+// program that found an operator's token is not enough. A retry is always for the principal itself.
 func (p *Person) Operate(ctx context.Context, op string, request jsontext.Value) (jsontext.Value, error) {
 	who, err := p.hub.current(p.who)
 	if err != nil {
@@ -61,8 +60,7 @@ func (p *Person) Operate(ctx context.Context, op string, request jsontext.Value)
 	return answer, err
 }
 
-// maskedExport is a part of an export for somebody: without the reply tokens of questions that they may
-// not answer.
+// maskedExport masks, in a part of an export, the reply tokens of questions that the principal may not answer.
 func maskedExport(who access.Principal, answer jsontext.Value) (jsontext.Value, error) {
 	var part api.ExportAnswer
 	if err := json.Unmarshal(answer, &part); err != nil {
@@ -89,7 +87,7 @@ func maskedExport(who access.Principal, answer jsontext.Value) (jsontext.Value, 
 	return raw, err //nolint:wrapcheck // it was read as such
 }
 
-// signed is a request in the name of who is known to ask, whatever it says itself.
+// signed sets the authenticated name in a request, whatever the request contains.
 func signed(op string, request jsontext.Value, name string) (jsontext.Value, error) {
 	switch op {
 	case api.OpRetry:
@@ -110,7 +108,7 @@ func unreadable(err error) error {
 	return &Error{Code: CodeMalformed, Message: "the request cannot be read: " + cause.Of(err), Hint: "correct it", Err: err}
 }
 
-// owned is a retry for its owner.
+// owned sets the owner of a retry.
 func owned(request jsontext.Value, name string) (jsontext.Value, error) {
 	var q api.RetryRequest
 	if err := json.Unmarshal(request, &q, json.RejectUnknownMembers(true)); err != nil {

@@ -11,47 +11,46 @@ import (
 	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
-// Rights knows whether what a principal has shown still counts. [access.Store] is one.
-// It is safe for concurrent use and answers from memory.
+// Rights looks up whether a principal's credential is still valid. [access.Store] implements it. It is safe for
+// concurrent use and answers from memory.
 type Rights interface {
-	// Current returns the principal with the rights that it has now, or an error when it
-	// has none any more.
+	// Current returns the principal with its current rights, or an error if it has none any more.
 	Current(who access.Principal) (access.Principal, error)
-	// Watch sends when somebody's rights may have changed, at least once for any number
-	// of changes, until the context ends; then it closes the channel.
+	// Watch sends when somebody's rights may have changed, once for any number of changes, until the context ends; then
+	// it closes the channel.
 	Watch(ctx context.Context) <-chan struct{}
 }
 
 // Options of a hub. Conn is required; the rest is for subscriptions.
 type Options struct {
 	Conn Conn
-	// Rights default to those that each principal comes with, for ever.
+	// Rights default to those that each principal comes with, unchanging.
 	Rights Rights
-	// Offer is what subscribers can have; its Producer names this installation.
+	// Offer is what subscribers can negotiate; its Producer names this installation.
 	Offer pacing.Offer
-	// Owner is the person whose sessions agents open that are programs outside, where their tokens name nobody.
+	// Owner is the owner of sessions that external agents open with a token that names nobody.
 	Owner string
-	// Project is the one whose sessions these are. Default "default".
+	// Project is the project of these sessions. Default "default".
 	Project string
-	// Poll is how soon the hub looks without having been told. Default 2 s. While it finds
-	// nothing it looks less and less often, until it looks once in an Idle; default Poll.
+	// Poll is the polling interval in addition to notifications. Default 2 s. While nothing changes, the interval grows
+	// up to Idle; default Poll.
 	Poll, Idle time.Duration
 	// Grace is how long a subscription outlives its last stream. Default 60 s.
 	Grace time.Duration
-	// Subscriptions is the most that may be streamed at once. Default 4096. SubscriptionsEach is how many of them one
-	// principal may have; default a quarter.
+	// Subscriptions is the maximum number of streamed subscriptions. Default 4096. SubscriptionsEach is the maximum for
+	// one principal; default a quarter.
 	Subscriptions, SubscriptionsEach int
 
 	Now    func() time.Time // default time.Now
 	Rand   io.Reader        // default crypto/rand
-	Logger *slog.Logger     // notes without content; default none
+	Logger *slog.Logger     // without content; default none
 }
 
 const (
 	defaultPoll          = 2 * time.Second
 	defaultGrace         = time.Minute
 	defaultSubscriptions = 4096
-	// share of all subscriptions that one principal may have where nothing else is said.
+	// share is the fraction of all subscriptions that one principal may have by default.
 	share = 4
 )
 
@@ -86,7 +85,7 @@ func (o *Options) fill() {
 	}
 }
 
-// unchanging are rights that nobody takes away.
+// unchanging implements Rights for principals whose rights never change.
 type unchanging struct{}
 
 func (unchanging) Current(who access.Principal) (access.Principal, error) { return who, nil }

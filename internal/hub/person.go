@@ -11,14 +11,14 @@ import (
 	"github.com/earshot-dev/earshot/internal/rpc"
 )
 
-// Person is the hub as one principal may use it: every word is checked against the
-// rights that the principal has at that moment, and carries its name and surface.
+// Person is the hub's interface for one principal. Every request is checked against the current rights of the
+// principal, and carries its name and surface.
 type Person struct {
 	hub *Hub
 	who access.Principal
 }
 
-// As returns the hub as a principal may use it.
+// As returns the hub's interface for a principal.
 func (h *Hub) As(who access.Principal) *Person { return &Person{hub: h, who: who} }
 
 // Enqueue starts a turn that the principal owns. It takes an approver or an operator.
@@ -34,7 +34,7 @@ func (p *Person) Enqueue(ctx context.Context, q api.EnqueueRequest) (api.Enqueue
 	return p.hub.Enqueue(ctx, q)
 }
 
-// Sessions lists the sessions that the principal may hear.
+// Sessions lists the sessions that the principal may follow.
 func (p *Person) Sessions(ctx context.Context, q api.SessionsRequest) ([]api.SessionRow, error) {
 	who, err := p.listens()
 	if err != nil {
@@ -50,7 +50,7 @@ func (p *Person) Sessions(ctx context.Context, q api.SessionsRequest) ([]api.Ses
 	return rows, err
 }
 
-// concerns are the owners whose sessions the principal may hear, of those wanted.
+// concerns returns those of the requested owners whose sessions the principal may follow.
 func concerns(who access.Principal, requested []string) []string {
 	mine := append([]string{who.Name}, who.Owners...)
 	if len(requested) == 0 {
@@ -59,13 +59,13 @@ func concerns(who access.Principal, requested []string) []string {
 	return slices.DeleteFunc(slices.Clone(requested), func(owner string) bool { return !slices.Contains(mine, owner) })
 }
 
-// Session describes one session. What the principal may not hear is [ErrNotFound], as is
-// what there is not.
+// Session describes one session. It returns [ErrNotFound] both for a session that the principal may not follow and for
+// one that does not exist.
 func (p *Person) Session(ctx context.Context, id string) (api.SessionRow, error) {
 	return p.audibleSession(ctx, api.SessionsRequest{Session: id})
 }
 
-// Events reads a page of a session's events, with reply tokens only for who may answer.
+// Events reads a page of a session's events. Reply tokens are masked for a principal who may not answer.
 func (p *Person) Events(ctx context.Context, q api.EventsRequest) (api.EventsAnswer, error) {
 	var page api.EventsAnswer
 	row, err := p.Session(ctx, q.Session)
@@ -85,10 +85,9 @@ func (p *Person) Events(ctx context.Context, q api.EventsRequest) (api.EventsAns
 	return page, err
 }
 
-// Newest returns a point behind which a stream goes on without missing anything of what is
-// committed later: the id of the newest event that the principal may hear, "" where the
-// ledger has none. When others' events come is not theirs to know, so that where nothing has
-// come for them since the hub began, the point is that moment.
+// Newest returns the resume point after which a stream misses nothing that is committed later: the id of the newest
+// event that the principal may receive, or "" if the ledger is empty. It must not reveal when events of others come. If
+// nothing has come for the principal since the hub began, it is the alias of that moment.
 func (p *Person) Newest(ctx context.Context) (string, error) {
 	who, err := p.listens()
 	if err != nil {
@@ -116,27 +115,27 @@ func (p *Person) Newest(ctx context.Context) (string, error) {
 	return start, nil
 }
 
-// QuestionOptions say which of the open questions are wanted.
+// QuestionOptions select open questions.
 type QuestionOptions struct {
-	// After leaves out those up to this number, Limit is how many are wanted at most; 0 is all.
+	// After skips the questions up to this number, and Limit is the maximum number of questions; 0 means all.
 	After, Limit int
-	// Peek only looks: the list is shown to nobody.
+	// Peek lists the questions without marking them as shown.
 	Peek bool
 }
 
-// QuestionPage is a page of the open questions that a principal may hear.
+// QuestionPage is a page of the open questions that a principal may see.
 type QuestionPage struct {
 	Questions []api.QuestionRow
-	// More says that there are more behind it, Total how many there are in all.
+	// More reports that there are more after this page, Total how many there are in all.
 	More  bool
 	Total int
-	// Waiting has the sessions with an open question, on this page or not: whether the principal can answer one of them.
+	// Waiting holds the sessions with an open question, on any page, and whether the principal can answer one of them.
 	Waiting map[string]bool
 }
 
-// Questions lists the open questions of the sessions that the principal may hear, by
-// their numbers. Those on the page that it can answer are shown by that, and their time starts,
-// unless it only looks. The token of one that it may not answer is left out, and masked in its event.
+// Questions lists the open questions of the sessions that the principal may follow, by number. Unless Peek is set, this
+// marks those on the page that the principal can answer as shown, and their time starts. If the principal may not
+// answer a question, its token is left out, and masked in its event.
 func (p *Person) Questions(ctx context.Context, o QuestionOptions) (QuestionPage, error) {
 	who, err := p.listens()
 	if err != nil {
@@ -173,22 +172,22 @@ func (p *Person) questionPage(ctx context.Context, who access.Principal, o Quest
 	return page, nil
 }
 
-// Arguments reads the arguments that a question is about, at most one page of a blob or limit bytes
-// from a byte on, and their whole size. Whose reading it is says the principal.
+// Arguments reads the arguments of a question, at most one page of a blob or limit bytes from a byte offset on, and
+// their total size. The read is recorded in the principal's name.
 func (p *Person) Arguments(ctx context.Context, q api.ArgumentsRequest) ([]byte, int64, error) {
 	row, err := p.audibleSession(ctx, api.SessionsRequest{Question: q.Question})
 	if err != nil {
 		return nil, 0, err
 	}
 	q.By, q.Credential, q.Surface = "", "", ""
-	if p.who.Approves(row.Owner) { // what they have read, their yes can be about
+	if p.who.Approves(row.Owner) { // an accept can only cover arguments that the person has read
 		q.By, q.Credential, q.Surface = p.who.Name, p.who.Credential, p.who.Surface
 	}
 	return p.hub.Arguments(ctx, q)
 }
 
-// Answer passes a reply on. By, Surface are the principal's own. The questions that it is given (see
-// [Person.Questions]) list what they are about.
+// Answer forwards a reply, with the principal's own By and Surface. The questions of [Person.Questions] list their
+// arguments.
 func (p *Person) Answer(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	r.Lists = true
 	return p.consent(ctx, api.OpAnswer, r)
@@ -199,13 +198,12 @@ func (p *Person) Extend(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswe
 	return p.consent(ctx, api.OpExtend, r)
 }
 
-// Undo takes an accept back.
+// Undo takes back an accept.
 func (p *Person) Undo(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	return p.consent(ctx, api.OpUndo, r)
 }
 
-// Prefer sets, as far as the request does not only ask, what the principal wishes of the questions
-// that are put to them. The person of the request is the principal.
+// Prefer reads, and if the request has a change also sets, the principal's preferences for their questions.
 func (p *Person) Prefer(ctx context.Context, q api.PreferRequest) (api.PreferAnswer, error) {
 	who, err := p.listens()
 	if err != nil {
@@ -218,16 +216,15 @@ func (p *Person) Prefer(ctx context.Context, q api.PreferRequest) (api.PreferAns
 	return p.hub.Prefer(ctx, q)
 }
 
-// Noticed says that the principal's surface has been told of their yes to a question, as it was
-// asked under the token, where that is known.
+// Noticed acknowledges that the principal's surface was informed of their accept of a question. token identifies the
+// asking of the question, if known.
 func (p *Person) Noticed(ctx context.Context, question int, token string) {
 	p.hub.Noticed(ctx, api.ReplyRequest{
 		Question: question, Token: token, By: p.who.Name, Credential: p.who.Credential, Surface: p.who.Surface,
 	})
 }
 
-// Stop stops the session's turn: a right of its own, which the owner, an approver for
-// the owner and an operator have.
+// Stop stops the session's turn. The owner, an approver for the owner, and an operator have this right.
 func (p *Person) Stop(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	row, err := p.audibleSession(ctx, named(r))
 	if err != nil {
@@ -244,8 +241,8 @@ func (p *Person) Stop(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer,
 	return p.reply(ctx, api.OpStop, r)
 }
 
-// consent carries the words that only an approver says. The kernel looks once more, in
-// the transaction, whether the person may approve.
+// consent forwards commands that only an approver may send. The kernel checks again, in the transaction, whether the
+// person may approve.
 func (p *Person) consent(ctx context.Context, op string, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	who, err := p.hub.current(p.who)
 	if err != nil {
@@ -269,7 +266,7 @@ func (p *Person) reply(ctx context.Context, op string, r api.ReplyRequest) (api.
 	return p.hub.reply(ctx, op, r)
 }
 
-// named asks for the session that a word is about.
+// named returns the query for the session of a command.
 func named(r api.ReplyRequest) api.SessionsRequest {
 	switch {
 	case r.Token != "":
@@ -281,7 +278,7 @@ func named(r api.ReplyRequest) api.SessionsRequest {
 	}
 }
 
-// audibleSession finds the session that the request names, if the principal may hear it.
+// audibleSession finds the session that the request names, if the principal may follow it.
 func (p *Person) audibleSession(ctx context.Context, q api.SessionsRequest) (api.SessionRow, error) {
 	who, err := p.listens()
 	if err != nil {
@@ -297,7 +294,7 @@ func (p *Person) audibleSession(ctx context.Context, q api.SessionsRequest) (api
 	return row, nil
 }
 
-// listens returns the principal's present rights, if it may hear anything at all.
+// listens returns the principal's current rights, if it may follow anything at all.
 func (p *Person) listens() (access.Principal, error) {
 	who, err := p.hub.current(p.who)
 	if err != nil {
@@ -309,7 +306,7 @@ func (p *Person) listens() (access.Principal, error) {
 	return who, nil
 }
 
-// current looks up the principal's rights as they are now, in this project.
+// current looks up the principal's current rights in this project.
 func (h *Hub) current(who access.Principal) (access.Principal, error) {
 	now, err := h.o.Rights.Current(who)
 	if err != nil {
@@ -321,7 +318,7 @@ func (h *Hub) current(who access.Principal) (access.Principal, error) {
 	return now, nil
 }
 
-// session finds one session by a name of its own.
+// session finds one session by its name.
 func (h *Hub) session(ctx context.Context, q api.SessionsRequest) (row api.SessionRow, found bool, err error) {
 	if q.Session == "" && q.Token == "" && q.Question == 0 {
 		return row, false, nil // that would be a list

@@ -11,19 +11,18 @@ import (
 	"github.com/earshot-dev/earshot/internal/rpc"
 )
 
-// maxShown bounds the memory for what has been said to be shown. A word that is said again
-// changes nothing.
+// maxShown bounds the memory for acknowledged showings. Acknowledging one again changes nothing.
 const maxShown = 4096
 
-// showings remembers which askings the kernel knows to be shown, by their tokens, so that it
-// is told once by each process. It is safe for concurrent use.
+// showings remembers which questions the kernel knows to be shown, by their tokens, so that each process reports one
+// only once. It is safe for concurrent use.
 type showings struct {
 	mu    sync.Mutex
 	known map[string]struct{}
 	order []string
 }
 
-// claim reports whether nobody has told of the token yet, and is about to: the one who may.
+// claim reports whether the caller is the first for this token, and so the one to report it.
 func (s *showings) claim(token string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,7 +40,7 @@ func (s *showings) claim(token string) bool {
 	return true
 }
 
-// forget gives a claim back that came to nothing.
+// forget releases a claim whose report failed.
 func (s *showings) forget(token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,9 +48,9 @@ func (s *showings) forget(token string) {
 	s.order = slices.DeleteFunc(s.order, func(one string) bool { return one == token })
 }
 
-// present tells the kernel that a question, as it was asked under a token, is shown to
-// somebody who can answer it, and reports whether that was taken. A word that is lost or
-// refused gives the person more time, never less: nothing is repeated for it.
+// present reports to the kernel that a question, identified by its token, is shown to somebody who can answer it. It
+// returns whether the kernel accepted that. A lost or refused report gives the person more time, never less, so it is
+// not retried.
 func (h *Hub) present(ctx context.Context, who access.Principal, token string) bool {
 	if !h.shown.claim(token) {
 		return false
@@ -65,8 +64,8 @@ func (h *Hub) present(ctx context.Context, who access.Principal, token string) b
 	return true
 }
 
-// presentAll tells of every question in a list that nobody was known to have seen and that
-// the principal can answer, and reports whether any was taken: then the list is another.
+// presentAll reports every question of a list that was not shown before and that the principal can answer. It returns
+// whether any was accepted: then the list has changed.
 func (h *Hub) presentAll(ctx context.Context, who access.Principal, rows []api.QuestionRow) bool {
 	claimed := false
 	for _, q := range rows {
@@ -77,7 +76,7 @@ func (h *Hub) presentAll(ctx context.Context, who access.Principal, rows []api.Q
 	return claimed
 }
 
-// notices tells that a subscriber has been handed the word on a yes of their own.
+// notices acknowledges that a subscriber was informed of their own accept.
 func (st *stream) notices(e aaep.Event) {
 	ours := aaep.Read(e.Extensions[aaep.PrefixEarshot])
 	text := func(name string) string {
@@ -86,14 +85,14 @@ func (st *stream) notices(e aaep.Event) {
 	}
 	number, _ := ours.Whole("question")
 	if text("resolution") == string(aaep.ResolutionAccepted) && text("by") == st.sub.who.Name && text("surface") == st.sub.who.Surface {
-		// The token tells this asking from a later one under the same number, whose yes is another.
+		// The token distinguishes this asking from a later one under the same number.
 		st.hub.Noticed(st.ctx, api.ReplyRequest{
 			Question: int(number), Token: text("reply_token"), By: st.sub.who.Name, Credential: st.sub.who.Credential, Surface: st.sub.who.Surface,
 		})
 	}
 }
 
-// shows tells that a question has been handed to a subscriber who can answer it.
+// shows reports that a question was delivered to a subscriber who can answer it.
 func (st *stream) shows(p *cursor, e aaep.Event) {
 	token, can := "", false
 	switch asked := e.Payload.(type) {

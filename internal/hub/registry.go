@@ -15,15 +15,15 @@ import (
 	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
-// sweeps is how many times in its grace a subscription without a stream is looked at.
+// sweeps is how many times within its grace a subscription without a stream is checked.
 const sweeps = 4
 
 // registry holds the open subscriptions.
 //
-// A subscription takes a place while it is streamed, or waits for its first stream. Once that has ended it is kept for the
-// grace, so that its subscriber can go on where they were: it takes no place then, and they are let in whenever they come
-// back. Of those that are kept there are as many as there are places; more than that, and the ones that have waited longest
-// are released.
+// A subscription occupies a slot while it is streamed, or waits for its first stream. After its stream has ended, it is
+// retained for the grace period, so that its subscriber can resume. It then occupies no slot, and the subscriber may
+// come back at any time. At most as many subscriptions are retained as there are slots; beyond that, those that have
+// waited longest are released.
 type registry struct {
 	most, each int
 	grace      time.Duration
@@ -38,8 +38,8 @@ func newRegistry(o Options) *registry {
 	return &registry{most: o.Subscriptions, each: o.SubscriptionsEach, grace: o.Grace, now: o.Now, open: map[string]*Subscription{}}
 }
 
-// Run keeps subscriptions fed until the context ends; then it ends them. It is called
-// once. An error says that the kernel has refused for good, or that the bus is gone.
+// Run feeds the subscriptions until the context ends; then it ends them. It is called once. An error means that the
+// kernel has refused permanently, or that the bus is gone.
 func (h *Hub) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var owned sync.WaitGroup
@@ -57,7 +57,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	return err
 }
 
-// guard ends subscriptions whose rights are gone, and those that nobody streams.
+// guard ends subscriptions whose principal has lost its rights, and those without a stream.
 func (h *Hub) guard(ctx context.Context) {
 	changes := h.o.Rights.Watch(ctx)
 	ticker := time.NewTicker(h.o.Grace / sweeps)
@@ -75,24 +75,22 @@ func (h *Hub) guard(ctx context.Context) {
 	}
 }
 
-// review looks whether everybody may still listen.
+// review checks whether every subscriber may still listen.
 func (h *Hub) review() {
 	for _, s := range h.subs.all() {
 		if _, err := h.current(s.who); err != nil {
 			s.end(err)
 		}
 	}
-	h.feed.again() // those that stay may hear other sessions now
+	h.feed.again() // the others may follow different sessions now
 }
 
-// Subscribe opens a subscription. One of rejected and error is set where there is none:
-// rejected is the answer for the subscriber (HS-07), error says that the hub itself could
-// not look.
+// Subscribe opens a subscription, or sets one of rejected and error. rejected is the answer for the subscriber (HS-07).
+// An error means that the hub could not check the request.
 //
-// A subscription that names sessions, by the capability earshot with session_ids, hears
-// these from their first event on, also where they have ended. Any other hears every
-// session of now and later that the principal may hear; of those that are under way it is
-// told where they are.
+// A subscription that names sessions, by the capability earshot with session_ids, receives these from their first event
+// on, even if they have ended. Any other receives every current and future session that the principal may follow; for
+// those under way it first gets their current state.
 func (h *Hub) Subscribe(_ context.Context, who access.Principal, r aaep.SubscriptionRequest) (*Subscription, *aaep.SubscriptionRejected, error) {
 	who, rejected := h.admit(who)
 	if rejected != nil {
@@ -121,8 +119,8 @@ func (h *Hub) Subscribe(_ context.Context, who access.Principal, r aaep.Subscrip
 	return s, nil, nil
 }
 
-// answering takes the answering of questions out of what is asked by anyone who may not answer
-// any: what is granted is kept, and this would not be. Note says so.
+// answering removes the capability to answer questions if the principal may not answer any: a granted capability must
+// be kept. note explains that to the subscriber.
 func answering(who access.Principal, asked aaep.Capabilities) (able aaep.Capabilities, note string) {
 	if who.Answers() {
 		return asked, ""
@@ -136,10 +134,10 @@ func answering(who access.Principal, asked aaep.Capabilities) (able aaep.Capabil
 	return asked, note
 }
 
-// joined puts notes behind each other.
+// joined appends a note.
 func joined(notes, note string) string { return strings.TrimSpace(notes + " " + note) }
 
-// admit looks whether a principal may hear anything.
+// admit checks whether a principal may follow anything.
 func (h *Hub) admit(who access.Principal) (access.Principal, *aaep.SubscriptionRejected) {
 	now, err := h.current(who)
 	switch {
@@ -151,8 +149,8 @@ func (h *Hub) admit(who access.Principal) (access.Principal, *aaep.SubscriptionR
 	return now, nil
 }
 
-// Subscription returns an open subscription of the principal's own. Another's is
-// [ErrClosed], as is one that there is not: an id is not a credential (SEC-03).
+// Subscription returns an open subscription of the principal. It returns [ErrClosed] for another principal's and for
+// one that does not exist: an id is not a credential (SEC-03).
 func (h *Hub) Subscription(who access.Principal, id string) (*Subscription, error) {
 	h.subs.mu.Lock()
 	s, found := h.subs.open[id]
@@ -173,7 +171,7 @@ func (h *Hub) tooMany() *aaep.SubscriptionRejected {
 	}
 }
 
-// add reports false when there are too many.
+// add returns false if there are too many subscriptions.
 func (r *registry) add(s *Subscription) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -197,7 +195,7 @@ func (r *registry) add(s *Subscription) (bool, error) {
 	return true, nil
 }
 
-// crowded are the subscriptions that are kept beyond as many as there are places, those that have waited longest.
+// crowded returns the retained subscriptions beyond the limit, those that have waited longest.
 func (r *registry) crowded() []*Subscription {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -230,7 +228,7 @@ func (r *registry) all() []*Subscription {
 	return all
 }
 
-// sweep releases what nobody has streamed for the grace.
+// sweep releases the subscriptions that had no stream for the grace period.
 func (r *registry) sweep() {
 	for _, s := range r.all() {
 		if s.abandoned(r.now().Add(-r.grace)) {
@@ -239,7 +237,7 @@ func (r *registry) sweep() {
 	}
 }
 
-// shut ends all, and takes no more.
+// shut ends all subscriptions and accepts no more.
 func (r *registry) shut() {
 	r.mu.Lock()
 	r.closed = true

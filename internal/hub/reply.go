@@ -13,15 +13,14 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Reply takes one message of the subscriber: confirmation.reply, clarification.reply,
-// earshot:question.extend, subscription.renegotiate or subscription.close.
+// Reply processes one message of the subscriber: confirmation.reply, clarification.reply, earshot:question.extend,
+// subscription.renegotiate or subscription.close.
 //
-// A reply that can be read is nil whether it counted or not: the sender is never told
-// which check it failed (CONF-56, C-57); the resolution comes as an event. Errors:
-// [ErrMalformed] for what cannot be read, before anything is looked up; [ErrNotAllowed]
-// where the principal answers no questions at all; [ErrRevoked]; [ErrClosed]; [ErrRefused]
-// with the rejection of new terms, which ends the subscription (after a nil,
-// [Subscription.Accepted] has the new ones); any other says that the reply was not
+// For a well-formed reply it returns nil whether the reply counted or not: the sender never learns which check failed
+// (CONF-56, C-57). The resolution arrives as an event. Errors: [ErrMalformed] for what cannot be parsed, before
+// anything is looked up; [ErrNotAllowed] if the principal answers no questions at all; [ErrRevoked]; [ErrClosed];
+// [ErrRefused] with the rejection of new terms, which ends the subscription (after a nil, [Subscription.Accepted] has
+// the new ones). Any other error means that the reply was not recorded, or may not have been: it may be sent again.
 // recorded or is not known to be: the same may be sent again.
 func (s *Subscription) Reply(ctx context.Context, raw []byte) error {
 	kind, _ := aaep.Read(raw).Text("type")
@@ -60,8 +59,8 @@ func (s *Subscription) Reply(ctx context.Context, raw []byte) error {
 	return malformed(fmt.Errorf("found type %.64q, expected a reply, subscription.renegotiate or subscription.close", kind))
 }
 
-// decision: an accept that would change the action is a reject, for changing it is not
-// supported here (CONF-38).
+// decision returns the decision of a reply. An accept that would change the action counts as a reject, because changing
+// it is not supported (CONF-38).
 func decision(m aaep.ConfirmationReply) string {
 	if m.ModifiedAction != nil {
 		return string(aaep.DecisionReject)
@@ -69,8 +68,8 @@ func decision(m aaep.ConfirmationReply) string {
 	return string(m.Decision)
 }
 
-// responseType is the type that an answer has: what is not an answer of a kind that was asked
-// for counts as none (CLA-08, CLA-10).
+// responseType returns the type of an answer. An answer of a type that was not asked for counts as none (CLA-08,
+// CLA-10).
 func responseType(r aaep.Response) string {
 	if _, is := r.YesNo(); is {
 		return api.ResponseBool
@@ -81,8 +80,8 @@ func responseType(r aaep.Response) string {
 	return api.ResponseText
 }
 
-// consider judges a reply by who sends it, then hands it to the kernel, which judges it by
-// the question. What is refused there on the merits is not told.
+// consider checks a reply by its sender, then forwards it to the kernel, which checks it against the question. A
+// refusal on the merits is not reported to the sender.
 func (s *Subscription) consider(ctx context.Context, unread error, op, subscription string, r api.ReplyRequest) error {
 	if unread != nil {
 		return malformed(unread)
@@ -99,7 +98,7 @@ func (s *Subscription) consider(ctx context.Context, unread error, op, subscript
 	if why == nil {
 		_, why = s.hub.As(who).reply(ctx, op, r)
 	}
-	if r.Lists && rpc.Code(why, utp.CodeArgumentsNotSeen) { // it knows what to do about it
+	if r.Lists && rpc.Code(why, utp.CodeArgumentsNotSeen) { // the subscriber can act on this refusal
 		return why
 	}
 	if refused(why) {
@@ -109,8 +108,8 @@ func (s *Subscription) consider(ctx context.Context, unread error, op, subscript
 	return why
 }
 
-// entitled looks whether the reply may count at all: it names this very subscription,
-// which can answer that sort of question, of a session whose owner the sender answers for.
+// entitled checks whether the reply may count at all. It must name this very subscription, which must be able to answer
+// that sort of question. The session's owner must be one for whom the sender may answer.
 func (s *Subscription) entitled(ctx context.Context, who access.Principal, subscription string, r api.ReplyRequest) error {
 	terms, _, _ := s.present()
 	row, found, err := s.hub.session(ctx, api.SessionsRequest{Token: r.Token})
@@ -127,7 +126,7 @@ func (s *Subscription) entitled(ctx context.Context, who access.Principal, subsc
 	return nil
 }
 
-// refused tells a word on the merits, which stays, from trouble on the way.
+// refused distinguishes a final refusal on the merits from a failure on the way.
 func refused(err error) bool {
 	if failure, is := errors.AsType[*Error](err); is {
 		return failure.Code == CodeNotFound || failure.Code == CodeNotAllowed
@@ -140,13 +139,13 @@ func refused(err error) bool {
 	case utp.CodeUpstreamUnavailable, utp.CodeStorageError, utp.CodeInternalError:
 		return false
 	case utp.CodeConflict:
-		return !fault.Retry // a race that was lost too often is not a judgement
+		return !fault.Retry // losing a race too often is not a refusal
 	default:
 		return true
 	}
 }
 
-// mine judges a message about the subscription itself.
+// mine checks a message about the subscription itself.
 func (s *Subscription) mine(unread error, subscription string) error {
 	if unread != nil {
 		return malformed(unread)
@@ -160,7 +159,7 @@ func (s *Subscription) mine(unread error, subscription string) error {
 	return nil
 }
 
-// sender returns who sends, with the rights of this moment.
+// sender returns the sender with its current rights.
 func (s *Subscription) sender() (access.Principal, error) {
 	s.mu.Lock()
 	ended := s.ended
@@ -175,9 +174,9 @@ func (s *Subscription) sender() (access.Principal, error) {
 	return who, err
 }
 
-// Renegotiate changes the terms; what comes next is delivered by the new ones (HS-63).
-// Where they cannot be given, rejected says so, and the subscription has ended (HS-61).
-// Errors: [ErrClosed], also for a message that names another subscription; [ErrRevoked].
+// Renegotiate changes the terms; later deliveries follow the new ones (HS-63). If they cannot be granted, rejected
+// explains why, and the subscription has ended (HS-61). Errors: [ErrClosed], also for a message that names another
+// subscription; [ErrRevoked].
 func (s *Subscription) Renegotiate(_ context.Context, r aaep.SubscriptionRenegotiate) (aaep.SubscriptionAccepted, *aaep.SubscriptionRejected, error) {
 	if err := s.mine(nil, r.SubscriptionID); err != nil {
 		return aaep.SubscriptionAccepted{}, nil, err

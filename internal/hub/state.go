@@ -7,7 +7,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 )
 
-// state finds the last state.changed of a session up to where the view is.
+// state finds the last state.changed of a session up to the position of the view.
 func (h *Hub) state(ctx context.Context, v view) (*entry, bool, error) {
 	if e, known := h.feed.state(v.session); known && e.seq <= v.last {
 		return e, true, nil

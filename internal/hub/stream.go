@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// maxQueued is how many events wait for a subscriber's budget before no more are read.
+	// maxQueued is how many events may wait for a subscriber's budget before the stream stops reading.
 	maxQueued = 4096
-	// tolerable is how long an event may be late before those that overtake it are no
-	// points to resume from. It is well below the overlap of a resumption.
+	// tolerable is how late an event may be before the events that overtake it are no longer resume points. It is well
+	// below the overlap of a resumption.
 	tolerable = 5 * time.Second
 	overlap   = 4 * tolerable
 )
 
-// stream is one run of Deliveries. But for stop and its mailbox, it belongs to the goroutine of its consumer.
+// stream is one run of Deliveries. Except for stop and its mailbox, it belongs to the goroutine of its consumer.
 //
-// It is woken by the mailbox and looks only at the sessions in there, and it walks only over the sessions that are on
-// the move: what an event costs it does not depend on how many sessions there are.
+// The mailbox wakes it and names the sessions to look at, and it visits only sessions that are moving. The cost of an
+// event therefore does not depend on the number of sessions.
 type stream struct {
 	sub       *Subscription
 	hub       *Hub
@@ -41,27 +41,27 @@ type stream struct {
 	pacer    *pacing.Pacer
 	life     int
 	cursors  map[string]*cursor
-	moving   map[string]*cursor // of places: those that are not delivered to their end
+	moving   map[string]*cursor // cursors that are not fully delivered
 	again    map[string]bool    // ids of events that are sent again for a late joiner
-	looked   time.Time          // when it last knew how far every session was; at first, long ago
-	due      []pacing.Delivery  // what leaves next, together
+	looked   time.Time          // when it last knew the progress of every session; at first, long ago
+	due      []pacing.Delivery  // the next batch
 	dueBytes int
 }
 
-// cursor is where a stream is in one session.
+// cursor is the position of a stream in one session.
 type cursor struct {
 	view
 
-	offered int64     // handed to the pacer
+	offered int64     // passed to the pacer
 	sent    int64     // delivered
-	empty   int64     // the ledger had nothing behind offered although last said this
-	late    time.Time // since when not everything is delivered; zero while all is
+	empty   int64     // the value of last for which the ledger had nothing after offered
+	late    time.Time // since when deliveries are pending; zero if none are
 }
 
-// behind answers whether the pacer has not got everything.
+// behind reports whether the pacer is missing events.
 func (p *cursor) behind() bool { return p.offered < p.last && p.empty != p.last }
 
-// moves answers whether something is left to be done about the session.
+// moves reports whether work remains for the session.
 func (p *cursor) moves() bool { return p.behind() || p.sent < p.offered || !p.late.IsZero() }
 
 func newStream(ctx context.Context, s *Subscription, yield func(Delivery, error) bool) *stream {
@@ -75,8 +75,8 @@ func newStream(ctx context.Context, s *Subscription, yield func(Delivery, error)
 	return st
 }
 
-// run delivers until the context or the consumer ends; then it returns why, or nil where
-// that needs no word.
+// run delivers until the context or the consumer ends. It then returns the reason, or nil if there is nothing to
+// report.
 func (st *stream) run(lastEventID string) error {
 	err := st.hub.feed.wait(st.ctx)
 	if err == nil {
@@ -92,7 +92,7 @@ func (st *stream) run(lastEventID string) error {
 	return st.why(err)
 }
 
-// why is what the consumer is told of an end.
+// why returns the error that the consumer gets.
 func (st *stream) why(err error) error {
 	if st.ctx.Err() == nil {
 		return err
@@ -103,7 +103,7 @@ func (st *stream) why(err error) error {
 	return nil
 }
 
-// turn takes in what there is and delivers what may leave. More says that there is more.
+// turn takes in what is new and delivers what is due. more reports that more remains.
 func (st *stream) turn() (more bool, err error) {
 	if err := st.refresh(); err != nil {
 		return false, err
@@ -121,7 +121,7 @@ func (st *stream) turn() (more bool, err error) {
 	return st.pacer.Queued() < maxQueued && len(st.behind()) > 0, nil
 }
 
-// takeAll takes a page of each session of which the pacer has not got everything.
+// takeAll reads a page of each session of which the pacer is missing events.
 func (st *stream) takeAll() error {
 	for _, p := range st.behind() {
 		if st.pacer.Queued() >= maxQueued || st.abandoned {
@@ -134,7 +134,7 @@ func (st *stream) takeAll() error {
 	return nil
 }
 
-// refresh takes in which sessions have gone on and how far, and new terms.
+// refresh takes in the progress of the sessions, and new terms.
 func (st *stream) refresh() error {
 	who, err := st.hub.current(st.sub.who)
 	if err != nil {
@@ -158,8 +158,8 @@ func (st *stream) refresh() error {
 	return nil
 }
 
-// renegotiate puts new terms into force, where there are some. Able says that they let the subscriber answer what the ones
-// before did not.
+// renegotiate applies new terms, if there are any. able reports that they allow the subscriber to answer, which the
+// former ones did not.
 func (st *stream) renegotiate() (able, renegotiated bool, err error) {
 	terms, names, version := st.sub.present()
 	if version == st.version {
@@ -173,7 +173,7 @@ func (st *stream) renegotiate() (able, renegotiated bool, err error) {
 	return able, true, st.emit(st.pacer.SetTerms(st.hub.o.Now(), terms))
 }
 
-// lookAfresh looks at every session, and has the stream woken for what it hears now.
+// lookAfresh visits every session, and registers the stream for its current sessions.
 func (st *stream) lookAfresh(who access.Principal, able bool) error {
 	views, life := st.hub.feed.join(st.mail, st.interest(who))
 	if life != st.life {
@@ -206,7 +206,7 @@ func (st *stream) interest(who access.Principal) interest {
 	return interest{who: who, terms: st.terms, names: st.names}
 }
 
-// see takes in how far a session is.
+// see takes in the progress of a session.
 func (st *stream) see(who access.Principal, v view) {
 	p, is := st.cursors[v.session]
 	switch {
@@ -223,8 +223,8 @@ func (st *stream) see(who access.Principal, v view) {
 	}
 }
 
-// lookUp asks the ledger how a session has ended that the feed has forgotten. While the consumer stood still, one may have gone
-// on and ended.
+// lookUp asks the ledger how a session ended that the feed has forgotten. It may have advanced and ended while the
+// consumer was blocked.
 func (st *stream) lookUp(p *cursor) error {
 	row, found, err := st.hub.session(st.ctx, api.SessionsRequest{Session: p.session})
 	if err != nil {
@@ -238,7 +238,7 @@ func (st *stream) lookUp(p *cursor) error {
 	return nil
 }
 
-// date notes since when sessions have been behind: at the longest since the last look.
+// date records since when sessions have been behind: since the last look, at the longest.
 func (st *stream) date() {
 	for _, p := range st.moving {
 		if p.sent < p.last && p.late.IsZero() {
@@ -248,8 +248,8 @@ func (st *stream) date() {
 	st.looked = st.hub.o.Now()
 }
 
-// base is where a stream begins in a session that it has not known: at the first event
-// where the session was named, else where the feed itself came to know of it.
+// base returns the starting position in a session that is new to the stream. It is the first event if the terms name
+// the session, otherwise the position at which the feed first knew of it.
 func (st *stream) base(v view) int64 {
 	if len(st.names) > 0 {
 		return 0
@@ -257,7 +257,7 @@ func (st *stream) base(v view) int64 {
 	return v.base
 }
 
-// addSession begins a session at a number.
+// addSession adds a session at a position.
 func (st *stream) addSession(v view, at int64) *cursor {
 	p := &cursor{view: v, offered: at, sent: at}
 	st.cursors[v.session] = p
@@ -268,7 +268,7 @@ func (st *stream) addSession(v view, at int64) *cursor {
 	return p
 }
 
-// behind lists the sessions of which the pacer has not got everything, in a fixed order.
+// behind lists the sessions of which the pacer is missing events, in a fixed order.
 func (st *stream) behind() []*cursor {
 	var all []*cursor
 	for _, p := range st.moving {
@@ -280,11 +280,11 @@ func (st *stream) behind() []*cursor {
 	return all
 }
 
-// offerPage hands one page of a session to the pacer, and delivers what that lets go.
+// offerPage passes one page of a session to the pacer, and delivers what is then due.
 func (st *stream) offerPage(p *cursor) error {
 	rows := st.hub.feed.recent(p.session, p.offered)
 	if rows == nil {
-		if err := st.flush(); err != nil || st.abandoned { // nothing waits for the ledger
+		if err := st.flush(); err != nil || st.abandoned { // nothing that is due waits for the ledger
 			return err
 		}
 		var err error
@@ -297,7 +297,7 @@ func (st *stream) offerPage(p *cursor) error {
 		return nil
 	}
 	for _, e := range rows {
-		if e.seq != p.offered+1 { // the ledger has no gaps; nothing may be passed over
+		if e.seq != p.offered+1 { // the ledger has no gaps; nothing may be skipped
 			return &Error{Code: CodeLedgerChanged, Message: "the ledger has a gap in " + p.session, Hint: ErrLedgerChanged.Hint}
 		}
 		p.offered = e.seq
@@ -308,8 +308,7 @@ func (st *stream) offerPage(p *cursor) error {
 	return nil
 }
 
-// lost is what follows when a session cannot be read: one that is no longer there is let
-// go, any other refusal ends the stream.
+// lost handles a session that cannot be read. One that no longer exists is dropped; any other refusal ends the stream.
 func (st *stream) lost(p *cursor, err error) error {
 	if rpc.Code(err, utp.CodeNotFound) {
 		p.last, p.empty = p.offered, p.offered
@@ -318,7 +317,7 @@ func (st *stream) lost(p *cursor, err error) error {
 	return err
 }
 
-// rest waits until there may be something to do.
+// rest blocks until there may be something to do.
 func (st *stream) rest() error {
 	var due <-chan time.Time
 	if wake := st.pacer.Wake(); !wake.IsZero() {
@@ -332,7 +331,7 @@ func (st *stream) rest() error {
 	case <-st.mail.bell:
 	case <-due:
 	}
-	st.looked = st.hub.o.Now() // until now nothing had come
+	st.looked = st.hub.o.Now() // nothing had come until now
 	return nil
 }
 

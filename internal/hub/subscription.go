@@ -14,13 +14,12 @@ import (
 	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
-// maxLog is how many deliveries a subscription remembers, so that a stream can go on
-// behind any of them.
+// maxLog is how many deliveries a subscription remembers, so that a stream can resume after any of them.
 const maxLog = 1024
 
-// Subscription is one subscriber's standing wish to hear. Its streams come and go, one at
-// a time; it is released when it is closed, when its principal loses its rights, or when
-// nobody has streamed it for the hub's grace. It is safe for concurrent use.
+// Subscription is one subscriber's standing request for events. It has one stream at a time. It is released when it is
+// closed, when its principal loses its rights, or when it had no stream for the hub's grace. It is safe for concurrent
+// use.
 type Subscription struct {
 	hub *Hub
 	id  string
@@ -29,26 +28,26 @@ type Subscription struct {
 	mu        sync.Mutex
 	terms     pacing.Terms
 	accepted  aaep.SubscriptionAccepted
-	names     []string // the sessions it is narrowed to; none is all
+	names     []string // the sessions that it names; nil means all
 	version   int      // of the terms
 	ended     error
-	stream    *stream // the one under way
+	stream    *stream // the current one
 	streamed  bool    // there has been one
 	idle      time.Time
 	sessions  map[string]*progress
 	log       []sent      // the last deliveries, oldest first
-	life      int         // the feed's, to which the two belong
-	presented []presented // how the last questions were put to it, oldest first
+	life      int         // the feed's life that sessions and log belong to
+	presented []presented // how the latest questions were shown, oldest first
 }
 
-// progress is how far a subscription has got in a session.
+// progress is the position of a subscription in a session.
 type progress struct {
-	at     int64 // the last number that was delivered
-	logged int   // how many deliveries the log has of it
+	at     int64 // the last sequence number that was delivered
+	logged int   // how many deliveries of it the log has
 	ended  bool  // it has ended, and all of it is delivered
 }
 
-// sent is one delivery that was made.
+// sent is one delivery.
 type sent struct {
 	id, session string
 	first, last int64
@@ -57,11 +56,10 @@ type sent struct {
 // ID returns the subscription's id.
 func (s *Subscription) ID() string { return s.id }
 
-// Principal returns whose subscription it is.
+// Principal returns the principal of the subscription.
 func (s *Subscription) Principal() access.Principal { return s.who }
 
-// Accepted returns the terms as they stand, for the subscriber; after a renegotiation,
-// the new ones.
+// Accepted returns the current terms, for the subscriber; after a renegotiation, the new ones.
 func (s *Subscription) Accepted() aaep.SubscriptionAccepted {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,20 +69,17 @@ func (s *Subscription) Accepted() aaep.SubscriptionAccepted {
 // Close ends the subscription and its stream. It may be called more than once.
 func (s *Subscription) Close() { s.end(ErrClosed) }
 
-// Deliveries streams what the subscription hears. A stream that is under way ends with
-// [ErrSuperseded]: the newest counts.
+// Deliveries streams the events of the subscription. A running stream ends with [ErrSuperseded]: the newest one wins.
 //
-// Without an event id it begins again: of every session under way it sends session.started
-// again, a state.changed that says where the session is, and the questions that are open;
-// then everything that comes. With the id of an event, any that this subscription has
-// delivered or that the ledger knows, it goes on behind it, without a gap; what may or may
-// not have been delivered before is sent again, so that a subscriber that knows events by
-// their ids (TR-06) hears each once. An id that leads nowhere begins again (TR-SSE-10).
+// Without an event id it begins again. For every session under way it sends session.started again, a state.changed with
+// the current state, and the open questions; then everything that follows. With the id of an event that this
+// subscription has delivered or that the ledger knows, it resumes after it, without a gap. What may or may not have
+// been delivered before is sent again, so that a subscriber that recognizes events by their ids (TR-06) gets each once.
+// An unknown id begins again (TR-SSE-10).
 //
-// It ends quietly with the context or with the consumer; any other end is one error, the
-// last value: [ErrSuperseded], [ErrRevoked], [ErrClosed], [ErrStopping], [ErrLedgerChanged], or the
-// kernel's refusal. A slow consumer holds up nobody else, and little is kept for it: what
-// it has not heard stays in the ledger.
+// It ends quietly with the context or with the consumer. Any other end is one error, the last value: [ErrSuperseded],
+// [ErrRevoked], [ErrClosed], [ErrStopping], [ErrLedgerChanged], or the kernel's refusal. A slow consumer delays nobody
+// else, and costs little memory: what it has not received stays in the ledger.
 func (s *Subscription) Deliveries(ctx context.Context, lastEventID string) iter.Seq2[Delivery, error] {
 	return func(yield func(Delivery, error) bool) {
 		st, err := s.begin(ctx, yield)
@@ -99,7 +94,7 @@ func (s *Subscription) Deliveries(ctx context.Context, lastEventID string) iter.
 	}
 }
 
-// begin makes a stream the one that counts.
+// begin makes a stream the current one.
 func (s *Subscription) begin(ctx context.Context, yield func(Delivery, error) bool) (*stream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +108,7 @@ func (s *Subscription) begin(ctx context.Context, yield func(Delivery, error) bo
 	return s.stream, nil
 }
 
-// leave notes that a stream has ended, unless another has taken its place.
+// leave records that a stream has ended, unless another has replaced it.
 func (s *Subscription) leave(st *stream) {
 	st.stop(context.Canceled)
 	if !s.vacate(st) {
@@ -134,7 +129,7 @@ func (s *Subscription) vacate(st *stream) bool {
 	return true
 }
 
-// end closes the subscription for a reason. The first counts.
+// end closes the subscription with a reason. The first reason counts.
 func (s *Subscription) end(why error) {
 	s.mu.Lock()
 	if s.ended == nil {
@@ -147,7 +142,7 @@ func (s *Subscription) end(why error) {
 	s.hub.subs.remove(s)
 }
 
-// kept answers whether it is only kept so that its subscriber can come back, and since when.
+// kept reports whether the subscription is only retained so that its subscriber can come back, and since when.
 func (s *Subscription) kept() (since time.Time, kept bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,7 +155,7 @@ func (s *Subscription) abandoned(since time.Time) bool {
 	return s.stream == nil && !s.idle.After(since)
 }
 
-// agree puts terms into force.
+// agree applies terms.
 func (s *Subscription) agree(terms pacing.Terms, accepted aaep.SubscriptionAccepted) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,25 +166,25 @@ func (s *Subscription) agree(terms pacing.Terms, accepted aaep.SubscriptionAccep
 	}
 }
 
-// names are the sessions that the terms are narrowed to.
+// names returns the sessions that the terms name.
 func names(t pacing.Terms) []string {
 	var narrow struct {
 		Sessions []string `json:"session_ids"`
 	}
 	if json.Unmarshal(t.Honored.Extensions[aaep.PrefixEarshot], &narrow) != nil {
-		return nil // it says nothing that can be read, and so narrows nothing
+		return nil // what cannot be parsed restricts nothing
 	}
 	return slices.Compact(slices.Sorted(slices.Values(narrow.Sessions)))
 }
 
-// present returns the terms as they stand.
+// present returns the current terms.
 func (s *Subscription) present() (terms pacing.Terms, names []string, version int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.terms, s.names, s.version
 }
 
-// forget drops what is known of deliveries: the stream begins again.
+// forget drops the log of deliveries: the stream begins again.
 func (s *Subscription) forget(st *stream, life int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,7 +193,7 @@ func (s *Subscription) forget(st *stream, life int) {
 	}
 }
 
-// setCursor notes where a stream is in a session.
+// setCursor records the position of a stream in a session.
 func (s *Subscription) setCursor(st *stream, session string, at int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,9 +206,8 @@ func (s *Subscription) setCursor(st *stream, session string, at int64) {
 	s.sessions[session].at, s.sessions[session].ended = at, false
 }
 
-// done notes that a session has ended and all of it is delivered. It is remembered only as
-// long as a stream may go back to it, that is, while the log knows one of its deliveries: a
-// subscription may last for weeks.
+// done records that a session has ended and is fully delivered. It is remembered only as long as a stream may go back
+// to it, that is, while the log has one of its deliveries: a subscription may last for weeks.
 func (s *Subscription) done(st *stream, session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,14 +219,14 @@ func (s *Subscription) done(st *stream, session string) {
 	s.release(session, p)
 }
 
-// release forgets a session that has ended once the log has nothing of it. The caller holds mu.
+// release forgets an ended session once the log has nothing of it. The caller holds mu.
 func (s *Subscription) release(session string, p *progress) {
 	if p.ended && p.logged == 0 {
 		delete(s.sessions, session)
 	}
 }
 
-// note remembers a delivery that is about to be made.
+// note records a delivery that is about to be made.
 func (s *Subscription) note(st *stream, d sent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -240,14 +234,14 @@ func (s *Subscription) note(st *stream, d sent) {
 		return
 	}
 	s.log = append(s.log, d)
-	s.sessions[d.session].logged++ // a stream has a place in each session that it delivers
+	s.sessions[d.session].logged++ // a stream has a cursor in each session that it delivers
 	if len(s.log) > maxLog {
 		s.unlog(s.log[:1])
 		s.log = s.log[1:]
 	}
 }
 
-// unlog takes deliveries out of account that leave the log. The caller holds mu.
+// unlog adjusts the counts for deliveries that leave the log. The caller holds mu.
 func (s *Subscription) unlog(gone []sent) {
 	for i, d := range gone {
 		p := s.sessions[d.session]
@@ -257,8 +251,7 @@ func (s *Subscription) unlog(gone []sent) {
 	}
 }
 
-// behind returns where each session was when an event had been delivered, if the
-// subscription remembers that.
+// behind returns the position in each session after an event was delivered, if the subscription remembers it.
 func (s *Subscription) behind(id string, life int) (at map[string]int64, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -277,7 +270,7 @@ func (s *Subscription) behind(id string, life int) (at map[string]int64, known b
 		}
 	}
 	for session, p := range s.sessions {
-		if p.ended && at[session] == p.at { // there is nothing to go back to, and nothing will come
+		if p.ended && at[session] == p.at { // there is nothing to go back to, and nothing more will come
 			delete(at, session)
 		}
 	}

@@ -6,23 +6,24 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 )
 
-// recentEvents bounds what the feed holds of each session, so that streams which keep up need not ask the ledger.
+// recentEvents limits the events that the feed retains of each session, so that streams which keep up need not read the
+// ledger.
 const recentEvents = 64
 
 // track is what the feed knows of one session. The feed's mu guards it.
 type track struct {
 	session, owner string
-	// base is how far the session was when the feed first knew of it: who was listening
-	// before has heard that much or has been told of it.
+	// base is the position at which the feed first knew of the session. Earlier listeners have received everything up
+	// to it.
 	base    int64
 	last    int64
 	ended   bool
 	endedAt time.Time
-	recent  []*entry // the last ones, without a gap
-	state   *entry   // the last state.changed, nil where it is not known
+	recent  []*entry // the latest ones, without a gap
+	state   *entry   // the last state.changed, nil if it is not known
 }
 
-// add takes the newest event in.
+// add takes in the newest event.
 func (t *track) add(e *entry, c *content, now time.Time) {
 	if e.seq != t.last+1 {
 		t.recent, t.state = nil, nil
@@ -42,7 +43,7 @@ func (t *track) add(e *entry, c *content, now time.Time) {
 	}
 }
 
-// drop lets go of the oldest event that is held.
+// drop releases the oldest retained event.
 func (t *track) drop() {
 	t.recent[0] = nil
 	if t.recent = t.recent[1:]; len(t.recent) == 0 {
@@ -50,7 +51,7 @@ func (t *track) drop() {
 	}
 }
 
-// reach takes in how far the ledger says the session is.
+// reach takes in the progress that the ledger reports.
 func (t *track) reach(last int64, ended bool, now time.Time) {
 	if last > t.last {
 		t.last, t.recent, t.state = last, nil, nil
@@ -66,12 +67,12 @@ func (t *track) end(now time.Time) {
 	}
 }
 
-// view is what a stream sees of a session at one moment.
+// view is a snapshot of a session for a stream.
 type view struct {
 	session, owner string
 	base, last     int64
 	ended          bool
-	// forgotten: the feed does not know the session any more. It has ended.
+	// forgotten: the feed no longer knows the session. It has ended.
 	forgotten bool
 }
 
@@ -80,12 +81,12 @@ func (t *track) view() view {
 }
 
 const (
-	// retainedBytes bounds the events that the feed holds of all sessions together, retainedEvents their number.
+	// retainedBytes limits the events that the feed retains of all sessions together, retainedEvents their number.
 	retainedBytes  = 16 << 20
 	retainedEvents = 1 << 15
 )
 
-// retained is the order in which events came that tracks hold, so that the oldest of all go first.
+// retained is the order of arrival of the retained events, so that the oldest of all are released first.
 type retained struct {
 	order []retainedEvent
 	bytes int
@@ -97,7 +98,7 @@ type retainedEvent struct {
 	size  int
 }
 
-// add notes an event that its track has just taken in, and has the oldest let go where there are too many.
+// add records an event that its track has just taken in, and releases the oldest beyond the limits.
 func (r *retained) add(t *track, e *entry) {
 	r.order = append(r.order, retainedEvent{track: t, seq: e.seq, size: len(e.raw)})
 	r.bytes += len(e.raw)
@@ -105,7 +106,7 @@ func (r *retained) add(t *track, e *entry) {
 		oldest := r.order[0]
 		r.order[0] = retainedEvent{}
 		r.order, r.bytes = r.order[1:], r.bytes-oldest.size
-		if held := oldest.track.recent; len(held) > 0 && held[0].seq == oldest.seq { // else it has gone already
+		if held := oldest.track.recent; len(held) > 0 && held[0].seq == oldest.seq { // otherwise it is gone already
 			oldest.track.drop()
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 )
 
-// contents is what a question says of the arguments that it is about (extensions.earshot).
+// contents describes how much of its arguments a question shows (extensions.earshot).
 type contents struct {
 	Question  int    `json:"question"`
 	Class     string `json:"class"`
@@ -19,17 +19,17 @@ type contents struct {
 	} `json:"arguments"`
 }
 
-// maxPresented is of how many questions a subscription remembers how they were put to it.
+// maxPresented is for how many questions a subscription remembers how they were shown.
 const maxPresented = 256
 
-// presented is how a question was put to a subscriber, as it was asked under a token.
+// presented is how a question was shown to a subscriber, by its token.
 type presented struct {
 	token string
 	lists bool // with the values that our extension lists
 }
 
-// offered is an event as a subscriber gets it. Of a question it is noted how it is put, before it is: the answer
-// may come at once.
+// offered returns an event as the subscriber gets it. How a question is shown is recorded beforehand, because the
+// answer may come at once.
 func (st *stream) offered(raw []byte) []byte {
 	e, err := aaep.DecodeEvent(raw)
 	if err != nil {
@@ -47,7 +47,7 @@ func (st *stream) offered(raw []byte) []byte {
 	return rejectOnly(raw, e, q)
 }
 
-// remember remembers how a question is put, the last time that it is.
+// remember records how a question is shown; the last time counts.
 func (s *Subscription) remember(p presented) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,8 +55,8 @@ func (s *Subscription) remember(p presented) {
 	s.presented = s.presented[max(0, len(s.presented)-maxPresented):]
 }
 
-// lists reports whether the subscriber shows the values that our extension lists of a question: as it was put, whatever
-// was negotiated since; where that is not known, as before a restart, by the terms of now.
+// lists reports whether the subscriber shows the values that our extension lists for a question. It answers by the
+// terms under which the question was shown; if these are not known, as after a restart, by the current ones.
 func (s *Subscription) lists(token string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,11 +68,11 @@ func (s *Subscription) lists(token string) bool {
 	return s.terms.Extends(aaep.PrefixEarshot)
 }
 
-// rejectOnly returns a question as a subscriber gets it who was not shown everything that it is about:
-// what cannot be undone, or is of high risk, can be rejected there and not accepted (CONF-55), and the
-// sentences say where it can be. A reply is never told why it did not count (C-57), so that a yes
-// which cannot count must not be asked for. One who has negotiated our extension shows the values that it
-// lists, and is told by the API which of them have to be read first.
+// rejectOnly returns a question for a subscriber who was not shown everything that it is about. If the action is
+// irreversible or of high risk, it can be rejected there but not accepted (CONF-55), and the text says where it can be
+// accepted. A reply never learns why it did not count (C-57), so an accept that cannot count must not be offered. A
+// subscriber that has negotiated our extension shows the listed values, and the API reports which of them must be read
+// first.
 func rejectOnly(raw []byte, e aaep.Event, q aaep.AwaitingConfirmation) []byte {
 	if !q.Irreversible && q.RiskLevel != aaep.RiskHigh {
 		return raw
@@ -91,7 +91,7 @@ func rejectOnly(raw []byte, e aaep.Event, q aaep.AwaitingConfirmation) []byte {
 	e.Payload = q
 	rewritten, err := e.Forward()
 	if err != nil {
-		return raw // a yes to it is refused all the same
+		return raw // an accept of it is refused anyway
 	}
 	return rewritten
 }

@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	// claimPause is how soon a claim to a database that was lost is made again, and claimTimeout
-	// how long it is tried: a database that is restarted comes back within it.
+	// claimPause is the delay before a lost claim to a database is retried, and claimTimeout the total time: a
+	// restarted database is back within it.
 	claimPause   = time.Second
 	claimTimeout = 2 * time.Minute
 )
 
-// openDatabase opens the ledger in PostgreSQL and claims it, so that nobody else serves it.
-// The counter beside it is one of this very ledger.
+// openDatabase opens the ledger in PostgreSQL and claims it, so that no other server serves it. The counter file must
+// belong to this very ledger.
 func (i *Instance) openDatabase(ctx context.Context) error {
 	store, err := postgres.Open(ctx, postgres.Options{DSN: i.options.Database, Logger: i.options.Logger})
 	if err != nil {
@@ -35,7 +35,7 @@ func (i *Instance) openDatabase(ctx context.Context) error {
 	}
 	i.startKeeper(store)
 	i.InDatabase = true
-	i.Now = store.Now // other kernels on the ledger have another time of day, and the same database
+	i.Now = store.Now // all kernels on the ledger use the database's clock
 	i.Ledger, i.counter = store.Location(), i.Data.File(datadir.CounterFile+"-"+store.ID())
 	hold, err := store.LockServer(ctx)
 	if err != nil {
@@ -51,8 +51,8 @@ func (i *Instance) openDatabase(ctx context.Context) error {
 	return nil
 }
 
-// claim refuses the ledger of another data directory: its key opens what was sealed, and the counter
-// beside it tells when the ledger has gone back in time. Taking it over is a word of its own.
+// claim refuses the ledger of another data directory. That directory's key decrypts the secrets, and its counter
+// detects that the ledger has gone back in time. Taking a ledger over needs an explicit option.
 func (i *Instance) claim(ctx context.Context, store *postgres.Store, takeover bool) error {
 	mac := hmac.New(sha256.New, i.key)
 	mac.Write([]byte("earshot-ledger-1\n" + store.ID()))
@@ -70,7 +70,7 @@ func (i *Instance) claim(ctx context.Context, store *postgres.Store, takeover bo
 	case used && !known:
 		return cause.Fail(nil, "the ledger "+i.Ledger+" was used with another data directory: "+i.Data.Path+" has no counter for it, which tells when it has gone back in time", hint)
 	}
-	i.confirmTakeover = func(ctx context.Context) error { // once it was gone through: a start that fails before has taken nothing
+	i.confirmTakeover = func(ctx context.Context) error { // called after a complete start: a start that fails earlier has not taken over anything
 		if err := store.SetOwner(ctx, ownerID); err != nil {
 			return databaseFailure(err)
 		}
@@ -79,8 +79,8 @@ func (i *Instance) claim(ctx context.Context, store *postgres.Store, takeover bo
 	return nil
 }
 
-// InDatabase refuses work on the ledger of a data directory whose server keeps it in a
-// database: a file that was left there is not it.
+// InDatabase refuses work on a data directory whose server stores the ledger in a database: a file that was left there
+// is not the ledger.
 func InDatabase(d *datadir.Dir, hint string) error {
 	place, err := os.ReadFile(d.File(datadir.DatabaseFile))
 	switch {
@@ -92,8 +92,8 @@ func InDatabase(d *datadir.Dir, hint string) error {
 	return cause.Fail(nil, "the ledger of "+d.Path+" is in the database "+cause.OneLine(strings.TrimSpace(string(place))), hint)
 }
 
-// holdClaim keeps the claim until ctx ends, and makes it again when the database has ended it. A
-// ledger that somebody else serves by then, or that does not come back, ends the server.
+// holdClaim holds the claim until ctx ends, and renews it if the database has ended it. If another server has claimed
+// the ledger by then, or the database does not come back, the server ends.
 func (i *Instance) holdClaim(ctx context.Context, store *postgres.Store, hold *postgres.ServerLock, log *slog.Logger) {
 	for {
 		select {
@@ -115,8 +115,7 @@ func (i *Instance) holdClaim(ctx context.Context, store *postgres.Store, hold *p
 	}
 }
 
-// reclaim claims the ledger while the database is away, for claimTimeout at most; nil when the
-// context has ended.
+// reclaim tries to claim the ledger while the database is away, for at most claimTimeout; nil if the context has ended.
 func reclaim(ctx context.Context, store *postgres.Store) (*postgres.ServerLock, error) {
 	until := time.NewTimer(claimTimeout)
 	defer until.Stop()
@@ -140,7 +139,7 @@ func reclaim(ctx context.Context, store *postgres.Store) (*postgres.ServerLock, 
 	}
 }
 
-// databaseFailure says what is wrong with a ledger in a database, and what to do.
+// databaseFailure explains a problem with a ledger in a database, and what to do.
 func databaseFailure(err error) error {
 	var newer *ledgersql.VersionError
 	e, is := errors.AsType[*ledgersql.Error](err)
@@ -164,8 +163,8 @@ func databaseFailure(err error) error {
 	return cause.Fail(nil, "the ledger "+e.Path+" cannot be opened"+ledgersql.Because(err), "see `earshot help database`")
 }
 
-// CheckDatabase refuses what is not a DSN before anything is started. A password on the command
-// line can be read by everybody on the machine.
+// CheckDatabase refuses an invalid DSN before anything is started. It also refuses a password on the command line,
+// which everybody on the machine can read.
 func CheckDatabase(dsn string) error {
 	if dsn == "" || strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") || strings.Contains(dsn, "=") {
 		return nil
@@ -174,7 +173,7 @@ func CheckDatabase(dsn string) error {
 		"for example --ledger postgres://earshot@db.example.org/earshot, or leave it out to keep the ledger in the data directory")
 }
 
-// ReachDatabase looks whether the database can be reached, and leaves it as it is. It says where that is.
+// ReachDatabase checks that the database can be reached, without changing it, and returns its location.
 func ReachDatabase(ctx context.Context, dsn string) (place string, err error) {
 	if err := CheckDatabase(dsn); err != nil {
 		return "", err

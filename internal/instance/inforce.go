@@ -17,18 +17,18 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// inForcePoll is how often it is looked at what is in force, so that the audit chain has it.
+// inForcePoll is the interval at which changes of what is in force are recorded in the audit chain.
 const inForcePoll = time.Second
 
-// inForce has the audit chain know what is in force beside the ledger: the operator's rules, and who
-// comes in with tokens, logins and credentials. It belongs to one goroutine.
+// inForce records in the audit chain what is in force outside the ledger: the operator's rules, and the valid tokens,
+// logins and credentials. It belongs to one goroutine.
 type inForce struct {
 	of   *Instance
-	last map[string][]store.InForce // what was kept last, by kind
+	last map[string][]store.InForce // the last recorded state, by kind
 }
 
-// recordInForce notes what is in force, and goes on doing so. Where the ledger is opened for one command, nothing comes
-// into force.
+// recordInForce records what is in force, and starts recording changes. If the ledger is opened for one command,
+// nothing comes into force.
 func (i *Instance) recordInForce(ctx context.Context) error {
 	if i.options.Visit {
 		return nil
@@ -41,8 +41,7 @@ func (i *Instance) recordInForce(ctx context.Context) error {
 	return nil
 }
 
-// watch keeps what is in force until the context ends, and what has changed once more then. What could
-// not be kept is tried again.
+// watch records changes until the context ends, and once more then. A failed record is retried.
 func (f *inForce) watch(ctx context.Context) {
 	ticker := time.NewTicker(inForcePoll)
 	defer ticker.Stop()
@@ -58,17 +57,17 @@ func (f *inForce) watch(ctx context.Context) {
 	}
 }
 
-// record compares what is in force with what was kept last.
+// record compares what is in force with the last record.
 func (f *inForce) record(ctx context.Context) error {
 	kinds := map[string]func() ([]store.InForce, error){api.ActPolicy: f.of.Policy.InForce}
-	if f.of.Access != nil { // else nobody comes in, and that ends nothing
+	if f.of.Access != nil { // without a store nobody has access, and there is nothing to record
 		kinds[api.ActToken], kinds[api.ActLogin] = f.of.tokensInForce, f.of.loginsInForce
 		kinds[api.ActCredential] = f.of.Members.inForce
 	}
 	for kind, read := range kinds {
 		now, err := read()
 		if before, kept := f.last[kind]; err != nil || kept && slices.Equal(before, now) {
-			continue // a file that cannot be read is told of elsewhere
+			continue // an unreadable file is reported elsewhere
 		}
 		if err := f.of.Kernel.Admin().RecordInForce(ctx, kind, now); err != nil {
 			return err
@@ -120,7 +119,7 @@ func credentialInForce(c bus.Credentials) store.InForce {
 	return row
 }
 
-// digestOf is the SHA-256 of bytes, in hex.
+// digestOf returns the SHA-256 of bytes, in hex.
 func digestOf(raw []byte) string {
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:])

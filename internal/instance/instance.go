@@ -1,6 +1,6 @@
-// Package instance is what one process needs to run turns: the ledger, the message bus, the kernel that answers on it, and the
-// hub's end of it. Agents and tool services join with credentials of their own. How people and programs come in from outside,
-// by HTTP, is the work of package server.
+// Package instance contains what one process needs to run turns: the ledger, the message bus, the kernel that serves
+// it, and the hub's connection to it. Agents and tool services join with credentials of their own. Package server adds
+// access from outside, by HTTP.
 package instance
 
 import (
@@ -28,38 +28,39 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Project is the one project that there is.
+// Project is the name of the only project.
 const Project = "default"
 
 // hubName is the hub's name on the bus.
 const hubName = "terminal"
 
-// Options say what an instance is to hold.
+// Options configure an instance.
 type Options struct {
-	Data string // the data directory, which it holds alone; required
+	Data string // the data directory, which it locks; required
 	// Policy are the operator's rules. Default: none.
 	Policy *policyfile.File
-	// Shared: others come in too, by tokens and logins. Else there is only the person who runs it.
+	// Shared means that others have access too, by tokens and logins. Otherwise there is only the person who runs it.
 	Shared bool
-	// Visit opens the ledger for one command of an operator: nobody lives in it, and nothing is erased.
+	// Visit opens the ledger for one operator command: no services run, and nothing is erased.
 	Visit bool
-	// Database is where the ledger is, if it is in PostgreSQL; "" is the file in the data directory.
+	// Database is the DSN of a ledger in PostgreSQL; "" means the file in the data directory.
 	Database string
-	// Takeover has the ledger in the database be this data directory's, whosever it was.
+	// Takeover makes the ledger in the database belong to this data directory, whichever it belonged to before.
 	Takeover bool
-	// Listen is where tool services and agents from outside come to the bus; "" lets none in.
+	// Listen is the address at which external tool services and agents connect to the bus; "" admits none.
 	Listen string
-	// Retention is how long things are kept, where it is said again.
+	// Retention is how long things are kept, if it is set again.
 	Retention Retention
-	// Agents are the names of those that live in this process, beside the one for operators.
+	// Agents are the names of the agents in this process, besides the one for operators.
 	Agents []string
-	// Services are those that live in this process. They are started by [Instance.Start].
+	// Services are the tool services in this process. [Instance.Start] starts them.
 	Services []Service
-	// Reviewed are tools by the service that may be started later with [Instance.Serve], or in another process of this program.
+	// Reviewed are tools by the service that may be started later with [Instance.Serve], or in another process of this
+	// program.
 	Reviewed map[string][]utp.Definition
-	// Keepers keep something of calls beside the ledger.
+	// Keepers store data of calls outside the ledger.
 	Keepers []Keeper
-	// Notice tells the operator of what they should look at. Default: nobody is told.
+	// Notice is called with what the operator should look at. Default: none.
 	Notice func(line string)
 
 	Now       func() time.Time            // default time.Now
@@ -68,47 +69,46 @@ type Options struct {
 	Reached   func(point string)          // the hook of the fault tests
 }
 
-// Instance is everything of one process. Each part speaks to the kernel over the bus with its own credential.
+// Instance is one running process. Its parts use the bus with separate credentials.
 type Instance struct {
 	Data    *datadir.Dir
 	Bus     *bus.Server
 	Kernel  *kernel.Kernel
 	Hub     *hub.Hub
 	Store   store.Ledger
-	Access  *access.Store // who may do what; nil where only the person who runs it is there
-	Members *Members      // who comes to the bus
+	Access  *access.Store // who may do what; nil if there is only the person who runs it
+	Members *Members      // who may connect to the bus
 	Policy  *policyfile.File
-	// Ledger is where the store is, for people to read.
+	// Ledger is the location of the store, for display.
 	Ledger     string
 	InDatabase bool
-	// Token lets programs of the local user listen and ask for work, PersonToken the user
-	// answer; both as long as this process lives.
+	// Token lets programs of the local user follow and start work; PersonToken also lets the user answer. Both are
+	// valid as long as this process runs.
 	Token, PersonToken string
-	// Now is the time of the ledger: the database's, or that of this machine.
+	// Now is the clock of the ledger: the database's, or that of this machine.
 	Now func() time.Time
-	// LedgerMoved: the ledger was another data directory's. settle marks it as this one's.
+	// LedgerMoved means that the ledger belonged to another data directory. settle marks it as this one's.
 	LedgerMoved     bool
 	confirmTakeover func(context.Context) error
-	// Restored: the ledger went back in time since it was last used here.
+	// Restored means that the ledger went back in time since it was last used here.
 	Restored bool
-	// Changed are the tools whose programs changed since they were reviewed.
+	// Changed are the tools whose programs have changed since their review.
 	Changed []utp.Definition
 
 	options  Options
-	key      []byte  // seals secrets
-	conn     hubConn // the hub's end of the bus
-	counter  string  // the file beside the ledger that tells when that has gone back in time
+	key      []byte  // encrypts secrets
+	conn     hubConn // the hub's connection to the bus
+	counter  string  // the file that detects that the ledger has gone back in time
 	services []Service
 
 	closers []func() // in the order of opening
-	// Two floors of goroutines: the services and workers end first, while the kernel
-	// still hears their last words.
+	// Two groups of goroutines: services and workers end first, while the kernel still receives their last messages.
 	upper, lower group
-	broken       chan error // what it cannot go on after: a part or the ledger failed
+	broken       chan error // the error that it cannot recover from: a part or the ledger failed
 	once         sync.Once
 }
 
-// group is goroutines that are ended and waited for together.
+// group is a set of goroutines that are stopped and waited for together.
 type group struct {
 	ctx   context.Context //nolint:containedctx // The floor's own life, not a caller's.
 	stop  context.CancelFunc
@@ -124,7 +124,7 @@ func (f *group) close() {
 	f.owned.Wait()
 }
 
-// Open opens the ledger, starts the bus and serves the kernel. No agent and no tool runs yet.
+// Open opens the ledger, starts the bus and serves the kernel. It starts no agents and no tools.
 func Open(ctx context.Context, o Options) (*Instance, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -173,7 +173,7 @@ func (i *Instance) openData(context.Context) (err error) {
 		return err
 	}
 	i.closers = append(i.closers, i.Data.Close)
-	i.key, err = i.Data.Key() // before the ledger is made: one without its key is refused
+	i.key, err = i.Data.Key() // before the ledger is created: an existing ledger without its key is refused
 	return err
 }
 
@@ -204,7 +204,7 @@ func (i *Instance) openBus(ctx context.Context) (err error) {
 	return nil
 }
 
-// residents are those who live in this process.
+// residents returns the principals in this process.
 func (i *Instance) residents() []bus.Principal {
 	tools := i.reviewed()
 	all := make([]bus.Principal, 0, 2+len(i.options.Agents)+len(tools))
@@ -218,8 +218,8 @@ func (i *Instance) residents() []bus.Principal {
 	return all
 }
 
-// presence knows which services are there. In a ledger that is opened for one command nobody
-// lives, and that says nothing.
+// presence reports which services are running. If the ledger is opened for one command, none are, and that has no
+// meaning.
 func (i *Instance) presence(end *bus.Kernel) kernel.Presence {
 	if i.options.Visit {
 		return nil
@@ -273,7 +273,7 @@ func (i *Instance) openKernel(ctx context.Context) error {
 	return nil
 }
 
-// resumeLedger takes up the ledger as an earlier process has left it.
+// resumeLedger recovers the ledger from an earlier process.
 func (i *Instance) resumeLedger(ctx context.Context) (err error) {
 	if i.Restored, err = i.Kernel.Recover(ctx); err != nil {
 		return cause.Fail(err, "the ledger could not be taken up again", "restore "+i.Data.Path+" from a backup, or use another folder with --data DIR")
@@ -286,13 +286,13 @@ func (i *Instance) resumeLedger(ctx context.Context) (err error) {
 	if err := i.review(ctx); err != nil {
 		return err
 	}
-	if err := i.Kernel.SuspendOpenTurns(ctx); err != nil { // until it is known which of them may go on
+	if err := i.Kernel.SuspendOpenTurns(ctx); err != nil { // until it is known which of them may continue
 		return cause.Fail(err, "the ledger could not be read", "")
 	}
 	return nil
 }
 
-// openHub opens the hub's end of the bus, for the person who runs the process.
+// openHub opens the hub's connection to the bus, for the person who runs the process.
 func (i *Instance) openHub(ctx context.Context) error {
 	conn, err := i.Bus.Connect(ctx, bus.Principal{Kind: bus.Hub, Name: hubName})
 	if err != nil {
@@ -304,13 +304,13 @@ func (i *Instance) openHub(ctx context.Context) error {
 }
 
 const (
-	// hubPoll is how soon the hub looks for events without having been rung, and idlePoll how soon a hub or a worker does
-	// while nothing happens: inside one process a ring is hardly ever lost, and a server that does nothing is to cost nothing.
+	// hubPoll is the hub's polling interval in addition to wakeups, and idlePoll that of a hub or a worker while
+	// nothing happens. Inside one process a wakeup is hardly ever lost, and an idle server should cost nothing.
 	hubPoll  = 2 * time.Second
 	idlePoll = 15 * time.Second
 )
 
-// Subscribed lets others subscribe, at most so many at once and so many of one principal: from here on the hub is theirs too.
+// Subscribed lets others subscribe, at most so many in total and for each principal: from here on they share the hub.
 func (i *Instance) Subscribed(offer pacing.Offer, most, each int) {
 	i.Hub = hub.Open(hub.Options{
 		Conn: i.conn, Rights: i.Access, Owner: LocalUser(), Project: Project, Now: i.Now, Logger: i.options.Logger, Poll: hubPoll, Idle: idlePoll,
@@ -319,12 +319,12 @@ func (i *Instance) Subscribed(offer pacing.Offer, most, each int) {
 	i.run(i.Hub.Run)
 }
 
-// Ask asks the kernel of this process, as the hub does.
+// Ask sends a request to the kernel of this process, as the hub does.
 func (i *Instance) Ask(ctx context.Context, op string, request, answer any) error {
 	return i.conn.ask(ctx, op, request, answer)
 }
 
-// run runs a part on the upper floor and keeps its failure.
+// run starts a part in the upper group and reports its failure.
 func (i *Instance) run(part func(context.Context) error) {
 	i.upper.owned.Go(func() {
 		if err := part(i.upper.ctx); err != nil {
@@ -333,7 +333,7 @@ func (i *Instance) run(part func(context.Context) error) {
 	})
 }
 
-// Fail says what it cannot go on after. Of several failures the first is told.
+// Fail reports an error that the instance cannot recover from. The first one counts.
 func (i *Instance) Fail(err error) {
 	select {
 	case i.broken <- err:
@@ -341,10 +341,10 @@ func (i *Instance) Fail(err error) {
 	}
 }
 
-// Broken gives what it cannot go on after, once.
+// Broken sends the error that the instance cannot recover from, once.
 func (i *Instance) Broken() <-chan error { return i.broken }
 
-// Cause is the failure of the ledger where there was one, else err itself.
+// Cause returns the failure of the ledger if there was one, otherwise err.
 func (i *Instance) Cause(err error) error {
 	select {
 	case first := <-i.broken:
@@ -354,7 +354,7 @@ func (i *Instance) Cause(err error) error {
 	}
 }
 
-// Close ends everything in the reverse order of opening and waits for it.
+// Close stops everything in reverse order of opening and waits for it.
 func (i *Instance) Close() {
 	i.once.Do(func() {
 		i.upper.stop()

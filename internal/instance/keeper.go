@@ -9,19 +9,19 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// Keeper keeps something of calls beside the ledger, such as a journal of what was done. It goes when the content of its call
-// goes.
+// Keeper stores data of calls outside the ledger, such as a journal of effects. It is erased together with the content
+// of its call.
 type Keeper interface {
-	// Forget removes what is kept of calls.
+	// Forget removes the data of calls.
 	Forget(calls []string) error
-	// Older are the calls of which something was kept last before that time.
+	// Older returns the calls whose data was last written before that time.
 	Older(before time.Time) ([]string, error)
 }
 
-// keepersEvery is how often things are looked for that no content in the ledger belongs to.
+// keepersEvery is the interval at which data without content in the ledger is searched for.
 const keepersEvery = time.Hour
 
-// forget removes what is kept of calls whose content is erased.
+// forget removes the data of calls whose content is erased.
 func (i *Instance) forget(calls []string) {
 	for _, k := range i.options.Keepers {
 		if err := k.Forget(calls); err != nil {
@@ -30,9 +30,9 @@ func (i *Instance) forget(calls []string) {
 	}
 }
 
-// sweepKeepers looks at the start and then every hour for what is older than
-// content is kept, and of whose calls the ledger keeps no content: the process that erased it had
-// no time to remove it, or the ledger never had the call.
+// sweepKeepers searches, at the start and then every hour, for data that is older than content is kept and whose call
+// has no content in the ledger. Either the process that erased the content did not get to removing the data, or the
+// ledger never had the call.
 func (i *Instance) sweepKeepers(ctx context.Context, content time.Duration) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -69,8 +69,7 @@ func (i *Instance) sweep(ctx context.Context, k Keeper, before time.Time) error 
 	return k.Forget(missing)
 }
 
-// hasContent reports whether the ledger has the content of a call. What cannot be read
-// may be it.
+// hasContent reports whether the ledger has the content of a call. Content that cannot be read counts.
 func (i *Instance) hasContent(ctx context.Context, call string) (bool, error) {
 	kept := false
 	err := i.Store.View(ctx, func(tx store.Tx) error {

@@ -16,18 +16,18 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 )
 
-// RestoredNote says that a ledger is older than when it was last used.
+// RestoredNote reports that a ledger is older than when it was last used.
 const RestoredNote = "Ledger: it is older than when it was last used here, as if restored from a backup. " +
 	"What was under way is not repeated; you will be asked about it."
 
-// watched is the ledger as the kernel has it. Where the ledger itself is in trouble,
-// a run could only wait without a word; it is told instead.
+// watched is the ledger for the kernel. It reports failures of the ledger itself, because a run would otherwise wait
+// silently.
 type watched struct {
 	store.Ledger
 
-	fatal   []error // what the run cannot go on after
+	fatal   []error // the errors that the run cannot recover from
 	trouble func(error)
-	// shared: others have turns here too, who are not to wait for one that cannot be read.
+	// shared means that others have turns here too, which should not have to wait because one cannot be read.
 	shared bool
 }
 
@@ -62,7 +62,7 @@ func (w watched) judge(err error) error {
 	return err
 }
 
-// watch keeps an eye on the ledger. A database may go away and come back, a file may not.
+// watch returns the ledger wrapped to detect failures. A database may go away and come back, a file may not.
 func (i *Instance) watch() store.Ledger {
 	fatal := []error{store.ErrFull, ledgersql.ErrCorrupt}
 	if !i.InDatabase {
@@ -86,7 +86,7 @@ func (i *Instance) openLedger(ctx context.Context) error {
 	return i.openFile(ctx)
 }
 
-// openFile opens the ledger in the data directory, whose lock says that nobody else has it.
+// openFile opens the ledger in the data directory, whose lock guarantees that nobody else uses it.
 func (i *Instance) openFile(ctx context.Context) error {
 	i.Ledger, i.counter = i.Data.File(datadir.LedgerFile), i.Data.File(datadir.CounterFile)
 	if info, err := os.Stat(i.Ledger); err == nil && info.IsDir() {
@@ -108,8 +108,7 @@ func (i *Instance) startKeeper(store store.Ledger) {
 	i.closers = append(i.closers, func() { _ = store.Close() })
 }
 
-// counterBroke is trouble with the counter beside the ledger: nothing with an effect can
-// start without it.
+// counterBroke reports a failure of the counter file: without it, no call with an effect can start.
 func (i *Instance) counterBroke(err error) {
 	switch {
 	case i.Data.Replaced():
@@ -121,7 +120,7 @@ func (i *Instance) counterBroke(err error) {
 	}
 }
 
-// LedgerFailure says what is wrong with a ledger in a file, and what to do.
+// LedgerFailure explains a problem with a ledger in a file, and what to do.
 func LedgerFailure(path string, err error) error {
 	var newer *ledgersql.VersionError
 	switch {

@@ -14,21 +14,21 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel"
 )
 
-// Members are who comes to the bus: those who live in this process, and those whose credentials
-// count at the moment. It is safe for concurrent use.
+// Members are the principals of the bus: those in this process, and those with valid credentials. It is safe for
+// concurrent use.
 type Members struct {
 	files     credentialfile.Dir
 	residents []bus.Principal
 	services  []Service
 	bus       *bus.Server
 
-	taking sync.Mutex // held while the files are taken up
+	taking sync.Mutex // locked while the files are reloaded
 
 	mu    sync.Mutex
 	known []bus.Credentials
 }
 
-// counting are the credentials that count.
+// counting returns the valid credentials.
 func (m *Members) counting() []bus.Credentials {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -41,7 +41,7 @@ func (m *Members) count(known []bus.Credentials) {
 	m.known = known
 }
 
-// Agents are those that have credentials, each in a process of its own.
+// Agents returns the external agents with credentials.
 func (m *Members) Agents() []string {
 	var names []string
 	for _, one := range m.counting() {
@@ -52,8 +52,8 @@ func (m *Members) Agents() []string {
 	return names
 }
 
-// MayRegister implements kernel.Names: a credential has the names that begin with its own, and those
-// on its list. What lives in the server was chosen with it.
+// MayRegister implements kernel.Names. A credential owns the names that begin with its own, and those on its list.
+// Services in this process may register their tools.
 func (m *Members) MayRegister(from kernel.Caller, tool string) error {
 	who := bus.Principal{Kind: bus.Kind(from.Kind), Name: from.Name}
 	if slices.Contains(m.residents, who) {
@@ -71,8 +71,8 @@ func (m *Members) MayRegister(from kernel.Caller, tool string) error {
 		"to allow it, run `earshot credential add " + who.Name + " --role " + string(who.Kind) + " --tools " + tool + "`, and start the service again")
 }
 
-// Reload has the files count as they are now. Anyone who has none any more is cut off, whatever is
-// wrong with other files: one that cannot be taken up leaves what counted before, and is told.
+// Reload makes the current files take effect. A principal without a file is disconnected, even if other files are
+// invalid. An invalid file is reported, and its previous credentials remain valid.
 func (m *Members) Reload(context.Context) (api.Credentials, error) {
 	if m.bus.URL() == "" {
 		return api.Credentials{}, nil
@@ -102,7 +102,7 @@ func (m *Members) Reload(context.Context) (api.Credentials, error) {
 		}
 		next = append(next, one)
 	}
-	m.count(next) // before they can ask, and after the others cannot
+	m.count(next) // before the new ones can make requests, and after the removed ones no longer can
 	if err := m.bus.SetKnown(next); err != nil {
 		m.count(before)
 		return answer, reloadError(err)
@@ -117,7 +117,7 @@ func reloadError(err error) error {
 	return cause.Fail(err, "the credentials could not be taken up", "start the server again")
 }
 
-// readable reads the credentials of one file, if they can count beside others.
+// readable reads the credentials of one file, if they are compatible with the others.
 func (m *Members) readable(path string, others []bus.Credentials) (bus.Credentials, error) {
 	one, err := bus.ReadCredentials(path)
 	if err != nil {
@@ -139,8 +139,8 @@ func (m *Members) readable(path string, others []bus.Credentials) (bus.Credentia
 	return one, nil
 }
 
-// onlyHere refuses credentials for a service that runs inside the server: with them another
-// process could offer tools under its name.
+// onlyHere refuses credentials for a service that runs inside the server: with them, another process could offer tools
+// under its name.
 func (m *Members) onlyHere(one bus.Credentials) error {
 	at := slices.IndexFunc(m.services, func(s Service) bool {
 		return one.Principal == s.principal() || one.Principal == bus.Principal{Kind: bus.External, Name: s.Name}

@@ -9,12 +9,12 @@ import (
 	"github.com/earshot-dev/earshot/internal/policyfile"
 )
 
-// overseer tells the operator on standard error of a server, in the log, and everybody who
-// listens to an open turn; those are not told what is in the file.
+// overseer reports changes of the policy file to the operator, on a server's standard error, to the log, and to
+// everybody who follows an open turn. The latter do not learn the file's content.
 func (i *Instance) overseer() policyfile.Observer {
 	notice := func(line string) {
 		i.options.Logger.Warn("policy", "says", line)
-		if i.options.Shared { // in a run there is one who listens
+		if i.options.Shared { // a run has only one listener
 			i.options.Notice(line)
 		}
 	}

@@ -15,14 +15,13 @@ import (
 )
 
 const (
-	// hereName is the surface of somebody who works with a server from a command of their own.
+	// hereName is the surface of a person who uses a server by the command line.
 	hereName = "terminal"
 	// programName is the surface of a program that has read server.json.
 	programName = "program"
 )
 
-// LocalUser is the person who runs the program: the owner of its turns and, at its
-// terminal, the one who answers.
+// LocalUser returns the person who runs the program: the owner of its turns and, at its terminal, the one who answers.
 func LocalUser() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		return u.Username
@@ -30,7 +29,7 @@ func LocalUser() string {
 	return "user-" + strconv.Itoa(os.Getuid())
 }
 
-// openAccess lets in who has a token, and the one who runs it.
+// openAccess admits holders of tokens, and the person who runs the server.
 func (i *Instance) openAccess(context.Context) (err error) {
 	if !i.options.Shared {
 		return nil
@@ -44,27 +43,27 @@ func (i *Instance) openAccess(context.Context) (err error) {
 	return AccessFailure(err)
 }
 
-// OpenAccess opens the tokens and logins of a data directory, also beside a server that works with it.
+// OpenAccess opens the tokens and logins of a data directory, even while a server uses it.
 func OpenAccess(data string, now func() time.Time) (*access.Store, error) {
 	store, err := access.Open(access.Options{Path: (&datadir.Dir{Path: data}).File(datadir.TokensFile), Now: now})
 	return store, AccessFailure(err)
 }
 
-// programs are those of the one who runs it: they find the server by server.json, hear,
-// start and stop. They do not answer: that is for a person (call protocol, "Who may answer").
+// programs is the principal of the local user's programs. They find the server by server.json, and may follow, start
+// and stop. They may not answer: that is reserved for a person (call protocol, "Who may answer").
 func programs() access.Principal {
 	return access.Principal{Name: LocalUser(), Surface: programName, Roles: []access.Role{access.Listener, access.Operator}}
 }
 
-// Owner is the one who runs it, as a person: at a command that they type, and on the page
-// that the login code opens.
+// Owner is the principal of the person who runs the server: at a command that they type, and on the page that the login
+// code opens.
 func Owner() access.Principal {
 	return access.Principal{
 		Name: LocalUser(), Surface: hereName, Roles: []access.Role{access.Listener, access.Approver, access.Operator},
 	}
 }
 
-// approvers says who consents: everybody who has the right, or only the one who runs it.
+// approvers returns who may approve: everybody with the right, or only the person who runs the program.
 func (i *Instance) approvers() kernel.Approvers {
 	if i.Access != nil {
 		return i.Access
@@ -72,8 +71,8 @@ func (i *Instance) approvers() kernel.Approvers {
 	return onePerson{name: LocalUser()}
 }
 
-// onePerson lets only the one who runs the program consent, and only in turns of their
-// own. It implements kernel.Approvers.
+// onePerson lets only the person who runs the program approve, and only in their own turns. It implements
+// kernel.Approvers.
 type onePerson struct{ name string }
 
 // MayApprove implements kernel.Approvers.
@@ -81,7 +80,7 @@ func (p onePerson) MayApprove(person, _, owner string) bool {
 	return person == p.name && owner == p.name
 }
 
-// AccessFailure is what the token file has said, in words with a hint.
+// AccessFailure converts an error of the token file to one with a hint.
 func AccessFailure(err error) error {
 	if err == nil {
 		return nil

@@ -18,11 +18,11 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/admin"
 )
 
-// retentionFile keeps what a server was told of how long things are kept, so that nothing that
-// works with the same data without one erases earlier.
+// retentionFile stores a server's retention settings, so that a program that uses the same data without settings does
+// not erase earlier.
 const retentionFile = "retention.json"
 
-// Retention is how long content and receipts are kept, as people write it; "" is the default.
+// Retention is how long content and receipts are kept, as text; "" means the default.
 type Retention struct {
 	Content  string `json:"content,omitzero"`
 	Receipts string `json:"receipts,omitzero"`
@@ -34,7 +34,7 @@ const (
 	maxRetention = 100 * 365 * day
 )
 
-// retention reads a time such as 30d, 12h or forever; "" is the default.
+// retention parses a time such as 30d, 12h or forever; "" means the default.
 func retention(flag, text string) (time.Duration, error) {
 	wrong := cause.Misuse(fmt.Sprintf("--%s %.64q is not a valid time to keep something; it can be 1h to 36500d, or forever", flag, text), "for example --"+flag+" 30d")
 	switch text {
@@ -56,7 +56,7 @@ func retention(flag, text string) (time.Duration, error) {
 	return d, nil
 }
 
-// durations are both times. Receipts are kept as long as content at least.
+// durations returns both times. Receipts are kept at least as long as content.
 func (r Retention) durations() (content, receipts time.Duration, err error) {
 	if content, err = retention("retention-content", r.Content); err == nil {
 		receipts, err = retention("retention-receipts", r.Receipts)
@@ -76,13 +76,13 @@ func (r Retention) durations() (content, receipts time.Duration, err error) {
 	return content, receipts, nil
 }
 
-// Check refuses times that cannot be meant.
+// Check refuses invalid times.
 func (r Retention) Check() error {
 	_, _, err := r.durations()
 	return err
 }
 
-// readRetention reads what was said last; nothing is the default.
+// readRetention reads the stored settings; empty means the default.
 func readRetention(d *datadir.Dir) (Retention, error) {
 	var r Retention
 	raw, err := os.ReadFile(d.File(retentionFile))
@@ -95,15 +95,15 @@ func readRetention(d *datadir.Dir) (Retention, error) {
 	if err == nil {
 		_, _, err = r.durations()
 	}
-	if err != nil { // rather than erase too early
+	if err != nil { // an error is better than erasing too early
 		return r, cause.Fail(err, "how long things are kept cannot be read from "+d.File(retentionFile),
 			"start `earshot up` with --retention-content and --retention-receipts, or remove the file for 30 days and a year")
 	}
 	return r, nil
 }
 
-// retention is how long things are kept in this data directory: as is said now, which is noted for
-// later, else as was said last. Each of the two times by itself: who names one leaves the other.
+// retention returns the retention times of this data directory: the current options, which are stored for later,
+// otherwise the stored ones. The two times are independent: setting one does not change the other.
 func (o Options) retention(d *datadir.Dir) (content, receipts time.Duration, err error) {
 	if o.Visit {
 		return -1, -1, nil

@@ -14,10 +14,9 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// review is the operator's word on the tools that ship with the program, and on those of
-// the files that it was started with: the person who runs it has chosen them with it. A tool from
-// elsewhere stays unreviewed, and so does one whose program changed under the same path:
-// a start by itself, such as after a power cut, has looked at nothing.
+// review records a review of the tools that ship with the program, and of those in its tools files: by starting it with
+// them, the person has chosen them. A tool from elsewhere stays unreviewed. So does one whose program has changed under
+// the same path: an automatic start, such as after a power cut, is not a review.
 func (i *Instance) review(ctx context.Context) error {
 	all := i.reviewed()
 	var tools []store.Tool
@@ -40,7 +39,7 @@ func (i *Instance) review(ctx context.Context) error {
 	return nil
 }
 
-// trust registers a tool as reviewed, unless its program is another one than when it was reviewed last.
+// trust registers a tool as reviewed, unless its program has changed since the last review.
 func (i *Instance) trust(ctx context.Context, target string, d utp.Definition) (reviewed store.Tool, vouched bool, err error) {
 	was, err := i.programReviewed(ctx, d.Tool)
 	if err != nil {
@@ -53,7 +52,8 @@ func (i *Instance) trust(ctx context.Context, target string, d utp.Definition) (
 	return reviewed, true, err
 }
 
-// programReviewed is the program of a tool as it was when the tool was reviewed last; the zero one where it was not, or runs none.
+// programReviewed returns the program of a tool as of its last review; the zero value if there was none, or it runs
+// none.
 func (i *Instance) programReviewed(ctx context.Context, name string) (settings.Program, error) {
 	var program settings.Program
 	err := i.Store.View(ctx, func(tx store.Tx) error {

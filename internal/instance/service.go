@@ -14,16 +14,17 @@ import (
 	workerbus "github.com/earshot-dev/earshot/worker/agent"
 )
 
-// Service is a tool service that lives in this process. Anyone who runs the process has chosen its tools with it: they count as
-// reviewed, but for those of a Source.
+// Service is a tool service in this process. By running the process, the person has chosen its tools: they count as
+// reviewed, except for those of a Source.
 type Service struct {
-	Name  string // on the bus; its target
+	Name  string // its name and target on the bus
 	Tools []tool.Tool
-	// Open makes the tools instead, where they need the time of the ledger.
+	// Open, if set, creates the tools when they need the ledger's clock.
 	Open func(now func() time.Time) ([]tool.Tool, error)
-	// Source tells the tools instead, where they come and go. Nobody has chosen those: each is unreviewed until an operator looks.
+	// Source, if set, provides tools that come and go. Nobody has chosen those: each is unreviewed until an operator
+	// reviews it.
 	Source tool.Source
-	// Close puts away what its calls have needed, once it has ended; may be nil.
+	// Close releases the resources of its calls, once it has ended; may be nil.
 	Close func()
 }
 
@@ -39,7 +40,7 @@ func (s Service) opened(now func() time.Time) (Service, error) {
 	return s, err
 }
 
-// openServices makes the tools of the services that live here.
+// openServices creates the tools of the services in this process.
 func (i *Instance) openServices(context.Context) error {
 	for _, s := range i.options.Services {
 		if s.Close != nil {
@@ -54,7 +55,7 @@ func (i *Instance) openServices(context.Context) error {
 	return nil
 }
 
-// reviewed are the tools of this program, by service.
+// reviewed returns the tools of this program, by service.
 func (i *Instance) reviewed() map[string][]utp.Definition {
 	all := map[string][]utp.Definition{}
 	maps.Copy(all, i.options.Reviewed)
@@ -68,7 +69,7 @@ func (i *Instance) reviewed() map[string][]utp.Definition {
 	return all
 }
 
-// Start starts the services that live here.
+// Start starts the services in this process.
 func (i *Instance) Start(ctx context.Context) error {
 	for _, s := range i.services {
 		if err := i.Serve(ctx, s); err != nil {
@@ -78,7 +79,7 @@ func (i *Instance) Start(ctx context.Context) error {
 	return nil
 }
 
-// Serve starts a service with a credential of its own. Its tools are among those that the instance was opened with.
+// Serve starts a service with a credential of its own. Its tools must be among those in the options.
 func (i *Instance) Serve(ctx context.Context, s Service) error {
 	s, err := s.opened(i.Now)
 	if err != nil {
@@ -97,15 +98,15 @@ func (i *Instance) Serve(ctx context.Context, s Service) error {
 }
 
 const (
-	// workers is how many turns of a shared instance are planned at once. One that waits longer than keep,
-	// for a person or a slow tool, lets another one go on.
+	// workers is how many turns of a shared instance are planned concurrently. A turn that waits for long, for a person
+	// or a slow tool, gives up its slot.
 	workers = 8
 	retain  = 200 * time.Millisecond
-	// workerPoll is how soon a worker looks for a turn without having been rung.
+	// workerPoll is a worker's polling interval in addition to wakeups.
 	workerPoll = 2 * time.Second
 )
 
-// Work starts an agent. Its name is among those that the instance was opened with.
+// Work starts an agent. Its name must be among those in the options.
 func (i *Instance) Work(ctx context.Context, agent worker.Agent) error {
 	end, err := i.Bus.Connect(ctx, bus.Principal{Kind: bus.Agent, Name: agent.Name})
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/earshot-dev/earshot/internal/rpc"
 )
 
-// serveKernel answers the bus's requests with the kernel.
+// serveKernel returns a bus handler that passes requests to the kernel.
 func serveKernel(k *kernel.Kernel) bus.Handler {
 	return func(ctx context.Context, from bus.Principal, op string, request []byte) []byte {
 		return k.Handle(ctx, kernel.Caller{Kind: string(from.Kind), Name: from.Name}, op, request)
 	}
 }
 
-// hubConn is a hub's end of the bus as package hub wants it.
+// hubConn adapts a bus client to package hub.
 type hubConn struct{ *bus.Client }
 
 // Broadcasts implements hub.Conn.

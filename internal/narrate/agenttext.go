@@ -12,10 +12,9 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// agentText streams a piece of what the agent writes while it plans. Pieces of one step are one
-// output, which ends when the agent goes on to something else. One that begins inside a
-// character of its reader (I18N-29) begins another output: nothing that an agent says can
-// hold its turn up.
+// agentText streams a chunk of what the agent writes while it plans. The chunks of one step form one output, which ends
+// when the agent does something else. A chunk that begins in the middle of a grapheme cluster (I18N-29) begins another
+// output: nothing that an agent writes can block its turn.
 func (s *eventBuilder) agentText() error {
 	if s.t.Note.Detail == turn.DetailRestarted {
 		if err := s.closeOutput(); err != nil {
@@ -27,7 +26,7 @@ func (s *eventBuilder) agentText() error {
 	}
 	for _, part := range textChunks(valid(s.t.Output)) {
 		if first, _ := utf8.DecodeRuneInString(part.text); unicode.Is(unicode.M, first) {
-			part.text = "◌" + part.text // a mark has to stand on something (I18N-22)
+			part.text = "◌" + part.text // a combining mark needs a base (I18N-22)
 		}
 		if s.joined(part.text) {
 			if err := s.closeOutput(); err != nil {
@@ -45,7 +44,7 @@ func (s *eventBuilder) agentText() error {
 	return nil
 }
 
-// goOn ends the text that the agent was writing where it goes on to something else.
+// goOn ends the agent's open text when the agent does something else.
 func (s *eventBuilder) goOn() error {
 	switch s.t.Note.Kind {
 	case turn.NoteThinking, turn.NoteAsked, turn.NoteInvoked, turn.NoteStopping, turn.NoteEnded, turn.NoteObserved, kernel.NoteDoing:
@@ -55,7 +54,7 @@ func (s *eventBuilder) goOn() error {
 	}
 }
 
-// write enters the state in which text is written, unless what is going on has to stay.
+// write enters the state for writing text, unless the current state has to stay.
 func (s *eventBuilder) write() error {
 	st := s.session.State()
 	if s.blocked() || st.Current == aaep.StateCallingTool && len(st.Calls) > 0 {
@@ -72,7 +71,7 @@ func (s *eventBuilder) chunk(text string, boundary aaep.CoalesceHint, last bool)
 	})
 }
 
-// closeOutput ends the text that the agent was writing.
+// closeOutput ends the agent's open text.
 func (s *eventBuilder) closeOutput() error {
 	if s.memory.Output == "" {
 		return nil
@@ -87,7 +86,7 @@ func (s *eventBuilder) closeOutput() error {
 	return nil
 }
 
-// joined reports whether a text goes on inside the last character of the open output.
+// joined reports whether a text continues the last grapheme cluster of the open output.
 func (s *eventBuilder) joined(text string) bool {
 	for _, o := range s.session.State().Outputs {
 		if o.ID == s.memory.Output && o.ID != "" {
@@ -97,7 +96,7 @@ func (s *eventBuilder) joined(text string) bool {
 	return false
 }
 
-// textChunks are the chunks of a text that may go on.
+// textChunks returns the chunks of a text that may continue.
 func textChunks(text string) []chunk {
 	parts := chunks(text)
 	if n := len(parts); n > 0 {

@@ -5,8 +5,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// stale says what no longer fits about a call. The reason travels where a note has its
-// surface, and later in the outcome's message.
+// stale says why a call is stale. The reason is in the surface of a note, and later in the outcome's message.
 func (s *eventBuilder) stale(c turn.Call, reason string) Param {
 	key := "stale." + reason
 	if _, known := s.narrator.speaker.localizer.messages[key]; !known {
@@ -15,7 +14,7 @@ func (s *eventBuilder) stale(c turn.Call, reason string) Param {
 	return phraseParam(key, Params{"said": yes(c.Consent != nil)})
 }
 
-// again says what follows a call that no longer fits: another question, another try
+// again says what follows a stale call: another question, another try without one, or nothing.
 // without one, or nothing.
 func (s *eventBuilder) again() Param {
 	switch {
@@ -27,8 +26,8 @@ func (s *eventBuilder) again() Param {
 	return keyword("yes")
 }
 
-// earlier says of a call that stands in for another what became of that, so that nobody
-// takes the new question for the old one; none where it stands for itself.
+// earlier says what became of the call that this one replaces, so that nobody mistakes the new question for the old
+// one; none if it replaces none.
 func (s *eventBuilder) earlier() Param {
 	c := s.t.Call
 	if c.Replaces == "" {
@@ -61,7 +60,7 @@ func (s *eventBuilder) earlier() Param {
 	return phraseParam("earlier.other", nil)
 }
 
-// withChanges adds to a restart what has changed between a call and the one that stands in for it.
+// withChanges adds to a restart what has changed between a call and its replacement.
 func withChanges(reason Param, old, next turn.Call) Param {
 	if old.Outcome.Message == turn.StaleRestarted {
 		reason.Params = reason.Params.with(Params{"changed": keyword(changed(old, next))})
@@ -69,7 +68,7 @@ func withChanges(reason Param, old, next turn.Call) Param {
 	return reason
 }
 
-// changed names what a call has become otherwise than the one that it stands in for.
+// changed names the differences between a call and its replacement.
 func changed(old, c turn.Call) string {
 	switch {
 	case old.Definition != c.Definition:
@@ -82,8 +81,8 @@ func changed(old, c turn.Call) string {
 	return "no"
 }
 
-// repeated says of a question that is asked for the third time, or later, why each of the yeses
-// before did not count, and what can be done about it.
+// repeated says, for a question that is asked for at least the third time, why each earlier accept did not count, and
+// what can be done about it.
 func (s *eventBuilder) repeated(before []turn.Call) Param {
 	each := make([]Param, 0, len(before))
 	keys := map[string]bool{}
@@ -116,7 +115,7 @@ func (s *eventBuilder) repeated(before []turn.Call) Param {
 	return phraseParam("earlier.repeated", params)
 }
 
-// whyStale is stale, and says of a yes that was too old who let the time pass.
+// whyStale is stale, and for an expired accept it also says who let the time pass.
 func (s *eventBuilder) whyStale(c turn.Call, reason string) Param {
 	switch {
 	case reason != turn.StaleAge || c.EndBy.IsZero(): // it was not sent
@@ -127,7 +126,7 @@ func (s *eventBuilder) whyStale(c turn.Call, reason string) Param {
 	return phraseParam("stale.not_started", nil)
 }
 
-// exhausted says why the last of many yeses did not count, of a call that is not asked for again.
+// exhausted says why the last of many accepts did not count, for a call that is not asked again.
 func (s *eventBuilder) exhausted() Params {
 	return Params{"reason": s.whyStale(s.t.Call, s.t.Note.Surface), "times": count(turn.MaxStale)}
 }

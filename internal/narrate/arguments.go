@@ -9,12 +9,11 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
-// maxSpokenValues is how many values of the arguments a sentence says; more can be listened to on
-// request.
+// maxSpokenValues is how many argument values a sentence contains; more can be requested.
 const maxSpokenValues = 5
 
-// arguments are what the telling's call is about, laid out for a person. What the tool's sentence
-// stands for is covered only where an operator has reviewed that it may.
+// arguments returns the call's arguments, laid out for a person. Members are covered by the tool's sentence only if an
+// operator has reviewed that.
 func (s *eventBuilder) arguments() outline.Outline {
 	var o outline.Options
 	if s.t.Tool.Reviewed {
@@ -23,11 +22,11 @@ func (s *eventBuilder) arguments() outline.Outline {
 	return outline.Of(s.t.Args, o)
 }
 
-// values are the first of the arguments as sentences, and how many more there are.
+// values returns the first arguments as sentences, and how many more there are.
 func values(o outline.Outline, most int) Param {
 	out := Param{Left: o.Left}
 	for i, v := range o.Values {
-		partial := v.More > 0 // and so among those that are left
+		partial := v.More > 0 // and so counted among the rest
 		switch {
 		case v.Kind == outline.Empty && v.Path == "": // there are no arguments
 		case i < most:
@@ -42,7 +41,7 @@ func values(o outline.Outline, most int) Param {
 	return out
 }
 
-// rest are the arguments from one on, as far as they are listed.
+// rest returns the arguments from one on, as far as they are listed.
 func rest(o outline.Outline, from int) Param {
 	out := Param{}
 	for _, v := range o.Values[min(from, len(o.Values)):] {
@@ -53,12 +52,12 @@ func rest(o outline.Outline, from int) Param {
 	return out
 }
 
-// value is one argument as a sentence.
+// value returns one argument as a sentence.
 func value(v outline.Value) Param {
 	p := Params{"name": nameOf(v)}
 	switch v.Kind {
 	case outline.Masked:
-		return phraseParam("value.hidden", nil) // not even its name, which readers scan for (SEC-07)
+		return phraseParam("value.hidden", nil) // not even its name, which scanners look for (SEC-07)
 	case outline.Covered:
 		p["n"], p["size"], p["sha"] = count(int64(v.Count)), size(int64(v.Size)), identifier(v.SHA256)
 		return phraseParam("value.covered", p)
@@ -77,7 +76,7 @@ func value(v outline.Value) Param {
 	return phraseParam("value.member", p)
 }
 
-// nameOf is a value's place in words: as it is where it consists of plain words, else set apart.
+// nameOf returns a value's path for a sentence: unchanged if it consists of plain words, otherwise set apart.
 func nameOf(v outline.Value) Param {
 	name := v.Name()
 	if legible.Plain(name) && !strings.ContainsAny(name, ":,;.!?“”\"'<>()[]{}") && strings.TrimSpace(name) != "" {
@@ -86,8 +85,7 @@ func nameOf(v outline.Value) Param {
 	return exact(name, 0)
 }
 
-// unread says what of the arguments is not in the event, and that it has to be read; none where
-// everything is.
+// unread says which arguments are not in the event and have to be read; none if all are in it.
 func (s *eventBuilder) unread(o outline.Outline, short bool) Param {
 	if o.Complete() {
 		return Param{}
@@ -105,30 +103,29 @@ func (s *eventBuilder) unread(o outline.Outline, short bool) Param {
 	return phraseParam("question.unread", p)
 }
 
-// argumentList is the member of a question's event that lists its arguments, for surfaces that show more than
-// text.
+// argumentList is the member of a question's event that lists its arguments, for surfaces that show more than text.
 type argumentList struct {
 	outline.Outline
 
-	// Complete: every value is listed in full, as a secret, or as covered.
+	// Complete means that every value is listed in full, as a secret, or as covered.
 	Complete bool `json:"complete"`
-	// InText: the texts of the event say every value, so that a surface which knows nothing of
-	// this list has shown everything.
+	// InText means that the event's texts contain every value, so that a surface that does not know this list has shown
+	// everything.
 	InText bool `json:"told"`
-	// Stated are the paths of the values that the action itself says in full.
+	// Stated are the paths of the values that the action contains in full.
 	Stated []string `json:"said,omitzero"`
 	// Address is where all of them can be read.
 	Address string `json:"address"`
 }
 
-// lists makes the list of an event, given its texts.
+// lists creates the list of an event, given its texts.
 func (s *eventBuilder) lists(o outline.Outline, action Param, x texts) argumentList {
 	l := argumentList{Outline: o, Complete: o.Complete(), Address: api.ArgumentsAddress(s.t.Question.Number)}
 	for i := range action.Params["args"].All {
 		l.Stated = append(l.Stated, o.Values[i].Path)
 	}
 	l.Stated = append(l.Stated, s.stated(o, action, x[fieldAction])...)
-	l.InText = l.Complete && x[fieldDetailed] != "" // the fixed sentence says nothing of the call
+	l.InText = l.Complete && x[fieldDetailed] != "" // the fixed sentence contains nothing of the call
 	for _, v := range rest(o, 0).All {
 		said, err := s.narrator.speaker.renderParam(v)
 		l.InText = l.InText && err == nil && strings.Contains(x[fieldDetailed], tidy(said))
@@ -136,7 +133,7 @@ func (s *eventBuilder) lists(o outline.Outline, action Param, x texts) argumentL
 	return l
 }
 
-// stated are the paths of the values that a tool's own action shows in full, as texts or numbers.
+// stated returns the paths of the values that a tool's own action shows in full, as texts or numbers.
 func (s *eventBuilder) stated(o outline.Outline, action Param, text string) []string {
 	phrase, err := parsePhrase(action.Verbatim)
 	facts, failed := ParseFacts(s.wording().Consent.Facts)
@@ -160,7 +157,7 @@ func (s *eventBuilder) stated(o outline.Outline, action Param, text string) []st
 	return paths
 }
 
-// shows is how the kernel is told of it.
+// shows returns the list in the form that the kernel stores.
 func (l argumentList) shows() store.Shows {
 	switch {
 	case l.InText:
@@ -172,7 +169,7 @@ func (l argumentList) shows() store.Shows {
 	}
 }
 
-// covered are the paths of what is stated by count and digest.
+// covered returns the paths of the values that are stated by count and digest.
 func (l argumentList) covered() []string {
 	var paths []string
 	for _, v := range l.Values {
@@ -183,19 +180,19 @@ func (l argumentList) covered() []string {
 	return paths
 }
 
-// asker are the parameters that say who asks: the session's name and the request.
+// asker returns the parameters for who asks: the session's name and the request.
 func (s *eventBuilder) asker() Params {
-	request := strings.TrimSuffix(strings.TrimSpace(s.t.Request), ".") // it stands inside a sentence
+	request := strings.TrimSuffix(strings.TrimSpace(s.t.Request), ".") // it is part of a sentence
 	return Params{"session": sessionName(s.t.Turn.Name), "request": quotedTo(request, capValue)}
 }
 
-// askerFacts say the same to surfaces that show more than text.
+// askerFacts returns the same for surfaces that show more than text.
 func (s *eventBuilder) askerFacts() map[string]any {
 	request, _ := clean(strings.TrimSpace(s.t.Request), capValue)
 	return map[string]any{extSession: s.t.Turn.Name, extRequest: request}
 }
 
-// sessionName is a session's name in a sentence; none where an older ledger has not given it one.
+// sessionName returns a session's name for a sentence; none if an older ledger has no name for it.
 func sessionName(name string) Param {
 	if name == "" {
 		return Param{}

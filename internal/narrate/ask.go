@@ -12,14 +12,14 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// fixedQuestion names the fixed sentence for a question of the agent's own.
+// fixedQuestion is the key of the fixed sentence for a question of the agent's own.
 const fixedQuestion = "earshot:question"
 
-// maxDefault is the longest default_response of an event (CLAR-11).
+// maxDefault is the maximum length of default_response in an event (CLAR-11).
 const maxDefault = 4096
 
-// personAsked puts a question of the agent's own. Its words are quoted: they may sound like
-// ours, and must not be taken for them.
+// personAsked asks a question of the agent's own. The agent's words are quoted, so that they cannot be mistaken for
+// ours.
 func (s *eventBuilder) personAsked() error {
 	if err := s.wait(s.t.Question.Number, aaep.UrgencyBackground); err != nil {
 		return err
@@ -50,10 +50,10 @@ func (s *eventBuilder) personAsked() error {
 	return err
 }
 
-// question is what the agent asks, as the ledger has it.
+// question returns the agent's question from the ledger.
 func (s *eventBuilder) question() api.Question {
 	var q api.Question
-	if json.Unmarshal(s.t.Args, &q) != nil || q.Text == "" { // it cannot be read any more: it is asked all the same
+	if json.Unmarshal(s.t.Args, &q) != nil || q.Text == "" { // even if it cannot be parsed any more, it is asked
 		q = api.Question{Kinds: []string{api.AnswerText}}
 	}
 	return q
@@ -67,7 +67,7 @@ func kinds(q api.Question) []aaep.ResponseKind {
 	return out
 }
 
-// choices have values that are compared, and so are never changed, and labels that are read.
+// choices returns the choices. Their values are compared, and so never changed; their labels are for reading.
 func (s *eventBuilder) choices(q api.Question) []aaep.Choice {
 	if len(q.Choices) == 0 {
 		return nil
@@ -114,7 +114,7 @@ func how(q api.Question) Param {
 	return out
 }
 
-// answerLimit says how long there is to answer, and what holds without one.
+// answerLimit says how long there is to answer, and what happens without an answer.
 func (s *eventBuilder) answerLimit(q api.Question) Param {
 	p := s.limit(false)
 	p.Key = "answer." + p.Key
@@ -128,7 +128,7 @@ func (s *eventBuilder) answerLimit(q api.Question) Param {
 	return p
 }
 
-// inquirer is the tool in the middle of whose call its service asks; none where the agent itself does.
+// inquirer returns the tool whose service asks during a call; none if the agent itself asks.
 func (s *eventBuilder) inquirer() Param {
 	within, found := s.t.Turn.Find(s.t.Call.Within)
 	if !found {
@@ -137,11 +137,11 @@ func (s *eventBuilder) inquirer() Param {
 	return identifier(within.Tool)
 }
 
-// responded tells how a question of the agent's own ended.
+// responded reports how a question of the agent's own ended.
 func (s *eventBuilder) responded() error {
 	q, open := s.memory.question(s.t.Call.ID)
 	if !open {
-		return nil // a stop has taken it back already
+		return nil // a stop has withdrawn it already
 	}
 	var a api.Answered
 	given := json.Unmarshal(s.t.Result, &a) == nil && len(a.Answer) > 0
@@ -163,7 +163,7 @@ func (s *eventBuilder) responded() error {
 	return s.back()
 }
 
-// answerText are an answer as it is read back.
+// answerText returns an answer for confirmation.
 func answerText(v jsontext.Value) Param {
 	var text string
 	if v.Kind() == '"' && json.Unmarshal(v, &text) == nil {
@@ -179,7 +179,7 @@ func answerText(v jsontext.Value) Param {
 	}
 }
 
-// unasked tells that such a question was taken back.
+// unasked reports that such a question was withdrawn.
 func (s *eventBuilder) unasked(code utp.Code) error {
 	q, open := s.memory.question(s.t.Call.ID)
 	if !open {
@@ -198,7 +198,7 @@ func (s *eventBuilder) unasked(code utp.Code) error {
 	return s.back()
 }
 
-// handOff asks for somebody else to take over. The turn's end follows (SEQ-37).
+// handOff requests a handoff to somebody else. The turn's end follows (SEQ-37).
 func (s *eventBuilder) handOff() error {
 	h := s.t.Handoff
 	if h == nil || s.blocked() {
@@ -215,9 +215,9 @@ func (s *eventBuilder) handOff() error {
 			Reason: x[fieldReason], TargetKind: aaep.TargetKind(h.To), UrgencyForHandoff: aaep.HandoffUrgency(h.Urgency),
 			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed], TargetURI: h.URI,
 		}
-		_ = json.Unmarshal(h.Context, &p.PackagedContext) // none, or no object, is left out
+		_ = json.Unmarshal(h.Context, &p.PackagedContext) // anything but an object is left out
 		e, err := s.session.Handoff(s.t.At, s.t.Rand, p)
-		if err != nil { // what cannot be sent as it is does not keep the words back
+		if err != nil { // an error here does not suppress the announcement
 			p.TargetURI, p.PackagedContext = "", nil
 			e, err = s.session.Handoff(s.t.At, s.t.Rand, p)
 		}

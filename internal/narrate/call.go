@@ -33,21 +33,22 @@ const (
 	extDetail    = "detail"
 	extStartsAt  = "starts_at"
 	extReplaces  = "replaces"
-	// extEnforcement is there where a service is not held to the gate: broker-only or advisory.
+	// extEnforcement is set if a service does not enforce the gate: broker-only or advisory.
 	extEnforcement = "enforcement"
 	extEarlier     = "earlier"
 	extNew         = "unreviewed"
 	// extArguments lists the arguments of a question, see [argumentList].
 	extArguments = "arguments"
-	// extByClass is there where the consequence says no more than the class does.
+	// extByClass is set if the consequence only repeats the class.
 	extByClass = "by_class"
-	// extOwnTool is there where the agent asks before it uses a tool of its own: the consequence says that Earshot cannot undo it.
+	// extOwnTool is set if the agent asks before it uses a tool of its own: the consequence says that Earshot cannot
+	// undo it.
 	extOwnTool = "own_tool"
-	// extObserved is there where the agent tells what it has done, or how it is, by itself.
+	// extObserved is set if the agent itself reports what it has done, or its state.
 	extObserved = "observed"
-	// extDoing is there where the agent says what it is at.
+	// extDoing is set if the agent reports what it is doing.
 	extDoing = "doing"
-	// extSession is the session's name, extRequest what it was asked for, where a question says so.
+	// extSession is the session's name, extRequest its request, in questions that mention them.
 	extSession = "session_name"
 	extRequest = "request"
 )
@@ -77,7 +78,7 @@ var (
 	notInTool = regexp.MustCompile(`[^A-Za-z0-9_.-]`)
 )
 
-// callID is the tool_call_id of a call: tc_<h> is call_<h>, anything else is hashed.
+// callID returns the tool_call_id of a call: tc_<h> becomes call_<h>, anything else is hashed.
 func callID(id string) string {
 	if m := ourCall.FindStringSubmatch(id); m != nil {
 		return aaep.PrefixCall + m[1]
@@ -85,7 +86,7 @@ func callID(id string) string {
 	return aaep.ExternalCallID(id)
 }
 
-// toolName is a tool's name as events may write it (C-26).
+// toolName returns a tool's name in the form that events allow (C-26).
 func toolName(name string) string {
 	const most = 256
 	name = notInTool.ReplaceAllString(name, "_")
@@ -108,8 +109,8 @@ func risk(r utp.Risk) aaep.Risk {
 	return aaep.RiskHigh
 }
 
-// wording is that of the call's tool; none where the tool has been defined again since
-// the call was judged, for then its facts may be others.
+// wording returns the wording of the call's tool; none if the tool was redefined since the call was judged, because its
+// facts may differ.
 func (s *eventBuilder) wording() Wording {
 	if d := s.t.Call.Definition; d != "" && s.t.Tool.Digest != "" && d != s.t.Tool.Digest {
 		return Wording{}
@@ -117,7 +118,7 @@ func (s *eventBuilder) wording() Wording {
 	return wording(s.t.Tool.Definition)
 }
 
-// about are the parameters that every message about a call may use.
+// about returns the parameters that every message about a call may use.
 func (s *eventBuilder) about() Params {
 	class := s.t.Call.Class
 	if !class.Valid() {
@@ -133,13 +134,13 @@ func (s *eventBuilder) about() Params {
 	return p
 }
 
-// aboutCall are the extension members that tie an event to its call.
+// aboutCall returns the extension members that tie an event to its call.
 func (s *eventBuilder) aboutCall() map[string]any {
 	return map[string]any{extTool: toolName(s.t.Call.Tool), extCall: callID(s.t.Call.ID)}
 }
 
-// toolText is a text of the tool's definition with its facts, where it can be said. What a
-// tool says that nobody has reviewed is quoted.
+// toolText returns a text of the tool's definition with its facts, if it can be rendered. The text of an unreviewed
+// tool is quoted.
 func (s *eventBuilder) toolText(text string, facts Params) (Param, bool) {
 	if text == "" {
 		return Param{}, false
@@ -159,8 +160,8 @@ func stripIsolates(s string) string {
 	return strings.NewReplacer(string(legible.FirstIsolate), "", string(legible.PopIsolate), "").Replace(s)
 }
 
-// action is what the call does, as a sentence: the tool's own where it has one that
-// an operator has reviewed, else one that names the tool and its arguments.
+// action describes the call in a sentence: the tool's own if an operator has reviewed it, otherwise one that names the
+// tool and its arguments.
 func (s *eventBuilder) action(args outline.Outline) (Param, Params) {
 	if s.isPermission() {
 		return s.permissionAction(args), nil
@@ -192,8 +193,8 @@ func (s *eventBuilder) action(args outline.Outline) (Param, Params) {
 	return phraseParam("action.unreviewed", p), facts
 }
 
-// consequence is what follows from the call, by the tool's own words, or else by its class, which
-// says no more than whether it can be undone.
+// consequence describes the consequence of the call by the tool's own words, otherwise by its class, which only says
+// whether it can be undone.
 func (s *eventBuilder) consequence(facts Params) (said Param, own bool) {
 	if s.isPermission() {
 		return phraseParam("consequence.permission", Params{"agent": s.agent()}), true
@@ -211,7 +212,7 @@ func (s *eventBuilder) consequence(facts Params) (said Param, own bool) {
 	return phraseParam("consequence."+string(class), nil), false
 }
 
-// doing is what is said when the tool is called.
+// doing describes the call when it starts.
 func (s *eventBuilder) doing() Param {
 	w := s.wording()
 	facts := find(w.Consent.Facts, s.t.Args).with(find(w.Doing.Facts, s.t.Args))
@@ -224,8 +225,7 @@ func (s *eventBuilder) doing() Param {
 	return Param{}
 }
 
-// result is what the call's result says, by the tool's own words for that status; none
-// where it has none.
+// result describes the call's result by the tool's own words for that status; none if there are none.
 func (s *eventBuilder) result(status utp.Status) Param {
 	w := s.wording().Result
 	text := ""
@@ -241,7 +241,7 @@ func (s *eventBuilder) result(status utp.Status) Param {
 	return own
 }
 
-// outcome is how the call ended.
+// outcome returns how the call ended.
 func (s *eventBuilder) outcome() turn.Outcome {
 	if s.t.Call.Outcome != nil {
 		return *s.t.Call.Outcome
@@ -263,7 +263,7 @@ func (s *eventBuilder) surface() string {
 	return s.t.Surface
 }
 
-// who is a name that may be missing.
+// who returns a name that may be missing.
 func who(name string) Param {
 	if name == "" {
 		return Param{}

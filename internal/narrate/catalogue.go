@@ -16,19 +16,17 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
-// The readable fields that most events have; a message may have others, by the name
-// that they have in the event.
+// The readable fields of most events; a message may have others, by their names in the event.
 const (
 	fieldTerse    = "summary_terse"
 	fieldNormal   = "summary_normal"
 	fieldDetailed = "summary_detailed"
 )
 
-// A Message is what one language says at one moment: the text of each readable field,
-// with {parameters}. The keys of the catalogue are those of the rows' Template.
+// A Message is the text of one moment in one language: the text of each readable field, with {parameters}. The keys of
+// the catalogue are those of the rows' Template.
 type Message struct {
-	// Terse, Normal and Detailed are the three summaries. A phrase that other messages
-	// hold has Normal only.
+	// Terse, Normal and Detailed are the three summaries. A phrase inside other messages has only Normal.
 	Terse, Normal, Detailed string
 	// Fields are further readable fields of the event: action, consequence, question.
 	Fields map[string]string
@@ -40,7 +38,7 @@ type Catalogue struct {
 	Messages map[string]Message
 }
 
-// Speaker says messages of one catalogue. It is safe for concurrent use.
+// Speaker renders messages of one catalogue. It is safe for concurrent use.
 type Speaker struct{ localizer localizer }
 
 // NewSpeaker compiles a catalogue. Its error names the message that does not compile.
@@ -76,8 +74,8 @@ func compile(m Message) (compiled, error) {
 
 var errNoMessage = errors.New("the catalogue has no such message")
 
-// Render says a row's message: each readable field of its event by name, shortened to
-// what one listens to. The same template and parameters give the same texts.
+// Render renders a row's message: each readable field of its event by name, shortened to a length that one can listen
+// to. It is deterministic.
 func (s *Speaker) Render(template string, params jsontext.Value) (map[string]string, error) {
 	p, err := ParseParams(params)
 	if err != nil {
@@ -116,9 +114,8 @@ func capOf(field string) int {
 	return capField
 }
 
-// tidy takes out the spaces that forms without text leave behind, composes what came
-// together where prose and values meet (the values themselves are composed or named),
-// and gives a mark at the start something to stand on.
+// tidy removes the spaces that empty forms leave behind, normalizes where prose and values meet (the values themselves
+// are normalized or named), and gives a combining mark at the start a base.
 func tidy(s string) string {
 	for strings.Contains(s, "  ") {
 		s = strings.ReplaceAll(s, "  ", " ")
@@ -130,8 +127,7 @@ func tidy(s string) string {
 	return s
 }
 
-// fit shortens a finished text and says by how much. Isolates that the cut left open
-// are closed.
+// fit shortens a finished text and says by how much. It closes isolates that the cut left open.
 func (s *Speaker) fit(text string, limit int) string {
 	if utf8.RuneCountInString(text) <= limit {
 		return text
@@ -146,7 +142,7 @@ func (s *Speaker) fit(text string, limit int) string {
 	return out.String()
 }
 
-// renderParam says one parameter by itself.
+// renderParam renders one parameter by itself.
 func (s *Speaker) renderParam(p Param) (string, error) {
 	var out strings.Builder
 	err := s.localizer.writeParam(&out, p, 0)

@@ -13,11 +13,10 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Check says what is wrong with the words that a definition brings for people, as a
-// [*utp.DefinitionError] whose field is the place in the options: a text that is no
-// message, a text that names no fact, or a fact or a list that leads to nothing in the
-// parameters. Such a tool is refused when it is registered: at a question it would be too
-// late to find out that it cannot be put in the tool's own words.
+// Check validates the texts of a definition for people. It returns a [*utp.DefinitionError] whose field is the place in
+// the options. Errors are a text that is not a message, a text that names an unknown fact, and a fact or a list whose
+// path does not exist in the parameters. Such a tool is refused at registration: during a question it would be too late
+// to find out that the tool's own words cannot be used.
 func Check(d utp.Definition) error {
 	err := checkWording(d)
 	if wrong, is := errors.AsType[*utp.DefinitionError](err); is {
@@ -73,7 +72,7 @@ func checkWording(d utp.Definition) error {
 	return nil
 }
 
-// checkNames refuses what is misspelt: a member of the wording that means nothing.
+// checkNames refuses misspelt members: those of the wording that have no meaning.
 func checkNames(options jsontext.Value) error {
 	if len(options) == 0 {
 		return nil
@@ -97,7 +96,7 @@ func checkNames(options jsontext.Value) error {
 	return nil
 }
 
-// membersOf are the members that a part of the wording has.
+// membersOf returns the valid members of a part of the wording.
 func membersOf(part any) []string {
 	t := reflect.TypeOf(part).Elem()
 	names := make([]string, 0, t.NumField())
@@ -116,7 +115,7 @@ func malformed(where string, err error, expected string) error {
 	return &utp.DefinitionError{Field: "options." + where, Found: "malformed (" + err.Error() + ")", Expected: expected, Err: err}
 }
 
-// clip shortens what was found to what a message may show of it.
+// clip shortens a value for an error message.
 func clip(s string) string {
 	if head, more := cut(s, 80); more > 0 {
 		return head + "…"
@@ -124,7 +123,7 @@ func clip(s string) string {
 	return s
 }
 
-// checkText demands that a text is a message, and that each of its names is one of a fact.
+// checkText checks that a text is a message, and that each of its names is one of a fact.
 func checkText(where, text string, facts []string) error {
 	message, err := parsePhrase(text)
 	if err != nil {
@@ -145,8 +144,7 @@ func orNone(facts []string) string {
 	return strings.Join(facts, ", ")
 }
 
-// checkFacts demands that every fact can be read, and that its path leads to something. It
-// returns their names in order.
+// checkFacts checks that every fact can be parsed, and that its path exists. It returns their names in order.
 func checkFacts(of string, raw jsontext.Value, tree schemaNode) ([]string, error) {
 	facts, err := ParseFacts(raw)
 	if err != nil {

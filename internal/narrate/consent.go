@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// asked puts a consent question.
+// asked asks for consent.
 func (s *eventBuilder) asked() error {
 	if s.t.Call.Kind == turn.QuestionCall {
 		return s.personAsked()
@@ -23,8 +23,8 @@ func (s *eventBuilder) asked() error {
 	return s.confirm()
 }
 
-// confirm builds the question itself. What is asked comes from the registry's wording
-// and the arguments; the agent's own words are quoted, and only at length.
+// confirm builds the question itself. The question comes from the registry's wording and the arguments; the agent's own
+// words are quoted, and only in the detailed summary.
 func (s *eventBuilder) confirm() error {
 	c := s.t.Call
 	args := s.arguments()
@@ -56,7 +56,7 @@ func (s *eventBuilder) confirm() error {
 			Irreversible: irreversible(c.Class), Reversibility: reversibility(c.Class),
 			AllowedReplies: []aaep.Decision{aaep.DecisionAccept, aaep.DecisionReject},
 		}
-		if !s.isPermission() { // of which no invocation follows here
+		if !s.isPermission() { // a permission has no invocation here
 			asks = asks.About(toolName(c.Tool), callID(c.ID))
 		}
 		return one(s.session.Confirm(s.t.At, s.t.Rand, asks))
@@ -67,9 +67,9 @@ func (s *eventBuilder) confirm() error {
 	return err
 }
 
-// details are what is to be known beside the action, its consequence, its arguments and its
-// request. The detailed summary says all of it, for anyone who hears nothing else of the question; a
-// surface that shows the question by its parts takes these alone, so that nothing is told twice.
+// details returns what is important besides the action: consequence, arguments and request. The detailed summary
+// contains all of it, for a person who hears nothing else of the question. A surface that shows the parts separately
+// uses only these details, so that nothing is repeated.
 func (s *eventBuilder) details() Param {
 	c := s.t.Call
 	params := s.about()
@@ -88,7 +88,7 @@ func (s *eventBuilder) details() Param {
 	return phraseParam("question.details", params)
 }
 
-// values are the arguments at length, as far as the action has not said them.
+// values returns the arguments at length, except those that the action states.
 func (s *eventBuilder) values(args outline.Outline, action Param) Param {
 	params := Params{}
 	if action.Params["args"].none() {
@@ -102,9 +102,8 @@ func (s *eventBuilder) values(args outline.Outline, action Param) Param {
 	return phraseParam("question.values", params)
 }
 
-// seconds is the time to answer as the event may promise it: never more than what is
-// left until the deadline, counted from the event's own time, which a clock that was
-// set back makes later than now.
+// seconds returns the time to answer that the event may promise: never more than what is left until the deadline. It
+// counts from the event's own time, which is later than now if the clock was set back.
 func (s *eventBuilder) seconds() int64 {
 	stamp := s.t.At.UTC().Truncate(time.Millisecond)
 	if last := s.session.State().Last; stamp.Before(last) {
@@ -117,7 +116,7 @@ func (s *eventBuilder) seconds() int64 {
 	return int64(min(max(left, time.Second), day) / time.Second)
 }
 
-// consentFacts are the numbers of a question, for surfaces that show more than text.
+// consentFacts returns the numbers of a question, for surfaces that show more than text.
 func (s *eventBuilder) consentFacts(facts Params) map[string]any {
 	c := s.t.Call
 	out := merge(s.aboutCall(), s.timeFacts(), s.askerFacts(), map[string]any{extQuestion: s.t.Question.Number, extClass: string(c.Class)})
@@ -150,7 +149,7 @@ func (s *eventBuilder) consentFacts(facts Params) map[string]any {
 	return out
 }
 
-// enforcement is how who carries the call out is held to the answer.
+// enforcement returns how the service that carries out the call enforces the answer.
 func (s *eventBuilder) enforcement() utp.Enforcement {
 	if s.isPermission() {
 		return utp.Advisory
@@ -165,8 +164,8 @@ func reversibility(c utp.Class) aaep.Reversibility {
 	return aaep.Reversible
 }
 
-// askAgain takes the question back and asks it again with a new token: with more time,
-// because it is first shown to somebody, or because nobody was there to be shown it.
+// askAgain withdraws the question and asks it again with a new token: with more time, because it is shown for the first
+// time, or because nobody was there to see it.
 func (s *eventBuilder) askAgain() error {
 	q, open := s.memory.question(s.t.Call.ID)
 	if !open {
@@ -192,14 +191,14 @@ func (s *eventBuilder) askAgain() error {
 	return s.asked()
 }
 
-// Why a question is asked again, beside more time.
+// Why a question is asked again, other than for more time.
 const (
 	reasonShown   = "shown"
 	reasonUnshown = "unshown"
 )
 
-// limit says how long there is to answer, and what silence then means: left where things
-// stay as they are, otherwise not done.
+// limit says how long there is to answer, and what silence means: if left is set, nothing changes, otherwise the action
+// is not carried out.
 func (s *eventBuilder) limit(left bool) Param {
 	key := "limit.set"
 	switch {
@@ -213,7 +212,7 @@ func (s *eventBuilder) limit(left bool) Param {
 	})
 }
 
-// timeFacts are what surfaces need to know of the time to answer.
+// timeFacts returns what surfaces need to know of the time to answer.
 func (s *eventBuilder) timeFacts() map[string]any {
 	facts := map[string]any{extDeadline: aaep.FormatTime(s.t.Question.Deadline)}
 	switch {
@@ -225,7 +224,7 @@ func (s *eventBuilder) timeFacts() map[string]any {
 	return facts
 }
 
-// accepted records a yes.
+// accepted reports an accept.
 func (s *eventBuilder) accepted() error {
 	q, open := s.memory.question(s.t.Call.ID)
 	if !open {
@@ -249,15 +248,14 @@ func (s *eventBuilder) accepted() error {
 	return s.back()
 }
 
-// refused tells that a call ended before it was dispatched. There are no tool events
-// for it (C-41).
+// refused reports that a call ended before it was dispatched. There are no tool events for it (C-41).
 func (s *eventBuilder) refused() error {
 	code := utp.Code(s.t.Note.Detail)
 	if s.t.Call.Kind == turn.QuestionCall {
 		return s.unasked(code)
 	}
 	l := s.refusal(code)
-	if !s.isPermission() { // what it does all the same is not known here
+	if !s.isPermission() { // what the agent does regardless is not known here
 		s.memory.refuse(code)
 	}
 	if q, open := s.memory.question(s.t.Call.ID); open {
@@ -278,7 +276,7 @@ func (s *eventBuilder) refused() error {
 	return s.announce(l)
 }
 
-// refusal chooses the words for the end of a call before its dispatch.
+// refusal returns the message for a call that ended before its dispatch.
 func (s *eventBuilder) refusal(code utp.Code) line {
 	params := s.about().with(Params{"by": who(s.by()), "surface": who(s.surface()), "code": identifier(string(code))})
 	ext := merge(s.aboutCall(), map[string]any{extReason: string(code), extBy: s.by(), extSurface: s.surface()})
@@ -301,7 +299,7 @@ func (s *eventBuilder) refusal(code utp.Code) line {
 		delete(ext, extSurface)
 		params["surface"] = Param{}
 	case utp.CodeStopped:
-		if stop := s.t.Turn.Stop; stop == nil || stop.Reason == reasonUndone { // of an outside agent the call alone ends
+		if stop := s.t.Turn.Stop; stop == nil || stop.Reason == reasonUndone { // for an external agent only the call ends
 			key = "call.refused.undone"
 		}
 	case utp.CodeConsentExpired:
@@ -314,7 +312,7 @@ func (s *eventBuilder) refusal(code utp.Code) line {
 	}
 	if s.isPermission() {
 		if code == utp.CodeConsentStale {
-			delete(ext, extBy) // it is not told as the answer of somebody
+			delete(ext, extBy) // it is not presented as somebody's answer
 		}
 		if own, is := s.permissionRefusal(code, params); is {
 			key = own
@@ -342,8 +340,7 @@ func resolution(code utp.Code) aaep.Resolution {
 	}
 }
 
-// revokeDead takes back the accepts of calls that will not run and have no word of
-// their own for it.
+// revokeDead revokes the accepts of calls that will not run and have no event of their own for that.
 func (s *eventBuilder) revokeDead() error {
 	for _, g := range s.session.State().Granted {
 		if number, open := s.accept(g.CallID); !open {
@@ -359,7 +356,7 @@ func (s *eventBuilder) revokeDead() error {
 	return nil
 }
 
-// accept finds the question of an accepted call, and whether it may still run.
+// accept returns the question of an accepted call, and whether the call may still run.
 func (s *eventBuilder) accept(id string) (number int, open bool) {
 	for _, c := range s.t.Turn.Calls {
 		if callID(c.ID) == id {

@@ -22,33 +22,32 @@ import (
 //	             "facts": {"deleted": {"value": "/deleted"}}}
 //	}
 //
-// The facts of consent and doing are found in the arguments, those of result in the
-// result; doing sees those of consent too.
+// The facts of consent and doing come from the arguments, those of result from the result; doing can also use those of
+// consent.
 type Wording struct {
 	Consent ConsentWording `json:"consent,omitzero"`
 	Doing   DoingWording   `json:"doing,omitzero"`
 	Result  ResultWording  `json:"result,omitzero"`
 }
 
-// ConsentWording is how consent is asked for.
+// ConsentWording is the wording of the consent question.
 type ConsentWording struct {
 	Action      string `json:"action,omitzero"`
 	Consequence string `json:"consequence,omitzero"`
 	Hint        string `json:"hint,omitzero"` // what else one can do; passed on as extensions.earshot.hint
-	// Covers are JSON pointers of members of the arguments that the action stands for, which it
-	// states by their count and sum: once reviewed, their values need not be read before a yes.
+	// Covers are JSON pointers of argument members that the action summarizes by count and sum: once reviewed, their
+	// values need not be read before an accept.
 	Covers []string       `json:"covers,omitzero"`
 	Facts  jsontext.Value `json:"facts,omitzero"`
 }
 
-// DoingWording is what is said when the tool is called.
+// DoingWording is the wording when the tool is called.
 type DoingWording struct {
 	Text  string         `json:"text,omitzero"`
 	Facts jsontext.Value `json:"facts,omitzero"`
 }
 
-// ResultWording is what is said of a result, by its status. Without partial or failed
-// a plain sentence is said.
+// ResultWording is the wording of a result, by its status. Without partial or failed, a plain sentence is used.
 type ResultWording struct {
 	Success string         `json:"success,omitzero"`
 	Partial string         `json:"partial,omitzero"`
@@ -56,9 +55,9 @@ type ResultWording struct {
 	Facts   jsontext.Value `json:"facts,omitzero"`
 }
 
-// ParseWording reads the wording in a definition's options and checks that every text
-// and fact compiles. A tool without any is not an error. A narrator never fails for bad
-// wording, it says something plainer; this is for anyone who reviews a definition.
+// ParseWording parses the wording in a definition's options and checks that every text and fact compiles. A tool
+// without wording is not an error. A narrator never fails because of bad wording, but uses plainer sentences; this
+// function is for the review of a definition.
 func ParseWording(options jsontext.Value) (Wording, error) {
 	w, err := readWording(options)
 	if err != nil {
@@ -89,7 +88,7 @@ func readWording(options jsontext.Value) (Wording, error) {
 	return w, nil
 }
 
-// wording is the wording of a tool, empty where it cannot be read.
+// wording returns the wording of a tool, empty if it cannot be parsed.
 func wording(d utp.Definition) Wording {
 	w, err := readWording(d.Options)
 	if err != nil {
@@ -98,7 +97,7 @@ func wording(d utp.Definition) Wording {
 	return w
 }
 
-// find evaluates facts, none where they cannot be read.
+// find evaluates facts; it returns none if they cannot be parsed.
 func find(facts, value jsontext.Value) Params {
 	parsed, err := ParseFacts(facts)
 	if err != nil {

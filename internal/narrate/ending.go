@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// ended closes what is open, streams the agent's own word, and says the one end.
+// ended closes what is open, streams the agent's answer, and reports the end.
 func (s *eventBuilder) ended() error {
 	end := turn.End{Status: utp.StatusFailed, Code: utp.Code(s.t.Note.Detail)}
 	if s.t.Turn.End != nil {
@@ -44,8 +44,8 @@ func (s *eventBuilder) ended() error {
 	}
 }
 
-// abandon closes tool calls that still run when the turn ends: a call from outside
-// that the turn does not wait for.
+// abandon closes tool calls that still run when the turn ends: calls of an external agent for which the turn does not
+// wait.
 func (s *eventBuilder) abandon() error {
 	for _, open := range s.session.State().Calls {
 		if err := s.atTools(open.ID); err != nil {
@@ -73,9 +73,8 @@ func (s *eventBuilder) abandon() error {
 	return nil
 }
 
-// account is what has happened to the world, sentence by sentence: what was done, what
-// may have been, and that nothing was where that is certain. Before is for a turn that
-// was cut short.
+// account lists the effects of the turn, sentence by sentence: what was done, what may have been done, and that nothing
+// was done if that is certain. before is for a turn that was cut short.
 func (s *eventBuilder) account(before bool) Param {
 	out := Param{}
 	key := "account.done"
@@ -98,7 +97,7 @@ func (s *eventBuilder) account(before bool) Param {
 	return out
 }
 
-// doubt is what may have happened to the world.
+// doubt returns the effects that may have happened.
 func (s *eventBuilder) doubt() Param {
 	out := Param{All: s.memory.deeds(effectDoubt)}
 	if unknown := s.memory.deeds(effectUnknown); len(unknown) > 0 {
@@ -107,7 +106,7 @@ func (s *eventBuilder) doubt() Param {
 	return out
 }
 
-// rest counts what was not done, as far as nothing else has said it.
+// rest counts what was not done, as far as nothing else has reported it.
 func (s *eventBuilder) rest(declined bool) Param {
 	refused := s.memory.Refused
 	counts := []struct {
@@ -130,7 +129,7 @@ func (s *eventBuilder) rest(declined bool) Param {
 	return out
 }
 
-// ending are the parameters of the last message.
+// ending returns the parameters of the last message.
 func (s *eventBuilder) ending(declined, before bool) Params {
 	p := Params{
 		"account": s.account(before), "doubt": s.doubt(), "declined": count(int64(s.t.Turn.Tally.Declined)),
@@ -139,7 +138,7 @@ func (s *eventBuilder) ending(declined, before bool) Params {
 	if s.t.Summary != "" {
 		p["summary"] = quoted(s.t.Summary)
 		p["words"] = Param{Text: p["summary"].Quote, More: p["summary"].More}
-		if !strings.HasPrefix(s.t.Output, s.t.Summary) { // else the output has just told it
+		if !strings.HasPrefix(s.t.Output, s.t.Summary) { // otherwise the output has just contained it
 			p["said"] = p["summary"]
 		}
 	}
@@ -153,7 +152,7 @@ func endUTP(end turn.End) map[string]any {
 	return map[string]any{extStatus: string(end.Status), extCode: string(end.Code)}
 }
 
-// finished ends a turn that did what it could; a person's no is part of that.
+// finished ends a turn that did what it could; a declined call is part of that.
 func (s *eventBuilder) finished(end turn.End) error {
 	key := "turn.completed"
 	declined := s.t.Turn.Tally.Declined > 0 && s.t.Turn.Tally.Failed == 0
@@ -209,7 +208,7 @@ func (s *eventBuilder) errored(end turn.End) error {
 	})
 }
 
-// categoryOf is DESIGN's table of failures.
+// categoryOf implements DESIGN's table of failures.
 func categoryOf(end turn.End) aaep.ErrorCategory {
 	if end.Status == utp.StatusTimeout {
 		return aaep.ErrorTransient
@@ -226,7 +225,7 @@ func categoryOf(end turn.End) aaep.ErrorCategory {
 	}
 }
 
-// recoverable says what a category means for another try; unknown says nothing.
+// recoverable returns whether a retry makes sense for a category; nil for unknown.
 func recoverable(c aaep.ErrorCategory) *bool {
 	var can bool
 	switch c {
@@ -246,7 +245,7 @@ var (
 
 const maxCode = 64
 
-// errorCode is a code in the shape that events want; "" where nothing is left of it.
+// errorCode returns a code in the form that events require; "" if nothing of it is left.
 func errorCode(code utp.Code) string {
 	out := strings.Trim(notInCode.ReplaceAllString(strings.ToUpper(string(code)), "_"), "_0123456789")
 	if len(out) < 2 {
@@ -255,7 +254,7 @@ func errorCode(code utp.Code) string {
 	return out[:min(len(out), maxCode)]
 }
 
-// cancelled ends a turn that was stopped, and says exactly what had happened by then.
+// cancelled ends a turn that was stopped, and reports exactly what had happened by then.
 func (s *eventBuilder) cancelled(end turn.End) error {
 	stop := s.t.Turn.Stop
 	params := s.ending(false, true)
@@ -285,7 +284,7 @@ func (s *eventBuilder) cancelled(end turn.End) error {
 	})
 }
 
-// cancelReason is a word for the reason, from what was given or the code.
+// cancelReason returns a keyword for the reason, from the given reason or the code.
 func cancelReason(reason string, code utp.Code) string {
 	for _, s := range []string{reason, string(code)} {
 		out := strings.Trim(notInReason.ReplaceAllString(strings.ToLower(s), "_"), "_0123456789")

@@ -204,7 +204,7 @@ var english = map[string]Message{
 			"{request, select, none {} other {This is for the request {request}.}} Say accept or reject. {limit} {details}",
 		Fields: map[string]string{"action": "{action}", "consequence": "{consequence}"},
 	},
-	// What is to be known beside the question itself.
+	// What is important besides the question itself.
 	"question.details": {Normal: "{undo, select, none {} other {After you accept, you have {undo} to take it back.}} " +
 		"The tool is {tool}. " +
 		"{unserved, select, none {} other {No service for it is connected at the moment. It can start only when one connects.}} " +
@@ -398,7 +398,7 @@ var english = map[string]Message{
 	"stale.call":       {Normal: "It was for another call."},
 	"stale.other":      {Normal: "Something that it was about has changed."},
 
-	// Unknown fates.
+	// Unknown outcomes.
 	"fate.asked": {
 		Terse: "Question {question}{session, select, none {} other {, {session}}}: {insist, select, yes {ask again, although {tool} may still be at work?} " +
 			"other {it is not known whether this was done: {action}}}",
@@ -514,7 +514,7 @@ var english = map[string]Message{
 		Fields:   map[string]string{"partial_result": "{effects, select, yes {{account}} other {}}"},
 	},
 
-	// What has happened, for the last event.
+	// The effects, for the last event.
 	"account.nothing":   {Normal: "Nothing has been changed."},
 	"account.something": {Normal: "Something may have been changed."},
 	"account.done":      {Normal: "Done: {deeds}"},

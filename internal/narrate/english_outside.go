@@ -1,6 +1,6 @@
 package narrate
 
-// englishOutside are the sentences about agents that are programs outside.
+// englishOutside are the messages about external agents.
 var englishOutside = map[string]Message{
 	"call.completed.gone": {
 		Terse:  "{tool} did not begin: {agent} did not wait for it.",
@@ -48,7 +48,7 @@ var englishOutside = map[string]Message{
 			"other {, and question {question} is withdrawn}}.",
 	},
 
-	// What an agent outside says of itself.
+	// What an external agent reports about itself.
 	"agent.observed": {
 		Terse:    "{agent} reports: {words}",
 		Normal:   "{agent} reports: {words}",

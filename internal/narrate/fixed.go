@@ -2,8 +2,7 @@ package narrate
 
 import "github.com/earshot-dev/earshot/aaep"
 
-// fixed is what is said when a message fails: plain, without parameters, and true of
-// every event of its type.
+// fixed returns the text when a message fails: plain, without parameters, and true of every event of its type.
 func fixed(kind string) texts {
 	switch kind {
 	case aaep.TypeSessionStarted:

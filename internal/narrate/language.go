@@ -15,30 +15,30 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
-// localizer says messages in one language.
+// localizer renders messages in one language.
 type localizer struct {
 	tag      language.Tag
 	messages map[string]compiled
 	printer  *message.Printer
-	// tenths are the numbers from 0 to 10 by tenths, as they are written: every call's
-	// duration is told, and writing such a number costs more than all the rest of its sentence.
+	// tenths are the written numbers from 0 to 10 by tenths: every call's duration is reported, and formatting such a
+	// number costs more than the rest of its sentence.
 	tenths [101]string
 }
 
-// count fills the tenths in.
+// count fills the tenths.
 func (t *localizer) count() {
 	for n := range t.tenths {
 		t.tenths[n] = escape(t.printer.Sprint(number.Decimal(float64(n)/10, number.MaxFractionDigits(1))))
 	}
 }
 
-// compiled is a [Message] that has been read.
+// compiled is a parsed [Message].
 type compiled map[string]phrase
 
-// maxDepth bounds how deep phrases may hold one another.
+// maxDepth limits the nesting of phrases.
 const maxDepth = 12
 
-// render says a phrase with its parameters.
+// render renders a phrase with its parameters.
 func (t *localizer) render(p phrase, params Params, depth int) (string, error) {
 	var out strings.Builder
 	err := t.write(&out, p, params, nil, depth)
@@ -166,8 +166,8 @@ func (t *localizer) writeKey(out *strings.Builder, key string, params Params, de
 	return t.write(out, m[fieldNormal], params, nil, depth+1)
 }
 
-// writeQuote puts somebody's words between quotation marks, which they cannot close
-// themselves. Where they were cut, that is said outside of them.
+// writeQuote writes somebody's words between quotation marks, which they cannot close themselves. A cut is noted after
+// the closing mark.
 func (t *localizer) writeQuote(out *strings.Builder, p Param, depth int) error {
 	inner := strings.NewReplacer("“", "‘", "”", "’", "„", "‚", "‟", "‛").Replace(p.Quote)
 	out.WriteString("“" + legible.Value(inner))
@@ -178,8 +178,8 @@ func (t *localizer) writeQuote(out *strings.Builder, p Param, depth int) error {
 	return t.writeMore(out, p.More, depth)
 }
 
-// writeExact puts a value between quotation marks and names those inside of it, so that what differs
-// in bytes differs in what is shown.
+// writeExact writes a value between quotation marks and names those inside it, so that values with different bytes look
+// different.
 func (t *localizer) writeExact(out *strings.Builder, p Param, depth int) error {
 	marks := strings.NewReplacer("“", "<U+201C>", "”", "<U+201D>", "„", "<U+201E>", "‟", "<U+201F>")
 	out.WriteString("“" + marks.Replace(legible.Value(p.Exact)) + "”")
@@ -232,8 +232,7 @@ func (t *localizer) writeList(out *strings.Builder, p Param, depth int) error {
 
 func (t *localizer) decimal(n int64) string { return t.printer.Sprint(number.Decimal(n)) }
 
-// writeBytes says a size exactly, and from a thousand bytes on in a round unit first:
-// 12.3 MB (12,345,678 bytes).
+// writeBytes writes an exact size, from a thousand bytes on after a rounded one: 12.3 MB (12,345,678 bytes).
 func (t *localizer) writeBytes(out *strings.Builder, n int64, depth int) error {
 	exact := Params{"n": count(n)}
 	if n < 1000 && n > -1000 {
@@ -252,8 +251,7 @@ func (t *localizer) writeBytes(out *strings.Builder, n int64, depth int) error {
 
 func byteUnits() []string { return []string{"kB", "MB", "GB", "TB", "PB", "EB"} }
 
-// writeTime says a duration in its two largest units: 5 minutes, 1 hour 20 minutes,
-// 1.4 seconds.
+// writeTime writes a duration in its two largest units: 5 minutes, 1 hour 20 minutes, 1.4 seconds.
 func (t *localizer) writeTime(out *strings.Builder, d time.Duration, depth int) error {
 	if d < 0 {
 		d = 0
@@ -300,7 +298,7 @@ func twoUnits(seconds int64) (first, second timePart) {
 	return timePart{key: "value.seconds", n: seconds}, timePart{}
 }
 
-// escape makes prose of a text that may hold braces.
+// escape escapes braces in prose.
 func escape(s string) string {
 	return strings.NewReplacer("{", "'{'", "}", "'}'").Replace(norm.NFC.String(s))
 }

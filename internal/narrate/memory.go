@@ -12,20 +12,19 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// memory is what a narrator keeps between two tellings, saved with the rows.
+// memory is a narrator's state between two notifications, saved with the rows.
 type memory struct {
 	Session session.State `json:"session"`
 	// Open are the questions that have been asked and not closed.
 	Open []openQuestion `json:"open,omitzero"`
-	// Deeds are what the turn's calls have done to the world, for its last sentence;
-	// Left more were not kept.
+	// Deeds are the effects of the turn's calls, for its last sentence; Left more were dropped.
 	Deeds []effect `json:"deeds,omitzero"`
 	Left  int      `json:"left,omitzero"`
 	// Refused counts the calls that ended before their dispatch, by code.
 	Refused map[utp.Code]int `json:"refused,omitzero"`
-	// Percent is the progress told last.
+	// Percent is the last reported progress.
 	Percent float64 `json:"percent,omitzero"`
-	// Output is the text that the agent is writing, Outputs how many it has begun.
+	// Output is the agent's open text, Outputs the number of those begun.
 	Output  string `json:"output,omitzero"`
 	Outputs int    `json:"outputs,omitzero"`
 }
@@ -37,10 +36,10 @@ type openQuestion struct {
 	Token     string `json:"token"`
 	Outcome   bool   `json:"fate,omitzero"`
 	AgentsOwn bool   `json:"own,omitzero"`    // the agent's own, for an answer and not for consent
-	Action    Param  `json:"action,omitzero"` // what it is about, should it end without a telling of its own
+	Action    Param  `json:"action,omitzero"` // its subject, in case it ends without a notification of its own
 }
 
-// effect is what one call did, as far as is known.
+// effect is the effect of one call, as far as is known.
 type effect struct {
 	Call string     `json:"call"`
 	Kind effectKind `json:"kind"`
@@ -55,7 +54,7 @@ const (
 	effectUnknown effectKind = "unknown" // nobody can tell
 )
 
-// maxDeeds bounds what the last sentence lists and what is saved with every step.
+// maxDeeds limits what the last sentence lists and what is saved with every step.
 const maxDeeds = 8
 
 func (m *memory) save() (jsontext.Value, error) {
@@ -77,7 +76,7 @@ func load(raw jsontext.Value) (memory, error) {
 	return m, nil
 }
 
-// note keeps what a call did; a later word on the same call replaces an earlier one.
+// note records an effect; a later one of the same call replaces it.
 func (m *memory) note(d effect) {
 	if i := slices.IndexFunc(m.Deeds, func(old effect) bool { return old.Call == d.Call }); i >= 0 {
 		m.Deeds[i] = d
@@ -89,7 +88,7 @@ func (m *memory) note(d effect) {
 		if d.Kind == effectDone || i < 0 {
 			return
 		}
-		m.Deeds = slices.Delete(m.Deeds, i, i+1) // a doubt matters more than what is certain
+		m.Deeds = slices.Delete(m.Deeds, i, i+1) // a doubt is more important than what is certain
 	}
 	m.Deeds = append(m.Deeds, d)
 }
@@ -115,7 +114,7 @@ func (m *memory) deeds(kind effectKind) []Param {
 	return out
 }
 
-// question finds the open question about a call.
+// question returns the open question about a call.
 func (m *memory) question(call string) (openQuestion, bool) {
 	for _, q := range m.Open {
 		if q.Call == call {
@@ -129,7 +128,7 @@ func (m *memory) close(token string) {
 	m.Open = slices.DeleteFunc(m.Open, func(q openQuestion) bool { return q.Token == token })
 }
 
-// granted is the token of an accept that waits for its invocation, or "".
+// granted returns the token of an accept that waits for its invocation, or "".
 func granted(s session.State, callID string) string {
 	for _, g := range s.Granted {
 		if g.CallID == callID {
@@ -143,10 +142,10 @@ func running(s session.State, callID string) bool {
 	return slices.ContainsFunc(s.Calls, func(c session.Call) bool { return c.ID == callID })
 }
 
-// day is the longest duration that an event can tell.
+// day is the longest duration that an event can contain.
 const day = 24 * time.Hour
 
-// millis is a duration for an event; nil where there is none.
+// millis returns a duration for an event; nil if there is none.
 func millis(d time.Duration) *int64 {
 	if d <= 0 {
 		return nil

@@ -16,17 +16,16 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// agentPrefix stands before an agent's name in producer.agent_id.
+// agentPrefix is the prefix of an agent's name in producer.agent_id.
 const agentPrefix = "earshot."
 
-// Options of a [Narrator]. The zero Options speak English.
+// Options of a [Narrator]. The zero value is for English.
 type Options struct {
-	// AgentVersion, Model and ManifestURI go into each event's producer; empty ones are
-	// left out.
+	// AgentVersion, Model and ManifestURI are part of each event's producer; empty ones are left out.
 	AgentVersion string
 	Model        string
 	ManifestURI  string
-	// Catalogue is the language of the rows; the zero one stands for [English].
+	// Catalogue is the language of the rows; the zero value means [English].
 	Catalogue Catalogue
 }
 
@@ -39,8 +38,7 @@ type Narrator struct {
 
 var _ kernel.Narrator = (*Narrator)(nil)
 
-// New returns a narrator. The error names the message of the catalogue that does not
-// compile.
+// New returns a narrator. The error names a message of the catalogue that does not compile.
 func New(o Options) (*Narrator, error) {
 	if o.Catalogue.Messages == nil {
 		o.Catalogue = English()
@@ -52,13 +50,13 @@ func New(o Options) (*Narrator, error) {
 	return &Narrator{o: o, speaker: speaker}, nil
 }
 
-// remembered is how many used-up ids the state of a session keeps of each kind: it is saved
-// with every step, and the ledger has no call, output or token twice anyway.
+// remembered is how many used ids of each kind the state of a session keeps: it is saved with every step, and the
+// ledger has no call, output or token twice anyway.
 const remembered = 8
 
-// Narrate turns one telling into rows. It is the same for the same state, telling and
-// randomness. An error means that the session would break its own rules, or that the
-// randomness or the saved state failed; the step must then not be saved.
+// Narrate turns one notification into rows. It is deterministic for the same state, notification and randomness. An
+// error means that the session would break its own rules, or that the randomness or the saved state failed; the step
+// must then not be saved.
 func (n *Narrator) Narrate(state jsontext.Value, t kernel.Notification) (kernel.Narration, error) {
 	m, err := load(state)
 	if err != nil {
@@ -85,7 +83,7 @@ func (n *Narrator) Narrate(state jsontext.Value, t kernel.Notification) (kernel.
 	return kernel.Narration{Events: s.rows, State: next, Shows: s.shows, Covered: s.covered}, nil
 }
 
-// Render says a row again, in the language of this narrator's catalogue.
+// Render renders a row again, in the language of this narrator's catalogue.
 func (n *Narrator) Render(template string, params jsontext.Value) (map[string]string, error) {
 	return n.speaker.Render(template, params)
 }
@@ -97,22 +95,22 @@ func (n *Narrator) producer(agent string) aaep.Producer {
 	}
 }
 
-// eventBuilder is one telling on its way to rows.
+// eventBuilder converts one notification to rows.
 type eventBuilder struct {
 	narrator *Narrator
 	t        kernel.Notification
 	session  *session.Session
 	memory   memory
 	rows     []store.Event
-	shows    store.Shows // of the question that is being put
+	shows    store.Shows // of the question that is being asked
 	covered  []string    // the same
 }
 
-// build says what happened.
+// build builds the events.
 func (s *eventBuilder) build() error {
 	if s.session.State().Phase == session.PhaseNew {
 		if ofEverything(s.t.Note.Kind) {
-			return nil // nobody has heard of this turn yet, and nothing of it was lost
+			return nil // nothing of this turn was announced yet, and nothing was lost
 		}
 		if err := s.began(); err != nil {
 			return err
@@ -124,12 +122,12 @@ func (s *eventBuilder) build() error {
 	return s.onNote()
 }
 
-// ofEverything reports whether a note is told in every open turn.
+// ofEverything reports whether a note goes to every open turn.
 func ofEverything(kind turn.NoteKind) bool {
 	return kind == turn.NoteFrozen || kind == kernel.NoteRulesBroken || kind == kernel.NoteRulesMended
 }
 
-// onNote finds the words for the note.
+// onNote builds the events of a note.
 func (s *eventBuilder) onNote() error {
 	switch kind := s.t.Note.Kind; {
 	case kind == turn.NoteFrozen:
@@ -140,11 +138,11 @@ func (s *eventBuilder) onNote() error {
 	return s.ofTheTurn()
 }
 
-// ofTheTurn finds the words for what happened in this turn.
+// ofTheTurn builds the events for what happened in this turn.
 func (s *eventBuilder) ofTheTurn() error {
 	switch s.t.Note.Kind { //nolint:exhaustive // the others are of everything
 	case turn.NoteBegan:
-		return nil // done above, or earlier: a call from outside may come before the first claim
+		return nil // handled above, or earlier: a call of an external agent may come before the first claim
 	case turn.NoteThinking:
 		return s.thinking()
 	case turn.NoteAsked:
@@ -185,7 +183,7 @@ func (s *eventBuilder) ofTheTurn() error {
 	return s.ofAnOutsideTurn()
 }
 
-// ofAnOutsideTurn finds the words for what happens only in turns whose planner is a program outside.
+// ofAnOutsideTurn builds the events that only turns of external agents have.
 func (s *eventBuilder) ofAnOutsideTurn() error {
 	switch s.t.Note.Kind { //nolint:exhaustive // the others are not of outside turns alone
 	case turn.NotePermitted:
@@ -200,7 +198,7 @@ func (s *eventBuilder) ofAnOutsideTurn() error {
 
 var errUnknownNote = errors.New("no words for the note")
 
-// line is one event to be: its message, and what it carries beside the text.
+// line describes an event to build: its message, and what it carries besides the text.
 type line struct {
 	key    string
 	params Params
@@ -213,9 +211,8 @@ type line struct {
 // texts are the readable fields of an event by name.
 type texts map[string]string
 
-// add builds the events of one line and keeps their rows. Where the message cannot be
-// said, or the event cannot be sent with it, a fixed sentence takes its place: words
-// never stop a step.
+// add builds the events of one line and keeps their rows. If the message cannot be rendered, or the event is invalid
+// with it, a fixed sentence replaces it: texts never block a step.
 func (s *eventBuilder) add(l line, kind string, build func(texts) ([]aaep.Event, error)) error {
 	said, err := s.narrator.speaker.render(l.key, l.params)
 	if err != nil || l.key != keyOutput && said[fieldNormal] == "" {
@@ -243,7 +240,7 @@ func (s *eventBuilder) addFixed(l line, kind string, build func(texts) ([]aaep.E
 	return err
 }
 
-// addRow makes a row of an event, and adds to it what the line says beside the text.
+// addRow adds the row of an event, with the line's extensions and urgency.
 func (s *eventBuilder) addRow(l line, e *aaep.Event) (err error) {
 	if l.urgency != "" {
 		e.Urgency = l.urgency
@@ -270,7 +267,7 @@ func (s *eventBuilder) addRow(l line, e *aaep.Event) (err error) {
 	return nil
 }
 
-// direction is how a language is written; it is always said (C-103).
+// direction returns the direction of a language; it is always stated (C-103).
 func direction(tag string) aaep.TextDirection {
 	if d := aaep.Direction(tag); d != "" {
 		return d
@@ -291,7 +288,7 @@ func extend(e aaep.Event, prefix string, members map[string]any) (aaep.Event, er
 	return e, nil
 }
 
-// one is for builders of exactly one event.
+// one adapts builders of exactly one event.
 func one(e aaep.Event, err error) ([]aaep.Event, error) {
 	if err != nil {
 		return nil, err
@@ -308,7 +305,7 @@ func merge(all ...map[string]any) map[string]any {
 	return out
 }
 
-// number is the number of the question that the telling is about.
+// number returns the number of the question that the notification is about.
 func (s *eventBuilder) number() int {
 	return cmp.Or(s.t.Call.Question, s.t.Question.Number)
 }

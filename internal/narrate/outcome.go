@@ -6,13 +6,13 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// The two answers to a question about an unknown fate (call protocol, step P).
+// The two answers to a question about an unknown outcome (call protocol, step P).
 const (
 	answerLeave = "leave"
 	answerAgain = "ask again"
 )
 
-// known is what can be said about a call whose outcome nobody knows.
+// known returns what is known about a call with an unknown outcome.
 func (s *eventBuilder) known() Param {
 	if s.t.Call.Fence == 0 {
 		return phraseParam("fate.restored", nil)
@@ -24,7 +24,7 @@ func (s *eventBuilder) known() Param {
 	return phraseParam("fate.silent", params)
 }
 
-// outcomeAsked puts an unknown fate to a person.
+// outcomeAsked asks a person about an unknown outcome.
 func (s *eventBuilder) outcomeAsked() error {
 	if q, open := s.memory.question(s.t.Call.ID); open {
 		if err := s.withdraw(q, "restored"); err != nil {
@@ -62,12 +62,11 @@ func (s *eventBuilder) outcomeAsked() error {
 	return err
 }
 
-// outcomeClosed tells the end of such a question: answered by a person, or settled by the
-// service after all.
+// outcomeClosed reports the end of such a question: answered by a person, or resolved by the service after all.
 func (s *eventBuilder) outcomeClosed() error {
 	q, open := s.memory.question(s.t.Call.ID)
 	if !open {
-		return nil // a stop has taken it back already
+		return nil // a stop has withdrawn it already
 	}
 	params := s.about().with(Params{paramQuestion: count(int64(q.Number)), paramAction: q.Action})
 	key, resolved := "fate.leave", aaep.ResolutionAnswered
@@ -99,7 +98,7 @@ func (s *eventBuilder) outcomeClosed() error {
 	return s.back()
 }
 
-// resolvedOutcome is what is known after all.
+// resolvedOutcome returns what is known after all.
 func (s *eventBuilder) resolvedOutcome() Param {
 	o := s.outcome()
 	if o.Code == utp.CodeConsentStale && s.t.Call.State == turn.Finished {

@@ -9,15 +9,14 @@ import (
 
 const (
 	keyOutput = "output.chunk"
-	// maxChunk bounds one chunk, in characters; in bytes it is at most four times that,
-	// within the protocol's advice for one string.
+	// maxChunk limits one chunk, in characters; in bytes it is at most four times that, within the protocol's
+	// recommendation for one string.
 	maxChunk = 4096
-	// maxEncoded bounds a chunk as JSON, where a control character takes six bytes.
+	// maxEncoded limits a chunk as JSON, where a control character takes six bytes.
 	maxEncoded = 16 << 10
 )
 
-// output streams the agent's own word: its very text, in pieces that end where a
-// sentence does.
+// output streams the agent's answer verbatim, in chunks that end with a sentence.
 func (s *eventBuilder) output() error {
 	if s.t.Output == "" || s.t.TextReported || s.blocked() {
 		return nil
@@ -47,8 +46,7 @@ type chunk struct {
 	boundary aaep.CoalesceHint
 }
 
-// chunks cuts a text into pieces of bounded size that joined are the text again. A
-// piece ends where [session.Cut] says.
+// chunks splits a text into chunks of limited size, as [session.Cut] does.
 func chunks(text string) []chunk {
 	var out []chunk
 	for text != "" {
@@ -63,7 +61,7 @@ func chunks(text string) []chunk {
 	return out
 }
 
-// fits is how many bytes of the text one piece has room for.
+// fits returns how many bytes of the text fit into one chunk.
 func fits(text string) int {
 	runes, encoded := 0, 0
 	for i, r := range text {

@@ -9,18 +9,19 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// isPermission reports whether the telling is about what an outside agent does by itself, and only asks about.
+// isPermission reports whether the notification is about what an external agent does itself, and only asks permission
+// for.
 func (s *eventBuilder) isPermission() bool { return s.t.Call.Kind == turn.PermissionCall }
 
-// agentsTool is the name by which the agent itself calls what it asks about.
+// agentsTool returns the agent's own name of the tool that it asks about.
 func (s *eventBuilder) agentsTool() Param {
 	return identifier(strings.TrimPrefix(s.t.Call.Tool, s.t.Turn.Agent+"."))
 }
 
-// agent is the agent's name in a sentence.
+// agent returns the agent's name for a sentence.
 func (s *eventBuilder) agent() Param { return identifier(s.t.Turn.Agent) }
 
-// permissionAction is what a permission is asked for.
+// permissionAction describes what a permission is asked for.
 func (s *eventBuilder) permissionAction(args outline.Outline) Param {
 	p := Params{"agent": s.agent(), "tool": s.agentsTool()}
 	if said := values(args, maxSpokenValues); len(said.All) > 0 || said.Left > 0 {
@@ -29,7 +30,7 @@ func (s *eventBuilder) permissionAction(args outline.Outline) Param {
 	return phraseParam("action.permission", p)
 }
 
-// permitted tells that a person has allowed what the agent does by itself.
+// permitted reports that a person has allowed what the agent does itself.
 func (s *eventBuilder) permitted() error {
 	q, open := s.memory.question(s.t.Call.ID)
 	if !open {
@@ -48,7 +49,7 @@ func (s *eventBuilder) permitted() error {
 	return s.back()
 }
 
-// permissionRefusal chooses the words for a permission that was not given; false where none are of its own.
+// permissionRefusal returns the message for a permission that was not given; false if there is no special one.
 func (s *eventBuilder) permissionRefusal(code utp.Code, params Params) (key string, own bool) {
 	params["agent"], params["tool"] = s.agent(), s.agentsTool()
 	key = "permission.refused." + string(code)
@@ -59,15 +60,15 @@ func (s *eventBuilder) permissionRefusal(code utp.Code, params Params) (key stri
 	return key, own
 }
 
-// observed tells what the agent says that it has done by itself. Nothing of it is known here but its words.
+// observed reports what the agent says that it has done itself. Nothing but its words is known.
 func (s *eventBuilder) observed() error {
 	return s.announce(line{
 		key: "agent.observed", params: Params{"agent": s.agent(), "words": quotedTo(s.t.Summary, capField)},
-		earshot: map[string]any{extObserved: true}, // else it would count as no more than a change of state, which surfaces do not say
+		earshot: map[string]any{extObserved: true}, // otherwise it would be a plain change of state, which surfaces do not announce
 	})
 }
 
-// doingNow tells what the agent says that it is at, which a person hears as they hear what it has done.
+// doingNow reports what the agent says that it is doing, announced like what it has done.
 func (s *eventBuilder) doingNow() error {
 	return s.announce(line{
 		key: "agent.doing", params: Params{"agent": s.agent(), "words": quotedTo(s.t.Summary, capField)},

@@ -12,33 +12,31 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Param is one value inside a message. It keeps what was meant, not how one language
-// says it, so that a row can be rendered again in another. Exactly one field is set;
-// the zero Param is an empty foreign text.
+// Param is one value inside a message. It stores the meaning, not the text in one language, so that a row can be
+// rendered in another. Exactly one field is set; the zero Param is an empty foreign text.
 type Param struct {
-	// Text is foreign: an argument, a path, somebody's words. It is shown isolated,
-	// with whatever does not show itself named. More characters were left out of it.
+	// Text is foreign: an argument, a path, somebody's words. It is shown isolated, with invisible characters named.
+	// More characters of it were left out.
 	Text string `json:"text,omitzero"`
 	More int    `json:"more,omitzero"`
-	// Exact is a value of an argument, whole but for More characters. It stands between quotation
-	// marks, which it cannot close itself, and is shown as Text is.
+	// Exact is an argument value, complete except for More characters. It is put between quotation marks, which it
+	// cannot close itself, and is shown like Text.
 	Exact string `json:"exact,omitzero"`
 	// Name is an identifier of ours, such as a tool's name: printable ASCII.
 	Name string `json:"name,omitzero"`
-	// Quote is what somebody said. It stands between quotation marks.
+	// Quote is somebody's words, put between quotation marks.
 	Quote string `json:"quote,omitzero"`
-	// Keyword is one of our own words that a select chooses by, and is never shown.
+	// Keyword selects a case, and is never shown.
 	Keyword string `json:"word,omitzero"`
 	// Count is a whole number, Bytes a size, Time a duration in milliseconds.
 	Count *int64 `json:"count,omitzero"`
 	Bytes *int64 `json:"bytes,omitzero"`
 	Time  *int64 `json:"ms,omitzero"`
-	// Key is a phrase of the catalogue, Own a template of a tool's definition; Params
-	// belong to either.
+	// Key is a phrase of the catalogue, Own a template of a tool's definition; Params belong to either.
 	Key      string `json:"key,omitzero"`
 	Verbatim string `json:"own,omitzero"`
 	Params   Params `json:"params,omitzero"`
-	// List is said with commas, All sentence by sentence. Left items were left out.
+	// List is rendered with commas, All sentence by sentence. Left items were left out.
 	List []Param `json:"list,omitzero"`
 	All  []Param `json:"all,omitzero"`
 	Left int     `json:"left,omitzero"`
@@ -49,19 +47,19 @@ type Param struct {
 // Params are the values of a message by name.
 type Params map[string]Param
 
-// JSON writes the parameters for a row: the same parameters give the same bytes.
+// JSON encodes the parameters for a row, deterministically.
 func (p Params) JSON() jsontext.Value {
 	if len(p) == 0 {
 		return jsontext.Value("{}")
 	}
 	raw, err := json.Marshal(p, json.Deterministic(true))
-	if err != nil { // only text that is not UTF-8, which show names, can get here
+	if err != nil { // only invalid UTF-8, which show names, can get here
 		return jsontext.Value("{}")
 	}
 	return raw
 }
 
-// ParseParams reads what [Params.JSON] wrote.
+// ParseParams parses the result of [Params.JSON].
 func ParseParams(raw jsontext.Value) (Params, error) {
 	var p Params
 	if err := json.Unmarshal(raw, &p); err != nil {
@@ -70,7 +68,7 @@ func ParseParams(raw jsontext.Value) (Params, error) {
 	return p, nil
 }
 
-// with returns a copy that holds the other parameters too.
+// with returns a copy with further parameters.
 func (p Params) with(other Params) Params {
 	out := maps.Clone(p)
 	if out == nil {
@@ -80,13 +78,13 @@ func (p Params) with(other Params) Params {
 	return out
 }
 
-// untrusted is text that is not ours, cut to what one listens to.
+// untrusted returns foreign text, cut to a length that one can listen to.
 func untrusted(s string) Param {
 	head, more := cut(valid(s), capValue)
 	return Param{Text: head, More: more}
 }
 
-// identifier is a name that may stand in a sentence as it is, or else foreign text.
+// identifier returns a name if it is one, otherwise foreign text.
 func identifier(s string) Param {
 	for _, r := range s {
 		if r <= ' ' || r > '~' || r == '<' {
@@ -99,7 +97,7 @@ func identifier(s string) Param {
 	return Param{Name: s}
 }
 
-// quoted is what somebody said, composed, and without what looks like a credential.
+// quoted returns somebody's words, normalized, and without apparent credentials.
 func quoted(s string) Param { return quotedTo(s, 2*capValue) }
 
 func quotedTo(s string, limit int) Param {
@@ -113,15 +111,15 @@ func quotedTo(s string, limit int) Param {
 	return Param{Quote: norm.NFC.String(head), More: more}
 }
 
-// clean leaves credentials out of somebody's words and cuts them. It looks no further
-// than is shown, with a margin: a credential that the cut would halve is found whole.
+// clean removes credentials from somebody's words and cuts them. It examines only what is shown, with a margin, so that
+// a credential across the cut is found as a whole.
 func clean(s string, limit int) (head string, more int) {
 	near, far := cut(valid(s), 4*limit)
 	head, more = cut(redact(near), limit)
 	return head, more + far
 }
 
-// exact is the text of an argument, of which more characters follow.
+// exact returns the text of an argument, which has more further characters.
 func exact(s string, more int) Param { return Param{Exact: valid(s), More: more} }
 
 func count(n int64) Param            { return Param{Count: &n} }
@@ -137,13 +135,13 @@ func yes(is bool) Param {
 
 func phraseParam(key string, params Params) Param { return Param{Key: key, Params: params} }
 
-// none reports whether the parameter holds nothing to show.
+// none reports whether the parameter has nothing to show.
 func (p Param) none() bool {
 	return p.Text == "" && p.Exact == "" && p.Name == "" && p.Quote == "" && p.Keyword == "" && p.Count == nil && p.Bytes == nil && p.Time == nil &&
 		p.Key == "" && p.Verbatim == "" && len(p.List) == 0 && len(p.All) == 0 && p.Left == 0 && !p.Secret
 }
 
-// number is the value that a plural looks at.
+// number returns the value for a plural.
 func (p Param) number() (int64, bool) {
 	for _, n := range []*int64{p.Count, p.Bytes, p.Time} {
 		if n != nil {
@@ -156,5 +154,5 @@ func (p Param) number() (int64, bool) {
 	return 0, false
 }
 
-// names lists the parameters in order, for error messages.
+// names returns the sorted names, for error messages.
 func (p Params) names() []string { return slices.Sorted(maps.Keys(p)) }

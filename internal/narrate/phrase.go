@@ -28,7 +28,7 @@ type node struct {
 	arms  []selectCase
 }
 
-// params are the names of the parameters that a message shows or chooses by, each once.
+// params returns the names of the parameters that a message shows or selects by.
 func (p phrase) params() map[string]bool {
 	names := map[string]bool{}
 	for _, one := range p {
@@ -122,7 +122,7 @@ func (p *parser) body(depth int) (phrase, error) {
 	return out, nil
 }
 
-// argument reads from an opening brace to its closing one.
+// argument parses from an opening brace to its closing one.
 func (p *parser) argument(depth int) (node, error) {
 	p.rest = p.rest[1:]
 	name := p.identifier()
@@ -176,7 +176,7 @@ func (p *parser) arms(out node, depth int) (node, error) {
 	return out, nil
 }
 
-// accept skips spaces and then the given text, if it is there.
+// accept skips spaces and then the given text, if it follows.
 func (p *parser) accept(s string) bool {
 	trimmed := strings.TrimLeft(p.rest, " \n\t")
 	if !strings.HasPrefix(trimmed, s) {
@@ -198,6 +198,6 @@ func (p *parser) identifier() string {
 	return trimmed[:end]
 }
 
-// oneLine keeps line breaks out of sentences and names what could act on a terminal. Prose
-// of a tool's definition goes through it as well as our own.
+// oneLine removes line breaks from sentences and names characters that could control a terminal. It is applied both to
+// our own prose and to that of a tool's definition.
 func oneLine(s string) string { return strings.ReplaceAll(legible.Text(s), "\n", " ") }

@@ -14,23 +14,23 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Preview is how a tool is spoken of once it is reviewed, for anyone who reviews it.
+// Preview is how a tool is announced once it is reviewed, for its reviewer.
 type Preview struct {
 	// Args are the arguments that the rest is about.
 	Args jsontext.Value `json:"arguments"`
-	// Action and Consequence are the words of a question, Doing what is said when the call starts.
+	// Action and Consequence are the texts of a question, Doing the text when the call starts.
 	Action      string `json:"action"`
 	Consequence string `json:"consequence"`
 	Hint        string `json:"hint,omitzero"`
 	Doing       string `json:"doing,omitzero"`
-	// ToolText: the action is in the tool's own words.
+	// ToolText means that the action is in the tool's own words.
 	ToolText bool `json:"own_words"`
-	// Covers are the lists that the action stands for, whose values nobody has to read before a yes.
+	// Covers are the lists that the action summarizes, whose values need not be read before an accept.
 	Covers []string `json:"covers,omitzero"`
 }
 
-// Preview says how a tool of a class and a risk is spoken of with arguments; without any, with
-// an example that its parameters allow as to kinds and names, and not as to patterns or bounds.
+// Preview shows how a tool of a class and a risk is announced with arguments. Without any it uses an example that
+// matches the parameters in types and names, but not in patterns or limits.
 func (n *Narrator) Preview(d utp.Definition, class utp.Class, risk utp.Risk, args jsontext.Value) Preview {
 	if len(args) == 0 {
 		args = sample(d.Parameters)
@@ -48,7 +48,7 @@ func (n *Narrator) Preview(d utp.Definition, class utp.Class, risk utp.Risk, arg
 	}
 }
 
-// text says one parameter; "" where it cannot be said.
+// text renders one parameter; "" if that fails.
 func (n *Narrator) text(p Param) string {
 	var out strings.Builder
 	if p.none() || n.speaker.localizer.writeParam(&out, p, 0) != nil {
@@ -57,10 +57,10 @@ func (n *Narrator) text(p Param) string {
 	return out.String()
 }
 
-// maxSampleDepth bounds an example of a schema that contains itself.
+// maxSampleDepth limits an example of a recursive schema.
 const maxSampleDepth = 6
 
-// sample is an example of a schema's values.
+// sample returns an example of a schema's values.
 func sample(raw jsontext.Value) jsontext.Value {
 	out, err := json.Marshal(sampleOf(parseSchema(raw), "example", 0), json.Deterministic(true))
 	if err != nil {
@@ -105,7 +105,7 @@ func sampleOf(n schemaNode, name string, depth int) any {
 	return name
 }
 
-// example is a value that the schema itself names.
+// example returns a value that the schema itself contains.
 func (n schemaNode) example() any {
 	for _, list := range [][]jsontext.Value{n.Examples, {n.Default, n.Const}, n.Enum} {
 		for _, raw := range list {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// What looks like a credential in somebody's words: a name and a value, or a value of
-// a known make (C-97: name and value both go).
+// Patterns of apparent credentials in somebody's words: a name and a value, or a value in a known format (C-97: name
+// and value are both removed).
 var (
 	credentialPair = regexp.MustCompile(`(?i)["']?\b[\w-]*(api[_-]?key|passw(or)?d|passphrase|secret|access[_-]?token|auth[_-]?token|` +
 		`private[_-]?key|client[_-]?secret)\b["']?\s*[=:]\s*("[^"]*"|'[^']*'|[^\s,;&"']+)`)
@@ -17,8 +17,8 @@ var (
 
 const redacted = "credential=[redacted]"
 
-// redact leaves out of somebody's words what looks like a credential. It is a second
-// fence: secrets proper are references and never get here.
+// redact removes apparent credentials from somebody's words. It is a second line of defense: real secrets are
+// references and never get here.
 func redact(s string) string {
 	if !strings.ContainsAny(s, "=:-_. ") {
 		return s
@@ -28,7 +28,7 @@ func redact(s string) string {
 	return credentialValue.ReplaceAllString(s, redacted)
 }
 
-// valid replaces bytes that are not UTF-8; JSON text has none.
+// valid replaces invalid UTF-8; JSON text has none.
 func valid(s string) string {
 	if utf8.ValidString(s) {
 		return s

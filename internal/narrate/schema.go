@@ -12,7 +12,7 @@ import (
 // every stands for each element of an array or member of an object in a path.
 const every = "*"
 
-// schemaNode is the part of a JSON Schema that says which members there can be, and examples of them.
+// schemaNode is the part of a JSON Schema that determines the possible members, and examples of them.
 type schemaNode struct {
 	Properties map[string]jsontext.Value `json:"properties"`
 	Patterns   map[string]jsontext.Value `json:"patternProperties"`
@@ -26,7 +26,7 @@ type schemaNode struct {
 	Else       jsontext.Value            `json:"else"`
 	Ref        string                    `json:"$ref"`
 	Type       jsontext.Value            `json:"type"`
-	// What an example is made of.
+	// Sources of an example.
 	Examples []jsontext.Value `json:"examples"`
 	Default  jsontext.Value   `json:"default"`
 	Const    jsontext.Value   `json:"const"`
@@ -34,11 +34,11 @@ type schemaNode struct {
 	Minimum  float64          `json:"minimum"`
 
 	root jsontext.Value
-	any  bool // everything can be there
-	none bool // nothing can
+	any  bool // everything is possible
+	none bool // nothing is possible
 }
 
-// parseSchema reads a schema. Where it cannot be read, it says nothing about what there is.
+// parseSchema parses a schema. One that cannot be parsed allows everything.
 func parseSchema(raw jsontext.Value) schemaNode {
 	if len(raw) == 0 {
 		return schemaNode{any: true}
@@ -65,10 +65,10 @@ func schemaAt(raw, root jsontext.Value) schemaNode {
 	return n
 }
 
-// maxSchemaSteps bounds how many schemas are looked at for one path: a schema may contain itself.
+// maxSchemaSteps limits how many schemas are visited for one path: a schema may be recursive.
 const maxSchemaSteps = 1000
 
-// leadsTo reports whether a path leads to something that the schema names.
+// leadsTo reports whether a path leads to something that the schema allows.
 func (n schemaNode) leadsTo(path []string) bool {
 	steps := maxSchemaSteps
 	return len(path) > 0 && n.has(path, &steps)
@@ -76,7 +76,7 @@ func (n schemaNode) leadsTo(path []string) bool {
 
 func (n schemaNode) has(path []string, steps *int) bool {
 	if *steps--; *steps < 0 {
-		return true // too deep to tell
+		return true // too deep to decide
 	}
 	switch {
 	case n.none:
@@ -88,7 +88,7 @@ func (n schemaNode) has(path []string, steps *int) bool {
 		slices.ContainsFunc(n.alternatives(), func(next schemaNode) bool { return next.has(path, steps) })
 }
 
-// below are the schemas of what a segment of a path can mean.
+// below returns the schemas that a path segment can lead to.
 func (n schemaNode) below(segment string) []schemaNode {
 	var raw []jsontext.Value
 	_, err := strconv.Atoi(segment)
@@ -110,7 +110,7 @@ func (n schemaNode) below(segment string) []schemaNode {
 	return n.each(raw)
 }
 
-// alternatives are the schemas that hold for the same value.
+// alternatives returns the schemas that apply to the same value.
 func (n schemaNode) alternatives() []schemaNode {
 	all := n.each(slices.Concat(n.AllOf, n.AnyOf, n.OneOf, []jsontext.Value{n.Then, n.Else}))
 	switch local, is := strings.CutPrefix(n.Ref, "#"); {
@@ -120,7 +120,7 @@ func (n schemaNode) alternatives() []schemaNode {
 	case is && strings.HasPrefix(local, "/"):
 		all = append(all, schemaAt(pointed(n.root, segments(local)), n.root))
 	default:
-		all = append(all, schemaNode{any: true}) // it stands elsewhere
+		all = append(all, schemaNode{any: true}) // it is in another document
 	}
 	return all
 }
@@ -135,7 +135,7 @@ func (n schemaNode) each(raw []jsontext.Value) []schemaNode {
 	return nodes
 }
 
-// pointed is the value at a JSON pointer; none where there is none.
+// pointed returns the value at a JSON pointer; nil if there is none.
 func pointed(raw jsontext.Value, path []string) jsontext.Value {
 	for _, segment := range path {
 		var members map[string]jsontext.Value

@@ -7,11 +7,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// secretMember marks an object that stands for a secret.
+// secretMember marks an object that represents a secret.
 const secretMember = "$secret"
 
-// search walks a JSON value once and lets the probes see what is on their paths. It
-// reports whether the value could be read to its end.
+// search walks a JSON value once and feeds the probes with what is on their paths. It reports whether the value could
+// be parsed to its end.
 func search(value jsontext.Value, probes []*probe) bool {
 	s := searcher{value: value, decoder: jsontext.NewDecoder(bytes.NewReader(value))}
 	_, err := s.visit(0, probes)
@@ -23,7 +23,7 @@ type searcher struct {
 	decoder *jsontext.Decoder
 }
 
-// seen is what one value was.
+// seen describes one value.
 type seen struct {
 	kind   jsontext.Kind
 	text   string // of a string, a number, true, false
@@ -31,8 +31,8 @@ type seen struct {
 	secret bool   // {"$secret": …}
 }
 
-// visit reads the next value, which lies depth segments below the root; the probes are
-// those whose paths lead here or further down.
+// visit reads the next value, which is depth segments below the root; the probes are those whose paths lead here or
+// further down.
 func (s *searcher) visit(depth int, probes []*probe) (seen, error) {
 	var here []*probe // end here
 	var below []*probe
@@ -105,7 +105,7 @@ func (s *searcher) element(depth int, inside []*probe) error {
 	return err
 }
 
-// object reads an object. Probes that end here and sum up its members are fed from it.
+// object reads an object. It feeds the probes that end here and sum up its members.
 func (s *searcher) object(depth int, here, below []*probe) (seen, error) {
 	got := seen{kind: jsontext.KindBeginObject}
 	if _, err := s.decoder.ReadToken(); err != nil {
@@ -138,10 +138,10 @@ func (s *searcher) object(depth int, here, below []*probe) (seen, error) {
 			factors[i].apply(p, name, member)
 		}
 	}
-	if got.secret { // nothing inside a secret is looked at
+	if got.secret { // secrets are not searched
 		fail(below)
 	}
-	for _, p := range below { // what a path names and is not there
+	for _, p := range below { // named by a path, but missing
 		if !met[p] && p.path[depth] != "*" {
 			p.failed = true
 		}
@@ -164,7 +164,7 @@ func step(probes []*probe, depth int, name string, array bool) []*probe {
 	return inside
 }
 
-// failOthers fails the probes that name a member of what is an array.
+// failOthers fails the probes that name a member of an array.
 func failOthers(probes, inside []*probe) {
 	if len(inside) == len(probes) {
 		return
@@ -193,7 +193,7 @@ func isProbed(probes []*probe, name string) bool {
 	return false
 }
 
-// factor gathers the two members of one object that a sum multiplies.
+// factor collects the two members of one object that a sum multiplies.
 type factor struct {
 	size, times       int64
 	hasSize, hasTimes bool
@@ -223,7 +223,7 @@ func (f *factor) close(p *probe) {
 	}
 }
 
-// see takes in a value at the end of the probe's path.
+// see processes a value at the end of the probe's path.
 func (p *probe) see(got seen) {
 	p.hits++
 	switch {
@@ -266,8 +266,7 @@ func (p *probe) one(got seen) Param {
 	return untrusted(got.text)
 }
 
-// whole is the value as a whole number from 0 to 2^53, in any notation without an
-// exponent or a fraction.
+// whole returns the value as an integer from 0 to 2^53, in any notation without an exponent or a fraction.
 func (g seen) whole() (int64, bool) {
 	if g.kind != jsontext.KindNumber {
 		return 0, false

@@ -7,14 +7,13 @@ import (
 	"github.com/earshot-dev/earshot/aaep/session"
 )
 
-// blocked reports whether the session has to stay in awaiting_input: a question is
-// open, and no outcome waits to be told.
+// blocked reports whether the session must stay in awaiting_input: a question is open, and no outcome is due.
 func (s *eventBuilder) blocked() bool {
 	st := s.session.State()
 	return st.Current == aaep.StateAwaitingInput && len(st.Questions) > 0 && st.Resolved == nil
 }
 
-// move changes the state, and says nothing where it is that already.
+// move changes the state, and does nothing if it is the current one.
 func (s *eventBuilder) move(to string, l line) error {
 	return s.add(l, aaep.TypeStateChanged, func(x texts) ([]aaep.Event, error) {
 		return s.session.Move(s.t.At, s.t.Rand, to, aaep.StateChanged{
@@ -23,9 +22,8 @@ func (s *eventBuilder) move(to string, l line) error {
 	})
 }
 
-// announce says something beside the work: as a change to deciding (or, from there, to
-// thinking), from which the session then returns. While a question is open its state
-// must not be left, so there the same words are a progress event.
+// announce reports something outside the work: as a change to deciding (or, from there, to thinking), from which the
+// session then returns. While a question is open its state must not be left, so the same text becomes a progress event.
 func (s *eventBuilder) announce(l line) error {
 	if s.blocked() {
 		return s.add(l, aaep.TypeProgressUpdated, func(x texts) ([]aaep.Event, error) {
@@ -45,7 +43,7 @@ func (s *eventBuilder) announce(l line) error {
 	return s.back()
 }
 
-// aside is the state for a word in between.
+// aside returns the state for an announcement in between.
 func (s *eventBuilder) aside() string {
 	if s.session.State().Current == aaep.StateDeciding {
 		return aaep.StateThinking
@@ -53,7 +51,7 @@ func (s *eventBuilder) aside() string {
 	return aaep.StateDeciding
 }
 
-// back returns to what still goes on: an open question first, then tools at work.
+// back returns to what is still going on: an open question first, then running tools.
 func (s *eventBuilder) back() error {
 	st := s.session.State()
 	switch {
@@ -67,8 +65,8 @@ func (s *eventBuilder) back() error {
 	return nil
 }
 
-// atTools returns to the tools at work where the session has told of what comes after
-// them: a call is completed before that (SEQ-19).
+// atTools returns to the running tools if the session has already moved on: a call must be completed before that
+// (SEQ-19).
 func (s *eventBuilder) atTools(id string) error {
 	if slices.ContainsFunc(s.session.State().Calls, func(c session.Call) bool { return c.ID == id && c.Left }) {
 		return s.back()
@@ -76,8 +74,8 @@ func (s *eventBuilder) atTools(id string) error {
 	return nil
 }
 
-// wait enters awaiting_input for a question. The question itself follows where it is
-// new, so that the move is only background then.
+// wait enters awaiting_input for a question. If the question is new, its own event follows, and the move is only
+// background.
 func (s *eventBuilder) wait(number int, urgency aaep.Urgency) error {
 	return s.move(aaep.StateAwaitingInput, line{
 		key: "question.waiting", params: Params{paramQuestion: count(int64(number))},
@@ -85,13 +83,13 @@ func (s *eventBuilder) wait(number int, urgency aaep.Urgency) error {
 	})
 }
 
-// resolve records how a question ended and tells it.
+// resolve records how a question ended and reports it.
 func (s *eventBuilder) resolve(token string, r aaep.Resolution, l line) error {
 	if err := s.session.Resolve(token, r); err != nil {
 		return err
 	}
 	s.memory.close(token)
-	l.urgency = aaep.UrgencyCritical  // who has answered waits for it, and may have seconds to take it back
+	l.urgency = aaep.UrgencyCritical  // the person who answered waits for it, and may have seconds to take it back
 	if r == aaep.ResolutionExtended { // the question follows, and is critical itself
 		l.urgency = aaep.UrgencyNormal
 	}

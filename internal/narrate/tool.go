@@ -10,8 +10,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// invoked tells that the command may leave now. The session refuses it for an
-// irreversible call without an accept of its own.
+// invoked reports that the command may now be sent. The session refuses this for an irreversible call without an accept
+// of its own.
 func (s *eventBuilder) invoked() error {
 	c := s.t.Call
 	params := s.about()
@@ -48,7 +48,7 @@ func (s *eventBuilder) invoked() error {
 	})
 }
 
-// describe is the static text of a definition: prose of the tool's author, as a sentence.
+// describe returns the static text of a definition, prose of the tool's author, as a sentence.
 func describe(s string, limit int) Param {
 	head, more := cut(strings.TrimSpace(valid(s)), limit)
 	switch last, _ := utf8.DecodeLastRuneInString(head); {
@@ -60,13 +60,13 @@ func describe(s string, limit int) Param {
 	return Param{Verbatim: escape(head)}
 }
 
-// completed tells the end of a call that was dispatched.
+// completed reports the end of a call that was dispatched.
 func (s *eventBuilder) completed() error {
 	id := callID(s.t.Call.ID)
 	o := s.outcome()
 	s.remember(o)
 	l := s.completion(o)
-	if !running(s.session.State(), id) { // it was never told as invoked
+	if !running(s.session.State(), id) { // it was never reported as invoked
 		return s.announce(l)
 	}
 	if err := s.atTools(id); err != nil {
@@ -94,7 +94,7 @@ func (s *eventBuilder) completed() error {
 	})
 }
 
-// completion chooses the words for the end of a dispatched call.
+// completion returns the message for the end of a dispatched call.
 func (s *eventBuilder) completion(o turn.Outcome) line {
 	params := s.about()
 	if result := s.result(o.Status); !result.none() {
@@ -143,7 +143,7 @@ func (s *eventBuilder) completion(o turn.Outcome) line {
 	}
 }
 
-// why explains a code, where there is one.
+// why explains a code, if there is one.
 func (s *eventBuilder) why(code utp.Code) (Param, bool) {
 	if code == "" {
 		return Param{}, false
@@ -155,7 +155,7 @@ func (s *eventBuilder) why(code utp.Code) (Param, bool) {
 	return phraseParam("why.other", Params{"code": identifier(string(code))}), true
 }
 
-// remember keeps what an effectful call did, for the turn's last sentence.
+// remember records the effect of a call, for the turn's last sentence.
 func (s *eventBuilder) remember(o turn.Outcome) {
 	c := s.t.Call
 	if !c.Class.Effectful() {
@@ -172,7 +172,7 @@ func (s *eventBuilder) remember(o turn.Outcome) {
 		d.Kind = effectUnknown
 		d.What, _ = s.action(s.arguments())
 	case c.Fence == 0 || o.Code == utp.CodeConsentStale || o.Status == utp.StatusFailed && o.Untouched:
-		s.memory.forget(c.ID) // it never began, or failed before it changed anything
+		s.memory.forget(c.ID) // it never started, or failed before it changed anything
 		return
 	case o.Status == utp.StatusSuccess && !result.none():
 		d.What = result
@@ -188,17 +188,17 @@ func (s *eventBuilder) remember(o turn.Outcome) {
 	s.memory.note(d)
 }
 
-// undelivered tells that a message to the call's service could not be sent.
+// undelivered reports that a message to the call's service could not be sent.
 func (s *eventBuilder) undelivered() error {
 	return s.announce(line{key: "call.undelivered", params: s.about(), earshot: s.aboutCall()})
 }
 
-// unserved tells that no service of the call's tool is there.
+// unserved reports that no service of the call's tool is running.
 func (s *eventBuilder) unserved() error {
 	c := s.t.Call
 	params := s.about()
 	until, again := c.StartBy.Wall, c.Decision == turn.Ask
-	if end := c.EndBy.Wall; !end.IsZero() && end.Before(until) { // its own time is over before
+	if end := c.EndBy.Wall; !end.IsZero() && end.Before(until) { // its own deadline is earlier
 		until, again = end, false
 	}
 	if left := until.Sub(s.t.At); left > 0 {
@@ -208,8 +208,7 @@ func (s *eventBuilder) unserved() error {
 	return s.announce(line{key: "call.unserved", params: params, earshot: s.aboutCall()})
 }
 
-// late announces a result that came after the person had taken note that its call's
-// outcome was not known.
+// late reports a result that came after the person had acknowledged that the call's outcome was unknown.
 func (s *eventBuilder) late() error {
 	status := utp.Status(s.t.Note.Detail)
 	if !status.Valid() {

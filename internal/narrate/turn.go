@@ -6,7 +6,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// maxRequestedBy is the longest name of a requester that an event carries.
+// maxRequestedBy is the maximum length of a requester's name in an event.
 const maxRequestedBy = 256
 
 // began opens the session.
@@ -24,7 +24,7 @@ func (s *eventBuilder) began() error {
 	})
 }
 
-// request is what the person asked for, without what looks like a credential.
+// request returns the person's request, without apparent credentials.
 func (s *eventBuilder) request() string {
 	head, more := clean(s.t.Request, capRequest)
 	if more > 0 {
@@ -35,7 +35,7 @@ func (s *eventBuilder) request() string {
 
 func (s *eventBuilder) thinking() error {
 	if s.blocked() {
-		return nil // a call from outside is still being asked about
+		return nil // a call of an external agent is still waiting for an answer
 	}
 	if err := s.move(aaep.StateThinking, line{key: "turn.thinking", urgency: aaep.UrgencyBackground}); err != nil {
 		return err
@@ -43,11 +43,11 @@ func (s *eventBuilder) thinking() error {
 	if len(s.session.State().Calls) == 0 {
 		return nil
 	}
-	return s.back() // a call from outside still runs, and that is the state (SEQ-21)
+	return s.back() // a call of an external agent still runs, and that is the state (SEQ-21)
 }
 
-// stopping tells that tools still run after a stop. Questions that the stop took back
-// without a word of their own are closed here.
+// stopping reports that tools still run after a stop. It also closes questions that the stop withdrew without an event
+// of their own.
 func (s *eventBuilder) stopping() error {
 	if err := s.closeDead("stopped"); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (s *eventBuilder) stopping() error {
 	})
 }
 
-// closeDead withdraws the questions that are open here and no longer in the turn.
+// closeDead withdraws the questions that are open here but no longer in the turn.
 func (s *eventBuilder) closeDead(reason string) error {
 	open := append([]openQuestion(nil), s.memory.Open...)
 	closed := false
@@ -100,8 +100,8 @@ func (s *eventBuilder) withdraw(q openQuestion, reason string) error {
 	})
 }
 
-// frozen tells that the ledger went back in time. Questions about calls whose fate is
-// now in doubt are withdrawn first; their own clarifications follow.
+// frozen reports that the ledger went back in time. Questions about calls whose outcome is now in doubt are withdrawn
+// first; their own clarifications follow.
 func (s *eventBuilder) frozen() error {
 	for _, q := range append([]openQuestion(nil), s.memory.Open...) {
 		c, found := s.t.Turn.Find(q.Call)
@@ -118,8 +118,8 @@ func (s *eventBuilder) frozen() error {
 	return s.announce(line{key: "ledger.restored", urgency: aaep.UrgencyCritical})
 }
 
-// rules tells that the rules of the place are in trouble, or are not any more: it is about no
-// call, and no secret of the operator's is in it.
+// rules reports that the operator's rules have a problem, or no longer have one. It is about no call, and contains
+// nothing confidential of the operator.
 func (s *eventBuilder) rules() error {
 	if s.t.Note.Kind == kernel.NoteRulesMended {
 		return s.announce(line{key: "rules.mended", urgency: aaep.UrgencyNormal})
@@ -127,7 +127,7 @@ func (s *eventBuilder) rules() error {
 	return s.announce(line{key: "rules.broken", urgency: aaep.UrgencyCritical})
 }
 
-// working tells what a call is at, in the words of its service.
+// working reports what a call is doing, in the words of its service.
 func (s *eventBuilder) working() error {
 	l := line{
 		key: "call.working", params: Params{"tool": identifier(s.t.Call.Tool), "words": quotedTo(s.t.Summary, capField)},
@@ -141,7 +141,7 @@ func (s *eventBuilder) working() error {
 	})
 }
 
-// progress tells the share of the whole work that is done; it never falls.
+// progress reports the completed share of the whole work; it never decreases.
 func (s *eventBuilder) progress() error {
 	percent := min(max(s.t.Note.Percent, 0), 100)
 	if percent <= s.memory.Percent {

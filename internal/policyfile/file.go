@@ -1,6 +1,6 @@
-// Package policyfile is the operator's policy in its YAML file: read strictly, and read again while it is in use, so that a
-// change counts without a restart. What it makes stricter counts at once. What it makes looser counts once the file has
-// stayed as it is for a second, and a file that cannot be used changes nothing: it may be half written.
+// Package policyfile reads the operator's policy from its YAML file, strictly, and reloads it while it is in use, so
+// that a change takes effect without a restart. Stricter rules take effect at once. Looser rules take effect once the
+// file has been unchanged for a second. An invalid file changes nothing: it may be half written.
 package policyfile
 
 import (
@@ -20,39 +20,37 @@ import (
 )
 
 const (
-	// pollEvery is how often the file is looked at, beside the decisions that read it themselves, where nobody says when it
-	// changes, and while something has yet to follow a change.
+	// pollEvery is the polling interval, besides the decisions that read the file themselves, if there are no
+	// notifications or a change has not been followed up completely.
 	pollEvery = time.Second
-	// pollSeldom is how often where the system says it: a file system of another machine may say nothing.
+	// pollSeldom is the polling interval in addition to notifications: a network file system may send none.
 	pollSeldom = 10 * time.Second
-	// quietTime is how long a file has to stay as it is before what it makes looser counts,
-	// and before anybody is told that it cannot be used: it may be half written.
+	// quietTime is how long a file must be unchanged before looser rules take effect, and before it is reported as
+	// invalid: it may be half written.
 	quietTime = time.Second
 )
 
-// File is the operator's file as it stands at each moment: every decision reads it. What
-// it makes stricter counts at once, what it makes looser once the file has stayed as it is; a
-// file that cannot be used changes nothing. It is safe for concurrent use.
+// File is the operator's current file: every decision reads it. Stricter rules take effect at once, looser ones once
+// the file has been unchanged for a while; an invalid file changes nothing. It is safe for concurrent use.
 type File struct {
-	Path string // named from the root; "" has no file, and never changes
+	Path string // absolute; "" means that there is no file
 
 	now    func() time.Time
 	notify func(path string) (*notifier, error)
 
 	mu        sync.Mutex
-	tools     []store.Tool  // that no rule may allow where they are irreversible
-	confirmed *kernel.Rules // those that count alone, once latest is the same
-	latest    *kernel.Rules // as the file was last when it could be used
+	tools     []store.Tool  // that no rule may allow if they are irreversible
+	confirmed *kernel.Rules // those that apply alone, once latest is the same
+	latest    *kernel.Rules // the last valid rules of the file
 	raw       []byte        // the bytes of latest
 	since     time.Time     // when they were first seen
-	// trouble is why the file cannot be used as it is, since when, and its bytes.
+	// trouble is why the current file is invalid, with its first time and its bytes.
 	trouble  error
 	troubled time.Time
 	spoilt   []byte
 }
 
-// Open reads the operator's rules, and goes on reading them; without a file there are
-// none.
+// Open reads the operator's rules, and reloads them later; without a file there are none.
 func Open(path string) (*File, error) {
 	rules, raw, err := read(path)
 	if err != nil {
@@ -70,8 +68,8 @@ func Open(path string) (*File, error) {
 	return &File{Path: path, now: time.Now, notify: newNotifier, confirmed: rules, latest: rules, raw: raw}, nil
 }
 
-// Reviewed takes the tools that have been reviewed, and refuses rules that allow an
-// irreversible one; those of a changed file, too.
+// Reviewed sets the reviewed tools, and refuses rules that allow an irreversible one, now and after changes of the
+// file.
 func (p *File) Reviewed(tools []store.Tool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,8 +93,8 @@ func (p *File) Decide(agent string, t store.Tool) kernel.Ruling {
 	return kernel.Strictest(t, ruling, latest.Decide(agent, t))
 }
 
-// check reads the file. Comparing its bytes costs no more than asking when it was written, and
-// no clock is too coarse for it.
+// check reads the file. Comparing its bytes costs no more than reading its modification time, and does not depend on
+// the clock's resolution.
 func (p *File) check() {
 	if p.Path == "" {
 		return
@@ -128,14 +126,14 @@ func (p *File) check() {
 	p.trouble, p.spoilt = nil, nil
 }
 
-// standing is how things stand with the file after a look at it.
+// standing is the state of the file after a check.
 type standing struct {
-	changed bool  // other rules count from now on, and alone
-	stable  bool  // those that the file holds count, and no others
-	trouble error // the file cannot be used, and not only for a moment
+	changed bool  // other rules apply from now on, and alone
+	stable  bool  // only the rules in the file apply
+	trouble error // the file is invalid, and not only for a moment
 }
 
-// poll looks at the file, and lets its rules count alone once it has stayed as it is.
+// poll checks the file, and lets its rules apply alone once it has been unchanged long enough.
 func (p *File) poll() standing {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,16 +155,16 @@ func (p *File) poll() standing {
 	return standing{changed: true, stable: true}
 }
 
-// Observer does what follows a change of the rules.
+// Observer reacts to changes of the rules.
 type Observer struct {
-	// Rejudge has the rules judge what waits. It is called again where it fails.
+	// Rejudge applies the rules to what waits. It is called again if it fails.
 	Rejudge func(context.Context) error
-	// Broken tells that the file cannot be used, and Mended that it can again.
+	// Broken reports that the file is invalid, and Mended that it is valid again.
 	Broken func(context.Context, error)
 	Mended func(context.Context)
 }
 
-// Watch looks at the file whenever it changes, until the context ends.
+// Watch checks the file whenever it changes, until the context ends.
 func (p *File) Watch(ctx context.Context, o Observer) {
 	if p.Path == "" {
 		return
@@ -194,15 +192,15 @@ func (p *File) Watch(ctx context.Context, o Observer) {
 	}
 }
 
-// watch is what has followed the looks at a file so far.
+// watch is the state of the reactions to the checks of a file.
 type watch struct {
 	Observer
 
-	reported string // what was told of the file last, until it is mended
-	due      bool   // the rules have yet to judge what waits
+	reported string // the last reported problem of the file, until it is fixed
+	due      bool   // the rules have not been applied to what waits
 }
 
-// follow does what follows a look at the file. Calm is that nothing has to be done but on the next change.
+// follow reacts to a check. calm means that nothing is left to do until the next change.
 func (w *watch) follow(ctx context.Context, s standing) (calm bool) {
 	if w.due = w.due || s.changed; w.due {
 		w.due = w.Rejudge(ctx) != nil
@@ -218,7 +216,7 @@ func (w *watch) follow(ctx context.Context, s standing) (calm bool) {
 	return !w.due && (s.stable || s.trouble != nil)
 }
 
-// InForce are the rules as their file has them; none without one.
+// InForce returns the rules in their file; none without one.
 func (p *File) InForce() ([]store.InForce, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

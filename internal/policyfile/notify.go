@@ -8,9 +8,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// notifier says when a file may have changed: something happened to its name in its folder, or in the folder of the file that
-// it links to. Editors put a new file in the place of the old one, so that the file itself is not what is watched. A nil
-// notifier says nothing.
+// notifier reports when a file may have changed: an event for its name in its folder, or in the folder of the file that
+// it links to. Editors replace the file, so watching the file itself is not enough. A nil notifier reports nothing.
 type notifier struct {
 	path    string
 	watcher *fsnotify.Watcher
@@ -32,7 +31,7 @@ func newNotifier(path string) (*notifier, error) {
 	return n, nil
 }
 
-// listen passes on what is about the file, many as one, until the watcher is closed.
+// listen forwards events about the file, several as one, until the watcher is closed.
 func (n *notifier) listen() {
 	defer close(n.ended)
 	for {
@@ -44,26 +43,26 @@ func (n *notifier) listen() {
 			if !n.concerns(e.Name) {
 				continue
 			}
-		case _, open := <-n.watcher.Errors: // such as an overflow: anything may have happened
+		case _, open := <-n.watcher.Errors: // such as an overflow: anything may have changed
 			if !open {
 				return
 			}
 		}
 		select {
 		case n.wake <- struct{}{}:
-		default: // it is awake
+		default: // a wakeup is already pending
 		}
 	}
 }
 
-// concerns answers whether an event can be about the file, or about its folder, which may be another one now. Behind a link,
-// anything can: a folder on the way may be exchanged.
+// concerns reports whether an event may be about the file, or about its folder, which may have been replaced. Behind a
+// link, every event may: a folder on the path may be replaced.
 func (n *notifier) concerns(name string) bool {
 	target, err := filepath.EvalSymlinks(n.path)
 	return err != nil || target != n.path || name == filepath.Dir(n.path) || filepath.Base(name) == filepath.Base(n.path)
 }
 
-// wait is woken up when the file may have changed.
+// wait returns a channel that is signalled when the file may have changed.
 func (n *notifier) wait() <-chan struct{} {
 	if n == nil {
 		return nil
@@ -71,7 +70,7 @@ func (n *notifier) wait() <-chan struct{} {
 	return n.wake
 }
 
-// renew watches the folders that the path leads through now, and answers whether changes will be heard of.
+// renew watches the folders on the current path, and reports whether changes will be noticed.
 func (n *notifier) renew() bool {
 	if n == nil || n.watcher.Add(filepath.Dir(n.path)) != nil {
 		return false

@@ -12,15 +12,14 @@ import (
 	"github.com/earshot-dev/earshot/tool/settings"
 )
 
-// document is the form of an operator's policy. Unknown members are refused: a
-// misspelt rule must not be a rule left out.
+// document is the format of an operator's policy. Unknown members are refused: a misspelt rule must not be ignored.
 type document struct {
 	Rules []kernel.Rule `yaml:"rules"`
 }
 
 const maxSize = 1 << 20
 
-// read reads and checks the rules of a file; without one there are none.
+// read reads and checks the rules of a file; without a file there are none.
 func read(path string) (*kernel.Rules, []byte, error) {
 	if path == "" {
 		rules, err := kernel.NewRules(nil)
@@ -34,7 +33,7 @@ func read(path string) (*kernel.Rules, []byte, error) {
 	return rules, raw, err
 }
 
-// bytesOf is what the file holds. It waits for nobody, also where the file is none.
+// bytesOf reads the file. It never blocks, even if the path is not a regular file.
 func bytesOf(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -61,8 +60,8 @@ func bytesOf(path string) ([]byte, error) {
 
 var errLonger = errors.New("it is longer")
 
-// within reads at most maxSize bytes of what may still grow. A file that is longer is not
-// cut off: it could lose the rules at its end.
+// within reads at most maxSize bytes of a file that may still grow. A longer file is an error, because a truncated one
+// could lose the rules at its end.
 func within(r io.Reader) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, maxSize+1))
 	if err == nil && len(raw) > maxSize {
@@ -71,8 +70,8 @@ func within(r io.Reader) ([]byte, error) {
 	return raw, err
 }
 
-// parse reads the rules. A file without any is refused: it may be one that is being
-// written, or that a crash has cut off, and its rules are not to be lost without a word.
+// parse parses the rules. A file without any is refused: it may be in the middle of a write, or truncated by a crash,
+// and its rules must not be lost silently.
 func parse(path string, raw []byte) (*kernel.Rules, error) {
 	section, err := settings.Parse(raw)
 	if errors.Is(err, settings.ErrEmpty) || err == nil && (section.Bare("rules") || len(section.Names()) == 0) {

@@ -44,7 +44,7 @@ func Definitions(path string, raw []byte, notice func(string)) ([]utp.Definition
 	return all, nil
 }
 
-// definitionOf reads one tool, and tells what of it has no meaning here.
+// definitionOf parses one tool, and lists the parts of it that have no meaning here.
 func definitionOf(item jsontext.Value) (d utp.Definition, unused []string, err error) {
 	var members map[string]jsontext.Value
 	if item.Kind() != jsontext.KindBeginObject {

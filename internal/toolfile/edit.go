@@ -28,17 +28,17 @@ type MCPServer struct {
 	Secrets     map[string]SecretRef `yaml:"secrets,omitempty"`
 }
 
-// SecretRef says where a secret lies; exactly one of the two is set.
+// SecretRef names the location of a secret; exactly one of the two is set.
 type SecretRef struct {
 	Env  string `yaml:"env,omitempty"`
 	File string `yaml:"file,omitempty"`
 }
 
-// Draft is a changed file that has not taken the place of the old one yet.
+// Draft is a changed file that has not replaced the old one yet.
 type Draft struct{ path, draft string }
 
-// AddServer drafts a file with one more MCP server. What else stands in the file stays, with its comments. A file that is not
-// there is made.
+// AddServer drafts a file with one more MCP server. The rest of the file and its comments stay. A missing file is
+// created.
 func AddServer(path, name string, entry MCPServer) (*Draft, error) {
 	return edit(path, func(root *yaml.Node) error {
 		servers := value(root, kindMCP)
@@ -76,7 +76,7 @@ func RemoveServer(path, name string) (*Draft, error) {
 	})
 }
 
-// Servers are the MCP servers of a file as they are written there; none where there is no file.
+// Servers returns the MCP servers of a file as written there; none if there is no file.
 func Servers(path string) (map[string]MCPServer, error) {
 	raw, err := settings.ReadFile(path, settings.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -94,7 +94,7 @@ func Servers(path string) (map[string]MCPServer, error) {
 	return file.MCP, nil
 }
 
-// edit changes the tree of a file, which is checked before.
+// edit changes the tree of a file, which is checked beforehand.
 func edit(path string, change func(root *yaml.Node) error) (*Draft, error) {
 	raw, err := settings.ReadFile(path, settings.MaxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -140,7 +140,7 @@ func write(path string, text []byte) (*Draft, error) {
 	return d, nil
 }
 
-// Services are those of the draft.
+// Services returns the services of the draft.
 func (d *Draft) Services(o Options) ([]Service, error) { return read(d.draft, d.path, o) }
 
 // Inspect starts one server of the draft, or connects to it, lists its tools, and ends it. No tool is called.
@@ -159,7 +159,7 @@ func (d *Draft) Inspect(ctx context.Context, name string, o Options) (offered mc
 	return offered, place, err
 }
 
-// Save puts the draft in the place of the file. One in which nothing is left takes the file away.
+// Save replaces the file by the draft. An empty draft removes the file.
 func (d *Draft) Save() error {
 	defer d.Drop()
 	info, err := os.Stat(d.draft)
@@ -174,14 +174,14 @@ func (d *Draft) Save() error {
 	return nil
 }
 
-// Drop takes the draft away, unless it was kept.
+// Drop removes the draft, unless it was saved.
 func (d *Draft) Drop() { _ = os.Remove(d.draft) }
 
 func textNode(text string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 }
 
-// value is what stands under a name; nil where nothing does.
+// value returns the value of a name; nil if there is none.
 func value(node *yaml.Node, name string) *yaml.Node {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		if node.Content[i].Value == name {

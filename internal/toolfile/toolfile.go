@@ -26,14 +26,14 @@ import (
 // Service is a tool service that a file configures.
 type Service struct {
 	Kind  string // the section of the file: command, http or mcp
-	Name  string // on the bus; its target
+	Name  string // its name and target on the bus
 	Tools []tool.Tool
-	// Source tells the tools instead, where they are a server's to tell.
+	// Source, if set, provides the tools of a server.
 	Source tool.Source
-	// Address says where that server is, and Look lists its tools without calling any.
+	// Address is the location of that server, and Look lists its tools without calling any.
 	Address string
 	Inspect func(context.Context) (mcp.Offered, error)
-	// Close puts away what its calls have needed, once it has ended.
+	// Close releases the resources of its calls, once it has ended.
 	Close func()
 }
 
@@ -47,10 +47,10 @@ const (
 // kinds are those of a file.
 func kinds() []string { return []string{kindCommand, kindHTTP, kindMCP} }
 
-// Principal is who it is on the bus.
+// Principal returns its principal on the bus.
 func (s Service) Principal() bus.Principal { return bus.Principal{Kind: bus.Tool, Name: s.Name} }
 
-// Definitions are those of its tools.
+// Definitions returns the definitions of its tools.
 func (s Service) Definitions() []utp.Definition {
 	all := make([]utp.Definition, 0, len(s.Tools))
 	for _, t := range s.Tools {
@@ -59,7 +59,7 @@ func (s Service) Definitions() []utp.Definition {
 	return all
 }
 
-// String tells of a service in one line.
+// String describes a service in one line.
 func (s Service) String() string {
 	if s.Source != nil {
 		return "Service " + s.Name + " (" + s.Kind + "): " + cause.OneLine(s.Address) + ", whose tools are unreviewed until you review them"
@@ -74,21 +74,21 @@ func (s Service) String() string {
 // Hint says where there is a complete example.
 const Hint = "`earshot tools example` prints a complete one"
 
-// Options are what reading a file needs.
+// Options configure the reading of a file.
 type Options struct {
 	LookupEnv func(string) (string, bool) // for secrets
 	// Private is the folder for private copies of programs; "" is the system's for temporary files.
 	Private string
-	// Version is what MCP servers are told of this program.
+	// Version is the version of this program that MCP servers see.
 	Version string
-	// Notice is told, in lines for the operator, what should be known of MCP servers; nil tells nobody.
+	// Notice is called with lines for the operator about MCP servers; nil drops them.
 	Notice func(line string)
 }
 
-// Read reads the services of one file. No two of them, and none of the program itself, have a name or a tool in common.
+// Read reads the services of one file. Names of services and tools must be unique, also against the program's own.
 func Read(path string, o Options) ([]Service, error) { return read(path, path, o) }
 
-// read reads a file that is, or will be, called name.
+// read reads a file whose final name is name.
 func read(path, name string, o Options) ([]Service, error) {
 	wrong := func(err error) error {
 		message, hint := cause.OneLine(name)+": "+cause.Of(err), Hint
@@ -175,7 +175,7 @@ func readServers(section settings.Section, o Options) ([]Service, error) {
 	return all, nil
 }
 
-// checkPhrases demands that the tools of a section can be asked for in the words that they bring.
+// checkPhrases checks that questions about the tools of a section can use the tools' own words.
 func checkPhrases(section settings.Section, definitions []utp.Definition) error {
 	for i, d := range definitions {
 		err := narrate.Check(d)
@@ -193,7 +193,7 @@ func checkPhrases(section settings.Section, definitions []utp.Definition) error 
 	return nil
 }
 
-// apartFrom refuses services and tools that are there already: a name means one thing.
+// apartFrom refuses services and tools that exist already: a name has one meaning.
 func apartFrom(before, more []Service) error {
 	shipped, err := tidy.Definitions()
 	if err != nil {
@@ -224,7 +224,7 @@ func apartFrom(before, more []Service) error {
 	return nil
 }
 
-// Add reads the services of one more file, which have no name or tool in common with those before either.
+// Add reads the services of one more file, whose names and tools must differ from the earlier ones.
 func Add(before []Service, path string, o Options) ([]Service, error) {
 	more, err := Read(path, o)
 	if err != nil {

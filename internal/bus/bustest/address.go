@@ -1,4 +1,4 @@
-// Package bustest is for tests of what comes back to a bus after it has gone.
+// Package bustest helps test clients that reconnect to a restarted bus.
 package bustest
 
 import (
@@ -13,22 +13,21 @@ import (
 	"github.com/earshot-dev/earshot/internal/bus"
 )
 
-// Ports that no usual system hands out by itself: those begin at 32768 on Linux and at
-// 49152 elsewhere.
+// Ports outside the ephemeral ranges of common systems, which begin at 32768 on Linux and at 49152 elsewhere.
 const firstPort, ports = 12_000, 20_000
 
 const timeout = 30 * time.Second
 
-// Address is a loopback address that a test can listen at, leave, and listen at again. The
-// port of a listener at ":0" is not good for that: while nobody listens there, the system may
-// hand it to any program, also to the client that tries to come back, as its own end.
+// Address returns a loopback address on which a test can listen, stop, and listen again. The port of a listener at ":0"
+// is not good for that. While nobody listens on it, the system may assign it to any program, even to the client that
+// tries to reconnect, as its local port.
 func Address(t testing.TB) string {
 	t.Helper()
 	for range ports {
 		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+rand.IntN(ports))) //nolint:gosec // A port is not a secret.
 		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", address)
 		if err != nil {
-			continue // somebody has it
+			continue // it is in use
 		}
 		if err := listener.Close(); err != nil {
 			t.Fatal(err)
@@ -39,10 +38,9 @@ func Address(t testing.TB) string {
 	return ""
 }
 
-// Start starts a bus at an address that a listener of this process has just left. A program that
-// another test is starting has that listener for a moment longer: what is not handed on is closed
-// only when the starter goes on already, so that no lock of this process keeps the two apart.
-// Anyone who starts the bus closes it.
+// Start starts a bus at an address on which a listener of this process has just stopped. A child process that another
+// test is just starting may still hold the inherited listener until its exec. No lock of this process can prevent that,
+// so Start retries. The caller closes the bus.
 func Start(t testing.TB, o bus.Options) *bus.Server {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)

@@ -16,8 +16,8 @@ import (
 	"github.com/earshot-dev/earshot/internal/usage"
 )
 
-// auditReportEvery is after how many entries a long verification tells how far it is, and
-// maxAuditListed how many findings its JSON holds at most.
+// auditReportEvery is the number of entries between progress reports of a long verification, and maxAuditListed the
+// maximum number of findings in its JSON.
 const auditReportEvery, maxAuditListed = 100_000, 1000
 
 func (m *commands) auditCommand() *cobra.Command {
@@ -54,7 +54,7 @@ Exit codes: 0 the chain is whole; 1 it is not, or could not be read; 2 usage.`,
 		return m.verifyAudit(ctx, ask, f, known)
 	})
 	c.PreRunE = func(c *cobra.Command, _ []string) (err error) {
-		if c.Flags().Changed("head") { // an empty one is that of a file which could not be read
+		if c.Flags().Changed("head") { // an empty head comes from a file that could not be read
 			known, err = auditkey.Head(noted, public)
 		} else if public != "" {
 			err = cause.Misuse("--public checks the signature of a head, and there is none", "give the head with --head")
@@ -103,7 +103,7 @@ may lie anywhere, and only the key (` + "`earshot audit key`" + `) has to be kep
 	return c
 }
 
-// printSigned tells a head with its signature.
+// printSigned prints a head with its signature.
 func (m *commands) printSigned(ctx context.Context, ask operate.Ask, f cli.RemoteFlags, file string, head audit.Head) error {
 	if err := m.keyOutside(f.Server.DataFlag, file); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (m *commands) printSigned(ctx context.Context, ask operate.Ask, f cli.Remot
 	return nil
 }
 
-// auditResult is what a verification tells as JSON: at most maxAuditListed of its findings.
+// auditResult is the JSON result of a verification, with at most maxAuditListed findings.
 type auditResult struct {
 	audit.Report
 

@@ -79,8 +79,8 @@ consent of before counts any more.`,
 	}, "write what was put back, kept and put aside as JSON")
 }
 
-// restored is what `earshot restore --json` tells. The ledger that was there is kept under
-// Kept; "" means that there was none. Aside counts messages, Unknown turns.
+// restored is the result of `earshot restore --json`. Kept is the path of the former ledger; "" if there was none.
+// Aside counts messages, Unknown turns.
 type restored struct {
 	Ledger  string `json:"ledger"`
 	From    string `json:"from"`
@@ -97,7 +97,7 @@ func (m *commands) restore(ctx context.Context, path, file string, asJSON bool) 
 	if kept != "" {
 		m.Notef("Kept: the ledger that was there, as %s.", cause.OneLine(kept))
 	}
-	h, err := m.Visit(ctx, path) // it finds that the ledger went back, and freezes it
+	h, err := m.Visit(ctx, path) // this detects that the ledger went back, and freezes it
 	if err != nil {
 		return err
 	}

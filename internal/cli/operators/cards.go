@@ -25,7 +25,7 @@ func (m *commands) cardsListCommand() *cobra.Command {
 		Short: "List the cards of a turn's calls",
 		Args:  usage.One("the id of a turn, or of its session"),
 	}, func(ctx context.Context, ask operate.Ask, f cli.RemoteFlags, args []string) error {
-		var of api.TurnDetail // one that is not there is refused, and has not merely no cards
+		var of api.TurnDetail // a turn that does not exist is an error, not an empty list
 		if err := ask(ctx, api.OpTurn, api.TurnRequest{Name: args[0]}, &of); err != nil {
 			return err
 		}

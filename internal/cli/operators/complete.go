@@ -10,11 +10,11 @@ import (
 	"github.com/earshot-dev/earshot/internal/cli"
 )
 
-// offeredRows is how many rows of a ledger a shell is offered at most: the newest turns, and
-// the first tools and messages.
+// offeredRows is the maximum number of rows that a shell is offered: the newest turns, and the first tools and
+// messages.
 const offeredRows = 50
 
-// offerTurns offers the newest turns that are not named yet.
+// offerTurns offers the newest turns that are not among the arguments yet.
 func offerTurns(ctx context.Context, remote *client.Client, args []string) []string {
 	var rows []api.SessionRow
 	if remote.Operate(ctx, api.OpSessions, api.SessionsRequest{Newest: true, Limit: offeredRows}, &rows) != nil {
@@ -42,7 +42,7 @@ func OfferTools(ctx context.Context, remote *client.Client, _ []string) []string
 	return words
 }
 
-// offerDead offers the messages that were put aside.
+// offerDead offers the dead letters.
 func offerDead(ctx context.Context, remote *client.Client, _ []string) []string {
 	var page api.DeadAnswer
 	if remote.Operate(ctx, api.OpDead, api.DeadRequest{}, &page) != nil {

@@ -42,7 +42,7 @@ Programs that speak HTTP use tokens instead, see ` + "`earshot token`" + `.`,
 	return c
 }
 
-// credentials are the files of a data directory, which is made if need be.
+// credentials returns the credential folder of a data directory, which is created if necessary.
 func (m *commands) credentials(dataFlag string) (credentialfile.Dir, error) {
 	path, err := m.DataPath(dataFlag, false)
 	if err != nil {
@@ -51,7 +51,7 @@ func (m *commands) credentials(dataFlag string) (credentialfile.Dir, error) {
 	return CredentialsIn(path), datadir.Make(path)
 }
 
-// CredentialsIn are the files of credentials of a data directory.
+// CredentialsIn returns the credential folder of a data directory.
 func CredentialsIn(data string) credentialfile.Dir {
 	return credentialfile.Dir{
 		Path: (&datadir.Dir{Path: data}).File(credentialfile.Folder), Project: instance.Project,
@@ -61,7 +61,7 @@ func CredentialsIn(data string) credentialfile.Dir {
 	}
 }
 
-// credentialRow is what is shown of a credential.
+// credentialRow is the JSON of a credential in lists.
 type credentialRow struct {
 	Role  string   `json:"role"`
 	Name  string   `json:"name"`

@@ -84,7 +84,7 @@ func (m *commands) addCredential(ctx context.Context, who bus.Principal, f addFl
 	return nil
 }
 
-// reloadServer has the server that works with the data, if there is one, take up the files as they are.
+// reloadServer makes the server of the data directory, if there is one, reload the credential files.
 func (m *commands) reloadServer(ctx context.Context, dataFlag string, files credentialfile.Dir) (credentialfile.Reload, error) {
 	if !cli.ServerAt(filepath.Dir(files.Path)) {
 		return credentialfile.Reload{}, nil
@@ -97,7 +97,7 @@ func (m *commands) reloadServer(ctx context.Context, dataFlag string, files cred
 	return credentialfile.Reload{Running: true, Answer: answer}, cli.ServerFailure(err)
 }
 
-// printRefused tells which files the server has found wanting beside the one that was meant.
+// printRefused lists the other files that the server has refused.
 func (m *commands) printRefused(answer api.Credentials) {
 	for _, r := range answer.Refused {
 		m.Notef("Not taken up: %s: %s", cause.OneLine(r.File), cause.OneLine(r.Message))

@@ -55,7 +55,7 @@ func (m *commands) export(ctx context.Context, ask operate.Ask, file string, tur
 				err = cause.Fail(cerr, "the export could not be written", "make room on the disk")
 			}
 			if err != nil {
-				_ = os.Remove(file) // what is there of it is not an export
+				_ = os.Remove(file) // an incomplete export is useless
 			}
 		}()
 		out = f

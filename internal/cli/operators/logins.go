@@ -12,13 +12,13 @@ import (
 	"github.com/earshot-dev/earshot/internal/usage"
 )
 
-// loginRow is what is shown of a login.
+// loginRow is the JSON of a login in lists.
 type loginRow struct {
 	ID      string    `json:"id"`
 	Person  string    `json:"person"`
-	Browser string    `json:"browser"` // what it calls itself
+	Browser string    `json:"browser"` // the browser's own name
 	Begun   time.Time `json:"begun"`
-	Used    time.Time `json:"used"` // the last time, up to five minutes behind
+	Used    time.Time `json:"used"` // the last use, up to five minutes old
 	Expires time.Time `json:"expires"`
 }
 
@@ -63,7 +63,7 @@ func (m *commands) loginsListCommand(name, short string) *cobra.Command {
 	}, "write the list as JSON")
 }
 
-// listLogins writes logins, each after a word on what is told of it.
+// listLogins writes logins.
 func (m *commands) listLogins(f cli.LocalFlags, all []access.Login, separator string) error {
 	return cli.ListRows(m.Program, f.AsJSON, loginRows(all), "No browser is logged in.", func(l loginRow) string {
 		return separator + " " + l.ID + ": " + m.Listing().Login(access.Login(l))
@@ -106,7 +106,7 @@ long as no other begins so. The browser has to log in again; its open page says 
 	return c
 }
 
-// endLogins ends the login that an argument names, or all without one.
+// endLogins ends the login that the argument names, or all if there is none.
 func (m *commands) endLogins(dataFlag string, args []string) ([]access.Login, error) {
 	store, err := m.tokens(dataFlag)
 	if err != nil {
@@ -128,7 +128,7 @@ func (m *commands) endLogins(dataFlag string, args []string) ([]access.Login, er
 	return ended, instance.AccessFailure(err)
 }
 
-// completeLogins are the ids for a shell to complete, each with what it is.
+// completeLogins returns the ids for a shell to complete, each with a description.
 func (m *commands) completeLogins(dataFlag string, args []string) []string {
 	store, err := m.tokens(dataFlag)
 	if err != nil || len(args) > 0 {

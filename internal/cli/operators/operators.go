@@ -1,6 +1,6 @@
-// Package operators holds the commands of those who operate a server: tools and their review, turns, cards, audit,
-// credentials, tokens, retention and backups. A command is one file: its flags, and what it asks of the server or,
-// where none runs, of the ledger itself ([cli.Program.OperatorCommand]).
+// Package operators contains the commands for operators: tools and their review, turns, cards, audit, credentials,
+// tokens, retention and backups. Each command is one file: its flags, and its request to the server or, if none runs,
+// to the ledger itself ([cli.Program.Operated]).
 package operators
 
 import (
@@ -9,13 +9,13 @@ import (
 	"github.com/earshot-dev/earshot/internal/cli"
 )
 
-// commands makes the commands of one program.
+// commands creates the commands of one program.
 type commands struct {
 	*cli.Program
 	toolCall *cobra.Command
 }
 
-// Commands are the commands of operators. The one that calls a tool as a turn of its own is toolCall's, below `tools`.
+// Commands returns the operators' commands. toolCall becomes a subcommand of `tools`.
 func Commands(p *cli.Program, toolCall *cobra.Command) []*cobra.Command {
 	m := &commands{Program: p, toolCall: toolCall}
 	return []*cobra.Command{

@@ -9,12 +9,12 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// previewFlag lets an operator hear a tool's question with arguments of their own.
+// previewFlag lets an operator preview a tool's question with their own arguments.
 func previewFlag(c *cobra.Command, args *string) {
 	c.Flags().StringVar(args, "args", "", "arguments, as a JSON object, to preview the question with (default an example made of the parameters)")
 }
 
-// previewArgs are the arguments of the flag; none where it was not given.
+// previewArgs parses the flag; it returns nil if the flag is not given.
 func previewArgs(flag string) (jsontext.Value, error) {
 	args := jsontext.Value(flag)
 	if flag != "" && (!args.IsValid() || args.Kind() != '{') {

@@ -39,7 +39,7 @@ Roles:
 	return c
 }
 
-// tokens opens the token file of a data directory, which is made if need be.
+// tokens opens the token file of a data directory, which is created if necessary.
 func (m *commands) tokens(dataFlag string) (*access.Store, error) {
 	path, err := m.DataPath(dataFlag, false)
 	if err != nil {
@@ -70,7 +70,7 @@ func (m *commands) tokenAddCommand() *cobra.Command {
 			}
 			n.Name = args[0]
 			if machine := slices.Contains(roles, string(access.Agent)) || slices.Contains(roles, string(access.Tool)); machine && !c.Flags().Changed("person") {
-				n.Person = n.Name // a program acts for itself; were it a person's, they could approve nothing any more
+				n.Person = n.Name // a program acts for itself; a person with an agent's token could no longer approve anything
 			}
 			for _, r := range roles {
 				n.Roles = append(n.Roles, access.Role(r))
@@ -87,7 +87,7 @@ func (m *commands) tokenAddCommand() *cobra.Command {
 			}
 			m.Notef("Token %s: %s", cause.OneLine(t.Name), cause.OneLine(t.Describe()))
 			m.Notef("Keep it where only %s can read it; it is not shown again.", t.Person)
-			_, _ = fmt.Fprintln(m.Stdout, secret) // in one piece, to be copied
+			_, _ = fmt.Fprintln(m.Stdout, secret) // on one line, for copying
 			return nil
 		},
 	}, "write it as JSON")
@@ -97,7 +97,7 @@ func (m *commands) tokenAddCommand() *cobra.Command {
 	flags.StringSliceVar(&n.Owners, "owner", nil, "somebody else whose sessions it is for as well; * is everybody")
 	flags.StringSliceVar(&n.Projects, "project", nil, "project that it is limited to")
 	flags.StringVar(&n.Surface, "surface", "", "what receipts call the place where it answers (default its name)")
-	_ = c.RegisterFlagCompletionFunc("role", completeRoles) // fails only where the flag is not there
+	_ = c.RegisterFlagCompletionFunc("role", completeRoles) // fails only if the flag does not exist
 	return c
 }
 
@@ -110,7 +110,7 @@ func completeRoles(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// tokenRow is what is shown of a token.
+// tokenRow is the JSON of a token in lists.
 type tokenRow struct {
 	Name     string        `json:"name"`
 	Person   string        `json:"person"`

@@ -183,7 +183,7 @@ it again, nobody has reviewed it.`,
 	}, cli.OfferOne(OfferTools))
 }
 
-// maxCallArgs bounds what is read of a call's arguments.
+// MaxCallArgs is the maximum size of a call's arguments in bytes.
 const MaxCallArgs = 192 << 10
 
 func (m *commands) toolsExampleCommand() *cobra.Command {

@@ -64,7 +64,7 @@ func (m *commands) addTools(ctx context.Context, ask operate.Ask, f cli.RemoteFl
 	return nil
 }
 
-// notAdded says which of several it was, and that the ones before it are there.
+// notAdded reports which of several definitions failed, and that the ones before it were added.
 func (m *commands) notAdded(err error, d utp.Definition, n, of int) error {
 	if of > 1 {
 		m.Notef("%d of %d tools are recorded; the next one, %s, is not. The same file can be added again.", n, of, cmp.Or(cause.OneLine(d.Tool), "which has no name"))

@@ -19,13 +19,13 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// serviceReview is what was said of all tools of a service.
+// serviceReview is the operator's review of all tools of a service.
 type serviceReview struct {
 	service, digest, risk string
-	classes               []string // CLASS=TOOL,TOOL, or CLASS for all that are not named
+	classes               []string // CLASS=TOOL,TOOL, or CLASS for all others
 }
 
-// proposed is a first idea for a tool: what its MCP server hints at, else what its service says.
+// proposed proposes a class for a tool: from its MCP server's hints, otherwise from its definition.
 func proposed(t api.ToolDetail) mcp.Proposal {
 	if claims, is := mcp.ClaimsOf(t.Definition); is {
 		return mcp.Propose(claims)
@@ -33,12 +33,12 @@ func proposed(t api.ToolDetail) mcp.Proposal {
 	return mcp.Proposal{Class: listing.ClassOr("", t), Risk: listing.RiskOr("", t)}
 }
 
-// classes are those of a review in their order from the least to the most.
+// classes returns the classes of a review, from the least to the most severe.
 func classes() []utp.Class {
 	return []utp.Class{utp.Read, utp.Idempotent, utp.Reversible, utp.Irreversible}
 }
 
-// riskFor is what goes with a class where nothing else is said.
+// riskFor returns the default risk of a class.
 func riskFor(c utp.Class) utp.Risk {
 	switch c {
 	case utp.Read:
@@ -50,7 +50,7 @@ func riskFor(c utp.Class) utp.Risk {
 	}
 }
 
-// toolsOf are all tools of a service, by the beginning of their names.
+// toolsOf returns all tools of a service, by the prefix of their names.
 func toolsOf(ctx context.Context, ask operate.Ask, service string) (all []api.ToolDetail, err error) {
 	for after := ""; ; {
 		var page api.ToolsAnswer
@@ -68,7 +68,7 @@ func toolsOf(ctx context.Context, ask operate.Ask, service string) (all []api.To
 	}
 }
 
-// digestOf is over the tools and their definitions: what is recorded is what was looked at.
+// digestOf returns a digest of the tools and their definitions: only what was looked at is recorded.
 func digestOf(tools []api.ToolDetail) string {
 	h := sha256.New()
 	for _, t := range tools {
@@ -77,7 +77,7 @@ func digestOf(tools []api.ToolDetail) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// reviewService looks at all tools of a service that are not reviewed, or records what was said of them.
+// reviewService shows all unreviewed tools of a service, or records their reviews.
 func (m *commands) reviewService(ctx context.Context, ask operate.Ask, f cli.RemoteFlags, q serviceReview) error {
 	all, err := toolsOf(ctx, ask, q.service)
 	if err != nil {
@@ -120,7 +120,7 @@ func (m *commands) reviewService(ctx context.Context, ask operate.Ask, f cli.Rem
 	return nil
 }
 
-// named reads the classes: of each tool that is named, and of the rest.
+// named parses the classes: of each named tool, and of the rest.
 func (q serviceReview) named(open []api.ToolDetail) (of map[string]utp.Class, rest utp.Class, err error) {
 	of, rest = map[string]utp.Class{}, utp.Irreversible
 	for _, text := range q.classes {
@@ -146,7 +146,7 @@ func (q serviceReview) named(open []api.ToolDetail) (of map[string]utp.Class, re
 	return of, rest, nil
 }
 
-// offerService shows tools with proposals, and tells the command that takes them.
+// offerService shows tools with proposals, and the command that accepts them.
 func (m *commands) offerService(f cli.RemoteFlags, service string, all, open []api.ToolDetail) error {
 	if f.AsJSON {
 		return m.WriteJSON(open)

@@ -17,7 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/usage"
 )
 
-// captureFlags are those of `earshot capture`.
+// captureFlags are the flags of `earshot capture`.
 type captureFlags struct {
 	out, tokenFile   string
 	events           int64
@@ -88,7 +88,7 @@ func (m *commands) captureTo(name string) (io.WriteCloser, error) {
 	return file, nil
 }
 
-// unclosed is a writer that others go on writing to.
+// unclosed is a writer without Close, which others still write to.
 type unclosed struct{ io.Writer }
 
 func (unclosed) Close() error { return nil }

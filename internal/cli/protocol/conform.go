@@ -58,7 +58,7 @@ func completeAreas(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 	return conform.Areas(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// chosenVectors are those that the word selects, or all.
+// chosenVectors returns those that the word selects, or all.
 func chosenVectors(word string) ([]conform.Vector, error) {
 	chosen, err := conform.Select(word)
 	switch {
@@ -103,7 +103,7 @@ func (m *commands) printTally(t conform.Tally, asJSON bool) error {
 	return nil
 }
 
-// writeLine writes a value for programs, on one line.
+// writeLine writes a value as JSON on one line.
 func (m *commands) writeLine(value any) error {
 	raw, err := json.Marshal(value, json.Deterministic(true))
 	if err == nil {

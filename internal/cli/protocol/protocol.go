@@ -1,5 +1,5 @@
-// Package protocol holds the commands about AAEP itself, of any producer: validate, capture, replay, schema, conform.
-// They need no server of ours and no ledger.
+// Package protocol contains the commands about AAEP itself, for any producer: validate, capture, replay, schema,
+// conform. They need neither an Earshot server nor a ledger.
 package protocol
 
 import (
@@ -8,10 +8,10 @@ import (
 	"github.com/earshot-dev/earshot/internal/cli"
 )
 
-// commands makes the commands of one program.
+// commands creates the commands of one program.
 type commands struct{ *cli.Program }
 
-// Commands are the commands about the protocol.
+// Commands returns the commands about the protocol.
 func Commands(p *cli.Program) []*cobra.Command {
 	m := &commands{p}
 	return []*cobra.Command{m.validateCommand(), m.captureCommand(), m.replayCommand(), m.schemaCommand(), m.conformCommand()}

@@ -17,7 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/usage"
 )
 
-// replayFlags are those of `earshot replay`.
+// replayFlags are the flags of `earshot replay`.
 type replayFlags struct {
 	http, speed string
 	once, quiet bool
@@ -55,7 +55,7 @@ ends when a listener has heard everything.`,
 	return c
 }
 
-// speedOf is how many times as fast; 0 is without any pause.
+// speedOf parses the playback speed; 0 means without pauses.
 func speedOf(text string) (float64, error) {
 	if text == "max" {
 		return 0, nil
@@ -89,7 +89,7 @@ func (m *commands) replay(ctx context.Context, f replayFlags, name string) error
 	})
 }
 
-// replaySource finds the file; standard input is copied first.
+// replaySource opens the file; standard input is copied first.
 func (m *commands) replaySource(name string) (*recording.Source, error) {
 	in, _, err := m.openInput(name)
 	if err != nil {

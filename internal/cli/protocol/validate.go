@@ -14,12 +14,11 @@ import (
 	"github.com/earshot-dev/earshot/internal/validation"
 )
 
-// collectEarly is by how many percent memory may grow before what is not needed is collected. What a
-// judge remembers is small and bounded, so that collecting early costs next to nothing, and
-// a long file takes no more memory than a short one.
+// collectEarly is GOGC during validation. The state of the validator is small and bounded, so frequent collection costs
+// almost nothing, and a long file takes no more memory than a short one.
 const collectEarly = 25
 
-// validateFlags are those of `earshot validate`.
+// validateFlags are the flags of `earshot validate`.
 type validateFlags struct {
 	mode                  string
 	stream                bool
@@ -100,7 +99,7 @@ func (m *commands) validate(f validateFlags, files []string) error {
 	return &cli.ExitError{Code: cli.ExitFailed}
 }
 
-// validateFile judges one file. What is wrong with the file itself is told, and the next one is judged all the same.
+// validateFile validates one file. It reports a file that cannot be read, and the next one is validated all the same.
 func (m *commands) validateFile(run *validation.Run, name string) {
 	in, size, err := m.openInput(name)
 	if err != nil {
@@ -127,7 +126,7 @@ func modeOf(name string) (aaep.Mode, error) {
 	}
 }
 
-// openInput opens a file to be judged, or standard input.
+// openInput opens a file to validate, or standard input.
 func (m *commands) openInput(name string) (io.ReadCloser, int64, error) {
 	if name == "-" {
 		return io.NopCloser(m.Stdin), 0, nil

@@ -11,9 +11,9 @@ func claude() Host {
 		},
 		quiet: []string{
 			"Read", "Glob", "Grep", "LS", "NotebookRead", // they read files
-			"BashOutput", "TaskOutput", "CronList", "ListAgents", "ToolSearch", // they read what Claude itself has
-			"TodoWrite", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", // its list of what is to be done
-			"Agent", "Task", "SendMessage", // agents of its own, whose tools are asked for one by one
+			"BashOutput", "TaskOutput", "CronList", "ListAgents", "ToolSearch", // they read Claude's own state
+			"TodoWrite", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", // its todo list
+			"Agent", "Task", "SendMessage", // subagents, whose tools run the hook one by one
 			"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "ReportFindings", // they speak to the person, or ask by themselves
 		},
 		gateway: "mcp__earshot__",
@@ -32,7 +32,7 @@ func claude() Host {
 	}
 }
 
-// answerPreToolUse is an answer in the words of Claude Code, which others have taken over.
+// answerPreToolUse returns an answer in the format of Claude Code, which others have adopted.
 func answerPreToolUse(a Answer) any {
 	decision := "deny"
 	if a.Verdict == Allow {

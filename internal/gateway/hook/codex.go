@@ -9,17 +9,17 @@ func codex() Host {
 		events: map[string]Kind{
 			"PreToolUse": Use, "UserPromptSubmit": Prompted, "Stop": Rested, "SessionEnd": Closed,
 		},
-		Unhooked: []string{"write_stdin"}, // what it types into a command that still runs; seen with package hosts
+		Unhooked: []string{"write_stdin"}, // input typed into a running command; found with package hosts
 		quiet: []string{
 			"view_image",                             // it reads a file
-			"update_plan",                            // its list of what is to be done
-			"get_goal", "create_goal", "update_goal", // its own aims
+			"update_plan",                            // its todo list
+			"get_goal", "create_goal", "update_goal", // its own goals
 			"request_user_input", // it speaks to the person
 		},
 		gateway: "mcp__earshot__",
 		answer: func(a Answer) any {
 			if a.Verdict == Allow {
-				return object{} // it knows no yes that needs no rule of its own: what it would ask for, it still does
+				return object{} // it has no allow that bypasses its own rules: it still asks where these require it
 			}
 			return answerPreToolUse(a)
 		},

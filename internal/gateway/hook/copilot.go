@@ -2,8 +2,8 @@ package hook
 
 import "time"
 
-// copilot is the GitHub Copilot CLI, by its documentation; it was not run. Its events are named as those of Visual Studio
-// Code, since only so it says which one it is. No exit code of a hook before a tool blocks anything.
+// copilot is the GitHub Copilot CLI, according to its documentation; it was not run. It uses the event names of Visual
+// Studio Code, because only then the event contains its name. No exit code of a hook before a tool blocks anything.
 func copilot() Host {
 	return Host{
 		Name: "copilot", Title: "Copilot CLI", Limit: 30 * time.Second, noExit: true,

@@ -2,7 +2,7 @@ package hook
 
 import "time"
 
-// cursor is Cursor, by its documentation; it was not run.
+// cursor is Cursor, according to its documentation; it was not run.
 func cursor() Host {
 	return Host{
 		Name: "cursor", Title: "Cursor", Limit: time.Minute, FolderVariable: "CURSOR_PROJECT_DIR", Blocks: true,

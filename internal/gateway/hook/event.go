@@ -8,32 +8,32 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Kind is what a host tells its hook, in terms that all hosts share.
+// Kind is the kind of a hook event, in terms that all hosts share.
 type Kind int
 
 const (
 	// Use: the host is about to use a tool, and waits for an answer.
 	Use Kind = iota
-	// Prompted: the person has given the host something to do.
+	// Prompted: the person has given the host a prompt.
 	Prompted
 	// Waiting: the host waits for the person.
 	Waiting
 	// Rested: the host has finished a turn.
 	Rested
-	// Closed: the host's session is over.
+	// Closed: the host's session has ended.
 	Closed
 )
 
-// Event is what a host tells its hook.
+// Event is one event that a host sends to its hook.
 type Event struct {
 	Kind Kind
-	// Name is the host's own word for it.
+	// Name is the host's name of the event.
 	Name string
-	// Session is the host's id of its session; "" where it has said none.
+	// Session is the host's id of its session; "" if there is none.
 	Session string
-	// Folder is where the host works at the moment.
+	// Folder is the host's current folder.
 	Folder string
-	// Mode is how the host itself treats its tools, in its own word; "" where it has said none.
+	// Mode is the host's permission mode, by its own name; "" if there is none.
 	Mode string
 	// Message is what the host says to the person.
 	Message string
@@ -44,25 +44,25 @@ type Event struct {
 	Call  string
 }
 
-// Verdict is what a hook says to the use of a tool.
+// Verdict is a hook's decision on the use of a tool.
 type Verdict int
 
 const (
-	// Deny: the tool is not used. It is the zero value, so that what was forgotten denies.
+	// Deny: the tool is not used. It is the zero value, so that an unset verdict denies.
 	Deny Verdict = iota
-	// NoDecision: the host goes by its own rules.
+	// NoDecision: the host follows its own rules.
 	NoDecision
-	// Allow: a person has said yes.
+	// Allow: a person has accepted.
 	Allow
 )
 
-// Answer is what the host is told. The reason is for its model, and is required where the answer denies.
+// Answer is the answer to the host. The reason is for its model, and is required for a denial.
 type Answer struct {
 	Verdict Verdict
 	Reason  string
 }
 
-// Output is how the hook ends.
+// Output is how the hook process ends.
 type Output struct {
 	Stdout []byte
 	Stderr string
@@ -70,13 +70,13 @@ type Output struct {
 }
 
 const (
-	// exitBlocks is the exit code by which hosts block. Any other one that is not 0 lets the tool run.
+	// exitBlocks is the exit code with which hosts block. With any other code that is not 0, the tool runs.
 	exitBlocks = 2
-	// maxReason bounds a reason, in bytes. It is more than a person's answer has.
+	// maxReason limits a reason, in bytes. It is longer than any person's answer.
 	maxReason = 4000
 )
 
-// worded is a reason that every host takes: some hosts ignore a denial without one.
+// worded returns a non-empty reason: some hosts ignore a denial without one.
 func worded(reason string) string {
 	reason = strings.TrimSpace(strings.ToValidUTF8(reason, "�"))
 	if reason == "" {
@@ -89,12 +89,13 @@ func worded(reason string) string {
 	return reason
 }
 
-// blocked ends the hook by the exit code that blocks. The reason is on standard error, since hosts ignore the code without one.
+// blocked ends the hook with the exit code that blocks. The reason goes to standard error; hosts ignore the code
+// without one.
 func blocked(reason string) Output {
 	return Output{Stderr: "Earshot: " + worded(reason) + "\n", Code: exitBlocks}
 }
 
-// written writes a value as the whole of standard output.
+// written returns an output with a value as the whole of standard output.
 func written(value any) Output {
 	raw, err := json.Marshal(value, json.Deterministic(true))
 	if err != nil {
@@ -103,5 +104,5 @@ func written(value any) Output {
 	return Output{Stdout: append(raw, '\n')}
 }
 
-// object is a JSON object that is written as it stands.
+// object is a JSON object.
 type object = map[string]any

@@ -11,8 +11,8 @@ func gemini() Host {
 		},
 		quiet: []string{
 			"read_file", "read_many_files", "list_directory", "glob", "grep_search", "search_file_content", // they read files
-			"list_background_processes", "read_background_output", "get_internal_docs", // they read what Gemini itself has
-			"write_todos", "update_topic", "complete_task", // its notes of what is to be done
+			"list_background_processes", "read_background_output", "get_internal_docs", // they read Gemini's own state
+			"write_todos", "update_topic", "complete_task", // its todo list
 			"ask_user", "enter_plan_mode", "exit_plan_mode", // they speak to the person, or ask by themselves
 		},
 		gateway: "mcp_earshot_",

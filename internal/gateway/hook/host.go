@@ -12,34 +12,34 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Host is one of the programs that have hooks.
+// Host describes one of the programs that have hooks.
 type Host struct {
-	// Name is what it is called on the command line. It is the agent's name at Earshot, too.
+	// Name is its name on the command line, and its agent name at Earshot.
 	Name string
-	// Title is what people call it.
+	// Title is its display name.
 	Title string
-	// Limit is how long it waits for a hook where its settings do not say otherwise.
+	// Limit is its default timeout for a hook.
 	Limit time.Duration
-	// Blocks reports that it can be told to use no tool where its hook fails, is killed, or is missing.
+	// Blocks reports that it can be configured to block tools if its hook fails, is killed, or is missing.
 	Blocks bool
-	// Unhooked are tools before which it runs no hook.
+	// Unhooked are tools before which it does not run a hook.
 	Unhooked []string
-	// FolderVariable is the variable in which its hooks find the folder that the session is about; "" where there is none.
+	// FolderVariable is the environment variable of its hooks with the session's folder; "" if there is none.
 	FolderVariable string
 
 	events  map[string]Kind
-	quiet   []string // tools that are not asked for
-	gateway string   // how the names of the tools begin of an MCP server that is called earshot; "" where that is not known
+	quiet   []string // tools that need no question
+	gateway string   // the name prefix of the tools of an MCP server called earshot; "" if unknown
 	answer  func(a Answer) any
 	// noExit: no exit code blocks a tool, so that only JSON can.
 	noExit   bool
 	settings func(command string, limit time.Duration) Settings
 }
 
-// Hosts are all of them.
+// Hosts returns all of them.
 func Hosts() []Host { return []Host{claude(), codex(), copilot(), cursor(), gemini()} }
 
-// Named is the host of a name.
+// Named returns the host with a name.
 func Named(name string) (Host, bool) {
 	for _, h := range Hosts() {
 		if h.Name == name {
@@ -49,7 +49,7 @@ func Named(name string) (Host, bool) {
 	return Host{}, false
 }
 
-// Names are the names of all hosts.
+// Names returns the names of all hosts.
 func Names() []string {
 	hosts := Hosts()
 	names := make([]string, 0, len(hosts))
@@ -59,10 +59,10 @@ func Names() []string {
 	return names
 }
 
-// MaxInput is the largest input that is read, in bytes. Nobody could be shown more.
+// MaxInput is the maximum size of an input in bytes. Nobody could be shown more.
 const MaxInput = 8 << 20
 
-// input has the members of all hosts. Where two hosts have one for the same, one of them is empty.
+// input has the members of all hosts. If two hosts have different members for the same thing, one of them is empty.
 type input struct {
 	Event     string         `json:"hook_event_name"`
 	Session   string         `json:"session_id"`
@@ -75,12 +75,12 @@ type input struct {
 
 	Conversation string         `json:"conversation_id"` // Cursor's session
 	Roots        []string       `json:"workspace_roots"` // Cursor's folders
-	SessionCamel string         `json:"sessionId"`       // Copilot's, where the event is named in its own way
+	SessionCamel string         `json:"sessionId"`       // Copilot's, with its own event names
 	ToolCamel    string         `json:"toolName"`        //
 	ArgsCamel    jsontext.Value `json:"toolArgs"`        //
 }
 
-// Read reads what the host has said. An error says what is wrong with it, in words that the host's model can be given.
+// Read parses an event. The text of an error can be given to the host's model.
 func (h Host) Read(raw []byte) (Event, error) {
 	switch {
 	case len(raw) > MaxInput:
@@ -103,7 +103,7 @@ func (h Host) Read(raw []byte) (Event, error) {
 		e.Input = in.ArgsCamel
 	}
 	kind, known := h.events[e.Name]
-	if e.Name == "" && in.ToolCamel != "" { // Copilot does not name an event that it is asked for in its own way
+	if e.Name == "" && in.ToolCamel != "" { // Copilot does not send the name of an event when it uses its own event names
 		kind, known = Use, h.noExit
 	}
 	if !known {
@@ -124,7 +124,7 @@ func (h Host) Read(raw []byte) (Event, error) {
 	return e, nil
 }
 
-// inputObject is the input of a tool as an object. Some hosts write the object into a text.
+// inputObject returns the input of a tool as an object. Some hosts encode the object in a string.
 func inputObject(raw jsontext.Value) (jsontext.Value, error) {
 	if raw.Kind() == '"' {
 		var text string
@@ -142,11 +142,11 @@ func inputObject(raw jsontext.Value) (jsontext.Value, error) {
 	return raw, nil
 }
 
-// Asks reports whether a person is asked before the tool is used. What is not in the table is asked for.
+// Asks reports whether a person is asked before the tool is used. A tool that is not in the table needs a question.
 func (h Host) Asks(tool string) bool { return !slices.Contains(h.quiet, tool) }
 
-// OfGateway is the name that a tool has at the MCP server that the host calls earshot; false where it is of no such server. Whether
-// that server is Earshot's is not known here.
+// OfGateway returns the name of a tool at the MCP server that the host calls earshot, or false for other tools. It
+// cannot tell whether that server is really Earshot's.
 func (h Host) OfGateway(tool string) (name string, is bool) {
 	if h.gateway == "" {
 		return "", false
@@ -154,10 +154,10 @@ func (h Host) OfGateway(tool string) (name string, is bool) {
 	return strings.CutPrefix(tool, h.gateway)
 }
 
-// Quiet are the tools that are not asked for, by name.
+// Quiet returns the tools that need no question, by name.
 func (h Host) Quiet() []string { return slices.Sorted(slices.Values(h.quiet)) }
 
-// Write is how the hook ends after an event that could be read.
+// Write returns the output for an event that could be parsed.
 func (h Host) Write(e Event, a Answer) Output {
 	if e.Kind != Use || a.Verdict == NoDecision {
 		return written(object{})
@@ -166,7 +166,7 @@ func (h Host) Write(e Event, a Answer) Output {
 	return written(h.answer(a))
 }
 
-// Refuse is how the hook ends where it does not know what it was asked, or has failed: nothing is used.
+// Refuse returns the output if the event could not be parsed or the hook has failed: it blocks the tool.
 func (h Host) Refuse(reason string) Output {
 	if h.noExit {
 		return written(h.answer(Answer{Verdict: Deny, Reason: worded(reason)}))

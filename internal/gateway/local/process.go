@@ -9,25 +9,25 @@ import (
 	"github.com/earshot-dev/earshot/internal/boottime"
 )
 
-// Parent names the process that has started this one, so that what it starts next on the same errand is known to speak for the
-// same: its id, when it began, and the boot. Where the system does not tell when a process began, its id has to do.
+// Parent identifies the process that has started this one, so that its later children belong to the same session: its
+// id, its start time, and the boot. If the system does not report the start time, the id has to do.
 func Parent() string {
 	pid := os.Getppid()
 	return fmt.Sprintf("%s %d %s", boottime.Boot(), pid, began(pid))
 }
 
-// began is when a process began, in the ticks of the system; "" where that is not told.
+// began returns the start time of a process, in clock ticks; "" if unknown.
 func began(pid int) string {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return ""
 	}
-	// The name of the program, which may have any character in it, ends with the last parenthesis.
+	// The program name, which may contain any character, ends with the last parenthesis.
 	_, rest, _ := strings.Cut(string(raw), ") ")
 	if i := strings.LastIndex(string(raw), ") "); i >= 0 {
 		rest = string(raw)[i+2:]
 	}
-	const starttime = 19 // the 22nd field, of which three stand before
+	const starttime = 19 // the 22nd field; three precede the rest
 	fields := strings.Fields(rest)
 	if len(fields) <= starttime {
 		return ""
@@ -35,7 +35,7 @@ func began(pid int) string {
 	return fields[starttime]
 }
 
-// Folder is where the agent works, as people call it.
+// Folder returns the display name of the agent's current folder.
 func Folder() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -44,7 +44,7 @@ func Folder() string {
 	return filepath.Base(dir)
 }
 
-// AgentName is the name of an agent for what a host calls itself: one token, the short name of a well-known one.
+// AgentName converts a host's own name to an agent name: one token, the short name of a well-known host.
 func AgentName(host string) string {
 	lower := strings.ToLower(host)
 	for _, known := range []string{"claude", "codex", "gemini", "cursor", "goose", "opencode", "copilot", "zed", "qwen"} {

@@ -15,29 +15,29 @@ import (
 	"github.com/earshot-dev/earshot/internal/datadir"
 )
 
-// Options say where Earshot is.
+// Options configure [Dial].
 type Options struct {
 	// Data is the data directory.
 	Data string
 	// Agent is the agent's name.
 	Agent string
-	// Program is the earshot that is started where none runs; "" starts none.
+	// Program is the earshot program to start if no server runs; "" starts none.
 	Program string
 	Now     func() time.Time
-	// Notice is told what is done meanwhile.
+	// Notice is called with messages about what Dial does.
 	Notice func(string)
 }
 
 const (
 	// startTime is how long a server may take to start.
 	startTime = 30 * time.Second
-	// glance is how often it is looked for meanwhile.
+	// glance is the interval of checks meanwhile.
 	glance = 100 * time.Millisecond
-	// logName is where a server that was started here writes.
+	// logName is the log file of a server that was started here.
 	logName = "up.log"
 )
 
-// Dial finds the server of a data directory, starts one where none runs, and comes to it as the agent.
+// Dial finds the server of a data directory, starts one if none runs, and connects to it as the agent.
 func Dial(ctx context.Context, o Options) (*client.Agent, error) {
 	token, err := TokenFile(ctx, o.Data, o.Agent, o.Now)
 	if err != nil {
@@ -70,17 +70,18 @@ func Dial(ctx context.Context, o Options) (*client.Agent, error) {
 	}
 }
 
-// away reports whether no server was found, as against one that refuses.
+// away reports whether no server was found, in contrast to one that refuses.
 func away(err error) bool {
 	var e *client.Error
 	if !errors.As(err, &e) {
 		return false
 	}
-	// The token that a dead server left word of is none any more, and another program may have its port.
+	// The recorded token of a dead server is no longer valid, and another program may have its port.
 	return e.Code == client.CodeUnreachable || e.Code == client.CodeUsage || e.Code == client.CodeStrange || errors.Is(err, os.ErrNotExist)
 }
 
-// start starts a server that outlives this process. Of two that are started at once, one finds the data directory taken and ends.
+// start starts a server that outlives this process. If two are started at once, one finds the data directory locked and
+// ends.
 func start(o Options) error {
 	log, err := os.OpenFile(filepath.Join(o.Data, logName), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

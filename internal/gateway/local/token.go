@@ -16,7 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/instance"
 )
 
-// TokenFile is the file with the token of an agent of this machine, which is made where there is none.
+// TokenFile returns the path of the token file of an agent of this machine. It creates the token if there is none.
 func TokenFile(ctx context.Context, data, agent string, now func() time.Time) (string, error) {
 	path := filepath.Join(data, "agents", agent+".token")
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -32,7 +32,7 @@ func TokenFile(ctx context.Context, data, agent string, now func() time.Time) (s
 	if err != nil {
 		return "", err
 	}
-	// Two programs may come at once: each makes a token of its own, and the one that is written first stays.
+	// Two programs may come at once: each creates a token of its own, and the one that is written first stays.
 	name := agent + "-" + strings.ToLower(rand.Text()[:8])
 	var secret string
 	err = inTurn(ctx, func() error {
@@ -59,7 +59,7 @@ func TokenFile(ctx context.Context, data, agent string, now func() time.Time) (s
 	return path, nil
 }
 
-// inTurn changes the tokens once no other process does.
+// inTurn changes the tokens, and retries while another process does.
 func inTurn(ctx context.Context, change func() error) error {
 	const longest = 5 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, longest)

@@ -16,8 +16,9 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// Resources and prompts of MCP servers behind Earshot are tools at Earshot (package tool/mcp), by these names behind the server's.
-// A host has them as what they are: to list or to read one is a call of such a tool, and goes through the gate as any call does.
+// Resources and prompts of MCP servers behind Earshot are tools of Earshot (package tool/mcp), with these names after
+// the server's. A host sees them as resources and prompts. Listing or reading one is a call of such a tool, and goes
+// through the gate like any call.
 const (
 	listResources = ".list_resources"
 	readResource  = ".read_resource"
@@ -25,25 +26,25 @@ const (
 	getPrompt     = ".get_prompt"
 )
 
-// fresh is how long a list counts.
+// fresh is how long a list is cached.
 const fresh = time.Minute
 
-// catalogue is what servers have beside tools, as they listed it last. Only what nobody is asked about is listed: a host asks for
-// these lists by itself, and no person should be troubled with that.
+// catalogue caches the servers' latest lists of resources and prompts. It only covers lists that nobody has to approve:
+// a host requests these lists by itself, and no person should be asked about that.
 type catalogue struct {
 	mu        sync.Mutex
-	at        time.Time // when it was listed; zero before
+	at        time.Time // zero before the first list
 	resources []*sdk.Resource
 	templates []*sdk.ResourceTemplate
 	prompts   []*sdk.Prompt
 	readers   map[string]string   // the tool that reads a resource, by its address
-	prefixes  map[string]string   // the same, by what an address of a template begins with
-	filled    map[string]promptOf // by the name that the host has
+	prefixes  map[string]string   // the same, by the prefix of a template's addresses
+	filled    map[string]promptOf // by the name that the host sees
 }
 
 type promptOf struct{ tool, name string }
 
-// besides answers what a host asks for beside tools.
+// besides answers a host's requests for resources and prompts.
 func (m *toolset) besides(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		switch r := r.(type) {
@@ -71,7 +72,7 @@ func locked[T any](c *catalogue, list *[]T) []T {
 	return append([]T{}, *list...)
 }
 
-// list brings the catalogue up to date, where it is not fresh.
+// list refreshes the catalogue if it has expired.
 func (m *toolset) list(ctx context.Context, host string) error {
 	m.beside.mu.Lock()
 	defer m.beside.mu.Unlock()
@@ -120,7 +121,7 @@ func (c *catalogue) clear() {
 	c.readers, c.prefixes, c.filled = map[string]string{}, map[string]string{}, map[string]promptOf{}
 }
 
-// add takes in what a server has listed. An address that two of them have is the first one's.
+// add adds what a server has listed. If two servers list an address, the first one wins.
 func (c *catalogue) add(server string, listed jsontext.Value) error {
 	var said struct {
 		Resources []*sdk.Resource         `json:"resources"`
@@ -155,7 +156,7 @@ func (c *catalogue) add(server string, listed jsontext.Value) error {
 	return nil
 }
 
-// reader is the tool that reads a resource; "" where none is known to have it.
+// reader returns the tool that reads a resource; "" if unknown.
 func (c *catalogue) reader(uri string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -204,7 +205,7 @@ func (m *toolset) prompt(ctx context.Context, r *sdk.GetPromptRequest) (*sdk.Get
 	if !there {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no prompt " + r.Params.Name}
 	}
-	args, err := json.Marshal(map[string]any{"name": of.name, "arguments": r.Params.Arguments}, json.Deterministic(true)) // a repeat is known by its bytes
+	args, err := json.Marshal(map[string]any{"name": of.name, "arguments": r.Params.Arguments}, json.Deterministic(true)) // a repeat is recognized by its bytes
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it does not happen
 	}
@@ -217,8 +218,8 @@ func (m *toolset) prompt(ctx context.Context, r *sdk.GetPromptRequest) (*sdk.Get
 	return &out, nil
 }
 
-// request makes a call for a host, whose result is one of the protocol. What is still open when the host's patience is nearly over is an
-// error that says so: the same request again joins it.
+// request makes a call for a host, whose result is one of the protocol. If it is still open just before the host's
+// timeout, it returns an error that says so: the same request again joins the call.
 func (m *toolset) request(ctx context.Context, r *sdk.CallToolRequest, q api.AgentInvoke, into json.Unmarshaler) (call string, err error) {
 	q.HostCall = hostCall(r.Params.Meta)
 	answer, err := m.of(ctx).until(ctx, r, func(ctx context.Context, s Session, wait time.Duration) (api.AgentCall, error) {
@@ -237,7 +238,7 @@ func (m *toolset) request(ctx context.Context, r *sdk.CallToolRequest, q api.Age
 	return call, nil
 }
 
-// now makes a call that nobody is asked about, and counts its result as received.
+// now makes a call that nobody has to approve, and acknowledges its result.
 func (g *Gateway) now(ctx context.Context, q api.AgentInvoke) (jsontext.Value, error) {
 	r, err := g.until(ctx, &sdk.CallToolRequest{Params: &sdk.CallToolParamsRaw{}}, func(ctx context.Context, s Session, wait time.Duration) (api.AgentCall, error) {
 		return s.Invoke(ctx, q, wait)
@@ -252,7 +253,7 @@ func (g *Gateway) now(ctx context.Context, q api.AgentInvoke) (jsontext.Value, e
 	return result, err
 }
 
-// resultIn is the value of a result, and the call that it is of.
+// resultIn returns the value of a result, and the id of its call.
 func resultIn(r *sdk.CallToolResult) (result jsontext.Value, call string, err error) {
 	call, _ = r.Meta[callMeta].(string)
 	value, is := r.StructuredContent.(jsontext.Value)

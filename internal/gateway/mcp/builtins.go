@@ -13,7 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// The tools of Earshot's own.
+// Earshot's own tools.
 const (
 	waitTool = "earshot_wait"
 	sayTool  = "earshot_say"
@@ -22,7 +22,7 @@ const (
 
 var builtinNames = []string{waitTool, sayTool, askTool}
 
-// BuiltinTools are the names of the tools that a host has beside those that Earshot offers.
+// BuiltinTools returns the names of the tools that a host has besides those that Earshot offers.
 func BuiltinTools() []string { return slices.Clone(builtinNames) }
 
 // addBuiltins adds them.
@@ -50,7 +50,7 @@ func (m *toolset) addBuiltins() {
 	}, m.handler((*Gateway).ask))
 }
 
-// read reads the arguments of a tool of Earshot's own.
+// read parses the arguments of one of Earshot's own tools.
 func read(r *sdk.CallToolRequest, into any) *sdk.CallToolResult {
 	if err := json.Unmarshal(r.Params.Arguments, into); err != nil {
 		return failed("The arguments do not match the tool's schema: "+err.Error(), api.AgentCall{})
@@ -88,7 +88,7 @@ func (g *Gateway) say(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToo
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "Told."}}}, nil
 }
 
-// report tells the person what the agent is at.
+// report reports to the person what the agent is doing.
 func (g *Gateway) report(ctx context.Context, doing string) (Session, error) {
 	s, err := g.at(ctx)
 	if err == nil {

@@ -17,10 +17,10 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// hostCalls are where hosts put their own id of a call.
+// hostCalls are the metadata keys in which hosts put their own id of a call.
 var hostCalls = []string{"claudecode/toolUseId", "callId"}
 
-// hostCall is the host's own id of a call; "" where it says none.
+// hostCall returns the host's own id of a call; "" if there is none.
 func hostCall(meta sdk.Meta) string {
 	for _, name := range hostCalls {
 		if id, is := meta[name].(string); is {
@@ -30,7 +30,7 @@ func hostCall(meta sdk.Meta) string {
 	return ""
 }
 
-// call carries out one call of a tool of Earshot's.
+// call makes one call of a tool that Earshot offers.
 func (g *Gateway) call(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	args := jsontext.Value(r.Params.Arguments)
 	if len(args) == 0 {
@@ -45,7 +45,7 @@ func (g *Gateway) call(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallTo
 // asks is one request for a call.
 type asks func(ctx context.Context, s Session, wait time.Duration) (api.AgentCall, error)
 
-// until asks until there is a result, or until the host's patience is nearly over.
+// until repeats the request until there is a result, or until just before the host's timeout.
 func (g *Gateway) until(ctx context.Context, r *sdk.CallToolRequest, ask asks) (*sdk.CallToolResult, error) {
 	deadline := time.Now().Add(g.o.Wall)
 	report, quiet := g.reportProgress(ctx, r)
@@ -92,7 +92,7 @@ func (g *Gateway) until(ctx context.Context, r *sdk.CallToolRequest, ask asks) (
 	}
 }
 
-// poll is one request: for the call itself, or for the result of one that is known.
+// poll makes one request: for the call itself, or for the result of a known one.
 func (g *Gateway) poll(ctx context.Context, s Session, known string, wait time.Duration, ask asks) (api.AgentCall, error) {
 	if known != "" {
 		return s.Wait(ctx, known, wait)
@@ -103,13 +103,13 @@ func (g *Gateway) poll(ctx context.Context, s Session, known string, wait time.D
 
 const stoppedText = "A person has stopped this session. Nothing more is done in it. Stop your work and say so."
 
-// hasEnded reports whether the session has ended, and nobody stopped it.
+// hasEnded reports whether the session has ended without anybody stopping it.
 func hasEnded(err error) bool {
 	e, is := errors.AsType[*client.Error](err)
 	return is && e.Ended
 }
 
-// lost reports whether the server could not be reached, so that asking again makes sense.
+// lost reports whether the server could not be reached, so that a retry makes sense.
 func lost(err error) bool {
 	e, is := errors.AsType[*client.Error](err)
 	return is && (e.Retry || e.Code == client.CodeUnreachable)
@@ -133,7 +133,8 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// reportProgress tells the host how a call stands, now and then, where it has asked to be told. Quiet ends that and waits for it.
+// reportProgress regularly reports the status of a call to the host, if the host has requested that. quiet ends that
+// and waits for it.
 func (g *Gateway) reportProgress(ctx context.Context, r *sdk.CallToolRequest) (report func(string), quiet func()) {
 	token := r.Params.GetProgressToken()
 	if token == nil {
@@ -171,14 +172,14 @@ func (g *Gateway) reportProgress(ctx context.Context, r *sdk.CallToolRequest) (r
 	}
 }
 
-// callMeta is where a result says which call it is of.
+// callMeta is the metadata key of a result with the id of its call.
 const callMeta = "earshot/call_id"
 
-// resultOf is the result of a call as the host gets it.
+// resultOf converts the result of a call for the host.
 func resultOf(c api.AgentCall) *sdk.CallToolResult {
 	if !succeeded(c) {
 		if c.Status == utp.StatusCanceled || c.Result.Kind() == 'n' {
-			c.Result = nil // it says only what the message says
+			c.Result = nil // it only repeats the message
 		}
 		return failed(c.Message, c)
 	}
@@ -198,7 +199,8 @@ func resultOf(c api.AgentCall) *sdk.CallToolResult {
 	return out
 }
 
-// fromMCP is a result that a tool of an MCP server has given, in the form that package tool/mcp keeps it in; nil where it is another one.
+// fromMCP returns the result of a tool of an MCP server, in the form in which package tool/mcp stores it; nil for
+// another form.
 func fromMCP(result jsontext.Value) *sdk.CallToolResult {
 	var members map[string]jsontext.Value
 	if result.Kind() != '{' || json.Unmarshal(result, &members) != nil || members["content"].Kind() != '[' {
@@ -218,7 +220,7 @@ func fromMCP(result jsontext.Value) *sdk.CallToolResult {
 
 func succeeded(c api.AgentCall) bool { return c.Status == "success" || c.Status == "partial" }
 
-// failed is a result that says what is wrong, typed for a host that reads it.
+// failed returns an error result, typed for a host that parses it.
 func failed(message string, c api.AgentCall) *sdk.CallToolResult {
 	text := strings.TrimSpace(message + "\n" + string(c.Result))
 	out := &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
@@ -229,7 +231,8 @@ func failed(message string, c api.AgentCall) *sdk.CallToolResult {
 	return out
 }
 
-// state is the structured part of an answer without a result. Some hosts give their model nothing else, so the words are in it, too.
+// state is the structured part of an answer without a result. It repeats the text, because some hosts give their model
+// nothing else.
 type state struct {
 	Message  string         `json:"message"`
 	CallID   string         `json:"call_id"`
@@ -242,7 +245,8 @@ type state struct {
 	Seconds  int            `json:"seconds_left,omitempty"`
 }
 
-// stillOpen is the answer to a call that is open when the host's patience is nearly over. It is not an error: nothing has failed.
+// stillOpen is the answer to a call that is open just before the host's timeout. It is not an error: nothing has
+// failed.
 func stillOpen(c api.AgentCall) *sdk.CallToolResult {
 	text := fmt.Sprintf("Not done yet. %s Call earshot_wait with {\"call_id\": %q} to wait for it. "+
 		"It starts only while you wait, so do not leave it, and do not do it in another way.", c.Message, c.ID)

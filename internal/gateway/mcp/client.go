@@ -22,7 +22,7 @@ func (c Client) Open(ctx context.Context, q api.AgentOpen) (Session, error) {
 	return s, nil
 }
 
-// keyFor is the idempotency key of the n-th session of a host.
+// keyFor returns the idempotency key of the n-th session of a host.
 func keyFor(host string, n int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "earshot-mcp-1\n%s\n%d", host, n))
 	return "mcp-" + hex.EncodeToString(sum[:])

@@ -1,12 +1,15 @@
-// Package mcp lets a host of the Model Context Protocol (Claude Code, Codex, Gemini CLI and others) ask for Earshot's tools: it
-// is an MCP server to the host, and an agent to Earshot. What the host calls goes through the gate like any agent's call.
+// Package mcp lets a host of the Model Context Protocol (Claude Code, Codex, Gemini CLI and others) use Earshot's
+// tools: it is an MCP server to the host, and an agent to Earshot. The host's calls go through the gate like any
+// agent's calls.
 //
-// A [Gateway] speaks for one host. Its session at Earshot is opened with the first call, and another process that speaks for
-// the same host goes on with it. A host gives up on a call long before a person may answer, so a call that is still open is
-// answered before the host's own limit with what it waits for, and the host asks again: with the tool earshot_wait, or with the
-// same call, which joins the open one. A person's yes starts a call only while the host waits for it.
+// A [Gateway] serves one host. The first call opens its session at Earshot; another process that serves the same host
+// continues that session. A host's timeout is much shorter than the time in which a person may answer. If a call is
+// still open shortly before it, the answer says what the call waits for, and the host asks again. It does so with the
+// tool earshot_wait, or with the same call, which joins the open one. A person's accept starts a call only while the
+// host waits for it.
 //
-// A host comes to its own gateway by standard input and output, or connects to an address, where [HTTP] has a gateway for each.
+// A host uses a gateway of its own by standard input and output, or connects by HTTP, where [HTTP] has a gateway for
+// each.
 //
-// Beside Earshot's tools the host has three: earshot_wait, earshot_say and earshot_ask.
+// Besides the offered tools the host has three: earshot_wait, earshot_say and earshot_ask.
 package mcp

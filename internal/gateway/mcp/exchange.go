@@ -14,24 +14,24 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// exchange is one request by HTTP, for as long as it is open.
+// exchange is one open HTTP request.
 type exchange struct {
 	host   *host
 	ctx    context.Context //nolint:containedctx // it is the life of the request, beside the library's own
 	cancel context.CancelCauseFunc
 	off    func() bool
 	id     string // the message's
-	// listens says that the host is told of changes; guarded by the mutex of the [HTTP].
+	// listens means that the host receives notifications of changes; guarded by the mutex of the [HTTP].
 	listens bool
 
 	mu   sync.Mutex
 	sent []string // calls whose results are in the answer
-	left bool     // the host was there when the answer left
+	left bool     // the host was still connected when the answer was sent
 }
 
 type exchangeKey struct{}
 
-// context is one that tells the library's handlers which request they work for.
+// context returns a context that carries the exchange to the library's handlers.
 func (e *exchange) context() context.Context {
 	return context.WithValue(e.ctx, exchangeKey{}, e)
 }
@@ -41,12 +41,12 @@ func exchangeOf(ctx context.Context) *exchange {
 	return e
 }
 
-// whileOpen ends what is done for a request once the host has hung up: the library goes on with it, and a yes would start what
-// nobody waits for.
+// whileOpen cancels the work for a request once the host has disconnected. The library itself would continue with it,
+// and an accept would start a call that nobody waits for.
 func whileOpen(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (result sdk.Result, err error) {
 		e := exchangeOf(ctx)
-		defer func() { // it runs in a goroutine of the library's, which does not catch what panics
+		defer func() { // this runs in a goroutine of the library, which does not recover panics
 			if p := recover(); p != nil {
 				e.host.gateway.o.Logger.Error("a request of a host has failed", "method", method, "panic", p, "stack", string(debug.Stack()))
 				err = errors.New("the server could not do this; whether it was done is not known")
@@ -63,7 +63,7 @@ func whileOpen(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// metaOf is what a result of a call says of itself.
+// metaOf returns the metadata of a call's result.
 func metaOf(result sdk.Result) sdk.Meta {
 	switch r := result.(type) {
 	case *sdk.CallToolResult:
@@ -82,7 +82,7 @@ func metaOf(result sdk.Result) sdk.Meta {
 	return nil
 }
 
-// sends notes that the result of a call is about to leave.
+// sends records that the result of a call is about to be sent.
 func (e *exchange) sends(call string) {
 	e.host.gateway.receipts.begin()
 	e.mu.Lock()
@@ -90,7 +90,7 @@ func (e *exchange) sends(call string) {
 	e.sent = append(e.sent, call)
 }
 
-// answered notes whether the host has the results in the answer.
+// answered acknowledges the results in the answer if the host was still connected.
 func (e *exchange) answered() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -103,7 +103,8 @@ func (e *exchange) answered() {
 	e.sent = nil
 }
 
-// trackedWriter is an answer that notes whether it has left while the host was there. Each of its writes is flushed by the library.
+// trackedWriter is a response writer that records whether the host was connected when the answer was sent. The library
+// flushes each of its writes.
 type trackedWriter struct {
 	http.ResponseWriter
 
@@ -112,7 +113,7 @@ type trackedWriter struct {
 
 // Write implements http.ResponseWriter.
 func (w trackedWriter) Write(p []byte) (int, error) {
-	there := w.e.ctx.Err() == nil // what has hung up by then did not get it; what hangs up later may have
+	there := w.e.ctx.Err() == nil // a host that has disconnected by now did not get it; one that disconnects later may have
 	n, err := w.ResponseWriter.Write(p)
 	w.e.mu.Lock()
 	defer w.e.mu.Unlock()
@@ -120,7 +121,7 @@ func (w trackedWriter) Write(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // as the connection says it
 }
 
-// FlushError is what [http.ResponseController.Flush] calls.
+// FlushError is called by [http.ResponseController.Flush].
 func (w trackedWriter) FlushError() error {
 	err := http.NewResponseController(w.ResponseWriter).Flush()
 	if err != nil {
@@ -131,10 +132,10 @@ func (w trackedWriter) FlushError() error {
 	return err //nolint:wrapcheck // as the connection says it
 }
 
-// Unwrap is for [http.ResponseController].
+// Unwrap is used by [http.ResponseController].
 func (w trackedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// message is what has to be known of a message before the library reads it.
+// message is what must be known of a message before the library parses it.
 type message struct {
 	Method string         `json:"method"`
 	ID     jsontext.Value `json:"id"`
@@ -156,7 +157,7 @@ func readMessage(raw []byte) (m message, err error) {
 	return m, err //nolint:wrapcheck // the caller says what it is about
 }
 
-// client is what the host calls itself: once at first, or with each message.
+// client returns the host's own name: it is in the first message or in each one.
 func (m message) client() string {
 	var said clientInfo
 	if raw := m.Params.Meta["io.modelcontextprotocol/clientInfo"]; raw != nil && json.Unmarshal(raw, &said) == nil {
@@ -165,7 +166,7 @@ func (m message) client() string {
 	return m.Params.ClientInfo.Name
 }
 
-// refusal is what a request is answered with that is not served.
+// refusal is the answer to a request that is not served.
 type refusal struct {
 	status int
 	text   string
@@ -178,7 +179,7 @@ func (r *refusal) write(w http.ResponseWriter) {
 	http.Error(w, r.text, r.status)
 }
 
-// wallOf is after how long a call is to be answered that is still open, where the address says so: /mcp?answer-before=50s.
+// wallOf returns the time after which an open call is answered, if the address has it: /mcp?answer-before=50s.
 func wallOf(r *http.Request) time.Duration {
 	d, err := time.ParseDuration(r.URL.Query().Get("answer-before"))
 	if err != nil || d < time.Second {
@@ -187,8 +188,8 @@ func wallOf(r *http.Request) time.Duration {
 	return d
 }
 
-// sessionOfAddress tells hosts of one name apart that share a token, where their addresses do: /mcp?session=photos. Nothing else in their
-// requests does, where the protocol has no ids of sessions.
+// sessionOfAddress distinguishes hosts with the same name and token, if their addresses do: /mcp?session=photos. In
+// protocol versions without session ids, nothing else in their requests does.
 func sessionOfAddress(r *http.Request) string {
 	if name := r.URL.Query().Get("session"); name != "" {
 		return ", " + nameIn(name)
@@ -196,7 +197,7 @@ func sessionOfAddress(r *http.Request) string {
 	return ""
 }
 
-// important passes on what is more than the library's word on each request.
+// important drops the library's log entries about each request.
 func important(l *slog.Logger) *slog.Logger { return slog.New(warnings{l.Handler()}) }
 
 type warnings struct{ slog.Handler }

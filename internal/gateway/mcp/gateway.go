@@ -16,7 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// Agent is an agent at Earshot. [Client] is one.
+// Agent is an agent at Earshot. [Client] implements it.
 type Agent interface {
 	Tools(ctx context.Context) ([]api.AgentTool, error)
 	Open(ctx context.Context, q api.AgentOpen) (Session, error)
@@ -32,20 +32,22 @@ type Session interface {
 	End(ctx context.Context, q api.AgentEnd) error
 }
 
-// Options of a gateway. Dial is required.
+// Options configure a gateway. Dial is required.
 type Options struct {
-	// Dial finds Earshot, as the agent that the host is. It is called with the name that the host gives itself.
+	// Dial connects to Earshot as the agent for the host. It gets the host's own name.
 	Dial func(ctx context.Context, host string) (Agent, error)
-	// Key names the host's own session, such as its process: a gateway that opens Earshot's session with it goes on with it. Holder is
-	// this process. Without a key each gateway has a session of its own.
+	// Key identifies the host's own session, for example by its process. A gateway continues the session at Earshot
+	// that was opened with the same key. Holder identifies this process. Without a key each gateway has a session of
+	// its own.
 	Key, Holder string
-	// Label says in a few words what the host works on.
+	// Label describes in a few words what the host works on.
 	Label string
-	// Wall is after how long a call is answered that is still open; default 240 s. It has to be less than the host's own limit.
+	// Wall is the time after which an open call is answered; default 240 s. It must be less than the host's own
+	// timeout.
 	Wall time.Duration
-	// ProgressInterval is how often the host is told that a call is still open, where it wants to know; default 15 s.
+	// ProgressInterval is the interval of progress notifications, if the host wants them; default 15 s.
 	ProgressInterval time.Duration
-	// Idle is after how long without a call the session ends; default an hour.
+	// Idle is the time without a call after which the session ends; default one hour.
 	Idle    time.Duration
 	Version string
 	Logger  *slog.Logger
@@ -54,36 +56,36 @@ type Options struct {
 const (
 	defaultWall             = 240 * time.Second
 	defaultProgressInterval = 15 * time.Second
-	// firstWait is how long the first request for a call waits: what is quick has its result by then, and of what is not it is
-	// known what it waits for.
+	// firstWait is how long the first request for a call waits: by then a fast call has its result, and for a slow one
+	// it is known what it waits for.
 	firstWait = 2 * time.Second
-	// longestWait is how long each further one does.
+	// longestWait is how long each further request waits.
 	longestWait = 60 * time.Second
-	// pause is how long a lost server is left alone.
+	// pause is the delay before a retry after the server was lost.
 	pause = time.Second
-	// pollInterval is how often it is asked whether the tools have changed.
+	// pollInterval is the interval of checks for changed tools.
 	pollInterval = time.Minute
-	// goodbye is how long the end of the session may take to say.
+	// goodbye is the timeout for ending the session.
 	goodbye = 2 * time.Second
 )
 
-// Gateway is an MCP server for one host. Make it with [New], and have it serve with [Gateway.Run]; [HTTP] has one for each host
-// that connects by an address.
+// Gateway is an MCP server for one host. Create it with [New], and serve with [Gateway.Run]; [HTTP] has one for each
+// host that connects by HTTP.
 type Gateway struct {
 	o     Options
 	tools *toolset
-	// receipts are of results that are on their way to the host. A call waits until it is known whether they were received: the same
-	// call again could else take that result once more.
+	// receipts are the results that are being sent to the host. A call waits until their receipt is known: otherwise
+	// the same call again could return such a result a second time.
 	receipts receipts
 
 	mu      sync.Mutex
 	session Session
-	opened  int             // how many sessions there have been under the key
-	open    map[string]bool // calls that the host has asked for and has no result of, by id or by the number of the request
+	opened  int             // the number of sessions under the key so far
+	open    map[string]bool // calls without a result that the host has requested, by id or by the number of the request
 	asked   int             // requests for calls
 }
 
-// New makes a gateway.
+// New creates a gateway.
 func New(o Options) *Gateway {
 	o = o.complete()
 	g := &Gateway{o: o, open: map[string]bool{}}
@@ -103,11 +105,11 @@ func (o Options) complete() Options {
 const instructions = "Calls of these tools go through Earshot: a person may be asked first, which can take minutes. A call that is still open is answered " +
 	"with its call_id; wait for it with earshot_wait. If a person says no, do not try to get the same done in another way."
 
-// RunStdio serves the host that has started this process, on standard input and output.
+// RunStdio serves the host that started this process, on standard input and output.
 func (g *Gateway) RunStdio(ctx context.Context) error { return g.Run(ctx, &sdk.StdioTransport{}) }
 
-// Run serves one host until it goes away or the context ends. Then it ends the session, unless a call is open: the host may
-// start another gateway, which joins it, and a person can answer meanwhile.
+// Run serves one host until it disconnects or the context ends. Then it ends the session, unless a call is open: the
+// host may start another gateway, which joins the call, and a person can answer meanwhile.
 func (g *Gateway) Run(ctx context.Context, t sdk.Transport) error {
 	watching, quiet := context.WithCancel(ctx)
 	var owned sync.WaitGroup
@@ -122,7 +124,7 @@ func (g *Gateway) Run(ctx context.Context, t sdk.Transport) error {
 		g.end(ctx)
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE) {
-		return nil // the host has gone, or has been told to go
+		return nil // the host has disconnected, or the context has ended
 	}
 	return err //nolint:wrapcheck // it says itself what it is about
 }
@@ -142,7 +144,7 @@ func (g *Gateway) end(ctx context.Context) {
 	}
 }
 
-// at is the session, which is opened where there is none.
+// at returns the session, and opens it if there is none.
 func (g *Gateway) at(ctx context.Context) (Session, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -164,7 +166,7 @@ func (g *Gateway) at(ctx context.Context) (Session, error) {
 	return session, err
 }
 
-// requested notes that a call was asked for, whose id is not known yet.
+// requested records that a call was requested, whose id is not known yet.
 func (g *Gateway) requested() (request string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -174,14 +176,14 @@ func (g *Gateway) requested() (request string) {
 	return request
 }
 
-// forget notes that nothing is open by a request alone: its call is known, or there is none.
+// forget removes a request: its call is known, or there is none.
 func (g *Gateway) forget(request string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.open, request)
 }
 
-// stands notes whether a call is open.
+// stands records whether a call is open.
 func (g *Gateway) stands(request string, c api.AgentCall) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -193,7 +195,7 @@ func (g *Gateway) stands(request string, c api.AgentCall) {
 	}
 }
 
-// ended lets go of a session that has ended by itself: the next call opens another one.
+// ended forgets a session that has ended by itself: the next call opens another one.
 func (g *Gateway) ended(session Session) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

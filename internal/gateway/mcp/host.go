@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// hostKey says which session of a host it is.
+// hostKey identifies a session of a host.
 type hostKey struct {
 	credential string
-	name       string // what the host calls itself, as far as it goes into an id
-	session    string // Mcp-Session-Id; "" where the protocol has none
+	name       string // the host's own name, as far as it is part of an id
+	session    string // Mcp-Session-Id; "" if the protocol version has none
 }
 
-// host is one session of a host. What it holds beside its key can be made again.
+// host is one session of a host. Everything except its key can be recreated.
 type host struct {
 	key     hostKey
 	token   string
@@ -32,7 +32,7 @@ type host struct {
 	used time.Time              // when the last of them ended
 }
 
-// enter counts a request in, or says why not.
+// enter counts a request, or returns why it is refused.
 func (h *HTTP) enter(ctx context.Context, from Caller, key hostKey, wall time.Duration, id string) (*exchange, *refusal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -43,7 +43,7 @@ func (h *HTTP) enter(ctx context.Context, from Caller, key hostKey, wall time.Du
 		return nil, &refusal{http.StatusTooManyRequests, "too many requests of this token are open; end one first"}
 	}
 	one := h.hosts[key]
-	if one == nil || one.token != from.Token { // a token of the same name may be a new one
+	if one == nil || one.token != from.Token { // the token may have been replaced by one of the same name
 		if one == nil && !h.makeRoom(from.Credential) {
 			return nil, &refusal{http.StatusTooManyRequests, "too many sessions of this token are in use; end one first"}
 		}
@@ -65,7 +65,7 @@ var (
 	errAnother   = errors.New("mcp: the host has opened another stream")
 )
 
-// gatewayFor makes the gateway of a host. The toolset is its agent's.
+// gatewayFor creates the gateway of a host, with the toolset of its agent.
 func (h *HTTP) gatewayFor(from Caller, key hostKey, wall time.Duration) *Gateway {
 	o := Options{
 		Dial: func(ctx context.Context, _ string) (Agent, error) { return h.o.Dial(ctx, from.Token) },
@@ -73,7 +73,7 @@ func (h *HTTP) gatewayFor(from Caller, key hostKey, wall time.Duration) *Gateway
 		Wall: cmp.Or(wall, h.o.Wall), ProgressInterval: h.o.ProgressInterval, Version: h.o.Version, Logger: important(h.o.Logger),
 	}.complete()
 	m := h.toolsets[from.Credential]
-	if m == nil || m.token != from.Token { // a token of the same name may be a new one
+	if m == nil || m.token != from.Token { // the token may have been replaced by one of the same name
 		m = &agentTools{token: from.Token, toolset: newToolset(o, func(ctx context.Context) *Gateway { return exchangeOf(ctx).host.gateway })}
 		m.server.AddReceivingMiddleware(whileOpen)
 		h.toolsets[from.Credential] = m
@@ -81,14 +81,14 @@ func (h *HTTP) gatewayFor(from Caller, key hostKey, wall time.Duration) *Gateway
 	return &Gateway{o: o, tools: m.toolset, open: map[string]bool{}}
 }
 
-// agentTools is the toolset of the agent that a token is for.
+// agentTools is the toolset of a token's agent.
 type agentTools struct {
 	*toolset
 
 	token string
 }
 
-// requests counts what is open of a token.
+// requests counts the open requests of a token.
 func (h *HTTP) requests(credential string) int {
 	n := 0
 	for key, one := range h.hosts {
@@ -99,8 +99,8 @@ func (h *HTTP) requests(credential string) int {
 	return n
 }
 
-// makeRoom makes room for one more session of a token: it forgets the one that has been idle for longest. Where all are in use
-// there is none.
+// makeRoom makes room for one more session of a token: it forgets the one that has been idle for longest. It returns
+// false if all are in use.
 func (h *HTTP) makeRoom(credential string) bool {
 	n := 0
 	var oldest *host
@@ -123,7 +123,8 @@ func (h *HTTP) makeRoom(credential string) bool {
 	return true
 }
 
-// leave counts a request out. What was in its answer counts as received, unless the host had gone before.
+// leave ends the count of a request. The results in its answer count as received, unless the host had disconnected
+// before.
 func (h *HTTP) leave(e *exchange) {
 	e.answered()
 	e.off()
@@ -135,7 +136,7 @@ func (h *HTTP) leave(e *exchange) {
 	h.open.Done()
 }
 
-// cancel ends the request with an id, which the host does not wait for any more.
+// cancel ends the request with an id: the host no longer waits for it.
 func (h *HTTP) cancel(one *host, id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -146,7 +147,8 @@ func (h *HTTP) cancel(one *host, id string) {
 	}
 }
 
-// listens notes that the host is told of changes. It has one such stream where it has a session: a lost one may not have ended here yet.
+// listens records that the host receives notifications. It has one such stream per session: an older one may be lost
+// without having ended here.
 func (h *HTTP) listens(e *exchange) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -179,16 +181,16 @@ func (h *HTTP) sweep() []*toolset {
 	return slices.Collect(maps.Keys(listening))
 }
 
-// An id is the host's name, chance, and a check that it was made for this token, all in characters that the protocol allows. It is
-// enough to take the session up again, and no secret: without the token nobody gets to it.
+// An id consists of the host's name, random characters, and a MAC for this token, all in characters that the protocol
+// allows. It is enough to resume the session, but not a secret: it is useless without the token.
 
-// newSession makes an id.
+// newSession creates an id.
 func newSession(credential, name string) string {
 	id := name + "." + rand.Text()
 	return id + "." + checkOf(credential, id)
 }
 
-// sessionName is the host's name in an id; false for one that was not made for the token.
+// sessionName returns the host's name in an id; false if the id was not made for the token.
 func sessionName(credential, id string) (name string, ours bool) {
 	i := strings.LastIndexByte(id, '.')
 	if i < 0 || len(id) > maxSession || id[i+1:] != checkOf(credential, id[:i]) {
@@ -205,7 +207,7 @@ func checkOf(credential, id string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// nameIn is the part of a host's name that goes into an id: small letters, digits and hyphens.
+// nameIn returns the part of a host's name that goes into an id: lowercase letters, digits and hyphens.
 func nameIn(host string) string {
 	const most = 48
 	name := strings.Map(func(r rune) rune {
@@ -226,7 +228,7 @@ func nameIn(host string) string {
 	return name
 }
 
-// endedSessions are the sessions that were ended last: their ids name nothing any more.
+// endedSessions are the ids of the latest ended sessions, which are no longer valid.
 type endedSessions struct {
 	order []hostKey
 	all   map[hostKey]struct{}

@@ -16,16 +16,16 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// HTTPOptions of an [HTTP]. Dial is required.
+// HTTPOptions configure an [HTTP]. Dial is required.
 type HTTPOptions struct {
-	// Dial comes to Earshot as the agent that a token is for.
+	// Dial connects to Earshot as the token's agent.
 	Dial func(ctx context.Context, token string) (Agent, error)
-	// Hosts is how many sessions of hosts are held for one token at a time, and Requests how many requests; default 256 and 512.
+	// Hosts and Requests limit the sessions and requests of one token; default 256 and 512.
 	Hosts, Requests int
-	// Forget is after how long without a request a host's session takes no room here any more; by then Earshot has ended it.
+	// Forget is the time without a request after which a host's session is dropped here; by then Earshot has ended it.
 	// Default 65 minutes.
 	Forget time.Duration
-	// Wall and Beat are those of [Options].
+	// Wall and ProgressInterval are those of [Options].
 	Wall, ProgressInterval time.Duration
 	Version                string
 	Logger                 *slog.Logger
@@ -37,18 +37,19 @@ const (
 	defaultForget   = api.DefaultIdle*time.Second + 5*time.Minute
 )
 
-// Caller is who makes a request: an agent, with a token of its own.
+// Caller is the authenticated sender of a request: an agent, with a token of its own.
 type Caller struct {
-	// Credential names the token, and is not secret. Sessions belong to it.
+	// Credential is the id of the token. It is not secret. Sessions belong to it.
 	Credential string
 	Token      string
 }
 
-// HTTP serves hosts that connect by an address, with the transport that the protocol calls streamable HTTP. Who a request is from
-// has been found out before. Make it with [NewHTTP], and close it at the end.
+// HTTP serves hosts with MCP's streamable HTTP transport. Requests are already authenticated. Create it with [NewHTTP],
+// and close it at the end.
 //
-// Until version 2025-11-25 a host's session is the one that it is given an id for. Later versions have no such id: all requests of
-// one token and one name are a session, unless their addresses name one each. The library holds neither: it sees each request by itself, so that an idle session takes
+// Up to version 2025-11-25, a host's session has an id. Later versions have none: all requests with the same token and
+// name are one session, unless their addresses name one. The library is stateless: it gets each request by itself, so
+// that an idle session takes no memory but its list of tools, and continues after a restart.
 // nothing but its list of tools, and one goes on after a restart.
 type HTTP struct {
 	o       HTTPOptions
@@ -57,7 +58,7 @@ type HTTP struct {
 
 	life context.Context //nolint:containedctx // it is the life of all requests, not of a call
 	quit context.CancelFunc
-	open sync.WaitGroup // what is owned: requests, and the watch
+	open sync.WaitGroup // requests and the watch
 
 	mu       sync.Mutex
 	closed   bool
@@ -66,7 +67,7 @@ type HTTP struct {
 	ended    endedSessions
 }
 
-// NewHTTP makes one.
+// NewHTTP creates an [HTTP].
 func NewHTTP(o HTTPOptions) *HTTP {
 	o.Hosts, o.Requests, o.Forget = cmp.Or(o.Hosts, defaultHosts), cmp.Or(o.Requests, defaultRequests), cmp.Or(o.Forget, defaultForget)
 	if o.Logger == nil {
@@ -76,14 +77,15 @@ func NewHTTP(o HTTPOptions) *HTTP {
 	h.life, h.quit = context.WithCancel(context.Background())
 	h.library = sdk.NewStreamableHTTPHandler(
 		func(r *http.Request) *sdk.Server { return exchangeOf(r.Context()).host.gateway.tools.server },
-		// Who may come under which name and from where, and how much they may send, is judged before.
+		// Origin, host and size of requests were checked before.
 		&sdk.StreamableHTTPOptions{Stateless: true, DisableLocalhostProtection: true, MaxRequestBodyBytes: -1, PropagateRequestCancellation: true, Logger: important(o.Logger)},
 	)
 	h.open.Go(h.watch)
 	return h
 }
 
-// Close ends all requests and waits for them. The sessions go on: with the next server, or until they have been idle for too long.
+// Close ends all requests and waits for them. The sessions continue with the next server, until they have been idle for
+// too long.
 func (h *HTTP) Close() {
 	h.mu.Lock()
 	h.closed = true
@@ -92,7 +94,7 @@ func (h *HTTP) Close() {
 	h.open.Wait()
 }
 
-// ServeHTTP answers a request of the caller's.
+// ServeHTTP answers a request of the caller.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request, from Caller) {
 	version := r.Header.Get("Mcp-Protocol-Version")
 	switch {
@@ -111,7 +113,8 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request, from Caller) {
 	}
 }
 
-// withoutSessions is the first version of the protocol that has no ids of sessions. Versions are dates, so they are in order.
+// withoutSessions is the first version of the protocol without session ids. Versions are dates, so their text is
+// ordered.
 const withoutSessions = "2026-07-28"
 
 const sessionHeader = "Mcp-Session-Id"
@@ -151,7 +154,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, from Caller, version
 	h.library.ServeHTTP(trackedWriter{w, e}, r.WithContext(e.context()))
 }
 
-// named finds out whose session a message belongs to.
+// named determines the session of a message.
 func (h *HTTP) named(r *http.Request, from Caller, version string, m message) (hostKey, *refusal) {
 	if version >= withoutSessions {
 		return hostKey{credential: from.Credential, name: nameIn(m.client()) + sessionOfAddress(r)}, nil
@@ -163,7 +166,8 @@ func (h *HTTP) named(r *http.Request, from Caller, version string, m message) (h
 	return h.sessionOf(from, id)
 }
 
-// sessionOf is the session with an id. One that this process does not know is taken up again: it was given out before a restart.
+// sessionOf returns the session with an id. One that this process does not know was created before a restart, and is
+// resumed.
 func (h *HTTP) sessionOf(from Caller, id string) (hostKey, *refusal) {
 	if id == "" {
 		return hostKey{}, &refusal{http.StatusBadRequest, "found no " + sessionHeader + "; begin with initialize, and send the id that comes with its answer"}
@@ -178,7 +182,7 @@ func (h *HTTP) sessionOf(from Caller, id string) (hostKey, *refusal) {
 	return key, nil
 }
 
-// listen answers with what the host is to know between its requests: that the tools have changed.
+// listen streams notifications to the host: that the tools have changed.
 func (h *HTTP) listen(w http.ResponseWriter, r *http.Request, from Caller, version string) {
 	key, refused := h.sessionOf(from, r.Header.Get(sessionHeader))
 	if refused != nil {
@@ -202,10 +206,10 @@ func (h *HTTP) listen(w http.ResponseWriter, r *http.Request, from Caller, versi
 		return
 	}
 	t.ServeHTTP(w, r.WithContext(ctx))
-	_ = s.Close() // the host has gone
+	_ = s.Close() // the host has disconnected
 }
 
-// end ends a session that the host is done with.
+// end ends a session that the host has finished.
 func (h *HTTP) end(w http.ResponseWriter, r *http.Request, from Caller) {
 	key, refused := h.sessionOf(from, r.Header.Get(sessionHeader))
 	if refused != nil {
@@ -218,7 +222,7 @@ func (h *HTTP) end(w http.ResponseWriter, r *http.Request, from Caller) {
 		return
 	}
 	defer h.leave(e)
-	e.host.gateway.receipts.wait(r.Context()) // what has been answered just now was received
+	e.host.gateway.receipts.wait(r.Context()) // the latest answers count as received
 	h.mu.Lock()
 	h.ended.add(key)
 	delete(h.hosts, key)

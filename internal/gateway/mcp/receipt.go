@@ -11,8 +11,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// acknowledging is a transport that notes which results have left for the host: they count as received from then on. One that
-// could not be written is found again by the host's next try.
+// acknowledging is a transport that acknowledges results once they were sent to the host. One that could not be written
+// is found again by the host's next try.
 type acknowledging struct {
 	sdk.Transport
 
@@ -50,7 +50,7 @@ func (c acknowledged) Write(ctx context.Context, m jsonrpc.Message) error {
 	return nil
 }
 
-// callIn is the call whose result a message carries; "" where it carries none.
+// callIn returns the call whose result a message contains; "" if it contains none.
 func callIn(m jsonrpc.Message) string {
 	response, is := m.(*jsonrpc.Response)
 	if !is || response.Error != nil {
@@ -66,7 +66,7 @@ func callIn(m jsonrpc.Message) string {
 	return call
 }
 
-// received says that the host has the result of a call.
+// received acknowledges the result of a call.
 func (g *Gateway) received(ctx context.Context, call string) {
 	g.mu.Lock()
 	session := g.session
@@ -81,14 +81,14 @@ func (g *Gateway) received(ctx context.Context, call string) {
 	}
 }
 
-// receipts counts the results that are on their way to the host.
+// receipts counts the results that are being sent to the host.
 type receipts struct {
 	mu      sync.Mutex
 	pending int
-	idle    chan struct{} // closed when none is under way any more; nil then
+	idle    chan struct{} // closed once none is being sent; nil then
 }
 
-// begin notes that a result is about to leave.
+// begin records that a result is about to be sent.
 func (r *receipts) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,7 +97,7 @@ func (r *receipts) begin() {
 	}
 }
 
-// end notes that it is known whether the host has it.
+// end records that its receipt is known.
 func (r *receipts) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,7 +107,7 @@ func (r *receipts) end() {
 	}
 }
 
-// wait waits until that is known of each of them.
+// wait waits until all receipts are known.
 func (r *receipts) wait(ctx context.Context) {
 	r.mu.Lock()
 	idle := r.idle

@@ -17,19 +17,19 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// toolset is what hosts of one agent are offered. By standard input and output there is one host; those that connect by an address
-// share it, for its tools are most of what a host takes up here.
+// toolset is what the hosts of one agent are offered. A host on standard input and output has its own; those that
+// connect by HTTP share one, because the tools are most of a host's memory here.
 type toolset struct {
 	server *sdk.Server
 	dialer func(ctx context.Context, host string) (Agent, error)
-	// of is the gateway that a request is for.
+	// of returns the gateway of a request.
 	of     func(ctx context.Context) *Gateway
 	logger *slog.Logger
 
 	mu      sync.Mutex
 	agent   Agent
-	tools   map[string]string // Earshot's names, by those that the host has
-	offered map[string]string // what the host was offered under each name, to see what has changed
+	tools   map[string]string // Earshot's names, by the host's
+	offered map[string]string // the offer under each name, to detect changes
 
 	beside catalogue
 }
@@ -48,14 +48,14 @@ func newToolset(o Options, of func(ctx context.Context) *Gateway) *toolset {
 	return m
 }
 
-// handler has a tool carried out by the gateway that a request is for.
+// handler makes the request's gateway handle a tool.
 func (m *toolset) handler(f func(g *Gateway, ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error)) sdk.ToolHandler {
 	return func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return f(m.of(ctx), ctx, r)
 	}
 }
 
-// prepared has the tools up to date before the host asks for them, or for one of them.
+// prepared refreshes the tools before the host requests them, or one of them.
 func (m *toolset) prepared(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		var host *sdk.Implementation
@@ -81,7 +81,7 @@ func nameOf(host *sdk.Implementation) string {
 	return host.Name
 }
 
-// dial finds Earshot, once.
+// dial connects to Earshot, once.
 func (m *toolset) dial(ctx context.Context, host string) (Agent, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -95,15 +95,15 @@ func (m *toolset) dial(ctx context.Context, host string) (Agent, error) {
 	return m.agent, nil
 }
 
-// known is the agent that was dialled; nil before.
+// known returns the connected agent; nil before that.
 func (m *toolset) known() Agent {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.agent
 }
 
-// refresh brings the tools that the host has up to those that Earshot offers: always where it asks for the list, else where
-// nothing is known yet. The host is told of what has changed.
+// refresh updates the host's tools to those that Earshot offers: if always is set (the host requests the list) or
+// nothing is known yet. The host is notified of changes.
 func (m *toolset) refresh(ctx context.Context, host string, always bool) error {
 	agent, err := m.dial(ctx, host)
 	if err != nil {
@@ -118,7 +118,7 @@ func (m *toolset) refresh(ctx context.Context, host string, always bool) error {
 	return m.update(ctx, agent)
 }
 
-// update brings the host's tools up to date.
+// update updates the host's tools.
 func (m *toolset) update(ctx context.Context, agent Agent) error {
 	tools, err := agent.Tools(ctx)
 	if err == nil {
@@ -127,7 +127,7 @@ func (m *toolset) update(ctx context.Context, agent Agent) error {
 	return err
 }
 
-// offer has the host offered these tools, and no others beside Earshot's own.
+// offer offers the host these tools, and no others besides Earshot's own.
 func (m *toolset) offer(tools []api.AgentTool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -135,7 +135,7 @@ func (m *toolset) offer(tools []api.AgentTool) {
 	for _, t := range tools {
 		name := t.ModelName
 		if slices.Contains(builtinNames, name) {
-			continue // Earshot's own have them
+			continue // reserved for Earshot's own
 		}
 		there[name] = true
 		tool, offer := toolFor(t)
@@ -181,7 +181,7 @@ func (m *toolset) add(tool *sdk.Tool) (err error) {
 	return nil
 }
 
-// toolFor is a tool as the host sees it, and a text that says the same, to compare.
+// toolFor returns a tool as the host sees it, and a text of it for comparison.
 func toolFor(t api.AgentTool) (*sdk.Tool, string) {
 	description := t.Description
 	if t.Asks {
@@ -201,7 +201,7 @@ func toolFor(t api.AgentTool) (*sdk.Tool, string) {
 	return tool, fmt.Sprint(t.Name, "\n", description, "\n", t.Class, "\n", string(schema))
 }
 
-// object reports whether a schema says that it is one of an object, as the protocol wants it.
+// object reports whether a schema is one of an object, as the protocol requires.
 func object(schema jsontext.Value) bool {
 	var said struct {
 		Type string `json:"type"`
@@ -209,7 +209,7 @@ func object(schema jsontext.Value) bool {
 	return json.Unmarshal(schema, &said) == nil && said.Type == "object"
 }
 
-// toolNamed is Earshot's own name of what the host calls.
+// toolNamed returns Earshot's name of the tool that the host calls.
 func (m *toolset) toolNamed(name string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

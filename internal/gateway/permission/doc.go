@@ -1,6 +1,6 @@
-// Package permission carries what a host tells its hook (package hook) to Earshot: the use of a tool is asked of a person, and
-// the rest is told to them. A hook is a process of a moment, so all that it knows is in the event: processes with the same
-// session of the host have the same session of Earshot's.
+// Package permission forwards what a host sends to its hook (package hook) to Earshot. A person is asked about the use
+// of a tool, and informed of the rest. A hook process is short-lived, so all that it knows is in the event: processes
+// with the same host session share a session at Earshot.
 //
-// Nothing but a person's yes, of which the server has noted that this process has it, comes out as consent.
+// Only a person's accept that the server has recorded as received by this process counts as consent.
 package permission

@@ -7,7 +7,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/gateway/hook"
 )
 
-// modes are the words of hosts for how they treat their tools, in words for people.
+// modes maps the hosts' names of their permission modes to words for people.
 var modes = map[string]string{
 	"default":           "it asks before it uses tools",
 	"plan":              "it plans, and changes nothing",
@@ -17,7 +17,7 @@ var modes = map[string]string{
 	"bypassPermissions": "it asks for nothing",
 }
 
-// announceMode tells the person in which mode the host is, where that has changed.
+// announceMode informs the person of the host's mode if it has changed.
 func (a Asker) announceMode(ctx context.Context, agent Agent, e hook.Event) {
 	if a.Modes == nil || e.Mode == "" || !a.Modes.Changed(e.Session, e.Mode) {
 		return
@@ -26,7 +26,7 @@ func (a Asker) announceMode(ctx context.Context, agent Agent, e hook.Event) {
 	if !known {
 		words = e.Mode
 	}
-	// Where it cannot be told, the tool is asked for all the same.
+	// If this fails, the tool is asked for all the same.
 	_ = a.inSession(ctx, agent, e, func(s Session) error {
 		return s.Report(ctx, api.AgentReport{Observed: "Its own mode: " + words + ". What it asks Earshot for is asked all the same."})
 	})

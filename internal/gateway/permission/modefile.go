@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// usualMode is the mode of a session of which nothing is noted.
+// usualMode is the mode of a session without a record.
 const usualMode = "default"
 
-// keepMode is for how long a mode is noted of a session that has not said that it is over.
+// keepMode is how long a mode is stored for a session that has not reported its end.
 const keepMode = 7 * 24 * time.Hour
 
-// ModeFiles are [Modes] in a folder, a file for each session that is not in its usual mode. What cannot be noted is told again.
+// ModeFiles implement [Modes] in a folder, with a file for each session that is not in the usual mode. If a mode cannot
+// be stored, it is announced again.
 type ModeFiles struct {
 	Folder string
 	Host   string
@@ -50,9 +51,9 @@ func (f ModeFiles) Changed(session, mode string) bool {
 // Forget implements [Modes].
 func (f ModeFiles) Forget(session string) { _ = os.Remove(f.path(session)) }
 
-// sweep removes what is left of sessions that never said that they were over.
+// sweep removes the files of sessions that never reported their end.
 func (f ModeFiles) sweep() {
-	entries, _ := os.ReadDir(f.Folder) // there may be none yet
+	entries, _ := os.ReadDir(f.Folder) // there may be no folder yet
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && f.Now().Sub(info.ModTime()) > keepMode {
 			_ = os.Remove(filepath.Join(f.Folder, e.Name()))

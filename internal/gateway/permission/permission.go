@@ -16,9 +16,9 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Agent is an agent at Earshot. [Client] is one.
+// Agent is an agent at Earshot. [Client] implements it.
 type Agent interface {
-	// Tools are those that Earshot offers to the agent.
+	// Tools returns those that Earshot offers to the agent.
 	Tools(ctx context.Context) ([]api.AgentTool, error)
 	Open(ctx context.Context, q api.AgentOpen) (Session, error)
 }
@@ -44,32 +44,32 @@ func (c Client) Open(ctx context.Context, q api.AgentOpen) (Session, error) {
 	return s, nil
 }
 
-// Asker asks for one event of a host. All but Modes is required.
+// Asker handles one event of a host. Everything except Modes is required.
 type Asker struct {
 	Host hook.Host
-	// Dial finds Earshot, as the agent that the host is. Where start is set, it starts one that does not run.
+	// Dial connects to Earshot as the host's agent. If start is set, it starts Earshot if necessary.
 	Dial func(ctx context.Context, start bool) (Agent, error)
-	// Key names the host's session where the host itself does not.
+	// Key identifies the host's session if the host itself does not.
 	Key string
-	// Folder is the folder that the session is about, which the session is named after.
+	// Folder is the session's folder, which gives the session its name.
 	Folder string
 	// Answer is how long a question stays open.
 	Answer time.Duration
-	// Once is the id of this use where the host says none, so that a request that is sent again is not another one.
+	// Once is the id of this use if the host sends none, so that a repeated request is not another one.
 	Once string
-	// Gateway are the tools that Earshot's gateway has beside those that Earshot offers.
+	// Gateway are the tools that Earshot's gateway has besides those that Earshot offers.
 	Gateway []string
-	// Modes remembers how the host treats its tools; nil remembers nothing.
+	// Modes stores the hosts' permission modes; nil stores nothing.
 	Modes Modes
 }
 
 const (
-	// firstLook is how long the first request waits: a rule of the policy has decided by then, and of a question it is known that it
-	// is open.
+	// firstLook is how long the first request waits: by then a rule of the policy has decided, or it is known that a
+	// question is open.
 	firstLook = 2 * time.Second
-	// pause is how long a lost server is left alone.
+	// pause is the delay before a retry after the server was lost.
 	pause = 500 * time.Millisecond
-	// maxSessions bounds how many sessions of Earshot's one session of a host has, each after the one before was given up.
+	// maxSessions limits the successive Earshot sessions for one session of a host.
 	maxSessions = 200
 )
 
@@ -104,8 +104,8 @@ func (a Asker) Ask(ctx context.Context, e hook.Event) hook.Answer {
 	return answer
 }
 
-// gated reports whether the tool is one that Earshot itself offers to the host, so that it goes through the gate. Another server that
-// is called earshot does not have that by its name alone.
+// gated reports whether the tool is one that Earshot itself offers to the host, and so goes through the gate anyway. A
+// name alone is not enough: another server may be called earshot.
 func (a Asker) gated(ctx context.Context, agent Agent, tool string) bool {
 	name, is := a.Host.OfGateway(tool)
 	if !is {
@@ -118,7 +118,7 @@ func (a Asker) gated(ctx context.Context, agent Agent, tool string) bool {
 	return err == nil && slices.ContainsFunc(tools, func(t api.AgentTool) bool { return t.ModelName == name })
 }
 
-// says names the folder in which the host would use the tool, where it is not the one that the session is named after.
+// says names the folder in which the host would use the tool, if it is not the session's.
 func (a Asker) says(e hook.Event) string {
 	if e.Folder == "" || e.Folder == a.Folder {
 		return ""
@@ -126,7 +126,7 @@ func (a Asker) says(e hook.Event) string {
 	return "In the folder " + e.Folder + "."
 }
 
-// inSession does something in the session of the host's session, which is opened where there is none.
+// inSession calls do in the session at Earshot for the host's session, which is opened if necessary.
 func (a Asker) inSession(ctx context.Context, agent Agent, e hook.Event, do func(Session) error) error {
 	for n := range maxSessions {
 		q := api.AgentOpen{Label: base(a.Folder), Answer: int(a.Answer / time.Second), Idle: api.MaxIdle, Key: a.keyFor(e, n)}
@@ -145,8 +145,8 @@ func (a Asker) inSession(ctx context.Context, agent Agent, e hook.Event, do func
 	return fmt.Errorf("Earshot has closed %d sessions of this session of %s; start a new one", maxSessions, a.Host.Title) //nolint:staticcheck // a sentence
 }
 
-// keyFor is the idempotency key of the n-th session for a session of the host. All that the session is opened with is in it: another
-// folder or time to answer is another session, since the same one could not be opened.
+// keyFor returns the idempotency key of the n-th session for a session of the host. It contains everything that the
+// session is opened with: with another folder or time to answer, the same key would be refused.
 func (a Asker) keyFor(e hook.Event, n int) string {
 	session := e.Session
 	if session == "" {
@@ -156,7 +156,8 @@ func (a Asker) keyFor(e hook.Event, n int) string {
 	return "hook-" + hex.EncodeToString(sum[:])
 }
 
-// until asks until there is a result. A server that is away is tried for again as long as ctx lives: the question is kept there.
+// until repeats the request until there is a result. While the server is away it retries as long as ctx lives: the
+// question remains stored there.
 func (a Asker) until(ctx context.Context, s Session, q api.AgentPermission) (api.AgentCall, error) {
 	var known api.AgentCall
 	for {
@@ -175,7 +176,7 @@ func (a Asker) until(ctx context.Context, s Session, q api.AgentPermission) (api
 		})
 		switch {
 		case err != nil || !known.Ended():
-		case known.Code == utp.CodeConsentStale: // a yes came while the server did not know that we wait: it is not for us, and is asked for again
+		case known.Code == utp.CodeConsentStale: // an accept came while the server did not know that we wait: it is not valid for us, and the question is asked again
 			err = a.retry(ctx, func() error { return s.Received(ctx, known.ID) })
 			known = api.AgentCall{}
 		default:
@@ -187,7 +188,7 @@ func (a Asker) until(ctx context.Context, s Session, q api.AgentPermission) (api
 	}
 }
 
-// retry repeats what a server that is away did not answer.
+// retry repeats do while the server is away.
 func (a Asker) retry(ctx context.Context, do func() error) error {
 	for {
 		err := do()
@@ -204,8 +205,8 @@ func (a Asker) retry(ctx context.Context, do func() error) error {
 	}
 }
 
-// answerOf is the answer that the result of a request comes to. A yes counts once the server knows that it has been taken, so that
-// nobody else gets it.
+// answerOf converts the result of a request to an answer. An accept counts only once the server has recorded its
+// receipt, so that nobody else gets it.
 func (a Asker) answerOf(ctx context.Context, s Session, c api.AgentCall) (hook.Answer, error) {
 	switch {
 	case c.Status == utp.StatusPartial && c.Code == "":
@@ -220,7 +221,7 @@ func (a Asker) answerOf(ctx context.Context, s Session, c api.AgentCall) (hook.A
 	return hook.Answer{Verdict: hook.Allow, Reason: "A person said yes at Earshot."}, nil
 }
 
-// refused is the answer where something has failed.
+// refused is the answer after a failure.
 func refused(ctx context.Context, err error) hook.Answer {
 	switch {
 	case client.Stopped(err):
@@ -231,16 +232,16 @@ func refused(ctx context.Context, err error) hook.Answer {
 	return hook.Answer{Reason: "Not done, because Earshot could not ask anybody: " + strings.TrimRight(err.Error(), ".") + "."}
 }
 
-// NoAnswer is why a tool is not used of which nobody has said anything in time.
+// NoAnswer is the reason of a denial if nobody has answered in time.
 const NoAnswer = "Nobody answered at Earshot in time, so it was not done. Do not try to get the same done in another way; ask the person."
 
-// hasEnded reports whether the session has ended, and nobody stopped it.
+// hasEnded reports whether the session has ended without anybody stopping it.
 func hasEnded(err error) bool {
 	var e *client.Error
 	return errors.As(err, &e) && e.Ended && !e.Stopped
 }
 
-// lost reports whether the server could not be reached, so that asking again makes sense.
+// lost reports whether the server could not be reached, so that a retry makes sense.
 func lost(err error) bool {
 	var e *client.Error
 	return errors.As(err, &e) && (e.Retry || e.Code == client.CodeUnreachable)

@@ -9,18 +9,19 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// ReportTimeout is how long it may take to tell something: the host waits for its hook meanwhile.
+// ReportTimeout is the timeout for a report: the host waits for its hook meanwhile.
 const ReportTimeout = 3 * time.Second
 
-// Modes remember in which mode each session of a host was last seen.
+// Modes store the last known permission mode of each session of a host.
 type Modes interface {
-	// Changed notes the mode of a session, and reports whether it was another one before: the usual one where nothing is noted.
+	// Changed stores the mode of a session, and reports whether it differs from the one before; the default is the
+	// usual mode.
 	Changed(session, mode string) bool
-	// Forget lets go of a session.
+	// Forget removes a session.
 	Forget(session string)
 }
 
-// Report tells what the host says of itself. Where Earshot does not run, nobody is there to be told.
+// Report forwards what the host reports about itself. If Earshot does not run, it does nothing.
 func (a Asker) Report(ctx context.Context, e hook.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, ReportTimeout)
 	defer cancel()

@@ -2,33 +2,33 @@ package access
 
 import "github.com/earshot-dev/earshot/internal/cause"
 
-// Code says what sort of failure an [Error] is.
+// Code classifies an [Error].
 type Code string
 
 // The codes of this package.
 const (
-	// CodeUnknown: the secret, code or cookie leads to nobody. Which of them is wrong, or
-	// why, is not said.
+	// CodeUnknown: the secret, code or cookie matches no principal. The error does not reveal which one is wrong, or
+	// why.
 	CodeUnknown Code = "unknown"
-	// CodeRevoked: what the principal had shown does not count any more.
+	// CodeRevoked: the principal's credential is no longer valid.
 	CodeRevoked Code = "gone"
-	// CodeInvalid: the request cannot be carried out as it is.
+	// CodeInvalid: the request is invalid.
 	CodeInvalid Code = "invalid"
-	// CodeExists: a token of that name exists.
+	// CodeExists: a token with that name already exists.
 	CodeExists Code = "exists"
-	// CodeNotFound: there is no token of that name.
+	// CodeNotFound: no token has that name.
 	CodeNotFound Code = "not_found"
-	// CodeDamaged: the token file cannot be read as one. Nobody is let in by a token.
+	// CodeDamaged: the token file cannot be parsed. No token is accepted.
 	CodeDamaged Code = "damaged"
-	// CodeUnreadable: the token file cannot be opened, or written.
+	// CodeUnreadable: the token file cannot be opened or written.
 	CodeUnreadable Code = "unreadable"
-	// CodeUnsafe: somebody else owns the token file, or may read or write it.
+	// CodeUnsafe: another user owns the token file, or can read or write it.
 	CodeUnsafe Code = "unsafe"
 	// CodeBusy: another process is changing the token file. Try again.
 	CodeBusy Code = "busy"
 )
 
-// Error is every failure of this package. It never holds a secret.
+// Error is the type of every error of this package. It never contains a secret.
 type Error struct {
 	Code    Code
 	Message string // what was found, and what was expected
@@ -38,7 +38,7 @@ type Error struct {
 
 func (e *Error) Error() string { return "access: " + e.Message }
 
-// Plain implements [cause.Plain]: without the hint.
+// Plain implements [cause.Plain]. It omits the hint.
 func (e *Error) Plain() string { return cause.Retold(e.Message, e.Err) }
 
 // Unwrap returns the cause, if there is one.
@@ -50,7 +50,7 @@ func (e *Error) Is(target error) bool {
 	return ok && other.Code == e.Code
 }
 
-// SafeToRetry answers whether the same may help when it is tried again.
+// SafeToRetry reports whether retrying the same call may succeed.
 func (e *Error) SafeToRetry() bool { return e.Code == CodeBusy }
 
 // The sentinels for [errors.Is].

@@ -20,25 +20,25 @@ const (
 	others      = 0o077
 )
 
-// content is the token file.
+// content is the content of the token file.
 type content struct {
 	Version int     `json:"version"`
 	Tokens  []Token `json:"tokens"`
-	// Pages are the browsers that are logged in: a restart does not log them out.
+	// Pages are the logged-in browsers. They are stored, so a restart does not log them out.
 	Pages []storedPage `json:"pages,omitzero"`
 }
 
-// fileState tells one state of the file from another.
+// fileState distinguishes versions of the file.
 type fileState struct {
 	inode, device uint64
 	size          int64
-	changed       int64 // nanoseconds; the inode's own time, which a restored mtime does not touch
-	// mode and owner are part of it because that time goes by ticks of milliseconds on many file
-	// systems: a file that is opened to others right after it was written has the same.
+	changed       int64 // ctime in nanoseconds; unlike mtime, it cannot be set back
+	// mode and owner are compared too, because ctime has a granularity of milliseconds on many file systems. A chmod
+	// right after a write may leave ctime unchanged.
 	mode, owner uint32
 }
 
-// stat finds out which state the file is in; the zero mark is not a file.
+// stat returns the state of the file. The zero value means that there is no file.
 func stat(path string) (fileState, error) {
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); errors.Is(err, fs.ErrNotExist) {
@@ -56,8 +56,8 @@ func stateOf(st *unix.Stat_t) fileState {
 	}
 }
 
-// load reads the file; one that is not there holds no tokens. The checks are made on the
-// open file, so that nobody can put another in its place between.
+// load reads the file; a missing file holds no tokens. The checks are made on the open file, so that nobody can replace
+// it between check and read.
 func load(path string) (content, fileState, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -135,7 +135,7 @@ func parse(path string, raw []byte) (content, error) {
 	return c, nil
 }
 
-// save replaces the file so that it is either the old or the new one, durably.
+// save replaces the file atomically and durably: after a crash it is either the old or the new one.
 func save(path string, c content) (err error) {
 	raw, err := json.Marshal(c, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
@@ -146,7 +146,7 @@ func save(path string, c content) (err error) {
 		return unreadable(path, err)
 	}
 	defer func() { _ = dir.Close() }()
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new") // 0600 from its first moment
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new") // created with mode 0600
 	if err != nil {
 		return unreadable(path, err)
 	}
@@ -165,7 +165,7 @@ func save(path string, c content) (err error) {
 	return nil
 }
 
-// lock holds the right to change the file, among all processes, until [unlock].
+// lock takes the lock for changing the file, which all processes share, until [unlock].
 func lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, private)
 	if err != nil {
@@ -181,8 +181,8 @@ func lock(path string) (*os.File, error) {
 	return f, nil
 }
 
-// unlock gives the right back at once. Closing alone would leave it to a process that is just
-// being started, until that runs.
+// unlock releases the lock explicitly. Closing the file is not enough: a child process that is just being started may
+// have inherited the descriptor and would keep the lock until its exec.
 func unlock(f *os.File) {
 	_ = unix.Flock(int(f.Fd()), unix.LOCK_UN)
 	_ = f.Close()

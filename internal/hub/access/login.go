@@ -8,39 +8,35 @@ import (
 )
 
 const (
-	// maxBrowser is how many characters of a browser's own name are kept, maxUser of the
-	// account that it belongs to.
+	// maxBrowser and maxUser limit the stored length, in characters, of the browser's name and of the account name.
 	maxBrowser = 100
 	maxUser    = 64
-	// usedEvery is how exactly the file says when a login was last used: each time would be
-	// a write for each request.
+	// usedEvery is the precision of the stored last-used time. Storing it exactly would need a write for each request.
 	usedEvery = 5 * time.Minute
 )
 
-// Browser is where a login comes from, as far as that is known.
+// Browser describes where a login comes from, as far as that is known.
 type Browser struct {
-	// Name is what it calls itself. It is the browser's word and proves nothing.
+	// Name is the name that the browser sends. It is unverified.
 	Name string
-	// User is the account of this machine that its connections belong to, as the system
-	// says; "" where it does not. A login that was begun by one counts for no other.
+	// User is the local account that owns the connection, according to the operating system; "" if unknown. A page
+	// session that was begun by one account is not valid for another.
 	User string
 }
 
-// Login is a browser that is logged in, as people may see it: nothing in it lets anybody
-// in.
+// Login is a logged-in browser, for display. It contains no secret.
 type Login struct {
 	ID     string
 	Person string
-	// Browser is what the browser calls itself.
+	// Browser is the name that the browser sends.
 	Browser string
 	Begun   time.Time
-	// Used is when its cookie was last shown. Of a login in another process it is behind by
-	// up to five minutes.
+	// Used is when its cookie was last presented. For a login in another process it may be up to five minutes old.
 	Used    time.Time
 	Expires time.Time
 }
 
-// cut keeps the beginning of a browser's name, as text that the file can hold.
+// cut truncates a browser's name and makes it valid text for the file.
 func cut(name string) string {
 	name = strings.ToValidUTF8(name, "\uFFFD")
 	if runes := []rune(name); len(runes) > maxBrowser {
@@ -49,7 +45,7 @@ func cut(name string) string {
 	return name
 }
 
-// Logins returns who is logged in on a page, oldest first. Errors: those of [Open].
+// Logins returns the logins, oldest first. Errors: those of [Open].
 func (s *Store) Logins() ([]Login, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,9 +72,8 @@ func (pg page) login() Login {
 	}
 }
 
-// EndLogins ends the page sessions that are meant and returns them: from this moment they
-// count no more, here; within a second elsewhere. Their streams end. None that is meant is
-// no error. Errors: busy, and those of [Open].
+// EndLogins ends the page sessions that match and returns them, and ends their streams. It takes effect at once in this
+// process, and within a second in others. It is not an error if none matches. Errors: busy, and those of [Open].
 func (s *Store) EndLogins(meant func(Login) bool) ([]Login, error) {
 	var ended []Login
 	err := s.change(func(tokens []Token) ([]Token, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// LoginNamed finds the id of the login that a word is the beginning of, among all.
+// LoginNamed returns the id of the only login that begins with word.
 func LoginNamed(all []Login, word string) (string, error) {
 	var found []string
 	for _, l := range all {

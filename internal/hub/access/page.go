@@ -10,57 +10,54 @@ import (
 )
 
 const (
-	// CodeLife is how long a login code can be used, PageLife how long a page session
-	// lasts.
+	// CodeLife is the lifetime of a login code, PageLife that of a page session.
 	CodeLife = 10 * time.Minute
 	PageLife = 12 * time.Hour
 
-	// A login code is 20 digits, 66 bits. With as many codes out as can be, and a million
-	// tries a second for all of their ten minutes, the chance to guess one is below one in a
-	// billion. So no count of wrong tries is needed, which would make right codes void.
+	// A login code is 20 digits, 66 bits. With the maximum number of codes outstanding and a million attempts a second
+	// for ten minutes, the chance to guess one is below one in a billion. Failed attempts are therefore not counted:
+	// such a count would let anyone invalidate valid codes.
 	codeDigits = 20
 	codeGroup  = 4
 	maxCodes   = 64
 	maxPages   = 1024
-	// maxCodesEach and maxPagesEach are how many one credential has at most: the oldest gives way,
-	// so that nobody can use up what the others need.
+	// maxCodesEach and maxPagesEach limit the codes and pages of one credential. The oldest is dropped, so that nobody
+	// can exhaust what others need.
 	maxCodesEach = 4
 	maxPagesEach = 16
 
-	// pageSurface is where answers given on a page come from.
+	// pageSurface is the surface of answers that are given on a page.
 	pageSurface = "page"
 )
 
-// code is a login code that is out.
+// code is an outstanding login code.
 type code struct {
 	who     Principal
 	expires time.Time
 }
 
-// page is one browser that is logged in.
+// page is one logged-in browser.
 type page struct {
 	who     Principal
-	by      string // the credential that it stands on; "" is none but itself
+	by      string // the credential that it is based on; "" if it is independent
 	browser Browser
 	begun   time.Time
-	used    time.Time // the last time that its cookie was shown
-	filed   time.Time // what the file says of that
+	used    time.Time // when its cookie was last presented
+	filed   time.Time // the value of used in the file
 	expires time.Time
 }
 
-// PageSession is what a login gives.
+// PageSession is the result of a login.
 type PageSession struct {
-	// Cookie is the secret for the browser to keep. Only its hash is kept here, in the file
-	// too, so that a restart does not log anybody out.
+	// Cookie is the secret for the browser. The server and the file keep only its hash.
 	Cookie    string
 	Principal Principal
 	Expires   time.Time
 }
 
-// Code makes a login code for a principal: 20 digits in groups of four, to be used once
-// within 10 minutes. A page session that comes of it counts only as long as the
-// principal's own token does, if it has shown one; a grant ends with the process and
-// opens what may outlive it. Errors: invalid.
+// Code creates a login code for a principal: 20 digits in groups of four, valid once within 10 minutes. If the
+// principal used a token, the resulting page session is valid only as long as that token. A grant ends with the
+// process, but a page session that it opens may outlive it. Errors: invalid.
 func (s *Store) Code(p Principal) (string, error) {
 	if err := checkPrincipal(p); err != nil {
 		return "", err
@@ -85,10 +82,9 @@ func (s *Store) Code(p Principal) (string, error) {
 	return word, nil
 }
 
-// Login uses a login code up and begins a page session in a browser.
-// How the code is written, with dashes, blanks or neither, and in the digits of which
-// script, does not matter. Wrong codes make no right one void. Errors: unknown, also for a
-// code that was used or has run out.
+// Login consumes a login code and begins a page session in a browser. The code may contain dashes or spaces, and digits
+// of any script. A wrong code does not invalidate any other. Errors: unknown, also for a code that was used or has
+// expired.
 func (s *Store) Login(word string, in Browser) (PageSession, error) {
 	hash := hashed(plainCode(word))
 	s.mu.Lock()
@@ -102,8 +98,7 @@ func (s *Store) Login(word string, in Browser) (PageSession, error) {
 	return s.begin(c.who, in)
 }
 
-// Begin begins a page session in a browser for a principal who has shown a token. Errors:
-// gone.
+// Begin begins a page session in a browser for a principal who has authenticated with a token. Errors: gone.
 func (s *Store) Begin(p Principal, in Browser) (PageSession, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +109,7 @@ func (s *Store) Begin(p Principal, in Browser) (PageSession, error) {
 	return s.begin(p, in)
 }
 
-// begin makes the session. The caller holds mu.
+// begin creates the session. The caller holds mu.
 func (s *Store) begin(who Principal, in Browser) (PageSession, error) {
 	for _, hash := range oldest(s.pages, maxPagesEach, func(p page) (bool, time.Time) {
 		return p.who.Name == who.Name && p.by == who.Credential, p.expires
@@ -147,9 +142,8 @@ func (s *Store) begin(who Principal, in Browser) (PageSession, error) {
 	return PageSession{Cookie: cookie, Principal: pg.who, Expires: pg.expires}, nil
 }
 
-// Page returns whom a cookie stands for that the user of this machine has shown, as in
-// [Browser], and remembers that it was shown. Errors: unknown, also where another user has
-// logged in with it than the one who shows it.
+// Page returns the principal of a cookie that the given local account presented (see [Browser]), and records the use.
+// Errors: unknown, also if another account logged in with it.
 func (s *Store) Page(cookie, user string) (Principal, error) {
 	hash := hashed(cookie)
 	s.mu.Lock()
@@ -164,8 +158,7 @@ func (s *Store) Page(cookie, user string) (Principal, error) {
 	return pg.who, nil
 }
 
-// Logout ends the page session of a cookie; its streams end with it. A cookie that leads
-// nowhere is not an error.
+// Logout ends the page session of a cookie, and its streams. An unknown cookie is not an error.
 func (s *Store) Logout(cookie string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,14 +174,13 @@ func (s *Store) Logout(cookie string) {
 func (s *Store) end(hash string) {
 	delete(s.pages, hash)
 	if s.unsaved[hash] != nil {
-		delete(s.unsaved, hash) // nobody knows of it
+		delete(s.unsaved, hash) // it was never stored
 		return
 	}
 	s.unsaved[hash] = nil
 }
 
-// sweep forgets what has run out, and reports whether a page session has. The caller
-// holds mu.
+// sweep removes what has expired, and reports whether a page session has. The caller holds mu.
 func (s *Store) sweep() bool {
 	now, before := s.now(), len(s.pages)
 	maps.DeleteFunc(s.codes, func(_ string, c code) bool { return !now.Before(c.expires) })
@@ -198,10 +190,10 @@ func (s *Store) sweep() bool {
 	return len(s.pages) != before
 }
 
-// newCode makes a code: digits, which are told apart by ear in every language, need no
-// capitals, and are typed on any keypad.
+// newCode creates a code of digits: they are easy to distinguish by ear in every language, need no capitals, and can be
+// typed on any keypad.
 func newCode(from io.Reader) (string, error) {
-	const even = 250 // below it every digit is as likely
+	const even = 250 // below it every digit is equally likely
 	word := make([]byte, 0, codeDigits+codeDigits/codeGroup)
 	raw := make([]byte, 1)
 	for n := 0; n < codeDigits; {
@@ -220,8 +212,8 @@ func newCode(from io.Reader) (string, error) {
 	return string(word), nil
 }
 
-// plainCode brings what somebody typed into one form: its digits, whatever script they are
-// of. The digits of a script stand in a row from zero to nine.
+// plainCode normalizes a typed code to ASCII digits, from any script. The digits of a script are consecutive, from zero
+// to nine.
 func plainCode(word string) string {
 	var plain []byte
 	for _, r := range word {
@@ -234,8 +226,8 @@ func plainCode(word string) string {
 	return string(plain)
 }
 
-// oldest makes room for one more where somebody has most of something already: it takes out
-// what of theirs ends first, and returns its keys.
+// oldest makes room for one more entry if an owner has reached the limit: it removes those of the owner's entries that
+// expire first, and returns their keys.
 func oldest[T any](all map[string]T, most int, theirs func(T) (bool, time.Time)) (out []string) {
 	for {
 		n, first, when := 0, "", time.Time{}

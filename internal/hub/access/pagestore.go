@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// storedPage is a page session as the file holds it: nothing in it lets anybody in.
+// storedPage is a page session as stored in the file. It contains no secret.
 type storedPage struct {
 	ID       string    `json:"id"`
 	SHA256   string    `json:"sha256"`
@@ -17,9 +17,9 @@ type storedPage struct {
 	Roles    []Role    `json:"roles"`
 	Projects []string  `json:"projects,omitzero"`
 	Owners   []string  `json:"owners,omitzero"`
-	By       string    `json:"by,omitzero"` // the credential that it stands on
+	By       string    `json:"by,omitzero"` // the credential that it is based on
 	Browser  string    `json:"browser,omitzero"`
-	User     string    `json:"user,omitzero"` // of this machine, who has logged in
+	User     string    `json:"user,omitzero"` // the local account that logged in
 	Begun    time.Time `json:"begun,omitzero"`
 	Used     time.Time `json:"used,omitzero"`
 	Expires  time.Time `json:"expires"`
@@ -43,8 +43,8 @@ func (k storedPage) page() page {
 	return page{who: who, by: k.By, browser: Browser{Name: k.Browser, User: k.User}, begun: k.Begun, used: k.Used, filed: k.Used, expires: k.Expires}
 }
 
-// storedPages is what the file holds of page sessions, in a fixed order. One that stands on a
-// grant is not among them: its grant ends with the process.
+// storedPages returns the page sessions to store, in a fixed order. Those based on a grant are left out: the grant ends
+// with the process.
 func storedPages(pages map[string]page) []storedPage {
 	var all []storedPage
 	for _, hash := range slices.Sorted(maps.Keys(pages)) {
@@ -61,9 +61,8 @@ func storedPages(pages map[string]page) []storedPage {
 	return all
 }
 
-// openPages are the page sessions of the file, with what it does not know of yet: what
-// was begun or ended here, and what stands on a grant of this process. The caller holds
-// mu.
+// openPages merges the page sessions of the file with what is not stored: logins and logouts that are not written yet,
+// and the sessions based on a grant of this process. The caller holds mu.
 func (s *Store) openPages(filed []storedPage) map[string]page {
 	open := map[string]page{}
 	for hash, pg := range s.pages {
@@ -89,9 +88,8 @@ func (s *Store) openPages(filed []storedPage) map[string]page {
 	return open
 }
 
-// flush writes logins and logouts into the file, and now and then when they were used. They count without that: where the file
-// cannot be written just now, the next look at it tries again, and only a restart in
-// between would not know of them. The caller holds mu.
+// flush writes logins, logouts and, every [usedEvery], last-used times to the file. They take effect without it. If the
+// write fails, the next refresh retries it; only a restart in between loses them. The caller holds mu.
 func (s *Store) flush() {
 	if !s.behind() {
 		return
@@ -102,11 +100,11 @@ func (s *Store) flush() {
 	}
 	defer unlock(locked)
 	if s.read(); s.broken == nil {
-		_ = s.save(s.tokens) // tried again
+		_ = s.save(s.tokens) // retried
 	}
 }
 
-// behind tells whether the file does not know of something yet. The caller holds mu.
+// behind reports whether there are changes that are not written to the file yet. The caller holds mu.
 func (s *Store) behind() bool { return len(s.unsaved) > 0 || s.touched }
 
 func sameKeys(a, b map[string]page) bool {

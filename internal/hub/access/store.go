@@ -14,14 +14,13 @@ import (
 type Options struct {
 	// Path is the token file. It need not exist; its folder must.
 	Path string
-	// Poll, where set, has Watch look at the file so often, rather than be told by the
-	// system when it changes.
+	// Poll, if set, makes Watch poll the file at this interval instead of using file notifications.
 	Poll time.Duration
 	Now  func() time.Time // default time.Now
 	Rand io.Reader        // default crypto/rand
 }
 
-// Store knows the principals. Make it with [Open].
+// Store authenticates principals. Create it with [Open].
 type Store struct {
 	path string
 	poll time.Duration
@@ -32,15 +31,15 @@ type Store struct {
 	state   fileState
 	tokens  []Token
 	ids     map[string]struct{}  // of tokens
-	broken  error                // why the file cannot be read; then no token counts
+	broken  error                // why the file cannot be read; then no token is valid
 	grants  map[string]Principal // by hash
-	granted map[string]struct{}  // the credentials of grants
+	granted map[string]struct{}  // the ids of grants
 	codes   map[string]code      // by hash
 	pages   map[string]page      // by hash
-	unsaved map[string]*page     // by hash: logins and, nil, logouts that the file does not know of yet
-	touched bool                 // the file is behind with when a login was used
+	unsaved map[string]*page     // by hash: logins, and logouts (nil), that are not in the file yet
+	touched bool                 // last-used times are not in the file yet
 	changed map[chan struct{}]struct{}
-	lookout *lookout // of all who watch; nil while nobody does
+	lookout *lookout // shared by all watchers; nil if there are none
 }
 
 // Open reads the token file. Errors: damaged, unreadable, unsafe.
@@ -65,7 +64,7 @@ func Open(o Options) (*Store, error) {
 	return s, s.broken
 }
 
-// read takes the file in as it is now. The caller holds mu.
+// read loads the current file. The caller holds mu.
 func (s *Store) read() {
 	c, m, err := load(s.path)
 	s.tokens, s.state, s.broken = c.Tokens, m, err
@@ -78,7 +77,7 @@ func (s *Store) read() {
 	}
 }
 
-// refresh takes the file in if it has changed. The caller holds mu.
+// refresh reloads the file if it has changed. The caller holds mu.
 func (s *Store) refresh() (changed bool) {
 	m, err := stat(s.path)
 	if err == nil && m == s.state && !errors.Is(s.broken, ErrUnreadable) {
@@ -89,8 +88,8 @@ func (s *Store) refresh() (changed bool) {
 	return !sameKeys(pages, s.pages) || !slices.EqualFunc(before, s.tokens, func(a, b Token) bool { return a.ID == b.ID }) || (broken == nil) != (s.broken == nil)
 }
 
-// Add makes a token and returns its secret, which is shown this once. Errors: invalid,
-// exists, busy, and those of [Open].
+// Add creates a token and returns its secret, which cannot be shown again. Errors: invalid, exists, busy, and those of
+// [Open].
 func (s *Store) Add(n NewToken) (secret string, t Token, err error) {
 	if t, err = n.token(s.now()); err != nil {
 		return "", Token{}, err
@@ -113,8 +112,7 @@ func (s *Store) Add(n NewToken) (secret string, t Token, err error) {
 	return secret, t, nil
 }
 
-// List returns the tokens, oldest first, without anything secret. Errors: those of
-// [Open].
+// List returns the tokens, oldest first, without secrets. Errors: those of [Open].
 func (s *Store) List() ([]Token, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,8 +122,8 @@ func (s *Store) List() ([]Token, error) {
 	return slices.Clone(s.tokens), s.broken
 }
 
-// Revoke takes a token away: from this moment it counts no more, here; within a second
-// elsewhere. Errors: not_found, busy, and those of [Open].
+// Revoke revokes a token. It takes effect at once in this process, and within a second in others. Errors: not_found,
+// busy, and those of [Open].
 func (s *Store) Revoke(name string) (Token, error) {
 	var removed Token
 	err := s.change(func(tokens []Token) ([]Token, error) {
@@ -139,7 +137,7 @@ func (s *Store) Revoke(name string) (Token, error) {
 	return removed, err
 }
 
-// change writes the file again under the lock of all processes.
+// change rewrites the file under the lock that all processes share.
 func (s *Store) change(fn func([]Token) ([]Token, error)) error {
 	locked, err := lock(s.path)
 	if err != nil {
@@ -162,8 +160,7 @@ func (s *Store) change(fn func([]Token) ([]Token, error)) error {
 	return s.broken
 }
 
-// save replaces the file. The caller holds mu and the lock of all processes, and has
-// read the file under both.
+// save replaces the file. The caller holds mu and the file lock, and has read the file under both.
 func (s *Store) save(tokens []Token) error {
 	if err := save(s.path, content{Version: fileVersion, Tokens: tokens, Pages: storedPages(s.pages)}); err != nil {
 		return err
@@ -178,8 +175,8 @@ func find(tokens []Token, name string) int {
 	return slices.IndexFunc(tokens, func(t Token) bool { return t.Name == name })
 }
 
-// Authenticate returns whom a secret, of a token or of a grant, stands for. Errors:
-// unknown; where the file cannot be used, the error of [Open].
+// Authenticate returns the principal of a token's or grant's secret. Errors: unknown; if the file cannot be used, the
+// error of [Open].
 func (s *Store) Authenticate(secret string) (Principal, error) {
 	hash := hashed(secret)
 	s.mu.Lock()
@@ -200,8 +197,8 @@ func (s *Store) Authenticate(secret string) (Principal, error) {
 	return s.tokens[i].principal(), nil
 }
 
-// Grant makes a secret that stands for a principal as long as this store lives. The
-// principal's Credential is set here. Errors: invalid.
+// Grant creates a secret for a principal that is valid as long as this store. It sets the principal's Credential.
+// Errors: invalid.
 func (s *Store) Grant(p Principal) (string, error) {
 	if err := checkPrincipal(p); err != nil {
 		return "", err
@@ -226,8 +223,7 @@ func checkPrincipal(p Principal) error {
 	return Token{Name: p.Name, Person: p.Name, Surface: p.Surface, Roles: p.Roles, Owners: p.Owners, Projects: p.Projects}.check()
 }
 
-// Current implements hub.Rights: it answers from memory, with what the last look at the
-// file has found. Errors: gone.
+// Current implements hub.Rights. It answers from memory, with the state of the last refresh. Errors: gone.
 func (s *Store) Current(p Principal) (Principal, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -237,7 +233,7 @@ func (s *Store) Current(p Principal) (Principal, error) {
 	return Principal{}, ErrRevoked
 }
 
-// counts tells whether a credential is one that counts. It is asked at every delivery to everybody. The caller holds mu.
+// counts reports whether a credential is valid. It runs for every delivery to every subscriber. The caller holds mu.
 func (s *Store) counts(credential string) bool {
 	if id, is := strings.CutPrefix(credential, tokenPrefix); is {
 		_, known := s.ids[id]
@@ -255,9 +251,9 @@ func (s *Store) counts(credential string) bool {
 	return false
 }
 
-// MayApprove implements kernel.Approvers: one of the person's credentials that count has
-// to have the right, none may be an agent's or a tool's, and what they have shown has to
-// count still. A grant ends with its process, which revokes nothing.
+// MayApprove implements kernel.Approvers. One of the person's valid credentials must have the right, none may belong to
+// an agent or a tool, and the presented credential must still be valid. The end of a process ends its grants without
+// revoking them.
 func (s *Store) MayApprove(person, credential, owner string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -277,7 +273,7 @@ func (s *Store) MayApprove(person, credential, owner string) bool {
 	return may
 }
 
-// principals are all whose credentials count. The caller holds mu.
+// principals returns the principals of all valid credentials. The caller holds mu.
 func (s *Store) principals() []Principal {
 	var all []Principal
 	for _, t := range s.tokens {
@@ -294,7 +290,7 @@ func (s *Store) principals() []Principal {
 	return all
 }
 
-// notify wakes everybody who watches. The caller holds mu.
+// notify wakes all watchers. The caller holds mu.
 func (s *Store) notify() {
 	for wakeup := range s.changed {
 		select {

@@ -16,11 +16,11 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// Token is what is kept, and may be shown, of a token. Its secret is neither.
+// Token is the stored record of a token, without its secret. It may be shown.
 type Token struct {
-	// ID is made with the token; it is never used again, also not for its name.
+	// ID is created with the token and never reused, even for a token with the same name.
 	ID string `json:"id"`
-	// Name is how people speak of the token.
+	// Name is the name by which people refer to the token.
 	Name string `json:"name"`
 	// Person is the principal's name.
 	Person   string    `json:"person"`
@@ -33,7 +33,7 @@ type Token struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Describe is the token in one line, without its name.
+// Describe returns the token in one line, without its name.
 func (t Token) Describe() string {
 	words := make([]string, 0, len(t.Roles))
 	for _, r := range t.Roles {
@@ -52,21 +52,21 @@ func (t Token) Describe() string {
 	return line + ", answers on " + t.Surface + "."
 }
 
-// NewToken says what a token is to be.
+// NewToken describes a token to create.
 type NewToken struct {
-	// Name is 1 to 64 characters without spaces or controls. Required.
+	// Name is 1 to 64 characters without spaces or control characters. Required.
 	Name string
-	// Person is the principal's name; default Name. The same person may have many tokens.
+	// Person is the principal's name; default Name. A person may have several tokens.
 	Person string
-	// Roles are required. An agent or a tool has no other role beside it.
+	// Roles are required. The role of an agent or a tool cannot be combined with another.
 	Roles []Role
-	// Projects and Owners as in [Principal].
+	// Projects and Owners are as in [Principal].
 	Projects, Owners []string
 	// Surface is where answers given with the token come from; default Name.
 	Surface string
 }
 
-// principal is whom the token stands for.
+// principal returns the principal of the token.
 func (t Token) principal() Principal {
 	return Principal{
 		Name: t.Person, Roles: slices.Clone(t.Roles), Projects: slices.Clone(t.Projects),
@@ -79,7 +79,7 @@ const (
 	grantPrefix   = "grant:"
 	sessionPrefix = "session:"
 
-	// secretPrefix lets people and scanners know a secret for what it is.
+	// secretPrefix lets people and secret scanners recognize a secret.
 	secretPrefix = "earshot_"
 	secretBytes  = 32
 	idBytes      = 8
@@ -142,7 +142,7 @@ func list(roles []Role) string {
 	return strings.Join(words, ", ")
 }
 
-// newSecret makes 256 bits and returns them as they are shown, and their hash.
+// newSecret generates a secret of 256 bits and returns it in printable form, with its hash.
 func newSecret(from io.Reader, prefix string) (secret, hash string, err error) {
 	if from == nil {
 		from = rand.Reader
@@ -163,8 +163,8 @@ func newID(from io.Reader) (string, error) {
 	return hex.EncodeToString(raw), nil
 }
 
-// hashed is what is kept of a secret. It has 256 bits of chance in it, so that a plain
-// hash is enough, and looking it up by the hash tells nothing about the secret.
+// hashed returns the hash under which a secret is stored. A secret has 256 random bits: a plain hash is enough, and
+// looking it up by hash reveals nothing about the secret.
 func hashed(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])

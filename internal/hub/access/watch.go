@@ -6,24 +6,22 @@ import (
 )
 
 const (
-	// defaultPoll is how often the file is looked at where the system does not tell of
-	// changes, and how soon what could not be written is tried again: twice in the second
-	// within which a change has to count.
+	// defaultPoll is the polling interval where file notifications are not available, and the retry interval for failed
+	// writes. It is half of the second within which a change has to take effect.
 	defaultPoll = 500 * time.Millisecond
-	// glance is how often it is looked at where the system tells: a file system that
-	// somebody else changes from afar tells nothing.
+	// glance is the polling interval in addition to file notifications: a network file system does not report remote
+	// changes.
 	glance = 15 * time.Second
 )
 
-// lookout is the one goroutine that looks for all who watch a store.
+// lookout is the one goroutine that watches the file for all watchers of a store.
 type lookout struct {
 	stop context.CancelFunc
 	done chan struct{}
 }
 
-// Watch sends when what counts may have changed, once for any number of changes, until
-// the context ends; then it closes the channel. Anyone who calls it waits for that: with the
-// last of them everything has ended that watching began.
+// Watch sends when credentials may have changed, once for any number of changes, until the context ends; then it closes
+// the channel. The caller must wait for that: when the last watcher has left, the watching goroutine has ended too.
 func (s *Store) Watch(ctx context.Context) <-chan struct{} {
 	wakeup := make(chan struct{}, 1)
 	s.mu.Lock()
@@ -42,7 +40,7 @@ func (s *Store) Watch(ctx context.Context) <-chan struct{} {
 	return wakeup
 }
 
-// leave takes one who watched out, and returns the lookout if that was the last.
+// leave removes a watcher, and returns the lookout if that was the last one.
 func (s *Store) leave(wakeup chan struct{}) *lookout {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,8 +63,7 @@ func (s *Store) beginLookout() *lookout {
 	return l
 }
 
-// watchFile looks at the file when it has changed, or may have, and lets page sessions run
-// out.
+// watchFile refreshes the store when the file may have changed, and expires page sessions.
 func (s *Store) watchFile(ctx context.Context) {
 	var changed <-chan struct{}
 	if s.poll <= 0 {
@@ -81,7 +78,7 @@ func (s *Store) watchFile(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case _, more := <-changed:
-			if !more { // the system tells no more
+			if !more { // notifications have ended
 				changed = nil
 			}
 		case <-timer.C:
@@ -90,7 +87,7 @@ func (s *Store) watchFile(ctx context.Context) {
 	}
 }
 
-// refreshFile looks, and says how soon to do so again by itself.
+// refreshFile refreshes the store, and returns the delay until the next poll.
 func (s *Store) refreshFile(changed bool) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

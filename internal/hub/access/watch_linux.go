@@ -9,14 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// touches are what can make the file another one. Writing to it is not among them but the
-// end of writing is: the folder holds files that are written to all the time.
+// touches are the events after which the file may be another one. The end of a write is enough: the folder contains
+// files that are written to all the time.
 const touches = unix.IN_CLOSE_WRITE | unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO | unix.IN_ATTRIB |
 	unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
 
-// changes tells when a file may have changed, by watching its folder, until stop is called
-// (which waits for the end) or the system tells no more; then it closes the channel. It
-// returns nil where the system cannot tell at all.
+// changes sends when a file may have changed. It watches the file's folder until stop is called (which waits for the
+// end) or notifications end; then it closes the channel. It returns nil if notifications are not available.
 func changes(path string) (changed <-chan struct{}, stop func()) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
@@ -55,8 +54,8 @@ func changes(path string) (changed <-chan struct{}, stop func()) {
 	}
 }
 
-// read reads notices: whether one of them is about the file, or may be, and whether they are
-// the last, since the folder itself has gone.
+// read parses notifications. It reports whether one of them may concern the file, and whether they are the last because
+// the folder itself was removed.
 func read(notices []byte, name string) (about, last bool) {
 	for len(notices) >= unix.SizeofInotifyEvent {
 		mask := binary.NativeEndian.Uint32(notices[4:])

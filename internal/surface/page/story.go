@@ -33,7 +33,7 @@ type Step struct {
 	Language  string
 	Direction string
 	At        time.Time
-	Question  int // when the line is a question's
+	Question  int // if the line belongs to a question
 }
 
 // Piece is a piece of an output's text. Position and Next count its characters. Language is the
@@ -54,7 +54,7 @@ type Story struct {
 	Outputs  []Piece
 	Progress string
 	Last     int64 // the sequence number of the last event
-	// Undo is the question whose yes can be taken back, Over the last one of which none can; 0 for
+	// Undo is the question whose accept can be taken back, Over the last one whose accept no longer can; 0 if there is
 	// none.
 	Undo, UndoEnded int
 	undoCall        string
@@ -142,7 +142,7 @@ func (s *Story) output(p aaep.OutputStreaming) Piece {
 	return added
 }
 
-// language is the language of an event's text and the direction it is written in.
+// language returns the language and the direction of an event's text.
 func language(e aaep.Event) (tag, direction string) {
 	if e.Hints == nil || e.Hints.PrimaryLanguage == "" {
 		return "", "auto"

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// verb is what a typed line asks for.
+// verb is the kind of a typed command.
 type verb int
 
 const (
-	verbOther  verb = iota // no word of ours: perhaps the answer to a clarification
+	verbOther  verb = iota // not a command: perhaps the answer to a clarification
 	verbRepeat             // an empty line
 	verbAccept
 	verbReject
@@ -22,7 +22,7 @@ const (
 	verbUndo
 	verbHelp
 	verbLast  // the last announcement
-	verbRecap // the last ones, as many as the number says
+	verbRecap // the latest ones; the number says how many
 	verbWhere
 	verbSlower
 	verbFaster
@@ -31,27 +31,27 @@ const (
 	verbAnswer // "answer" and then the answer itself
 )
 
-// commands are the words of one form.
+// commands are the fixed command words.
 var commands = map[string]verb{
 	"": verbRepeat, "accept": verbAccept, "reject": verbReject, "more time": verbMoreTime, "list": verbList, "list all": verbListAll, "why": verbWhy,
 	"go on": verbGoOn, "stop": verbStop, "undo": verbUndo, "help": verbHelp,
 	"repeat": verbLast, "recap": verbRecap, "where": verbWhere, "slower": verbSlower, "faster": verbFaster, "quiet": verbQuiet, "read": verbRead,
 }
 
-// numberless are the words that are about no single question.
+// numberless are the commands that are not about a single question.
 var numberless = map[verb]bool{
 	verbRepeat: true, verbGoOn: true, verbHelp: true, verbLast: true, verbWhere: true, verbSlower: true, verbFaster: true, verbQuiet: true, verbRead: true,
 }
 
-// command is one understood line.
+// command is one parsed line.
 type command struct {
 	verb   verb
-	number int    // of the question, or of sentences to recap; 0 when not given
-	text   string // the line without outer blanks; for verbAnswer, what follows the word
+	number int    // of the question, or of sentences to recap; 0 if not given
+	text   string // the line without surrounding spaces; for verbAnswer, what follows the word
 }
 
-// parseCommand reads a typed line. Case and blanks do not matter. A line that
-// begins with "stop" stops, whatever follows: when in doubt, less happens.
+// parseCommand parses a typed line. Case and spaces do not matter. A line that begins with "stop" stops, whatever
+// follows: when in doubt, less happens.
 func parseCommand(line string) command {
 	fields := strings.Fields(line)
 	c := command{text: strings.Join(fields, " ")}
@@ -68,7 +68,7 @@ func parseCommand(line string) command {
 
 		return c
 	case "answer":
-		// Whether a number that follows is a question's is decided where those are known.
+		// Whether a following number is a question's is decided where the questions are known.
 		return command{verb: verbAnswer, text: strings.Join(fields[1:], " ")}
 	}
 
@@ -87,7 +87,7 @@ func parseCommand(line string) command {
 	return c
 }
 
-// questionNumber reads a number as people write it: digits only, no sign.
+// questionNumber parses a number as people write it: digits only, no sign.
 func questionNumber(field string) (int, bool) {
 	const mostDigits = 9
 	if len(field) > mostDigits || strings.Trim(field, "0123456789") != "" {
@@ -99,8 +99,7 @@ func questionNumber(field string) (int, bool) {
 	return n, err == nil && n > 0
 }
 
-// typedForm is the form of a machine's word that a person types: "ask_again" is
-// "ask again".
+// typedForm returns what a person types for a machine-readable value: "ask_again" becomes "ask again".
 func typedForm(value string) string {
 	return strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(value, "_", " "))), " ")
 }

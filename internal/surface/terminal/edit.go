@@ -7,38 +7,38 @@ import (
 	"unicode/utf8"
 )
 
-// typingTime is how long news waits for the end of a line in which no key is pressed any more.
+// typingTime is how long news waits for the end of a line after the last key was pressed.
 const typingTime = 20 * time.Second
 
 // The keys that edit a line, as terminals send them.
 const (
-	keyEnd        = 0x04 // Ctrl-D: the end of the input, on an empty line
+	keyEnd        = 0x04 // Ctrl-D: the end of the input, if the line is empty
 	keyBackspace  = 0x08
 	keyEraseLine  = 0x15 // Ctrl-U
 	keyEraseWord  = 0x17 // Ctrl-W
-	keyDelete     = 0x7f // what the key Backspace sends
-	keyLast       = 0x1f // of those that are shown as ^ and a letter
+	keyDelete     = 0x7f // what the Backspace key sends
+	keyLast       = 0x1f // the last one that is shown as ^ and a letter
 	keyLetterBase = 0x40
 )
 
-// editor is the line that is being typed, where every key comes by itself.
+// editor is the line that is being typed, if the terminal sends every key.
 type editor struct {
 	line    []rune
-	partial []byte    // a character that has not come whole
-	shown   bool      // the line stands on the screen, and the cursor behind it
+	partial []byte    // an incomplete character
+	shown   bool      // the line is on the screen, and the cursor after it
 	last    time.Time // when a key was last pressed
 }
 
-// clear throws away what has been typed.
+// clear discards what has been typed.
 func (e *editor) clear() { e.line, e.partial = nil, nil }
 
-// until is when the line is no longer waited for.
+// until returns when news no longer waits for the line.
 func (e *editor) until() time.Time { return e.last.Add(typingTime) }
 
-// typing is true while somebody is in the middle of a line: nothing but what is critical is printed then.
+// typing reports whether somebody is in the middle of a line: then only critical text is printed.
 func (t *Terminal) typing() bool { return len(t.edit.line) > 0 && t.now.Before(t.edit.until()) }
 
-// Keys takes keys that were pressed, in the order of their bytes; see [Settings.Keys].
+// Keys processes pressed keys, in the order of their bytes; see [Settings.Keys].
 func (t *Terminal) Keys(now time.Time, keys []byte) []Effect {
 	return t.step(now, func() {
 		e := &t.edit
@@ -86,7 +86,7 @@ func (t *Terminal) key(r rune) {
 	}
 }
 
-// erase takes so many of the last characters away, each with its marks.
+// erase removes the last n characters, each with its combining marks.
 func (t *Terminal) erase(n int) {
 	e := &t.edit
 
@@ -108,7 +108,7 @@ func (t *Terminal) erase(n int) {
 	e.shown = e.shown && len(e.line) > 0
 }
 
-// lastWord counts the characters of the last word and of the blanks behind it.
+// lastWord counts the characters of the last word and of the spaces after it.
 func lastWord(line []rune) int {
 	text := strings.TrimRightFunc(string(line), unicode.IsSpace)
 	text = strings.TrimRightFunc(text, func(r rune) bool { return !unicode.IsSpace(r) })
@@ -116,7 +116,7 @@ func lastWord(line []rune) int {
 	return len(line) - utf8.RuneCountInString(text)
 }
 
-// leaveTyped ends the screen's line below what is being typed, so that nothing is printed inside it.
+// leaveTyped ends the screen line of what is being typed, so that nothing is printed inside it.
 func (t *Terminal) leaveTyped() {
 	if t.edit.shown {
 		t.echo("\n")
@@ -124,7 +124,7 @@ func (t *Terminal) leaveTyped() {
 	}
 }
 
-// showTyped puts what is being typed on the screen again, when something was printed below it.
+// showTyped shows what is being typed again, after something was printed below it.
 func (t *Terminal) showTyped() {
 	if len(t.edit.line) > 0 && !t.edit.shown {
 		t.echo(typedText(t.edit.line))
@@ -144,7 +144,7 @@ func (t *Terminal) echo(text string) {
 	t.out = append(t.out, Echo{Text: text})
 }
 
-// typedText is what a line looks like while it is typed.
+// typedText returns how a typed line is displayed.
 func typedText(line []rune) string {
 	var b strings.Builder
 	for _, r := range line {
@@ -154,7 +154,7 @@ func typedText(line []rune) string {
 	return b.String()
 }
 
-// echoed is how a key is shown: one that is not a character cannot act on the screen.
+// echoed returns how a key is displayed: one that is not a character cannot control the screen.
 func echoed(r rune) string {
 	switch {
 	case r <= keyLast:

@@ -14,8 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/announce"
 )
 
-// onEvent takes an event: the announcer says what there is to say, and what it means for the questions
-// here is noted.
+// onEvent processes an event: it shows what the announcer returns, and updates the questions.
 func (t *Terminal) onEvent(e aaep.Event) {
 	asked, asks := announce.ReadQuestion(e)
 	if asks && asked.Number == 0 { // another producer's: numbered here
@@ -50,14 +49,14 @@ func (t *Terminal) onEvent(e aaep.Event) {
 		t.showAnnouncements([]announce.Announcement{n})
 	}
 
-	if fresh { // the same was asked, and told, a moment ago
+	if fresh { // the same was asked and announced a moment ago
 		t.show(t.find(asked.Number))
 	}
 
 	t.releaseIfClosed()
 }
 
-// numbered is a question's event with a number, so that it is called by it everywhere.
+// numbered returns a question's event with a number, so that every text uses it.
 func numbered(e aaep.Event, number int) aaep.Event {
 	ours := map[string]jsontext.Value{}
 	if raw := e.Extensions[aaep.PrefixEarshot]; raw != nil && json.Unmarshal(raw, &ours) != nil {
@@ -68,7 +67,7 @@ func numbered(e aaep.Event, number int) aaep.Event {
 
 	raw, err := json.Marshal(ours)
 	if err != nil {
-		return e // it goes without a number
+		return e // it stays without a number
 	}
 
 	e.Extensions = maps.Clone(e.Extensions)
@@ -81,8 +80,7 @@ func numbered(e aaep.Event, number int) aaep.Event {
 	return e
 }
 
-// showAnnouncements lays announcements out: what is about a question goes where questions are, all else is a labelled
-// line.
+// showAnnouncements lays announcements out: those about a question go to the prompt, all others become labelled lines.
 func (t *Terminal) showAnnouncements(announced []announce.Announcement) {
 	for _, n := range announced {
 		if n.Priority == announce.Silent {
@@ -111,7 +109,7 @@ func (t *Terminal) showAnnouncements(announced []announce.Announcement) {
 	}
 }
 
-// showResolution says how a question ended. When an action that was agreed to here starts is said once
+// showResolution reports how a question ended. When an action that was accepted here starts, that is reported only once
 // the answer has been confirmed.
 func (t *Terminal) showResolution(n announce.Announcement) {
 	q := t.find(n.Question)
@@ -132,8 +130,8 @@ func labelled(n announce.Announcement) string {
 	return n.Label + ": " + n.Text
 }
 
-// output is the agent's own text. Its code is set apart, so that no line of it is broken; a block of code may
-// go on from one announcement to the next.
+// output formats the agent's own text. Its code is marked, so that none of its lines is broken; a block of code may
+// continue from one announcement to the next.
 func (t *Terminal) output(n announce.Announcement) string {
 	if n.Session != t.codeOf {
 		t.code, t.codeOf = false, n.Session
@@ -162,7 +160,7 @@ func (t *Terminal) output(n announce.Announcement) string {
 	return n.Label + ":" + space + text
 }
 
-// starts ends the time to undo: the action has begun.
+// starts ends the time to undo: the action has started.
 func (t *Terminal) starts(call string) {
 	for _, q := range slices.Clone(t.questions) {
 		if q.stage == stageAccepted && call != "" && q.Call == call {
@@ -172,7 +170,7 @@ func (t *Terminal) starts(call string) {
 	}
 }
 
-// endQuestions forgets what a session leaves behind when it ends (SEQ-38).
+// endQuestions forgets the questions of a session when it ends (SEQ-38).
 func (t *Terminal) endQuestions(session string) {
 	for _, q := range slices.Clone(t.questions) {
 		if q.Session == session {
@@ -182,8 +180,8 @@ func (t *Terminal) endQuestions(session string) {
 	}
 }
 
-// showStarts tells when an accepted action starts, after its answer was confirmed
-// or, when that takes too long, without it.
+// showStarts reports when an accepted action starts: after its answer was confirmed or, if that takes too long, without
+// it.
 func (t *Terminal) showStarts() {
 	for _, q := range t.questions {
 		due := q.startDue()

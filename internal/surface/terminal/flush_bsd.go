@@ -8,15 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FlushTerminal throws away what was typed at a terminal and not yet read. It is
-// what [Options.FlushInput] is made of; where f is not a terminal it does nothing.
+// FlushTerminal discards what was typed at a terminal and not yet read. It is meant for [Options.FlushInput]; if f is
+// not a terminal it does nothing.
 func FlushTerminal(f *os.File) {
-	const read = 1 // FREAD: the queue of what was typed
+	const read = 1 // FREAD: the input queue
 
-	_ = withFD(f, func(fd uintptr) { _ = unix.IoctlSetPointerInt(int(fd), unix.TIOCFLUSH, read) }) // no terminal, nothing typed
+	_ = withFD(f, func(fd uintptr) { _ = unix.IoctlSetPointerInt(int(fd), unix.TIOCFLUSH, read) }) // not a terminal: there is no input to discard
 }
 
-// The requests that read and set how a terminal works.
+// The requests that get and set the terminal mode.
 const (
 	getTermios = unix.TIOCGETA
 	setTermios = unix.TIOCSETA

@@ -4,5 +4,5 @@ package terminal
 
 import "os"
 
-// FlushTerminal does nothing here: typed-ahead lines that were not yet read stay.
+// FlushTerminal does nothing on this platform: typed lines that were not yet read remain.
 func FlushTerminal(*os.File) {}

@@ -7,36 +7,35 @@ import (
 	"sync"
 )
 
-// maxLine is how many bytes of a line are kept.
+// maxLine is the maximum number of bytes of a line; the rest is dropped.
 const maxLine = 4096
 
-// typedLine is one line, or where every key comes by itself some keys, and how many flushes had happened
-// when its last byte was read.
+// typedLine is one line, or some keys if the terminal sends every key, with the number of flushes before its last byte
+// was read.
 type typedLine struct {
 	text    string
 	flushes int
 }
 
-// input reads lines in a goroutine of its own. The goroutine ends at the end of
-// in, or at stop; where in cannot be waited for, a Read that blocks holds it
-// until it returns, and stop does not wait.
+// input reads lines in a separate goroutine. The goroutine ends at the end of in, or at stop. If in cannot be polled, a
+// blocked Read holds the goroutine until it returns, and stop does not wait.
 type input struct {
 	in    io.Reader
 	empty func()         // nil for a pipe
-	keys  bool           // what is read is handed over as it comes, not by the line
-	gate  gate           // nil where in cannot be waited for
+	keys  bool           // input is passed on as it is read, not line by line
+	gate  gate           // nil if in cannot be polled
 	lines chan typedLine // closed by the goroutine at the end of in
 	quit  chan struct{}
 	done  chan struct{}
 
-	mu      sync.Mutex // held while bytes are taken from in, and while it is flushed
+	mu      sync.Mutex // locked while in is read or flushed
 	flushes int
 }
 
-// gate waits until a reader has something to give.
+// gate waits until a reader is readable.
 type gate interface {
 	wait() bool     // false once it is closed
-	readable() bool // without waiting
+	readable() bool // without blocking
 	close()
 	release() // after the last use
 }
@@ -49,8 +48,8 @@ func newInput(in io.Reader, empty func(), keys bool) *input {
 	return i
 }
 
-// flush throws away what was typed until now: what the terminal holds, and, by
-// their count, the lines that have been read.
+// flush discards what was typed until now: what the terminal has buffered and, by the flush count, the lines that have
+// been read.
 func (i *input) flush() {
 	if i.empty == nil {
 		return
@@ -111,7 +110,7 @@ func (i *input) run() {
 	}
 }
 
-// wholeLines is what is put together to lines: nothing where keys come by themselves.
+// wholeLines returns the bytes to assemble to lines: none if the terminal sends every key.
 func (i *input) wholeLines(read []byte) []byte {
 	if i.keys {
 		return nil
@@ -120,9 +119,8 @@ func (i *input) wholeLines(read []byte) []byte {
 	return read
 }
 
-// read reads once. Taking the bytes and counting the flushes is one step where
-// there is a gate, so that nothing typed before a flush can pass for later. Where
-// there is none, a line that is being read during the flush may.
+// read reads once. With a gate, reading the bytes and counting the flushes is atomic, so that nothing typed before a
+// flush can pass for later. Without one, a line that is being read during the flush may.
 func (i *input) read(buffer []byte) (n, flushes int, err error) {
 	if i.gate == nil {
 		n, err = i.in.Read(buffer)
@@ -158,7 +156,7 @@ func (i *input) hand(line typedLine) bool {
 	}
 }
 
-// end hands over a last line that has no line end, and closes the channel.
+// end passes on a last line without a line end, and closes the channel.
 func (i *input) end(line assembly) {
 	if len(line.bytes) > 0 && !i.hand(typedLine{line.text(), line.flushes}) {
 		return
@@ -171,14 +169,13 @@ func (i *input) end(line assembly) {
 	}
 }
 
-// assembly is a line that is not complete.
+// assembly is an incomplete line.
 type assembly struct {
 	bytes   []byte
 	flushes int
 }
 
-// add takes the bytes that were read and returns the lines they complete. What
-// was begun before a flush is thrown away.
+// add adds the bytes that were read and returns the lines they complete. It discards what was begun before a flush.
 func (a *assembly) add(read []byte, flushes int) []string {
 	if flushes != a.flushes {
 		a.bytes, a.flushes = nil, flushes

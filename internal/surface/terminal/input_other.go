@@ -4,5 +4,5 @@ package terminal
 
 import "io"
 
-// newGate returns nil: files cannot be waited for here.
+// newGate returns nil: files cannot be polled on this platform.
 func newGate(io.Reader) gate { return nil }

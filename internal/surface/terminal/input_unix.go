@@ -10,14 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileGate waits for a file with poll(2), and for its own end by a pipe.
+// fileGate waits for a file with poll(2), and for its own end with a pipe.
 type fileGate struct {
 	file        *os.File
 	wakes, wake *os.File
 }
 
-// newGate returns nil for what is not a file, or cannot be polled, as some
-// terminals on some systems cannot.
+// newGate returns nil for what is not a file, or cannot be polled, like some terminals on some systems.
 func newGate(in io.Reader) gate {
 	file, ok := in.(*os.File)
 	if !ok {
@@ -56,12 +55,11 @@ func (g *fileGate) close() { _ = g.wake.Close() } // nothing was written; closin
 
 func (g *fileGate) release() { _ = g.wakes.Close() }
 
-// poll reports whether the file can be read without waiting, its end included,
-// and whether the gate has been closed.
+// poll reports whether the file can be read without blocking, also at its end, and whether the gate has been closed.
 func (g *fileGate) poll(milliseconds int) (ready, stopped bool) {
 	fds, err := g.pollBoth(milliseconds)
 	if err != nil {
-		return true, false // reading says what is wrong
+		return true, false // the read returns the error
 	}
 
 	return fds[0].Revents != 0, fds[1].Revents != 0

@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Values lists the values of a JSON text, each with its place.
+// Values lists the values of a JSON text, each with its path.
 func Values(raw jsontext.Value) []Item {
 	var items []Item
 
@@ -30,7 +30,7 @@ func Values(raw jsontext.Value) []Item {
 	}
 }
 
-// PageOf cuts the page that is asked for, or the nearest that there is, out of all items.
+// PageOf returns the requested page of all items, or the nearest one.
 func PageOf(items []Item, r PageRequest) Page {
 	if r.All {
 		return Page{Number: 1, Pages: 1, Total: len(items), Items: items}

@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// RawKeys fails here: the terminal itself edits and shows lines.
+// RawKeys fails on this platform: the terminal itself edits and displays lines.
 func RawKeys(*os.File) (restore func(), err error) { return nil, errors.ErrUnsupported }

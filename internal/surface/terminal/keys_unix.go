@@ -11,10 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RawKeys is what [Options.RawKeys] is made of: the terminal hands over every key as it is pressed, and
-// shows none, until restore. The keys that send signals still do. While the process is stopped, and
-// once it goes on, the terminal is as anyone who stopped it expects. It fails where f is not a terminal, or that
-// of another process in the foreground.
+// RawKeys is meant for [Options.RawKeys]: the terminal sends every key as it is pressed, without echo, until restore.
+// The keys that send signals still do. While the process is stopped the terminal has its original mode, so that whoever
+// stopped it can use it. RawKeys fails if f is not a terminal, or if another process is in its foreground.
 func RawKeys(f *os.File) (restore func(), err error) {
 	k := &keyboard{file: f, quit: make(chan struct{}), signals: make(chan os.Signal, 2)}
 	if err := k.with(func(fd int) error {
@@ -41,19 +40,19 @@ func RawKeys(f *os.File) (restore func(), err error) {
 	return k.release, nil
 }
 
-// errBackground says that another process has the terminal.
+// errBackground means that another process is in the foreground of the terminal.
 var errBackground = errors.New("the terminal is another process's")
 
-// keyboard is a terminal that hands over every key.
+// keyboard is a terminal that sends every key.
 type keyboard struct {
 	file    *os.File
-	before  unix.Termios // as it was
+	before  unix.Termios // the original mode
 	signals chan os.Signal
 	quit    chan struct{}
 	owned   sync.WaitGroup
 }
 
-// setRaw changes the terminal.
+// setRaw sets the mode.
 func (k *keyboard) setRaw() error {
 	now := k.before
 	now.Lflag &^= unix.ICANON | unix.ECHO | unix.ECHONL | unix.IEXTEN
@@ -62,7 +61,7 @@ func (k *keyboard) setRaw() error {
 	return k.set(now)
 }
 
-// set does nothing from the background: the terminal would stop the process for it.
+// set does nothing from the background: the terminal would stop the process.
 func (k *keyboard) set(mode unix.Termios) error {
 	return k.with(func(fd int) error {
 		group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP) // a terminal of another session stops nobody
@@ -83,7 +82,7 @@ func (k *keyboard) with(use func(fd int) error) error {
 	return err
 }
 
-// watch gives the terminal back while the process is stopped.
+// watch restores the terminal while the process is stopped.
 func (k *keyboard) watch() {
 	for {
 		select {
@@ -91,7 +90,7 @@ func (k *keyboard) watch() {
 			return
 		case s := <-k.signals:
 			if s == unix.SIGTSTP {
-				_ = k.set(k.before) // anyone who stops it sets its own mode too
+				_ = k.set(k.before) // whoever stops it sets its own mode too
 				_ = unix.Kill(unix.Getpid(), unix.SIGSTOP)
 			}
 
@@ -105,5 +104,5 @@ func (k *keyboard) release() {
 	close(k.quit)
 	k.owned.Wait()
 
-	_ = k.set(k.before) // a terminal that has gone needs no mode
+	_ = k.set(k.before) // a lost terminal needs no mode
 }

@@ -7,18 +7,17 @@ import (
 	"github.com/earshot-dev/earshot/client"
 )
 
-// Port is the side that is listened to. Its methods may be called concurrently,
-// and return soon after ctx is done. A nil error means that the request has been
-// committed; the text of any other is shown to the person, so it says what to do.
+// Port is the other side: it provides events and takes requests. Its methods may be called concurrently, and return
+// soon after ctx is done. A nil error means that the request has been committed; the text of any other is shown to the
+// person, so it says what to do.
 type Port interface {
-	// Events yields events in order and without gaps until there will be no more.
-	// An error is the last thing it yields. Of an event without a payload nothing is
-	// shown, and only its JSON text goes on; where it has no text it is encoded.
+	// Events yields events in order and without gaps until there are no more. An error is the last value. An event
+	// without a payload is not displayed; only its JSON text is passed on. An event without a text is encoded.
 	Events(ctx context.Context) iter.Seq2[client.Event, error]
 	Answer(ctx context.Context, a Answer) error
 	Extend(ctx context.Context, e Extend) error
 	Stop(ctx context.Context, s Stop) error
 	Undo(ctx context.Context, u Undo) error
-	// Arguments reads one page of what an open question is about.
+	// Arguments reads one page of an open question's arguments.
 	Arguments(ctx context.Context, r PageRequest) (Page, error)
 }

@@ -8,11 +8,10 @@ import (
 	"github.com/earshot-dev/earshot/aaep/announce"
 )
 
-// resultGrace is how long the start of an accepted action waits to be told until the
-// answer itself has been confirmed.
+// resultGrace is how long the report that an accepted action starts waits for the confirmation of the answer.
 const resultGrace = time.Second
 
-// stage is how far a question is here.
+// stage is the state of a question here.
 type stage int
 
 const (
@@ -26,19 +25,19 @@ type question struct {
 	announce.Question
 
 	stage  stage
-	answer int             // the Send that carries the answer, while it is under way
+	answer int             // the Send with the answer, while it is open
 	reply  string          // what the person answered, such as "accept"
-	how    aaep.Resolution // what comes of that
+	how    aaep.Resolution // the resulting resolution
 	undo   bool            // undo as soon as the answer has been recorded
-	ended  bool            // it was heard that it ended
+	ended  bool            // its end was reported
 	page   int             // the last page of the list that was shown
-	read   bool            // all of the list was shown
+	read   bool            // the whole list was shown
 
-	startText  string // says when an accepted action starts, and is not yet told
+	startText  string // reports that an accepted action starts, and is not yet shown
 	startAfter time.Time
 }
 
-// ask notes a question. It is false for one that is open already, and only gets more time.
+// ask adds a question. It returns false for one that is already open, and only gets more time.
 func (t *Terminal) ask(asked announce.Question) bool {
 	t.highest = max(t.highest, asked.Number)
 
@@ -69,7 +68,7 @@ func (t *Terminal) find(number int) *question {
 	return nil
 }
 
-// open lists the questions that wait for an answer, in the order they were asked.
+// open lists the questions that wait for an answer, in the order in which they were asked.
 func (t *Terminal) open() []*question {
 	var open []*question
 
@@ -82,14 +81,14 @@ func (t *Terminal) open() []*question {
 	return open
 }
 
-// unread is true for a question that cannot be accepted before all of it was shown.
+// unread reports whether the question cannot be accepted before all of it was shown.
 func (q *question) unread() bool { return !q.read && q.ReadFirst() }
 
 func (q *question) accepts(kind aaep.ResponseKind) bool {
 	return len(q.Kinds) == 0 || slices.Contains(q.Kinds, kind)
 }
 
-// resolved notes a change of state that ends a question.
+// resolved processes a change of state that ends a question.
 func (t *Terminal) resolved(e aaep.Event) {
 	ours := aaep.Read(e.Extensions[aaep.PrefixEarshot])
 	number, known := ours.Whole("question")
@@ -107,7 +106,7 @@ func (t *Terminal) resolved(e aaep.Event) {
 	case q != nil && q.Session == e.SessionID:
 	case aaep.Resolution(how) != aaep.ResolutionAccepted || err != nil || !at.After(t.now):
 		return
-	default: // its yes was given before this terminal listened, and can still be taken back
+	default: // it was accepted before this terminal listened, and can still be taken back
 		call, _ := ours.Text("tool_call_id")
 		q = &question{Question: announce.Question{Number: int(number), Session: e.SessionID, Call: announce.CallID(call)}}
 		t.questions = append(t.questions, q)
@@ -123,8 +122,8 @@ func (t *Terminal) resolved(e aaep.Event) {
 	q.stage = stageAccepted
 }
 
-// close closes a question. It is forgotten once its answer, if one is under way,
-// and its end have both been heard, in whichever order they come.
+// close closes a question. It is forgotten once both the result of its answer, if one was sent, and its end have
+// arrived, in either order.
 func (t *Terminal) close(q *question) {
 	q.stage = stageClosed
 

@@ -10,7 +10,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// finish tells the end of a request.
+// finish processes the result of a request.
 func (t *Terminal) finish(sent request, r Result) {
 	switch made := sent.made.(type) {
 	case PageRequest:
@@ -49,7 +49,7 @@ func (t *Terminal) finishAnswer(r Result, sent request) {
 	}
 
 	i := slices.IndexFunc(t.questions, func(q *question) bool { return q.answer == r.ID })
-	if i < 0 { // another question has taken its number
+	if i < 0 { // another question has replaced it under its number
 		return
 	}
 
@@ -80,7 +80,7 @@ func (t *Terminal) finishAnswer(r Result, sent request) {
 	t.releaseIfClosed()
 }
 
-// unanswered goes on after an answer that was not recorded.
+// unanswered continues after an answer that was not recorded.
 func (t *Terminal) unanswered(q *question) {
 	refused := q.reply == string(aaep.DecisionReject)
 	q.reply, q.undo, q.startAfter = "", false, t.now
@@ -92,14 +92,14 @@ func (t *Terminal) unanswered(q *question) {
 		t.close(q)
 		t.releaseIfClosed()
 	case stageAccepted:
-		if refused { // a no after somebody's yes takes the yes back
+		if refused { // a reject after somebody's accept takes the accept back
 			t.promptf("Sent instead: undo question %d.", q.Number)
 			t.sendUndo(q)
 		}
 	}
 }
 
-// showPage prints one page of what a question is about.
+// showPage prints one page of a question's arguments.
 func (t *Terminal) showPage(made PageRequest, r Result) {
 	if r.Err != nil {
 		t.promptf("No list: %s", sentence(legible.Text(r.Err.Error())))
@@ -134,7 +134,7 @@ func (t *Terminal) showPage(made PageRequest, r Result) {
 	} else {
 		t.promptf("End of the list.")
 
-		shown = 0 // the next "list" begins again
+		shown = 0 // the next "list" starts again
 	}
 
 	if q := t.find(made.Question); q != nil {
@@ -143,7 +143,7 @@ func (t *Terminal) showPage(made PageRequest, r Result) {
 	}
 }
 
-// drain obeys the lines of a pipe that have something to be about by now.
+// drain runs the lines of a pipe whose question has arrived by now.
 func (t *Terminal) drain() {
 	for len(t.queue) > 0 {
 		c := parseCommand(t.queue[0])
@@ -166,7 +166,7 @@ func (t *Terminal) drain() {
 	}
 }
 
-// timely reports whether a word makes sense now, or waits for a question.
+// timely reports whether a command makes sense now, or waits for a question.
 func (t *Terminal) timely(v verb) bool {
 	switch v {
 	case verbStop, verbHelp, verbGoOn, verbLast, verbRecap, verbWhere, verbSlower, verbFaster, verbQuiet, verbRead:
@@ -182,7 +182,7 @@ func (t *Terminal) timely(v verb) bool {
 	}
 }
 
-// sentence begins a text with a capital and ends it with a full stop.
+// sentence makes a sentence of a text: with a capital and a full stop.
 func sentence(text string) string {
 	return legible.Capital(strings.TrimSuffix(text, ".")) + "."
 }

@@ -12,42 +12,40 @@ import (
 	"github.com/earshot-dev/earshot/client"
 )
 
-// resultWait is how long requests under way may take after the last event.
+// resultWait is how long open requests may take after the last event.
 const resultWait = 2 * time.Second
 
-// Options say where a terminal reads and writes. Only Out is needed.
+// Options configure a terminal's input and output. Only Out is required.
 type Options struct {
-	// In gives the typed lines, at most 4 KiB each; nil means that nobody can
-	// answer here. It stays the caller's, and [Run] never closes it. A *os.File on
-	// Unix is only read when it has something to give, so that Run leaves no
-	// goroutine behind. Of any other reader, a Read that blocks may outlive Run:
-	// the goroutine that waits in it touches nothing else, and ends when it returns.
+	// In provides the typed lines, at most 4 KiB each; nil means that nobody can answer here. The caller owns it, and
+	// [Run] never closes it. A *os.File on Unix is only read when it is readable, so that Run leaves no goroutine
+	// behind. With any other reader, a blocked Read may outlive Run: its goroutine touches nothing else, and ends when
+	// the Read returns.
 	In io.Reader
-	// FlushInput throws away what was typed and not yet read. It is given exactly
-	// when In is a terminal; without it In is a pipe, whose lines wait for their question.
+	// FlushInput discards what was typed and not yet read. It must be set if and only if In is a terminal; without it
+	// In is a pipe, whose lines wait for their question.
 	FlushInput func()
-	// RawKeys makes the terminal that In is hand over every key by itself and show none, until
-	// restore. Where it is given and works, nothing is printed inside a line that is being typed; else
-	// the terminal itself edits and shows lines. It is called once, and given with FlushInput only.
+	// RawKeys makes the terminal send every key without echo, until restore. If it is set and succeeds, nothing is
+	// printed inside a line that is being typed; otherwise the terminal itself edits and displays lines. It is called
+	// once, and may only be set together with FlushInput.
 	RawKeys func() (restore func(), err error)
-	// InputEnded is called once, when no answer can come from In any more.
+	// InputEnded is called once, when no more answers can come from In.
 	InputEnded func()
 
 	Out    io.Writer // narration; required
 	Prompt io.Writer // questions; Out when nil
-	// JSON gets every event as one line of JSON, at once and complete.
+	// JSON receives every event as one line of JSON, at once and complete.
 	JSON io.Writer
 
-	Width  func() int       // of the terminal in columns, asked often; 80 when nil
+	Width  func() int       // of the terminal in columns, called often; 80 if nil
 	Zone   *time.Location   // for times; UTC when nil
 	Person string           // see [Settings.Person]
 	Now    func() time.Time // time.Now when nil
 }
 
-// Run tells what port's events say and carries typed words to it, until the
-// events end or ctx is done. Then it waits for everything that it started. It
-// returns nil at the end of the events, else what ended it: the error of the
-// events, of a writer, or of ctx. Running again is safe; nothing is answered twice.
+// Run narrates the port's events and sends typed commands to it, until the events end or ctx is done. Then it waits for
+// everything that it started. It returns nil at the end of the events, otherwise the error of the events, of a writer,
+// or of ctx. Running again is safe; nothing is answered twice.
 func Run(ctx context.Context, o Options, port Port) error {
 	o = o.withDefaults()
 
@@ -100,8 +98,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// shell owns the goroutines round one machine: one for the events, one for the
-// input, and one for each request that is under way. Only run touches machine.
+// shell owns the goroutines around one machine: one for the events, one for the input, and one for each open request.
+// Only run touches machine.
 type shell struct {
 	o       Options
 	port    Port
@@ -109,17 +107,17 @@ type shell struct {
 	ctx     context.Context //nolint:containedctx // the life of one Run, for its requests
 
 	input   *input
-	keys    bool        // they come by themselves
+	keys    bool        // the terminal sends every key
 	results chan Result // written by the requests, read by run
 	pending int         // requests whose result has not been read
-	// asked are those of them that bring something about. What they bring about is told
-	// after their result, unless that takes longer than grace.
+	// asked are the requests that cause events. These events are shown after the result of the request, unless that
+	// takes longer than grace.
 	asked map[int]bool
 	grace <-chan time.Time
 	tasks sync.WaitGroup
 }
 
-// received is what the goroutine of the events hands over.
+// received is what the goroutine of the events sends.
 type received struct {
 	delivered client.Event
 	err       error
@@ -171,7 +169,7 @@ func (s *shell) run(ctx context.Context) error {
 	}
 }
 
-// result takes the end of a request.
+// result processes the result of a request.
 func (s *shell) result(r Result) error {
 	s.pending--
 	delete(s.asked, r.ID)
@@ -179,7 +177,7 @@ func (s *shell) result(r Result) error {
 	return s.apply(func(now time.Time) []Effect { return s.machine.Result(now, r) })
 }
 
-// listen hands the events over one by one; the channel closes behind the last.
+// listen sends the events one by one; the channel closes after the last.
 func (s *shell) listen(ctx context.Context) <-chan received {
 	events := make(chan received)
 
@@ -239,8 +237,7 @@ func (s *shell) copyJSON(d client.Event) error {
 	return nil
 }
 
-// read takes one line, unless it was typed before a question that it cannot have
-// been meant for.
+// read processes one line, unless it was typed before a question for which it cannot be meant.
 func (s *shell) read(line typedLine, more bool) error {
 	if !more {
 		return s.apply(s.machine.EndInput)
@@ -259,8 +256,8 @@ func (s *shell) read(line typedLine, more bool) error {
 	})
 }
 
-// finish waits for what is under way after the last event. Events that ended
-// because ctx did are not an end of the events.
+// finish waits for open requests after the last event. If the events ended because of ctx, that is not their regular
+// end.
 func (s *shell) finish(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("terminal: %w", context.Cause(ctx))

@@ -12,11 +12,10 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
-// maxNoise is how many lines of a pipe may mean nothing, one after the other,
-// before the pipe is no longer read.
+// maxNoise is how many consecutive lines of a pipe may be meaningless before the pipe is no longer read.
 const maxNoise = 20
 
-// runCommand does what a typed line asks for.
+// runCommand runs a typed command.
 func (t *Terminal) runCommand(c command) {
 	switch c.verb {
 	case verbRepeat:
@@ -47,8 +46,7 @@ func (t *Terminal) runCommand(c command) {
 
 func (t *Terminal) understood(word string) { t.promptf("Understood: %s.", word) }
 
-// repeat says the open questions again. It is what Enter does, and it answers
-// nothing.
+// repeat shows the open questions again. Enter does this; it answers nothing.
 func (t *Terminal) repeat() {
 	open := t.open()
 	if len(open) == 0 {
@@ -76,7 +74,7 @@ func (t *Terminal) help() {
 	}
 }
 
-// goOn prints what is held. The question stays open.
+// goOn prints the held lines. The question stays open.
 func (t *Terminal) goOn() {
 	if t.bufferedCount() == 0 {
 		t.promptf("No lines are held.")
@@ -93,7 +91,7 @@ func (t *Terminal) goOn() {
 
 func (t *Terminal) stillOpen(q *question) { t.promptf("%s", q.StillOpen(t.now, t.settings.Zone)) }
 
-// ofNarration does what may be asked about what is told.
+// ofNarration runs the commands about the narration.
 func (t *Terminal) ofNarration(c command) {
 	var announced []announce.Announcement
 
@@ -136,10 +134,10 @@ func (t *Terminal) ofNarration(c command) {
 	}
 }
 
-// recapUsual is how many announcements a recap has where nothing else is asked for.
+// recapUsual is the default number of announcements in a recap.
 const recapUsual = 5
 
-// target finds the question that a word is about, or says why there is none.
+// target finds the question of a command, or explains why there is none.
 func (t *Terminal) target(number int, word string) *question {
 	open := t.open()
 
@@ -215,7 +213,7 @@ func (t *Terminal) reply(q *question, a Answer, announced string, how aaep.Resol
 	t.announcer.Answered(q.Number, how)
 }
 
-// about does what may be asked about a question without answering it.
+// about runs the commands about a question that do not answer it.
 func (t *Terminal) about(c command) {
 	words := map[verb]string{verbMoreTime: "more time", verbList: "list", verbListAll: "list all", verbWhy: "why"}
 
@@ -244,7 +242,7 @@ func (t *Terminal) why(q *question) {
 	}
 }
 
-// reject says no. A no after a yes takes the yes back.
+// reject rejects. A reject after an accept takes the accept back.
 func (t *Terminal) reject(c command) {
 	q, open := t.undoable(c.number), t.open()
 
@@ -257,8 +255,7 @@ func (t *Terminal) reject(c command) {
 	t.decide(c, aaep.DecisionReject)
 }
 
-// undoable finds the accepted question that has not started: the one with that
-// number, or the latest.
+// undoable returns the accepted question that has not started: the one with that number, or the latest.
 func (t *Terminal) undoable(number int) *question {
 	for _, q := range slices.Backward(t.questions) {
 		accepted := q.stage == stageAccepted || (q.stage == stageOpen && q.answer != 0 && q.reply == string(aaep.DecisionAccept))
@@ -270,8 +267,8 @@ func (t *Terminal) undoable(number int) *question {
 	return nil
 }
 
-// undo takes an accept back. One that is still under way is undone as soon as it
-// has been recorded, so that the two cannot overtake each other.
+// undo takes back an accept. If the accept is still being sent, it is taken back as soon as it has been recorded, so
+// that the two cannot overtake each other.
 func (t *Terminal) undo(c command) {
 	q := t.undoable(c.number)
 	if q == nil {
@@ -296,8 +293,7 @@ func (t *Terminal) sendUndo(q *question) {
 	t.send(Undo{Question: q.Number, At: t.now}, fmt.Sprintf("undo question %d", q.Number), announce.Recorded(q.Number, aaep.ResolutionStopped))
 }
 
-// other takes a line that is not a word of ours as the answer to a clarification:
-// a choice, yes or no, or a number.
+// other treats a line that is not a command as the answer to a clarification: a choice, yes or no, or a number.
 func (t *Terminal) other(c command) {
 	whole := c.text
 	if c.number > 0 {
@@ -324,7 +320,7 @@ func (t *Terminal) other(c command) {
 	}
 }
 
-// takersOf lists the clarifications that a bare line answers.
+// takersOf lists the clarifications that a bare line can answer.
 func takersOf(open []*question, text string) []*question {
 	var takers []*question
 
@@ -337,8 +333,8 @@ func takersOf(open []*question, text string) []*question {
 	return takers
 }
 
-// answerWith takes "answer" and the answer itself, which may be any words. A
-// number before them that is an open question's is that.
+// answerWith processes "answer" and the answer itself, which may be any text. If a number of an open question comes
+// first, it names the question.
 func (t *Terminal) answerWith(text string) {
 	number := 0
 	head, rest, _ := strings.Cut(text, " ")
@@ -366,8 +362,8 @@ func (t *Terminal) wantsOther(q *question) {
 	t.promptf("Question %d wants another answer: type %s.", q.Number, either(t.questionWords(q)))
 }
 
-// understand reads an answer as one of the kinds that a clarification takes
-// (CLA-03). Free text needs the word "answer" before it.
+// understand parses an answer as one of the types that a clarification takes (CLA-03). Free text needs the word
+// "answer" before it.
 func (q *question) understand(text string, free bool) (aaep.Response, bool) {
 	announced := typedForm(text)
 
@@ -398,7 +394,7 @@ func (q *question) understand(text string, free bool) (aaep.Response, bool) {
 	return aaep.Response{}, false
 }
 
-// finite is true for what JSON can carry.
+// finite reports whether JSON can represent the number.
 func finite(number float64) bool { return number-number == 0 }
 
 func (t *Terminal) notUnderstood(text string) {
@@ -420,7 +416,7 @@ func (t *Terminal) notUnderstood(text string) {
 	t.promptf("Not understood: %s. The words are %s.", legible.Value(clipped(text)), strings.ReplaceAll(either(words), " or ", " and "))
 }
 
-// isYesOrNo is true for what people type where a program asks for yes or no.
+// isYesOrNo reports whether the text is what people type when a program asks for yes or no.
 func isYesOrNo(text string) bool {
 	switch strings.ToLower(strings.TrimRight(text, ".!")) {
 	case "y", "yes", "n", "no", "ok", "okay", "sure":
@@ -430,12 +426,12 @@ func isYesOrNo(text string) bool {
 	}
 }
 
-// consents is true while a question is open that takes accept or reject.
+// consents reports whether a question is open that takes accept or reject.
 func (t *Terminal) consents() bool {
 	return slices.ContainsFunc(t.open(), func(q *question) bool { return q.Consent })
 }
 
-// yesOrNo tells what to type instead. A key that is pressed out of habit decides nothing.
+// yesOrNo says what to type instead. A key that is pressed out of habit decides nothing.
 func (t *Terminal) yesOrNo(text string) {
 	for _, q := range t.open() {
 		if !q.Consent {
@@ -451,7 +447,7 @@ func (t *Terminal) yesOrNo(text string) {
 	}
 }
 
-// clipped keeps a stray line short.
+// clipped shortens a stray line.
 func clipped(text string) string {
 	const most = 60
 

@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// reportEvery is how often the number of held lines is told while it grows.
+	// reportEvery is the interval at which the growing number of held lines is reported.
 	reportEvery = 10 * time.Second
-	// maxBuffered bounds the held lines; of more, the oldest are only counted.
+	// maxBuffered limits the held lines; beyond it, the oldest are only counted.
 	maxBuffered = 1000
 )
 
-// screen is what waits to be printed.
+// screen holds what waits to be printed.
 type screen struct {
 	buffered      []string  // while a question is open
 	dropped       int       // held lines beyond maxBuffered
-	reportedAt    time.Time // when the number of held lines was last told
-	reportedCount int       // what was told then
+	reportedAt    time.Time // when the number of held lines was last reported
+	reportedCount int       // the last reported number
 
 	behind []string // while a line is being typed
 }
@@ -43,7 +43,7 @@ func (t *Terminal) narrate(text string) {
 	}
 }
 
-// aside prints a line of narration, or, while somebody types, lets it wait for the end of what they type.
+// aside prints a line of narration, or delays it while somebody types a line.
 func (t *Terminal) aside(text string) {
 	if t.typing() && len(t.screen.behind) < maxBuffered {
 		t.screen.behind = append(t.screen.behind, text)
@@ -54,14 +54,13 @@ func (t *Terminal) aside(text string) {
 	t.print(Narration, text)
 }
 
-// interrupt prints critical text at once, past everything that is held, even below a line that is being typed.
+// interrupt prints critical text at once, before everything that is held, even below a line that is being typed.
 func (t *Terminal) interrupt(text string) { t.print(Narration, text) }
 
-// holding is true while a question is open: its text and the answer to it are
-// not to be torn apart.
+// holding reports whether a question is open: its text and its answer must stay together.
 func (t *Terminal) holding() bool { return len(t.open()) > 0 }
 
-// bufferedCount is how many lines wait for "go on".
+// bufferedCount returns how many lines wait for "go on".
 func (t *Terminal) bufferedCount() int { return len(t.screen.buffered) + t.screen.dropped }
 
 // release prints everything that was held.
@@ -79,8 +78,8 @@ func (t *Terminal) release() {
 	s.buffered, s.dropped, s.reportedCount = nil, 0, 0
 }
 
-// refresh says what the time has come for: that lines are held, and what waited for a line that is no longer
-// being typed.
+// refresh does what is due: it reports that lines are held, and prints what waited for a line that is no longer being
+// typed.
 func (t *Terminal) refresh() {
 	if !t.typing() {
 		for _, line := range t.screen.behind {
@@ -101,7 +100,7 @@ func (t *Terminal) reportBuffered() {
 	t.promptf("%s held; type go on.", legible.Counted(int64(s.reportedCount), "line"))
 }
 
-// reportDue is when it is told next that lines are held. It waits for the end of a line that is being typed.
+// reportDue returns when held lines are reported next. It waits for the end of a line that is being typed.
 func (t *Terminal) reportDue() time.Time {
 	s := &t.screen
 
@@ -142,6 +141,5 @@ func (t *Terminal) print(to Stream, text string) {
 	t.out = append(t.out, Print{Stream: to, Lines: lines})
 }
 
-// promptf says something about questions and answers. Arguments that are texts
-// of others must have been made visible.
+// promptf prints something about questions and answers. Foreign text in the arguments must already be made visible.
 func (t *Terminal) promptf(format string, args ...any) { t.print(Prompt, fmt.Sprintf(format, args...)) }

@@ -15,7 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// Server is a running server as a [Port]. Make it with [NewServer].
+// Server is a [Port] to a running server. Create it with [NewServer].
 type Server struct {
 	client  *client.Client
 	session string
@@ -23,21 +23,21 @@ type Server struct {
 	resumed bool
 
 	mu      sync.Mutex
-	renewed map[string]string // the token that a question has got with more time, by the one before
-	read    map[int][]Item    // what a question is about, by its number
+	renewed map[string]string // a question's new token after more time, by the old one
+	read    map[int][]Item    // a question's items, by its number
 }
 
-// ServerOptions say what of a server is heard.
+// ServerOptions select what to follow.
 type ServerOptions struct {
-	// Session is the one session that is heard, to its end; "" for all that may be heard.
+	// Session is the one session to follow, to its end; "" means all that may be followed.
 	Session string
-	// Resumed leaves out of Session's past the questions that are not open any more.
+	// Resumed skips the questions of Session's past that are no longer open.
 	Resumed bool
-	// Items lists what a question is about, from the arguments' JSON; default [Values].
+	// Items lists the items of a question from the JSON of its arguments; default [Values].
 	Items func(arguments jsontext.Value) []Item
 }
 
-// NewServer makes a port of a client.
+// NewServer returns a port to a client's server.
 func NewServer(c *client.Client, o ServerOptions) *Server {
 	if o.Items == nil {
 		o.Items = Values
@@ -64,7 +64,7 @@ func (s *Server) Events(ctx context.Context) iter.Seq2[client.Event, error] {
 	}
 }
 
-// isClosed reports whether the event is a question that is not open any more.
+// isClosed reports whether the event is a question that is no longer open.
 func (s *Server) isClosed(ctx context.Context, e aaep.Event) bool {
 	token := ""
 
@@ -100,9 +100,9 @@ func (s *Server) Extend(ctx context.Context, e Extend) error {
 	return nil
 }
 
-// renew learns the token that a question has got with more time. It is the same
-// question about the same thing, and an answer to it may be given before the stream has
-// reported that it is asked again. Where the token cannot be learnt, the stream brings it.
+// renew reads the new token of a question after more time was given. It is the same question about the same thing, and
+// an answer may come before the stream has reported that it is asked again. If the token cannot be read, the stream
+// brings it.
 func (s *Server) renew(ctx context.Context, e Extend) {
 	open, err := s.client.Questions(ctx)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *Server) renew(ctx context.Context, e Extend) {
 	s.renewed[e.Token] = open[i].Token
 }
 
-// current is the token that a question has now.
+// current returns the current token of a question.
 func (s *Server) current(token string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +131,7 @@ func (s *Server) current(token string) string {
 	return token
 }
 
-// Stop implements [Port]: it stops the session that is heard, or every open one.
+// Stop implements [Port]: it stops the followed session, or every open one.
 func (s *Server) Stop(ctx context.Context, _ Stop) error {
 	if s.session != "" {
 		_, err := s.client.StopSession(ctx, s.session)
@@ -166,7 +166,7 @@ func (s *Server) Undo(ctx context.Context, u Undo) error {
 	return err
 }
 
-// Arguments implements [Port]. What a question is about is looked at once, and counts as read when the last page is shown.
+// Arguments implements [Port]. It reads the arguments once; they count as read when the last page is shown.
 func (s *Server) Arguments(ctx context.Context, r PageRequest) (Page, error) {
 	s.mu.Lock()
 	items, known := s.read[r.Question]

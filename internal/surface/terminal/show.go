@@ -8,8 +8,8 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
-// show prints a question in full: its number, what it is about, how much of it,
-// whether it can be undone, until when, and which words answer it.
+// show prints a question in full: its number, its subject and extent, whether it can be undone, its deadline, and the
+// commands that answer it.
 func (t *Terminal) show(q *question) {
 	// The empty line sets it apart.
 	t.print(Prompt, "")
@@ -21,7 +21,7 @@ func (t *Terminal) show(q *question) {
 	t.showHelp(q)
 }
 
-// showHelp says how to answer, or that it cannot be done here.
+// showHelp says how to answer, or that it is not possible here.
 func (t *Terminal) showHelp(q *question) {
 	if t.inputEnded {
 		t.cannotAnswer(q)
@@ -44,8 +44,7 @@ func (t *Terminal) cannotAnswer(q *question) {
 	t.promptf("Question %d cannot be answered here, because there is no more input.", q.Number)
 }
 
-// questionWords lists the words that a question takes, with its number when
-// there is more than one question.
+// questionWords lists the commands that a question takes, with its number if there is more than one question.
 func (t *Terminal) questionWords(q *question) []string {
 	var list []string
 
@@ -95,7 +94,7 @@ func (t *Terminal) responseWords(q *question) []string {
 	return list
 }
 
-// numbered adds the number to a word when a bare one would not do.
+// numbered adds the number to a command if it is ambiguous without.
 func (t *Terminal) numbered(q *question, word string) string {
 	if len(t.open()) < 2 {
 		return word
@@ -108,7 +107,7 @@ func (t *Terminal) numbered(q *question, word string) string {
 	return fmt.Sprintf("%s %d", word, q.Number)
 }
 
-// choiceWord is what a person types for a choice.
+// choiceWord returns what a person types for a choice.
 func (t *Terminal) choiceWord(q *question, c aaep.Choice) string {
 	return t.numbered(q, t.plainChoiceWord(c))
 }
@@ -119,10 +118,10 @@ func (t *Terminal) plainChoiceWord(c aaep.Choice) string {
 		return legible.Text(word)
 	}
 
-	return "answer " + legible.Text(word) // the bare word means something else
+	return "answer " + legible.Text(word) // the bare word is a command
 }
 
-// either joins words as a sentence does: a, b or c.
+// either joins words as in a sentence: a, b or c.
 func either(list []string) string {
 	if len(list) < 2 {
 		return strings.Join(list, "")

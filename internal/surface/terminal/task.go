@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// apply gives the machine one input and does what it wants.
+// apply passes one input to the machine and carries out its effects.
 func (s *shell) apply(input func(now time.Time) []Effect) error {
 	s.machine.Resize(s.o.Width())
 
@@ -43,9 +43,8 @@ func (s *shell) print(p Print) error {
 	return nil
 }
 
-// request makes one request in a goroutine of its own, so that a slow answer
-// never stands in the way of "stop". The machine sends one at a time of those
-// that must not overtake each other.
+// request makes one request in a separate goroutine, so that a slow answer never delays "stop". The machine sends
+// requests that must not overtake each other one at a time.
 func (s *shell) request(e Send) {
 	s.pending++
 
@@ -85,7 +84,7 @@ func (s *shell) call(ctx context.Context, request Request) (Page, error) {
 	}
 }
 
-// setTimer sets the timer to when the machine wants to be woken.
+// setTimer sets the timer to the machine's next wakeup.
 func (s *shell) setTimer(timer *time.Timer) {
 	timer.Stop()
 
@@ -94,7 +93,7 @@ func (s *shell) setTimer(timer *time.Timer) {
 	}
 }
 
-// wait ends what was started: it is called with ctx done.
+// wait waits for what was started: it is called with ctx done.
 func (s *shell) wait() {
 	s.input.stop()
 	s.tasks.Wait()

@@ -7,27 +7,26 @@ import (
 	"github.com/earshot-dev/earshot/aaep/announce"
 )
 
-// Settings are the options of a [Terminal]. The zero value is usable.
+// Settings configure a [Terminal]. The zero value is usable.
 type Settings struct {
 	// Width of the lines in columns; 80 when 0, and at least 20.
 	Width int
 	// Zone for the times that are shown; UTC when nil.
 	Zone *time.Location
-	// Person is the name under which what is answered here is recorded; "" when it is not known.
+	// Person is the recorded name of the person who answers here; "" if unknown.
 	Person string
-	// Typed says that a person types the lines. What was typed before a question is
-	// then thrown away, and a word that has no question yet is told so. Without it
-	// the lines come from a pipe, and wait until there is a question for them.
+	// Typed means that a person types the lines. What was typed before a question is then discarded, and a command
+	// without a question gets a message. Otherwise the lines come from a pipe, and wait until there is a question for
+	// them.
 	Typed bool
-	// Keys says that every key comes by itself, to [Terminal.Keys], and is shown by an
-	// [Echo]: then nothing is printed inside the line that is being typed.
+	// Keys means that the terminal sends every key, to [Terminal.Keys], and an [Echo] displays it: then nothing is
+	// printed inside the line that is being typed.
 	Keys bool
 }
 
-// Terminal decides what a person at a terminal reads and what their words do. What is
-// said about events and questions is an [announce.Announcer]'s; a Terminal lays it out,
-// and says what becomes of the words that are typed. It is a machine without clock or
-// I/O: every method takes the time, and returns what is to be done. It is not safe for
+// Terminal determines what a person at a terminal reads and what their commands do. The texts about events and
+// questions come from an [announce.Announcer]; a Terminal lays them out, and reports the outcome of typed commands. It
+// is a state machine without clock or I/O: every method takes the time, and returns effects. It is not safe for
 // concurrent use.
 type Terminal struct {
 	settings  Settings
@@ -37,7 +36,7 @@ type Terminal struct {
 	seen      aaep.Seen
 
 	questions []*question // open ones, and accepted ones until they start
-	highest   int         // number of a question
+	highest   int         // highest number of a question
 	screen    screen
 	edit      editor
 	code      bool   // the agent's text is within a block of code
@@ -47,22 +46,22 @@ type Terminal struct {
 	lastID int
 
 	queue      []string // lines of a pipe that wait for their question
-	noise      int      // lines of a pipe in a row that meant nothing
+	noise      int      // consecutive meaningless lines of a pipe
 	ended      bool     // no more lines will come
 	inputEnded bool     // InputEnded was sent
 }
 
-// request is what is known about a Send while it is under way.
+// request is what is known about an open Send.
 type request struct {
 	made     Request
 	command  string // what was understood, such as "accept question 1"
-	recorded string // the sentence that says that it was
+	recorded string // the sentence that confirms it
 }
 
-// surfaceName is what recorded answers call a terminal.
+// surfaceName is the name of a terminal in recorded answers.
 const surfaceName = "terminal"
 
-// New returns a machine that has heard nothing yet.
+// New returns a machine that has received no events yet.
 func New(s Settings) *Terminal {
 	if s.Width == 0 {
 		s.Width = defaultWidth
@@ -87,7 +86,7 @@ func (t *Terminal) Resize(width int) {
 	}
 }
 
-// Event takes one event. Repeats, by event ID, are ignored (C-43).
+// Event processes one event. Repeats, by event ID, are ignored (C-43).
 func (t *Terminal) Event(now time.Time, e aaep.Event) []Effect {
 	return t.step(now, func() {
 		if t.seen.Add(e.ID) {
@@ -96,8 +95,7 @@ func (t *Terminal) Event(now time.Time, e aaep.Event) []Effect {
 	})
 }
 
-// Line takes one line of input, without its line end. After the end of the input
-// there are none.
+// Line processes one line of input, without its line end. It must not be called after the end of the input.
 func (t *Terminal) Line(now time.Time, line string) []Effect {
 	return t.step(now, func() { t.line(line) })
 }
@@ -112,12 +110,12 @@ func (t *Terminal) line(line string) {
 	}
 }
 
-// EndInput tells that no more lines will come.
+// EndInput reports that no more lines will come.
 func (t *Terminal) EndInput(now time.Time) []Effect {
 	return t.step(now, func() { t.ended = true })
 }
 
-// Result takes the end of a request that was sent.
+// Result processes the result of a request that was sent.
 func (t *Terminal) Result(now time.Time, r Result) []Effect {
 	return t.step(now, func() {
 		if sent, ok := t.sent[r.ID]; ok {
@@ -127,10 +125,10 @@ func (t *Terminal) Result(now time.Time, r Result) []Effect {
 	})
 }
 
-// Tick does what the time has come for; see [Terminal.Wake].
+// Tick does what is due; see [Terminal.Wake].
 func (t *Terminal) Tick(now time.Time) []Effect { return t.step(now, func() {}) }
 
-// Close prints what is still held back: nothing more will be heard.
+// Close prints what is still held: no more events will come.
 func (t *Terminal) Close(now time.Time) []Effect {
 	return t.step(now, func() {
 		t.edit.clear()
@@ -139,7 +137,7 @@ func (t *Terminal) Close(now time.Time) []Effect {
 	})
 }
 
-// Wake returns when [Terminal.Tick] is wanted next; zero when never.
+// Wake returns when [Terminal.Tick] must be called next; zero if never.
 func (t *Terminal) Wake() time.Time {
 	var next time.Time
 
@@ -159,11 +157,11 @@ func (t *Terminal) Wake() time.Time {
 	return next
 }
 
-// Ready reports whether another line is wanted. While a pipe's lines pile up it
-// says no, so that the pipe and not the memory holds them.
+// Ready reports whether another line is wanted. It returns false while a pipe's lines pile up, so that they stay in the
+// pipe and not in memory.
 func (t *Terminal) Ready() bool { return !t.ended && len(t.queue) < maxQueue }
 
-// maxQueue bounds the lines of a pipe that wait.
+// maxQueue limits the waiting lines of a pipe.
 const maxQueue = 64
 
 func (t *Terminal) step(now time.Time, input func()) []Effect {

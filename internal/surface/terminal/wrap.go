@@ -10,30 +10,29 @@ import (
 )
 
 const (
-	// defaultWidth is used where the width of the terminal is not known.
+	// defaultWidth is used if the width of the terminal is not known.
 	defaultWidth = 80
-	// leastWidth is the narrowest line that is filled.
+	// leastWidth is the minimum width of wrapped lines.
 	leastWidth = 20
-	// hanging indents every line but the first of an entry, so that nothing inside
-	// a text can pass for a label.
+	// hanging indents every line but the first of an entry, so that no text can pass for a label.
 	hanging = "  "
-	// codeIndent begins a line that is kept as it is.
+	// codeIndent begins a line that is not wrapped.
 	codeIndent = "    "
 	// fence begins and ends a block of code in Markdown.
 	fence = "```"
 )
 
-// isCode is true for a line that is kept as it is: where it is broken means something.
+// isCode reports whether a line is not wrapped, because its line breaks have a meaning.
 func isCode(line string) bool { return strings.HasPrefix(line, codeIndent) }
 
-// cluster is what a reader takes for one character, and the columns it fills.
+// cluster is one grapheme cluster, with the number of columns that it fills.
 type cluster struct {
 	text    string
 	columns int
 }
 
-// Wrap breaks a line of text into lines of at most so many columns, 80 when 0, as a
-// [Terminal] does: between words where it can, all but the first indented.
+// Wrap wraps a text into lines of at most columns columns, 80 if 0, like a [Terminal]: between words if possible, all
+// but the first indented.
 func Wrap(text string, columns int) []string {
 	if columns == 0 {
 		columns = defaultWidth
@@ -42,12 +41,11 @@ func Wrap(text string, columns int) []string {
 	return wrap(text, columns)
 }
 
-// wrap breaks an entry into lines of at most columns, between words and never inside a
-// cluster. A word that is longer than a line, such as a path or an address, stands whole
-// on a line of its own, as does a line of code: what is cut cannot be copied, and is read
-// out in pieces. Only East Asian text, which has no spaces, is broken inside. An isolate that a break would cut in two is closed
-// at the end of the line and opened again on the next, since the bidirectional
-// algorithm starts afresh on every line.
+// wrap wraps an entry into lines of at most columns columns, between words and never inside a cluster. A word that is
+// longer than a line, such as a path or an address, gets a line of its own, as does a line of code: broken text cannot
+// be copied, and is read out in pieces. Only East Asian text, which has no spaces, is broken inside. An isolate across
+// a break is closed at the end of the line and opened again on the next, because the bidirectional algorithm starts
+// anew on every line.
 func wrap(text string, columns int) []string {
 	w := wrapper{columns: max(columns, leastWidth)}
 
@@ -78,12 +76,12 @@ type wrapper struct {
 	lines   []string
 	line    strings.Builder
 	used    int    // columns of line that are filled
-	fresh   bool   // line holds nothing but its indent
+	fresh   bool   // line has only its indent
 	open    []rune // isolates that are open at the end of line
 }
 
-// addWord puts one word on the line or on the next. One that is longer than a line has one of its own; an East
-// Asian one, which has no spaces, begins here and fills as many lines as it takes.
+// addWord adds one word to the line or to the next. One that is longer than a line gets its own; an East Asian one,
+// which has no spaces, begins here and fills as many lines as it needs.
 func (w *wrapper) addWord(word []cluster) {
 	need, wide, path := 0, false, false
 
@@ -114,7 +112,7 @@ func (w *wrapper) addWord(word []cluster) {
 	}
 }
 
-// whole puts a line as it is.
+// whole adds a line unchanged.
 func (w *wrapper) whole(line string) {
 	for _, c := range clusters(line) {
 		w.add(c)
@@ -167,9 +165,8 @@ func words(paragraph string) [][]cluster {
 	return list
 }
 
-// clusters cuts text between characters as a reader sees them: a letter with its
-// marks, an emoji with what modifies it, a flag, a Hangul syllable, and the
-// isolates together with what they enclose.
+// clusters splits text into grapheme clusters: a letter with its marks, an emoji with its modifiers, a flag, a Hangul
+// syllable, and the isolates together with what they enclose.
 func clusters(text string) []cluster {
 	var (
 		list []cluster
@@ -197,7 +194,7 @@ func clusters(text string) []cluster {
 		c.text += string(r)
 		c.columns = max(c.columns, columns)
 
-		if pair || r == '\ufe0f' { // a flag, or the wish for a picture, fills two
+		if pair || r == '\ufe0f' { // a flag, or the request for an emoji, fills two
 			c.columns = 2
 		}
 	}
@@ -205,7 +202,7 @@ func clusters(text string) []cluster {
 	return list
 }
 
-// extends is true for what belongs to the character before it.
+// extends reports whether the rune belongs to the character before it.
 func extends(r rune) bool {
 	return unicode.In(r, unicode.M) || r == legible.Joiner || r == legible.NonJoiner || r == legible.PopIsolate || (r >= 0x1f3fb && r <= 0x1f3ff)
 }
@@ -214,7 +211,7 @@ func opensIsolate(r rune) bool {
 	return r == legible.LeftIsolate || r == legible.RightIsolate || r == legible.FirstIsolate
 }
 
-// hangulFollows is true where two jamo are drawn as one syllable.
+// hangulFollows reports whether two jamo are drawn as one syllable.
 func hangulFollows(before, r rune) bool {
 	jamo := func(r rune) bool { return r >= 0x1100 && r <= 0x11ff }
 

@@ -18,7 +18,7 @@ import (
 // FromHub serves a hub.
 func FromHub(h *hub.Hub) Hub { return hubAdapter{hub: h} }
 
-// hubAdapter brings the hub's words into the server's, and its errors into refusals.
+// hubAdapter converts the hub's requests and answers to the server's, and its errors to refusals.
 type hubAdapter struct {
 	hub *hub.Hub
 }
@@ -39,13 +39,12 @@ func (o hubAdapter) Subscription(who Principal, id string) (Subscription, bool) 
 	return subscriptionAdapter{s}, true
 }
 
-// Sessions reads on until the page is full or there are no more: the kernel gives as many
-// as a message has room for.
+// Sessions reads until the page is full or there are no more: the kernel returns as many as fit into a message.
 func (o hubAdapter) Sessions(ctx context.Context, who Principal, w ListOptions) (Page, error) {
 	person := o.hub.As(who)
 	q := api.SessionsRequest{Newest: true, Open: w.Open, Ended: w.Ended}
 	if w.Before != "" {
-		row, err := person.Session(ctx, w.Before) // one that they may not hear is not a place to go on behind
+		row, err := person.Session(ctx, w.Before) // a session that they may not follow is not a valid cursor
 		if err != nil {
 			return Page{}, refusal(err)
 		}
@@ -145,14 +144,13 @@ func (o hubAdapter) Enqueue(ctx context.Context, who Principal, t api.TurnStart)
 	return started, unstarted(err, t.Key != "")
 }
 
-// unstarted is the refusal of a turn. Unlike a reply, a turn that is sent twice is two turns,
-// unless it has a key.
+// unstarted is the refusal of a turn. Unlike a reply, a turn that is sent twice starts two turns, unless it has a key.
 func unstarted(err error, keyed bool) error {
 	return uncertain(err, keyed, "it begins one turn", "look at the sessions before you start it again")
 }
 
-// uncertain is the refusal of a request that is done twice when it is sent twice, unless it has a key: once says what comes of
-// it then, look what to do without one.
+// uncertain is the refusal of a request that is not idempotent without a key. once explains what a retry with the key
+// does, peek what to check without one.
 func uncertain(err error, keyed bool, once, peek string) error {
 	var isRefusal *Refusal
 	answer := refusal(err)
@@ -202,7 +200,7 @@ func (o hubAdapter) Reply(ctx context.Context, who Principal, w Reply) (api.Repl
 	return a, refusal(err)
 }
 
-// subscriptionAdapter is one subscription of the hub.
+// subscriptionAdapter wraps one subscription of the hub.
 type subscriptionAdapter struct {
 	*hub.Subscription
 }
@@ -224,9 +222,9 @@ func (s subscriptionAdapter) Renegotiate(ctx context.Context, r aaep.Subscriptio
 	return s.Accepted(), nil, refusal(err)
 }
 
-// refusal brings an error of the hub, of the kernel behind it, or of the rights into one
-// that a client is told. Any other says that no answer came: whether it was done is not
-// known, but the same may be sent again, because the ledger takes each word once.
+// refusal converts an error of the hub, of the kernel behind it, or of the rights into one for the client. Any other
+// error means that no answer came. The outcome is then unknown, but the same request may be sent again, because the
+// ledger records each command once.
 func refusal(err error) error {
 	if err == nil {
 		return nil
@@ -239,7 +237,7 @@ func refusal(err error) error {
 		if !known {
 			kind = api.KindConflict
 		}
-		// That a repetition does no harm (Retry) is not that it helps.
+		// Retry means that a repetition does no harm, not that it helps.
 		if fault.Code.Retryable() && kind == api.KindConflict {
 			kind = api.KindBusy
 		}

@@ -14,10 +14,10 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// maxWait is for how long a request for a call waits at most, in seconds, and where it does not say.
+// maxWait is the maximum, and the default, of how long a request waits for a call, in seconds.
 const maxWait = 60
 
-// agentTools lists the tools that an agent may ask for.
+// agentTools lists the tools that an agent may call.
 func (s *Server) agentTools(_ http.ResponseWriter, r *http.Request, v visitor) (api.AgentTools, error) {
 	offered, err := s.options.Programs.Offered(r.Context(), v.Principal)
 	list := api.AgentTools{Tools: []api.AgentTool{}}
@@ -54,7 +54,7 @@ func (s *Server) agentSession(_ http.ResponseWriter, r *http.Request, v visitor)
 	return s.options.Programs.Session(r.Context(), v.Principal, r.PathValue("session"))
 }
 
-// asking serves a route that asks for a call whose body is a value of type Q, and waits for its result.
+// asking serves a route that requests a call, with a body of type Q, and waits for its result.
 func asking[Q any](s *Server, f func(q Q) (request api.InvokeRequest, args jsontext.Value, err error)) endpoint {
 	return endpoint{request: reflect.TypeFor[Q](), answer: reflect.TypeFor[api.AgentCall](), serves: func(route api.Route) handler {
 		return func(w http.ResponseWriter, r *http.Request, v visitor) error {
@@ -120,7 +120,7 @@ func (s *Server) awaitCall(api.Route) handler {
 	}
 }
 
-// untilClose is a context that ends with the server, too, so that no waiting request outlives it.
+// untilClose returns a context that also ends with the server, so that no waiting request outlives it.
 func (s *Server) untilClose(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	off := context.AfterFunc(s.life, cancel)
@@ -130,7 +130,7 @@ func (s *Server) untilClose(ctx context.Context) (context.Context, context.Cance
 	}
 }
 
-// waiting is for how long a request waits.
+// waiting returns how long a request waits.
 func waiting(r *http.Request) (time.Duration, error) {
 	text := r.URL.Query().Get("wait")
 	if text == "" {
@@ -143,7 +143,7 @@ func waiting(r *http.Request) (time.Duration, error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-// answerCall answers with how a call stands. A result that has left counts as received.
+// answerCall answers with the status of a call. A result that was sent counts as received.
 func (s *Server) answerCall(w http.ResponseWriter, r *http.Request, v visitor, c api.AgentCall, err error) error {
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func (s *Server) answerCall(w http.ResponseWriter, r *http.Request, v visitor, c
 	return nil
 }
 
-// receivedCall says that the agent has a result.
+// receivedCall acknowledges that the agent has received a result.
 func (s *Server) receivedCall(_ http.ResponseWriter, r *http.Request, v visitor) (api.Empty, error) {
 	session, id := r.PathValue("session"), r.PathValue("call")
 	if _, err := s.options.Programs.Await(r.Context(), v.Principal, session, id, 0); err != nil {
@@ -173,7 +173,7 @@ func (s *Server) receivedCall(_ http.ResponseWriter, r *http.Request, v visitor)
 	return api.Empty{}, nil
 }
 
-// watchCall streams how a call stands.
+// watchCall streams the status of a call.
 func (s *Server) watchCall(w http.ResponseWriter, r *http.Request, v visitor) error {
 	session, id := r.PathValue("session"), r.PathValue("call")
 	if _, err := s.options.Programs.Await(r.Context(), v.Principal, session, id, 0); err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/earshot-dev/earshot/internal/hub"
 )
 
-// AgentsFromHub serves the agents of a hub that are programs outside.
+// AgentsFromHub serves the external agents of a hub.
 func AgentsFromHub(h *hub.Hub) Agents { return agentsAdapter{hub: h} }
 
-// agentsAdapter brings the hub's words into the server's, and its errors into refusals.
+// agentsAdapter converts the hub's requests and answers to the server's, and its errors to refusals.
 type agentsAdapter struct{ hub *hub.Hub }
 
 func (o agentsAdapter) Offered(ctx context.Context, who Principal) ([]api.OfferedTool, error) {
@@ -62,7 +62,7 @@ func (o agentsAdapter) Received(ctx context.Context, who Principal, session, id 
 
 func (o agentsAdapter) Report(ctx context.Context, who Principal, q api.AgentReportRequest) error {
 	err := o.hub.AsAgent(who).Report(ctx, q)
-	once := q.Key != "" || q.Progress > 0 // progress that was told before is not told again
+	once := q.Key != "" || q.Progress > 0 // progress that was reported before is not reported again
 	return uncertain(err, once, "it is told once", "it may have been told already, so to send it again may tell it twice")
 }
 
@@ -70,7 +70,7 @@ func (o agentsAdapter) Close(ctx context.Context, who Principal, q api.CloseRequ
 	return refusal(o.hub.AsAgent(who).Close(ctx, q))
 }
 
-// call is how a call stands, with its whole result.
+// call returns the status of a call, with its whole result.
 func call(ctx context.Context, agent *hub.Agent, s api.CallStatus, err error) (api.AgentCall, error) {
 	c := api.AgentCall{
 		ID: s.Call, Tool: s.Tool, State: s.State, Question: s.Question, AnswerBy: s.AnswerBy, Status: s.Status, Code: s.Code,
@@ -85,7 +85,8 @@ func call(ctx context.Context, agent *hub.Agent, s api.CallStatus, err error) (a
 	return c, refusal(err)
 }
 
-// echoes reports whether a result only repeats the error for readers of cards (utp, tool.result): an agent has its code and message.
+// echoes reports whether a result only repeats the error for readers of cards (utp, tool.result). An agent already has
+// its code and message.
 func echoes(result jsontext.Value) bool {
 	var members map[string]jsontext.Value
 	if result.Kind() != '{' || json.Unmarshal(result, &members) != nil || members["error_code"] == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/surface/page"
 )
 
-// argumentsPage is how much of the arguments one page shows, in bytes.
+// argumentsPage is the number of bytes of the arguments on one page.
 const argumentsPage = 16 << 10
 
 // argumentsPage shows in full what a question is about, page by page: first each

@@ -19,7 +19,7 @@ func answers(who Principal, q api.OpenQuestion) bool {
 	return who.May(api.Answer) && who.Approves(q.Owner)
 }
 
-// unanswerable says why somebody may not answer a question, "" where they may.
+// unanswerable returns why somebody may not answer a question, or "" if they may.
 func unanswerable(who Principal, q api.OpenQuestion) string {
 	switch {
 	case answers(who, q):

@@ -10,25 +10,24 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// answerTime is how long an answer may take to be found; that of a stream, or of a record
-// which is read as it is written, has no such end.
+// answerTime is how long a handler may take to produce an answer. It does not apply to a stream, or to a record that is
+// written while it is read.
 const answerTime = 30 * time.Second
 
-// bounded bounds the time that a request can hold: its body has to arrive, also where nobody
-// reads it, its answer has to be found, and taken. No cache keeps an answer unless it says
-// otherwise itself.
+// bounded limits how long a request can hold resources: its body must arrive even if nobody reads it, and its answer
+// must be produced and taken in time. An answer is not cached unless it says otherwise itself.
 func bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ContentLength != 0 { // it has a body, or may have
+		if r.ContentLength != 0 { // it has a body, or may have one
 			deadline(w, bodyTime)
 		}
 		most := answerTime
-		if strings.HasPrefix(r.URL.Path, api.AgentRoot+"/") { // they wait for people
+		if strings.HasPrefix(r.URL.Path, api.AgentRoot+"/") { // these wait for people
 			most += maxWait * time.Second
 		}
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(most + writeTimeout)) // not every writer has one
 		w.Header().Set("Cache-Control", "no-store")
-		if isMCP(r) { // each of its writes has a bound of its own
+		if isMCP(r) { // each of its writes has its own deadline
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 		} else if !strings.HasSuffix(r.URL.Path, "/events") {
 			ctx, cancel := context.WithTimeout(r.Context(), most)
@@ -39,8 +38,8 @@ func bounded(next http.Handler) http.Handler {
 	})
 }
 
-// elsewhere answers what no route takes: whether there is something at the address with
-// another method, and which (RFC 9110, 15.5.6).
+// elsewhere answers requests that match no route. It says whether other methods are allowed at the path, and which (RFC
+// 9110, 15.5.6).
 func (s *Server) elsewhere(mux *http.ServeMux, hint string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		allowed := methods(mux, r)
@@ -57,7 +56,7 @@ func (s *Server) elsewhere(mux *http.ServeMux, hint string) http.HandlerFunc {
 	}
 }
 
-// methods are those with which there is something at an address, in their alphabetical order.
+// methods returns the methods that are allowed at a path, sorted.
 func methods(mux *http.ServeMux, r *http.Request) []string {
 	var found []string
 	for _, method := range methodsServed() {

@@ -6,15 +6,15 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
-// longestName is how much is kept of a browser that is not known, in characters.
+// longestName is how many characters of an unknown browser's name are kept.
 const longestName = 80
 
-// browserName makes of the User-Agent header what a person calls their browser, such as
-// "Firefox 140 on Linux". It is the browser's own word and serves to tell one login from
-// another. Of one that is not known it is the header itself, cut and with what hides named.
+// browserName turns the User-Agent header into a readable name, such as "Firefox 140 on Linux". It is unverified, and
+// serves to distinguish logins. For an unknown browser it is the header itself, truncated and with invisible characters
+// named.
 func browserName(agent string) string {
 	name := ""
-	for _, known := range []struct{ token, name string }{ // each calls itself by the names of the later ones too
+	for _, known := range []struct{ token, name string }{ // each browser also names the later ones
 		{"Edg/", "Edge"},
 		{"EdgA/", "Edge"},
 		{"OPR/", "Opera"},

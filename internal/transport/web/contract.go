@@ -8,10 +8,10 @@ import (
 	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
-// Principal is who makes a request.
+// Principal is the authenticated sender of a request.
 type Principal = access.Principal
 
-// Delivery is one event as it leaves.
+// Delivery is one event as it is sent.
 type Delivery = hub.Delivery
 
 // Announcement is one finished sentence.

@@ -6,8 +6,8 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// reloadCredentials looks at the files of credentials again. The request holds none: what counts
-// is what the files say, which only the user of the server can write.
+// reloadCredentials reloads the credential files. The request contains none: only the files count, which only the
+// server's user can write.
 func (s *Server) reloadCredentials(_ http.ResponseWriter, r *http.Request, _ visitor, _ api.Empty) (api.Credentials, error) {
 	if s.options.Credentials == nil {
 		return api.Credentials{}, refuse(api.KindNotFound, "this server lets no processes in", "")

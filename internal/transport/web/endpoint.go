@@ -12,23 +12,23 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// handler is a handler that knows who asks, and may fail.
+// handler is an HTTP handler that gets the authenticated visitor, and may return an error.
 type handler func(w http.ResponseWriter, r *http.Request, v visitor) error
 
 // endpoint serves a row of [api.Routes].
 type endpoint struct {
-	// request and answer are the types that it reads and writes, held against the row's; nil where the handler
+	// request and answer are the types that it reads and writes. They are checked against the row's; nil if the handler
 	// reads and writes by itself.
 	request, answer reflect.Type
 	// serves makes the handler for the row.
 	serves func(route api.Route) handler
-	// authenticatesItself: it finds out by itself who asks, and refuses in a form of its own.
+	// authenticatesItself means that the handler authenticates by itself, and refuses in a format of its own.
 	authenticatesItself bool
-	// judged: whether the principal has the right of the row the hub says, to everybody who may look.
+	// judged means that the hub checks the row's right and explains a refusal, to anyone who may read.
 	judged bool
 }
 
-// endpoints are those of all routes, by their names.
+// endpoints returns those of all routes, by name.
 func (s *Server) endpoints() map[string]endpoint {
 	all := map[string]endpoint{
 		api.RouteStartTurn:      taking(s.startTurn),
@@ -116,7 +116,7 @@ func raw(h handler) endpoint {
 	return endpoint{serves: func(api.Route) handler { return h }}
 }
 
-// read decodes the body of a request; of one that says nothing it looks at the form alone.
+// read decodes the body of a request; for a body without members it only checks the format.
 func read[Q any](w http.ResponseWriter, r *http.Request, route api.Route) (Q, error) {
 	var q Q
 	raw, err := body(w, r, route.Limit)
@@ -132,8 +132,8 @@ func read[Q any](w http.ResponseWriter, r *http.Request, route api.Route) (Q, er
 	return q, nil
 }
 
-// serveRoutes adds the rows of the table to a mux. A row that nothing serves is an error, and so are an endpoint
-// without a row and one with other types than its row.
+// serveRoutes adds the rows of the table to a mux. It is an error if a row has no endpoint, an endpoint no row, or the
+// two have different types.
 func (s *Server) serveRoutes(mux *http.ServeMux, endpoints map[string]endpoint) error {
 	rows := api.Routes()
 	if len(endpoints) != len(rows) {
@@ -152,7 +152,7 @@ func (s *Server) serveRoutes(mux *http.ServeMux, endpoints map[string]endpoint) 
 	return nil
 }
 
-// serving is the handler of a row.
+// serving returns the handler of a row.
 func (s *Server) serving(route api.Route, e endpoint) http.Handler {
 	switch {
 	case e.authenticatesItself:
@@ -163,7 +163,7 @@ func (s *Server) serving(route api.Route, e endpoint) http.Handler {
 	return s.known(route.Right, e.serves(route))
 }
 
-// known lets only those in who have shown who they are and have the right.
+// known admits only authenticated visitors with the right.
 func (s *Server) known(needs api.Right, h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, err := s.entitled(r, needs)
@@ -176,7 +176,7 @@ func (s *Server) known(needs api.Right, h handler) http.Handler {
 	})
 }
 
-// entitled is the visitor who makes a request, if they have the right; nobody where anyone has it.
+// entitled returns the visitor of a request if they have the right; the zero visitor if no right is needed.
 func (s *Server) entitled(r *http.Request, needs api.Right) (visitor, error) {
 	if needs == api.Anyone {
 		return visitor{}, nil

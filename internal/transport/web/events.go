@@ -8,11 +8,11 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// errRevoked ends a stream whose visitor may no longer hear it.
+// errRevoked ends a stream whose visitor may no longer receive it.
 var errRevoked = errors.New("web: the right to hear this stream has ended")
 
-// events is the stream of a subscription (TR-SSE-03). The subscription must be one
-// that this very principal made (C-83); another's does not exist for them.
+// events serves the stream of a subscription (TR-SSE-03). The subscription must have been made by this very principal
+// (C-83); the server does not reveal that another's exists.
 func (s *Server) events(w http.ResponseWriter, r *http.Request, v visitor) error {
 	id := r.URL.Query().Get("subscription_id")
 	if id == "" {
@@ -37,7 +37,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, v visitor) error
 	return nil
 }
 
-// deliver turns deliveries into frames, those that leave together into one group.
+// deliver converts deliveries to frames; those sent together form one group.
 func (s *Server) deliver(ctx context.Context, from Subscription, after, name string, send func([]frame) bool) error {
 	var group []frame
 	for d, err := range from.Deliveries(ctx, after) {
@@ -57,7 +57,7 @@ func (s *Server) deliver(ctx context.Context, from Subscription, after, name str
 	return nil
 }
 
-// point is the id field of a delivery: its event's id, where a stream can go on behind it.
+// point returns the id field of a delivery: its event's id, if a stream can resume from it.
 func point(d Delivery) string {
 	if d.Resumable {
 		return d.EventID

@@ -13,19 +13,19 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// Refusal is an error that is told to the client as it stands. Ports return it, or
-// wrap it; any other error is logged, and the client learns only that it happened.
+// Refusal is an error that is sent to the client as it is. Ports return or wrap it. Any other error is logged, and the
+// client only learns that one occurred.
 type Refusal struct { //nolint:errname // it is what a client is told; on the way it is an error
 	Kind    api.Kind
 	Code    string        // default: the kind
 	Message string        // what was found and what was expected
 	Hint    string        // what to do
-	After   time.Duration // when a retry makes sense; 0 is not said
-	Closed  *api.Closed   // how the question ended, where a word on it came too late
+	After   time.Duration // when a retry makes sense; 0 if unknown
+	Closed  *api.Closed   // how the question ended, if a command came too late
 	Cause   error
 }
 
-// Error tells the kind, the message and the cause.
+// Error returns the kind, the message and the cause.
 func (r *Refusal) Error() string {
 	if r.Cause != nil {
 		return fmt.Sprintf("web: %s: %s: %v", r.Kind, r.Message, r.Cause)
@@ -33,10 +33,10 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("web: %s: %s", r.Kind, r.Message)
 }
 
-// Unwrap returns the error below this one.
+// Unwrap returns the cause.
 func (r *Refusal) Unwrap() error { return r.Cause }
 
-// SafeToRetry answers whether the same request may succeed later.
+// SafeToRetry reports whether the same request may succeed later.
 func (r *Refusal) SafeToRetry() bool { return r.Kind == api.KindBusy || r.Kind == api.KindUnavailable }
 
 func (r *Refusal) code() string {
@@ -52,7 +52,7 @@ func refuse(kind api.Kind, message, hint string) *Refusal {
 	return &Refusal{Kind: kind, Message: message, Hint: hint}
 }
 
-// refusalOf turns any error into what the client is told.
+// refusalOf converts any error to what the client gets.
 func (s *Server) refusalOf(r *http.Request, err error) *Refusal {
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		return refusal
@@ -74,7 +74,7 @@ func (s *Server) refusalOf(r *http.Request, err error) *Refusal {
 	}
 }
 
-// fail answers with a refusal: a page where a page is wanted, else JSON.
+// fail answers with a refusal: as a page if one is wanted, otherwise as JSON.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	refusal := s.refusalOf(r, err)
 	if refusal.After > 0 {
@@ -97,7 +97,7 @@ func (r *Refusal) write(w http.ResponseWriter) {
 	}})
 }
 
-// writeJSON answers with a JSON document. A client that has gone away is not told.
+// writeJSON answers with a JSON document. It ignores write errors: the client has gone away.
 func writeJSON(w http.ResponseWriter, status int, value any) {
 	body, err := json.Marshal(value, json.Deterministic(true))
 	if err != nil {
@@ -110,7 +110,7 @@ func writeRaw(w http.ResponseWriter, status int, body []byte) {
 	body = append(body, '\n')
 	w.Header().Set("Content-Type", "application/json")
 	if status != http.StatusNoContent {
-		w.Header().Set("Content-Length", strconv.Itoa(len(body))) // it is whole once it was flushed, whatever is done after it
+		w.Header().Set("Content-Length", strconv.Itoa(len(body))) // so the client knows that it is complete once it is flushed
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) //nolint:gosec // it is JSON, never a page; a client that has gone is not told

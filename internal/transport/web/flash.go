@@ -6,7 +6,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/surface/page"
 )
 
-// mostFlashes bounds what is kept for people who never come back for it.
+// mostFlashes limits the stored notices, for people who never come back.
 const mostFlashes = 1024
 
 // flashes keep the notice of a form that was sent without scripts until the page that

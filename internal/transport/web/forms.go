@@ -16,8 +16,8 @@ import (
 	"github.com/earshot-dev/earshot/internal/surface/page"
 )
 
-// questionForm takes an answer from the page. The form carries the token of the
-// question as it was read: an answer to what has changed since is not one.
+// questionForm takes an answer from the page. The form carries the token of the question as it was read: an answer does
+// not count if the question has changed since.
 func (s *Server) questionForm(w http.ResponseWriter, r *http.Request, v visitor) error {
 	if err := s.form(w, r); err != nil {
 		return err
@@ -62,18 +62,18 @@ func (s *Server) questionForm(w http.ResponseWriter, r *http.Request, v visitor)
 	return err
 }
 
-// noticeWithin bounds the word that an answer has left.
+// noticeWithin is the timeout for acknowledging that an answer was sent.
 const noticeWithin = 10 * time.Second
 
-// noticed notes that a yes has been confirmed to anyone who gave it, once that has left: the time to take
-// it back begins with it. One who goes away meanwhile may still hear it on a stream.
+// noticed acknowledges an accept as confirmed to the person, once the confirmation was sent: their time to take it back
+// begins then. If they have disconnected meanwhile, a stream may still deliver the confirmation.
 func (s *Server) noticed(w http.ResponseWriter, r *http.Request, v visitor, reply Reply, answer api.ReplyAnswer) {
 	if reply.Decision != "accept" || answer.Resolution != "accepted" || http.NewResponseController(w).Flush() != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), noticeWithin)
 	defer cancel()
-	_, _ = s.hub.Reply(ctx, v.Principal, Reply{Verb: VerbNoticed, Question: answer.Question, Token: reply.Token}) // lost, the yes ends
+	_, _ = s.hub.Reply(ctx, v.Principal, Reply{Verb: VerbNoticed, Question: answer.Question, Token: reply.Token}) // if this is lost, the accept expires
 }
 
 // unsaid is the notice of a word that was not taken because of how the question stands:
@@ -102,7 +102,7 @@ func (s *Server) unsaid(number int, err error, zone *time.Location) (page.Notice
 	return n, true
 }
 
-// about is a sentence about a question, which names it.
+// about returns a sentence that names its question.
 func about(number int, text string) string {
 	label := fmt.Sprintf("question %d", number)
 	if strings.HasPrefix(text, label+" ") {

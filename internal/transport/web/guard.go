@@ -13,26 +13,26 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// The largest bodies that are read.
+// The largest accepted bodies.
 const (
 	replyLimit = 64 << 10
 	formLimit  = 64 << 10
 )
 
-// policy is what a page of ours may do: load its own style and script, talk to this
-// server, send forms to it; nothing else, and no other page may frame it.
+// policy is the Content-Security-Policy of our pages: load their own style and script, talk to this server, and send
+// forms to it. Nothing else is allowed, and no other page may frame them.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// guard refuses, before anything else looks at it, a request that names another host
-// or comes from a foreign origin. Nothing that it answers tells the page's name.
+// guard refuses a request that names another host or comes from a foreign origin, before any other handler runs. Its
+// answers never reveal the page's name.
 func (s *Server) guard(page, elsewhere http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
-		// No other origin is told where a request comes from, another port of the page's name
-		// neither. Not no-referrer: with that a browser calls the origin of its own forms "null".
+		// No other origin gets the Referer, not even another port of the page's host. "no-referrer" would not do: with
+		// that, browsers send "null" as the Origin of the page's own forms.
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -73,13 +73,13 @@ func (s *Server) guard(page, elsewhere http.Handler) http.Handler {
 	})
 }
 
-// isAPI answers whether a path is one of those that take tokens.
+// isAPI reports whether a path belongs to the API, which takes tokens.
 func isAPI(r *http.Request) bool {
 	return isMCP(r) || strings.HasPrefix(r.URL.Path, api.Root+"/") || strings.HasPrefix(r.URL.Path, api.AAEPRoot+"/")
 }
 
-// crossSite answers whether a browser says that another site made the request. It says
-// so even where it names no origin.
+// crossSite reports whether, according to the browser, another site made the request. Browsers say so even without an
+// Origin.
 func crossSite(r *http.Request, origin string) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	return origin == "" && site != "" && site != "same-origin" && site != "none"
@@ -114,8 +114,8 @@ func body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 // bodyTime is how long a body may take to arrive.
 const bodyTime = 10 * time.Second
 
-// deadline bounds the reading of a body; 0 ends the bound. A writer that has no connection,
-// as in a test, has none.
+// deadline limits the time to read a body; 0 removes the limit. It does nothing for a writer without a connection, as
+// in a test.
 func deadline(w http.ResponseWriter, d time.Duration) {
 	at := time.Time{}
 	if d > 0 {
@@ -124,7 +124,7 @@ func deadline(w http.ResponseWriter, d time.Duration) {
 	_ = http.NewResponseController(w).SetReadDeadline(at)
 }
 
-// clip shows a word of the client's own, cut and quoted.
+// clip truncates and quotes text from the client.
 func clip(text string) string {
 	const most = 64
 	if len(text) > most {
@@ -133,7 +133,7 @@ func clip(text string) string {
 	return "“" + strings.ToValidUTF8(legible.Text(text), "?") + "”"
 }
 
-// wantsPage answers whether the client is a person's browser that asks for a document.
+// wantsPage reports whether the client is a browser that requests a document.
 func wantsPage(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html")
 }

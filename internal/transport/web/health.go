@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// counts are the figures of the process; none of them carries content.
+// counts are the metrics of the process. They contain no content.
 type counts struct {
 	streams       atomic.Int64 // open now
 	deliveries    atomic.Int64
@@ -23,7 +23,7 @@ type counts struct {
 	failedLogins  atomic.Int64
 }
 
-// Counter is a figure that only grows as long as the process lives. Its name ends in _total.
+// Counter is a metric that only grows during the life of the process. Its name ends in _total.
 type Counter struct {
 	Name, Help string
 	Value      int64
@@ -33,10 +33,10 @@ func (*Server) healthy(http.ResponseWriter, *http.Request, visitor) (api.Health,
 	return api.Health{Status: "ok"}, nil
 }
 
-// readyTime is how long anyone who asks whether the server is ready waits for the answer.
+// readyTime is the timeout of the readiness check.
 const readyTime = 2 * time.Second
 
-// ready answers strangers too: with one word, and nothing about any session.
+// ready also answers unauthenticated clients: with one word, and nothing about sessions.
 func (s *Server) ready(_ http.ResponseWriter, r *http.Request, _ visitor) (api.Health, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 	defer cancel()
@@ -47,7 +47,7 @@ func (s *Server) ready(_ http.ResponseWriter, r *http.Request, _ visitor) (api.H
 	return api.Health{Status: "ready"}, nil
 }
 
-// metrics writes the figures in the Prometheus text format.
+// metrics writes the metrics in the Prometheus text format.
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request, _ visitor) error {
 	var b strings.Builder
 	metric := func(name, kind, help string, value int64) {
@@ -72,6 +72,6 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request, _ visitor) erro
 		metric(c.Name, "counter", c.Help, c.Value)
 	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_, _ = w.Write([]byte(b.String())) // a client that has gone is not told
+	_, _ = w.Write([]byte(b.String())) // the client may have gone
 	return nil
 }

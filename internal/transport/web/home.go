@@ -26,9 +26,8 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 	mux.Handle("POST /sessions/{session}/stop", s.known(api.Stop, s.stopForm))
 }
 
-// elsewhereRoutes stand in the place of the page under the names that every server of this
-// machine has. They say where to look, and not what the page's name is: anyone who knows it
-// could be sent the page's cookie.
+// elsewhereRoutes replaces the page under the host names that every server of this machine has. It says where to look,
+// but not the page's name: whoever knows that name could attract the page's cookie.
 func (s *Server) elsewhereRoutes(mux *http.ServeMux) {
 	for _, path := range []string{"/{$}", "/login", "/logout", "/page/", "/questions", "/questions/", "/sessions", "/sessions/"} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
@@ -38,7 +37,7 @@ func (s *Server) elsewhereRoutes(mux *http.ServeMux) {
 	}
 }
 
-// home is the page. Anyone who is not logged in is led to the login.
+// home serves the page. Visitors who are not logged in are redirected to the login.
 func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 	v, err := s.visitor(r)
 	if err != nil {

@@ -16,25 +16,25 @@ import (
 // cookieName is the name of the page session's cookie.
 const cookieName = "earshot_page"
 
-// Surfaces, as a receipt keeps them.
+// Surfaces, as recorded in a receipt.
 const (
 	surfacePage = "page"
 	surfaceHTTP = "http"
 )
 
-// visitor is who made a request and how that was shown.
+// visitor is the authenticated sender of a request, and how they authenticated.
 type visitor struct {
 	Principal
 	// form is the form token of a page session; "" for a token in a header.
 	form string
-	// zone is the time zone in which they are told times.
+	// zone is the time zone of the times shown to them.
 	zone *time.Location
-	// again finds the principal once more.
+	// again authenticates the principal once more.
 	again func() (Principal, error)
 }
 
-// visitor finds out who makes a request. A header beats a cookie, and a cookie counts
-// under the page's own name only: under another it was sent by anyone who has got hold of it.
+// visitor authenticates a request. A header beats a cookie. A cookie counts only under the page's own name: under
+// another, whoever has obtained it may have sent it.
 func (s *Server) visitor(r *http.Request) (visitor, error) {
 	v, err := s.shownBy(r)
 	v.zone = s.zone(r)
@@ -72,15 +72,15 @@ func (s *Server) identify(find func() (Principal, error), surface, form string) 
 	return visitor{Principal: who, form: form, again: again}, nil
 }
 
-// formToken derives the token of a page session's forms from its secret, so that it
-// needs no place of its own and holds as long as the session does.
+// formToken derives the form token from the page session's secret. It needs no storage and is valid as long as the
+// session.
 func formToken(secret string) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte("earshot form 1"))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// watch is the right of a visitor to go on with a stream.
+// watch checks whether a visitor may still receive a stream.
 type watch struct {
 	access Access
 	who    visitor
@@ -88,17 +88,17 @@ type watch struct {
 
 func (s *Server) watch(v visitor) watch { return watch{access: s.access, who: v} }
 
-// changes sends when the right may have changed; it is closed after the context's end.
+// changes sends when the rights may have changed; it is closed after the context's end.
 func (w watch) changes(ctx context.Context) <-chan struct{} { return w.access.Watch(ctx) }
 
-// valid answers whether the visitor still is who they were, with the same rights.
+// valid reports whether the visitor is still the same, with the same rights.
 func (w watch) valid() bool {
 	now, err := w.who.again()
 	return err == nil && sameRights(w.who.Principal, now)
 }
 
-// byToken refuses words to the API that only a cookie speaks for: the page has its forms,
-// with their token, and a cookie alone goes along with more than its owner means.
+// byToken refuses API commands that only a cookie authenticates. The page has forms, with their token; a browser sends
+// the cookie alone even when its owner does not intend that.
 func (v visitor) byToken(r *http.Request) error {
 	if v.form == "" || !isAPI(r) || r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil

@@ -8,15 +8,15 @@ import (
 	"net/http"
 )
 
-// InProcess makes the requests of a client that lives in the server's own process: by the API like any other, and without a connection.
-// It is for answers that have an end; those of streams come when they are over.
+// InProcess sends the requests of a client in the server's own process: through the same API, without a connection. It
+// is for answers that end; a stream is returned only when it is complete.
 func InProcess(server func() http.Handler) http.RoundTripper { return inProcess{server} }
 
 type inProcess struct{ server func() http.Handler }
 
 // RoundTrip implements http.RoundTripper.
 func (t inProcess) RoundTrip(r *http.Request) (answer *http.Response, err error) {
-	defer func() { // a connection would end here, and nothing else
+	defer func() { // this stands for the end of a connection
 		if p := recover(); p != nil {
 			answer, err = nil, fmt.Errorf("web: the request has failed: %v", p)
 		}
@@ -39,7 +39,7 @@ func (t inProcess) RoundTrip(r *http.Request) (answer *http.Response, err error)
 	}, nil
 }
 
-// recorder keeps an answer.
+// recorder buffers an answer.
 type recorder struct {
 	head   http.Header
 	status int

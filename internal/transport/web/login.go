@@ -31,15 +31,15 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	}
 	s.counts.logins.Add(1)
 	if old, err := r.Cookie(cookieName); err == nil {
-		s.access.Logout(old.Value) // this browser has forgotten it from now on
+		s.access.Logout(old.Value) // this browser replaces it now
 	}
 	http.SetCookie(w, s.cookie(session.Cookie, session.Expires))
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// refuseLogin tells that a code was wrong. Many wrong ones are told so shortly and are not
-// logged each. They are looked up all the same: codes are too long to be guessed, and were a
-// right one refused among many wrong ones, anybody could keep everybody out.
+// refuseLogin reports a wrong code. When there are many, the answers are short and not every one is logged. Codes are
+// checked all the same: they are too long to guess, and refusing a right one among many wrong ones would let anyone
+// lock everyone out.
 func (s *Server) refuseLogin(w http.ResponseWriter, r *http.Request, err error) {
 	s.counts.failedLogins.Add(1)
 	status := http.StatusUnauthorized
@@ -59,8 +59,8 @@ func (s *Server) refuseLogin(w http.ResponseWriter, r *http.Request, err error) 
 	}
 }
 
-// newCode makes a one-time code for anyone who shows a token. A page gets none: a login must
-// not be able to prolong itself.
+// newCode creates a one-time code for a client with a token. A page gets none: a login must not be able to prolong
+// itself.
 func (s *Server) newCode(w http.ResponseWriter, _ *http.Request, v visitor, _ api.Empty) (api.LoginCode, error) {
 	var none api.LoginCode
 	if v.form != "" {
@@ -77,8 +77,8 @@ func (s *Server) newCode(w http.ResponseWriter, _ *http.Request, v visitor, _ ap
 	return api.LoginCode{Code: code, Page: s.page.text + "/", Expires: s.now().Add(access.CodeLife).UTC().Truncate(time.Second)}, nil
 }
 
-// cookie is the page session's cookie: kept from scripts and from what other sites
-// begin, and from plain HTTP where there is TLS.
+// cookie returns the page session's cookie. It is inaccessible to scripts, not sent with requests that other sites
+// start, and with TLS not over plain HTTP.
 func (s *Server) cookie(secret string, until time.Time) *http.Cookie {
 	return &http.Cookie{ //nolint:gosec // Secure is for TLS only: on the loopback without it there would be no login
 		Name: cookieName, Value: secret, Path: "/", Expires: until, HttpOnly: true, Secure: s.page.secure(),
@@ -120,8 +120,8 @@ func (s *Server) form(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// meant refuses a form that was not made by a page of this very session. A token in a
-// header cannot be sent by another site, so there it is not asked for.
+// meant refuses a form that was not made by a page of this very session. Another site cannot send a token in a header,
+// so no form token is needed there.
 func (v visitor) meant(r *http.Request) error {
 	if v.form == "" || subtle.ConstantTimeCompare([]byte(r.PostForm.Get("form")), []byte(v.form)) == 1 {
 		return nil

@@ -10,16 +10,16 @@ import (
 	"github.com/earshot-dev/earshot/api/openapi"
 )
 
-// deviation is where the server departs from rules of AAEP on purpose, and where the reason is written.
+// deviation is where the server departs from AAEP rules on purpose, and where the reason is written.
 type deviation struct {
 	Rules []string `json:"rules"`
 	See   string   `json:"see"`
 }
 
-// reasons is the published page, of which each deviation is a heading.
+// reasons is the published page. Each deviation is a heading of it.
 const reasons = "https://github.com/earshot-dev/earshot/blob/main/"
 
-// deviations are those below "On purpose" in docs/deviations.md, in its order.
+// deviations are those under "On purpose" in docs/deviations.md, in its order.
 var deviations = []deviation{
 	{[]string{"CONF-82", "CONF-83"}, reasons + "docs/deviations.md#a-question-waits-for-its-own-deadline"},
 	{[]string{"CONF-70", "CLA-11"}, reasons + "docs/deviations.md#a-persons-time-starts-when-they-are-shown-the-question"},
@@ -30,9 +30,8 @@ var deviations = []deviation{
 	{[]string{"SEQ-24"}, reasons + "docs/deviations.md#a-permission-has-no-invocation"},
 }
 
-// describe completes the manifest with what the server itself knows: versions,
-// transport, paths, that each turn is a session of its own, and where it departs from
-// AAEP (MAN-01 to 05, MAN-08, C-93).
+// describe completes the manifest with what only the server knows: versions, transport, paths, that each turn is a
+// session of its own, and where it departs from AAEP (MAN-01 to 05, MAN-08, C-93).
 func describe(m aaep.Manifest) ([]byte, error) {
 	m.AgentID = cmp.Or(m.AgentID, "earshot")
 	m.AAEPVersionsSupported = []string{aaep.Version}
@@ -59,8 +58,8 @@ func (*Server) openAPI(w http.ResponseWriter, _ *http.Request, _ visitor) error 
 	return nil
 }
 
-// manifest publishes the manifest to everybody who may reach the server: it says what
-// the server speaks, and nothing of what it does.
+// manifest publishes the manifest to everybody who can reach the server: it describes the protocol, and nothing of the
+// activity.
 func (s *Server) manifest(w http.ResponseWriter, _ *http.Request, _ visitor) error {
 	writeRaw(w, http.StatusOK, s.published)
 	return nil

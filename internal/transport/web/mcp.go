@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// mcpPath is where hosts of the Model Context Protocol come that connect by an address.
+// mcpPath is the endpoint for hosts of the Model Context Protocol that connect by HTTP.
 const mcpPath = "/mcp"
 
 // mcpMethods and mcpHeaders are what a page of an allowed origin may use there.
@@ -21,22 +21,22 @@ const (
 	mcpHeaders = "Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id"
 )
 
-// mcpLimit is the largest message of a host's: as much as a call by the API.
+// mcpLimit is the largest message of a host, the same as for a call by the API.
 const mcpLimit = 16 << 20
 
-// mcpRoutes are not in the table of the API: what is sent and answered there is the protocol's.
+// mcpRoutes are not in the API's table: their content is defined by MCP.
 func (s *Server) mcpRoutes(mux *http.ServeMux) {
 	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
 		mux.Handle(method+" "+mcpPath, s.known(api.Act, s.serveMCP))
 	}
 }
 
-// serveMCP hands a request of an agent's on.
+// serveMCP forwards a request of an agent.
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request, v visitor) error {
 	if s.options.MCP == nil {
 		return refuse(api.KindNotFound, "this server serves no hosts of the Model Context Protocol", "use one that `earshot up` runs")
 	}
-	if len(v.Roles) != 1 { // a host is on the agent's side, and may be on no other
+	if len(v.Roles) != 1 { // a host acts for an agent, and must have no other role
 		return refuse(api.KindForbidden, v.Name+" is more than an agent", "use a token with the role agent and no other")
 	}
 	if r.Method == http.MethodPost {
@@ -55,10 +55,10 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request, v visitor) err
 	return nil
 }
 
-// shortRequest is how long a request may be that is not watched: most are over at once.
+// shortRequest is how long a request may take before its right is watched: most end sooner.
 const shortRequest = time.Second
 
-// entitledStill is a context that ends with the visitor's right to what they have asked for. Release waits for its end.
+// entitledStill returns a context that ends when the visitor loses the right to the request. release waits for its end.
 func (s *Server) entitledStill(ctx context.Context, v visitor) (_ context.Context, release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var owned sync.WaitGroup
@@ -86,16 +86,16 @@ func (s *Server) entitledStill(ctx context.Context, v visitor) (_ context.Contex
 
 func isMCP(r *http.Request) bool { return r.URL.Path == mcpPath }
 
-// methodsServed are those with which something is served at all.
+// methodsServed returns all methods that any route serves.
 func methodsServed() []string { return append(api.Methods(), http.MethodDelete) }
 
-// namesItself answers whether a host names the server's own address as its origin, which no page has: there are none under that name
-// that ask for anything.
+// namesItself reports whether a host sends the server's own address as its origin. That is safe: no page under that
+// name makes requests.
 func namesItself(r *http.Request, origin string) bool {
 	return isMCP(r) && isLoopback(r.Host) && origin == "http://"+r.Host
 }
 
-// secretOf is the token that a request came with; "" for a login.
+// secretOf returns the token of a request; "" for a login.
 func secretOf(r *http.Request) string {
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -104,7 +104,7 @@ func secretOf(r *http.Request) string {
 	return secret
 }
 
-// boundedWriter bounds each write by itself, and not how long the whole answer takes.
+// boundedWriter limits the time of each write, not of the whole answer.
 type boundedWriter struct {
 	http.ResponseWriter
 
@@ -117,16 +117,16 @@ func (w boundedWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p) //nolint:wrapcheck // as the connection says it
 }
 
-// FlushError is what [http.ResponseController.Flush] calls.
+// FlushError is called by [http.ResponseController.Flush].
 func (w boundedWriter) FlushError() error {
 	defer w.bound()()
 	return w.control.Flush() //nolint:wrapcheck // as the connection says it
 }
 
-// Unwrap is for [http.ResponseController].
+// Unwrap is used by [http.ResponseController].
 func (w boundedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// bound begins the time that a write may take, and end ends it.
+// bound sets the deadline of a write, and end removes it.
 func (w boundedWriter) bound() (end func()) {
 	_ = w.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has one
 	return func() { _ = w.control.SetWriteDeadline(time.Time{}) }

@@ -8,7 +8,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// operate passes an operation of operators on, as it came, and its answer back.
+// operate forwards an operator's request unchanged, and returns the answer.
 func (s *Server) operate(route api.Route, op string) handler {
 	return func(w http.ResponseWriter, r *http.Request, v visitor) error {
 		raw, err := body(w, r, route.Limit)

@@ -11,47 +11,45 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// Options are what a server needs. Hub and Access are required.
+// Options configure a server. Hub and Access are required.
 type Options struct {
 	Hub    Hub
 	Access Access
-	// Programs serves agents that are programs outside. Default: there are none.
+	// Programs serves external agents. Default: none are served.
 	Programs Agents
-	// MCP serves a host of the Model Context Protocol, whose token is an agent's. The request's context ends with the server. Default:
-	// none are served.
+	// MCP serves a host of the Model Context Protocol that has an agent's token. The request's context ends with the
+	// server. Default: none are served.
 	MCP func(w http.ResponseWriter, r *http.Request, who Principal, token string)
-	// Agents judges a turn before it is started: an agent that is not there, or arguments
-	// that it does not take, are a [Refusal]. Default: the hub alone judges.
+	// Agents checks a turn before it is started: it returns a [Refusal] for an unknown agent, or for arguments that the
+	// agent does not take. Default: only the hub checks.
 	Agents func(ctx context.Context, t *api.TurnStart) error
-	// Ready answers whether work can be taken. Default: always.
+	// Ready reports whether the server can take work. Default: always.
 	Ready func(ctx context.Context) error
-	// Counters are counted elsewhere in the process and told with /metrics. Default: none.
+	// Counters returns further metrics of the process for /metrics. Default: none.
 	Counters func() []Counter
-	// Credentials takes up the files of credentials as they are now. Default: there are none.
+	// Credentials reloads the credential files. Default: there are none.
 	Credentials func(ctx context.Context) (api.Credentials, error)
-	// Manifest is what is published at the well-known address (MAN-01). The server adds
-	// its versions, its transport and its paths; the default of AgentID is earshot.
+	// Manifest is published at the well-known address (MAN-01). The server adds its versions, transport and paths; the
+	// default of AgentID is earshot.
 	Manifest aaep.Manifest
-	// PageURL is the origin at which browsers see the page, such as
-	// http://0123456789abcdef0123456789abcdef.localhost:7411 or https://earshot.example.org.
-	// The page, its login and its cookie are served under this name and no other: browsers
-	// send a cookie to every port of a name, so anyone who knows the name of a page without TLS
-	// can be sent its cookie. The API answers to the name too. Default: there is no page.
+	// PageURL is the page's origin, such as http://0123456789abcdef0123456789abcdef.localhost:7411 or
+	// https://earshot.example.org. The page, its login and its cookie are served under this host name only. Browsers
+	// send a cookie to every port of a host, so anyone who knows the host name of a page without TLS can attract its
+	// cookie. The API answers to the name too. Default: there is no page.
 	PageURL string
-	// User names the account of this machine that a request comes from, "" where that is not
-	// known. A login counts for the account alone that has logged in. Default: it is never
-	// known.
+	// User returns the local account that a request comes from, or "" if unknown. A login is valid only for the account
+	// that logged in. Default: always unknown.
 	User func(r *http.Request) string
-	// AllowedOrigins are origins, such as https://example.org, whose pages may use the API
-	// with a token. The page and its cookie are never theirs.
+	// AllowedOrigins are origins, such as https://example.org, whose pages may use the API with a token. They can never
+	// use the page or its cookie.
 	AllowedOrigins []string
-	// Streams is how many streams one principal may have open; default 32.
+	// Streams is the maximum number of open streams of one principal; default 32.
 	Streams int
-	// Zone is where deadlines are read; default the machine's own.
+	// Zone is the time zone of displayed times; default the machine's own.
 	Zone *time.Location
 	// Now is the clock; default time.Now.
 	Now func() time.Time
-	// Logger gets what goes wrong, never content. Default: nothing is logged.
+	// Logger receives errors, never content. Default: nothing is logged.
 	Logger *slog.Logger
 }
 

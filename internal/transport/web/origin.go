@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// IsOrigin answers whether text is an origin as browsers write one: a scheme, a name in
-// small letters, and a port unless it is the usual one; nothing else.
+// IsOrigin reports whether text is an origin as browsers write it: a scheme, a lowercase host, and a port unless it is
+// the default one.
 func IsOrigin(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.Scheme+"://"+u.Host == text &&
@@ -22,10 +22,10 @@ func usualPort(scheme string) string {
 	return "80"
 }
 
-// origin is where the page lives.
+// origin is the page's origin.
 type origin struct {
-	text   string // as browsers write it; "" where there is no page
-	host   string // as browsers write it into Host
+	text   string // as browsers write it; "" if there is no page
+	host   string // as browsers write it in the Host header
 	scheme string
 }
 
@@ -34,11 +34,11 @@ func originOf(text string) origin {
 	return origin{text: text, host: host, scheme: scheme}
 }
 
-// secure answers whether browsers reach the page by HTTPS.
+// secure reports whether browsers reach the page by HTTPS.
 func (o origin) secure() bool { return o.scheme == "https" }
 
-// names answers whether a Host header is that of the page, port and all: the same name at
-// another port is another program's, or a tunnel that the operator has not told of.
+// names reports whether a Host header is the page's, including the port. Another port of the same host is another
+// program, or a tunnel that the operator has not configured.
 func (o origin) names(host string) bool {
 	if o.text == "" {
 		return false
@@ -47,12 +47,12 @@ func (o origin) names(host string) bool {
 	return host == o.host || host == o.host+":"+usualPort(o.scheme)
 }
 
-// onPage answers whether a request was made under the page's own name.
+// onPage reports whether a request was made under the page's own name.
 func (s *Server) onPage(r *http.Request) bool { return s.page.names(r.Host) }
 
-// isLoopback answers whether a Host header is a name that every server of this machine
-// has. The API answers to it: it takes no cookie, so it does not matter who else can be
-// reached under it. Another name could be pointed at the loopback by anyone who owns it.
+// isLoopback reports whether a Host header is a name that every server of this machine has. The API answers to it. The
+// API takes no cookie, so it does not matter who else is reachable under that name. Other names are refused, because
+// their owner could point them at the loopback address.
 func isLoopback(hostport string) bool {
 	host := hostname(hostport)
 	if strings.EqualFold(host, "localhost") {

@@ -38,7 +38,7 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(f.Body) // a browser that has gone is not told
 }
 
-// failPage tells a refusal as a page.
+// failPage shows a refusal as a page.
 func (s *Server) failPage(w http.ResponseWriter, r *http.Request, refusal *Refusal) {
 	t := page.Trouble{Title: "This did not work", Message: legible.Capital(refusal.Message) + ".", Hint: legible.Capital(refusal.Hint) + ".", Here: s.onPage(r)}
 	switch refusal.Kind {

@@ -14,14 +14,13 @@ import (
 )
 
 const (
-	// comeBack is how soon a page tries again when its stream has broken.
+	// comeBack is how soon a page reconnects after its stream has broken.
 	comeBack = time.Second
-	// stale is how old what was missed may be to be told in full; older things are
-	// summed up.
+	// stale is the maximum age of missed events that are announced in full; older ones are summarized.
 	stale = 2 * time.Minute
-	// glance is how often the lists are looked at without an event: a turn that waits to be
-	// taken up has told nothing yet, and belongs there all the same. The page is told each time
-	// that this was done: where it hears nothing for three times as long, something has stopped.
+	// glance is the interval at which the lists are refreshed without an event: a queued turn has no events yet, but
+	// belongs there. Each refresh sends a heartbeat to the page. If the page gets none for three intervals, something
+	// has stopped.
 	glance = 10 * time.Second
 )
 
@@ -32,11 +31,11 @@ const (
 //
 //	earshot.announce   one finished sentence for a live region
 //	earshot.questions  the list of open questions, as HTML, and the page's title
-//	earshot.sessions   the lists of sessions, as HTML, and where things stand
-//	earshot.steps      new lines of the chosen session, as HTML, and pieces of its output
-//	earshot.open       the open questions as sentences, for a page that comes again
-//	earshot.at         carries the id: all that belongs to the event has been sent
-//	earshot.heartbeat       every ten seconds: the server, the kernel and its ledger answer
+//	earshot.sessions   the lists of sessions, as HTML, and the summary of their states
+//	earshot.steps      new lines of the chosen session, as HTML, and chunks of its output
+//	earshot.open       the open questions as sentences, for a page that reconnects
+//	earshot.at         carries the id: everything that belongs to the event has been sent
+//	earshot.heartbeat  every ten seconds: the server, the kernel and its ledger answer
 func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) error {
 	query := r.URL.Query()
 	from, err := number(r, "from")
@@ -81,7 +80,7 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) e
 	return nil
 }
 
-// pageSubscription subscribes as a page does: to everything, at once, able to reply.
+// pageSubscription subscribes for a page: to everything, without delay, able to reply.
 func (s *Server) pageSubscription(ctx context.Context, v visitor, lang string) (Subscription, error) {
 	yes := v.May(api.Answer)
 	request := aaep.SubscriptionRequest{
@@ -117,12 +116,12 @@ type pageStream struct {
 	story    page.Story
 	known    map[string]int64 // the last event of each session that the announcer has taken
 	due      []frame          // of deliveries that others follow at once
-	moved    bool             // one of these may have changed the lists,
-	stepped  bool             // or belongs to the chosen session
+	moved    bool             // one of these may have changed the lists
+	stepped  bool             // one of these belongs to the chosen session
 	last     map[string]string
 }
 
-// run sends what lies there, and then what comes.
+// run sends the present state, and then updates.
 func (p *pageStream) run(ctx context.Context, from Subscription, after string, fresh bool) error {
 	first, err := p.begin(ctx, fresh)
 	if err != nil || !p.send(first) {
@@ -146,7 +145,7 @@ func (p *pageStream) run(ctx context.Context, from Subscription, after string, f
 	}()
 	defer func() {
 		cancel()
-		for range done { // the goroutine has ended
+		for range done { // until the goroutine has ended
 			continue
 		}
 	}()
@@ -181,7 +180,7 @@ func (p *pageStream) run(ctx context.Context, from Subscription, after string, f
 	}
 }
 
-// tick is what the announcer has to say by itself, behind what it has said already.
+// tick returns the announcer's timed announcements that are due.
 func (p *pageStream) tick() []frame {
 	answer := announced(p.announcer.Tick(p.server.now()))
 	if len(p.due) == 0 {
@@ -191,7 +190,7 @@ func (p *pageStream) tick() []frame {
 	return nil
 }
 
-// wind sets the timer to when the announcer has something to say by itself.
+// wind sets the timer to the announcer's next timed announcement.
 func (p *pageStream) wind(timer *time.Timer) {
 	due := p.announcer.Wake()
 	if due.IsZero() {
@@ -201,8 +200,8 @@ func (p *pageStream) wind(timer *time.Timer) {
 	timer.Reset(max(due.Sub(p.server.now()), 0))
 }
 
-// begin is what a page gets first: the lists as they are, what the chosen session has
-// said since the page was made, and, on a fresh page, a summary of what runs.
+// begin returns the first frames of a page: the current lists, the events of the chosen session since the page was
+// made, and, for a fresh page, a summary of the running sessions.
 func (p *pageStream) begin(ctx context.Context, fresh bool) ([]frame, error) {
 	group, n, err := p.lists(ctx)
 	if err != nil {
@@ -234,13 +233,13 @@ func (p *pageStream) begin(ctx context.Context, fresh bool) ([]frame, error) {
 	return append(group, announced(p.announcer.Tick(p.server.now()))...), nil
 }
 
-// openFrame has the sentences that put the open questions.
+// openFrame contains the announcements of the open questions.
 type openFrame struct {
 	Questions []api.Announcement `json:"questions"`
 }
 
-// open puts all open questions again: anyone who comes again may not know of them any more. Each has
-// the id under which the stream puts it, so that a page says it once if it has not heard it yet.
+// open announces all open questions again: after a reconnect the person may not know them any more. Each has the id
+// that it has on the stream, so that a page announces it only once.
 func (p *pageStream) open(questions []api.OpenQuestion) ([]frame, error) {
 	announcer := announce.New(announce.Preferences{Language: p.language, Person: p.visitor.Name, Surface: page.Surface, Zone: p.visitor.zone})
 	f := openFrame{Questions: []api.Announcement{}}
@@ -248,10 +247,11 @@ func (p *pageStream) open(questions []api.OpenQuestion) ([]frame, error) {
 	for _, q := range questions {
 		e, err := aaep.DecodeEvent(q.Event)
 		if err != nil {
-			continue // it stands in the list
+			continue // it is in the list
 		}
 		asked = append(asked, e)
-		// Where several sessions ask, each question names its own: so all are known beforehand.
+		// If several sessions ask, each question names its own; the announcer must therefore know all of them
+		// beforehand.
 		announcer.Observe(aaep.Event{SessionID: e.SessionID, Time: e.Time, Producer: e.Producer, Payload: aaep.StateChanged{}}, 0)
 	}
 	for _, e := range asked {
@@ -262,7 +262,7 @@ func (p *pageStream) open(questions []api.OpenQuestion) ([]frame, error) {
 	return encoded("earshot.open", f)
 }
 
-// learn has the announcer take a session's events up to a sequence number.
+// learn passes a session's events up to a sequence number to observe.
 func (p *pageStream) learn(ctx context.Context, session string, last int64, observe func(e aaep.Event, seq int64)) error {
 	for row, err := range p.server.hub.Events(ctx, p.visitor.Principal, session, p.known[session]) {
 		if err != nil {
@@ -279,9 +279,9 @@ func (p *pageStream) learn(ctx context.Context, session string, last int64, obse
 	return nil
 }
 
-// delivered makes the frames of one delivery, and of those before it that it follows at once: the lists are read once for
-// all of them. The last carries the id, so that a page that lost some of them gets them all again, and knows by their own
-// ids which it has.
+// delivered returns the frames of one delivery, and of the earlier ones that it follows at once: the lists are read
+// once for all of them. Only the last frame carries the id. A page that lost some of them therefore gets all of them
+// again, and recognizes by their own ids which it has.
 func (p *pageStream) delivered(ctx context.Context, d Delivery) ([]frame, error) {
 	answer, err := p.announce(ctx, d)
 	if err != nil {
@@ -310,7 +310,7 @@ func (p *pageStream) delivered(ctx context.Context, d Delivery) ([]frame, error)
 	return group, nil
 }
 
-// announce has the announcer take a delivery.
+// announce passes a delivery to the announcer.
 func (p *pageStream) announce(ctx context.Context, d Delivery) ([]frame, error) {
 	e, err := aaep.DecodeEvent(d.Raw)
 	if err != nil {
@@ -319,8 +319,8 @@ func (p *pageStream) announce(ctx context.Context, d Delivery) ([]frame, error) 
 	p.moved = p.moved || changes(e)
 	p.stepped = p.stepped || d.Session == p.chosen
 	if d.First > p.known[d.Session]+1 {
-		// What the page heard before this stream is said again to an announcer that has
-		// not, or it would not know what the session is about.
+		// A new announcer has to process what the page got before this stream; otherwise it would not know what the
+		// session is about.
 		if err := p.learn(ctx, d.Session, d.First-1, p.announcer.Observe); err != nil {
 			return nil, err
 		}
@@ -330,7 +330,7 @@ func (p *pageStream) announce(ctx context.Context, d Delivery) ([]frame, error) 
 	return append(group, at(d)), nil
 }
 
-// changes answers whether an event may change the lists.
+// changes reports whether an event may change the lists.
 func changes(e aaep.Event) bool {
 	switch e.Payload.(type) {
 	case aaep.OutputStreaming, aaep.ProgressUpdated, aaep.ToolInvoked, aaep.ToolCompleted:
@@ -339,7 +339,7 @@ func changes(e aaep.Event) bool {
 	return true
 }
 
-// stepsFrame is what has come new of the chosen session.
+// stepsFrame contains the updates of the chosen session.
 type stepsFrame struct {
 	Session  string       `json:"session_id"`
 	Last     int64        `json:"last"`
@@ -349,11 +349,11 @@ type stepsFrame struct {
 	// Undo is a question whose yes can be taken back from now on, Over one whose cannot any more.
 	Undo int `json:"undo,omitzero"`
 	Over int `json:"over,omitzero"`
-	// Yes says that it is recorded.
+	// Yes is the text that the accept is recorded.
 	Yes string `json:"yes,omitzero"`
 }
 
-// catchUp reads what the chosen session has said since it was last shown.
+// catchUp reads the events of the chosen session since it was last shown.
 func (p *pageStream) catchUp(ctx context.Context) ([]frame, error) {
 	if p.chosen == "" {
 		return nil, nil
@@ -391,13 +391,13 @@ func (p *pageStream) catchUp(ctx context.Context) ([]frame, error) {
 	return encoded("earshot.steps", f)
 }
 
-// listFrame is a part of the page as it is now.
+// listFrame is the current content of a part of the page.
 type listFrame struct {
 	HTML  string `json:"html"`
 	Title string `json:"title,omitzero"`
 	Open  int    `json:"open"`
 	Where string `json:"where,omitzero"`
-	// Chosen is the session that a page shows which had none to show.
+	// Chosen is the session to show on a page that had none.
 	Chosen string `json:"chosen,omitzero"`
 	State  string `json:"state,omitzero"` // of the chosen session
 	When   string `json:"when,omitzero"`  // it has begun
@@ -445,13 +445,13 @@ func (p *pageStream) lists(ctx context.Context) ([]frame, page.News, error) {
 	return group, n, nil
 }
 
-// announced makes the frames of announcements.
+// announced returns the frames of announcements.
 func announced(answer []Announcement) []frame {
 	var group []frame
 	for _, a := range answer {
 		frames, err := encoded("earshot.announce", page.Announcement(a))
 		if err != nil {
-			continue // it holds text and numbers only, which can always be written
+			continue // cannot happen: it contains only text and numbers
 		}
 		group = append(group, frames...)
 	}

@@ -6,12 +6,12 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// preferences are the visitor's.
+// preferences returns the visitor's preferences.
 func (s *Server) preferences(_ http.ResponseWriter, r *http.Request, v visitor) (api.Preferences, error) {
 	return s.hub.Prefer(r.Context(), v.Principal, api.Preferences{})
 }
 
-// setPreferences sets some of the visitor's. They hold for questions that are asked from now on.
+// setPreferences sets some of the visitor's preferences. They apply to questions that are asked from now on.
 func (s *Server) setPreferences(_ http.ResponseWriter, r *http.Request, v visitor, expected api.Preferences) (api.Preferences, error) {
 	if expected == (api.Preferences{}) {
 		return expected, refuse(api.KindInvalid, "the body sets no preference", `send {"answer_seconds":86400} for no time limit, {"undo_seconds":20}, or both; 0 is the usual time`)

@@ -9,30 +9,29 @@ import (
 )
 
 const (
-	// usualQuestions is how many questions a list holds where nothing else is asked for,
-	// mostQuestions the most that one answer does.
+	// usualQuestions is the default length of a list, mostQuestions the maximum.
 	usualQuestions = 50
 	mostQuestions  = 100
 )
 
-// QuestionListOptions says which of the open questions a list is to hold.
+// QuestionListOptions select open questions for a list.
 type QuestionListOptions struct {
-	// After is the number of a question: the list goes on behind it. Limit is how many it holds at most; 0 is all.
+	// After is the number of a question: the list continues after it. Limit is its maximum length; 0 means all.
 	After, Limit int
-	// Peek only looks: no question counts as shown.
+	// Peek lists the questions without marking them as shown.
 	Peek bool
 }
 
-// QuestionList is one page of the open questions, of which there are Total. More says that there are more behind it.
+// QuestionList is one page of the Total open questions. More reports that there are more after it.
 type QuestionList struct {
 	Questions []api.OpenQuestion
 	More      bool
 	Total     int
-	// Waiting has the sessions with an open question, on this page or not: whether the principal can answer one of them.
+	// Waiting holds the sessions with an open question, on any page, and whether the principal can answer one of them.
 	Waiting map[string]bool
 }
 
-// next is where the list goes on: its last number, or 0.
+// next returns the cursor of the next page: its last number, or 0.
 func (l QuestionList) next() int {
 	if !l.More {
 		return 0
@@ -40,7 +39,7 @@ func (l QuestionList) next() int {
 	return l.Questions[len(l.Questions)-1].Number
 }
 
-// wantedQuestions reads which questions a request is about: ?limit=, ?after= and ?look=.
+// wantedQuestions parses ?limit=, ?after= and ?look=.
 func wantedQuestions(r *http.Request) (QuestionListOptions, error) {
 	w := QuestionListOptions{Limit: usualQuestions, Peek: onlyPeeks(r)}
 	after, err := number(r, "after")

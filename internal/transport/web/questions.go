@@ -10,8 +10,8 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// listQuestions lists open questions, oldest first, 50 or ?limit= of them. Where there are more the answer names, as next,
-// the number to go on behind with ?after=. The reply token of each is only for those who may answer it.
+// listQuestions lists open questions, oldest first, 50 or ?limit= of them. If there are more, next in the answer is the
+// value of ?after= for the next page. Reply tokens are included only for those who may answer.
 func (s *Server) listQuestions(_ http.ResponseWriter, r *http.Request, v visitor) (api.QuestionList, error) {
 	want, err := wantedQuestions(r)
 	if err != nil {
@@ -24,7 +24,7 @@ func (s *Server) listQuestions(_ http.ResponseWriter, r *http.Request, v visitor
 	list := api.QuestionList{Questions: make([]api.OpenQuestion, 0, len(listed.Questions)), Next: listed.next()}
 	for _, q := range listed.Questions {
 		if !answers(v.Principal, q) {
-			q.Token, q.Event = "", nil // the event carries the token too
+			q.Token, q.Event = "", nil // the event contains the token too
 		}
 		q.SecondsLeft = s.secondsTo(q.Deadline)
 		list.Questions = append(list.Questions, q)
@@ -32,13 +32,13 @@ func (s *Server) listQuestions(_ http.ResponseWriter, r *http.Request, v visitor
 	return list, nil
 }
 
-// isHead answers whether a request gets no content: what is not sent is not read, either.
+// isHead reports whether a request gets no content: what is not sent is not read either.
 func isHead(r *http.Request) bool { return r.Method == http.MethodHead }
 
-// onlyPeeks answers whether a program says so itself: it shows nobody what it reads.
+// onlyPeeks reports whether the request says that nobody is shown what it reads.
 func onlyPeeks(r *http.Request) bool { return isHead(r) || r.URL.Query().Get("look") == "true" }
 
-// arguments reads a page of what a question is about: exactly the text that runs.
+// arguments reads a page of a question's arguments: exactly the text that runs.
 func (s *Server) arguments(_ http.ResponseWriter, r *http.Request, v visitor) (api.ArgumentsPart, error) {
 	return s.argumentsPart(r, v, 0)
 }
@@ -69,7 +69,7 @@ func (s *Server) argumentsPart(r *http.Request, v visitor, limit int64) (api.Arg
 	return p, nil
 }
 
-// whole cuts off a character that the end of a page has split.
+// whole removes a character that the end of a page has split.
 func whole(data []byte) []byte {
 	for back := 1; back < utf8.UTFMax && back <= len(data); back++ {
 		tail := data[len(data)-back:]
@@ -84,7 +84,7 @@ func whole(data []byte) []byte {
 	return data
 }
 
-// secondsTo is how many whole seconds it is until then: 0 where that has passed, or is not said.
+// secondsTo returns the whole seconds until then: 0 if that has passed or is unset.
 func (s *Server) secondsTo(then time.Time) int {
 	return max(0, int(then.Sub(s.now())/time.Second))
 }
@@ -98,7 +98,7 @@ func questionNumber(r *http.Request) (int, error) {
 	return n, nil
 }
 
-// decide serves a reply to a question: it is handed in and answered with what the ledger then holds.
+// decide serves a command about a question, and answers with what the ledger records then.
 func (s *Server) decide(verb Verb) endpoint {
 	serves := func(route api.Route) handler {
 		return func(w http.ResponseWriter, r *http.Request, v visitor) error {
@@ -127,7 +127,7 @@ func (s *Server) decide(verb Verb) endpoint {
 	return endpoint{request: reflect.TypeFor[api.Reply](), answer: reflect.TypeFor[api.ReplyAnswer](), serves: serves}
 }
 
-// check refuses an answer that is none, or two.
+// check refuses a reply with no answer, or with two.
 func (w Reply) check() error {
 	if w.Verb != VerbAnswer {
 		if w.Decision != "" || w.Response.Text != "" {

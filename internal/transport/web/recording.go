@@ -15,36 +15,34 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// RecordingOptions say what a [Recording] plays. Open is required.
+// RecordingOptions configure a [Recording]. Open is required.
 type RecordingOptions struct {
-	// Open opens the recording at its beginning. It is opened once for playing, and once
-	// for each listener.
+	// Open opens the recording at its beginning. It is called once for playing, and once for each listener.
 	Open func() (io.ReadCloser, error)
-	// Speed is how many times as fast as recorded it plays; 0 plays without any pause.
+	// Speed is the playback speed as a multiple of the recorded one; 0 plays without pauses.
 	Speed float64
-	// Skipped gets each message that is broken; it is not played. It is called by the
-	// goroutine of [Recording.Play].
+	// Skipped is called for each broken message, which is not played. It is called by the goroutine of
+	// [Recording.Play].
 	Skipped func(*capture.BrokenError)
-	// Log gets what listeners do wrong; default none.
+	// Log receives the errors of listeners; default none.
 	Log *slog.Logger
 }
 
-// Recording plays recorded messages to any number of listeners, at the pace at which
-// they were recorded. A listener that comes late hears them from the first one on. What
-// has been played stays in the file: memory does not grow with it. It is safe for
-// concurrent use. Make it with [NewRecording].
+// Recording plays recorded messages to any number of listeners, at the recorded pace. A late listener gets them from
+// the first one on. Played messages stay in the file: memory does not grow with them. It is safe for concurrent use.
+// Create it with [NewRecording].
 type Recording struct {
 	o RecordingOptions
 
 	mu       sync.Mutex
-	released int           // messages that may be heard
+	released int           // messages that listeners may get
 	ended    bool          // there will be no more
 	changed  chan struct{} // closed with each change of the above
-	complete int           // listeners that have got everything
-	under    int           // listeners that are still hearing
+	complete int           // listeners that have received everything
+	under    int           // listeners that are still receiving
 }
 
-// NewRecording makes a recording that has not been played yet.
+// NewRecording creates a recording that has not been played yet.
 func NewRecording(o RecordingOptions) *Recording {
 	if o.Skipped == nil {
 		o.Skipped = func(*capture.BrokenError) {}
@@ -55,9 +53,9 @@ func NewRecording(o RecordingOptions) *Recording {
 	return &Recording{o: o, changed: make(chan struct{})}
 }
 
-// Play lets the messages out, each when its time has come, and returns when all are
-// out, with how many there are. The time of a message is that of its timestamp after
-// the one before it; without one, and where time runs backwards, it comes at once.
+// Play releases each message at its time, and returns their number when all are released. The time of a message follows
+// from the difference between its timestamp and the previous one. Without a timestamp, or if time runs backwards, it is
+// released at once.
 func (r *Recording) Play(ctx context.Context) (int, error) {
 	in, err := r.o.Open()
 	if err != nil {
@@ -86,7 +84,7 @@ func (r *Recording) Play(ctx context.Context) (int, error) {
 	}
 }
 
-// timeOf is when a message says that it was made.
+// timeOf returns the timestamp of a message.
 func timeOf(raw []byte) (time.Time, bool) {
 	text, _ := aaep.Read(raw).Text("timestamp")
 	at, err := time.Parse(time.RFC3339, text)
@@ -107,7 +105,7 @@ func (r *Recording) pause(ctx context.Context, last, at time.Time) error {
 	}
 }
 
-// change changes the state and tells everybody.
+// change changes the state and notifies all waiters.
 func (r *Recording) change(do func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,7 +114,7 @@ func (r *Recording) change(do func()) {
 	r.changed = make(chan struct{})
 }
 
-// until waits until the condition, which reads the state, holds.
+// until waits until the condition, which reads the state, is true.
 func (r *Recording) until(ctx context.Context, condition func() bool) error {
 	for {
 		r.mu.Lock()
@@ -133,13 +131,13 @@ func (r *Recording) until(ctx context.Context, condition func() bool) error {
 	}
 }
 
-// WaitPlayed waits until a listener has got everything, and none is still receiving.
+// WaitPlayed waits until at least one listener has received everything, and none is still receiving.
 func (r *Recording) WaitPlayed(ctx context.Context) error {
 	return r.until(ctx, func() bool { return r.ended && r.complete > 0 && r.under == 0 })
 }
 
-// play hands one listener all messages as they come out, those before now at once. It
-// returns nil at the end of the recording, or when deliver answers false.
+// play passes all messages to one listener as they are released, past ones at once. It returns nil at the end of the
+// recording, or when deliver returns false.
 func (r *Recording) play(ctx context.Context, deliver func(raw []byte) bool) error {
 	in, err := r.o.Open()
 	if err != nil {
@@ -179,7 +177,7 @@ func (r *Recording) out() int {
 	return r.released
 }
 
-// playable are the whole messages of a recording.
+// playable iterates over the valid messages of a recording.
 type playable struct {
 	from    *capture.Reader
 	skipped func(*capture.BrokenError)
@@ -208,10 +206,10 @@ func (p *playable) next() ([]byte, error) {
 //	POST /aaep/v1/subscriptions   and the stream that it names: Appendix B of the protocol
 //	GET  /aaep/v1/events
 //	GET  /aaep/v1/ws              a WebSocket whose first message is a subscription.request
-//	POST /aaep/v1/replies         is refused: what is played asks nobody
+//	POST /aaep/v1/replies         refused: a recording asks nobody
 //
-// On a WebSocket a reply is refused by closing it; a message of the handshake is passed over.
-// A reader that returns with the id of the last event gets the status 204: there is no more.
+// On a WebSocket, a reply closes the connection, and a message of the handshake is ignored. A reader that returns with
+// the id of the last event gets status 204: there is no more.
 func (r *Recording) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /events", r.serveEvents)
@@ -223,7 +221,7 @@ func (r *Recording) Handler() http.Handler {
 	mux.HandleFunc("GET /ws", func(w http.ResponseWriter, q *http.Request) { r.serveSocket(w, q, false) })
 	mux.HandleFunc("GET "+api.AAEPRoot+"/ws", func(w http.ResponseWriter, q *http.Request) { r.serveSocket(w, q, true) })
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		if !isLoopback(q.Host) { // a page whose name was pointed here reads no recording
+		if !isLoopback(q.Host) { // protects against a page whose name was pointed here (DNS rebinding)
 			refuse(api.KindMisdirected, "a recording is played to this machine, under its own names", "use the address that `earshot replay` has printed").write(w)
 			return
 		}
@@ -231,7 +229,7 @@ func (r *Recording) Handler() http.Handler {
 	})
 }
 
-// serveEvents plays to a reader of server-sent events, behind the event that it names.
+// serveEvents plays to a reader of server-sent events, after the event that it names.
 func (r *Recording) serveEvents(w http.ResponseWriter, q *http.Request) {
 	after := q.Header.Get("Last-Event-ID")
 	if after != "" && r.isLast(q.Context(), after) {
@@ -240,7 +238,7 @@ func (r *Recording) serveEvents(w http.ResponseWriter, q *http.Request) {
 	}
 	name := "aaep.event"
 	if q.URL.Path == "/events" {
-		name = "" // anyone who listens there may hear unnamed events only (C-80)
+		name = "" // a reader of that path may only understand unnamed events (C-80)
 	}
 	to := openStream(w)
 	if err := to.send(frame{comment: "connected"}); err != nil {
@@ -262,19 +260,19 @@ func (r *Recording) serveEvents(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// has answers whether the event has been played.
+// has reports whether the event has been played.
 func (r *Recording) has(ctx context.Context, id string) bool {
 	found, _ := r.find(ctx, id)
 	return found
 }
 
-// isLast answers whether the recording has ended with this event.
+// isLast reports whether the recording has ended with this event.
 func (r *Recording) isLast(ctx context.Context, id string) bool {
 	found, last := r.find(ctx, id)
 	return found && last
 }
 
-// find looks for an event among those that are out.
+// find searches the released events.
 func (r *Recording) find(ctx context.Context, id string) (found, last bool) {
 	r.mu.Lock()
 	out, ended := r.released, r.ended
@@ -297,7 +295,7 @@ func (r *Recording) find(ctx context.Context, id string) (found, last bool) {
 	return found, last
 }
 
-// forever is the right to a stream that anybody may hear.
+// forever is a permit for a stream that anybody may receive.
 type forever struct{}
 
 func (forever) changes(context.Context) <-chan struct{} { return nil }

@@ -12,10 +12,9 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// reply takes what a subscriber sends back (TR-SSE-04). Every reply that can be read
-// gets the same empty answer, whatever becomes of it: a sender does not learn whether a
-// token exists, and who won is told by the stream (C-57, C-99). What cannot be read is
-// refused before any token is looked up.
+// reply takes what a subscriber sends back (TR-SSE-04). Every well-formed reply gets the same empty answer, whatever
+// its outcome. A sender does not learn whether a token exists, and the stream reports who won (C-57, C-99). What cannot
+// be parsed is refused before any token is looked up.
 func (s *Server) reply(w http.ResponseWriter, r *http.Request, v visitor) error {
 	raw, err := body(w, r, replyLimit)
 	if err != nil {
@@ -50,9 +49,9 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, v visitor) error 
 	return nil
 }
 
-// pass hands a reply in. Only that nothing could be recorded at all is told: it does
-// not depend on the token, and the sender has to try again. One who has negotiated our extension is also
-// told that the arguments have to be read first.
+// pass forwards a reply. It only reports an error if nothing could be recorded at all: that does not depend on the
+// token, and the sender has to try again. A sender that has negotiated our extension is also told if the arguments have
+// to be read first.
 func (s *Server) pass(ctx context.Context, to Subscription, raw []byte) error {
 	err := to.Reply(ctx, raw)
 	var refusal *Refusal
@@ -65,8 +64,7 @@ func (s *Server) pass(ctx context.Context, to Subscription, raw []byte) error {
 	return nil
 }
 
-// replySubscription reads a reply as strictly as anyone who judges it and returns the
-// subscription that it names.
+// replySubscription parses a reply as strictly as the hub and returns the subscription that it names.
 func replySubscription(kind string, raw []byte) (string, error) {
 	switch kind {
 	case aaep.TypeConfirmationReply:
@@ -82,7 +80,7 @@ func replySubscription(kind string, raw []byte) (string, error) {
 	return "", refuse(api.KindInvalid, "found the type "+clip(kind)+", expected a reply, subscription.renegotiate or subscription.close", "see the manifest")
 }
 
-// renegotiate changes terms: 200 with what holds from now on (C-82).
+// renegotiate changes terms: 200 with the new terms (C-82).
 func (s *Server) renegotiate(w http.ResponseWriter, r *http.Request, v visitor, raw []byte) error {
 	request, err := aaep.DecodeSubscriptionRenegotiate(raw)
 	if err != nil {
@@ -109,7 +107,7 @@ func (s *Server) renegotiate(w http.ResponseWriter, r *http.Request, v visitor, 
 	return nil
 }
 
-// closeSubscription ends a subscription: 204, also when it has ended already (HS-70).
+// closeSubscription ends a subscription: 204, even if it has ended already (HS-70).
 func (s *Server) closeSubscription(w http.ResponseWriter, v visitor, raw []byte) error {
 	request, err := aaep.DecodeSubscriptionClose(raw)
 	if err != nil {
@@ -127,7 +125,7 @@ func unreadable(err error) error {
 	return &Refusal{Kind: api.KindInvalid, Message: "this cannot be read: " + plainly(err), Hint: "correct the message; sending the same again fails again", Cause: err}
 }
 
-// asBadReply makes an oversize reply a bad one: the two are answered alike (C-57).
+// asBadReply turns an oversize reply into a bad one: both get the same answer (C-57).
 func asBadReply(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return &Refusal{Kind: api.KindInvalid, Code: string(api.KindTooLarge), Message: "the body is larger than 64 KiB", Hint: "send less", Cause: err}
@@ -135,7 +133,7 @@ func asBadReply(err error) error {
 	return err
 }
 
-// plainly is the text of an error of the protocol for the one who sent the message.
+// plainly returns the text of a protocol error for the sender of the message.
 func plainly(err error) string {
 	if wrong, ok := errors.AsType[*aaep.Error](err); ok {
 		return wrong.Error()

@@ -6,8 +6,8 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// denied is the refusal of a principal that lacks a right, nil where it has it. Whether it reaches a given session is
-// judged by the hub.
+// denied returns the refusal for a principal that lacks a right, otherwise nil. The hub checks whether the right covers
+// a given session.
 func denied(who Principal, needs api.Right) error {
 	if who.May(needs) {
 		return nil

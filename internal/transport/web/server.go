@@ -35,7 +35,7 @@ type Server struct {
 	open    sync.WaitGroup
 }
 
-// New makes a server. It starts nothing; Close ends the streams that requests opened.
+// New creates a server. It starts nothing; Close ends the streams that requests opened.
 func New(o Options) (*Server, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -68,8 +68,8 @@ func New(o Options) (*Server, error) {
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.served.ServeHTTP(w, r) }
 
-// Close ends all streams and waits for them; later ones are refused. Subscriptions
-// stay: they belong to the hub. It may be called more than once.
+// Close ends all streams and waits for them; later ones are refused. Subscriptions remain: they belong to the hub. It
+// may be called more than once.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -78,7 +78,7 @@ func (s *Server) Close() {
 	s.open.Wait()
 }
 
-// routes are those of the table, with those of the page or with what stands in their place.
+// routes returns a handler for the table's routes, together with those of the page or its replacement.
 func (s *Server) routes(others func(mux *http.ServeMux)) (http.Handler, error) {
 	mux := http.NewServeMux()
 	if err := s.serveRoutes(mux, s.endpoints()); err != nil {
@@ -90,15 +90,15 @@ func (s *Server) routes(others func(mux *http.ServeMux)) (http.Handler, error) {
 	return mux, nil
 }
 
-// enter counts a stream in, or says why not; leave is called when it has ended. The
-// context ends with the request's, and when the server is closed.
+// enter counts a stream, or returns why it is refused; the caller calls leave when it has ended. The context ends with
+// the request's, and when the server is closed.
 func (s *Server) enter(ctx context.Context, who Principal) (_ context.Context, leave func(), _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, nil, &Refusal{Kind: api.KindUnavailable, Message: "the server is closing", Hint: "try again soon", After: 2 * time.Second}
 	}
-	key := who.Name + " " + who.Credential // one's own streams never shut out another's
+	key := who.Name + " " + who.Credential // counted per credential: no credential can exhaust another's streams
 	if s.streams[key] >= s.options.Streams {
 		return nil, nil, &Refusal{Kind: api.KindBusy, Message: "too many streams are open for " + who.Name, Hint: "close one first", After: heartbeat}
 	}

@@ -10,29 +10,28 @@ import (
 )
 
 const (
-	// usualSessions is how many sessions a list holds where nothing else is asked for,
-	// mostSessions the most that one answer does.
+	// usualSessions is the default length of a list, mostSessions the maximum.
 	usualSessions = 50
 	mostSessions  = 100
 )
 
-// ListOptions says which sessions a list is to hold.
+// ListOptions select sessions for a list.
 type ListOptions struct {
-	// Open leaves those out that have ended, Ended those that have not.
+	// Open leaves out the sessions that have ended, Ended those that have not.
 	Open, Ended bool
-	// Before is a session: the list goes on behind it, with older ones. One that the
-	// principal may not hear is a [Refusal].
+	// Before is a session: the list continues after it, with older ones. If the principal may not follow it, this is a
+	// [Refusal].
 	Before string
-	Limit  int // from 1 on
+	Limit  int // at least 1
 }
 
-// Page is one page of a list. More says that there are older ones.
+// Page is one page of a list. More reports that there are older ones.
 type Page struct {
 	Sessions []api.Session
 	More     bool
 }
 
-// next is where the list goes on: its last session, or "".
+// next returns the cursor of the next page: its last session, or "".
 func (l Page) next() string {
 	if !l.More {
 		return ""
@@ -40,7 +39,7 @@ func (l Page) next() string {
 	return l.Sessions[len(l.Sessions)-1].ID
 }
 
-// listOptions reads which sessions a request is about: ?open=true, ?limit= and ?before=.
+// listOptions parses ?open=true, ?limit= and ?before=.
 func listOptions(r *http.Request) (ListOptions, error) {
 	query := r.URL.Query()
 	w := ListOptions{Open: query.Get("open") == "true", Before: query.Get("before"), Limit: usualSessions}
@@ -54,9 +53,8 @@ func listOptions(r *http.Request) (ListOptions, error) {
 	return w, nil
 }
 
-// listSessions lists sessions, newest first, 50 or ?limit= of them; ?open=true leaves those
-// out that have ended. Where there are older ones the answer names, as next, the session
-// to go on behind with ?before=.
+// listSessions lists sessions, newest first, 50 or ?limit= of them; ?open=true leaves out those that have ended. If
+// there are older ones, next in the answer is the value of ?before= for the next page.
 func (s *Server) listSessions(_ http.ResponseWriter, r *http.Request, v visitor) (api.SessionList, error) {
 	want, err := listOptions(r)
 	if err != nil {

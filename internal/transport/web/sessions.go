@@ -12,13 +12,12 @@ import (
 	"github.com/earshot-dev/earshot/internal/surface/page"
 )
 
-// oneSession describes one session; of one that has ended it says how.
+// oneSession describes one session, with its outcome if it has ended.
 func (s *Server) oneSession(_ http.ResponseWriter, r *http.Request, v visitor) (api.Session, error) {
 	return s.hub.Session(r.Context(), v.Principal, r.PathValue("session"))
 }
 
-// sessionEvents writes a session's events so far as lines of JSON; ?after=N begins
-// behind a sequence number.
+// sessionEvents writes a session's events so far as JSON lines; ?after=N begins after a sequence number.
 func (s *Server) sessionEvents(w http.ResponseWriter, r *http.Request, v visitor) error {
 	after, err := number(r, "after")
 	if err != nil {
@@ -37,10 +36,10 @@ func (s *Server) sessionEvents(w http.ResponseWriter, r *http.Request, v visitor
 			return err
 		}
 		if err != nil {
-			panic(http.ErrAbortHandler) // a cut answer is seen as one; a whole one would be believed
+			panic(http.ErrAbortHandler) // abort, so that the client notices that the answer is incomplete
 		}
 		begin()
-		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // each line has its own time; not every writer has one
+		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // each line has its own deadline; not every writer supports one
 		if _, err := w.Write(append(slices.Clip(row.Body), '\n')); err != nil {
 			return nil
 		}
@@ -49,7 +48,7 @@ func (s *Server) sessionEvents(w http.ResponseWriter, r *http.Request, v visitor
 	return nil
 }
 
-// recap tells the last announcements of a session again; ?n= says how many, default 5.
+// recap returns the last announcements of a session; ?n= is their number, default 5.
 func (s *Server) recap(_ http.ResponseWriter, r *http.Request, v visitor) (api.AnnouncementList, error) {
 	n, err := number(r, "n")
 	if err != nil {
@@ -80,7 +79,7 @@ func (s *Server) stopSession(_ http.ResponseWriter, r *http.Request, v visitor) 
 	return s.hub.Reply(r.Context(), v.Principal, Reply{Verb: VerbStop, Session: r.PathValue("session"), At: s.now()})
 }
 
-// number reads a whole number of a query; absent is 0.
+// number parses an integer query parameter; if absent it is 0.
 func number(r *http.Request, name string) (int64, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {

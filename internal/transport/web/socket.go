@@ -47,8 +47,7 @@ func (r *Recording) serveSubscribe(w http.ResponseWriter, q *http.Request) {
 	writeRaw(w, http.StatusCreated, answer)
 }
 
-// acceptance grants what a recording can keep: nobody answers its questions, and who wants
-// to watch them does.
+// acceptance grants what a recording can keep: nobody can answer its questions, and anyone may watch them.
 func acceptance(r aaep.SubscriptionRequest) aaep.SubscriptionAccepted {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // it never fails
@@ -95,9 +94,8 @@ func (r *Recording) serveSocket(w http.ResponseWriter, q *http.Request, handshak
 	}
 }
 
-// discard reads what a listener says while the recording is played, until the connection
-// ends. A listener that subscribes first, as it would elsewhere, is not held up by it; a
-// reply ends the connection, because no reply counts here.
+// discard reads and ignores what a listener sends while the recording is played, until the connection ends. A listener
+// may subscribe first, as it would elsewhere. A reply closes the connection, because no reply counts here.
 func discard(ctx context.Context, socket *websocket.Conn) {
 	for {
 		_, raw, err := socket.Read(ctx)
@@ -111,7 +109,7 @@ func discard(ctx context.Context, socket *websocket.Conn) {
 	}
 }
 
-// greet answers the subscription.request, and reports whether it was one.
+// greet answers the subscription.request. It returns false if the message was not one.
 func greet(ctx context.Context, socket *websocket.Conn) bool {
 	waited, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// heartbeat is how long a stream stays silent at most (TR-SSE-13).
+	// heartbeat is the longest silence of a stream (TR-SSE-13).
 	heartbeat = 15 * time.Second
-	// writeTimeout is how long one write may take before the reader is cut off.
+	// writeTimeout is how long one write may take before the reader is disconnected.
 	writeTimeout = 30 * time.Second
 )
 
@@ -22,7 +22,7 @@ type frame struct {
 	id    string // "" leaves the reader's last id as it is
 	event string // "" is the unnamed event (the public suite's form, C-80)
 	data  []byte // one line of JSON
-	// comment is a line that a reader ignores; the frame is nothing else then.
+	// comment is a line that a reader ignores; if set, the frame has nothing else.
 	comment string
 }
 
@@ -36,8 +36,8 @@ type stream struct {
 	wrote  time.Time
 }
 
-// openStream answers with the head of a stream and sends it at once, so that the
-// reader knows that it is connected. The server's own time limits do not hold for it.
+// openStream sends the header of a stream at once, so that the reader knows that it is connected. The server's own
+// timeouts do not apply to it.
 func openStream(w http.ResponseWriter) *stream {
 	s := &stream{to: w, control: http.NewResponseController(w)}
 	headStream(w)
@@ -46,7 +46,7 @@ func openStream(w http.ResponseWriter) *stream {
 	return s
 }
 
-// headStream sets the head of a stream, which is all that HEAD gets.
+// headStream sets the header of a stream, which is all that HEAD gets.
 func headStream(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -54,7 +54,7 @@ func headStream(w http.ResponseWriter) {
 	h.Set("X-Accel-Buffering", "no") // a proxy in between must not hold events back
 }
 
-// retry tells the reader how soon to come back after the stream has broken.
+// retry tells the reader how soon to reconnect after the stream has broken.
 func (s *stream) retry(after time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +62,7 @@ func (s *stream) retry(after time.Duration) error {
 	return s.flush()
 }
 
-// send writes frames, all in one (TR-SSE-06, C-92).
+// send writes a group of frames in one write (TR-SSE-06, C-92).
 func (s *stream) send(group ...frame) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,14 +72,14 @@ func (s *stream) send(group ...frame) error {
 	return s.flush()
 }
 
-// flush writes what is in the buffer. The caller holds mu.
+// flush writes the buffer. The caller holds mu.
 func (s *stream) flush() error {
 	defer s.buffer.Reset()
 	if s.buffer.Len() == 0 {
 		return nil
 	}
 	s.wrote = time.Now()
-	_ = s.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // the system's own clock counts; not every writer has one
+	_ = s.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // by the real clock; not every writer supports a deadline
 	if _, err := s.to.Write(s.buffer.Bytes()); err != nil {
 		return fmt.Errorf("web: stream: %w", err)
 	}
@@ -111,15 +111,15 @@ func (f frame) appendTo(b *bytes.Buffer) {
 	b.WriteString("\n\n")
 }
 
-// otherBreaks are the characters that some readers take for the end of a line. In JSON
-// they stand inside strings only, where an escape means the same.
+// otherBreaks are characters that some readers treat as line breaks. JSON contains them only in strings, where an
+// escape means the same.
 var otherBreaks = []struct{ raw, escape string }{
 	{"\u0085", `\u0085`},
 	{"\u2028", `\u2028`},
 	{"\u2029", `\u2029`},
 }
 
-// appendLine writes JSON as one line. Line ends between its tokens carry no meaning.
+// appendLine writes JSON on one line. Line breaks between tokens have no meaning.
 func appendLine(b *bytes.Buffer, data []byte) {
 	start := b.Len()
 	if bytes.IndexByte(data, '\n') >= 0 || bytes.IndexByte(data, '\r') >= 0 {
@@ -136,19 +136,19 @@ func appendLine(b *bytes.Buffer, data []byte) {
 	}
 }
 
-// frames make what a stream sends, a group at a time, until there is no more, the context
-// ends, or send answers false.
+// frames produces what a stream sends, a group at a time, until there is no more, the context ends, or send returns
+// false.
 type frames func(ctx context.Context, send func([]frame) bool) error
 
-// permit is what a reader needs to go on hearing a stream.
+// permit tells whether a reader may still receive a stream.
 type permit interface {
-	// changes sends when the right may have changed; a channel that is closed or nil sends no more.
+	// changes sends when the right may have changed; a closed or nil channel means that it no longer changes.
 	changes(ctx context.Context) <-chan struct{}
 	valid() bool
 }
 
-// run sends what comes until there is no more, the reader goes, or the right to hear it
-// ends. Frames are made, and written, on a goroutine of their own, which has ended when run returns.
+// run sends frames until there are no more, the reader disconnects, or its right ends. Frames are produced and written
+// by a separate goroutine, which has ended when run returns.
 func (s *stream) run(ctx context.Context, from frames, still permit) error {
 	ctx, cancel := context.WithCancel(ctx)
 	changed := still.changes(ctx)
@@ -157,7 +157,7 @@ func (s *stream) run(ctx context.Context, from frames, still permit) error {
 		defer close(done)
 		done <- s.writeAll(ctx, from, still.valid)
 	}()
-	defer func() { // what was begun here has ended when run returns
+	defer func() { // wait for everything that was started here
 		cancel()
 		drain(done)
 		if changed != nil {
@@ -179,7 +179,7 @@ func (s *stream) writeAll(ctx context.Context, from frames, valid func() bool) e
 	var failed error
 	looked := time.Now()
 	err := from(ctx, func(group []frame) bool {
-		if now := time.Now(); now.Sub(looked) >= glance { // a stream that is never silent is looked at too
+		if now := time.Now(); now.Sub(looked) >= glance { // a stream that is never silent is checked too
 			if looked = now; !valid() {
 				failed = errRevoked
 				return false
@@ -197,7 +197,7 @@ func (s *stream) writeAll(ctx context.Context, from frames, valid func() bool) e
 	return err
 }
 
-// attend keeps the stream from being silent, and looks whether it may still be heard.
+// attend sends heartbeats, and checks whether the reader may still receive the stream.
 func (s *stream) attend(ctx context.Context, done <-chan error, changed <-chan struct{}, valid func() bool) error {
 	timer := time.NewTimer(heartbeat)
 	defer timer.Stop()
@@ -229,7 +229,7 @@ func (s *stream) attend(ctx context.Context, done <-chan error, changed <-chan s
 	}
 }
 
-// beat breaks a silence that has lasted long enough, and returns when to look again.
+// beat sends a heartbeat if the stream has been silent long enough, and returns when to check again.
 func (s *stream) beat() (next time.Duration, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

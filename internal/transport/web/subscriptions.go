@@ -11,8 +11,8 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// subscribe takes a subscription.request (TR-SSE-01). It is always answered with
-// accepted or rejected (HS-07), also where nobody is logged in.
+// subscribe takes a subscription.request (TR-SSE-01). The answer is always accepted or rejected (HS-07), even without
+// authentication.
 func (s *Server) subscribe(w http.ResponseWriter, r *http.Request, _ visitor) error {
 	v, err := s.visitor(r)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Server) subscribe(w http.ResponseWriter, r *http.Request, _ visitor) er
 	return nil
 }
 
-// accept answers 201 with the terms and where the stream is (TR-SSE-02).
+// accept answers 201 with the terms and the address of the stream (TR-SSE-02).
 func (s *Server) accept(w http.ResponseWriter, r *http.Request, subscription Subscription) {
 	answer, err := subscription.Accepted().Encode()
 	if err != nil {
@@ -63,13 +63,13 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request, subscription Sub
 	writeRaw(w, http.StatusCreated, answer)
 }
 
-// reject answers with the rejection, under the status that fits its reason (C-82).
+// reject answers with the rejection, with the status for its reason (C-82).
 func (s *Server) reject(w http.ResponseWriter, r *http.Request, rejected aaep.SubscriptionRejected) {
 	s.rejectAs(w, r, rejected, rejectedStatus(rejected.ReasonCode))
 }
 
-// rejectUnread answers to what is not a request: 400 and a rejection (C-53). A value that
-// a capability does not take is told apart from a message that is none.
+// rejectUnread answers what is not a request: 400 and a rejection (C-53). It distinguishes an unsupported value of a
+// capability from a malformed message.
 func (s *Server) rejectUnread(w http.ResponseWriter, r *http.Request, err error) {
 	rejected := aaep.SubscriptionRejected{ReasonCode: aaep.ReasonUnknown, ReasonMessage: "This is not a subscription.request: " + plainly(err)}
 	var wrong *aaep.Error
@@ -121,7 +121,7 @@ func rejectedStatus(code aaep.ReasonCode) int {
 	return http.StatusConflict
 }
 
-// onlyCapabilities answers whether all that is wrong lies inside the capabilities.
+// onlyCapabilities reports whether all violations are within the capabilities.
 func onlyCapabilities(found []aaep.Violation) bool {
 	for _, v := range found {
 		if v.Severity == aaep.SeverityError && !strings.HasPrefix(v.Path, "/capabilities/") {

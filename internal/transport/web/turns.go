@@ -9,8 +9,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// startTurn starts a turn: 201 and its ids. The same request with the same key gets the same
-// answer.
+// startTurn starts a turn: 201 and its ids. The same request with the same key gets the same answer.
 func (s *Server) startTurn(w http.ResponseWriter, r *http.Request, v visitor, t api.TurnStart) (api.EnqueueAnswer, error) {
 	var none api.EnqueueAnswer
 	key, err := requestKey(r)
@@ -40,7 +39,7 @@ func (s *Server) startTurn(w http.ResponseWriter, r *http.Request, v visitor, t 
 	return started, nil
 }
 
-// requestKey is the request's idempotency key, "" without one.
+// requestKey returns the request's idempotency key, or "".
 func requestKey(r *http.Request) (string, error) {
 	given := r.Header.Values(api.KeyHeader)
 	if len(given) == 0 {
@@ -59,7 +58,7 @@ func requestKey(r *http.Request) (string, error) {
 	return given[0], nil
 }
 
-// me tells who the token or the login belongs to.
+// me returns the identity that the token or the login belongs to.
 func (s *Server) me(_ http.ResponseWriter, _ *http.Request, v visitor) (api.Identity, error) {
 	return api.Identity{Name: v.Name, Roles: v.Roles, Surface: v.Surface}, nil
 }

@@ -6,20 +6,19 @@ import (
 )
 
 const (
-	// wrongAtOnce is how many wrong codes in a row are told of and logged one by one, and
-	// wrongEvery how soon after those there may be another.
+	// wrongAtOnce is how many wrong codes in a row get a full answer and a log entry, and wrongEvery the interval after
+	// which one more does.
 	wrongAtOnce = 5
 	wrongEvery  = time.Second
 )
 
-// wrong counts wrong login codes, no matter who tried them: on the loopback nobody can be told
-// from another.
+// wrong is a rate limiter for wrong login codes, whoever tried them: on the loopback, clients cannot be distinguished.
 type wrong struct {
 	mu   sync.Mutex
-	full time.Time // when as many as possible can be taken again
+	full time.Time // when the full number is available again
 }
 
-// take answers whether another one is within measure.
+// take reports whether another one is within the limit.
 func (t *wrong) take(now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,15 +6,14 @@ import (
 	"time"
 )
 
-// zoneCookie names the time zone of anyone who reads the page. The page's script sets it, because a
-// browser tells it to nobody else.
+// zoneCookie holds the time zone of the page's reader. The page's script sets it, because browsers do not send the time
+// zone.
 const zoneCookie = "earshot_zone"
 
-// mostZone is how long the name of a time zone may be.
+// mostZone is the maximum length of a time zone name.
 const mostZone = 64
 
-// zone is the time zone in which a reader is told times: their own where it is known, or else the
-// server's.
+// zone returns the time zone for the displayed times: the reader's if it is known, otherwise the server's.
 func (s *Server) zone(r *http.Request) *time.Location {
 	cookie, err := r.Cookie(zoneCookie)
 	if err != nil || !strings.Contains(cookie.Value, "/") && cookie.Value != "UTC" || len(cookie.Value) > mostZone {
