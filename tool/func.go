@@ -99,7 +99,7 @@ func resultOf(out any) Result {
 	return Result{Value: out}
 }
 
-// compiles compiles the schema as the kernel will, and validates each default.
+// compiles checks the schema as the kernel will, and validates each default.
 func (s shape) compiles() error {
 	compiled, err := schema.Compile(s.schema)
 	if err != nil {

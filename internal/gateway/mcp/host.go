@@ -181,7 +181,7 @@ func (h *HTTP) sweep() []*toolset {
 	return slices.Collect(maps.Keys(listening))
 }
 
-// An id consists of the host's name, random characters, and a MAC for this token, all in characters that the protocol
+// An id consists of the host's name, random characters, and a keyed checksum for this token, all in characters that the protocol
 // allows. It is enough to resume the session, but not a secret: it is useless without the token.
 
 // newSession creates an id.
