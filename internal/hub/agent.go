@@ -119,7 +119,7 @@ func (a *Agent) Invoke(ctx context.Context, q api.InvokeRequest, args jsontext.V
 	}
 	news, stop := a.hub.feed.watch(q.Session)
 	defer stop()
-	if err := rpc.AskUntil(ctx, a.hub.o.Conn, api.OpInvoke, q, &s); err != nil || wait <= 0 {
+	if err := a.ask(ctx, api.OpInvoke, q, &s); err != nil || wait <= 0 {
 		return s, err
 	}
 	joined := s.Joined
@@ -147,8 +147,21 @@ func (a *Agent) status(ctx context.Context, session, call string, waiting bool) 
 		return speaks, s, err
 	}
 	q := api.AwaitRequest{OutsideRequest: speaks, Call: call, Peek: !waiting, AwaitMS: int(lease.Milliseconds())}
-	err = rpc.AskUntil(ctx, a.hub.o.Conn, api.OpAwait, q, &s)
+	err = a.ask(ctx, api.OpAwait, q, &s)
 	return speaks, s, err
+}
+
+// ask asks the kernel something that opens a request, and waits for the answer for a moment longer than ctx. Otherwise a
+// program that hangs up in between would leave a request open that nobody closes: what it asked for could start for
+// nobody, until the lease has expired.
+func (a *Agent) ask(ctx context.Context, op string, q any, s *api.CallStatus) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx) //nolint:wrapcheck // the caller has gone
+	}
+	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(goodbye, cancel) })()
+	return rpc.AskUntil(asking, a.hub.o.Conn, op, q, s)
 }
 
 // Watch yields the status of a call, now and after each change, until the call or the context has ended. The request
@@ -215,7 +228,7 @@ func (a *Agent) wait(ctx context.Context, speaks api.OutsideRequest, s api.CallS
 		case <-news:
 		}
 		var now api.CallStatus
-		err := rpc.AskUntil(ctx, a.hub.o.Conn, api.OpAwait, q, &now)
+		err := a.ask(ctx, api.OpAwait, q, &now)
 		if ctx.Err() != nil {
 			continue // it reports that itself
 		}

@@ -23,9 +23,11 @@ type client struct {
 }
 
 // client opens a session by a hub that runs.
-func (w *world) client(t *testing.T) *client {
+func (w *world) client(t *testing.T) *client { return w.clientOver(t, w.person) }
+
+func (w *world) clientOver(t *testing.T, conn hub.Conn) *client {
 	t.Helper()
-	h := hub.Open(hub.Options{Conn: w.person, Owner: person})
+	h := hub.Open(hub.Options{Conn: conn, Owner: person})
 	ctx, cancel := context.WithCancel(w.ctx)
 	done := make(chan struct{})
 	go func() {
@@ -142,6 +144,60 @@ func TestRequestIsCut(t *testing.T) {
 		w.effectsAre(1)
 		c.close(t)
 	})
+}
+
+// hangsUp is a connection whose user hangs up when the kernel has done what an operation asks for, before the answer has come.
+type hangsUp struct {
+	hub.Conn
+
+	operation string
+	hangUp    func()
+}
+
+func (c *hangsUp) Request(ctx context.Context, operation string, data []byte) ([]byte, error) {
+	answer, err := c.Conn.Request(ctx, operation, data)
+	if operation == c.operation && c.hangUp != nil {
+		c.hangUp()
+		c.hangUp = nil
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return answer, err
+}
+
+// TestRequestIsCutBeforeItsAnswer: who hangs up between the request and the kernel's answer has left no request open, either.
+func TestRequestIsCutBeforeItsAnswer(t *testing.T) {
+	for _, operation := range []string{api.OpInvoke, api.OpAwait} {
+		t.Run(operation, func(t *testing.T) {
+			inWorld(t, nil, func(t *testing.T, w *world) {
+				conn := &hangsUp{Conn: w.person, operation: operation}
+				c := w.clientOver(t, conn)
+				ctx, cut := context.WithCancel(w.ctx)
+				defer cut()
+				var err error
+				if operation == api.OpAwait {
+					var open api.CallStatus
+					if open, err = c.ask(w.ctx, burn, time.Second); err != nil {
+						t.Fatal(err)
+					}
+					w.pass(time.Minute)
+					conn.hangUp = cut
+					_, err = c.agent.Await(ctx, c.session, open.Call, time.Minute)
+				} else {
+					conn.hangUp = cut
+					_, err = c.ask(ctx, burn, time.Minute)
+				}
+				if !errors.Is(err, context.Canceled) {
+					t.Errorf("the request ended with %v", err)
+				}
+				w.accepts()
+				w.pass(40 * time.Second)
+				w.effectsAre(0)
+				c.close(t)
+			})
+		})
+	}
 }
 
 // TestRequestIsWatched: a program that watches a call hears of each change, and their watching keeps it waiting.
