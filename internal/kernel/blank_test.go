@@ -53,10 +53,10 @@ func blankLedger(t *testing.T) string {
 	return folder
 }
 
-// slow leaves a test out of the short ones, and of those under the race detector but in make soak: it is large, or many.
+// slow leaves a test out of the short ones: it is large, or many.
 func slow(t *testing.T) {
 	t.Helper()
-	if testing.Short() || raced() {
+	if testing.Short() {
 		t.Skip("left out in short mode: it takes more than a second")
 	}
 }
