@@ -87,6 +87,7 @@ func Shown(text string) string { return legible.Line(text) }
 // IsTerminal reports whether a file is a terminal.
 func IsTerminal(file *os.File) bool { return file != nil && term.IsTerminal(int(file.Fd())) }
 
+// Write writes text to standard output unchanged, without a line break of its own.
 func (m *Program) Write(text string) error {
 	if _, err := fmt.Fprint(m.Stdout, text); err != nil {
 		return cause.Fail(err, "the output could not be written", "")
@@ -94,7 +95,7 @@ func (m *Program) Write(text string) error {
 	return nil
 }
 
-// WidthOf returns a function for the width of the terminal behind a writer; 80 if there is none.
+// WidthOf returns a function for the current width of the terminal behind a writer, in columns; 0 if there is none.
 func WidthOf(w io.Writer) func() int {
 	file, isFile := w.(*os.File)
 	return func() int {
