@@ -134,7 +134,7 @@ func compileRow(f Field, index int, spec string) row {
 	r.path = pointer("", f.Name)
 	r.absence = fmt.Sprintf("found no %q, expected %s", f.Name, article(f.Kind))
 	if !f.Required {
-		r.absence = fmt.Sprintf("found no %q, expected it wherever people may be told", f.Name)
+		r.absence = fmt.Sprintf("found no %q, expected it wherever people may hear of it", f.Name)
 	}
 	r.mute = fmt.Sprintf("found %q without a language, expected localization_hints with primary_language", f.Name)
 	if f.Item != nil {

@@ -50,7 +50,7 @@ var envelope = []Field{
 		array("available_languages", "I18N-05", 0, 32, languageItem).also("ENV-53", "I18N-03").unique().means("Further languages in which the producer could say the same."),
 		array("fallback_chain", "I18N-06", 0, 16, languageItem).also("I18N-03").means("Languages to try in this order where the wanted one is missing."),
 		patterned("script", "I18N-07", PatternScript).means("The script of the text as an ISO 15924 code, such as Latn."),
-		text("calendar", "I18N-07", 0, 0).means("The calendar by which dates in the text are told."),
+		text("calendar", "I18N-07", 0, 0).means("The calendar of the dates in the text."),
 	).spec("§11.1.1").checks(directionRule).means("The language of the texts; an event with text for people carries it."),
 	text("correlation_id", "ENV-40", 0, 0).spec("§3.4.2").means("A trace id that links the message to logs elsewhere."),
 	{
@@ -65,7 +65,7 @@ var table = slices.Concat(lifecycle, work, questions, handshake, answers)
 var lifecycle = []Message{
 	{
 		Type: TypeSessionStarted, Spec: "§4.1.1", Event: true, Urgency: UrgencyNormal, Closed: "ENV-47",
-		Description: "A session begins: one request of a person, told from here to its one terminal event.",
+		Description: "A session begins: one request of a person, reported from here to its one terminal event.",
 		Example:     exampleSessionStarted,
 		Fields: []Field{
 			normal("START-01").required(),
@@ -115,7 +115,7 @@ var lifecycle = []Message{
 			normal("CANC-02").required(),
 			terse("CANC-03"),
 			detailed("CANC-04"),
-			patterned("cancellation_reason", "CANC-05", PatternReason).means("The reason as a word for programs."),
+			patterned("cancellation_reason", "CANC-05", PatternReason).means("The reason, as a code for programs."),
 			text("partial_result", "CANC-06", 0, long).people().means("What had been reached by then."),
 		},
 	},
@@ -155,7 +155,7 @@ var work = []Message{
 	},
 	{
 		Type: TypeToolInvoked, Spec: "§4.3.1", Event: true, Urgency: UrgencyNormal, Quiet: true, Closed: "ENV-47",
-		Description: "A tool is about to run; told before it has any effect.",
+		Description: "A tool is about to run; reported before it has any effect.",
 		Example:     exampleToolInvoked,
 		Fields: []Field{
 			patterned("tool", "TINV-01", PatternTool).required().means("The name of the tool."),
@@ -241,7 +241,7 @@ var questions = []Message{
 			array("choices", "CLAR-09", 2, 32, object(
 				"", "CLAR-09", "CLAR-09",
 				text("value", "CLAR-09", 1, short).required().means("The answer that choosing it sends."),
-				readable("label", "CLAR-09", label).required().means("How the choice is told to a person."),
+				readable("label", "CLAR-09", label).required().means("The choice as a person hears it."),
 			)).unique().means("What can be chosen; needed where multiple_choice is accepted."),
 			readable("context", "CLAR-10", medium).means("What helps to understand the question."),
 			text("default_response", "CLAR-11", 0, medium).means("The answer that holds when nobody answers in time, as text whatever its kind."),

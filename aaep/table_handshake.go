@@ -92,7 +92,7 @@ var handshake = []Message{
 		Example:     exampleSubscriptionRejected,
 		Fields: []Field{
 			oneOf("type", "HS-40", TypeSubscriptionRejected).required().safety().means("The type of this message."),
-			oneOf("reason_code", "HS-41", reasons...).required().means("Why there is no subscription, as a word for programs."), // an unknown one is borne (HS-49)
+			oneOf("reason_code", "HS-41", reasons...).required().means("Why there is no subscription, as a code for programs."), // an unknown one is borne (HS-49)
 			readable("reason_message", "HS-42", medium).required().means("Why there is no subscription, for people."),
 			integer("retry_after_seconds", "HS-43", 0, daySeconds).means("After how many seconds another attempt is worth while."),
 			formatted("alternative_manifest_uri", "HS-43", FormatURI).means("The manifest of another producer that may serve."),
@@ -115,7 +115,7 @@ var handshake = []Message{
 		Fields: []Field{
 			oneOf("type", "HS-66", TypeSubscriptionClose).required().safety().means("The type of this message."),
 			patterned("subscription_id", "HS-66", PatternSubscriptionID).required().safety().means("The subscription that ends."),
-			patterned("reason_code", "HS-66", PatternReason).means("Why it ends, as a word for programs."),
+			patterned("reason_code", "HS-66", PatternReason).means("Why it ends, as a code for programs."),
 			text("reason_message", "HS-66", 0, medium).people().means("Why it ends, for people."),
 		},
 	},

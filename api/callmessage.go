@@ -14,8 +14,8 @@ var outcomes = map[utp.Code]string{
 	utp.CodeConsentWithdrawn:      "The question was withdrawn. Nothing was done.",
 	utp.CodeConsentStale:          "The consent was not used in time, because nobody waited for the result. Nothing was done. Ask for it again if it is still wanted.",
 	utp.CodeConsentRetryExhausted: "The consent could not be used, again and again. Nothing was done.",
-	utp.CodeDeniedByPolicy:        "The rules of this place do not allow it. Nothing was done.",
-	utp.CodeStopped:               "A person stopped it before it began. Nothing of it was done.",
+	utp.CodeDeniedByPolicy:        "The policy does not allow it. Nothing was done.",
+	utp.CodeStopped:               "A person stopped it before it began. Nothing was done.",
 	utp.CodeOutcomeUnknown:        "It began and gave no result. Whether it was done is not known. Do not repeat it without asking the person.",
 	utp.CodeToolTimeout:           "It did not finish in time.",
 }
@@ -26,7 +26,7 @@ var permissions = map[utp.Code]string{
 	utp.CodeConsentExpired:   "Nobody answered in time. Do not do it.",
 	utp.CodeConsentWithdrawn: "The question was withdrawn. Do not do it.",
 	utp.CodeConsentStale:     "A person said yes after you had stopped waiting. The yes is not used. Do not do it; ask again if it is still wanted.",
-	utp.CodeDeniedByPolicy:   "The rules of this place do not allow it. Do not do it.",
+	utp.CodeDeniedByPolicy:   "The policy does not allow it. Do not do it.",
 	utp.CodeStopped:          "A person stopped the session. Do not do it.",
 }
 

@@ -278,7 +278,7 @@ func TestClientIsLate(t *testing.T) {
 	_, err = c.Reply(t.Context(), 7, api.Reply{Decision: "accept"})
 	var e *client.Error
 	if !errors.As(err, &e) || !errors.Is(err, client.ErrConflict) || e.Closed == nil || e.Closed.By != "bob" ||
-		err.Error() != "Question 7 was rejected by bob on the page, at 12:00:00. Your word came after that and did not count." {
+		err.Error() != "Question 7 was rejected by bob on the page, at 12:00:00. Your answer came after that and did not count." {
 		t.Errorf("the client says %v", err)
 	}
 }

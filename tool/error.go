@@ -53,7 +53,7 @@ func causeOf(ctx context.Context) (utp.Code, string) {
 	case errors.Is(cause, ErrLost):
 		return utp.CodeStale, "the tool ended because its lease was lost"
 	case errors.Is(cause, ErrEnding):
-		return utp.CodeStopped, "the tool ended because its service was told to end"
+		return utp.CodeStopped, "the tool ended because its service was asked to end"
 	default:
 		return utp.CodeStopped, "the tool ended because it was stopped"
 	}

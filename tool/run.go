@@ -90,7 +90,7 @@ func refuseInline(payload []byte) error {
 // tool checks again right before its first effect.
 func mayBegin(ctx context.Context, a api.StartAnswer, c *Call) error {
 	if a.Stop || ctx.Err() != nil {
-		return &utp.ToolError{Code: utp.CodeStopped, Message: "it was stopped before it began; nothing was done"}
+		return &utp.ToolError{Code: utp.CodeStopped, Message: "it was stopped before it started; nothing was done"}
 	}
 	return c.Ready()
 }

@@ -150,7 +150,7 @@ func (h *claimedTurn) plan(ctx context.Context) (Decision, error) {
 		return err
 	})
 	if failure := h.output.finish(); failure != nil && err == nil {
-		err = fmt.Errorf("what the planner wrote could not be told: %w", failure)
+		err = fmt.Errorf("the planner's text could not be reported: %w", failure)
 	}
 	return move, err
 }

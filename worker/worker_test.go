@@ -457,7 +457,7 @@ func TestLetGoInVain(t *testing.T) {
 			if n > 100 { // time stands still while it asks
 				return &api.Fault{Code: utp.CodeTurnEnded, Message: "it asks without a pause"}
 			}
-			return &api.Fault{Code: utp.CodeStale, Message: "the turn is held under another epoch"}
+			return &api.Fault{Code: utp.CodeStale, Message: "the turn is leased under another epoch"}
 		}
 	}, func(jsontext.Value) (worker.Planner, error) { return &steps{n: 1}, nil }, func(t *testing.T, k *kernel) {
 		pass(time.Minute)

@@ -146,7 +146,7 @@ func (a *Announcer) urgently(e aaep.Event, sayings []saying) []saying {
 		return sayings
 	}
 	if len(sayings) == 0 {
-		sayings = []saying{{text: "Something needs your attention, and says nothing of itself.", language: english, kind: KindOther}}
+		sayings = []saying{{text: "Something needs your attention, but does not say what.", language: english, kind: KindOther}}
 	}
 	for i := range sayings {
 		if !sayings[i].ofOwnReply {

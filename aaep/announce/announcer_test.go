@@ -80,7 +80,7 @@ func TestEvents(t *testing.T) {
 		{"a standard state", announce.Preferences{}, event(0, aaep.StateChanged{ToState: aaep.StateThinking, SummaryNormal: "Thinking."}, ""), ""},
 		{"another state (STATE-08)", announce.Preferences{}, event(0, aaep.StateChanged{ToState: "warming_up"}, ""), "polite: Now in the state: warming up."},
 		{"a critical state", announce.Preferences{}, urgent(event(0, aaep.StateChanged{ToState: aaep.StateDeciding, SummaryNormal: "The ledger is old."}, "")), "assertive: The ledger is old."},
-		{"critical without a word", announce.Preferences{}, urgent(event(0, aaep.OutputStreaming{Chunk: "x"}, "")), "assertive: Something needs your attention, and says nothing of itself."},
+		{"critical without a word", announce.Preferences{}, urgent(event(0, aaep.OutputStreaming{Chunk: "x"}, "")), "assertive: Something needs your attention, but does not say what."},
 		{"no payload at all", announce.Preferences{}, event(0, nil, ""), ""},
 		{"a failed tool without words", announce.Preferences{}, event(0, aaep.ToolCompleted{Tool: "mail.send", Status: aaep.ToolError, ErrorMessage: "no route"}, ""), "assertive: The tool mail.send did not succeed. No route."},
 		{"a timeout", announce.Preferences{}, event(0, aaep.ToolCompleted{Tool: "x", Status: aaep.ToolTimeout, SummaryNormal: "x took too long"}, ""), "assertive: x took too long."},

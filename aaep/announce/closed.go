@@ -22,7 +22,7 @@ func (c Closed) Text(now time.Time, zone *time.Location) string {
 	label := questionLabel(c.Question)
 	about := strings.ToLower(label[:1]) + label[1:]
 	at := clockText(c.At, now, zone)
-	const late = " Your word came after that and did not count."
+	const late = " Your answer came after that and did not count."
 	switch c.Resolution {
 	case aaep.ResolutionExpired:
 		return "Too late: the time to answer " + about + " ended at " + at + ". Nothing was done."

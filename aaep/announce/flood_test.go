@@ -113,10 +113,10 @@ func TestPaces(t *testing.T) {
 		to   announce.Pace
 		want string
 	}{
-		{a.Pace().Slower(), "Slower: fewer steps are told one by one, and the others are summed up."},
-		{announce.PaceSlower.Slower(), "Quiet: only questions, what is urgent, and the end are told. Type faster to hear more."},
-		{announce.PaceQuiet.Slower(), "Quiet: only questions, what is urgent, and the end are told. Type faster to hear more."},
-		{announce.PaceQuiet.Faster(), "Slower: fewer steps are told one by one, and the others are summed up."},
+		{a.Pace().Slower(), "Slower: fewer single steps; the others are summed up."},
+		{announce.PaceSlower.Slower(), "Quiet: only questions, urgent news and the end. Type faster to hear more."},
+		{announce.PaceQuiet.Slower(), "Quiet: only questions, urgent news and the end. Type faster to hear more."},
+		{announce.PaceQuiet.Faster(), "Slower: fewer single steps; the others are summed up."},
 		{announce.PaceSlower.Faster(), "Back to the usual pace."},
 	} {
 		if got := a.SetPace(step.to, noon); got.Text != step.want || a.Pace() != step.to {

@@ -72,9 +72,9 @@ func (a *Announcer) SetPace(p Pace, now time.Time) Announcement {
 	n := Announcement{Session: "", Kind: KindOther, Priority: Polite, Language: english, At: now}
 	switch p {
 	case PaceSlower:
-		n.Text = "Slower: fewer steps are told one by one, and the others are summed up."
+		n.Text = "Slower: fewer single steps; the others are summed up."
 	case PaceQuiet:
-		n.Text, n.Offer = "Quiet: only questions, what is urgent, and the end are told.", OfferFaster
+		n.Text, n.Offer = "Quiet: only questions, urgent news and the end.", OfferFaster
 	case PaceUsual:
 		n.Text = "Back to the usual pace."
 	}

@@ -80,9 +80,9 @@ func unread(q Question) string {
 	case 0:
 		return ""
 	case 1:
-		return "1 value is not told in full. Read it before you accept."
+		return "1 value is not given in full. Read it before you accept."
 	default:
-		return legible.Counted(n, "value") + " are not told in full. Read them before you accept."
+		return legible.Counted(n, "value") + " are not given in full. Read them before you accept."
 	}
 }
 

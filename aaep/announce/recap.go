@@ -114,7 +114,7 @@ func (a *Announcer) summaryText(s *session, m missed) string {
 	case m.announcements == 1 && !s.replayed:
 		return "Meanwhile, " + title + ": " + m.plain
 	}
-	text := first(title, s.name, s.agent) + " has been at work since " + sinceText(s.began, a.since, a.preferences.Zone)
+	text := first(title, s.name, s.agent) + " has been working since " + sinceText(s.began, a.since, a.preferences.Zone)
 	if s.replayed && s.request != "" {
 		text += " on this request: “" + s.request + "”"
 	}

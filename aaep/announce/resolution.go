@@ -18,9 +18,9 @@ var surfaces = map[string]string{
 
 // fates says what follows an answer about a call with an unknown outcome.
 var fates = map[string]string{
-	"leave":     "It is left as it is; whether it was done stays unknown.",
+	"leave":     "It is left as it is; whether it was done is not known.",
 	"ask again": "You will be asked for it again.",
-	"insist":    "The first attempt may still be at work, so it is asked once more.",
+	"insist":    "The first attempt may still be running, so it is asked once more.",
 }
 
 // resolution announces how a question ended, and who answered it.
@@ -197,7 +197,7 @@ func Recorded(question int, how aaep.Resolution) string {
 	case aaep.ResolutionAccepted, aaep.ResolutionRejected, aaep.ResolutionAnswered:
 		return "Recorded: " + about + " is " + string(how) + "."
 	case aaep.ResolutionStopped:
-		return "Recorded: the yes to " + about + " is taken back. Nothing of it was done."
+		return "Recorded: the yes to " + about + " is taken back. Nothing was done."
 	case aaep.ResolutionExtended:
 		return "Recorded: " + about + " has more time."
 	case aaep.ResolutionExpired, aaep.ResolutionWithdrawn:
@@ -263,7 +263,7 @@ func (o outcome) text() string {
 		return join(label+" was answered"+o.who+".", fates[o.reason])
 	case aaep.ResolutionStopped:
 		if o.code == string(aaep.ResolutionStopped) { // refused before it began
-			return label + " was stopped" + o.who + ". Nothing of it was done."
+			return label + " was stopped" + o.who + ". Nothing was done."
 		}
 		return first(sentence(o.summary, english), label+" was stopped"+o.who+".")
 	case aaep.ResolutionExpired:

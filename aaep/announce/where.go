@@ -28,7 +28,7 @@ func (a *Announcer) Where(now time.Time) []Announcement {
 
 // whereText describes what one session does.
 func (a *Announcer) whereText(s *session, now time.Time) string {
-	text := first(a.title(s), s.name, s.agent) + ", at work since " + sinceText(s.began, now, a.preferences.Zone)
+	text := first(a.title(s), s.name, s.agent) + ", working since " + sinceText(s.began, now, a.preferences.Zone)
 	waits := ""
 	for _, q := range a.open {
 		if q.Session == s.id {

@@ -69,7 +69,7 @@ func (s *Session) Resolve(token string, r aaep.Resolution) error {
 		return s.revoke(grant, r)
 	}
 	if s.state.Resolved != nil {
-		return refuse(CodeQuestionOpen, "SEQ-30", "the outcome of another question is not told yet; call Move first")
+		return refuse(CodeQuestionOpen, "SEQ-30", "the outcome of another question is not reported yet; call Move first")
 	}
 	i := s.state.question(func(q Question) bool { return q.Token == token })
 	if i < 0 {
@@ -97,7 +97,7 @@ func (s *Session) revoke(grant int, r aaep.Resolution) error {
 	next := s.state.clone()
 	token := next.Granted[grant].Token
 	if next.Resolved != nil && next.Resolved.Token != token {
-		return refuse(CodeQuestionOpen, "SEQ-30", "the outcome of another question is not told yet; call Move first")
+		return refuse(CodeQuestionOpen, "SEQ-30", "the outcome of another question is not reported yet; call Move first")
 	}
 	next.bar(next.Granted[grant].CallID)
 	next.Granted = remove(next.Granted, grant)
@@ -115,7 +115,7 @@ func (s *Session) canAsk(token string) error {
 		return refuse(CodeWrongState, "SEQ-29", fmt.Sprintf("found the state %q, expected awaiting_input; call Move first", s.state.Current))
 	}
 	if s.state.Resolved != nil {
-		return refuse(CodeQuestionOpen, "SEQ-28", "the outcome of a question is not told yet; call Move first")
+		return refuse(CodeQuestionOpen, "SEQ-28", "the outcome of a question is not reported yet; call Move first")
 	}
 	open := s.state.question(func(q Question) bool { return q.Token == token }) >= 0
 	if token != "" && (open || contains(s.state.UsedTokens, token)) {

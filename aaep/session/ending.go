@@ -29,7 +29,7 @@ func (s *Session) Complete(now time.Time, rand io.Reader, p aaep.SessionComplete
 	case len(s.state.Questions) > 0:
 		return nil, refuse(CodeQuestionOpen, "SEQ-30", "a question is open; settle it first")
 	case s.state.Resolved != nil:
-		return nil, refuse(CodeQuestionOpen, "SEQ-25", "the outcome of a question is not told yet; call Move first")
+		return nil, refuse(CodeQuestionOpen, "SEQ-25", "the outcome of a question is not reported yet; call Move first")
 	case len(s.state.Granted) > 0:
 		return nil, refuse(CodeUnusedConsent, "SEQ-24", fmt.Sprintf("the call %s was accepted; invoke it, or Resolve it as stopped", s.state.Granted[0].CallID))
 	}

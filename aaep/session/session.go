@@ -149,7 +149,7 @@ func (s *Session) allowed(p aaep.ToolInvoked, grant int) error {
 	case p.Irreversible && s.state.Granted[grant].Reversible:
 		return refuse(CodeNoConsent, "SEQ-22", fmt.Sprintf("the call %s is irreversible, and its question said that it can be undone; ask with irreversible=true", p.ToolCallID))
 	case s.state.Resolved != nil && s.state.Resolved.Token == s.state.Granted[grant].Token:
-		return refuse(CodeQuestionOpen, "SEQ-22", fmt.Sprintf("the accept of the call %s is not told yet; call Move first", p.ToolCallID))
+		return refuse(CodeQuestionOpen, "SEQ-22", fmt.Sprintf("the accept of the call %s is not reported yet; call Move first", p.ToolCallID))
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (s *Session) ToolCompleted(now time.Time, rand io.Reader, p aaep.ToolComple
 		return aaep.Event{}, refuse(CodeBadCall, "SEQ-14", fmt.Sprintf("found the tool %q, expected %q as invoked", p.Tool, s.state.Calls[i].Tool))
 	}
 	if s.state.Calls[i].Left {
-		return aaep.Event{}, refuse(CodeWrongState, "SEQ-19", fmt.Sprintf("the state %s was told while the call ran; Move back to calling_tool first", s.state.Current))
+		return aaep.Event{}, refuse(CodeWrongState, "SEQ-19", fmt.Sprintf("the state %s was reported while the call ran; Move back to calling_tool first", s.state.Current))
 	}
 	d := s.draft(now, rand)
 	d.complete(i, p)

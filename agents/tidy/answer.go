@@ -23,7 +23,7 @@ const (
 // Complete reports whether nothing is left to do.
 func (o Outcome) Complete() bool { return o == Nothing || o == Done }
 
-// Unanswered reports whether the removal did not begin because the person did not accept it.
+// Unanswered reports whether the removal did not start because the person did not accept it.
 func (o Outcome) Unanswered() bool { return o == Declined || o == Expired || o == Withdrawn }
 
 func outcomeOf(code string) Outcome {

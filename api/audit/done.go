@@ -87,7 +87,7 @@ func ended(d api.AuditDone, a api.AuditAct, tell func(Flaw, string, string)) {
 	case d.Status != a.Detail:
 		tell(Outcome, fmt.Sprintf("its outcome is %.32q, and %.32q was recorded", d.Status, a.Detail), "the outcome was altered or removed")
 	case d.Turn == api.AuditTurnWhole && d.DocumentStatus != a.Detail:
-		tell(Outcome, fmt.Sprintf("people are told the outcome %.32q, and %.32q was recorded", d.DocumentStatus, a.Detail), "the call was altered after it had ended")
+		tell(Outcome, fmt.Sprintf("people heard the outcome %.32q, but %.32q was recorded", d.DocumentStatus, a.Detail), "the call was altered after it had ended")
 	case d.Turn == api.AuditTurnWhole && d.Result != a.Digest:
 		tell(Outcome, "its result "+differ(d.Result, a.Digest)+" was recorded", "the result was altered or removed")
 	}

@@ -78,7 +78,7 @@ func followError(err error, resume string) error {
 	if e, is := errors.AsType[*client.Error](err); is {
 		return &cause.Error{Message: e.Message, Hint: strings.TrimPrefix(e.Hint+"; "+resume, "; "), Err: err}
 	}
-	return cause.Fail(err, "the session could not be told to its end", resume)
+	return cause.Fail(err, "the session could not be followed to its end", resume)
 }
 
 // here returns the attendance of a turn that runs in this process.

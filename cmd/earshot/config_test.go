@@ -51,7 +51,7 @@ func TestServerMisconfigured(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	file := s.configuration("roots: photos\n")
-	contains(t, s.does(2, "up", "--config", file), "error: the configuration "+file+`: line 1: roots: there is no such name hint: did you mean root?`)
-	contains(t, s.does(1, "doctor", "--config", file), `problem: configuration: the configuration `+file+`: line 1: roots: there is no such name. hint: did you mean root?`)
+	contains(t, s.does(2, "up", "--config", file), "error: the configuration "+file+`: line 1: roots: unknown name hint: did you mean root?`)
+	contains(t, s.does(1, "doctor", "--config", file), `problem: configuration: the configuration `+file+`: line 1: roots: unknown name. hint: did you mean root?`)
 	contains(t, s.does(2, "up", "--config", ""), "the configuration cannot be read")
 }

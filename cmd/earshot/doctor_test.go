@@ -158,7 +158,7 @@ func TestMessagesArePlain(t *testing.T) {
 		{"run tidy . --policy /nowhere/x", "the policy cannot be read: /nowhere/x is not there"},
 		{"run tidy . --policy " + at("time.yaml", "rules: [{tool: a, decide: ask, timeout: soon}]\n"), "line 1: rules[0].timeout: it is \"soon\"; expected a time such as 30s or 2m"},
 		{"run tidy . --policy " + at("list.yaml", "rules: many\n"), "line 1: rules: it is \"many\"; expected a list"},
-		{"run tidy . --policy " + at("name.yaml", "rules: [{tol: a}]\n"), "line 1: rules[0].tol: there is no such name"},
+		{"run tidy . --policy " + at("name.yaml", "rules: [{tol: a}]\n"), "line 1: rules[0].tol: unknown name"},
 		{"run tidy . --policy " + at("open.yaml", "rules: [x\n"), "line 1: a list or names in brackets do not end"},
 		{"run tidy . --answer-within soon", "--answer-within is \"soon\"; it takes a time such as 30s or 5m"},
 		{"run tidy . --answer-within", "--answer-within has no value; it takes a time"},

@@ -307,7 +307,7 @@ func TestConsentOfAnotherProcess(t *testing.T) {
 	}
 }
 
-// TestAcceptedAndNotDone: the yes no longer fits, and nobody is there to be asked again.
+// TestAcceptedAndNotDone: the yes no longer applies, and nobody is there to be asked again.
 // What was accepted has not been done, and the exit code says so.
 func TestAcceptedAndNotDone(t *testing.T) {
 	t.Parallel()
@@ -317,7 +317,7 @@ func TestAcceptedAndNotDone(t *testing.T) {
 	}
 	p := o.resume("--no-input", "--policy", o.policy("rules: [{tool: files.delete, decide: ask, start_within: 30s}]\n"))
 	p.ends(1)
-	o.untouched("after a yes that no longer fits")
+	o.untouched("after a yes that no longer applies")
 	readLedger(t, o.data).ended()
 }
 

@@ -108,7 +108,7 @@ func (m *Main) hook(ctx context.Context, host hook.Host, f hookFlags) error {
 	case out := <-done:
 		return run.end(out)
 	case s := <-signals:
-		return run.end(run.refuse("the hook was told to end (" + s.String() + ") before anybody had answered"))
+		return run.end(run.refuse("the hook was ended (" + s.String() + ") before anybody had answered"))
 	case <-late.C:
 		return run.end(run.refuse(permission.NoAnswer))
 	}
@@ -198,7 +198,7 @@ func (r *hookRun) answer(ctx context.Context) (out hook.Output) {
 		return r.host.Write(e, a.Ask(ctx, e))
 	}
 	if err := a.Report(ctx, e); err != nil {
-		r.m.Notef("Earshot: not told: %v", err)
+		r.m.Notef("Earshot: not reported: %v", err)
 	}
 	return r.host.Write(e, hook.Answer{})
 }

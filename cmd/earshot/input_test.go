@@ -107,8 +107,8 @@ func TestBadPolicies(t *testing.T) {
 	slow(t)
 	rule := func(text string) string { return "rules:\n  - " + text + "\n" }
 	for _, row := range []struct{ name, text, says string }{
-		{"misspelt member", rule("{tol: files.delete, decide: ask}"), "line 2: rules[0].tol: there is no such name"},
-		{"misspelt rules", "rule: []\n", "line 1: rule: there is no such name"},
+		{"misspelt member", rule("{tol: files.delete, decide: ask}"), "line 2: rules[0].tol: unknown name"},
+		{"misspelt rules", "rule: []\n", "line 1: rule: unknown name"},
 		{"unknown decision", rule("{tool: files.delete, decide: perhaps}"), `decide is "perhaps"`},
 		{"no YAML", "rules: [}", "a list does not end"},
 		{"another form", "- tool\n", "line 1"},

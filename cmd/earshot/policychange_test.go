@@ -17,7 +17,7 @@ func (s *scene) forbids(run *process) {
 	s.t.Helper()
 	run.await("Your yes to question 1 does not count.")
 	run.ends(1)
-	contains(s.t, run.out.String(), "The rules of this place have changed and do not allow the tool files.delete any more.")
+	contains(s.t, run.out.String(), "The policy has changed and does not allow the tool files.delete any more.")
 	s.untouched("after a yes that the rules forbid")
 	l := readLedger(s.t, s.data)
 	l.ended()
@@ -114,7 +114,7 @@ func TestSpoiltPolicy(t *testing.T) {
 			run := s.run("--json")
 			run.await(asked)
 			spoil(s, file)
-			run.await("The rules from before stay in force.")
+			run.await("The earlier policy stays in force.")
 			up.await("The rules that were read before stay in force. Mend the file; it is read again by itself.")
 			if name != "allows all" { // which tools there are is known to the server alone
 				contains(t, s.does(1, "doctor"), "problem: policy of the server:", "The server goes on with the rules that it read before.")
@@ -142,7 +142,7 @@ func TestSpoiltPolicyOfARun(t *testing.T) {
 	run := s.run("--json", "--policy", s.policy(patientRules))
 	run.await(asked)
 	s.policy("")
-	run.await("The rules from before stay in force.")
+	run.await("The earlier policy stays in force.")
 	s.policy(patientRules)
 	run.await("1 line held") // while a question is open
 	run.say("reject 1")

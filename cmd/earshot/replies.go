@@ -323,7 +323,7 @@ func (m *Main) recapCommand() *cobra.Command {
 	var session string
 	c := m.RemoteCommand(&cobra.Command{
 		Use:   "recap [N]",
-		Short: "Tell again what was told last, 5 sentences or N",
+		Short: "Repeat the last 5 sentences, or the last N",
 		Args:  usage.OneAtMost,
 	}, func(ctx context.Context, remote *client.Client, f cli.RemoteFlags, args []string) error {
 		n, isNumber := questionNumber(strings.Join(args, ""))

@@ -56,9 +56,9 @@ func TestServeCheck(t *testing.T) {
 		t.Errorf("listed %v", listed)
 	}
 	for _, row := range []struct{ from, to, want string }{
-		{"class: read", "classs: read", "tools.yaml: line 6: command.operations[0].classs: there is no such name hint: did you mean class?"},
+		{"class: read", "classs: read", "tools.yaml: line 6: command.operations[0].classs: unknown name hint: did you mean class?"},
 		{"/bin/echo", "/bin/no-echo", "line 7: command.operations[0].program: "},
-		{"http:", "htpp:", "htpp: there is no such section hint: did you mean http?"},
+		{"http:", "htpp:", "htpp: unknown section hint: did you mean http?"},
 		{"target: tickets", "target: desk", "another service of the name desk"},
 		{"target: tickets", "target: files", "another service of the name files"},
 		{"tickets.close", "desk.say", "another tool of the name desk.say"},

@@ -306,7 +306,7 @@ func isFile(out *os.File) bool {
 
 // end shuts the server down, gracefully unless that takes too long.
 func (m *Main) end(s *server.Server, signals <-chan os.Signal) error {
-	m.Notef("Ending: running calls are told; what has not ended goes on at the next start.")
+	m.Notef("Ending: running tools are asked to stop. Unfinished turns continue at the next start.")
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -323,7 +323,7 @@ func (m *Main) end(s *server.Server, signals <-chan os.Signal) error {
 			if again == syscall.SIGHUP {
 				continue // a lost terminal may send more than one
 			}
-			return cause.Fail(nil, "it was told to end at once", "the next start finds out what became of what was under way")
+			return cause.Fail(nil, "it was told to end at once", "the next start checks what became of unfinished work")
 		case <-timer.C:
 			return cause.Fail(nil, "not everything ended within 10 seconds", "the next start finds out what became of it")
 		}

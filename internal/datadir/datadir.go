@@ -77,7 +77,7 @@ func Make(path string) error {
 }
 
 // ErrLocked means that another process uses the data.
-var ErrLocked = errors.New("the data directory is held")
+var ErrLocked = errors.New("another process uses the data directory")
 
 // LockedBy returns the error for a folder whose lock is held by the process holder (0 if unknown).
 func LockedBy(path string, holder int, err error) error {

@@ -64,7 +64,7 @@ var (
 	ErrSuperseded    = &Error{Code: CodeSuperseded, Message: "the stream goes on elsewhere"}
 	ErrMalformed     = &Error{Code: CodeMalformed, Message: "the message cannot be read"}
 	ErrRefused       = &Error{Code: CodeRefused, Message: "the terms cannot be given"}
-	ErrNotFound      = &Error{Code: CodeNotFound, Message: "there is no such thing here, or it is not yours"}
+	ErrNotFound      = &Error{Code: CodeNotFound, Message: "it does not exist, or it belongs to somebody else"}
 	ErrLedgerChanged = &Error{Code: CodeLedgerChanged, Message: "the ledger is another than it was", Hint: "stream again without an event id"}
 	ErrStopping      = &Error{Code: CodeStopping, Message: "the hub does not run", Hint: "try again in a moment"}
 )

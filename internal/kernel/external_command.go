@@ -174,7 +174,7 @@ func (s *step) adoptCommand(from Caller, a *arrived) (api.CommandAnswer, error) 
 	case st.Status == turn.Queued:
 		return known, unanswerable(utp.CodeStale, "nobody holds the turn; claim it first")
 	case a.header.TurnEpoch > 0 && a.header.TurnEpoch != st.Epoch:
-		return known, unanswerable(utp.CodeStale, "the turn is held under another epoch; claim it again")
+		return known, unanswerable(utp.CodeStale, "the turn is leased under another epoch; claim it again")
 	case a.reused:
 		return known, idReused(a.call)
 	case a.wrong != nil:

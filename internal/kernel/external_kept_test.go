@@ -257,8 +257,8 @@ func TestForeignCardWhileStopped(t *testing.T) {
 				if n := w.cell(`SELECT count(*) FROM events WHERE type LIKE '%awaiting.%'`); n != "1" {
 					t.Errorf("%s questions were put; want 1", n)
 				}
-				if still := w.cell(`SELECT count(*) FROM events WHERE body LIKE '%still at work%'`); tt.code == "" && still != "0" {
-					t.Error("what has finished is said to be still at work")
+				if still := w.cell(`SELECT count(*) FROM events WHERE body LIKE '%still running%'`); tt.code == "" && still != "0" {
+					t.Error("what has finished is said to be still running")
 				}
 			})
 		})

@@ -309,7 +309,7 @@ func TestStop(t *testing.T) {
 			w.work(one(burn))
 			w.pass(10 * time.Second)
 			if n := w.cell(`SELECT count(*) FROM calls`); n != "0" {
-				t.Errorf("%s calls of a turn that was stopped before it began", n)
+				t.Errorf("%s calls of a turn that was stopped before it started", n)
 			}
 		})
 	})

@@ -21,7 +21,7 @@ func (k *Kernel) inquire(ctx context.Context, from Caller, q api.InquireRequest)
 	}
 	err = k.stepServiceCall(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
 		if c.Owner != q.Owner || c.Fence != q.Fence {
-			return api.NewFault(utp.CodeStale, "the call is held by another owner or fence")
+			return api.NewFault(utp.CodeStale, "the call is leased to another owner or fence")
 		}
 		asked := 0
 		for _, one := range s.rec.State.Calls {
@@ -65,7 +65,7 @@ func (k *Kernel) inquired(ctx context.Context, from Caller, q api.InquireRequest
 		case within.Target != from.Name:
 			return api.NewFault(utp.CodeAuthFailed, "the call belongs to another service")
 		case within.Owner != q.Owner || within.Fence != q.Fence:
-			return api.NewFault(utp.CodeStale, "the call is held by another owner or fence")
+			return api.NewFault(utp.CodeStale, "the call is leased to another owner or fence")
 		}
 		s := &step{k: k, tx: tx, now: k.now(), rec: rec}
 		a, err = s.callStatus(q.Asked)

@@ -434,7 +434,7 @@ func TestOutsidePermissionForbidden(t *testing.T) {
 					w.say(question, "accept")
 				}
 				w.isStatus(p.waits(asked.Call), utp.StatusCanceled, utp.CodeDeniedByPolicy)
-				w.tells(p.session, "It is told so, and question 1 is withdrawn.")
+				w.tells(p.session, "It is told, and question 1 is withdrawn.")
 				if got := w.cell(`SELECT count(*) FROM receipts`); got != "0" {
 					t.Errorf("%s receipts; want 0", got)
 				}
@@ -530,7 +530,7 @@ func TestOutsideQuiet(t *testing.T) {
 		if end.End.Status != utp.StatusSuccess {
 			t.Errorf("it ended %+v", end.End)
 		}
-		w.tells(p.session, "Ended, because nothing more was heard of claude.")
+		w.tells(p.session, "Ended, because nothing more was heard from claude.")
 	})
 }
 

@@ -121,7 +121,7 @@ func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (
 			return s.unnamed(from, r)
 		}
 		if q.Again && r.Token == "" {
-			return api.NewFault(utp.CodeConflict, fmt.Sprintf("question %d has been asked more than once; which yes was told of is named by its token; nothing was changed", q.Number))
+			return api.NewFault(utp.CodeConflict, fmt.Sprintf("question %d has been asked more than once: name the accept by its token. Nothing was changed", q.Number))
 		}
 		call, _ := s.rec.State.FindQuestion(q.Number)
 		a = api.ReplyAnswer{Question: q.Number, Resolution: "noticed"}

@@ -86,7 +86,7 @@ func TestDenyBeforeTheStart(t *testing.T) {
 				w.reaches(a.Turn, turn.Dispatched)
 				laws.now(ofTool(name, turn.Deny))
 				w.services[0].conn.cut.Store(false)
-				w.forbidden(a.Turn, "did not begin: the rules of this place have changed")
+				w.forbidden(a.Turn, "did not start: the policy has changed")
 			})
 		})
 	}
@@ -109,7 +109,7 @@ func TestRejudge(t *testing.T) {
 			w.services[0].conn.cut.Store(true)
 			w.accepts()
 			w.reaches(id, turn.Dispatched)
-		}, "did not begin: the rules of this place have changed"},
+		}, "did not start: the policy has changed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inPlace(t, func(t *testing.T, w *world, laws *lawbook) {

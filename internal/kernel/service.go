@@ -136,7 +136,7 @@ func (k *Kernel) reconcile(ctx context.Context, from Caller, q api.OwnerRequest)
 	var a api.ReconcileAnswer
 	err := k.stepServiceCall(ctx, from, q.Call, q.Owner, func(s *step, c turn.Call) error {
 		if c.State != turn.LeaseExpired && c.State != turn.Unknown {
-			return api.NewFault(utp.CodeDone, "the call's fate is settled")
+			return api.NewFault(utp.CodeDone, "the call's outcome is known")
 		}
 		args, err := s.args(c)
 		if err != nil {

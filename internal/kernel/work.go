@@ -132,7 +132,7 @@ func (k *Kernel) resume(ctx context.Context, from Caller, q api.TranscriptReques
 			a.Ended = true
 			return nil
 		case !st.Recognizes(workerClaim(from, q.WorkerRequest, st)):
-			return api.NewFault(utp.CodeStale, "the turn is held under another epoch; claim it again")
+			return api.NewFault(utp.CodeStale, "the turn is leased under another epoch; claim it again")
 		}
 		a.Step = st.Step
 		if a.Waiting = st.Waiting(); a.Waiting > 0 {

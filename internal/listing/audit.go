@@ -55,7 +55,7 @@ func actText(a api.AuditAct) string {
 	case api.ActRestore:
 		return "the ledger was restored: " + a.Detail
 	case api.ActOlder:
-		return fmt.Sprintf("older than the chain, of which it says nothing: %s %s", a.Detail, a.Subject)
+		return fmt.Sprintf("older than the chain, which does not cover it: %s %s", a.Detail, a.Subject)
 	case api.ActPolicy:
 		if a.Detail == admin.Ended {
 			return "no policy file is in force any more"
@@ -88,7 +88,7 @@ func (p Printer) Audit(r audit.Report, known audit.Head) {
 		p.sayf("Compared with what the ledger keeps of calls, questions, consents and results: %s.", legible.Grouped(r.Compared))
 	}
 	if r.Older > 0 {
-		p.sayf("Receipts from before the chain, of which it says nothing: %s.", legible.Grouped(r.Older))
+		p.sayf("Receipts from before the chain, which it does not cover: %s.", legible.Grouped(r.Older))
 	}
 	if r.OlderStarts > 0 {
 		p.sayf("Starts from before the chain had entries of starts: %s.", legible.Grouped(r.OlderStarts))

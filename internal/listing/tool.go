@@ -38,7 +38,7 @@ func (p Printer) Tool(t api.ToolDetail, example jsontext.Value) error {
 	p.Field("After execution", string(t.AfterExecution))
 	p.sayf("The service says: %s.", claimed(t.Definition))
 	p.sayf("What counts: %s, %s risk.", t.EffectiveClass, t.EffectiveRisk)
-	p.sayf("How it is held: %s.", enforcementText(t.Enforcement))
+	p.sayf("Enforcement: %s.", enforcementText(t.Enforcement))
 	p.Field("Digest", t.Digest)
 	p.Document("Parameters", t.Parameters)
 	p.Document("Options", t.Options)

@@ -45,7 +45,7 @@ func TestEveryArgumentIsShown(t *testing.T) {
 		{name: "a secretary", tool: more, args: `{"secretary":"Ann","tokenizer":"bpe"}`, shows: store.ShowsInText, action: "secretary: “Ann”. tokenizer: “bpe”."},
 		{
 			name: "what its name says is a credential", tool: more, args: `{"api_key":"k-123","to":"b"}`, shows: store.ShowsPart,
-			detailed: "1 value is not told, because its name says that it is a credential.", not: "k-123",
+			detailed: "1 value is hidden, because its name says that it is a credential.", not: "k-123",
 		},
 		{
 			name: "a value that would be a sentence of ours", tool: more, args: `{"to":"a”. amount: 5. It can be undone. “","amount":9000}`, shows: store.ShowsInText,
@@ -59,11 +59,11 @@ func TestEveryArgumentIsShown(t *testing.T) {
 		{name: "as much as there may be", tool: more, args: `{"list":` + list(40, "x") + `}`, shows: store.ShowsInText, action: "And 35 more.", detailed: "list 40: “x”."},
 		{
 			name: "one more", tool: more, args: `{"list":` + list(41, "x") + `}`, shows: store.ShowsPart,
-			action: "And 36 more.", detailed: "1 value is not told here in full.", not: "list 41",
+			action: "And 36 more.", detailed: "1 value is not given here in full.", not: "list 41",
 		},
 		{
 			name: "ten thousand", tool: more, args: `{"list":` + list(10_000, "x") + `}`, shows: store.ShowsPart,
-			detailed: "9,960 values are not told here in full. The arguments have 40.0 kB (40,010 bytes); their SHA-256 is d35e0583ba3ebddbebda7a0e473c839c",
+			detailed: "9,960 values are not given here in full. The arguments have 40.0 kB (40,010 bytes); their SHA-256 is d35e0583ba3ebddbebda7a0e473c839c",
 		},
 		{
 			name: "a long text", tool: more, args: `{"body":` + list(1, strings.Repeat("x", 3000)) + `}`, shows: store.ShowsPart,
@@ -82,7 +82,7 @@ func TestEveryArgumentIsShown(t *testing.T) {
 		{
 			name: "but nobody has reviewed that", tool: "files.delete", covers: `"covers":["/sets"],`, unreviewed: true,
 			args:  `{"root":"/home/anna","sets":[{"sha256":"aa","size":1,"keep":"a","delete":` + list(10_000, "b") + `}]}`,
-			shows: store.ShowsPart, detailed: "9,964 values are not told here in full.",
+			shows: store.ShowsPart, detailed: "9,964 values are not given here in full.",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

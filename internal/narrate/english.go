@@ -17,7 +17,7 @@ func English() Catalogue {
 var english = map[string]Message{
 	// Values inside sentences.
 	"value.secret":   {Normal: "a secret"},
-	"value.hidden":   {Normal: "One value is not told, because its name says that it is a credential."},
+	"value.hidden":   {Normal: "One value is hidden, because its name says that it is a credential."},
 	"value.empty":    {Normal: "(empty)"},
 	"value.more":     {Normal: "(and {n, plural, one {# more character} other {# more characters}})"},
 	"value.left":     {Normal: "And {n, plural, one {# more} other {# more}}."},
@@ -52,25 +52,25 @@ var english = map[string]Message{
 	},
 	"turn.stopping": {
 		Terse: "Stopping.",
-		Normal: "Stopping. {running, plural, one {# tool is still at work and has been told to stop. What it did will be said.} " +
-			"other {# tools are still at work and have been told to stop. What they did will be said.}}",
+		Normal: "Stopping. {running, plural, one {# tool is still running and has been asked to stop. You will hear what it did.} " +
+			"other {# tools are still running and have been asked to stop. You will hear what they did.}}",
 		Detailed: "Stopping{by, select, none {} other {, as {by} asked}}. No further step is taken. {running, plural, " +
-			"one {# tool is still at work and has been told to stop. What it did will be said.} " +
-			"other {# tools are still at work and have been told to stop. What they did will be said.}}",
+			"one {# tool is still running and has been asked to stop. You will hear what it did.} " +
+			"other {# tools are still running and have been asked to stop. You will hear what they did.}}",
 	},
 	"rules.broken": {
-		Terse: "The new rules of this place cannot be read. The old ones count.",
-		Normal: "The file with the rules of this place has changed and cannot be used. The rules from before stay in force. " +
-			"The operator has to correct the file.",
+		Terse: "The new policy cannot be read. The earlier one stays in force.",
+		Normal: "The policy file has changed and cannot be used. The earlier policy stays in force. " +
+			"An operator has to correct the file.",
 	},
 	"rules.mended": {
-		Terse:  "The rules of this place can be read again.",
-		Normal: "The file with the rules of this place can be read again, and counts.",
+		Terse:  "The policy can be read again.",
+		Normal: "The policy file can be read again and is in force.",
 	},
 	"ledger.restored": {
 		Terse: "The ledger is from an older copy.",
 		Normal: "The ledger has been restored from an older copy. What happened since is not in it. " +
-			"Whatever was under way and has an effect is now in doubt; nothing of it is repeated without your word.",
+			"Whatever was under way and has an effect has an unknown outcome; none of it is repeated without your consent.",
 	},
 
 	// Tools.
@@ -79,8 +79,8 @@ var english = map[string]Message{
 		Normal: "Using the tool {tool}.",
 	},
 	"call.back": {
-		Terse:  "Still at work.",
-		Normal: "{running, plural, one {# tool is} other {# tools are}} still at work.",
+		Terse:  "Still running.",
+		Normal: "{running, plural, one {# tool is} other {# tools are}} still running.",
 	},
 	"call.invoked": {
 		Terse:  "{doing, select, none {Using {tool}.} other {{doing}}}",
@@ -127,7 +127,7 @@ var english = map[string]Message{
 	},
 	"call.completed.not_started": {
 		Terse:  "{tool} was not started.",
-		Normal: "No service started the tool {tool} in time. Nothing of it was done.",
+		Normal: "No service started the tool {tool} in time. Nothing was done.",
 		Fields: map[string]string{"error_message": "No service started the tool {tool} in time."},
 	},
 	"call.completed.canceled": {
@@ -137,26 +137,26 @@ var english = map[string]Message{
 		Fields:   map[string]string{"error_message": "{message, select, none {The tool {tool} was stopped.} other {{message}}}"},
 	},
 	"call.completed.stopped": {
-		Terse:  "{tool} was stopped before it began.",
-		Normal: "The tool {tool} was stopped before it began. Nothing of it was done.",
-		Fields: map[string]string{"error_message": "Stopped before it began."},
+		Terse:  "{tool} was stopped before it started.",
+		Normal: "The tool {tool} was stopped before it started. Nothing was done.",
+		Fields: map[string]string{"error_message": "Stopped before it started."},
 	},
 	"call.completed.denied_by_policy": {
 		Terse:  "{tool} is not allowed any more.",
-		Normal: "The tool {tool} did not begin: the rules of this place have changed and do not allow it any more. Nothing of it was done.",
-		Fields: map[string]string{"error_message": "The rules of this place have changed and do not allow it any more."},
+		Normal: "The tool {tool} did not start: the policy has changed and does not allow it any more. Nothing was done.",
+		Fields: map[string]string{"error_message": "The policy has changed and does not allow it any more."},
 	},
 	"call.completed.consent_stale": {
-		Terse: "{question, select, none {{tool} did not begin.} other {Your yes no longer fits.}}",
-		Normal: "The tool {tool} did not begin: {question, select, none {what was allowed} other {your yes to question {question}}} no longer fits. " +
-			"{reason} Nothing of it was done. {again, select, yes {You will be asked again.} tried {It is tried once more.} other {}}",
-		Fields: map[string]string{"error_message": "{question, select, none {What was allowed} other {The consent}} no longer fitted what would have run, so it did not begin."},
+		Terse: "{question, select, none {{tool} did not start.} other {Your yes no longer applies.}}",
+		Normal: "The tool {tool} did not start: {question, select, none {what was allowed} other {your yes to question {question}}} no longer applies. " +
+			"{reason} Nothing was done. {again, select, yes {You will be asked again.} tried {It is tried once more.} other {}}",
+		Fields: map[string]string{"error_message": "{question, select, none {What was allowed} other {The consent}} no longer applied to what would have run, so it did not start."},
 	},
 	"call.completed.consent_retry_exhausted": {
-		Terse: "{tool} did not begin, again. You will not be asked again.",
-		Normal: "The tool {tool} did not begin: your yes to question {question} no longer fits. {reason} " +
-			"That was so {times} times in a row, so you will not be asked again. Nothing of it was done.",
-		Fields: map[string]string{"error_message": "It did not begin {times} times in a row, so nobody is asked again. Nothing of it was done."},
+		Terse: "{tool} did not start, again. You will not be asked again.",
+		Normal: "The tool {tool} did not start: your yes to question {question} no longer applies. {reason} " +
+			"This happened {times} times in a row, so you will not be asked again. Nothing was done.",
+		Fields: map[string]string{"error_message": "It did not start {times} times in a row, so nobody is asked again. Nothing was done."},
 	},
 	"call.completed.outcome_unknown": {
 		Terse:  "It is not known what {tool} did.",
@@ -164,13 +164,13 @@ var english = map[string]Message{
 		Fields: map[string]string{"error_message": "The tool {tool} gave no result. What it did is not known."},
 	},
 	"call.completed.abandoned": {
-		Terse:  "{tool} was still at work.",
-		Normal: "The tool {tool} was still at work when the turn ended. It has been told to stop. What it did is not known.",
-		Fields: map[string]string{"error_message": "Still at work when the turn ended; told to stop."},
+		Terse:  "{tool} was still running.",
+		Normal: "The tool {tool} was still running when the turn ended. It has been asked to stop. What it did is not known.",
+		Fields: map[string]string{"error_message": "Still running when the turn ended; asked to stop."},
 	},
 	"call.undelivered": {
 		Terse:  "{tool} was not reached.",
-		Normal: "A message to the tool {tool} could not be sent and has been put aside. It is tried again until the tool starts or its time to start is over.",
+		Normal: "A message to the tool {tool} could not be sent. Earshot keeps trying until the tool starts or its time to start is over.",
 	},
 	"call.unserved": {
 		Terse: "No service for {tool} is connected.",
@@ -210,21 +210,21 @@ var english = map[string]Message{
 		"{unserved, select, none {} other {No service for it is connected at the moment. It can start only when one connects.}} " +
 		"{says, select, none {} other {The agent says: {says} End of the agent's words.}} " +
 		"{held, select, none {} advisory {The agent could also do this without your answer; it only asks.} " +
-		"other {A third-party service does this. It hears of it only after your answer, but Earshot cannot see or stop what it then does.}}"},
+		"other {A third-party service does this. It learns of this only after your answer, and Earshot can neither see nor stop what it then does.}}"},
 	"question.values": {Normal: "{args, select, none {} other {{args}}} {rest, select, none {} other {More values: {rest}}} {unread, select, none {} other {{unread}}}"},
-	"question.unread": {Normal: "{left, select, none {} other {{left, plural, one {# value is not told here in full.} other {# values are not told here in full.}}}} " +
-		"{hidden, select, none {} other {{hidden, plural, one {# value is not told, because its name says that it is a credential.} " +
-		"other {# values are not told, because their names say that they are credentials.}}}} " +
+	"question.unread": {Normal: "{left, select, none {} other {{left, plural, one {# value is not given here in full.} other {# values are not given here in full.}}}} " +
+		"{hidden, select, none {} other {{hidden, plural, one {# value is hidden, because its name says that it is a credential.} " +
+		"other {# values are hidden, because their names say that they are credentials.}}}} " +
 		"{short, select, yes {} other {The arguments have {size}; their SHA-256 is {sha}.}} " +
 		"{must, select, yes {Read all of them before you accept: say list{short, select, yes {.} other {, or open {address}.}}} " +
 		"other {To read all of them, say list{short, select, yes {.} other {, or open {address}.}}}}"},
 	"earlier.restarted": {Normal: "{reason, select, none {Earshot restarted after your yes.} other {{reason}}} Nothing was done."},
-	"earlier.stale": {Normal: "{question, select, none {An earlier attempt at this did not begin.} " +
-		"other {You said yes to this as question {question}, but that yes no longer fits.}} {reason} Nothing of it was done."},
+	"earlier.stale": {Normal: "{question, select, none {An earlier attempt at this did not start.} " +
+		"other {You said yes to this as question {question}, but that yes no longer applies.}} {reason} Nothing was done."},
 	"earlier.repeated": {Normal: "This is the {times, plural, =3 {third} =4 {fourth} =5 {fifth} other {#th}} time that this is asked. " +
-		"{same, select, none {{reasons}} other {Each time for the same reason: {same}}} Nothing of it was done. " +
+		"{same, select, none {{reasons}} other {Each time for the same reason: {same}}} Nothing was done. " +
 		"{late, select, yes {Before you say yes once more, make sure that the service of the tool {tool} is connected and starts at once.} other {}} " +
-		"{last, select, yes {If it does not begin this time either, you will not be asked again.} other {}}"},
+		"{last, select, yes {If it does not start this time either, you will not be asked again.} other {}}"},
 	"earlier.time": {Normal: "{question, select, none {Before} other {Question {question}}}: {reason}"},
 	"earlier.unknown": {Normal: "{ago, select, none {It is not known what became of an earlier attempt at this.} " +
 		"other {An attempt at this began {ago} ago, and it is not known whether it was done.}} If it was, this does it a second time."},
@@ -233,11 +233,11 @@ var english = map[string]Message{
 		Terse:  "More time.",
 		Normal: "More time for question {question}. It is asked again.",
 	},
-	"limit.set": {Normal: "Without an answer within {time} it is {left, select, yes {left} other {not done}}."},
+	"limit.set": {Normal: "If nobody answers within {time}, it is {left, select, yes {left} other {not done}}."},
 	"limit.waiting": {Normal: "It waits, for {time} at most, until somebody who can answer is shown it; " +
-		"without an answer within {length} after that it is {left, select, yes {left} other {not done}}."},
+		"if nobody answers within {length} after that, it is {left, select, yes {left} other {not done}}."},
 	"limit.unlimited": {Normal: "There is no time limit, but a question stays open for {time} at most: " +
-		"without an answer it is then {left, select, yes {left} other {not done}}."},
+		"if nobody has answered by then, it is {left, select, yes {left} other {not done}}."},
 	"question.shown": {
 		Terse:  "Its time starts now.",
 		Normal: "Question {question} is shown to somebody who can answer it, so its time starts now. It is asked again.",
@@ -263,7 +263,7 @@ var english = map[string]Message{
 	"consequence.idempotent":   {Normal: "It makes a change. Doing it twice is the same as doing it once."},
 	"consequence.reversible":   {Normal: "It can be undone."},
 	"consequence.irreversible": {Normal: "It cannot be undone."},
-	"consequence.unreviewed":   {Normal: "Nobody here knows what it does, so take it as something that cannot be undone."},
+	"consequence.unreviewed":   {Normal: "Nobody here knows what it does, so assume that it cannot be undone."},
 
 	// What the agent itself asks.
 	"person.asked": {
@@ -312,7 +312,7 @@ var english = map[string]Message{
 			"{urgency, select, high {, urgently} low {, when there is time} other {}}. It says: {reason}",
 		Detailed: "The agent asks for {to, select, human {a person} specialist_agent {another agent} other {somebody from a queue of helpers}} to take over" +
 			"{urgency, select, high {, urgently} low {, when there is time} other {}}. It says: {reason} End of the agent's words. " +
-			"{context, select, yes {What it has found out so far is packed up for them.} other {}}",
+			"{context, select, yes {What it has found out so far is passed on to them.} other {}}",
 		Fields: map[string]string{"reason": "{reason}"},
 	},
 	"turn.handed_over": {
@@ -336,7 +336,7 @@ var english = map[string]Message{
 		Terse:  "Recorded: no.",
 		Normal: "Recorded: no to question {question}. The tool {tool} does not run.",
 		Detailed: "Recorded: no to question {question}{by, select, none {} other {, by {by}}}{surface, select, none {} other { at {surface}}}. " +
-			"The tool {tool} does not run. Nothing of it was done.",
+			"The tool {tool} does not run. Nothing was done.",
 	},
 	"call.refused.consent_expired": {
 		Terse: "Question {question} has expired.",
@@ -348,15 +348,15 @@ var english = map[string]Message{
 		Normal: "Question {question} is withdrawn. The tool {tool} does not run.",
 	},
 	"call.refused.consent_stale": {
-		Terse: "{question, select, none {It no longer fits.} other {Your yes no longer fits.}}",
-		Normal: "{question, select, none {The tool {tool} was not used: what was allowed no longer fits.} " +
-			"other {Your yes to question {question} no longer fits, so it was not done.}} {reason} " +
+		Terse: "{question, select, none {It no longer applies.} other {Your yes no longer applies.}}",
+		Normal: "{question, select, none {The tool {tool} was not used: what was allowed no longer applies.} " +
+			"other {Your yes to question {question} no longer applies, so it was not done.}} {reason} " +
 			"{again, select, yes {You will be asked again.} tried {It is tried once more.} other {}}",
 	},
 	"call.refused.consent_retry_exhausted": {
 		Terse: "{tool} was not done, again. You will not be asked again.",
-		Normal: "Your yes to question {question} no longer fits, so it was not done. {reason} " +
-			"That was so {times} times in a row, so you will not be asked again.",
+		Normal: "Your yes to question {question} no longer applies, so it was not done. {reason} " +
+			"This happened {times} times in a row, so you will not be asked again.",
 	},
 	"call.refused.restarted": {
 		Terse: "Earshot restarted. Nothing was done.",
@@ -364,32 +364,32 @@ var english = map[string]Message{
 			"{again, select, yes {You will be asked again.} other {}}",
 	},
 	"call.refused.stopped": {
-		Terse:  "Stopped before it began.",
-		Normal: "Stopped before it began: {tool}. Nothing of it was done.",
+		Terse:  "Stopped before it started.",
+		Normal: "Stopped before it started: {tool}. Nothing was done.",
 	},
 	"call.refused.undone": {
 		Terse:  "Taken back.",
-		Normal: "Taken back in time: the tool {tool} does not run. Nothing of it was done.",
+		Normal: "Taken back in time: the tool {tool} does not run. Nothing was done.",
 	},
 	"call.refused.denied_by_policy": {
 		Terse: "{tool} is not allowed.",
-		Normal: "{question, select, none {The rules of this place do not allow the tool {tool}. It does not run and nobody is asked.} " +
-			"other {The rules of this place have changed and do not allow the tool {tool} any more. " +
+		Normal: "{question, select, none {The policy does not allow the tool {tool}. It does not run and nobody is asked.} " +
+			"other {The policy has changed and does not allow the tool {tool} any more. " +
 			"{said, select, yes {Your yes to question {question} does not count.} other {Question {question} is withdrawn.}} It does not run.}}",
 	},
 	"call.refused.other": {
 		Terse:  "{tool} does not run.",
-		Normal: "The tool {tool} does not run. The reason has the code {code}.",
+		Normal: "The tool {tool} does not run. Reason: {code}.",
 	},
 	"stale.age":         {Normal: "Too much time has passed{said, select, yes { since you said it} other {}}."},
 	"stale.not_started": {Normal: "No service started it in time."},
-	"stale.begun_late":  {Normal: "Its service found too much time gone when it was to begin."},
+	"stale.begun_late":  {Normal: "Too much time had passed when its service was about to start it."},
 	"stale.restarted": {Normal: "Earshot restarted{said, select, yes { after your yes} other {}}{changed, select, tool {, and the tool has changed since} " +
 		"work {, and what it would be done to has changed since} review {, and an operator has reviewed the tool again since} other {}}."},
 	"stale.unnoticed":  {Normal: "You could not be told in time that your yes was recorded."},
 	"stale.arguments":  {Normal: "What it would have been done to has changed."},
 	"stale.definition": {Normal: "The tool itself has changed."},
-	"stale.policy":     {Normal: "The rules of this place have changed."},
+	"stale.policy":     {Normal: "The policy has changed."},
 	"stale.env":        {Normal: "A setting that it depends on has changed."},
 	"stale.project":    {Normal: "It belongs to another project now."},
 	"stale.approver":   {Normal: "The person who said it may no longer decide this."},
@@ -400,53 +400,53 @@ var english = map[string]Message{
 
 	// Unknown outcomes.
 	"fate.asked": {
-		Terse: "Question {question}{session, select, none {} other {, {session}}}: {insist, select, yes {ask again, although {tool} may still be at work?} " +
+		Terse: "Question {question}{session, select, none {} other {, {session}}}: {insist, select, yes {ask again, although {tool} may still be running?} " +
 			"other {it is not known whether this was done: {action}}}",
-		Normal: "Question {question}{session, select, none {} other {, {session}}}. {insist, select, yes {The tool {tool} may still be at work on the first attempt, and a second one could do it twice. " +
-			"This is what it was about: {action}} other {It is not known whether this was done: {action} {known}}} " +
+		Normal: "Question {question}{session, select, none {} other {, {session}}}. {insist, select, yes {The tool {tool} may still be running on the first attempt, and a second one could do it twice. " +
+			"It was asked to do this: {action}} other {It is not known whether this was done: {action} {known}}} " +
 			"Say leave, to leave it as it is, or ask again, to be asked about it once more. {limit}",
 		Fields: map[string]string{
-			"question": "{insist, select, yes {The tool {tool} may still be at work on the first attempt, and a second one could do it twice. " +
+			"question": "{insist, select, yes {The tool {tool} may still be running on the first attempt, and a second one could do it twice. " +
 				"Ask about it again all the same?} other {It is not known whether this was done: {action} What now?}}",
 			"context":          "{known}",
 			"choice.leave":     "Leave it as it is.",
 			"choice.ask again": "Ask me about it again. Nothing runs without another yes.",
 		},
 	},
-	"fate.silent": {Normal: "The tool {tool} began and has given no result{gone, select, yes { and is no longer at work} other { and may still be at work}}." +
+	"fate.silent": {Normal: "The tool {tool} began and has given no result{gone, select, yes { and is no longer running} other { and may still be running}}." +
 		"{says, select, none {} other { The tool says: {says}}}"},
-	"fate.restored": {Normal: "The ledger has been restored from an older copy, so what happened to it since cannot be told."},
+	"fate.restored": {Normal: "The ledger has been restored from an older copy, so what happened to it since is not known."},
 	"fate.insist": {
-		Terse:  "Recorded. The tool may still be at work.",
-		Normal: "Recorded: ask again. But the tool {tool} may still be at work on the first attempt, so you are asked once more.",
+		Terse:  "Recorded. The tool may still be running.",
+		Normal: "Recorded: ask again. But the tool {tool} may still be running on the first attempt, so you are asked once more.",
 	},
 	"fate.leave": {
 		Terse:  "Recorded: left as it is.",
-		Normal: "Recorded: left as it is. Whether it was done stays unknown: {action}",
+		Normal: "Recorded: left as it is. It is still not known whether this was done: {action}",
 	},
 	"fate.expired": {
 		Terse: "Question {question} has expired.",
 		Normal: "{absent, select, yes {Nobody is there to answer question {question}} other {Nobody answered question {question} in time}}, " +
-			"so it is left as it is. Whether it was done stays unknown: {action}",
+			"so it is left as it is. It is still not known whether this was done: {action}",
 	},
 	"fate.again": {
 		Terse:  "Recorded: ask again.",
 		Normal: "Recorded: ask again. You will be asked about it again. Nothing runs without another yes.",
 	},
 	"fate.settled": {
-		Terse:  "It is known after all.",
-		Normal: "Question {question} is withdrawn: it is known after all what the tool {tool} did. {outcome}",
+		Terse:  "The outcome is known now.",
+		Normal: "Question {question} is withdrawn: the outcome of the tool {tool} is known now. {outcome}",
 	},
 	"fate.stopped": {
 		Terse:  "Question {question} is withdrawn.",
-		Normal: "Question {question} is withdrawn, since the work was stopped. Whether it was done stays unknown: {action}",
+		Normal: "Question {question} is withdrawn, since the work was stopped. It is still not known whether this was done: {action}",
 	},
 	"settled.success":   {Normal: "It has finished. {result, select, none {} other {{result}}}"},
 	"settled.partial":   {Normal: "It finished a part of the work. {result, select, none {} other {{result}}}"},
 	"settled.failed":    {Normal: "It failed. {result, select, none {It may have changed something.} other {{result}}}"},
 	"settled.timeout":   {Normal: "It ran out of time. It may have changed something."},
 	"settled.canceled":  {Normal: "It was stopped."},
-	"settled.not_begun": {Normal: "It had not begun. Nothing of it was done."},
+	"settled.not_begun": {Normal: "It had not started. Nothing was done."},
 
 	// Output and the end.
 	"output.writing": {
@@ -499,8 +499,8 @@ var english = map[string]Message{
 		Fields:   map[string]string{"partial_result": "{effects, select, yes {{account}} other {}}"},
 	},
 	"turn.cancelled_queued": {
-		Terse:  "Stopped before it began.",
-		Normal: "Stopped before it began. Nothing was done.",
+		Terse:  "Stopped before it started.",
+		Normal: "Stopped before it started. Nothing was done.",
 	},
 	"turn.cancelled_timeout": {
 		Terse:  "Nobody answered.",
@@ -532,24 +532,24 @@ var english = map[string]Message{
 
 	// Why something failed, by code, and what may help.
 	"why.auth_failed":                {Normal: "it is not allowed to do that."},
-	"why.bad_request":                {Normal: "what it was asked to do was not in order."},
+	"why.bad_request":                {Normal: "the request was invalid."},
 	"why.changed_since_review":       {Normal: "what it runs has changed since review, so it did not run."},
-	"why.conflict":                   {Normal: "something had changed meanwhile."},
+	"why.conflict":                   {Normal: "something changed in the meantime."},
 	"why.internal_error":             {Normal: "there was an internal error."},
 	"why.not_found":                  {Normal: "what it was looking for is not there."},
 	"why.outcome_unknown":            {Normal: "what was done is not known."},
 	"why.tool_timeout":               {Normal: "a tool took too long."},
 	"why.upstream_unavailable":       {Normal: "something that it needs cannot be reached."},
 	"why.timeout":                    {Normal: "it took too long."},
-	"why.consent_retry_exhausted":    {Normal: "your yes went stale again and again before it could begin."},
-	"why.denied_by_policy":           {Normal: "the rules of this place do not allow it."},
+	"why.consent_retry_exhausted":    {Normal: "your yes expired again and again before it could start."},
+	"why.denied_by_policy":           {Normal: "the policy does not allow it."},
 	"why.consent_declined":           {Normal: "you said no."},
 	"why.consent_expired":            {Normal: "nobody answered in time."},
-	"why.resume_retry_exhausted":     {Normal: "the agent took it up again and again and got no further."},
-	"why.dispatch_timeout":           {Normal: "no agent has taken it up."},
+	"why.resume_retry_exhausted":     {Normal: "the agent resumed it again and again without progress."},
+	"why.dispatch_timeout":           {Normal: "no agent picked it up."},
 	"why.recursion_depth_exceeded":   {Normal: "too many agents have called each other."},
-	"why.timeout_reaped_by_watchdog": {Normal: "the agent has fallen silent."},
-	"why.other":                      {Normal: "the reason has the code {code}."},
+	"why.timeout_reaped_by_watchdog": {Normal: "the agent stopped responding."},
+	"why.other":                      {Normal: "the reason is {code}."},
 	"why.unnamed":                    {Normal: "no reason was given."},
 
 	"hint.transient":     {Normal: "Trying again later may help."},

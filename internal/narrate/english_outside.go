@@ -3,22 +3,22 @@ package narrate
 // englishOutside are the messages about external agents.
 var englishOutside = map[string]Message{
 	"call.completed.gone": {
-		Terse:  "{tool} did not begin: {agent} did not wait for it.",
-		Normal: "The tool {tool} did not begin: {agent} did not wait for it any more. Nothing of it was done.",
-		Fields: map[string]string{"error_message": "Nobody waited for it any more, so it did not begin."},
+		Terse:  "{tool} did not start: {agent} did not wait for it.",
+		Normal: "The tool {tool} did not start: {agent} did not wait for it any more. Nothing was done.",
+		Fields: map[string]string{"error_message": "Nobody waited for it any more, so it did not start."},
 	},
 	"action.permission":      {Normal: "Let {agent} use its own tool {tool}. {args, select, none {} other {{args}}}"},
 	"consequence.permission": {Normal: "{agent} does this itself; Earshot can neither stop nor undo it."},
 	"call.refused.gone": {
 		Terse: "Not done: {agent} did not wait for it.",
 		Normal: "{question, select, none {The tool {tool} was not used} other {Your yes to question {question} was not used}}: " +
-			"{agent} did not wait for it any more. Nothing of it was done.",
+			"{agent} did not wait for it any more. Nothing was done.",
 	},
 	"permission.given": {
 		Terse:  "Recorded: yes.",
-		Normal: "Recorded: yes to question {question}. {agent} is told so.",
+		Normal: "Recorded: yes to question {question}. {agent} may go ahead.",
 		Detailed: "Recorded: yes to question {question}{by, select, none {} other {, by {by}}}{surface, select, none {} other { at {surface}}}. " +
-			"{agent} is told so. The yes is good for this one time.",
+			"{agent} may go ahead. The yes is good for this one time.",
 	},
 	"permission.refused.consent_declined": {
 		Terse:    "Recorded: no.",
@@ -44,7 +44,7 @@ var englishOutside = map[string]Message{
 	},
 	"permission.refused.denied_by_policy": {
 		Terse: "{agent} may not use {tool}.",
-		Normal: "The rules of this place do not let {agent} use its own tool {tool}. It is told so{question, select, none {, and nobody is asked} " +
+		Normal: "The policy does not let {agent} use its own tool {tool}. It is told{question, select, none {, and nobody is asked} " +
 			"other {, and question {question} is withdrawn}}.",
 	},
 
@@ -60,8 +60,8 @@ var englishOutside = map[string]Message{
 	},
 	"turn.quiet": {
 		Terse:    "Ended: {agent} was quiet.",
-		Normal:   "Ended, because nothing more was heard of {agent}. {doubt, select, none {} other {{doubt}}} {rest, select, none {} other {{rest}}}",
-		Detailed: "Ended, because nothing more was heard of {agent}. {account} {rest, select, none {} other {{rest}}}",
+		Normal:   "Ended, because nothing more was heard from {agent}. {doubt, select, none {} other {{doubt}}} {rest, select, none {} other {{rest}}}",
+		Detailed: "Ended, because nothing more was heard from {agent}. {account} {rest, select, none {} other {{rest}}}",
 	},
 	"account.nothing_here": {Normal: "Nothing has been changed through Earshot."},
 }

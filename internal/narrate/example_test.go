@@ -60,7 +60,7 @@ func Example() {
 	// Output:
 	// session.started: tidy has started on this request: “free some space”
 	// state.changed: Waiting for your answer to question 1.
-	// awaiting.confirmation: Question 1. Delete 2 files in /home/anna. This frees 12.3 MB (12,345,678 bytes). It cannot be undone. This is for the request “free some space”. Say accept or reject. Without an answer within 5 minutes it is not done.
+	// awaiting.confirmation: Question 1. Delete 2 files in /home/anna. This frees 12.3 MB (12,345,678 bytes). It cannot be undone. This is for the request “free some space”. Say accept or reject. If nobody answers within 5 minutes, it is not done.
 }
 
 // Facts are found in one pass over the arguments.

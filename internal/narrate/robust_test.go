@@ -190,7 +190,7 @@ func TestNothingIsTooLong(t *testing.T) {
 	s.feed(turn.Finish{Call: c.ID, Owner: "o", Fence: 1, Outcome: turn.Outcome{Status: utp.StatusFailed, Code: utp.Code(strings.Repeat("c", 300)), Message: long}})
 	s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.Code(strings.Repeat("c", 300)), Message: long}, long, "")
 	s.close()
-	if !strings.Contains(s.script(), "more characters)") || !strings.Contains(s.script(), "500 values are not told here in full.") {
+	if !strings.Contains(s.script(), "more characters)") || !strings.Contains(s.script(), "500 values are not given here in full.") {
 		t.Error("nobody says how much was left out")
 	}
 	if len(s.narration) > 64<<10 {

@@ -95,13 +95,13 @@ func TestAskedAnew(t *testing.T) {
 			s.tick()
 			s.after(2 * time.Minute)
 			s.start(id)
-		}, "You said yes to this as question 1, but that yes no longer fits. Too much time has passed since you said it. Nothing of it was done."},
-		"arguments":  {stale("arguments"), "no longer fits. What it would have been done to has changed. Nothing"},
-		"definition": {stale("definition"), "no longer fits. The tool itself has changed. Nothing"},
-		"policy":     {stale("policy"), "no longer fits. The rules of this place have changed. Nothing"},
-		"env":        {stale("env"), "no longer fits. A setting that it depends on has changed. Nothing"},
-		"project":    {stale("project"), "no longer fits. It belongs to another project now. Nothing"},
-		"unheard of": {stale("unheard of"), "no longer fits. Something that it was about has changed. Nothing"},
+		}, "You said yes to this as question 1, but that yes no longer applies. Too much time has passed since you said it. Nothing was done."},
+		"arguments":  {stale("arguments"), "no longer applies. What it would have been done to has changed. Nothing"},
+		"definition": {stale("definition"), "no longer applies. The tool itself has changed. Nothing"},
+		"policy":     {stale("policy"), "no longer applies. The policy has changed. Nothing"},
+		"env":        {stale("env"), "no longer applies. A setting that it depends on has changed. Nothing"},
+		"project":    {stale("project"), "no longer applies. It belongs to another project now. Nothing"},
+		"unheard of": {stale("unheard of"), "no longer applies. Something that it was about has changed. Nothing"},
 		"unknown fate": {func(s *stage) {
 			loses(s)
 			s.answer(2, false, true)

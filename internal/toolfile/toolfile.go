@@ -136,7 +136,7 @@ func readSection(root settings.Section, name, folder string, o Options) ([]Servi
 		if near := settings.Nearest(name, kinds()); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		return nil, root.Fault([]any{name}, "there is no such section", "", hint)
+		return nil, root.Fault([]any{name}, "unknown section", "", hint)
 	}
 	section, err := root.Of(name)
 	if err != nil {

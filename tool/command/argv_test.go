@@ -173,7 +173,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, file, want string }{
 		{"no target", strings.Replace(good.file(), "target: desk", "target: de.sk", 1), "line 2: command.target"},
-		{"misspelt", strings.Replace(good.file(), "description:", "descriptions:", 1), "line 5: command.operations[0].descriptions: there is no such name"},
+		{"misspelt", strings.Replace(good.file(), "description:", "descriptions:", 1), "line 5: command.operations[0].descriptions: unknown name"},
 		{"twice", good.file() + "      class: read\n", "it is there twice"},
 		{"anchor", strings.Replace(good.file(), "target: desk", "target: &x desk", 1), "anchor"},
 		{"tag", strings.Replace(good.file(), "target: desk", "target: !!binary desk", 1), "tag"},

@@ -47,7 +47,7 @@ func (p *program) run(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	}
 	defer func() { _ = j.folder.Close() }()
 	if ctx.Err() != nil {
-		return tool.Result{Status: utp.StatusCanceled}, refuse(utp.CodeStopped, "it was stopped before it began; nothing was done")
+		return tool.Result{Status: utp.StatusCanceled}, refuse(utp.CodeStopped, "it was stopped before it started; nothing was done")
 	}
 	if err := c.Ready(); err != nil {
 		return tool.Result{}, err

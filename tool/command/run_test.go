@@ -328,7 +328,7 @@ func TestStop(t *testing.T) {
 	gone(within(t), t, pid)
 	stopped := call(ctx, t, made, `{}`)
 	if stopped.status != utp.StatusCanceled || stopped.err == nil || !stopped.err.IsUntouched() {
-		t.Errorf("what was stopped before it began: %s, %v", stopped.status, stopped.err)
+		t.Errorf("what was stopped before it started: %s, %v", stopped.status, stopped.err)
 	}
 }
 

@@ -50,7 +50,7 @@ func (s *Server) begin(ctx context.Context, c *tool.Call, check func(context.Con
 		err = check(ctx, conn, c)
 	}
 	if ctx.Err() != nil {
-		return tool.Result{Status: utp.StatusCanceled}, refuse(utp.CodeStopped, "it was stopped before it began; nothing was done")
+		return tool.Result{Status: utp.StatusCanceled}, refuse(utp.CodeStopped, "it was stopped before it started; nothing was done")
 	}
 	if wrong, is := errors.AsType[*utp.ToolError](err); is {
 		return tool.Result{}, wrong

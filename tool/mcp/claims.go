@@ -66,7 +66,7 @@ func Propose(c Claims) Proposal {
 	default:
 		said = append(said, "it only adds")
 	}
-	why := "the server says nothing of its effects"
+	why := "the server does not say what its effects are"
 	if len(said) > 0 {
 		why = "the server says that " + strings.Join(said, " and that ")
 	}

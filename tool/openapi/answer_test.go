@@ -363,7 +363,7 @@ func TestStop(t *testing.T) {
 				t.Errorf("%s, %+v", got.status, got.err)
 			}
 			if got = call(ctx, t, loaded(t, s.operation("POST", tt.class, "")), `{}`); got.code() != utp.CodeStopped || !got.err.IsUntouched() {
-				t.Errorf("stopped before it began: %+v", got.err)
+				t.Errorf("stopped before it started: %+v", got.err)
 			}
 			if n := len(s.asked()); n != 1 {
 				t.Errorf("%d requests", n)

@@ -39,7 +39,7 @@ func (op *operation) run(ctx context.Context, c *tool.Call) (tool.Result, error)
 	}
 	s.redactor = redactor
 	if ctx.Err() != nil {
-		return tool.Result{Status: utp.StatusCanceled}, refuse(utp.CodeStopped, "it was stopped before it began; nothing was sent")
+		return tool.Result{Status: utp.StatusCanceled}, refuse(utp.CodeStopped, "it was stopped before it started; nothing was sent")
 	}
 	if err := c.Ready(); err != nil {
 		return tool.Result{}, err

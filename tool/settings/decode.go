@@ -109,7 +109,7 @@ func unknown(line int, path []any, known []string) *Error {
 			hint = "did you mean " + near + "?"
 		}
 	}
-	return &Error{Line: line, Field: pathText(path), Found: "there is no such name", Hint: hint}
+	return &Error{Line: line, Field: pathText(path), Found: "unknown name", Hint: hint}
 }
 
 // leaf checks a single value.

@@ -22,5 +22,5 @@ func Example() {
 	}
 	fmt.Println(section.Decode(&clock))
 	// Output:
-	// line 3: clock.tiemout: there is no such name
+	// line 3: clock.tiemout: unknown name
 }

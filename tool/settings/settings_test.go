@@ -32,8 +32,8 @@ func TestDecode(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ text, want, hint string }{
 		{"name: x\ncount: 3\nwait: 2m\nsize: 64KiB\nwords: {a: b}\nbelow:\n  - flag: true\n    any: [1, {x: y}]\n", "", ""},
-		{"nme: x\n", "line 1: nme: there is no such name", "did you mean name?"},
-		{"zzzzzzz: x\n", "line 1: zzzzzzz: there is no such name", "the names here are: name, count, wait, size, words, below"},
+		{"nme: x\n", "line 1: nme: unknown name", "did you mean name?"},
+		{"zzzzzzz: x\n", "line 1: zzzzzzz: unknown name", "the names here are: name, count, wait, size, words, below"},
 		{"name: x\nname: y\n", "line 2: name: it is there twice, first on line 1; expected it once", ""},
 		{"name: &a x\n", "line 1: name: it uses an anchor or an alias (& or *); expected the value itself, written out", ""},
 		{"words: {<<: {a: b}}\n", "line 1: words.<<: it merges what stands elsewhere (<<); expected the values themselves, written out", ""},
@@ -47,7 +47,7 @@ func TestDecode(t *testing.T) {
 		{"size: -1\n", `line 1: size: it is "-1"; expected a size such as 4096, 64KiB or 1MiB`, ""},
 		{"words: [a]\n", "line 1: words: it is a list; expected names and values", ""},
 		{"below:\n  - flag: maybe\n", `line 2: below[0].flag: it is "maybe"; expected true or false`, ""},
-		{"below:\n  - flags: true\n", "line 2: below[0].flags: there is no such name", "did you mean flag?"},
+		{"below:\n  - flags: true\n", "line 2: below[0].flags: unknown name", "did you mean flag?"},
 		{"[a]\n", "line 1: it is a list; expected names and values", ""},
 		{"", "it is empty; expected names and values", ""},
 		{"a: 1\n---\nb: 2\n", "it has several documents; expected one", ""},
@@ -134,7 +134,7 @@ func TestTexts(t *testing.T) {
 	if !section.Bare("c") || section.Bare("a") || section.Bare("z") {
 		t.Error("only c has no value")
 	}
-	if err := section.Unknown("b", []string{"bb", "x"}); err.Error() != "line 2: b: there is no such name" || err.Hint != "did you mean bb?" {
+	if err := section.Unknown("b", []string{"bb", "x"}); err.Error() != "line 2: b: unknown name" || err.Hint != "did you mean bb?" {
 		t.Errorf("%v, %s", err, err.Hint)
 	}
 }

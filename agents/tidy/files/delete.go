@@ -108,7 +108,7 @@ func (r *run) explain(err error) error {
 	}
 	failure.Effect = r.touched
 	if failure.Effect && failure.Hint == "" {
-		failure.Hint = strconv.Itoa(r.resolved) + " of " + strconv.Itoa(len(r.items)) + " files were settled before; the rest is untouched"
+		failure.Hint = strconv.Itoa(r.resolved) + " of " + strconv.Itoa(len(r.items)) + " files were handled before; the rest is untouched"
 	}
 	return failure
 }

@@ -12,7 +12,7 @@ type Options struct {
 	// Allowed are the folders that may be worked in. Required.
 	Allowed *Allowed
 	// Journal is the folder for the journals of removals, absolute; it is made (0700) when missing, and marked with the time
-	// from which on it is complete. Of calls before that time, [Service.Reconcile] never says that they did not begin. It had better
+	// from which on it is complete. Of calls before that time, [Service.Reconcile] never says that they did not start. It had better
 	// lie outside every root; where it cannot, it is never listed and nothing in it is ever touched. Required.
 	Journal string
 	// Private are more folders of the product, absolute (its data folder, say), with the same protection.

@@ -140,7 +140,7 @@ func (ad *Admin) Since(ctx context.Context, q api.SinceRequest) (api.SinceAnswer
 			return err
 		}
 		if p.More && !q.Now {
-			return api.NewFault(utp.CodeTooLarge, "more sessions have gone on than can be told; begin again")
+			return api.NewFault(utp.CodeTooLarge, "too many sessions have changed since then; list them from the beginning")
 		}
 		a = api.SinceAnswer{Newest: p.Newest, Owner: p.Owner}
 		for _, s := range p.Sessions {

@@ -32,7 +32,7 @@ func (m *machine) checkClaim(h WorkerClaim) error {
 	case h.Nonce == "" && h == (WorkerClaim{Worker: m.Worker, Epoch: m.Epoch}):
 		return refuse(utp.CodeStale, "the request does not say the nonce that came with the epoch; a worker of this version does")
 	default:
-		return refuse(utp.CodeStale, "the turn is held under another epoch; claim it again")
+		return refuse(utp.CodeStale, "the turn is leased under another epoch; claim it again")
 	}
 }
 

@@ -55,12 +55,12 @@ func (m *machine) idle() {
 	if at := m.abandonedAt(); at.IsZero() || !at.reached(m.now) {
 		return
 	}
-	e := End{Status: utp.StatusTimeout, Code: utp.CodeTimeoutReapedByWatchdog, Message: "the agent has fallen silent"}
+	e := End{Status: utp.StatusTimeout, Code: utp.CodeTimeoutReapedByWatchdog, Message: "the agent stopped responding"}
 	if m.Outside { // the program went away, or has nothing more to do; it need not say which
-		e = End{Status: utp.StatusSuccess, Code: utp.CodeTimeoutReapedByWatchdog, Message: "nothing more was heard of the agent"}
+		e = End{Status: utp.StatusSuccess, Code: utp.CodeTimeoutReapedByWatchdog, Message: "nothing more was heard from the agent"}
 	}
 	if m.Status == Queued {
-		e.Code, e.Message = utp.CodeDispatchTimeout, "no agent has taken it up"
+		e.Code, e.Message = utp.CodeDispatchTimeout, "no agent picked it up"
 	}
 	m.end(e)
 }

@@ -178,7 +178,7 @@ const (
 	StaleRestarted = "restarted"
 )
 
-// stale ends a call whose consent no longer fits what would run, and asks again. The reason names
+// stale ends a call whose consent no longer applies what would run, and asks again. The reason names
 // what changed: "age", "arguments", "definition", …. It does not ask again for a call that is
 // forbidden now, nor for one whose consents went stale [MaxStale] times in a row.
 func (m *machine) stale(c *Call, reason string) {

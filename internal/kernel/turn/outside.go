@@ -144,7 +144,7 @@ func (m *machine) attached(in Attached) {
 func (m *machine) agentReported(in AgentReport) error {
 	switch {
 	case m.Stop != nil:
-		return refuse(utp.CodeStopped, "the turn has been stopped; nothing more is told of it")
+		return refuse(utp.CodeStopped, "the turn has been stopped and takes no more text")
 	case in.Key != "" && slices.Contains(m.Reported, in.Key):
 		return nil
 	}

@@ -58,7 +58,7 @@ func (m *machine) unknown(c *Call) {
 	m.emit(AskOutcome{Call: c.ID})
 }
 
-// outcomeAnswered closes the question about an unknown call. If the old owner may still be at work,
+// outcomeAnswered closes the question about an unknown call. If the old owner may still be running,
 // asking for the work again needs a second confirmation.
 func (m *machine) outcomeAnswered(c *Call, in Answered) {
 	if in.By != "" { // no answer, no receipt
@@ -98,7 +98,7 @@ func (m *machine) reconciled(in Reconciled) error {
 		return nil
 	}
 	if c.State != LeaseExpired && c.State != Unknown {
-		return refuse(utp.CodeDone, "the call is "+string(c.State)+"; its fate is settled")
+		return refuse(utp.CodeDone, "the call is "+string(c.State)+"; its outcome is known")
 	}
 	if in.LeaseExpiry != c.LeaseExpiries {
 		return refuse(utp.CodeStale, "the call has been started since; ask again what is wanted to be known")
@@ -118,7 +118,7 @@ func (m *machine) reconciled(in Reconciled) error {
 			c.Outcome.Message = in.Outcome.Message
 		}
 	default:
-		return refuse(utp.CodeBadRequest, "a fate is done, not_begun or unknown")
+		return refuse(utp.CodeBadRequest, "an outcome is done, not_begun or unknown")
 	}
 	return nil
 }

@@ -176,7 +176,7 @@ func (m *machine) start(in Start) error {
 	case Requested, Asked, Accepted:
 		return refuse(utp.CodeStale, "the call has not been dispatched")
 	case LeaseExpired, Unknown:
-		return refuse(utp.CodeStale, "the fate of an earlier start is not known")
+		return refuse(utp.CodeStale, "the outcome of an earlier start is not known")
 	case Dispatched:
 	}
 	if m.Stop != nil {
@@ -229,7 +229,7 @@ func (m *machine) owned(id, owner string, fence int) (*Call, error) {
 		return nil, refuse(utp.CodeUnknownCall, "the ledger has no such call in this turn")
 	}
 	if c.Owner != owner || c.Fence != fence {
-		return nil, refuse(utp.CodeStale, "the call is held by another owner or fence")
+		return nil, refuse(utp.CodeStale, "the call is leased to another owner or fence")
 	}
 	return c, nil
 }

@@ -35,9 +35,9 @@ func (m *machine) agentText(in AgentText) error {
 	}
 	switch {
 	case m.Stop != nil:
-		return refuse(utp.CodeStopped, "the turn has been stopped; nothing more is told of it")
+		return refuse(utp.CodeStopped, "the turn has been stopped and takes no more text")
 	case m.Status != Running || in.Step != m.Step+1:
-		return refuse(utp.CodeConflict, "text is told while a step is planned, and of that step")
+		return refuse(utp.CodeConflict, "text belongs to the step that is being planned")
 	}
 	if m.ReportedText.Step != in.Step {
 		m.ReportedText = api.ReportedText{Step: in.Step}
@@ -49,7 +49,7 @@ func (m *machine) agentText(in AgentText) error {
 	end := in.From + int64(len(in.Text))
 	switch {
 	case in.Try != m.ReportedText.Try || in.From > m.ReportedText.Bytes || in.From < m.ReportedText.Bytes && end > m.ReportedText.Bytes:
-		return refuse(utp.CodeConflict, "the text does not go on where what has been told ends")
+		return refuse(utp.CodeConflict, "the text does not continue where the last segment ended")
 	case end <= m.ReportedText.Bytes:
 		return nil // the answer to the first request was lost
 	}

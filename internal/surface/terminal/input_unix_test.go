@@ -168,7 +168,7 @@ func TestNewsNeverLandsInALine(t *testing.T) {
 	}
 
 	const want = "slX\nResult (failed): It broke.\nslX\b \bower\n" +
-		"Slower: fewer steps are told one by one, and the others are summed up.\nStarted: Work begins.\n"
+		"Slower: fewer single steps; the others are summed up.\nStarted: Work begins.\n"
 	if got := out.String(); got != want {
 		t.Errorf("the screen has\n%q, want\n%q", got, want)
 	}

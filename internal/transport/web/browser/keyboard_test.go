@@ -42,10 +42,10 @@ func TestAcceptAndUndo(t *testing.T) {
 		t.Fatalf("the next stop is %q", name)
 	}
 	b.press(kb.Enter)
-	b.until(`document.getElementById("notice-text").textContent === "Recorded: the yes to question 1 is taken back. Nothing of it was done."`)
+	b.until(`document.getElementById("notice-text").textContent === "Recorded: the yes to question 1 is taken back. Nothing was done."`)
 	b.focusIs("#notice-text")
 	s.ended(session)
-	b.hears("Question 1 was stopped. Nothing of it was done.")
+	b.hears("Question 1 was stopped. Nothing was done.")
 	if !s.left(1) {
 		t.Error("the duplicate is gone")
 	}

@@ -65,7 +65,7 @@ func TestWithoutScripts(t *testing.T) {
 	b.acts("Accept question 2")
 	b.notice("Recorded: question 2 is accepted.")
 	b.acts("Undo the yes to question 2")
-	b.notice("Recorded: the yes to question 2 is taken back. Nothing of it was done.")
+	b.notice("Recorded: the yes to question 2 is taken back. Nothing was done.")
 	s.ended(second)
 	third := s.turn(3)
 	await(3)

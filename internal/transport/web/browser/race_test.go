@@ -165,7 +165,7 @@ func (b *tab) presses(name string) func(int, func()) error {
 		if err != nil {
 			return err
 		}
-		took := regexp.MustCompile(fmt.Sprintf(`^Recorded: (question %[1]d is (accepted|rejected)\.|the yes to question %[1]d is taken back\. Nothing of it was done\.)$`, n))
+		took := regexp.MustCompile(fmt.Sprintf(`^Recorded: (question %[1]d is (accepted|rejected)\.|the yes to question %[1]d is taken back\. Nothing was done\.)$`, n))
 		late := regexp.MustCompile(fmt.Sprintf(`^Question %d( was (already )?(accepted|rejected|stopped)| is not open any more| is no longer asked|: question %[1]d was accepted)`, n))
 		if !took.MatchString(told) && !late.MatchString(told) {
 			return fmt.Errorf("the page says %q", told)
