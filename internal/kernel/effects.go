@@ -268,11 +268,11 @@ func (s *step) answerSeconds(c turn.Call) (int, error) {
 	if s.rec.AnswerSeconds > 0 {
 		return min(s.rec.AnswerSeconds, consent.MaxSeconds), nil
 	}
-	b, err := s.tx.Auxiliary(store.AuxiliaryFilter{Preferences: s.rec.State.Owner})
+	preferences, err := s.tx.Preferences(s.rec.State.Owner)
 	if err != nil {
 		return 0, err
 	}
-	if n := api.Preferred(b.Preferences.AnswerSeconds); n > 0 {
+	if n := api.Preferred(preferences.AnswerSeconds); n > 0 {
 		return min(max(n, api.MinAnswerSeconds), consent.MaxSeconds), nil
 	}
 	return max(1, int(c.Limits.AnswerTime()/time.Second)), nil

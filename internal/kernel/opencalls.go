@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -68,11 +67,11 @@ func (s *step) checkOpenCalls(n int) error {
 	agent, most, now := s.rec.State.Agent, s.k.o.OpenCalls, s.now.SinceBoot
 	taken, known := s.k.openCalls.reserve(agent, n, most, now)
 	if !known {
-		kept, err := s.tx.Auxiliary(store.AuxiliaryFilter{OpenCalls: agent, OpenCallsLimit: most + 1})
+		counted, err := s.tx.OpenCalls(agent, most+1)
 		if err != nil {
 			return err
 		}
-		e := callEstimate{counted: kept.OpenCalls, asked: now}
+		e := callEstimate{counted: counted, asked: now}
 		if taken = e.counted+n <= most; taken {
 			e.added = n
 		}

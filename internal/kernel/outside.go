@@ -196,8 +196,8 @@ func (s *step) invoke(w invoked) (api.CallStatus, error) {
 // joined returns the call that the same request asked for before; "" is none.
 func (s *step) joined(w invoked) (string, error) {
 	if w.Key != "" {
-		b, err := s.tx.Auxiliary(store.AuxiliaryFilter{KeyOf: w.key.Principal, Key: w.key.Key})
-		switch before := b.Key; {
+		before, err := s.tx.RequestKey(w.key.Principal, w.key.Key)
+		switch {
 		case err != nil:
 			return "", err
 		case before.Call == "" || !before.At.After(w.key.At.Add(-store.KeyLife)):

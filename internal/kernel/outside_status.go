@@ -70,16 +70,9 @@ func callState(s turn.CallState) string {
 // endedCall reads a call that is no longer live in the turn, or the one that replaced it.
 func (s *step) endedCall(id string) (turn.Call, error) {
 	for {
-		b, err := s.tx.Auxiliary(store.AuxiliaryFilter{Calls: s.rec.State.Turn, Call: id, CallsLimit: 1})
-		if err != nil {
-			return turn.Call{}, err
-		}
-		if len(b.Calls) == 0 {
-			return turn.Call{}, store.ErrNotFound
-		}
-		c := b.Calls[0]
-		if c.ReplacedBy == "" {
-			return c, nil
+		c, err := store.OneRow(s.tx.Calls(store.CallFilter{Turn: s.rec.State.Turn, Call: id}))
+		if err != nil || c.ReplacedBy == "" {
+			return c, err
 		}
 		if next, live := s.latest(c.ReplacedBy); live {
 			return next, nil

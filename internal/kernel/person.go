@@ -147,8 +147,8 @@ func (s *step) preferredUndo(person string) (time.Duration, error) {
 	if person == "" {
 		return 0, nil
 	}
-	b, err := s.tx.Auxiliary(store.AuxiliaryFilter{Preferences: person})
-	return seconds(api.Preferred(b.Preferences.UndoSeconds)), err
+	preferences, err := s.tx.Preferences(person)
+	return seconds(api.Preferred(preferences.UndoSeconds)), err
 }
 
 // mayApprove reports whether a person may consent in this turn. The agent never may: whoever asks for a

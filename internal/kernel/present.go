@@ -122,9 +122,8 @@ func (k *Kernel) prefer(ctx context.Context, _ Caller, q api.PreferRequest) (api
 		return api.PreferAnswer{}, api.NewFault(utp.CodeBadRequest, "a wish is that of a person, named in at most 128 bytes")
 	}
 	var wish store.Preferences
-	read := func(tx store.Tx) error {
-		b, err := tx.Auxiliary(store.AuxiliaryFilter{Preferences: q.Person})
-		wish = b.Preferences
+	read := func(tx store.Tx) (err error) {
+		wish, err = tx.Preferences(q.Person)
 		return err
 	}
 	var err error

@@ -191,11 +191,9 @@ type saves struct {
 	counts *atomic.Int64
 }
 
-func (s *saves) Auxiliary(f store.AuxiliaryFilter) (store.Auxiliary, error) {
-	if f.OpenCalls != "" {
-		s.counts.Add(1)
-	}
-	return s.Tx.Auxiliary(f)
+func (s *saves) OpenCalls(agent string, limit int) (int, error) {
+	s.counts.Add(1)
+	return s.Tx.OpenCalls(agent, limit)
 }
 
 func (s *saves) Save(b store.Batch) error {

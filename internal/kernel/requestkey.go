@@ -36,8 +36,8 @@ func (k *Kernel) keyed(principal string, q api.EnqueueRequest, begun api.Enqueue
 // request begins.
 func begunBefore(tx store.Tx, keys []store.RequestKey, begun api.EnqueueAnswer) (api.EnqueueAnswer, error) {
 	for _, key := range keys {
-		b, err := tx.Auxiliary(store.AuxiliaryFilter{KeyOf: key.Principal, Key: key.Key})
-		switch before := b.Key; {
+		before, err := tx.RequestKey(key.Principal, key.Key)
+		switch {
 		case err != nil:
 			return api.EnqueueAnswer{}, err
 		case before.Turn == "" || !before.At.After(key.At.Add(-store.KeyLife)):

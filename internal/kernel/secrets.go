@@ -90,8 +90,7 @@ func (s *step) unsealed(c turn.Call) (jsontext.Value, map[string]string, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	kept, err := s.tx.Auxiliary(store.AuxiliaryFilter{Sealed: c.ID})
-	boxes := kept.Sealed
+	boxes, err := s.tx.Sealed(c.ID)
 	if err != nil || len(boxes) == 0 {
 		return args, nil, err
 	}

@@ -305,49 +305,51 @@ func listed[V any](rows map[string]V, keys []string, fits func(V, string) bool, 
 	return out
 }
 
-// Auxiliary implements [store.Tx].
-func (t *tx) Auxiliary(f store.AuxiliaryFilter) (store.Auxiliary, error) {
-	var b store.Auxiliary
-	if err := t.usable(); err != nil {
-		return b, err
-	}
-	if f.Sealed != "" {
-		b.Sealed = slices.SortedFunc(slices.Values(t.rows.sealed[f.Sealed]), func(a, b store.Sealed) int { return cmp.Compare(a.Ref, b.Ref) })
-	}
-	if f.Receipts != "" {
-		b.Receipts = slices.Clone(t.rows.receipts[f.Receipts])
-	}
-	if f.Calls != "" {
-		b.Calls = listed(t.rows.callDocuments, nil, func(_ turn.Call, id string) bool {
-			return t.rows.calls[id] == f.Calls && id > f.CallsAfter && (f.Call == "" || f.Call == id)
-		}, f.CallsLimit)
-	}
-	if f.Preferences != "" {
-		b.Preferences = t.rows.preferences[f.Preferences]
-	}
-	if f.Key != "" {
-		b.Key = t.rows.keys[[2]string{f.KeyOf, f.Key}]
-	}
-	if f.Audit.Limit > 0 {
-		b.Audit = t.audited(f.Audit)
-	}
-	b.ReceiptSubjects, b.ActSubjects, b.Unaudited = t.receiptSubjects(f.ReceiptSubjects), t.actSubjects(f.ActSubjects), t.unaudited(f.Unaudited)
-	if f.OpenCalls != "" {
-		b.OpenCalls = t.openCalls(f.OpenCalls, f.OpenCallsLimit)
-	}
-	if f.InForce != "" {
-		for _, row := range t.rows.inForce {
-			if row.Kind == f.InForce {
-				b.InForce = append(b.InForce, row)
-			}
-		}
-		slices.SortFunc(b.InForce, func(a, b store.InForce) int { return cmp.Compare(a.Subject, b.Subject) })
-	}
-	return b, nil
+// Sealed implements [store.Tx].
+func (t *tx) Sealed(call string) ([]store.Sealed, error) {
+	rows := slices.SortedFunc(slices.Values(t.rows.sealed[call]), func(a, b store.Sealed) int { return cmp.Compare(a.Ref, b.Ref) })
+	return rows, t.usable()
 }
 
-// openCalls counts the calls of an agent's open turns that have not ended, up to a limit.
-func (t *tx) openCalls(agent string, limit int) int {
+// Receipts implements [store.Tx].
+func (t *tx) Receipts(session string) ([]store.Receipt, error) {
+	return slices.Clone(t.rows.receipts[session]), t.usable()
+}
+
+// Calls implements [store.Tx].
+func (t *tx) Calls(f store.CallFilter) ([]turn.Call, error) {
+	return listed(t.rows.callDocuments, nil, func(_ turn.Call, id string) bool {
+		return t.rows.calls[id] == f.Turn && id > f.After && (f.Call == "" || f.Call == id)
+	}, f.Limit), t.usable()
+}
+
+// Preferences implements [store.Tx].
+func (t *tx) Preferences(person string) (store.Preferences, error) {
+	return t.rows.preferences[person], t.usable()
+}
+
+// RequestKey implements [store.Tx].
+func (t *tx) RequestKey(principal, key string) (store.RequestKey, error) {
+	return t.rows.keys[[2]string{principal, key}], t.usable()
+}
+
+// Unchained implements [store.Tx]. Every receipt of this ledger has its entry.
+func (t *tx) Unchained() (api.AuditUnchained, error) { return api.AuditUnchained{}, t.usable() }
+
+// InForce implements [store.Tx].
+func (t *tx) InForce(kind string) ([]store.InForce, error) {
+	var rows []store.InForce
+	for _, row := range t.rows.inForce {
+		if row.Kind == kind {
+			rows = append(rows, row)
+		}
+	}
+	slices.SortFunc(rows, func(a, b store.InForce) int { return cmp.Compare(a.Subject, b.Subject) })
+	return rows, t.usable()
+}
+
+// OpenCalls implements [store.Tx].
+func (t *tx) OpenCalls(agent string, limit int) (int, error) {
 	n := 0
 	for id, c := range t.rows.callDocuments {
 		row := t.rows.turns[t.rows.calls[id]]
@@ -355,11 +357,14 @@ func (t *tx) openCalls(agent string, limit int) int {
 			n++
 		}
 	}
-	return min(n, limit)
+	return min(n, limit), t.usable()
 }
 
-// audited reads a page of the audit chain. Every receipt of this ledger has its entry.
-func (t *tx) audited(f store.AuditFilter) []api.AuditEntry {
+// Audit implements [store.Tx].
+func (t *tx) Audit(f store.AuditFilter) ([]api.AuditEntry, error) {
+	if f.Limit == 0 {
+		return nil, t.usable()
+	}
 	receipts := map[int64]api.AuditReceipt{}
 	for _, rows := range t.rows.receipts {
 		for _, r := range rows {
@@ -379,7 +384,7 @@ func (t *tx) audited(f store.AuditFilter) []api.AuditEntry {
 			chain[i].Receipt = &r
 		}
 	}
-	return chain
+	return chain, t.usable()
 }
 
 // Results implements [store.Tx].

@@ -12,8 +12,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// receiptSubjects reads what is kept of what receipts are about.
-func (t *tx) receiptSubjects(f store.EntryFilter) []store.ReceiptSubject {
+// ReceiptSubjects implements [store.Tx].
+func (t *tx) ReceiptSubjects(f store.EntryFilter) ([]store.ReceiptSubject, error) {
 	var rows []store.ReceiptSubject
 	for session, kept := range t.rows.receipts {
 		for _, r := range kept {
@@ -23,7 +23,7 @@ func (t *tx) receiptSubjects(f store.EntryFilter) []store.ReceiptSubject {
 		}
 	}
 	slices.SortFunc(rows, func(a, b store.ReceiptSubject) int { return cmp.Compare(a.Entry, b.Entry) })
-	return rows
+	return rows, t.usable()
 }
 
 func (t *tx) receiptSubject(session string, r store.Receipt) store.ReceiptSubject {
@@ -49,15 +49,15 @@ func (t *tx) receiptSubject(session string, r store.Receipt) store.ReceiptSubjec
 	return a
 }
 
-// actSubjects reads what is kept of the calls of starts and outcomes.
-func (t *tx) actSubjects(f store.EntryFilter) []store.ActSubject {
+// ActSubjects implements [store.Tx].
+func (t *tx) ActSubjects(f store.EntryFilter) ([]store.ActSubject, error) {
 	var rows []store.ActSubject
 	for _, e := range t.rows.audit {
 		if e.N > f.After && e.N <= f.To && e.Act != nil && e.Act.Call != "" {
 			rows = append(rows, t.actSubject(e))
 		}
 	}
-	return rows
+	return rows, t.usable()
 }
 
 func (t *tx) actSubject(e api.AuditEntry) store.ActSubject {
@@ -84,12 +84,10 @@ func (t *tx) actSubject(e api.AuditEntry) store.ActSubject {
 	return d
 }
 
-// unaudited lists the calls that were agreed to, or started although they cannot be undone, and
-// that no receipt of a yes stands for; those with a question that a person has ended, without its receipt; and those
-// with an effect that were started, or have ended, without an act that says so.
-func (t *tx) unaudited(f store.UnauditedFilter) []api.AuditCall {
+// Unaudited implements [store.Tx].
+func (t *tx) Unaudited(f store.UnauditedFilter) ([]api.AuditCall, error) {
 	if f.Limit == 0 {
-		return nil
+		return nil, t.usable()
 	}
 	wanted := map[string]api.AuditCall{}
 	for call := range t.rows.consents {
@@ -128,7 +126,7 @@ func (t *tx) unaudited(f store.UnauditedFilter) []api.AuditCall {
 		}
 	}
 	slices.SortFunc(rows, func(a, b api.AuditCall) int { return cmp.Compare(a.Call, b.Call) })
-	return firstOf(rows, f.Limit)
+	return firstOf(rows, f.Limit), t.usable()
 }
 
 // unrecorded are the calls with an effect whose start, or whose end, has no act.

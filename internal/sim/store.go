@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/kernel/store"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -248,9 +249,32 @@ func (p *peeking) Cards(f store.CardFilter) ([]utp.Card, error) {
 	return nil, p.asks("cards %v %s %s", f.IDs, f.Turn, f.After)
 }
 
-// Auxiliary implements [store.Tx].
-func (p *peeking) Auxiliary(f store.AuxiliaryFilter) (store.Auxiliary, error) {
-	return store.Auxiliary{}, p.asks("beside %s%s%s%s %s%s %s%s", f.Sealed, f.Receipts, f.Calls, f.Call, f.CallsAfter, f.Preferences, f.KeyOf, f.Key)
+// Calls implements [store.Tx].
+func (p *peeking) Calls(f store.CallFilter) ([]turn.Call, error) {
+	return nil, p.asks("calls %s %s %s", f.Turn, f.Call, f.After)
+}
+
+// Sealed implements [store.Tx].
+func (p *peeking) Sealed(call string) ([]store.Sealed, error) { return nil, p.asks("sealed %s", call) }
+
+// OpenCalls implements [store.Tx].
+func (p *peeking) OpenCalls(agent string, _ int) (int, error) {
+	return 0, p.asks("open calls of %s", agent)
+}
+
+// Receipts implements [store.Tx].
+func (p *peeking) Receipts(session string) ([]store.Receipt, error) {
+	return nil, p.asks("receipts %s", session)
+}
+
+// Preferences implements [store.Tx].
+func (p *peeking) Preferences(person string) (store.Preferences, error) {
+	return store.Preferences{}, p.asks("preferences %s", person)
+}
+
+// RequestKey implements [store.Tx].
+func (p *peeking) RequestKey(principal, key string) (store.RequestKey, error) {
+	return store.RequestKey{}, p.asks("key %s %s", principal, key)
 }
 
 // counter is one kernel's way to the count outside the ledger. It implements

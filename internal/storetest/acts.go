@@ -35,9 +35,8 @@ func operated(n int) api.AuditAct {
 func (l *ledger) actSubjects(after, to int64) []store.ActSubject {
 	l.t.Helper()
 	var rows []store.ActSubject
-	l.view(func(tx store.Tx) error {
-		b, err := tx.Auxiliary(store.AuxiliaryFilter{ActSubjects: store.EntryFilter{After: after, To: to}})
-		rows = b.ActSubjects
+	l.view(func(tx store.Tx) (err error) {
+		rows, err = tx.ActSubjects(store.EntryFilter{After: after, To: to})
 		return err
 	})
 	return rows
@@ -146,9 +145,8 @@ func actsAreForgotten(l *ledger) {
 func inForceIsSaved(l *ledger) {
 	read := func(kind string) []store.InForce {
 		var rows []store.InForce
-		l.view(func(tx store.Tx) error {
-			b, err := tx.Auxiliary(store.AuxiliaryFilter{InForce: kind})
-			rows = b.InForce
+		l.view(func(tx store.Tx) (err error) {
+			rows, err = tx.InForce(kind)
 			return err
 		})
 		return rows

@@ -41,21 +41,21 @@ func Audit(t *testing.T, s store.Ledger) audit.Report {
 	t.Helper()
 	const page = 3 // small, so that pages meet
 	v := audit.Verifier{Found: func(f audit.Finding) { t.Errorf("the audit chain: %+v", f) }}
-	var beside api.AuditUnchained
+	var unchained api.AuditUnchained
 	err := s.View(context.WithoutCancel(t.Context()), func(tx store.Tx) error {
-		b, err := tx.Auxiliary(store.AuxiliaryFilter{Audit: store.AuditFilter{Unchained: true}})
-		beside = b.Unchained
+		var err error
+		unchained, err = tx.Unchained()
 		return errors.Join(err, v.Read(func(after int64) (api.AuditAnswer, error) {
-			b, err := tx.Auxiliary(store.AuxiliaryFilter{Audit: store.AuditFilter{After: after, Limit: page}})
-			return api.AuditAnswer{Entries: b.Audit, More: len(b.Audit) == page}, err
+			entries, err := tx.Audit(store.AuditFilter{After: after, Limit: page})
+			return api.AuditAnswer{Entries: entries, More: len(entries) == page}, err
 		}))
 	})
 	if err != nil {
 		t.Errorf("View: %v", err)
 	}
-	older := beside // which no kernel has noted here
-	beside.Older, beside.Starts = 0, 0
-	r := v.End(beside)
+	older := unchained // which no kernel has noted here
+	unchained.Older, unchained.Starts = 0, 0
+	r := v.End(unchained)
 	r.Older, r.OlderStarts = older.Older, older.Starts
 	return r
 }
@@ -92,9 +92,8 @@ func (l *ledger) unnumbered(kept []store.Receipt) []store.Receipt {
 func (l *ledger) read(f store.AuditFilter) []api.AuditEntry {
 	l.t.Helper()
 	var rows []api.AuditEntry
-	l.view(func(tx store.Tx) error {
-		b, err := tx.Auxiliary(store.AuxiliaryFilter{Audit: f})
-		rows = b.Audit
+	l.view(func(tx store.Tx) (err error) {
+		rows, err = tx.Audit(f)
 		return err
 	})
 	return rows

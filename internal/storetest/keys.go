@@ -17,9 +17,8 @@ func keyCases() []exercise {
 
 func (l *ledger) key(principal, key string) (k store.RequestKey) {
 	l.t.Helper()
-	l.view(func(tx store.Tx) error {
-		b, err := tx.Auxiliary(store.AuxiliaryFilter{KeyOf: principal, Key: key})
-		k = b.Key
+	l.view(func(tx store.Tx) (err error) {
+		k, err = tx.RequestKey(principal, key)
 		return err
 	})
 	return k

@@ -16,9 +16,8 @@ func preferenceCases() []exercise {
 func preferencesAreSaved(l *ledger) {
 	wish := func(person string) (w store.Preferences) {
 		l.t.Helper()
-		l.view(func(tx store.Tx) error {
-			b, err := tx.Auxiliary(store.AuxiliaryFilter{Preferences: person})
-			w = b.Preferences
+		l.view(func(tx store.Tx) (err error) {
+			w, err = tx.Preferences(person)
 			return err
 		})
 		return w

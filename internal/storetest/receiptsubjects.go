@@ -13,9 +13,8 @@ import (
 func (l *ledger) receiptSubjects(after, to int64) []store.ReceiptSubject {
 	l.t.Helper()
 	var rows []store.ReceiptSubject
-	l.view(func(tx store.Tx) error {
-		b, err := tx.Auxiliary(store.AuxiliaryFilter{ReceiptSubjects: store.EntryFilter{After: after, To: to}})
-		rows = b.ReceiptSubjects
+	l.view(func(tx store.Tx) (err error) {
+		rows, err = tx.ReceiptSubjects(store.EntryFilter{After: after, To: to})
 		return err
 	})
 	return rows
@@ -25,9 +24,8 @@ func (l *ledger) receiptSubjects(after, to int64) []store.ReceiptSubject {
 func (l *ledger) unaudited(after string, limit int) []api.AuditCall {
 	l.t.Helper()
 	var rows []api.AuditCall
-	l.view(func(tx store.Tx) error {
-		b, err := tx.Auxiliary(store.AuxiliaryFilter{Unaudited: store.UnauditedFilter{After: after, Limit: limit}})
-		rows = b.Unaudited
+	l.view(func(tx store.Tx) (err error) {
+		rows, err = tx.Unaudited(store.UnauditedFilter{After: after, Limit: limit})
 		return err
 	})
 	return rows

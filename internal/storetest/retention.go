@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -116,10 +117,11 @@ func (l *ledger) bare(n int, b store.Batch) {
 		})
 	}
 	l.view(func(tx store.Tx) error {
-		beside, err := tx.Auxiliary(store.AuxiliaryFilter{Sealed: b.Turn.State.Calls[0].ID, Receipts: id("sess", n)})
-		beside.Receipts = l.unnumbered(beside.Receipts)
-		same(l, "beside", beside, store.Auxiliary{Receipts: b.Receipts})
-		return err
+		sealed, err := tx.Sealed(b.Turn.State.Calls[0].ID)
+		same(l, "sealed values", len(sealed), 0)
+		receipts, rerr := tx.Receipts(id("sess", n))
+		same(l, "receipts", l.unnumbered(receipts), b.Receipts)
+		return errors.Join(err, rerr)
 	})
 }
 
@@ -227,13 +229,11 @@ func receiptsGo(l *ledger) {
 	l.missing("the forgotten turn", func(tx store.Tx) error { _, err := tx.Turn(store.TurnRef{Turn: "turn_1"}); return err })
 	l.missing("its question", func(tx store.Tx) error { _, err := tx.Turn(store.TurnRef{Question: 1}); return err })
 	l.view(func(tx store.Tx) error {
-		beside, err := tx.Auxiliary(store.AuxiliaryFilter{Receipts: "sess_1"})
-		same(l, "its receipts", len(beside.Receipts), 0)
-		if err == nil {
-			beside, err = tx.Auxiliary(store.AuxiliaryFilter{Receipts: "sess_2"})
-			same(l, "the other's receipts", len(beside.Receipts), 1)
-		}
-		return err
+		its, err := tx.Receipts("sess_1")
+		same(l, "its receipts", len(its), 0)
+		others, oerr := tx.Receipts("sess_2")
+		same(l, "the other's receipts", len(others), 1)
+		return errors.Join(err, oerr)
 	})
 }
 

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -276,12 +277,15 @@ func readBack(l *ledger, n int, b store.Batch) {
 		if err != nil {
 			return err
 		}
-		beside, err := tx.Auxiliary(store.AuxiliaryFilter{
-			Sealed: id("tc", n), Receipts: want.State.Session, Preferences: b.Preferences[0].Person, KeyOf: b.Keys[0].Principal, Key: b.Keys[0].Key,
-		})
-		beside.Receipts = l.unnumbered(beside.Receipts)
-		same(l, "beside", beside, store.Auxiliary{Sealed: b.Sealed, Receipts: b.Receipts, Preferences: b.Preferences[0], Key: b.Keys[0]})
-		return err
+		sealed, serr := tx.Sealed(id("tc", n))
+		same(l, "sealed values", sealed, b.Sealed)
+		receipts, rerr := tx.Receipts(want.State.Session)
+		same(l, "receipts", l.unnumbered(receipts), b.Receipts)
+		preferences, perr := tx.Preferences(b.Preferences[0].Person)
+		same(l, "preferences", preferences, b.Preferences[0])
+		key, kerr := tx.RequestKey(b.Keys[0].Principal, b.Keys[0].Key)
+		same(l, "key", key, b.Keys[0])
+		return errors.Join(serr, rerr, perr, kerr)
 	})
 	for _, o := range l.outbox() {
 		if o.Session == want.State.Session {

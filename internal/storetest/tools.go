@@ -138,14 +138,11 @@ func sealedValues(l *ledger) {
 	l.save(store.Batch{Sealed: boxes})
 	l.save(store.Batch{Sealed: []store.Sealed{{Call: "tc_2", Ref: "env:A", Box: []byte{3}}}})
 	l.view(func(tx store.Tx) error {
-		b, err := tx.Auxiliary(store.AuxiliaryFilter{Sealed: "tc_1"})
-		same(l, "sealed", b.Sealed, boxes)
-		if err != nil {
-			return err
-		}
-		b, err = tx.Auxiliary(store.AuxiliaryFilter{Sealed: "tc_9"})
-		same(l, "sealed for nobody", len(b.Sealed), 0)
-		return err
+		sealed, err := tx.Sealed("tc_1")
+		same(l, "sealed", sealed, boxes)
+		none, nerr := tx.Sealed("tc_9")
+		same(l, "sealed for nobody", len(none), 0)
+		return errors.Join(err, nerr)
 	})
 	l.refuse("another value under the same reference", store.ErrConflict, store.Batch{Sealed: []store.Sealed{{Call: "tc_1", Ref: "env:A", Box: []byte{9}}}})
 }

@@ -63,9 +63,15 @@ func (l *ledger) untouched() {
 	same(l, "results", len(l.results(id("turn", n))), 0)
 	same(l, "outbox", len(l.outbox()), 0)
 	l.view(func(tx store.Tx) error {
-		b, err := tx.Auxiliary(store.AuxiliaryFilter{Sealed: id("tc", n), Receipts: id("sess", n), Preferences: id("ann", n), KeyOf: id("ann", n), Key: digest("key", n)})
-		same(l, "beside", b, store.Auxiliary{})
-		return err
+		sealed, serr := tx.Sealed(id("tc", n))
+		same(l, "sealed values", len(sealed), 0)
+		receipts, rerr := tx.Receipts(id("sess", n))
+		same(l, "receipts", len(receipts), 0)
+		preferences, perr := tx.Preferences(id("ann", n))
+		same(l, "preferences", preferences, store.Preferences{})
+		key, kerr := tx.RequestKey(id("ann", n), digest("key", n))
+		same(l, "key", key, store.RequestKey{})
+		return errors.Join(serr, rerr, perr, kerr)
 	})
 }
 

@@ -304,9 +304,8 @@ func openCallsAreCounted(l *ledger) {
 		l.save(store.Batch{Turn: &r})
 	}
 	count := func(agent string, limit int) (n int) {
-		l.view(func(tx store.Tx) error {
-			b, err := tx.Auxiliary(store.AuxiliaryFilter{OpenCalls: agent, OpenCallsLimit: limit})
-			n = b.OpenCalls
+		l.view(func(tx store.Tx) (err error) {
+			n, err = tx.OpenCalls(agent, limit)
 			return err
 		})
 		return n

@@ -32,12 +32,12 @@ func (ad *Admin) Operated(a api.AuditAct) ([]api.AuditAct, error) {
 // when each item has been in force, to the interval between two calls, also for changes while nothing ran.
 func (ad *Admin) RecordInForce(ctx context.Context, kind string, now []store.InForce) error {
 	return store.ProtocolError(store.Update(ctx, ad.o.Ledger, func(tx store.Tx) error {
-		kept, err := tx.Auxiliary(store.AuxiliaryFilter{InForce: kind})
+		recorded, err := tx.InForce(kind)
 		if err != nil {
 			return err
 		}
 		before := map[string]store.InForce{}
-		for _, f := range kept.InForce {
+		for _, f := range recorded {
 			before[f.Subject] = f
 		}
 		var b store.Batch

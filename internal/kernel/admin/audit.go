@@ -35,7 +35,7 @@ func Audit(tx store.Tx, q api.AuditRequest) (api.AuditAnswer, error) {
 	case q.Standing:
 		return auditStanding(tx)
 	case q.Head:
-		return auditEntries(tx, store.AuditFilter{Newest: true, Limit: 1, Unchained: true})
+		return auditEntries(tx, store.AuditFilter{Newest: true, Limit: 1})
 	default:
 		return auditEntries(tx, store.AuditFilter{After: q.After, Limit: auditPage})
 	}
@@ -43,22 +43,27 @@ func Audit(tx store.Tx, q api.AuditRequest) (api.AuditAnswer, error) {
 
 // auditCalls lists the calls that lack an entry in the chain.
 func auditCalls(tx store.Tx, after string) (api.AuditAnswer, error) {
-	kept, err := tx.Auxiliary(store.AuxiliaryFilter{Unaudited: store.UnauditedFilter{After: after, Limit: auditPage}})
-	return api.AuditAnswer{Calls: kept.Unaudited, More: len(kept.Unaudited) == auditPage}, err
+	calls, err := tx.Unaudited(store.UnauditedFilter{After: after, Limit: auditPage})
+	return api.AuditAnswer{Calls: calls, More: len(calls) == auditPage}, err
 }
 
 func auditEntries(tx store.Tx, f store.AuditFilter) (api.AuditAnswer, error) {
-	kept, err := tx.Auxiliary(store.AuxiliaryFilter{Audit: f})
+	entries, err := tx.Audit(f)
 	if err != nil {
 		return api.AuditAnswer{}, err
 	}
-	a := api.AuditAnswer{Unchained: kept.Unchained, More: len(kept.Audit) == f.Limit && !f.Newest}
-	w, err := newEvidence(tx, kept.Audit)
+	a := api.AuditAnswer{More: len(entries) == f.Limit && !f.Newest}
+	if f.Newest {
+		if a.Unchained, err = tx.Unchained(); err != nil {
+			return api.AuditAnswer{}, err
+		}
+	}
+	w, err := newEvidence(tx, entries)
 	if err != nil {
 		return api.AuditAnswer{}, err
 	}
 	r := newPageBudget()
-	for _, e := range kept.Audit {
+	for _, e := range entries {
 		if e.Evidence, err = w.receiptEvidence(e); err != nil {
 			return api.AuditAnswer{}, err
 		}
@@ -95,14 +100,25 @@ func bound(e api.AuditEntry) bool { return e.Receipt != nil && e.Receipt.Terms !
 
 func newEvidence(tx store.Tx, entries []api.AuditEntry) (*evidence, error) {
 	w := &evidence{tx: tx, receiptSubjects: map[int64]store.ReceiptSubject{}, actSubjects: map[int64]store.ActSubject{}}
-	kept, err := tx.Auxiliary(store.AuxiliaryFilter{ReceiptSubjects: span(entries, bound), ActSubjects: span(entries, ofCall)})
-	for _, a := range kept.ReceiptSubjects {
-		w.receiptSubjects[a.Entry] = a
+	if entries := span(entries, bound); entries.To > 0 {
+		subjects, err := tx.ReceiptSubjects(entries)
+		if err != nil {
+			return w, err
+		}
+		for _, a := range subjects {
+			w.receiptSubjects[a.Entry] = a
+		}
 	}
-	for _, d := range kept.ActSubjects {
-		w.actSubjects[d.Entry] = d
+	if entries := span(entries, ofCall); entries.To > 0 {
+		subjects, err := tx.ActSubjects(entries)
+		if err != nil {
+			return w, err
+		}
+		for _, d := range subjects {
+			w.actSubjects[d.Entry] = d
+		}
 	}
-	return w, err
+	return w, nil
 }
 
 // ofCall reports whether an entry has an act that is the start or the outcome of a call.

@@ -114,20 +114,20 @@ func (e *exporter) turn() error {
 }
 
 func (e *exporter) calls(after string) error {
-	kept, err := e.tx.Auxiliary(store.AuxiliaryFilter{Calls: e.rec.State.Turn, CallsAfter: after, CallsLimit: callPage})
+	calls, err := e.tx.Calls(store.CallFilter{Turn: e.rec.State.Turn, After: after, Limit: callPage})
 	if err != nil {
 		return err
 	}
 	e.next = partCards + "/"
-	for i, c := range kept.Calls {
+	for i, c := range calls {
 		d := callDetail(c)
 		if fits, err := e.add(api.Exported{Call: &d}); err != nil || !fits {
-			e.next = partCalls + "/" + kept.Calls[i-1].ID
+			e.next = partCalls + "/" + calls[i-1].ID
 			return err
 		}
 	}
-	if len(kept.Calls) == callPage {
-		e.next = partCalls + "/" + kept.Calls[callPage-1].ID
+	if len(calls) == callPage {
+		e.next = partCalls + "/" + calls[callPage-1].ID
 	}
 	return nil
 }
@@ -228,12 +228,12 @@ func (e *exporter) events(at string) error {
 
 func (e *exporter) receipts(at string) error {
 	from, _ := strconv.Atoi(at)
-	kept, err := e.tx.Auxiliary(store.AuxiliaryFilter{Receipts: e.rec.State.Session})
+	receipts, err := e.tx.Receipts(e.rec.State.Session)
 	if err != nil {
 		return err
 	}
-	for i := max(from, 0); i < len(kept.Receipts); i++ {
-		d := store.ReceiptDetail(kept.Receipts[i])
+	for i := max(from, 0); i < len(receipts); i++ {
+		d := store.ReceiptDetail(receipts[i])
 		if fits, err := e.add(api.Exported{Receipt: &d}); err != nil || !fits {
 			e.next = partReceipts + "/" + strconv.Itoa(i)
 			return err

@@ -88,17 +88,18 @@ func (im *importer) begin(records []api.Exported) (known bool, err error) {
 		return true, nil
 	}
 	im.calls = map[string]bool{}
-	kept, err := im.tx.Auxiliary(store.AuxiliaryFilter{Calls: im.id, Receipts: im.rec.State.Session})
-	for _, c := range kept.Calls {
+	calls, err := im.tx.Calls(store.CallFilter{Turn: im.id})
+	for _, c := range calls {
 		im.calls[c.ID] = true
 	}
-	im.there = len(kept.Receipts)
+	receipts, rerr := im.tx.Receipts(im.rec.State.Session)
+	im.there = len(receipts)
 	rows, terr := im.tx.Turns(store.TurnFilter{Turn: im.id, Limit: 1})
 	for _, row := range rows {
 		im.seq = row.Last
 	}
 	closed := im.rec.Unfinished && len(im.rec.Narration) == 0 && im.seq > 0
-	return closed, errors.Join(err, terr)
+	return closed, errors.Join(err, rerr, terr)
 }
 
 // make makes the turn in this ledger's form.

@@ -34,11 +34,11 @@ func auditStanding(tx store.Tx) (api.AuditAnswer, error) {
 	}
 	a.Standing = r.tools(tools)
 	for _, kind := range actKinds {
-		kept, err := tx.Auxiliary(store.AuxiliaryFilter{InForce: kind})
+		recorded, err := tx.InForce(kind)
 		if err != nil {
 			return a, err
 		}
-		a.Standing = append(a.Standing, r.inForce(kind, kept.InForce)...)
+		a.Standing = append(a.Standing, r.inForce(kind, recorded)...)
 	}
 	if len(a.Standing) > auditPage {
 		a.Standing, a.More = a.Standing[:auditPage], true
@@ -50,11 +50,11 @@ func auditStanding(tx store.Tx) (api.AuditAnswer, error) {
 func recordedIn(tx store.Tx) (recordedActs, error) {
 	r := recordedActs{newest: map[inForceKey]api.AuditAct{}}
 	for after := int64(0); ; {
-		kept, err := tx.Auxiliary(store.AuxiliaryFilter{Audit: store.AuditFilter{After: after, Limit: auditPage, Operators: true}})
+		acts, err := tx.Audit(store.AuditFilter{After: after, Limit: auditPage, Operators: true})
 		if err != nil {
 			return r, err
 		}
-		for _, e := range kept.Audit {
+		for _, e := range acts {
 			after = e.N
 			if e.Act == nil {
 				r.partial = true
@@ -66,7 +66,7 @@ func recordedIn(tx store.Tx) (recordedActs, error) {
 			}
 			r.newest[inForceKey{kind, e.Act.Subject}] = *e.Act
 		}
-		if len(kept.Audit) < auditPage {
+		if len(acts) < auditPage {
 			return r, nil
 		}
 	}
@@ -143,11 +143,11 @@ func (r recordedActs) inForce(kind string, rows []store.InForce) []api.AuditStan
 // tools were reviewed. After that nothing counts as older, so that nothing can be added to the ledger unseen.
 func (ad *Admin) NoteOlder(ctx context.Context) error {
 	return store.ProtocolError(store.Update(ctx, ad.o.Ledger, func(tx store.Tx) error {
-		begun, err := tx.Auxiliary(store.AuxiliaryFilter{Audit: store.AuditFilter{Limit: 1, Operators: true}})
-		if err != nil || len(begun.Audit) > 0 {
+		acts, err := tx.Audit(store.AuditFilter{Limit: 1, Operators: true})
+		if err != nil || len(acts) > 0 {
 			return err
 		}
-		kept, err := tx.Auxiliary(store.AuxiliaryFilter{Audit: store.AuditFilter{Unchained: true}})
+		unchained, err := tx.Unchained()
 		if err != nil {
 			return err
 		}
@@ -156,7 +156,7 @@ func (ad *Admin) NoteOlder(ctx context.Context) error {
 			return err
 		}
 		var older []api.AuditAct
-		for subject, n := range map[string]int64{api.OlderReceipts: kept.Unchained.Older, api.OlderStarts: kept.Unchained.Starts} {
+		for subject, n := range map[string]int64{api.OlderReceipts: unchained.Older, api.OlderStarts: unchained.Starts} {
 			if n > 0 {
 				older = append(older, api.AuditAct{Act: api.ActOlder, Subject: subject, Detail: strconv.FormatInt(n, 10)})
 			}

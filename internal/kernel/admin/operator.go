@@ -55,31 +55,32 @@ func (ad *Admin) TurnDetail(ctx context.Context, q api.TurnRequest) (api.TurnDet
 		if a, err = detailOf(tx, rec); err != nil {
 			return err
 		}
-		kept, err := tx.Auxiliary(store.AuxiliaryFilter{Calls: rec.State.Turn, CallsAfter: q.After, CallsLimit: callPage})
-		if err == nil && q.After == "" {
-			var all store.Auxiliary
-			all, err = tx.Auxiliary(store.AuxiliaryFilter{Receipts: rec.State.Session})
-			kept.Receipts = all.Receipts
-		}
+		calls, err := tx.Calls(store.CallFilter{Turn: rec.State.Turn, After: q.After, Limit: callPage})
 		if err != nil {
 			return err
 		}
-		return fillDetail(&a, kept)
+		var receipts []store.Receipt
+		if q.After == "" {
+			if receipts, err = tx.Receipts(rec.State.Session); err != nil {
+				return err
+			}
+		}
+		return fillDetail(&a, calls, receipts)
 	})
 	return a, err
 }
 
-func fillDetail(a *api.TurnDetail, kept store.Auxiliary) error {
+func fillDetail(a *api.TurnDetail, calls []turn.Call, receipts []store.Receipt) error {
 	r := newPageBudget()
-	for _, receipt := range kept.Receipts {
+	for _, receipt := range receipts {
 		if fits, err := r.fits(receipt); err != nil || !fits {
 			return err
 		}
 		a.Receipts = append(a.Receipts, store.ReceiptDetail(receipt))
 	}
 	r.rows = 0
-	a.More = len(kept.Calls) == callPage
-	for _, c := range kept.Calls {
+	a.More = len(calls) == callPage
+	for _, c := range calls {
 		d := callDetail(c)
 		fits, err := r.fits(d)
 		if err != nil {

@@ -87,31 +87,13 @@ type ToolFilter struct {
 	Limit int // 0 does not limit
 }
 
-// AuxiliaryFilter says what is read besides turns. What is not named is not read.
-type AuxiliaryFilter struct {
-	// Sealed is a call whose sealed values are read.
-	Sealed string
-	// Receipts is a session whose receipts are read.
-	Receipts string
-	// Calls is a turn whose calls are read, in the order of their ids, at most CallsLimit after
-	// CallsAfter; Call keeps only this one.
-	Calls, CallsAfter, Call string
-	CallsLimit              int
-	// Preferences is a person whose preferences are read.
-	Preferences string
-	// Key is the key of a request, and KeyOf the principal that it belongs to.
-	KeyOf, Key string
-	// Audit says what is read of the audit chain.
-	Audit AuditFilter
-	// ReceiptSubjects and ActSubjects select the entries for whose receipts and acts the ledger's other records are read.
-	ReceiptSubjects, ActSubjects EntryFilter
-	// Unaudited lists calls that lack an entry in the chain.
-	Unaudited UnauditedFilter
-	// InForce is a kind of what is in force whose records are read.
-	InForce string
-	// OpenCalls is an agent whose open calls are counted, up to OpenCallsLimit.
-	OpenCalls      string
-	OpenCallsLimit int
+// CallFilter narrows the calls of a turn.
+type CallFilter struct {
+	Turn string
+	Call string // keeps only this one
+	// After is an id, whether it exists or not: the list goes on after it.
+	After string
+	Limit int // 0 does not limit
 }
 
 // AuditFilter is a part of the audit chain: at most Limit entries after one of them, or, of
@@ -122,8 +104,6 @@ type AuditFilter struct {
 	Newest bool
 	// Operators reads only acts that are about no call, including forgotten ones.
 	Operators bool
-	// Unchained counts the receipts without an entry, and the starts that are older than theirs.
-	Unchained bool
 }
 
 // EntryFilter is a part of the audit chain: the entries after After, up to To. A To of 0 reads none.

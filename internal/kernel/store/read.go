@@ -87,6 +87,5 @@ func ReadCall(tx Tx, id string) (turn.Call, error) {
 	if err != nil {
 		return turn.Call{}, err
 	}
-	kept, err := tx.Auxiliary(AuxiliaryFilter{Calls: rec.State.Turn, Call: id, CallsLimit: 1})
-	return OneRow(kept.Calls, err)
+	return OneRow(tx.Calls(CallFilter{Turn: rec.State.Turn, Call: id}))
 }

@@ -20,32 +20,6 @@ func ReceiptDetail(r Receipt) api.ReceiptDetail {
 	}
 }
 
-// Auxiliary is what the ledger stores besides turns.
-type Auxiliary struct {
-	Sealed   []Sealed
-	Receipts []Receipt // oldest first
-	// Calls are all calls of the turn. In an erased turn they have only what is retained.
-	Calls []turn.Call
-	// Preferences is the zero value if the person has none.
-	Preferences Preferences
-	// Key is the zero value if the principal has not used such a key. It may have expired.
-	Key RequestKey
-	// Audit are entries of the audit chain, each with its receipt if that is still there.
-	Audit     []api.AuditEntry
-	Unchained api.AuditUnchained
-	// ReceiptSubjects has a row for each receipt that has one of the entries, in their order.
-	ReceiptSubjects []ReceiptSubject
-	// ActSubjects has a row for each start and outcome that has one of the entries, in their order.
-	ActSubjects []ActSubject
-	// Unaudited are the consented calls, and the started irreversible ones, that lack a receipt that
-	// says accept; and the calls with an effect that were started after the chain had its first act
-	// and lack an act that says so.
-	Unaudited []api.AuditCall
-	// InForce is in the order of the subjects.
-	InForce   []InForce
-	OpenCalls int
-}
-
 // ActSubject is what the ledger has about the call of a start or an outcome. What is missing is empty.
 type ActSubject struct {
 	Entry int64

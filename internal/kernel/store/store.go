@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -52,7 +54,10 @@ type Tx interface {
 	CardReader
 	ToolReader
 	OutboxReader
-	AuxiliaryReader
+	CallReader
+	PreferenceReader
+	RequestKeyReader
+	AuditReader
 	Writer
 }
 
@@ -97,9 +102,45 @@ type OutboxReader interface {
 	Outbox(OutboxFilter) ([]Outgoing, error)
 }
 
-// AuxiliaryReader reads what the ledger stores besides turns.
-type AuxiliaryReader interface {
-	Auxiliary(AuxiliaryFilter) (Auxiliary, error)
+// CallReader reads calls, also those that are no longer live in their turns.
+type CallReader interface {
+	// Calls lists calls of a turn in the order of their ids. In an erased turn they have only what is retained.
+	Calls(CallFilter) ([]turn.Call, error)
+	// Sealed lists the sealed values of a call.
+	Sealed(call string) ([]Sealed, error)
+	// OpenCalls counts the open calls of an agent, up to a limit.
+	OpenCalls(agent string, limit int) (int, error)
+}
+
+// PreferenceReader reads what people prefer.
+type PreferenceReader interface {
+	// Preferences returns the zero value if the person has none.
+	Preferences(person string) (Preferences, error)
+}
+
+// RequestKeyReader reads the idempotency keys of requests.
+type RequestKeyReader interface {
+	// RequestKey returns the zero value if the principal has not used such a key. It may have expired.
+	RequestKey(principal, key string) (RequestKey, error)
+}
+
+// AuditReader reads receipts, the audit chain, and what the ledger has about its entries.
+type AuditReader interface {
+	// Receipts lists the receipts of a session, oldest first.
+	Receipts(session string) ([]Receipt, error)
+	// Audit lists entries of the chain, each with its receipt if that is still there.
+	Audit(AuditFilter) ([]api.AuditEntry, error)
+	// Unchained counts the receipts without an entry, and the starts that are older than theirs.
+	Unchained() (api.AuditUnchained, error)
+	// ReceiptSubjects has a row for each receipt that has one of the entries, in their order.
+	ReceiptSubjects(EntryFilter) ([]ReceiptSubject, error)
+	// ActSubjects has a row for each start and outcome that has one of the entries, in their order.
+	ActSubjects(EntryFilter) ([]ActSubject, error)
+	// Unaudited lists the consented calls, and the started irreversible ones, that lack a receipt that says accept; and
+	// the calls with an effect that were started after the chain had its first act and lack an act that says so.
+	Unaudited(UnauditedFilter) ([]api.AuditCall, error)
+	// InForce lists the records of a kind, in the order of their subjects.
+	InForce(kind string) ([]InForce, error)
 }
 
 // Writer writes.

@@ -8,8 +8,11 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// receiptSubjects reads what the ledger has about the subjects of receipts, each by the keys of its rows.
-func (t *Tx) receiptSubjects(f store.EntryFilter) ([]store.ReceiptSubject, error) {
+// ReceiptSubjects implements [store.Tx].
+func (t *Tx) ReceiptSubjects(f store.EntryFilter) ([]store.ReceiptSubject, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
 	var rows []store.ReceiptSubject
 	err := t.c.Each(`SELECT r.entry, coalesce(t.turn_id, ''), coalesce(t.project, ''), `+erased+`, t.turn_id IS NOT NULL AND CAST(t.imported AS integer) = 1,
 		coalesce(c.tool, ''), coalesce(c.card, ''), coalesce(c.definition, ''), coalesce(c.digest, ''),
@@ -29,8 +32,11 @@ func (t *Tx) receiptSubjects(f store.EntryFilter) ([]store.ReceiptSubject, error
 	return rows, t.read(err, "what the receipts of the audit chain are about")
 }
 
-// actSubjects reads what the ledger has about the calls of starts and outcomes, each by the keys of its rows.
-func (t *Tx) actSubjects(f store.EntryFilter) ([]store.ActSubject, error) {
+// ActSubjects implements [store.Tx].
+func (t *Tx) ActSubjects(f store.EntryFilter) ([]store.ActSubject, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
 	var rows []store.ActSubject
 	err := t.c.Each(`SELECT a.n, coalesce(a.call_id, ''), coalesce(t.turn_id, ''), coalesce(t.project, ''), `+erased+`, t.turn_id IS NOT NULL AND CAST(t.imported AS integer) = 1,
 		coalesce(c.class, ''), coalesce(c.digest, ''), coalesce(c.fence, 0), EXISTS (SELECT 1 FROM grants g WHERE g.call_id = c.call_id AND g.fence = coalesce(a.fence, g.fence)),
@@ -83,9 +89,11 @@ const (
 				WHERE t.turn_id = q.turn_id AND r.question = q.number)`
 )
 
-// unaudited lists the calls that lack an entry in the chain, including those of which only the consent or the
-// start is left.
-func (t *Tx) unaudited(f store.UnauditedFilter) ([]api.AuditCall, error) {
+// Unaudited implements [store.Tx].
+func (t *Tx) Unaudited(f store.UnauditedFilter) ([]api.AuditCall, error) {
+	if err := t.usable(); err != nil || f.Limit == 0 {
+		return nil, err
+	}
 	var rows []api.AuditCall
 	err := t.c.Each(`SELECT s.call_id, coalesce(c.turn_id, ''), coalesce(c.question, 0), max(s.unreceipted), max(s.unrecorded)
 		FROM (`+unreceipted+` UNION `+startedAndEnded+` UNION `+answered+`) s LEFT JOIN calls c ON c.call_id = s.call_id

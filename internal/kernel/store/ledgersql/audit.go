@@ -164,8 +164,11 @@ func (t *Tx) numbers(query string, args ...any) ([]int64, error) {
 	return all, t.read(err, "old entries of the audit chain")
 }
 
-// audit reads a page of the chain.
-func (t *Tx) audit(f store.AuditFilter) ([]api.AuditEntry, error) {
+// Audit implements [store.Tx].
+func (t *Tx) Audit(f store.AuditFilter) ([]api.AuditEntry, error) {
+	if err := t.usable(); err != nil || f.Limit == 0 {
+		return nil, err
+	}
 	w := t.where()
 	w.add("audit.n > %s", f.After)
 	if f.Operators {
@@ -224,11 +227,33 @@ func actOf(doc string, filed actKey) *api.AuditAct {
 	return &a
 }
 
-// unchained counts the receipts without an entry, and the starts that are older than entries of starts.
-func (t *Tx) unchained() (api.AuditUnchained, error) {
+// Unchained implements [store.Tx].
+func (t *Tx) Unchained() (api.AuditUnchained, error) {
+	if err := t.usable(); err != nil {
+		return api.AuditUnchained{}, err
+	}
 	var u api.AuditUnchained
 	err := t.c.QueryRow(`SELECT coalesce(sum(older), 0), coalesce(sum(1 - older), 0), (SELECT count(*) FROM grants WHERE older = 1)
 		FROM (SELECT CASE WHEN entry IS NULL AND older = 1 THEN 1 ELSE 0 END AS older FROM receipts r
 			WHERE NOT EXISTS (SELECT 1 FROM audit WHERE audit.n = r.entry AND audit.n > 0)) unchained`, nil, &u.Older, &u.Later, &u.Starts)
 	return u, t.read(err, "what is beside the audit chain")
+}
+
+// Receipts implements [store.Tx].
+func (t *Tx) Receipts(session string) ([]store.Receipt, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	var rows []store.Receipt
+	err := t.c.Each(`SELECT session_id, call_id, question, decision, given_by, surface, at, shown, language, salt, terms, coalesce(entry, 0) FROM receipts
+		WHERE session_id = $1 ORDER BY id`, []any{session}, func(scan func(...any) error) error {
+		var r store.Receipt
+		var at int64
+		var terms string
+		err := scan(&r.Session, &r.Call, &r.Question, &r.Decision, &r.By, &r.Surface, &at, &r.Shown, &r.Language, &r.Salt, &terms, &r.Entry)
+		r.At, r.Terms = instant(at), termsOf(terms)
+		rows = append(rows, r)
+		return err
+	})
+	return rows, t.read(err, "the receipts of %s", session)
 }

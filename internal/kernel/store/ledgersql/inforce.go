@@ -25,7 +25,11 @@ func (t *Tx) saveInForce(b *store.Batch) error {
 	return nil
 }
 
-func (t *Tx) inForce(kind string) ([]store.InForce, error) {
+// InForce implements [store.Tx].
+func (t *Tx) InForce(kind string) ([]store.InForce, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
 	var rows []store.InForce
 	err := t.c.Each(`SELECT kind, subject, digest, detail, person FROM in_force WHERE kind = $1 ORDER BY subject`, []any{kind}, func(scan func(...any) error) error {
 		var f store.InForce

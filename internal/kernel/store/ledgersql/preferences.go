@@ -50,8 +50,11 @@ func (t *Tx) savePreferences(b *store.Batch) error {
 	return nil
 }
 
-// preferences returns a person's preferences, the zero value if there are none.
-func (t *Tx) preferences(person string) (store.Preferences, error) {
+// Preferences implements [store.Tx].
+func (t *Tx) Preferences(person string) (store.Preferences, error) {
+	if err := t.usable(); err != nil {
+		return store.Preferences{}, err
+	}
 	w := store.Preferences{Person: person}
 	var found []int
 	for range w.All() {

@@ -22,7 +22,11 @@ func (t *Tx) saveKeys(b *store.Batch) error {
 	return nil
 }
 
-func (t *Tx) requestKey(principal, key string) (store.RequestKey, error) {
+// RequestKey implements [store.Tx].
+func (t *Tx) RequestKey(principal, key string) (store.RequestKey, error) {
+	if err := t.usable(); err != nil {
+		return store.RequestKey{}, err
+	}
 	k := store.RequestKey{Principal: principal, Key: key}
 	var at int64
 	err := t.c.QueryRow(`SELECT digest, turn_id, session_id, call_id, at FROM request_keys WHERE principal = $1 AND key = $2`, []any{principal, key},
