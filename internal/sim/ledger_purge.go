@@ -19,14 +19,24 @@ const (
 	leaveGrace = time.Minute
 )
 
-// purge erases what its time is over of, at most Limit of each kind, and says what it did.
-func (t *tx) purge(b store.Batch) error {
-	p := b.Purge
-	if p == nil {
-		return nil
+// purging is a purge, and what it has done so far.
+type purging struct {
+	store.Purge
+	store.Purged
+}
+
+// Purge implements [store.Tx].
+func (t *tx) Purge(q store.Purge) (store.Purged, error) {
+	p := &purging{Purge: q}
+	if err := t.writable(); err != nil {
+		return p.Purged, err
 	}
-	p.Erased, p.Calls, p.Dropped, p.Blobs, p.Strays, p.More = nil, nil, 0, 0, 0, false
-	p.Waiting = nil
+	t.purge(p)
+	return p.Purged, nil
+}
+
+// purge erases expired content, at most Limit of each kind.
+func (t *tx) purge(p *purging) {
 	found := t.turnsBy(p.Limit, func(row turnRow) bool { return t.erasable(p, row) })
 	for _, row := range found {
 		t.erase(p, row)
@@ -51,7 +61,6 @@ func (t *tx) purge(b store.Batch) error {
 		t.dropActs(p)
 	}
 	t.release(p, func(b blob) bool { return b.created.Before(t.now().Add(-blobGrace)) })
-	return nil
 }
 
 // turnsBy lists the oldest turns that fit.
@@ -73,7 +82,7 @@ func firstOf[T any](rows []T, limit int) []T {
 	return rows
 }
 
-func (t *tx) erasable(p *store.Purge, row turnRow) bool {
+func (t *tx) erasable(p *purging, row turnRow) bool {
 	s := row.rec.State
 	if s.Status != turn.Ended || row.rec.Erased || t.leaving(s.Session) {
 		return false
@@ -111,7 +120,7 @@ func removeIf[K comparable, V any](t *tx, m map[K]V, fits func(K, V) bool) {
 }
 
 // erase takes the content of one turn out.
-func (t *tx) erase(p *store.Purge, row turnRow) {
+func (t *tx) erase(p *purging, row turnRow) {
 	s := row.rec.State
 	ofTurn := func(call string) bool { return call != "" && t.rows.calls[call] == s.Turn }
 	var named []string // blobs
@@ -179,7 +188,7 @@ func (t *tx) unsend(session string) {
 }
 
 // forget removes erased turns whose last receipt is old enough, with their receipts.
-func (t *tx) forget(p *store.Purge) {
+func (t *tx) forget(p *purging) {
 	found := t.turnsBy(p.Limit, func(row turnRow) bool {
 		return row.rec.Erased && row.rec.Created.Before(p.Receipts) && row.erased.Before(p.Receipts) &&
 			!slices.ContainsFunc(t.rows.receipts[row.rec.State.Session], func(r store.Receipt) bool { return !r.At.Before(p.Receipts) })
@@ -207,7 +216,7 @@ func (t *tx) forget(p *store.Purge) {
 }
 
 // dropActs forgets what operators have done, once it is old enough.
-func (t *tx) dropActs(p *store.Purge) {
+func (t *tx) dropActs(p *purging) {
 	gone := t.forgetActs(func(e api.AuditEntry) bool { return e.Act.Call == "" && e.At.Before(p.Receipts) }, p.Limit)
 	p.More = p.More || gone == p.Limit
 }
@@ -230,7 +239,7 @@ func (t *tx) forgetActs(fits func(api.AuditEntry) bool, limit int) int {
 }
 
 // dropKeys forgets keys of requests whose time is over.
-func (t *tx) dropKeys(p *store.Purge) {
+func (t *tx) dropKeys(p *purging) {
 	var old []store.RequestKey
 	for _, k := range t.rows.keys {
 		if !k.At.After(p.Keys) {
@@ -251,7 +260,7 @@ func (t *tx) dropKeys(p *store.Purge) {
 func (t *tx) turnOf(c utp.Card) string { return cmp.Or(c.TurnID(), t.rows.calls[c.ToolCallID]) }
 
 // dropStrayCards removes old cards of no turn that has content still.
-func (t *tx) dropStrayCards(p *store.Purge) {
+func (t *tx) dropStrayCards(p *purging) {
 	var strays []utp.Card
 	for _, c := range t.rows.cards {
 		if row, ours := t.rows.turns[t.turnOf(c)]; (!ours || row.rec.Erased) && c.CreatedAt.Before(p.Content) {
@@ -268,7 +277,7 @@ func (t *tx) dropStrayCards(p *store.Purge) {
 }
 
 // releaseOnly removes those of the blobs that nothing refers to any more.
-func (t *tx) releaseOnly(p *store.Purge, named []string) {
+func (t *tx) releaseOnly(p *purging, named []string) {
 	for _, sha := range named {
 		if _, is := t.rows.blobs[sha]; is && !t.referred(sha) {
 			removeRow(t, t.rows.blobs, sha)
@@ -287,7 +296,7 @@ func (t *tx) referred(sha string) bool {
 }
 
 // release removes the blobs that fit, and that nothing refers to.
-func (t *tx) release(p *store.Purge, fits func(blob) bool) {
+func (t *tx) release(p *purging, fits func(blob) bool) {
 	var strays []string
 	for sha, b := range t.rows.blobs {
 		if fits(b) && !t.referred(sha) {

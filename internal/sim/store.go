@@ -129,6 +129,9 @@ type dry struct{ store.Tx }
 // Save refuses, as a race that is lost does.
 func (dry) Save(store.Batch) error { return store.ErrConflict }
 
+// Purge refuses in the same way.
+func (dry) Purge(store.Purge) (store.Purged, error) { return store.Purged{}, store.ErrConflict }
+
 // Count counts from a place of its own.
 func (d dry) Count(counter string, add int64) (int64, error) {
 	n, err := d.Tx.Count(counter, 0)
@@ -228,6 +231,11 @@ func (p *peeking) Outbox(f store.OutboxFilter) ([]store.Outgoing, error) {
 
 // Save implements [store.Tx].
 func (p *peeking) Save(b store.Batch) error { return p.asks("saving %s", describe(b)) }
+
+// Purge implements [store.Tx].
+func (p *peeking) Purge(q store.Purge) (store.Purged, error) {
+	return store.Purged{}, p.asks("purging %s", q.Project)
+}
 
 // Count implements [store.Tx].
 func (p *peeking) Count(counter string, add int64) (int64, error) {

@@ -88,13 +88,18 @@ func (l *ledger) said(b store.Batch) {
 	l.save(done)
 }
 
-func (l *ledger) purge(p store.Purge) store.Purge {
+func (l *ledger) purge(p store.Purge) (done store.Purged) {
 	l.t.Helper()
 	if p.Limit == 0 {
 		p.Limit = 100
 	}
-	l.save(store.Batch{Purge: &p})
-	return p
+	if err := l.update(func(tx store.Tx) (err error) {
+		done, err = tx.Purge(p)
+		return err
+	}); err != nil {
+		l.t.Fatalf("purge: %v", err)
+	}
+	return done
 }
 
 // bare checks that nothing of a turn's content can be read, and that what is kept is there.

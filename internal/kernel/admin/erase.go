@@ -93,17 +93,18 @@ func (ad *Admin) Erase(ctx context.Context, q api.EraseRequest) (api.EraseAnswer
 		err = ad.eraseNamed(ctx, p.Turns, q, &a)
 		return a, err
 	}
-	if err := ad.purgeStep(ctx, &p, &q); err != nil {
+	done, err := ad.purgeStep(ctx, p, &q)
+	if err != nil {
 		return a, err
 	}
-	a.Erased, a.Blobs, a.More = len(p.Erased), p.Blobs, len(p.Erased) == p.Limit
+	a.Erased, a.Blobs, a.More = len(done.Erased), done.Blobs, len(done.Erased) == p.Limit
 	if a.More {
 		return a, nil
 	}
 	if a.Open, err = ad.openOf(ctx, q.Project); err != nil {
 		return a, err
 	}
-	err = ad.eraseNamed(ctx, p.Waiting, q, &a)
+	err = ad.eraseNamed(ctx, done.Waiting, q, &a)
 	return a, err
 }
 
@@ -147,12 +148,11 @@ func (ad *Admin) eraseNamed(ctx context.Context, turns []string, q api.EraseRequ
 		if err := breathe(ctx, time.Duration(min(try, 1))*purgePause); err != nil {
 			return err
 		}
-		p := store.Purge{Turns: turns, Limit: len(turns)}
-		if err := ad.purgeStep(ctx, &p, &q); err != nil {
+		done, err := ad.purgeStep(ctx, store.Purge{Turns: turns, Limit: len(turns)}, &q)
+		if err != nil {
 			return err
 		}
-		a.Erased, a.Blobs = a.Erased+len(p.Erased), a.Blobs+p.Blobs
-		var err error
+		a.Erased, a.Blobs = a.Erased+len(done.Erased), a.Blobs+done.Blobs
 		if turns, err = ad.unerased(ctx, turns); err != nil {
 			return err
 		}

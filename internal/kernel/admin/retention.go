@@ -85,16 +85,17 @@ func (ad *Admin) purgeDue(ctx context.Context) error {
 }
 
 // purge runs small transactions until nothing is left to do, and returns what they did in all.
-func (ad *Admin) purge(ctx context.Context, p store.Purge) (store.Purge, error) {
+func (ad *Admin) purge(ctx context.Context, p store.Purge) (store.Purged, error) {
 	p.Limit = purgeTurns
-	var all store.Purge
+	var all store.Purged
 	for {
-		if err := ad.purgeStep(ctx, &p, nil); err != nil {
+		done, err := ad.purgeStep(ctx, p, nil)
+		if err != nil {
 			return all, err
 		}
-		all.Erased, all.Calls = append(all.Erased, p.Erased...), append(all.Calls, p.Calls...)
-		all.Dropped, all.Blobs = all.Dropped+p.Dropped, all.Blobs+p.Blobs
-		if !p.More {
+		all.Erased, all.Calls = append(all.Erased, done.Erased...), append(all.Calls, done.Calls...)
+		all.Dropped, all.Blobs = all.Dropped+done.Dropped, all.Blobs+done.Blobs
+		if !done.More {
 			break
 		}
 		if err := breathe(ctx, purgePause); err != nil {
@@ -108,14 +109,15 @@ func (ad *Admin) purge(ctx context.Context, p store.Purge) (store.Purge, error) 
 }
 
 // purgeStep runs one transaction. What an operator's request erases is recorded as acts.
-func (ad *Admin) purgeStep(ctx context.Context, p *store.Purge, word *api.EraseRequest) error {
-	err := store.Update(ctx, ad.o.Ledger, func(tx store.Tx) error {
-		if err := tx.Save(store.Batch{Purge: p}); err != nil || word == nil {
+func (ad *Admin) purgeStep(ctx context.Context, p store.Purge, q *api.EraseRequest) (store.Purged, error) {
+	var done store.Purged
+	err := store.Update(ctx, ad.o.Ledger, func(tx store.Tx) (err error) {
+		if done, err = tx.Purge(p); err != nil || q == nil {
 			return err
 		}
 		var b store.Batch
-		for _, erased := range p.Erased {
-			a, err := ad.Operated(api.AuditAct{Act: api.ActErase, Subject: erased, By: word.By})
+		for _, erased := range done.Erased {
+			a, err := ad.Operated(api.AuditAct{Act: api.ActErase, Subject: erased, By: q.By})
 			if err != nil {
 				return err
 			}
@@ -123,13 +125,13 @@ func (ad *Admin) purgeStep(ctx context.Context, p *store.Purge, word *api.EraseR
 		}
 		return tx.Save(b)
 	})
-	if err != nil || p.ErasedAny() { // a failed transaction may have been written
+	if err != nil || done.Any() { // a failed transaction may have been written
 		ad.scrubbed.Store(false)
 	}
 	if err == nil {
-		ad.o.Retention.OnErased(p.Calls)
+		ad.o.Retention.OnErased(done.Calls)
 	}
-	return err
+	return done, err
 }
 
 // scrub scrubs the store's files, and retries for a while if the store is busy. What is left then is done after the

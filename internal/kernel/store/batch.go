@@ -7,8 +7,8 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Purge erases content that has expired or is named, in one transaction. Only ended turns are
-// touched. Of Turns, Project and Content the first that is set counts.
+// Purge is content that has expired or is named. Only ended turns are touched. Of Turns, Project and Content the first
+// that is set counts.
 type Purge struct {
 	// Turns are erased now.
 	Turns []string
@@ -22,9 +22,11 @@ type Purge struct {
 	Keys time.Time
 	// Limit is the most of each kind in this transaction.
 	Limit int
+}
 
-	// What was done, set by the store: which turns and calls were erased, how many turns were
-	// forgotten, how many blobs and stray cards removed, and whether there is probably more.
+// Purged is what a purge did: which turns and calls it erased, how many turns it forgot, how many blobs and stray cards
+// it removed, and whether there is probably more.
+type Purged struct {
 	Erased, Calls          []string
 	Dropped, Blobs, Strays int
 	More                   bool
@@ -33,8 +35,8 @@ type Purge struct {
 	Waiting []string
 }
 
-// ErasedAny reports whether anything was removed.
-func (p *Purge) ErasedAny() bool { return len(p.Erased)+p.Dropped+p.Blobs+p.Strays > 0 }
+// Any reports whether anything was removed.
+func (p *Purged) Any() bool { return len(p.Erased)+p.Dropped+p.Blobs+p.Strays > 0 }
 
 // Batch is everything that one step writes, in one transaction.
 type Batch struct {
@@ -76,8 +78,6 @@ type Batch struct {
 	// Keys are those of requests that begin turns: ErrConflict where the principal has used the
 	// key within [KeyLife] before.
 	Keys []RequestKey
-	// Purge erases; what it did is set in it.
-	Purge *Purge
 }
 
 // DeadLetter is an outgoing row that cannot be published, and why.

@@ -151,4 +151,6 @@ type Writer interface {
 	// of the batch's Events and the ID of its Outbox in place. A store may find out only at the
 	// commit that the step cannot be saved: Update then returns an error, or runs fn again.
 	Save(Batch) error
+	// Purge erases content in this transaction.
+	Purge(Purge) (Purged, error)
 }

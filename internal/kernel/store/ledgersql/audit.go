@@ -127,7 +127,7 @@ func (t *Tx) unchain(sessions []string) error {
 }
 
 // dropActs forgets the acts of operators that are old enough.
-func (t *Tx) dropActs(p *store.Purge) error {
+func (t *Tx) dropActs(p *purging) error {
 	if p.Receipts.IsZero() {
 		return nil
 	}

@@ -14,14 +14,24 @@ const blobGrace = time.Hour
 // unreferred is the condition of a blob that no card refers to.
 const unreferred = `NOT EXISTS (SELECT 1 FROM blob_refs WHERE blob_refs.sha256 = blobs.sha256)`
 
-// purge erases expired content, at most Limit of each kind, and sets what it did.
-func (t *Tx) purge(b *store.Batch) error {
-	p := b.Purge
-	if p == nil {
-		return nil
+// purging is a purge, and what it has done so far.
+type purging struct {
+	store.Purge
+	store.Purged
+}
+
+// Purge implements [store.Tx].
+func (t *Tx) Purge(q store.Purge) (store.Purged, error) {
+	if err := t.writable("erasing"); err != nil {
+		return store.Purged{}, err
 	}
-	p.Erased, p.Calls, p.Dropped, p.Blobs, p.Strays, p.More = nil, nil, 0, 0, 0, false
-	p.Waiting = nil
+	p := &purging{Purge: q}
+	err := t.Fail(t.purge(p))
+	return p.Purged, err
+}
+
+// purge erases expired content, at most Limit of each kind.
+func (t *Tx) purge(p *purging) error {
 	clear(t.cards) // cards that were read may be gone after this
 	clear(t.turns)
 	found, err := t.erasable(p)
@@ -38,7 +48,7 @@ func (t *Tx) purge(b *store.Batch) error {
 		return err
 	}
 	// Receipts are the last: from there on nobody else can have an answer saved.
-	for _, part := range []func(*store.Purge) error{t.dropKeys, t.dropStrayCards, t.dropStrayBlobs, t.dropReceipts, t.dropActs} {
+	for _, part := range []func(*purging) error{t.dropKeys, t.dropStrayCards, t.dropStrayBlobs, t.dropReceipts, t.dropActs} {
 		if err := part(p); err != nil {
 			return err
 		}
@@ -53,7 +63,7 @@ type ended struct{ turn, session, doc string }
 const leaveGrace = time.Minute
 
 // erasable finds turns that have ended, and whose content is due or asked for.
-func (t *Tx) erasable(p *store.Purge) ([]ended, error) {
+func (t *Tx) erasable(p *purging) ([]ended, error) {
 	w := t.where()
 	w.conditions = append(w.conditions, "ended", "erased_at IS NULL")
 	w.add(`NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.session_id = turns.session_id
@@ -84,7 +94,7 @@ func (t *Tx) erasable(p *store.Purge) ([]ended, error) {
 const waitingMost = 64
 
 // wait reports the turns of a project that should have been erased and were not.
-func (t *Tx) wait(p *store.Purge) (err error) {
+func (t *Tx) wait(p *purging) (err error) {
 	if p.Project == "" || p.Turns != nil || p.More {
 		return nil
 	}
@@ -95,7 +105,7 @@ func (t *Tx) wait(p *store.Purge) (err error) {
 
 // erase removes the content of one turn. What remains says that there was a turn, whose it was, and
 // which calls it made, by their digests. Receipts and consents remain complete.
-func (t *Tx) erase(p *store.Purge, e ended) error {
+func (t *Tx) erase(p *purging, e ended) error {
 	what := "the content of the turn " + e.turn
 	calls, blobs, err := t.contentOf(e)
 	if err != nil {
@@ -162,11 +172,11 @@ func (t *Tx) texts(query string, args ...any) ([]string, error) {
 }
 
 // release removes those of the blobs that nothing refers to.
-func (t *Tx) release(p *store.Purge, blobs []string) error {
+func (t *Tx) release(p *purging, blobs []string) error {
 	return t.releaseIf(p, blobs, unreferred)
 }
 
-func (t *Tx) releaseIf(p *store.Purge, blobs []string, fits string, args ...any) error {
+func (t *Tx) releaseIf(p *purging, blobs []string, fits string, args ...any) error {
 	for _, sha := range blobs {
 		if err := t.lock("the blob "+sha, t.d.LockBlob, sha); err != nil {
 			return err
@@ -198,7 +208,7 @@ func bare(e ended) (string, error) {
 }
 
 // dropReceipts forgets erased turns whose last receipt is old enough, with their receipts.
-func (t *Tx) dropReceipts(p *store.Purge) error {
+func (t *Tx) dropReceipts(p *purging) error {
 	if p.Receipts.IsZero() {
 		return nil
 	}
@@ -253,7 +263,7 @@ func (t *Tx) forget(e ended) error {
 
 // dropStrayCards removes old cards that belong to no turn with content: to none at all, or to one that
 // was erased before they came.
-func (t *Tx) dropStrayCards(p *store.Purge) error {
+func (t *Tx) dropStrayCards(p *purging) error {
 	if p.Content.IsZero() {
 		return nil
 	}
@@ -274,7 +284,7 @@ func (t *Tx) dropStrayCards(p *store.Purge) error {
 }
 
 // dropStrayBlobs removes blobs that nothing refers to once [blobGrace] is over.
-func (t *Tx) dropStrayBlobs(p *store.Purge) error {
+func (t *Tx) dropStrayBlobs(p *purging) error {
 	before := stamp(t.now().Add(-blobGrace))
 	strays, err := t.texts(`SELECT sha256 FROM blobs WHERE created < $1 AND `+unreferred+` ORDER BY sha256`+limited("$2"), before, p.Limit)
 	if err != nil {

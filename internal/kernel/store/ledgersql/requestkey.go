@@ -39,7 +39,7 @@ func (t *Tx) RequestKey(principal, key string) (store.RequestKey, error) {
 }
 
 // dropKeys deletes expired keys.
-func (t *Tx) dropKeys(p *store.Purge) error {
+func (t *Tx) dropKeys(p *purging) error {
 	if p.Keys.IsZero() {
 		return nil
 	}

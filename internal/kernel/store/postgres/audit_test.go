@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"sync"
 	"testing"
 	"time"
@@ -22,7 +23,8 @@ func TestTwoStoresChain(t *testing.T) {
 		b.Outbox = nil
 		must(t, save(t.Context(), stores[0], b))
 	}
-	must(t, save(t.Context(), stores[0], store.Batch{Purge: &store.Purge{Project: storetest.Content(1, "").Turn.State.Project, Limit: 100}}))
+	_, err := purge(t.Context(), stores[0], store.Purge{Project: storetest.Content(1, "").Turn.State.Project, Limit: 100})
+	must(t, err)
 	var all sync.WaitGroup
 	for hand := range 8 {
 		all.Go(func() {
@@ -40,12 +42,12 @@ func TestTwoStoresChain(t *testing.T) {
 	}
 	forgotten := 0
 	for forgotten < old {
-		p := store.Purge{Receipts: time.Now().Add(time.Hour), Limit: 1}
-		if err := save(t.Context(), stores[1], store.Batch{Purge: &p}); err != nil || p.Dropped == 0 {
-			t.Errorf("forgetting: %d, %v", p.Dropped, err)
+		done, err := purge(t.Context(), stores[1], store.Purge{Receipts: time.Now().Add(time.Hour), Limit: 1})
+		if err != nil || done.Dropped == 0 {
+			t.Errorf("forgetting: %d, %v", done.Dropped, err)
 			break
 		}
-		forgotten += p.Dropped
+		forgotten += done.Dropped
 	}
 	all.Wait()
 	if r := storetest.Audit(t, stores[0]); r.Answers != old+8*each || r.Forgotten != old || r.Receipts != 8*each {
@@ -65,4 +67,12 @@ func counting(t *testing.T, s *postgres.Store, b store.Batch) store.Batch {
 		t.Errorf("an answer of many: %v", err)
 	}
 	return store.Batch{}
+}
+
+func purge(ctx context.Context, s store.Ledger, p store.Purge) (done store.Purged, err error) {
+	err = s.Update(ctx, func(tx store.Tx) (err error) {
+		done, err = tx.Purge(p)
+		return err
+	})
+	return done, err
 }

@@ -34,10 +34,13 @@ func TestErasedIsGone(t *testing.T) {
 	if n := marks(t, dir); n == 0 {
 		t.Fatal("the mark is in none of the files before: the test shows nothing")
 	}
-	p := store.Purge{Project: storetest.Content(1, "").Turn.State.Project, Limit: 1000}
-	err := s.Update(t.Context(), func(tx store.Tx) error { return tx.Save(store.Batch{Purge: &p}) })
-	if err != nil || len(p.Erased) != large {
-		t.Fatalf("%d turns were erased: %v", len(p.Erased), err)
+	var done store.Purged
+	err := s.Update(t.Context(), func(tx store.Tx) (err error) {
+		done, err = tx.Purge(store.Purge{Project: storetest.Content(1, "").Turn.State.Project, Limit: 1000})
+		return err
+	})
+	if err != nil || len(done.Erased) != large {
+		t.Fatalf("%d turns were erased: %v", len(done.Erased), err)
 	}
 	err = s.View(t.Context(), func(tx store.Tx) error {
 		if _, err := tx.Turns(store.TurnFilter{}); err != nil { // it reads from the log
