@@ -15,7 +15,6 @@ func (s *eventBuilder) stale(c turn.Call, reason string) Param {
 }
 
 // again says what follows a stale call: another question, another try without one, or nothing.
-// without one, or nothing.
 func (s *eventBuilder) again() Param {
 	switch {
 	case !s.t.Note.Again:
