@@ -40,6 +40,8 @@ type upFlags struct {
 	content, receipts      string // how long they are kept
 	subscriptions          int    // listeners at once
 	subscriptionsEach      int    // of one principal
+	chat                   bool   // serves the agent chat
+	model                  cli.ModelFlags
 }
 
 const (
@@ -120,6 +122,8 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	flags.StringVar(&f.receipts, "retention-receipts", "", "how long receipts and digests are kept, such as 365d, or forever (default what was said last, else 365d)")
 	flags.IntVar(&f.subscriptions, "subscriptions", server.DefaultSubscriptions, "how many listeners may have a stream at once; each page that is open is one")
 	flags.IntVar(&f.subscriptionsEach, "subscriptions-each", 0, "how many of these one token, or one login of the page, may have (default a quarter)")
+	flags.BoolVar(&f.chat, "chat", false, "serve the agent chat, for which a language model decides; --model and --endpoint imply it")
+	f.model.Add(c)
 	flags.BoolVar(&f.debug, "debug", false, "log what the parts do to standard error, without any content")
 	flags.String(config.Flag, "", "YAML file with the same names as these flags")
 	_ = flags.SetAnnotation("take-over", config.Once, nil) // fails only if the flag does not exist
@@ -146,6 +150,13 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	}
 	o.Data = path
 	o.Agents = []server.Agent{cli.TidyAgent(roots)}
+	if f.chat || f.model.Named() {
+		agent, err := m.ChatAgent(f.model, roots)
+		if err != nil {
+			return err
+		}
+		o.Agents = append(o.Agents, agent)
+	}
 	if len(roots) > 0 {
 		o.Services = []server.Service{m.FilesService(roots, path)}
 	}
