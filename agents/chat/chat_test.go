@@ -1,6 +1,7 @@
 package chat_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -214,7 +215,7 @@ func TestResumes(t *testing.T) {
 		must(t, err)
 		b, err := json.Marshal(killed.requests[i], json.Deterministic(true))
 		must(t, err)
-		if string(a) != string(b) {
+		if !bytes.Equal(a, b) {
 			t.Errorf("request %d is\n%s\nafter a restart, and\n%s\nwithout", i+1, b, a)
 		}
 	}
@@ -363,11 +364,11 @@ func TestEnds(t *testing.T) {
 		"refused":        {llm.Answer{Text: "No.", Stop: llm.Refused}, utp.StatusFailed, utp.CodeUnknownError, "The model refused to go on."},
 		"cut off":        {llm.Answer{Text: "It was", Stop: llm.Truncated}, utp.StatusPartial, "", "The model's answer was cut off at its longest length."},
 		"empty":          {says(" "), utp.StatusFailed, utp.CodeUnknownError, "The model gave an empty answer."},
-		"the key":        {&llm.Failure{Status: 401}, utp.StatusFailed, utp.CodeAuthFailed, "The model's server does not accept the key."},
+		"the key":        {&llm.ServerError{Status: 401}, utp.StatusFailed, utp.CodeAuthFailed, "The model's server does not accept the key."},
 		"no key":         {&llm.KeyError{Err: errors.New("gone")}, utp.StatusFailed, utp.CodeAuthFailed, "The model's key cannot be read: gone."},
 		"away":           {&llm.UnreachableError{Err: errors.New("no route")}, utp.StatusFailed, utp.CodeUpstreamUnavailable, "The model's server cannot be reached: no route."},
-		"busy":           {&llm.Failure{Status: 529, Message: "Overloaded"}, utp.StatusFailed, utp.CodeUpstreamUnavailable, "The model's server is overloaded or out of order: Overloaded."},
-		"no such model":  {&llm.Failure{Status: 404, Message: "no m9"}, utp.StatusFailed, utp.CodeUnknownError, "The model's server refused the request (HTTP 404): no m9."},
+		"busy":           {&llm.ServerError{Status: 529, Message: "Overloaded"}, utp.StatusFailed, utp.CodeUpstreamUnavailable, "The model's server is overloaded or out of order: Overloaded."},
+		"no such model":  {&llm.ServerError{Status: 404, Message: "no m9"}, utp.StatusFailed, utp.CodeUnknownError, "The model's server refused the request (HTTP 404): no m9."},
 		"broken answers": {llm.ErrIncomplete, utp.StatusFailed, utp.CodeUpstreamUnavailable, "The answer broke off before its end."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -403,7 +404,7 @@ func TestTold(t *testing.T) {
 	m := model(func(_ context.Context, _ llm.Request, l llm.Listener) (llm.Answer, error) {
 		must(t, l.Text("It be"))
 		must(t, l.Again(llm.ErrIncomplete, 4*time.Second, true))
-		must(t, l.Again(&llm.Failure{Status: 429}, 3*time.Minute, false))
+		must(t, l.Again(&llm.ServerError{Status: 429}, 3*time.Minute, false))
 		must(t, l.Text("It began."))
 		return llm.Answer{Text: "It began.", Stop: llm.Ended}, nil
 	})

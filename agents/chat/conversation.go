@@ -73,7 +73,8 @@ func clip(text string, most int) string {
 
 // messages makes the conversation. The results of the first leftOut answers are replaced by a note.
 func messages(text string, h history, leftOut, longest int) []llm.Message {
-	out := []llm.Message{{Text: text}}
+	out := make([]llm.Message, 0, 1+2*len(h.exchanges))
+	out = append(out, llm.Message{Text: text})
 	for n, x := range h.exchanges {
 		out = append(out, llm.Message{Answer: &x.answer}, llm.Message{Results: resultsOf(x, n+1, n < leftOut, longest)})
 	}
@@ -86,7 +87,7 @@ func resultsOf(x exchange, step int, leftOut bool, longest int) []llm.Result {
 	for _, r := range x.results {
 		byKey[r.Key] = r
 	}
-	var out []llm.Result
+	out := make([]llm.Result, 0, len(x.answer.Calls))
 	for i, c := range x.answer.Calls {
 		r, made := byKey[key(step, i)]
 		result := quote(r, longest)

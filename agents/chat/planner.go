@@ -87,8 +87,8 @@ func (p *planner) ask(ctx context.Context, args Args, h history, tools []llm.Too
 			d.Answer = &a
 			return d, nil
 		}
-		if refused, is := errors.AsType[*llm.Failure](err); !is || !refused.TooLong {
-			return d, err //nolint:wrapcheck // its words are for the person
+		if refused, is := errors.AsType[*llm.ServerError](err); !is || !refused.TooLong {
+			return d, err
 		}
 		d.Window = p.window(d) / 2 //nolint:mnd // What the server said is that it is less.
 	}
@@ -148,10 +148,10 @@ func (p *planner) failed(ctx context.Context, err error) (worker.Decision, error
 		return worker.Decision{}, fmt.Errorf("chat: %w", err)
 	}
 	if _, is := errors.AsType[*llm.ListenerError](err); is {
-		return worker.Decision{}, err //nolint:wrapcheck // it is the worker's own
+		return worker.Decision{}, err
 	}
 	code := utp.CodeUpstreamUnavailable
-	refused, is := errors.AsType[*llm.Failure](err)
+	refused, is := errors.AsType[*llm.ServerError](err)
 	_, keyless := errors.AsType[*llm.KeyError](err)
 	switch {
 	case keyless, is && refused.Denied():

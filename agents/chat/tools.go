@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -132,7 +133,7 @@ func parseQuestion(args string) (question, error) {
 		return q, fmt.Errorf("chat: %w", err)
 	}
 	if strings.TrimSpace(q.Question) == "" {
-		return q, fmt.Errorf("chat: the question is empty")
+		return q, errors.New("chat: the question is empty")
 	}
 	return q, nil
 }

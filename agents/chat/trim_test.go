@@ -112,7 +112,7 @@ func TestTooLong(t *testing.T) {
 		}
 		if size > 20_000 {
 			refused++
-			return llm.Answer{}, &llm.Failure{Status: 400, Message: "prompt is too long", TooLong: true}
+			return llm.Answer{}, &llm.ServerError{Status: 400, Message: "prompt is too long", TooLong: true}
 		}
 		return reader(t, 8, func(llm.Request) {}).Ask(ctx, q, l)
 	})

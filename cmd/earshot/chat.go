@@ -109,7 +109,7 @@ func (m *Main) chatParts(f runFlags, j job, data string) (parts, error) {
 	}
 	agent, err := m.ChatAgent(f.chat.model, nil)
 	if err != nil && j.resume && f.chat.given() == "" {
-		return parts{}, nil //nolint:nilerr // It is reported if the session turns out to need it.
+		return parts{}, nil // it is reported if the session turns out to need it
 	}
 	if err != nil {
 		return parts{}, err

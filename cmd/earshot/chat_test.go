@@ -247,8 +247,11 @@ func TestChatUsage(t *testing.T) {
 		"no model":      {[]string{"Hello"}, []string{"OPENAI_API_KEY=" + secret}, []string{"error: no model is named for https://api.openai.com", "hint: add --model NAME"}},
 		"claude":        {[]string{"Hello"}, []string{"ANTHROPIC_API_KEY=" + secret}, []string{"no model is named for https://api.anthropic.com"}},
 		"far and plain": {[]string{"--endpoint", "http://10.0.0.7/v1", "--model", "m", "Hello"}, nil, []string{"plain HTTP to another machine", "use https"}},
-		"the key itself": {[]string{"--endpoint", "https://example.org", "--model", "m", "--model-key", secret, "Hello"}, nil,
-			[]string{"error: --model-key does not say where the key is", "never the key itself"}},
+		"the key itself": {
+			[]string{"--endpoint", "https://example.org", "--model", "m", "--model-key", secret, "Hello"},
+			nil,
+			[]string{"error: --model-key does not say where the key is", "never the key itself"},
+		},
 		"no such variable": {[]string{"--endpoint", "https://api.openai.com", "--model", "m", "Hello"}, nil, []string{"the variable OPENAI_API_KEY is not set"}},
 		"no prices":        {[]string{"--endpoint", "http://127.0.0.1:1", "--model", "m", "--max-cost", "2", "Hello"}, nil, []string{"error: --max-cost needs to know what the model costs"}},
 		"an unknown API":   {[]string{"--endpoint", "http://127.0.0.1:1", "--model", "m", "--model-api", "gemini", "Hello"}, nil, []string{`the API is "gemini"; it is anthropic or openai`}},

@@ -120,15 +120,26 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	flags.StringVar(&f.content, "retention-content", "",
 		"how long arguments, results and texts are kept after a turn has ended, such as 30d, or forever (default what was said last, else 30d)")
 	flags.StringVar(&f.receipts, "retention-receipts", "", "how long receipts and digests are kept, such as 365d, or forever (default what was said last, else 365d)")
-	flags.IntVar(&f.subscriptions, "subscriptions", server.DefaultSubscriptions, "how many listeners may have a stream at once; each page that is open is one")
-	flags.IntVar(&f.subscriptionsEach, "subscriptions-each", 0, "how many of these one token, or one login of the page, may have (default a quarter)")
-	flags.BoolVar(&f.chat, "chat", false, "serve the agent chat, for which a language model decides; --model and --endpoint imply it")
-	f.model.Add(c)
+	f.subscriptionFlags(c)
 	flags.BoolVar(&f.debug, "debug", false, "log what the parts do to standard error, without any content")
 	flags.String(config.Flag, "", "YAML file with the same names as these flags")
 	_ = flags.SetAnnotation("take-over", config.Once, nil) // fails only if the flag does not exist
+	f.chatFlags(c)
 	cli.MarkPaths(c, []string{"root", "data"}, []string{"policy", "tools", "tls-cert", "tls-key", config.Flag})
 	return c
+}
+
+// subscriptionFlags adds the flags of the limits of listeners.
+func (f *upFlags) subscriptionFlags(c *cobra.Command) {
+	flags := c.Flags()
+	flags.IntVar(&f.subscriptions, "subscriptions", server.DefaultSubscriptions, "how many listeners may have a stream at once; each page that is open is one")
+	flags.IntVar(&f.subscriptionsEach, "subscriptions-each", 0, "how many of these one token, or one login of the page, may have (default a quarter)")
+}
+
+// chatFlags adds the flags of the agent chat.
+func (f *upFlags) chatFlags(c *cobra.Command) {
+	c.Flags().BoolVar(&f.chat, "chat", false, "serve the agent chat, for which a language model decides; --model and --endpoint imply it")
+	f.model.Add(c)
 }
 
 func (m *Main) up(ctx context.Context, f upFlags) error {

@@ -49,7 +49,7 @@ func (f *ModelFlags) Add(c *cobra.Command) {
 func (f ModelFlags) Named() bool { return f.Name != "" || f.Endpoint != "" }
 
 const (
-	anthropicKey, openaiKey = "ANTHROPIC_API_KEY", "OPENAI_API_KEY" //nolint:gosec // names of variables
+	anthropicKey, openaiKey = "ANTHROPIC_API_KEY", "OPENAI_API_KEY"
 	anthropicURL, openaiURL = "https://api.anthropic.com", "https://api.openai.com"
 
 	anthropicWindow = 200_000
@@ -129,7 +129,7 @@ func (m *Program) knownServer(f ModelFlags) ModelFlags {
 // mistake.
 func (m *Program) modelKey(reference string) (func() (string, error), error) {
 	if reference == "" {
-		return nil, nil
+		return func() (string, error) { return "", nil }, nil
 	}
 	var secret settings.Secret
 	kind, where, _ := strings.Cut(reference, ":")

@@ -188,7 +188,7 @@ func (d *anthropicDecoder) Event(data []byte) (string, error) {
 	case "message_stop":
 		d.whole = true
 	case "error":
-		failure := &Failure{Status: statusOverloaded}
+		failure := &ServerError{Status: statusOverloaded}
 		if e.Error != nil {
 			failure.Message = e.Error.Message
 		}

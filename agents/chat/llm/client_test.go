@@ -17,21 +17,35 @@ import (
 
 // server answers requests in order; the last answer is for all that follow.
 type server struct {
-	answers  []func(*http.Request) (*http.Response, error)
+	answers  []reply
 	requests []*http.Request
 	at       []time.Time
+}
+
+// reply is one answer of a server; away fails instead, and hangs sends nothing.
+type reply struct {
+	status              int
+	header, value, body string
+	away                error
+	hangs               bool
 }
 
 func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 	n := min(len(s.requests), len(s.answers)-1)
 	s.requests, s.at = append(s.requests, r), append(s.at, time.Now())
-	return s.answers[n](r)
+	a := s.answers[n]
+	if a.hangs {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	if a.away != nil {
+		return nil, a.away
+	}
+	return &http.Response{StatusCode: a.status, Header: http.Header{a.header: {a.value}}, Body: io.NopCloser(strings.NewReader(a.body))}, nil
 }
 
-func status(code int, header, value, body string) func(*http.Request) (*http.Response, error) {
-	return func(*http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: code, Header: http.Header{header: {value}}, Body: io.NopCloser(strings.NewReader(body))}, nil
-	}
+func status(code int, header, value, body string) reply {
+	return reply{status: code, header: header, value: value, body: body}
 }
 
 const (
@@ -60,20 +74,20 @@ func TestAskedAgain(t *testing.T) {
 	t.Parallel()
 	ok, busy := status(200, "", "", whole), status(529, "", "", `{"error":{"message":"Overloaded"}}`)
 	for name, tt := range map[string]struct {
-		first func(*http.Request) (*http.Response, error)
+		first reply
 		told  string
 		least time.Duration
 	}{
 		"overloaded":             {busy, "the model's server is overloaded or out of order: Overloaded false", time.Second},
 		"too often":              {status(429, "Retry-After", "30", `{"error":{"message":"Slow down, `+key+`"}}`), "the model's server is asked too often: Slow down, (the key) false", 30 * time.Second},
-		"away":                   {func(*http.Request) (*http.Response, error) { return nil, errors.New("no route") }, "no route false", time.Second},
+		"away":                   {reply{away: errors.New("no route")}, "no route false", time.Second},
 		"broken off":             {status(200, "", "", half), "Hel; the answer broke off before its end true", time.Second},
 		"an error in the stream": {status(200, "", "", half+"data: {\"error\":{\"message\":\"Sorry\"}}\n\n"), "Hel; the model's server is overloaded or out of order: Sorry true", time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := &server{answers: []func(*http.Request) (*http.Response, error){tt.first, ok}}
+				s := &server{answers: []reply{tt.first, ok}}
 				a, heard, err := asks(t, s)
 				must(t, err)
 				told := strings.Join(heard, "; ")
@@ -92,9 +106,9 @@ func TestAskedAgain(t *testing.T) {
 func TestNotAskedForEver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &server{answers: []func(*http.Request) (*http.Response, error){status(500, "", "", "")}}
+		s := &server{answers: []reply{status(500, "", "", "")}}
 		_, _, err := asks(t, s)
-		if refused, is := errors.AsType[*llm.Failure](err); !is || refused.Status != 500 || len(s.requests) != 8 {
+		if refused, is := errors.AsType[*llm.ServerError](err); !is || refused.Status != 500 || len(s.requests) != 8 {
 			t.Errorf("%d requests, then %v", len(s.requests), err)
 		}
 	})
@@ -104,7 +118,7 @@ func TestNotAskedForEver(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		answer  func(*http.Request) (*http.Response, error)
+		answer  reply
 		want    string
 		denied  bool
 		tooLong bool
@@ -119,9 +133,9 @@ func TestRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &server{answers: []func(*http.Request) (*http.Response, error){tt.answer}}
+			s := &server{answers: []reply{tt.answer}}
 			_, _, err := asks(t, s)
-			refused, _ := errors.AsType[*llm.Failure](err)
+			refused, _ := errors.AsType[*llm.ServerError](err)
 			if err == nil || !strings.Contains(err.Error(), tt.want) || len(s.requests) != 1 || strings.Contains(err.Error(), key) {
 				t.Errorf("%d requests, then %v; want %q", len(s.requests), err, tt.want)
 			}
@@ -136,11 +150,7 @@ func TestRefused(t *testing.T) {
 func TestStalled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		hangs := func(r *http.Request) (*http.Response, error) {
-			<-r.Context().Done()
-			return nil, r.Context().Err()
-		}
-		s := &server{answers: []func(*http.Request) (*http.Response, error){hangs, status(200, "", "", whole)}}
+		s := &server{answers: []reply{{hangs: true}, status(200, "", "", whole)}}
 		a, heard, err := asks(t, s)
 		if err != nil || a.Text != "Hello." || !strings.Contains(heard[0], "sent nothing for 10 minutes") {
 			t.Errorf("%q, %q, %v", a.Text, heard, err)
@@ -152,7 +162,7 @@ func TestStalled(t *testing.T) {
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &server{answers: []func(*http.Request) (*http.Response, error){status(503, "", "", "")}}
+		s := &server{answers: []reply{status(503, "", "", "")}}
 		c, err := llm.NewClient(llm.Options{Wire: llm.Anthropic, Endpoint: "https://api.example.org", Transport: s})
 		must(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -169,7 +179,7 @@ func TestHeaders(t *testing.T) {
 	t.Parallel()
 	for _, wire := range wires {
 		for _, key := range []string{"", key} {
-			s := &server{answers: []func(*http.Request) (*http.Response, error){status(400, "", "", "")}}
+			s := &server{answers: []reply{status(400, "", "", "")}}
 			c, err := llm.NewClient(llm.Options{Wire: wire, Endpoint: "http://127.0.0.1:1", Transport: s, Key: func() (string, error) { return key, nil }})
 			must(t, err)
 			_, _ = c.Ask(t.Context(), llm.Request{}, llm.Listener{})
@@ -225,7 +235,7 @@ func TestAddress(t *testing.T) {
 func TestLongLines(t *testing.T) {
 	t.Parallel()
 	text := string(bytes.Repeat([]byte("x"), 1<<20))
-	s := &server{answers: []func(*http.Request) (*http.Response, error){
+	s := &server{answers: []reply{
 		status(200, "", "", ": a comment\r\nevent: e\r\ndata: {\"choices\":[{\"delta\":{\"content\":\r\ndata: \""+text+"\"},\"finish_reason\":\"stop\"}]}\r\n\r\n"),
 	}}
 	if a, _, err := asks(t, s); err != nil || a.Text != text {

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -152,18 +153,18 @@ func (d *openaiDecoder) Event(data []byte) (string, error) {
 		return "", err
 	}
 	if c.Error != nil {
-		return "", &Failure{Status: statusOverloaded, Message: c.Error.Message}
+		return "", &ServerError{Status: statusOverloaded, Message: c.Error.Message}
 	}
 	if c.Usage != nil {
 		d.usage = Usage{Input: c.Usage.Input, Output: c.Usage.Output}
 	}
-	text := ""
+	var text strings.Builder
 	for _, choice := range c.Choices {
 		if choice.Index != 0 {
 			continue // only one was asked for
 		}
 		delta := choice.Delta
-		text += delta.Content + delta.Refusal
+		text.WriteString(delta.Content + delta.Refusal)
 		d.text.WriteString(delta.Content)
 		d.refusal.WriteString(delta.Refusal)
 		d.reasoning.WriteString(delta.Reasoning)
@@ -174,7 +175,7 @@ func (d *openaiDecoder) Event(data []byte) (string, error) {
 			d.finish = choice.FinishReason
 		}
 	}
-	return text, nil
+	return text.String(), nil
 }
 
 // add adds a piece to its call. Servers disagree on what tells the calls apart: an index, an id, or only their order.
@@ -197,9 +198,7 @@ func (d *openaiDecoder) add(piece openaiCall) {
 	}
 	call.name += piece.Function.Name
 	call.args.WriteString(piece.Function.Arguments)
-	for name, value := range piece.More {
-		call.more[name] = value
-	}
+	maps.Copy(call.more, piece.More)
 }
 
 func (d *openaiDecoder) Answer() (Answer, error) {

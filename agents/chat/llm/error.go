@@ -26,8 +26,8 @@ const (
 
 var errStalled = errors.New("the server sent nothing for " + strconv.Itoa(int(stallTime.Minutes())) + " minutes")
 
-// Failure is a refusal of the server.
-type Failure struct {
+// ServerError is a refusal of the server.
+type ServerError struct {
 	Status  int
 	Message string        // the server's own words
 	After   time.Duration // when the server wants to be asked again; 0 says nothing
@@ -35,7 +35,7 @@ type Failure struct {
 	TooLong bool
 }
 
-func (f *Failure) Error() string {
+func (f *ServerError) Error() string {
 	text := map[bool]string{true: ": " + f.Message}[f.Message != ""]
 	switch {
 	case f.Status == http.StatusTooManyRequests:
@@ -51,12 +51,12 @@ func (f *Failure) Error() string {
 }
 
 // Busy reports whether another attempt may succeed.
-func (f *Failure) Busy() bool {
+func (f *ServerError) Busy() bool {
 	return f.Status == http.StatusTooManyRequests || f.Status == http.StatusRequestTimeout || f.Status >= http.StatusInternalServerError
 }
 
 // Denied reports whether the server does not accept the key.
-func (f *Failure) Denied() bool {
+func (f *ServerError) Denied() bool {
 	return f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden
 }
 
@@ -89,7 +89,7 @@ func unreachable(ctx context.Context, err error) error {
 
 // failure makes an error from a refusal. Some servers repeat the key in it.
 func failure(r *http.Response, body []byte, key string) error {
-	f := &Failure{Status: r.StatusCode, After: after(r.Header.Get("Retry-After"))}
+	f := &ServerError{Status: r.StatusCode, After: after(r.Header.Get("Retry-After"))}
 	var told struct {
 		Error struct {
 			Message string `json:"message"`
@@ -110,7 +110,7 @@ func failure(r *http.Response, body []byte, key string) error {
 }
 
 // tooLong recognizes the words of the servers: there is no code for it.
-func tooLong(f *Failure) bool {
+func tooLong(f *ServerError) bool {
 	if f.Status != http.StatusBadRequest && f.Status != http.StatusRequestEntityTooLarge {
 		return false
 	}
@@ -138,7 +138,7 @@ func retry(err error, attempt int) (time.Duration, bool) {
 	}
 	wait := min(firstWait<<(attempt-1), longest)
 	wait += rand.N(wait / 4) //nolint:gosec // It spreads the requests of many clients.
-	if refused, is := errors.AsType[*Failure](err); is {
+	if refused, is := errors.AsType[*ServerError](err); is {
 		wait = max(wait, refused.After)
 	}
 	return wait, Passing(err)
@@ -146,7 +146,7 @@ func retry(err error, attempt int) (time.Duration, bool) {
 
 // Passing reports whether the same request may succeed at another time.
 func Passing(err error) bool {
-	if refused, is := errors.AsType[*Failure](err); is {
+	if refused, is := errors.AsType[*ServerError](err); is {
 		return refused.Busy()
 	}
 	_, away := errors.AsType[*UnreachableError](err)
