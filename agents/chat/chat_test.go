@@ -319,9 +319,9 @@ func TestLimits(t *testing.T) {
 		asked   []string
 		end     string
 	}{
-		"steps, twice": {chat.Limits{Steps: 2}, []string{"true", "true"}, []string{"2 steps are done. Go on for 2 more?", "4 steps are done. Go on for 2 more?"}, "End."},
-		"steps, no":    {chat.Limits{Steps: 2}, []string{"false"}, []string{"2 steps are done. Go on for 2 more?"}, "Stopped after 2 steps, because you said no. What was done before stays done."},
-		"nobody":       {chat.Limits{Steps: 3}, []string{""}, []string{"3 steps are done. Go on for 3 more?"}, "Stopped after 3 steps, because nobody answered. What was done before stays done."},
+		"steps, twice": {chat.Limits{Steps: 2}, []string{"true", "true"}, []string{"2 steps done. Go on for 2 more?", "4 steps done. Go on for 2 more?"}, "End."},
+		"steps, no":    {chat.Limits{Steps: 2}, []string{"false"}, []string{"2 steps done. Go on for 2 more?"}, "Stopped after 2 steps, because you said no. What was done before stays done."},
+		"nobody":       {chat.Limits{Steps: 3}, []string{""}, []string{"3 steps done. Go on for 3 more?"}, "Stopped after 3 steps, because nobody answered. What was done before stays done."},
 		"tokens":       {chat.Limits{Tokens: 5000}, []string{"true"}, []string{"5,500 tokens are used. Go on for 5,000 more?"}, "End."},
 		"cost":         {chat.Limits{Cost: 2, InputPrice: 1000, OutputPrice: 1000}, []string{"true", "false"}, []string{"The model has cost 2.20. Go on for 2.00 more?", "The model has cost 4.40. Go on for 2.00 more?"}, "Stopped after 4 steps, because you said no. What was done before stays done."},
 		"none":         {chat.Limits{Steps: -1, Tokens: -1}, nil, nil, "End."},

@@ -62,7 +62,7 @@ func (l Limits) reached(u used) (limitKind, *worker.Question) {
 	more := func(kind limitKind) int { return 1 + u.allowed[kind] }
 	switch {
 	case l.Steps > 0 && u.steps >= l.Steps*more(steps):
-		return ask(steps, fmt.Sprintf("%s steps are done. Go on for %s more?", grouped(u.steps), grouped(l.Steps)))
+		return ask(steps, fmt.Sprintf("%s done. Go on for %s more?", stepCount(u.steps), grouped(l.Steps)))
 	case l.Tokens > 0 && u.input+u.output >= l.Tokens*more(tokens):
 		return ask(tokens, fmt.Sprintf("%s tokens are used. Go on for %s more?", grouped(u.input+u.output), grouped(l.Tokens)))
 	case l.Cost > 0 && u.cost(l) >= l.Cost*float64(more(cost)):
@@ -82,4 +82,12 @@ func grouped(n int) string {
 		out.WriteRune(d)
 	}
 	return out.String()
+}
+
+// stepCount says a number of steps.
+func stepCount(n int) string {
+	if n == 1 {
+		return "1 step"
+	}
+	return grouped(n) + " steps"
 }

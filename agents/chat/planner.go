@@ -168,7 +168,7 @@ func stoppedAt(h history) string {
 	if h.silent {
 		why = "because nobody answered"
 	}
-	return fmt.Sprintf("Stopped after %s steps, %s. What was done before stays done.", grouped(h.used.steps), why)
+	return fmt.Sprintf("Stopped after %s, %s. What was done before stays done.", stepCount(h.used.steps), why)
 }
 
 func ends(status utp.Status, code utp.Code, summary, output string) worker.Decision {
