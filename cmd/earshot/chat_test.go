@@ -222,6 +222,37 @@ func TestChatServed(t *testing.T) {
 	server.ends(0)
 }
 
+// TestChatServerKilled: the same for a server, while a run is attached to it.
+func TestChatServerKilled(t *testing.T) {
+	t.Parallel()
+	slow(t)
+	for _, point := range []string{"invoked.logged", "question.saved"} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			s, script := twins(t)
+			model := fakemodel.Start(t, script)
+			s.does(0, "set", "undo-time", "3s")
+			args := []string{"--endpoint", model.URL, "--model-api", "anthropic", "--model", "m1"}
+			server := s.upWith(options{args: args, fault: point})
+			p := start(t, options{data: s.data, args: []string{"--json", "chat", "Find the duplicates and remove them"}})
+			if code := server.wait(); code != killed {
+				t.Fatalf("the server ended with %d:\n%s", code, server.prompt)
+			}
+			server = s.up(args...)
+			p.await(asked)
+			p.say("accept")
+			p.ends(0)
+			if found := s.gone(); !slices.Equal(found, []string{"b.jpg"}) {
+				t.Errorf("%v are gone; want b.jpg", found)
+			}
+			server.signal(os.Interrupt)
+			server.ends(0)
+			readLedger(t, s.data).ended()
+			s.once(model)
+		})
+	}
+}
+
 // TestChatNotServed: a server without a model says so, and what to do.
 func TestChatNotServed(t *testing.T) {
 	t.Parallel()
