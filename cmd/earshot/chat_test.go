@@ -204,6 +204,7 @@ func TestChatServed(t *testing.T) {
 	s, script := twins(t)
 	model := fakemodel.Start(t, script)
 	server := s.up("--endpoint", model.URL, "--model", "m1")
+	contains(t, server.out.String(), "Chat: m1 at "+model.URL+".")
 	p := start(t, options{data: s.data, args: []string{"--json", "chat", "Find the duplicates and remove them"}})
 	p.await("Delete 1 duplicate file")
 	p.await(asked)

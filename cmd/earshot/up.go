@@ -142,6 +142,8 @@ func (f *upFlags) chatFlags(c *cobra.Command) {
 	f.model.Add(c)
 }
 
+func (f *upFlags) servesChat() bool { return f.chat || f.model.Named() }
+
 func (m *Main) up(ctx context.Context, f upFlags) error {
 	path, err := m.DataPath(f.dataFlag, false)
 	if err != nil {
@@ -161,7 +163,7 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	}
 	o.Data = path
 	o.Agents = []server.Agent{cli.TidyAgent(roots)}
-	if f.chat || f.model.Named() {
+	if f.servesChat() {
 		agent, err := m.ChatAgent(f.model, roots)
 		if err != nil {
 			return err
@@ -187,7 +189,7 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	if err != nil {
 		return err
 	}
-	err = m.welcome(s, path, roots, services)
+	err = m.welcome(s, path, roots, services, f)
 	if err == nil {
 		err = serveUntil(ctx, s, signals)
 	}
@@ -261,7 +263,7 @@ func serveUntil(ctx context.Context, s *server.Server, signals <-chan os.Signal)
 
 // welcome prints the address, the login code on its own, and three things to try. Anyone who reads the code can log in,
 // so it is only printed to a terminal. A journal and a file, which others may read, do not get the page's name either.
-func (m *Main) welcome(s *server.Server, data string, roots []string, services []toolfile.Service) error {
+func (m *Main) welcome(s *server.Server, data string, roots []string, services []toolfile.Service, f upFlags) error {
 	flag := m.DataFlag(data)
 	m.Printf("Earshot is up: process %d, data in %s.", os.Getpid(), cause.OneLine(data))
 	if place := s.Database(); place != "" {
@@ -272,6 +274,9 @@ func (m *Main) welcome(s *server.Server, data string, roots []string, services [
 	}
 	if len(roots) == 0 {
 		m.Printf("No folder is allowed, so tidy can do nothing here; --root DIR allows one.")
+	}
+	if f.servesChat() {
+		m.Printf("Chat: %s", cause.OneLine(m.DescribeModel(f.model)))
 	}
 	for _, one := range services {
 		m.Printf("%s", one)

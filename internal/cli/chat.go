@@ -78,6 +78,15 @@ func (m *Program) ChatAgent(f ModelFlags, folders []string) (server.Agent, error
 	return server.Agent{Agent: agent, Check: checkChat}, nil
 }
 
+// DescribeModel says which model the flags and the environment name.
+func (m *Program) DescribeModel(f ModelFlags) string {
+	f, err := m.completeModel(f)
+	if err != nil {
+		return "no language model is configured."
+	}
+	return f.Name + " at " + f.Endpoint + "."
+}
+
 // completeModel fills in what the environment says.
 func (m *Program) completeModel(f ModelFlags) (ModelFlags, error) {
 	if f.Endpoint == "" {
