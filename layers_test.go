@@ -185,6 +185,8 @@ var layerTable = []rule{
 		third: []string{mcpModule},
 	},
 	{pkg: "tool/openapi", layer: 3, own: []string{"tool", "tool/settings", "utp"}, third: []string{yamlModule}},
+	{pkg: "agents/chat/llm", layer: 2},
+	{pkg: "agents/chat", layer: 3, own: []string{"agents/chat/llm", "utp", "worker"}},
 	{pkg: "agents/tidy", layer: 3, own: []string{"agents/tidy/files", "api", "internal/cause", "tool", "worker", "utp"}},
 
 	{pkg: "internal/credentialfile", layer: 4, own: []string{"api", "internal/bus", "internal/cause", "internal/datadir", "utp"}},
@@ -285,8 +287,8 @@ var layerTable = []rule{
 	{pkg: "scripts/verdict", layer: 7}, // judges test runs for scripts/check; not part of the program
 	{
 		pkg: "internal/cli", layer: 7, own: []string{
-			"aaep/legible", "agents/tidy", "agents/tidy/files", "api", "client", "internal/build", "internal/cause", "internal/datadir", "internal/fault", "internal/instance",
-			"internal/listing", "internal/operate", "internal/policyfile", "internal/rpc", "internal/surface/terminal", "internal/toolfile", "internal/usage", "server", "tool", "utp",
+			"aaep/legible", "agents/chat", "agents/chat/llm", "agents/tidy", "agents/tidy/files", "api", "client", "internal/build", "internal/cause", "internal/datadir", "internal/fault", "internal/instance",
+			"internal/listing", "internal/operate", "internal/policyfile", "internal/rpc", "internal/surface/terminal", "internal/toolfile", "internal/usage", "server", "tool", "tool/settings", "utp",
 		},
 		third: []string{"github.com/spf13/cobra", sysModule, termModule},
 		both:  "what commands of either side share",

@@ -114,7 +114,7 @@ var operations = []Operation{
 	operation[PreferRequest, PreferAnswer](OpPrefer, Hub).repeatable(),
 	// Requests of hubs on behalf of agents that are external programs.
 	operation[OpenRequest, OpenAnswer](OpOpen, Hub),
-	operation[OfferedRequest, OfferedAnswer](OpOffered, Hub).repeatable(),
+	operation[OfferedRequest, OfferedAnswer](OpOffered, Agent, Hub).repeatable(),
 	operation[InvokeRequest, CallStatus](OpInvoke, Hub).repeatable(),
 	operation[AwaitRequest, CallStatus](OpAwait, Hub).repeatable(),
 	operation[AgentReportRequest, Empty](OpAgentReport, Hub),

@@ -153,9 +153,10 @@ type CloseRequest struct {
 	Handoff *Handoff    `json:"handoff,omitzero"`
 }
 
-// OfferedRequest asks which tools an agent may request under the current policy.
+// OfferedRequest asks which tools an agent may request under the current policy. An agent asks for itself, and leaves
+// Agent empty.
 type OfferedRequest struct {
-	Agent string `json:"agent"`
+	Agent string `json:"agent,omitzero"`
 	// After is the last tool of the previous page.
 	After string `json:"after,omitzero"`
 }
@@ -174,4 +175,6 @@ type OfferedTool struct {
 	Class       utp.Class      `json:"class"`
 	// Asks reports that a person is asked before it starts.
 	Asks bool `json:"asks,omitzero"`
+	// Reviewed reports that an operator has reviewed it.
+	Reviewed bool `json:"reviewed,omitzero"`
 }

@@ -93,10 +93,14 @@ type Tally struct {
 	// Broken counts calls that were accepted and then not run, although the person did not change their mind: the
 	// consent went stale, and the repeated question expired.
 	Broken int `json:"broken"`
+	// Refused counts those of Failed that were never invoked, such as calls with wrong arguments.
+	Refused int `json:"refused,omitzero"`
 }
 
 // AllFailed reports whether tools were called and all of them failed or were refused.
-func (t Tally) AllFailed() bool { return t.Failed > 0 && t.Failed >= t.Invoked && t.Effects == 0 }
+func (t Tally) AllFailed() bool {
+	return t.Failed > 0 && t.Failed-t.Refused >= t.Invoked && t.Effects == 0
+}
 
 // SinceRequest asks which sessions have had events after the given one, in the order of the ledger. Without an event it
 // asks about the whole ledger; Now asks only for the newest event. OverlapMS moves the starting point back by so many

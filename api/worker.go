@@ -50,7 +50,13 @@ type CallRequest struct {
 
 	Step  int        `json:"step"`
 	Calls []ToolCall `json:"calls"`
+	// Data is the agent's own data about the step: an object of at most [StepDataLimit] bytes. The kernel saves it with
+	// the step, does not read it, and returns it in the transcript.
+	Data Body `json:"data,omitzero"`
 }
+
+// StepDataLimit limits [CallRequest].Data.
+const StepDataLimit = 4 << 20
 
 // ToolCall is one call that a planner wants.
 type ToolCall struct {
@@ -115,6 +121,9 @@ type CallResult struct {
 	// requested.
 	Step string `json:"step_id,omitzero"`
 	Args Body   `json:"args,omitzero"`
+	// StepData is the data that the agent gave with the step, if arguments were requested. Only the first result of each
+	// step on a page has it.
+	StepData Body `json:"step_data,omitzero"`
 }
 
 // DeliverRequest ends a turn with the agent's result.

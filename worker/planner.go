@@ -41,6 +41,10 @@ type Decision struct {
 	Question *Question
 	Answer   *Answer
 	Handoff  *Handoff
+	// Data is the planner's own data about the step: a JSON object of at most 4 MiB, such as the answer of a language
+	// model that the calls were made of. It is saved with the step, in the same transaction, and is [Result].Data of
+	// each of its results. Earshot does not read it. Only a plan function ([PlanFunc]) receives it again.
+	Data jsontext.Value
 }
 
 // Call is a call that a planner wants.
@@ -50,7 +54,8 @@ type Call struct {
 	// have the same key, none of them runs: one failed result (bad_request) stands for all.
 	Key  string
 	Tool string
-	Args any // encoded as JSON
+	// Args are encoded as JSON. Bytes are JSON already: [jsontext.Value], or a plain []byte.
+	Args any
 	// Comment is the agent's own text about the call; it is quoted as such.
 	Comment string
 	// From and To are the part of the whole work that the call covers, in percent.
@@ -147,6 +152,8 @@ type Result struct {
 	Step string
 	// Args are the arguments that the call ran with; only results in a [Transcript] have them.
 	Args jsontext.Value
+	// Data is [Decision].Data of that step; only results in a [Transcript] have it.
+	Data jsontext.Value
 }
 
 // Answered is the person's answer.

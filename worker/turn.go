@@ -32,6 +32,10 @@ type claimedTurn struct {
 	lose     context.CancelCauseFunc // cancels the planner's context
 	ended    bool                    // nothing is left to release
 	page     *api.TranscriptAnswer   // results that came with the last poll; nil if there were none
+	data     struct {                // of the step of the latest result
+		step  string
+		value jsontext.Value
+	}
 }
 
 const (
@@ -246,6 +250,15 @@ func (h *claimedTurn) result(ctx context.Context, r api.CallResult) (Result, err
 		Key: r.Key, Call: r.Call, Tool: r.Tool, Status: r.Status, Code: r.Code, Message: r.Message, Step: r.Step,
 	}
 	var err error
+	if r.Step != h.data.step {
+		h.data.step, h.data.value = r.Step, nil
+	}
+	if h.data.value == nil {
+		if h.data.value, err = rpc.Fetch(ctx, h.w.o.Conn, r.StepData); err != nil {
+			return out, err
+		}
+	}
+	out.Data = h.data.value
 	if out.Value, err = rpc.Fetch(ctx, h.w.o.Conn, r.Result); err != nil {
 		return out, err
 	}
@@ -263,7 +276,7 @@ func (h *claimedTurn) apply(ctx context.Context, m Decision) (ends bool, err err
 		alone := len(m.calls()) == 0
 		good := m.Answer.Status == "" || m.Answer.Status == utp.StatusSuccess || m.Answer.Status == utp.StatusPartial
 		if !alone || good && utp.CheckFields(h.turn.ResultFields, fields) != nil {
-			return h.correct(ctx, *m.Answer, fields, alone)
+			return h.correct(ctx, *m.Answer, fields, m.Data, alone)
 		}
 	}
 	if err := m.check(); err != nil {
@@ -295,7 +308,7 @@ func wireFields(fields []Field) ([]utp.Field, error) {
 
 // correct returns an invalid answer to the planner as the failed result of a separate step, so that the transcript
 // holds everything that the planner bases its decisions on.
-func (h *claimedTurn) correct(ctx context.Context, a Answer, fields []utp.Field, alone bool) (ends bool, err error) {
+func (h *claimedTurn) correct(ctx context.Context, a Answer, fields []utp.Field, data jsontext.Value, alone bool) (ends bool, err error) {
 	if h.refused >= maxRefused {
 		return true, h.fail(ctx, utp.CodeBadRequest, fmt.Errorf(
 			"the agent has given %d results that cannot be taken: %w", h.refused+1, utp.CheckFields(h.turn.ResultFields, fields)))
@@ -308,7 +321,7 @@ func (h *claimedTurn) correct(ctx context.Context, a Answer, fields []utp.Field,
 		Fields   []utp.Field `json:"fields"`
 		NotAlone bool        `json:"not_alone,omitzero"`
 	}{fields, !alone}
-	if err := h.call(ctx, Decision{Calls: []Call{{Key: key, Tool: utp.SubmitResult, Args: args}}}); err != nil {
+	if err := h.call(ctx, Decision{Calls: []Call{{Key: key, Tool: utp.SubmitResult, Args: args}}, Data: data}); err != nil {
 		return true, h.unmade(ctx, err)
 	}
 	return false, nil
@@ -334,12 +347,20 @@ func (h *claimedTurn) unseen() api.TranscriptRequest {
 func (h *claimedTurn) call(ctx context.Context, m Decision) error {
 	request := api.CallRequest{WorkerRequest: h.at, Step: h.step + 1}
 	left := api.InlineLimit // of the one message that carries all fields
+	if len(m.Data) > 0 {
+		data, err := rpc.StoreWithin(ctx, h.w.o.Conn, m.Data, left)
+		if err != nil {
+			return err
+		}
+		left -= len(data.Inline)
+		request.Data = data
+	}
 	for _, c := range m.calls() {
 		out := api.ToolCall{Key: c.Key, Tool: c.Tool, Comment: c.Comment, From: c.From, To: c.To}
 		if m.Question != nil && c.Tool == utp.AskPerson && c.Key == m.Question.Key {
 			out.Question = m.Question.wire()
 		} else {
-			args, err := rpc.StoreWithin(ctx, h.w.o.Conn, c.Args, left)
+			args, err := rpc.StoreWithin(ctx, h.w.o.Conn, asJSON(c.Args), left)
 			if err != nil {
 				return err
 			}
@@ -353,6 +374,14 @@ func (h *claimedTurn) call(ctx context.Context, m Decision) error {
 	}
 	h.step++
 	return nil
+}
+
+// asJSON takes bytes as JSON, rather than as bytes to be encoded in base64.
+func asJSON(args any) any {
+	if raw, is := args.([]byte); is {
+		return jsontext.Value(raw)
+	}
+	return args
 }
 
 // unmade fails the turn if the planner's decision can never be accepted. After any other error, the next worker that

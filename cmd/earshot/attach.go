@@ -38,6 +38,9 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 	if f.policy != "" {
 		return "", cause.Misuse("--policy does not go with a server, which has its own", "start `earshot up` with --policy")
 	}
+	if given := f.chat.given(); given != "" {
+		return "", serverHasIt(given)
+	}
 	remote, err := m.Dial(ctx, f.server, "earshot-run")
 	if err != nil {
 		return "", err
@@ -115,6 +118,9 @@ func verdictThere(ctx context.Context, remote *client.Client, session string) er
 func (m *Main) beginThere(ctx context.Context, remote *client.Client, j job) (string, error) {
 	if !j.resume {
 		started, err := remote.Start(ctx, api.TurnStart{Agent: j.request.Agent, Args: j.request.Args, Request: j.request.Request, Label: j.request.Label, Answer: j.request.Answer})
+		if j.chat {
+			return started.Session, cli.ChatFailure(err)
+		}
 		return started.Session, cli.ServerFailure(err)
 	}
 	open, err := remote.Sessions(ctx, true)

@@ -24,6 +24,8 @@ func TestExitCode(t *testing.T) {
 		{"failed", api.Tally{Failed: 1}, failed, 1},
 		{"all calls failed, and the agent calls it done", api.Tally{Invoked: 2, Failed: 2}, success, 1},
 		{"all calls were refused, and the agent calls it done", api.Tally{Failed: 1}, success, 1},
+		{"a call was refused, and made again as it should be", api.Tally{Invoked: 1, Failed: 1, Refused: 1}, success, 0},
+		{"one was refused, and the other failed", api.Tally{Invoked: 1, Failed: 2, Refused: 1}, success, 1},
 		{"one of two calls failed", api.Tally{Invoked: 2, Failed: 1}, success, 0},
 		{"one failed in part", api.Tally{Invoked: 1, Failed: 1, Effects: 1}, success, 0},
 		{"done in part", api.Tally{Effects: 1}, utp.StatusPartial, 1},

@@ -39,6 +39,7 @@ type runFlags struct {
 	dataGiven        bool // --data was given
 	dataFlag, policy string
 	server           cli.ServerFlags
+	chat             chatFlags
 }
 
 const maxAnswer = 24 * time.Hour
@@ -46,7 +47,7 @@ const maxAnswer = 24 * time.Hour
 func (m *Main) runCommand() *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
-		Use:   "run AGENT [DIR|JSON]",
+		Use:   "run AGENT [DIR|TEXT|JSON]",
 		Short: "Run one turn of an agent, narrated here, with consent asked here",
 		Long: `Run one turn of an agent. Each step is told in a plain line. Before anything
 irreversible the agent has to ask, and you answer by typing a word.
@@ -54,6 +55,8 @@ irreversible the agent has to ask, and you answer by typing a word.
 Agents:
   tidy DIR    find duplicate files under DIR and, with your consent, delete all but
               one of each set (with --trash: move them to the trash)
+  chat TEXT   let a language model do what you ask for, with the tools that you allow
+              (--root, --tools, ` + "`earshot mcp add`" + `): see --model and --endpoint
   NAME [JSON] an agent of your own, in a process of its own at a running server
               (see ` + "`earshot credential`" + `), with these arguments, {} if left out
 
@@ -72,12 +75,18 @@ something accepted was not done; 2 usage; 3 declined, expired or nobody could an
 		Example: `  earshot run tidy ~/Pictures
   earshot run tidy --sample
   earshot run tidy --trash ~/Downloads
+  earshot run chat --root ~/Pictures "Find the duplicates and remove them"
+  earshot run chat --endpoint http://127.0.0.1:11434/v1 --model qwen3 "What is in my notes?"
   earshot run counter '{"text":"one two"}' --request "Count the words"
   earshot run --resume`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeRun,
 		RunE: func(c *cobra.Command, args []string) error {
 			f.limited, f.dataGiven = c.Flags().Changed("answer-within"), c.Flags().Changed("data")
+			f.chat.modelGiven = f.chat.model.Named()
+			if err := m.fillModel(c); err != nil {
+				return err
+			}
 			return m.run(c.Context(), f, args)
 		},
 	}
@@ -94,14 +103,19 @@ something accepted was not done; 2 usage; 3 declined, expired or nobody could an
 	flags.StringVar(&f.policy, "policy", "", "YAML file with the operator's rules")
 	flags.StringVar(&f.server.URL, "url", "", "run the turn at the server with this address instead of here")
 	flags.StringVar(&f.server.TokenFile, "token-file", "", "file with the token for --url")
+	flags.StringArrayVar(&f.chat.roots, "root", nil, "folder that chat may work in; may be given several times")
+	flags.StringArrayVar(&f.chat.tools, "tools", nil, "YAML file with tools for chat, as for `earshot up`; may be given several times")
+	f.chat.model.Add(c)
 	flags.BoolVar(&f.debug, "debug", false, "log what the parts do to standard error, without any content")
-	cli.MarkPaths(c, []string{"data"}, []string{"policy", "token-file"})
+	cli.MarkPaths(c, []string{"data", "root"}, []string{"policy", "tools", "token-file"})
 	return c
 }
 
 func completeRun(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
-		return []string{cli.TidyName + "\tfind duplicate files and delete them with consent"}, cobra.ShellCompDirectiveNoFileComp
+		return []string{
+			cli.TidyName + "\tfind duplicate files and delete them with consent", cli.ChatName + "\tlet a language model do what you ask for",
+		}, cobra.ShellCompDirectiveNoFileComp
 	}
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
@@ -110,6 +124,8 @@ func completeRun(_ *cobra.Command, args []string, _ string) ([]string, cobra.She
 type job struct {
 	root    string
 	request api.EnqueueRequest
+	chat    bool // its agent is chat
+	roots   []string
 	outside bool // its agent is a separate process, which only a server knows
 	object  bool // and its arguments are one JSON object
 	resume  bool
@@ -137,10 +153,17 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 		return cause.Misuse(fmt.Sprintf("there is no agent %.64q here, and no server that could know it", j.request.Agent),
 			settings.Meant("agents", j.request.Agent, []string{cli.TidyName})+"; for one of your own, start `earshot up --nats-listen 127.0.0.1:4222` first, or name a server with --url")
 	}
+	if j.chat && cli.ServerAt(path) {
+		return m.attachHere(ctx, f, j, path, datadir.ErrLocked)
+	}
 	if err := apart(j.root, path); err != nil {
 		return err
 	}
-	h, err := m.OpenInstance(ctx, path, policy, f.debug, false)
+	p, err := m.chatParts(f, j, path)
+	if err != nil {
+		return err
+	}
+	h, err := m.OpenInstance(ctx, path, policy, f.debug, false, p.services...)
 	if errors.Is(err, datadir.ErrLocked) {
 		return m.attachHere(ctx, f, j, path, err)
 	}
@@ -150,7 +173,7 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 	signals := make(chan os.Signal, 4)
 	defer signal.Stop(signals) // after all cleanup: a further signal must not change how it ends
 	defer h.Close()
-	return m.runIn(ctx, h, f, j, path, signals)
+	return m.runIn(ctx, h, f, j, p, path, signals)
 }
 
 // job parses the arguments.
@@ -163,6 +186,12 @@ func (m *Main) job(f runFlags, args []string) (job, error) {
 	}
 	if len(args) == 0 {
 		return job{}, cause.Misuse("no agent is named", "for example `earshot run tidy --sample`")
+	}
+	if args[0] == cli.ChatName {
+		return m.chatJob(f, args[1:])
+	}
+	if given := f.chat.given(); given != "" {
+		return job{}, cause.Misuse(given+" is for chat", "leave "+given+" out")
 	}
 	if args[0] != cli.TidyName {
 		return externalAgentJob(f, args)
@@ -300,7 +329,7 @@ func (m *Main) makeSample() (string, error) {
 }
 
 // runIn enqueues or resumes the turn, and attends it to its end.
-func (m *Main) runIn(ctx context.Context, h *instance.Instance, f runFlags, j job, data string, signals chan os.Signal) error {
+func (m *Main) runIn(ctx context.Context, h *instance.Instance, f runFlags, j job, p parts, data string, signals chan os.Signal) error {
 	if h.Restored {
 		m.Notef("%s", instance.RestoredNote)
 	}
@@ -309,11 +338,7 @@ func (m *Main) runIn(ctx context.Context, h *instance.Instance, f runFlags, j jo
 		return err
 	}
 	// Check everything before anything is recorded.
-	files := m.FilesService([]string{j.root}, data)
-	if err := h.Serve(ctx, instance.Service{Name: files.Name, Open: files.Open}); err != nil {
-		return err
-	}
-	if err := h.Work(ctx, tidy.Agent()); err != nil {
+	if err := m.startParts(ctx, h, p, j, data); err != nil {
 		return err
 	}
 	cli.Heed(signals) // before there is a turn, a signal may just end the process
@@ -348,8 +373,7 @@ func (m *Main) find(ctx context.Context, h *instance.Instance, j *job) (unfinish
 	if err != nil {
 		return row, err
 	}
-	j.root, err = rootOf(ctx, h, row.turn)
-	return row, err
+	return row, j.rootsOf(ctx, h, row)
 }
 
 // begin starts the turn, or resumes the unfinished one.
@@ -402,18 +426,21 @@ func unfinishedIn(ctx context.Context, h *instance.Instance) ([]api.SessionRow, 
 	return open, nil
 }
 
-// rootOf returns the folder of an earlier run. Resuming it allows the folder again.
-func rootOf(ctx context.Context, h *instance.Instance, turnID string) (string, error) {
-	rec, err := h.Kernel.Turn(ctx, turnID)
+// rootsOf finds the folders of an earlier run. Resuming it allows them again.
+func (j *job) rootsOf(ctx context.Context, h *instance.Instance, row unfinished) error {
+	rec, err := h.Kernel.Turn(ctx, row.turn)
 	if err != nil {
-		return "", cause.Fail(err, "the session cannot be read", "")
+		return cause.Fail(err, "the session cannot be read", "")
+	}
+	if j.chat = row.agent == cli.ChatName; j.chat {
+		j.roots, err = cli.ChatFolders(rec.Args)
+		return err
 	}
 	var args tidy.Args
 	if err := json.Unmarshal(rec.Args, &args); err != nil {
-		return "", cause.Fail(err, "the session's arguments cannot be read", "")
+		return cause.Fail(err, "the session's arguments cannot be read", "")
 	}
-	if _, err := resolve(args.Root); err != nil {
-		return "", err
-	}
-	return args.Root, nil
+	j.root = args.Root
+	_, err = resolve(args.Root)
+	return err
 }

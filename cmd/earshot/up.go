@@ -40,6 +40,8 @@ type upFlags struct {
 	content, receipts      string // how long they are kept
 	subscriptions          int    // listeners at once
 	subscriptionsEach      int    // of one principal
+	chat                   bool   // serves the agent chat
+	model                  cli.ModelFlags
 }
 
 const (
@@ -118,14 +120,29 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	flags.StringVar(&f.content, "retention-content", "",
 		"how long arguments, results and texts are kept after a turn has ended, such as 30d, or forever (default what was said last, else 30d)")
 	flags.StringVar(&f.receipts, "retention-receipts", "", "how long receipts and digests are kept, such as 365d, or forever (default what was said last, else 365d)")
-	flags.IntVar(&f.subscriptions, "subscriptions", server.DefaultSubscriptions, "how many listeners may have a stream at once; each page that is open is one")
-	flags.IntVar(&f.subscriptionsEach, "subscriptions-each", 0, "how many of these one token, or one login of the page, may have (default a quarter)")
+	f.subscriptionFlags(c)
 	flags.BoolVar(&f.debug, "debug", false, "log what the parts do to standard error, without any content")
 	flags.String(config.Flag, "", "YAML file with the same names as these flags")
 	_ = flags.SetAnnotation("take-over", config.Once, nil) // fails only if the flag does not exist
+	f.chatFlags(c)
 	cli.MarkPaths(c, []string{"root", "data"}, []string{"policy", "tools", "tls-cert", "tls-key", config.Flag})
 	return c
 }
+
+// subscriptionFlags adds the flags of the limits of listeners.
+func (f *upFlags) subscriptionFlags(c *cobra.Command) {
+	flags := c.Flags()
+	flags.IntVar(&f.subscriptions, "subscriptions", server.DefaultSubscriptions, "how many listeners may have a stream at once; each page that is open is one")
+	flags.IntVar(&f.subscriptionsEach, "subscriptions-each", 0, "how many of these one token, or one login of the page, may have (default a quarter)")
+}
+
+// chatFlags adds the flags of the agent chat.
+func (f *upFlags) chatFlags(c *cobra.Command) {
+	c.Flags().BoolVar(&f.chat, "chat", false, "serve the agent chat, for which a language model decides; --model and --endpoint imply it")
+	f.model.Add(c)
+}
+
+func (f *upFlags) servesChat() bool { return f.chat || f.model.Named() }
 
 func (m *Main) up(ctx context.Context, f upFlags) error {
 	path, err := m.DataPath(f.dataFlag, false)
@@ -146,6 +163,13 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	}
 	o.Data = path
 	o.Agents = []server.Agent{cli.TidyAgent(roots)}
+	if f.servesChat() {
+		agent, err := m.ChatAgent(f.model, roots)
+		if err != nil {
+			return err
+		}
+		o.Agents = append(o.Agents, agent)
+	}
 	if len(roots) > 0 {
 		o.Services = []server.Service{m.FilesService(roots, path)}
 	}
@@ -165,7 +189,7 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	if err != nil {
 		return err
 	}
-	err = m.welcome(s, path, roots, services)
+	err = m.welcome(s, path, roots, services, f)
 	if err == nil {
 		err = serveUntil(ctx, s, signals)
 	}
@@ -239,7 +263,7 @@ func serveUntil(ctx context.Context, s *server.Server, signals <-chan os.Signal)
 
 // welcome prints the address, the login code on its own, and three things to try. Anyone who reads the code can log in,
 // so it is only printed to a terminal. A journal and a file, which others may read, do not get the page's name either.
-func (m *Main) welcome(s *server.Server, data string, roots []string, services []toolfile.Service) error {
+func (m *Main) welcome(s *server.Server, data string, roots []string, services []toolfile.Service, f upFlags) error {
 	flag := m.DataFlag(data)
 	m.Printf("Earshot is up: process %d, data in %s.", os.Getpid(), cause.OneLine(data))
 	if place := s.Database(); place != "" {
@@ -250,6 +274,9 @@ func (m *Main) welcome(s *server.Server, data string, roots []string, services [
 	}
 	if len(roots) == 0 {
 		m.Printf("No folder is allowed, so tidy can do nothing here; --root DIR allows one.")
+	}
+	if f.servesChat() {
+		m.Printf("Chat: %s", cause.OneLine(m.DescribeModel(f.model)))
 	}
 	for _, one := range services {
 		m.Printf("%s", one)

@@ -70,7 +70,7 @@ func ofOne(err error) string {
 }
 
 // packages are the package names before error texts, for readers of the code.
-var packages = regexp.MustCompile(`^(access|aaep|agent|audit|bus|capture|client|cluster|conform|exec|files|http|hub|json|jsontext|kernel|ledger|local|mcp|` +
+var packages = regexp.MustCompile(`^(access|aaep|agent|audit|bus|capture|chat|client|cluster|conform|exec|files|http|hub|json|jsontext|kernel|ledger|llm|local|mcp|` +
 	`narrate|nats|net|postgres|rpc|service|` +
 	`settings|sim|sqlite|storetest|strconv|terminal|tidy|time|tls|tool|utp|web|worker|x509|yaml): `)
 

@@ -14,14 +14,16 @@ import (
 )
 
 // OpenInstance opens the ledger of a data directory in this process, for a run or, if visit is set, for one operator
-// command.
-func (m *Program) OpenInstance(ctx context.Context, data string, policy *policyfile.File, debug, visit bool) (*instance.Instance, error) {
+// command. The services are those beside that for files.
+func (m *Program) OpenInstance(
+	ctx context.Context, data string, policy *policyfile.File, debug, visit bool, services ...instance.Service,
+) (*instance.Instance, error) {
 	shipped, err := tidy.Definitions()
 	if err != nil {
 		return nil, err
 	}
 	return instance.Open(ctx, instance.Options{
-		Data: data, Policy: policy, Visit: visit, Agents: []string{TidyName}, Reviewed: map[string][]utp.Definition{tidy.Target: shipped},
+		Data: data, Policy: policy, Visit: visit, Agents: []string{TidyName, ChatName}, Services: services, Reviewed: map[string][]utp.Definition{tidy.Target: shipped},
 		Keepers: []instance.Keeper{m.FilesService(nil, data).Keeper},
 		Now:     m.Now, LookupEnv: m.LookupEnv, Logger: m.Logger(debug), Reached: fault.Points(m.Getenv(fault.Variable)),
 	})

@@ -391,8 +391,11 @@ func (k *Kernel) closeOutside(ctx context.Context, _ Caller, q api.CloseRequest)
 }
 
 // offered lists the tools that an agent may ask for, by the current policy.
-func (k *Kernel) offered(ctx context.Context, _ Caller, q api.OfferedRequest) (api.OfferedAnswer, error) {
+func (k *Kernel) offered(ctx context.Context, from Caller, q api.OfferedRequest) (api.OfferedAnswer, error) {
 	const page = 100
+	if from.Kind == AgentCaller {
+		q.Agent = from.Name
+	}
 	a := api.OfferedAnswer{Tools: []api.OfferedTool{}}
 	err := k.o.Store.View(ctx, func(tx store.Tx) error {
 		tools, err := tx.Tools(store.ToolFilter{After: q.After, Limit: page})
@@ -412,6 +415,7 @@ func (k *Kernel) offered(ctx context.Context, _ Caller, q api.OfferedRequest) (a
 			}
 			a.Tools = append(a.Tools, api.OfferedTool{
 				Tool: d.Tool, Description: d.Description, Parameters: d.Parameters, Class: t.EffectiveClass(), Asks: judged.Decision == turn.Ask,
+				Reviewed: t.Reviewed,
 			})
 		}
 		if len(tools) < page {

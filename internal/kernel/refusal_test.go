@@ -478,7 +478,7 @@ func TestCardsOfOtherKinds(t *testing.T) {
 func TestOperationsByKind(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		mine := map[string][]string{
-			kernel.AgentCaller: {api.OpClaim, api.OpRenew, api.OpCall, api.OpCard, api.OpTranscript, api.OpResume, api.OpDeliver, api.OpPut, api.OpGet},
+			kernel.AgentCaller: {api.OpClaim, api.OpRenew, api.OpCall, api.OpCard, api.OpTranscript, api.OpResume, api.OpDeliver, api.OpOffered, api.OpPut, api.OpGet},
 			kernel.ToolCaller:  {api.OpRegister, api.OpStart, api.OpHeartbeat, api.OpFinish, api.OpReconcile, api.OpSettle, api.OpInquire, api.OpPut, api.OpGet},
 			kernel.HubCaller: {
 				api.OpEnqueue, api.OpSessions, api.OpEvents, api.OpQuestions, api.OpArguments, api.OpAnswer, api.OpExtend,

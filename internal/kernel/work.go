@@ -57,7 +57,7 @@ func (k *Kernel) call(ctx context.Context, from Caller, q api.CallRequest) (stru
 			if err := s.checkOpenCalls(len(q.Calls)); err != nil {
 				return err
 			}
-			if err := s.prepareAll(q.Calls, &in); err != nil {
+			if err := s.prepareAll(q, &in); err != nil {
 				return err
 			}
 		}
@@ -75,16 +75,19 @@ func checkKeys(calls []api.ToolCall) error {
 	return nil
 }
 
-func (s *step) prepareAll(calls []api.ToolCall, in *turn.Request) error {
+func (s *step) prepareAll(q api.CallRequest, in *turn.Request) error {
 	id, err := s.k.id(s.now.Wall)
+	if err == nil {
+		err = s.saveStepData("step_"+id, q.Data)
+	}
 	if err != nil {
 		return err
 	}
-	times := make(map[string]int, len(calls))
-	for _, w := range calls {
+	times := make(map[string]int, len(q.Calls))
+	for _, w := range q.Calls {
 		times[w.Key]++
 	}
-	for _, w := range calls {
+	for _, w := range q.Calls {
 		n := times[w.Key]
 		times[w.Key] = 0
 		var c turn.Call
@@ -181,11 +184,16 @@ func transcriptFrom(tx store.Tx, q api.TranscriptRequest) (api.TranscriptAnswer,
 func transcriptPage(tx store.Tx, rows []store.ResultRow, args bool) (api.TranscriptAnswer, error) {
 	a := api.TranscriptAnswer{More: len(rows) == resultPage}
 	room := api.InlineLimit
+	before := ""
 	for _, row := range rows {
 		r, err := result(tx, row)
 		if err == nil && args {
 			r.Args, err = callArguments(tx, row)
 		}
+		if err == nil && args && r.Step != before {
+			r.StepData, err = stepData(tx, r.Step)
+		}
+		before = r.Step
 		if err != nil {
 			return a, err
 		}

@@ -286,6 +286,7 @@ func (m *machine) invalid(c *Call) {
 	c.State = Closed
 	if c.Kind == ToolCall { // anything else concerns only the agent
 		m.Tally.Failed++
+		m.Tally.Refused++
 		m.emit(Note{Kind: NoteRefused, Call: c.ID, Detail: string(c.Outcome.Code)})
 	}
 	m.emit(RecordOutcome{Call: c.ID})
