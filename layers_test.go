@@ -176,6 +176,12 @@ var layerTable = []rule{
 	},
 	{pkg: "internal/gateway/permission", layer: 3, own: []string{"api", "client", "internal/gateway/hook", "utp"}},
 	{
+		pkg: "internal/gateway/acp", layer: 3, own: []string{"aaep/legible", "api", "client", "internal/cause", "internal/gateway/hook", "internal/program", "utp"},
+		third:  []string{"github.com/aymanbagabas/go-udiff", "github.com/coder/acp-go-sdk"},
+		beside: map[string]string{"internal/gateway/permission": "how a permission is requested, and what counts as a yes, exists once"},
+		both:   "it counts lines as people read them",
+	},
+	{
 		pkg: "internal/program", layer: 2, third: []string{sysModule},
 		beside: map[string]string{"internal/cause": "why something failed is put into words once"},
 	},

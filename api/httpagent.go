@@ -70,6 +70,9 @@ type AgentPermission struct {
 	// Comment is the agent's own text about it; the person sees it quoted as such.
 	Comment  string `json:"says,omitzero"`
 	HostCall string `json:"host_call,omitzero"`
+	// Ask has a person asked also where a rule of the policy allows it, as a program needs that has no rules of its own
+	// to fall back on.
+	Ask bool `json:"ask,omitzero"`
 	// Key is the request's Idempotency-Key.
 	Key string `json:"-"`
 }

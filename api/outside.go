@@ -65,8 +65,10 @@ type InvokeRequest struct {
 	// Comment is the agent's own text about the call, quoted as such.
 	Comment string `json:"says,omitzero"`
 	// Permission means that the agent acts itself and only asks; Earshot starts nothing.
-	Permission bool      `json:"permission,omitzero"`
-	Question   *Question `json:"question,omitzero"`
+	Permission bool `json:"permission,omitzero"`
+	// Ask has a person asked for a permission also where a rule of the policy allows it.
+	Ask      bool      `json:"ask,omitzero"`
+	Question *Question `json:"question,omitzero"`
 	// AwaitMS is how long, in milliseconds, the request counts as open unless [OpAwait] extends it. Answered means that
 	// it is answered at once, and the agent has that long to ask for the result.
 	AwaitMS  int  `json:"await_ms,omitzero"`

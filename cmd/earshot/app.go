@@ -118,7 +118,7 @@ func (m *Main) addCommands(root *cobra.Command) {
 		commands  []*cobra.Command
 	}{
 		{"people", "Run agents, and answer them:", []*cobra.Command{
-			m.runCommand(), m.pendingCommand(), m.replyCommand(), m.extendCommand(), m.undoCommand(), m.stopCommand(), m.recapCommand(), m.sessionsCommand(),
+			m.runCommand(), m.acpCommand(), m.pendingCommand(), m.replyCommand(), m.extendCommand(), m.undoCommand(), m.stopCommand(), m.recapCommand(), m.sessionsCommand(),
 			m.setCommand(), m.codeCommand(),
 		}},
 		{"processes", "Processes:", []*cobra.Command{m.upCommand(), m.serveCommand(), m.mcpCommand(), m.hookCommand(), m.installCommand(), m.uninstallCommand(), m.doctorCommand()}},

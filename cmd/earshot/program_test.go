@@ -36,6 +36,9 @@ func testMain(m *testing.M) int {
 	if place := os.Getenv(mcpPlace); place != "" {
 		return beMCPServer(place)
 	}
+	if kind := os.Getenv(acpKind); kind != "" {
+		return beACPAgent(kind)
+	}
 	// Anyone who started the tests may have turned hangups off (nohup). A signal that is
 	// listened to is not inherited as ignored, so the programs under test hear theirs.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)

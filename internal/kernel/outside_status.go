@@ -99,6 +99,9 @@ func (s *step) permission(w invoked, stepID string) (turn.Call, error) {
 	sum := sha256.Sum256(canonical)
 	c.Arguments = hex.EncodeToString(sum[:])
 	ruling := s.permissionRuling(c.Tool)
+	if w.Ask && ruling.Decision == turn.Allow {
+		ruling.Decision = turn.Ask
+	}
 	c.Policy, c.Decision, c.Limits.Answer = ruling.Rule, ruling.Decision, ruling.Answer
 	definition, err := json.Marshal(struct {
 		Agent string `json:"agent"`

@@ -444,6 +444,22 @@ func TestOutsidePermissionForbidden(t *testing.T) {
 	}
 }
 
+// TestOutsidePermissionAsk: a rule that allows leaves what a program does by itself to the program, unless that asks for a person.
+func TestOutsidePermissionAsk(t *testing.T) {
+	inPlace(t, func(t *testing.T, w *world, laws *lawbook) {
+		p := w.program()
+		laws.now(kernel.Rule{Tool: "claude.Bash", Decide: turn.Allow})
+		left, err := p.asks("Bash", func(q *api.InvokeRequest) { q.Permission = true })
+		if err != nil || left.Status != utp.StatusPartial {
+			t.Errorf("found %+v (%v), expected the program's own rules to decide", left, err)
+		}
+		asked := p.asked("Bash", func(q *api.InvokeRequest) { q.Permission, q.Ask = true, true })
+		w.accepts()
+		w.isStatus(p.waits(asked.Call), utp.StatusSuccess, "")
+		p.closes()
+	})
+}
+
 // TestOutsidePermissionRestart: a question to what the program does by itself outlives the kernel, and its yes the one that asks again.
 func TestOutsidePermissionRestart(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {

@@ -80,7 +80,7 @@ func (a Asker) Ask(ctx context.Context, e hook.Event) hook.Answer {
 	}
 	agent, err := a.Dial(ctx, true)
 	if err != nil {
-		return refused(ctx, err)
+		return Refused(ctx, err)
 	}
 	a.announceMode(ctx, agent, e)
 	if a.gated(ctx, agent, e.Tool) {
@@ -91,17 +91,24 @@ func (a Asker) Ask(ctx context.Context, e hook.Event) hook.Answer {
 		q.HostCall = a.Once
 	}
 	var answer hook.Answer
-	err = a.inSession(ctx, agent, e, func(s Session) error {
-		c, err := a.until(ctx, s, q)
-		if err == nil {
-			answer, err = a.answerOf(ctx, s, c)
-		}
+	err = a.inSession(ctx, agent, e, func(s Session) (err error) {
+		answer, err = Request(ctx, s, q)
 		return err
 	})
 	if err != nil {
-		return refused(ctx, err)
+		return Refused(ctx, err)
 	}
 	return answer
+}
+
+// Request requests a permission in a session and waits for the answer as long as ctx lives, also while the server is
+// away. After an error, the answer denies.
+func Request(ctx context.Context, s Session, q api.AgentPermission) (hook.Answer, error) {
+	c, err := until(ctx, s, q)
+	if err != nil {
+		return hook.Answer{}, err
+	}
+	return answerOf(ctx, s, c)
 }
 
 // gated reports whether the tool is one that Earshot itself offers to the host, and so goes through the gate anyway. A
@@ -131,7 +138,7 @@ func (a Asker) inSession(ctx context.Context, agent Agent, e hook.Event, do func
 	for n := range maxSessions {
 		q := api.AgentOpen{Label: base(a.Folder), Answer: int(a.Answer / time.Second), Idle: api.MaxIdle, Key: a.keyFor(e, n)}
 		var session Session
-		err := a.retry(ctx, func() (err error) {
+		err := retry(ctx, func() (err error) {
 			session, err = agent.Open(ctx, q)
 			return err
 		})
@@ -158,10 +165,10 @@ func (a Asker) keyFor(e hook.Event, n int) string {
 
 // until repeats the request until there is a result. While the server is away it retries as long as ctx lives: the
 // question remains stored there.
-func (a Asker) until(ctx context.Context, s Session, q api.AgentPermission) (api.AgentCall, error) {
+func until(ctx context.Context, s Session, q api.AgentPermission) (api.AgentCall, error) {
 	var known api.AgentCall
 	for {
-		err := a.retry(ctx, func() error {
+		err := retry(ctx, func() error {
 			var c api.AgentCall
 			var err error
 			if known.ID == "" {
@@ -177,7 +184,7 @@ func (a Asker) until(ctx context.Context, s Session, q api.AgentPermission) (api
 		switch {
 		case err != nil || !known.Ended():
 		case known.Code == utp.CodeConsentStale: // an accept came while the server did not know that we wait: it is not valid for us, and the question is asked again
-			err = a.retry(ctx, func() error { return s.Received(ctx, known.ID) })
+			err = retry(ctx, func() error { return s.Received(ctx, known.ID) })
 			known = api.AgentCall{}
 		default:
 			return known, nil
@@ -189,7 +196,7 @@ func (a Asker) until(ctx context.Context, s Session, q api.AgentPermission) (api
 }
 
 // retry repeats do while the server is away.
-func (a Asker) retry(ctx context.Context, do func() error) error {
+func retry(ctx context.Context, do func() error) error {
 	for {
 		err := do()
 		if err == nil || !lost(err) || ctx.Err() != nil {
@@ -207,22 +214,22 @@ func (a Asker) retry(ctx context.Context, do func() error) error {
 
 // answerOf converts the result of a request to an answer. An accept counts only once the server has recorded its
 // receipt, so that nobody else gets it.
-func (a Asker) answerOf(ctx context.Context, s Session, c api.AgentCall) (hook.Answer, error) {
+func answerOf(ctx context.Context, s Session, c api.AgentCall) (hook.Answer, error) {
 	switch {
 	case c.Status == utp.StatusPartial && c.Code == "":
 		return hook.Answer{Verdict: hook.NoDecision}, nil
 	case c.Status != utp.StatusSuccess || c.Code != "":
 		return hook.Answer{Reason: c.Message}, nil
 	}
-	err := a.retry(ctx, func() error { return s.Received(ctx, c.ID) })
+	err := retry(ctx, func() error { return s.Received(ctx, c.ID) })
 	if err != nil {
 		return hook.Answer{}, fmt.Errorf("a person said yes, and Earshot could not note that it was passed on: %w", err)
 	}
 	return hook.Answer{Verdict: hook.Allow, Reason: "A person said yes at Earshot."}, nil
 }
 
-// refused is the answer after a failure.
-func refused(ctx context.Context, err error) hook.Answer {
+// Refused returns the answer after a failure.
+func Refused(ctx context.Context, err error) hook.Answer {
 	switch {
 	case client.Stopped(err):
 		return hook.Answer{Reason: "A person has stopped this session at Earshot. Nothing more is done in it. Stop your work and say so."}

@@ -48,13 +48,14 @@ type command struct {
 	verb   verb
 	number int    // of the question, or of sentences to recap; 0 if not given
 	text   string // the line without surrounding spaces; for verbAnswer, what follows the word
+	line   string // the whole line, as it was typed
 }
 
 // parseCommand parses a typed line. Case and spaces do not matter. A line that begins with "stop" stops, whatever
 // follows: when in doubt, less happens.
 func parseCommand(line string) command {
 	fields := strings.Fields(line)
-	c := command{text: strings.Join(fields, " ")}
+	c := command{text: strings.Join(fields, " "), line: line}
 
 	if v, ok := commands[strings.ToLower(c.text)]; ok {
 		c.verb = v
@@ -62,14 +63,14 @@ func parseCommand(line string) command {
 		return c
 	}
 
-	switch strings.ToLower(fields[0]) {
+	switch strings.ToLower(strings.TrimRight(fields[0], ".,;:!")) {
 	case "stop":
 		c.verb = verbStop
 
 		return c
 	case "answer":
 		// Whether a following number is a question's is decided where the questions are known.
-		return command{verb: verbAnswer, text: strings.Join(fields[1:], " ")}
+		return command{verb: verbAnswer, text: strings.Join(fields[1:], " "), line: line}
 	}
 
 	last := len(fields) - 1

@@ -21,6 +21,8 @@
 //   - Only a word answers. Enter repeats the question; what was typed before the
 //     question was shown is discarded; a bare word is refused while two questions
 //     are open.
+//   - A line that is not a command goes to the agent only if that takes requests
+//     ([Prompter]), no question is open, and the agent is not at work.
 //   - What was understood is confirmed at once, and "Recorded" appears only after
 //     the other side has committed it.
 //   - No text of an event, a path or an error can move the cursor, hide itself or

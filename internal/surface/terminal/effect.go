@@ -51,7 +51,7 @@ func (Flush) effect()      {}
 func (Send) effect()       {}
 func (InputEnded) effect() {}
 
-// Request is what a person requests from the other side: [Answer], [Extend], [Stop], [Undo] or [PageRequest].
+// Request is what a person requests from the other side: [Answer], [Extend], [Stop], [Undo], [PageRequest] or [AgentPrompt].
 //
 //sumtype:decl
 type Request interface{ request() }
@@ -89,11 +89,15 @@ type PageRequest struct {
 	All      bool // everything as one page
 }
 
+// AgentPrompt gives the agent a request in the person's words. Its result comes when the agent has finished its turn.
+type AgentPrompt struct{ Text string }
+
 func (Answer) request()      {}
 func (Extend) request()      {}
 func (Stop) request()        {}
 func (Undo) request()        {}
 func (PageRequest) request() {}
+func (AgentPrompt) request() {}
 
 // Result is the result of a request. A nil Err means that it has been committed.
 type Result struct {

@@ -21,3 +21,12 @@ type Port interface {
 	// Arguments reads one page of an open question's arguments.
 	Arguments(ctx context.Context, r PageRequest) (Page, error)
 }
+
+// Prompter is a [Port] whose agent takes requests: a line that is not a command becomes one while no question is open and
+// the agent is not at work.
+type Prompter interface {
+	Port
+
+	// Prompt returns when the agent has finished its turn.
+	Prompt(ctx context.Context, p AgentPrompt) error
+}

@@ -25,7 +25,7 @@ func (t *Terminal) finish(sent request, r Result) {
 		defer func() {
 			t.showAnnouncements(t.announcer.Resolved(t.now, made.Question, aaep.ResolutionStopped, r.Err == nil))
 		}()
-	case Extend, Stop:
+	case Extend, Stop, AgentPrompt:
 	}
 
 	if r.Err != nil {
@@ -147,7 +147,7 @@ func (t *Terminal) showPage(made PageRequest, r Result) {
 func (t *Terminal) drain() {
 	for len(t.queue) > 0 {
 		c := parseCommand(t.queue[0])
-		if !t.timely(c.verb) || (len(t.sent) > 0 && c.verb != verbStop) {
+		if !t.timely(c) || (len(t.sent) > 0 && c.verb != verbStop) {
 			return
 		}
 
@@ -167,8 +167,12 @@ func (t *Terminal) drain() {
 }
 
 // timely reports whether a command makes sense now, or waits for a question.
-func (t *Terminal) timely(v verb) bool {
-	switch v {
+func (t *Terminal) timely(c command) bool {
+	if t.settings.Prompts && t.prompt == 0 && !t.holding() {
+		return true // no question can come before a request
+	}
+
+	switch c.verb {
 	case verbStop, verbHelp, verbGoOn, verbLast, verbRecap, verbWhere, verbSlower, verbFaster, verbQuiet, verbRead:
 		return true
 	case verbUndo:

@@ -56,12 +56,13 @@ func Run(ctx context.Context, o Options, port Port) error {
 		defer restore()
 	}
 
+	_, prompts := port.(Prompter)
 	ctx, cancel := context.WithCancel(ctx)
 	s := &shell{
 		o: o, port: port, ctx: ctx, keys: keys,
 		results: make(chan Result), asked: map[int]bool{},
 		input:   newInput(o.In, o.FlushInput, keys),
-		machine: New(Settings{Zone: o.Zone, Person: o.Person, Typed: o.FlushInput != nil, Keys: keys}),
+		machine: New(Settings{Zone: o.Zone, Person: o.Person, Typed: o.FlushInput != nil, Keys: keys, Prompts: prompts}),
 	}
 
 	defer s.wait()

@@ -32,6 +32,12 @@ func (t *Terminal) runCommand(c command) {
 	case verbUndo:
 		t.undo(c)
 	case verbAnswer:
+		if t.settings.Prompts && !t.holding() {
+			t.promptAgent(c.line)
+
+			return
+		}
+
 		t.answerWith(c.text)
 	case verbOther:
 		t.other(c)
@@ -68,6 +74,10 @@ func (t *Terminal) help() {
 	t.promptf("Words about a question: accept, reject, more time, list, list all, why, stop, undo.")
 	t.promptf("Enter repeats the question. With more than one question, add its number: accept 2.")
 	t.promptf("Words about what is told: repeat, recap, where, read, slower, faster, quiet, go on, help.")
+
+	if t.settings.Prompts {
+		t.promptf("Any other line is a request to the agent, while no question is open and the agent is not at work.")
+	}
 
 	if t.holding() && t.bufferedCount() > 0 {
 		t.reportBuffered()
@@ -310,6 +320,8 @@ func (t *Terminal) other(c command) {
 	}
 
 	switch {
+	case len(takers) == 0 && t.settings.Prompts && len(open) == 0:
+		t.promptAgent(c.line)
 	case len(takers) == 0:
 		t.notUnderstood(whole)
 	case len(takers) == 1 && (len(open) == 1 || text != whole):

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,10 +27,12 @@ var update = flag.Bool("update", false, "rewrite the expected screens in testdat
 //	keys TEXT              keys that are pressed, with Go's escapes
 //	wait 2s                time passes, second by second
 //	ok | fail TEXT         the end of the oldest request
+//	rested [TEXT]          the end of the agent's turn, with an error or without
 //	page 1/5 100 VALUE;…   the same, for a list
 //	end | close            end of input, end of events
 //	piped                  first line only: input is a pipe
 //	keyed                  first line only: every key comes by itself
+//	prompts                first line only, alone or after piped: the agent takes requests
 //
 // On the screen "|" is narration, "?" the prompt, ">" keys that are shown, "!" what else is done.
 func TestScenarios(t *testing.T) {
@@ -77,18 +80,29 @@ func play(t *testing.T, script string, width int) string {
 
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	p := &player{t: t, width: width, now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)}
-	settings := terminal.Settings{Width: width, Zone: time.UTC, Person: "ada", Typed: lines[0] != "piped", Keys: lines[0] == "keyed"}
+	settings := terminal.Settings{Width: width, Zone: time.UTC, Person: "ada", Typed: true}
+
+	if header := strings.Fields(lines[0]); isHeader(header) {
+		settings.Typed, settings.Keys = !slices.Contains(header, "piped"), slices.Contains(header, "keyed")
+		settings.Prompts = slices.Contains(header, "prompts")
+	}
+
 	p.terminal = terminal.New(settings)
 
 	for _, line := range lines {
 		p.out.WriteString(line + "\n")
 
-		if line != "" && line != "piped" && line != "keyed" && !strings.HasPrefix(line, "#") {
+		if !isHeader(strings.Fields(line)) && !strings.HasPrefix(line, "#") {
 			p.play(line)
 		}
 	}
 
 	return p.out.String()
+}
+
+// isHeader reports whether a line only says what kind of terminal it is, or is empty.
+func isHeader(words []string) bool {
+	return !slices.ContainsFunc(words, func(word string) bool { return word != "piped" && word != "keyed" && word != "prompts" })
 }
 
 // player plays one script.
@@ -99,6 +113,7 @@ type player struct {
 	now      time.Time
 	events   int
 	sent     []int
+	prompt   int // the request that the agent works on
 	out      strings.Builder
 }
 
@@ -117,6 +132,13 @@ func (p *player) play(line string) {
 		p.show(p.terminal.Result(p.now, terminal.Result{ID: p.oldest()}))
 	case "fail":
 		p.show(p.terminal.Result(p.now, terminal.Result{ID: p.oldest(), Err: errors.New(rest)}))
+	case "rested":
+		r := terminal.Result{ID: p.prompt}
+		if rest != "" {
+			r.Err = errors.New(rest)
+		}
+
+		p.show(p.terminal.Result(p.now, r))
 	case "page":
 		p.show(p.terminal.Result(p.now, terminal.Result{ID: p.oldest(), Page: p.page(rest)}))
 	case "wait":
@@ -263,7 +285,12 @@ func (p *player) show(effects []terminal.Effect) {
 		case terminal.InputEnded:
 			p.out.WriteString("  ! input ended\n")
 		case terminal.Send:
-			p.sent = append(p.sent, e.ID)
+			if _, is := e.Request.(terminal.AgentPrompt); is {
+				p.prompt = e.ID
+			} else {
+				p.sent = append(p.sent, e.ID)
+			}
+
 			p.out.WriteString("  ! send " + requestText(e.Request) + "\n")
 		}
 	}
@@ -291,6 +318,8 @@ func requestText(request terminal.Request) string {
 		return fmt.Sprintf("undo %d", r.Question)
 	case terminal.PageRequest:
 		return fmt.Sprintf("page %d of %d", r.Page, r.Question)
+	case terminal.AgentPrompt:
+		return fmt.Sprintf("prompt %q", r.Text)
 	default:
 		return "?"
 	}

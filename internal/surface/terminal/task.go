@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -48,7 +49,7 @@ func (s *shell) print(p Print) error {
 func (s *shell) request(e Send) {
 	s.pending++
 
-	if _, reads := e.Request.(PageRequest); !reads {
+	if causesEvents(e.Request) {
 		if len(s.asked) == 0 {
 			s.grace = time.After(resultGrace)
 		}
@@ -67,6 +68,16 @@ func (s *shell) request(e Send) {
 	})
 }
 
+// causesEvents reports whether the events after a request are its consequences, and are shown after its result.
+func causesEvents(r Request) bool {
+	switch r.(type) {
+	case PageRequest, AgentPrompt:
+		return false
+	default:
+		return true
+	}
+}
+
 func (s *shell) call(ctx context.Context, request Request) (Page, error) {
 	switch r := request.(type) {
 	case Answer:
@@ -79,6 +90,12 @@ func (s *shell) call(ctx context.Context, request Request) (Page, error) {
 		return Page{}, s.port.Undo(ctx, r)
 	case PageRequest:
 		return s.port.Arguments(ctx, r)
+	case AgentPrompt:
+		if p, takes := s.port.(Prompter); takes {
+			return Page{}, p.Prompt(ctx, r)
+		}
+
+		return Page{}, errors.ErrUnsupported
 	default:
 		return Page{}, fmt.Errorf("terminal: unknown request %T", request)
 	}

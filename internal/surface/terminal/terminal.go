@@ -22,6 +22,8 @@ type Settings struct {
 	// Keys means that the terminal sends every key, to [Terminal.Keys], and an [Echo] displays it: then nothing is
 	// printed inside the line that is being typed.
 	Keys bool
+	// Prompts means that the agent takes requests, see [Prompter].
+	Prompts bool
 }
 
 // Terminal determines what a person at a terminal reads and what their commands do. The texts about events and
@@ -44,6 +46,7 @@ type Terminal struct {
 
 	sent   map[int]request
 	lastID int
+	prompt int // the Send with the request that the agent works on; 0 is none
 
 	queue      []string // lines of a pipe that wait for their question
 	noise      int      // consecutive meaningless lines of a pipe
@@ -118,6 +121,12 @@ func (t *Terminal) EndInput(now time.Time) []Effect {
 // Result processes the result of a request that was sent.
 func (t *Terminal) Result(now time.Time, r Result) []Effect {
 	return t.step(now, func() {
+		if r.ID == t.prompt {
+			t.finishPrompt(r)
+
+			return
+		}
+
 		if sent, ok := t.sent[r.ID]; ok {
 			delete(t.sent, r.ID)
 			t.finish(sent, r)

@@ -13,6 +13,9 @@ import (
 // Title answers what claude-agent-acp asks the model beside the conversation: the session's name, for a list of sessions.
 var Title = fakemodel.Turn{Aside: "You are naming a coding session", Say: "A file"}
 
+// Suggestion answers what claude-agent-acp asks the model beside the conversation, after a turn: what the person might say next.
+var Suggestion = fakemodel.Turn{Aside: "Reply with ONLY the suggestion", Say: "thanks"}
+
 // prepareClaude starts `claude -p`.
 func prepareClaude(p *preparation) (args, env []string) {
 	servers := object{}

@@ -96,7 +96,7 @@ func (s *Server) askPermission(q api.AgentPermission) (api.InvokeRequest, jsonte
 	if q.Tool == "" || q.Input.Kind() != '{' {
 		return api.InvokeRequest{}, nil, refuse(api.KindInvalid, "found no tool, or an input that is not an object", `send, for example, {"tool":"Bash","input":{"command":"ls"}}`)
 	}
-	return api.InvokeRequest{Tool: q.Tool, Permission: true, Comment: q.Comment, HostCall: q.HostCall}, q.Input, nil
+	return api.InvokeRequest{Tool: q.Tool, Permission: true, Ask: q.Ask, Comment: q.Comment, HostCall: q.HostCall}, q.Input, nil
 }
 
 func (s *Server) askPerson(q api.AgentQuestion) (api.InvokeRequest, jsontext.Value, error) {

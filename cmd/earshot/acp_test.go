@@ -1,0 +1,223 @@
+package main_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/coder/acp-go-sdk"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// acpKind makes the program of the tests an agent that speaks ACP, of a kind.
+const acpKind = "EARSHOT_TEST_ACP"
+
+// acpAgent asks before it writes a file in its folder. The kind "dies" ends in mid-turn, and "stubborn" goes on whatever it is told,
+// as does a program that it has started.
+type acpAgent struct {
+	acp.Agent // nil: what is not below is not asked for
+
+	kind string
+	conn *acp.AgentSideConnection
+}
+
+func beACPAgent(kind string) int {
+	a := &acpAgent{kind: kind}
+	a.conn = acp.NewAgentSideConnection(a, os.Stdout, os.Stdin)
+	<-a.conn.Done()
+	if kind == "stubborn" {
+		select {}
+	}
+	return 0
+}
+
+func (*acpAgent) Initialize(context.Context, acp.InitializeRequest) (acp.InitializeResponse, error) {
+	return acp.InitializeResponse{ProtocolVersion: acp.ProtocolVersionNumber, AgentInfo: &acp.Implementation{Name: "gemini-cli"}}, nil
+}
+
+func (*acpAgent) NewSession(context.Context, acp.NewSessionRequest) (acp.NewSessionResponse, error) {
+	return acp.NewSessionResponse{SessionId: "s1", Modes: &acp.SessionModeState{
+		CurrentModeId: "yolo", AvailableModes: []acp.SessionMode{{Id: "yolo", Name: "YOLO"}, {Id: "default", Name: "Default"}},
+	}}, nil
+}
+
+func (*acpAgent) SetSessionMode(context.Context, acp.SetSessionModeRequest) (acp.SetSessionModeResponse, error) {
+	return acp.SetSessionModeResponse{}, nil
+}
+
+func (*acpAgent) Cancel(context.Context, acp.CancelNotification) error { return nil }
+
+func (a *acpAgent) Prompt(ctx context.Context, _ acp.PromptRequest) (acp.PromptResponse, error) {
+	switch a.kind {
+	case "dies":
+		fmt.Fprintln(os.Stderr, "no credit")
+		os.Exit(3)
+	case "stubborn":
+		sleeper := exec.Command("sh", "-c", `trap "" TERM; echo $$ $PPID > started; while :; do sleep 1; done`)
+		if err := sleeper.Run(); err != nil {
+			return acp.PromptResponse{}, err
+		}
+	}
+	r, err := a.conn.RequestPermission(ctx, acp.RequestPermissionRequest{
+		SessionId: "s1", ToolCall: acp.ToolCallUpdate{ToolCallId: "t1", Title: new("Write done")},
+		Options: []acp.PermissionOption{{OptionId: "always", Kind: acp.PermissionOptionKindAllowAlways}, {OptionId: "yes", Kind: acp.PermissionOptionKindAllowOnce}},
+	})
+	outcome := "none"
+	if err == nil && r.Outcome.Selected != nil {
+		outcome = string(r.Outcome.Selected.OptionId)
+	}
+	return acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, os.WriteFile("done", []byte(outcome), 0o600)
+}
+
+// acp starts `earshot acp` with such an agent.
+func (s *scene) acp(kind string, args ...string) *process {
+	s.t.Helper()
+	self, err := os.Executable()
+	must(s.t, err)
+	p := start(s.t, options{verb: "acp", env: []string{acpKind + "=" + kind}, args: append(append([]string{"--no-start", "--data", s.data}, args...), "--", self)})
+	return p
+}
+
+// outcome is what the agent was told.
+func (p *process) outcome() string {
+	p.t.Helper()
+	raw, err := os.ReadFile(filepath.Join(p.cmd.Dir, "done"))
+	must(p.t, err)
+	return string(raw)
+}
+
+// TestACP: requests and answers are lines, the mode is said first, and the end of the input ends it all.
+func TestACP(t *testing.T) {
+	t.Parallel()
+	slow(t)
+	for word, row := range map[string]struct {
+		code int
+		told string
+	}{"accept": {0, "yes"}, "reject": {3, "none"}} {
+		t.Run(word, func(t *testing.T) {
+			t.Parallel()
+			counts(t)
+			s := emptyScene(t)
+			s.up()
+			p := s.acp("asks")
+			p.say("Write it.")
+			s.awaitQuestion(1)
+			p.say(word)
+			p.closeInput()
+			p.ends(row.code)
+			if got := p.outcome(); got != row.told {
+				t.Errorf("the agent was told %s, expected %s", got, row.told)
+			}
+			told := squeeze(p.out.String())
+			mode, request := strings.Index(told, "Its mode is default: it asks before it uses tools."), strings.Index(told, "It is given the request: Write it.")
+			if mode < 0 || request < mode || !strings.Contains(told, "The agent does not show the details.") {
+				t.Errorf("found %s", told)
+			}
+		})
+	}
+}
+
+// TestACPEvents: with --json, standard output is the events.
+func TestACPEvents(t *testing.T) {
+	t.Parallel()
+	slow(t)
+	s := emptyScene(t)
+	s.up()
+	p := s.acp("asks", "--json", "--request", "Write it.")
+	s.awaitQuestion(1)
+	s.does(0, "reply", "1", "accept")
+	p.ends(0)
+	for _, line := range jsonLines(p.out.String()) {
+		if !jsontext.Value(line).IsValid() {
+			t.Errorf("found %s", line)
+		}
+	}
+	if got := p.outcome(); got != "yes" {
+		t.Errorf("the agent was told %s", got)
+	}
+}
+
+// TestACPAgentDies: the session ends, and the agent's last words are shown.
+func TestACPAgentDies(t *testing.T) {
+	t.Parallel()
+	slow(t)
+	s := emptyScene(t)
+	s.up()
+	p := s.acp("dies", "--request", "Write it.")
+	p.ends(1)
+	contains(t, squeeze(p.prompt.String()), "error: the agent has ended: exit status 3; it wrote last: no credit hint:")
+	contains(t, squeeze(p.out.String()), "It has ended unexpectedly.")
+	contains(t, s.does(0, "sessions", "--all"), "The agent has ended unexpectedly.")
+}
+
+// TestACPStubborn: an agent that goes on whatever it is told ends with the second Ctrl-C, and so does what it has started.
+func TestACPStubborn(t *testing.T) {
+	t.Parallel()
+	slow(t)
+	s := emptyScene(t)
+	s.up()
+	p := s.acp("stubborn", "--request", "Write it.")
+	left := p.started()
+	p.signal(os.Interrupt)
+	p.hears("Stopped.")
+	p.signal(os.Interrupt)
+	p.ends(130)
+	for _, pid := range left {
+		p.isGone(pid)
+	}
+}
+
+// TestACPKilled: where the command itself is killed, the agent ends with it.
+func TestACPKilled(t *testing.T) {
+	t.Parallel()
+	slow(t)
+	s := emptyScene(t)
+	s.up()
+	p := s.acp("stubborn", "--request", "Write it.")
+	left := p.started()
+	t.Cleanup(func() { _ = syscall.Kill(left[0], syscall.SIGKILL) }) // what an agent has started is not reached then
+	p.signal(syscall.SIGKILL)
+	p.wait()
+	p.isGone(left[1])
+}
+
+// started waits for the program that the agent has started, and returns its id and the agent's.
+func (p *process) started() []int {
+	p.t.Helper()
+	for range 600 {
+		raw, _ := os.ReadFile(filepath.Join(p.cmd.Dir, "started"))
+		if words := strings.Fields(string(raw)); len(words) == 2 {
+			var list []int
+			for _, word := range words {
+				pid, err := strconv.Atoi(word)
+				must(p.t, err)
+				list = append(list, pid)
+			}
+			return list
+		}
+		<-time.After(50 * time.Millisecond) // it is another process
+	}
+	p.t.Fatal("the agent did not start")
+	return nil
+}
+
+// isGone waits until a process has ended. One that has may wait for its parent to notice.
+func (p *process) isGone(pid int) {
+	p.t.Helper()
+	for range 600 {
+		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		_, rest, _ := strings.Cut(string(raw), ") ")
+		if err != nil || strings.HasPrefix(rest, "Z") {
+			return
+		}
+		<-time.After(50 * time.Millisecond) // it is another process
+	}
+	p.t.Errorf("process %d is left", pid)
+}
