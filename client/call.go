@@ -105,6 +105,10 @@ func (c *Client) send(ctx context.Context, to target, body []byte, header map[st
 	request.Header.Set("Authorization", "Bearer "+info.Token)
 	request.Header.Set("Accept", "application/json")
 
+	if c.o.Gateway {
+		request.Header.Set(api.GatewayHeader, "1")
+	}
+
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
@@ -174,6 +178,9 @@ func refusal(answer *http.Response, raw []byte) error {
 		e.Code = CodeUnauthenticated
 	case http.StatusForbidden:
 		e.Code = CodeForbidden
+		if body.Code == string(CodeLogin) {
+			e.Err = ErrLogin
+		}
 	case http.StatusNotFound:
 		e.Code = CodeNotFound
 	case http.StatusConflict:

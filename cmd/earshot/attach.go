@@ -55,6 +55,9 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 	if err != nil {
 		return "", cli.ServerFailure(err)
 	}
+	if !f.noInput && cli.IsTerminal(m.Stdin) {
+		m.offerLogin(me)
+	}
 	a := attendance{
 		port: port, session: session, person: me.Name, leaves: true, resume: resumeHint(session),
 		stop: func(ctx context.Context, _ os.Signal) error { return port.Stop(ctx, terminal.Stop{At: m.Now()}) },

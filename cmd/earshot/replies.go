@@ -35,6 +35,9 @@ it asks for words, say them. Without a number the only open question is meant; w
 several are open, that is refused. The first valid answer of anybody counts; a reject
 takes an accept back for as long as nothing has started.
 
+Any answer but a reject takes a person: a terminal of ` + "`earshot login`" + `, or a token that was
+made to answer (--token-file). What an agent's host has started never accepts.
+
 Nobody accepts what they have not seen: ` + "`earshot reply accept`" + ` shows the question in full
 and asks for the word once more, on a terminal; elsewhere it is refused, and the number
 is needed, as ` + "`earshot pending`" + ` shows it.
@@ -79,7 +82,7 @@ func (m *Main) reply(ctx context.Context, remote *client.Client, f cli.RemoteFla
 	defer cancel()
 	said, err := remote.Reply(ctx, q.Number, r)
 	if err != nil {
-		return m.tooLate(ctx, remote, q, err)
+		return m.tooLate(ctx, remote, q, notAttended(err, q.Number, answer))
 	}
 	return m.became(f, q, said, want)
 }
@@ -362,7 +365,8 @@ func (m *Main) codeCommand() *cobra.Command {
 		Use:   "code",
 		Short: "Print the page's address and a new code that lets one browser in, once, within 10 minutes",
 		Long: `Print the address of the page, and a new code that lets one browser in, once, within 10
-minutes. The code is 20 digits in groups of four; it goes to standard output, all else to
+minutes. Where ` + "`earshot up`" + ` runs in a terminal, the code is shown there instead, unless this
+terminal is logged in: a program of yours could read it here. The code is 20 digits in groups of four; it goes to standard output, all else to
 standard error. Wrong codes that somebody tries never make a right one void.
 
 The name in the address is a secret of yours: anyone who knows it could be sent the page's
@@ -377,6 +381,10 @@ cookie by your browser.`,
 			return m.WriteJSON(code)
 		}
 		m.Notef("Page: %s", cause.OneLine(code.Page))
+		if code.Code == "" {
+			m.Notef("The code is shown in the terminal where `earshot up` runs: only who sees it gets in.")
+			return nil
+		}
 		m.Notef("The code counts once, until %s; dashes and spaces do not matter.", m.TimeText(code.Expires))
 		m.Printf("%s", code.Code)
 		return nil

@@ -93,7 +93,7 @@ something accepted was not done; 2 usage; 3 declined, expired or nobody could an
 	flags.StringVar(&f.dataFlag, "data", "", cli.DataUsage)
 	flags.StringVar(&f.policy, "policy", "", "YAML file with the operator's rules")
 	flags.StringVar(&f.server.URL, "url", "", "run the turn at the server with this address instead of here")
-	flags.StringVar(&f.server.TokenFile, "token-file", "", "file with the token for --url")
+	flags.StringVar(&f.server.TokenFile, "token-file", "", "file with a token to use at the server, such as one of earshot token add; --url needs it")
 	flags.BoolVar(&f.debug, "debug", false, "log what the parts do to standard error, without any content")
 	cli.MarkPaths(c, []string{"data"}, []string{"policy", "token-file"})
 	return c
@@ -136,6 +136,9 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 	if j.outside && !cli.ServerAt(path) {
 		return cause.Misuse(fmt.Sprintf("there is no agent %.64q here, and no server that could know it", j.request.Agent),
 			settings.Meant("agents", j.request.Agent, []string{cli.TidyName})+"; for one of your own, start `earshot up --nats-listen 127.0.0.1:4222` first, or name a server with --url")
+	}
+	if f.server.TokenFile != "" && !cli.ServerAt(path) {
+		return cause.Misuse("--token-file is for a server, and none works with the data in "+path, "start it with `earshot up`, name one with --url, or leave --token-file out")
 	}
 	if err := apart(j.root, path); err != nil {
 		return err

@@ -44,7 +44,7 @@ func Dial(ctx context.Context, o Options) (*client.Agent, error) {
 		return nil, err
 	}
 	options := client.Options{
-		ServerFile: filepath.Join(o.Data, datadir.ServerFile), TokenFile: token, Name: o.Agent,
+		ServerFile: filepath.Join(o.Data, datadir.ServerFile), TokenFile: token, Name: o.Agent, Gateway: true,
 	}
 	agent, err := client.DialAgent(ctx, options)
 	if err == nil || !away(err) || o.Program == "" {
