@@ -28,12 +28,16 @@ const tokenPrefix = "rpl_"
 
 func (m *Main) replyCommand() *cobra.Command {
 	return m.RemoteCommand(&cobra.Command{
-		Use:   "reply [N|TOKEN] accept|reject|TEXT",
+		Use:   "reply [N|N-M|N,M|TOKEN] accept|reject|TEXT",
 		Short: "Answer a question",
 		Long: `Answer the question with a number, or with a reply token: accept or reject it, or, where
 it asks for words, say them. Without a number the only open question is meant; while
 several are open, that is refused. The first valid answer of anybody counts; a reject
 takes an accept back for as long as nothing has started.
+
+Several questions are answered in one act: 3,5,7 names each, and 3-7 all that are open from
+3 to 7, which accept shows in full first, on a terminal. Each is answered by itself, and
+what became of each is told.
 
 Any answer but a reject takes a person: a terminal of ` + "`earshot login`" + `, or a token that was
 made to answer (--token-file). What an agent's host has started never accepts.
@@ -46,6 +50,7 @@ It waits up to 5 seconds for what became of it. Exit codes: 0 as asked; 3 otherw
 such as when somebody else was first; 1 the server could not be reached; 2 usage.`,
 		Example: `  earshot reply 2 accept
   earshot reply reject
+  earshot reply 3-7 accept
   earshot reply 3 ask again`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -57,6 +62,12 @@ such as when somebody else was first; 1 the server could not be reached; 2 usage
 }
 
 func (m *Main) reply(ctx context.Context, remote *client.Client, f cli.RemoteFlags, args []string) error {
+	if several, is := parseSelection(args[0]); is {
+		if len(args) == 1 {
+			return cause.Misuse("there is no answer", "for example `earshot reply "+cause.OneLine(args[0])+" accept`")
+		}
+		return m.replyMany(ctx, remote, f, several, strings.Join(args[1:], " "))
+	}
 	which, words := "", args
 	if _, isNumber := questionNumber(args[0]); isNumber || strings.HasPrefix(args[0], tokenPrefix) {
 		which, words = args[0], args[1:]

@@ -66,7 +66,7 @@ func (h *Hosts) Above(id int) error {
 	defer h.mu.Unlock()
 	for p := range h.table.above(id) {
 		if started, is := h.known[p.ID]; is && started == p.Started {
-			return Reason(fmt.Sprintf("it was started below %s (process %d), which asks for calls itself", p.Name, p.ID))
+			return AbsenceError(fmt.Sprintf("it was started below %s (process %d), which asks for calls itself", p.Name, p.ID))
 		}
 	}
 	return nil

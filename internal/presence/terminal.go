@@ -36,15 +36,15 @@ func (t Table) At(id int) (Terminal, error) {
 	return Terminal{}, errLoose
 }
 
-// Reason is why no person is known to be at the other end. Its text goes on after a colon.
-type Reason string
+// AbsenceError is why no person is known to be at the other end. Its text goes on after a colon.
+type AbsenceError string
 
-func (r Reason) Error() string { return string(r) }
+func (r AbsenceError) Error() string { return string(r) }
 
 const (
-	errUnknown    Reason = "which process asks is not known here"
-	errNoTerminal Reason = "the command does not run in a terminal"
-	errLoose      Reason = "the command was not started by the shell of its terminal"
+	errUnknown    AbsenceError = "which process asks is not known here"
+	errNoTerminal AbsenceError = "the command does not run in a terminal"
+	errLoose      AbsenceError = "the command was not started by the shell of its terminal"
 )
 
 // deviceName names a terminal's device by its number.

@@ -51,7 +51,8 @@ func Open(o Options) (*Store, error) {
 	}
 	s := &Store{
 		path: o.Path, poll: o.Poll, now: o.Now, rand: o.Rand,
-		grants: map[string]Principal{}, granted: map[string]struct{}{}, silent: map[string]struct{}{}, shown: map[string]shownCode{}, codes: map[string]code{}, pages: map[string]page{}, unsaved: map[string]*page{},
+		grants: map[string]Principal{}, granted: map[string]struct{}{}, silent: map[string]struct{}{}, shown: map[string]shownCode{},
+		codes: map[string]code{}, pages: map[string]page{}, unsaved: map[string]*page{},
 		changed: map[chan struct{}]struct{}{},
 	}
 	if s.now == nil {

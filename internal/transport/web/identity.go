@@ -79,9 +79,9 @@ func (s *Server) authenticate(r *http.Request, secret string) (Principal, error)
 	if err != nil || who.Unattended == "" {
 		return who, err
 	}
-	terminal, err := s.options.Terminal(r)
-	if err != nil {
-		who.Unattended = err.Error()
+	terminal, unknown := s.options.Terminal(r)
+	if unknown != nil {
+		who.Unattended = unknown.Error()
 		return who, nil
 	}
 	if person, err := s.access.AtTerminal(who, terminal); err == nil {

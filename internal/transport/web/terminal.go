@@ -76,7 +76,8 @@ func (s *Server) terminalOf(r *http.Request, v visitor) (access.Terminal, error)
 	terminal, err := s.options.Terminal(r)
 	if err != nil {
 		return terminal, &Refusal{
-			Kind: api.KindConflict, Message: "no terminal can be logged in from here: " + err.Error(), Hint: "type `earshot login` in a terminal of your own, or answer on the page", Cause: err,
+			Kind: api.KindConflict, Message: "no terminal can be logged in from here: " + err.Error(),
+			Hint: "type `earshot login` in a terminal of your own, or answer on the page", Cause: err,
 		}
 	}
 	return terminal, nil
@@ -94,7 +95,10 @@ func (s *Server) mayHaveCode(r *http.Request, v visitor) error {
 		return nil
 	}
 	if err := s.options.Below(r); err != nil {
-		return &Refusal{Kind: api.KindForbidden, Code: string(hub.CodeLogin), Message: "no code is given out here: " + err.Error(), Hint: "type `earshot code` in a terminal of your own", Cause: err}
+		return &Refusal{
+			Kind: api.KindForbidden, Code: string(hub.CodeLogin), Message: "no code is given out here: " + err.Error(),
+			Hint: "type `earshot code` in a terminal of your own", Cause: err,
+		}
 	}
 	return nil
 }
