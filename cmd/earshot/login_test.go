@@ -113,7 +113,7 @@ func TestLoginCutLoose(t *testing.T) {
 func TestCommandTokenAcceptsNothing(t *testing.T) {
 	t.Parallel()
 	s, up, run := upAtTerminal(t)
-	program := s.dials()
+	program := s.dialsWith(filepath.Join(s.data, "person.token"))
 	me, err := program.Identity(t.Context())
 	if err != nil || me.Accepts {
 		t.Errorf("it is %+v, %v", me, err)

@@ -106,10 +106,15 @@ func (s *scene) approver() string {
 
 func (s *scene) approverFile() string { return filepath.Join(filepath.Dir(s.data), "approver.token") }
 
-// dials reaches the server of the scene as its own user does, without a command.
+// dials reaches the server of the scene as a program that answers on purpose.
 func (s *scene) dials() *client.Client {
 	s.t.Helper()
-	remote, err := client.Dial(s.t.Context(), client.Options{ServerFile: filepath.Join(s.data, "server.json"), TokenFile: filepath.Join(s.data, "person.token")})
+	return s.dialsWith(s.approver())
+}
+
+func (s *scene) dialsWith(token string) *client.Client {
+	s.t.Helper()
+	remote, err := client.Dial(s.t.Context(), client.Options{ServerFile: filepath.Join(s.data, "server.json"), TokenFile: token})
 	must(s.t, err)
 	return remote
 }
