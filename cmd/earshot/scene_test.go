@@ -170,7 +170,7 @@ func (s *scene) answering(args []string) []string {
 	if !cli.ServerAt(s.data) {
 		return args
 	}
-	return append([]string{"--token-file", s.approver()}, args...)
+	return append(slices.Clone(args), "--token-file", s.approver())
 }
 
 // resume goes on with what an earlier run left.

@@ -97,7 +97,7 @@ func contains(t *testing.T, text string, all ...string) {
 func (s *scene) approver() string {
 	s.t.Helper()
 	s.approving.Do(func() {
-		made := start(s.t, options{verb: "token", data: s.data, args: []string{"add", "tests", "--role", "approver", "--surface", "terminal"}, nobody: true})
+		made := start(s.t, options{verb: "token", data: s.data, args: []string{"add", "tests", "--role", "approver,operator", "--surface", "terminal"}, nobody: true})
 		made.ends(0)
 		must(s.t, os.WriteFile(s.approverFile(), []byte(made.out.String()), 0o600))
 	})
