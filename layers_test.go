@@ -123,6 +123,10 @@ var layerTable = []rule{
 	},
 	{pkg: "internal/fault", layer: 2},
 	{pkg: "internal/peer", layer: 2},
+	{
+		pkg: "internal/presence", layer: 2,
+		beside: map[string]string{"internal/boottime": "a session of a terminal belongs to one boot"},
+	},
 	{pkg: "internal/build", layer: 2},
 	{pkg: "internal/example", layer: 0},
 	{pkg: "internal/cause", layer: 2},
@@ -286,7 +290,7 @@ var layerTable = []rule{
 		pkg: "server", layer: 6,
 		own: []string{
 			"aaep", "aaep/pacing", "api", "client", "internal/address", "internal/cause", "internal/datadir", "internal/fault", "internal/gateway/mcp", "internal/instance",
-			"internal/peer", "internal/policyfile", "internal/rpc", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
+			"internal/peer", "internal/policyfile", "internal/presence", "internal/rpc", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
 		},
 		both: "it wires everything",
 	},

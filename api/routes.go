@@ -20,6 +20,8 @@ const (
 	RouteSetPreferences = "setPreferences"
 	RouteMe             = "getIdentity"
 	RouteCode           = "createLoginCode"
+	RouteTerminal       = "logTerminalIn"
+	RouteTerminalEnd    = "logTerminalOut"
 	RouteCredentials    = "reloadCredentials" //nolint:gosec // a name
 	RouteOpenAPI        = "getOpenAPI"
 
@@ -47,6 +49,13 @@ const (
 
 // KeyHeader makes a request repeatable.
 const KeyHeader = "Idempotency-Key"
+
+// GatewayHeader says for whom a program asks: [GatewayOfHost] for the host that has started it, or the process id of the
+// agent that it has started itself.
+const (
+	GatewayHeader = "Earshot-Gateway"
+	GatewayOfHost = "host"
+)
 
 // The maximum sizes of request bodies.
 const (
@@ -129,7 +138,14 @@ var routes = []Route{
 		detail("It holds for questions that are asked from now on, and for what is accepted from now on. The answer has all that holds now."),
 	withAnswer[Identity](route(RouteMe, "GET", Root+"/me", Listen, "Names the principal of the token.")),
 	withRequest[Empty](withAnswer[LoginCode](route(RouteCode, "POST", Root+"/codes", Listen, "Makes a code that logs one browser in, once."), 201), replyLimit, `{}`).
-		refuses(KindNotFound, KindBusy),
+		refuses(KindNotFound, KindBusy).
+		detail("A command of the server's own user, with the token in `person.token`, gets no code where the server has a terminal: it is shown there."),
+	withRequest[TerminalLogin](withAnswer[TerminalAnswer](route(RouteTerminal, "POST", Root+"/terminal", Answer, "Logs in the terminal of the process that sends the request.")),
+		replyLimit, `{"code":"1234-5678"}`).refuses(KindConflict, KindBusy).
+		detail("Without a code, one is shown in the terminal where the server runs. The server looks up by itself which process and which terminal it is; " +
+			"it can do so on Linux, for processes of its own user. What was started below an agent's host is refused."),
+	withRequest[Empty](withAnswer[TerminalAnswer](route(RouteTerminalEnd, "POST", Root+"/terminal/end", Answer, "Ends the login of the terminal of the process that sends the request.")),
+		replyLimit, `{}`).refuses(KindConflict),
 	withRequest[Empty](withAnswer[Credentials](route(RouteCredentials, "POST", Root+"/credentials", Operate, "Has the server read its files of credentials again.")),
 		replyLimit, `{}`).repeatable().refuses(KindNotFound).
 		detail("`earshot credential` asks for it after each change. Who has no file any more is cut off, whatever is wrong with other files; " +

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -105,6 +106,13 @@ func (c *Client) send(ctx context.Context, to target, body []byte, header map[st
 	request.Header.Set("Authorization", "Bearer "+info.Token)
 	request.Header.Set("Accept", "application/json")
 
+	switch {
+	case c.o.AgentProcess > 0:
+		request.Header.Set(api.GatewayHeader, strconv.Itoa(c.o.AgentProcess))
+	case c.o.Gateway:
+		request.Header.Set(api.GatewayHeader, api.GatewayOfHost)
+	}
+
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
@@ -174,6 +182,9 @@ func refusal(answer *http.Response, raw []byte) error {
 		e.Code = CodeUnauthenticated
 	case http.StatusForbidden:
 		e.Code = CodeForbidden
+		if body.Code == string(CodeLogin) {
+			e.Err = ErrLogin
+		}
 	case http.StatusNotFound:
 		e.Code = CodeNotFound
 	case http.StatusConflict:

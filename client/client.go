@@ -36,6 +36,12 @@ type Options struct {
 	Session string
 	// Name is the name of this listener that operators see; default "earshot".
 	Name string
+	// Gateway says that an agent's host has started this program and asks through it. Then it is the host that asks, and
+	// nothing that the host has started answers.
+	Gateway bool
+	// AgentProcess is the process id of an agent that this program has started, and for which it asks. Then it is that
+	// process, and what it starts, that answers nothing; this program may be where a person answers.
+	AgentProcess int
 	// ReconnectTimeout is how long Events tries to reach a lost server before it ends with an error; default 10 minutes.
 	ReconnectTimeout time.Duration
 	// OnConnection is called once when the connection of Events is lost and once when it is back, by the goroutine that

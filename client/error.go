@@ -19,6 +19,9 @@ const (
 	CodeUnauthenticated Code = "authentication_required"
 	// CodeForbidden: the token does not allow that.
 	CodeForbidden Code = "authorization_denied"
+	// CodeLogin: the token may answer, but no person is known to be there; only a no counts. Such a failure is forbidden,
+	// too.
+	CodeLogin Code = "login_required"
 	// CodeNotFound: it does not exist, or this token may not see it.
 	CodeNotFound Code = "not_found"
 	// CodeConflict: something else happened first, such as another reply.
@@ -75,6 +78,7 @@ func (e *Error) SafeToRetry() bool { return e.Retry }
 var (
 	ErrUnreachable      = &Error{Code: CodeUnreachable, Message: "the server cannot be reached"}
 	ErrUnauthenticated  = &Error{Code: CodeUnauthenticated, Message: "the token is not accepted"}
+	ErrLogin            = &Error{Code: CodeLogin, Message: "no person is known to be there"}
 	ErrNotFound         = &Error{Code: CodeNotFound, Message: "there is no such thing"}
 	ErrConflict         = &Error{Code: CodeConflict, Message: "something else happened first"}
 	ErrArgumentsNotSeen = &Error{Code: CodeArgumentsNotSeen, Message: "not everything that the question is about was shown"}

@@ -24,6 +24,25 @@ func (c *Client) LoginCode(ctx context.Context) (api.LoginCode, error) {
 	return code, err
 }
 
+// LoginTerminal logs the terminal of this process in. Without a code, it has one shown in the terminal where the server
+// runs, if there is one.
+func (c *Client) LoginTerminal(ctx context.Context, code string) (api.TerminalAnswer, error) {
+	var answer api.TerminalAnswer
+
+	err := c.call(ctx, to(api.RouteTerminal), api.TerminalLogin{Code: code}, &answer)
+
+	return answer, err
+}
+
+// LogoutTerminal ends the login of the terminal of this process.
+func (c *Client) LogoutTerminal(ctx context.Context) (api.TerminalAnswer, error) {
+	var answer api.TerminalAnswer
+
+	err := c.call(ctx, to(api.RouteTerminalEnd), api.Empty{}, &answer)
+
+	return answer, err
+}
+
 // Preferences returns the preferences of the token's person.
 func (c *Client) Preferences(ctx context.Context) (api.Preferences, error) {
 	var current api.Preferences

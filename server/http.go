@@ -52,7 +52,7 @@ func (s *Server) serve(o Options, certificate *address.Certificate, listeners []
 	s.web, err = web.New(web.Options{
 		Hub: web.FromHub(i.Hub), Programs: web.AgentsFromHub(i.Hub), MCP: s.serveHost, Access: i.Access,
 		Agents: s.check, Now: i.Now, Logger: o.Logger, PageURL: s.page, AllowedOrigins: o.AllowOrigins,
-		User: peer.Of, Streams: o.SubscriptionsEach,
+		User: peer.Of, Terminal: s.terminalOf, Asked: s.asked, Below: s.below, Console: o.Console, Streams: o.SubscriptionsEach,
 		Ready: i.Hub.Ready, Counters: s.counters, Credentials: s.credentials,
 		Manifest: aaep.Manifest{
 			AgentID: "earshot", AgentName: "Earshot", AgentVersion: o.Version, LanguagesSupported: []string{"en"},

@@ -73,6 +73,10 @@ type Options struct {
 	// Notice receives lines of text for the operator: a turn was resumed, or the rules cannot be read. Default: they
 	// are dropped.
 	Notice func(line string)
+	// Console shows a line in the terminal where the server runs, to the person who sits there, and nowhere else: no
+	// program can read it. Login codes that a command asks for are shown there. Default: there is no such terminal, and
+	// any program of the user gets a code.
+	Console func(line string)
 	// Version is the version in the manifest. Default: (devel).
 	Version string
 	// LookupEnv returns the secrets of tools. Default: os.LookupEnv.

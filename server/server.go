@@ -26,6 +26,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/gateway/mcp"
 	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/policyfile"
+	"github.com/earshot-dev/earshot/internal/presence"
 	"github.com/earshot-dev/earshot/internal/transport/web"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -35,6 +36,7 @@ type Server struct {
 	instance *instance.Instance
 	agents   map[string]Agent
 	notice   func(string)
+	asking   *presence.Hosts
 
 	url   string // of the API
 	page  string // of the page, for browsers
@@ -62,7 +64,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{agents: map[string]Agent{}, notice: o.Notice}
+	s := &Server{agents: map[string]Agent{}, notice: o.Notice, asking: presence.NewHosts(presence.Processes)}
 	for _, a := range o.Agents {
 		s.agents[a.Name] = a
 	}

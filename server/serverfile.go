@@ -19,10 +19,10 @@ import (
 )
 
 // writeServerFile records the server's address and credentials: one file for this user's programs, a separate one for
-// the user as a person.
+// the commands that the user types.
 func (s *Server) writeServerFile(now time.Time) error {
 	data := s.instance.Data
-	if err := datadir.WriteFile(data.File(datadir.PersonFile), []byte(s.instance.PersonToken+"\n")); err != nil {
+	if err := datadir.WriteFile(data.File(datadir.PersonFile), []byte(s.instance.CommandToken+"\n")); err != nil {
 		return err
 	}
 	info := client.ServerInfo{

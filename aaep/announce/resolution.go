@@ -142,7 +142,8 @@ func (a *Announcer) isHere(surface string) bool {
 	if a.preferences.Echo == EchoElsewhere {
 		return false
 	}
-	return a.preferences.Surface.Name == "" || surface == "" || strings.EqualFold(surface, a.preferences.Surface.Name)
+	kind, _, _ := strings.Cut(surface, ":") // "terminal:pts/3" is one of several
+	return a.preferences.Surface.Name == "" || surface == "" || strings.EqualFold(kind, a.preferences.Surface.Name)
 }
 
 // who says who did something and where.
@@ -155,7 +156,10 @@ func who(by, surface string) string {
 
 // surfacePhrase says where something was done.
 func surfacePhrase(surface string) string {
-	switch where, known := surfaces[strings.ToLower(surface)]; {
+	kind, which, named := strings.Cut(surface, ":")
+	switch where, known := surfaces[strings.ToLower(kind)]; {
+	case known && named:
+		return " " + where + " " + nameText(which)
 	case known:
 		return " " + where
 	case surface != "":

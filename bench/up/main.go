@@ -14,6 +14,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -109,12 +110,7 @@ func up(binary, dir string) (*server, error) {
 			return nil, errors.Join(err, s.cmd.Process.Kill())
 		}
 	}
-	file := filepath.Join(data, "person.token")
-	raw, err := os.ReadFile(file)
-	for n := 0; err != nil && n < 1000; n++ { // it is written right after the first request can be answered
-		time.Sleep(time.Millisecond)
-		raw, err = os.ReadFile(file)
-	}
+	raw, err := exec.Command(binary, "token", "add", "bench-"+rand.Text(), "--role", "approver,operator", "--data", data).Output()
 	s.token = strings.TrimSpace(string(raw))
 	return s, err
 }

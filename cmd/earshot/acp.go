@@ -24,6 +24,7 @@ import (
 
 type acpFlags struct {
 	request, data, mode string
+	token               string // file with a token to answer with
 	asJSON, noInput     bool
 	alone               bool
 	answerWithin        time.Duration
@@ -52,7 +53,8 @@ the session here and at the agent; a second Ctrl-C does not wait for the agent. 
 the input (Ctrl-D) ends it after the current request. Lines piped to standard input are like
 typed ones.
 
-Where no "earshot up" runs on the data directory, one is started, and stays.
+Where no "earshot up" runs on the data directory, one is started, and stays. A terminal that
+is not logged in is asked for the code first (see earshot login), so that it can accept.
 
 Exit codes: 0 done; 1 failed; 2 usage; 3 something was declined, or it was stopped; 129,
 130 and 143 on signals.`,
@@ -74,8 +76,9 @@ Exit codes: 0 done; 1 failed; 2 usage; 3 something was declined, or it was stopp
 	flags.BoolVar(&f.noInput, "no-input", false, "take no lines from standard input: others can still answer")
 	flags.DurationVar(&f.answerWithin, "answer-within", 0, "how long a question waits for an answer, 1s to 24h (default what the policy says, else 5m)")
 	flags.StringVar(&f.data, "data", "", cli.DataUsage)
+	flags.StringVar(&f.token, "token-file", "", "file with a token to answer with, such as one of earshot token add, where no person types")
 	flags.BoolVar(&f.alone, "no-start", false, "start no server where none runs")
-	cli.MarkPaths(c, []string{"data"}, nil)
+	cli.MarkPaths(c, []string{"data"}, []string{"token-file"})
 	return c
 }
 
@@ -88,6 +91,9 @@ func (m *Main) acp(ctx context.Context, f acpFlags, command []string) error {
 	}
 	data, err := m.DataPath(f.data, false)
 	if err != nil {
+		return err
+	}
+	if err := m.offerLoginAt(ctx, f, data); err != nil {
 		return err
 	}
 	signals := make(chan os.Signal, 4)
@@ -105,6 +111,18 @@ func (m *Main) acp(ctx context.Context, f acpFlags, command []string) error {
 		return err
 	}
 	return run.attend(ctx, f, signals)
+}
+
+// offerLoginAt offers, where a person types and a server runs, to log the terminal in.
+func (m *Main) offerLoginAt(ctx context.Context, f acpFlags, data string) error {
+	if f.noInput || !cli.IsTerminal(m.Stdin) || !cli.ServerAt(data) {
+		return nil
+	}
+	remote, err := m.Dial(ctx, cli.ServerFlags{DataFlag: data, TokenFile: f.token}, "earshot-acp")
+	if err != nil {
+		return err
+	}
+	return m.offerLogin(ctx, remote)
 }
 
 // unlessSignalled runs do with a context that a signal cancels, and returns that signal.
@@ -148,7 +166,7 @@ func (m *Main) openACP(ctx context.Context, f acpFlags, data string, command []s
 	if err != nil {
 		return nil, err
 	}
-	run, err := m.joinACP(ctx, f, local.Options{Data: data, Agent: local.AgentName(agent.Name), Program: program, Now: m.Now, Notice: m.Note}, agent)
+	run, err := m.joinACP(ctx, f, local.Options{Data: data, Agent: local.AgentName(agent.Name), AgentProcess: agent.Process(), Program: program, Now: m.Now, Notice: m.Note}, agent)
 	if err != nil {
 		agent.Close()
 		return nil, err
@@ -168,13 +186,18 @@ func (m *Main) joinACP(ctx context.Context, f acpFlags, o local.Options, agent *
 	if err != nil {
 		return nil, cli.ServerFailure(err)
 	}
-	remote, err := m.Dial(ctx, cli.ServerFlags{DataFlag: o.Data}, "earshot-acp")
+	remote, err := m.Dial(ctx, cli.ServerFlags{DataFlag: o.Data, TokenFile: f.token}, "earshot-acp")
 	if err != nil {
 		return nil, err
 	}
 	me, err := remote.Identity(ctx)
 	if err != nil {
 		return nil, cli.ServerFailure(err)
+	}
+	if !f.noInput && !me.Accepts && cli.IsTerminal(m.Stdin) {
+		if a, err := m.joinTerminal(ctx, remote); err != nil || !a.Accepts { // the server was started a moment ago
+			m.Notef("This terminal is not logged in. You can reject and stop here, and accept on the page.")
+		}
 	}
 	session, err := there.Open(ctx, api.AgentOpen{
 		Request: f.request, Label: local.Folder(), Answer: int(f.answerWithin / time.Second), Idle: api.MaxIdle,

@@ -81,7 +81,7 @@ func (s *scene) acp(kind string, args ...string) *process {
 	s.t.Helper()
 	self, err := os.Executable()
 	must(s.t, err)
-	p := start(s.t, options{verb: "acp", env: []string{acpKind + "=" + kind}, args: append(append([]string{"--no-start", "--data", s.data}, args...), "--", self)})
+	p := start(s.t, options{verb: "acp", env: []string{acpKind + "=" + kind}, args: append(s.answering(append([]string{"--no-start", "--data", s.data}, args...)), "--", self)})
 	return p
 }
 
@@ -220,4 +220,43 @@ func (p *process) isGone(pid int) {
 		<-time.After(50 * time.Millisecond) // it is another process
 	}
 	p.t.Errorf("process %d is left", pid)
+}
+
+// TestACPLogsIn: where a person types, acp asks for the code that is shown where the server runs, before the agent starts, and then
+// the person's yes counts there. A server without a terminal needs no code.
+func TestACPLogsIn(t *testing.T) {
+	t.Parallel()
+	slow(t)
+	needsProcesses(t)
+	self, err := os.Executable()
+	must(t, err)
+	for name, shown := range map[string]bool{"a code is shown": true, "no code is shown": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			counts(t)
+			s := emptyScene(t)
+			var up *process
+			if shown {
+				up = sit(t, 200, options{verb: "up", data: s.data, args: []string{"--http", "127.0.0.1:0"}})
+				up.hears("Control C ends it")
+			} else {
+				s.up()
+			}
+			p := sit(t, 200, options{verb: "acp", env: []string{acpKind + "=asks"}, args: []string{"--no-start", "--data", s.data, "--", self}})
+			if shown {
+				p.hears("Type the code, then press Enter.")
+				p.line(up.shownCode())
+			}
+			p.hears("Type a request, then press Enter.")
+			p.line("Write it.")
+			s.awaitQuestion(1)
+			p.line("accept")
+			p.hears("It has finished its turn.")
+			if got := p.outcome(); got != "yes" {
+				t.Errorf("the agent was told %s, expected yes", got)
+			}
+			p.line("stop")
+			<-p.ended
+		})
+	}
 }

@@ -119,7 +119,7 @@ func (m *Main) addCommands(root *cobra.Command) {
 	}{
 		{"people", "Run agents, and answer them:", []*cobra.Command{
 			m.runCommand(), m.acpCommand(), m.pendingCommand(), m.replyCommand(), m.extendCommand(), m.undoCommand(), m.stopCommand(), m.recapCommand(), m.sessionsCommand(),
-			m.setCommand(), m.codeCommand(),
+			m.setCommand(), m.loginCommand(), m.logoutCommand(), m.codeCommand(),
 		}},
 		{"processes", "Processes:", []*cobra.Command{m.upCommand(), m.serveCommand(), m.mcpCommand(), m.hookCommand(), m.installCommand(), m.uninstallCommand(), m.doctorCommand()}},
 		{"operators", "Operate a server:", operators.Commands(&m.Program, m.toolsCallCommand())},

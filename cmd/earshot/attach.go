@@ -45,6 +45,11 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 	if err != nil {
 		return "", err
 	}
+	if !f.noInput && cli.IsTerminal(m.Stdin) {
+		if err := m.offerLogin(ctx, remote); err != nil {
+			return "", err
+		}
+	}
 	signals := make(chan os.Signal, 4)
 	defer signal.Stop(signals)
 	cli.Heed(signals)

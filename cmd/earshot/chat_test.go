@@ -205,7 +205,7 @@ func TestChatServed(t *testing.T) {
 	model := fakemodel.Start(t, script)
 	server := s.up("--endpoint", model.URL, "--model", "m1")
 	contains(t, server.out.String(), "Chat: m1 at "+model.URL+".")
-	p := start(t, options{data: s.data, args: []string{"--json", "chat", "Find the duplicates and remove them"}})
+	p := start(t, options{data: s.data, args: s.answering([]string{"--json", "chat", "Find the duplicates and remove them"})})
 	p.await("Delete 1 duplicate file")
 	p.await(asked)
 	p.say("accept")
@@ -235,7 +235,7 @@ func TestChatServerKilled(t *testing.T) {
 			s.does(0, "set", "undo-time", "3s")
 			args := []string{"--endpoint", model.URL, "--model-api", "anthropic", "--model", "m1"}
 			server := s.upWith(options{args: args, fault: point})
-			p := start(t, options{data: s.data, args: []string{"--json", "chat", "Find the duplicates and remove them"}})
+			p := start(t, options{data: s.data, args: s.answering([]string{"--json", "chat", "Find the duplicates and remove them"})})
 			if code := server.wait(); code != killed {
 				t.Fatalf("the server ended with %d:\n%s", code, server.prompt)
 			}

@@ -22,7 +22,7 @@ func asks(t *testing.T) (s *scene, run *process) {
 // answers starts `earshot reply` on a terminal of its own.
 func (s *scene) answers(wide uint16, into string, args ...string) *process {
 	s.t.Helper()
-	return sit(s.t, wide, options{verb: "reply", data: s.data, args: args, into: into})
+	return sit(s.t, wide, options{verb: "reply", data: s.data, args: append([]string{"--token-file", s.approver()}, args...), into: into})
 }
 
 // TestReplyUnseen: nobody accepts a question without its number that they have not seen. Without
@@ -73,7 +73,7 @@ func TestReplyShown(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %d", row.name, wide), func(t *testing.T) {
 				t.Parallel()
 				s, run := asks(t)
-				p := sit(t, wide, options{verb: "reply", data: s.data, args: []string{"accept"}, ahead: "accept\n"})
+				p := sit(t, wide, options{verb: "reply", data: s.data, args: []string{"--token-file", s.approver(), "accept"}, ahead: "accept\n"})
 				for _, part := range []string{
 					"Question 1, tidy, 001/photos: Delete 15 duplicate files under", "What happens: The files are gone for good.", "How many: 15 items, 35,108 bytes",
 					"This cannot be undone.", "Answer by", "Type accept, then press Enter.", "Anything else leaves question 1 open.",

@@ -211,7 +211,7 @@ func TestAgentFromOutside(t *testing.T) {
 	}
 	contains(t, s.does(2, "run", "counter", "[1]"), "are not one JSON object")
 	contains(t, s.does(1, "run", "nobody", "{}"), `there is no agent "nobody"`, "the agents are: tidy, operator, counter")
-	run := start(t, options{verb: "run", data: s.data, args: []string{"counter", `{"text":"one two three"}`, "--request", "Count them"}})
+	run := start(t, options{verb: "run", data: s.data, args: s.answering([]string{"counter", `{"text":"one two three"}`, "--request", "Count them"})})
 	run.hears("Question 1") // nobody has looked at the tool, so it is asked for
 	run.say("accept")
 	run.hears("Words: 3")

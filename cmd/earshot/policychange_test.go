@@ -127,7 +127,7 @@ func TestSpoiltPolicy(t *testing.T) {
 			must(t, os.Rename(whole, file))
 			run.await("Question 1 is withdrawn.")
 			run.ends(1)
-			up.await("can be read again, and counts.")
+			up.await("can be read again and is in force.")
 			contains(t, s.does(0, "doctor"), "ok: policy of the server: The rules in "+file+" can be read.")
 			s.untouched("at the end")
 		})
@@ -146,7 +146,7 @@ func TestSpoiltPolicyOfARun(t *testing.T) {
 	s.policy(patientRules)
 	run.await("1 line held") // while a question is open
 	run.say("reject 1")
-	run.await("can be read again, and counts.")
+	run.await("can be read again and is in force.")
 	run.ends(3)
 	s.untouched("after a no")
 }

@@ -137,6 +137,8 @@ type options struct {
 	into string
 	// ahead is what has been typed at the terminal before the program starts.
 	ahead string
+	// shell is a script of sh to run instead, which calls the program as e.
+	shell string
 }
 
 // command prepares a run with an environment of its own.
@@ -156,6 +158,10 @@ func command(t *testing.T, o options) *exec.Cmd {
 	}
 	if o.nohup {
 		cmd = exec.Command("sh", append([]string{"-c", `trap "" HUP; exec "$@"`, "sh", binary}, args...)...)
+	}
+	if o.shell != "" {
+		cmd = exec.Command("sh", "-c", `e() { "$0" "$@"; }; `+o.shell, binary)
+		o.env = append(o.env, "EARSHOT_DATA="+o.data)
 	}
 	home := t.TempDir()
 	cmd.Dir = home

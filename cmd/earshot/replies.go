@@ -28,12 +28,19 @@ const tokenPrefix = "rpl_"
 
 func (m *Main) replyCommand() *cobra.Command {
 	return m.RemoteCommand(&cobra.Command{
-		Use:   "reply [N|TOKEN] accept|reject|TEXT",
+		Use:   "reply [N|N-M|N,M|TOKEN] accept|reject|TEXT",
 		Short: "Answer a question",
 		Long: `Answer the question with a number, or with a reply token: accept or reject it, or, where
 it asks for words, say them. Without a number the only open question is meant; while
 several are open, that is refused. The first valid answer of anybody counts; a reject
 takes an accept back for as long as nothing has started.
+
+Several questions are answered in one act: 3,5,7 names each, and 3-7 all that are open from
+3 to 7, which accept shows in full first, on a terminal. Each is answered by itself, and
+what became of each is told.
+
+Any answer but a reject takes a person: a terminal of ` + "`earshot login`" + `, or a token that was
+made to answer (--token-file). What an agent's host has started never accepts.
 
 Nobody accepts what they have not seen: ` + "`earshot reply accept`" + ` shows the question in full
 and asks for the word once more, on a terminal; elsewhere it is refused, and the number
@@ -43,6 +50,7 @@ It waits up to 5 seconds for what became of it. Exit codes: 0 as asked; 3 otherw
 such as when somebody else was first; 1 the server could not be reached; 2 usage.`,
 		Example: `  earshot reply 2 accept
   earshot reply reject
+  earshot reply 3-7 accept
   earshot reply 3 ask again`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -54,6 +62,12 @@ such as when somebody else was first; 1 the server could not be reached; 2 usage
 }
 
 func (m *Main) reply(ctx context.Context, remote *client.Client, f cli.RemoteFlags, args []string) error {
+	if several, is := parseSelection(args[0]); is {
+		if len(args) == 1 {
+			return cause.Misuse("there is no answer", "for example `earshot reply "+cause.OneLine(args[0])+" accept`")
+		}
+		return m.replyMany(ctx, remote, f, several, strings.Join(args[1:], " "))
+	}
 	which, words := "", args
 	if _, isNumber := questionNumber(args[0]); isNumber || strings.HasPrefix(args[0], tokenPrefix) {
 		which, words = args[0], args[1:]
@@ -79,7 +93,7 @@ func (m *Main) reply(ctx context.Context, remote *client.Client, f cli.RemoteFla
 	defer cancel()
 	said, err := remote.Reply(ctx, q.Number, r)
 	if err != nil {
-		return m.tooLate(ctx, remote, q, err)
+		return m.tooLate(ctx, remote, q, notAttended(err, q.Number, answer))
 	}
 	return m.became(f, q, said, want)
 }
@@ -362,7 +376,8 @@ func (m *Main) codeCommand() *cobra.Command {
 		Use:   "code",
 		Short: "Print the page's address and a new code that lets one browser in, once, within 10 minutes",
 		Long: `Print the address of the page, and a new code that lets one browser in, once, within 10
-minutes. The code is 20 digits in groups of four; it goes to standard output, all else to
+minutes. Where ` + "`earshot up`" + ` runs in a terminal, the code is shown there instead, unless this
+terminal is logged in: a program of yours could read it here. The code is 20 digits in groups of four; it goes to standard output, all else to
 standard error. Wrong codes that somebody tries never make a right one void.
 
 The name in the address is a secret of yours: anyone who knows it could be sent the page's
@@ -377,6 +392,10 @@ cookie by your browser.`,
 			return m.WriteJSON(code)
 		}
 		m.Notef("Page: %s", cause.OneLine(code.Page))
+		if code.Code == "" {
+			m.Notef("The code is shown in the terminal where `earshot up` runs: only who sees it gets in.")
+			return nil
+		}
 		m.Notef("The code counts once, until %s; dashes and spaces do not matter.", m.TimeText(code.Expires))
 		m.Printf("%s", code.Code)
 		return nil

@@ -102,7 +102,7 @@ something accepted was not done; 2 usage; 3 declined, expired or nobody could an
 	flags.StringVar(&f.dataFlag, "data", "", cli.DataUsage)
 	flags.StringVar(&f.policy, "policy", "", "YAML file with the operator's rules")
 	flags.StringVar(&f.server.URL, "url", "", "run the turn at the server with this address instead of here")
-	flags.StringVar(&f.server.TokenFile, "token-file", "", "file with the token for --url")
+	flags.StringVar(&f.server.TokenFile, "token-file", "", "file with a token to use at the server, such as one of earshot token add; --url needs it")
 	flags.StringArrayVar(&f.chat.roots, "root", nil, "folder that chat may work in; may be given several times")
 	flags.StringArrayVar(&f.chat.tools, "tools", nil, "YAML file with tools for chat, as for `earshot up`; may be given several times")
 	f.chat.model.Add(c)
@@ -155,6 +155,9 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 	}
 	if j.chat && cli.ServerAt(path) {
 		return m.attachHere(ctx, f, j, path, datadir.ErrLocked)
+	}
+	if f.server.TokenFile != "" && !cli.ServerAt(path) {
+		return cause.Misuse("--token-file is for a server, and none works with the data in "+path, "start it with `earshot up`, name one with --url, or leave --token-file out")
 	}
 	if err := apart(j.root, path); err != nil {
 		return err

@@ -11,9 +11,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/earshot-dev/earshot/agents/tidy"
+	"github.com/earshot-dev/earshot/internal/cli"
 )
 
 // asked is the end of every question.
@@ -26,6 +28,8 @@ type scene struct {
 	data   string
 	before map[string]string // what the folder held: the content's hash by path
 	fault  string            // where the next run of the agent dies, or is held
+
+	approving sync.Once // makes the token of [scene.approver]
 }
 
 // counts says that the test counts consents, starts or effects: when it fails once, it has failed, whatever
@@ -157,13 +161,22 @@ func (s *scene) tidied() {
 // run starts the agent on the folder.
 func (s *scene) run(args ...string) *process {
 	s.t.Helper()
-	return start(s.t, options{data: s.data, args: append([]string{"tidy", s.folder}, args...), fault: s.fault})
+	return start(s.t, options{data: s.data, args: append([]string{"tidy", s.folder}, s.answering(args)...), fault: s.fault})
+}
+
+// answering has a run at a server answer there, as a script does on purpose.
+func (s *scene) answering(args []string) []string {
+	s.t.Helper()
+	if !cli.ServerAt(s.data) {
+		return args
+	}
+	return append(slices.Clone(args), "--token-file", s.approver())
 }
 
 // resume goes on with what an earlier run left.
 func (s *scene) resume(args ...string) *process {
 	s.t.Helper()
-	return start(s.t, options{data: s.data, args: append([]string{"--resume", "--json"}, args...), fault: s.fault})
+	return start(s.t, options{data: s.data, args: append([]string{"--resume", "--json"}, s.answering(args)...), fault: s.fault})
 }
 
 // policy writes a policy file.

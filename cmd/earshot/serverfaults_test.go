@@ -28,7 +28,7 @@ func (b *chased) answers() {
 		if q.Kind == "clarification" {
 			word = b.answer
 		}
-		start(b.t, options{verb: "reply", data: b.data, args: []string{strconv.Itoa(q.Number), word}, nobody: true}).wait()
+		start(b.t, options{verb: "reply", data: b.data, args: []string{"--token-file", b.approver(), strconv.Itoa(q.Number), word}, nobody: true}).wait()
 	}
 }
 

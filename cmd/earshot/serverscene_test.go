@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -52,6 +53,9 @@ func (p *process) hears(text string) {
 // does runs a command on the scene's data to its end.
 func (s *scene) does(code int, verb string, args ...string) string {
 	s.t.Helper()
+	if verb == "reply" && args[len(args)-1] != "reject" { // the tests answer as a script does, on purpose
+		args = append([]string{"--token-file", s.approver()}, args...)
+	}
 	o := options{verb: verb, data: s.data, args: args, nobody: true}
 	if verb == "doctor" { // which tries the usual port, as another one may at this moment
 		o.env = []string{"EARSHOT_HTTP=127.0.0.1:0"}
@@ -89,10 +93,28 @@ func contains(t *testing.T, text string, all ...string) {
 	}
 }
 
-// dials reaches the server of the scene as its own user does, without a command.
+// approver makes a token that answers, once, and returns its file.
+func (s *scene) approver() string {
+	s.t.Helper()
+	s.approving.Do(func() {
+		made := start(s.t, options{verb: "token", data: s.data, args: []string{"add", "tests", "--role", "approver,operator", "--surface", "terminal"}, nobody: true})
+		made.ends(0)
+		must(s.t, os.WriteFile(s.approverFile(), []byte(made.out.String()), 0o600))
+	})
+	return s.approverFile()
+}
+
+func (s *scene) approverFile() string { return filepath.Join(filepath.Dir(s.data), "approver.token") }
+
+// dials reaches the server of the scene as a program that answers on purpose.
 func (s *scene) dials() *client.Client {
 	s.t.Helper()
-	remote, err := client.Dial(s.t.Context(), client.Options{ServerFile: filepath.Join(s.data, "server.json"), TokenFile: filepath.Join(s.data, "person.token")})
+	return s.dialsWith(s.approver())
+}
+
+func (s *scene) dialsWith(token string) *client.Client {
+	s.t.Helper()
+	remote, err := client.Dial(s.t.Context(), client.Options{ServerFile: filepath.Join(s.data, "server.json"), TokenFile: token})
 	must(s.t, err)
 	return remote
 }

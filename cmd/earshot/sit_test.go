@@ -80,7 +80,7 @@ func screen(t *testing.T, p *process, wide uint16, ahead string) *os.File {
 // sit starts the agent on the folder, on a terminal.
 func (s *scene) sit(wide uint16, args ...string) *process {
 	s.t.Helper()
-	return sit(s.t, wide, options{data: s.data, args: append([]string{"tidy", s.folder}, args...), fault: s.fault})
+	return sit(s.t, wide, options{data: s.data, args: append([]string{"tidy", s.folder}, s.answering(args)...), fault: s.fault})
 }
 
 // readable demands of everything on the screen that no line but one of a single word is wider than the terminal,

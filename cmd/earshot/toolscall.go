@@ -37,7 +37,7 @@ Exit codes: 0 done; 1 it failed or its outcome is unknown; 2 usage; 3 declined o
 	}
 	c.Flags().StringVar(&f.dataFlag, "data", "", "data directory of the server (default $EARSHOT_DATA, else ~/.local/share/earshot)")
 	c.Flags().StringVar(&f.server.URL, "url", "", "address of the server, where it is not the one of the data directory")
-	c.Flags().StringVar(&f.server.TokenFile, "token-file", "", "file with the token for --url")
+	c.Flags().StringVar(&f.server.TokenFile, "token-file", "", "file with a token to use instead of the one for commands, such as one of earshot token add; --url needs it")
 	c.Flags().BoolVar(&f.noInput, "no-input", false, "ask nothing here: others can still answer")
 	c.Flags().BoolVar(&f.asJSON, "json", false, "write the result and how the call ended as JSON")
 	cli.MarkPaths(c, []string{"data"}, []string{"token-file"})

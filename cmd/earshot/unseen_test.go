@@ -88,7 +88,7 @@ func TestOwnWords(t *testing.T) {
 	contains(t, s.does(0, "tools", "review", "desk.remove"), "Remove 2 things: list 1, list 2.", "What happens: They are not kept anywhere.", "When it starts: Removing 2 of them.")
 	contains(t, s.does(0, "tools", "show", "desk.remove", "--args", `{"list":["one"]}`), "Remove 1 thing: one.")
 	contains(t, s.does(2, "tools", "show", "desk.remove", "--args", `["one"]`), "it takes a JSON object")
-	p := start(t, options{verb: "tools", data: s.data, args: []string{"call", "desk.remove", `{"list":["a","b","c"]}`}})
+	p := start(t, options{verb: "tools", data: s.data, args: s.answering([]string{"call", "desk.remove", `{"list":["a","b","c"]}`})})
 	p.await("Remove 3 things: a, b, c.")
 	p.await(asked)
 	contains(t, squeeze(p.prompt.String()), "What happens: They are not kept anywhere.")

@@ -201,11 +201,15 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 
 // serverOptions converts the flags to server options, without services and agents.
 func (m *Main) serverOptions(f upFlags) server.Options {
+	var console func(string)
+	if out, is := m.Stdout.(*os.File); is && cli.IsTerminal(out) {
+		console = func(line string) { m.Printf("%s", line) }
+	}
 	return server.Options{
 		HTTP: f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, AllowOrigins: f.origins, NATSListen: f.natsListen,
 		Ledger: f.ledger, Takeover: f.takeover, Policy: f.policy, Subscriptions: f.subscriptions, SubscriptionsEach: f.subscriptionsEach,
 		RetentionContent: f.content, RetentionReceipts: f.receipts,
-		Notice:  m.Note,
+		Notice: m.Note, Console: console,
 		Version: build.This().Version, LookupEnv: m.LookupEnv, Now: m.Now, Logger: m.Logger(f.debug),
 	}
 }
@@ -316,6 +320,7 @@ func (m *Main) welcome(s *server.Server, data string, roots []string, services [
 		m.Printf("  earshot run%s tidy %s", flag, cause.Quoted(roots[0]))
 	}
 	m.Printf("  earshot pending%s", flag)
+	m.Printf("  earshot login%s", flag)
 	m.Printf("  earshot reply%s 1 accept", flag)
 	m.Printf("")
 	m.Printf("Control C ends it; what has not ended then goes on at the next start.")

@@ -40,7 +40,7 @@ type ServerFlags struct {
 }
 
 // Named reports whether a server is named explicitly, rather than found by its data directory.
-func (f ServerFlags) Named() bool { return f.URL != "" || f.TokenFile != "" }
+func (f ServerFlags) Named() bool { return f.URL != "" }
 
 // Elsewhere reports whether the server is on another machine, whose folders are not ours.
 func (f ServerFlags) Elsewhere() bool { return f.URL != "" && !client.IsLocal(f.URL) }
@@ -49,11 +49,11 @@ func (f ServerFlags) Elsewhere() bool { return f.URL != "" && !client.IsLocal(f.
 func (m *Program) Dial(ctx context.Context, f ServerFlags, name string) (*client.Client, error) {
 	o := client.Options{Name: name, Now: m.Now, OnConnection: m.onConnection}
 	switch {
-	case f.Named() && f.DataFlag != "":
+	case f.URL != "" && f.DataFlag != "":
 		return nil, cause.Misuse("both --data and --url are named", "name the server by one of them")
-	case f.Named() && (f.URL == "" || f.TokenFile == ""):
-		return nil, cause.Misuse("--url and --token-file go together", "make a token on the server with `earshot token add`, and put it into a file")
-	case f.Named():
+	case f.URL != "" && f.TokenFile == "":
+		return nil, cause.Misuse("--url needs --token-file", "make a token on the server with `earshot token add`, and put it into a file")
+	case f.URL != "":
 		o.URL, o.TokenFile = f.URL, f.TokenFile
 	default:
 		path, err := m.DataPath(f.DataFlag, false)
@@ -64,6 +64,9 @@ func (m *Program) Dial(ctx context.Context, f ServerFlags, name string) (*client
 			return nil, err
 		}
 		o.ServerFile, o.TokenFile = filepath.Join(path, datadir.ServerFile), filepath.Join(path, datadir.PersonFile) // a person has typed the command
+		if f.TokenFile != "" {
+			o.TokenFile = f.TokenFile
+		}
 	}
 	remote, err := client.Dial(ctx, o)
 	return remote, ServerFailure(err)

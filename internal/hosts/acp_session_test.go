@@ -97,7 +97,7 @@ func startACP(t *testing.T, programs agenthost.Programs, agent acpAgent, setup a
 	if agent.name == "codex" && !setup.noModes {
 		s.rewrites(filepath.Join(command.Home, ".codex", "config.toml"), `"untrusted"`, `"on-request"`, `"danger-full-access"`, `"read-only"`)
 	}
-	command.Args = slices.Concat([]string{program, "acp", "--no-start", "--data", g.data}, setup.args, []string{"--"}, command.Args)
+	command.Args = slices.Concat([]string{program, "acp", "--no-start", "--data", g.data, "--token-file", g.approver()}, setup.args, []string{"--"}, command.Args)
 	var from io.ReadCloser
 	s.process, s.to, from = agenthost.Talk(t, command)
 	go func() {

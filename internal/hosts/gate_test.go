@@ -174,7 +174,27 @@ func (g *gate) does(args ...string) string {
 	return out
 }
 
+// approver makes a token that answers, once, and returns its file.
+func (g *gate) approver() string {
+	g.t.Helper()
+	file := g.data + ".approver"
+	if _, err := os.Stat(file); err == nil {
+		return file
+	}
+	token, err := exec.CommandContext(g.t.Context(), program, "token", "add", "tests", "--role", "approver", "--surface", "terminal", "--data", g.data).Output()
+	if err == nil {
+		err = os.WriteFile(file, token, 0o600)
+	}
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return file
+}
+
 func (g *gate) tries(ctx context.Context, args ...string) (string, error) {
+	if args[0] == "reply" { // the tests answer as a script does, on purpose
+		args = append(args, "--token-file", g.approver())
+	}
 	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("earshot %s: %w\n%s", strings.Join(args, " "), err, out)

@@ -2,6 +2,8 @@ package hub
 
 import (
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
 // Code classifies an [Error].
@@ -11,6 +13,8 @@ type Code string
 const (
 	// CodeNotAllowed: the principal does not have the right. Nothing was done.
 	CodeNotAllowed Code = "not_allowed"
+	// CodeLogin: the principal has the right, but no person is known to be there: log in first. Nothing was done.
+	CodeLogin Code = "login_required"
 	// CodeRevoked: the principal's credential is no longer valid. Log in again.
 	CodeRevoked Code = "revoked"
 	// CodeClosed: the subscription does not exist or has ended. Subscribe again.
@@ -59,6 +63,7 @@ func (e *Error) SafeToRetry() bool { return e.Code == CodeLedgerChanged || e.Cod
 // The sentinels for [errors.Is].
 var (
 	ErrNotAllowed    = &Error{Code: CodeNotAllowed, Message: "not allowed"}
+	ErrLogin         = &Error{Code: CodeLogin, Message: "no person is known to be there", Hint: "log in"}
 	ErrRevoked       = &Error{Code: CodeRevoked, Message: "what was shown does not count any more", Hint: "log in again"}
 	ErrClosed        = &Error{Code: CodeClosed, Message: "there is no such subscription", Hint: "subscribe again"}
 	ErrSuperseded    = &Error{Code: CodeSuperseded, Message: "the stream goes on elsewhere"}
@@ -71,4 +76,16 @@ var (
 
 func notAllowed(message, hint string) error {
 	return &Error{Code: CodeNotAllowed, Message: message, Hint: hint}
+}
+
+// attended refuses an answer that holds for a person if none is known to be there. A no starts nothing, and always
+// counts.
+func attended(who access.Principal, op string, r api.ReplyRequest) error {
+	if who.Unattended == "" || op != api.OpAnswer || r.Decision == string(aaep.DecisionReject) {
+		return nil
+	}
+	return &Error{
+		Code: CodeLogin, Message: "nothing is accepted or answered from here: " + who.Unattended,
+		Hint: "log a terminal of yours in with `earshot login`, or answer on the page; a script takes --token-file with a token of `earshot token add NAME --role approver`",
+	}
 }

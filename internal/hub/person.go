@@ -251,6 +251,9 @@ func (p *Person) consent(ctx context.Context, op string, r api.ReplyRequest) (ap
 	if !who.Has(access.Approver) {
 		return api.ReplyAnswer{}, notAllowed("only an approver answers questions", "use a token with the role approver")
 	}
+	if err := attended(who, op, r); err != nil {
+		return api.ReplyAnswer{}, err
+	}
 	row, err := p.audibleSession(ctx, named(r))
 	if err != nil {
 		return api.ReplyAnswer{}, err

@@ -93,6 +93,9 @@ func (s *Subscription) consider(ctx context.Context, unread error, op, subscript
 	if !who.Has(access.Approver) {
 		return notAllowed("only an approver answers questions", "use a token with the role approver")
 	}
+	if err := attended(who, op, r); err != nil {
+		return err // it depends on no token, so it tells nothing of one
+	}
 	r.Lists = s.lists(r.Token)
 	why := s.entitled(ctx, who, subscription, r)
 	if why == nil {

@@ -242,6 +242,41 @@ func TestPersonMay(t *testing.T) {
 	})
 }
 
+// TestUnattended: where no person is known to be, a no, more time, an undo and a stop are forwarded, and nothing else;
+// also on a subscription.
+func TestUnattended(t *testing.T) {
+	onStage(t, func(s *stage) {
+		s.book.begin("sess_a", "ann")
+		s.book.ask("sess_a", 7)
+		who := person("ann", access.Approver, access.Operator)
+		who.Unattended = "nobody is there"
+		p := s.hub.As(who)
+		for name, c := range map[string]struct {
+			say  func(context.Context, api.ReplyRequest) (api.ReplyAnswer, error)
+			word api.ReplyRequest
+			may  bool
+		}{
+			"accept":           {p.Answer, api.ReplyRequest{Question: 7, Decision: "accept"}, false},
+			"an answer":        {p.Answer, api.ReplyRequest{Question: 7, Response: "yes"}, false},
+			"nothing":          {p.Answer, api.ReplyRequest{Question: 7}, false},
+			"another spelling": {p.Answer, api.ReplyRequest{Question: 7, Decision: "Reject"}, false},
+			"reject":           {p.Answer, api.ReplyRequest{Question: 7, Decision: "reject"}, true},
+			"extend":           {p.Extend, api.ReplyRequest{Question: 7}, true},
+			"undo":             {p.Undo, api.ReplyRequest{Question: 7}, true},
+			"stop":             {p.Stop, api.ReplyRequest{Session: "sess_a"}, true},
+		} {
+			s.replies()
+			_, err := c.say(s.t.Context(), c.word)
+			var refusal *hub.Error
+			if forwarded := len(s.replies()) > 0; forwarded != c.may || (err == nil) != c.may {
+				t.Errorf("%s: forwarded %v, %v", name, forwarded, err)
+			} else if !c.may && (!errors.As(err, &refusal) || !errors.Is(err, hub.ErrLogin) || !strings.Contains(refusal.Message, "nobody is there") || refusal.Hint == "") {
+				t.Errorf("%s is refused with %v", name, err)
+			}
+		}
+	})
+}
+
 // TestNumberAndToken: a word that names a question by both reaches the kernel with both, which
 // judges whether they belong together; its refusal comes back as it is.
 func TestNumberAndToken(t *testing.T) {

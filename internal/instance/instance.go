@@ -82,9 +82,10 @@ type Instance struct {
 	// Ledger is the location of the store, for display.
 	Ledger     string
 	InDatabase bool
-	// Token lets programs of the local user follow and start work; PersonToken also lets the user answer. Both are
-	// valid as long as this process runs.
-	Token, PersonToken string
+	// Token lets programs of the local user follow and start work. CommandToken is for the commands of the user, who
+	// accepts with it in a logged-in terminal only. PersonToken answers anywhere. All are valid as long as this process
+	// runs.
+	Token, CommandToken, PersonToken string
 	// Now is the clock of the ledger: the database's, or that of this machine.
 	Now func() time.Time
 	// LedgerMoved means that the ledger belonged to another data directory. settle marks it as this one's.

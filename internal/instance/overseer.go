@@ -34,7 +34,7 @@ func (i *Instance) overseer() policyfile.Observer {
 			passed(i.Kernel.NoteAll(ctx, kernel.NoteRulesBroken))
 		},
 		Mended: func(ctx context.Context) {
-			notice("Policy: " + cause.OneLine(i.Policy.Path) + " can be read again, and counts.")
+			notice("Policy: " + cause.OneLine(i.Policy.Path) + " can be read again and is in force.")
 			passed(i.Kernel.NoteAll(ctx, kernel.NoteRulesMended))
 		},
 	}

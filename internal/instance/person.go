@@ -37,10 +37,15 @@ func (i *Instance) openAccess(context.Context) (err error) {
 	if i.Access, err = OpenAccess(i.Data.Path, i.Now); err != nil {
 		return err
 	}
-	if i.Token, err = i.Access.Grant(programs()); err == nil {
-		i.PersonToken, err = i.Access.Grant(Owner())
+	for _, one := range []struct {
+		secret *string
+		who    access.Principal
+	}{{&i.Token, programs()}, {&i.CommandToken, commands()}, {&i.PersonToken, Owner()}} {
+		if *one.secret, err = i.Access.Grant(one.who); err != nil {
+			return AccessFailure(err)
+		}
 	}
-	return AccessFailure(err)
+	return nil
 }
 
 // OpenAccess opens the tokens and logins of a data directory, even while a server uses it.
@@ -55,13 +60,23 @@ func programs() access.Principal {
 	return access.Principal{Name: LocalUser(), Surface: programName, Roles: []access.Role{access.Listener, access.Operator}}
 }
 
-// Owner is the principal of the person who runs the server: at a command that they type, and on the page that the login
-// code opens.
+// commands is the principal of the commands of the local user. Any program of the user can run them, so they accept
+// nothing unless their terminal is logged in.
+func commands() access.Principal {
+	p := Owner()
+	p.Unattended = "this terminal is not logged in"
+	return p
+}
+
+// Owner is the principal of the person who runs the server: on the page and in the terminals that a code has logged in.
 func Owner() access.Principal {
 	return access.Principal{
 		Name: LocalUser(), Surface: hereName, Roles: []access.Role{access.Listener, access.Approver, access.Operator},
 	}
 }
+
+// MayAccept implements kernel.Approvers.
+func (p onePerson) MayAccept(string) bool { return true }
 
 // approvers returns who may approve: everybody with the right, or only the person who runs the program.
 func (i *Instance) approvers() kernel.Approvers {

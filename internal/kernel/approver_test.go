@@ -17,6 +17,7 @@ type rights struct {
 	mu    sync.Mutex
 	given map[[2]string]bool // person and owner
 	gone  string             // a credential that does not count any more
+	alone string             // a credential behind which nobody is known to be
 }
 
 func (r *rights) set(who, owner string, may bool) {
@@ -32,6 +33,12 @@ func (r *rights) MayApprove(who, credential, owner string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.given[[2]string{who, owner}] && (credential == "" || credential != r.gone)
+}
+
+func (r *rights) MayAccept(credential string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return credential == "" || credential != r.alone
 }
 
 // revoke ends a credential, and no right of its person.
@@ -84,6 +91,27 @@ func TestApproverAnswers(t *testing.T) {
 		w.say(q, "accept")
 		w.succeeded(a.Turn)
 		w.effectsAre(1)
+	})
+}
+
+// TestAcceptNeedsAPerson: with a credential behind which nobody is known to be, only a no counts, whatever a hub
+// forwards.
+func TestAcceptNeedsAPerson(t *testing.T) {
+	r := &rights{alone: "grant:1"}
+	inWorld(t, ruled(r), func(t *testing.T, w *world) {
+		w.work(one(burn))
+		a := w.owned()
+		q := w.asked()
+		_, err := w.hub.Answer(w.ctx, api.ReplyRequest{Token: q.Token, Decision: "accept", By: person, Credential: "grant:1", Surface: "terminal"})
+		wantFault(t, err, utp.CodeAuthFailed)
+		if again := w.asked(); again.Token != q.Token || w.last(a.Turn).State != turn.Asked {
+			t.Errorf("the question is %+v; it was %+v", again, q)
+		}
+		if _, err := w.hub.Answer(w.ctx, api.ReplyRequest{Token: q.Token, Decision: "reject", By: person, Credential: "grant:1", Surface: "terminal"}); err != nil {
+			t.Error(err)
+		}
+		w.over(a.Turn)
+		w.effectsAre(0)
 	})
 }
 

@@ -53,6 +53,8 @@ type Approvers interface {
 	// MayApprove reports whether the person may consent for the owner of a turn at this moment.
 	// The credential is what the person has presented; "" means none that could be revoked.
 	MayApprove(person, credential, owner string) bool
+	// MayAccept reports whether a person is known to be behind the credential. Without one only a no counts.
+	MayAccept(credential string) bool
 }
 
 // Names says who may register which tool names. It is consulted inside transactions, and must be quick

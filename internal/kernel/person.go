@@ -97,9 +97,12 @@ func (s *step) follows(a *api.ReplyAnswer) {
 	}
 }
 
-// checkAnswer refuses an answer that cannot count: a yes to arguments that were not seen, and anything but a no if
-// this kernel does not work on the turn. A no starts nothing, and always counts.
+// checkAnswer refuses an answer that cannot count: a yes to arguments that were not seen, and anything but a no from
+// nobody who is known to be there, or if this kernel does not work on the turn. A no starts nothing, and always counts.
 func (s *step) checkAnswer(call turn.Call, q consent.Question, judged consent.State, r api.ReplyRequest) error {
+	if judged != consent.Rejected && !s.mayAccept(r.Credential) {
+		return api.NewFault(utp.CodeAuthFailed, "no person is known to be behind what was presented, so only a no counts")
+	}
 	if judged == consent.Accepted {
 		if err := s.checkSeen(call, q, r); err != nil {
 			return err
@@ -156,6 +159,10 @@ func (s *step) preferredUndo(person string) (time.Duration, error) {
 func (s *step) mayApprove(person, credential string) bool {
 	st := s.rec.State
 	return person != st.Agent && (s.k.o.Approvers == nil || s.k.o.Approvers.MayApprove(person, credential, st.Owner))
+}
+
+func (s *step) mayAccept(credential string) bool {
+	return s.k.o.Approvers == nil || s.k.o.Approvers.MayAccept(credential)
 }
 
 func noApprover() error {

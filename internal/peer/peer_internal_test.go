@@ -90,6 +90,27 @@ func connected(t *testing.T, address string, user int) (here, there net.Conn, er
 	return here, there, nil
 }
 
+// TestProcess: the process at the other end is this very one; of a connection that is gone there is none.
+func TestProcess(t *testing.T) {
+	t.Parallel()
+	here, there, err := connected(t, "127.0.0.1:0", os.Geteuid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := process(here.RemoteAddr(), here.LocalAddr()); got != os.Getpid() {
+		t.Errorf("the process is %d, want %d", got, os.Getpid())
+	}
+	if err := there.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(here); err != nil { // it is closed here, too
+		t.Fatal(err)
+	}
+	if got := process(here.RemoteAddr(), here.LocalAddr()); got != 0 {
+		t.Errorf("of a program that has closed it, it is %d", got)
+	}
+}
+
 func TestUserOf(t *testing.T) {
 	t.Parallel()
 	at := func(port string) string { // as this machine writes 127.0.0.1
@@ -110,7 +131,7 @@ func TestUserOf(t *testing.T) {
 		"no hexadecimals": {head + row("xyz:1234", at("0050"), "01", "1000"), ""},
 		"nothing":         {"", ""},
 	} {
-		if got := userOf(strings.NewReader(tt.table), theirs, ours); got != tt.want {
+		if got := fieldOf(strings.NewReader(tt.table), theirs, ours, userField); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}

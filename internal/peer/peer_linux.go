@@ -9,13 +9,63 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 )
 
-// user finds the user id that the other end of a connection on this machine belongs to
-// in the kernel's tables of sockets (proc_pid_net(5)): the socket there whose local address
-// is our remote one. "" where there is none, as of another machine.
-func user(remote, local net.Addr) string {
+// The fields of a row of the kernel's tables of sockets (proc_pid_net(5)).
+const (
+	localField, remoteField, stateField, userField, inodeField = 1, 2, 3, 7, 9
+
+	established = "01"
+)
+
+// user finds the user id that the other end of a connection on this machine belongs to: of
+// the socket whose local address is our remote one. "" where there is none, as of another
+// machine.
+func user(remote, local net.Addr) string { return field(remote, local, userField) }
+
+// process finds the process that holds the other end of a connection on this machine: the only
+// one with a descriptor of its socket, among those that this process may look into. 0 if there is none, or several.
+func process(remote, local net.Addr) int {
+	inode := field(remote, local, inodeField)
+	if inode == "" || inode == "0" {
+		return 0
+	}
+	holders, err := filepath.Glob("/proc/[0-9]*/fd")
+	if err != nil {
+		return 0
+	}
+	found := 0
+	for _, folder := range holders {
+		if !holds(folder, "socket:["+inode+"]") {
+			continue
+		}
+		id, err := strconv.Atoi(filepath.Base(filepath.Dir(folder)))
+		if err != nil || found != 0 {
+			return 0
+		}
+		found = id
+	}
+	return found
+}
+
+// holds answers whether one of the descriptors in a folder leads to a socket.
+func holds(folder, socket string) bool {
+	open, err := os.ReadDir(folder)
+	if err != nil {
+		return false // another user's, or it has ended
+	}
+	return slices.ContainsFunc(open, func(one os.DirEntry) bool {
+		to, err := os.Readlink(filepath.Join(folder, one.Name()))
+		return err == nil && to == socket
+	})
+}
+
+// field returns a field of the row of the other end's socket.
+func field(remote, local net.Addr, which int) string {
 	theirs, err := netip.ParseAddrPort(remote.String())
 	if err != nil {
 		return ""
@@ -25,37 +75,32 @@ func user(remote, local net.Addr) string {
 		return ""
 	}
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} { // a socket of the second sort reaches addresses of the first
-		if user := userIn(table, theirs, ours); user != "" {
-			return user
+		if found := fieldIn(table, theirs, ours, which); found != "" {
+			return found
 		}
 	}
 	return ""
 }
 
-func userIn(table string, theirs, ours netip.AddrPort) string {
+func fieldIn(table string, theirs, ours netip.AddrPort, which int) string {
 	f, err := os.Open(table)
 	if err != nil {
 		return ""
 	}
 	defer func() { _ = f.Close() }()
-	return userOf(f, theirs, ours)
+	return fieldOf(f, theirs, ours, which)
 }
 
-// userOf reads one table. Only a connection that stands counts: one whose program has gone
+// fieldOf reads one table. Only a connection that stands counts: one whose program has gone
 // is listed as the system's own.
-func userOf(table io.Reader, theirs, ours netip.AddrPort) string {
-	const (
-		localField, remoteField, stateField, userField = 1, 2, 3, 7
-
-		established = "01"
-	)
+func fieldOf(table io.Reader, theirs, ours netip.AddrPort, which int) string {
 	for lines := bufio.NewScanner(table); lines.Scan(); {
 		fields := strings.Fields(lines.Text())
-		if len(fields) <= userField || fields[stateField] != established {
+		if len(fields) <= which || fields[stateField] != established {
 			continue
 		}
 		if isAddress(fields[localField], theirs) && isAddress(fields[remoteField], ours) {
-			return fields[userField]
+			return fields[which]
 		}
 	}
 	return ""

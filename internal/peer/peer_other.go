@@ -4,5 +4,7 @@ package peer
 
 import "net"
 
-// user is not known here.
+// user and process are not known here.
 func user(_, _ net.Addr) string { return "" }
+
+func process(_, _ net.Addr) int { return 0 }

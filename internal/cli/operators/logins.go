@@ -31,17 +31,17 @@ func loginRows(all []access.Login) []loginRow {
 }
 
 func (m *commands) loginsCommand() *cobra.Command {
-	c := m.loginsListCommand("logins", "List the browsers that are logged in on the page, and end their logins")
-	c.Long = `List the browsers that are logged in on the page, oldest first: who, in which browser (it
-says so itself), since when, and when it was last used (up to 5 minutes behind). All of
-this works with the server running or not.
+	c := m.loginsListCommand("logins", "List the browsers and terminals that are logged in, and end their logins")
+	c.Long = `List the browsers that are logged in on the page, and the terminals of ` + "`earshot login`" + `, oldest
+first: who, in which browser (it says so itself) or terminal, since when, and when it was
+last used (up to 5 minutes behind). All of this works with the server running or not.
 
 A login ends by itself after 12 hours, when its browser logs out or logs in again, and
 with ` + "`earshot logins end`" + `, which ends its streams within a second.`
 	c.Example = `  earshot logins
   earshot logins end 3fa9
   earshot logins end --all`
-	c.AddCommand(m.loginsListCommand("list", "List the browsers that are logged in, oldest first"), m.loginsEndCommand())
+	c.AddCommand(m.loginsListCommand("list", "List the browsers and terminals that are logged in, oldest first"), m.loginsEndCommand())
 	return c
 }
 

@@ -95,6 +95,14 @@ func (a *Agent) connect(ctx context.Context, to io.Writer, from io.Reader, versi
 	return nil
 }
 
+// Process returns the process id of the agent; 0 if it is not one that [Start] has started.
+func (a *Agent) Process() int {
+	if a.process == nil {
+		return 0
+	}
+	return a.process.cmd.Process.Pid
+}
+
 // Close ends the agent: its program, and the group of it.
 func (a *Agent) Close() {
 	a.close()

@@ -200,7 +200,8 @@ func TestPermission(t *testing.T) {
 		{
 			"a rule that allows more, and nobody was asked",
 			request(call, usual), asks,
-			hook.Answer{Verdict: hook.NoDecision}, "reply 1: no",
+			hook.Answer{Verdict: hook.NoDecision},
+			"reply 1: no",
 		},
 		{
 			"always alone", request(call, `[{"optionId":"always","kind":"allow_always"},{"optionId":"no","kind":"reject_once"}]`),

@@ -150,7 +150,9 @@ func (c *call) permission() api.AgentPermission {
 
 // looks reports whether the kind of the call is one that has no effect, so that a rule of the policy may allow it without
 // a person. The agent names the kind.
-func (c *call) looks() bool { return c.ToolKind == "read" || c.ToolKind == "search" || c.ToolKind == "think" }
+func (c *call) looks() bool {
+	return c.ToolKind == "read" || c.ToolKind == "search" || c.ToolKind == "think"
+}
 
 // tool returns the name of the tool at Earshot: the protocol has no names of tools, only kinds.
 func (c *call) tool() string {

@@ -24,6 +24,9 @@ type Options struct {
 	// Program is the earshot program to start if no server runs; "" starts none.
 	Program string
 	Now     func() time.Time
+	// AgentProcess is the process id of the agent, if this program has started it; 0 means that the agent's host has
+	// started this program.
+	AgentProcess int
 	// Notice is called with messages about what Dial does.
 	Notice func(string)
 }
@@ -44,7 +47,7 @@ func Dial(ctx context.Context, o Options) (*client.Agent, error) {
 		return nil, err
 	}
 	options := client.Options{
-		ServerFile: filepath.Join(o.Data, datadir.ServerFile), TokenFile: token, Name: o.Agent,
+		ServerFile: filepath.Join(o.Data, datadir.ServerFile), TokenFile: token, Name: o.Agent, Gateway: o.AgentProcess == 0, AgentProcess: o.AgentProcess,
 	}
 	agent, err := client.DialAgent(ctx, options)
 	if err == nil || !away(err) || o.Program == "" {

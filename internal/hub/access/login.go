@@ -24,11 +24,11 @@ type Browser struct {
 	User string
 }
 
-// Login is a logged-in browser, for display. It contains no secret.
+// Login is a logged-in browser or terminal, for display. It contains no secret.
 type Login struct {
 	ID     string
 	Person string
-	// Browser is the name that the browser sends.
+	// Browser is the name that the browser sends; of a terminal it is the terminal's name, such as "terminal:pts/3".
 	Browser string
 	Begun   time.Time
 	// Used is when its cookie was last presented. For a login in another process it may be up to five minutes old.
@@ -66,8 +66,12 @@ func (s *Store) Logins() ([]Login, error) {
 }
 
 func (pg page) login() Login {
+	name := pg.browser.Name
+	if pg.terminal != "" {
+		name = pg.who.Surface
+	}
 	return Login{
-		ID: strings.TrimPrefix(pg.who.Credential, sessionPrefix), Person: pg.who.Name, Browser: pg.browser.Name,
+		ID: strings.TrimPrefix(pg.who.Credential, sessionPrefix), Person: pg.who.Name, Browser: name,
 		Begun: pg.begun, Used: pg.used, Expires: pg.expires,
 	}
 }

@@ -36,15 +36,16 @@ type code struct {
 	expires time.Time
 }
 
-// page is one logged-in browser.
+// page is one logged-in browser, or one terminal.
 type page struct {
-	who     Principal
-	by      string // the credential that it is based on; "" if it is independent
-	browser Browser
-	begun   time.Time
-	used    time.Time // when its cookie was last presented
-	filed   time.Time // the value of used in the file
-	expires time.Time
+	who      Principal
+	by       string // the credential that it is based on; "" if it is independent
+	terminal string // of a terminal: its name, which is part of its surface
+	browser  Browser
+	begun    time.Time
+	used     time.Time // when its cookie was last presented
+	filed    time.Time // the value of used in the file
+	expires  time.Time
 }
 
 // PageSession is the result of a login.
@@ -62,10 +63,8 @@ func (s *Store) Code(p Principal) (string, error) {
 	if err := checkPrincipal(p); err != nil {
 		return "", err
 	}
-	if strings.HasPrefix(p.Credential, grantPrefix) {
-		p.Credential = ""
-	}
-	word, err := newCode(s.rand)
+	p = independent(p)
+	word, err := newCode(s.rand, codeDigits)
 	if err != nil {
 		return "", err
 	}
@@ -82,6 +81,15 @@ func (s *Store) Code(p Principal) (string, error) {
 	return word, nil
 }
 
+// independent returns the principal of a login that p starts: a person is behind it, and it outlives a grant.
+func independent(p Principal) Principal {
+	p.Unattended = ""
+	if strings.HasPrefix(p.Credential, grantPrefix) {
+		p.Credential = ""
+	}
+	return p
+}
+
 // Login consumes a login code and begins a page session in a browser. The code may contain dashes or spaces, and digits
 // of any script. A wrong code does not invalidate any other. Errors: unknown, also for a code that was used or has
 // expired.
@@ -95,7 +103,7 @@ func (s *Store) Login(word string, in Browser) (PageSession, error) {
 		return PageSession{}, ErrUnknown
 	}
 	delete(s.codes, hash)
-	return s.begin(c.who, in)
+	return s.begin(c.who, in, "", "")
 }
 
 // Begin begins a page session in a browser for a principal who has authenticated with a token. Errors: gone.
@@ -106,11 +114,11 @@ func (s *Store) Begin(p Principal, in Browser) (PageSession, error) {
 	if !s.counts(p.Credential) {
 		return PageSession{}, ErrRevoked
 	}
-	return s.begin(p, in)
+	return s.begin(p, in, "", "")
 }
 
-// begin creates the session. The caller holds mu.
-func (s *Store) begin(who Principal, in Browser) (PageSession, error) {
+// begin creates the session, of a browser or of the terminal with that key and name. The caller holds mu.
+func (s *Store) begin(who Principal, in Browser, key, terminal string) (PageSession, error) {
 	for _, hash := range oldest(s.pages, maxPagesEach, func(p page) (bool, time.Time) {
 		return p.who.Name == who.Name && p.by == who.Credential, p.expires
 	}) {
@@ -131,9 +139,13 @@ func (s *Store) begin(who Principal, in Browser) (PageSession, error) {
 	if err != nil {
 		return PageSession{}, err
 	}
+	surface := pageSurface
+	if terminal != "" { // it shows no secret: the server sees by itself which terminal it is
+		cookie, hash, surface = "", terminalHash(who.Name, key), terminalSurface+terminal
+	}
 	now := s.now()
-	pg := page{who: who, by: who.Credential, browser: Browser{Name: cut(in.Name), User: in.User}, begun: now, used: now, filed: now, expires: now.Add(PageLife)}
-	pg.who.Credential, pg.who.Surface = sessionPrefix+id, pageSurface
+	pg := page{who: who, by: who.Credential, terminal: terminal, browser: Browser{Name: cut(in.Name), User: in.User}, begun: now, used: now, filed: now, expires: now.Add(PageLife)}
+	pg.who.Credential, pg.who.Surface, pg.who.Unattended = sessionPrefix+id, surface, ""
 	s.pages[hash] = pg
 	if !strings.HasPrefix(pg.by, grantPrefix) {
 		s.unsaved[hash] = &pg
@@ -149,7 +161,7 @@ func (s *Store) Page(cookie, user string) (Principal, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pg, found := s.pages[hash]
-	if !found || !s.counts(pg.who.Credential) || pg.browser.User != "" && pg.browser.User != user {
+	if !found || pg.terminal != "" || !s.counts(pg.who.Credential) || pg.browser.User != "" && pg.browser.User != user {
 		return Principal{}, ErrUnknown
 	}
 	pg.used = s.now()
@@ -163,7 +175,7 @@ func (s *Store) Logout(cookie string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	hash := hashed(cookie)
-	if _, found := s.pages[hash]; found {
+	if pg, found := s.pages[hash]; found && pg.terminal == "" {
 		s.end(hash)
 		s.flush()
 		s.notify()
@@ -184,6 +196,7 @@ func (s *Store) end(hash string) {
 func (s *Store) sweep() bool {
 	now, before := s.now(), len(s.pages)
 	maps.DeleteFunc(s.codes, func(_ string, c code) bool { return !now.Before(c.expires) })
+	maps.DeleteFunc(s.shown, func(_ string, c shownCode) bool { return !now.Before(c.expires) })
 	maps.DeleteFunc(s.pages, func(_ string, pg page) bool {
 		return !now.Before(pg.expires) || (pg.by != "" && !s.counts(pg.by))
 	})
@@ -192,11 +205,11 @@ func (s *Store) sweep() bool {
 
 // newCode creates a code of digits: they are easy to distinguish by ear in every language, need no capitals, and can be
 // typed on any keypad.
-func newCode(from io.Reader) (string, error) {
+func newCode(from io.Reader, digits int) (string, error) {
 	const even = 250 // below it every digit is equally likely
-	word := make([]byte, 0, codeDigits+codeDigits/codeGroup)
+	word := make([]byte, 0, digits+digits/codeGroup)
 	raw := make([]byte, 1)
-	for n := 0; n < codeDigits; {
+	for n := 0; n < digits; {
 		if _, err := io.ReadFull(from, raw); err != nil {
 			return "", errors.Join(errors.New("access: randomness"), err)
 		}

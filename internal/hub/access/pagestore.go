@@ -18,6 +18,7 @@ type storedPage struct {
 	Projects []string  `json:"projects,omitzero"`
 	Owners   []string  `json:"owners,omitzero"`
 	By       string    `json:"by,omitzero"` // the credential that it is based on
+	Terminal string    `json:"terminal,omitzero"`
 	Browser  string    `json:"browser,omitzero"`
 	User     string    `json:"user,omitzero"` // the local account that logged in
 	Begun    time.Time `json:"begun,omitzero"`
@@ -32,15 +33,22 @@ func (k storedPage) check() error {
 	if utf8.RuneCountInString(k.Browser) > maxBrowser || len(k.User) > maxUser {
 		return errors.New("a login of " + k.Person + " has a browser or a user with a name that is too long")
 	}
+	if k.Terminal != "" && !isName(k.Terminal) {
+		return errors.New("a login of " + k.Person + " has a terminal with an unusable name")
+	}
 	return checkPrincipal(k.page().who)
 }
 
 func (k storedPage) page() page {
+	surface := pageSurface
+	if k.Terminal != "" {
+		surface = terminalSurface + k.Terminal
+	}
 	who := Principal{
 		Name: k.Person, Roles: slices.Clone(k.Roles), Projects: slices.Clone(k.Projects), Owners: slices.Clone(k.Owners),
-		Surface: pageSurface, Credential: sessionPrefix + k.ID,
+		Surface: surface, Credential: sessionPrefix + k.ID,
 	}
-	return page{who: who, by: k.By, browser: Browser{Name: k.Browser, User: k.User}, begun: k.Begun, used: k.Used, filed: k.Used, expires: k.Expires}
+	return page{who: who, by: k.By, terminal: k.Terminal, browser: Browser{Name: k.Browser, User: k.User}, begun: k.Begun, used: k.Used, filed: k.Used, expires: k.Expires}
 }
 
 // storedPages returns the page sessions to store, in a fixed order. Those based on a grant are left out: the grant ends
@@ -54,7 +62,7 @@ func storedPages(pages map[string]page) []storedPage {
 		}
 		all = append(all, storedPage{
 			ID: strings.TrimPrefix(pg.who.Credential, sessionPrefix), SHA256: hash, Person: pg.who.Name, Roles: pg.who.Roles,
-			Projects: pg.who.Projects, Owners: pg.who.Owners, By: pg.by, Browser: pg.browser.Name, User: pg.browser.User,
+			Projects: pg.who.Projects, Owners: pg.who.Owners, By: pg.by, Terminal: pg.terminal, Browser: pg.browser.Name, User: pg.browser.User,
 			Begun: pg.begun.UTC(), Used: pg.used.UTC(), Expires: pg.expires.UTC(),
 		})
 	}

@@ -36,6 +36,9 @@ type Principal struct {
 	// Credential is the id of the token, grant or page session that was presented. It is not secret. It is empty for a
 	// principal that was not created by a [Store].
 	Credential string
+	// Unattended is why no person is known to be behind the credential, as it goes on after a colon; "" if one is. Such
+	// a principal rejects, extends, takes back and stops. It accepts nothing, and answers nothing else.
+	Unattended string
 }
 
 // Has reports whether the principal has one of the roles.

@@ -34,7 +34,9 @@ type Store struct {
 	broken  error                // why the file cannot be read; then no token is valid
 	grants  map[string]Principal // by hash
 	granted map[string]struct{}  // the ids of grants
+	silent  map[string]struct{}  // the ids of grants that are unattended
 	codes   map[string]code      // by hash
+	shown   map[string]shownCode // by the key of the terminal that may use it
 	pages   map[string]page      // by hash
 	unsaved map[string]*page     // by hash: logins, and logouts (nil), that are not in the file yet
 	touched bool                 // last-used times are not in the file yet
@@ -49,7 +51,8 @@ func Open(o Options) (*Store, error) {
 	}
 	s := &Store{
 		path: o.Path, poll: o.Poll, now: o.Now, rand: o.Rand,
-		grants: map[string]Principal{}, granted: map[string]struct{}{}, codes: map[string]code{}, pages: map[string]page{}, unsaved: map[string]*page{},
+		grants: map[string]Principal{}, granted: map[string]struct{}{}, silent: map[string]struct{}{}, shown: map[string]shownCode{},
+		codes: map[string]code{}, pages: map[string]page{}, unsaved: map[string]*page{},
 		changed: map[chan struct{}]struct{}{},
 	}
 	if s.now == nil {
@@ -216,6 +219,9 @@ func (s *Store) Grant(p Principal) (string, error) {
 	defer s.mu.Unlock()
 	s.grants[hash] = p
 	s.granted[p.Credential] = struct{}{}
+	if p.Unattended != "" {
+		s.silent[p.Credential] = struct{}{}
+	}
 	return secret, nil
 }
 
@@ -271,6 +277,14 @@ func (s *Store) MayApprove(person, credential, owner string) bool {
 		may = may || p.Approves(owner)
 	}
 	return may
+}
+
+// MayAccept implements kernel.Approvers: nothing is accepted with a credential behind which no person is known to be.
+func (s *Store) MayAccept(credential string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, silent := s.silent[credential]
+	return !silent
 }
 
 // principals returns the principals of all valid credentials. The caller holds mu.

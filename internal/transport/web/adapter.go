@@ -268,7 +268,8 @@ func soon(retry bool) time.Duration {
 
 func hubKinds() map[hub.Code]api.Kind {
 	return map[hub.Code]api.Kind{
-		hub.CodeNotAllowed: api.KindForbidden, hub.CodeRevoked: api.KindUnauthenticated, hub.CodeClosed: api.KindNotFound, hub.CodeSuperseded: api.KindConflict,
+		hub.CodeNotAllowed: api.KindForbidden, hub.CodeLogin: api.KindForbidden,
+		hub.CodeRevoked: api.KindUnauthenticated, hub.CodeClosed: api.KindNotFound, hub.CodeSuperseded: api.KindConflict,
 		hub.CodeMalformed: api.KindInvalid, hub.CodeRefused: api.KindConflict, hub.CodeNotFound: api.KindNotFound, hub.CodeLedgerChanged: api.KindUnavailable,
 		hub.CodeStopping: api.KindUnavailable,
 	}

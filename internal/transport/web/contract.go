@@ -11,6 +11,9 @@ import (
 // Principal is the authenticated sender of a request.
 type Principal = access.Principal
 
+// Terminal is a session of a terminal in which a person logs in.
+type Terminal = access.Terminal
+
 // Delivery is one event as it is sent.
 type Delivery = hub.Delivery
 
@@ -18,5 +21,5 @@ type Delivery = hub.Delivery
 type Announcement = announce.Announcement
 
 func sameRights(a, b Principal) bool {
-	return a.Name == b.Name && slices.Equal(a.Roles, b.Roles) && slices.Equal(a.Projects, b.Projects) && slices.Equal(a.Owners, b.Owners)
+	return a.Name == b.Name && slices.Equal(a.Roles, b.Roles) && slices.Equal(a.Projects, b.Projects) && slices.Equal(a.Owners, b.Owners) && (a.Unattended == "") == (b.Unattended == "")
 }

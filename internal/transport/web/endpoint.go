@@ -47,6 +47,8 @@ func (s *Server) endpoints() map[string]endpoint {
 		api.RouteSetPreferences: taking(s.setPreferences),
 		api.RouteMe:             giving(s.me),
 		api.RouteCode:           taking(s.newCode),
+		api.RouteTerminal:       taking(s.logTerminalIn),
+		api.RouteTerminalEnd:    taking(s.logTerminalOut),
 		api.RouteCredentials:    taking(s.reloadCredentials),
 		api.RouteOpenAPI:        raw(s.openAPI),
 
@@ -190,6 +192,9 @@ func (s *Server) entitled(r *http.Request, needs api.Right) (visitor, error) {
 	}
 	if err == nil {
 		err = v.byToken(r)
+	}
+	if err == nil && needs == api.Act {
+		s.options.Asked(r, r.Header.Get(api.GatewayHeader))
 	}
 	return v, err
 }

@@ -47,7 +47,7 @@ func (s *Server) shownBy(r *http.Request) (visitor, error) {
 		if !strings.EqualFold(scheme, "Bearer") || secret == "" {
 			return visitor{}, refuse(api.KindUnauthenticated, "found another Authorization than Bearer", "send Authorization: Bearer and the token")
 		}
-		return s.identify(func() (Principal, error) { return s.access.Authenticate(secret) }, surfaceHTTP, "")
+		return s.identify(func() (Principal, error) { return s.authenticate(r, secret) }, surfaceHTTP, "")
 	}
 	cookie, err := r.Cookie(cookieName)
 	if err != nil || cookie.Value == "" || !s.onPage(r) {
@@ -70,6 +70,24 @@ func (s *Server) identify(find func() (Principal, error), surface, form string) 
 		}
 	}
 	return visitor{Principal: who, form: form, again: again}, nil
+}
+
+// authenticate returns the principal of a token. If no person is known to be behind it, a login of the terminal that
+// the request comes from is one.
+func (s *Server) authenticate(r *http.Request, secret string) (Principal, error) {
+	who, err := s.access.Authenticate(secret)
+	if err != nil || who.Unattended == "" {
+		return who, err
+	}
+	terminal, unknown := s.options.Terminal(r)
+	if unknown != nil {
+		who.Unattended = unknown.Error()
+		return who, nil //nolint:nilerr // it is the reason why nobody is known to be there
+	}
+	if person, err := s.access.AtTerminal(who, terminal); err == nil {
+		return person, nil
+	}
+	return who, nil
 }
 
 // formToken derives the form token from the page session's secret. It needs no storage and is valid as long as the

@@ -61,7 +61,7 @@ func (s *Server) refuseLogin(w http.ResponseWriter, r *http.Request, err error) 
 
 // newCode creates a one-time code for a client with a token. A page gets none: a login must not be able to prolong
 // itself.
-func (s *Server) newCode(w http.ResponseWriter, _ *http.Request, v visitor, _ api.Empty) (api.LoginCode, error) {
+func (s *Server) newCode(w http.ResponseWriter, r *http.Request, v visitor, _ api.Empty) (api.LoginCode, error) {
 	var none api.LoginCode
 	if v.form != "" {
 		return none, refuse(api.KindForbidden, "a login cannot make another", "use a token: the command earshot code does")
@@ -69,12 +69,20 @@ func (s *Server) newCode(w http.ResponseWriter, _ *http.Request, v visitor, _ ap
 	if s.page.text == "" {
 		return none, refuse(api.KindNotFound, "this server has no page", "")
 	}
+	if err := s.mayHaveCode(r, v); err != nil {
+		return none, err
+	}
 	code, err := s.access.Code(v.Principal)
 	if err != nil {
-		return none, &Refusal{Kind: api.KindBusy, Message: "there is no code to be had now", Hint: "use one that is out, or wait until it has run out", After: access.CodeLife, Cause: err}
+		return none, noCode(err)
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	return api.LoginCode{Code: code, Page: s.page.text + "/", Expires: s.now().Add(access.CodeLife).UTC().Truncate(time.Second)}, nil
+	made := api.LoginCode{Code: code, Page: s.page.text + "/", Expires: s.now().Add(access.CodeLife).UTC().Truncate(time.Second)}
+	if v.Unattended != "" && s.options.Console != nil {
+		s.options.Console("Code for the page, once, within 10 minutes: " + code + ". A command of " + v.Name + " has asked for it.")
+		made.Code = ""
+	}
+	return made, nil
 }
 
 // cookie returns the page session's cookie. It is inaccessible to scripts, not sent with requests that other sites

@@ -40,6 +40,17 @@ type Options struct {
 	// User returns the local account that a request comes from, or "" if unknown. A login is valid only for the account
 	// that logged in. Default: always unknown.
 	User func(r *http.Request) string
+	// Terminal returns the terminal of the process that a request comes from. Its error is why none is known, in words
+	// that go on after a colon. Default: none is.
+	Terminal func(r *http.Request) (Terminal, error)
+	// Asked notes that the process that a request comes from asks for calls, or that which it names by
+	// [api.GatewayHeader]. Default: it is not noted.
+	Asked func(r *http.Request, gateway string)
+	// Below returns an error, in words that go on after a colon, if the process that a request comes from was started
+	// by one that asks for calls. Default: that is not known.
+	Below func(r *http.Request) error
+	// Console shows a line in the terminal where the server runs, and nowhere else. Default: there is none.
+	Console func(line string)
 	// AllowedOrigins are origins, such as https://example.org, whose pages may use the API with a token. They can never
 	// use the page or its cookie.
 	AllowedOrigins []string
@@ -70,6 +81,14 @@ func (o Options) complete() (Options, error) {
 	}
 	if o.User == nil {
 		o.User = func(*http.Request) string { return "" }
+	}
+	if o.Terminal == nil {
+		o.Terminal = func(*http.Request) (Terminal, error) {
+			return Terminal{}, errors.New("which process asks is not known here")
+		}
+	}
+	if o.Asked == nil {
+		o.Asked = func(*http.Request, string) {}
 	}
 	if o.Ready == nil {
 		o.Ready = func(context.Context) error { return nil }

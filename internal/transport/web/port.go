@@ -89,6 +89,14 @@ type Access interface {
 	Code(p Principal) (string, error)
 	// Page returns the principal of a page session by its cookie, which the given local account presented.
 	Page(cookie, user string) (Principal, error)
+	// AtTerminal returns the principal of the person who has logged in at a terminal, for a principal behind which no
+	// person is known to be.
+	AtTerminal(p Principal, t access.Terminal) (Principal, error)
+	// TerminalCode creates a short code with which that terminal alone logs the principal in.
+	TerminalCode(p Principal, t access.Terminal) (string, error)
+	// LoginTerminal logs a terminal in with a code, and LogoutTerminal ends that.
+	LoginTerminal(person, code string, t access.Terminal) (Principal, time.Time, error)
+	LogoutTerminal(p Principal, t access.Terminal) error
 	// Logout ends a page session.
 	Logout(cookie string)
 	// Watch sends when credentials may have changed, until the context ends; then it closes the channel.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/hub"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -51,11 +52,11 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, v visitor) error 
 
 // pass forwards a reply. It only reports an error if nothing could be recorded at all: that does not depend on the
 // token, and the sender has to try again. A sender that has negotiated our extension is also told if the arguments have
-// to be read first.
+// to be read first, and everyone that nobody accepts from there.
 func (s *Server) pass(ctx context.Context, to Subscription, raw []byte) error {
 	err := to.Reply(ctx, raw)
 	var refusal *Refusal
-	if errors.As(err, &refusal) && (refusal.SafeToRetry() || refusal.Code == string(utp.CodeArgumentsNotSeen)) {
+	if errors.As(err, &refusal) && (refusal.SafeToRetry() || refusal.Code == string(utp.CodeArgumentsNotSeen) || refusal.Code == string(hub.CodeLogin)) {
 		return refusal
 	}
 	if err != nil {

@@ -60,5 +60,5 @@ func requestKey(r *http.Request) (string, error) {
 
 // me returns the identity that the token or the login belongs to.
 func (s *Server) me(_ http.ResponseWriter, _ *http.Request, v visitor) (api.Identity, error) {
-	return api.Identity{Name: v.Name, Roles: v.Roles, Surface: v.Surface}, nil
+	return api.Identity{Name: v.Name, Roles: v.Roles, Surface: v.Surface, Accepts: v.Answers() && v.Unattended == ""}, nil
 }
