@@ -30,8 +30,8 @@ func TestLateOnThePage(t *testing.T) {
 	t.Parallel()
 	for answer, refusal := range map[string]*web.Refusal{
 		"Question 2 was accepted by bob in the terminal, at 00:00:00. Your answer came after that and did not count.": lost(),
-		"Too late: the time to answer question 2 ended at 23:59:00 on 31 December. Nothing was done.":               expired(),
-		"Question 2: has been asked again since. Look at it.":                                                       {Kind: api.KindConflict, Message: "has been asked again since", Hint: "look at it"},
+		"Too late: the time to answer question 2 ended at 23:59:00 on 31 December. Nothing was done.":                 expired(),
+		"Question 2: has been asked again since. Look at it.":                                                         {Kind: api.KindConflict, Message: "has been asked again since", Hint: "look at it"},
 	} {
 		s := played(t)
 		s.login("ada")
