@@ -75,9 +75,6 @@ func Owner() access.Principal {
 	}
 }
 
-// MayAccept implements kernel.Approvers.
-func (p onePerson) MayAccept(string) bool { return true }
-
 // approvers returns who may approve: everybody with the right, or only the person who runs the program.
 func (i *Instance) approvers() kernel.Approvers {
 	if i.Access != nil {
@@ -94,6 +91,9 @@ type onePerson struct{ name string }
 func (p onePerson) MayApprove(person, _, owner string) bool {
 	return person == p.name && owner == p.name
 }
+
+// MayAccept implements kernel.Approvers.
+func (p onePerson) MayAccept(string) bool { return true }
 
 // AccessFailure converts an error of the token file to one with a hint.
 func AccessFailure(err error) error {
