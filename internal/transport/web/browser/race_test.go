@@ -187,7 +187,7 @@ type run struct {
 // attends comes back to a session at a terminal.
 func (s *server) attends(session string) *run {
 	s.t.Helper()
-	r := &run{t: s.t, cmd: s.command("run", "--resume", session), said: new(written), ended: make(chan struct{})}
+	r := &run{t: s.t, cmd: s.command("run", "--resume", session, "--token-file", s.tokenFile()), said: new(written), ended: make(chan struct{})}
 	r.cmd.Stdout, r.cmd.Stderr = r.said, r.said
 	input, err := r.cmd.StdinPipe()
 	must(s.t, err)

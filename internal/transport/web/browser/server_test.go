@@ -189,12 +189,18 @@ func (s *server) kill() {
 	})
 }
 
+// tokenFile is a file with a token that answers.
+func (s *server) tokenFile() string {
+	s.t.Helper()
+	file := filepath.Join(s.t.TempDir(), "token")
+	must(s.t, os.WriteFile(file, []byte(s.person()), 0o600))
+	return file
+}
+
 // terminal runs a command of the program, as somebody at a terminal does.
 func (s *server) terminal(args ...string) (said string, code int) {
 	if args[0] == "reply" && args[len(args)-1] != "reject" { // the tests answer as a script does, on purpose
-		file := filepath.Join(s.t.TempDir(), "token")
-		must(s.t, os.WriteFile(file, []byte(s.person()), 0o600))
-		args = append(args, "--token-file", file)
+		args = append(args, "--token-file", s.tokenFile())
 	}
 	cmd := s.command(args...)
 	out, _ := cmd.CombinedOutput() // the exit code says it
