@@ -38,7 +38,13 @@ func beACPAgent(kind string) int {
 	return 0
 }
 
-func (*acpAgent) Initialize(context.Context, acp.InitializeRequest) (acp.InitializeResponse, error) {
+func (a *acpAgent) Initialize(context.Context, acp.InitializeRequest) (acp.InitializeResponse, error) {
+	if a.kind == "answers" { // at once, before anybody has heard of it
+		said, _ := exec.Command(os.Getenv("EARSHOT_TEST_PROGRAM"), "reply", "1", "accept", "--data", os.Getenv("EARSHOT_TEST_DATA")).CombinedOutput()
+		if err := os.WriteFile("said", said, 0o600); err != nil {
+			return acp.InitializeResponse{}, err
+		}
+	}
 	return acp.InitializeResponse{ProtocolVersion: acp.ProtocolVersionNumber, AgentInfo: &acp.Implementation{Name: "gemini-cli"}}, nil
 }
 
@@ -245,6 +251,7 @@ func TestACPLogsIn(t *testing.T) {
 			p := sit(t, 200, options{verb: "acp", env: []string{acpKind + "=asks"}, args: []string{"--no-start", "--data", s.data, "--", self}})
 			if shown {
 				p.hears("Type the code, then press Enter.")
+				up.hears("within 5 minutes: ")
 				p.line(up.shownCode())
 			}
 			p.hears("Type a request, then press Enter.")
@@ -259,4 +266,29 @@ func TestACPLogsIn(t *testing.T) {
 			<-p.ended
 		})
 	}
+}
+
+// TestACPAgentAnswersNothing: an agent that answers another session's question in its first moments is refused, although it was
+// started in a terminal that accepts.
+func TestACPAgentAnswersNothing(t *testing.T) {
+	t.Parallel()
+	slow(t)
+	needsProcesses(t)
+	self, err := os.Executable()
+	must(t, err)
+	s := newScene(t)
+	s.up()
+	run := s.run("--json")
+	run.await(asked)
+	p := sit(t, 200, options{
+		verb: "acp", env: []string{acpKind + "=answers", "EARSHOT_TEST_PROGRAM=" + program, "EARSHOT_TEST_DATA=" + s.data},
+		args: []string{"--no-start", "--data", s.data, "--", self},
+	})
+	p.hears("Type a request, then press Enter.")
+	said, err := os.ReadFile(filepath.Join(p.cmd.Dir, "said"))
+	must(t, err)
+	contains(t, string(said), "error: nothing is accepted or answered from here")
+	p.line("stop")
+	<-p.ended
+	s.untouched("after the agent's answer")
 }

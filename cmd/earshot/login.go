@@ -131,7 +131,11 @@ func (m *Main) joinTerminal(ctx context.Context, remote *client.Client) (api.Ter
 	if err != nil {
 		return a, err
 	}
-	return remote.LoginTerminal(ctx, code.Code)
+	a, err = remote.LoginTerminal(ctx, code.Code)
+	if err == nil && a.Accepts {
+		m.Notef("Logged in: the terminal %s, until %s. `earshot logout` ends it.", cause.OneLine(a.Terminal), m.TimeText(a.Expires))
+	}
+	return a, err
 }
 
 // notAttended is the error of an answer that nobody is known to have given, with the command to repeat.

@@ -99,7 +99,7 @@ type Listener struct {
 	// Text receives the text of the answer as it comes. An error ends the request.
 	Text func(text string) error
 	// Again is called before a request is repeated: what went wrong, and how long it waits. If began, a part of an
-	// answer was received; the next answer starts anew.
+	// answer was received; the next answer starts again from its beginning.
 	Again func(why error, wait time.Duration, began bool) error
 }
 

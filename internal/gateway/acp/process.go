@@ -55,7 +55,7 @@ func start(c Command) (*process, error) {
 	theirs[0], ours[0] = ours[0], theirs[0] // it reads from the first
 	p := &process{stdin: ours[0], stdout: ours[1], stderr: &tail{from: ours[2]}, ended: make(chan struct{})}
 	p.cmd = &exec.Cmd{
-		Path: path, Args: c.Args, Env: c.Env, Dir: c.Dir, SysProcAttr: program.Attributes(),
+		Path: path, Args: c.Args, Env: c.Env, Dir: c.Dir, SysProcAttr: withoutTerminal(program.Attributes()),
 		Stdin: theirs[0], Stdout: theirs[1], Stderr: theirs[2],
 	}
 	started := make(chan error)
@@ -68,6 +68,13 @@ func start(c Command) (*process, error) {
 	}
 	p.stderr.read()
 	return p, nil
+}
+
+// withoutTerminal has a program start in a session of its own, and so in a group of its own, without the person's
+// terminal: what it starts cannot answer there, from its first moment on, nor ask or read behind Earshot's back.
+func withoutTerminal(a *syscall.SysProcAttr) *syscall.SysProcAttr {
+	a.Setpgid, a.Setsid = false, true
+	return a
 }
 
 // live starts the program and waits for its end. The system ends it with the thread that has started it, so that is kept.
