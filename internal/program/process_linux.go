@@ -10,9 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Attributes put a program into a group of its own, and end it with the thread that has started it.
+// Attributes put a program into a session, and so into a group, of its own, and end it with the thread that has started it.
+// So it has no terminal: it cannot answer in the one where a person is logged in, nor ask or read there behind our back.
 func Attributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
 // Wait waits for the end of a program. Last is done while its number still belongs to

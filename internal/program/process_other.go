@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// Attributes put a program into a group of its own. That it ends with us, if we are
-// killed, can only be asked for on Linux.
-func Attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// Attributes put a program into a session, and so into a group, of its own, without our terminal. That it ends with us, if
+// we are killed, can only be asked for on Linux.
+func Attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // Wait waits for the end of a program. Last is done right after it.
 func Wait(cmd *exec.Cmd, last func()) {

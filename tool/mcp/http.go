@@ -50,7 +50,8 @@ func (r *remote) transport() mcp.Transport {
 // end gives the session's last word a moment.
 func (r *remote) end() {
 	r.once.Do(func() {
-		time.AfterFunc(endGrace, r.stop)
+		const farewell = time.Second
+		time.AfterFunc(farewell, r.stop)
 	})
 }
 

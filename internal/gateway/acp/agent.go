@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/program"
 )
 
 // Agent is an agent that was started, and the connection to it. Use [Start] or [Connect] to create one.
@@ -28,7 +29,7 @@ type Agent struct {
 	dir     string
 	logins  []login
 	conn    *acp.Connection
-	process *process // nil if it is not ours
+	process *program.Piped // nil if it is not ours
 	close   func()
 
 	mu     sync.Mutex
@@ -58,8 +59,8 @@ func Start(ctx context.Context, c Command, version string) (*Agent, error) {
 	if err != nil {
 		return nil, cause.Fail(err, "the agent "+cause.Quoted(c.Args[0])+" could not be started", "see that the command is right, for example earshot acp -- gemini --acp")
 	}
-	a := &Agent{command: c.Args[0], dir: c.Dir, process: p, close: p.end}
-	err = a.connect(ctx, p.stdin, p.stdout, version)
+	a := &Agent{command: c.Args[0], dir: c.Dir, process: p, close: p.End}
+	err = a.connect(ctx, p.Stdin, p.Stdout, version)
 	return a, err
 }
 
@@ -100,7 +101,7 @@ func (a *Agent) Process() int {
 	if a.process == nil {
 		return 0
 	}
-	return a.process.cmd.Process.Pid
+	return a.process.ID()
 }
 
 // Close ends the agent: its program, and the group of it.
@@ -114,7 +115,7 @@ func (a *Agent) how() string {
 	if a.process == nil {
 		return "the connection is closed"
 	}
-	return a.process.ending()
+	return ending(a.process)
 }
 
 // listen sets what processes the agent's updates and its requests for permission.
@@ -194,7 +195,7 @@ func ask[T any](ctx context.Context, a *Agent, method string, params any) (T, er
 
 // closesSoon waits a short time for the end of the connection.
 func (a *Agent) closesSoon() {
-	timer := time.NewTimer(endGrace)
+	timer := time.NewTimer(program.Grace)
 	defer timer.Stop()
 	select {
 	case <-a.conn.Done():
