@@ -228,6 +228,7 @@ var layerTable = []rule{
 
 	{pkg: "internal/agentcheck", layer: 5, own: []string{"internal/fakemodel", "internal/gateway/hook", "utp"}},
 	{pkg: "internal/fakemodel", layer: 4, third: []string{yamlModule}},
+	{pkg: "internal/testkit", layer: 4}, // for tests
 	{
 		pkg: "internal/testkit/agenthost", layer: 5, own: []string{"internal/fakemodel"}, third: []string{sysModule},
 	},
@@ -311,6 +312,14 @@ var layerTable = []rule{
 		},
 		third: []string{"github.com/spf13/cobra"},
 		both:  "operators look at either side",
+	},
+	{
+		pkg: "internal/cli/gateways", layer: 8, own: []string{
+			"api", "internal/agentcheck", "internal/build", "internal/cause", "internal/cli", "internal/datadir", "internal/doctor", "internal/gateway/hook",
+			"internal/gateway/local", "internal/gateway/mcp", "internal/gateway/permission", "internal/hostfile", "internal/hostsetup", "internal/toolfile",
+			"internal/usage", "tool/mcp", "tool/settings", "utp",
+		},
+		third: []string{"github.com/spf13/cobra"},
 	},
 	{
 		pkg: "internal/cli/protocol", layer: 8, own: []string{

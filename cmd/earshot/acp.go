@@ -162,7 +162,7 @@ func (m *Main) openACP(ctx context.Context, f acpFlags, data string, command []s
 		}
 	}
 	m.Notef("Starting %s.", cause.OneLine(strings.Join(command, " ")))
-	agent, err := acp.Start(ctx, acp.Command{Args: command, Dir: workingFolder(), Env: agentEnvironment()}, build.This().Version)
+	agent, err := acp.Start(ctx, acp.Command{Args: command, Dir: local.WorkingFolder(), Env: agentEnvironment()}, build.This().Version)
 	if err != nil {
 		return nil, err
 	}

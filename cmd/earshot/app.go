@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/internal/build"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/cli"
+	"github.com/earshot-dev/earshot/internal/cli/gateways"
 	"github.com/earshot-dev/earshot/internal/cli/operators"
 	"github.com/earshot-dev/earshot/internal/cli/protocol"
 	"github.com/earshot-dev/earshot/internal/usage"
@@ -121,7 +123,7 @@ func (m *Main) addCommands(root *cobra.Command) {
 			m.runCommand(), m.acpCommand(), m.pendingCommand(), m.replyCommand(), m.extendCommand(), m.undoCommand(), m.stopCommand(), m.recapCommand(), m.sessionsCommand(),
 			m.setCommand(), m.loginCommand(), m.logoutCommand(), m.codeCommand(),
 		}},
-		{"processes", "Processes:", []*cobra.Command{m.upCommand(), m.serveCommand(), m.mcpCommand(), m.hookCommand(), m.installCommand(), m.uninstallCommand(), m.doctorCommand()}},
+		{"processes", "Processes:", slices.Concat([]*cobra.Command{m.upCommand(), m.serveCommand()}, gateways.Commands(&m.Program), []*cobra.Command{m.doctorCommand()})},
 		{"operators", "Operate a server:", operators.Commands(&m.Program, m.toolsCallCommand())},
 		{"protocol", "Work with AAEP, of any producer:", protocol.Commands(&m.Program)},
 		{"program", "About this program:", []*cobra.Command{m.versionCommand(), m.manCommand()}},

@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/build"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/cli"
+	"github.com/earshot-dev/earshot/internal/cli/gateways"
 	"github.com/earshot-dev/earshot/internal/config"
 	"github.com/earshot-dev/earshot/internal/doctor"
 	"github.com/earshot-dev/earshot/internal/usage"
@@ -60,7 +61,7 @@ Exit codes: 0 nothing stands in the way; 1 there is a problem.`,
 	flags.String(config.Flag, "", "YAML file with the settings of \"up\", to look at too")
 	cli.MarkPaths(c, []string{"root", "data"}, []string{"policy", "tools", config.Flag})
 	flags.BoolVar(&asJSON, "json", false, "write the list as JSON")
-	c.AddCommand(m.doctorAgentsCommand())
+	c.AddCommand(gateways.DoctorCommand(&m.Program))
 	return c
 }
 

@@ -35,13 +35,21 @@ func began(pid int) string {
 	return fields[starttime]
 }
 
-// Folder returns the display name of the agent's current folder.
-func Folder() string {
+// WorkingFolder returns the path of the current folder, in which the agent works; "" if it is not known.
+func WorkingFolder() string {
 	dir, err := os.Getwd()
 	if err != nil {
 		return ""
 	}
-	return filepath.Base(dir)
+	return filepath.Clean(dir)
+}
+
+// Folder returns the display name of the agent's current folder.
+func Folder() string {
+	if dir := WorkingFolder(); dir != "" {
+		return filepath.Base(dir)
+	}
+	return ""
 }
 
 // AgentName converts a host's own name to an agent name: one token, the short name of a well-known host.

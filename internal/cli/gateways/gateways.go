@@ -1,0 +1,22 @@
+// Package gateways contains the commands that put Earshot in front of somebody's agent: what a host such as Claude Code
+// runs (mcp serve, hook), what writes its files (install, uninstall), the MCP servers behind the gate (mcp add), and the
+// check that a host respects a no (doctor agents).
+package gateways
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/internal/cli"
+)
+
+// commands creates the commands of one program.
+type commands struct{ *cli.Program }
+
+// Commands returns the commands about hosts.
+func Commands(p *cli.Program) []*cobra.Command {
+	m := &commands{p}
+	return []*cobra.Command{m.mcpCommand(), m.hookCommand(), m.installCommand(), m.uninstallCommand()}
+}
+
+// DoctorCommand returns the check of the hosts on this machine, a subcommand of `doctor`.
+func DoctorCommand(p *cli.Program) *cobra.Command { return (&commands{p}).doctorAgentsCommand() }
