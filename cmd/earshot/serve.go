@@ -121,6 +121,7 @@ func (m *Main) serve(ctx context.Context, services []toolfile.Service, f serveFl
 	if err != nil {
 		return err
 	}
+	defer m.tuneMemory()()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	signals := make(chan os.Signal, 4)

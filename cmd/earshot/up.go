@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"syscall"
 	"time"
@@ -44,13 +43,8 @@ type upFlags struct {
 	model                  cli.ModelFlags
 }
 
-const (
-	// endGrace limits a graceful shutdown; unfinished work is recovered at the next start.
-	endGrace = 10 * time.Second
-	// collectSeldom is GOGC of a server, unless the variable is set. Most memory of a call is short-lived, and with the
-	// default of 100 the garbage collector took a quarter of the processor time.
-	collectSeldom = 400
-)
+// endGrace limits a graceful shutdown; unfinished work is recovered at the next start.
+const endGrace = 10 * time.Second
 
 func (m *Main) upCommand() *cobra.Command { return m.upCommandInto(new(upFlags)) }
 
@@ -176,12 +170,7 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	for _, s := range services {
 		o.Services = append(o.Services, server.Service{Name: s.Name, Tools: s.Tools, Source: s.Source, Close: s.Close})
 	}
-	if m.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectSeldom)
-	}
-	if m.Getenv("GOMEMLIMIT") == "" {
-		defer boundMemory()()
-	}
+	defer m.tuneMemory()()
 	signals := make(chan os.Signal, 4)
 	defer signal.Stop(signals)
 	cli.Heed(signals)
