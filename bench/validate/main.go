@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,14 +19,18 @@ import (
 
 func main() {
 	events := flag.String("events", "100000,10000000", "lengths of the streams, in events; the first is what the others are compared with")
+	write := flag.Int("write", 0, "write a stream of at least so many events to standard output, and nothing else")
 	flag.Parse()
-	if err := run(strings.Split(*events, ",")); err != nil {
+	if err := run(strings.Split(*events, ","), *write); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-func run(lengths []string) error {
+func run(lengths []string, write int) error {
+	if write > 0 {
+		return stream(os.Stdout, write)
+	}
 	dir, err := os.MkdirTemp("", "earshot-bench-")
 	if err != nil {
 		return fmt.Errorf("a folder: %w", err)
@@ -37,9 +40,9 @@ func run(lengths []string) error {
 	if err != nil {
 		return err
 	}
-	writer := filepath.Join(dir, "checker")
-	if out, err := exec.Command("go", "build", "-o", writer, "./checker").CombinedOutput(); err != nil {
-		return fmt.Errorf("building: %w\n%s", err, out)
+	writer, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("this program: %w", err)
 	}
 	var first int64
 	for _, length := range lengths {

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres/cluster"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // server is the private PostgreSQL that the tests of this package share; it has none where
@@ -46,9 +47,7 @@ func run(m *testing.M) int {
 // (see run).
 func needsServer(t testing.TB) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("left out in short mode: a PostgreSQL")
-	}
+	testkit.Slow(t)
 	if server.Cluster == nil {
 		t.Skip("left out: " + cluster.ErrMissing.Error() + "; scripts/need postgres installs it")
 	}
