@@ -19,6 +19,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // patience bounds every wait. It is long because a loaded machine is not a failure.
@@ -206,9 +208,7 @@ func nodeModules(t *testing.T) string {
 // needs leaves a test out where a program is missing. With CI=true in the environment that is a failure.
 func needs(t *testing.T, programs ...string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("left out in short mode: real programs, and real waits")
-	}
+	testkit.Slow(t)
 	for _, name := range programs {
 		if _, err := exec.LookPath(name); err != nil {
 			lacks(t, name+" is not here; `scripts/need clients` installs it")

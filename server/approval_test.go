@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // The tests of this file are the rows that are asked of a gateway's approvals in
@@ -16,9 +17,7 @@ import (
 func approval(t *testing.T, rule string, row func(ctx context.Context, d *desk, asks func(to string) <-chan answer)) {
 	t.Helper()
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("left out in short mode: it waits until a yes cannot be taken back")
-	}
+	testkit.Slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	d := newDesk(ctx, t, rule)

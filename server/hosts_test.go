@@ -16,6 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/gateway/local"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/server"
 )
 
@@ -170,9 +171,7 @@ func member(r *sdk.CallToolResult, name string) string {
 // was started again while the question was open.
 func TestHostByAddress(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("left out in short mode: it waits until a yes cannot be taken back")
-	}
+	testkit.Slow(t)
 	for _, test := range []struct {
 		version string
 		restart bool
@@ -230,9 +229,7 @@ func TestHostByAddress(t *testing.T) {
 // TestHostHangsUp: a yes for a host whose request has gone sends nothing.
 func TestHostHangsUp(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("left out in short mode: it waits until a yes lapses")
-	}
+	testkit.Slow(t)
 	for _, version := range []string{"2025-06-18", "2026-07-28"} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()

@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/server"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
@@ -121,9 +122,7 @@ func TestHeld(t *testing.T) {
 // TestConsent: a tool of the embedding program runs only after a person's yes, which no program's token can give.
 func TestConsent(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("left out in short mode: it waits until a yes cannot be taken back")
-	}
+	testkit.Slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var (

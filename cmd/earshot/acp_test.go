@@ -14,6 +14,8 @@ import (
 
 	"github.com/coder/acp-go-sdk"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // acpKind makes the program of the tests an agent that speaks ACP, of a kind.
@@ -102,7 +104,7 @@ func (p *process) outcome() string {
 // TestACP: requests and answers are lines, the mode is said first, and the end of the input ends it all.
 func TestACP(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for word, row := range map[string]struct {
 		code int
 		told string
@@ -133,7 +135,7 @@ func TestACP(t *testing.T) {
 // TestACPEvents: with --json, standard output is the events.
 func TestACPEvents(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := emptyScene(t)
 	s.up()
 	p := s.acp("asks", "--json", "--request", "Write it.")
@@ -153,7 +155,7 @@ func TestACPEvents(t *testing.T) {
 // TestACPAgentDies: the session ends, and the agent's last words are shown.
 func TestACPAgentDies(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := emptyScene(t)
 	s.up()
 	p := s.acp("dies", "--request", "Write it.")
@@ -166,7 +168,7 @@ func TestACPAgentDies(t *testing.T) {
 // TestACPStubborn: an agent that goes on whatever it is told ends with the second Ctrl-C, and so does what it has started.
 func TestACPStubborn(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := emptyScene(t)
 	s.up()
 	p := s.acp("stubborn", "--request", "Write it.")
@@ -183,7 +185,7 @@ func TestACPStubborn(t *testing.T) {
 // TestACPKilled: where the command itself is killed, the agent ends with it.
 func TestACPKilled(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := emptyScene(t)
 	s.up()
 	p := s.acp("stubborn", "--request", "Write it.")
@@ -232,7 +234,7 @@ func (p *process) isGone(pid int) {
 // the person's yes counts there. A server without a terminal needs no code.
 func TestACPLogsIn(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	needsProcesses(t)
 	self, err := os.Executable()
 	must(t, err)
@@ -272,7 +274,7 @@ func TestACPLogsIn(t *testing.T) {
 // started in a terminal that accepts.
 func TestACPAgentAnswersNothing(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	needsProcesses(t)
 	self, err := os.Executable()
 	must(t, err)

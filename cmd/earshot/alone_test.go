@@ -3,12 +3,14 @@ package main_test
 import (
 	"os"
 	"testing"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // TestAgentIsNotThere: a turn of an agent that has credentials and no process waits, and says so.
 func TestAgentIsNotThere(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	s.does(0, "credential", "add", "counter", "--role", "agent")
 	server := s.up("--nats-listen", "127.0.0.1:0")

@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // starts starts a turn that nobody listens to.
@@ -51,7 +52,7 @@ func flagged(name string) func(aaep.Event) bool {
 // day; its own time starts when somebody lists it, without an extension.
 func TestServerWaitsForSomebody(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	server := s.up()
 	remote := s.dials()
@@ -75,7 +76,7 @@ func TestServerWaitsForSomebody(t *testing.T) {
 // API; nothing is done.
 func TestServerTellsWhoIsLate(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	s.up()
 	run := s.run("--json", "--answer-within", "2s")
@@ -122,7 +123,7 @@ func TestServerParkedQuestion(t *testing.T) {
 // server running or not, and is told in the question.
 func TestSetAnswerTime(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	contains(t, s.does(0, "set", "answer-time"), "stay open as long as the policy and the tool say.")
 	contains(t, s.does(0, "set", "answer-time", "unlimited"), "have no time limit; a question stays open for 24 hours at most.")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // answerEntries are the numbers of the entries of a scene's answers.
@@ -33,7 +34,7 @@ func (s *scene) answerEntries() []string {
 // back is reported, with exit code 1.
 func TestAuditVerify(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	server := s.up()
 	contains(t, s.does(0, "audit", "verify"), "Answers: 0.", "The chain is whole.")

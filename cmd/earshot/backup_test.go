@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // TestRestoredFiresNothing (call protocol, "Crash and fault table"): copies are taken all
@@ -14,7 +16,7 @@ import (
 // nothing of it is done again, messages are put aside, and the person is told.
 func TestRestoredFiresNothing(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	original := filepath.Join(t.TempDir(), "original")
 	must(t, os.CopyFS(original, os.DirFS(s.folder)))
@@ -79,7 +81,7 @@ func (s *scene) putBack(original string) {
 // restore beside a server; each time the ledger stays as it is.
 func TestRestoreRefuses(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	turn := s.answered("reject", 3)
 	copied := func(name string) string {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 var playingAt = regexp.MustCompile(`http://(\S+)/events`)
@@ -32,7 +34,7 @@ func recording(n int) string {
 // transport.
 func TestCaptureReplay(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	text := recording(20_000) // more than one that is let go early would have heard
 	p, at := plays(t, "--http", "127.0.0.1:0", "--speed", "max", file(t, text))
 	for _, address := range []string{"http://" + at + "/events", "ws://" + at + "/ws"} {

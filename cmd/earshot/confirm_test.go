@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // asks opens a question at a server, and says how to end its run.
@@ -46,7 +48,7 @@ func TestReplyUnseen(t *testing.T) {
 // TestReplyUnseenToken: a token names a question as a number does.
 func TestReplyUnseenToken(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s, run := asks(t)
 	contains(t, s.does(0, "reply", s.pending()[0].Token, "accept"), "question 1 is accepted")
 	run.ends(0)
@@ -56,7 +58,7 @@ func TestReplyUnseenToken(t *testing.T) {
 // that word accepts, and nothing that was typed before.
 func TestReplyShown(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for _, row := range []struct {
 		name, typed string
 		code        int
@@ -105,7 +107,7 @@ func TestReplyShown(t *testing.T) {
 // TestReplyShownAsJSON: standard output holds the answer and nothing else.
 func TestReplyShownAsJSON(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s, run := asks(t)
 	file := filepath.Join(filepath.Dir(s.data), "answer.json")
 	p := s.answers(80, file, "accept", "--json")
@@ -124,7 +126,7 @@ func TestReplyShownAsJSON(t *testing.T) {
 // since, or that somebody else has answered, takes no late word.
 func TestReplyShownTooLate(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for name, meanwhile := range map[string][]string{"answered": {"reply", "1", "reject"}, "more time": {"extend"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

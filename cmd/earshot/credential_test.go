@@ -16,6 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/bus/bustest"
 	"github.com/earshot-dev/earshot/internal/rpc"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/service"
 	"github.com/earshot-dev/earshot/utp"
@@ -175,7 +176,7 @@ func TestForeignFromOutside(t *testing.T) {
 // line for a turn at the server, asks for calls of a tool of one's own, and the person is asked for those.
 func TestAgentFromOutside(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	s.does(0, "credential", "add", "counter", "--role", "agent")
 	s.does(0, "credential", "add", "words", "--role", "tool")

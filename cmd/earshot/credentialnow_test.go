@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/rpc"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -45,7 +46,7 @@ func registers(t *testing.T, c *bus.Client, name string) error {
 // them returns, and count no more once they are revoked: the connection is cut, and others go on.
 func TestCredentialsAtOnce(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	words, counter := bus.Principal{Kind: bus.Tool, Name: "words"}, bus.Principal{Kind: bus.Agent, Name: "counter"}
 	contains(t, s.does(0, "credential", "add", "me", "--role", "operator"), "They count from the next start of `earshot up --nats-listen ADDRESS`.")

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // TestDamagedTurn: a turn that cannot be read keeps the server neither from starting nor from
 // the turns of others, no matter who looks at it; and it is told.
 func TestDamagedTurn(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	first := s.run("--json")
 	first.await(asked)

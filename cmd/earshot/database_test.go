@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres/cluster"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // database gives a private PostgreSQL, with an empty place for a ledger. With CI=true a
@@ -48,7 +49,7 @@ func password(t *testing.T, dsn string) string {
 // second server gets in.
 func TestServerLedgerInADatabase(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	server, dsn := database(t)
 	s, other := newScene(t), newScene(t)
 	first := s.up("--ledger", dsn)

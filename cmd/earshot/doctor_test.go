@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // examined is a data directory in which a run has left a ledger.
@@ -37,7 +39,7 @@ func TestDoctorOpens(t *testing.T) {
 // TestDoctorBesideAServer: the same beside a server that works with the data, which goes on.
 func TestDoctorBesideAServer(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	server := s.up()
 	run := s.run("--json")
@@ -67,7 +69,7 @@ func inPlainWords(t *testing.T, name, text string) {
 // TestDoctorFinds: what is wrong with the data directory is said in words, with what to do, by doctor and by a run alike.
 func TestDoctorFinds(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for _, row := range []struct {
 		name   string
 		damage func(s *scene, file func(string) string)

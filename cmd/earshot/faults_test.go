@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 const killed = -int(syscall.SIGKILL)
@@ -203,20 +205,11 @@ func endures(t *testing.T, faults ...string) {
 	})
 }
 
-// slow leaves a test out of the short ones: it runs the real program many times, or waits in real time until a yes
-// cannot be taken back any more.
-func slow(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("left out in short mode: many runs of the real program, or a real wait")
-	}
-}
-
 // TestKilledOnce kills the program at every point, and at those that it passes for each
 // of its three calls, at each.
 func TestKilledOnce(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for _, point := range points() {
 		endures(t, point)
 		switch point {
@@ -231,7 +224,7 @@ func TestKilledOnce(t *testing.T) {
 // again.
 func TestKilledTwice(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for _, point := range points() {
 		endures(t, point, point)
 	}
@@ -240,7 +233,7 @@ func TestKilledTwice(t *testing.T) {
 // TestKilledOnTheWay kills the program, and once more further on.
 func TestKilledOnTheWay(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for _, pair := range [][]string{
 		{"invoked.logged", "finish.committed"},
 		{"report.applying:2", "question.saved"},
@@ -265,7 +258,7 @@ func TestKilledOnTheWay(t *testing.T) {
 // the trash, and nothing else does.
 func TestKilledTrashing(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for _, faults := range [][]string{
 		{"start.committed"}, {"trash.middle"}, {"trash.done"}, {"trash.middle", "finish.committed"}, {"start.committed", "trash.middle"},
 	} {
@@ -337,7 +330,7 @@ func withBrokenJournals(o *ordeal) {
 // tell how far it came: a person is asked, and what they say is done.
 func TestUnknownFate(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for _, row := range []struct {
 		name      string
 		faults    []string
@@ -375,7 +368,7 @@ func TestUnknownFate(t *testing.T) {
 // asks about the rest, and offers no undo that is over. What is left after a no is what the next run asks about.
 func TestRestIsOffered(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	o := &ordeal{scene: newScene(t)}
 	if code, _ := o.spring("delete.middle"); code != killed {
 		t.Fatalf("the exit code is %d; the program was not killed", code)
@@ -414,7 +407,7 @@ func TestRestIsOffered(t *testing.T) {
 // there to answer, so nothing more is done.
 func TestUnansweredFate(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	o := &ordeal{scene: newScene(t)}
 	if code, _ := o.spring("delete.middle"); code != killed {
 		t.Fatalf("the exit code is %d; the program was not killed", code)
@@ -434,7 +427,7 @@ func TestUnansweredFate(t *testing.T) {
 // TestFaultWithoutAPoint is the control: a point that does not exist kills nothing.
 func TestFaultWithoutAPoint(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	o := &ordeal{scene: newScene(t), faults: []string{"no.such.point"}}
 	o.endure()
 	if o.number != 1 {

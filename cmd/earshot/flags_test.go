@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/agents/tidy"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // piped runs the agent with these lines on standard input, and nothing after them.
@@ -36,7 +37,7 @@ func (s *scene) events(p *process) {
 
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	nothing := func(t *testing.T) *scene {
 		t.Helper()
 		return sceneOf(t, map[string]string{"a": "one", "b": "two", "c": "three"})
@@ -111,7 +112,7 @@ func TestAnswerWithin(t *testing.T) {
 // here counts for more than the policy's timeout, and that for more than the default.
 func TestAnswerTime(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for _, row := range []struct {
 		flag, policy string
 		want         time.Duration
@@ -146,7 +147,7 @@ func TestAnswerTime(t *testing.T) {
 // accepted and not done shows in the exit code.
 func TestChangedBeforeAccept(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for _, row := range []struct {
 		name   string
 		change func(s *scene)
@@ -287,7 +288,7 @@ func TestDataDirectory(t *testing.T) {
 // shows, nothing is removed again, and a person is asked.
 func TestRestoredLedger(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	s.left()
 	ledger := filepath.Join(s.data, "ledger.db")
@@ -398,7 +399,7 @@ func TestResumeWithoutTheFolder(t *testing.T) {
 // TestFaultsAreIgnored: the program as it ships has no fault points.
 func TestFaultsAreIgnored(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for _, point := range []string{"question.saved", "delete.middle"} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()

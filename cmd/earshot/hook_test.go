@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/internal/gateway/hook"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // uses is how each host tells that it is about to use its shell.
@@ -56,7 +57,7 @@ func (r *hookRun) ends(want string) {
 // prints one.
 func TestHookAllows(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for _, host := range hook.Names() {
 		t.Run(host, func(t *testing.T) {
 			t.Parallel()
@@ -77,7 +78,7 @@ func TestHookAllows(t *testing.T) {
 // question in between is heard as one sentence.
 func TestHookTells(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := emptyScene(t)
 	s.up()
 	event := func(name, more string) string {
@@ -115,7 +116,7 @@ func TestHookTells(t *testing.T) {
 // TestHookOfAnotherServer: a tool of a server that only calls itself earshot is asked for, and one of Earshot's is not.
 func TestHookOfAnotherServer(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := emptyScene(t)
 	tools, _ := s.box()
 	s.up("--tools", tools)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // plain starts the program with exactly these arguments.
@@ -104,7 +106,7 @@ func TestBadArguments(t *testing.T) {
 // anything is done.
 func TestBadPolicies(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	rule := func(text string) string { return "rules:\n  - " + text + "\n" }
 	for _, row := range []struct{ name, text, says string }{
 		{"misspelt member", rule("{tol: files.delete, decide: ask}"), "line 2: rules[0].tol: unknown name"},
@@ -166,7 +168,7 @@ func TestPolicies(t *testing.T) {
 // stays as it is.
 func TestBadData(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	overwrite := func(name string, content []byte) func(*scene) {
 		return func(s *scene) { must(s.t, os.WriteFile(filepath.Join(s.data, name), content, 0o600)) }
 	}
@@ -259,7 +261,7 @@ func (s *scene) sql(statement string) {
 // TestSecondProcess finds the data taken, says by whom, and leaves the first alone.
 func TestSecondProcess(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	first := s.run("--json")
 	first.await(asked)
@@ -303,7 +305,7 @@ func (s *scene) reachable() {
 // counted where it lies below.
 func TestWithoutRights(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	t.Run("the folder", func(t *testing.T) {
 		t.Parallel()
 		s := newScene(t)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // TestExportInterrupted: an export that is broken off leaves no file that looks like one.
@@ -47,7 +49,7 @@ func TestExportInterrupted(t *testing.T) {
 // gone away, and does not say that the disk is full.
 func TestExportToReaderThatIsGone(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	s.turned()
 	reader, writer, err := os.Pipe()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 var terminalCode = regexp.MustCompile(`Code for the terminal pts/[0-9]+, once, within 5 minutes: ([0-9]{4}-[0-9]{4})\.`)
@@ -88,7 +89,7 @@ func TestLogin(t *testing.T) {
 func TestLoginCutLoose(t *testing.T) {
 	t.Parallel()
 	needsProcesses(t)
-	slow(t)
+	testkit.Slow(t)
 	s, up, run := upAtTerminal(t)
 	here := sit(t, 200, options{data: s.data, shell: `set -m; e login; echo "login $?"; ` +
 		`setsid -w "$0" reply 1 accept; echo "loose $?"; ` +

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // mcpPlace makes the program of the tests an MCP server, which leaves its marks in that folder.
@@ -113,7 +115,7 @@ func lastCommand(said string) []string {
 // of itself is a proposal and no more; and what it is given to keep is in no file of ours.
 func TestMCP(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	t.Attr("counts", "effects")
 	p := newPost(t)
 	flags := []string{"--env", mcpPlace + "=" + p.place, "--secret", "POST_TOKEN=env:POST_SECRET"}

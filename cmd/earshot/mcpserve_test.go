@@ -10,6 +10,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // mcpHost is a host with its `earshot mcp serve`.
@@ -71,7 +73,7 @@ func result(t *testing.T, done <-chan callResult) (text string, wrong bool) {
 // TestMCPServe: a host's call waits for the person: nothing is done before the yes, and a no is a result.
 func TestMCPServe(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	counts(t)
 	s := emptyScene(t)
 	tools, lines := s.box()
@@ -113,7 +115,7 @@ func TestMCPServe(t *testing.T) {
 // the agent waits again, and the same call from the same host joins it.
 func TestMCPServeWall(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	counts(t)
 	s := emptyScene(t)
 	tools, lines := s.box()
@@ -143,7 +145,7 @@ func TestMCPServeWall(t *testing.T) {
 // and nothing is done twice.
 func TestMCPServeKilled(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	counts(t)
 	s := emptyScene(t)
 	tools, lines := s.box()
@@ -174,7 +176,7 @@ func TestMCPServeKilled(t *testing.T) {
 // TestMCPServeStarts: where no server runs one is started, by one of two gateways that come at once, and outlives them.
 func TestMCPServeStarts(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := emptyScene(t)
 	tools, _ := s.box()
 	env := []string{"EARSHOT_TOOLS=" + tools, "EARSHOT_HTTP=127.0.0.1:0"}

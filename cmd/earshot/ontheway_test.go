@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // midway is a removal of 2,000 files that is held in the middle, after the 1,000th, and goes on once
@@ -96,7 +97,7 @@ func (s *scene) stoppedOnTheWay(p *process) {
 // TestTerminalStopWhileDeleting stops a removal on its way by a word.
 func TestTerminalStopWhileDeleting(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	m := newMidway(t, "stop.told")
 	p := m.sits()
 	p.say("stop")
@@ -112,7 +113,7 @@ func TestTerminalStopWhileDeleting(t *testing.T) {
 // TestTerminalSignalWhileDeleting stops a removal on its way by a signal.
 func TestTerminalSignalWhileDeleting(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	m := newMidway(t, "stop.told")
 	p := m.sits()
 	p.signal(syscall.SIGTERM)
@@ -125,7 +126,7 @@ func TestTerminalSignalWhileDeleting(t *testing.T) {
 // TestTerminalHangupWhileDeleting stops a removal on its way by taking the terminal away.
 func TestTerminalHangupWhileDeleting(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	m := newMidway(t, "stop.told")
 	p := m.sits()
 	p.hangUp()
@@ -162,7 +163,7 @@ func (s *scene) journalled() []string {
 // session ends with exactly what went.
 func TestServerEndsWhileDeleting(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
@@ -199,7 +200,7 @@ func TestServerEndsWhileDeleting(t *testing.T) {
 // hand is finished, nothing more is removed, and the session is cancelled with exactly what went.
 func TestServerStopWhileDeleting(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for name, stop := range map[string]func(m *midway, run *process, session string) (stopped func()){
 		"the command": func(m *midway, _ *process, _ string) func() {
 			p := start(m.t, options{verb: "stop", data: m.data, nobody: true})
@@ -242,7 +243,7 @@ func TestServerStopWhileDeleting(t *testing.T) {
 // back, hears everything once, and ends with what really went.
 func TestServerKilledWhileAttached(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	m := newMidway(t, "stop.told")
 	first, run, _ := m.serves()
 	must(t, first.cmd.Process.Kill())
@@ -265,7 +266,7 @@ func TestServerKilledWhileAttached(t *testing.T) {
 // middle of the removal. Mounting one takes root.
 func TestDiskFullWhileDeleting(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	if os.Geteuid() != 0 {
 		lacks(t, "not root, and only root can mount a small file system")
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // turned runs one turn of the scene to its end, with a yes, and returns its id.
@@ -59,7 +61,7 @@ func (s *scene) reads(into any, verb string, args ...string) {
 // server alike, and say the same.
 func TestOperatorLooks(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	turn := s.turned()
 	look := func() string {
@@ -153,7 +155,7 @@ func marks(t *testing.T, dir, text string) int {
 // of its call: not before, and not while the ledger does.
 func TestJournalsGo(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	turn := s.turned()
 	journals := filepath.Join(s.data, "journal")
@@ -212,7 +214,7 @@ func gone(t *testing.T, path string) {
 // nothing of a file that is not whole does.
 func TestExportImport(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s, other := newScene(t), newScene(t)
 	turn := s.turned()
 	file := filepath.Join(t.TempDir(), "turns.jsonl")
@@ -271,7 +273,7 @@ func TestExportImport(t *testing.T) {
 // line on nothing was taken, and goes on with the same file when it is mended.
 func TestImportRefused(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s, other := newScene(t), newScene(t)
 	s.answered("reject", 3)
 	last := s.answered("reject", 3)
@@ -318,7 +320,7 @@ func alter(t *testing.T, data string, statements ...string) {
 // twenty. With EARSHOT_SOAK=1 (make soak) they are a hundred thousand.
 func TestManyTurns(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	const most = 16 // MiB
 	many := 10_000
 	if os.Getenv("EARSHOT_SOAK") != "" {
@@ -395,7 +397,7 @@ func TestToolsCall(t *testing.T) {
 // TestToolsReview: a review is of the definition that was looked at, and of no other.
 func TestToolsReview(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	s.turned()
 	said := s.does(0, "tools", "review", "files.trash")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -90,7 +91,7 @@ func linesOf(t *testing.T, path string) string {
 // session has its own name and end.
 func TestOutsideAgent(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	counts(t)
 	s := emptyScene(t)
 	tools, lines := s.box()
@@ -147,7 +148,7 @@ func TestOutsideAgent(t *testing.T) {
 // nothing is done twice.
 func TestOutsideAgentServerKilled(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	counts(t)
 	s := emptyScene(t)
 	tools, lines := s.box()
@@ -183,7 +184,7 @@ func TestOutsideAgentServerKilled(t *testing.T) {
 // same again while the yes is fresh, it is done, once.
 func TestOutsideAgentCut(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	counts(t)
 	s := emptyScene(t)
 	tools, lines := s.box()
@@ -237,7 +238,7 @@ func TestOutsideAgentCut(t *testing.T) {
 // TestOutsideAgentRights: the token of an agent asks for calls in its own sessions, and does nothing that a person does.
 func TestOutsideAgentRights(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := emptyScene(t)
 	tools, _ := s.box()
 	token, other := s.agentToken("helper"), s.agentToken("other")

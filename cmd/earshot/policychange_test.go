@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 const (
@@ -33,7 +35,7 @@ func (s *scene) forbids(run *process) {
 // before it did not.
 func TestDenyRightAfterTheYes(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	run := s.run("--json", "--policy", s.policy(patientRules))
 	run.await(asked)
@@ -47,7 +49,7 @@ func TestDenyRightAfterTheYes(t *testing.T) {
 // TestDenyWhileTheYesWaits: nor does it wait for the end of that time to say so.
 func TestDenyWhileTheYesWaits(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	s.up("--policy", s.policy(patientRules))
 	run := s.run("--json")
@@ -62,7 +64,7 @@ func TestDenyWhileTheYesWaits(t *testing.T) {
 // yes as it is.
 func TestOtherRulesAfterTheYes(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	run := s.run("--json", "--policy", s.policy("rules: [{tool: files.delete, decide: ask, start_within: 50s}]\n"))
 	run.await(asked)
@@ -81,7 +83,7 @@ func TestOtherRulesAfterTheYes(t *testing.T) {
 // TestDenyWhileAsked: a question about what the rules forbid now is withdrawn by itself.
 func TestDenyWhileAsked(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	s.up("--policy", s.policy(patientRules))
 	run := s.run("--json")
@@ -99,7 +101,7 @@ func TestDenyWhileAsked(t *testing.T) {
 // to the operator, to doctor and to who listens, and counts again once it is mended.
 func TestSpoiltPolicy(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for name, spoil := range map[string]func(s *scene, file string){
 		"broken":     func(s *scene, _ string) { s.policy("rules: [{tool: files.delete, decide: de") },
 		"empty":      func(s *scene, _ string) { s.policy("") },
@@ -137,7 +139,7 @@ func TestSpoiltPolicy(t *testing.T) {
 // TestSpoiltPolicyOfARun: anyone who sits at a run without a server hears of it there.
 func TestSpoiltPolicyOfARun(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	run := s.run("--json", "--policy", s.policy(patientRules))
 	run.await(asked)

@@ -20,6 +20,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/bus/bustest"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 var (
@@ -304,7 +305,7 @@ func (b *browser) form() string {
 // with the server running and not; their streams end.
 func TestServerLogins(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	contains(t, s.does(0, "logins"), "No browser is logged in.")
 	server := s.up()

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // TestHashingShowsProgress: how far a long search is is told in steps of at least 5 % of the
 // whole, also where it takes so many calls that each of them is less than that.
 func TestHashingShowsProgress(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	const size = 512 << 10
 	s := emptyScene(t)
 	long := strings.Repeat("x", 240) // with such paths about 130 files make a call

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // records starts `earshot capture` of the scene's server, as somebody who may listen and not answer, and
@@ -51,7 +53,7 @@ func remarks(p *process) string {
 // earshot validate --stream`, from the beginning, from the middle of a session, and cut off in it.
 func TestOwnRecordings(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	s.up()
 	token := s.listener()
@@ -101,7 +103,7 @@ func TestOwnRecordings(t *testing.T) {
 // TestRecordingPiped: the two commands of the manual, one into the other.
 func TestRecordingPiped(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	s.up()
 	read, write, err := os.Pipe()

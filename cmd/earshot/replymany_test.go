@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // asksMany opens a question for each of the folders a, b and c, in this order, each with two equal files.
@@ -33,7 +35,7 @@ func (s *scene) filesIn(name string) int {
 // is told and holds up no other. Each can be taken back by itself.
 func TestReplyMany(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s, runs := asksMany(t)
 	contains(t, s.does(2, "reply", "1-3", "perhaps"), "several questions together take accept or reject")
 	contains(t, s.does(2, "reply", "1-3", "accept"), "the questions have not been shown here", "hint: see `earshot pending`, then name each: `earshot reply 1,2,3 accept`")
@@ -56,7 +58,7 @@ func TestReplyMany(t *testing.T) {
 // TestReplySpanShown: a span is accepted on a terminal once each of its questions was shown, by one word.
 func TestReplySpanShown(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s, runs := asksMany(t)
 	for _, row := range []struct {
 		typed string

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/internal/toolfile"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -17,7 +18,7 @@ import (
 // path counts as unreviewed, also at the starts after that, until an operator reviews it or the program is put back.
 func TestProgramChangedWhileDown(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	dir, m := t.TempDir(), officeMain()
@@ -74,13 +75,5 @@ func TestProgramChangedWhileDown(t *testing.T) {
 		if left, err := filepath.Glob(filepath.Join(data, "earshot-programs-*")); err != nil || len(left) > 0 {
 			t.Errorf("private copies are left: %q, %v", left, err)
 		}
-	}
-}
-
-// slow leaves a test out of the short ones: it waits in real time until a yes cannot be taken back any more.
-func slow(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("left out in short mode: a real wait")
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // TestNoRoom lets files grow to a share of what a run needs, at each of which another thing fails:
@@ -14,7 +16,7 @@ import (
 // in for the disk's, for it needs no rights.
 func TestNoRoom(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	largest, _ := needed(t)
 	for _, share := range shares() {
 		t.Run(fmt.Sprint(share), func(t *testing.T) {
@@ -73,7 +75,7 @@ func (s *scene) takesUp() {
 // TestDiskFull fills a real file system, before the ledger is made and in use. Mounting one takes root.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	if os.Geteuid() != 0 {
 		lacks(t, "not root, and only root can mount a small file system; TestNoRoom tries the same by a limit of the process")
 	}
@@ -101,7 +103,7 @@ func (s *scene) grow() { mount(s.t, "-o", "remount,size=20m", s.data) }
 // with what happened, and nothing is half done.
 func TestVanishing(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	t.Run("while scanned", func(t *testing.T) {
 		t.Parallel()
 		s := manyFiles(t)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/service"
 	"github.com/earshot-dev/earshot/utp"
@@ -28,7 +29,7 @@ import (
 // there, and somebody else answers.
 func TestServerRunAttached(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for _, row := range []struct {
 		name, word, told string
 		code             int
@@ -91,7 +92,7 @@ func TestServerAttachedTerminalAnswers(t *testing.T) {
 // same number and deadline after it, the attached run reconnects and hears the rest.
 func TestServerKilledWithAQuestionOpen(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	first := s.up()
 	run := s.run("--json", "--answer-within", "10m")
@@ -118,7 +119,7 @@ func TestServerKilledWithAQuestionOpen(t *testing.T) {
 // TestServerEndsGracefully: what has not ended is parked, and goes on at the next start.
 func TestServerEndsGracefully(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
@@ -397,7 +398,7 @@ func TestServerFolders(t *testing.T) {
 // TestServerParkedElsewhere: a turn in a folder that is not allowed any more stays where it is.
 func TestServerParkedElsewhere(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	first := s.up()
 	run := s.run("--json")
@@ -484,7 +485,7 @@ func TestServerDoctor(t *testing.T) {
 // TestServerCompletion: a shell is offered what is open, and nothing where no server answers.
 func TestServerCompletion(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	offered := func(args ...string) []string {
 		args = append(args, "")

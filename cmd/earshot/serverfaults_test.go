@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // chased is a turn at a server that is killed and started again, with a run attached to it, while
@@ -88,7 +89,7 @@ func (b *chased) untouchedWithoutAYes() {
 // as it does for a run by itself, and the attached run hears the whole session once.
 func TestServerKilledAtEveryPoint(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for _, point := range points() {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()

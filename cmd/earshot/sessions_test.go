@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // TestSessionsListed: the newest sessions come first, as many as are asked for; that there
 // are others is said. One owner has 200 turns open at most, over HTTP too.
 func TestSessionsListed(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	server := s.up()
 	place := s.place()

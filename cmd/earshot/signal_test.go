@@ -7,6 +7,8 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // TestTerminalSignals: a signal is a stop, and the exit code tells which it was. The
@@ -87,7 +89,7 @@ func TestTerminalHangup(t *testing.T) {
 // What was accepted goes on, and what can no longer be said to anybody hinders nothing.
 func TestTerminalHangupIgnored(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	p := sit(t, 80, options{data: s.data, args: []string{"tidy", s.folder}, nohup: true})
 	p.await(asked)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 var update = flag.Bool("update", false, "write the transcripts in testdata again")
@@ -73,7 +75,7 @@ func (s *scene) golden(p *process, name string) {
 
 func TestTerminalAccept(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	converse(t, newScene, func(t *testing.T, s *scene, p *process) {
 		p.await(asked)
 		s.untouched("before the answer")
@@ -149,7 +151,7 @@ func TestTerminalTypedAhead(t *testing.T) {
 // same number, until later.
 func TestTerminalMoreTime(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	deadline := regexp.MustCompile(`nswer by (\d\d:\d\d:\d\d)`)
 	converse(t, newScene, func(_ *testing.T, s *scene, p *process) {
 		p.await(asked)
@@ -264,7 +266,7 @@ func TestTerminalStopBefore(t *testing.T) {
 // reject.
 func TestTerminalUndo(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	policy := slowToStart(t)
 	for _, word := range []string{"undo", "reject"} {
 		t.Run(word, func(t *testing.T) {
@@ -318,7 +320,7 @@ func hostile(t *testing.T) *scene {
 // TestTerminalHostileNames: no name acts on the terminal, and every one can be told.
 func TestTerminalHostileNames(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	converse(t, hostile, func(t *testing.T, s *scene, p *process) {
 		p.await(asked)
 		p.say("list")

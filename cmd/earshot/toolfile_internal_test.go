@@ -24,6 +24,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/internal/toolfile"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -231,7 +232,7 @@ func officeMain() *Main {
 // gate, with the classes that the operator's file names; and no secret is in the ledger.
 func TestToolsOfAFile(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for _, word := range []string{"accept", "reject"} {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
@@ -295,7 +296,7 @@ func (d *office) swap(t *testing.T) {
 // taken its place since does not run, and the person hears why.
 func TestProgramSwappedBetweenYesAndStart(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	d, m := newOffice(t), officeMain()
@@ -323,7 +324,7 @@ func TestProgramSwappedBetweenYesAndStart(t *testing.T) {
 // gone and come back, the service is there again.
 func TestToolsAttached(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	d, m := newOffice(t), officeMain()

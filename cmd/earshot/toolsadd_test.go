@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // wordsYAML are two tools as CommonGround describes them, one with a column of its database.
@@ -27,7 +29,7 @@ const wordsYAML = `
 // server and without one. Nobody has reviewed them.
 func TestToolsAdd(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	s.turned()
 	file := filepath.Join(t.TempDir(), "words.yaml")
@@ -59,7 +61,7 @@ func TestToolsAdd(t *testing.T) {
 // TestToolsAddRefuses: what is not a definition changes nothing, and says where and why.
 func TestToolsAddRefuses(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	s.turned()
 	before := s.does(0, "tools", "list")

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // TestSetUndoTime: what a person has set is what their yes can be taken back in, with the server running
 // or not, and is told in the question and after the answer.
 func TestSetUndoTime(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	counts(t)
 	s := newScene(t)
 	contains(t, s.does(0, "set", "undo-time"), "can take an accept back for 8s, or longer where the tool or the policy says so.")
@@ -50,7 +51,7 @@ func TestSetUndoTime(t *testing.T) {
 // not done by the next one: it asks again, under the number that the person knows, and says why.
 func TestRestartedAfterTheYes(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	counts(t)
 	s := newScene(t)
 	first := s.up()

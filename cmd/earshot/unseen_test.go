@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // asks is an HTTP request to the server, with a token of an approver.
@@ -64,7 +66,7 @@ func TestEveryArgumentIsShown(t *testing.T) {
 // to nothing is refused with its line.
 func TestOwnWords(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	file := s.toolsFile(func(string) string {
 		return `command:
@@ -115,7 +117,7 @@ func TestOwnWords(t *testing.T) {
 // TestUnseenIsNotAccepted: what is too long for a question is accepted by nobody who has not read all of it.
 func TestUnseenIsNotAccepted(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	s.up("--tools", s.listTool())
 	list := make([]string, 2000)
@@ -178,7 +180,7 @@ func TestUnseenIsNotAccepted(t *testing.T) {
 // question can be accepted.
 func TestTurnWithoutAFolderIsResumed(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	file := s.toolsFile(func(text string) string {
 		return strings.Replace(strings.Replace(text, "class: read", "class: irreversible", 1), "word: {type: string}}, required: [word]", "word: {type: string}, root: {type: string}}, required: [word]", 1)

@@ -5,13 +5,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // TestToolWithoutService: beside a server, the list of tools and doctor say which tools have no service
 // connected. Without a server nobody lives, and that says nothing.
 func TestToolWithoutService(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s := newScene(t)
 	s.turned()
 	file := filepath.Join(t.TempDir(), "words.yaml")

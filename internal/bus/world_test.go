@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 const (
@@ -67,7 +68,7 @@ type setting struct {
 // settings are all of them; in short mode, and under the race detector, which makes them eight times as slow, the two
 // that differ most. With EARSHOT_SOAK=1 (make soak) they are always all.
 func settings() []setting {
-	if (testing.Short() || watched) && os.Getenv("EARSHOT_SOAK") == "" {
+	if (testing.Short() || testkit.Raced) && os.Getenv("EARSHOT_SOAK") == "" {
 		return []setting{{name: "in process"}, {name: "listening, changed while it runs", listen: true, kernels: true, changed: true}}
 	}
 	return []setting{

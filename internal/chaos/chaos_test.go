@@ -17,6 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/bus/bustest"
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres/cluster"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // forVariable is how long the run lasts, callsVariable how many calls there are to be at
@@ -60,9 +61,7 @@ type run struct {
 // taken is lost, nothing is applied twice, nothing irreversible starts twice, and what nobody
 // can know is told to a person (call protocol, "Crash and fault table").
 func TestChaos(t *testing.T) {
-	if testing.Short() {
-		t.Skip("left out in short mode: half a minute of killing")
-	}
+	testkit.Slow(t)
 	long, calls := length(t)
 	s := &run{t: t, dir: t.TempDir()}
 	s.raise()

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/fakemodel"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
 )
 
@@ -46,7 +47,7 @@ func acpAgents() []acpAgent {
 // eachACP runs a test with each agent that speaks ACP.
 func eachACP(t *testing.T, test func(t *testing.T, programs agenthost.Programs, agent acpAgent)) {
 	t.Helper()
-	slow(t)
+	testkit.Slow(t)
 	programs := agenthost.Need(t)
 	for _, agent := range acpAgents() {
 		t.Run(agent.name, func(t *testing.T) { test(t, programs, agent) })
@@ -278,7 +279,7 @@ func TestACPInterrupt(t *testing.T) {
 
 // TestACPRefused: an agent that names no mode is refused before its first request.
 func TestACPRefused(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	codex := acpAgents()[1]
 	s := startACP(t, agenthost.Need(t), codex, acpSetup{noModes: true, untimely: true})
 	s.types("Write a file.")
@@ -288,7 +289,7 @@ func TestACPRefused(t *testing.T) {
 
 // TestACPAllowedMode: an agent works without asking where the person has named its mode, and that is said first.
 func TestACPAllowedMode(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	claude := acpAgents()[0]
 	s := startACP(t, agenthost.Need(t), claude, acpSetup{
 		then: []fakemodel.Turn{{Say: "That is all."}}, args: []string{"--allow-mode", "auto", "--request", "Write a file."},

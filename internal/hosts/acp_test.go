@@ -13,6 +13,7 @@ import (
 	acp "github.com/coder/acp-go-sdk"
 
 	"github.com/earshot-dev/earshot/internal/fakemodel"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
 )
 
@@ -75,7 +76,7 @@ func (*front) WaitForTerminalExit(context.Context, acp.WaitForTerminalExitReques
 // TestAutoMode: claude-agent-acp begins in a mode in which it asks nobody. A client that wants to be asked has to set
 // another one before the first prompt, as `earshot acp` does.
 func TestAutoMode(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	programs := agenthost.Need(t)
 	folder := t.TempDir()
 	effect := filepath.Join(folder, "effect.txt")

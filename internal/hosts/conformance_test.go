@@ -16,6 +16,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
 )
 
@@ -113,7 +114,7 @@ func withToken(t *testing.T, to, token string) string {
 // this test, and a scenario of the list that passes fails the test, too.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	programs := agenthost.Need(t)
 	g := emptyGate(t)
 	g.does("mcp", "add", "test", conformer(t), "--data", g.data)

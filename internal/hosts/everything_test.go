@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
 )
 
@@ -49,7 +50,7 @@ func everything(t *testing.T, reads ...string) (*gate, *mcp.ClientSession) {
 // TestResourcesAndPrompts: what a real server has beside tools, a host has through Earshot.
 func TestResourcesAndPrompts(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	_, host := everything(t, "list_resources", "read_resource", "list_prompts", "get_prompt")
 	resources, err := host.ListResources(t.Context(), nil)
 	if err != nil || len(resources.Resources) == 0 {
@@ -77,7 +78,7 @@ func TestResourcesAndPrompts(t *testing.T) {
 // TestElicitation: what a real server asks in the middle of a call is put to the person, field by field. Their no is a no.
 func TestElicitation(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	g, host := everything(t, "trigger-elicitation-request")
 	for i, tt := range []struct {
 		answers []api.Response

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/internal/fakemodel"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
 )
 
 // TestHook: each host asks a hook before it runs a command, and runs it only when the hook lets it.
 func TestHook(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	programs := agenthost.Need(t)
 	for _, agent := range []struct {
 		host        agenthost.Host

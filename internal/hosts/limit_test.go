@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/fakemodel"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
 )
 
@@ -16,7 +17,7 @@ const completed = "Long running operation completed"
 // TestLimit: a host that is told to wait for three seconds gives a call up after three seconds, progress or not, and
 // tells its model so. With EARSHOT_SOAK=1 also how long hosts wait by themselves, which takes six minutes.
 func TestLimit(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	programs := agenthost.Need(t)
 	type limit struct {
 		host      agenthost.Host

@@ -13,6 +13,7 @@ import (
 
 	"github.com/earshot-dev/earshot/internal/fakemodel"
 	"github.com/earshot-dev/earshot/internal/hostfile"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
 )
 
@@ -209,7 +210,7 @@ func failsWith(t *testing.T, programs agenthost.Programs, host agenthost.Host, f
 
 // TestOwnToolKilled: a yes to a question whose hook was killed is not used, neither then nor for the same command later.
 func TestOwnToolKilled(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	programs := agenthost.Need(t)
 	g := emptyGate(t)
 	g.serves()
@@ -256,7 +257,7 @@ func TestOwnToolKilled(t *testing.T) {
 // TestUnhooked: Codex runs no hook when it types into a command that still runs. Anyone who says yes to a shell says yes to what is typed
 // into it; docs/hosts.md and `earshot doctor agents` say so. Where a later Codex runs one, this fails, and they can be corrected.
 func TestUnhooked(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	programs := agenthost.Need(t)
 	folder := t.TempDir()
 	effect, log := filepath.Join(folder, "effect.txt"), filepath.Join(folder, "hook.log")

@@ -7,24 +7,17 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/internal/fakemodel"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
 )
 
 // headless are the hosts that take a prompt and end.
 var headless = []agenthost.Host{agenthost.Claude, agenthost.Codex, agenthost.Gemini}
 
-// slow leaves a test out of the short ones: it starts real agents.
-func slow(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("left out in short mode: it takes more than a second")
-	}
-}
-
 // eachHost runs a test with each host that takes a prompt.
 func eachHost(t *testing.T, test func(t *testing.T, programs agenthost.Programs, host agenthost.Host)) {
 	t.Helper()
-	slow(t)
+	testkit.Slow(t)
 	programs := agenthost.Need(t)
 	for _, host := range headless {
 		t.Run(host.String(), func(t *testing.T) { test(t, programs, host) })

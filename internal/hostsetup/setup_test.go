@@ -13,6 +13,7 @@ import (
 
 	"github.com/earshot-dev/earshot/internal/hostfile"
 	"github.com/earshot-dev/earshot/internal/hostsetup"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/internal/toolfile"
 )
 
@@ -254,14 +255,6 @@ func servers(t *testing.T) string {
 `, own)
 }
 
-// slow leaves a test out of the short ones: it starts servers, and waits for their end.
-func slow(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("left out in short mode: it takes more than a second")
-	}
-}
-
 func importing(o *hostsetup.Options)  { o.Import = true }
 func restoring(o *hostsetup.Options)  { o.Restore = true }
 func rehearsing(o *hostsetup.Options) { o.Import, o.DryRun = true, true }
@@ -269,7 +262,7 @@ func rehearsing(o *hostsetup.Options) { o.Import, o.DryRun = true, true }
 // TestImport: servers move behind Earshot and back. Credentials lie in files that only their owner can read, and are not shown.
 func TestImport(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	b := newBench(t, "cursor")
 	b.write(servers(t), 0o600)
 	tools := filepath.Join(b.o.Data, "tools.yaml")
@@ -351,7 +344,7 @@ func moved(t *testing.T, b *bench, r hostsetup.Result) {
 // TestImportCut: whatever was written when it was cut off, the next run ends as one that was not.
 func TestImportCut(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	for _, row := range []struct {
 		name string
 		lost []string // what had not been written yet, in the data directory
@@ -387,7 +380,7 @@ func TestImportCut(t *testing.T) {
 // TestImportShared: two hosts have the same server. It stands behind Earshot once, until both have it back.
 func TestImportShared(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	cursor := newBench(t, "cursor")
 	cursor.write(servers(t), 0o600)
 	cursor.install(importing)
@@ -417,7 +410,7 @@ func TestImportShared(t *testing.T) {
 // TestImportTaken: another server of that name stands behind Earshot, so this one stays.
 func TestImportTaken(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	b := newBench(t, "cursor")
 	if err := os.Mkdir(b.o.Data, 0o700); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/earshot-dev/earshot/internal/hub"
 	"github.com/earshot-dev/earshot/internal/hub/access"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // TestStorm: whatever the bus loses, doubles and delays, no matter who listens, leaves and
@@ -20,7 +21,7 @@ func TestStorm(t *testing.T) {
 	switch {
 	case os.Getenv("EARSHOT_SOAK") != "": // make soak
 		seeds = 100
-	case slower > 1:
+	case testkit.Raced:
 		seeds = 4
 	}
 	for seed := range seeds {

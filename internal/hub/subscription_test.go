@@ -15,6 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/hub"
 	"github.com/earshot-dev/earshot/internal/hub/access"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // TestNewSessionIsHeard: a session that begins while somebody listens is heard from its
@@ -107,7 +108,7 @@ func TestPastIsNotRead(t *testing.T) {
 // only that it may have to go back to: coming back costs as many requests as with a few, and
 // nothing is lost or comes twice, also of a session that ended while nobody streamed.
 func TestLongSubscription(t *testing.T) {
-	for _, n := range []int{20, 1500 / slower} {
+	for _, n := range []int{20, 1500 / testkit.Slowdown} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			onStage(t, func(s *stage) {
 				sub := s.subscribe(person("ann", access.Listener))

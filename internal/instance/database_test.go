@@ -13,15 +13,14 @@ import (
 	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres/cluster"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // TestDatabaseTime: with its ledger in PostgreSQL the kernel, and all that speaks of its times, goes
 // by the database's clock, whatever time of day this machine has.
 func TestDatabaseTime(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("left out in short mode: it starts a database")
-	}
+	testkit.Slow(t)
 	server, err := cluster.Start(t.Context())
 	if errors.Is(err, cluster.ErrMissing) && os.Getenv("CI") != "true" {
 		t.Skip("left out: " + err.Error() + "; scripts/need postgres installs it")

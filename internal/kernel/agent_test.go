@@ -20,6 +20,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/rpc"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -542,9 +543,9 @@ func keys(results []worker.Result) []string {
 // it hears the answer, is followed by another that goes on from the last completed step:
 // each call is made once, each text told once, and the turn ends as without the crash.
 func TestKilledEverywhere(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	stride := 1
-	if slower > 1 {
+	if testkit.Raced {
 		stride = 5
 	}
 	for _, kind := range []string{isRequest, isAnswer} {

@@ -17,6 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/rpc"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -232,7 +233,7 @@ func TestMissingBlob(t *testing.T) {
 // TestLarge: arguments and results of a mebibyte go by blob; the bus asserts that no
 // message is over its limit.
 func TestLarge(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		text := strings.Repeat("ä€𝄞 ", 100_000)
 		w.serve("post", func(s *service) []tool.Tool {
@@ -305,7 +306,7 @@ func TestLargeSteps(t *testing.T) {
 // TestStepOfLargeArguments: the arguments of a step, which are all read in one transaction, are
 // bounded together, also where they are one blob that is named again and again.
 func TestStepOfLargeArguments(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		a := w.begin()
 		h := w.hand()

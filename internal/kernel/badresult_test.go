@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -23,7 +24,7 @@ func nested(levels int) string {
 // turn goes on: either the request is refused and the service can say it otherwise, or the
 // call has failed and says why.
 func TestBadResults(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	const refused = utp.CodeBadRequest
 	for name, tt := range map[string]struct {
 		result string

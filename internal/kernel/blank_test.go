@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // blank is the file of a ledger with its tables and nothing in them, not even a name. Each test begins with a
@@ -53,13 +54,5 @@ func blankLedger(t *testing.T) string {
 	return folder
 }
 
-// slow leaves a test out of the short ones: it is large, or many.
-func slow(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("left out in short mode: it takes more than a second")
-	}
-}
-
 // raced reports whether sizes are to be small for the race detector: what is large runs without it.
-func raced() bool { return slower > 1 && os.Getenv("EARSHOT_SOAK") == "" }
+func raced() bool { return testkit.Raced && os.Getenv("EARSHOT_SOAK") == "" }

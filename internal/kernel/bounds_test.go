@@ -17,6 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/rpc"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 )
@@ -263,7 +264,7 @@ func TestToolsBoundAtOnce(t *testing.T) {
 // TestLongLines: a list whose texts fill more than one message comes in parts, each of which
 // can be sent, and nothing is left out.
 func TestLongLines(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	inWorld(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {
 		const all = 190
 		for range all { // in JSON each of these characters takes six

@@ -7,6 +7,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -211,7 +212,7 @@ func TestCrashClockWhileLapsed(t *testing.T) {
 // TestCrashClockWhileRunning: a service at work is taken for silent at worst; its
 // result counts, and the effect happens once.
 func TestCrashClockWhileRunning(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	for name, disturb := range disturbances() {
 		for _, which := range []string{burn, shred, poller} {
 			t.Run(name+" "+which, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -125,7 +126,7 @@ func (w *world) saysUnknown(turnID string) {
 // TestCrashServiceWhileRunning: the service dies after its start, before or after the
 // effect. Nobody can tell, and the person is asked.
 func TestCrashServiceWhileRunning(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	for _, point := range []string{"begun", "done"} {
 		for _, answer := range []string{"leave", "nobody", "ask again"} {
 			t.Run(point+" "+answer, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 )
@@ -149,7 +150,7 @@ func TestDamagedTurnIsLeft(t *testing.T) {
 // TestDamagedTurnIsDue: a turn that is due and cannot be read is tried again now and then, ever
 // more seldom, and not again and again: each try is a line of the log.
 func TestDamagedTurnIsDue(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.damaged()
 		w.tamper(`UPDATE agenda SET due_at = 0 WHERE due_at IS NOT NULL`)
@@ -163,7 +164,7 @@ func TestDamagedTurnIsDue(t *testing.T) {
 			t.Errorf("it was tried %d times in a minute; want some, at most %d", n, most)
 		}
 		before = strings.Count(w.lines.String(), "tick failed")
-		const minutes = 60 / slower
+		const minutes = 60 / testkit.Slowdown
 		w.pass(minutes * time.Minute)
 		if n := strings.Count(w.lines.String(), "tick failed") - before; n < minutes*5/6 || n > minutes+1 {
 			t.Errorf("it was tried %d times in %d minutes; want one a minute", n, minutes)
@@ -186,7 +187,7 @@ func damages() map[string]string {
 // TestDamagedArguments: a call whose arguments cannot be read any more never runs, and
 // does not keep the person from stopping nor the session from its end.
 func TestDamagedArguments(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	for name, damage := range damages() {
 		large := one(burn)
 		large[0].Args = map[string]any{"name": "x", "text": strings.Repeat("a", 1<<20)}

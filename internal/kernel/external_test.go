@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/rpc"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -245,7 +246,7 @@ func TestForeignCommand(t *testing.T) {
 // TestForeignCommandWrong: a wrong command that tells its call is answered there; of one
 // that does not, nothing is left but a number. Neither starts anything.
 func TestForeignCommandWrong(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	spoil := func(key, value string) func(*world, *stranger, *utp.Message) {
 		return func(_ *world, _ *stranger, m *utp.Message) {
 			if value == "" {
@@ -449,11 +450,11 @@ func TestForeignReadsItsOwn(t *testing.T) {
 
 // TestForeignManyCommands: a turn may take over any number of commands, though not at once.
 func TestForeignManyCommands(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		s := w.stranger("peer")
 		c := s.holds()
-		const many = 150 / slower
+		const many = 150 / testkit.Slowdown
 		for i := range many {
 			card := s.wanted(c.Turn, "tc_"+string(rune('a'+i/26))+string(rune('a'+i%26)), poller)
 			s.keeps(utp.NewToolCall(card))

@@ -26,6 +26,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 	"github.com/earshot-dev/earshot/internal/narrate"
 	"github.com/earshot-dev/earshot/internal/rpc"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -450,14 +451,12 @@ func (y *yard) ends(session string) {
 // good ones among malformed ones. The good ones finish, the bad ones that tell their call are
 // answered, the others are counted, and nobody else's requests wait.
 func TestForeignFlood(t *testing.T) {
-	if testing.Short() {
-		t.Skip("left out in short mode: ten thousand messages")
-	}
+	testkit.Slow(t)
 	t.Parallel()
 	const (
-		senders, each      = 8, 40 / slower
-		answered, dropped  = 1000 / slower, 9000 / slower
-		others             = 200 / slower
+		senders, each      = 8, 40 / testkit.Slowdown
+		answered, dropped  = 1000 / testkit.Slowdown, 9000 / testkit.Slowdown
+		others             = 200 / testkit.Slowdown
 		finished, everyone = senders * each, senders*each + answered + dropped
 	)
 	y := newYard(t, poller)

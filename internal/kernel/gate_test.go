@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/rpc"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -201,7 +202,7 @@ func TestExtend(t *testing.T) {
 
 // TestExtendOften: at least ten times, and over a restart.
 func TestExtendOften(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()

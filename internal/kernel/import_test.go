@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/internal/storetest"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -83,7 +84,7 @@ func (w *world) importsSome(turnID string, records []jsontext.Value, n int) (add
 // its one end, wherever it stood: the order of its events is right to the last, which the world
 // judges. What is told of it by a later export is not taken.
 func TestImportOpen(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	for name, play := range map[string]func(*world) api.EnqueueAnswer{
 		"queued": func(w *world) api.EnqueueAnswer { return w.begin() },
 		"asking": func(w *world) api.EnqueueAnswer {
@@ -263,7 +264,7 @@ func TestImportAll(t *testing.T) {
 // TestImportGoesOn: wherever the ledger refuses in the middle of an import, what came before is
 // there and nothing of the refused part is; the same import again goes on from there.
 func TestImportGoesOn(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	for name, open := range map[string]bool{"ended": false, "open": true} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) { w.unended, w.restored = true, true }, func(t *testing.T, w *world) {

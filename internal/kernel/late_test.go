@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 )
@@ -352,9 +353,9 @@ func TestManyQuestions(t *testing.T) {
 // TestManyQuestionsOfOneTurn: the questions of a turn fit into one answer, their events as
 // far as there is room.
 func TestManyQuestionsOfOneTurn(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	inWorld(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {
-		const many = 256 / slower
+		const many = 256 / testkit.Slowdown
 		var step []worker.Call
 		for i := range many {
 			step = append(step, worker.Call{Key: fmt.Sprint(i), Tool: burn, Args: map[string]any{"name": strings.Repeat("x", 100)}})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -16,7 +17,7 @@ import (
 // TestLongTurn: more results and events than one page holds. A worker that begins again
 // in the middle, and a listener that comes late, get all of them.
 func TestLongTurn(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		var steps [][]worker.Call
 		for i := range 3 {

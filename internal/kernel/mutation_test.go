@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -95,7 +96,7 @@ func mutations() map[string]mutation {
 // TestMutationBeforeDispatch changes what was consented to between the accept and the
 // dispatch: nothing leaves, and the person is asked again about what would run now.
 func TestMutationBeforeDispatch(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	for name, m := range mutations() {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, lasting(withSecret), func(t *testing.T, w *world) {
@@ -206,7 +207,7 @@ func (w *world) mutated(m mutation, a api.EnqueueAnswer, q api.QuestionRow, call
 
 // TestMutationOfTheConsent: a consent that is gone, or used, lets nothing leave.
 func TestMutationOfTheConsent(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	for name, tt := range map[string]struct {
 		change string
 		flaws  []audit.Flaw

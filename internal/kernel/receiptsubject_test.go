@@ -9,12 +9,13 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // TestAgreedIsCompared: what was agreed to, and is altered or removed behind the kernel's back when all
 // is over, is found, each thing as what it is; also when the content is erased, as far as rows are kept.
 func TestAgreedIsCompared(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	for _, tt := range []struct {
 		name, change string
 		erased       bool

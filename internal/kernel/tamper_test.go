@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -54,7 +55,7 @@ func refused(t *testing.T, w *world) {
 // TestAltered: what is written to the ledger behind the kernel's back is found, also where it is put where
 // nobody looks, or is marked as something that is not compared.
 func TestAltered(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	const starts = `INSERT INTO grants (call_id, fence, owner, at) SELECT call_id, fence + 1, owner, at + 1000000 FROM grants; `
 	const evil = `INSERT INTO calls SELECT 'tc_evil', turn_id, session_id, tool, target, state, class, risk, definition, card, question, digest, 1, owner, doc FROM calls;
 		INSERT INTO consents SELECT 'tc_evil', question, digest, given_by, surface, at, consumed_at FROM consents;

@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/rpc"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -34,9 +35,7 @@ func (h *hand) transcript() (all []api.CallResult, pages int) {
 // TestLongMessages: a page of the transcript keeps within a message, also where it is
 // the results' messages, and not their values, that are long. The bus asserts the limit.
 func TestLongMessages(t *testing.T) {
-	if testing.Short() {
-		t.Skip("left out in short mode: hundreds of large results")
-	}
+	testkit.Slow(t)
 	const steps, calls = 10, 10
 	for name, text := range map[string]string{
 		"plain": strings.Repeat("m", 8<<10), "escaped": strings.Repeat(`"`, 8<<10), "beside values of their length": strings.Repeat("m", 2540),
@@ -81,9 +80,9 @@ func TestLongMessages(t *testing.T) {
 
 // TestManyCallsInAStep: a step of many calls keeps its service busy to the last of them.
 func TestManyCallsInAStep(t *testing.T) {
-	slow(t)
+	testkit.Slow(t)
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		const calls = 100 / slower
+		const calls = 100 / testkit.Slowdown
 		var step []worker.Call
 		for n := range calls {
 			step = append(step, worker.Call{Key: fmt.Sprint(n), Tool: poller, Args: map[string]any{"name": "x"}})

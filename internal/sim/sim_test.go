@@ -11,7 +11,11 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/sim"
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
+
+// How many seeds are run, and how many twice.
+const manySeeds, fewSeeds = 500 / testkit.Slowdown, 20 / testkit.Slowdown
 
 // The flags of make sim.
 var (

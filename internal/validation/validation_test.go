@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/internal/validation"
 )
 
@@ -26,9 +27,7 @@ func options(out io.Writer, step time.Duration) validation.Options {
 // TestProgress: long work is told, at most every five seconds, and not at all where that is not wanted.
 func TestProgress(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("slow: it judges 40,960 messages, twice")
-	}
+	testkit.Slow(t)
 	const messages = 10 * 4096 // ten looks at the clock
 	file := strings.Repeat("{}\n", messages)
 	for _, row := range []struct {

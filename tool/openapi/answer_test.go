@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/openapi"
 	"github.com/earshot-dev/earshot/utp"
@@ -296,9 +297,7 @@ func TestOnOldConnections(t *testing.T) {
 
 // TestSlow: the time counts from dialling to the last byte.
 func TestSlow(t *testing.T) {
-	if testing.Short() {
-		t.Skip("left out in short mode: it waits for real time limits")
-	}
+	testkit.Slow(t)
 	t.Parallel()
 	hold := make(chan struct{})
 	t.Cleanup(func() { close(hold) })

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 const (
@@ -87,9 +89,7 @@ func complain(what string, err error) int {
 // environment that is a failure.
 func needsChromium(t *testing.T) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("left out in short mode: a real browser")
-	}
+	testkit.Slow(t)
 	if chromium == "" {
 		lacks(t, "no Chromium is installed, so the page was not opened in a browser; `scripts/need chromium` installs it")
 	}
