@@ -127,9 +127,11 @@ differential: ## our verdicts beside the schemas of AAEP itself, which are not p
 	SCHEMAS='$(abspath $(SCHEMAS))' $(GO) test -tags differential -count 1 -timeout $(TIMEOUT) -v -run '^TestDifferentialPublished$$' ./aaep
 
 .PHONY: bench
-bench: ## benchmarks of the packages, and those against peers in bench/
-	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
-	@if [ -f bench/go.mod ]; then cd bench && $(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...; fi
+bench: PKG = ./...
+bench: ## benchmarks of the parts, by benchstat: make bench PKG=./internal/kernel/store/... [OLD=FILE to compare with]; whole programs beside peers are in bench/
+	mkdir -p bin
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -count 6 $(PKG) | tee bin/bench.txt
+	$(CHECK_TOOL) benchstat $(OLD) bin/bench.txt
 
 .PHONY: bench-smoke
 bench-smoke: ## the benchmarks compile
