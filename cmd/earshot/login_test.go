@@ -84,8 +84,8 @@ func TestLogin(t *testing.T) {
 	contains(t, s.does(0, "logins"), "No browser is logged in")
 }
 
-// TestLoginCutLoose: in a terminal that is logged in, nothing accepts that has left its session, or that was started
-// below an agent's host.
+// TestLoginCutLoose: in a terminal that is logged in, nothing accepts that has left its session, or that was started by
+// another program than a shell, or below an agent's host.
 func TestLoginCutLoose(t *testing.T) {
 	t.Parallel()
 	needsProcesses(t)
@@ -93,6 +93,7 @@ func TestLoginCutLoose(t *testing.T) {
 	s, up, run := upAtTerminal(t)
 	here := sit(t, 200, options{data: s.data, shell: `set -m; e login; echo "login $?"; ` +
 		`setsid -w "$0" reply 1 accept; echo "loose $?"; ` +
+		`find / -maxdepth 0 -exec "$0" reply 1 accept \;; ` + // any program that is no shell, such as an agent that nobody knows
 		// The host: it has its hook ask, and once that has asked, it answers.
 		`sh -c '(echo "{\"session_id\":\"1\",\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"}}" | "$0" hook claude --no-start) & ` +
 		`until "$0" pending 2 >/dev/null 2>&1; do :; done; ` +
@@ -103,6 +104,7 @@ func TestLoginCutLoose(t *testing.T) {
 	here.line(up.shownCode())
 	here.hears("the end 0")
 	contains(t, here.out.String(), "login 0", "the command does not run in a terminal", "loose 1",
+		"the command was started by find (process ", "and not by the shell of its terminal",
 		"nothing is accepted or answered from here: it was started below sh (process ", "host 1",
 		"no code is given out here: it was started below sh", "code 1", "no terminal can be logged in from here", "question 1 is rejected", "no 0")
 	run.ends(3)

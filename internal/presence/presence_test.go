@@ -28,6 +28,18 @@ func tree() map[int]presence.Process {
 		{ID: 32, Parent: 31, Group: 32, Session: 31, Terminal: 0x8804, Name: "earshot"}, // a person's answer
 		{ID: 33, Parent: 31, Group: 33, Session: 31, Terminal: 0x8804, Name: "python"},  // an agent of the person's own
 		{ID: 34, Parent: 33, Group: 33, Session: 31, Terminal: 0x8804, Name: "earshot"}, // what that has started
+		{ID: 50, Parent: 30, Group: 50, Session: 50, Terminal: 0x8805, Name: "fish"},
+		{ID: 51, Parent: 50, Group: 51, Session: 50, Terminal: 0x8805, Name: "codex"},                 // an agent that has never asked for a call
+		{ID: 52, Parent: 51, Group: 51, Session: 50, Terminal: 0x8805, Name: "bash"},                  // its shell
+		{ID: 53, Parent: 52, Group: 51, Session: 50, Terminal: 0x8805, Name: "earshot"},               // and an answer of its own
+		{ID: 54, Parent: 50, Group: 54, Session: 50, Terminal: 0x8805, Name: "bash", Program: "node"}, // it calls itself a shell
+		{ID: 55, Parent: 54, Group: 54, Session: 50, Terminal: 0x8805, Name: "earshot"},
+		{ID: 56, Parent: 50, Group: 56, Session: 50, Terminal: 0x8805, Name: "answer.sh", Program: "dash"}, // a script of the person's
+		{ID: 57, Parent: 56, Group: 56, Session: 50, Terminal: 0x8805, Name: "sudo"},
+		{ID: 58, Parent: 57, Group: 56, Session: 50, Terminal: 0x8805, Name: "earshot"},
+		{ID: 60, Parent: 30, Group: 60, Session: 60, Terminal: 0x8806, Name: "gemini", Program: "node"}, // a terminal of an agent alone
+		{ID: 61, Parent: 60, Group: 60, Session: 60, Terminal: 0x8806, Name: "earshot"},
+		{ID: 70, Parent: 30, Group: 70, Session: 70, Terminal: 0x8807, Name: "earshot"}, // and one of Earshot alone
 	} {
 		p.Started = uint64(p.ID) * 100
 		all[p.ID] = p
@@ -42,8 +54,8 @@ func tableOf(all map[int]presence.Process) presence.Table {
 	}
 }
 
-// TestAt: what is in a terminal, below its first process, is there; and nothing is that asks for calls, or was started
-// by what does.
+// TestAt: what a shell has started in a terminal, below its first process, is there; and nothing is that asks for calls,
+// or was started by what does.
 func TestAt(t *testing.T) {
 	t.Parallel()
 	hosts := presence.NewHosts(tableOf(tree()))
@@ -55,6 +67,7 @@ func TestAt(t *testing.T) {
 		26: "below claude (process 22)", 25: "below claude", 24: "below earshot (process 24)", 23: "below sh (process 23)", 22: "below claude",
 		27: "not started by the shell of its terminal", 28: "not run in a terminal",
 		33: "below python", 34: "below python (process 33)",
+		53: "started by codex (process 51), and not by the shell", 55: "started by bash (process 54)", 58: "", 61: "started by gemini", 70: "",
 		0: "not known", 99: "not known",
 	} {
 		at, err := hosts.At(id)
@@ -85,6 +98,7 @@ func TestAtLater(t *testing.T) {
 	shell, agent := all[31], all[33]
 	shell.Started++
 	agent.Started++
+	agent.Name = "zsh"
 	all[31], all[33] = shell, agent
 	after, err := hosts.At(34)
 	if err != nil || after.Key == before.Key {

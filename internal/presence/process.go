@@ -7,8 +7,8 @@ type Process struct {
 	Terminal int
 	// Started distinguishes the process from later ones with the same id.
 	Started uint64
-	// Name is the name of its program, as it calls itself.
-	Name string
+	// Name is the name of its program, as it calls itself; Program is that of the program's file, "" if it is not known.
+	Name, Program string
 }
 
 // Table looks up a process; false if it does not exist.

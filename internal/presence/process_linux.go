@@ -3,6 +3,7 @@ package presence
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -13,7 +14,11 @@ func Processes(id int) (Process, bool) {
 	if err != nil {
 		return Process{}, false
 	}
-	return parse(id, string(raw))
+	p, found := parse(id, string(raw))
+	if file, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", id)); err == nil { // that of another user's is not readable
+		p.Program = filepath.Base(strings.TrimSuffix(file, " (deleted)")) // it was updated since
+	}
+	return p, found
 }
 
 // parse reads /proc/ID/stat (proc_pid_stat(5)).

@@ -15,8 +15,8 @@ type Terminal struct {
 }
 
 // At returns the terminal that a process runs in. The first process of the terminal's session has to be above it, or be
-// the process itself: what was cut loose from its parents is not what a person has typed. The error is a reason for
-// people.
+// the process itself: what was cut loose from its parents is not what a person has typed. Neither is what another
+// program than a shell has started. The error is a reason for people.
 func (t Table) At(id int) (Terminal, error) {
 	p, found := t(id)
 	if !found {
@@ -26,6 +26,12 @@ func (t Table) At(id int) (Terminal, error) {
 		return Terminal{}, errNoTerminal
 	}
 	for above := range t.above(id) {
+		if above.Session != p.Session {
+			break
+		}
+		if above.ID != id && !isShell(above) {
+			return Terminal{}, AbsenceError(fmt.Sprintf("the command was started by %s (process %d), and not by the shell of its terminal", above.Name, above.ID))
+		}
 		if above.ID == p.Session && above.Terminal == p.Terminal {
 			return Terminal{
 				Key:  fmt.Sprintf("%s %d %d %d", boottime.Boot(), p.Terminal, above.ID, above.Started),
