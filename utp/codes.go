@@ -40,6 +40,8 @@ const (
 	CodeTooManyBytes Code = "too_many_bytes"
 	// CodeArgumentsNotSeen: the person who accepts has neither been shown nor read some arguments of the question.
 	CodeArgumentsNotSeen Code = "arguments_not_seen"
+	// CodeStandingRefused: the standing permission that came with an accept cannot be given; nothing was accepted.
+	CodeStandingRefused Code = "standing_refused"
 )
 
 // The common codes, shared by services and the kernel (UTP, "Results").
@@ -120,6 +122,7 @@ var codeTable = map[Code]codeFacts{
 	CodeTooManyBytes: {retryable: true, safe: true, http: 429},
 
 	CodeArgumentsNotSeen: {safe: true, http: 409},
+	CodeStandingRefused:  {safe: true, http: 409},
 
 	CodeBadRequest:          {safe: true, http: 400},
 	CodeNotFound:            {safe: true, http: 404},
