@@ -70,11 +70,12 @@ var layerTable = []rule{
 		beside: map[string]string{"aaep/outline": "a question in full lists its values"},
 	},
 	{pkg: "internal/kernel/turn", layer: 1, own: []string{"api", "utp"}},
+	{pkg: "internal/kernel/standing", layer: 1, own: []string{"api", "utp"}},
 	{pkg: "api/audit", layer: 1, own: []string{"api"}},
 	{pkg: "internal/gateway/hook", layer: 1},
 
 	{
-		pkg: "internal/kernel/store", layer: 2, own: []string{"internal/kernel/turn", "internal/kernel/consent", "api", "utp"},
+		pkg: "internal/kernel/store", layer: 2, own: []string{"internal/kernel/turn", "internal/kernel/consent", "internal/kernel/standing", "api", "utp"},
 		both: "a turn is kept with its questions",
 	},
 	{
@@ -87,7 +88,7 @@ var layerTable = []rule{
 		beside: map[string]string{"internal/kernel/store": "what waits to leave is rows of the ledger"},
 	},
 	{
-		pkg: "internal/kernel", layer: 2, own: []string{"internal/kernel/turn", "api", "utp", "utp/schema", "internal/kernel/consent"}, third: []string{schemaModule},
+		pkg: "internal/kernel", layer: 2, own: []string{"internal/kernel/turn", "internal/kernel/standing", "api", "utp", "utp/schema", "internal/kernel/consent"}, third: []string{schemaModule},
 		beside: map[string]string{
 			"internal/kernel/store":  "the port to the ledger, which what looks after it uses too",
 			"internal/kernel/admin":  "what operators ask for is answered beside the life of a call",
@@ -146,7 +147,7 @@ var layerTable = []rule{
 	},
 
 	{
-		pkg: "internal/kernel/store/ledgersql", layer: 3, own: []string{"internal/cause", "internal/kernel/store", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
+		pkg: "internal/kernel/store/ledgersql", layer: 3, own: []string{"internal/cause", "internal/kernel/store", "internal/kernel/standing", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
 		both: "it stores the kernel's questions beside its calls",
 	},
 	{pkg: "internal/datadir", layer: 3, own: []string{"internal/cause"}, third: []string{sysModule}},
@@ -167,7 +168,7 @@ var layerTable = []rule{
 		both: "its adapter of the hub hands words in by the kernel's messages, which are api's",
 	},
 	{
-		pkg: "internal/narrate", layer: 3, own: []string{"internal/kernel", "internal/kernel/store", "internal/kernel/turn", "api", "utp", "aaep", "aaep/legible", "aaep/outline", "aaep/session"}, third: []string{textModule},
+		pkg: "internal/narrate", layer: 3, own: []string{"internal/kernel", "internal/kernel/standing", "internal/kernel/store", "internal/kernel/turn", "api", "utp", "aaep", "aaep/legible", "aaep/outline", "aaep/session"}, third: []string{textModule},
 		both: "it is the bridge: kernel steps in, events out",
 	},
 	{
@@ -217,12 +218,12 @@ var layerTable = []rule{
 
 	{pkg: "aaep/conform", layer: 4, own: []string{"aaep", "aaep/session"}},
 	{
-		pkg: "internal/storetest", layer: 4, own: []string{"internal/kernel/admin", "internal/kernel/store", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
+		pkg: "internal/storetest", layer: 4, own: []string{"internal/kernel/admin", "internal/kernel/standing", "internal/kernel/store", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
 		third: []string{rapidModule},
 		both:  "it proves the stores, which hold both",
 	},
 	{
-		pkg: "internal/sim", layer: 4, own: []string{"internal/kernel", "internal/kernel/admin", "internal/kernel/store", "internal/kernel/turn", "aaep", "aaep/session", "internal/kernel/consent", "api", "utp", "api/audit", "internal/narrate", "internal/rpc", "tool", "worker"},
+		pkg: "internal/sim", layer: 4, own: []string{"internal/kernel", "internal/kernel/admin", "internal/kernel/standing", "internal/kernel/store", "internal/kernel/turn", "aaep", "aaep/session", "internal/kernel/consent", "api", "utp", "api/audit", "internal/narrate", "internal/rpc", "tool", "worker"},
 		both: "it runs the whole loop",
 	},
 

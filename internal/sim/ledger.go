@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/standing"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -66,6 +67,7 @@ type tables struct {
 	sealed        map[string][]store.Sealed
 	tools         map[string]store.Tool
 	preferences   map[string]store.Preferences
+	permissions   map[int]standing.Permission
 	keys          map[[2]string]store.RequestKey
 	counters      map[string]int64
 	blobs         map[string]blob
@@ -117,7 +119,7 @@ func newTables() *tables {
 		results: map[string][]store.ResultRow{}, reports: map[string]report{}, late: map[string][]store.Report{},
 		outbox: map[int64]outgoing{}, dead: map[int64]outgoing{}, published: map[int64]string{}, consents: map[string]consentRow{},
 		grants: map[startKey]store.Grant{}, edges: map[string]int{}, receipts: map[string][]store.Receipt{}, sealed: map[string][]store.Sealed{},
-		tools: map[string]store.Tool{}, preferences: map[string]store.Preferences{}, keys: map[[2]string]store.RequestKey{},
+		tools: map[string]store.Tool{}, preferences: map[string]store.Preferences{}, permissions: map[int]standing.Permission{}, keys: map[[2]string]store.RequestKey{},
 		inForce: map[[2]string]store.InForce{}, counters: map[string]int64{}, blobs: map[string]blob{},
 	}
 }
@@ -134,6 +136,7 @@ func (r *tables) copied() *tables {
 	c.callDocuments, c.dead, c.receipts = maps.Clone(r.callDocuments), maps.Clone(r.dead), clipped(r.receipts)
 	c.preferences, c.keys, c.counters, c.blobs = maps.Clone(r.preferences), maps.Clone(r.keys), maps.Clone(r.counters), maps.Clone(r.blobs)
 	c.events, c.results, c.late, c.sealed = clipped(r.events), clipped(r.results), clipped(r.late), clipped(r.sealed)
+	c.permissions = maps.Clone(r.permissions)
 	c.order, c.audit, c.inForce = slices.Clip(r.order), slices.Clip(r.audit), maps.Clone(r.inForce)
 	return &c
 }

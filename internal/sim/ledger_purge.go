@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
+	"github.com/earshot-dev/earshot/internal/kernel/standing"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -135,6 +136,7 @@ func (t *tx) erase(p *purging, row turnRow) {
 	removeIf(t, t.rows.sealed, func(call string, _ []store.Sealed) bool { return ofTurn(call) })
 	removeIf(t, t.rows.late, func(call string, _ []store.Report) bool { return ofTurn(call) })
 	removeRow(t, t.rows.results, s.Turn)
+	removeIf(t, t.rows.permissions, func(_ int, p standing.Permission) bool { return p.Origin == s.Session })
 	t.untell(s.Session)
 	t.unsend(s.Session)
 	for id, c := range t.rows.callDocuments {

@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/standing"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -346,6 +347,23 @@ func (t *tx) InForce(kind string) ([]store.InForce, error) {
 	}
 	slices.SortFunc(rows, func(a, b store.InForce) int { return cmp.Compare(a.Subject, b.Subject) })
 	return rows, t.usable()
+}
+
+// Permissions implements [store.Tx].
+func (t *tx) Permissions(f store.PermissionFilter) ([]standing.Permission, error) {
+	var rows []standing.Permission
+	for _, number := range slices.Sorted(maps.Keys(t.rows.permissions)) {
+		p := t.rows.permissions[number]
+		switch {
+		case f.Number > 0 && number != f.Number, number <= f.After, f.Live && p.Ended != nil,
+			f.Origin != "" && p.Origin != f.Origin, f.Tool != "" && p.Tool != f.Tool, f.Agent != "" && p.Agent != f.Agent,
+			f.Owners != nil && !slices.Contains(f.Owners, p.Owner):
+			continue
+		}
+		p.Ended = pointed(p.Ended)
+		rows = append(rows, p)
+	}
+	return firstOf(rows, f.Limit), t.usable()
 }
 
 // OpenCalls implements [store.Tx].

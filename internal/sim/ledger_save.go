@@ -25,7 +25,7 @@ func (t *tx) Save(b store.Batch) error {
 func (t *tx) save(b store.Batch) error {
 	for _, part := range []func(store.Batch) error{
 		t.saveBlobs, t.saveTurn, t.saveEvents, t.saveCards, t.saveConsents, t.saveGrants, t.saveReports, t.saveResults, t.saveTrail, t.saveSealed,
-		t.saveOutbox, t.saveTools, t.savePreferences, t.saveKeys, t.saveInForce, t.saveReceipts, t.saveActs,
+		t.saveOutbox, t.saveTools, t.savePreferences, t.saveKeys, t.saveInForce, t.savePermissions, t.saveReceipts, t.saveActs,
 	} {
 		if err := part(b); err != nil {
 			return err
@@ -215,6 +215,21 @@ func (t *tx) saveInForce(b store.Batch) error {
 			continue
 		}
 		putRow(t, t.rows.inForce, [2]string{f.Kind, f.Subject}, f)
+	}
+	return nil
+}
+
+func (t *tx) savePermissions(b store.Batch) error {
+	for _, p := range b.Permissions {
+		if p.Number <= 0 || p.Origin == "" {
+			return fmt.Errorf("%w: a standing permission without its number or session", errInvalid)
+		}
+		if t.rows.permissions[p.Number].Version != p.Version {
+			return conflict("the standing permission", p.Number)
+		}
+		p.Version++
+		p.Bounds = slices.Clip(p.Bounds)
+		putRow(t, t.rows.permissions, p.Number, p)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/earshot-dev/earshot/internal/kernel/standing"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -283,6 +284,11 @@ func (p *peeking) Preferences(person string) (store.Preferences, error) {
 // RequestKey implements [store.Tx].
 func (p *peeking) RequestKey(principal, key string) (store.RequestKey, error) {
 	return store.RequestKey{}, p.asks("key %s %s", principal, key)
+}
+
+// Permissions implements [store.Tx].
+func (p *peeking) Permissions(f store.PermissionFilter) ([]standing.Permission, error) {
+	return nil, p.asks("permissions %d %s %s %s %d", f.Number, f.Origin, f.Tool, f.Agent, f.After)
 }
 
 // counter is one kernel's way to the count outside the ledger. It implements

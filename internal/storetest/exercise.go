@@ -41,6 +41,7 @@ func Exercise(t *testing.T, open func(t *testing.T, now func() time.Time) store.
 		{"request keys", keyCases()},
 		{"retention", retentionCases()},
 		{"audit", auditCases()},
+		{"permissions", permissionCases()},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()

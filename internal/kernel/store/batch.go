@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/standing"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -78,6 +79,8 @@ type Batch struct {
 	// Keys are those of requests that begin turns: ErrConflict where the principal has used the
 	// key within [KeyLife] before.
 	Keys []RequestKey
+	// Permissions are inserted if their Version is 0, else compared and set: ErrConflict if one has changed.
+	Permissions []standing.Permission
 }
 
 // DeadLetter is an outgoing row that cannot be published, and why.

@@ -96,6 +96,18 @@ type CallFilter struct {
 	Limit int // 0 does not limit
 }
 
+// PermissionFilter narrows a list of standing permissions. Zero fields do not narrow.
+type PermissionFilter struct {
+	Number int
+	// Origin is the session that a permission was given in.
+	Origin, Tool, Agent string
+	Owners              []string
+	// Live excludes those that have ended.
+	Live bool
+	// After is a number, whether it exists or not: the list goes on after it.
+	After, Limit int
+}
+
 // AuditFilter is a part of the audit chain: at most Limit entries after one of them, or, of
 // those, the newest first. A limit of 0 reads none.
 type AuditFilter struct {

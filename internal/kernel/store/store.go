@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/standing"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -58,6 +59,7 @@ type Tx interface {
 	PreferenceReader
 	RequestKeyReader
 	AuditReader
+	PermissionReader
 	Writer
 }
 
@@ -116,6 +118,12 @@ type CallReader interface {
 type PreferenceReader interface {
 	// Preferences returns the zero value if the person has none.
 	Preferences(person string) (Preferences, error)
+}
+
+// PermissionReader reads standing permissions.
+type PermissionReader interface {
+	// Permissions lists standing permissions by their numbers.
+	Permissions(PermissionFilter) ([]standing.Permission, error)
 }
 
 // RequestKeyReader reads the idempotency keys of requests.

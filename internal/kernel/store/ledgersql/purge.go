@@ -132,6 +132,7 @@ func (t *Tx) erase(p *purging, e ended) error {
 	}
 	for _, query := range []string{
 		`DELETE FROM events WHERE session_id = $1`,
+		`DELETE FROM permissions WHERE session_id = $1`, // their bounds quote its arguments
 		`DELETE FROM outbox WHERE session_id = $1 AND (published_at IS NOT NULL OR dead_at IS NOT NULL)`,
 		// The rows of unsent messages stay, without content: a sender may still record what became of one.
 		`UPDATE outbox SET subject = '', header = NULL, payload = '', published_at = created, dead_at = created WHERE session_id = $1`,
