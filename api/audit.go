@@ -63,6 +63,8 @@ const (
 	ActStart   = "start"   // a call with an effect was started
 	ActOutcome = "outcome" // such a call has ended, or its outcome is unknown
 	ActLate    = "late"    // the service reported the outcome later; the subject is the card of that report
+	// ActPermission: a standing permission was made, used by a call, or has ended; the subject is its number.
+	ActPermission = "permission"
 	// The acts of operators on the ledger.
 	ActReview  = "review"  // a tool's definition was reviewed
 	ActRemove  = "remove"  // a tool was removed
@@ -83,7 +85,7 @@ const OlderReceipts, OlderStarts = "receipts", "starts"
 
 // AuditAct is everything that the commitment to an act is computed from.
 type AuditAct struct {
-	// Act is the kind of act: start, outcome, late, review, remove, erase, import, restore, policy, token, login,
+	// Act is the kind of act: start, outcome, late, permission, review, remove, erase, import, restore, policy, token, login,
 	// credential or older.
 	Act string `json:"act"`
 	// At is when it happened, to the microsecond.

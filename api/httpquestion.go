@@ -63,4 +63,6 @@ type Reply struct {
 	Response Response `json:"response,omitzero"`
 	// Reason is the person's reason, for the agent.
 	Reason string `json:"reason,omitzero"`
+	// Standing asks for a standing permission with an accept: later calls that meet its bounds are then not asked about.
+	Standing *Standing `json:"standing,omitzero"`
 }

@@ -45,6 +45,9 @@ const (
 	OpStop      = "stop"
 	OpAbsent    = "absent"
 	OpPrefer    = "prefer"
+	// OpPermissions lists standing permissions, OpRevoke ends one.
+	OpPermissions = "permissions"
+	OpRevoke      = "revoke"
 	// Requests of hubs on behalf of agents that are external programs.
 	OpOpen        = "open"
 	OpOffered     = "offered"
@@ -112,6 +115,8 @@ var operations = []Operation{
 	operation[ReplyRequest, ReplyAnswer](OpStop, Hub),
 	operation[ReplyRequest, ReplyAnswer](OpAbsent, Hub),
 	operation[PreferRequest, PreferAnswer](OpPrefer, Hub).repeatable(),
+	operation[PermissionsRequest, PermissionsAnswer](OpPermissions, Hub).repeatable(),
+	operation[RevokeRequest, StandingPermission](OpRevoke, Hub).repeatable(),
 	// Requests of hubs on behalf of agents that are external programs.
 	operation[OpenRequest, OpenAnswer](OpOpen, Hub),
 	operation[OfferedRequest, OfferedAnswer](OpOffered, Agent, Hub).repeatable(),

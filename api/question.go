@@ -88,6 +88,8 @@ type ReplyRequest struct {
 	Credential string    `json:"credential,omitzero"`
 	Surface    string    `json:"surface,omitzero"`
 	At         time.Time `json:"at,omitzero"`
+	// Standing asks for a standing permission with an accept. If it cannot be given, nothing is accepted.
+	Standing *Standing `json:"standing,omitzero"`
 	// Lists reports that the surface shows the values that an event lists in extensions.earshot.arguments.
 	Lists bool `json:"lists,omitzero"`
 }
@@ -101,4 +103,6 @@ type ReplyAnswer struct {
 	Undo int `json:"undo_seconds,omitzero"`
 	// Unused reports an accept without effect, because the agent was no longer waiting for it.
 	Unused bool `json:"unused,omitzero"`
+	// Permission is the standing permission that was made with the accept.
+	Permission *StandingPermission `json:"permission,omitzero"`
 }

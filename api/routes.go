@@ -18,6 +18,8 @@ const (
 	RouteStopAsking     = "stopSessionOfQuestion"
 	RoutePreferences    = "getPreferences"
 	RouteSetPreferences = "setPreferences"
+	RoutePermissions    = "listPermissions"
+	RouteRevoke         = "revokePermission"
 	RouteMe             = "getIdentity"
 	RouteCode           = "createLoginCode"
 	RouteTerminal       = "logTerminalIn"
@@ -125,7 +127,9 @@ var routes = []Route{
 	withRequest[Reply](withAnswer[ReplyAnswer](route(RouteReply, "POST", Root+"/questions/{number}/reply", Answer, "Answers a question.")),
 		replyLimit, `{"decision":"accept","reply_token":"…"}`).refuses(KindConflict, KindBusy).
 		detail(questionReply + " A clarification takes a `response`: a text, `true` or `false`, or a number. " +
-			"A text is read as what was asked for, so `\"true\"` answers yes or no, too. The code `arguments_not_seen` says that the arguments have to be read first."),
+			"A text is read as what was asked for, so `\"true\"` answers yes or no, too. The code `arguments_not_seen` says that the arguments have to be read first. " +
+			"With `standing`, an accept also gives a standing permission ([agents.md](policy.md#stop-being-asked-about-the-same-thing)); " +
+			"if that cannot be given, the code is `standing_refused`, and nothing is accepted."),
 	withRequest[Reply](withAnswer[ReplyAnswer](route(RouteExtend, "POST", Root+"/questions/{number}/extend", Answer, "Asks for more time to answer.")),
 		replyLimit, `{"reply_token":"…"}`).refuses(KindConflict, KindBusy).detail(questionVerb),
 	withRequest[Reply](withAnswer[ReplyAnswer](route(RouteUndo, "POST", Root+"/questions/{number}/undo", Answer, "Takes an accept back, until the action has started.")),
@@ -136,6 +140,12 @@ var routes = []Route{
 	withRequest[Preferences](withAnswer[Preferences](route(RouteSetPreferences, "PUT", Root+"/preferences", Answer, "Sets what the caller prefers.")),
 		replyLimit, `{"answer_seconds":86400,"undo_seconds":20}`).repeatable().
 		detail("It holds for questions that are asked from now on, and for what is accepted from now on. The answer has all that holds now."),
+	withAnswer[PermissionsAnswer](route(RoutePermissions, "GET", Root+"/permissions", Listen, "Lists the standing permissions in force, by number.")).
+		query("after", "integer", "The `next` of the page before: the list continues with later permissions.").
+		detail("A standing permission is given with an accept, by the member `standing` of a reply."),
+	withRequest[Empty](withAnswer[StandingPermission](route(RouteRevoke, "POST", Root+"/permissions/{number}/revoke", Answer, "Ends a standing permission.")),
+		replyLimit, `{}`).repeatable().refuses(KindNotFound, KindConflict, KindBusy).
+		detail("What it has allowed and has not started is asked for. It is like a no: it takes no login."),
 	withAnswer[Identity](route(RouteMe, "GET", Root+"/me", Listen, "Names the principal of the token.")),
 	withRequest[Empty](withAnswer[LoginCode](route(RouteCode, "POST", Root+"/codes", Listen, "Makes a code that logs one browser in, once."), 201), replyLimit, `{}`).
 		refuses(KindNotFound, KindBusy).

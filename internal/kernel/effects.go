@@ -23,6 +23,11 @@ import (
 func (s *step) applyEffect(e turn.Effect) error {
 	switch e := e.(type) {
 	case turn.Note:
+		if call, _ := s.rec.State.Find(e.Call); e.Kind == turn.NoteInvoked && call.Permission != 0 {
+			if err := s.usedPermission(call); err != nil {
+				return err
+			}
+		}
 		return s.note(e)
 	case turn.AskConsent:
 		return s.askConsent(e.Call)

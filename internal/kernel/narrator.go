@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/standing"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -52,6 +53,8 @@ type Notification struct {
 	Args jsontext.Value
 	// Comment is what the agent itself says about the call.
 	Comment string
+	// Permission is set for notes about a standing permission.
+	Permission standing.Permission
 	// Question is set for notes about a question.
 	Question QuestionFacts
 	// Result is the call's result, when it has one and it is at most

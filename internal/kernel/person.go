@@ -37,8 +37,7 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (a
 		s.credential = r.Credential
 		if isUndo(*q, r) {
 			a = api.ReplyAnswer{Question: q.Number, Resolution: "stopped"}
-			s.notification.Resolution, s.notification.By, s.notification.Surface = "stopped", r.By, r.Surface
-			return s.tooLateToUndo(*q, s.dispatch(turn.Undo{Question: q.Number, By: r.By, Surface: r.Surface}))
+			return s.tooLateToUndo(*q, s.takeBack(q.Number, r))
 		}
 		judged, outcome := q.Reply(s.at(*q), reply(*q, from, r, s.now))
 		if !outcome.Changed {
@@ -51,6 +50,10 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (a
 		}
 		if withdrawn, err := s.overtaken(call, judged.State); withdrawn || err != nil {
 			a = api.ReplyAnswer{Question: q.Number, Resolution: string(consent.Withdrawn)}
+			return err
+		}
+		given, err := s.checkStanding(call, *q, judged.State, r)
+		if err != nil {
 			return err
 		}
 		*q = judged
@@ -68,10 +71,27 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (a
 			Insist: q.Kind == consent.Clarification && r.Response == answerAskAgain,
 			By:     r.By, Credential: r.Credential, Surface: r.Surface, Undo: wish, Generation: k.generation(),
 		})
+		if err != nil {
+			return err
+		}
 		s.follows(&a)
-		return err
+		if given != nil {
+			made, err := s.makePermission(*given)
+			a.Permission = &made
+			return err
+		}
+		return nil
 	})
 	return a, err
+}
+
+// takeBack undoes an accept, and ends the standing permission that came with it.
+func (s *step) takeBack(question int, r api.ReplyRequest) error {
+	if err := s.takeBackPermission(question, r); err != nil {
+		return err
+	}
+	s.notification.Resolution, s.notification.By, s.notification.Surface = "stopped", r.By, r.Surface
+	return s.dispatch(turn.Undo{Question: question, By: r.By, Surface: r.Surface})
 }
 
 // overtaken withdraws a question whose answer no longer matters: the outcome of its call is known by now, or the rules
@@ -261,8 +281,7 @@ func (k *Kernel) undo(ctx context.Context, from Caller, r api.ReplyRequest) (api
 			return noApprover()
 		}
 		a.Question, s.credential = q.Number, r.Credential
-		s.notification.Resolution, s.notification.By, s.notification.Surface = "stopped", r.By, r.Surface
-		return s.dispatch(turn.Undo{Question: q.Number, By: r.By, Surface: r.Surface})
+		return s.takeBack(q.Number, r)
 	})
 	return a, err
 }

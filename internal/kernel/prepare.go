@@ -103,6 +103,9 @@ func (s *step) judge(c turn.Call, tool store.Tool, w callRequest) (turn.Call, er
 	}
 	sum := sha256.Sum256(resolved.canonical)
 	c.Arguments = hex.EncodeToString(sum[:])
+	if err := s.permit(&c, tool, resolved.canonical); err != nil {
+		return c, err
+	}
 	if err := s.saveCallCard(c, target.String(), resolved); err != nil {
 		return c, err
 	}
@@ -239,7 +242,10 @@ func (s *step) check(c turn.Call) (turn.Check, error) {
 		return out, nil //nolint:nilerr // What cannot be made canonical is not what was consented to.
 	}
 	sum := sha256.Sum256(canonical)
-	ruled := terms(tool, s.k.o.Policy.Decide(s.rec.State.Agent, tool))
+	ruled, err := s.ruled(c, tool)
+	if err != nil {
+		return out, err
+	}
 	switch {
 	case c.Outlives(s.k.generation()):
 		out.Reason = turn.StaleRestarted
@@ -250,7 +256,7 @@ func (s *step) check(c turn.Call) (turn.Check, error) {
 	case ruled.Decision == turn.Deny:
 		out.Reason = turn.ReasonDenied
 	case ruled.StricterThan(c.Terms()):
-		out.Reason = "policy"
+		out.Reason = c.Overruled()
 	case secrets:
 		out.Reason = "env"
 	case s.rec.State.Project != s.k.o.Project:

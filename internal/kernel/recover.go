@@ -45,6 +45,9 @@ func (k *Kernel) Recover(ctx context.Context) (bool, error) {
 	if err := k.outbox.Freeze(ctx, deadRestored); err != nil {
 		return true, err
 	}
+	if err := k.endRestored(ctx); err != nil {
+		return true, err
+	}
 	if err := k.restoreAll(ctx); err != nil {
 		return true, store.ProtocolError(err)
 	}
@@ -91,6 +94,9 @@ func (k *Kernel) ledgerWentBack(ctx context.Context, outside int64) (inside int6
 		}
 		// At most so many questions were asked in the part that is lost.
 		if _, err := tx.Count(counterQuestion, lost); err != nil {
+			return err
+		}
+		if _, err := tx.Count(counterPermission, lost); err != nil { // each was counted when it was made
 			return err
 		}
 		if _, err := tx.Count(counterIncarnation, lost+1); err != nil {

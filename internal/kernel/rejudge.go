@@ -100,7 +100,10 @@ func (s *step) rejudge() error {
 		if err != nil {
 			return err
 		}
-		now := terms(tool, s.k.o.Policy.Decide(s.rec.State.Agent, tool))
+		now, err := s.ruled(c, tool)
+		if err != nil {
+			return err
+		}
 		if now.Decision != turn.Deny && !judgedAs(tool, c) {
 			continue // the tool has changed since: the dispatch compares it
 		}

@@ -143,6 +143,9 @@ func (s *step) save() error {
 	if err := s.answerOrigins(); err != nil {
 		return err
 	}
+	if err := s.endWithSession(); err != nil {
+		return err
+	}
 	for _, point := range s.before {
 		s.k.o.Reached(point)
 	}

@@ -44,6 +44,8 @@ func actText(a api.AuditAct) string {
 		return fmt.Sprintf("the call %s ended: %s", a.Call, a.Detail)
 	case api.ActLate:
 		return fmt.Sprintf("the call %s had ended after all: %s", a.Call, a.Detail)
+	case api.ActPermission:
+		return fmt.Sprintf("standing permission %s%s: %s", a.Subject, by, a.Detail)
 	case api.ActReview:
 		return fmt.Sprintf("the tool %s was reviewed%s: %s", a.Subject, by, a.Detail)
 	case api.ActRemove:

@@ -11,6 +11,7 @@ func English() Catalogue {
 	all := map[string]Message{}
 	maps.Copy(all, english)
 	maps.Copy(all, englishOutside)
+	maps.Copy(all, englishStanding)
 	return Catalogue{Tag: language.English, Messages: all}
 }
 
@@ -389,6 +390,7 @@ var english = map[string]Message{
 	"stale.unnoticed":  {Normal: "You could not be told in time that your yes was recorded."},
 	"stale.arguments":  {Normal: "What it would have been done to has changed."},
 	"stale.definition": {Normal: "The tool itself has changed."},
+	"stale.permission": {Normal: "The standing permission that allowed it no longer does."},
 	"stale.policy":     {Normal: "The policy has changed."},
 	"stale.env":        {Normal: "A setting that it depends on has changed."},
 	"stale.project":    {Normal: "It belongs to another project now."},

@@ -193,7 +193,7 @@ func (s *eventBuilder) ofAnOutsideTurn() error {
 	case kernel.NoteDoing:
 		return s.doingNow()
 	}
-	return fmt.Errorf("%w %q", errUnknownNote, s.t.Note.Kind)
+	return s.ofAPermission()
 }
 
 var errUnknownNote = errors.New("no words for the note")

@@ -105,6 +105,7 @@ func scenarios() map[string]func(*stage) {
 	all := callScenarios()
 	maps.Copy(all, agentScenarios())
 	maps.Copy(all, outsideScenarios())
+	maps.Copy(all, standingScenarios())
 	return all
 }
 

@@ -19,7 +19,7 @@ func (s *eventBuilder) again() Param {
 	switch {
 	case !s.t.Note.Again:
 		return keyword("no")
-	case s.t.Call.Decision == turn.Allow:
+	case s.t.Call.Decision == turn.Allow && s.t.Call.Permission == 0:
 		return keyword("tried")
 	}
 	return keyword("yes")

@@ -15,7 +15,7 @@ import (
 func (s *eventBuilder) invoked() error {
 	c := s.t.Call
 	params := s.about()
-	if doing := s.doing(); !doing.none() {
+	if doing := s.doing(); !doing.none() && c.Permission == 0 { // what it does was just said with the permission
 		params["doing"] = doing
 	}
 	if args := values(s.arguments(), maxSpokenValues); len(args.All) > 0 || args.Left > 0 {

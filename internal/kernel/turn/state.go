@@ -154,10 +154,12 @@ type Call struct {
 	// digest differs. Policy is the rule that applied when the call was judged, in its canonical
 	// form: the digest is bound to it. (In calls from before rules were stored one by one, it is
 	// the version of the whole file.)
-	Arguments string     `json:"arguments,omitempty"`
-	Policy    string     `json:"policy,omitempty"`
-	Limits    Limits     `json:"limits"`
-	Range     [2]float64 `json:"range,omitzero"` // its part of the whole work, in percent
+	Arguments string `json:"arguments,omitempty"`
+	Policy    string `json:"policy,omitempty"`
+	// Permission is the number of the standing permission that allows the call, where the policy would ask; 0 is none.
+	Permission int        `json:"permission,omitempty"`
+	Limits     Limits     `json:"limits"`
+	Range      [2]float64 `json:"range,omitzero"` // its part of the whole work, in percent
 
 	Question int      `json:"question,omitempty"`
 	Digest   string   `json:"digest,omitempty"`

@@ -15,6 +15,15 @@ type Terms struct {
 // Terms returns the terms that the call was judged by.
 func (c Call) Terms() Terms { return Terms{Decision: c.Decision, Limits: c.Limits} }
 
+// Overruled returns the reason why the call is asked for again if its terms have become stricter: the policy's, or that
+// the standing permission which allowed it no longer does.
+func (c Call) Overruled() string {
+	if c.Permission != 0 {
+		return "permission"
+	}
+	return "policy"
+}
+
 // StricterThan reports whether t allows less than the terms before it: a stricter decision (allow,
 // ask, deny), or the same decision with less time to start or more undo time. A looser decision is
 // never stricter, whatever its times: applying it could mean not to ask. The times to answer and for
@@ -72,7 +81,7 @@ func (m *machine) ruled(in Ruled) error {
 	if !in.Terms.StricterThan(c.Terms()) {
 		return nil
 	}
-	reason := "policy"
+	reason := c.Overruled()
 	if in.Terms.Decision == Deny {
 		reason = ReasonDenied
 	}

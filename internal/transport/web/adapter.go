@@ -171,6 +171,16 @@ func (o hubAdapter) Prefer(ctx context.Context, who Principal, w api.Preferences
 	return a.Preferences, refusal(err)
 }
 
+func (o hubAdapter) Permissions(ctx context.Context, who Principal, q api.PermissionsRequest) (api.PermissionsAnswer, error) {
+	a, err := o.hub.As(who).Permissions(ctx, q)
+	return a, refusal(err)
+}
+
+func (o hubAdapter) Revoke(ctx context.Context, who Principal, number int) (api.StandingPermission, error) {
+	v, err := o.hub.As(who).Revoke(ctx, number)
+	return v, refusal(err)
+}
+
 func (o hubAdapter) Operate(ctx context.Context, who Principal, op string, request jsontext.Value) (jsontext.Value, error) {
 	answer, err := o.hub.As(who).Operate(ctx, op, request)
 	return answer, refusal(err)
@@ -178,7 +188,8 @@ func (o hubAdapter) Operate(ctx context.Context, who Principal, op string, reque
 
 func (o hubAdapter) Reply(ctx context.Context, who Principal, w Reply) (api.ReplyAnswer, error) {
 	r := api.ReplyRequest{
-		Question: w.Question, Token: w.Token, Session: w.Session, Decision: w.Decision, Response: w.Response.Text, ResponseType: w.Response.Type, Reason: w.Reason, At: w.At,
+		Question: w.Question, Token: w.Token, Session: w.Session, Decision: w.Decision, Response: w.Response.Text, ResponseType: w.Response.Type, Reason: w.Reason,
+		Standing: w.Standing, At: w.At,
 	}
 	person := o.hub.As(who)
 	var a api.ReplyAnswer

@@ -45,6 +45,8 @@ func (s *Server) endpoints() map[string]endpoint {
 		api.RouteStopAsking:     s.decide(VerbStop),
 		api.RoutePreferences:    giving(s.preferences),
 		api.RouteSetPreferences: taking(s.setPreferences),
+		api.RoutePermissions:    giving(s.listPermissions),
+		api.RouteRevoke:         taking(s.revokePermission),
 		api.RouteMe:             giving(s.me),
 		api.RouteCode:           taking(s.newCode),
 		api.RouteTerminal:       taking(s.logTerminalIn),

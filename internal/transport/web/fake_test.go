@@ -43,17 +43,19 @@ type room struct {
 	looked    []bool // of each time that arguments were asked for
 	operated  []string
 	wish      api.Preferences
-	noticed   []string
-	words     []web.Reply
-	who       []web.Principal // of the words
-	replies   []string
-	subs      map[string]*sub
-	hang      bool // it does not answer
-	turns     []api.TurnStart
-	asked     int // how often it was asked for anything
-	fail      error
-	reject    *aaep.SubscriptionRejected
-	won       map[string]string // the decision on each token
+
+	permissions []api.StandingPermission
+	noticed     []string
+	words       []web.Reply
+	who         []web.Principal // of the words
+	replies     []string
+	subs        map[string]*sub
+	hang        bool // it does not answer
+	turns       []api.TurnStart
+	asked       int // how often it was asked for anything
+	fail        error
+	reject      *aaep.SubscriptionRejected
+	won         map[string]string // the decision on each token
 }
 
 type entry struct {
@@ -310,6 +312,18 @@ func (h *room) Operate(_ context.Context, who web.Principal, op string, request 
 	}
 	h.operated = append(h.operated, who.Name+" "+op+" "+string(request))
 	return jsontext.Value(`{"done":true}`), nil
+}
+
+func (h *room) Permissions(context.Context, web.Principal, api.PermissionsRequest) (api.PermissionsAnswer, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return api.PermissionsAnswer{Permissions: h.permissions}, h.fail
+}
+
+func (h *room) Revoke(_ context.Context, who web.Principal, number int) (api.StandingPermission, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return api.StandingPermission{Number: number, Ended: "revoked", EndedBy: who.Name}, h.fail
 }
 
 func (h *room) Prefer(_ context.Context, _ web.Principal, w api.Preferences) (api.Preferences, error) {

@@ -42,6 +42,15 @@ type Hub interface {
 	Operate(ctx context.Context, who Principal, op string, request jsontext.Value) (jsontext.Value, error)
 	// Reply forwards a person's command.
 	Reply(ctx context.Context, who Principal, w Reply) (api.ReplyAnswer, error)
+	Permissions
+}
+
+// Permissions is the port to standing permissions.
+type Permissions interface {
+	// Permissions lists a page of those in force that are for the turns that the principal may follow.
+	Permissions(ctx context.Context, who Principal, q api.PermissionsRequest) (api.PermissionsAnswer, error)
+	// Revoke ends one, and returns it as it is then.
+	Revoke(ctx context.Context, who Principal, number int) (api.StandingPermission, error)
 }
 
 // Agents is the port for external agents. Its methods may be called concurrently. They check the rights of the given
@@ -125,5 +134,7 @@ type Reply struct {
 	Decision string
 	Response api.Response
 	Reason   string
+	// Standing asks for a standing permission with an accept.
+	Standing *api.Standing
 	At       time.Time
 }

@@ -90,10 +90,15 @@ func (s *Server) secondsTo(then time.Time) int {
 }
 
 func questionNumber(r *http.Request) (int, error) {
+	return pathNumber(r, "the question", api.Root+"/questions")
+}
+
+// pathNumber reads the number in an address: what it is the number of, and where the list is.
+func pathNumber(r *http.Request, what, list string) (int, error) {
 	text := r.PathValue("number")
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, refuse(api.KindInvalid, "found the question "+clip(text)+", expected its number", "see "+api.Root+"/questions")
+		return 0, refuse(api.KindInvalid, "found "+what+" "+clip(text)+", expected its number", "see "+list)
 	}
 	return n, nil
 }
@@ -110,7 +115,7 @@ func (s *Server) decide(verb Verb) endpoint {
 			if err != nil {
 				return err
 			}
-			reply := Reply{Verb: verb, Question: question, Token: b.Token, Decision: b.Decision, Response: b.Response, Reason: b.Reason, At: s.now()}
+			reply := Reply{Verb: verb, Question: question, Token: b.Token, Decision: b.Decision, Response: b.Response, Reason: b.Reason, Standing: b.Standing, At: s.now()}
 			if err := reply.check(); err != nil {
 				return err
 			}
@@ -130,7 +135,7 @@ func (s *Server) decide(verb Verb) endpoint {
 // check refuses a reply with no answer, or with two.
 func (w Reply) check() error {
 	if w.Verb != VerbAnswer {
-		if w.Decision != "" || w.Response.Text != "" {
+		if w.Decision != "" || w.Response.Text != "" || w.Standing != nil {
 			return refuse(api.KindInvalid, "found an answer where none is wanted", "send {} or a reply_token only")
 		}
 		return nil
