@@ -27,7 +27,8 @@ const replyWait = 5 * time.Second
 const tokenPrefix = "rpl_"
 
 func (m *Main) replyCommand() *cobra.Command {
-	return m.RemoteCommand(&cobra.Command{
+	var s standingFlags
+	c := m.RemoteCommand(&cobra.Command{
 		Use:   "reply [N|N-M|N,M|TOKEN] accept|reject|TEXT",
 		Short: "Answer a question",
 		Long: `Answer the question with a number, or with a reply token: accept or reject it, or, where
@@ -46,23 +47,36 @@ Nobody accepts what they have not seen: ` + "`earshot reply accept`" + ` shows t
 and asks for the word once more, on a terminal; elsewhere it is refused, and the number
 is needed, as ` + "`earshot pending`" + ` shows it.
 
+With --standing, an accept also gives a standing permission: the agent may use the tool
+again without asking, as often and as long as you say, while the arguments stay within the
+bounds. It is said first what that means. It is never given for what cannot be undone.
+` + "`earshot permissions`" + ` lists and revokes them.
+
 It waits up to 5 seconds for what became of it. Exit codes: 0 as asked; 3 otherwise,
 such as when somebody else was first; 1 the server could not be reached; 2 usage.`,
 		Example: `  earshot reply 2 accept
   earshot reply reject
   earshot reply 3-7 accept
-  earshot reply 3 ask again`,
+  earshot reply 3 ask again
+  earshot reply 2 accept --standing --times 20 --for 2h --where 'path=/home/ann/Pictures/*'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cause.Misuse("there is no answer", "for example `earshot reply 1 accept`")
 			}
-			return nil
+			return s.check()
 		},
-	}, m.reply, offerAnswers)
+	}, func(ctx context.Context, remote *client.Client, f cli.RemoteFlags, args []string) error {
+		return m.reply(ctx, remote, f, &s, args)
+	}, offerAnswers)
+	s.add(c)
+	return c
 }
 
-func (m *Main) reply(ctx context.Context, remote *client.Client, f cli.RemoteFlags, args []string) error {
+func (m *Main) reply(ctx context.Context, remote *client.Client, f cli.RemoteFlags, s *standingFlags, args []string) error {
 	if several, is := parseSelection(args[0]); is {
+		if s.asked {
+			return cause.Misuse("a standing permission is given with one question", "name one: `earshot reply 3 accept --standing`")
+		}
 		if len(args) == 1 {
 			return cause.Misuse("there is no answer", "for example `earshot reply "+cause.OneLine(args[0])+" accept`")
 		}
@@ -86,6 +100,11 @@ func (m *Main) reply(ctx context.Context, remote *client.Client, f cli.RemoteFla
 	}
 	if which == "" && want == aaep.ResolutionAccepted {
 		if err := m.confirm(ctx, remote, q, f); err != nil {
+			return err
+		}
+	}
+	if s.asked {
+		if r.Standing, err = m.standing(ctx, remote, f, q, s, want); err != nil {
 			return err
 		}
 	}
@@ -172,6 +191,9 @@ func (m *Main) became(f cli.RemoteFlags, q api.OpenQuestion, said api.ReplyAnswe
 		m.Printf("%s", announce.Recorded(q.Number, aaep.Resolution(said.Resolution)))
 		if said.Undo > 0 {
 			m.Printf("%s", announce.StartsIn(time.Duration(said.Undo)*time.Second, q.Number, announce.ControlsCommands))
+		}
+		if p := said.Permission; p != nil {
+			m.Printf("%s `earshot permissions revoke %d` ends it.", m.permissionLine(*p), p.Number)
 		}
 	}
 	if said.Resolution != string(want) {
