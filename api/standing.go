@@ -80,12 +80,12 @@ type StandingPermission struct {
 	// Definition is the digest of the tool's definition; when that changes, the permission has ended.
 	Definition string  `json:"definition"`
 	Bounds     []Bound `json:"bounds,omitzero"`
-	// Words are the bounds in words.
-	Words   string    `json:"words,omitzero"`
-	Uses    int       `json:"uses"`
-	Left    int       `json:"uses_left"`
-	Made    time.Time `json:"made"`
-	Expires time.Time `json:"expires"`
+	// BoundsText says the bounds in English.
+	BoundsText string    `json:"bounds_text,omitzero"`
+	Uses       int       `json:"uses"`
+	Left       int       `json:"uses_left"`
+	Made       time.Time `json:"made"`
+	Expires    time.Time `json:"expires"`
 	// Ended says why it allows nothing any more: used_up, expired, revoked, definition, approver, session, restored.
 	// EndedBy is who ended it, if somebody did.
 	Ended   string    `json:"ended,omitzero"`

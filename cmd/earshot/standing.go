@@ -289,8 +289,8 @@ func (m *Main) permissionLine(p api.StandingPermission) string {
 		where = "in " + p.Session
 	}
 	line := fmt.Sprintf("Permission %d: %s may use %s %s", p.Number, cli.Shown(p.Agent), cli.Shown(p.Tool), where)
-	if p.Words != "" {
-		line += ", if " + cli.Shown(p.Words)
+	if p.BoundsText != "" {
+		line += ", if " + cli.Shown(p.BoundsText)
 	}
 	uses := fmt.Sprintf("%d of %d uses left", p.Left, p.Uses)
 	return fmt.Sprintf("%s. %s, until %s. Given by %s with question %d.", line, uses, m.TimeText(p.Expires), cli.Shown(p.By), p.Question)

@@ -76,7 +76,7 @@ func (s *step) savePermission(p standing.Permission) error {
 // lapsed returns why a call that the permission has allowed may not start, or "" while it may. Who gave the permission
 // must still be allowed to.
 func (s *step) lapsed(p standing.Permission, c standing.Call) standing.Why {
-	if why := p.Lapsed(c, s.k.permissionTime(s.now)); why != "" {
+	if why := p.StartRefusal(c, s.k.permissionTime(s.now)); why != "" {
 		return why
 	}
 	if !s.mayApprove(p.By, p.Credential) {

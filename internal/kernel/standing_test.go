@@ -81,7 +81,7 @@ func TestStandingPermission(t *testing.T) {
 		p := w.permits(w.asked(), api.Standing{Uses: 2, Bounds: []api.Bound{
 			{Argument: "/name", Rule: api.BoundBegins, Value: jsontext.Value(`"/a/"`)}, {Argument: "/n", Rule: api.BoundMost, Value: jsontext.Value(`20`)},
 		}})
-		if p.Number != 1 || p.Tool != paint || p.Agent != agentName || p.Left != 2 || p.Session == "" || p.Words == "" {
+		if p.Number != 1 || p.Tool != paint || p.Agent != agentName || p.Left != 2 || p.Session == "" || p.BoundsText == "" {
 			t.Errorf("it is %+v", p)
 		}
 		w.accepts() // the fourth call: the two uses are gone

@@ -42,7 +42,7 @@ func (s *eventBuilder) ofAPermission() error {
 
 // bounds says the bounds of a permission; none if it has none.
 func bounds(p standing.Permission) Param {
-	words := standing.Words(p.Bounds, p.Question)
+	words := standing.BoundsText(p.Bounds, p.Question)
 	if words == "" {
 		return Param{}
 	}

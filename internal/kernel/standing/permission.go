@@ -137,17 +137,17 @@ func (p Permission) Concerns(c Call) bool {
 // Left returns how many uses are left.
 func (p Permission) Left() int { return max(p.Uses-p.Used, 0) }
 
-// Over returns why the permission allows no further call of its tool as that is now, or "" while it does.
-func (p Permission) Over(c Call, now time.Time) Why {
-	if why := p.Lapsed(c, now); why != "" || p.Left() > 0 {
+// UseRefusal returns why the permission allows no further call of its tool as that is now, or "" while it does.
+func (p Permission) UseRefusal(c Call, now time.Time) Why {
+	if why := p.StartRefusal(c, now); why != "" || p.Left() > 0 {
 		return why
 	}
 	return UsedUp
 }
 
-// Lapsed returns why a call that the permission has allowed may not start any more, or "" while it may. That all uses
+// StartRefusal returns why a call that the permission has allowed may not start any more, or "" while it may. That all uses
 // are used up is no reason: one of them was for this call.
-func (p Permission) Lapsed(c Call, now time.Time) Why {
+func (p Permission) StartRefusal(c Call, now time.Time) Why {
 	switch {
 	case p.Closed():
 		return p.Ended.Why
@@ -161,7 +161,7 @@ func (p Permission) Lapsed(c Call, now time.Time) Why {
 
 // Use returns the permission with one use less, or false if it does not allow the call.
 func (p Permission) Use(c Call, now time.Time) (Permission, bool) {
-	if !p.Covers(c) || p.Over(c, now) != "" {
+	if !p.Covers(c) || p.UseRefusal(c, now) != "" {
 		return p, false
 	}
 	if p.Used++; p.Left() == 0 {
@@ -185,7 +185,7 @@ func (p Permission) Closed() bool { return p.Ended != nil && p.Ended.Why != Used
 func (p Permission) View(now time.Time) api.StandingPermission {
 	v := api.StandingPermission{
 		Number: p.Number, Owner: p.Owner, By: p.By, Surface: p.Surface, Question: p.Question, Tool: p.Tool, Agent: p.Agent, Session: p.Session,
-		Definition: p.Definition, Bounds: p.Bounds, Words: Words(p.Bounds, p.Question), Uses: p.Uses, Left: p.Left(), Made: p.Made, Expires: p.Expires,
+		Definition: p.Definition, Bounds: p.Bounds, BoundsText: BoundsText(p.Bounds, p.Question), Uses: p.Uses, Left: p.Left(), Made: p.Made, Expires: p.Expires,
 	}
 	switch {
 	case p.Ended != nil:

@@ -187,10 +187,10 @@ func TestUse(t *testing.T) {
 	if _, ok := p.Use(call(`{"a":1}`), at); ok {
 		t.Error("it was used a third time")
 	}
-	if why := p.Lapsed(call(""), at); why != "" {
+	if why := p.StartRefusal(call(""), at); why != "" {
 		t.Errorf("what the last use has allowed does not start: %s", why)
 	}
-	if why := p.End(standing.End{Why: standing.Revoked}).Lapsed(call(""), at); why != standing.Revoked {
+	if why := p.End(standing.End{Why: standing.Revoked}).StartRefusal(call(""), at); why != standing.Revoked {
 		t.Errorf("what the last use has allowed starts after it was revoked: %q", why)
 	}
 	for name, change := range map[string]func(*standing.Call){
@@ -212,7 +212,7 @@ func TestUse(t *testing.T) {
 	if _, ok := p.Use(elsewhere, noon.Add(59*time.Second)); !ok {
 		t.Error("the agent's other session is not allowed")
 	}
-	if _, ok := p.Use(elsewhere, noon.Add(time.Minute)); ok || p.Lapsed(elsewhere, noon.Add(time.Minute)) != standing.Expired {
+	if _, ok := p.Use(elsewhere, noon.Add(time.Minute)); ok || p.StartRefusal(elsewhere, noon.Add(time.Minute)) != standing.Expired {
 		t.Error("it is used after its time")
 	}
 	ended := p.End(standing.End{Why: standing.Restored}).End(standing.End{Why: standing.Revoked})
@@ -235,7 +235,7 @@ func TestWords(t *testing.T) {
 		{[]api.Bound{begins("/p", "a\u202eb")}, `p begins with "a\u202eb"`},
 		{[]api.Bound{begins("/p\u200bq", "C:\\x\\")}, `"p\u200bq" begins with "C:\x\"`},
 	} {
-		if got := standing.Words(tt.bounds, 7); got != tt.want {
+		if got := standing.BoundsText(tt.bounds, 7); got != tt.want {
 			t.Errorf("got  %s\nwant %s", got, tt.want)
 		}
 	}

@@ -48,9 +48,9 @@ func unsafeText(text string) bool {
 	return false
 }
 
-// Words says the bounds in a sentence without its end: `path begins with "/home/ann/Pictures/", and all else is as in
+// BoundsText says the bounds in a sentence without its end: `path begins with "/home/ann/Pictures/", and all else is as in
 // question 7`. What has to stay as it is was shown with that question, and is not said again. Without bounds it is "".
-func Words(bounds []api.Bound, question int) string {
+func BoundsText(bounds []api.Bound, question int) string {
 	var parts []string
 	same := 0
 	for _, b := range bounds {
@@ -125,7 +125,7 @@ func (p Permission) Terms() string {
 		times = "once"
 	}
 	terms := fmt.Sprintf("%s may use %s %s without asking, %s", p.Agent, p.Tool, where, times)
-	if words := Words(p.Bounds, p.Question); words != "" {
+	if words := BoundsText(p.Bounds, p.Question); words != "" {
 		terms += ", if " + words
 	}
 	return terms
