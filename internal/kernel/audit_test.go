@@ -9,8 +9,10 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
+	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/admin"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
 // chain verifies the audit chain by the kernel's own requests, and returns it.
@@ -126,5 +128,18 @@ func TestAuditPages(t *testing.T) {
 		if n := len(w.audited()); n != many {
 			t.Errorf("%d entries, want %d", n, many)
 		}
+	})
+}
+
+// TestAllowedAndUnknown: a call that was allowed without a question, and whose outcome was then asked about, is still what
+// was started.
+func TestAllowedAndUnknown(t *testing.T) {
+	inWorld(t, func(w *world) { w.rules = []kernel.Rule{{Tool: paint, Decide: turn.Allow}} }, func(t *testing.T, w *world) {
+		w.effects.at("done", dies)
+		w.work(one(paint))
+		a := w.begin()
+		w.say(w.asked(), "leave")
+		w.over(a.Turn)
+		w.effectsAre(1)
 	})
 }

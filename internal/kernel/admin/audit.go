@@ -9,6 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -184,8 +185,12 @@ func (w *evidence) allowed(session string, d store.ActSubject) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	question := c.Question
+	if c.Decision == turn.Allow {
+		question = 0 // one that was put later was about its outcome
+	}
 	sum, err := api.Consented{
-		Project: d.Project, Session: session, Turn: d.Turn, Call: d.Call, Tool: c.Tool, Definition: c.Definition, Args: args, Policy: c.Policy, Question: c.Question,
+		Project: d.Project, Session: session, Turn: d.Turn, Call: d.Call, Tool: c.Tool, Definition: c.Definition, Args: args, Policy: c.Policy, Question: question,
 	}.Digest()
 	if err != nil {
 		return "", nil //nolint:nilerr // The reader of the answer sees that there is none.
