@@ -30,6 +30,8 @@ const (
 	NoCountsAsYes     Bug = "no taken for yes"
 	UnnotifiedYes     Bug = "surface of a yes not told"
 	OutlivedYes       Bug = "yes of another generation"
+	UnspentUse        Bug = "use of a permission not taken"
+	UndeadPermission  Bug = "ended permission used"
 )
 
 // Bugs are all of them.
@@ -37,7 +39,7 @@ func Bugs() []Bug {
 	return []Bug{
 		StaleConsent, SwappedDefinition, ReflectedCommand, ZombieFinish, RestoredFires, AppliedTwice,
 		LostOutboxRow, EpochIgnored, DeadlineShrunk, OrphanedQueue, StopLost, SecondStart, LostFuture, NoCountsAsYes,
-		UnnotifiedYes, OutlivedYes,
+		UnnotifiedYes, OutlivedYes, UnspentUse, UndeadPermission,
 	}
 }
 
@@ -260,6 +262,10 @@ func (w *world) txOf(inner store.Tx) store.Tx {
 		return losing{inner}
 	case OrphanedQueue:
 		return hiding{inner}
+	case UnspentUse:
+		return unspent{inner}
+	case UndeadPermission:
+		return undead{inner}
 	default:
 		return inner
 	}

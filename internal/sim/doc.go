@@ -34,6 +34,8 @@
 //     for that very call and digest, within its time, with the definition that was agreed to and the
 //     very arguments; none in a turn that is stopped. What a kernel records as a yes, a person has
 //     said, and what a person is told to be taken, is recorded.
+//   - Where nobody was asked, a standing permission allows it that a person has given: never what cannot be undone, never
+//     more calls than it is for, and none once somebody was told that it is revoked.
 //   - What must not be repeated is started once and done once, also by a ledger that has gone back in
 //     time; once more only if the service itself says that it had not begun.
 //   - Nothing is done after its time to start.
@@ -54,6 +56,6 @@
 //
 // # That it would see it
 //
-// [Bugs] are fourteen mistakes, put in through the step of the machine or around a transaction. A test
+// [Bugs] are eighteen mistakes, put in through the step of the machine or around a transaction. A test
 // switches each on and says at which seed it is found.
 package sim

@@ -41,7 +41,9 @@ type judge struct {
 	answers               map[string][]string
 	asks                  map[*process]int // requests, counted since
 	counted               time.Time
-	back                  time.Time // when the ledger last went back
+	given                 map[string]bool        // calls with whose yes a person has asked for a standing permission
+	permissions           map[int]*permissionLog // by number
+	back                  time.Time              // when the ledger last went back
 	backs                 int
 }
 
@@ -64,6 +66,7 @@ func newJudge(w *world) *judge {
 		w: w, last: map[string]store.Record{}, seq: map[string]int64{}, calls: map[string]*callLog{}, used: map[string]string{},
 		results: map[string]string{}, acknowledged: map[string]string{}, answers: map[string][]string{}, asks: map[*process]int{},
 		accepted: map[string]bool{}, yes: map[string]time.Duration{}, aware: map[string]time.Duration{}, sent: map[string]bool{}, due: map[string]string{},
+		given: map[string]bool{}, permissions: map[int]*permissionLog{},
 	}
 }
 
@@ -328,6 +331,7 @@ func (j *judge) committed(p *process, b store.Batch) {
 			j.yes[r.Call] = j.w.clock.true()
 		}
 	}
+	j.permissionsChanged(p, b)
 	for _, o := range b.Outbox {
 		j.due[first(o.Header, utp.HeaderTraceparent)] = fmt.Sprintf("%s of %s", o.Subject, o.Call)
 	}
@@ -487,6 +491,9 @@ func (j *judge) granted(p *process, rec store.Record, g store.Grant) {
 	limit := c.Limits.StartWithin
 	if limit <= 0 {
 		limit = turn.DefaultStartWithin
+	}
+	if c.Decision != turn.Ask {
+		j.permitted(c)
 	}
 	agreed, said := j.yes[c.ID]
 	if c.Class == utp.Irreversible {

@@ -66,6 +66,9 @@ func drawn(r *rand.Rand, tag string) plan {
 		}
 		p.Steps = append(p.Steps, step)
 	}
+	if r.IntN(3) == 0 { // the same again and again: what people give standing permissions for
+		p.Steps = append(p.Steps, []string{"paint"}, []string{"paint", "paint"}, []string{"paint"})
+	}
 	return p
 }
 

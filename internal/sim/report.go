@@ -54,6 +54,8 @@ const (
 	textWhilePlanning = "a piece of text is told while an agent plans"
 	letGo             = "a worker lets go of a turn that waits"
 	answered          = "a question of an agent is answered"
+	usedPermission    = "a call is started by a standing permission"
+	revokedPermission = "a standing permission is revoked"
 	refusedResult     = "an answer without a required field is given back"
 	delivered         = "an answer has its required fields"
 	handoff           = "a turn ends with a hand-off"
@@ -63,7 +65,7 @@ const (
 
 // Occurrences are the names of all of them.
 func Occurrences() []string {
-	return []string{textWhilePlanning, letGo, answered, refusedResult, delivered, handoff, terminated, overdue}
+	return []string{textWhilePlanning, letGo, answered, refusedResult, delivered, handoff, terminated, overdue, usedPermission, revokedPermission}
 }
 
 // did counts a deed.
