@@ -83,6 +83,8 @@ type Options struct {
 	Version string
 	// Notice is called with lines for the operator about MCP servers; nil drops them.
 	Notice func(line string)
+	// Login returns the login of an MCP server at an address; nil if there are none.
+	Login func(name, url string) mcp.Login
 }
 
 // Read reads the services of one file. Names of services and tools must be unique, also against the program's own.
@@ -164,7 +166,7 @@ func readSection(root settings.Section, name, folder string, o Options) ([]Servi
 
 // readServers reads the section of MCP servers, each of which is a service.
 func readServers(section settings.Section, o Options) ([]Service, error) {
-	servers, err := mcp.Load(section, mcp.Options{LookupEnv: o.LookupEnv, Private: o.Private, Version: o.Version, Notice: o.Notice})
+	servers, err := mcp.Load(section, mcp.Options{LookupEnv: o.LookupEnv, Private: o.Private, Version: o.Version, Notice: o.Notice, Login: o.Login})
 	if err != nil {
 		return nil, err
 	}

@@ -37,6 +37,11 @@ func (s *Server) runs(upstream, digest string) func(context.Context, *tool.Call)
 	}
 }
 
+// needsLogin is the error of a call that only a login would allow.
+func needsLogin(need *LoginError) *utp.ToolError {
+	return refuse(utp.CodeAuthFailed, "%s. Nothing was done", need.Error())
+}
+
 // answer converts the server's answer to a result.
 type answer func() (tool.Result, error)
 
@@ -54,6 +59,9 @@ func (s *Server) begin(ctx context.Context, c *tool.Call, check func(context.Con
 	}
 	if wrong, is := errors.AsType[*utp.ToolError](err); is {
 		return tool.Result{}, wrong
+	}
+	if need, is := errors.AsType[*LoginError](err); is {
+		return tool.Result{}, needsLogin(need)
 	}
 	if err != nil {
 		return tool.Result{}, refuse(utp.CodeUpstreamUnavailable, "the MCP server %s is not there: %s. Nothing was sent to it", s.name, cause.OneLine(cause.Of(err)))
@@ -183,6 +191,9 @@ func (s *Server) failed(f failure) error {
 	}
 	if wire, is := f.answered(); is {
 		return f.refusal(wire)
+	}
+	if need, is := errors.AsType[*LoginError](f.err); is && f.unsent {
+		return needsLogin(need)
 	}
 	if f.unsent {
 		return refuse(utp.CodeUpstreamUnavailable, "the MCP server %s was not reached: %s. Nothing was sent to it", s.name, text)

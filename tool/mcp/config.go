@@ -101,6 +101,9 @@ func (s *Server) load(in settings.Section) error {
 			}
 		}
 	}
+	if s.o.Login != nil && s.c.takesLogin() {
+		s.login = s.o.Login(s.name, s.c.URL)
+	}
 	return s.checkLimits(fault)
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/tool"
-	"github.com/earshot-dev/earshot/tool/settings"
 )
 
 // link is what carries the messages: a program's pipes, or HTTP.
@@ -32,7 +31,7 @@ type link interface {
 type connection struct {
 	session  *mcp.ClientSession
 	link     link
-	redactor *settings.Redactor
+	redactor *redactor
 	calls    string // what the server calls itself
 	version  string
 	// announces: the server has said that it tells when its tools change. Else they are listed again before each call.
@@ -54,9 +53,9 @@ func (s *Server) connect(ctx context.Context) (*connection, error) {
 		return nil, fmt.Errorf("it was not started: %w", err)
 	}
 	c := &connection{
-		redactor: settings.NewRedactor(secrets), changed: make(chan struct{}, 1), ended: make(chan struct{}), running: map[string]*flight{},
+		redactor: newRedactor(secrets), changed: make(chan struct{}, 1), ended: make(chan struct{}), running: map[string]*flight{},
 	}
-	if c.link, err = s.open(secrets); err != nil {
+	if c.link, err = s.open(secrets, c.redactor); err != nil {
 		return nil, err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "earshot", Version: s.o.Version}, &mcp.ClientOptions{
@@ -96,9 +95,9 @@ func askAgain(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-func (s *Server) open(secrets map[string]string) (link, error) {
+func (s *Server) open(secrets map[string]string, r *redactor) (link, error) {
 	if s.c.URL != "" {
-		return s.openHTTP(secrets), nil
+		return s.openHTTP(secrets, r), nil
 	}
 	p, err := s.start(secrets)
 	if err != nil {
@@ -109,6 +108,9 @@ func (s *Server) open(secrets map[string]string) (link, error) {
 
 // notStarted says why there is no session.
 func (c *connection) notStarted(ctx context.Context, err error) error {
+	if need, is := errors.AsType[*LoginError](err); is {
+		return need
+	}
 	why := string(c.redactor.Text([]byte(cause.Of(err))))
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		why = "it had not answered in time"

@@ -36,6 +36,9 @@ func (s *Server) list(ctx context.Context, conn *connection) (tools []offered, l
 	conn.stale.Store(false) // what changes from here on makes another listing
 	var upstream []*mcp.Tool
 	for t, err := range conn.session.Tools(ctx, nil) {
+		if need, is := errors.AsType[*LoginError](err); is {
+			return nil, nil, need
+		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("its tools cannot be listed: %s", conn.redactor.Text([]byte(err.Error())))
 		}

@@ -17,16 +17,17 @@ import (
 
 // remote is a server at an address.
 type remote struct {
-	s       *Server
-	secrets map[string]string
-	base    *http.Transport
-	linkCtx context.Context //nolint:containedctx // The link's own life: its end ends every request.
-	stop    context.CancelFunc
-	once    sync.Once
+	s        *Server
+	secrets  map[string]string
+	redactor *redactor
+	base     *http.Transport
+	linkCtx  context.Context //nolint:containedctx // The link's own life: its end ends every request.
+	stop     context.CancelFunc
+	once     sync.Once
 }
 
-func (s *Server) openHTTP(secrets map[string]string) *remote {
-	r := &remote{s: s, secrets: secrets, base: &http.Transport{
+func (s *Server) openHTTP(secrets map[string]string, learns *redactor) *remote {
+	r := &remote{s: s, secrets: secrets, redactor: learns, base: &http.Transport{
 		DialContext:         (&net.Dialer{Timeout: s.c.Limits.Start}).DialContext,
 		TLSHandshakeTimeout: s.c.Limits.Start, MaxResponseHeaderBytes: 64 << 10,
 		// One that has died meanwhile would leave it unknown whether the call has left.
@@ -68,21 +69,30 @@ type attempt struct {
 
 type attemptKey struct{}
 
-// RoundTrip implements [http.RoundTripper]: it adds the operator's headers, and bounds what comes back.
+// RoundTrip implements [http.RoundTripper]: it adds the operator's headers and the token of the login, and bounds what comes back.
 func (r *remote) RoundTrip(q *http.Request) (*http.Response, error) {
+	a, _ := q.Context().Value(attemptKey{}).(*attempt)
+	return r.authorized(q, a)
+}
+
+// send sends one request, once. The token goes to the address of the server alone.
+func (r *remote) send(q *http.Request, token string, a *attempt) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(q.Context())
 	ending := context.AfterFunc(r.linkCtx, cancel)
 	done := func() {
 		ending()
 		cancel()
 	}
-	a, _ := ctx.Value(attemptKey{}).(*attempt)
 	if a != nil {
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { a.sent.Add(1) }})
 	}
 	q = q.Clone(ctx)
 	for name, text := range r.s.c.Headers {
 		q.Header.Set(name, fill(text, r.secrets))
+	}
+	if token != "" && q.URL.String() == r.s.c.URL {
+		r.redactor.learn(token)
+		q.Header.Set("Authorization", "Bearer "+token)
 	}
 	answer, err := r.base.RoundTrip(q)
 	if err != nil {

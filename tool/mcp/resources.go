@@ -96,7 +96,7 @@ func (s *Server) methodTool(m method, conn *connection) (offered, error) {
 }
 
 // kept returns a server's answer as it is stored: without secrets, and readable.
-func kept(value any, r *settings.Redactor) (tool.Result, error) {
+func kept(value any, r *redactor) (tool.Result, error) {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("the server's answer cannot be read: %w", err)

@@ -27,7 +27,7 @@ type Result struct {
 }
 
 // result makes a result of an answer.
-func (f *flight) result(got *mcp.CallToolResult, r *settings.Redactor) (tool.Result, error) {
+func (f *flight) result(got *mcp.CallToolResult, r *redactor) (tool.Result, error) {
 	raw, err := json.Marshal(got)
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("the server's answer cannot be read: %w", err)

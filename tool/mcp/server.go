@@ -29,6 +29,8 @@ type Options struct {
 	// Notice receives lines of text for the operator: the server ended, or some of its tools were left out. Default:
 	// they are dropped.
 	Notice func(line string)
+	// Login returns the login of the server of that name at that address. Default: there are none.
+	Login func(name, url string) Login
 	// Pause is the time before a server that has ended is restarted. It doubles each time, up to a minute. Default: 1
 	// s.
 	Pause time.Duration
@@ -43,12 +45,15 @@ type Server struct {
 	bound   *program.Program // nil for an address
 	copies  *program.Copies
 	o       Options
-	noticed []string // what was left out of the last offer; used by Run only
+	noticed []string      // what was left out of the last offer; used by Run only
+	login   Login         // nil if it has none
+	relogin chan struct{} // of one place: the login has changed
 
-	mu        sync.Mutex
-	conn      *connection   // nil while disconnected
-	connected chan struct{} // closed while connected
-	trouble   error         // why it is disconnected
+	mu      sync.Mutex
+	conn    *connection   // nil while disconnected
+	changed chan struct{} // closed when one of these two becomes another
+	trouble error         // why it is disconnected
+	needed  string        // what was said of a login that is needed; "" while none is
 }
 
 // Load reads the section `mcp` of a file: servers by name. The error is a [*settings.Error]. It starts nothing.
@@ -74,7 +79,7 @@ func Load(in settings.Section, o Options) ([]*Server, error) {
 		if err != nil {
 			return nil, err
 		}
-		s := &Server{name: name, o: o, copies: program.NewCopies(o.Private), connected: make(chan struct{}), trouble: errors.New("it has not started yet")}
+		s := &Server{name: name, o: o, copies: program.NewCopies(o.Private), changed: make(chan struct{}), relogin: make(chan struct{}, 1), trouble: errors.New("it has not started yet")}
 		if err := s.load(section); err != nil {
 			return nil, err
 		}
@@ -146,13 +151,23 @@ const (
 
 // Run keeps the server running until ctx ends; it is a [tool.Source].
 func (s *Server) Run(ctx context.Context, offer tool.Offer) error {
+	defer s.watchLogin(ctx)()
 	pause, reported := s.o.Pause, ""
 	for ctx.Err() == nil {
 		began := time.Now()
-		why := cause.OneLine(cause.Of(s.runOnce(ctx, offer)))
+		err := s.runOnce(ctx, offer)
 		if ctx.Err() != nil {
 			break
 		}
+		if errors.Is(err, errRelogin) {
+			pause, reported = s.o.Pause, ""
+			continue
+		}
+		if _, is := errors.AsType[*LoginError](err); is { // it was said
+			wait(ctx, maxPause, s.relogin)
+			continue
+		}
+		why := cause.OneLine(cause.Of(err))
 		if time.Since(began) > stableTime {
 			pause, reported = s.o.Pause, ""
 		}
@@ -160,17 +175,19 @@ func (s *Server) Run(ctx context.Context, offer tool.Offer) error {
 			reported = why
 			s.noticef("%s. It is started again, first in %s", why, pause)
 		}
-		wait(ctx, pause)
+		wait(ctx, pause, s.relogin)
 		pause = min(2*pause, maxPause)
 	}
 	return nil //nolint:nilerr // it was stopped
 }
 
-func wait(ctx context.Context, pause time.Duration) {
+// wait waits, unless it is woken.
+func wait(ctx context.Context, pause time.Duration, wake <-chan struct{}) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+	case <-wake:
 	case <-ctx.Done():
 	}
 }
@@ -194,6 +211,7 @@ func (s *Server) runOnce(ctx context.Context, offer tool.Offer) error {
 		return err
 	}
 	s.set(conn)
+	s.loggedIn()
 	for {
 		select {
 		case <-ctx.Done():
@@ -203,8 +221,11 @@ func (s *Server) runOnce(ctx context.Context, offer tool.Offer) error {
 			err := conn.ending()
 			s.lost(err)
 			return err
+		case <-s.relogin:
+			s.lost(errRelogin)
+			return errRelogin
 		case <-conn.changed:
-			wait(ctx, quietTime) // changes come in bursts
+			wait(ctx, quietTime, nil) // changes come in bursts
 			if err := s.offerTools(ctx, conn, offer); err != nil {
 				s.lost(err)
 				return err
@@ -245,22 +266,16 @@ func (s *Server) reportLeftOut(leftOut []error) {
 	s.noticed = now
 }
 
-func (s *Server) set(conn *connection) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.conn == nil {
-		close(s.connected)
-	}
-	s.conn, s.trouble = conn, nil
-}
+func (s *Server) set(conn *connection) { s.become(conn, nil) }
 
-func (s *Server) lost(why error) {
+func (s *Server) lost(why error) { s.become(nil, why) }
+
+// become wakes the calls that wait for a connection.
+func (s *Server) become(conn *connection, trouble error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.conn != nil {
-		s.connected = make(chan struct{})
-	}
-	s.conn, s.trouble = nil, why
+	close(s.changed)
+	s.conn, s.trouble, s.changed = conn, trouble, make(chan struct{})
 }
 
 // connectTimeout is how long a call waits for a server that is starting.
@@ -272,13 +287,16 @@ func (s *Server) current(ctx context.Context) (*connection, error) {
 	defer timer.Stop()
 	for {
 		s.mu.Lock()
-		conn, connected, trouble := s.conn, s.connected, s.trouble
+		conn, changed, trouble := s.conn, s.changed, s.trouble
 		s.mu.Unlock()
 		if conn != nil {
 			return conn, nil
 		}
+		if _, is := errors.AsType[*LoginError](trouble); is { // only a person can help
+			return nil, trouble
+		}
 		select {
-		case <-connected:
+		case <-changed:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-timer.C:
