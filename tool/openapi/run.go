@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/earshot-dev/earshot/internal/egress"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/settings"
 	"github.com/earshot-dev/earshot/utp"
@@ -81,7 +82,7 @@ func (s *sending) lost(callCtx context.Context, err error) (tool.Result, error) 
 	failure := &utp.ToolError{Code: utp.CodeUpstreamUnavailable, Source: utp.SourceTool, Retryable: true}
 	status := utp.StatusFailed
 	tooLong := errors.Is(context.Cause(callCtx), errTooLong)
-	refused, isAddress := errors.AsType[*addressError](err)
+	refused, isAddress := errors.AsType[*egress.AddressError](err)
 	away, isAway := errors.AsType[*awayError](err)
 	switch {
 	case isAddress:

@@ -18,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/earshot-dev/earshot/internal/egress"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/settings"
 	"github.com/earshot-dev/earshot/utp"
@@ -72,7 +73,7 @@ func Load(in settings.Section, o Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := l.shared.client(newNetwork(named, o))
+	client := l.shared.client(&egress.Network{Named: named, Lookup: o.Lookup, Dial: o.Dial})
 	s := &Service{target: l.c.Target}
 	if len(l.c.Operations) == 0 {
 		return nil, l.fault("there is none", "at least one", "operations")
@@ -367,11 +368,11 @@ func (l *loader) bare(s operationSettings, fault faultAt) (*operation, error) {
 
 // client sends each request on a new connection, so that net/http never has to repeat a request because an old
 // connection broke. It decompresses nothing.
-func (s *shared) client(n *network) *http.Client {
+func (s *shared) client(n *egress.Network) *http.Client {
 	return &http.Client{
 		CheckRedirect: checkRedirect,
 		Transport: &http.Transport{
-			DialContext: n.connect, DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: maxHeader,
+			DialContext: n.DialContext, DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: maxHeader,
 			TLSHandshakeTimeout: handshakeTime, TLSClientConfig: &tls.Config{RootCAs: s.ca, MinVersion: tls.VersionTLS12},
 			TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{}, // HTTP/1.1: one request, one connection
 		},

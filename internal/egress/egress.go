@@ -1,4 +1,6 @@
-package openapi
+// Package egress dials only what is of the public internet, and what an operator has named: for addresses that somebody else
+// has chosen, such as an agent or the metadata of a server.
+package egress
 
 import (
 	"context"
@@ -6,6 +8,8 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -67,28 +71,32 @@ func notPublic(a netip.Addr) string {
 	return ""
 }
 
-// addressError refuses an address before anything was sent to it.
-type addressError struct {
+// AddressError refuses an address before anything was sent to it.
+type AddressError struct {
 	host string
 	addr netip.Addr
 	why  string
 }
 
-func (e *addressError) Error() string {
+func (e *AddressError) Error() string {
 	return fmt.Sprintf("the address %s of %s is %s; an operator can name its network", e.addr, e.host, e.why)
 }
 
-// network is the way out.
-type network struct {
-	named  []netip.Prefix // allowed although they are not public
-	lookup func(ctx context.Context, host string) ([]netip.Addr, error)
-	dial   func(ctx context.Context, address string) (net.Conn, error)
+// Network is the way out. The zero value dials what is public, by the system.
+type Network struct {
+	// Named are networks that are allowed although they are not public.
+	Named []netip.Prefix
+	// Hosts are hosts that the operator has named, in lower case; they are dialled wherever they are.
+	Hosts []string
+	// Lookup and Dial are the system's if nil. Dial gets an IP address with a port.
+	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+	Dial   func(ctx context.Context, address string) (net.Conn, error)
 }
 
 // allowed says why an address may not be dialled, or "".
-func (n *network) allowed(a netip.Addr) string {
+func (n *Network) allowed(a netip.Addr) string {
 	why := notPublic(a)
-	for _, p := range n.named {
+	for _, p := range n.Named {
 		if why != "" && p.Contains(a.Unmap()) {
 			return ""
 		}
@@ -96,29 +104,29 @@ func (n *network) allowed(a netip.Addr) string {
 	return why
 }
 
-// connect looks a host up once and dials what it found. If one of its addresses may not
-// be dialled, none is: a public name with a private address is somebody's trick or
-// somebody's mistake.
-func (n *network) connect(ctx context.Context, _, address string) (net.Conn, error) {
+// DialContext looks a host up once and dials what it found. If one of its addresses may not be dialled, none is: a public
+// name with a private address is somebody's trick or somebody's mistake. The error is then an [*AddressError].
+func (n *Network) DialContext(ctx context.Context, _, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("the address %s: %w", address, err)
 	}
-	found, err := n.lookup(ctx, host)
+	found, err := n.find(ctx, host)
 	if err != nil {
 		return nil, fmt.Errorf("looking up %s: %w", host, err)
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("looking up %s: it has no address", host)
 	}
+	trusted := slices.Contains(n.Hosts, strings.ToLower(host))
 	for _, a := range found {
-		if why := n.allowed(a); why != "" {
-			return nil, &addressError{host: host, addr: a, why: why}
+		if why := n.allowed(a); why != "" && !trusted {
+			return nil, &AddressError{host: host, addr: a, why: why}
 		}
 	}
 	var failures []error
 	for _, a := range found {
-		conn, err := n.dial(ctx, net.JoinHostPort(a.Unmap().String(), port))
+		conn, err := n.dial(ctx, net.JoinHostPort(a.Unmap().String(), port), trusted)
 		if err == nil {
 			return conn, nil
 		}
@@ -127,31 +135,32 @@ func (n *network) connect(ctx context.Context, _, address string) (net.Conn, err
 	return nil, errors.Join(failures...)
 }
 
+func (n *Network) find(ctx context.Context, host string) ([]netip.Addr, error) {
+	if n.Lookup != nil {
+		return n.Lookup(ctx, host)
+	}
+	return net.DefaultResolver.LookupNetIP(ctx, "ip", host) //nolint:wrapcheck // the caller does
+}
+
+func (n *Network) dial(ctx context.Context, address string, trusted bool) (net.Conn, error) {
+	if n.Dial != nil {
+		return n.Dial(ctx, address)
+	}
+	dialer := &net.Dialer{}
+	if !trusted {
+		dialer.Control = n.guard
+	}
+	return dialer.DialContext(ctx, "tcp", address) //nolint:wrapcheck // the caller says what it was for
+}
+
 // guard looks once more at what is dialled, below everything that could change it.
-func (n *network) guard(_, address string, _ syscall.RawConn) error {
+func (n *Network) guard(_, address string, _ syscall.RawConn) error {
 	where, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("the address %s: %w", address, err)
 	}
 	if why := n.allowed(where.Addr()); why != "" {
-		return &addressError{host: where.Addr().String(), addr: where.Addr(), why: why}
+		return &AddressError{host: where.Addr().String(), addr: where.Addr(), why: why}
 	}
 	return nil
-}
-
-// newNetwork dials by the system, unless the options say otherwise.
-func newNetwork(named []netip.Prefix, o Options) *network {
-	n := &network{named: named, lookup: o.Lookup, dial: o.Dial}
-	if n.lookup == nil {
-		n.lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
-			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-		}
-	}
-	if n.dial == nil {
-		dialer := &net.Dialer{Control: n.guard}
-		n.dial = func(ctx context.Context, address string) (net.Conn, error) {
-			return dialer.DialContext(ctx, "tcp", address)
-		}
-	}
-	return n
 }
