@@ -203,6 +203,10 @@ var layerTable = []rule{
 
 	{pkg: "internal/credentialfile", layer: 4, own: []string{"api", "internal/bus", "internal/cause", "internal/datadir", "utp"}},
 	{
+		pkg: "internal/oauth", layer: 4, own: []string{"internal/cause", "internal/datadir", "internal/egress", "tool/mcp", "tool/settings"},
+		third: []string{mcpModule, sysModule, "github.com/fsnotify/fsnotify", "golang.org/x/oauth2"},
+	},
+	{
 		pkg: "internal/toolfile", layer: 4,
 		own:   []string{"agents/tidy", "internal/bus", "internal/cause", "internal/narrate", "tool", "tool/command", "tool/mcp", "tool/openapi", "tool/settings", "utp"},
 		third: []string{yamlModule},
@@ -231,6 +235,7 @@ var layerTable = []rule{
 	{pkg: "internal/agentcheck", layer: 5, own: []string{"internal/fakemodel", "internal/gateway/hook", "utp"}},
 	{pkg: "internal/fakemodel", layer: 4, third: []string{yamlModule}},
 	{pkg: "internal/testkit", layer: 4}, // for tests
+	{pkg: "internal/testkit/authserver", layer: 2, third: []string{mcpModule}},
 	{
 		pkg: "internal/testkit/agenthost", layer: 5, own: []string{"internal/fakemodel"}, third: []string{sysModule},
 	},
@@ -301,7 +306,8 @@ var layerTable = []rule{
 	{
 		pkg: "internal/cli", layer: 7, own: []string{
 			"aaep/legible", "agents/chat", "agents/chat/llm", "agents/tidy", "agents/tidy/files", "api", "client", "internal/build", "internal/cause", "internal/datadir", "internal/fault", "internal/instance",
-			"internal/listing", "internal/operate", "internal/policyfile", "internal/rpc", "internal/surface/terminal", "internal/toolfile", "internal/usage", "server", "tool", "tool/settings", "utp",
+			"internal/listing", "internal/oauth", "internal/operate", "internal/policyfile", "internal/rpc", "internal/surface/terminal", "internal/toolfile", "internal/usage", "server", "tool",
+			"tool/mcp", "tool/settings", "utp",
 		},
 		third: []string{"github.com/spf13/cobra", sysModule, termModule},
 		both:  "what commands of either side share",

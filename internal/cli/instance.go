@@ -3,13 +3,16 @@ package cli
 import (
 	"context"
 	"log/slog"
+	"path/filepath"
 
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/internal/build"
 	"github.com/earshot-dev/earshot/internal/fault"
 	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/oauth"
 	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/internal/toolfile"
+	"github.com/earshot-dev/earshot/tool/mcp"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -53,4 +56,16 @@ func (m *Program) Logger(debug bool) *slog.Logger {
 // ToolOptions returns the options for reading a tools file. private is the folder for private copies of programs.
 func (m *Program) ToolOptions(private string) toolfile.Options {
 	return toolfile.Options{LookupEnv: m.LookupEnv, Private: private, Version: build.This().Version, Notice: m.Note}
+}
+
+// ServedTools returns the options for serving the tools of a file, with the logins of a data directory.
+func (m *Program) ServedTools(private, data string) toolfile.Options {
+	o, logins := m.ToolOptions(private), m.Logins(data)
+	o.Login = func(name, url string) mcp.Login { return logins.Source(name, url) }
+	return o
+}
+
+// Logins returns the logins at MCP servers of a data directory.
+func (m *Program) Logins(data string) *oauth.Store {
+	return &oauth.Store{Dir: filepath.Join(data, oauth.Folder), Now: m.Now, LookupEnv: m.LookupEnv, Reached: fault.Points(m.Getenv(fault.Variable))}
 }
