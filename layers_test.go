@@ -279,7 +279,7 @@ var layerTable = []rule{
 		pkg: "internal/doctor", layer: 6,
 		own: []string{
 			"aaep/legible", "api", "client", "internal/address", "internal/cause", "internal/config", "internal/datadir", "internal/instance",
-			"internal/kernel/clock", "internal/kernel/store/sqlite", "internal/operate", "internal/policyfile", "internal/toolfile",
+			"internal/kernel/clock", "internal/kernel/store/sqlite", "internal/oauth", "internal/operate", "internal/policyfile", "internal/toolfile",
 		},
 		third: []string{sysModule},
 		both:  "it looks at the clock and the ledger of the kernel, and writes sizes as people read them",

@@ -52,7 +52,11 @@ or something failed; 2 usage, or the file is not good.`,
   earshot serve --credential ~/outbox.json tools.yaml`,
 		Args: usage.OneFile("FILE", "`earshot tools example` prints one to begin with"),
 		RunE: func(c *cobra.Command, args []string) error {
-			services, err := toolfile.Read(args[0], toolfile.Options{LookupEnv: m.LookupEnv, Version: build.This().Version, Notice: m.Note})
+			o := m.ToolOptions("")
+			if data, err := m.DataPath(f.dataFlag, false); err == nil {
+				o = m.ServedTools("", data)
+			}
+			services, err := toolfile.Read(args[0], o)
 			if err != nil {
 				return err
 			}

@@ -209,7 +209,7 @@ func (m *Main) readToolFiles(paths []string, data string) (all []toolfile.Servic
 		paths = append(slices.Clone(paths), own)
 	}
 	for _, path := range paths {
-		if all, err = toolfile.Add(all, path, m.ToolOptions(data)); err != nil {
+		if all, err = toolfile.Add(all, path, m.ServedTools(data, data)); err != nil {
 			return nil, err
 		}
 	}

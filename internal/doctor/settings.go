@@ -126,6 +126,7 @@ func (o Options) examineTools() []Finding {
 		}
 		for _, c := range services[len(before):] {
 			found = append(found, Finding{Name: name, State: OK, Found: sentence(path + ": " + c.String())})
+			found = append(found, o.examineLogin(c)...)
 		}
 		before = services
 	}

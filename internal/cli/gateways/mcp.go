@@ -22,7 +22,8 @@ func (m *commands) mcpCommand() *cobra.Command {
 On the side of tools, have those of other servers go through the gate. The servers stand in the section mcp of a file of
 tools: that of the data directory, which `+"`earshot up`"+` reads by itself, or another one that it is given with --tools.
 Their credentials stay with Earshot: agents see none.`,
-		m.mcpServeCommand(), m.mcpAddCommand(), m.mcpListCommand(), m.mcpRemoveCommand())
+		m.mcpServeCommand(), m.mcpAddCommand(), m.mcpListCommand(), m.mcpRemoveCommand(),
+		m.mcpLoginCommand(), m.mcpLogoutCommand())
 }
 
 // mcpFlags name the tools file.
@@ -73,6 +74,7 @@ type serverRow struct {
 	Name    string `json:"name"`
 	Address string `json:"place"`
 	File    string `json:"file"`
+	Login   string `json:"login,omitzero"` // "logged_in" or "needed"; none if the server asks for none
 }
 
 func (m *commands) mcpListCommand() *cobra.Command {
@@ -82,7 +84,7 @@ func (m *commands) mcpListCommand() *cobra.Command {
 		Short: "List the MCP servers of a file of tools",
 		Args:  usage.None,
 		RunE: func(*cobra.Command, []string) error {
-			file, _, err := m.toolsFileOf(f, false)
+			file, data, err := m.toolsFileOf(f, false)
 			if err != nil {
 				return err
 			}
@@ -96,7 +98,8 @@ func (m *commands) mcpListCommand() *cobra.Command {
 					if s.Source == nil {
 						continue
 					}
-					if err := list.Add(serverRow{s.Name, s.Address, file}, s.Name+": "+cause.OneLine(s.Address)); err != nil {
+					state, login := m.loginState(data, s.Name, s.Address)
+					if err := list.Add(serverRow{s.Name, s.Address, file, state}, s.Name+": "+cause.OneLine(s.Address)+login); err != nil {
 						return err
 					}
 				}
@@ -122,9 +125,9 @@ func (m *commands) mcpRemoveCommand() *cobra.Command {
 		Use:   "rm NAME",
 		Short: "Take an MCP server out of a file of tools",
 		Long: `Take an MCP server out of a file of tools. Files with its credentials in the folder secrets of the data directory,
-which ` + "`earshot install --import`" + ` has written for it, are removed, too; others stay.`,
+which ` + "`earshot install --import`" + ` has written for it, are removed, too; others stay. A login there is ended.`,
 		Args: usage.One("the name of an MCP server, as `earshot mcp list` tells it"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			file, data, err := m.toolsFileOf(f, false)
 			if err != nil {
 				return err
@@ -142,6 +145,9 @@ which ` + "`earshot install --import`" + ` has written for it, are removed, too;
 			}
 			secrets, err := hostsetup.RemoveSecrets(data, args[0], before)
 			if err != nil {
+				return err
+			}
+			if err := m.forgetLogin(c.Context(), data, args[0]); err != nil {
 				return err
 			}
 			if f.asJSON {

@@ -2,6 +2,7 @@ package gateways
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,7 +33,8 @@ func (m *commands) mcpAddCommand() *cobra.Command {
 		Use:   "add NAME -- COMMAND… | add NAME URL",
 		Short: "Put an MCP server behind the gate, and show what it offers",
 		Long: `Put an MCP server into a file of tools: a command of this machine, or an address that takes streamable HTTP. It
-is started once, and its tools are listed; none is called. A server that cannot be listed is not added.
+is started once, and its tools are listed; none is called. A server that cannot be listed is not added, unless it asks
+for a login, with which ` + "`earshot mcp login NAME`" + ` goes on.
 
 Its tools are called NAME.TOOL. Nobody has reviewed them by that, whatever the server says of itself: each call
 counts as irreversible and is asked for, until you review them with ` + "`earshot tools review 'NAME.*'`" + `.
@@ -42,6 +44,7 @@ named by where they lie: --secret TOKEN=env:GITHUB_TOKEN or TOKEN=file:/path. A 
 its name; --env and --header may hold it in braces, {TOKEN}.`,
 		Example: `  earshot mcp add outbox -- npx -y @modelcontextprotocol/server-filesystem@2026.8.31 ~/outbox
   earshot mcp add hub --secret GITHUB_TOKEN=env:GITHUB_TOKEN -- github-mcp-server stdio
+  earshot mcp add desk https://mcp.example.com/mcp
   earshot mcp add tickets https://mcp.example.org/mcp --secret token=file:/srv/keys/tickets --header 'Authorization: Bearer {token}'`,
 		Args: func(c *cobra.Command, args []string) error {
 			_, _, err := serverNamed(c.ArgsLenAtDash(), args)
@@ -182,6 +185,7 @@ type addedServer struct {
 	File    string         `json:"file"`
 	Tools   []proposedTool `json:"tools"`
 	LeftOut []string       `json:"left_out,omitzero"`
+	Login   string         `json:"login,omitzero"` // "needed" if its tools can be listed after a login only
 }
 
 type proposedTool struct {
@@ -203,6 +207,9 @@ func (m *commands) addServer(ctx context.Context, f mcpFlags, name string, entry
 	}
 	defer draft.Drop()
 	got, err := m.looked(ctx, draft, name)
+	if need, is := errors.AsType[*mcp.LoginError](err); is {
+		return m.addWithoutLogin(ctx, f, draft, addedServer{Name: name, File: file, Tools: []proposedTool{}, Login: loginNeeded}, data, entry.URL, need)
+	}
 	if err != nil {
 		return err
 	}
