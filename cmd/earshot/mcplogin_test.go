@@ -45,7 +45,7 @@ func (h *hub) login(code int, args ...string) string {
 	h.t.Helper()
 	p := start(h.t, options{verb: "mcp", data: h.data, args: append([]string{"login", "hub"}, args...), nobody: true})
 	p.hears("Waiting for the browser")
-	answer, err := http.Get(h.address(p.out.String())) //nolint:gosec,noctx // it is what the person was told to open
+	answer, err := http.Get(h.address(p.out.String())) //nolint:noctx // it is what the person was told to open
 	must(h.t, err)
 	page, err := io.ReadAll(answer.Body)
 	must(h.t, err)
@@ -209,4 +209,31 @@ func (h *hub) pasted(text string) string {
 	must(h.t, err)
 	must(h.t, answer.Body.Close())
 	return answer.Header.Get("Location")
+}
+
+// TestMCPLoginKilled: a server that is killed between a renewal and its storing has a login that only a person can mend; it says so, and
+// the file of the login is whole.
+func TestMCPLoginKilled(t *testing.T) {
+	t.Parallel()
+	slow(t)
+	h := newHub(t)
+	h.does(0, "mcp", "add", "hub", h.auth.Resource())
+	h.login(0)
+	server := h.upWith(options{fault: "mcp.refreshed"})
+	h.awaitsList("hub.look")
+	h.does(0, "tools", lastCommand(h.does(0, "tools", "review", "hub.*"))...)
+	h.auth.EndAccess()
+	start(t, options{verb: "tools", data: h.data, args: []string{"call", "hub.look", `{}`}, nobody: true})
+	server.ends(killed)
+	contains(t, h.does(0, "mcp", "list"), "logged in since")
+	server = h.up()
+	server.await("does not renew any more. Log in: `earshot mcp login hub`")
+	contains(t, h.does(0, "mcp", "list"), "needs a login")
+	h.login(0)
+	h.awaitsList("hub.look")
+	contains(t, h.does(0, "mcp", "list"), "logged in since")
+	server.signal(os.Interrupt)
+	server.ends(0)
+	h.keepsTokens()
+	h.tellsNothing(server.out.String() + server.prompt.String())
 }

@@ -95,7 +95,8 @@ func clientFor(ctx context.Context, client *http.Client, p Provider, r Request) 
 	}
 	if p.meta.RegistrationEndpoint == "" {
 		return Client{}, cause.Fail(nil, cause.OneLine(p.Issuer)+" lets no program register itself",
-			"register Earshot there by hand, with a fixed address such as http://127.0.0.1:7412/callback, and run it again with --client-id ID --port 7412 (and --secret env:VARIABLE if you were given one)")
+			"register Earshot there by hand, with the address http://127.0.0.1:7412/callback, and run it again with --client-id ID --port 7412, "+
+				"and with --secret env:VARIABLE if you were given a secret")
 	}
 	method := byNothing
 	if len(methods) > 0 && !slices.Contains(methods, byNothing) {

@@ -51,13 +51,13 @@ func (c *Callback) Wait(ctx context.Context) (url.Values, error) {
 		if server.Shutdown(last) != nil {
 			_ = server.Close()
 		}
-		<-ended
+		_ = <-ended // it was told to end
 	}()
 	select {
 	case answer := <-c.answers:
 		return answer, nil
 	case <-ctx.Done():
-		return nil, ctx.Err() //nolint:wrapcheck // the caller says what it waited for
+		return nil, ctx.Err()
 	}
 }
 

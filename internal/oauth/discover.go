@@ -67,7 +67,8 @@ func Discover(ctx context.Context, server string, networks []string) (Provider, 
 	if p.meta == nil {
 		return p, cause.Fail(nil, cause.OneLine(p.Issuer)+" does not say how to log in there (RFC 8414)", broken)
 	}
-	return p, p.check()
+	err = p.check()
+	return p, err
 }
 
 // check refuses metadata with which a login could not be safe.
@@ -189,7 +190,7 @@ func metadataPlaces(server, named string) ([]string, error) {
 
 // fetch reads the metadata of a resource; nil if there is none.
 func fetch(ctx context.Context, client *http.Client, place string) (*oauthex.ProtectedResourceMetadata, error) {
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, place, http.NoBody)
 	if err != nil {
 		return nil, errors.New("it is not an address")
 	}

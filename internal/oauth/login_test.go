@@ -143,7 +143,7 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("it can be answered hours later: %v", err)
 	}
 	for text, good := range map[string]bool{
-		"http://127.0.0.1:7412/callback?code=a&state=b\n": true, " http://127.0.0.1:1/callback?state=b&error=x": true, "abc": false, "": false, "code=a": false,
+		"http://127.0.0.1:7412/callback?code=a&state=b\n": true, "http://127.0.0.1:1/callback?state=b&error=x\r\n": true, "abc": false, "": false, "code=a": false,
 	} {
 		if _, err := oauth.Answer(text); (err == nil) != good {
 			t.Errorf("%q: %v", text, err)
@@ -174,7 +174,7 @@ func TestCallback(t *testing.T) {
 	if answer := <-got; answer.Get("code") != "b" {
 		t.Errorf("the answer is %v", answer)
 	}
-	if _, err := http.Get(back.Redirect() + "?state=a&code=c"); err == nil { //nolint:gosec,noctx,bodyclose // there is none
+	if _, err := http.Get(back.Redirect() + "?state=a&code=c"); err == nil { //nolint:noctx,bodyclose // there is none
 		t.Error("it still listens")
 	}
 	stop()

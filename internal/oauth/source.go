@@ -167,7 +167,7 @@ func (s *Store) refreshed(ctx context.Context, l Login) (*oauth2.Token, error) {
 	if err == nil {
 		err = usable(token)
 	}
-	return token, err //nolint:wrapcheck // the caller says what it is about
+	return token, err
 }
 
 // Watch implements [mcp.Login].

@@ -39,11 +39,11 @@ func (e *LoginError) Error() string { return "the MCP server " + e.Server + " " 
 
 // Plain says what was found and what to do, behind the server's name.
 func (e *LoginError) Plain() string {
-	command := "earshot mcp login " + e.Server
+	command := []string{"earshot mcp login", e.Server}
 	for _, scope := range e.Scopes {
-		command += " --scope '" + scope + "'"
+		command = append(command, "--scope '"+scope+"'")
 	}
-	return e.Why + ". Log in: `" + command + "`"
+	return e.Why + ". Log in: `" + strings.Join(command, " ") + "`"
 }
 
 // Why a login is needed.

@@ -23,10 +23,10 @@ func newRedactor(secrets map[string]string) *redactor {
 	return r
 }
 
-// The names of the tokens in a text that they were removed from. Names of secrets have no blanks.
+// What stands in a text instead of the tokens that were removed from it. Names of secrets have no blanks.
 const (
-	tokenName        = "of the login"
-	earlierTokenName = "of the login before"
+	ofLogin        = "of the login"
+	ofEarlierLogin = "of the login before"
 )
 
 // learn adds an access token. The one before stays a secret, too: a late answer may hold it.
@@ -37,9 +37,9 @@ func (r *redactor) learn(token string) {
 		return
 	}
 	if r.token != "" {
-		r.secrets[earlierTokenName] = r.token
+		r.secrets[ofEarlierLogin] = r.token
 	}
-	r.token, r.secrets[tokenName] = token, token
+	r.token, r.secrets[ofLogin] = token, token
 	r.current.Store(settings.NewRedactor(r.secrets))
 }
 

@@ -178,7 +178,7 @@ func (s *Server) Run(ctx context.Context, offer tool.Offer) error {
 		wait(ctx, pause, s.relogin)
 		pause = min(2*pause, maxPause)
 	}
-	return nil //nolint:nilerr // it was stopped
+	return nil
 }
 
 // wait waits, unless it is woken.

@@ -229,7 +229,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 		s.codes[code] = grant{client, redirect, q.Get("code_challenge"), q.Get("resource")}
 		back.Set("code", code)
 	}
-	http.Redirect(w, r, redirect+"?"+back.Encode(), http.StatusFound)
+	http.Redirect(w, r, redirect+"?"+back.Encode(), http.StatusFound) //nolint:gosec // to where the client said, as its registration allows
 }
 
 // secret makes a token. The caller has the lock.
