@@ -1,4 +1,4 @@
-package main
+package gateways
 
 import (
 	"context"
@@ -21,7 +21,7 @@ type loggedOut struct {
 	Revoked bool   `json:"revoked"`
 }
 
-func (m *Main) mcpLogoutCommand() *cobra.Command {
+func (m *commands) mcpLogoutCommand() *cobra.Command {
 	var f cli.LocalFlags
 	c := f.Add(&cobra.Command{
 		Use:   "logout NAME",
@@ -61,7 +61,7 @@ that. A server that runs has no access from then on.`,
 const revokeTime = 15 * time.Second
 
 // endLogin removes the login at a server; [oauth.ErrNone] if there is none.
-func (m *Main) endLogin(ctx context.Context, data, name string) (loggedOut, error) {
+func (m *commands) endLogin(ctx context.Context, data, name string) (loggedOut, error) {
 	store, result := m.Logins(data), loggedOut{Name: name}
 	login, err := store.Load(name, "")
 	switch {
@@ -81,7 +81,7 @@ func (m *Main) endLogin(ctx context.Context, data, name string) (loggedOut, erro
 }
 
 // lasts says how long a login lasts, as the end of a sentence.
-func (m *Main) lasts(l oauth.Login) string {
+func (m *commands) lasts(l oauth.Login) string {
 	switch {
 	case l.Expires.IsZero():
 		return ", until it is ended"
@@ -98,7 +98,7 @@ const (
 )
 
 // loginState describes the login at a server for a list; empty if it asks for none.
-func (m *Main) loginState(data, name, server string) (state, text string) {
+func (m *commands) loginState(data, name, server string) (state, text string) {
 	l, err := m.Logins(data).Load(name, server)
 	switch {
 	case errors.Is(err, oauth.ErrNone):
@@ -112,7 +112,7 @@ func (m *Main) loginState(data, name, server string) (state, text string) {
 }
 
 // forgetLogin ends the login at a server that is taken out of a file, if there is one.
-func (m *Main) forgetLogin(ctx context.Context, data, name string) error {
+func (m *commands) forgetLogin(ctx context.Context, data, name string) error {
 	_, err := m.endLogin(ctx, data, name)
 	if errors.Is(err, oauth.ErrNone) {
 		return nil
@@ -121,7 +121,7 @@ func (m *Main) forgetLogin(ctx context.Context, data, name string) error {
 }
 
 // addWithoutLogin adds a server that lists its tools after a login only.
-func (m *Main) addWithoutLogin(ctx context.Context, f mcpFlags, draft *toolfile.Draft, added addedServer, data, url string, need *mcp.LoginError) error {
+func (m *commands) addWithoutLogin(ctx context.Context, f mcpFlags, draft *toolfile.Draft, added addedServer, data, url string, need *mcp.LoginError) error {
 	if err := draft.Save(); err != nil {
 		return err
 	}

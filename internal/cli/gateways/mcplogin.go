@@ -1,4 +1,4 @@
-package main
+package gateways
 
 import (
 	"bufio"
@@ -39,7 +39,7 @@ type mcpLoginFlags struct {
 // loginWait is how long the person has to log in.
 const loginWait = 5 * time.Minute
 
-func (m *Main) mcpLoginCommand() *cobra.Command {
+func (m *commands) mcpLoginCommand() *cobra.Command {
 	var f mcpLoginFlags
 	c := &cobra.Command{
 		Use:   "login NAME",
@@ -91,7 +91,7 @@ type loggedIn struct {
 }
 
 // logInAt logs in at a server.
-func (m *Main) logInAt(ctx context.Context, f mcpLoginFlags, name string) error {
+func (m *commands) logInAt(ctx context.Context, f mcpLoginFlags, name string) error {
 	file, data, err := m.toolsFileOf(f.mcpFlags, true)
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func loginServer(file, name string) (string, error) {
 
 // answered begins a login and returns the browser's answer, or goes on with one that was begun; without an answer there is
 // nothing left to do.
-func (m *Main) answered(ctx context.Context, store *oauth.Store, f mcpLoginFlags, name, server string) (*oauth.Attempt, url.Values, error) {
+func (m *commands) answered(ctx context.Context, store *oauth.Store, f mcpLoginFlags, name, server string) (*oauth.Attempt, url.Values, error) {
 	if f.code {
 		if kept, err := store.Attempt(name, server); err == nil {
 			answer, err := m.pastedAnswer()
@@ -203,7 +203,7 @@ func portOf(port int) (int, error) {
 }
 
 // beginLogin finds where the login is, and begins it.
-func (m *Main) beginLogin(ctx context.Context, store *oauth.Store, f mcpLoginFlags, r oauth.Request, server string) (*oauth.Attempt, error) {
+func (m *commands) beginLogin(ctx context.Context, store *oauth.Store, f mcpLoginFlags, r oauth.Request, server string) (*oauth.Attempt, error) {
 	r.ClientID = f.clientID
 	if f.secret != "" {
 		refs, err := secretsIn([]string{"client=" + f.secret})
@@ -229,7 +229,7 @@ func (m *Main) beginLogin(ctx context.Context, store *oauth.Store, f mcpLoginFla
 }
 
 // keepAttempt stores an attempt for `mcp login --code`.
-func (m *Main) keepAttempt(ctx context.Context, store *oauth.Store, f mcpLoginFlags, a *oauth.Attempt) error {
+func (m *commands) keepAttempt(ctx context.Context, store *oauth.Store, f mcpLoginFlags, a *oauth.Attempt) error {
 	if err := store.SaveAttempt(ctx, a); err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (m *Main) keepAttempt(ctx context.Context, store *oauth.Store, f mcpLoginFl
 }
 
 // instruct writes what the person has to know before there is a result.
-func (m *Main) instruct(f mcpLoginFlags, format string, args ...any) {
+func (m *commands) instruct(f mcpLoginFlags, format string, args ...any) {
 	if f.asJSON {
 		m.Notef(format, args...)
 		return
@@ -251,7 +251,7 @@ func (m *Main) instruct(f mcpLoginFlags, format string, args ...any) {
 }
 
 // printAddress writes who asks for what, and the address on a line of its own.
-func (m *Main) printAddress(f mcpLoginFlags, a *oauth.Attempt) {
+func (m *commands) printAddress(f mcpLoginFlags, a *oauth.Attempt) {
 	l := a.Login
 	m.instruct(f, "%s asks for a login at %s.", a.Name, cause.OneLine(l.Issuer))
 	if len(l.Scopes) > 0 {
@@ -276,7 +276,7 @@ func spoken(d time.Duration) string {
 // maxPasted bounds the line that is pasted.
 const maxPasted = 64 << 10
 
-func (m *Main) pastedAnswer() (url.Values, error) {
+func (m *commands) pastedAnswer() (url.Values, error) {
 	m.Notef("Paste the address that the browser was sent back to, which begins with http://127.0.0.1, then press Enter.")
 	line, err := bufio.NewReader(io.LimitReader(m.Stdin, maxPasted)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) || strings.TrimSpace(line) == "" {
@@ -286,7 +286,7 @@ func (m *Main) pastedAnswer() (url.Values, error) {
 }
 
 // openBrowser opens an address in the browser of this machine, as far as there is one.
-func (m *Main) openBrowser(address string) {
+func (m *commands) openBrowser(address string) {
 	program := "xdg-open"
 	if runtime.GOOS == "darwin" {
 		program = "open"
@@ -302,7 +302,7 @@ func (m *Main) openBrowser(address string) {
 }
 
 // printOffered lists the tools of a server that one has just logged in at.
-func (m *Main) printOffered(ctx context.Context, file, data, name string) {
+func (m *commands) printOffered(ctx context.Context, file, data, name string) {
 	services, err := toolfile.Read(file, m.ServedTools("", data))
 	if err != nil {
 		m.Notef("Its tools are not listed: %s.", cause.Of(err))
@@ -316,7 +316,7 @@ func (m *Main) printOffered(ctx context.Context, file, data, name string) {
 	}
 }
 
-func (m *Main) printTools(ctx context.Context, s toolfile.Service) {
+func (m *commands) printTools(ctx context.Context, s toolfile.Service) {
 	offered, err := s.Inspect(ctx)
 	if err != nil {
 		m.Notef("Its tools cannot be listed now: %s.", cause.OneLine(cause.Of(err)))
@@ -330,7 +330,7 @@ func (m *Main) printTools(ctx context.Context, s toolfile.Service) {
 }
 
 // completeServers completes the name of a server that one can log in at.
-func (m *Main) completeServers(f *mcpFlags) cobra.CompletionFunc {
+func (m *commands) completeServers(f *mcpFlags) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
