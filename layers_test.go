@@ -71,11 +71,19 @@ var layerTable = []rule{
 	},
 	{pkg: "internal/kernel/turn", layer: 1, own: []string{"api", "utp"}},
 	{pkg: "internal/kernel/standing", layer: 1, own: []string{"api", "utp"}},
-	{pkg: "api/audit", layer: 1, own: []string{"api"}},
+	{
+		pkg: "api/audit", layer: 1, own: []string{"api"},
+		beside: map[string]string{"internal/passkey": "whoever verifies the chain verifies the signatures under its accepts, by the same rules as the kernel"},
+	},
+	{pkg: "internal/passkey", layer: 1, own: []string{"api"}},
+	{
+		pkg: "internal/passkey/enrol", layer: 1, own: []string{"api"}, third: []string{"github.com/go-webauthn/webauthn"},
+		beside: map[string]string{"internal/passkey": "what it reads is one of its keys"},
+	},
 	{pkg: "internal/gateway/hook", layer: 1},
 
 	{
-		pkg: "internal/kernel/store", layer: 2, own: []string{"internal/kernel/turn", "internal/kernel/consent", "internal/kernel/standing", "api", "utp"},
+		pkg: "internal/kernel/store", layer: 2, own: []string{"internal/kernel/turn", "internal/kernel/consent", "internal/kernel/standing", "internal/passkey", "api", "utp"},
 		both: "a turn is kept with its questions",
 	},
 	{
@@ -88,7 +96,7 @@ var layerTable = []rule{
 		beside: map[string]string{"internal/kernel/store": "what waits to leave is rows of the ledger"},
 	},
 	{
-		pkg: "internal/kernel", layer: 2, own: []string{"internal/kernel/turn", "internal/kernel/standing", "api", "utp", "utp/schema", "internal/kernel/consent"}, third: []string{schemaModule},
+		pkg: "internal/kernel", layer: 2, own: []string{"internal/kernel/turn", "internal/kernel/standing", "api", "utp", "utp/schema", "internal/kernel/consent", "internal/passkey", "internal/passkey/enrol"}, third: []string{schemaModule},
 		beside: map[string]string{
 			"internal/kernel/store":  "the port to the ledger, which what looks after it uses too",
 			"internal/kernel/admin":  "what operators ask for is answered beside the life of a call",
@@ -164,7 +172,7 @@ var layerTable = []rule{
 	{pkg: "internal/bus", layer: 3, own: []string{"internal/cause", "api", "utp"}, third: []string{"github.com/nats-io"}},
 	{pkg: "internal/surface/page", layer: 2, own: []string{"aaep", "aaep/announce", "aaep/legible", "aaep/outline", "api"}},
 	{
-		pkg: "internal/transport/web", layer: 3, own: []string{"internal/hub", "internal/hub/access", "internal/surface/page", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "api", "api/openapi", "utp"}, third: []string{"github.com/coder/websocket"},
+		pkg: "internal/transport/web", layer: 3, own: []string{"internal/hub", "internal/hub/access", "internal/passkey", "internal/surface/page", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "api", "api/openapi", "utp"}, third: []string{"github.com/coder/websocket"},
 		both: "its adapter of the hub hands words in by the kernel's messages, which are api's",
 	},
 	{
@@ -239,6 +247,7 @@ var layerTable = []rule{
 	{
 		pkg: "internal/testkit/agenthost", layer: 5, own: []string{"internal/fakemodel"}, third: []string{sysModule},
 	},
+	{pkg: "internal/testkit/authenticator", layer: 2, own: []string{"api"}},                               // a passkey's device, for tests
 	{pkg: "internal/hosts", layer: 4},                                                                     // all of it is in its tests
 	{pkg: "internal/chaos", layer: 4},                                                                     // all of it is in its tests
 	{pkg: "internal/bus/bustest", layer: 4, own: []string{"internal/bus"}},                                // for tests of a bus that goes and comes back
@@ -263,7 +272,7 @@ var layerTable = []rule{
 	{
 		pkg: "internal/listing", layer: 4,
 		own: []string{
-			"aaep/legible", "api", "api/audit", "internal/cause", "internal/hub/access", "internal/kernel/admin", "internal/narrate", "internal/surface/terminal", "utp",
+			"aaep/legible", "api", "api/audit", "internal/cause", "internal/hub/access", "internal/narrate", "internal/surface/terminal", "utp",
 		},
 		both: "it tells people of calls and definitions",
 	},
@@ -298,7 +307,7 @@ var layerTable = []rule{
 		pkg: "server", layer: 6,
 		own: []string{
 			"aaep", "aaep/pacing", "api", "client", "internal/address", "internal/cause", "internal/datadir", "internal/fault", "internal/gateway/mcp", "internal/instance",
-			"internal/peer", "internal/policyfile", "internal/presence", "internal/rpc", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
+			"internal/kernel", "internal/passkey", "internal/peer", "internal/policyfile", "internal/presence", "internal/rpc", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
 		},
 		both: "it wires everything",
 	},

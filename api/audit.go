@@ -76,9 +76,14 @@ const (
 	ActToken      = "token"
 	ActLogin      = "login"
 	ActCredential = "credential"
+	// ActPasskey is a passkey that a person added, or that was removed.
+	ActPasskey = "passkey"
 	// ActOlder records how many items of a ledger that an older program wrote have no entry.
 	ActOlder = "older"
 )
+
+// ActEnded is the detail of an act that ends what was in force.
+const ActEnded = "ended"
 
 // The subjects of [ActOlder]: receipts from before the chain, and starts from before it had entries of starts.
 const OlderReceipts, OlderStarts = "receipts", "starts"
@@ -86,7 +91,7 @@ const OlderReceipts, OlderStarts = "receipts", "starts"
 // AuditAct is everything that the commitment to an act is computed from.
 type AuditAct struct {
 	// Act is the kind of act: start, outcome, late, permission, review, remove, erase, import, restore, policy, token, login,
-	// credential or older.
+	// credential, passkey or older.
 	Act string `json:"act"`
 	// At is when it happened, to the microsecond.
 	At time.Time `json:"at"`

@@ -48,6 +48,10 @@ const (
 	// OpPermissions lists standing permissions, OpRevoke ends one.
 	OpPermissions = "permissions"
 	OpRevoke      = "revoke"
+	// Requests of hubs on behalf of people about their passkeys.
+	OpPasskeyChallenge = "passkey_challenge"
+	OpPasskeyAdd       = "passkey_add"
+	OpPasskeyRemove    = "passkey_remove"
 	// Requests of hubs on behalf of agents that are external programs.
 	OpOpen        = "open"
 	OpOffered     = "offered"
@@ -68,6 +72,9 @@ const (
 	OpRetry  = "retry"
 	OpErase  = "erase"
 	OpImport = "import"
+
+	OpPasskeys      = "passkeys"
+	OpRevokePasskey = "revoke_passkey"
 )
 
 // operations is the single table of the kernel's operations.
@@ -117,6 +124,9 @@ var operations = []Operation{
 	operation[PreferRequest, PreferAnswer](OpPrefer, Hub).repeatable(),
 	operation[PermissionsRequest, PermissionsAnswer](OpPermissions, Hub).repeatable(),
 	operation[RevokeRequest, StandingPermission](OpRevoke, Hub).repeatable(),
+	operation[PasskeyChallengeRequest, PasskeyChallenge](OpPasskeyChallenge, Hub).repeatable(),
+	operation[ChangePasskeyRequest, Passkey](OpPasskeyAdd, Hub),
+	operation[ChangePasskeyRequest, Passkey](OpPasskeyRemove, Hub),
 	// Requests of hubs on behalf of agents that are external programs.
 	operation[OpenRequest, OpenAnswer](OpOpen, Hub),
 	operation[OfferedRequest, OfferedAnswer](OpOffered, Agent, Hub).repeatable(),
@@ -162,4 +172,10 @@ var operations = []Operation{
 	operation[ImportRequest, ImportAnswer](OpImport, Hub).named(Operate,
 		"Takes in records of a turn from an export.",
 		`{"turn_id":"turn_01","records":[]}`),
+	operation[PasskeysRequest, PasskeysAnswer](OpPasskeys, Hub).repeatable().named(Inspect,
+		"Lists the passkeys of people.",
+		`{}`),
+	operation[RevokePasskeyRequest, Passkey](OpRevokePasskey, Hub).named(Operate,
+		"Removes a passkey: it signs nothing any more.",
+		`{"passkey":"my phone"}`),
 }

@@ -121,6 +121,8 @@ type ReceiptTerms struct {
 	// Event is the id of the event that asked the question the last time. The receipt's Shown is the digest of that
 	// event.
 	Event string `json:"event_id,omitzero"`
+	// Signed is the signature of the person's passkey, of an accept that needed one.
+	Signed SignedAccept `json:"signed,omitzero"`
 }
 
 // Seen says how the person who accepted saw the arguments.

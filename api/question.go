@@ -92,6 +92,8 @@ type ReplyRequest struct {
 	Standing *Standing `json:"standing,omitzero"`
 	// Lists reports that the surface shows the values that an event lists in extensions.earshot.arguments.
 	Lists bool `json:"lists,omitzero"`
+	// Assertion is the signature of the person's passkey, if the accept needs one.
+	Assertion Assertion `json:"assertion,omitzero"`
 }
 
 // ReplyAnswer is what the ledger recorded.

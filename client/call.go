@@ -185,6 +185,9 @@ func refusal(answer *http.Response, raw []byte) error {
 		if body.Code == string(CodeLogin) {
 			e.Err = ErrLogin
 		}
+		if body.Code == string(CodePasskeyRequired) {
+			e.Err = ErrPasskeyRequired
+		}
 	case http.StatusNotFound:
 		e.Code = CodeNotFound
 	case http.StatusConflict:

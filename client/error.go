@@ -29,6 +29,8 @@ const (
 	// CodeArgumentsNotSeen: the question has arguments that were neither shown nor read. Such a failure is a conflict,
 	// too.
 	CodeArgumentsNotSeen Code = "arguments_not_seen"
+	// CodePasskeyRequired: the accept takes a passkey, which is used on the page. Such a failure is forbidden, too.
+	CodePasskeyRequired Code = "passkey_required"
 	// CodeLost: recorded messages may be missing.
 	CodeLost Code = "messages_lost"
 )
@@ -81,5 +83,6 @@ var (
 	ErrLogin            = &Error{Code: CodeLogin, Message: "no person is known to be there"}
 	ErrNotFound         = &Error{Code: CodeNotFound, Message: "there is no such thing"}
 	ErrConflict         = &Error{Code: CodeConflict, Message: "something else happened first"}
+	ErrPasskeyRequired  = &Error{Code: CodePasskeyRequired, Message: "the accept takes a passkey, on the page"}
 	ErrArgumentsNotSeen = &Error{Code: CodeArgumentsNotSeen, Message: "not everything that the question is about was shown"}
 )

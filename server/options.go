@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/address"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/passkey"
 	"github.com/earshot-dev/earshot/tool"
 )
 
@@ -62,6 +63,9 @@ type Options struct {
 	Takeover bool
 	// Policy is the YAML file with the operator's rules. Default: none.
 	Policy string
+	// RequirePresence says which accepts take a passkey of the person, on the page: of high risk or of what cannot be undone
+	// (high), of what cannot be undone (irreversible), or each one (all). Default: none.
+	RequirePresence string
 	// RetentionContent and RetentionReceipts are how long content and receipts are retained, such as 30d, or forever.
 	// Default: the last value that was set, else 30 days and a year.
 	RetentionContent, RetentionReceipts string
@@ -160,7 +164,21 @@ func (o Options) checked() (Options, error) {
 			return o, err
 		}
 	}
+	if err := o.checkPresence(); err != nil {
+		return o, err
+	}
 	return o, address.Origins(o.AllowOrigins)
+}
+
+// checkPresence refuses a requirement of passkeys that nobody could fulfil.
+func (o Options) checkPresence() error {
+	switch required := passkey.Requirement(o.RequirePresence); {
+	case !required.Valid():
+		return cause.Misuse("--require-presence is "+cause.OneLine(o.RequirePresence)+", expected high, irreversible or all", "see docs/security.md, or leave it out")
+	case required != passkey.NotRequired && o.PageURL != "" && passkey.Site(o.PageURL) == "":
+		return cause.Misuse("browsers use no passkeys on the page "+o.PageURL, "give --page-url a name with HTTPS, or leave it out")
+	}
+	return nil
 }
 
 // checkNames requires each agent and service to have a unique name.

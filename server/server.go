@@ -16,15 +16,19 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/pacing"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/address"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/fault"
 	"github.com/earshot-dev/earshot/internal/gateway/mcp"
 	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/passkey"
 	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/internal/presence"
 	"github.com/earshot-dev/earshot/internal/transport/web"
@@ -38,9 +42,11 @@ type Server struct {
 	notice   func(string)
 	asking   *presence.Hosts
 
-	url   string // of the API
-	page  string // of the page, for browsers
-	https string // the address for other machines; "" if there is none
+	url  string // of the API
+	page string // of the page, for browsers
+	// origin is the page's address for the kernel, which asks for it from goroutines of its own.
+	origin atomic.Value
+	https  string // the address for other machines; "" if there is none
 
 	web   *web.Server
 	hosts *mcp.HTTP
@@ -85,6 +91,8 @@ func (s *Server) openInstance(ctx context.Context, o Options) (*instance.Instanc
 	}
 	points, _ := o.LookupEnv(fault.Variable)
 	inner := instance.Options{
+		Passkeys: kernel.Passkeys{Require: passkey.Requirement(o.RequirePresence), Origin: s.pageOrigin},
+
 		Data: o.Data, Policy: policy, Shared: true, Database: o.Ledger, Takeover: o.Takeover, Listen: o.NATSListen, Retention: o.retention(),
 		Agents: slices.Collect(maps.Keys(s.agents)), Notice: o.Notice,
 		Now: o.Now, LookupEnv: o.LookupEnv, Logger: o.Logger, Reached: fault.Points(points),
@@ -96,6 +104,12 @@ func (s *Server) openInstance(ctx context.Context, o Options) (*instance.Instanc
 		}
 	}
 	return instance.Open(ctx, inner)
+}
+
+// pageOrigin is the origin of the page; "" until it has one.
+func (s *Server) pageOrigin() string {
+	origin, _ := s.origin.Load().(string)
+	return origin
 }
 
 // open starts the agents and services, and lets clients connect.
@@ -120,6 +134,7 @@ func (s *Server) open(ctx context.Context, o Options, certificate *address.Certi
 			return err
 		}
 	}
+	s.origin.Store(s.page)
 	if err := s.start(ctx, o); err != nil {
 		return err
 	}
@@ -213,6 +228,15 @@ func (s *Server) PersonToken() string { return s.instance.PersonToken }
 func (s *Server) Code() (string, error) {
 	code, err := s.instance.Access.Code(instance.Owner())
 	return code, instance.AccessFailure(err)
+}
+
+// Passkeys lists the passkeys of everybody. While there is none, nothing is accepted that takes one: [Options.RequirePresence].
+func (s *Server) Passkeys(ctx context.Context) ([]api.Passkey, error) {
+	all, err := s.instance.Hub.Passkeys(ctx, "")
+	if err != nil {
+		return nil, cause.Fail(err, "the passkeys could not be read", "see `earshot doctor`")
+	}
+	return all.Passkeys, nil
 }
 
 // Changed lists the tools whose programs have changed since they were reviewed. They count as unreviewed.

@@ -42,6 +42,8 @@ const (
 	CodeArgumentsNotSeen Code = "arguments_not_seen"
 	// CodeStandingRefused: the standing permission that came with an accept cannot be given; nothing was accepted.
 	CodeStandingRefused Code = "standing_refused"
+	// CodePasskeyRequired: an accept takes the signature of a passkey, which it does not have.
+	CodePasskeyRequired Code = "passkey_required"
 )
 
 // The common codes, shared by services and the kernel (UTP, "Results").
@@ -123,6 +125,7 @@ var codeTable = map[Code]codeFacts{
 
 	CodeArgumentsNotSeen: {safe: true, http: 409},
 	CodeStandingRefused:  {safe: true, http: 409},
+	CodePasskeyRequired:  {safe: true, http: 403},
 
 	CodeBadRequest:          {safe: true, http: 400},
 	CodeNotFound:            {safe: true, http: 404},

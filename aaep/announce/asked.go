@@ -35,6 +35,7 @@ type Question struct {
 	Reversibility aaep.Reversibility
 	Risk          aaep.Risk
 	Acceptable    bool   // accept is among the allowed replies
+	Passkey       bool   // a yes takes a passkey, which is used on the page
 	Default       string // what no answer means; "" if nothing
 	Kinds         []aaep.ResponseKind
 	Choices       []aaep.Choice
@@ -120,7 +121,7 @@ func questionOf(e aaep.Event, token string, timeout int64) Question {
 	}
 	return Question{
 		Session: e.SessionID, Token: token, Number: number(ours), Earlier: text("earlier"), Detail: text("detail"), Name: text("session_name"),
-		Request: text("request"), Hint: text("hint"), ByClass: flag("by_class"), AgentTool: flag("own_tool"), Tool: text("tool"), Call: CallID(text("tool_call_id")),
+		Request: text("request"), Hint: text("hint"), ByClass: flag("by_class"), AgentTool: flag("own_tool"), Passkey: flag("passkey"), Tool: text("tool"), Call: CallID(text("tool_call_id")),
 		Items: whole("items"), Bytes: whole("bytes"), Arguments: argumentsOf(e), Asked: e.Time, Deadline: deadline,
 		Waiting: flag("waiting"), Unlimited: flag("unlimited"),
 	}
@@ -155,6 +156,18 @@ func (q Question) untimed() Question {
 	q.Token, q.Detail, q.Earlier = "", "", ""
 	q.Asked, q.Deadline, q.Waiting, q.Unlimited = time.Time{}, time.Time{}, false, false
 	return q
+}
+
+// Presence says that a yes takes a passkey; "" if it does not.
+func (q Question) Presence() string {
+	switch {
+	case !q.Passkey:
+		return ""
+	case q.Consent:
+		return "Accepting takes your passkey, on the page."
+	default:
+		return "To be asked again takes your passkey, on the page."
+	}
 }
 
 // Irreversible reports whether the action cannot be undone.

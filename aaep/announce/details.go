@@ -149,6 +149,7 @@ func (q Question) Lines(now time.Time, zone *time.Location) []string {
 		add("Why", q.Consequence)
 		add("Request", q.Request)
 		add("Hint", q.Hint)
+		add("Passkey", q.Presence())
 		return append(lines, join(q.UntilIn(now, zone), q.Silence()))
 	}
 	label := "Values: "
@@ -166,6 +167,7 @@ func (q Question) Lines(now time.Time, zone *time.Location) []string {
 	}
 	add("Request", q.Request)
 	add("Hint", q.Hint)
+	add("Passkey", q.Presence())
 	return append(lines, join(q.UntilIn(now, zone), q.Silence()))
 }
 

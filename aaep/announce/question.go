@@ -47,7 +47,7 @@ func (a *Announcer) confirmation(s *session, e aaep.Event, p aaep.AwaitingConfir
 	case q.AgentTool: // its consequence says this, and more
 		body = join(body, notUndone)
 	}
-	body = join(body, unread(q.Question))
+	body = join(body, unread(q.Question), q.Presence())
 	if a.preferences.Verbosity != aaep.VerbosityTerse {
 		body = join(body, requested(ours))
 	}
@@ -70,6 +70,7 @@ func (a *Announcer) clarification(s *session, e aaep.Event, p aaep.AwaitingClari
 	if a.preferences.Verbosity != aaep.VerbosityTerse {
 		body = join(body, requested(aaep.Read(e.Extensions[aaep.PrefixEarshot])))
 	}
+	body = join(body, q.Presence())
 	text := a.cueText(s, q, false, body, e.Time)
 	return a.addQuestion(q, e, a.framed(e, text, p.SummaryTerse, first(p.SummaryTerse, p.SummaryNormal), p.SummaryDetailed))
 }

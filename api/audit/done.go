@@ -20,6 +20,7 @@ func (v *Verifier) act(e api.AuditEntry) {
 	v.report.Acts++
 	if e.Act == nil {
 		v.kinds.set(e.N, gone)
+		v.lostActs = true
 		return
 	}
 	v.kinds.set(e.N, there)
@@ -28,8 +29,11 @@ func (v *Verifier) act(e api.AuditEntry) {
 			"what was done was altered after it, or the entry was", askOthers)
 		return // it proves nothing
 	}
-	if e.Act.Act == api.ActOlder {
+	switch e.Act.Act {
+	case api.ActOlder:
 		v.older(e)
+	case api.ActPasskey:
+		v.passkey(*e.Act)
 	}
 	v.done(e)
 }

@@ -87,6 +87,7 @@ func terms(t api.ReceiptTerms) []string {
 		{"covered", t.Covered},
 		{"response", t.Response},
 		{"event", t.Event},
+		{"signed", signed(t.Signed)},
 	} {
 		if term[1] != "" {
 			parts = append(parts, term[0]+"="+term[1])
@@ -95,13 +96,22 @@ func terms(t api.ReceiptTerms) []string {
 	return parts
 }
 
-// Storable returns terms in a form that every ledger can store, as JSON too.
+// Storable returns terms in a form that every ledger can store, as JSON too. What is signed has been verified, and so is
+// storable as it is.
 func Storable(t api.ReceiptTerms) api.ReceiptTerms {
 	return api.ReceiptTerms{
 		Consent: storable(t.Consent), Arguments: storable(t.Arguments), Definition: storable(t.Definition), Policy: storable(t.Policy),
 		Credential: storable(t.Credential), Seen: api.Seen(storable(string(t.Seen))), Covered: storable(t.Covered), Response: storable(t.Response),
-		Event: storable(t.Event),
+		Event: storable(t.Event), Signed: t.Signed,
 	}
+}
+
+// signed returns the signature of a passkey as one term; "" if there is none.
+func signed(s api.SignedAccept) string {
+	if s == (api.SignedAccept{}) {
+		return ""
+	}
+	return strings.Join([]string{s.Passkey, s.Authenticator, s.Client, s.Signature, s.Key, s.Site, s.Token, s.Generation}, "\n")
 }
 
 // StorableAct returns an act in a form that every ledger can store as JSON, with its time in microseconds.

@@ -27,8 +27,7 @@ func (v *Verifier) kept(e api.AuditEntry) {
 		return
 	}
 	v.report.Compared++
-	about := fmt.Sprintf("question %d, call %.64s: ", e.Receipt.Question, e.Receipt.Call)
-	tell := func(flaw Flaw, found, means string) { v.find(e.N, flaw, about+found, means, askOthers) }
+	tell := func(flaw Flaw, found, means string) { v.find(e.N, flaw, about(*e.Receipt)+found, means, askOthers) }
 	k, r := *e.Evidence, *e.Receipt
 	switch k.Turn {
 	case api.AuditTurnMissing:
@@ -52,6 +51,11 @@ func (v *Verifier) kept(e api.AuditEntry) {
 		keptCall(k, r, tell, false)
 		keptRows(k, r, tell)
 	}
+}
+
+// about begins what is found of an answer.
+func about(r api.AuditReceipt) string {
+	return fmt.Sprintf("question %d, call %.64s: ", r.Question, r.Call)
 }
 
 // changed reports whether a term is set and differs from what was found.

@@ -62,6 +62,8 @@ type Report struct {
 	OlderStarts int64 `json:"older_starts"`
 	// Compared counts the receipts and acts that were compared with what the ledger stores about their calls.
 	Compared int64 `json:"compared"`
+	// Signed counts the accepts that a passkey has signed, and whose signature is valid.
+	Signed   int64 `json:"signed,omitzero"`
 	Findings int64 `json:"findings"`
 	Head     Head  `json:"head"` // the last entry; the zero value for an empty chain
 }
@@ -81,9 +83,11 @@ type Verifier struct {
 
 	report   Report
 	kinds    fates
-	noted    map[string]int64 // how many items are older than the chain, according to an act
-	met      bool             // whether the known head was found
-	hurtHere bool             // whether there is a gap or a repeat between this entry and the previous one
+	noted    map[string]int64  // how many items are older than the chain, according to an act
+	passkeys map[string]string // the digests of the passkeys that count at this entry, by their ids
+	lostActs bool              // an act before this entry is no longer there
+	met      bool              // whether the known head was found
+	hurtHere bool              // whether there is a gap or a repeat between this entry and the previous one
 }
 
 // Next verifies the next entry.
@@ -184,6 +188,7 @@ func (v *Verifier) answer(e api.AuditEntry) {
 			"the receipt was altered after the answer, or the entry was", askOthers)
 		return // it proves nothing
 	}
+	v.signed(e)
 	v.kept(e)
 }
 

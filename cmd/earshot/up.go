@@ -36,6 +36,7 @@ type upFlags struct {
 	takeover               bool
 	origins                []string
 	natsListen             string
+	requirePresence        string // high, irreversible or all; "" asks for no passkey
 	content, receipts      string // how long they are kept
 	subscriptions          int    // listeners at once
 	subscriptionsEach      int    // of one principal
@@ -111,6 +112,8 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	flags.StringVar(&f.natsListen, "nats-listen", "",
 		"address on the loopback, such as 127.0.0.1:4222, at which tool services and agents of your own come to the message bus, see earshot credential")
 	flags.StringVar(&f.policy, "policy", "", "YAML file with the operator's rules")
+	flags.StringVar(&f.requirePresence, "require-presence", "",
+		"which accepts take a passkey, on the page: of high risk (high), of what cannot be undone (irreversible), or each one (all); see earshot passkeys")
 	flags.StringVar(&f.content, "retention-content", "",
 		"how long arguments, results and texts are kept after a turn has ended, such as 30d, or forever (default what was said last, else 30d)")
 	flags.StringVar(&f.receipts, "retention-receipts", "", "how long receipts and digests are kept, such as 365d, or forever (default what was said last, else 365d)")
@@ -197,7 +200,7 @@ func (m *Main) serverOptions(f upFlags) server.Options {
 	return server.Options{
 		HTTP: f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, AllowOrigins: f.origins, NATSListen: f.natsListen,
 		Ledger: f.ledger, Takeover: f.takeover, Policy: f.policy, Subscriptions: f.subscriptions, SubscriptionsEach: f.subscriptionsEach,
-		RetentionContent: f.content, RetentionReceipts: f.receipts,
+		RequirePresence: f.requirePresence, RetentionContent: f.content, RetentionReceipts: f.receipts,
 		Notice: m.Note, Console: console,
 		Version: build.This().Version, LookupEnv: m.LookupEnv, Now: m.Now, Logger: m.Logger(f.debug),
 	}
@@ -302,6 +305,11 @@ func (m *Main) welcome(s *server.Server, data string, roots []string, services [
 	} else {
 		m.Printf("To log in on the page: `earshot code%s` prints its address and a code. The login code is not printed to logs.", flag)
 	}
+	if f.requirePresence != "" {
+		if err := m.firstPasskey(s, flag, seen); err != nil {
+			return err
+		}
+	}
 	m.Printf("")
 	m.Printf("Try:")
 	m.Printf("  open the page and type the code")
@@ -313,6 +321,26 @@ func (m *Main) welcome(s *server.Server, data string, roots []string, services [
 	m.Printf("  earshot reply%s 1 accept", flag)
 	m.Printf("")
 	m.Printf("Control C ends it; what has not ended then goes on at the next start.")
+	return nil
+}
+
+// firstPasskey says how to add the first passkey, while there is none.
+func (m *Main) firstPasskey(s *server.Server, flag string, seen bool) error {
+	all, err := s.Passkeys(context.Background())
+	if err != nil || len(all) > 0 {
+		return err
+	}
+	m.Printf("")
+	m.Printf("No passkey was added yet, and accepting takes one. Log in on the page, follow Passkeys, and add one.")
+	if !seen {
+		m.Printf("That takes a second code: `earshot code%s` once more.", flag)
+		return nil
+	}
+	code, err := s.Code()
+	if err != nil {
+		return err
+	}
+	m.Printf("Code for the first passkey, once, within 10 minutes: %s", code)
 	return nil
 }
 

@@ -56,6 +56,7 @@ func (o Options) examineServer(ctx context.Context) []Finding {
 		all = append(all, examineRules(place.Policy)...)
 	}
 	all = append(all, examineServices(ctx, remote.Operate)...)
+	all = append(all, examinePasskeys(ctx, remote.Operate)...)
 	if len(open) > 0 {
 		all = append(all, Finding{Name: "questions", State: Note, Found: legible.Counted(int64(len(open)), "question") + " open.", Advice: "see `earshot pending`"})
 	}
@@ -85,6 +86,25 @@ func examineServices(ctx context.Context, ask operate.Ask) []Finding {
 		Name: name, State: Note, Found: sentence("No service is connected for " + firstOf(missing)),
 		Advice: "start it, or take a tool that is gone out with `earshot tools rm TOOL`; a call waits a minute for its service",
 	}}
+}
+
+// examinePasskeys says how to add the first passkey, if accepting takes one and there is none.
+func examinePasskeys(ctx context.Context, ask operate.Ask) []Finding {
+	const name = "passkeys"
+	var all api.PasskeysAnswer
+	if err := ask(ctx, api.OpPasskeys, api.PasskeysRequest{}, &all); err != nil {
+		return []Finding{{Name: name, State: Note, Found: sentence("They could not be read: " + cause.Of(err)), Advice: "see `earshot passkeys`"}}
+	}
+	switch {
+	case all.Required == "":
+		return nil
+	case len(all.Passkeys) == 0:
+		return []Finding{{
+			Name: name, State: Problem, Found: "Accepting takes a passkey (--require-presence " + all.Required + "), and none was added.",
+			Advice: "log in on the page at " + all.Page + "/, follow Passkeys, and add one; `earshot code` makes the two codes that this takes",
+		}}
+	}
+	return []Finding{{Name: name, State: OK, Found: legible.Counted(int64(len(all.Passkeys)), "passkey") + " for --require-presence " + all.Required + "."}}
 }
 
 // firstOf lists the first names, and how many more there are.

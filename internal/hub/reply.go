@@ -101,7 +101,7 @@ func (s *Subscription) consider(ctx context.Context, unread error, op, subscript
 	if why == nil {
 		_, why = s.hub.As(who).reply(ctx, op, r)
 	}
-	if r.Lists && rpc.Code(why, utp.CodeArgumentsNotSeen) { // the subscriber can act on this refusal
+	if r.Lists && (rpc.Code(why, utp.CodeArgumentsNotSeen) || rpc.Code(why, utp.CodePasskeyRequired)) { // the subscriber can act on this refusal
 		return why
 	}
 	if refused(why) {

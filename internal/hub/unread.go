@@ -13,6 +13,7 @@ import (
 type contents struct {
 	Question  int    `json:"question"`
 	Class     string `json:"class"`
+	Passkey   bool   `json:"passkey"`
 	Arguments *struct {
 		Complete bool `json:"complete"`
 		Shown    bool `json:"told"`
@@ -41,10 +42,23 @@ func (st *stream) offered(raw []byte) []byte {
 	}
 	lists := st.terms.Extends(aaep.PrefixEarshot)
 	st.sub.remember(presented{q.ReplyToken, lists})
-	if lists {
+	var ours contents
+	_ = json.Unmarshal(e.Extensions[aaep.PrefixEarshot], &ours) // what cannot be read offers nothing more
+	switch {
+	case ours.Passkey && lists:
+		return rejectOnly(raw, e, q, "") // the extension says where it is accepted
+	case ours.Passkey:
+		return rejectOnly(raw, e, q, " Here you can only reject this. To accept it takes your passkey, on Earshot's page.")
+	case lists || !ours.unread(q):
 		return raw
 	}
-	return rejectOnly(raw, e, q)
+	return rejectOnly(raw, e, q, fmt.Sprintf(
+		" Here you can only reject this. To accept it, read all of it on Earshot's page, or with the command earshot pending %d.", ours.Question))
+}
+
+// unread reports whether a question does not show everything that it is about, and has to.
+func (c contents) unread(q aaep.AwaitingConfirmation) bool {
+	return (q.Irreversible || q.RiskLevel == aaep.RiskHigh) && c.Arguments != nil && !c.Arguments.Shown
 }
 
 // remember records how a question is shown; the last time counts.
@@ -68,21 +82,13 @@ func (s *Subscription) lists(token string) bool {
 	return s.terms.Extends(aaep.PrefixEarshot)
 }
 
-// rejectOnly returns a question for a subscriber who was not shown everything that it is about. If the action is
-// irreversible or of high risk, it can be rejected there but not accepted (CONF-55), and the text says where it can be
-// accepted. A reply never learns why it did not count (C-57), so an accept that cannot count must not be offered. A
-// subscriber that has negotiated our extension shows the listed values, and the API reports which of them must be read
-// first.
-func rejectOnly(raw []byte, e aaep.Event, q aaep.AwaitingConfirmation) []byte {
-	if !q.Irreversible && q.RiskLevel != aaep.RiskHigh {
-		return raw
-	}
-	var ours contents
-	if json.Unmarshal(e.Extensions[aaep.PrefixEarshot], &ours) != nil || ours.Arguments == nil || ours.Arguments.Shown {
-		return raw
-	}
+// rejectOnly returns a question for a subscriber who cannot accept it: who was not shown everything that it is about,
+// where the action is irreversible or of high risk, or where it takes a passkey. It can be rejected there but not accepted
+// (CONF-55), and the text says where it can be accepted. A reply never learns why it did not count (C-57), so an accept
+// that cannot count must not be offered. A subscriber that has negotiated our extension shows the listed values, and the
+// API reports which of them must be read first.
+func rejectOnly(raw []byte, e aaep.Event, q aaep.AwaitingConfirmation, where string) []byte {
 	q.AllowedReplies = []aaep.Decision{aaep.DecisionReject}
-	where := fmt.Sprintf(" Here you can only reject this. To accept it, read all of it on Earshot's page, or with the command earshot pending %d.", ours.Question)
 	for _, text := range []*string{&q.SummaryTerse, &q.SummaryNormal, &q.SummaryDetailed, &q.Consequence} {
 		if *text != "" {
 			*text += where

@@ -72,6 +72,51 @@ func TestUnreadIsNotAccepted(t *testing.T) {
 	})
 }
 
+// TestPasskeyIsNotOffered: what takes a passkey is accepted on the page alone, so no subscriber is offered to; one that does
+// not know our extension is told where.
+func TestPasskeyIsNotOffered(t *testing.T) {
+	for name, known := range map[string][]string{"a stranger": nil, "one that knows us": {aaep.ExtensionContext}} {
+		t.Run(name, func(t *testing.T) {
+			onStage(t, func(s *stage) {
+				s.book.begin("sess_a", "ann")
+				sub, rejected, err := s.hub.Subscribe(s.t.Context(), person("ann", access.Approver), aaep.SubscriptionRequest{
+					AAEPVersion: aaep.Version, SubscriberID: "test",
+					Capabilities: aaep.Capabilities{SupportsConfirmationReply: new(true), SupportedExtensions: known},
+				})
+				if rejected != nil || err != nil {
+					t.Fatal(rejected, err)
+				}
+				e := s.listen(sub, "")
+				e.all()
+				s.book.tell("sess_a", aaep.AwaitingConfirmation{
+					Action: "Remove things.", Consequence: "They are gone.", ReplyToken: "rpl_" + strings.Repeat("0", 32), TimeoutSeconds: 300,
+					DefaultDecision: aaep.DecisionReject, RiskLevel: aaep.RiskLow, SummaryTerse: "May I?",
+					AllowedReplies: []aaep.Decision{aaep.DecisionAccept, aaep.DecisionReject},
+				}, "question", 1, "passkey", true)
+				heard := 0
+				for _, d := range e.all() {
+					event, err := aaep.DecodeEvent(d.Raw)
+					q, asks := event.Payload.(aaep.AwaitingConfirmation)
+					if err != nil || !asks {
+						continue
+					}
+					heard++
+					if !slices.Equal(q.AllowedReplies, []aaep.Decision{aaep.DecisionReject}) {
+						t.Errorf("it may be answered with %q", q.AllowedReplies)
+					}
+					if told := strings.Contains(q.SummaryTerse, "takes your passkey, on Earshot's page"); told != (known == nil) {
+						t.Errorf("told %q", q.SummaryTerse)
+					}
+				}
+				if heard != 1 {
+					t.Errorf("heard %d questions", heard)
+				}
+				e.leave()
+			})
+		})
+	}
+}
+
 // TestListsAreOfTheDelivery: what a subscriber has been shown of a question is what it had negotiated when the
 // question was handed to it, whatever it negotiates before it answers.
 func TestListsAreOfTheDelivery(t *testing.T) {

@@ -49,6 +49,8 @@ type Options struct {
 	Takeover bool
 	// Listen is the address at which external tool services and agents connect to the bus; "" admits none.
 	Listen string
+	// Passkeys says which accepts take a passkey. Default: none.
+	Passkeys kernel.Passkeys
 	// Retention is how long things are kept, if it is set again.
 	Retention Retention
 	// Agents are the names of the agents in this process, besides the one for operators.
@@ -246,6 +248,7 @@ func (i *Instance) openKernel(ctx context.Context) error {
 	i.Kernel, err = kernel.New(kernel.Options{
 		Store: i.watch(), Bus: end, Policy: o.Policy, Narrator: narrator,
 		Approvers:   i.approvers(),
+		Passkeys:    o.Passkeys,
 		Names:       i.Members,
 		Operator:    LocalUser(),
 		Presence:    i.presence(end),

@@ -125,7 +125,7 @@ func (s *step) aboutCall(t *Notification, id string) error {
 		t.Question = QuestionFacts{
 			Number: q.Number, Token: q.Token, Deadline: q.Deadline(),
 			Timeout: time.Duration(q.Timeout) * time.Second, Again: q.Extensions > 0, Digest: q.Digest,
-			Waiting: q.Waiting, Length: time.Duration(q.Length) * time.Second,
+			Waiting: q.Waiting, Length: time.Duration(q.Length) * time.Second, Passkey: s.k.needsPasskey(call),
 		}
 	}
 	return nil
@@ -368,7 +368,7 @@ func (s *step) receipt(e turn.Receipt) error {
 // receiptTerms returns what an answer about a call is bound to. An answer about a call's outcome does not
 // say whether to do it, and so is bound to no consent.
 func (s *step) receiptTerms(c turn.Call, decision string) (t api.ReceiptTerms, err error) {
-	t = api.ReceiptTerms{Credential: s.credential, Event: s.lastPresented(c.Question).Event}
+	t = api.ReceiptTerms{Credential: s.credential, Event: s.lastPresented(c.Question).Event, Signed: s.signed}
 	if c.Kind != turn.ToolCall && c.Kind != turn.PermissionCall {
 		if c.Outcome != nil && c.Outcome.Card != "" {
 			t.Response, err = s.cardSum(c.Outcome.Card)

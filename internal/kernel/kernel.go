@@ -99,6 +99,8 @@ type Options struct {
 	Presence Presence
 	// Approvers default to anyone whom a hub authenticates, except the agent itself.
 	Approvers Approvers
+	// Passkeys says which accepts take a passkey. Default: none.
+	Passkeys Passkeys
 	// Operator is the name in the audit chain for acts that name no operator; "" is unknown.
 	Operator string
 	// Names default to first come, first served.
@@ -199,6 +201,9 @@ func New(o Options) (*Kernel, error) {
 	}
 	if len(o.Key) != 0 && len(o.Key) != keySize {
 		return nil, errors.New("kernel: Key must be 32 bytes")
+	}
+	if !o.Passkeys.Require.Valid() {
+		return nil, errors.New("kernel: Passkeys.Require must be high, irreversible, all, or none")
 	}
 	o.fill()
 	k := &Kernel{

@@ -94,6 +94,8 @@ type QuestionFacts struct {
 	Length  time.Duration
 	// Digest binds the question to what would run, in hex.
 	Digest string
+	// Passkey says that a yes takes a passkey, which is used on the page.
+	Passkey bool
 }
 
 // NoteExtended is a note of the kernel, beside those of the turn machine: a question got more time, and is

@@ -117,8 +117,9 @@ func (s *step) follows(a *api.ReplyAnswer) {
 	}
 }
 
-// checkAnswer refuses an answer that cannot count: a yes to arguments that were not seen, and anything but a no from
-// nobody who is known to be there, or if this kernel does not work on the turn. A no starts nothing, and always counts.
+// checkAnswer refuses an answer that cannot count: a yes to arguments that were not seen, or without the passkey that it
+// takes, and anything but a no from nobody who is known to be there, or if this kernel does not work on the turn. A no
+// starts nothing, and always counts.
 func (s *step) checkAnswer(call turn.Call, q consent.Question, judged consent.State, r api.ReplyRequest) error {
 	if judged != consent.Rejected && !s.mayAccept(r.Credential) {
 		return api.NewFault(utp.CodeAuthFailed, "no person is known to be behind what was presented, so only a no counts")
@@ -127,6 +128,9 @@ func (s *step) checkAnswer(call turn.Call, q consent.Question, judged consent.St
 		if err := s.checkSeen(call, q, r); err != nil {
 			return err
 		}
+	}
+	if err := s.checkSigned(call, q, judged, r); err != nil {
+		return err
 	}
 	if judged != consent.Rejected && !s.k.active(s.rec.State.Turn) {
 		return errSuspended()

@@ -299,7 +299,8 @@ func (w *world) process(store *sqlite.Store) *process {
 		w.t.Fatal(err)
 	}
 	p.kernel, err = kernel.New(kernel.Options{
-		Store: fuse{p}, Bus: port{bus: w.bus, proc: p}, Policy: policy, Narrator: narrator, Incarnation: w.count,
+		Passkeys: kernel.Passkeys{Require: w.passkeys, Origin: func() string { return pageOrigin }},
+		Store:    fuse{p}, Bus: port{bus: w.bus, proc: p}, Policy: policy, Narrator: narrator, Incarnation: w.count,
 		Project: w.project, Clock: kernel.Clock{Now: w.clock.now, SinceBoot: w.clock.elapsed, Boot: w.clock.boot()},
 		Logger: w.log, Key: w.key, Environment: w.lookup, SingleHost: w.sole, WaitForPresence: w.patient, Reached: p.reached, Approvers: w.approvers, Names: w.names, Hints: w.hints, Retention: w.retention,
 		IdleTurn: w.idle, Poll: w.poll, OwnedTurnsOnly: w.own, Generation: w.generation(), Presence: w.presence, Takeover: w.takenOver, BytesPerDay: w.bytes, OpenCalls: w.calls,

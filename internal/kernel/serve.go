@@ -53,6 +53,9 @@ var (
 		api.OpAbsent: serve((*Kernel).absent), api.OpPrefer: serve((*Kernel).prefer),
 		api.OpPermissions: serve((*Kernel).listPermissions), api.OpRevoke: serve((*Kernel).revoke),
 
+		api.OpPasskeyChallenge: serve((*Kernel).passkeyChallenge), api.OpPasskeyAdd: serve((*Kernel).addPasskey), api.OpPasskeyRemove: serve((*Kernel).removePasskey),
+		api.OpPasskeys: serve((*Kernel).passkeys), api.OpRevokePasskey: serve((*Kernel).revokePasskey),
+
 		api.OpOpen: serve((*Kernel).openOutside), api.OpOffered: serve((*Kernel).offered), api.OpInvoke: serve((*Kernel).invoke),
 		api.OpAwait: serve((*Kernel).await), api.OpAgentReport: serve((*Kernel).reportOutside), api.OpClose: serve((*Kernel).closeOutside),
 

@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/passkey"
 	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -355,4 +356,26 @@ func TestStandingRestored(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestNoStandingBesideAPasskey: where an accept takes a passkey, later calls do not pass without one.
+func TestNoStandingBesideAPasskey(t *testing.T) {
+	inWorld(t, signing(passkey.All), func(t *testing.T, w *world) {
+		w.work(calling(paint, map[string]any{"name": "/a/x"}))
+		a := w.begin()
+		phone := w.added(person, "phone", nil)
+		q := w.asked()
+		r := api.ReplyRequest{Token: q.Token, Decision: "accept", By: person, Surface: "page", Assertion: w.signs(phone, w.acceptChallenge(q))}
+		r.Standing = &api.Standing{Uses: 2}
+		_, err := w.answer(r)
+		wantFault(t, err, utp.CodeStandingRefused)
+		if got := w.inForce(); len(got) != 0 {
+			t.Errorf("in force: %+v", got)
+		}
+		w.effectsAre(0)
+		if err := w.acceptsBy(q, w.signs(phone, w.acceptChallenge(q))); err != nil {
+			t.Fatal(err)
+		}
+		w.succeeded(a.Turn)
+	})
 }

@@ -26,6 +26,7 @@ type step struct {
 	// is how the arguments that it accepts were seen.
 	credential    string
 	argumentsSeen api.Seen
+	signed        api.SignedAccept // by which the answer of this step was signed, if it takes that
 
 	depth       int            // of nested inputs: effects lead to further inputs
 	wakeWorker  bool           // the worker needs a wakeup

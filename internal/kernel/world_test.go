@@ -24,6 +24,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/admin"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/passkey"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -56,6 +57,7 @@ type world struct {
 	secrets []string // values that must be nowhere
 
 	approvers kernel.Approvers
+	passkeys  passkey.Requirement // which accepts take one, on the page at pageOrigin
 	names     kernel.Names
 	retention admin.Retention
 	unjudged  bool         // what is left behind says nothing any more

@@ -10,7 +10,6 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/internal/cause"
-	"github.com/earshot-dev/earshot/internal/kernel/admin"
 )
 
 // EntryLine is an entry of the audit chain in a line.
@@ -59,12 +58,17 @@ func actText(a api.AuditAct) string {
 	case api.ActOlder:
 		return fmt.Sprintf("older than the chain, which does not cover it: %s %s", a.Detail, a.Subject)
 	case api.ActPolicy:
-		if a.Detail == admin.Ended {
+		if a.Detail == api.ActEnded {
 			return "no policy file is in force any more"
 		}
 		return fmt.Sprintf("the policy in force: %s, SHA-256 %.16s…", a.Detail, a.Digest)
 	case api.ActLogin:
 		return fmt.Sprintf("login %s of %s: %s", a.Subject, a.By, cmp.Or(a.Detail, "a browser that does not say its name"))
+	case api.ActPasskey:
+		if a.Detail == api.ActEnded {
+			return fmt.Sprintf("the passkey %.16s… was removed%s", a.Subject, by)
+		}
+		return fmt.Sprintf("the passkey %.16s… was added%s: %s", a.Subject, by, a.Detail)
 	case api.ActToken, api.ActCredential:
 		return fmt.Sprintf("%s %s: %s", a.Act, a.Subject, strings.TrimSuffix(cmp.Or(a.Detail, "in force"), "."))
 	}
@@ -88,6 +92,9 @@ func (p Printer) Audit(r audit.Report, known audit.Head) {
 	}
 	if r.Compared > 0 {
 		p.sayf("Compared with what the ledger keeps of calls, questions, consents and results: %s.", legible.Grouped(r.Compared))
+	}
+	if r.Signed > 0 {
+		p.sayf("Accepts signed by passkeys, each with a valid signature: %s.", legible.Grouped(r.Signed))
 	}
 	if r.Older > 0 {
 		p.sayf("Receipts from before the chain, which it does not cover: %s.", legible.Grouped(r.Older))

@@ -30,9 +30,11 @@ const (
 	extBytes     = "bytes"
 	extUndo      = "undo_seconds"
 	extHint      = "hint"
-	extDetail    = "detail"
-	extStartsAt  = "starts_at"
-	extReplaces  = "replaces"
+	// extPasskey is set if a yes takes a passkey, which is used on the page.
+	extPasskey  = "passkey"
+	extDetail   = "detail"
+	extStartsAt = "starts_at"
+	extReplaces = "replaces"
 	// extEnforcement is set if a service does not enforce the gate: broker-only or advisory.
 	extEnforcement = "enforcement"
 	extEarlier     = "earlier"

@@ -35,7 +35,7 @@ func (s *eventBuilder) confirm() error {
 		paramQuestion: count(int64(s.t.Question.Number)),
 		paramAction:   action, "consequence": consequence,
 		"again": yes(s.t.Question.Again), "earlier": s.earlier(), "details": details, "values": s.values(args, action), "unread": s.unread(args, true),
-		"limit": s.limit(false),
+		"limit": s.limit(false), "passkey": yes(s.t.Question.Passkey),
 	})
 	l := line{key: "question.asked", params: params, earshot: s.consentFacts(facts)}
 	if told, err := s.narrator.speaker.renderParam(details); err == nil {
@@ -145,6 +145,9 @@ func (s *eventBuilder) consentFacts(facts Params) map[string]any {
 	}
 	if s.isPermission() {
 		out[extOwnTool] = true
+	}
+	if s.t.Question.Passkey {
+		out[extPasskey] = true
 	}
 	return out
 }

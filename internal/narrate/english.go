@@ -198,11 +198,11 @@ var english = map[string]Message{
 		Normal: "Question {question}{session, select, none {} other {, {session}}}{again, select, yes {, asked again with more time} other {}}" +
 			"{earlier, select, none {} other {, asked again}}. " +
 			"{action} {consequence} {earlier, select, none {} other {{earlier}}} {unread, select, none {} other {{unread}}} " +
-			"{request, select, none {} other {This is for the request {request}.}} Say accept or reject. {limit}",
+			"{request, select, none {} other {This is for the request {request}.}} Say accept or reject. {passkey, select, yes {Accepting takes your passkey, on the page.} other {}} {limit}",
 		Detailed: "Question {question}{session, select, none {} other {, {session}}}{again, select, yes {, asked again with more time} other {}}" +
 			"{earlier, select, none {} other {, asked again}}. " +
 			"{action} {consequence} {earlier, select, none {} other {{earlier}}} {values} " +
-			"{request, select, none {} other {This is for the request {request}.}} Say accept or reject. {limit} {details}",
+			"{request, select, none {} other {This is for the request {request}.}} Say accept or reject. {passkey, select, yes {Accepting takes your passkey, on the page.} other {}} {limit} {details}",
 		Fields: map[string]string{"action": "{action}", "consequence": "{consequence}"},
 	},
 	// What is important besides the question itself.
@@ -406,7 +406,8 @@ var english = map[string]Message{
 			"other {it is not known whether this was done: {action}}}",
 		Normal: "Question {question}{session, select, none {} other {, {session}}}. {insist, select, yes {The tool {tool} may still be running on the first attempt, and a second one could do it twice. " +
 			"It was asked to do this: {action}} other {It is not known whether this was done: {action} {known}}} " +
-			"Say leave, to leave it as it is, or ask again, to be asked about it once more. {limit}",
+			"Say leave, to leave it as it is, or ask again, to be asked about it once more. " +
+			"{passkey, select, yes {To be asked again takes your passkey, on the page.} other {}} {limit}",
 		Fields: map[string]string{
 			"question": "{insist, select, yes {The tool {tool} may still be running on the first attempt, and a second one could do it twice. " +
 				"Ask about it again all the same?} other {It is not known whether this was done: {action} What now?}}",

@@ -38,13 +38,16 @@ func (s *eventBuilder) outcomeAsked() error {
 	params := s.about().with(s.asker()).with(Params{
 		paramQuestion: count(int64(s.t.Question.Number)), paramAction: action, "known": s.known(),
 		"insist": yes(s.t.Call.Insisted && !s.t.Call.OwnerEnded),
-		"limit":  s.limit(true),
+		"limit":  s.limit(true), "passkey": yes(s.t.Question.Passkey),
 	})
 	l := line{
 		key: "fate.asked", params: params, earshot: merge(s.aboutCall(), s.timeFacts(), s.askerFacts(), map[string]any{
 			extQuestion: s.t.Question.Number, extClass: string(s.t.Call.Class),
 		}),
 		utp: map[string]any{extStatus: string(utp.StatusFailed), extCode: string(utp.CodeOutcomeUnknown)},
+	}
+	if s.t.Question.Passkey {
+		l.earshot[extPasskey] = true
 	}
 	err := s.add(l, aaep.TypeAwaitingClarification, func(x texts) ([]aaep.Event, error) {
 		return one(s.session.Clarify(s.t.At, s.t.Rand, aaep.AwaitingClarification{

@@ -366,6 +366,14 @@ func (t *tx) Permissions(f store.PermissionFilter) ([]standing.Permission, error
 	return firstOf(rows, f.Limit), t.usable()
 }
 
+// Passkeys implements [store.Tx].
+func (t *tx) Passkeys() ([]store.Passkey, error) {
+	rows := slices.SortedFunc(maps.Values(t.rows.passkeys), func(a, b store.Passkey) int {
+		return cmp.Or(a.Added.Compare(b.Added), cmp.Compare(a.ID, b.ID))
+	})
+	return rows, t.usable()
+}
+
 // OpenCalls implements [store.Tx].
 func (t *tx) OpenCalls(agent string, limit int) (int, error) {
 	n := 0

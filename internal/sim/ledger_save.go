@@ -25,7 +25,7 @@ func (t *tx) Save(b store.Batch) error {
 func (t *tx) save(b store.Batch) error {
 	for _, part := range []func(store.Batch) error{
 		t.saveBlobs, t.saveTurn, t.saveEvents, t.saveCards, t.saveConsents, t.saveGrants, t.saveReports, t.saveResults, t.saveTrail, t.saveSealed,
-		t.saveOutbox, t.saveTools, t.savePreferences, t.saveKeys, t.saveInForce, t.savePermissions, t.saveReceipts, t.saveActs,
+		t.saveOutbox, t.saveTools, t.savePreferences, t.saveKeys, t.savePasskeys, t.saveInForce, t.savePermissions, t.saveReceipts, t.saveActs,
 	} {
 		if err := part(b); err != nil {
 			return err
@@ -230,6 +230,30 @@ func (t *tx) savePermissions(b store.Batch) error {
 		p.Version++
 		p.Bounds = slices.Clip(p.Bounds)
 		putRow(t, t.rows.permissions, p.Number, p)
+	}
+	return nil
+}
+
+func (t *tx) savePasskeys(b store.Batch) error {
+	for _, p := range b.Passkeys {
+		if _, there := t.rows.passkeys[p.ID]; there || p.ID == "" || p.Person == "" || p.Public == "" {
+			return store.ErrConflict
+		}
+		putRow(t, t.rows.passkeys, p.ID, p)
+	}
+	for _, u := range b.PasskeysUsed {
+		p, there := t.rows.passkeys[u.ID]
+		if !there || u.Counter <= p.Counter && (u.Counter != 0 || p.Counter != 0) {
+			return store.ErrConflict
+		}
+		p.Counter, p.Used = u.Counter, u.At
+		putRow(t, t.rows.passkeys, u.ID, p)
+	}
+	for _, id := range b.PasskeysRemoved {
+		if _, there := t.rows.passkeys[id]; !there {
+			return store.ErrConflict
+		}
+		removeRow(t, t.rows.passkeys, id)
 	}
 	return nil
 }

@@ -39,6 +39,7 @@ func Exercise(t *testing.T, open func(t *testing.T, now func() time.Time) store.
 		{"counters", counterCases()},
 		{"wishes", preferenceCases()},
 		{"request keys", keyCases()},
+		{"passkeys", passkeyCases()},
 		{"retention", retentionCases()},
 		{"audit", auditCases()},
 		{"permissions", permissionCases()},

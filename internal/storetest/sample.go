@@ -148,6 +148,12 @@ func everything(n int) store.Batch {
 	}
 }
 
+func passkey(n int) store.Passkey {
+	return store.Passkey{
+		ID: id("passkey", n), Public: digest("public", n), Person: id("ann", n), Name: "mein Telefön", Site: "localhost", Counter: uint32(n), Added: at(n),
+	}
+}
+
 // fill gives every field that has no value one that is its own.
 func fill(path string, v reflect.Value, n int) {
 	switch {
@@ -212,7 +218,8 @@ func unfillable() map[string]bool {
 	return map[string]bool{
 		"Batch.Turn.Version": true, "Batch.Events.Seq": true, "Batch.Outbox.ID": true, "Batch.Applied.N": true,
 		"Batch.Receipts.Entry": true, "Batch.Published": true, "Batch.Claimed": true, "Batch.SendOnce": true,
-		"Batch.Dead": true, "Batch.Purge": true, "Batch.Removed": true, "Batch.Acts": true, "Batch.InForce": true, "Batch.Permissions": true, // which have exercises of their own
+		"Batch.Dead": true, "Batch.Purge": true, "Batch.Removed": true, "Batch.Acts": true, "Batch.InForce": true, "Batch.Permissions": true,
+		"Batch.Passkeys": true, "Batch.PasskeysUsed": true, "Batch.PasskeysRemoved": true, "Batch.Receipts.Terms.Signed": true, // which have exercises of their own
 		"Batch.Outbox.Died": true, "Batch.Outbox.Reason": true,
 		"Batch.Blobs.Offset": true, // a first piece has none
 		"Batch.Blobs.By":     true, // the kernel has taken it to heart before it is stored

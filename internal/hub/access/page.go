@@ -106,6 +106,21 @@ func (s *Store) Login(word string, in Browser) (PageSession, error) {
 	return s.begin(c.who, in, "", "")
 }
 
+// Spend consumes a login code of a person, who has shown it for something else than a login. Errors: unknown, also for the
+// code of somebody else, which stays valid.
+func (s *Store) Spend(person, word string) error {
+	hash := hashed(plainCode(word))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sweep()
+	c, found := s.codes[hash]
+	if !found || c.who.Name != person {
+		return ErrUnknown
+	}
+	delete(s.codes, hash)
+	return nil
+}
+
 // Begin begins a page session in a browser for a principal who has authenticated with a token. Errors: gone.
 func (s *Store) Begin(p Principal, in Browser) (PageSession, error) {
 	s.mu.Lock()

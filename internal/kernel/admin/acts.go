@@ -60,7 +60,7 @@ func (ad *Admin) RecordInForce(ctx context.Context, kind string, now []store.InF
 		for _, subject := range slices.Sorted(maps.Keys(before)) {
 			f := before[subject]
 			f.Digest = ""
-			if err := keep(f, Ended, before[subject].Digest); err != nil {
+			if err := keep(f, api.ActEnded, before[subject].Digest); err != nil {
 				return err
 			}
 		}
@@ -70,6 +70,3 @@ func (ad *Admin) RecordInForce(ctx context.Context, kind string, now []store.InF
 		return tx.Save(b)
 	}))
 }
-
-// Ended is the detail of an act that ends what was in force.
-const Ended = "ended"

@@ -40,6 +40,11 @@ func auditStanding(tx store.Tx) (api.AuditAnswer, error) {
 		}
 		a.Standing = append(a.Standing, r.inForce(kind, recorded)...)
 	}
+	passkeys, err := tx.Passkeys()
+	if err != nil {
+		return a, err
+	}
+	a.Standing = append(a.Standing, r.inForce(api.ActPasskey, passkeysInForce(passkeys))...)
 	if len(a.Standing) > auditPage {
 		a.Standing, a.More = a.Standing[:auditPage], true
 	}
@@ -74,6 +79,15 @@ func recordedIn(tx store.Tx) (recordedActs, error) {
 
 // silent reports whether what has no act may have had one, or none was ever made.
 func (r recordedActs) silent() bool { return r.partial || len(r.newest) == 0 }
+
+// passkeysInForce returns the passkeys as acts name them.
+func passkeysInForce(all []store.Passkey) []store.InForce {
+	var rows []store.InForce
+	for _, p := range all {
+		rows = append(rows, store.InForce{Kind: api.ActPasskey, Subject: p.ID, Digest: p.Key().Digest(), Detail: p.Describe(), By: p.Person})
+	}
+	return rows
+}
 
 // tools compares the reviews. An unreviewed tool already counts as the worst, and so is compared with nothing.
 func (r recordedActs) tools(registered []store.Tool) []api.AuditStanding {
@@ -127,12 +141,12 @@ func (r recordedActs) inForce(kind string, rows []store.InForce) []api.AuditStan
 	for _, f := range rows {
 		there[f.Subject] = true
 		act, known := r.newest[inForceKey{kind, f.Subject}]
-		if known && (act.Digest != f.Digest || act.Detail == Ended) || !known && !r.partial {
+		if known && (act.Digest != f.Digest || act.Detail == api.ActEnded) || !known && !r.partial {
 			all = append(all, api.AuditStanding{Kind: kind, Subject: f.Subject, Found: f.Detail, Recorded: act.Detail})
 		}
 	}
 	for at, act := range r.newest {
-		if at.kind == kind && act.Detail != Ended && !there[at.subject] {
+		if at.kind == kind && act.Detail != api.ActEnded && !there[at.subject] {
 			all = append(all, api.AuditStanding{Kind: kind, Subject: at.subject, Recorded: act.Detail})
 		}
 	}

@@ -81,6 +81,11 @@ type Batch struct {
 	Keys []RequestKey
 	// Permissions are inserted if their Version is 0, else compared and set: ErrConflict if one has changed.
 	Permissions []standing.Permission
+	// Passkeys are added: ErrConflict if one of that id exists. PasskeysUsed have signed: ErrConflict unless the passkey
+	// exists and its counter moves on, or is 0 and stays so. PasskeysRemoved are removed: ErrConflict unless they exist.
+	Passkeys        []Passkey
+	PasskeysUsed    []PasskeyUse
+	PasskeysRemoved []string
 }
 
 // DeadLetter is an outgoing row that cannot be published, and why.

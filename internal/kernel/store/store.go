@@ -58,6 +58,7 @@ type Tx interface {
 	CallReader
 	PreferenceReader
 	RequestKeyReader
+	PasskeyReader
 	AuditReader
 	PermissionReader
 	Writer
@@ -130,6 +131,12 @@ type PermissionReader interface {
 type RequestKeyReader interface {
 	// RequestKey returns the zero value if the principal has not used such a key. It may have expired.
 	RequestKey(principal, key string) (RequestKey, error)
+}
+
+// PasskeyReader reads the passkeys of people.
+type PasskeyReader interface {
+	// Passkeys lists all of them, in the order in which they were added. They are few.
+	Passkeys() ([]Passkey, error)
 }
 
 // AuditReader reads receipts, the audit chain, and what the ledger has about its entries.

@@ -18,6 +18,7 @@ type Notice struct {
 // again when they have changed.
 type Home struct {
 	Person    string
+	Passkeys  bool // there is a page for them
 	Form      string
 	Zone      string // in which times are told
 	After     string // the newest event when the page was made

@@ -41,6 +41,8 @@ type Question struct {
 	Until       string
 	Deadline    time.Time
 	Silence     string // what no answer means
+	Presence    string // that a yes takes a passkey; "" if it does not
+	PasskeyOnly string // the one choice that takes it
 	Accept      bool
 	Reject      bool
 	Choices     []aaep.Choice
@@ -66,6 +68,9 @@ func NewQuestion(q api.OpenQuestion, whose string, now time.Time, zone *time.Loc
 	a.Until = until(q, now, zone)
 	return a
 }
+
+// againChoice is the choice, about an unknown outcome, that says yes to something.
+const againChoice = "ask again"
 
 // digest names what is shown of a question, but for the time to answer it: anyone who is given more
 // time has read all of it. The summary of a clarification says its time too, and nothing that its
@@ -102,7 +107,10 @@ func described(q api.OpenQuestion, whose string) Question {
 	a.Hint = legible.Text(e.Extension(aaep.PrefixEarshot, "hint"))
 	a.Detail = legible.Text(e.Extension(aaep.PrefixEarshot, "detail"))
 	if q, asks := announce.ReadQuestion(e); asks {
-		a.Effect, a.Silence = q.Effect(), q.Silence()
+		a.Effect, a.Silence, a.Presence = q.Effect(), q.Silence(), q.Presence()
+		if a.Presence != "" && !q.Consent {
+			a.PasskeyOnly = againChoice
+		}
 	}
 	switch p := e.Payload.(type) {
 	case aaep.AwaitingConfirmation:

@@ -196,6 +196,8 @@ func (t *Terminal) decide(c command, decision aaep.Decision) {
 	case q == nil:
 	case !q.Consent:
 		t.wantsOther(q)
+	case decision == aaep.DecisionAccept && q.Passkey:
+		t.promptf("Question %d: %s", q.Number, q.Presence())
 	case decision == aaep.DecisionAccept && q.unread():
 		t.promptf("Question %d: %s Type list or list all to read them, then accept.", q.Number, q.Unread())
 	case decision == aaep.DecisionAccept && !q.Acceptable:

@@ -189,7 +189,7 @@ func (o hubAdapter) Operate(ctx context.Context, who Principal, op string, reque
 func (o hubAdapter) Reply(ctx context.Context, who Principal, w Reply) (api.ReplyAnswer, error) {
 	r := api.ReplyRequest{
 		Question: w.Question, Token: w.Token, Session: w.Session, Decision: w.Decision, Response: w.Response.Text, ResponseType: w.Response.Type, Reason: w.Reason,
-		Standing: w.Standing, At: w.At,
+		Standing: w.Standing, At: w.At, Assertion: w.Assertion,
 	}
 	person := o.hub.As(who)
 	var a api.ReplyAnswer
@@ -289,7 +289,7 @@ func hubKinds() map[hub.Code]api.Kind {
 func faultKinds() map[utp.Code]api.Kind {
 	return map[utp.Code]api.Kind{
 		utp.CodeBadRequest: api.KindInvalid, utp.CodeTooLarge: api.KindTooLarge, utp.CodeNotFound: api.KindNotFound, utp.CodeUnknownCall: api.KindNotFound,
-		utp.CodeAuthFailed: api.KindForbidden, utp.CodeUpstreamUnavailable: api.KindUnavailable, utp.CodeStorageError: api.KindUnavailable,
+		utp.CodeAuthFailed: api.KindForbidden, utp.CodePasskeyRequired: api.KindForbidden, utp.CodeUpstreamUnavailable: api.KindUnavailable, utp.CodeStorageError: api.KindUnavailable,
 		utp.CodeInternalError: api.KindUnavailable,
 	}
 }

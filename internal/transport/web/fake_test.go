@@ -541,6 +541,14 @@ func (d *doors) LogoutTerminal(p web.Principal, at access.Terminal) error {
 	return nil
 }
 
+// Spend takes the code of a person that is their name.
+func (d *doors) Spend(person, code string) error {
+	if code != person {
+		return access.ErrUnknown
+	}
+	return nil
+}
+
 func (d *doors) Logout(cookie string) {
 	d.mu.Lock()
 	delete(d.pages, cookie)

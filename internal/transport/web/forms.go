@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/surface/page"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // questionForm takes an answer from the page. The form carries the token of the question as it was read: an answer does
@@ -29,7 +30,7 @@ func (s *Server) questionForm(w http.ResponseWriter, r *http.Request, v visitor)
 	if err != nil {
 		return err
 	}
-	reply := Reply{Question: number, Token: r.PostForm.Get("token"), At: s.now()}
+	reply := Reply{Question: number, Token: r.PostForm.Get("token"), At: s.now(), Assertion: assertionIn(r)}
 	switch act := r.PathValue("act"); act {
 	case "accept", "reject":
 		reply.Verb, reply.Decision = VerbAnswer, act
@@ -81,7 +82,8 @@ func (s *Server) noticed(w http.ResponseWriter, r *http.Request, v visitor, repl
 // was first and what was decided, when the time ended, or which answers are taken.
 func (s *Server) unsaid(number int, err error, zone *time.Location) (page.Notice, bool) {
 	var refusal *Refusal
-	if !errors.As(err, &refusal) || refusal.Kind != api.KindNotFound && refusal.Kind != api.KindConflict && refusal.Kind != api.KindInvalid {
+	if !errors.As(err, &refusal) || refusal.Code != string(utp.CodePasskeyRequired) &&
+		refusal.Kind != api.KindNotFound && refusal.Kind != api.KindConflict && refusal.Kind != api.KindInvalid {
 		return page.Notice{}, false
 	}
 	n := page.Notice{

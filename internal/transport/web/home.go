@@ -24,12 +24,13 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 	mux.Handle("GET /questions/{number}/arguments", s.known(api.Listen, s.argumentsPage))
 	mux.Handle("POST /questions/{number}/{act}", s.known(api.Answer, s.questionForm))
 	mux.Handle("POST /sessions/{session}/stop", s.known(api.Stop, s.stopForm))
+	s.passkeyRoutes(mux)
 }
 
 // elsewhereRoutes replaces the page under the host names that every server of this machine has. It says where to look,
 // but not the page's name: whoever knows that name could attract the page's cookie.
 func (s *Server) elsewhereRoutes(mux *http.ServeMux) {
-	for _, path := range []string{"/{$}", "/login", "/logout", "/page/", "/questions", "/questions/", "/sessions", "/sessions/"} {
+	for _, path := range []string{"/{$}", "/login", "/logout", "/page/", "/questions", "/questions/", "/sessions", "/sessions/", "/passkeys", "/passkeys/"} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			s.fail(w, r, refuse(api.KindMisdirected, "the page has an address of its own, which is not this one",
 				"its address was printed when the server started; the command earshot code prints it again"))
@@ -61,7 +62,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) homeView(ctx context.Context, v visitor, chosen string, peek bool) (page.Home, error) {
-	view := page.Home{Person: v.Name, Form: v.form, Zone: page.ZoneName(s.now(), v.zone)}
+	view := page.Home{Person: v.Name, Passkeys: s.options.Passkeys != nil && v.May(api.Answer), Form: v.form, Zone: page.ZoneName(s.now(), v.zone)}
 	var err error
 	if view.After, err = s.hub.Newest(ctx, v.Principal); err != nil {
 		return view, err

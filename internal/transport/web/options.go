@@ -17,6 +17,8 @@ type Options struct {
 	Access Access
 	// Programs serves external agents. Default: none are served.
 	Programs Agents
+	// Passkeys serves people's passkeys on the page. Default: there are none.
+	Passkeys Passkeys
 	// MCP serves a host of the Model Context Protocol that has an agent's token. The request's context ends with the
 	// server. Default: none are served.
 	MCP func(w http.ResponseWriter, r *http.Request, who Principal, token string)

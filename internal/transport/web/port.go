@@ -74,6 +74,18 @@ type Agents interface {
 	Close(ctx context.Context, who Principal, q api.CloseRequest) error
 }
 
+// Passkeys is the port for a person's passkeys. Its methods may be called concurrently. They check the rights of the given
+// principal. A [Refusal] among its errors is sent to the client.
+type Passkeys interface {
+	// List returns the principal's own passkeys.
+	List(ctx context.Context, who Principal) (api.PasskeysAnswer, error)
+	// Challenge returns what has to be signed.
+	Challenge(ctx context.Context, who Principal, q api.PasskeyChallengeRequest) (api.PasskeyChallenge, error)
+	// Add adds a passkey of the principal's, and Remove removes one.
+	Add(ctx context.Context, who Principal, q api.ChangePasskeyRequest) (api.Passkey, error)
+	Remove(ctx context.Context, who Principal, q api.ChangePasskeyRequest) (api.Passkey, error)
+}
+
 // Subscription is one subscription. It outlives its streams for a while.
 type Subscription interface {
 	ID() string
@@ -96,6 +108,8 @@ type Access interface {
 	Login(code string, in access.Browser) (access.PageSession, error)
 	// Code creates a one-time code that logs the principal in.
 	Code(p Principal) (string, error)
+	// Spend consumes a one-time code of a person without a login.
+	Spend(person, code string) error
 	// Page returns the principal of a page session by its cookie, which the given local account presented.
 	Page(cookie, user string) (Principal, error)
 	// AtTerminal returns the principal of the person who has logged in at a terminal, for a principal behind which no
@@ -137,4 +151,6 @@ type Reply struct {
 	// Standing asks for a standing permission with an accept.
 	Standing *api.Standing
 	At       time.Time
+	// Assertion is the signature of the person's passkey, if the accept takes one.
+	Assertion api.Assertion
 }

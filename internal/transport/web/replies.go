@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
@@ -50,13 +51,16 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, v visitor) error 
 	return nil
 }
 
+// actedOn are the codes of refusals that a sender can act on.
+var actedOn = []string{string(utp.CodeArgumentsNotSeen), string(utp.CodePasskeyRequired), string(hub.CodeLogin)}
+
 // pass forwards a reply. It only reports an error if nothing could be recorded at all: that does not depend on the
 // token, and the sender has to try again. A sender that has negotiated our extension is also told if the arguments have
-// to be read first, and everyone that nobody accepts from there.
+// to be read first, or that an accept takes a passkey, and everyone that nobody accepts from there.
 func (s *Server) pass(ctx context.Context, to Subscription, raw []byte) error {
 	err := to.Reply(ctx, raw)
 	var refusal *Refusal
-	if errors.As(err, &refusal) && (refusal.SafeToRetry() || refusal.Code == string(utp.CodeArgumentsNotSeen) || refusal.Code == string(hub.CodeLogin)) {
+	if errors.As(err, &refusal) && (refusal.SafeToRetry() || slices.Contains(actedOn, refusal.Code)) {
 		return refusal
 	}
 	if err != nil {

@@ -3,6 +3,7 @@
 import "./zone.js";
 import { movedNow, watch } from "./place.js";
 import { listen } from "./stream.js";
+import "./passkey.js";
 import "./forms.js";
 
 for (const item of document.querySelectorAll("#questions li[data-item]")) watch(item);

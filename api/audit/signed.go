@@ -1,0 +1,61 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/passkey"
+)
+
+// The flaws of accepts that a passkey has signed.
+const (
+	Signature Flaw = "signature" // the signature is not valid, or is under something else
+	Signer    Flaw = "signer"    // it is valid, and the passkey was not one of the person's then
+)
+
+// again is the decision in the receipt of a wish to be asked again for what may have been done.
+const again = "ask again"
+
+// passkey follows which passkeys count.
+func (v *Verifier) passkey(a api.AuditAct) {
+	if v.passkeys == nil {
+		v.passkeys = map[string]string{}
+	}
+	delete(v.passkeys, a.Subject)
+	if a.Detail != api.ActEnded {
+		v.passkeys[a.Subject] = a.Digest
+	}
+}
+
+// signed verifies the signature under an accept again: it says yes to this very question, by a passkey that the person had
+// then. This does not rely on the ledger: whoever makes the chain again cannot sign.
+func (v *Verifier) signed(e api.AuditEntry) {
+	r, s := *e.Receipt, e.Receipt.Terms.Signed
+	if s == (api.SignedAccept{}) {
+		return
+	}
+	key := passkey.Key{ID: s.Passkey, Person: r.By, Site: s.Site, Public: s.Key}
+	yes := passkey.Accept{
+		Consent: r.Terms.Consent, Session: r.Session, Call: r.Call, Question: r.Question, Token: s.Token, Generation: s.Generation,
+	}
+	_, err := passkey.Verify(s.Assertion, passkey.Expected{Challenge: yes.Challenge(), Key: key})
+	if r.Decision != accept && r.Decision != again {
+		err = errors.New("it is under an answer that takes none")
+	}
+	if err != nil {
+		v.find(e.N, Signature, about(r)+"the passkey's signature under the accept does not count: "+passkey.Reason(err),
+			"the accept was not signed by the person, or was altered after it", askOthers)
+		return
+	}
+	if e.Evidence != nil && e.Evidence.Turn == api.AuditTurnImported {
+		return // whose key it was stands in the chain of the ledger that it came from
+	}
+	digest, known := v.passkeys[s.Passkey]
+	if known && digest != key.Digest() || !known && !v.lostActs {
+		v.find(e.N, Signer, about(r)+fmt.Sprintf("the chain has no such passkey of %.64s at the time of the accept", r.By),
+			"the accept was signed by a key that the person never added, or that was removed before", askOthers)
+		return
+	}
+	v.report.Signed++
+}
