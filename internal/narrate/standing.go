@@ -21,7 +21,7 @@ func (s *eventBuilder) ofAPermission() error {
 		urgency: aaep.UrgencyNormal, // also while a question is open
 		earshot: map[string]any{extStanding: p.Number, extTool: toolName(p.Tool)},
 	}
-	switch s.t.Note.Kind { //nolint:exhaustive // the others are not of permissions
+	switch s.t.Note.Kind {
 	case kernel.NotePermissionMade:
 		l.key = "standing.made"
 		l.params = l.params.with(Params{

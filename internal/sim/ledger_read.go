@@ -351,7 +351,7 @@ func (t *tx) InForce(kind string) ([]store.InForce, error) {
 
 // Permissions implements [store.Tx].
 func (t *tx) Permissions(f store.PermissionFilter) ([]standing.Permission, error) {
-	var rows []standing.Permission
+	var rows []standing.Permission //nolint:prealloc // An empty list is none, as in the other ledgers.
 	for _, number := range slices.Sorted(maps.Keys(t.rows.permissions)) {
 		p := t.rows.permissions[number]
 		switch {

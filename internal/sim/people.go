@@ -116,17 +116,7 @@ func (s *someone) mind(q api.QuestionRow) {
 	case q.Tool == utp.AskPerson && op == api.OpAnswer:
 		s.w.judge.responds(q.Call, mood, false)
 	}
-	if op == api.OpAnswer && mood == accept {
-		if r.Standing = s.w.standingFor(q); r.Standing != nil {
-			s.w.judge.gives(q.Call)
-		}
-	}
-	var a api.ReplyAnswer
-	err := s.ask(op, r, &a)
-	if rpc.Code(err, utp.CodeStandingRefused) { // nothing was accepted
-		r.Standing = nil
-		err = s.ask(op, r, &a)
-	}
+	a, err := s.says(q, op, r, mood)
 	defer s.revokes(a.Permission)
 	if err == nil && r.Decision == accept {
 		s.w.judge.acceptedYes(q.Call)

@@ -8,6 +8,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/standing"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -23,6 +24,22 @@ func (w *world) standingFor(q api.QuestionRow) *api.Standing {
 	return &api.Standing{
 		Uses: 1 + r.IntN(3), Seconds: 600, Scope: api.ScopeAgent, Bounds: []api.Bound{{Argument: "/name", Rule: api.BoundAny}},
 	}
+}
+
+// says sends a reply, a yes sometimes with a standing permission.
+func (s *someone) says(q api.QuestionRow, op string, r api.ReplyRequest, mood string) (a api.ReplyAnswer, err error) {
+	if op == api.OpAnswer && mood == accept {
+		r.Standing = s.w.standingFor(q)
+	}
+	if r.Standing != nil {
+		s.w.judge.gives(q.Call)
+	}
+	err = s.ask(op, r, &a)
+	if rpc.Code(err, utp.CodeStandingRefused) { // nothing was accepted
+		r.Standing = nil
+		err = s.ask(op, r, &a)
+	}
+	return a, err
 }
 
 // revokes ends some of the permissions that this person has given.

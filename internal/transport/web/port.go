@@ -40,14 +40,14 @@ type Hub interface {
 	Prefer(ctx context.Context, who Principal, w api.Preferences) (api.Preferences, error)
 	// Operate forwards an operator's request and returns the answer.
 	Operate(ctx context.Context, who Principal, op string, request jsontext.Value) (jsontext.Value, error)
-	// Reply forwards a person's command.
-	Reply(ctx context.Context, who Principal, w Reply) (api.ReplyAnswer, error)
-	Permissions
+	Answers
 }
 
-// Permissions is the port to standing permissions.
-type Permissions interface {
-	// Permissions lists a page of those in force that are for the turns that the principal may follow.
+// Answers is the part of the port that takes what people say, and lists the yes that still stands.
+type Answers interface {
+	// Reply forwards a person's command.
+	Reply(ctx context.Context, who Principal, w Reply) (api.ReplyAnswer, error)
+	// Permissions lists a page of the standing permissions in force that are for the turns that the principal may follow.
 	Permissions(ctx context.Context, who Principal, q api.PermissionsRequest) (api.PermissionsAnswer, error)
 	// Revoke ends one, and returns it as it is then.
 	Revoke(ctx context.Context, who Principal, number int) (api.StandingPermission, error)
