@@ -17,6 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/cli"
+	"github.com/earshot-dev/earshot/internal/surface/terminal"
 	"github.com/earshot-dev/earshot/internal/usage"
 )
 
@@ -73,7 +74,7 @@ such as when somebody else was first; 1 the server could not be reached; 2 usage
 }
 
 func (m *Main) reply(ctx context.Context, remote *client.Client, f cli.RemoteFlags, s *standingFlags, args []string) error {
-	if several, is := parseSelection(args[0]); is {
+	if several, is := terminal.ParseSelection(args[0]); is {
 		if s.asked {
 			return cause.Misuse("a standing permission is given with one question", "name one: `earshot reply 3 accept --standing`")
 		}

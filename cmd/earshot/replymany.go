@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,50 +20,15 @@ import (
 // maxTogether is how many questions are answered in one act: more than that nobody takes in.
 const maxTogether = 50
 
-// selection names several questions, as in 3-7 or 3,5,7.
-type selection struct {
-	// numbers are those named one by one, spans those from one number to another.
-	numbers []int
-	spans   [][2]int
-}
-
-// parseSelection parses several numbers; false if the word is anything else, also if it is one number.
-func parseSelection(word string) (selection, bool) {
-	var s selection
-	for part := range strings.SplitSeq(word, ",") {
-		from, to, isSpan := strings.Cut(part, "-")
-		first, ok := questionNumber(from)
-		if !ok {
-			return s, false
-		}
-		if !isSpan {
-			s.numbers = append(s.numbers, first)
-			continue
-		}
-		last, ok := questionNumber(to)
-		if !ok {
-			return s, false
-		}
-		s.spans = append(s.spans, [2]int{first, last})
-	}
-	return s, len(s.spans) > 0 || len(s.numbers) > 1
-}
-
-// of returns the selected questions of those that are open, in order, and the named numbers that are not open.
-func (s selection) of(open []api.OpenQuestion) (found []api.OpenQuestion, closed []int) {
+// selected returns the selected questions of those that are open, in order, and the named numbers that are not open.
+func selected(s terminal.Selection, open []api.OpenQuestion) (found []api.OpenQuestion, closed []int) {
+	var numbers []int
 	for _, q := range open {
-		inSpan := slices.ContainsFunc(s.spans, func(span [2]int) bool { return span[0] <= q.Number && q.Number <= span[1] })
-		if inSpan || slices.Contains(s.numbers, q.Number) {
+		if numbers = append(numbers, q.Number); s.Includes(q.Number) {
 			found = append(found, q)
 		}
 	}
-	for _, n := range s.numbers {
-		if !slices.ContainsFunc(found, func(q api.OpenQuestion) bool { return q.Number == n }) {
-			closed = append(closed, n)
-		}
-	}
-	slices.Sort(closed)
-	return found, slices.Compact(closed)
+	return found, s.Missing(numbers)
 }
 
 // togetherRow is what became of one of several questions.
@@ -80,7 +44,7 @@ type togetherRow struct {
 
 // replyMany answers several questions in one act. Each is answered by itself: with its own token, consent, receipt and
 // undo, and one that fails does not hold up the others.
-func (m *Main) replyMany(ctx context.Context, remote *client.Client, f cli.RemoteFlags, s selection, answer string) error {
+func (m *Main) replyMany(ctx context.Context, remote *client.Client, f cli.RemoteFlags, s terminal.Selection, answer string) error {
 	word := strings.ToLower(strings.Join(strings.Fields(answer), " "))
 	if word != string(aaep.DecisionAccept) && word != string(aaep.DecisionReject) {
 		return cause.Misuse(fmt.Sprintf("several questions together take accept or reject, not %.64q", answer), "answer those that ask for words one by one")
@@ -89,14 +53,14 @@ func (m *Main) replyMany(ctx context.Context, remote *client.Client, f cli.Remot
 	if err != nil {
 		return err
 	}
-	found, closed := s.of(open)
+	found, closed := selected(s, open)
 	switch {
 	case len(found) == 0:
 		return notOpen("none of these questions is open")
 	case len(found) > maxTogether:
 		return cause.Misuse(fmt.Sprintf("%d questions are selected, and at most %d are answered together", len(found), maxTogether), "answer them in several parts")
 	}
-	if word == string(aaep.DecisionAccept) && len(s.spans) > 0 {
+	if word == string(aaep.DecisionAccept) && s.Spans() {
 		if err := m.confirmMany(ctx, remote, found, f); err != nil {
 			return err
 		}

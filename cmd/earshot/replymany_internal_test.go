@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
 
 // TestSelection: what names several questions, and which of the open ones it means.
@@ -22,7 +23,7 @@ func TestSelection(t *testing.T) {
 		"1-2,12": {true, []int{2, 12}, nil}, "7-3": {true, nil, nil}, "4-4": {true, nil, nil}, "3-999999999": {true, []int{3, 5, 7, 12}, nil},
 		"3": {}, "3,": {}, ",3": {}, "-3": {}, "3-": {}, "3-5-7": {}, "accept": {}, "3,x": {}, "0-3": {}, "rpl_1": {}, "": {}, "3 - 7": {}, "3-9999999999": {},
 	} {
-		s, is := parseSelection(word)
+		s, is := terminal.ParseSelection(word)
 		if is != want.is {
 			t.Errorf("%q names several: %v", word, is)
 			continue
@@ -30,7 +31,7 @@ func TestSelection(t *testing.T) {
 		if !is {
 			continue
 		}
-		found, closed := s.of(open)
+		found, closed := selected(s, open)
 		var numbers []int
 		for _, q := range found {
 			numbers = append(numbers, q.Number)

@@ -49,6 +49,8 @@ type command struct {
 	number int    // of the question, or of sentences to recap; 0 if not given
 	text   string // the line without surrounding spaces; for verbAnswer, what follows the word
 	line   string // the whole line, as it was typed
+	// several names the questions of an accept or a reject, if it is for more than one.
+	several *Selection
 }
 
 // parseCommand parses a typed line. Case and spaces do not matter. A line that begins with "stop" stops, whatever
@@ -73,6 +75,12 @@ func parseCommand(line string) command {
 		return command{verb: verbAnswer, text: strings.Join(fields[1:], " "), line: line}
 	}
 
+	if several, is := parseSeveral(fields); is {
+		several.line = line
+
+		return several
+	}
+
 	last := len(fields) - 1
 
 	number, ok := questionNumber(fields[last])
@@ -86,6 +94,23 @@ func parseCommand(line string) command {
 	}
 
 	return c
+}
+
+// parseSeveral parses an accept or a reject of several questions: 3-7 accept, or reject 3,5.
+func parseSeveral(fields []string) (command, bool) {
+	const words = 2
+	if len(fields) != words {
+		return command{}, false
+	}
+
+	for i, field := range fields {
+		verb := commands[strings.ToLower(fields[words-1-i])]
+		if selection, is := ParseSelection(field); is && (verb == verbAccept || verb == verbReject) {
+			return command{verb: verb, text: strings.Join(fields, " "), several: &selection}, true
+		}
+	}
+
+	return command{}, false
 }
 
 // questionNumber parses a number as people write it: digits only, no sign.

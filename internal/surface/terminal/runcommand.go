@@ -17,6 +17,12 @@ const maxNoise = 20
 
 // runCommand runs a typed command.
 func (t *Terminal) runCommand(c command) {
+	if c.several != nil {
+		t.decideSeveral(c)
+
+		return
+	}
+
 	switch c.verb {
 	case verbRepeat:
 		t.repeat()
@@ -205,6 +211,44 @@ func (t *Terminal) decide(c command, decision aaep.Decision) {
 	default:
 		how := map[aaep.Decision]aaep.Resolution{aaep.DecisionAccept: aaep.ResolutionAccepted, aaep.DecisionReject: aaep.ResolutionRejected}[decision]
 		t.reply(q, Answer{Decision: decision}, string(decision), how)
+	}
+}
+
+// decideSeveral answers several questions, each by itself. A span is accepted only where people type: there each question
+// was shown before the line began.
+func (t *Terminal) decideSeveral(c command) {
+	if c.verb == verbAccept && c.several.Spans() && !t.settings.Typed {
+		t.promptf("A span is accepted only at a terminal. Name each question, for example: accept 3,5.")
+
+		return
+	}
+
+	var numbers []int
+
+	named := 0
+
+	for _, q := range t.open() {
+		numbers = append(numbers, q.Number)
+
+		if !c.several.Includes(q.Number) {
+			continue
+		}
+
+		named++
+
+		if one := (command{verb: c.verb, number: q.Number}); c.verb == verbReject {
+			t.reject(one)
+		} else {
+			t.decide(one, aaep.DecisionAccept)
+		}
+	}
+
+	for _, n := range c.several.Missing(numbers) {
+		t.promptf("Question %d is not open.", n)
+	}
+
+	if named == 0 {
+		t.promptf("None of these questions is open. %s", openText(t.open()))
 	}
 }
 
