@@ -45,7 +45,7 @@ func (h *hub) login(code int, args ...string) string {
 	h.t.Helper()
 	p := start(h.t, options{verb: "mcp", data: h.data, args: append([]string{"login", "hub"}, args...), nobody: true})
 	p.hears("Waiting for the browser")
-	answer, err := http.Get(h.address(p.out.String())) //nolint:noctx // it is what the person was told to open
+	answer, err := http.Get(h.address(p.out.String()))
 	must(h.t, err)
 	page, err := io.ReadAll(answer.Body)
 	must(h.t, err)
@@ -155,6 +155,11 @@ func TestMCPLoginRefused(t *testing.T) {
 	contains(t, h.does(2, "mcp", "login", "hub"), "there is no MCP server of the name hub")
 	h.does(0, "mcp", "add", "hub", h.auth.Resource())
 	contains(t, h.does(2, "mcp", "login", "hup"), "did you mean hub?")
+	for _, verb := range []string{"login", "logout"} {
+		p := start(t, options{verb: "__complete", args: []string{"mcp", verb, ""}, nobody: true, env: []string{"EARSHOT_DATA=" + h.data}})
+		p.ends(0)
+		contains(t, p.out.String(), "hub\n")
+	}
 	contains(t, h.does(1, "mcp", "login", "hub", "--wait", "10ms"), "nobody has logged in within 0.01 seconds", "begin again: `earshot mcp login hub`")
 	h.auth.Behave(func(b *authserver.Behavior) { b.Deny = true })
 	contains(t, h.login(3), "the login was declined in the browser; nothing was stored")
@@ -188,7 +193,9 @@ func TestMCPLoginElsewhere(t *testing.T) {
 	env := []string{"HUB_SECRET=" + authserver.HandSecret}
 	p = start(t, options{verb: "mcp", data: h.data, args: []string{"login", "hub", "--no-wait", "--client-id", authserver.HandID, "--secret", "env:HUB_SECRET", "--json"}, nobody: true, env: env})
 	p.ends(0)
-	var begun struct{ Open string }
+	var begun struct {
+		Open string `json:"open"`
+	}
 	must(t, json.Unmarshal([]byte(p.out.String()), &begun))
 	p = start(t, options{verb: "mcp", data: h.data, args: []string{"login", "hub", "--code"}, env: env})
 	p.await("then press Enter")
@@ -205,7 +212,7 @@ func TestMCPLoginElsewhere(t *testing.T) {
 func (h *hub) pasted(text string) string {
 	h.t.Helper()
 	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	answer, err := browser.Get(h.address(text)) //nolint:noctx // it is what the person was told to open
+	answer, err := browser.Get(h.address(text))
 	must(h.t, err)
 	must(h.t, answer.Body.Close())
 	return answer.Header.Get("Location")

@@ -43,15 +43,18 @@ const closing = 2 * time.Second
 // Wait returns the answer, and listens no longer.
 func (c *Callback) Wait(ctx context.Context) (url.Values, error) {
 	server := &http.Server{Handler: c, ReadTimeout: closing, WriteTimeout: closing, MaxHeaderBytes: maxHeader}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(c.listener) }()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = server.Serve(c.listener) // it ends when it is told to
+	}()
 	defer func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
 		defer cancel()
 		if server.Shutdown(last) != nil {
 			_ = server.Close()
 		}
-		_ = <-ended // it was told to end
+		<-ended
 	}()
 	select {
 	case answer := <-c.answers:

@@ -174,7 +174,7 @@ func TestCallback(t *testing.T) {
 	if answer := <-got; answer.Get("code") != "b" {
 		t.Errorf("the answer is %v", answer)
 	}
-	if _, err := http.Get(back.Redirect() + "?state=a&code=c"); err == nil { //nolint:noctx,bodyclose // there is none
+	if _, err := http.Get(back.Redirect() + "?state=a&code=c"); err == nil { //nolint:bodyclose // there is none
 		t.Error("it still listens")
 	}
 	stop()

@@ -104,7 +104,7 @@ func (s *scene) login(r oauth.Request) (oauth.Login, error) {
 
 // opens is a browser: it opens an address, and is sent back.
 func opens(address string) string {
-	answer, err := http.Get(address) //nolint:noctx // it is what the person was told to open
+	answer, err := http.Get(address)
 	if err != nil {
 		return err.Error()
 	}

@@ -39,11 +39,12 @@ func (e *LoginError) Error() string { return "the MCP server " + e.Server + " " 
 
 // Plain says what was found and what to do, behind the server's name.
 func (e *LoginError) Plain() string {
-	command := []string{"earshot mcp login", e.Server}
+	var command strings.Builder
+	command.WriteString("earshot mcp login " + e.Server)
 	for _, scope := range e.Scopes {
-		command = append(command, "--scope '"+scope+"'")
+		command.WriteString(" --scope '" + scope + "'")
 	}
-	return e.Why + ". Log in: `" + strings.Join(command, " ") + "`"
+	return e.Why + ". Log in: `" + command.String() + "`"
 }
 
 // Why a login is needed.

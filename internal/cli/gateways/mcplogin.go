@@ -153,7 +153,7 @@ func (m *commands) answered(ctx context.Context, store *oauth.Store, f mcpLoginF
 		}
 	}
 	var back *oauth.Callback
-	redirect := ""
+	var redirect string
 	if f.code || f.noWait {
 		port, err := portOf(f.port)
 		if err != nil {
@@ -181,7 +181,7 @@ func (m *commands) answered(ctx context.Context, store *oauth.Store, f mcpLoginF
 		return attempt, answer, err
 	}
 	m.printAddress(f, attempt)
-	m.instruct(f, "Waiting for the browser, for %s at most. Control C ends it. Is the browser on another machine? Then end it, and use --code.", spoken(f.wait))
+	m.instructf(f, "Waiting for the browser, for %s at most. Control C ends it. Is the browser on another machine? Then end it, and use --code.", spoken(f.wait))
 	if f.browser {
 		m.openBrowser(attempt.Address)
 	}
@@ -241,8 +241,8 @@ func (m *commands) keepAttempt(ctx context.Context, store *oauth.Store, f mcpLog
 	return m.OutputError()
 }
 
-// instruct writes what the person has to know before there is a result.
-func (m *commands) instruct(f mcpLoginFlags, format string, args ...any) {
+// instructf writes what the person has to know before there is a result.
+func (m *commands) instructf(f mcpLoginFlags, format string, args ...any) {
 	if f.asJSON {
 		m.Notef(format, args...)
 		return
@@ -253,16 +253,16 @@ func (m *commands) instruct(f mcpLoginFlags, format string, args ...any) {
 // printAddress writes who asks for what, and the address on a line of its own.
 func (m *commands) printAddress(f mcpLoginFlags, a *oauth.Attempt) {
 	l := a.Login
-	m.instruct(f, "%s asks for a login at %s.", a.Name, cause.OneLine(l.Issuer))
+	m.instructf(f, "%s asks for a login at %s.", a.Name, cause.OneLine(l.Issuer))
 	if len(l.Scopes) > 0 {
-		m.instruct(f, "Earshot asks there for these rights: %s.", cause.OneLine(strings.Join(l.Scopes, ", ")))
+		m.instructf(f, "Earshot asks there for these rights: %s.", cause.OneLine(strings.Join(l.Scopes, ", ")))
 	} else {
-		m.instruct(f, "It names no rights to ask for; what the login allows is said there.")
+		m.instructf(f, "It names no rights to ask for; what the login allows is said there.")
 	}
-	m.instruct(f, "Open this address in a browser, log in, and agree:")
-	m.instruct(f, "")
-	m.instruct(f, "%s", a.Address)
-	m.instruct(f, "")
+	m.instructf(f, "Open this address in a browser, log in, and agree:")
+	m.instructf(f, "")
+	m.instructf(f, "%s", a.Address)
+	m.instructf(f, "")
 }
 
 // spoken is a time in words, as in "within 5 minutes".
