@@ -158,7 +158,7 @@ func TestMCPLoginRefused(t *testing.T) {
 	for _, verb := range []string{"login", "logout"} {
 		p := start(t, options{verb: "__complete", args: []string{"mcp", verb, ""}, nobody: true, env: []string{"EARSHOT_DATA=" + h.data}})
 		p.ends(0)
-		contains(t, p.out.String(), "hub\n")
+		contains(t, p.out.String(), "hub")
 	}
 	contains(t, h.does(1, "mcp", "login", "hub", "--wait", "10ms"), "nobody has logged in within 0.01 seconds", "begin again: `earshot mcp login hub`")
 	h.auth.Behave(func(b *authserver.Behavior) { b.Deny = true })
@@ -183,6 +183,7 @@ func TestMCPLoginElsewhere(t *testing.T) {
 	h.does(0, "mcp", "add", "hub", h.auth.Resource())
 	p := start(t, options{verb: "mcp", data: h.data, args: []string{"login", "hub", "--code"}})
 	p.await("then press Enter")
+	p.hears("/authorize?")
 	p.say(h.pasted(p.out.String()))
 	p.ends(0)
 	contains(t, p.out.String(), "Logged in: hub")
