@@ -196,6 +196,8 @@ func (s *Server) noticef(format string, args ...any) {
 	s.o.Notice("MCP server " + s.name + ": " + fmt.Sprintf(format, args...) + ".")
 }
 
+var errListing = errors.New("it has not listed its tools yet")
+
 // runOnce starts the server once, and follows its tools until it ends.
 func (s *Server) runOnce(ctx context.Context, offer tool.Offer) error {
 	starting, started := context.WithTimeout(ctx, s.c.Limits.Start)
@@ -206,6 +208,7 @@ func (s *Server) runOnce(ctx context.Context, offer tool.Offer) error {
 		return err
 	}
 	defer conn.close()
+	s.lost(errListing) // whatever was wrong is over, and a call can wait
 	if err := s.offerTools(ctx, conn, offer); err != nil {
 		s.lost(err)
 		return err
