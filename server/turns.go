@@ -29,13 +29,54 @@ type Agent struct {
 	// Resume checks the arguments of a turn that an earlier process left. After an error, the turn stays suspended; the
 	// error completes the sentence "Parked: the session …". Default: every turn is resumed.
 	Resume func(args jsontext.Value) error
+	// Start lets people start the agent from the page. Default: the page does not offer it.
+	Start *Start
+}
+
+// Start is how people start an agent from the page: in their own words, and in a folder.
+type Start struct {
+	// About says in a sentence what the agent does.
+	About string
+	// Folders are those that it may work in, or below; none if it takes no folder.
+	Folders []string
+	// Args makes the turn's arguments. The request and the folder may be empty, and the folder may be any text. An [*Error]
+	// refuses them.
+	Args func(request, folder string) (jsontext.Value, error)
+}
+
+// invalid refuses what a person or a program has asked for.
+func invalid(message, hint string) error {
+	return &web.Refusal{Kind: api.KindInvalid, Message: message, Hint: hint}
+}
+
+// refused turns an [*Error] into a refusal; other errors stay as they are.
+func refused(err error) error {
+	if failure, is := errors.AsType[*Error](err); is {
+		return invalid(failure.Message, failure.Hint)
+	}
+	return err
+}
+
+// startable returns the agents that people start from the page.
+func startable(agents []Agent) []web.StartAgent {
+	var out []web.StartAgent
+	for _, a := range agents {
+		if a.Start == nil {
+			continue
+		}
+		out = append(out, web.StartAgent{
+			Name: a.Name, About: a.Start.About, Folders: a.Start.Folders,
+			Args: func(request, folder string) (jsontext.Value, error) {
+				args, err := a.Start.Args(request, folder)
+				return args, refused(err)
+			},
+		})
+	}
+	return out
 }
 
 // check validates a turn before it is recorded.
 func (s *Server) check(_ context.Context, t *api.TurnStart) error {
-	invalid := func(message, hint string) error {
-		return &web.Refusal{Kind: api.KindInvalid, Message: message, Hint: hint}
-	}
 	if t.Agent == api.OperatorAgent {
 		var args api.OperatorArgs
 		if err := json.Unmarshal(t.Args, &args, json.RejectUnknownMembers(true)); err != nil || args.Tool == "" || args.Args.Kind() != '{' {
@@ -45,11 +86,7 @@ func (s *Server) check(_ context.Context, t *api.TurnStart) error {
 	}
 	agent, here := s.agents[t.Agent]
 	if here && agent.Check != nil {
-		err := agent.Check(t)
-		if failure, is := errors.AsType[*Error](err); is {
-			return invalid(failure.Message, failure.Hint)
-		}
-		return err
+		return refused(agent.Check(t))
 	}
 	if outside := s.instance.Members.Agents(); !here && !slices.Contains(outside, t.Agent) {
 		known := slices.Concat(slices.Sorted(maps.Keys(s.agents)), []string{api.OperatorAgent}, outside)

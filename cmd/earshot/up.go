@@ -165,7 +165,7 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 		if err != nil {
 			return err
 		}
-		o.Agents = append(o.Agents, agent)
+		o.Agents = slices.Insert(o.Agents, 0, agent) // the page offers it first
 	}
 	if len(roots) > 0 {
 		o.Services = []server.Service{m.FilesService(roots, path)}

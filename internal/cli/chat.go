@@ -75,7 +75,8 @@ func (m *Program) ChatAgent(f ModelFlags, folders []string) (server.Agent, error
 	agent := chat.Agent(chat.Options{
 		Model: client, Name: f.Name, Folders: folders, Limits: f.Limits, Window: f.Window, MaxOutput: f.MaxOutput,
 	})
-	return server.Agent{Agent: agent, Check: checkChat}, nil
+	start := &server.Start{About: "A language model does what you ask for, with the tools that the rules leave to it.", Folders: folders, Args: startChat}
+	return server.Agent{Agent: agent, Check: checkChat, Start: start}, nil
 }
 
 // DescribeModel says which model the flags and the environment name.
@@ -168,6 +169,17 @@ func ChatArgs(text string, folders []string) (jsontext.Value, error) {
 		return nil, cause.Misuse("what is asked for is not UTF-8", "type it again")
 	}
 	return raw, nil
+}
+
+// startChat makes the arguments of a turn that is started from the page.
+func startChat(request, folder string) (jsontext.Value, error) {
+	if request == "" {
+		return nil, cause.Misuse("chat needs a request", "say in your own words what it should do")
+	}
+	if folder == "" {
+		return ChatArgs(request, nil)
+	}
+	return ChatArgs(request, []string{folder})
 }
 
 // checkChat looks at a turn before it is recorded.

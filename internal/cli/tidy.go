@@ -6,6 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 	"github.com/earshot-dev/earshot/internal/cause"
@@ -58,9 +61,28 @@ func (m *Program) FilesService(roots []string, data string) server.Service {
 
 // TidyAgent returns the tidy agent of a server that allows some folders.
 func TidyAgent(roots []string) server.Agent {
-	return server.Agent{
+	agent := server.Agent{
 		Agent:  tidy.Agent(),
 		Check:  tidy.Folders(roots).Check,
 		Resume: tidy.Folders(roots).Resume,
 	}
+	if len(roots) > 0 {
+		agent.Start = &server.Start{About: "It finds duplicate files in a folder, and asks before it deletes any.", Folders: roots, Args: tidyArgs}
+	}
+	return agent
+}
+
+// tidyArgs makes the arguments of a turn that is started from the page.
+func tidyArgs(_, folder string) (jsontext.Value, error) {
+	if folder == "" {
+		return nil, cause.Misuse("tidy needs a folder", "choose one of those that are allowed, or one below")
+	}
+	if own, err := files.Resolve(folder); err == nil { // by its own path, whatever it was called
+		folder = own
+	}
+	raw, err := json.Marshal(tidy.Args{Root: folder})
+	if err != nil {
+		return nil, cause.Misuse("the name of the folder is not UTF-8", "type it again")
+	}
+	return raw, nil
 }

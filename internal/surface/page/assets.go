@@ -24,7 +24,7 @@ type Assets struct {
 	files     map[string]File
 }
 
-// File is a style or a script: its media type, its entity tag and its bytes.
+// File is a style, a script or an image: its media type, its entity tag and its bytes.
 type File struct {
 	Kind string
 	Tag  string
@@ -42,7 +42,7 @@ func Load() (*Assets, error) {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	p := &Assets{templates: templates, files: map[string]File{}}
-	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 	err = fs.WalkDir(embedded, "assets", func(name string, _ fs.DirEntry, err error) error {
 		kind := kinds[path.Ext(name)]
 		if err != nil || kind == "" {
@@ -62,7 +62,7 @@ func Load() (*Assets, error) {
 	return p, nil
 }
 
-// File is a style or a script of the page.
+// File is a style, a script or an image of the page.
 func (p *Assets) File(name string) (File, bool) {
 	f, found := p.files[name]
 	return f, found

@@ -9,9 +9,12 @@ import (
 type Notice struct {
 	Text    string `json:"text"`
 	Refused bool   `json:"refused,omitzero"`
-	Wrong   bool   `json:"wrong,omitzero"` // another answer is taken
-	Open    bool   `json:"open,omitzero"`  // the question is open as before: its reader stays where they are
-	Undo    int    `json:"undo,omitzero"`  // the question whose accept can be taken back
+	Wrong   bool   `json:"wrong,omitzero"`   // another answer is taken
+	Open    bool   `json:"open,omitzero"`    // the question is open as before: its reader stays where they are
+	Undo    int    `json:"undo,omitzero"`    // the question whose accept can be taken back
+	Session string `json:"session,omitzero"` // the session that was started
+	// Rows are what became of each of several questions that were answered in one act.
+	Rows []Notice `json:"rows,omitzero"`
 }
 
 // Home is the page. Its parts are templates of their own, which the stream sends
@@ -25,9 +28,34 @@ type Home struct {
 	Title     string
 	Where     string
 	Notice    *Notice
+	Start     *Start // nil where its reader starts nothing here
 	Sessions  Sessions
 	Chosen    *Chosen
 	Questions Questions
+}
+
+// Start is the box in which a person starts an agent.
+type Start struct {
+	Form string
+	Key  string // makes a form that arrives twice start one turn
+	// Agents are those to choose from, Folders those that one of them may work in.
+	Agents  []StartAgent
+	Folders []string
+	Open    bool // nothing else is on the page
+}
+
+// Only is the one folder where there is no other to choose; "" otherwise.
+func (s Start) Only() string {
+	if len(s.Folders) == 1 {
+		return s.Folders[0]
+	}
+	return ""
+}
+
+// StartAgent is an agent that people start from the page.
+type StartAgent struct {
+	Name  string
+	About string // what it does, in a sentence
 }
 
 // Sessions are the lists of sessions.
@@ -52,6 +80,21 @@ type Questions struct {
 	Heading string
 	Total   int
 	More    string // the address of what is not listed here; "" where all is
+	// Together counts those that can be answered in one act, where these are several.
+	Together int
+}
+
+// Count counts those of the open questions that can be answered in one act.
+func (q *Questions) Count() {
+	q.Together = 0
+	for _, one := range q.Open {
+		if one.Together() {
+			q.Together++
+		}
+	}
+	if q.Together < 2 {
+		q.Together = 0
+	}
 }
 
 // Login is the page on which a code is typed.

@@ -19,42 +19,45 @@ import (
 
 // Question is one open question as a page shows it.
 type Question struct {
-	Number      int
-	Token       string
-	Version     string // changes when the question is asked again; says nothing of the token
-	Shown       string // changes with all that is shown of it but the time to answer
-	Title       string
-	Language    string
-	Direction   string
-	Session     string
-	Name        string // of its session
-	Request     string // what that was asked for
-	Values      []value
-	Unread      string // what of the arguments is not among the values
-	ReadFirst   bool   // it can be accepted where all of the arguments were read
-	Consequence string
-	Detail      string
-	Summed      bool // the detail is the summary of a clarification
-	Hint        string
-	Effect      string // whether it can be undone
-	Risk        string
-	Until       string
-	Deadline    time.Time
-	Silence     string // what no answer means
-	Presence    string // that a yes takes a passkey; "" if it does not
-	PasskeyOnly string // the one choice that takes it
-	Accept      bool
-	Reject      bool
-	Choices     []aaep.Choice
-	YesNo       bool
-	Text        bool
-	Numeric     bool
-	Arguments   bool
-	Answerable  bool
-	WhyNot      string // why not, where it is not
-	Parked      bool   // its turn is not under way here
-	MoreTime    bool
-	Form, Back  string // of the page that it stands on
+	Number       int
+	Token        string
+	Version      string // changes when the question is asked again; says nothing of the token
+	Shown        string // changes with all that is shown of it but the time to answer
+	Title        string
+	Language     string
+	Direction    string
+	Session      string
+	Name         string // of its session
+	Request      string // what that was asked for
+	Values       []value
+	Unread       string // what of the arguments is not among the values
+	ReadFirst    bool   // it can be accepted where all of the arguments were read
+	Consequence  string
+	Detail       string
+	Summed       bool // the detail is the summary of a clarification
+	Hint         string
+	Effect       string // whether it can be undone
+	Irreversible bool
+	Risk         string
+	Act          string // what an accept does, in two to six words; "" where nothing short says it
+	Asked        string // since when it is open
+	Until        string
+	Deadline     time.Time
+	Silence      string // what no answer means
+	Presence     string // that a yes takes a passkey; "" if it does not
+	PasskeyOnly  string // the one choice that takes it
+	Accept       bool
+	Reject       bool
+	Choices      []aaep.Choice
+	YesNo        bool
+	Text         bool
+	Numeric      bool
+	Arguments    bool
+	Answerable   bool
+	WhyNot       string // why not, where it is not
+	Parked       bool   // its turn is not under way here
+	MoreTime     bool
+	Form, Back   string // of the page that it stands on
 }
 
 // NewQuestion makes what is shown of a question. Whose is why its reader may not answer it, "" where they may; times are
@@ -66,17 +69,26 @@ func NewQuestion(q api.OpenQuestion, whose string, now time.Time, zone *time.Loc
 	}
 	a.Shown = a.digest()
 	a.Until = until(q, now, zone)
+	if !q.Asked.IsZero() {
+		a.Asked = clock(q.Asked, now, zone)
+	}
 	return a
 }
 
 // againChoice is the choice, about an unknown outcome, that says yes to something.
 const againChoice = "ask again"
 
+// Together reports whether it can be answered with others in one act: a plain yes or no, by its reader, and without a
+// passkey, which signs one at a time.
+func (a Question) Together() bool {
+	return a.Answerable && a.Reject && a.Presence == "" && (a.Accept || a.ReadFirst) && !a.Parked
+}
+
 // digest names what is shown of a question, but for the time to answer it: anyone who is given more
 // time has read all of it. The summary of a clarification says its time too, and nothing that its
 // other members do not say.
 func (a Question) digest() string {
-	a.Token, a.Version, a.Deadline = "", "", time.Time{}
+	a.Token, a.Version, a.Asked, a.Deadline = "", "", "", time.Time{}
 	if a.Summed {
 		a.Detail = ""
 	}
@@ -107,7 +119,7 @@ func described(q api.OpenQuestion, whose string) Question {
 	a.Hint = legible.Text(e.Extension(aaep.PrefixEarshot, "hint"))
 	a.Detail = legible.Text(e.Extension(aaep.PrefixEarshot, "detail"))
 	if q, asks := announce.ReadQuestion(e); asks {
-		a.Effect, a.Silence, a.Presence = q.Effect(), q.Silence(), q.Presence()
+		a.Effect, a.Silence, a.Presence, a.Irreversible = q.Effect(), q.Silence(), q.Presence(), q.Irreversible()
 		if a.Presence != "" && !q.Consent {
 			a.PasskeyOnly = againChoice
 		}
@@ -137,7 +149,7 @@ func markedChoices(choices []aaep.Choice) []aaep.Choice {
 }
 
 func (a *Question) confirmation(p aaep.AwaitingConfirmation) {
-	a.Title = cmp.Or(legible.Text(p.Action), a.Title)
+	a.Title, a.Act = cmp.Or(legible.Text(p.Action), a.Title), act(p.Action)
 	a.Consequence = legible.Text(p.Consequence)
 	a.Detail = cmp.Or(a.Detail, legible.Text(p.SummaryDetailed))
 	a.Risk = string(p.RiskLevel)
@@ -203,4 +215,13 @@ func (a *Question) arguments(e aaep.Event) {
 		a.ReadFirst = slices.Contains(p.AllowedReplies, aaep.DecisionAccept) || len(p.AllowedReplies) == 0
 		a.Accept = false
 	}
+}
+
+// clock is a time of the day, with its date where that is not today's.
+func clock(at, now time.Time, zone *time.Location) string {
+	at, now = at.In(zone), now.In(zone)
+	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
+		return at.Format("15:04")
+	}
+	return at.Format("15:04 on 2 January")
 }

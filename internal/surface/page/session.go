@@ -13,7 +13,7 @@ import (
 // texts may be there, in characters. The rest is on pages of its own.
 const (
 	MostRunning = 50
-	MostBefore  = 50
+	MostBefore  = 10
 	MostAsked   = 50
 	maxSummary  = 240
 )
@@ -26,6 +26,10 @@ type Session struct {
 	State   string
 	Current bool
 	When    string
+	Waits   bool // for an answer
+	Tail
+	Form string // of the page that it stands on; "" where its reader may not stop it
+	Back string // the session that this page shows
 }
 
 // WaitingOn says of each session with an open question on whom it waits.
@@ -45,17 +49,21 @@ func NewSession(one api.Session, waiting string, zone *time.Location) Session {
 	l := Session{Session: one, Name: legible.Text(one.DisplayName()), State: stateRunning, When: one.Created.In(zone).Format("2 January 2006, 15:04")}
 	switch {
 	case one.Ended:
-		l.State = "ended"
-		if one.Status != "" && one.Status != "ended" {
-			l.State = legible.Text(one.Status)
-		}
+		l.State = string(Ended)
 	case waiting != "":
-		l.State = waiting
+		l.State, l.Waits = waiting, true
 	case one.Status == "queued":
 		l.State = "not begun yet"
 	}
-	l.Summary = legible.Text(shorten(one.Summary, maxSummary))
+	l.Summary, l.Request = legible.Text(shorten(one.Summary, maxSummary)), legible.Text(shorten(one.Request, maxSummary))
 	return l
+}
+
+// At adds what the last events of the session say.
+func (l *Session) At(t Tail) {
+	if l.Tail = t; l.Ended && t.Outcome != "" {
+		l.State = string(t.Outcome)
+	}
 }
 
 // shorten cuts a text to so many characters and shows that it did. The whole of it is in the

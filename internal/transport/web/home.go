@@ -20,9 +20,12 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /page/{file}", s.static)
 	mux.Handle("GET /page/events", s.known(api.Listen, s.pageEvents))
 	mux.Handle("GET /questions", s.known(api.Listen, s.questionsPage))
+	mux.Handle("GET /questions/together", s.known(api.Answer, s.togetherPage))
+	mux.Handle("POST /questions/together", s.known(api.Answer, s.togetherForm))
 	mux.Handle("GET /sessions", s.known(api.Listen, s.sessionsPage))
 	mux.Handle("GET /questions/{number}/arguments", s.known(api.Listen, s.argumentsPage))
 	mux.Handle("POST /questions/{number}/{act}", s.known(api.Answer, s.questionForm))
+	mux.Handle("POST /turns", s.known(api.Start, s.startForm))
 	mux.Handle("POST /sessions/{session}/stop", s.known(api.Stop, s.stopForm))
 	s.passkeyRoutes(mux)
 }
@@ -30,7 +33,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 // elsewhereRoutes replaces the page under the host names that every server of this machine has. It says where to look,
 // but not the page's name: whoever knows that name could attract the page's cookie.
 func (s *Server) elsewhereRoutes(mux *http.ServeMux) {
-	for _, path := range []string{"/{$}", "/login", "/logout", "/page/", "/questions", "/questions/", "/sessions", "/sessions/", "/passkeys", "/passkeys/"} {
+	for _, path := range []string{"/{$}", "/login", "/logout", "/page/", "/questions", "/questions/", "/sessions", "/sessions/", "/passkeys", "/passkeys/", "/turns"} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			s.fail(w, r, refuse(api.KindMisdirected, "the page has an address of its own, which is not this one",
 				"its address was printed when the server started; the command earshot code prints it again"))
@@ -72,6 +75,9 @@ func (s *Server) homeView(ctx context.Context, v visitor, chosen string, peek bo
 		return view, err
 	}
 	view.Sessions, view.Questions, view.Title, view.Where = n.Sessions, n.Questions, n.Title(), n.Where()
+	if view.Start = s.startBox(v, view.After); view.Start != nil {
+		view.Start.Open = n.Questions.Total == 0 && len(n.Sessions.Running) == 0
+	}
 	if n.Chosen != nil {
 		c := page.Chosen{Session: *n.Chosen, Form: v.form, MayStop: !n.Chosen.Ended && v.May(api.Stop)}
 		for row, err := range s.hub.Events(ctx, v.Principal, c.ID, 0) {
@@ -106,13 +112,26 @@ func (s *Server) news(ctx context.Context, v visitor, chosen string, peek bool) 
 	if err := s.listInto(ctx, v, &n, page.WaitingOn(listed.Waiting), chosen); err != nil {
 		return n, err
 	}
-	for i := range n.Questions.Open {
-		if n.Chosen != nil {
-			n.Questions.Open[i].Back = n.Chosen.ID
-		}
-	}
+	n.Questions.Count()
+	forms(v, &n)
 	n.Questions.Heading = "Questions: " + page.OpenCount(listed.Total)
 	return n, nil
+}
+
+// forms completes the forms of the page: they lead back to the session that it shows.
+func forms(v visitor, n *page.News) {
+	back := ""
+	if n.Chosen != nil {
+		back = n.Chosen.ID
+	}
+	for i := range n.Questions.Open {
+		n.Questions.Open[i].Back = back
+	}
+	for i, one := range n.Sessions.Running {
+		if n.Sessions.Running[i].Back = back; v.Stops(one.Owner) {
+			n.Sessions.Running[i].Form = v.form
+		}
+	}
 }
 
 // listInto reads the newest sessions, and the chosen one wherever it stands.
@@ -128,11 +147,15 @@ func (s *Server) listInto(ctx context.Context, v visitor, n *page.News, waiting 
 	n.Sessions.MoreRunning, n.Sessions.MoreBefore = moreOf(running, true), moreOf(before, false)
 	for _, one := range running.Sessions {
 		if !slices.ContainsFunc(before.Sessions, func(b api.Session) bool { return b.ID == one.ID }) { // it may have ended meanwhile
-			n.Sessions.Running = append(n.Sessions.Running, page.NewSession(one, waiting[one.ID], v.zone))
+			if err := s.add(ctx, v, &n.Sessions.Running, one, waiting[one.ID]); err != nil {
+				return err
+			}
 		}
 	}
 	for _, one := range before.Sessions {
-		n.Sessions.Before = append(n.Sessions.Before, page.NewSession(one, "", v.zone))
+		if err := s.add(ctx, v, &n.Sessions.Before, one, ""); err != nil {
+			return err
+		}
 	}
 	return s.choose(ctx, v, n, waiting, chosen)
 }
@@ -165,9 +188,9 @@ func (s *Server) choose(ctx context.Context, v visitor, n *page.News, waiting ma
 			if one.Ended {
 				list = lists[1]
 			}
-			*list = append(*list, page.NewSession(one, waiting[one.ID], v.zone))
+			err = s.add(ctx, v, list, one, waiting[one.ID])
 			choose(list, len(*list)-1)
-			return nil
+			return err
 		}
 		if refusal, isRefusal := errors.AsType[*Refusal](err); !isRefusal || refusal.Kind != api.KindNotFound {
 			return err

@@ -122,8 +122,8 @@ func TestParkedOnThePage(t *testing.T) {
 		}
 	})
 	page := s.page("/", "@ada")
-	wants(t, page, "Parked: its session is not under way on this server, so an accept would start nothing.", "Reject question 2")
-	lacks(t, page, "Accept question 2", "More time for question", "Answer question 3", "Answer by")
+	wants(t, page, "Parked: its session is not under way on this server, so an accept would start nothing.", "Reject<span class=\"unseen\"> question 2")
+	lacks(t, page, "accept question 2<", "More time", "> question 3</span></button>", "Answer by")
 	w := s.do("GET", "/api/v1/questions", "ada", "")
 	if strings.Count(w.Body.String(), `"parked":true`) != 2 {
 		t.Errorf("the list is %s", w.Body)

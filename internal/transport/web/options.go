@@ -25,6 +25,8 @@ type Options struct {
 	// Agents checks a turn before it is started: it returns a [Refusal] for an unknown agent, or for arguments that the
 	// agent does not take. Default: only the hub checks.
 	Agents func(ctx context.Context, t *api.TurnStart) error
+	// Startable are the agents that people start from the page. Default: none.
+	Startable []StartAgent
 	// Ready reports whether the server can take work. Default: always.
 	Ready func(ctx context.Context) error
 	// Counters returns further metrics of the process for /metrics. Default: none.

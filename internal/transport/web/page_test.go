@@ -130,7 +130,7 @@ func TestNoRight(t *testing.T) {
 	s.login("lis")
 	page := s.page("/", "@lis")
 	wants(t, page, "Question 2:", "that takes the role approver")
-	lacks(t, page, tokenA, tokenB, "Accept question", "/questions/2/accept")
+	lacks(t, page, tokenA, tokenB, "accept question", "/questions/2/accept")
 	list := s.do("GET", "/api/v1/questions", "lis", "").Body.String()
 	wants(t, list, `"number":2`)
 	lacks(t, list, tokenA, "reply_token")
@@ -441,7 +441,7 @@ func TestUndo(t *testing.T) {
 		t.Errorf("with scripts: %s", got)
 	}
 	s.submit("/questions/2/accept", "@ada", "form="+s.form+"&token="+tokenA)
-	wants(t, s.page("/", "@ada"), `<form id="notice-undo" method="post" action="/questions/2/undo">`, "<button>Undo the yes to question 2</button>")
+	wants(t, s.page("/", "@ada"), `<form id="notice-undo" method="post" action="/questions/2/undo">`, "<button>Undo<span class=\"unseen\"> the yes to question 2</span></button>")
 	wants(t, s.page("/", "@ada"), `action="/questions/0/undo" hidden>`)
 }
 

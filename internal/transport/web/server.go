@@ -24,6 +24,7 @@ type Server struct {
 	served    http.Handler
 	flashes   flashes
 	wrong     wrong
+	tails     tails
 	counts    counts
 
 	life context.Context //nolint:containedctx // it is the life of all streams, not of a call

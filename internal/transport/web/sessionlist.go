@@ -87,7 +87,9 @@ func (s *Server) sessionsPage(w http.ResponseWriter, r *http.Request, v visitor)
 		view.Heading = "Running sessions"
 	}
 	for _, one := range listed.Sessions {
-		view.Sessions = append(view.Sessions, page.NewSession(one, waiting[one.ID], v.zone))
+		if err := s.add(r.Context(), v, &view.Sessions, one, waiting[one.ID]); err != nil {
+			return err
+		}
 	}
 	if n := len(view.Sessions); n > 0 {
 		view.Behind = view.Sessions[n-1].When

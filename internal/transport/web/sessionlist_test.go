@@ -159,7 +159,7 @@ func TestMoreSessions(t *testing.T) {
 	}
 	home := s.page("/", "@ada")
 	read(home)
-	if len(found) != 100 {
+	if len(found) != 60 { // 50 that run, and 10 that have ended
 		t.Errorf("the page lists %d sessions", len(found))
 	}
 	wants(t, home, "More than 50 sessions waiting.", ">More running sessions</a>", ">More sessions</a>")
@@ -185,7 +185,7 @@ func TestMoreSessions(t *testing.T) {
 		}
 	}
 	older := s.page("/?session=sess_3", "@ada")
-	wants(t, older, `<a href="/?session=sess_3#session" aria-current="page">`, `<h2 id="session-heading" tabindex="-1">Session: `)
+	wants(t, older, `<a href="/?session=sess_3#session" aria-current="page">`, `<h2 id="session-heading" tabindex="-1">`)
 	wants(t, s.page("/sessions?open=true&before=sess_170", "@ada"), "There are none that are older.")
 	wants(t, s.do("GET", "/sessions?before=sess_x", "@ada", "", "Accept", "text/html").Body.String(), "Not here")
 }
@@ -215,13 +215,13 @@ func TestAnswersOnly(t *testing.T) {
 		page, list := s.page("/", "@x"), s.do("GET", "/api/v1/questions", "x", "").Body.String()
 		wants(t, page, `id="question-2-heading"`)
 		if c.want == "" {
-			wants(t, page, "Accept question 2", "More time for question 3", tokenA, "waiting for your answer")
+			wants(t, page, "accept question 2<", "More time<span class=\"unseen\"> for question 3", tokenA, "waiting for your answer")
 			wants(t, list, tokenA, tokenB)
 			continue
 		}
 		t.Log(name)
 		wants(t, page, c.want, "waiting for an answer")
-		lacks(t, page, "Accept question", "More time for", "Answer question", tokenA, tokenB, "waiting for your answer")
+		lacks(t, page, "accept question", "More time", "Answer question", tokenA, tokenB, "waiting for your answer")
 		wants(t, list, `"number":2`, `"number":3`)
 		lacks(t, list, tokenA, tokenB)
 	}

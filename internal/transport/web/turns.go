@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
@@ -20,23 +21,29 @@ func (s *Server) startTurn(w http.ResponseWriter, r *http.Request, v visitor, t 
 	if t.Agent == "" || t.Answer < 0 {
 		return none, refuse(api.KindInvalid, "found no agent, or a negative answer_seconds", `name the agent, such as {"agent":"tidy","args":{…}}`)
 	}
-	if len(t.Args) == 0 {
-		t.Args = jsontext.Value("{}")
-	}
-	if err := s.options.Agents(r.Context(), &t); err != nil {
-		return none, err
-	}
-	started, err := s.hub.Enqueue(r.Context(), v.Principal, t)
+	started, err := s.start(r.Context(), v, t)
 	if err != nil {
 		return none, err
-	}
-	if !started.Repeated {
-		s.counts.turns.Add(1)
 	}
 	_, events := api.Address(api.RouteEvents, started.Session)
 	w.Header().Set("Location", events)
 	started.Repeated = false // both answers are the same
 	return started, nil
+}
+
+// start checks a turn, and starts it.
+func (s *Server) start(ctx context.Context, v visitor, t api.TurnStart) (api.EnqueueAnswer, error) {
+	if len(t.Args) == 0 {
+		t.Args = jsontext.Value("{}")
+	}
+	if err := s.options.Agents(ctx, &t); err != nil {
+		return api.EnqueueAnswer{}, err
+	}
+	started, err := s.hub.Enqueue(ctx, v.Principal, t)
+	if err == nil && !started.Repeated {
+		s.counts.turns.Add(1)
+	}
+	return started, err
 }
 
 // requestKey returns the request's idempotency key, or "".

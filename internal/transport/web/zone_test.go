@@ -35,10 +35,10 @@ func TestZone(t *testing.T) {
 			wants(t, page, `<time datetime="2000-01-01T00:05:00Z">Answer by `+want.clock+".</time>", "Times are in "+strings.ReplaceAll(want.zone, "+", "&#43;")+".")
 		}
 		tokyo := []string{"Cookie", "earshot_page=cookie-of-ada; earshot_zone=Asia/Tokyo"}
-		wants(t, s.do("GET", "/sessions", "@ada", "", append(tokyo, "Accept", "text/html")...).Body.String(), "since 1 January 2000, 09:00")
+		wants(t, s.do("GET", "/sessions", "@ada", "", append(tokyo, "Accept", "text/html")...).Body.String(), "Since 1 January 2000, 09:00")
 		r := s.stream("/page/events?after=evt_11", "@ada", tokyo...)
 		defer r.close()
-		wants(t, r.text(), "Answer by 09:05.", "since 1 January 2000, 09:00", `"when":"1 January 2000, 09:00"`, "Answer by 09:05")
+		wants(t, r.text(), "Answer by 09:05.", "Since 1 January 2000, 09:00", `"when":"1 January 2000, 09:00"`, "Answer by 09:05")
 		s.room.fail = expired()
 		w := s.submit("/questions/2/accept", "@ada", "form="+s.form+"&token="+tokenA, append(tokyo, "Accept", "application/json")...)
 		wants(t, w.Body.String(), "ended at 08:59:00")

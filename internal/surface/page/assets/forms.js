@@ -2,7 +2,8 @@
 
 import { say } from "./live.js";
 import { isLost } from "./stream.js";
-import { tooSoon, placeNotice, placeReason } from "./place.js";
+import { placeNotice, placeReason, withdraw } from "./notice.js";
+import { tooSoon } from "./place.js";
 
 const slowest = 30000; // ms in which the server answers, or never will
 
@@ -15,7 +16,9 @@ document.addEventListener("click", (event) => {
   if (!button || !tooSoon(button, event.detail > 0)) return;
   event.preventDefault();
   event.stopPropagation();
-  const text = "Not taken: the question had only just appeared or changed. Press again to answer.";
+  const text = button.closest("[data-question]")
+    ? "Not taken: the question had only just appeared or changed. Press again to answer."
+    : "Not taken: the list had only just changed. Press again.";
   if (button.form) beside(button.form, button, text);
   say(text);
 }, true);
@@ -23,11 +26,12 @@ document.addEventListener("click", (event) => {
 document.addEventListener("submit", async (event) => {
   const form = event.target;
   const path = new URL(form.action, location.href).pathname;
-  if (!path.startsWith("/questions/") && !path.startsWith("/sessions/")) return;
+  if (path !== "/turns" && !path.startsWith("/questions/") && !path.startsWith("/sessions/")) return;
   event.preventDefault();
   if (tooSoon(form) || busy.has(form)) return;
   busy.add(form);
   clear(form);
+  const at = mark(form);
   try {
     const answer = await send(form, new URLSearchParams(new FormData(form, event.submitter)));
     if (answer.status === 401) {
@@ -37,13 +41,26 @@ document.addEventListener("submit", async (event) => {
     const told = await answer.json();
     if (!answer.ok) failed(form, event.submitter, [told.error.message, told.error.hint].filter(Boolean).map(sentence).join(" "));
     else if (told.refused) failed(form, event.submitter, told.text, told.wrong);
-    else done(told);
+    else if (told.session) location.assign(`/?session=${encodeURIComponent(told.session)}#session`);
+    else done(told, form, at);
   } catch {
     failed(form, event.submitter, "The server did not answer, so it is not known whether this arrived. Try again when the connection is back.");
   } finally {
     busy.delete(form);
+    if (at?.nodeType === Node.COMMENT_NODE) at.remove();
   }
 });
+
+// mark marks where a question stands: its answer is noted there when it has gone. Undefined for what is no question; null
+// where the answer stands already: in the bar.
+function mark(form) {
+  if (form.closest("#notice")) return null;
+  const item = form.closest("li[data-item]:has([data-question])");
+  if (!item) return undefined;
+  const at = document.createComment("");
+  item.after(at);
+  return at;
+}
 
 async function send(form, body) {
   const unanswered = new AbortController();
@@ -62,8 +79,9 @@ function sentence(text) {
 // done shows what became of it. The person acted, so the focus may go to the result where the
 // button that was pressed is about to vanish. Where it stays, so does the focus; the stream tells
 // what has changed.
-function done(told) {
-  const line = placeNotice(told);
+function done(told, form, at) {
+  if (at === null) withdraw(form);
+  const line = placeNotice(told, at);
   if (!told.open) line.focus();
   else if (isLost()) say(told.text);
 }

@@ -8,9 +8,9 @@ import "./forms.js";
 
 for (const item of document.querySelectorAll("#questions li[data-item]")) watch(item);
 
-// What stands above the questions grows with what is said.
+// What stands above a question moves it when it grows.
 const above = new ResizeObserver(movedNow);
-for (const id of ["announcements", "notice"]) above.observe(document.getElementById(id));
+for (const part of document.querySelectorAll("header, #notice")) above.observe(part);
 
 // A link to a part of the page leads the focus to its heading; Escape decides nothing.
 for (const link of document.querySelectorAll("header a[href^='#']")) {
@@ -18,6 +18,7 @@ for (const link of document.querySelectorAll("header a[href^='#']")) {
     const heading = document.querySelector(`${link.hash} h2`);
     if (heading) {
       heading.tabIndex = -1;
+      heading.closest("details")?.setAttribute("open", "");
       setTimeout(() => heading.focus());
     }
   });

@@ -3,6 +3,7 @@
 // nearest heading, because it would otherwise be nowhere.
 
 import { forget, say } from "./live.js";
+import { placeBegun, placeUndo } from "./notice.js";
 
 const guard = 700; // ms in which a press cannot be meant for what has just come or changed
 const since = new WeakMap();
@@ -19,10 +20,10 @@ export function movedNow() {
 }
 
 // tooSoon answers whether a press on something inside a question comes before a person
-// can have read it, or could have moved the pointer after it.
+// can have read it, or could have moved the pointer after it. Lists of sessions only move.
 export function tooSoon(element, byPointer) {
   const question = element.closest("[data-question]");
-  if (question === null) return false;
+  if (question === null && element.closest("#sessions-lists") === null) return false;
   const changed = since.get(question) ?? -guard;
   return performance.now() - Math.max(changed, byPointer ? moved : -guard) < guard;
 }
@@ -62,17 +63,25 @@ export function placeQuestions({ html, title }) {
     watch(item);
     movedNow();
   }
-  placeMore(here, list, next.querySelector("#more-questions"));
+  placeLink(here, next, "#together", (fresh) => heading.after(fresh));
+  placeLink(here, next, "#more-questions", (fresh) => list.after(fresh));
   document.title = title;
   if (inList && !document.contains(had) && !list.contains(document.activeElement)) focusAfterLoss(heading);
 }
 
-// placeMore keeps the link to the questions that have no room here.
-function placeMore(here, list, fresh) {
-  const old = here.querySelector("#more-questions");
-  if (old && fresh) old.firstElementChild.href = fresh.firstElementChild.href;
-  else if (old) old.remove();
-  else if (fresh) list.after(fresh);
+// placeLink keeps the link to more, or to several questions at once.
+function placeLink(here, next, id, add) {
+  const [old, fresh] = [here.querySelector(id), next.querySelector(id)];
+  if (!fresh) {
+    old?.remove();
+  } else if (!old) {
+    add(fresh);
+    movedNow();
+  } else if (!old.isEqualNode(fresh)) {
+    const [link, now] = [old.firstElementChild, fresh.firstElementChild];
+    link.href = now.href;
+    link.replaceChildren(...now.childNodes);
+  }
 }
 
 const question = (item) => item.querySelector("[data-question]");
@@ -88,7 +97,7 @@ function same(item, fresh) {
 function renew(item, fresh) {
   const [old, now] = [question(item), question(fresh)];
   const [fields, others] = [old, now].map((q) => [...q.querySelectorAll("input[type=hidden]")]);
-  const [texts, news] = [old, now].map((q) => [...q.querySelectorAll("section > p, details > p")]);
+  const [texts, news] = [old, now].map((q) => [...q.querySelectorAll("p:not(form p)")]);
   if (!now.dataset.shown || old.dataset.shown !== now.dataset.shown || fields.length !== others.length || texts.length !== news.length) return false;
   fields.forEach((field, i) => { field.value = others[i].value; });
   texts.forEach((text, i) => {
@@ -99,14 +108,14 @@ function renew(item, fresh) {
 }
 
 // replace puts a question of which something that is shown has changed in the place of the one
-// before, and says so. If it was open it stays open, and what is typed stays; the focus leaves its
+// before, and says so. Its details stay open, and what is typed stays; the focus leaves its
 // controls for its heading, so that no press is meant for what was there before.
 function replace(item, fresh) {
-  const open = item.querySelector("details").open;
+  const open = item.querySelector("details")?.open;
   const inside = item.contains(document.activeElement);
   const typed = new Map([...item.querySelectorAll("input[id]")].map((field) => [field.id, field.value]));
   item.replaceWith(fresh);
-  fresh.querySelector("details").open = open;
+  if (open) fresh.querySelector("details")?.setAttribute("open", "");
   for (const field of fresh.querySelectorAll("input[id]")) field.value = typed.get(field.id) ?? "";
   watch(fresh);
   if (inside) fresh.querySelector("h3").focus();
@@ -118,32 +127,17 @@ function focusAfterLoss(heading) {
   else document.getElementById("notice-text").focus();
 }
 
-// watch begins the guard of a question, and again whenever a person opens it; opening
-// one leads to its heading.
+// watch begins the guard of a question.
 export function watch(item) {
-  const question = item.querySelector("[data-question]");
-  changedNow(question);
-  const details = question.querySelector("details");
-  details.querySelector("summary").addEventListener("click", () => {
-    details.dataset.opened = details.open ? "" : "yes";
-  });
-  details.addEventListener("toggle", () => {
-    changedNow(question);
-    if (details.open && details.dataset.opened === "yes") question.querySelector("h3").focus();
-    details.dataset.opened = "";
-  });
+  changedNow(question(item));
 }
 
 export function placeSessions({ html, where, state, when, ended }) {
   const here = document.getElementById("sessions-lists");
   const had = document.activeElement;
-  const link = here.contains(had) ? had : null;
-  here.replaceChildren(parse(html));
-  if (link !== null) {
-    // A link to older sessions leads elsewhere once there is a newer one, and is the same link.
-    const same = [...here.querySelectorAll("a")].find((a) => link.id ? a.id === link.id : a.getAttribute("href") === link.getAttribute("href"));
-    (same ?? document.getElementById("sessions-heading")).focus();
-  }
+  const control = here.contains(had) ? had : null;
+  placeLists(here, parse(html));
+  if (control !== null && !document.contains(control)) (alike(here, control) ?? document.getElementById("sessions-heading")).focus();
   document.getElementById("whereami-text").textContent = where;
   const stateText = document.getElementById("session-state");
   if (stateText && state) stateText.textContent = state;
@@ -155,6 +149,27 @@ export function placeSessions({ html, where, state, when, ended }) {
     stop.remove();
     if (inside) document.getElementById("session-heading").focus();
   }
+}
+
+// placeLists changes only the lines that have changed, where the same ones are listed.
+function placeLists(here, next) {
+  const order = (root) => [...root.querySelectorAll("ul")].map((list) => [...list.children].map((item) => item.dataset.item).join()).join("; ");
+  if (order(here) !== order(next)) {
+    here.replaceChildren(next);
+    movedNow();
+    return;
+  }
+  const fresh = [...next.querySelectorAll("[data-item]")];
+  [...here.querySelectorAll("[data-item]")].forEach((item, i) => {
+    if (!item.isEqualNode(fresh[i])) item.replaceWith(fresh[i]);
+  });
+}
+
+// alike finds the control that does what another one did. A link to older sessions leads elsewhere once there is a newer
+// one, and is the same link.
+function alike(here, control) {
+  const target = (e) => e.id || e.getAttribute("href") || e.form?.getAttribute("action");
+  return [...here.querySelectorAll("a, button")].find((e) => e.localName === control.localName && target(e) === target(control));
 }
 
 // placeSession shows a session on a page that had none to show, as a reload would.
@@ -202,49 +217,4 @@ function placePiece({ id, position, next, text, language }) {
   if (position < Number(output.dataset.next)) return; // it is there already
   output.append(text);
   output.dataset.next = String(next);
-}
-
-// placeNotice shows what became of a person's own act and returns the element to read.
-export function placeNotice({ text, undo }) {
-  const line = document.getElementById("notice-text");
-  line.textContent = text;
-  offer(undo);
-  document.getElementById("notice").hidden = false;
-  return line;
-}
-
-function offer(undo) {
-  const form = document.getElementById("notice-undo");
-  form.hidden = !undo;
-  if (!undo) return;
-  form.action = `/questions/${undo}/undo`;
-  form.querySelector("button").textContent = `Undo the yes to question ${undo}`;
-}
-
-// placeUndo offers to take a yes back, wherever it was given.
-function placeUndo(question, yes) {
-  if (offered(question)) return; // by what stands there already
-  document.getElementById("notice-text").textContent = yes;
-  offer(question);
-  document.getElementById("notice").hidden = false;
-}
-
-function offered(question) {
-  const form = document.getElementById("notice-undo");
-  return !form.hidden && new URL(form.action).pathname === `/questions/${question}/undo`;
-}
-
-// placeReason shows why nothing came of an act. A yes that can be taken back still can be.
-export function placeReason(text) {
-  document.getElementById("notice-text").textContent = text;
-  document.getElementById("notice").hidden = false;
-}
-
-// placeBegun takes the offer away to take a yes back whose work has begun, or is off.
-export function placeBegun(question) {
-  if (!offered(question)) return;
-  const form = document.getElementById("notice-undo");
-  const inside = form.contains(document.activeElement);
-  form.hidden = true;
-  if (inside) document.getElementById("notice-text").focus();
 }

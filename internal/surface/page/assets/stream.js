@@ -3,7 +3,8 @@
 
 import { recall, remember, firstTime } from "./memory.js";
 import { forget, say } from "./live.js";
-import { placeBegun, placeQuestions, placeSession, placeSessions, placeSteps } from "./place.js";
+import { placeBegun } from "./notice.js";
+import { placeQuestions, placeSession, placeSessions, placeSteps } from "./place.js";
 
 const root = document.documentElement;
 const connection = document.getElementById("connection");

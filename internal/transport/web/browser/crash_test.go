@@ -30,7 +30,7 @@ func TestServerKilled(t *testing.T) {
 		if now := s.questions(); !slices.Equal(now, open) {
 			t.Fatalf("the questions were %+v and are %+v", open, now)
 		}
-		b.until(`document.querySelector("#question-1 details")`)
+		b.until(`document.querySelector("#question-1")`)
 		if n := value[int](b, `document.querySelectorAll("[data-question]").length`); n != 1 {
 			t.Errorf("%d questions are shown", n)
 		}

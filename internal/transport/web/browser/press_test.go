@@ -170,7 +170,7 @@ func TestChangedQuestion(t *testing.T) {
 	s.start()
 	b.hears("assertive: Question 1 has changed. Read it again before you answer it.")
 	b.focusIs("#question-1-heading")
-	if text := value[string](b, `document.querySelector("#question-1").textContent`); !strings.Contains(text, "Parked") || strings.Contains(text, "Accept question 1") {
+	if text := value[string](b, `document.querySelector("#question-1").textContent`); !strings.Contains(text, "Parked") || strings.Contains(text, "accept question 1") {
 		t.Errorf("the question is %q", text)
 	}
 }

@@ -201,10 +201,13 @@ func (b *tab) hears(text string) {
 	})
 }
 
+// nameOf is the name of a control. An accept is called by its number here, whatever act its name begins with.
+const nameOf = `((e) => e.textContent.trim().replace(/^[^]+, accept (question \d+)$/, "Accept $1"))`
+
 // focus is the element that has the focus.
 func (b *tab) focus() string {
 	b.t.Helper()
-	return value[string](b, `(e => e.id ? "#" + e.id : e.localName + (e.textContent ? " " + e.textContent.trim() : ""))(document.activeElement)`)
+	return value[string](b, `(e => e.id ? "#" + e.id : e.localName + (e.textContent ? " " + `+nameOf+`(e) : ""))(document.activeElement)`)
 }
 
 func (b *tab) focusIs(want string) {
@@ -259,7 +262,7 @@ func (b *tab) tabTo(selector string) {
 func (b *tab) tabToButton(name string) {
 	b.t.Helper()
 	for range 80 {
-		if value[string](b, `document.activeElement.localName + " " + document.activeElement.textContent.trim()`) == "button "+name {
+		if value[string](b, `document.activeElement.localName + " " + `+nameOf+`(document.activeElement)`) == "button "+name {
 			return
 		}
 		b.press(kb.Tab)
@@ -267,8 +270,7 @@ func (b *tab) tabToButton(name string) {
 	b.t.Fatalf("Tab does not lead to the button %q:\n%s", name, value[string](b, "document.body.innerText"))
 }
 
-// settled waits until a question takes presses: 700 ms after it came, changed or was
-// opened. The page's own clock says when that is.
+// settled waits until a question takes presses: 700 ms after it came or changed. The page's own clock says when that is.
 func (b *tab) settled() {
 	b.t.Helper()
 	value[bool](b, `new Promise((done) => setTimeout(() => done(true), 720))`)

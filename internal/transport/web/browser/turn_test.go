@@ -9,18 +9,15 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// toQuestion leads by keyboard from anywhere to an open question's heading and opens it.
+// toQuestion leads by keyboard from anywhere to the answers of an open question, by the link at its top.
 func (b *tab) toQuestion(n string) {
 	b.t.Helper()
-	b.until(`document.querySelector("#question-` + n + ` details")`)
+	b.until(`document.querySelector("#question-` + n + `")`)
 	b.accessKey("q")
 	b.focusIs("#questions-heading")
-	b.tabTo("#question-" + n + " summary")
+	b.tabTo("#question-" + n + " .jump a")
 	b.press(kb.Enter)
-	b.focusIs("#question-" + n + "-heading")
-	if !value[bool](b, `document.querySelector("#question-`+n+` details").open`) {
-		b.t.Errorf("question %s is not open", n)
-	}
+	b.focusIs("#question-" + n + "-answers")
 	b.settled()
 }
 

@@ -1,0 +1,80 @@
+// The bar that says what became of a person's own act, and offers to take a yes back. It stands where the act was.
+
+// placeNotice shows what became of a person's own act, where that act was, and returns the element to read.
+export function placeNotice({ text, undo }, at) {
+  const line = document.getElementById("notice-text");
+  keepOffer(undo);
+  line.textContent = text;
+  offer(undo);
+  const bar = document.getElementById("notice");
+  bar.hidden = false;
+  const before = bar.closest("li");
+  if (at?.isConnected) {
+    const item = document.createElement("li");
+    item.append(bar);
+    at.replaceWith(item);
+  } else if (at === undefined) {
+    document.getElementById("questions").before(bar);
+  }
+  if (before && before !== bar.parentElement) before.remove();
+  return line;
+}
+
+const undoForm = () => document.getElementById("notice-undo");
+
+function offer(undo) {
+  const form = undoForm();
+  form.hidden = !undo;
+  if (!undo) return;
+  form.action = `/questions/${undo}/undo`;
+  form.querySelector("button span").textContent = ` the yes to question ${undo}`;
+}
+
+// keepOffer gives a yes that can still be taken back a row of its own, before the bar is about another.
+function keepOffer(next) {
+  const form = undoForm();
+  if (form.hidden || offers(form, next)) return;
+  let rows = document.getElementById("notice-rows");
+  if (!rows) {
+    rows = document.createElement("ul");
+    rows.id = "notice-rows";
+    document.getElementById("notice").append(rows);
+  }
+  const row = document.createElement("li");
+  const copy = form.cloneNode(true);
+  copy.removeAttribute("id");
+  copy.querySelector(".reason")?.remove();
+  row.append(document.getElementById("notice-text").textContent, copy);
+  rows.append(row);
+}
+
+const offers = (form, question) => !form.hidden && new URL(form.action).pathname === `/questions/${question}/undo`;
+
+function offered(question) {
+  return [...document.querySelectorAll("#notice form")].filter((form) => offers(form, question));
+}
+
+// placeUndo offers to take a yes back, wherever it was given.
+export function placeUndo(question, yes) {
+  if (offered(question).length > 0) return; // by what stands there already
+  placeNotice({ text: yes, undo: question }, null);
+}
+
+// placeReason shows why nothing came of an act. A yes that can be taken back still can be.
+export function placeReason(text) {
+  document.getElementById("notice-text").textContent = text;
+  document.getElementById("notice").hidden = false;
+}
+
+// placeBegun takes the offer away to take a yes back whose work has begun, or is off.
+export function placeBegun(question) {
+  for (const form of offered(question)) withdraw(form);
+}
+
+// withdraw takes an offer away.
+export function withdraw(form) {
+  const inside = form.contains(document.activeElement);
+  if (form === undoForm()) form.hidden = true;
+  else form.remove();
+  if (inside) document.getElementById("notice-text").focus();
+}

@@ -1,0 +1,99 @@
+package browser_test
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+var shots = flag.String("shots", "", "folder that screenshots of the page are written to")
+
+// shot writes a screenshot of the whole page, where they are wanted.
+func (b *tab) shot(name string) {
+	b.t.Helper()
+	if *shots == "" {
+		return
+	}
+	const png = 100
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	image, err := chromedp.Run(ctx, chromedp.FullScreenshot(png))
+	must(b.t, err)
+	must(b.t, os.WriteFile(filepath.Join(*shots, name+".png"), image, 0o600))
+}
+
+// view writes a screenshot of what stands in the window, where screenshots are wanted.
+func (b *tab) view(name string, width, height int64, look ...string) {
+	b.t.Helper()
+	if *shots == "" {
+		return
+	}
+	b.emulate(width, height, 1)
+	b.media(look)
+	value[bool](b, `(scrollTo(0, 0), document.activeElement.blur(), true)`)
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	image, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	must(b.t, err)
+	must(b.t, os.WriteFile(filepath.Join(*shots, name+".png"), image, 0o600))
+}
+
+// TestScreens goes through the states of the page in each look, and writes them down where that is wanted:
+//
+//	go test ./internal/transport/web/browser -run TestScreens -shots FOLDER
+func TestScreens(t *testing.T) {
+	t.Parallel()
+	s := serveMail(t)
+	must(t, s.command("set", "undo-time", "60s").Run())
+	b := s.login()
+	screens := func(state string) {
+		t.Helper()
+		for _, size := range []struct {
+			name          string
+			width, height int64
+		}{{"wide", 1280, 800}, {"phone", 320, 640}} {
+			b.emulate(size.width, size.height, 1)
+			for name, look := range map[string][]string{
+				"light": {"prefers-color-scheme", "light"}, "dark": {"prefers-color-scheme", "dark"}, "forced": {"forced-colors", "active"}, "contrast": {"prefers-contrast", "more"},
+			} {
+				b.media(look)
+				b.narrow(state + ", " + size.name + ", " + name)
+				b.shot(state + "-" + size.name + "-" + name)
+			}
+		}
+		b.media(nil)
+		b.emulate(1024, 768, 1)
+	}
+	screens("empty")
+	first := s.turn(1)
+	b.toQuestion("1")
+	b.acts("Reject question 1")
+	s.ended(first)
+	b.hears("Finished.")
+	s.mail("friends@example.org", "Saturday", letter("friends@example.org", "Saturday"))
+	s.mail("maria@example.org", "keys", "The keys are back.")
+	b.until(`document.querySelectorAll("[data-question]").length === 2`)
+	b.reload()
+	b.connected()
+	screens("waiting")
+	b.view("page", 1100, 640, "prefers-color-scheme", "light")
+	b.view("page-phone", 320, 640, "prefers-color-scheme", "dark")
+	b.media(nil)
+	b.emulate(1024, 768, 1)
+	b.toQuestion("3")
+	b.acts("Accept question 3")
+	b.focusIs("#notice-text")
+	screens("accepted")
+	b.visit("/questions/together")
+	screens("together")
+	b.visit("/sessions")
+	screens("sessions")
+	b.visit("/questions/2/arguments")
+	screens("arguments")
+	b = s.open()
+	screens("login")
+}
