@@ -121,7 +121,8 @@ func questionOf(e aaep.Event, token string, timeout int64) Question {
 	}
 	return Question{
 		Session: e.SessionID, Token: token, Number: number(ours), Earlier: text("earlier"), Detail: text("detail"), Name: text("session_name"),
-		Request: text("request"), Hint: text("hint"), ByClass: flag("by_class"), AgentTool: flag("own_tool"), Passkey: flag("passkey"), Tool: text("tool"), Call: CallID(text("tool_call_id")),
+		Request: text("request"), Hint: text("hint"), ByClass: flag("by_class"), AgentTool: flag("own_tool"), Passkey: flag("passkey"),
+		Tool: text("tool"), Call: CallID(text("tool_call_id")),
 		Items: whole("items"), Bytes: whole("bytes"), Arguments: argumentsOf(e), Asked: e.Time, Deadline: deadline,
 		Waiting: flag("waiting"), Unlimited: flag("unlimited"),
 	}

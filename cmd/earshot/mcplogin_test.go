@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/internal/testkit/authserver"
 )
 
@@ -102,7 +103,7 @@ func (h *hub) awaitsList(part string) {
 // already; its tokens are renewed and revoked, and are nowhere but in their file.
 func TestMCPLogin(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	t.Attr("counts", "effects")
 	h := newHub(t)
 	said := h.does(0, "mcp", "add", "hub", h.auth.Resource())
@@ -150,7 +151,7 @@ func TestMCPLogin(t *testing.T) {
 // TestMCPLoginRefused: a login that comes to nothing says why, and what to do.
 func TestMCPLoginRefused(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	h := newHub(t)
 	contains(t, h.does(2, "mcp", "login", "hub"), "there is no MCP server of the name hub")
 	h.does(0, "mcp", "add", "hub", h.auth.Resource())
@@ -178,7 +179,7 @@ func TestMCPLoginRefused(t *testing.T) {
 // in two; a client that was registered by hand has its secret by a name.
 func TestMCPLoginElsewhere(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	h := newHub(t)
 	h.does(0, "mcp", "add", "hub", h.auth.Resource())
 	p := start(t, options{verb: "mcp", data: h.data, args: []string{"login", "hub", "--code"}})
@@ -223,7 +224,7 @@ func (h *hub) pasted(text string) string {
 // the file of the login is whole.
 func TestMCPLoginKilled(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	h := newHub(t)
 	h.does(0, "mcp", "add", "hub", h.auth.Resource())
 	h.login(0)

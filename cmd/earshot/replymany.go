@@ -22,7 +22,7 @@ const maxTogether = 50
 
 // selected returns the selected questions of those that are open, in order, and the named numbers that are not open.
 func selected(s terminal.Selection, open []api.OpenQuestion) (found []api.OpenQuestion, closed []int) {
-	var numbers []int
+	numbers := make([]int, 0, len(open))
 	for _, q := range open {
 		if numbers = append(numbers, q.Number); s.Includes(q.Number) {
 			found = append(found, q)

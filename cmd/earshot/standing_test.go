@@ -9,6 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -46,7 +47,7 @@ func standingBox(t *testing.T) (s *scene, session *client.AgentSession, lines st
 // counts, and once it is revoked, which takes no login, the next call is asked about.
 func TestStandingPermission(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s, session, lines := standingBox(t)
 	first := writes(t, session, "a one")
 	s.awaitQuestion(1)
@@ -86,7 +87,7 @@ func TestStandingPermission(t *testing.T) {
 // TestStandingAgreed: on a terminal it is said what a permission means, and only a y gives it.
 func TestStandingAgreed(t *testing.T) {
 	t.Parallel()
-	slow(t)
+	testkit.Slow(t)
 	s, session, lines := standingBox(t)
 	first := writes(t, session, "a one")
 	s.awaitQuestion(1)

@@ -100,10 +100,7 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	flags.BoolVar(&f.sample, "sample", false, "make a sample folder to play with, and allow it")
 	flags.StringVar(&f.dataFlag, "data", "", cli.DataUsage)
 	flags.StringVar(&f.http, "http", address.Default, "address to listen at, on the loopback; port 0 takes a free one")
-	flags.StringVar(&f.pageURL, "page-url", "", "address of the page for browsers, such as https://earshot.example.org behind a proxy (default a name that nobody can guess)")
-	flags.StringVar(&f.https, "https", "", "address at which other machines may come by HTTPS, such as 0.0.0.0:7443; needs --tls-cert, --tls-key and --page-url")
-	flags.StringVar(&f.tlsCert, "tls-cert", "", "file with the certificate for --https, and those that lead to its root, in PEM form; a renewed one is taken up by itself")
-	flags.StringVar(&f.tlsKey, "tls-key", "", "file with the key of the certificate, in PEM form")
+	f.pageFlags(c)
 	flags.StringVar(&f.ledger, "ledger", "",
 		"PostgreSQL database for the ledger, such as postgres://earshot@db.example.org/earshot (default a file in the data directory); "+
 			"give a password by PGPASSWORD, a password file or the configuration file")
@@ -124,6 +121,15 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	f.chatFlags(c)
 	cli.MarkPaths(c, []string{"root", "data"}, []string{"policy", "tools", "tls-cert", "tls-key", config.Flag})
 	return c
+}
+
+// pageFlags adds the flags of where browsers and other machines come.
+func (f *upFlags) pageFlags(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.pageURL, "page-url", "", "address of the page for browsers, such as https://earshot.example.org behind a proxy (default a name that nobody can guess)")
+	flags.StringVar(&f.https, "https", "", "address at which other machines may come by HTTPS, such as 0.0.0.0:7443; needs --tls-cert, --tls-key and --page-url")
+	flags.StringVar(&f.tlsCert, "tls-cert", "", "file with the certificate for --https, and those that lead to its root, in PEM form; a renewed one is taken up by itself")
+	flags.StringVar(&f.tlsKey, "tls-key", "", "file with the key of the certificate, in PEM form")
 }
 
 // subscriptionFlags adds the flags of the limits of listeners.

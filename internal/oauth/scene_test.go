@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -224,12 +223,4 @@ func wantError(t *testing.T, err error, part string) {
 	if err == nil || !strings.Contains(err.Error(), part) {
 		t.Errorf("it says %v, want …%s…", err, part)
 	}
-}
-
-// parameters are those of an address.
-func parameters(t *testing.T, address string) url.Values {
-	t.Helper()
-	u, err := url.Parse(address)
-	must(t, err)
-	return u.Query()
 }

@@ -22,7 +22,7 @@ func ExampleStartPiped() {
 		return
 	}
 	defer p.End()
-	fmt.Fprintln(p.Stdin, "this")
+	_, _ = p.Stdin.WriteString("this\n")
 	line, _ := bufio.NewReader(p.Stdout).ReadString('\n')
 	how, last, _ := p.Ending(time.Minute)
 	fmt.Printf("%s%s, and its last words were: %s\n", line, how, last)

@@ -21,7 +21,7 @@ func start(c Command) (*program.Piped, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the caller says what it is about
 	}
-	return program.StartPiped(&exec.Cmd{Path: path, Args: c.Args, Env: c.Env, Dir: c.Dir}) //nolint:wrapcheck // the same
+	return program.StartPiped(&exec.Cmd{Path: path, Args: c.Args, Env: c.Env, Dir: c.Dir})
 }
 
 // ending says how the program ended, and its last words. It waits for the end a short time: its output ends first.

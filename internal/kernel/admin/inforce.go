@@ -82,7 +82,7 @@ func (r recordedActs) silent() bool { return r.partial || len(r.newest) == 0 }
 
 // passkeysInForce returns the passkeys as acts name them.
 func passkeysInForce(all []store.Passkey) []store.InForce {
-	var rows []store.InForce
+	rows := make([]store.InForce, 0, len(all))
 	for _, p := range all {
 		rows = append(rows, store.InForce{Kind: api.ActPasskey, Subject: p.ID, Digest: p.Key().Digest(), Detail: p.Describe(), By: p.Person})
 	}
