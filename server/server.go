@@ -138,13 +138,18 @@ func (s *Server) open(ctx context.Context, o Options, certificate *address.Certi
 	if err := s.start(ctx, o); err != nil {
 		return err
 	}
+	// Before anybody is served: until its turn is resumed, a question is parked, and a page that comes back would say that it
+	// has changed.
+	if err := s.resumeAll(ctx); err != nil {
+		return err
+	}
 	if err := s.serve(o, certificate, listeners); err != nil {
 		return err
 	}
 	if err := s.writeServerFile(o.Now()); err != nil {
 		return cause.Fail(err, "the files that say where the server is cannot be written", "make room in "+s.instance.Data.Path)
 	}
-	return s.resumeAll(ctx)
+	return nil
 }
 
 // start starts the services and agents, and lets clients subscribe.
