@@ -21,7 +21,6 @@ import (
 // anything is looked up; [ErrNotAllowed] if the principal answers no questions at all; [ErrRevoked]; [ErrClosed];
 // [ErrRefused] with the rejection of new terms, which ends the subscription (after a nil, [Subscription.Accepted] has
 // the new ones). Any other error means that the reply was not recorded, or may not have been: it may be sent again.
-// recorded or is not known to be: the same may be sent again.
 func (s *Subscription) Reply(ctx context.Context, raw []byte) error {
 	kind, _ := aaep.Read(raw).Text("type")
 	switch kind {
