@@ -73,7 +73,7 @@ var layerTable = []rule{
 	{pkg: "internal/kernel/standing", layer: 1, own: []string{"api", "utp"}},
 	{
 		pkg: "api/audit", layer: 1, own: []string{"api"},
-		beside: map[string]string{"internal/passkey": "whoever verifies the chain verifies the signatures under its accepts, by the same rules as the kernel"},
+		beside: map[string]string{"internal/passkey": "those who verify the chain verify the signatures under its accepts, by the same rules as the kernel"},
 	},
 	{pkg: "internal/passkey", layer: 1, own: []string{"api"}},
 	{

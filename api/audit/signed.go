@@ -29,7 +29,7 @@ func (v *Verifier) passkey(a api.AuditAct) {
 }
 
 // signed verifies the signature under an accept again: it says yes to this very question, by a passkey that the person had
-// then. This does not rely on the ledger: whoever makes the chain again cannot sign.
+// then. This does not rely on the ledger: somebody who makes the chain again cannot sign.
 func (v *Verifier) signed(e api.AuditEntry) {
 	r, s := *e.Receipt, e.Receipt.Terms.Signed
 	if s == (api.SignedAccept{}) {

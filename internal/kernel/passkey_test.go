@@ -138,7 +138,7 @@ func TestAcceptTakesAPasskey(t *testing.T) {
 	}
 }
 
-// TestSignedAccept: a yes that the person's passkey has signed counts; the receipt has the signature, and whoever verifies
+// TestSignedAccept: a yes that the person's passkey has signed counts; the receipt has the signature, and who verifies
 // the ledger verifies it again.
 func TestSignedAccept(t *testing.T) {
 	inWorld(t, signing(passkey.All), func(t *testing.T, w *world) {

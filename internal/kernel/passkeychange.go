@@ -176,7 +176,7 @@ func (k *Kernel) dropPasskey(b *store.Batch, p store.Passkey, by string) error {
 	return k.passkeyAct(b, p, api.ActEnded, by)
 }
 
-// passkeyAct records a change in the audit chain. The digest is that of the key, for whoever verifies signatures later.
+// passkeyAct records a change in the audit chain. The digest is that of the key, for those who verify signatures later.
 func (k *Kernel) passkeyAct(b *store.Batch, p store.Passkey, detail, by string) error {
 	acts, err := k.admin.Operated(api.AuditAct{Act: api.ActPasskey, Subject: p.ID, Detail: detail, Digest: p.Key().Digest(), By: by})
 	b.Acts = append(b.Acts, acts...)

@@ -39,7 +39,7 @@ func (k *Kernel) listPermissions(ctx context.Context, _ Caller, q api.Permission
 }
 
 // revoke ends a standing permission. A call that it has allowed and that has not started is asked for. It is like a no:
-// whoever may answer may do it. A repeat changes nothing.
+// those who may answer may do it. A repeat changes nothing.
 func (k *Kernel) revoke(ctx context.Context, _ Caller, q api.RevokeRequest) (api.StandingPermission, error) {
 	var v api.StandingPermission
 	origin, err := k.originOf(ctx, q.Number)

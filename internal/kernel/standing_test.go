@@ -149,7 +149,7 @@ func TestNoStandingPermission(t *testing.T) {
 	}
 }
 
-// TestNoStandingForTheAgent: whoever asks for a call gives no permission, and nor does anybody behind whom no person is
+// TestNoStandingForTheAgent: who asks for a call gives no permission, and nor does anybody behind whom no person is
 // known to be.
 func TestNoStandingForTheAgent(t *testing.T) {
 	absent := &attendance{}

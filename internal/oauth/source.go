@@ -20,7 +20,7 @@ import (
 type Source struct {
 	store        *Store
 	name, server string
-	turn         chan struct{} // of one place: whoever has it renews, for all that wait
+	turn         chan struct{} // of one place: who has it renews, for all that wait
 
 	mu      sync.Mutex
 	unsaved *Login // was renewed, and could not be stored; its tokens are not used before it is

@@ -30,7 +30,7 @@ func device(t *testing.T, algorithm int) (*authenticator.Device, passkey.Key) {
 	return d, key
 }
 
-// TestVerify: each part of an assertion has to be what it should, for each way to sign. A judge of another make, which is in
+// TestVerify: each part of an assertion has to be what it should, for each way to sign. Another judge, which is in
 // wide use, decides alike.
 func TestVerify(t *testing.T) {
 	t.Parallel()

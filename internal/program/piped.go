@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Piped is a running program that is spoken to by its standard streams, with whatever it starts in its group. Whoever
-// has started it owns it, and has to end it.
+// Piped is a running program that is spoken to by its standard streams, with whatever it starts in its group. Its
+// starter owns it, and has to end it.
 type Piped struct {
 	Stdin  *os.File // to it
 	Stdout *os.File // from it

@@ -74,7 +74,7 @@ func (m *commands) endLogin(ctx context.Context, data, name string) (loggedOut, 
 		defer cancel()
 		var failed error
 		if result.Revoked, failed = store.Revoke(revoking, login); failed != nil {
-			m.Notef("The tokens were not revoked at %s: %s. Whoever has them could use them until they expire; end the access of Earshot there, too.",
+			m.Notef("The tokens were not revoked at %s: %s. Anybody who has them could use them until they expire; end the access of Earshot there, too.",
 				cause.OneLine(login.Issuer), cause.OneLine(cause.Of(failed)))
 		}
 	}

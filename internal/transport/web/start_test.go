@@ -50,7 +50,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// TestStartIsRefused: whoever may not start gets no box; what is wrong is said, and starts nothing.
+// TestStartIsRefused: somebody who may not start gets no box; what is wrong is said, and starts nothing.
 func TestStartIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, startable)
