@@ -35,7 +35,7 @@ func StartPiped(cmd *exec.Cmd) (*Piped, error) {
 		}
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = pipes[0][0], pipes[1][1], pipes[2][1], Attributes()
-	p := &Piped{Stdin: pipes[0][1], Stdout: pipes[1][0], cmd: cmd, stderr: &tail{from: pipes[2][0]}, ended: make(chan struct{})}
+	p := &Piped{Stdin: pipes[0][1], Stdout: pipes[1][0], cmd: cmd, stderr: newTail(pipes[2][0]), ended: make(chan struct{})}
 	started := make(chan error)
 	go p.live(started)
 	err := <-started
@@ -46,7 +46,7 @@ func StartPiped(cmd *exec.Cmd) (*Piped, error) {
 		closeAll(pipes)
 		return nil, err
 	}
-	p.stderr.read()
+	go p.stderr.follow()
 	return p, nil
 }
 
@@ -108,7 +108,8 @@ func (p *Piped) signal(signal syscall.Signal) {
 }
 
 // Ending returns how the program ended, such as "exit status 1", and the last line that it has written to standard error,
-// as it was written. It waits for the end for at most the given time; ended is false if it still runs then.
+// as it was written. It waits for the end for at most the given time; ended is false if it still runs then. Of one that has
+// ended it waits for the rest of what it has written, for at most [Grace]: a process that left its group may still write.
 func (p *Piped) Ending(wait time.Duration) (how, last string, ended bool) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -121,6 +122,7 @@ func (p *Piped) Ending(wait time.Duration) (how, last string, ended bool) {
 			return "", "", false
 		}
 	}
+	p.stderr.wait()
 	return p.cmd.ProcessState.String(), p.stderr.last(), true
 }
 
@@ -129,15 +131,29 @@ const maxTail = 4 << 10
 
 // tail is the end of what a program writes to standard error.
 type tail struct {
-	from  *os.File
-	owned sync.WaitGroup
+	from *os.File
+	read chan struct{} // closed when there is no more to read
 
 	mu   sync.Mutex
 	text []byte
 }
 
-func (t *tail) read() {
-	t.owned.Go(func() { _, _ = io.Copy(t, t.from) })
+func newTail(from *os.File) *tail { return &tail{from: from, read: make(chan struct{})} }
+
+// follow reads until the end, or until the file is closed.
+func (t *tail) follow() {
+	defer close(t.read)
+	_, _ = io.Copy(t, t.from)
+}
+
+// wait waits for the end for at most the grace.
+func (t *tail) wait() {
+	timer := time.NewTimer(Grace)
+	defer timer.Stop()
+	select {
+	case <-t.read:
+	case <-timer.C:
+	}
 }
 
 // Write implements [io.Writer].
@@ -154,10 +170,9 @@ func (t *tail) Write(p []byte) (int, error) {
 // close is called once the program has ended: what it has written is there to be read, unless somebody who left its group
 // still has the other end.
 func (t *tail) close() {
-	timer := time.AfterFunc(Grace, func() { _ = t.from.Close() })
-	defer timer.Stop()
-	t.owned.Wait()
+	t.wait()
 	_ = t.from.Close()
+	<-t.read
 }
 
 // last is the last line.

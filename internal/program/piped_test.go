@@ -83,3 +83,38 @@ func TestNotStarted(t *testing.T) {
 		t.Errorf("found %v", err)
 	}
 }
+
+// TestLastWords: the last words of a program that has ended are read to their end, also if somebody who left its group
+// could still write.
+func TestLastWords(t *testing.T) {
+	t.Parallel()
+	for range 50 {
+		p, err := program.StartPiped(&exec.Cmd{Path: "/bin/sh", Args: []string{"sh", "-c", "echo no key >&2; exit 3"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if how, last, ended := p.Ending(time.Minute); how != "exit status 3" || last != "no key" || !ended {
+			t.Errorf("it is %q, %q, %v", how, last, ended)
+		}
+		p.End()
+	}
+	p, err := program.StartPiped(&exec.Cmd{Path: "/bin/sh", Args: []string{"sh", "-c", "setsid sh -c 'read wait' <&3 & echo gone >&2"}, ExtraFiles: []*os.File{held(t)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, last, ended := p.Ending(time.Minute); last != "gone" || !ended {
+		t.Errorf("it is %q, %v", last, ended)
+	}
+	p.End()
+}
+
+// held is a pipe to read from, whose other end is closed with the test.
+func held(t *testing.T) *os.File {
+	t.Helper()
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = read.Close(), write.Close() })
+	return read
+}
