@@ -25,6 +25,7 @@ func TestPortSize(t *testing.T) {
 		{reflect.TypeFor[store.PreferenceReader](), 7},
 		{reflect.TypeFor[store.RequestKeyReader](), 7},
 		{reflect.TypeFor[store.AuditReader](), 7},
+		{reflect.TypeFor[store.PasskeyReader](), 7},
 		{reflect.TypeFor[store.PermissionReader](), 7},
 		{reflect.TypeFor[store.Writer](), 7},
 	} {
