@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
 )
@@ -80,6 +81,10 @@ func TestElicitation(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
 	g, host := everything(t, "trigger-elicitation-request")
+	people, err := client.Dial(t.Context(), client.Options{ServerFile: filepath.Join(g.data, "server.json"), TokenFile: g.approver()})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, tt := range []struct {
 		answers []api.Response
 		result  string
@@ -118,7 +123,7 @@ func TestElicitation(t *testing.T) {
 			if !strings.Contains(string(q.Event), "every.trigger-elicitation-request asks, in the middle of its work") {
 				t.Errorf("the question is %s", q.Event)
 			}
-			if _, err := g.people.Reply(t.Context(), q.Number, api.Reply{Token: q.Token, Response: answer}); err != nil {
+			if _, err := people.Reply(t.Context(), q.Number, api.Reply{Token: q.Token, Response: answer}); err != nil {
 				t.Fatal(err)
 			}
 		}
