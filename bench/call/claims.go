@@ -187,7 +187,7 @@ func list(ctx context.Context, s store.Ledger, query string) (names []string, er
 // suspend begins a turn that waits for a call which nobody serves, and returns its id.
 func suspend(ctx context.Context, p *parts) (string, error) {
 	var a api.EnqueueAnswer
-	if err := rpc.AskUntil(ctx, p.hub, api.OpEnqueue, api.EnqueueRequest{Agent: agent, Args: jsontext.Value(`{}`)}, &a); err != nil {
+	if err := rpc.Ask(ctx, p.hub, api.OpEnqueue, api.EnqueueRequest{Agent: agent, Args: jsontext.Value(`{}`)}, &a); err != nil {
 		return "", err
 	}
 	var c api.ClaimAnswer

@@ -153,7 +153,7 @@ func (p *parts) enqueue(ctx context.Context, turns int) error {
 			p.people++
 		}
 		request := api.EnqueueRequest{Agent: agent, Args: jsontext.Value(`{}`), Request: "do nothing, often", Owner: fmt.Sprint("person", p.people)}
-		if err := rpc.AskUntil(ctx, p.hub, api.OpEnqueue, request, nil); err != nil {
+		if err := rpc.Ask(ctx, p.hub, api.OpEnqueue, request, nil); err != nil {
 			return fmt.Errorf("enqueueing: %w", err)
 		}
 	}
