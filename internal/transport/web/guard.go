@@ -19,10 +19,10 @@ const (
 	formLimit  = 64 << 10
 )
 
-// policy is the Content-Security-Policy of our pages: load their own style and script, talk to this server, and send
+// policy is the Content-Security-Policy of our pages: load their own style, scripts and manifest, talk to this server, and send
 // forms to it. Nothing else is allowed, and no other page may frame them.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	"manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // guard refuses a request that names another host or comes from a foreign origin, before any other handler runs. Its
 // answers never reveal the page's name.

@@ -20,9 +20,11 @@ func (s *Server) show(w http.ResponseWriter, status int, name string, data any) 
 	return nil
 }
 
-// static serves the style and the scripts.
-func (s *Server) static(w http.ResponseWriter, r *http.Request) {
-	f, ok := s.pages.File(r.PathValue("file"))
+// static serves the style, the scripts and the images.
+func (s *Server) static(w http.ResponseWriter, r *http.Request) { s.file(w, r, r.PathValue("file")) }
+
+func (s *Server) file(w http.ResponseWriter, r *http.Request, name string) {
+	f, ok := s.pages.File(name)
 	if !ok {
 		s.fail(w, r, refuse(api.KindNotFound, "there is no such file", "the page is at /"))
 		return

@@ -24,4 +24,7 @@ for (const link of document.querySelectorAll("header a[href^='#']")) {
   });
 }
 
+// It notifies, and stands in for a server that cannot be reached. Without it the page does all else.
+navigator.serviceWorker?.register("/worker.js").catch(() => {});
+
 listen();

@@ -2,6 +2,7 @@
 // its elements, and only when the element under the focus has gone is it put on the
 // nearest heading, because it would otherwise be nowhere.
 
+import { showWaiting } from "./alerts.js";
 import { forget, say } from "./live.js";
 import { placeBegun, placeUndo } from "./notice.js";
 
@@ -34,7 +35,7 @@ function parse(html) {
   return holder.content;
 }
 
-export function placeQuestions({ html, title }) {
+export function placeQuestions({ html, title, open }) {
   const here = document.getElementById("questions");
   const next = parse(html);
   const heading = here.querySelector("h2");
@@ -66,6 +67,7 @@ export function placeQuestions({ html, title }) {
   placeLink(here, next, "#together", (fresh) => heading.after(fresh));
   placeLink(here, next, "#more-questions", (fresh) => list.after(fresh));
   document.title = title;
+  showWaiting(open);
   if (inList && !document.contains(had) && !list.contains(document.activeElement)) focusAfterLoss(heading);
 }
 

@@ -2,6 +2,8 @@
 // has come for too long: the server sends a heartbeat every ten seconds.
 
 import { recall, remember, firstTime } from "./memory.js";
+import { alertTo } from "./alerts.js";
+import { heardNow } from "./heard.js";
 import { forget, say } from "./live.js";
 import { placeBegun } from "./notice.js";
 import { placeQuestions, placeSession, placeSessions, placeSteps } from "./place.js";
@@ -56,6 +58,7 @@ export function listen(returning = true) {
   const on = (name, take) => mine.addEventListener(name, (event) => {
     if (mine !== source) return;
     expectNews();
+    heardNow();
     // Only now: a connection that opens and breaks again is none.
     if (connection.textContent !== connected) state(connected);
     if (lost) {
@@ -67,7 +70,9 @@ export function listen(returning = true) {
   });
   on("earshot.announce", (a) => {
     if (a.kind === "tool" && a.question) placeBegun(a.question);
-    if (a.priority !== "none" && firstTime(a.id)) tell(a, a.priority, spoken);
+    if (a.priority === "none" || !firstTime(a.id)) return;
+    tell(a, a.priority, spoken);
+    alertTo(a);
   });
   on("earshot.open", ({ questions }) => {
     for (const a of questions) {

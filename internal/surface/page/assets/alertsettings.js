@@ -1,0 +1,44 @@
+// The page on which a person turns the alerts of this browser on and off.
+
+import { alerts, play, setAlerts } from "./alerts.js";
+
+const said = document.getElementById("alerts-said");
+const form = document.getElementById("alerts");
+
+function say(text) {
+  said.textContent = text;
+}
+
+const refused = "This browser does not allow notifications from this address. Allow them in its settings, then turn them on here.";
+
+async function mayNotify() {
+  if (!("Notification" in window) || !navigator.serviceWorker) return false;
+  return await Notification.requestPermission() === "granted";
+}
+
+function show() {
+  const on = alerts();
+  for (const box of form.querySelectorAll("input[type=checkbox]")) box.checked = on[box.name];
+  form.elements.words.disabled = !on.notify;
+}
+
+form.addEventListener("change", async ({ target }) => {
+  if (target.name === "notify" && target.checked && !await mayNotify()) {
+    show();
+    say(refused);
+    return;
+  }
+  const kept = setAlerts({ [target.name]: target.checked });
+  show();
+  say(kept ? `${target.labels[0].textContent.trim()}: ${target.checked ? "on" : "off"}.` : "This browser keeps nothing for this address, so nothing was changed.");
+});
+
+form.addEventListener("click", ({ target }) => {
+  const name = target.dataset?.sound;
+  if (name) play(name);
+});
+
+if (!navigator.vibrate) form.elements.vibrate.closest("p").hidden = true;
+if (!window.AudioContext) for (const part of form.querySelectorAll("[data-audio]")) part.hidden = true;
+show();
+form.hidden = false;
