@@ -9,6 +9,8 @@ const (
 	RouteSession        = "getSession"
 	RouteEvents         = "getEvents"
 	RouteRecap          = "recap"
+	RouteAnnouncements  = "streamAnnouncements"
+	RouteElement        = "getListenerElement"
 	RouteStopSession    = "stopSession"
 	RouteQuestions      = "listQuestions"
 	RouteArguments      = "getArguments"
@@ -113,6 +115,14 @@ var routes = []Route{
 	withAnswer[AnnouncementList](route(RouteRecap, "GET", Root+"/sessions/{session}/recap", Listen, "Repeats the last announcements of a session.")).
 		query("n", "integer", "How many, at most 100; default 5.").
 		query("lang", "string", "The language, as a BCP 47 tag."),
+	route(RouteAnnouncements, "GET", Root+"/announcements", Listen, "Streams what is said of all sessions, as server-sent events.").
+		query("lang", "string", "The language, as a BCP 47 tag.").
+		query("after", "string", "The last event that was received, for a reader that cannot send `Last-Event-ID`; default is now.").
+		header("Last-Event-ID", "The last event that was received: the stream continues behind it.").
+		media("text/event-stream").refuses(KindBusy).
+		detail("Each event called `announcement` is one finished sentence with its priority, as in a recap; `position` carries the id to continue from. " +
+			"It marks no question as shown. A page of another site gets it only with a token that cannot answer."),
+	route(RouteElement, "GET", Root+"/listener.js", Anyone, "Reads the script of the element `earshot-listener` for other pages ([guide](listener.md)).").media("text/javascript"),
 	withAnswer[ReplyAnswer](route(RouteStopSession, "POST", Root+"/sessions/{session}/stop", Stop, "Stops a session: no further step is taken.")).
 		refuses(KindConflict),
 	withAnswer[QuestionList](route(RouteQuestions, "GET", Root+"/questions", Listen, "Lists open questions, the oldest first.")).

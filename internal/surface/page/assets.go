@@ -42,7 +42,10 @@ func Load() (*Assets, error) {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	p := &Assets{templates: templates, files: map[string]File{}}
-	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png", ".webmanifest": "application/manifest+json"}
+	kinds := map[string]string{
+		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png",
+		".webmanifest": "application/manifest+json",
+	}
 	err = fs.WalkDir(embedded, "assets", func(name string, _ fs.DirEntry, err error) error {
 		kind := kinds[path.Ext(name)]
 		if err != nil || kind == "" {

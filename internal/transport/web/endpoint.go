@@ -36,6 +36,8 @@ func (s *Server) endpoints() map[string]endpoint {
 		api.RouteSession:        giving(s.oneSession),
 		api.RouteEvents:         raw(s.sessionEvents),
 		api.RouteRecap:          giving(s.recap),
+		api.RouteAnnouncements:  raw(s.announcements),
+		api.RouteElement:        raw(s.listenerElement),
 		api.RouteStopSession:    giving(s.stopSession),
 		api.RouteQuestions:      giving(s.listQuestions),
 		api.RouteArguments:      giving(s.arguments),

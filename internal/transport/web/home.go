@@ -34,7 +34,10 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 // elsewhereRoutes replaces the page under the host names that every server of this machine has. It says where to look,
 // but not the page's name: whoever knows that name could attract the page's cookie.
 func (s *Server) elsewhereRoutes(mux *http.ServeMux) {
-	for _, path := range []string{"/{$}", "/login", "/logout", "/page/", "/questions", "/questions/", "/sessions", "/sessions/", "/passkeys", "/passkeys/", "/turns", "/alerts", "/worker.js"} {
+	for _, path := range []string{
+		"/{$}", "/login", "/logout", "/page/", "/questions", "/questions/", "/sessions", "/sessions/", "/passkeys", "/passkeys/", "/turns",
+		"/alerts", "/worker.js",
+	} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			s.fail(w, r, refuse(api.KindMisdirected, "the page has an address of its own, which is not this one",
 				"its address was printed when the server started; the command earshot code prints it again"))

@@ -56,7 +56,11 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) e
 		return err
 	}
 	defer leave()
-	subscription, err := s.pageSubscription(ctx, v, query.Get("lang"))
+	yes := v.May(api.Answer)
+	subscription, err := s.subscribeTo(ctx, v, aaep.SubscriptionRequest{
+		SubscriberID: "earshot-page", SubscriberName: "The page of this server",
+		Capabilities: aaep.Capabilities{SupportsConfirmationReply: &yes, SupportsClarificationReply: &yes},
+	}, query.Get("lang"))
 	if err != nil {
 		return err
 	}
@@ -65,11 +69,11 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) e
 	if to.retry(comeBack) != nil {
 		return nil
 	}
-	p := &pageStream{server: s, visitor: v, language: query.Get("lang"), chosen: query.Get("session"), story: page.Story{Last: from}, known: map[string]int64{}, since: s.now()}
+	p := &pageStream{language: query.Get("lang"), chosen: query.Get("session"), story: page.Story{Last: from}, since: s.now()}
 	if !fresh {
 		p.since = p.since.Add(-stale)
 	}
-	p.announcer = announce.New(announce.Preferences{Language: query.Get("lang"), Person: v.Name, Surface: page.Surface, Zone: v.zone, Since: p.since})
+	p.speaker = s.speaker(v, announce.Preferences{Language: query.Get("lang"), Surface: page.Surface, Since: p.since})
 	err = to.run(ctx, func(ctx context.Context, send func([]frame) bool) error {
 		p.send = send
 		return p.run(ctx, subscription, after, fresh)
@@ -80,44 +84,19 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) e
 	return nil
 }
 
-// pageSubscription subscribes for a page: to everything, without delay, able to reply.
-func (s *Server) pageSubscription(ctx context.Context, v visitor, lang string) (Subscription, error) {
-	yes := v.May(api.Answer)
-	request := aaep.SubscriptionRequest{
-		AAEPVersion: aaep.Version, SubscriberID: "earshot-page", SubscriberName: "The page of this server",
-		Capabilities: aaep.Capabilities{SupportsConfirmationReply: &yes, SupportsClarificationReply: &yes},
-	}
-	if aaep.PatternLanguage.Match(lang) {
-		request.Capabilities.Languages = []string{lang}
-	}
-	subscription, rejected, err := s.hub.Subscribe(ctx, v.Principal, request)
-	if err != nil {
-		return nil, err
-	}
-	if rejected != nil {
-		return nil, &Refusal{
-			Kind: api.KindUnavailable, Message: "the page could not subscribe: " + rejected.ReasonMessage, Hint: "try again soon",
-			After: time.Duration(max(rejected.RetryAfterSeconds, 1)) * time.Second,
-		}
-	}
-	return subscription, nil
-}
-
 // pageStream makes the frames of one page's stream.
 type pageStream struct {
-	server    *Server
-	visitor   visitor
-	announcer *announce.Announcer
-	since     time.Time
-	send      func([]frame) bool
+	speaker
+
+	since time.Time
+	send  func([]frame) bool
 
 	language string
 	chosen   string
 	story    page.Story
-	known    map[string]int64 // the last event of each session that the announcer has taken
-	due      []frame          // of deliveries that others follow at once
-	moved    bool             // one of these may have changed the lists
-	stepped  bool             // one of these belongs to the chosen session
+	due      []frame // of deliveries that others follow at once
+	moved    bool    // one of these may have changed the lists
+	stepped  bool    // one of these belongs to the chosen session
 	last     map[string]string
 }
 
@@ -128,27 +107,9 @@ func (p *pageStream) run(ctx context.Context, from Subscription, after string, f
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	next, done := make(chan Delivery), make(chan error, 1)
-	go func() {
-		defer close(done)
-		for d, err := range from.Deliveries(ctx, after) {
-			if err != nil {
-				done <- err
-				return
-			}
-			select {
-			case next <- d:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	defer func() {
-		cancel()
-		for range done { // until the goroutine has ended
-			continue
-		}
-	}()
+	next, done := pump(ctx, from, after)
+	defer drain(done) // until its goroutine has ended
+	defer cancel()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	peek := time.NewTicker(glance)
@@ -188,16 +149,6 @@ func (p *pageStream) tick() []frame {
 	}
 	p.due = append(p.due, answer...)
 	return nil
-}
-
-// wind sets the timer to the announcer's next timed announcement.
-func (p *pageStream) wind(timer *time.Timer) {
-	due := p.announcer.Wake()
-	if due.IsZero() {
-		timer.Stop()
-		return
-	}
-	timer.Reset(max(due.Sub(p.server.now()), 0))
 }
 
 // begin returns the first frames of a page: the current lists, the events of the chosen session since the page was
@@ -262,23 +213,6 @@ func (p *pageStream) open(questions []api.OpenQuestion) ([]frame, error) {
 	return encoded("earshot.open", f)
 }
 
-// learn passes a session's events up to a sequence number to observe.
-func (p *pageStream) learn(ctx context.Context, session string, last int64, observe func(e aaep.Event, seq int64)) error {
-	for row, err := range p.server.hub.Events(ctx, p.visitor.Principal, session, p.known[session]) {
-		if err != nil {
-			return err
-		}
-		if row.Seq > last {
-			break
-		}
-		if e, err := aaep.DecodeEvent(row.Body); err == nil {
-			observe(e, row.Seq)
-		}
-		p.known[session] = row.Seq
-	}
-	return nil
-}
-
 // delivered returns the frames of one delivery, and of the earlier ones that it follows at once: the lists are read
 // once for all of them. Only the last frame carries the id. A page that lost some of them therefore gets all of them
 // again, and recognizes by their own ids which it has.
@@ -312,22 +246,15 @@ func (p *pageStream) delivered(ctx context.Context, d Delivery) ([]frame, error)
 
 // announce passes a delivery to the announcer.
 func (p *pageStream) announce(ctx context.Context, d Delivery) ([]frame, error) {
-	e, err := aaep.DecodeEvent(d.Raw)
+	said, e, err := p.delivery(ctx, d)
 	if err != nil {
-		return []frame{at(d)}, nil //nolint:nilerr // an event that this version cannot read is in the record
+		return nil, err
 	}
-	p.moved = p.moved || changes(e)
-	p.stepped = p.stepped || d.Session == p.chosen
-	if d.First > p.known[d.Session]+1 {
-		// A new announcer has to process what the page got before this stream; otherwise it would not know what the
-		// session is about.
-		if err := p.learn(ctx, d.Session, d.First-1, p.announcer.Observe); err != nil {
-			return nil, err
-		}
+	if e.Payload != nil {
+		p.moved = p.moved || changes(e)
+		p.stepped = p.stepped || d.Session == p.chosen
 	}
-	group := announced(p.announcer.Event(p.server.now(), e, d.Last))
-	p.known[d.Session] = max(p.known[d.Session], d.Last)
-	return append(group, at(d)), nil
+	return append(announced(said), at(d)), nil
 }
 
 // changes reports whether an event may change the lists.

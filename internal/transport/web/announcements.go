@@ -1,0 +1,123 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/announce"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/surface/page"
+)
+
+// announcements streams what is said of all sessions, for surfaces that say it and decide nothing, such as the element
+// for other pages.
+//
+//	announcement   one finished sentence
+//	position       carries the id: everything that belongs to the event has been sent
+func (s *Server) announcements(w http.ResponseWriter, r *http.Request, v visitor) error {
+	if err := s.onlyHears(r, v); err != nil {
+		return err
+	}
+	if r.Method == http.MethodHead {
+		headStream(w)
+		return nil
+	}
+	query := r.URL.Query()
+	after := r.Header.Get("Last-Event-ID")
+	if after == "" {
+		after = query.Get("after")
+	}
+	since := s.now()
+	if after != "" {
+		since = since.Add(-stale)
+	}
+	ctx, leave, err := s.enter(r.Context(), v.Principal)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if after == "" {
+		if after, err = s.hub.Newest(ctx, v.Principal); err != nil {
+			return err
+		}
+	}
+	language, no := query.Get("lang"), false
+	subscription, err := s.subscribeTo(ctx, v, aaep.SubscriptionRequest{
+		SubscriberID: "earshot-announcements", SubscriberName: "Announcements",
+		Capabilities: aaep.Capabilities{
+			SupportsConfirmationReply: &no, SupportsClarificationReply: &no,
+			Extensions: map[string]jsontext.Value{aaep.PrefixEarshot: jsontext.Value(`{"observe_questions":true}`)},
+		},
+	}, language)
+	if err != nil {
+		return err
+	}
+	defer subscription.Close()
+	speaker := s.speaker(v, announce.Preferences{Language: language, Since: since})
+	s.serve(ctx, w, v, func(ctx context.Context, send func([]frame) bool) error {
+		return speaker.run(ctx, subscription, after, send)
+	})
+	return nil
+}
+
+// onlyHears refuses a request from another site's page whose token may answer: such a page is no surface that a person
+// has opened, and its scripts could answer for them.
+func (s *Server) onlyHears(r *http.Request, v visitor) error {
+	origin := r.Header.Get("Origin")
+	if origin == "" || origin == s.page.text || !v.May(api.Answer) {
+		return nil
+	}
+	return refuse(api.KindForbidden, "this token can answer questions, and a page of another site must not have such a token",
+		"make one that only listens: earshot token add NAME --role listener")
+}
+
+// run sends the announcements of a subscription's deliveries.
+func (p *speaker) run(ctx context.Context, from Subscription, after string, send func([]frame) bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	next, done := pump(ctx, from, after)
+	defer drain(done) // until its goroutine has ended
+	defer cancel()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		p.wind(timer)
+		var said []announce.Announcement
+		var place []frame
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-done:
+			return err
+		case d := <-next:
+			var err error
+			if said, _, err = p.delivery(ctx, d); err != nil {
+				return err
+			}
+			place = []frame{{id: point(d), event: "position", data: []byte("{}")}}
+			p.server.counts.deliveries.Add(1)
+		case <-timer.C:
+			said = p.announcer.Tick(p.server.now())
+		}
+		var group []frame
+		for _, a := range said {
+			one, err := encoded("announcement", page.Announcement(a))
+			if err != nil {
+				return err
+			}
+			group = append(group, one...)
+		}
+		if group = append(group, place...); len(group) > 0 && !send(group) {
+			return nil
+		}
+	}
+}
+
+// listenerElement serves the script of the element for other pages.
+func (s *Server) listenerElement(w http.ResponseWriter, r *http.Request, _ visitor) error {
+	s.file(w, r, "listener.js")
+	return nil
+}

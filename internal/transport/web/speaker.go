@@ -1,0 +1,108 @@
+package web
+
+import (
+	"context"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/announce"
+	"github.com/earshot-dev/earshot/api"
+)
+
+// speaker makes the announcements of one stream from its deliveries.
+type speaker struct {
+	server    *Server
+	visitor   visitor
+	announcer *announce.Announcer
+	known     map[string]int64 // the last event of each session that the announcer has taken
+}
+
+func (s *Server) speaker(v visitor, p announce.Preferences) speaker {
+	p.Person, p.Zone = v.Name, v.zone
+	return speaker{server: s, visitor: v, announcer: announce.New(p), known: map[string]int64{}}
+}
+
+// subscribeTo subscribes for a stream of announcements: to everything, without delay.
+func (s *Server) subscribeTo(ctx context.Context, v visitor, request aaep.SubscriptionRequest, lang string) (Subscription, error) {
+	request.AAEPVersion = aaep.Version
+	if aaep.PatternLanguage.Match(lang) {
+		request.Capabilities.Languages = []string{lang}
+	}
+	subscription, rejected, err := s.hub.Subscribe(ctx, v.Principal, request)
+	if err != nil {
+		return nil, err
+	}
+	if rejected != nil {
+		return nil, &Refusal{
+			Kind: api.KindUnavailable, Message: request.SubscriberName + " could not subscribe: " + rejected.ReasonMessage, Hint: "try again soon",
+			After: time.Duration(max(rejected.RetryAfterSeconds, 1)) * time.Second,
+		}
+	}
+	return subscription, nil
+}
+
+// pump sends the deliveries of a subscription, in a goroutine that has ended when done is closed.
+func pump(ctx context.Context, from Subscription, after string) (deliveries <-chan Delivery, done <-chan error) {
+	next, ended := make(chan Delivery), make(chan error, 1)
+	go func() {
+		defer close(ended)
+		for d, err := range from.Deliveries(ctx, after) {
+			if err != nil {
+				ended <- err
+				return
+			}
+			select {
+			case next <- d:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return next, ended
+}
+
+// wind sets the timer to the announcer's next timed announcement.
+func (p *speaker) wind(timer *time.Timer) {
+	due := p.announcer.Wake()
+	if due.IsZero() {
+		timer.Stop()
+		return
+	}
+	timer.Reset(max(due.Sub(p.server.now()), 0))
+}
+
+// delivery returns the announcements of a delivery, and its event: one without a payload if this version cannot read
+// it. Such an event is in the record.
+func (p *speaker) delivery(ctx context.Context, d Delivery) ([]announce.Announcement, aaep.Event, error) {
+	e, err := aaep.DecodeEvent(d.Raw)
+	if err != nil {
+		return nil, aaep.Event{}, nil //nolint:nilerr // see above
+	}
+	if d.First > p.known[d.Session]+1 {
+		// A new announcer has to process what its listener got before this stream; otherwise it would not know what the
+		// session is about.
+		if err := p.learn(ctx, d.Session, d.First-1, p.announcer.Observe); err != nil {
+			return nil, e, err
+		}
+	}
+	said := p.announcer.Event(p.server.now(), e, d.Last)
+	p.known[d.Session] = max(p.known[d.Session], d.Last)
+	return said, e, nil
+}
+
+// learn passes a session's events up to a sequence number to observe.
+func (p *speaker) learn(ctx context.Context, session string, last int64, observe func(e aaep.Event, seq int64)) error {
+	for row, err := range p.server.hub.Events(ctx, p.visitor.Principal, session, p.known[session]) {
+		if err != nil {
+			return err
+		}
+		if row.Seq > last {
+			break
+		}
+		if e, err := aaep.DecodeEvent(row.Body); err == nil {
+			observe(e, row.Seq)
+		}
+		p.known[session] = row.Seq
+	}
+	return nil
+}
