@@ -62,8 +62,8 @@ catalogue: ## how much of AAEP's catalogue of rules is covered, by level
 	@$(GO) run ./cmd/earshot conform coverage
 
 .PHONY: browser
-browser: ## the page in a real Chromium, by keyboard and with axe-core (needs both; fetches them where it can)
-	@if scripts/need chromium && scripts/need axe || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./internal/transport/web/browser; else exit 1; fi
+browser: ## the page in a real Chromium, by keyboard, with axe-core and a check of its HTML (fetches what it needs where it can)
+	@if scripts/need chromium && scripts/need axe && scripts/need html || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./internal/transport/web/browser; else exit 1; fi
 
 .PHONY: agents
 agents: ## the real Claude Code, Codex and Gemini CLI through turns with a scripted model (once fetches 700 MB from npm)

@@ -8,8 +8,6 @@ package clients_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"flag"
 	"fmt"
 	"os"
@@ -189,18 +187,9 @@ func compiled(t *testing.T, text string) (folder string) {
 // nodeModules is where scripts/need has put the packages of the lock file.
 func nodeModules(t *testing.T) string {
 	t.Helper()
-	lock, err := os.ReadFile("typescript/package-lock.json")
-	must(t, err)
-	cache := os.Getenv("XDG_CACHE_HOME")
-	if cache == "" {
-		home, err := os.UserHomeDir()
-		must(t, err)
-		cache = filepath.Join(home, ".cache")
-	}
-	sum := sha256.Sum256(lock)
-	folder := filepath.Join(cache, "earshot-test", "clients-"+hex.EncodeToString(sum[:])[:16], "node_modules")
-	if _, err := os.Stat(folder); err != nil {
-		lacks(t, "the packages that the TypeScript client is tested with are not here; `scripts/need clients` fetches them")
+	folder, err := testkit.Packages("clients", "typescript/package-lock.json")
+	if err != nil {
+		lacks(t, err.Error())
 	}
 	return folder
 }

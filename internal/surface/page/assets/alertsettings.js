@@ -3,7 +3,8 @@
 import { alerts, play, setAlerts } from "./alerts.js";
 
 const said = document.getElementById("alerts-said");
-const form = document.getElementById("alerts");
+const settings = document.getElementById("alerts");
+const box = (name) => settings.querySelector(`[name=${name}]`);
 
 function say(text) {
   said.textContent = text;
@@ -18,11 +19,11 @@ async function mayNotify() {
 
 function show() {
   const on = alerts();
-  for (const box of form.querySelectorAll("input[type=checkbox]")) box.checked = on[box.name];
-  form.elements.words.disabled = !on.notify;
+  for (const name of Object.keys(on)) box(name).checked = on[name];
+  box("words").disabled = !on.notify;
 }
 
-form.addEventListener("change", async ({ target }) => {
+settings.addEventListener("change", async ({ target }) => {
   if (target.name === "notify" && target.checked && !await mayNotify()) {
     show();
     say(refused);
@@ -33,12 +34,12 @@ form.addEventListener("change", async ({ target }) => {
   say(kept ? `${target.labels[0].textContent.trim()}: ${target.checked ? "on" : "off"}.` : "This browser keeps nothing for this address, so nothing was changed.");
 });
 
-form.addEventListener("click", ({ target }) => {
+settings.addEventListener("click", ({ target }) => {
   const name = target.dataset?.sound;
   if (name) play(name);
 });
 
-if (!navigator.vibrate) form.elements.vibrate.closest("p").hidden = true;
-if (!window.AudioContext) for (const part of form.querySelectorAll("[data-audio]")) part.hidden = true;
+if (!navigator.vibrate) box("vibrate").closest("p").hidden = true;
+if (!window.AudioContext) for (const part of settings.querySelectorAll("[data-audio]")) part.hidden = true;
 show();
-form.hidden = false;
+settings.hidden = false;

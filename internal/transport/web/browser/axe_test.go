@@ -8,19 +8,17 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
 // axeCore reads axe-core from where scripts/need has put it. Where it is not, the test is
 // left out; with CI=true in the environment that is a failure.
 func axeCore(t *testing.T) string {
 	t.Helper()
-	cache := os.Getenv("XDG_CACHE_HOME")
-	if cache == "" {
-		home, err := os.UserHomeDir()
-		must(t, err)
-		cache = filepath.Join(home, ".cache")
-	}
-	source, err := os.ReadFile(filepath.Join(cache, "earshot-test", "axe-core-4.14.1", "axe.min.js"))
+	cache, err := testkit.Cache()
+	must(t, err)
+	source, err := os.ReadFile(filepath.Join(cache, "axe-core-4.14.1", "axe.min.js"))
 	if err != nil {
 		lacks(t, "axe-core is not here, so nothing has looked for what shuts people out; `scripts/need axe` fetches it")
 	}
