@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,42 @@ func TestCurlExample(t *testing.T) {
 	}
 }
 
+// TestPermissionExamples runs the examples of a permission: the agent does it by itself once a person has said yes, not before, and
+// not after a no. What it tells afterwards is told as its own word.
+func TestPermissionExamples(t *testing.T) {
+	t.Parallel()
+	for _, language := range []string{"python", "ts"} {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			needs(t, "python3", "node", "mkdir")
+			s, program := newStage(t), []string{"python3", "-c", block(t, language, 1)}
+			if language == "ts" {
+				program = []string{"node", filepath.Join(compiled(t, block(t, language, 1)), "dist", "examples", "agent.js")}
+			}
+			for i, end := range []struct{ reply, says string }{
+				{"reject", "I made no folder."},
+				{"accept", "Ran mkdir build. It ended with 0."},
+			} {
+				number, folder := strconv.Itoa(i+1), t.TempDir()
+				made := func() bool { _, err := os.Stat(filepath.Join(folder, "build")); return err == nil }
+				done := s.starts(s.command(folder, program[0], program[1:]...))
+				s.asked(number, done)
+				if made() {
+					t.Error("it was done before anybody had answered")
+				}
+				s.terminal("reply", number, end.reply)
+				done()
+				if made() != (end.reply == "accept") {
+					t.Errorf("after %s it is %t that it was done", end.reply, made())
+				}
+				if said := s.terminal("recap", "20"); !strings.Contains(said, end.says) {
+					t.Errorf("%q is not told:\n%s", end.says, said)
+				}
+			}
+		})
+	}
+}
+
 // TestPythonExamples compiles the examples for packages that cannot be had everywhere. It does not run them.
 func TestPythonExamples(t *testing.T) {
 	t.Parallel()
@@ -146,15 +183,18 @@ func TestExamplesAreShort(t *testing.T) {
 }
 
 // example is the first block of code in that language in docs/agents.md.
-func example(t *testing.T, language string) string {
+func example(t *testing.T, language string) string { return block(t, language, 0) }
+
+// block is a block of code in that language in docs/agents.md, counted from 0.
+func block(t *testing.T, language string, n int) string {
 	t.Helper()
 	text, err := os.ReadFile("../docs/agents.md")
 	must(t, err)
-	block := regexp.MustCompile("(?s)\n```" + language + "\n(.*?)```\n").FindSubmatch(text)
-	if block == nil {
-		t.Fatalf("docs/agents.md has no block in %s", language)
+	blocks := regexp.MustCompile("(?s)\n```"+language+"\n(.*?)```\n").FindAllSubmatch(text, -1)
+	if len(blocks) <= n {
+		t.Fatalf("docs/agents.md has %d blocks in %s", len(blocks), language)
 	}
-	return string(block[1])
+	return string(blocks[n][1])
 }
 
 // compiled copies the TypeScript client, with an example if there is one, and compiles it against the packages of its lock file.
