@@ -45,6 +45,8 @@ type room struct {
 	wish      api.Preferences
 
 	permissions []api.StandingPermission
+	listed      []api.PermissionsRequest
+	revoked     []string
 	noticed     []string
 	words       []web.Reply
 	who         []web.Principal // of the words
@@ -314,15 +316,17 @@ func (h *room) Operate(_ context.Context, who web.Principal, op string, request 
 	return jsontext.Value(`{"done":true}`), nil
 }
 
-func (h *room) Permissions(context.Context, web.Principal, api.PermissionsRequest) (api.PermissionsAnswer, error) {
+func (h *room) Permissions(_ context.Context, _ web.Principal, q api.PermissionsRequest) (api.PermissionsAnswer, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.listed = append(h.listed, q)
 	return api.PermissionsAnswer{Permissions: h.permissions}, h.fail
 }
 
 func (h *room) Revoke(_ context.Context, who web.Principal, number int) (api.StandingPermission, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.revoked = append(h.revoked, fmt.Sprintf("%d by %s", number, who.Name))
 	return api.StandingPermission{Number: number, Ended: "revoked", EndedBy: who.Name}, h.fail
 }
 
