@@ -180,8 +180,9 @@ var layerTable = []rule{
 		both: "it is the bridge: kernel steps in, events out",
 	},
 	{
-		pkg: "internal/surface/terminal", layer: 3, own: []string{"internal/cause", "client", "api", "aaep", "aaep/announce", "aaep/legible"},
+		pkg: "internal/surface/terminal", layer: 3, own: []string{"internal/cause", "internal/kernel/standing", "utp", "client", "api", "aaep", "aaep/announce", "aaep/legible"},
 		third: []string{sysModule, textModule},
+		both:  "a standing permission is worded here, and what it would mean is said by the machine that judges it",
 	},
 	{
 		pkg: "internal/gateway/mcp", layer: 3, own: []string{"api", "client", "utp"},

@@ -4,11 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -16,38 +13,34 @@ import (
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/cli"
-	"github.com/earshot-dev/earshot/internal/kernel/standing"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // standingFlags ask for a standing permission with an accept.
 type standingFlags struct {
-	asked, agent, session, yes bool
-	uses                       int
-	life                       time.Duration
-	where                      []string
+	asked, session bool
+	words          terminal.Standing
 }
 
 func (s *standingFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	flags.BoolVar(&s.asked, "standing", false, "with accept: also allow later calls that meet the bounds, without a question")
-	flags.IntVar(&s.uses, "times", 0, fmt.Sprintf("with --standing: how many calls (default %d)", api.DefaultStandingUses))
-	flags.DurationVar(&s.life, "for", 0, "with --standing: for how long, such as 30m or 2h (default 1h)")
+	flags.IntVar(&s.words.Uses, "times", 0, fmt.Sprintf("with --standing: how many calls (default %d)", api.DefaultStandingUses))
+	flags.DurationVar(&s.words.Life, "for", 0, "with --standing: for how long, such as 30m or 2h (default 1h)")
 	flags.BoolVar(&s.session, "session", false, "with --standing: in the session that asks (the default)")
-	flags.BoolVar(&s.agent, "agent", false, "with --standing: in any session of the agent that asks")
-	flags.StringArrayVar(&s.where, "where", nil,
+	flags.BoolVar(&s.words.Agent, "agent", false, "with --standing: in any session of the agent that asks")
+	flags.StringArrayVar(&s.words.Where, "where", nil,
 		"with --standing: a bound on an argument: 'NAME=BEGINNING*', 'NAME<=NUMBER', or 'NAME=*' for anything; what is not named has to stay as it is")
-	flags.BoolVar(&s.yes, "yes", false, "with --standing: give it without asking once more")
+	flags.BoolVar(&s.words.Agreed, "yes", false, "with --standing: give it without asking once more")
 	c.MarkFlagsMutuallyExclusive("agent", "session")
 }
 
 // check refuses flags that have no meaning without --standing.
 func (s *standingFlags) check() error {
-	if !s.asked && (s.agent || s.session || s.yes || s.uses != 0 || s.life != 0 || len(s.where) > 0) {
+	if !s.asked && (s.words.Agent || s.session || s.words.Agreed || s.words.Uses != 0 || s.words.Life != 0 || len(s.words.Where) > 0) {
 		return cause.Misuse("these flags are about a standing permission", "add --standing to give one")
 	}
-	if s.asked && s.life%time.Second != 0 {
+	if s.asked && s.words.Life%time.Second != 0 {
 		return cause.Misuse("--for takes whole seconds", "for example --for 2h")
 	}
 	return nil
@@ -62,33 +55,15 @@ func (m *Main) standing(ctx context.Context, remote *client.Client, f cli.Remote
 	if err != nil {
 		return nil, err
 	}
-	args, err := utp.Canonical(raw)
+	asked, means, err := s.words.For(q, raw, m.Now())
 	if err != nil {
-		return nil, cause.Fail(err, fmt.Sprintf("the arguments of question %d cannot be read", q.Number), "accept it without --standing")
+		return nil, err
 	}
-	asked := api.Standing{Uses: s.uses, Seconds: int(s.life / time.Second), Scope: api.ScopeSession}
-	if s.agent {
-		asked.Scope = api.ScopeAgent
-	}
-	for _, text := range s.where {
-		b, err := parseBound(text, args)
-		if err != nil {
-			return nil, err
-		}
-		asked.Bounds = append(asked.Bounds, b)
-	}
-	// The class is the server's to judge; here it is only about the words.
-	call := standing.Call{Session: q.Session, Agent: q.Agent, Tool: q.Tool, Class: utp.Reversible, Args: args}
-	p, err := standing.Make(asked, call, standing.Giver{Question: q.Number}, m.Now())
-	if err != nil {
-		return nil, cause.Misuse(err.Error(), "for example --where 'path=/home/ann/Pictures/*' --where 'count<=20' --where 'note=*'")
-	}
-	return &asked, m.agreeTo(p, f, s.yes)
+	return &asked, m.agreeTo(q.Number, means, f, s.words.Agreed)
 }
 
 // agreeTo says what a standing permission means, and asks for a y.
-func (m *Main) agreeTo(p standing.Permission, f cli.RemoteFlags, yes bool) error {
-	sentence := fmt.Sprintf("For %s, %s. Each use is told.", span(p.Expires.Sub(p.Made)), cli.Shown(p.Terms()))
+func (m *Main) agreeTo(question int, sentence string, f cli.RemoteFlags, yes bool) error {
 	if yes {
 		m.Notef("%s", sentence)
 		return nil
@@ -108,75 +83,11 @@ func (m *Main) agreeTo(p standing.Permission, f cli.RemoteFlags, yes bool) error
 	}
 	if word != "y" && word != "yes" {
 		return &cause.Error{
-			Kind: cause.Declined, Message: fmt.Sprintf("nothing is recorded: question %d stays open", p.Question),
-			Hint: fmt.Sprintf("`earshot reply %d accept` accepts only this call", p.Question),
+			Kind: cause.Declined, Message: fmt.Sprintf("nothing is recorded: question %d stays open", question),
+			Hint: fmt.Sprintf("`earshot reply %d accept` accepts only this call", question),
 		}
 	}
 	return nil
-}
-
-// span says a length of time in whole units.
-func span(d time.Duration) string {
-	for _, unit := range []struct {
-		length time.Duration
-		name   string
-	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}} {
-		if n := d / unit.length; d >= unit.length && d%unit.length == 0 {
-			if n == 1 {
-				return "1 " + unit.name
-			}
-			return fmt.Sprintf("%d %ss", n, unit.name)
-		}
-	}
-	return d.String()
-}
-
-// parseBound reads a bound as it is typed: name=beginning*, name=value, name=*, name<=number. A name is that of an
-// argument, or its path.
-func parseBound(text string, args jsontext.Value) (api.Bound, error) {
-	name, value, found := strings.Cut(text, "=")
-	most := strings.HasSuffix(name, "<")
-	name = strings.TrimSpace(strings.TrimSuffix(name, "<"))
-	if !found || name == "" {
-		return api.Bound{}, cause.Misuse(fmt.Sprintf("%.64q is not a bound on an argument", text), "for example 'path=/home/ann/Pictures/*', 'count<=20' or 'note=*'")
-	}
-	b := api.Bound{Argument: "/" + strings.TrimPrefix(name, "/"), Rule: api.BoundEquals}
-	switch beginning, begins := strings.CutSuffix(value, "*"); {
-	case most:
-		b.Rule, b.Value = api.BoundMost, jsontext.Value(strings.TrimSpace(value))
-	case value == "*":
-		b.Rule = api.BoundAny
-	case begins:
-		b.Rule, b.Value = api.BoundBegins, quoted(beginning)
-	case argument(args, b.Argument).Kind() != jsontext.KindString && jsontext.Value(value).IsValid():
-		b.Value = jsontext.Value(value)
-	default:
-		b.Value = quoted(value)
-	}
-	if most && !b.Value.IsValid() {
-		return b, cause.Misuse(fmt.Sprintf("%.64q has no number", text), "for example 'count<=20'")
-	}
-	return b, nil
-}
-
-func quoted(text string) jsontext.Value {
-	raw, err := json.Marshal(text, jsontext.AllowInvalidUTF8(true))
-	if err != nil {
-		return nil // a text always encodes
-	}
-	return raw
-}
-
-// argument finds an argument by its JSON pointer; nothing if there is none.
-func argument(args jsontext.Value, pointer string) jsontext.Value {
-	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		var members map[string]jsontext.Value
-		if json.Unmarshal(args, &members) != nil {
-			return nil
-		}
-		args = members[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]
-	}
-	return args
 }
 
 func (m *Main) permissionsCommand() *cobra.Command {
@@ -262,7 +173,7 @@ func (m *Main) revoke(ctx context.Context, remote *client.Client, f cli.RemoteFl
 			return err
 		}
 		if ended = append(ended, p); !f.AsJSON {
-			m.Printf("%s", endLine(p))
+			m.Printf("%s", terminal.RevokedLine(p))
 		}
 	}
 	if f.AsJSON {
@@ -274,26 +185,9 @@ func (m *Main) revoke(ctx context.Context, remote *client.Client, f cli.RemoteFl
 	return nil
 }
 
-// endLine says that a permission has ended.
-func endLine(p api.StandingPermission) string {
-	if p.Ended == string(standing.Revoked) {
-		return fmt.Sprintf("Standing permission %d is revoked. %s has to ask again for %s.", p.Number, cli.Shown(p.Agent), cli.Shown(p.Tool))
-	}
-	return fmt.Sprintf("Standing permission %d had ended already.", p.Number)
-}
-
 // permissionLine is a standing permission in one line.
 func (m *Main) permissionLine(p api.StandingPermission) string {
-	where := "in any session"
-	if p.Session != "" {
-		where = "in " + p.Session
-	}
-	line := fmt.Sprintf("Permission %d: %s may use %s %s", p.Number, cli.Shown(p.Agent), cli.Shown(p.Tool), where)
-	if p.BoundsText != "" {
-		line += ", if " + cli.Shown(p.BoundsText)
-	}
-	uses := fmt.Sprintf("%d of %d uses left", p.Left, p.Uses)
-	return fmt.Sprintf("%s. %s, until %s. Given by %s with question %d.", line, uses, m.TimeText(p.Expires), cli.Shown(p.By), p.Question)
+	return terminal.PermissionLine(p, m.TimeText(p.Expires))
 }
 
 // offerPermissions offers the numbers of the standing permissions, and all.

@@ -117,3 +117,32 @@ func TestStandingAgreed(t *testing.T) {
 	}
 	contains(t, s.does(0, "permissions", "revoke", "all"), "Standing permission 1 is revoked.")
 }
+
+// TestStandingTyped: in the terminal of an attached run a permission is given, listed and revoked in the same words. What it
+// means is said first, and only a y gives it.
+func TestStandingTyped(t *testing.T) {
+	t.Parallel()
+	testkit.Slow(t)
+	counts(t)
+	s := newScene(t)
+	s.up()
+	run := sit(t, 200, options{data: s.data, args: append([]string{"tidy", s.folder, "--trash"}, s.answering(nil)...), env: []string{"XDG_DATA_HOME=" + t.TempDir()}})
+	types := func(words, says string) {
+		t.Helper()
+		_, err := run.input.Write([]byte(words + "\n"))
+		must(t, err)
+		run.await(says)
+	}
+	run.await("Type accept")
+	types("accept standing where word=*", "The bound on word")
+	types("accept standing --times 3 --for 2h", "up to 3 times, if everything is as in question 1. Each use is told.")
+	types("accept", "Nothing is recorded: question 1 stays open.")
+	s.untouched("before a y")
+	types("permissions", "There are no standing permissions.")
+	types("accept standing times 4 for 2h", "up to 4 times, if everything is as in question 1. Each use is told.")
+	types("y", "Recorded: question 1 is accepted.")
+	types("permissions", "4 of 4 uses left")
+	types("permissions revoke 9", "There is no standing permission 9.")
+	types("permissions revoke all", "Standing permission 1 is revoked.")
+	contains(t, s.does(0, "permissions"), "There are no standing permissions.")
+}

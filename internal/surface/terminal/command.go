@@ -29,6 +29,9 @@ const (
 	verbQuiet
 	verbRead   // the agent's answer
 	verbAnswer // "answer" and then the answer itself
+	verbStanding
+	verbPermissions
+	verbRevoke
 )
 
 // commands are the fixed command words.
@@ -73,6 +76,10 @@ func parseCommand(line string) command {
 	case "answer":
 		// Whether a following number is a question's is decided where the questions are known.
 		return command{verb: verbAnswer, text: strings.Join(fields[1:], " "), line: line}
+	}
+
+	if standing, is := parseStanding(fields, line); is {
+		return standing
 	}
 
 	if several, is := parseSeveral(fields); is {

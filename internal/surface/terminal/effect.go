@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // Stream is one of a listener's two output streams. On a terminal they are one screen.
@@ -51,7 +52,8 @@ func (Flush) effect()      {}
 func (Send) effect()       {}
 func (InputEnded) effect() {}
 
-// Request is what a person requests from the other side: [Answer], [Extend], [Stop], [Undo], [PageRequest] or [AgentPrompt].
+// Request is what a person requests from the other side: [Answer], [Extend], [Stop], [Undo], [PageRequest], [AgentPrompt],
+// [Proposal], [ListPermissions] or [Revoke].
 //
 //sumtype:decl
 type Request interface{ request() }
@@ -64,6 +66,8 @@ type Answer struct {
 	Decision aaep.Decision
 	Response aaep.Response
 	At       time.Time // when the person decided (CONF-34)
+	// Standing asks for a standing permission with an accept; nil for none.
+	Standing *api.Standing
 }
 
 // Extend requests more time for a question.
@@ -92,18 +96,48 @@ type PageRequest struct {
 // AgentPrompt gives the agent a request in the person's words. Its result comes when the agent has finished its turn.
 type AgentPrompt struct{ Text string }
 
-func (Answer) request()      {}
-func (Extend) request()      {}
-func (Stop) request()        {}
-func (Undo) request()        {}
-func (PageRequest) request() {}
-func (AgentPrompt) request() {}
+// Proposal asks what a standing permission would mean for a question. It gives none.
+type Proposal struct {
+	Question int
+	Token    string
+	Standing Standing
+	At       time.Time
+}
+
+// Proposed is a standing permission that can be given, and what it means, in one sentence.
+type Proposed struct {
+	Asked api.Standing
+	Means string
+}
+
+// ListPermissions requests the standing permissions in force.
+type ListPermissions struct{}
+
+// Revoke ends a standing permission; Number 0 ends all of them.
+type Revoke struct {
+	Number int
+	At     time.Time
+}
+
+func (Answer) request()          {}
+func (Extend) request()          {}
+func (Stop) request()            {}
+func (Undo) request()            {}
+func (PageRequest) request()     {}
+func (AgentPrompt) request()     {}
+func (Proposal) request()        {}
+func (ListPermissions) request() {}
+func (Revoke) request()          {}
 
 // Result is the result of a request. A nil Err means that it has been committed.
 type Result struct {
 	ID   int
 	Err  error
 	Page Page // for a PageRequest
+	// Proposed is for a Proposal.
+	Proposed Proposed
+	// Permissions are those in force, for a ListPermissions, or those that have ended, for a Revoke.
+	Permissions []api.StandingPermission
 }
 
 // PageSize is the number of items on a page.

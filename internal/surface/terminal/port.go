@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
 )
 
@@ -20,6 +21,17 @@ type Port interface {
 	Undo(ctx context.Context, u Undo) error
 	// Arguments reads one page of an open question's arguments.
 	Arguments(ctx context.Context, r PageRequest) (Page, error)
+}
+
+// Permitter is a [Port] through which standing permissions are given, with an [Answer], listed and revoked.
+type Permitter interface {
+	Port
+
+	// Propose says what a permission means. It gives none.
+	Propose(ctx context.Context, p Proposal) (Proposed, error)
+	Permissions(ctx context.Context) ([]api.StandingPermission, error)
+	// Revoke returns those that have ended, also beside an error.
+	Revoke(ctx context.Context, r Revoke) ([]api.StandingPermission, error)
 }
 
 // Prompter is a [Port] whose agent takes requests: a line that is not a command becomes one while no question is open and

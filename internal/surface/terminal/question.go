@@ -47,6 +47,7 @@ func (t *Terminal) ask(asked announce.Question) bool {
 		return false
 	}
 
+	t.forgetProposal()
 	t.questions = slices.DeleteFunc(t.questions, func(old *question) bool { return old.Number == asked.Number })
 	t.questions = append(t.questions, &question{Question: asked})
 

@@ -21,6 +21,14 @@ func (t *Terminal) finish(sent request, r Result) {
 		t.finishAnswer(r, sent)
 
 		return
+	case Proposal:
+		t.finishProposal(made, sent, r)
+
+		return
+	case ListPermissions, Revoke:
+		t.finishPermissions(sent, r)
+
+		return
 	case Undo:
 		defer func() {
 			t.showAnnouncements(t.announcer.Resolved(t.now, made.Question, aaep.ResolutionStopped, r.Err == nil))
@@ -173,13 +181,13 @@ func (t *Terminal) timely(c command) bool {
 	}
 
 	switch c.verb {
-	case verbStop, verbHelp, verbGoOn, verbLast, verbRecap, verbWhere, verbSlower, verbFaster, verbQuiet, verbRead:
+	case verbStop, verbHelp, verbGoOn, verbLast, verbRecap, verbWhere, verbSlower, verbFaster, verbQuiet, verbRead, verbPermissions, verbRevoke:
 		return true
 	case verbUndo:
 		return t.undoable(0) != nil
 	case verbReject:
 		return t.holding() || t.undoable(0) != nil
-	case verbOther, verbRepeat, verbAccept, verbMoreTime, verbList, verbWhy, verbAnswer:
+	case verbOther, verbRepeat, verbAccept, verbMoreTime, verbList, verbWhy, verbAnswer, verbStanding:
 		return t.holding()
 	default:
 		return true

@@ -57,12 +57,13 @@ func Run(ctx context.Context, o Options, port Port) error {
 	}
 
 	_, prompts := port.(Prompter)
+	_, permits := port.(Permitter)
 	ctx, cancel := context.WithCancel(ctx)
 	s := &shell{
 		o: o, port: port, ctx: ctx, keys: keys,
 		results: make(chan Result), asked: map[int]bool{},
 		input:   newInput(o.In, o.FlushInput, keys),
-		machine: New(Settings{Zone: o.Zone, Person: o.Person, Typed: o.FlushInput != nil, Keys: keys, Prompts: prompts}),
+		machine: New(Settings{Zone: o.Zone, Person: o.Person, Typed: o.FlushInput != nil, Keys: keys, Prompts: prompts, Permits: permits}),
 	}
 
 	defer s.wait()

@@ -17,6 +17,10 @@ const maxNoise = 20
 
 // runCommand runs a typed command.
 func (t *Terminal) runCommand(c command) {
+	if t.agree(c) {
+		return
+	}
+
 	if c.several != nil {
 		t.decideSeveral(c)
 
@@ -53,6 +57,12 @@ func (t *Terminal) runCommand(c command) {
 		t.decide(c, aaep.DecisionAccept)
 	case verbMoreTime, verbList, verbListAll, verbWhy:
 		t.about(c)
+	case verbStanding:
+		t.propose(c)
+	case verbPermissions:
+		t.listPermissions()
+	case verbRevoke:
+		t.revoke(c)
 	}
 }
 
@@ -80,6 +90,10 @@ func (t *Terminal) help() {
 	t.promptf("Words about a question: accept, reject, more time, list, list all, why, stop, undo.")
 	t.promptf("Enter repeats the question. With more than one question, add its number: accept 2.")
 	t.promptf("Words about what is told: repeat, recap, where, read, slower, faster, quiet, go on, help.")
+
+	if t.settings.Permits {
+		t.promptf("To be asked less: accept standing, with times 20, for 2h, where path=/home/ann/*. Words about what was given: permissions, permissions revoke 3.")
+	}
 
 	if t.settings.Prompts {
 		t.promptf("Any other line is a request to the agent, while no question is open and the agent is not at work.")
@@ -197,9 +211,15 @@ func openText(open []*question) string {
 // decide answers a confirmation.
 func (t *Terminal) decide(c command, decision aaep.Decision) {
 	q := t.target(c.number, string(decision))
+	if q != nil && t.mayDecide(q, decision) {
+		how := map[aaep.Decision]aaep.Resolution{aaep.DecisionAccept: aaep.ResolutionAccepted, aaep.DecisionReject: aaep.ResolutionRejected}[decision]
+		t.reply(q, Answer{Decision: decision}, string(decision), how)
+	}
+}
 
+// mayDecide reports whether a question takes a decision here and now, and otherwise says why not.
+func (t *Terminal) mayDecide(q *question, decision aaep.Decision) bool {
 	switch {
-	case q == nil:
 	case !q.Consent:
 		t.wantsOther(q)
 	case decision == aaep.DecisionAccept && q.Passkey:
@@ -209,9 +229,10 @@ func (t *Terminal) decide(c command, decision aaep.Decision) {
 	case decision == aaep.DecisionAccept && !q.Acceptable:
 		t.promptf("Question %d does not take accept: type %s.", q.Number, either(t.questionWords(q)))
 	default:
-		how := map[aaep.Decision]aaep.Resolution{aaep.DecisionAccept: aaep.ResolutionAccepted, aaep.DecisionReject: aaep.ResolutionRejected}[decision]
-		t.reply(q, Answer{Decision: decision}, string(decision), how)
+		return true
 	}
+
+	return false
 }
 
 // decideSeveral answers several questions, each by itself. A span is accepted only where people type: there each question

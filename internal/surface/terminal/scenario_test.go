@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
 
@@ -29,10 +30,13 @@ var update = flag.Bool("update", false, "rewrite the expected screens in testdat
 //	ok | fail TEXT         the end of the oldest request
 //	rested [TEXT]          the end of the agent's turn, with an error or without
 //	page 1/5 100 VALUE;…   the same, for a list
+//	means TEXT             the same, for what a standing permission would mean
+//	permissions JSON       the same, for standing permissions
 //	end | close            end of input, end of events
 //	piped                  first line only: input is a pipe
 //	keyed                  first line only: every key comes by itself
 //	prompts                first line only, alone or after piped: the agent takes requests
+//	permits                the same: standing permissions can be given
 //
 // On the screen "|" is narration, "?" the prompt, ">" keys that are shown, "!" what else is done.
 func TestScenarios(t *testing.T) {
@@ -84,7 +88,7 @@ func play(t *testing.T, script string, width int) string {
 
 	if header := strings.Fields(lines[0]); isHeader(header) {
 		settings.Typed, settings.Keys = !slices.Contains(header, "piped"), slices.Contains(header, "keyed")
-		settings.Prompts = slices.Contains(header, "prompts")
+		settings.Prompts, settings.Permits = slices.Contains(header, "prompts"), slices.Contains(header, "permits")
 	}
 
 	p.terminal = terminal.New(settings)
@@ -102,7 +106,9 @@ func play(t *testing.T, script string, width int) string {
 
 // isHeader reports whether a line only says what kind of terminal it is, or is empty.
 func isHeader(words []string) bool {
-	return !slices.ContainsFunc(words, func(word string) bool { return word != "piped" && word != "keyed" && word != "prompts" })
+	return !slices.ContainsFunc(words, func(word string) bool {
+		return word != "piped" && word != "keyed" && word != "prompts" && word != "permits"
+	})
 }
 
 // player plays one script.
@@ -141,6 +147,10 @@ func (p *player) play(line string) {
 		p.show(p.terminal.Result(p.now, r))
 	case "page":
 		p.show(p.terminal.Result(p.now, terminal.Result{ID: p.oldest(), Page: p.page(rest)}))
+	case "means":
+		p.show(p.terminal.Result(p.now, terminal.Result{ID: p.oldest(), Proposed: terminal.Proposed{Asked: api.Standing{Uses: 20}, Means: rest}}))
+	case "permissions":
+		p.show(p.terminal.Result(p.now, terminal.Result{ID: p.oldest(), Permissions: p.permissions(rest)}))
 	case "wait":
 		p.wait(rest)
 	case "end":
@@ -216,6 +226,16 @@ func (p *player) page(text string) terminal.Page {
 	}
 
 	return page
+}
+
+func (p *player) permissions(text string) (all []api.StandingPermission) {
+	p.t.Helper()
+
+	if err := json.Unmarshal([]byte(text), &all); err != nil {
+		p.t.Fatal(err)
+	}
+
+	return all
 }
 
 // unescaped lets a script write what cannot be seen.
@@ -309,7 +329,17 @@ func requestText(request terminal.Request) string {
 			}
 		}
 
+		if r.Standing != nil {
+			text += fmt.Sprintf(", and %d uses", r.Standing.Uses)
+		}
+
 		return fmt.Sprintf("answer %d %s %s", r.Question, r.Token, text)
+	case terminal.Proposal:
+		return fmt.Sprintf("proposal %d %s %+v", r.Question, r.Token, r.Standing)
+	case terminal.ListPermissions:
+		return "permissions"
+	case terminal.Revoke:
+		return fmt.Sprintf("revoke %d", r.Number)
 	case terminal.Extend:
 		return fmt.Sprintf("extend %d %s", r.Question, r.Token)
 	case terminal.Stop:

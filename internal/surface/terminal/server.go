@@ -2,6 +2,8 @@ package terminal
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -84,9 +86,63 @@ func (s *Server) isClosed(ctx context.Context, e aaep.Event) bool {
 
 // Answer implements [Port].
 func (s *Server) Answer(ctx context.Context, a Answer) error {
-	_, err := s.client.Reply(ctx, a.Question, api.Reply{Token: s.current(a.Token), Decision: string(a.Decision), Response: api.Response{Text: a.Response.Plain()}})
+	_, err := s.client.Reply(ctx, a.Question, api.Reply{Token: s.current(a.Token), Decision: string(a.Decision), Response: api.Response{Text: a.Response.Plain()}, Standing: a.Standing})
 
 	return err
+}
+
+// Propose implements [Permitter].
+func (s *Server) Propose(ctx context.Context, p Proposal) (Proposed, error) {
+	open, err := s.client.PeekQuestions(ctx)
+	if err != nil {
+		return Proposed{}, err
+	}
+
+	i := slices.IndexFunc(open, func(q api.OpenQuestion) bool { return q.Number == p.Question && q.Token == s.current(p.Token) })
+	if i < 0 {
+		return Proposed{}, cause.Misuse(fmt.Sprintf("question %d is not open any more, or has changed", p.Question), "press Enter to see what is open")
+	}
+
+	raw, err := s.client.PeekArguments(ctx, p.Question)
+	if err != nil {
+		return Proposed{}, err
+	}
+
+	var proposed Proposed
+
+	proposed.Asked, proposed.Means, err = p.Standing.For(open[i], raw, p.At)
+
+	return proposed, err
+}
+
+// Permissions implements [Permitter].
+func (s *Server) Permissions(ctx context.Context) ([]api.StandingPermission, error) {
+	return s.client.Permissions(ctx)
+}
+
+// Revoke implements [Permitter].
+func (s *Server) Revoke(ctx context.Context, r Revoke) (ended []api.StandingPermission, err error) {
+	all := []api.StandingPermission{{Number: r.Number}}
+	if r.Number == 0 {
+		if all, err = s.client.Permissions(ctx); err != nil {
+			return nil, err
+		}
+	}
+
+	for _, p := range all {
+		one, err := s.client.RevokePermission(ctx, p.Number)
+		if errors.Is(err, client.ErrNotFound) {
+			err = cause.Misuse(fmt.Sprintf("there is no standing permission %d", p.Number), "type permissions to see which there are")
+		}
+
+		if err != nil {
+			return ended, err
+		}
+
+		ended = append(ended, one)
+	}
+
+	return ended, nil
 }
 
 // Extend implements [Port].

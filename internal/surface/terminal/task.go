@@ -58,8 +58,8 @@ func (s *shell) request(e Send) {
 	}
 
 	s.tasks.Go(func() {
-		r := Result{ID: e.ID}
-		r.Page, r.Err = s.call(s.ctx, e.Request)
+		r := s.call(s.ctx, e.Request)
+		r.ID = e.ID
 
 		select {
 		case s.results <- r:
@@ -71,34 +71,54 @@ func (s *shell) request(e Send) {
 // causesEvents reports whether the events after a request are its consequences, and are shown after its result.
 func causesEvents(r Request) bool {
 	switch r.(type) {
-	case PageRequest, AgentPrompt:
+	case PageRequest, AgentPrompt, Proposal, ListPermissions:
 		return false
 	default:
 		return true
 	}
 }
 
-func (s *shell) call(ctx context.Context, request Request) (Page, error) {
+func (s *shell) call(ctx context.Context, request Request) (result Result) {
 	switch r := request.(type) {
 	case Answer:
-		return Page{}, s.port.Answer(ctx, r)
+		result.Err = s.port.Answer(ctx, r)
 	case Extend:
-		return Page{}, s.port.Extend(ctx, r)
+		result.Err = s.port.Extend(ctx, r)
 	case Stop:
-		return Page{}, s.port.Stop(ctx, r)
+		result.Err = s.port.Stop(ctx, r)
 	case Undo:
-		return Page{}, s.port.Undo(ctx, r)
+		result.Err = s.port.Undo(ctx, r)
 	case PageRequest:
-		return s.port.Arguments(ctx, r)
+		result.Page, result.Err = s.port.Arguments(ctx, r)
 	case AgentPrompt:
+		result.Err = errors.ErrUnsupported
 		if p, takes := s.port.(Prompter); takes {
-			return Page{}, p.Prompt(ctx, r)
+			result.Err = p.Prompt(ctx, r)
 		}
-
-		return Page{}, errors.ErrUnsupported
+	case Proposal, ListPermissions, Revoke:
+		result.Err = errors.ErrUnsupported
+		if p, permits := s.port.(Permitter); permits {
+			return permit(ctx, p, request)
+		}
 	default:
-		return Page{}, fmt.Errorf("terminal: unknown request %T", request)
+		result.Err = fmt.Errorf("terminal: unknown request %T", request)
 	}
+
+	return result
+}
+
+// permit makes a request about standing permissions.
+func permit(ctx context.Context, p Permitter, request Request) (result Result) {
+	switch r := request.(type) {
+	case Proposal:
+		result.Proposed, result.Err = p.Propose(ctx, r)
+	case Revoke:
+		result.Permissions, result.Err = p.Revoke(ctx, r)
+	default:
+		result.Permissions, result.Err = p.Permissions(ctx)
+	}
+
+	return result
 }
 
 // setTimer sets the timer to the machine's next wakeup.

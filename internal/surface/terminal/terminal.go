@@ -24,6 +24,8 @@ type Settings struct {
 	Keys bool
 	// Prompts means that the agent takes requests, see [Prompter].
 	Prompts bool
+	// Permits means that standing permissions can be given here, see [Permitter].
+	Permits bool
 }
 
 // Terminal determines what a person at a terminal reads and what their commands do. The texts about events and
@@ -47,6 +49,8 @@ type Terminal struct {
 	sent   map[int]request
 	lastID int
 	prompt int // the Send with the request that the agent works on; 0 is none
+	// proposal waits for the next line; nil is none
+	proposal *proposal
 
 	queue      []string // lines of a pipe that wait for their question
 	noise      int      // consecutive meaningless lines of a pipe
