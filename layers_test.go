@@ -226,7 +226,7 @@ var layerTable = []rule{
 	},
 	{
 		pkg: "internal/hostsetup", layer: 5,
-		own: []string{"internal/cause", "internal/datadir", "internal/gateway/hook", "internal/hostfile", "internal/toolfile", "tool/settings"},
+		own: []string{"internal/cause", "internal/datadir", "internal/gateway/hook", "internal/hostfile", "internal/toolfile", "tool/mcp", "tool/settings"},
 	},
 	{pkg: "internal/address", layer: 4, own: []string{"internal/cause", "internal/datadir", "internal/transport/web"}},
 

@@ -20,6 +20,9 @@ type Server struct {
 	Headers     map[string]string
 	// HeaderVariables are headers whose values lie in variables of the host.
 	HeaderVariables map[string]string
+	// Client is the client of OAuth that its host logs in as; "" where the host registers one itself. A secret or a token of
+	// the host is never read.
+	Client string
 }
 
 // Left is a server that stays where it is, and why.
@@ -71,9 +74,6 @@ var harmless = []string{
 
 // Members that keep a server where it is if there is anything in them.
 var keeping = []struct{ member, why string }{
-	{"oauth", "it logs in by OAuth, which its host does for it"},
-	{"auth", "it logs in by its host"},
-	{"authProviderType", "it logs in by its host"},
 	{"headersHelper", "its host makes its headers with a program"},
 	{"env_keys", "its secrets lie in the keychain of its host"},
 	{"envFile", "its variables lie in a file that its host reads"},
@@ -117,7 +117,7 @@ func ServerOf(name string, entry map[string]any) (Server, string) {
 			return s, k.why
 		}
 	}
-	r.read = append(slices.Clone(harmless), "oauth", "auth", "authProviderType", "headersHelper", "envFile")
+	r.read = append(slices.Clone(harmless), "headersHelper", "envFile")
 	if command := r.text("command", "cmd"); command != "" {
 		s.Command = append([]string{command}, r.list("args")...)
 	}
@@ -133,10 +133,46 @@ func ServerOf(name string, entry map[string]any) (Server, string) {
 		}
 		s.HeaderVariables["Authorization"] = variable
 	}
+	s.Client = r.login(s.URL != "")
 	if r.why == "" {
 		r.why = r.unfit(s)
 	}
 	return s, r.why
+}
+
+// clientID is the form in which a client can be named on a command line.
+var clientID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,255}$`)
+
+// login reads how the host logs in at the server, and returns the client that it does it as. Behind Earshot a person logs in
+// anew at an address that asks for it. Logins of other kinds are the host's alone.
+func (r *reader) login(address bool) (client string) {
+	r.read = append(r.read, "oauth", "auth", "authProviderType")
+	byOAuth := false
+	for _, member := range []string{"oauth", "auth", "authProviderType"} {
+		switch value := r.entry[member].(type) {
+		case nil:
+			continue
+		case string:
+			if value != "oauth" && value != "dynamic_discovery" {
+				r.why = "it logs in by its host"
+			}
+		case bool:
+			continue
+		case map[string]any:
+			for _, name := range []string{"clientId", "client_id", "CLIENT_ID"} {
+				if id, _ := value[name].(string); clientID.MatchString(id) {
+					client = id
+				}
+			}
+		default:
+			r.why = "it logs in by its host"
+		}
+		byOAuth = true
+	}
+	if byOAuth && !address {
+		r.why = "it logs in by its host"
+	}
+	return client
 }
 
 // unfit says what keeps a server that was read from standing behind Earshot.

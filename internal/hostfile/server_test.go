@@ -17,7 +17,13 @@ func TestServers(t *testing.T) {
 		{"claude", `{"mcpServers": {"earshot": {"command": "x"}}}`, ""},
 		{"claude", `{"mcpServers": {"a": {"command": "x", "env": {"T": "${HOME}/x"}}}}`, "a: it holds ${HOME}, which only its host can fill in"},
 		{"claude", `{"mcpServers": {"a": {"type": "sse", "url": "https://a/sse"}}}`, "a: it speaks the older transport of HTTP, with server-sent events alone"},
-		{"claude", `{"mcpServers": {"a": {"type": "http", "url": "https://a", "oauth": {"clientId": "x"}}}}`, "a: it logs in by OAuth, which its host does for it"},
+		{"claude", `{"mcpServers": {"a": {"type": "http", "url": "https://a", "oauth": {"clientId": "x", "clientSecret": "s3cret"}}}}`, "a https://a map[] as x"},
+		{"claude", `{"mcpServers": {"a": {"type": "http", "url": "https://a", "oauth": {"clientId": "x; rm"}}}}`, "a https://a map[]"},
+		{"claude", `{"mcpServers": {"a": {"command": "x", "oauth": {"clientId": "x"}}}}`, "a: it logs in by its host"},
+		{"cursor", `{"mcpServers": {"a": {"url": "https://a", "auth": {"CLIENT_ID": "x", "CLIENT_SECRET": "s3cret"}}}}`, "a https://a map[] as x"},
+		{"gemini", `{"mcpServers": {"a": {"httpUrl": "https://a", "oauth": {"enabled": true}, "authProviderType": "dynamic_discovery"}}}`, "a https://a map[]"},
+		{"gemini", `{"mcpServers": {"a": {"httpUrl": "https://a", "authProviderType": "google_credentials"}}}`, "a: it logs in by its host"},
+		{"gemini", `{"mcpServers": {"a": {"httpUrl": "https://a", "auth": ["x"]}}}`, "a: it logs in by its host"},
 		{"claude", `{"mcpServers": {"a": {"type": "ws", "url": "wss://a"}}}`, `a: it is of the type "ws"`},
 		{"claude", `{"mcpServers": {"a": {"command": "x", "wings": 2}}}`, "a: it has wings, which is not known here"},
 		{"claude", `{"mcpServers": {"a": {"type": "stdio"}}}`, "a: it names no command and no address, or both"},
@@ -59,7 +65,12 @@ func TestServers(t *testing.T) {
 					text += " " + more
 				}
 			}
-			told = append(told, text)
+			if s.Client != "" {
+				text += " as " + s.Client
+			}
+			if told = append(told, text); strings.Contains(fmt.Sprintf("%+v", s), "s3cret") {
+				t.Errorf("a secret of the host is read: %+v", s)
+			}
 		}
 		for _, l := range left {
 			told = append(told, l.Name+": "+l.Reason)

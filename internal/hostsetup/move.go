@@ -15,6 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/hostfile"
 	"github.com/earshot-dev/earshot/internal/toolfile"
+	"github.com/earshot-dev/earshot/tool/mcp"
 	"github.com/earshot-dev/earshot/tool/settings"
 )
 
@@ -69,31 +70,45 @@ func (w *work) moveOne(ctx context.Context, s hostfile.Server) (Moved, error) {
 	if err := b.writeSecrets(); err != nil {
 		return m, err
 	}
-	m.Without, err = w.add(ctx, b)
-	if err != nil {
+	if err := w.add(ctx, b, &m); err != nil {
 		b.removeSecrets()
+		return m, err
 	}
-	return m, err
+	if m.Login != "" {
+		m.Client = s.Client
+	}
+	return m, nil
 }
 
-func (w *work) add(ctx context.Context, b behind) (without []string, err error) {
+// add adds a server that lists its tools, or asks for a login before it does.
+func (w *work) add(ctx context.Context, b behind, m *Moved) error {
 	draft, err := toolfile.AddServer(w.toolsFile(), b.as, b.entry)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer draft.Drop()
 	offered, _, err := draft.Inspect(ctx, b.as, w.Tools)
+	if _, is := errors.AsType[*mcp.LoginError](err); is {
+		m.Login = loginNeeded
+		if err := draft.Save(); err != nil {
+			return err
+		}
+		return w.AskLogin(ctx, b.as, b.entry.URL)
+	}
 	if err != nil {
-		return nil, errors.New("its tools cannot be listed: " + cause.Of(err))
+		return errors.New("its tools cannot be listed: " + cause.Of(err))
 	}
 	if len(offered.Definitions) == 0 {
-		return nil, errors.New("it offers no tools, resources or prompts")
+		return errors.New("it offers no tools, resources or prompts")
 	}
 	for _, tool := range offered.LeftOut {
-		without = append(without, cause.OneLine(cause.Of(tool)))
+		m.Without = append(m.Without, cause.OneLine(cause.Of(tool)))
 	}
-	return without, draft.Save()
+	return draft.Save()
 }
+
+// loginNeeded is the login of a server that asks for one.
+const loginNeeded = "needed"
 
 // behind is a server as it is written into a file of tools. Values that may be credentials lie in files of their own.
 func (w *work) behind(s hostfile.Server) (behind, error) {

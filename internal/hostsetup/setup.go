@@ -26,6 +26,8 @@ type Options struct {
 	Tools toolfile.Options
 	// Import moves the host's servers behind Earshot; Restore moves them back.
 	Import, Restore bool
+	// AskLogin records that the server of that name at that address asks for a login. Required for Import.
+	AskLogin func(ctx context.Context, server, address string) error
 	// Force writes over, and removes, what somebody has changed by hand.
 	Force bool
 	// DryRun writes nothing and starts nothing.
@@ -56,6 +58,10 @@ type Moved struct {
 	As   string `json:"as"`
 	// Without is what of it cannot be had behind Earshot.
 	Without []string `json:"without,omitzero"`
+	// Login is "needed" if its tools can be listed after a login only. Client is the one that its host logs in as, if its entry
+	// names one.
+	Login  string `json:"login,omitzero"`
+	Client string `json:"client,omitzero"`
 }
 
 // work is one run.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/hostfile"
 	"github.com/earshot-dev/earshot/internal/hostsetup"
 	"github.com/earshot-dev/earshot/internal/testkit"
+	"github.com/earshot-dev/earshot/internal/testkit/authserver"
 	"github.com/earshot-dev/earshot/internal/toolfile"
 )
 
@@ -40,6 +42,8 @@ type bench struct {
 	t    *testing.T
 	home string
 	o    hostsetup.Options
+	// asked are the servers, with their addresses, that ask for a login.
+	asked []string
 }
 
 func newBench(t *testing.T, host string) *bench {
@@ -49,6 +53,10 @@ func newBench(t *testing.T, host string) *bench {
 	b.o.File = b.o.Host.File(hostfile.Environment{Home: b.home, Getenv: func(string) string { return "" }})
 	b.o.Data, b.o.Home, b.o.Program, b.o.Args = filepath.Join(b.home, "data"), b.home, "/usr/bin/earshot", []string{"mcp", "serve"}
 	b.o.Tools = toolfile.Options{LookupEnv: os.LookupEnv, Private: t.TempDir()}
+	b.o.AskLogin = func(_ context.Context, server, address string) error {
+		b.asked = append(b.asked, server+" "+address)
+		return nil
+	}
 	return b
 }
 
@@ -248,7 +256,7 @@ func servers(t *testing.T) string {
     "my post": {"command": %[1]q, "args": ["x"], "env": {"EARSHOT_TEST_SERVER": "tools", "POST_TOKEN": "xyz-secret-4711"}},
     "silent": {"command": %[1]q, "env": {"EARSHOT_TEST_SERVER": "none"}},
     "gone": {"command": "/no/such/program"},
-    "cloud": {"type": "http", "url": "https://a.example/mcp", "oauth": {"clientId": "x"}}
+    "cloud": {"type": "http", "url": "https://a.example/mcp", "authProviderType": "google_credentials"}
   },
   "theme": "dark"
 }
@@ -319,7 +327,7 @@ func moved(t *testing.T, b *bench, r hostsetup.Result) {
 	}
 	reasons := map[string]string{
 		"silent": "it offers no tools, resources or prompts", "gone": "there is no program /no/such/program",
-		"cloud": "it logs in by OAuth, which its host does for it",
+		"cloud": "it logs in by its host",
 	}
 	for _, left := range r.Left {
 		if reasons[left.Name] != left.Reason {
@@ -338,6 +346,40 @@ func moved(t *testing.T, b *bench, r hostsetup.Result) {
 	}
 	if strings.Contains(text, "4711") {
 		t.Errorf("the server is still there:\n%s", text)
+	}
+}
+
+// TestImportLogin: a server that asks for a login moves, too. What its host knows of its own login stays with the host; a person logs
+// in anew.
+func TestImportLogin(t *testing.T) {
+	t.Parallel()
+	remote := authserver.Start()
+	defer remote.Close()
+	b := newBench(t, "claude")
+	text := fmt.Sprintf(`{"mcpServers": {"hub": {"type": "http", "url": %q, "oauth": {"clientId": "app-1", "clientSecret": "xyz-secret-4711"}}}}`, remote.Resource())
+	b.write(text, 0o600)
+	if r := b.install(rehearsing); len(r.Moved) != 1 || r.Moved[0].Login != "" || len(b.asked) > 0 {
+		t.Errorf("a dry run: %+v, asked %v", r.Moved, b.asked)
+	}
+	r := b.install(importing)
+	if len(r.Moved) != 1 || r.Moved[0].Login != "needed" || r.Moved[0].Client != "app-1" || len(r.Left) > 0 {
+		t.Errorf("%+v", r)
+	}
+	if want := []string{"hub " + remote.Resource()}; !slices.Equal(b.asked, want) {
+		t.Errorf("asked for the logins %v, expected %v", b.asked, want)
+	}
+	if tools := b.text(filepath.Join(b.o.Data, "tools.yaml")); !strings.Contains(tools, remote.Resource()) || strings.Contains(tools, "4711") {
+		t.Errorf("the file of tools is\n%s", tools)
+	}
+	if shown := strings.Join(r.Diff, "\n"); strings.Contains(shown, "4711") {
+		t.Errorf("the secret is shown:\n%s", shown)
+	}
+	if counts := remote.Counts(); counts.Clients > 0 {
+		t.Errorf("it has logged in: %+v", counts)
+	}
+	b.uninstall(restoring)
+	if back := b.text(b.o.File); !strings.Contains(back, "xyz-secret-4711") {
+		t.Errorf("with --restore:\n%s", back)
 	}
 }
 

@@ -146,6 +146,7 @@ func (m *commands) hostOptions(f hostFlags, name string) (o hostsetup.Options, e
 	}
 	o.Args = append([]string{"mcp", "serve"}, dataArgs(place, o.Data)...)
 	o.Home, o.Tools, o.Force, o.DryRun = place.Home, m.ToolOptions(""), f.force, f.dryRun
+	o.AskLogin = m.Logins(o.Data).Ask
 	return o, nil
 }
 
@@ -193,7 +194,11 @@ func (m *commands) printInstalled(o hostsetup.Options, r hostsetup.Result) {
 	m.Printf("Broker-only: calls of Earshot's tools go through the gate. What %s can do without Earshot, with a shell or with file tools of its own, does not.", host.Title)
 	for _, s := range r.Moved {
 		if r.DryRun {
-			m.Printf("%s would move behind Earshot, as %s, if its tools can be listed.", cause.OneLine(s.Name), s.As)
+			m.Printf("%s would move behind Earshot, as %s, if its tools can be listed, or it asks for a login.", cause.OneLine(s.Name), s.As)
+			continue
+		}
+		if s.Login != "" {
+			m.printMovedLogin(o, s)
 			continue
 		}
 		m.Printf("%s moves behind Earshot, as %s. Review its tools once it runs: `earshot tools review%s '%s.*'`.", cause.OneLine(s.Name), s.As, m.DataFlag(o.Data), s.As)
@@ -206,6 +211,16 @@ func (m *commands) printInstalled(o hostsetup.Options, r hostsetup.Result) {
 		m.printReload(mcpFlags{}, o.Data, filepath.Join(o.Data, datadir.ToolsFile))
 	}
 	m.printLeft(r)
+}
+
+// printMovedLogin says how a person logs in at a server that moved. What its host has of its own login stays there.
+func (m *commands) printMovedLogin(o hostsetup.Options, s hostsetup.Moved) {
+	client := ""
+	if s.Client != "" {
+		client = " --client-id " + s.Client
+	}
+	m.Printf("%s moves behind Earshot, as %s. It asks for a login, and the host's own does not move with it. Log in: `earshot mcp login%s%s %s`. "+
+		"Then review its tools: `earshot tools review%s '%s.*'`.", cause.OneLine(s.Name), s.As, m.DataFlag(o.Data), client, s.As, m.DataFlag(o.Data), s.As)
 }
 
 func (m *commands) printUninstalled(o hostsetup.Options, r hostsetup.Result) {
