@@ -90,3 +90,23 @@ func Answer(person string, seconds int) string {
 		return fmt.Sprintf("questions to %s stay open for %s once they are shown.", cause.OneLine(person), d)
 	}
 }
+
+// Text writes a time in seconds as [AnswerTime] and [UndoTime] read it.
+func Text(seconds int) string {
+	d := time.Duration(seconds) * time.Second
+	switch {
+	case d == 0:
+		return "default"
+	case d >= noLimit:
+		return "unlimited"
+	}
+	text := d.String()
+	text, _ = strings.CutSuffix(text, "m0s")
+	if text != d.String() {
+		text += "m"
+	}
+	if hours, whole := strings.CutSuffix(text, "h0m"); whole {
+		text = hours + "h"
+	}
+	return text
+}
