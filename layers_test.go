@@ -173,6 +173,7 @@ var layerTable = []rule{
 	{pkg: "internal/surface/page", layer: 2, own: []string{"aaep", "aaep/announce", "aaep/legible", "aaep/outline", "api"}},
 	{
 		pkg: "internal/transport/web", layer: 3, own: []string{"internal/hub", "internal/hub/access", "internal/passkey", "internal/surface/page", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "api", "api/openapi", "utp"}, third: []string{"github.com/coder/websocket"},
+		beside: map[string]string{"internal/preference": "what people type into the settings page is read as in the terminal"},
 		both: "its adapter of the hub hands words in by the kernel's messages, which are api's",
 	},
 	{

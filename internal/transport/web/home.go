@@ -29,6 +29,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 	mux.Handle("POST /sessions/{session}/stop", s.known(api.Stop, s.stopForm))
 	s.installedRoutes(mux)
 	s.passkeyRoutes(mux)
+	s.settingsRoutes(mux)
 }
 
 // elsewhereRoutes replaces the page under the host names that every server of this machine has. It says where to look,
@@ -36,7 +37,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 func (s *Server) elsewhereRoutes(mux *http.ServeMux) {
 	for _, path := range []string{
 		"/{$}", "/login", "/logout", "/page/", "/questions", "/questions/", "/sessions", "/sessions/", "/passkeys", "/passkeys/", "/turns",
-		"/alerts", "/worker.js",
+		"/settings", "/permissions/", "/alerts", "/worker.js",
 	} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			s.fail(w, r, refuse(api.KindMisdirected, "the page has an address of its own, which is not this one",

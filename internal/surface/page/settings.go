@@ -1,0 +1,76 @@
+package page
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
+)
+
+// Settings is the page of what its reader wishes for themselves, and of what they have allowed for longer.
+type Settings struct {
+	Notice *Notice // what came of the last act
+	Form   string
+	Zone   string // in which times are told
+	// MayAnswer: the reader answers questions, so they may change all of this.
+	MayAnswer   bool
+	Fields      []Field
+	Permissions []Permission
+	More        string // the address of the permissions behind these; "" where there are no more
+}
+
+// Wrong are the fields that could not be read.
+func (s Settings) Wrong() []Field {
+	var wrong []Field
+	for _, f := range s.Fields {
+		if f.Error != "" {
+			wrong = append(wrong, f)
+		}
+	}
+	return wrong
+}
+
+// Field is a setting with what was typed into it, and why that cannot be read.
+type Field struct {
+	Name, Label, Help string
+	Value             string
+	Now               string // what holds now, in a sentence
+	Error             string
+}
+
+// Permission is a standing permission in force.
+type Permission struct {
+	Number int
+	Text   string
+	Left   string
+}
+
+// NewPermission tells of a standing permission. Its times are told in the zone.
+func NewPermission(p api.StandingPermission, zone *time.Location) Permission {
+	where := "in any session"
+	if p.Session != "" {
+		where = "in session " + legible.Text(p.Session)
+	}
+	text := fmt.Sprintf("%s may use %s %s", legible.Text(p.Agent), legible.Text(p.Tool), where)
+	if p.BoundsText != "" {
+		text += ", if " + legible.Text(p.BoundsText)
+	}
+	left := fmt.Sprintf("%d of %d uses left, until %s. Given by %s with question %d.",
+		p.Left, p.Uses, p.Expires.In(zone).Format("2 January 2006, 15:04"), legible.Text(p.By), p.Question)
+	return Permission{Number: p.Number, Text: text + ".", Left: left}
+}
+
+// LaterPermissions is the address of the standing permissions behind one.
+func LaterPermissions(than int) string {
+	return "/settings?after=" + strconv.Itoa(than) + "#permissions"
+}
+
+// RevokedText says that a standing permission has ended, and what follows.
+func RevokedText(p api.StandingPermission) string {
+	if p.Ended != "revoked" {
+		return fmt.Sprintf("Standing permission %d had ended already.", p.Number)
+	}
+	return fmt.Sprintf("Standing permission %d is revoked. %s has to ask again for %s.", p.Number, legible.Text(p.Agent), legible.Text(p.Tool))
+}

@@ -1,0 +1,45 @@
+package browser_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// TestSettings: a person changes their settings by keyboard; what cannot be read is said beside its field, and what is saved
+// is what the terminal tells, too.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	axe := axeCore(t)
+	s := serve(t, 1)
+	b := s.login()
+	b.tabTo("a[href='/settings']")
+	b.press(kb.Enter)
+	b.until(`document.title === "Settings - Earshot"`)
+	b.accessible(axe, "the settings")
+	b.tabTo("#answer-time")
+	b.press("a", chromedp.ModifierCtrl)
+	b.types("soon")
+	b.press(kb.Enter)
+	b.until(`document.title.startsWith("Not saved")`)
+	b.accessible(axe, "the settings, refused")
+	if typed := value[string](b, `document.getElementById("answer-time").value`); typed != "soon" {
+		t.Errorf("what was typed is now %q", typed)
+	}
+	b.tabTo("#answer-time")
+	b.press("a", chromedp.ModifierCtrl)
+	b.types("15m")
+	b.tabTo("#undo-time")
+	b.press("a", chromedp.ModifierCtrl)
+	b.types("20s")
+	b.acts("Save")
+	b.until(`document.querySelector("#notice[role='status']")?.innerText.startsWith("Saved: ")`)
+	b.accessible(axe, "the settings, saved")
+	for setting, want := range map[string]string{"answer-time": "15m0s", "undo-time": "20s"} {
+		if out, code := s.terminal("set", setting); code != 0 || !strings.Contains(out, want) {
+			t.Errorf("%s in the terminal: %d %s", setting, code, out)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/preference"
+	"github.com/earshot-dev/earshot/internal/surface/page"
+)
+
+// setting is one field of the settings page: a preference of which every surface takes notice.
+type setting struct {
+	name, label, help string
+	of                func(*api.Preferences) **int
+	read              func(text string, given bool) (*int, error)
+	tell              func(person string, seconds int) string
+}
+
+// settings is the table of them.
+var settings = []setting{
+	{
+		"answer-time", "Time to answer", "How long a question stays open once you have been shown it: 30s to 24h, such as 90s, 15m or 2h. " +
+			"Or unlimited, for no time limit, or default, for what the policy and the tool say.",
+		func(p *api.Preferences) **int { return &p.AnswerSeconds }, preference.AnswerTime, preference.Answer,
+	},
+	{
+		"undo-time", "Time to undo", "How long you can take an accept back before what cannot be undone starts: 3s to 2m, such as 20s or 1m. " +
+			"Or default, for the usual time.",
+		func(p *api.Preferences) **int { return &p.UndoSeconds }, preference.UndoTime, preference.Undo,
+	},
+}
+
+// settingsRoutes are the addresses of the settings page and its forms.
+func (s *Server) settingsRoutes(mux *http.ServeMux) {
+	mux.Handle("GET /settings", s.known(api.Listen, s.settingsPage))
+	mux.Handle("POST /settings", s.known(api.Answer, s.settingsForm))
+	mux.Handle("POST /permissions/{number}/revoke", s.known(api.Answer, s.revokeForm))
+}
+
+func (s *Server) settingsPage(w http.ResponseWriter, r *http.Request, v visitor) error {
+	now, err := s.hub.Prefer(r.Context(), v.Principal, api.Preferences{})
+	if err != nil {
+		return err
+	}
+	view, err := s.settingsView(r, v, now)
+	if err != nil {
+		return err
+	}
+	view.Notice = s.noticeOf(r, v)
+	return s.show(w, http.StatusOK, "settings", view)
+}
+
+// settingsView is the page of what holds now.
+func (s *Server) settingsView(r *http.Request, v visitor, now api.Preferences) (page.Settings, error) {
+	view := page.Settings{Form: v.form, Zone: page.ZoneName(s.now(), v.zone), MayAnswer: v.form != "" && v.May(api.Answer)}
+	for _, one := range settings {
+		seconds := api.Preferred(*one.of(&now))
+		view.Fields = append(view.Fields, page.Field{
+			Name: one.name, Label: one.label, Help: one.help, Value: preference.Text(seconds), Now: one.tell(v.Name, seconds),
+		})
+	}
+	return view, s.permissionsInto(r, v, &view)
+}
+
+func (s *Server) permissionsInto(r *http.Request, v visitor, view *page.Settings) error {
+	after, err := number(r, "after")
+	if err != nil {
+		return err
+	}
+	all, err := s.hub.Permissions(r.Context(), v.Principal, api.PermissionsRequest{After: int(after)})
+	if err != nil {
+		return err
+	}
+	for _, one := range all.Permissions {
+		view.Permissions = append(view.Permissions, page.NewPermission(one, v.zone))
+	}
+	if all.Next != 0 {
+		view.More = page.LaterPermissions(all.Next)
+	}
+	return nil
+}
+
+// settingsForm saves all settings, or none: what cannot be read is said beside its field.
+func (s *Server) settingsForm(w http.ResponseWriter, r *http.Request, v visitor) error {
+	if err := s.form(w, r); err != nil {
+		return err
+	}
+	if err := v.meant(r); err != nil {
+		return err
+	}
+	wanted, wrong := readSettings(r)
+	if len(wrong) > 0 {
+		return s.settingsAgain(w, r, v, wrong)
+	}
+	now, err := s.hub.Prefer(r.Context(), v.Principal, wanted)
+	if err != nil {
+		return err
+	}
+	saved := make([]string, 0, len(settings))
+	for _, one := range settings {
+		saved = append(saved, one.tell(v.Name, api.Preferred(*one.of(&now))))
+	}
+	s.backTo(w, r, v, "/settings#notice", page.Notice{Text: "Saved: " + strings.Join(saved, " Also: ")})
+	return nil
+}
+
+// readSettings reads the fields of the form, and says why some of them cannot be read.
+func readSettings(r *http.Request) (wanted api.Preferences, wrong map[string]string) {
+	wrong = map[string]string{}
+	for _, one := range settings {
+		if !r.PostForm.Has(one.name) {
+			continue
+		}
+		text := strings.TrimSpace(r.PostForm.Get(one.name))
+		if text == "" {
+			text = preference.Text(0)
+		}
+		seconds, err := one.read(text, true)
+		if err != nil {
+			wrong[one.name] = legible.Capital(legible.Text(err.Error())) + "."
+			continue
+		}
+		*one.of(&wanted) = seconds
+	}
+	return wanted, wrong
+}
+
+// settingsAgain shows the page with what was typed.
+func (s *Server) settingsAgain(w http.ResponseWriter, r *http.Request, v visitor, wrong map[string]string) error {
+	now, err := s.hub.Prefer(r.Context(), v.Principal, api.Preferences{})
+	if err != nil {
+		return err
+	}
+	view, err := s.settingsView(r, v, now)
+	if err != nil {
+		return err
+	}
+	for i := range view.Fields {
+		f := &view.Fields[i]
+		f.Value, f.Error = r.PostForm.Get(f.Name), wrong[f.Name]
+	}
+	return s.show(w, http.StatusBadRequest, "settings", view)
+}
+
+// revokeForm ends a standing permission. It is like a no, and takes nothing but the form.
+func (s *Server) revokeForm(w http.ResponseWriter, r *http.Request, v visitor) error {
+	if err := s.form(w, r); err != nil {
+		return err
+	}
+	if err := v.meant(r); err != nil {
+		return err
+	}
+	n, err := pathNumber(r, "the standing permission", "/settings")
+	if err != nil {
+		return err
+	}
+	ended, err := s.hub.Revoke(r.Context(), v.Principal, n)
+	if err != nil {
+		return err
+	}
+	s.backTo(w, r, v, "/settings#notice", page.Notice{Text: page.RevokedText(ended)})
+	return nil
+}
+
+// backTo leads back to a page that then shows the notice.
+func (s *Server) backTo(w http.ResponseWriter, r *http.Request, v visitor, address string, n page.Notice) {
+	s.flashes.add(v.form, n)
+	http.Redirect(w, r, address, http.StatusSeeOther)
+}
+
+// noticeOf is what came of the visitor's last act, once; nil if that was shown already. HEAD shows nothing to anybody.
+func (s *Server) noticeOf(r *http.Request, v visitor) *page.Notice {
+	if isHead(r) {
+		return nil
+	}
+	n, ok := s.flashes.remove(v.form)
+	if !ok {
+		return nil
+	}
+	return &n
+}
