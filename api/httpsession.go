@@ -29,6 +29,8 @@ type Session struct {
 	Ended bool  `json:"ended"`
 	// End is present if a single session was requested and has ended.
 	End *SessionEnd `json:"end,omitzero"`
+	// Args are the arguments of its turn, present if a single session was requested and they have at most 8 KiB.
+	Args jsontext.Value `json:"args,omitzero"`
 }
 
 // DisplayName returns its stored name, which is the same on every surface. Sessions from before names were stored use

@@ -61,7 +61,8 @@ type SessionRow struct {
 	Owner   string    `json:"owner,omitzero"`
 	Status  string    `json:"status"`
 	Created time.Time `json:"created"`
-	// Request is the person's request, Summary the first line of the answer once there is one: both at most 1 KiB here.
+	// Request is the person's request, Summary the first line of the answer once there is one: both at most 1 KiB in a
+	// list. The request of a single session may have [MaxRowArgs] bytes.
 	Request string `json:"request,omitzero"`
 	Summary string `json:"summary,omitzero"`
 	// Last is the number of the session's last event so far, 0 before the first.
@@ -69,7 +70,12 @@ type SessionRow struct {
 	Ended bool  `json:"ended,omitzero"`
 	// End is set if a single session was requested and has ended.
 	End *SessionEnd `json:"end,omitzero"`
+	// Args are the arguments of its turn, if a single session was requested and they have at most [MaxRowArgs] bytes.
+	Args jsontext.Value `json:"args,omitzero"`
 }
+
+// MaxRowArgs is how many bytes the arguments of a turn, and its request, have at most in the row of a single session.
+const MaxRowArgs = 8 << 10
 
 // SessionEnd is how a session's turn ended, as recorded in the ledger.
 type SessionEnd struct {

@@ -98,6 +98,10 @@ func (ad *Admin) findSession(ctx context.Context, q api.SessionsRequest) ([]api.
 			if row.End, err = sessionEnd(tx, rec.State); err != nil {
 				return err
 			}
+			if len(rec.Args) <= api.MaxRowArgs {
+				row.Args = rec.Args
+			}
+			row.Request = store.Clip(rec.Request, api.MaxRowArgs)
 			out = append(out, row)
 		}
 		return err
