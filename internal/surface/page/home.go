@@ -1,6 +1,8 @@
 package page
 
 import (
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -41,11 +43,48 @@ type Start struct {
 	// Agents are those to choose from, Folders those that one of them may work in.
 	Agents  []StartAgent
 	Folders []string
-	Open    bool // nothing else is on the page
+	Open    bool // nothing else is on the page, or it is filled in
+	// Before is what was asked before, the newest first; Again is the one that the form is filled in from.
+	Before []Template
+	Again  *Template
 }
 
-// Only is the one folder where there is no other to choose; "" otherwise.
-func (s Start) Only() string {
+// Template is something that was asked before, and can be asked again.
+type Template struct {
+	Session        string // that it was asked in
+	Name           string // of that session
+	Request, Agent string
+	Folder         string // "" where it has none, or it is not known yet
+}
+
+// Address is where the start box is filled in from it.
+func (t Template) Address() string { return "/?again=" + url.QueryEscape(t.Session) + "#start" }
+
+// mostTemplates is how many are offered.
+const mostTemplates = 5
+
+// Templates picks from sessions, the newest first, what a person has asked the agents before: each request once.
+func Templates(sessions []Session, person string, agents []StartAgent) []Template {
+	var found []Template
+	for _, one := range sessions {
+		t := Template{Session: one.ID, Name: one.Name, Request: one.Request, Agent: one.Agent}
+		known := func(a StartAgent) bool { return a.Name == t.Agent }
+		same := func(o Template) bool { return o.Agent == t.Agent && o.Request == t.Request && o.Name == t.Name }
+		if one.Owner != person || t.Request == "" || !slices.ContainsFunc(agents, known) || slices.ContainsFunc(found, same) {
+			continue
+		}
+		if found = append(found, t); len(found) == mostTemplates {
+			break
+		}
+	}
+	return found
+}
+
+// Folder is the folder that the form begins with: that of what is asked again, or the one where there is no other to choose.
+func (s Start) Folder() string {
+	if s.Again != nil {
+		return s.Again.Folder
+	}
 	if len(s.Folders) == 1 {
 		return s.Folders[0]
 	}

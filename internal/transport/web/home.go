@@ -56,6 +56,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 	if err = denied(v.Principal, api.Listen); err == nil {
 		var view page.Home
 		if view, err = s.homeView(r.Context(), v, r.URL.Query().Get("session"), isHead(r)); err == nil {
+			s.fillIn(r.Context(), v, view.Start, r.URL.Query().Get("again"))
 			if n, ok := s.flashes.remove(v.form); ok && r.Method == http.MethodGet {
 				view.Notice = &n
 			} else if ok { // HEAD shows nothing to anybody
@@ -82,6 +83,7 @@ func (s *Server) homeView(ctx context.Context, v visitor, chosen string, peek bo
 	view.Sessions, view.Questions, view.Title, view.Where = n.Sessions, n.Questions, n.Title(), n.Where()
 	if view.Start = s.startBox(v, view.After); view.Start != nil {
 		view.Start.Open = n.Questions.Total == 0 && len(n.Sessions.Running) == 0
+		view.Start.Before = page.Templates(slices.Concat(n.Sessions.Running, n.Sessions.Before), v.Name, view.Start.Agents)
 	}
 	if n.Chosen != nil {
 		c := page.Chosen{Session: *n.Chosen, Form: v.form, MayStop: !n.Chosen.Ended && v.May(api.Stop)}

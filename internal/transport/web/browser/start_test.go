@@ -73,3 +73,34 @@ func TestStartChat(t *testing.T) {
 	b.acts("Start")
 	b.until(`location.hash === "#session" && document.getElementById("session").innerText.includes("Which files are twice here?")`)
 }
+
+// TestStartAgain: what was asked before fills the start box in, by keyboard, with its agent and its folder; nothing starts by itself.
+func TestStartAgain(t *testing.T) {
+	t.Parallel()
+	axe := axeCore(t)
+	s := serve(t, 1)
+	folder := filepath.Join(s.folder, "1")
+	b := s.login()
+	b.accessKey("n")
+	b.tabTo("#start-request")
+	b.types("Find what I have twice.")
+	b.tabTo("#start-folder")
+	b.press("a", chromedp.ModifierCtrl)
+	b.types(folder)
+	b.press(kb.Enter)
+	b.until(`document.readyState === "complete" && location.hash === "#session" && document.querySelector("#question-1")`)
+	b.reload()
+	b.connected()
+	b.accessKey("n")
+	b.tabTo("#start a[href^='/?again=']")
+	b.press(kb.Enter)
+	b.until(`document.readyState === "complete" && document.getElementById("start-again")`)
+	b.connected()
+	b.accessible(axe, "the start box, filled in")
+	if got := value[[]string](b, `["start-request", "start-agent", "start-folder"].map((id) => document.getElementById(id).value)`); !slices.Equal(got, []string{"Find what I have twice.", "tidy", folder}) {
+		t.Errorf("filled in is %q", got)
+	}
+	if open := s.questions(); len(open) != 1 {
+		t.Errorf("%d questions are open", len(open))
+	}
+}
