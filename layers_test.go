@@ -172,8 +172,11 @@ var layerTable = []rule{
 	{pkg: "internal/bus", layer: 3, own: []string{"internal/cause", "api", "utp"}, third: []string{"github.com/nats-io"}},
 	{pkg: "internal/surface/page", layer: 2, own: []string{"aaep", "aaep/announce", "aaep/legible", "aaep/outline", "api"}},
 	{
-		pkg: "internal/transport/web", layer: 3, own: []string{"internal/hub", "internal/hub/access", "internal/passkey", "internal/surface/page", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "api", "api/openapi", "utp"}, third: []string{"github.com/coder/websocket"},
-		beside: map[string]string{"internal/preference": "what people type into the settings page is read as in the terminal"},
+		pkg: "internal/transport/web", layer: 3, own: []string{"internal/hub", "internal/hub/access", "internal/passkey", "internal/surface/page", "internal/wording", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "api", "api/audit", "api/openapi", "utp"}, third: []string{"github.com/coder/websocket"},
+		beside: map[string]string{
+			"internal/preference": "what people type into the settings page is read as in the terminal",
+			"internal/operate":    "the lists of operators are read as in the terminal",
+		},
 		both: "its adapter of the hub hands words in by the kernel's messages, which are api's",
 	},
 	{
@@ -181,7 +184,7 @@ var layerTable = []rule{
 		both: "it is the bridge: kernel steps in, events out",
 	},
 	{
-		pkg: "internal/surface/terminal", layer: 3, own: []string{"internal/cause", "internal/kernel/standing", "utp", "client", "api", "aaep", "aaep/announce", "aaep/legible"},
+		pkg: "internal/surface/terminal", layer: 3, own: []string{"internal/cause", "internal/kernel/standing", "internal/wording", "utp", "client", "api", "aaep", "aaep/announce", "aaep/legible"},
 		third: []string{sysModule, textModule},
 		both:  "a standing permission is worded here, and what it would mean is said by the machine that judges it",
 	},
@@ -270,11 +273,16 @@ var layerTable = []rule{
 	{pkg: "internal/schemas", layer: 3, own: []string{"aaep", "internal/cause", "tool/settings"}},
 	{pkg: "internal/auditkey", layer: 3, own: []string{"api/audit", "internal/cause"}},
 	{pkg: "internal/preference", layer: 3, own: []string{"api", "internal/cause", "internal/kernel/consent", "internal/kernel/turn"}, both: "its bounds are those of questions and of the undo window"},
+	{
+		pkg: "internal/wording", layer: 2, own: []string{"aaep/legible", "api", "api/audit", "utp"},
+		beside: map[string]string{"internal/cause": "texts of others are put on one line by the same rules"},
+		both:   "it tells people of definitions",
+	},
 	{pkg: "internal/usage", layer: 4, own: []string{"internal/cause", "internal/config", "tool/settings"}, third: []string{"github.com/spf13"}},
 	{
 		pkg: "internal/listing", layer: 4,
 		own: []string{
-			"aaep/legible", "api", "api/audit", "internal/cause", "internal/hub/access", "internal/narrate", "internal/surface/terminal", "utp",
+			"aaep/legible", "api", "api/audit", "internal/cause", "internal/hub/access", "internal/narrate", "internal/wording", "utp",
 		},
 		both: "it tells people of calls and definitions",
 	},
@@ -327,7 +335,7 @@ var layerTable = []rule{
 		pkg: "internal/cli/operators", layer: 8, own: []string{
 			"aaep/legible", "agents/tidy", "api", "api/audit", "client", "internal/auditkey", "internal/backup", "internal/bus", "internal/cause", "internal/cli",
 			"internal/credentialfile", "internal/datadir", "internal/example", "internal/hub/access", "internal/instance", "internal/listing", "internal/operate",
-			"internal/toolfile", "internal/usage", "tool/mcp", "tool/settings", "utp",
+			"internal/toolfile", "internal/usage", "internal/wording", "tool/mcp", "tool/settings", "utp",
 		},
 		third: []string{"github.com/spf13/cobra"},
 		both:  "operators look at either side",

@@ -1,115 +1,22 @@
 package listing
 
 import (
-	"cmp"
 	"fmt"
-	"strconv"
-	"strings"
 
-	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/wording"
 )
 
 // EntryLine is an entry of the audit chain in a line.
 func (p Printer) EntryLine(e api.AuditEntry) string {
-	return fmt.Sprintf("Entry %d, %s: %s.", e.N, p.Time(e.At), cause.OneLine(entryText(e)))
-}
-
-func entryText(e api.AuditEntry) string {
-	switch {
-	case e.Kind == audit.Forgotten:
-		return "what entry " + strconv.FormatInt(e.Of, 10) + " said was dropped after its time"
-	case e.Receipt != nil:
-		r := e.Receipt
-		return fmt.Sprintf("%s answered question %d: %s, on %s. Call %s", cmp.Or(r.By, "nobody"), r.Question, r.Decision, cmp.Or(r.Surface, "no surface"), r.Call)
-	case e.Act != nil:
-		return actText(*e.Act)
-	}
-	return "what it said was dropped after its time"
-}
-
-// actText is an act in one sentence.
-func actText(a api.AuditAct) string {
-	by := ""
-	if a.By != "" {
-		by = " by " + a.By
-	}
-	switch a.Act {
-	case api.ActStart:
-		return fmt.Sprintf("the call %s was started%s, class %s", a.Call, by, a.Detail)
-	case api.ActOutcome:
-		return fmt.Sprintf("the call %s ended: %s", a.Call, a.Detail)
-	case api.ActLate:
-		return fmt.Sprintf("the call %s had ended after all: %s", a.Call, a.Detail)
-	case api.ActPermission:
-		return fmt.Sprintf("standing permission %s%s: %s", a.Subject, by, a.Detail)
-	case api.ActReview:
-		return fmt.Sprintf("the tool %s was reviewed%s: %s", a.Subject, by, a.Detail)
-	case api.ActRemove:
-		return fmt.Sprintf("the tool %s was removed%s", a.Subject, by)
-	case api.ActErase:
-		return fmt.Sprintf("the content of %s was erased%s", a.Subject, by)
-	case api.ActImport:
-		return fmt.Sprintf("%s was imported%s", a.Subject, by)
-	case api.ActRestore:
-		return "the ledger was restored: " + a.Detail
-	case api.ActOlder:
-		return fmt.Sprintf("older than the chain, which does not cover it: %s %s", a.Detail, a.Subject)
-	case api.ActPolicy:
-		if a.Detail == api.ActEnded {
-			return "no policy file is in force any more"
-		}
-		return fmt.Sprintf("the policy in force: %s, SHA-256 %.16s…", a.Detail, a.Digest)
-	case api.ActLogin:
-		return fmt.Sprintf("login %s of %s: %s", a.Subject, a.By, cmp.Or(a.Detail, "a browser that does not say its name"))
-	case api.ActPasskey:
-		if a.Detail == api.ActEnded {
-			return fmt.Sprintf("the passkey %.16s… was removed%s", a.Subject, by)
-		}
-		return fmt.Sprintf("the passkey %.16s… was added%s: %s", a.Subject, by, a.Detail)
-	case api.ActToken, api.ActCredential:
-		return fmt.Sprintf("%s %s: %s", a.Act, a.Subject, strings.TrimSuffix(cmp.Or(a.Detail, "in force"), "."))
-	}
-	return fmt.Sprintf("%s %s: %s", a.Act, a.Subject, a.Detail) // of a newer program
-}
-
-// FindingLine is what a verification found in a line.
-func FindingLine(f audit.Finding) string {
-	place := "Beside the chain"
-	if f.N != 0 {
-		place = "Entry " + strconv.FormatInt(f.N, 10)
-	}
-	return fmt.Sprintf("%s: %s. It means: %s. What to do: %s.", place, cause.OneLine(f.Found), cause.OneLine(f.Means), cause.OneLine(f.Do))
+	return fmt.Sprintf("Entry %d, %s: %s.", e.N, p.Time(e.At), cause.OneLine(wording.Entry(e)))
 }
 
 // Audit tells what a verification came to; known is the head that it had to find.
 func (p Printer) Audit(r audit.Report, known audit.Head) {
-	p.sayf("Answers: %s. Starts, outcomes and changes by operators: %s.", legible.Grouped(r.Answers), legible.Grouped(r.Acts))
-	if r.Forgotten > 0 {
-		p.sayf("Dropped after their time: %s.", legible.Grouped(r.Forgotten))
-	}
-	if r.Compared > 0 {
-		p.sayf("Compared with what the ledger keeps of calls, questions, consents and results: %s.", legible.Grouped(r.Compared))
-	}
-	if r.Signed > 0 {
-		p.sayf("Accepts signed by passkeys, each with a valid signature: %s.", legible.Grouped(r.Signed))
-	}
-	if r.Older > 0 {
-		p.sayf("Receipts from before the chain, which it does not cover: %s.", legible.Grouped(r.Older))
-	}
-	if r.OlderStarts > 0 {
-		p.sayf("Starts from before the chain had entries of starts: %s.", legible.Grouped(r.OlderStarts))
-	}
-	if r.Head.N > 0 {
-		p.Field("Head", r.Head.String())
-	}
-	switch {
-	case r.Findings > 0:
-	case known.N > 0:
-		p.Line("The chain is whole, and the head that was noted is in it.")
-	default:
-		p.Line("The chain is whole.")
+	for _, line := range wording.Report(r, known) {
+		p.Line(line)
 	}
 }

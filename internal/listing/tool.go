@@ -10,24 +10,17 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/narrate"
+	"github.com/earshot-dev/earshot/internal/wording"
 )
 
 // ToolLine tells of a tool in a line.
 func ToolLine(t api.ToolDetail) string {
-	state := "reviewed"
-	switch {
-	case t.Reviewed:
-	case len(t.Seen) > 0:
-		state = "changed since its review"
-	default:
-		state = "not reviewed"
-	}
 	missing := ""
 	if t.Unserved() {
 		missing = "; no service connected"
 	}
 	return fmt.Sprintf("%s: %s, %s risk, %s, %s; the policy says %s%s. %s",
-		cause.OneLine(t.Tool), t.EffectiveClass, t.EffectiveRisk, state, t.Enforcement, t.Decision, missing, legible.Value(cause.OneLine(t.Description)))
+		cause.OneLine(t.Tool), t.EffectiveClass, t.EffectiveRisk, wording.State(t), t.Enforcement, t.Decision, missing, legible.Value(cause.OneLine(t.Description)))
 }
 
 // Tool shows a tool in full, and how it asks with the arguments of an example; none makes one up.
@@ -36,13 +29,13 @@ func (p Printer) Tool(t api.ToolDetail, example jsontext.Value) error {
 	p.Field("Description", t.Description)
 	p.Field("Target", t.Target)
 	p.Field("After execution", string(t.AfterExecution))
-	p.sayf("The service says: %s.", claimed(t.Definition))
+	p.sayf("The service says: %s.", wording.Claimed(t.Definition))
 	p.sayf("What counts: %s, %s risk.", t.EffectiveClass, t.EffectiveRisk)
-	p.sayf("Enforcement: %s.", enforcementText(t.Enforcement))
+	p.sayf("Enforcement: %s.", wording.Enforcement(t.Enforcement))
 	p.Field("Digest", t.Digest)
 	p.Document("Parameters", t.Parameters)
 	p.Document("Options", t.Options)
-	for _, change := range Changes(t) {
+	for _, change := range wording.Changes(t) {
 		p.sayf("Changed since the last review: %s", change)
 	}
 	return p.preview(t, example)
@@ -54,7 +47,7 @@ func (p Printer) preview(t api.ToolDetail, args jsontext.Value) error {
 	if err != nil {
 		return cause.Fail(err, "the question cannot be previewed", "")
 	}
-	asked := narrator.Preview(t.Definition, ClassOr("", t), RiskOr("", t), args)
+	asked := narrator.Preview(t.Definition, wording.ClassOr("", t), wording.RiskOr("", t), args)
 	p.sayf("Once reviewed, with the arguments %s, it is asked for like this:", legible.Value(cause.OneLine(string(asked.Args))))
 	p.sayf("  %s", legible.Line(strings.TrimSuffix(asked.Action, ".")+"."))
 	p.sayf("  What happens: %s", legible.Line(asked.Consequence))

@@ -11,9 +11,9 @@ import (
 	"github.com/earshot-dev/earshot/internal/auditkey"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/cli"
-	"github.com/earshot-dev/earshot/internal/listing"
 	"github.com/earshot-dev/earshot/internal/operate"
 	"github.com/earshot-dev/earshot/internal/usage"
+	"github.com/earshot-dev/earshot/internal/wording"
 )
 
 // auditReportEvery is the number of entries between progress reports of a long verification, and maxAuditListed the
@@ -134,7 +134,7 @@ func (m *commands) verifyAudit(ctx context.Context, ask operate.Ask, f cli.Remot
 	var result auditResult
 	v := audit.Verifier{Known: known, Found: func(found audit.Finding) {
 		if !f.AsJSON {
-			m.Printf("%s", listing.FindingLine(found))
+			m.Printf("%s", wording.Finding(found))
 		} else if len(result.Listed) < maxAuditListed {
 			result.Listed = append(result.Listed, found)
 		}

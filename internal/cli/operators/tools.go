@@ -16,6 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/listing"
 	"github.com/earshot-dev/earshot/internal/operate"
 	"github.com/earshot-dev/earshot/internal/usage"
+	"github.com/earshot-dev/earshot/internal/wording"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -126,7 +127,7 @@ the classes in it as you see fit. With --digest, --class names the tools of each
 			return cause.Fail(nil, fmt.Sprintf("the definition of %s has another digest than the one that was looked at", cause.OneLine(t.Tool)),
 				"look at it again: `earshot tools review "+cause.OneLine(t.Tool)+"`")
 		}
-		q := api.ReviewRequest{Tool: t.Tool, Digest: digest, Class: listing.ClassOr(class, t), Risk: listing.RiskOr(risk, t)}
+		q := api.ReviewRequest{Tool: t.Tool, Digest: digest, Class: wording.ClassOr(class, t), Risk: wording.RiskOr(risk, t)}
 		if !q.Class.Valid() || !q.Risk.Valid() {
 			return cause.Misuse("the class or the risk is none", "a class is read, idempotent, reversible or irreversible; a risk is low, medium or high")
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/listing"
 	"github.com/earshot-dev/earshot/internal/operate"
+	"github.com/earshot-dev/earshot/internal/wording"
 	"github.com/earshot-dev/earshot/tool/mcp"
 	"github.com/earshot-dev/earshot/tool/settings"
 	"github.com/earshot-dev/earshot/utp"
@@ -30,7 +31,7 @@ func proposed(t api.ToolDetail) mcp.Proposal {
 	if claims, is := mcp.ClaimsOf(t.Definition); is {
 		return mcp.Propose(claims)
 	}
-	return mcp.Proposal{Class: listing.ClassOr("", t), Risk: listing.RiskOr("", t)}
+	return mcp.Proposal{Class: wording.ClassOr("", t), Risk: wording.RiskOr("", t)}
 }
 
 // classes returns the classes of a review, from the least to the most severe.
@@ -169,7 +170,7 @@ func (m *commands) offerService(f cli.RemoteFlags, service string, all, open []a
 			state = " It has changed since its review."
 		}
 		m.Printf("%s: proposed %s, %s risk%s.%s It says: %s", cause.OneLine(t.Tool), p.Class, p.Risk, forWhy(p.Why), state, cause.OneLine(settings.Clip(cause.OneLine(t.Description), 300)))
-		for _, change := range listing.Changes(t) {
+		for _, change := range wording.Changes(t) {
 			m.Printf("  Changed since the last review: %s", change)
 		}
 	}

@@ -1,33 +1,18 @@
 package terminal
 
 import (
-	"bytes"
-	"strings"
-
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/internal/wording"
 )
 
 // Values lists the values of a JSON text, each with its path.
 func Values(raw jsontext.Value) []Item {
 	var items []Item
-
-	d := jsontext.NewDecoder(bytes.NewReader(raw))
-	for {
-		token, err := d.ReadToken()
-		if err != nil {
-			return items
-		}
-
-		if strings.ContainsRune("{}[]", rune(token.Kind())) {
-			continue
-		}
-
-		if kind, n := d.StackIndex(d.StackDepth()); kind == '{' && n%2 == 1 {
-			continue // the name of a member
-		}
-
-		items = append(items, Item{Value: token.String(), Note: string(d.StackPointer())})
+	for _, v := range wording.Values(raw) {
+		items = append(items, Item{Value: v.Text, Note: v.Pointer})
 	}
+	return items
 }
 
 // PageOf returns the requested page of all items, or the nearest one.

@@ -1,9 +1,10 @@
-package listing
+package wording_test
 
 import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/wording"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -24,13 +25,13 @@ func TestClaimed(t *testing.T) {
 		{"", utp.RiskMedium, "no class, medium risk", utp.Irreversible, utp.RiskMedium},
 	} {
 		d := api.ToolDetail{Definition: utp.Definition{Class: tt.class, Risk: tt.risk}}
-		if got := claimed(d.Definition); got != tt.said {
+		if got := wording.Claimed(d.Definition); got != tt.said {
 			t.Errorf("%q, %q: %s; want %s", tt.class, tt.risk, got, tt.said)
 		}
-		if class, risk := ClassOr("", d), RiskOr("", d); class != tt.takes || risk != tt.at {
+		if class, risk := wording.ClassOr("", d), wording.RiskOr("", d); class != tt.takes || risk != tt.at {
 			t.Errorf("%q, %q: a review takes %s, %s", tt.class, tt.risk, class, risk)
 		}
-		if class, risk := ClassOr("idempotent", d), RiskOr("low", d); class != utp.Idempotent || risk != utp.RiskLow {
+		if class, risk := wording.ClassOr("idempotent", d), wording.RiskOr("low", d); class != utp.Idempotent || risk != utp.RiskLow {
 			t.Errorf("%q, %q: named, a review takes %s, %s", tt.class, tt.risk, class, risk)
 		}
 	}

@@ -1,4 +1,4 @@
-package listing
+package wording
 
 import (
 	"cmp"
@@ -10,12 +10,23 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
-	"github.com/earshot-dev/earshot/internal/surface/terminal"
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// claimed is what a service says of its tool. A third-party one may say nothing.
-func claimed(d utp.Definition) string {
+// State says how the review of a tool stands.
+func State(t api.ToolDetail) string {
+	switch {
+	case t.Reviewed:
+		return "reviewed"
+	case len(t.Seen) > 0:
+		return "changed since its review"
+	default:
+		return "not reviewed"
+	}
+}
+
+// Claimed is what a service says of its tool. A third-party one may say nothing.
+func Claimed(d utp.Definition) string {
 	if d.Class == "" && d.Risk == "" {
 		return "neither a class nor a risk, so the review alone decides"
 	}
@@ -25,8 +36,8 @@ func claimed(d utp.Definition) string {
 	return fmt.Sprintf("%s, %s risk", cmp.Or(string(d.Class), "no class"), d.Risk)
 }
 
-// enforcementText says how far a tool's service is held to the gate (call protocol, "Who may answer").
-func enforcementText(e utp.Enforcement) string {
+// Enforcement says how far a tool's service is held to the gate (call protocol, "Who may answer").
+func Enforcement(e utp.Enforcement) string {
 	switch e {
 	case utp.Enforced:
 		return "enforced, its service starts a call only when Earshot grants the start"
@@ -69,22 +80,22 @@ func Changes(t api.ToolDetail) []string {
 // differing tells the values that came, went or changed in a document.
 func differing(name string, was, is jsontext.Value) []string {
 	before, now := map[string]string{}, map[string]string{}
-	for _, item := range terminal.Values(was) {
-		before[item.Note] = item.Value
+	for _, item := range Values(was) {
+		before[item.Pointer] = item.Text
 	}
 	var out []string
-	for _, item := range terminal.Values(is) {
-		now[item.Note] = item.Value
-		switch value, there := before[item.Note]; {
+	for _, item := range Values(is) {
+		now[item.Pointer] = item.Text
+		switch value, there := before[item.Pointer]; {
 		case !there:
-			out = append(out, fmt.Sprintf("the %s have %s at %s.", name, legible.Value(item.Value), legible.Value(item.Note)))
-		case value != item.Value:
-			out = append(out, fmt.Sprintf("the %s had %s at %s, and have %s.", name, legible.Value(value), legible.Value(item.Note), legible.Value(item.Value)))
+			out = append(out, fmt.Sprintf("the %s have %s at %s.", name, legible.Value(item.Text), legible.Value(item.Pointer)))
+		case value != item.Text:
+			out = append(out, fmt.Sprintf("the %s had %s at %s, and have %s.", name, legible.Value(value), legible.Value(item.Pointer), legible.Value(item.Text)))
 		}
 	}
-	for _, item := range terminal.Values(was) {
-		if _, there := now[item.Note]; !there {
-			out = append(out, fmt.Sprintf("the %s have no longer %s at %s.", name, legible.Value(item.Value), legible.Value(item.Note)))
+	for _, item := range Values(was) {
+		if _, there := now[item.Pointer]; !there {
+			out = append(out, fmt.Sprintf("the %s have no longer %s at %s.", name, legible.Value(item.Text), legible.Value(item.Pointer)))
 		}
 	}
 	if len(out) == 0 && string(was) != string(is) {
