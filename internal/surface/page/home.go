@@ -24,6 +24,7 @@ type Notice struct {
 type Home struct {
 	Person    string
 	Passkeys  bool // there is a page for them
+	Inspects  bool // its reader sees what operators and auditors see
 	Form      string
 	Zone      string // in which times are told
 	After     string // the newest event when the page was made

@@ -42,6 +42,7 @@ type room struct {
 	arguments map[int]string
 	looked    []bool // of each time that arguments were asked for
 	operated  []string
+	operates  func(op string, request jsontext.Value) (jsontext.Value, error)
 	wish      api.Preferences
 
 	permissions []api.StandingPermission
@@ -313,6 +314,9 @@ func (h *room) Operate(_ context.Context, who web.Principal, op string, request 
 		return nil, h.fail
 	}
 	h.operated = append(h.operated, who.Name+" "+op+" "+string(request))
+	if h.operates != nil {
+		return h.operates(op, request)
+	}
 	return jsontext.Value(`{"done":true}`), nil
 }
 

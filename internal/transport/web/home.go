@@ -30,6 +30,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 	s.installedRoutes(mux)
 	s.passkeyRoutes(mux)
 	s.settingsRoutes(mux)
+	s.operatorRoutes(mux)
 }
 
 // elsewhereRoutes replaces the page under the host names that every server of this machine has. It says where to look,
@@ -37,7 +38,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 func (s *Server) elsewhereRoutes(mux *http.ServeMux) {
 	for _, path := range []string{
 		"/{$}", "/login", "/logout", "/page/", "/questions", "/questions/", "/sessions", "/sessions/", "/passkeys", "/passkeys/", "/turns",
-		"/settings", "/permissions/", "/alerts", "/worker.js",
+		"/settings", "/permissions/", "/tools", "/tools/", "/audit", "/audit/", "/alerts", "/worker.js",
 	} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			s.fail(w, r, refuse(api.KindMisdirected, "the page has an address of its own, which is not this one",
@@ -71,7 +72,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) homeView(ctx context.Context, v visitor, chosen string, peek bool) (page.Home, error) {
-	view := page.Home{Person: v.Name, Passkeys: s.options.Passkeys != nil && v.May(api.Answer), Form: v.form, Zone: page.ZoneName(s.now(), v.zone)}
+	view := page.Home{Person: v.Name, Passkeys: s.options.Passkeys != nil && v.May(api.Answer), Inspects: v.May(api.Inspect), Form: v.form, Zone: page.ZoneName(s.now(), v.zone)}
 	var err error
 	if view.After, err = s.hub.Newest(ctx, v.Principal); err != nil {
 		return view, err

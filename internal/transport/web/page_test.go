@@ -95,7 +95,7 @@ func TestEveryPage(t *testing.T) {
 	s.login("ada")
 	pages := map[string]string{
 		"home": s.page("/", "@ada"), "arguments": s.page("/questions/2/arguments", "@ada"), "login": s.page("/login", ""),
-		"settings": s.page("/settings", "@ada"), "trouble": s.do("GET", "/nothing", "@ada", "", "Accept", "text/html").Body.String(),
+		"settings": s.page("/settings", "@ada"), "audit": s.page("/audit", "@ada"), "trouble": s.do("GET", "/nothing", "@ada", "", "Accept", "text/html").Body.String(),
 	}
 	ids, links := regexp.MustCompile(` id="([^"]+)"`), regexp.MustCompile(` (?:href="#|aria-labelledby="|for="|aria-describedby=")([^"]+)"`)
 	for name, page := range pages {

@@ -26,6 +26,7 @@ type Server struct {
 	wrong     wrong
 	tails     tails
 	counts    counts
+	verifying sync.Mutex // held while the audit chain is verified
 
 	life context.Context //nolint:containedctx // it is the life of all streams, not of a call
 	end  context.CancelFunc
