@@ -1,23 +1,18 @@
 package listing
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"unicode/utf8"
 
-	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/wording"
 )
 
 // DeadLine tells of a message that was put aside in a line.
 func (p Printer) DeadLine(one api.DeadDetail) string {
-	about := "a notice"
-	if one.Call != "" {
-		about = fmt.Sprintf("the command of %s, %s", cause.OneLine(one.Tool), one.Call)
-	}
-	return fmt.Sprintf("%d: %s, in %s, put aside %s: %s.", one.ID, about, one.Session, p.Time(one.Died), legible.Line(one.Reason))
+	return wording.Dead(one, p.Time(one.Died))
 }
 
 // Dead shows such a message in full.
