@@ -216,6 +216,14 @@ func (w *watch) follow(ctx context.Context, s standing) (calm bool) {
 	return !w.due && (s.stable || s.trouble != nil)
 }
 
+// Text returns the file of the rules as it was last valid, nil without one, and why the file is invalid now.
+func (p *File) Text() (raw []byte, trouble error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.check()
+	return p.raw, p.trouble
+}
+
 // InForce returns the rules in their file; none without one.
 func (p *File) InForce() ([]store.InForce, error) {
 	p.mu.Lock()
