@@ -25,6 +25,8 @@ type Home struct {
 	Person    string
 	Passkeys  bool // there is a page for them
 	Inspects  bool // its reader sees what operators and auditors see
+	Logins    bool // and who is logged in
+	Policy    bool // and the operator's rules
 	Form      string
 	Zone      string // in which times are told
 	After     string // the newest event when the page was made

@@ -85,3 +85,44 @@ type Report struct {
 	Findings []string
 	More     int64 // findings that are not listed
 }
+
+// Dead is the list of messages that were put aside, the oldest first.
+type Dead struct {
+	Notice *Notice
+	Search Search
+	Rows   []DeadMessage
+	First  bool
+	Form   string // of the page; "" where its reader tries nothing again
+}
+
+// DeadMessage is one of them.
+type DeadMessage struct {
+	Number  int64
+	Text    string
+	Command bool // it asks a tool for something, so its call is asked for again
+}
+
+// Logins are the browsers and terminals that are logged in, and the tokens of programs.
+type Logins struct {
+	Notice *Notice
+	Search Search
+	Rows   []LoginRow
+	Tokens []Token
+	First  bool
+	Form   string // of the page; "" where its reader ends no login
+}
+
+// LoginRow is one of them.
+type LoginRow struct {
+	ID, Text string
+	Here     bool // it is the one of this page
+}
+
+// Token is a token, without what it is made of.
+type Token struct{ Name, Text string }
+
+// Policy is the operator's file of rules, as it was read.
+type Policy struct {
+	Path, Text string // "" if there is none
+	Trouble    string // why the file is invalid now; "" if it is not
+}

@@ -49,7 +49,8 @@ func (s *Server) auditView(r *http.Request, v visitor) (page.Audit, error) {
 		}
 		before = head.N + 1
 	}
-	return view, s.entriesInto(r.Context(), v, &view, before)
+	err = s.entriesInto(r.Context(), v, &view, before)
+	return view, err
 }
 
 // entriesInto adds the entries before one to a list, the newest first: a page of them, or those among the last that hold what is
@@ -140,7 +141,7 @@ func (s *Server) verify(ctx context.Context, v visitor) (*page.Report, error) {
 		return a, err
 	})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // a refusal of the hub's
+		return nil, err
 	}
 	if report.Whole = found.Findings == 0; report.Whole {
 		report.Heading = "Verified."

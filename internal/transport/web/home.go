@@ -38,7 +38,8 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 func (s *Server) elsewhereRoutes(mux *http.ServeMux) {
 	for _, path := range []string{
 		"/{$}", "/login", "/logout", "/page/", "/questions", "/questions/", "/sessions", "/sessions/", "/passkeys", "/passkeys/", "/turns",
-		"/settings", "/permissions/", "/tools", "/tools/", "/audit", "/audit/", "/alerts", "/worker.js",
+		"/settings", "/permissions/", "/tools", "/tools/", "/audit", "/audit/", "/dead", "/dead/", "/logins", "/logins/", "/policy",
+		"/alerts", "/worker.js",
 	} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			s.fail(w, r, refuse(api.KindMisdirected, "the page has an address of its own, which is not this one",
@@ -72,7 +73,11 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) homeView(ctx context.Context, v visitor, chosen string, peek bool) (page.Home, error) {
-	view := page.Home{Person: v.Name, Passkeys: s.options.Passkeys != nil && v.May(api.Answer), Inspects: v.May(api.Inspect), Form: v.form, Zone: page.ZoneName(s.now(), v.zone)}
+	inspects := v.May(api.Inspect)
+	view := page.Home{
+		Person: v.Name, Passkeys: s.options.Passkeys != nil && v.May(api.Answer), Inspects: inspects,
+		Logins: inspects && s.options.Directory != nil, Policy: inspects && s.options.Policy != nil, Form: v.form, Zone: page.ZoneName(s.now(), v.zone),
+	}
 	var err error
 	if view.After, err = s.hub.Newest(ctx, v.Principal); err != nil {
 		return view, err

@@ -21,12 +21,38 @@ const (
 func (s *Server) operatorRoutes(mux *http.ServeMux) {
 	mux.Handle("GET /tools", s.known(api.Inspect, s.toolsPage))
 	mux.Handle("GET /tools/{tool}", s.known(api.Inspect, s.toolPage))
-	mux.Handle("POST /tools/{tool}/review", s.known(api.Operate, s.reviewForm))
+	mux.Handle("POST /tools/{tool}/review", s.known(api.Operate, s.byPerson(s.reviewForm)))
 	mux.Handle("GET /audit", s.known(api.Inspect, s.auditPage))
 	mux.Handle("POST /audit/verify", s.known(api.Inspect, s.verifyForm))
+	mux.Handle("GET /dead", s.known(api.Inspect, s.deadPage))
+	mux.Handle("POST /dead/{number}/retry", s.known(api.Operate, s.byPerson(s.retryForm)))
+	if s.options.Directory != nil {
+		mux.Handle("GET /logins", s.known(api.Inspect, s.loginsPage))
+		mux.Handle("POST /logins/{login}/end", s.known(api.Operate, s.byPerson(s.endLoginForm)))
+	}
+	if s.options.Policy != nil {
+		mux.Handle("GET /policy", s.known(api.Inspect, s.policyPage))
+	}
 }
 
-// asks asks the kernel for operations of operators, as the visitor.
+// byPerson reads a form of a person who is logged in on the page, and refuses any other. Passkeys sign only there, and what
+// operators decide is an act of a person, like an answer.
+func (s *Server) byPerson(h handler) handler {
+	return func(w http.ResponseWriter, r *http.Request, v visitor) error {
+		if v.form == "" {
+			return refuse(api.KindForbidden, "this form is for a person who is logged in on the page", "log in there, or use the API")
+		}
+		if err := s.form(w, r); err != nil {
+			return err
+		}
+		if err := v.meant(r); err != nil {
+			return err
+		}
+		return h(w, r, v)
+	}
+}
+
+// asks requests operations of operators from the kernel, as the visitor.
 func (s *Server) asks(v visitor) operate.Ask {
 	return func(ctx context.Context, op string, request, answer any) error {
 		raw, err := json.Marshal(request)

@@ -225,3 +225,20 @@ func TestAudit(t *testing.T) {
 		t.Errorf("forged: %d", w.Code)
 	}
 }
+
+// TestPolicyPage: operators and auditors read the rules as they are in force; nobody else does.
+func TestPolicyPage(t *testing.T) {
+	t.Parallel()
+	var now web.Policy
+	s := newScene(t, func(o *web.Options) { o.Policy = func() web.Policy { return now } })
+	s.login("aud")
+	wants(t, s.page("/", "@aud"), `<a href="/policy">Policy</a>`)
+	wants(t, s.page("/policy", "@aud"), "No policy file is in force", "earshot up --policy FILE")
+	now = web.Policy{Path: "/etc/rules.yaml", Text: "rules:\n- allow: <read>\n", Trouble: "line 3 is no rule"}
+	wants(t, s.page("/policy", "@aud"), "rules:\n- allow: &lt;read&gt;\n</pre>", "The file cannot be read as it is now: line 3 is no rule. The rules below were read before")
+	s.login("anna")
+	lacks(t, s.page("/", "@anna"), "/policy")
+	if w := s.do("GET", "/policy", "@anna", ""); w.Code != 403 {
+		t.Errorf("anna reads the rules: %d", w.Code)
+	}
+}

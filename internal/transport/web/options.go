@@ -15,6 +15,10 @@ import (
 type Options struct {
 	Hub    Hub
 	Access Access
+	// Directory lists logins and tokens to operators, on the page. Default: they are not listed.
+	Directory Directory
+	// Policy returns the operator's rules as they were read. Default: there is no page for them.
+	Policy func() Policy
 	// Programs serves external agents. Default: none are served.
 	Programs Agents
 	// Passkeys serves people's passkeys on the page. Default: there are none.

@@ -49,25 +49,9 @@ func (s *Server) passkeyRoutes(mux *http.ServeMux) {
 		return
 	}
 	mux.Handle("GET /passkeys", s.known(api.Answer, s.passkeysPage))
-	mux.Handle("POST /passkeys/challenge", s.known(api.Answer, s.onPageOnly(s.passkeyChallenge)))
-	mux.Handle("POST /passkeys/add", s.known(api.Answer, s.onPageOnly(s.addPasskey)))
-	mux.Handle("POST /passkeys/remove", s.known(api.Answer, s.onPageOnly(s.removePasskey)))
-}
-
-// onPageOnly reads a form of a page's login, and refuses any other.
-func (s *Server) onPageOnly(h handler) handler {
-	return func(w http.ResponseWriter, r *http.Request, v visitor) error {
-		if v.form == "" {
-			return refuse(api.KindForbidden, "passkeys are used on the page", "log in there")
-		}
-		if err := s.form(w, r); err != nil {
-			return err
-		}
-		if err := v.meant(r); err != nil {
-			return err
-		}
-		return h(w, r, v)
-	}
+	mux.Handle("POST /passkeys/challenge", s.known(api.Answer, s.byPerson(s.passkeyChallenge)))
+	mux.Handle("POST /passkeys/add", s.known(api.Answer, s.byPerson(s.addPasskey)))
+	mux.Handle("POST /passkeys/remove", s.known(api.Answer, s.byPerson(s.removePasskey)))
 }
 
 func (s *Server) passkeysPage(w http.ResponseWriter, r *http.Request, v visitor) error {

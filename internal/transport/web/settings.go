@@ -61,7 +61,8 @@ func (s *Server) settingsView(r *http.Request, v visitor, now api.Preferences) (
 			Name: one.name, Label: one.label, Help: one.help, Value: preference.Text(seconds), Now: one.tell(v.Name, seconds),
 		})
 	}
-	return view, s.permissionsInto(r, v, &view)
+	err := s.permissionsInto(r, v, &view)
+	return view, err
 }
 
 func (s *Server) permissionsInto(r *http.Request, v visitor, view *page.Settings) error {

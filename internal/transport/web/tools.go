@@ -60,9 +60,7 @@ func (s *Server) toolPage(w http.ResponseWriter, r *http.Request, v visitor) err
 		return err
 	}
 	view := toolSheet(t)
-	if v.form != "" && v.May(api.Operate) {
-		view.Form = v.form
-	}
+	view.Form = s.formOf(v)
 	view.Notice = s.noticeOf(r, v)
 	return s.show(w, http.StatusOK, "tool", view)
 }
@@ -111,18 +109,8 @@ func source(value jsontext.Value) string {
 	return legible.Source(string(shown))
 }
 
-// reviewForm records the review of the definition that was shown. It is an act of a person who is logged in on the page, like an
-// answer; programs use the API.
+// reviewForm records the review of the definition that was shown.
 func (s *Server) reviewForm(w http.ResponseWriter, r *http.Request, v visitor) error {
-	if v.form == "" {
-		return refuse(api.KindForbidden, "this form is for a person who is logged in on the page", "log in there, or send the operation review")
-	}
-	if err := s.form(w, r); err != nil {
-		return err
-	}
-	if err := v.meant(r); err != nil {
-		return err
-	}
 	q := api.ReviewRequest{
 		Tool: r.PathValue("tool"), Digest: r.PostForm.Get("digest"), Class: utp.Class(r.PostForm.Get("class")), Risk: utp.Risk(r.PostForm.Get("risk")),
 	}

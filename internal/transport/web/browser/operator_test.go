@@ -40,6 +40,12 @@ func TestOperatorPages(t *testing.T) {
 	if out, code := s.terminal("tools", "show", tool); code != 0 || !strings.Contains(out, "high risk, reviewed") {
 		t.Errorf("%d %s", code, out)
 	}
+	for path, want := range map[string]string{"/dead": "No message was put aside", "/logins": "This is you, here.", "/policy": "No policy file is in force"} {
+		b.visit(path)
+		b.until(`document.readyState === "complete" && document.querySelector("main").innerText.includes("` + want + `")`)
+		b.accessible(axe, path)
+		b.narrow(path)
+	}
 	b.visit("/audit")
 	b.until(`document.querySelector("main li")`)
 	b.accessible(axe, "the audit chain")
@@ -52,5 +58,23 @@ func TestOperatorPages(t *testing.T) {
 	b.narrow("the audit chain, verified")
 	if text := value[string](b, `document.querySelector("main").innerText`); !strings.Contains(text, "The tool "+tool+" was reviewed by") {
 		t.Errorf("the entries are %s", text)
+	}
+}
+
+// TestListsInEachLook has axe-core look at the settings and at the lists of operators, in each look that a system may be told to have.
+func TestListsInEachLook(t *testing.T) {
+	t.Parallel()
+	axe := axeCore(t)
+	s := serve(t, 1)
+	b := s.login()
+	b.emulate(320, 640, 1)
+	for _, look := range looks() {
+		b.media(look)
+		for _, path := range []string{"/settings", "/tools", "/tools/files.delete", "/audit", "/dead", "/logins", "/policy"} {
+			b.visit(path)
+			b.until(`document.readyState === "complete" && document.querySelector("main h1")`)
+			b.accessible(axe, path+" "+strings.Join(look, " "))
+			b.narrow(path)
+		}
 	}
 }

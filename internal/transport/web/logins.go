@@ -1,0 +1,93 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/hub/access"
+	"github.com/earshot-dev/earshot/internal/surface/page"
+	"github.com/earshot-dev/earshot/internal/wording"
+)
+
+// Directory is the port to who may come in; [access.Store] implements it. Its methods may be called concurrently.
+type Directory interface {
+	// Logins returns the logins, oldest first, and List the tokens.
+	Logins() ([]access.Login, error)
+	List() ([]access.Token, error)
+	// EndLogins ends the logins that match, and returns them.
+	EndLogins(meant func(access.Login) bool) ([]access.Login, error)
+}
+
+// loginsPage lists who is logged in, and the tokens.
+func (s *Server) loginsPage(w http.ResponseWriter, r *http.Request, v visitor) error {
+	wanted, err := query(r)
+	if err != nil {
+		return err
+	}
+	view := page.Logins{Search: page.Search{Path: "/logins", Label: "Search by person, browser or token", Query: wanted}, Form: s.formOf(v)}
+	after := r.URL.Query().Get("after")
+	view.First = after == ""
+	if err := s.loginsInto(&view, v, after); err != nil {
+		return err
+	}
+	tokens, err := s.options.Directory.List()
+	if err != nil {
+		return noDirectory(err)
+	}
+	for _, t := range tokens {
+		row := page.Token{Name: legible.Text(t.Name), Text: legible.Line(t.Describe()) + " Made " + t.Created.In(v.zone).Format(timeInLists) + "."}
+		if holds(wanted, row.Name, row.Text) {
+			view.Tokens = append(view.Tokens, row)
+		}
+	}
+	view.Notice = s.noticeOf(r, v)
+	return s.show(w, http.StatusOK, "logins", view)
+}
+
+// loginsInto adds the logins behind one to a list.
+func (s *Server) loginsInto(view *page.Logins, v visitor, after string) error {
+	all, err := s.options.Directory.Logins()
+	if err != nil {
+		return noDirectory(err)
+	}
+	behind := after == ""
+	for _, l := range all {
+		row := page.LoginRow{ID: l.ID, Text: s.loginText(l, v), Here: v.Credential != "" && strings.HasSuffix(v.Credential, l.ID)}
+		switch {
+		case !behind:
+			behind = l.ID == after
+		case !holds(view.Search.Query, row.Text):
+		case len(view.Rows) == rowsPerPage:
+			view.Search.Next = view.Search.Further("after", view.Rows[rowsPerPage-1].ID)
+			return nil
+		default:
+			view.Rows = append(view.Rows, row)
+		}
+	}
+	return nil
+}
+
+func (s *Server) loginText(l access.Login, v visitor) string {
+	return wording.Login(l.Person, l.Browser, l.Begun.In(v.zone).Format(timeInLists), l.Used.In(v.zone).Format(timeInLists), l.Expires.In(v.zone).Format(timeInLists))
+}
+
+// noDirectory is the refusal where the file of tokens and logins cannot be read or written.
+func noDirectory(err error) error {
+	return &Refusal{Kind: api.KindUnavailable, Message: "the file of tokens and logins cannot be used", Hint: "see the log of the server", Cause: err}
+}
+
+// endLoginForm ends a login, and with it its streams.
+func (s *Server) endLoginForm(w http.ResponseWriter, r *http.Request, v visitor) error {
+	ended, err := s.options.Directory.EndLogins(func(l access.Login) bool { return l.ID == r.PathValue("login") })
+	if err != nil {
+		return noDirectory(err)
+	}
+	n := page.Notice{Refused: true, Text: "That login had ended already."}
+	for _, l := range ended {
+		n = page.Notice{Text: "Ended: the login of " + legible.Text(l.Person) + ". That browser or terminal has to log in again."}
+	}
+	s.backTo(w, r, v, "/logins#notice", n)
+	return nil
+}

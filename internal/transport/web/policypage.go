@@ -1,0 +1,22 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/internal/surface/page"
+)
+
+// Policy is the operator's file of rules.
+type Policy struct {
+	Path string // "" if there is none
+	Text string // as it was last valid
+	// Trouble is why the file is invalid now, in a sentence without its end; the rules in Text stay in force.
+	Trouble string
+}
+
+// policyPage shows the rules as they were read. They are changed in their file only.
+func (s *Server) policyPage(w http.ResponseWriter, _ *http.Request, _ visitor) error {
+	now := s.options.Policy()
+	return s.show(w, http.StatusOK, "policy", page.Policy{Path: legible.Text(now.Path), Text: legible.Source(now.Text), Trouble: legible.Line(now.Trouble)})
+}
