@@ -89,6 +89,9 @@ type AwaitRequest struct {
 	Answered bool   `json:"answered,omitzero"`
 	Received bool   `json:"received,omitzero"`
 	Peek     bool   `json:"look,omitzero"`
+	// Abandoned says, with AwaitMS 0, that the agent does not come back for the answer: an open question about what it does itself is
+	// withdrawn.
+	Abandoned bool `json:"abandoned,omitzero"`
 }
 
 // The states of a [CallStatus].

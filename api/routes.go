@@ -85,6 +85,7 @@ const (
 
 const (
 	receiptDoc = "`later`: that the result was received is said by a request of its own. Otherwise it counts as received when the answer has left."
+	leaveDoc   = "`withdraw`: when the connection is cut while this waits, the question is withdrawn. Otherwise it stays open for the next request."
 	waitDoc    = "For how many seconds to wait for the result, 0 to 60; default 60."
 	// openDoc describes every request that waits.
 	openDoc = "The answer is 200 with the result, or 202 while there is none: then ask for the call again. What cannot be repeated starts only while a " +
@@ -188,7 +189,7 @@ var routes = []Route{
 	withRequest[AgentPermission](withAnswer[AgentCall](route(RouteAgentPermission, "POST", AgentRoot+"/sessions/{session}/permissions", Act,
 		"Asks a person whether the agent may do something by itself."), 200, 202),
 		callLimit, `{"tool":"Bash","input":{"command":"rm -rf build"}}`).
-		keyed().query("wait", "integer", waitDoc).query("receipt", "string", receiptDoc).refuses(KindConflict, KindBusy).
+		keyed().query("wait", "integer", waitDoc).query("leave", "string", leaveDoc).query("receipt", "string", receiptDoc).refuses(KindConflict, KindBusy).
 		detail("The status `success` is a yes, for this one time; `partial` says that the operator's policy leaves it to the agent's own rules; anything else is a no. " +
 			"Earshot starts nothing, and cannot hold the agent to the answer: surfaces say so. The answer is 200, or 202 while there is none. " + keyDoc),
 	withRequest[AgentQuestion](withAnswer[AgentCall](route(RouteAgentQuestion, "POST", AgentRoot+"/sessions/{session}/questions", Act,
@@ -197,7 +198,7 @@ var routes = []Route{
 		keyed().query("wait", "integer", waitDoc).query("receipt", "string", receiptDoc).refuses(KindConflict, KindBusy).
 		detail("The result is `{\"answer\":…}`. It is information; no answer to it allows the use of a tool. The answer is 200, or 202 while there is none. " + keyDoc),
 	withAnswer[AgentCall](route(RouteAgentCall, "GET", AgentRoot+"/sessions/{session}/calls/{call}", Act, "Waits for the result of a call, a permission or a question."), 200, 202).
-		query("wait", "integer", waitDoc).query("receipt", "string", receiptDoc).detail(openDoc),
+		query("wait", "integer", waitDoc).query("leave", "string", "For a permission. "+leaveDoc).query("receipt", "string", receiptDoc).detail(openDoc),
 	withAnswer[Empty](route(RouteAgentReceived, "POST", AgentRoot+"/sessions/{session}/calls/{call}/received", Act, "Says that the agent has the result of a call.")).repeatable().
 		detail("A call without an `Idempotency-Key` that is asked for again gets the result of one that is otherwise the same until this is said."),
 	route(RouteAgentWatch, "GET", AgentRoot+"/sessions/{session}/calls/{call}/events", Act, "Streams how a call stands, as server-sent events.").

@@ -55,6 +55,18 @@ type AgentSession struct {
 	c *Client
 	// ID and Turn are the session's ids, Name is its name for people.
 	ID, Turn, Name string
+
+	leaves bool
+}
+
+// WithdrawOnLeave returns the session for a program that does not come back for an answer: if a request of
+// [AgentSession.RequestPermission] or [AgentSession.Wait] is cut while it waits for a permission, because its context or
+// its program ends, the question is withdrawn. Otherwise it stays open for the next request.
+func (s *AgentSession) WithdrawOnLeave() *AgentSession {
+	other := *s
+	other.leaves = true
+
+	return &other
 }
 
 // Call requests a call and waits for its result until ctx ends. A call that fails still has a result; an error means
@@ -112,7 +124,7 @@ func (s *AgentSession) Question(ctx context.Context, q api.AgentQuestion, wait t
 func (s *AgentSession) Wait(ctx context.Context, call string, wait time.Duration) (api.AgentCall, error) {
 	var c api.AgentCall
 
-	err := s.c.callFor(ctx, wait+callTime, nil, to(api.RouteAgentCall, s.ID, call).with(waits(wait)), nil, &c)
+	err := s.c.callFor(ctx, wait+callTime, nil, to(api.RouteAgentCall, s.ID, call).with(s.waits(wait)), nil, &c)
 
 	return c, err
 }
@@ -151,7 +163,7 @@ func (s *AgentSession) ask(ctx context.Context, route, key string, q any, wait t
 		header = map[string]string{api.KeyHeader: key}
 	}
 
-	err := s.c.callFor(ctx, wait+callTime, header, to(route, s.ID).with(waits(wait)), q, &c)
+	err := s.c.callFor(ctx, wait+callTime, header, to(route, s.ID).with(s.waits(wait)), q, &c)
 
 	return c, err
 }
@@ -220,8 +232,13 @@ func keyOf(key string) string {
 }
 
 // waits returns the query of a request that waits.
-func waits(d time.Duration) url.Values {
-	return url.Values{"wait": {strconv.Itoa(int(min(max(d, 0), MaxWait) / time.Second))}, "receipt": {"later"}}
+func (s *AgentSession) waits(d time.Duration) url.Values {
+	query := url.Values{"wait": {strconv.Itoa(int(min(max(d, 0), MaxWait) / time.Second))}, "receipt": {"later"}}
+	if s.leaves {
+		query.Set("leave", "withdraw")
+	}
+
+	return query
 }
 
 // Stopped reports whether err means that a person has stopped the session, so that nothing more can be done in it.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/earshot-dev/earshot/internal/gateway/hook"
 	"github.com/earshot-dev/earshot/internal/testkit"
@@ -137,4 +138,39 @@ func TestHookChecked(t *testing.T) {
 		`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"Not done: this is a check by ` + "`earshot doctor agents`" + ` (word)."}}`)
 	s.hook("claude", strings.Replace(uses["claude"], "Bash", "Read", 1), "EARSHOT_HOOK_CHECK=word").ends("{}")
 	s.hook("claude", `{"session_id":"s1","hook_event_name":"Stop"}`, "EARSHOT_HOOK_CHECK=word").ends("{}")
+}
+
+// TestHookKilled: the question of a hook that is killed ends with it. A late yes finds no question and starts nothing, and the next
+// hook for the same use asks again.
+func TestHookKilled(t *testing.T) {
+	t.Parallel()
+	testkit.Slow(t)
+	counts(t)
+	s := emptyScene(t)
+	s.up()
+	asks := s.hook("claude", uses["claude"])
+	s.awaitQuestion(1)
+	must(t, asks.cmd.Process.Kill())
+	if err := asks.cmd.Wait(); err == nil || asks.out.Len() > 0 {
+		t.Errorf("it was not killed: %v, %s", err, &asks.out)
+	}
+	remote := s.dials()
+	for n := 0; ; n++ {
+		open, err := remote.Questions(t.Context())
+		must(t, err)
+		if len(open) == 0 {
+			break
+		}
+		if n == 600 {
+			t.Fatalf("the question stays open: %+v", open)
+		}
+		<-time.After(50 * time.Millisecond) // the server has its own clock
+	}
+	s.does(3, "reply", "1", "accept")
+	contains(t, s.does(0, "recap", "20"), "Question 1 is withdrawn: claude does not wait for the answer any more. If it asks again, you are asked again.")
+	again := s.hook("claude", uses["claude"])
+	s.awaitQuestion(2)
+	s.does(0, "reply", "2", "accept")
+	again.ends(allows["claude"])
+	contains(t, s.does(0, "audit", "verify"), "is whole")
 }

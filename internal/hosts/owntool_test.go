@@ -208,7 +208,8 @@ func failsWith(t *testing.T, programs agenthost.Programs, host agenthost.Host, f
 	t.Logf("took %.1f s; the model was told: %s", out.Duration.Seconds(), results[len(results)-1].Text)
 }
 
-// TestOwnToolKilled: a yes to a question whose hook was killed is not used, neither then nor for the same command later.
+// TestOwnToolKilled: the question of a hook that was killed goes with it. A yes to it is not used, neither then nor for the same command
+// later.
 func TestOwnToolKilled(t *testing.T) {
 	testkit.Slow(t)
 	programs := agenthost.Need(t)
@@ -242,8 +243,8 @@ func TestOwnToolKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	said, err := g.tries(t.Context(), "reply", "1", "accept", "--data", g.data)
-	if want := "Question 1 is withdrawn: the agent was no longer waiting, so your yes is not used."; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("found %s (%v), expected %q", said, err, want)
+	if err == nil { // the question went with its hook
+		t.Errorf("a late yes was taken: %s", said)
 	}
 	model.Open("answered")
 	g.asks(2)

@@ -243,6 +243,14 @@ func (a *Agent) wait(ctx context.Context, speaks api.OutsideRequest, s api.CallS
 	return s, nil
 }
 
+// Leave reports that the agent does not come back for the answer to a call: an open question about what it does itself is
+// withdrawn.
+func (a *Agent) Leave(ctx context.Context, session, call string) {
+	if speaks, err := a.speaks(session); err == nil {
+		a.close(ctx, api.AwaitRequest{OutsideRequest: speaks, Call: call, Abandoned: true})
+	}
+}
+
 // letGo reports that the request for a call has closed without an answer.
 func (a *Agent) letGo(ctx context.Context, q api.AwaitRequest) {
 	q.AwaitMS = 0

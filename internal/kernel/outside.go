@@ -289,7 +289,7 @@ func (k *Kernel) await(ctx context.Context, _ Caller, q api.AwaitRequest) (a api
 		switch {
 		case !live || s.rec.State.Status == turn.Ended:
 		case c.State.Open():
-			in = turn.Await{Call: c.ID, Within: time.Duration(q.AwaitMS) * time.Millisecond, Answered: q.Answered}
+			in = turn.Await{Call: c.ID, Within: time.Duration(q.AwaitMS) * time.Millisecond, Answered: q.Answered, Abandoned: q.Abandoned}
 		case q.Received:
 			in = turn.Received{Call: c.ID}
 		}

@@ -417,6 +417,36 @@ func TestOutsidePermissionGone(t *testing.T) {
 	})
 }
 
+// TestOutsidePermissionLeft: the question of a program that has gone for good goes with it. A late yes finds none, and the same use is
+// asked about again.
+func TestOutsidePermissionLeft(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		p := w.program()
+		may := func(id string) api.CallStatus {
+			t.Helper()
+			return p.asked("Bash", host(id), func(q *api.InvokeRequest) { q.Permission = true })
+		}
+		left := may("h1")
+		asked := w.asked()
+		w.isStatus(p.await(api.AwaitRequest{Call: left.Call, Abandoned: true}), utp.StatusCanceled, utp.CodeConsentWithdrawn)
+		w.tells(p.session, "Question 1 is withdrawn: claude does not wait for the answer any more. If it asks again, you are asked again.")
+		if a, err := w.reply(asked, "accept"); err == nil && a.Resolution == "accepted" {
+			t.Errorf("a late yes counts: %+v", a)
+		}
+		if got := w.cell(`SELECT count(*) FROM receipts`); got != "0" {
+			t.Errorf("%s receipts; want none", got)
+		}
+		p.received(left.Call)
+		again := may("h1")
+		if again.Call == left.Call || again.State != api.CallWaiting || again.Question == left.Question {
+			t.Errorf("asked again: %+v, after %+v", again, left)
+		}
+		w.accepts()
+		w.isStatus(p.waits(again.Call), utp.StatusSuccess, "")
+		p.closes()
+	})
+}
+
 // TestOutsidePermissionForbidden: a rule that forbids what is asked about withdraws the question, and no yes gets past it.
 func TestOutsidePermissionForbidden(t *testing.T) {
 	for name, watched := range map[string]bool{"the rules are watched": true, "somebody says yes": false} {

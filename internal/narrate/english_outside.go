@@ -38,6 +38,10 @@ var englishOutside = map[string]Message{
 		Terse:  "Your yes was not used: {agent} was no longer waiting.",
 		Normal: "Your yes to question {question} was not used: {agent} was no longer waiting for it. If it asks again, you are asked again.",
 	},
+	"permission.refused.left": {
+		Terse:  "Question {question} is withdrawn: {agent} has gone.",
+		Normal: "Question {question} is withdrawn: {agent} does not wait for the answer any more. If it asks again, you are asked again.",
+	},
 	"permission.refused.stopped": {
 		Terse:  "Stopped.",
 		Normal: "Stopped. {agent} is told not to use {tool}.",

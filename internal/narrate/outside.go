@@ -56,6 +56,9 @@ func (s *eventBuilder) permissionRefusal(code utp.Code, params Params) (key stri
 	if s.t.Note.Surface == turn.StaleUnawaited {
 		key = "permission.refused.gone"
 	}
+	if o := s.t.Call.Outcome; code == utp.CodeConsentWithdrawn && o != nil && o.Message == turn.StaleUnawaited {
+		key = "permission.refused.left"
+	}
 	_, own = s.narrator.speaker.localizer.messages[key]
 	return key, own
 }

@@ -27,12 +27,13 @@ func (s *stage) asksFor(tool, args string) string {
 }
 
 // permission is what the agent does by itself and asks about.
-func (s *stage) permission(decision turn.Decision, tool, args string) {
+func (s *stage) permission(decision turn.Decision, tool, args string) (id string) {
 	s.tb.Helper()
 	c := s.call("claude."+tool, []byte(args))
 	c.Kind, c.Class, c.Risk, c.Decision = turn.PermissionCall, utp.Irreversible, utp.RiskHigh, decision
 	c.Awaited = s.now.Add(time.Minute)
 	s.feed(turn.Adopt{Call: c})
+	return c.ID
 }
 
 func (s *stage) reports(kind turn.NoteKind, words string) {
@@ -119,6 +120,14 @@ func outsideScenarios() map[string]func(*stage) {
 			s.permission(turn.Allow, "Read", `{"file_path":"/home/anna/a"}`)
 			s.permission(turn.Ask, "Bash", `{"command":"ls"}`)
 			s.closes("Half of it is done.")
+		},
+		"an agent outside goes while it asks": func(s *stage) {
+			s.opens()
+			killed := s.permission(turn.Ask, "Bash", `{"command":"make clean"}`)
+			s.feed(turn.Await{Call: killed, Abandoned: true})
+			s.permission(turn.Ask, "Bash", `{"command":"make clean"}`)
+			s.answer(2, true, false)
+			s.closes("It is clean.")
 		},
 		"an agent outside says what it does": func(s *stage) {
 			s.opens()

@@ -41,7 +41,7 @@ func (c Client) Open(ctx context.Context, q api.AgentOpen) (Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s, nil
+	return s.WithdrawOnLeave(), nil
 }
 
 // Asker handles one event of a host. Everything except Modes is required.
@@ -164,9 +164,10 @@ func (a Asker) keyFor(e hook.Event, n int) string {
 }
 
 // until repeats the request until there is a result. While the server is away it retries as long as ctx lives: the
-// question remains stored there.
+// question remains stored there. A question that was withdrawn because nobody seemed to wait for it is asked again.
 func until(ctx context.Context, s Session, q api.AgentPermission) (api.AgentCall, error) {
 	var known api.AgentCall
+	expected := false // the server knew that we wait
 	for {
 		err := retry(ctx, func() error {
 			var c api.AgentCall
@@ -179,11 +180,12 @@ func until(ctx context.Context, s Session, q api.AgentPermission) (api.AgentCall
 			if err == nil {
 				known = c
 			}
+			expected = expected && err == nil || err == nil && !c.Ended()
 			return err
 		})
 		switch {
 		case err != nil || !known.Ended():
-		case known.Code == utp.CodeConsentStale: // an accept came while the server did not know that we wait: it is not valid for us, and the question is asked again
+		case known.Code == utp.CodeConsentStale, known.Code == utp.CodeConsentWithdrawn && !expected: // an accept came while the server did not know that we wait: it is not valid for us, and the question is asked again
 			err = retry(ctx, func() error { return s.Received(ctx, known.ID) })
 			known = api.AgentCall{}
 		default:

@@ -124,6 +124,7 @@ var (
 	yes     = api.AgentCall{ID: "c1", State: api.CallEnded, Status: utp.StatusSuccess}
 	no      = api.AgentCall{ID: "c1", State: api.CallEnded, Status: utp.StatusCanceled, Code: utp.CodeConsentDeclined, Message: "A person said no. Do not do it."}
 	left    = api.AgentCall{ID: "c1", State: api.CallEnded, Status: utp.StatusPartial, Message: "left to the agent's own rules"}
+	dropped = api.AgentCall{ID: "c1", State: api.CallEnded, Status: utp.StatusCanceled, Code: utp.CodeConsentWithdrawn, Message: "It was withdrawn."}
 	unused  = api.AgentCall{ID: "c0", State: api.CallEnded, Status: utp.StatusCanceled, Code: utp.CodeConsentStale}
 )
 
@@ -190,6 +191,19 @@ func TestAsk(t *testing.T) {
 			hook.Allow, "A person said yes",
 			"0 asks Bash {\"command\":\"ls\"} toolu_1\n0 has c0\n0 asks Bash {\"command\":\"ls\"} toolu_1\n0 waits c1\n0 has c1",
 		},
+		{
+			"the question went with a lost connection",
+			[]any{waiting, lost(), dropped, waiting, yes},
+			hook.Allow, "A person said yes",
+			"0 asks Bash {\"command\":\"ls\"} toolu_1\n0 waits c1\n0 waits c1\n0 has c1\n0 asks Bash {\"command\":\"ls\"} toolu_1\n0 waits c1\n0 has c1",
+		},
+		{
+			"the question went with an earlier hook",
+			[]any{dropped, waiting, yes},
+			hook.Allow, "A person said yes",
+			"0 asks Bash {\"command\":\"ls\"} toolu_1\n0 has c1\n0 asks Bash {\"command\":\"ls\"} toolu_1\n0 waits c1\n0 has c1",
+		},
+		{"the question is withdrawn", []any{waiting, dropped}, hook.Deny, "withdrawn", "0 asks Bash {\"command\":\"ls\"} toolu_1\n0 waits c1"},
 		{"it refuses", []any{&client.Error{Code: "forbidden", Message: "only an agent acts as one"}}, hook.Deny, "could not ask anybody", "0 asks Bash {\"command\":\"ls\"} toolu_1"},
 		{"the session was stopped", []any{&client.Error{Code: "stopped", Stopped: true, Ended: true}}, hook.Deny, "stopped this session", "0 asks Bash {\"command\":\"ls\"} toolu_1"},
 		{"success with a code", []any{api.AgentCall{ID: "c1", State: api.CallEnded, Status: utp.StatusSuccess, Code: "odd", Message: "It is odd."}}, hook.Deny, "odd", "0 asks Bash {\"command\":\"ls\"} toolu_1"},

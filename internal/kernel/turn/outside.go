@@ -20,11 +20,13 @@ type (
 	Open struct{}
 	// Await says that a request for the result of a call is open for Within, unless another Await follows; 0 means that
 	// none is open any more. Answered: the request was answered before the result was there, and the program has that
-	// long to ask again.
+	// long to ask again. Abandoned: with Within 0, the program does not come back for the answer. What it asked to do itself is then
+	// no longer asked about.
 	Await struct {
-		Call     string
-		Within   time.Duration
-		Answered bool
+		Call      string
+		Within    time.Duration
+		Answered  bool
+		Abandoned bool
 	}
 	// Received says that the program has received the result of a call.
 	Received struct{ Call string }
@@ -113,8 +115,13 @@ func (m *machine) await(in Await) error {
 		return refuse(utp.CodeUnknownCall, "the turn has no such live call")
 	}
 	c.Awaited, c.Answered = Timestamp{}, in.Answered
-	if in.Within > 0 {
+	switch {
+	case in.Within > 0:
 		c.Awaited = m.now.Add(in.Within)
+	case in.Abandoned && c.Kind == PermissionCall && c.State == Asked:
+		c.State, c.Outcome = Closed, &Outcome{Status: utp.StatusCanceled, Code: utp.CodeConsentWithdrawn, Message: StaleUnawaited}
+		m.emit(Withdraw{Question: c.Question, Reason: StaleUnawaited},
+			Note{Kind: NoteRefused, Call: c.ID, Detail: string(utp.CodeConsentWithdrawn)}, RecordOutcome{Call: c.ID})
 	}
 	return nil
 }

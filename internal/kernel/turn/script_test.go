@@ -301,7 +301,7 @@ func (s *script) outside(verb string, words []string, named map[string]string) (
 		return turn.Open{}, nil
 	case "await":
 		d, err := time.ParseDuration(word(1))
-		return turn.Await{Call: word(0), Within: d}, err
+		return turn.Await{Call: word(0), Within: d, Abandoned: word(2) == "abandoned"}, err
 	case "received":
 		return turn.Received{Call: word(0)}, nil
 	case "attached":

@@ -442,6 +442,7 @@ func (w *world) moves() map[string]func(*world) error {
 		},
 		"awaited":  in(turn.Await{Call: id, Within: awaits}),
 		"left":     in(turn.Await{Call: id}),
+		"gone":     in(turn.Await{Call: id, Abandoned: true}),
 		"attached": in(turn.Attached{Holder: "p"}),
 		"close":    in(turn.Close{End: turn.End{Status: utp.StatusSuccess}}),
 		"restored": in(turn.Restored{}),

@@ -77,6 +77,7 @@ func asking[Q any](s *Server, f func(q Q) (request api.InvokeRequest, args jsont
 			ctx, leave := s.untilClose(r.Context())
 			defer leave()
 			c, err := s.options.Programs.Invoke(ctx, v.Principal, request, args, wait)
+			s.noteLeft(r, v, c, err)
 			return s.answerCall(w, r, v, c, err)
 		}
 	}}
@@ -116,7 +117,17 @@ func (s *Server) awaitCall(api.Route) handler {
 		ctx, leave := s.untilClose(r.Context())
 		defer leave()
 		c, err := s.options.Programs.Await(ctx, v.Principal, r.PathValue("session"), r.PathValue("call"), wait)
+		c.ID = r.PathValue("call")
+		s.noteLeft(r, v, c, err)
 		return s.answerCall(w, r, v, c, err)
+	}
+}
+
+// noteLeft withdraws an open question whose agent has gone, if its request says that it ends with it. When the server ends, the
+// agent is still there.
+func (s *Server) noteLeft(r *http.Request, v visitor, c api.AgentCall, err error) {
+	if err != nil && c.ID != "" && r.Context().Err() != nil && s.life.Err() == nil && r.URL.Query().Get("leave") == "withdraw" {
+		s.options.Programs.Leave(r.Context(), v.Principal, r.PathValue("session"), c.ID)
 	}
 }
 

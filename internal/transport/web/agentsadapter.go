@@ -56,6 +56,10 @@ func (o agentsAdapter) Watch(ctx context.Context, who Principal, session, id str
 	}
 }
 
+func (o agentsAdapter) Leave(ctx context.Context, who Principal, session, id string) {
+	o.hub.AsAgent(who).Leave(ctx, session, id)
+}
+
 func (o agentsAdapter) Received(ctx context.Context, who Principal, session, id string) {
 	o.hub.AsAgent(who).Received(ctx, session, id)
 }

@@ -68,6 +68,8 @@ type Agents interface {
 	Await(ctx context.Context, who Principal, session, call string, wait time.Duration) (api.AgentCall, error)
 	// Watch yields the status of a call until it or the context has ended. An error is the last value.
 	Watch(ctx context.Context, who Principal, session, call string) iter.Seq2[api.AgentCall, error]
+	// Leave reports that the agent does not come back for the answer: an open question about what it does itself is withdrawn.
+	Leave(ctx context.Context, who Principal, session, call string)
 	// Received acknowledges that the agent has received the result of a call.
 	Received(ctx context.Context, who Principal, session, call string)
 	Report(ctx context.Context, who Principal, q api.AgentReportRequest) error
