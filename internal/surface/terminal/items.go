@@ -8,8 +8,9 @@ import (
 
 // Values lists the values of a JSON text, each with its path.
 func Values(raw jsontext.Value) []Item {
-	var items []Item
-	for _, v := range wording.Values(raw) {
+	values := wording.Values(raw)
+	items := make([]Item, 0, len(values))
+	for _, v := range values {
 		items = append(items, Item{Value: v.Text, Note: v.Pointer})
 	}
 	return items
