@@ -92,15 +92,20 @@ var layerTable = []rule{
 		both:   "it lists questions beside calls",
 	},
 	{
+		pkg: "internal/kernel/argument", layer: 2, own: []string{"api", "utp", "utp/schema"}, third: []string{schemaModule},
+		beside: map[string]string{"internal/kernel/store": "a tool, a sealed value and a reference are the ledger's"},
+	},
+	{
 		pkg: "internal/kernel/outbox", layer: 2, own: []string{"internal/kernel/turn"},
 		beside: map[string]string{"internal/kernel/store": "what waits to leave is rows of the ledger"},
 	},
 	{
-		pkg: "internal/kernel", layer: 2, own: []string{"internal/kernel/turn", "internal/kernel/standing", "api", "utp", "utp/schema", "internal/kernel/consent", "internal/passkey", "internal/passkey/enrol"}, third: []string{schemaModule},
+		pkg: "internal/kernel", layer: 2, own: []string{"internal/kernel/turn", "internal/kernel/standing", "api", "utp", "internal/kernel/consent", "internal/passkey", "internal/passkey/enrol"},
 		beside: map[string]string{
-			"internal/kernel/store":  "the port to the ledger, which what looks after it uses too",
-			"internal/kernel/admin":  "what operators ask for is answered beside the life of a call",
-			"internal/kernel/outbox": "a step hands in what it has committed, and no longer looks after it",
+			"internal/kernel/argument": "arguments are resolved before a step saves them",
+			"internal/kernel/store":    "the port to the ledger, which what looks after it uses too",
+			"internal/kernel/admin":    "what operators ask for is answered beside the life of a call",
+			"internal/kernel/outbox":   "a step hands in what it has committed, and no longer looks after it",
 		},
 		both: "the gate needs the question machine; of the vocabulary of events it knows nothing",
 	},

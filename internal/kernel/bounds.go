@@ -1,9 +1,5 @@
 package kernel
 
-import (
-	"github.com/go-json-experiment/json/jsontext"
-)
-
 // Limits on what a caller may send, texts in bytes. Longer texts are cut; more calls are refused.
 const (
 	// maxOpen is how many open turns one owner may have: nobody who may start turns can fill the
@@ -16,28 +12,4 @@ const (
 	maxReason  = 1 << 10 // why a turn is stopped
 	maxComment = 2 << 10 // an agent's own words about a call
 	maxMessage = 8 << 10 // of an error, or at the end of a turn
-	// maxNesting is how deep a result may be nested: nobody reads deeper values, and they cost
-	// everything that walks through them.
-	maxNesting = 256
 )
-
-// tooDeep reports whether valid JSON is nested deeper than a result may be.
-func tooDeep(v jsontext.Value) bool {
-	depth, text := 0, false
-	for i := 0; i < len(v); i++ {
-		switch c := v[i]; {
-		case text && c == '\\':
-			i++
-		case c == '"':
-			text = !text
-		case text:
-		case c == '{', c == '[':
-			if depth++; depth > maxNesting {
-				return true
-			}
-		case c == '}', c == ']':
-			depth--
-		}
-	}
-	return false
-}

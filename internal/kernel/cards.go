@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/argument"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -19,23 +19,11 @@ import (
 
 // outOfLine saves a large value as a blob and returns a reference to it.
 func (s *step) outOfLine(v jsontext.Value) (jsontext.Value, error) {
-	if _, mistakable := store.ReferenceIn(v); len(v) <= api.InlineLimit && !mistakable {
-		return v, nil
+	out, pieces, err := argument.OutOfLine(v)
+	if err != nil || len(pieces) == 0 {
+		return out, err
 	}
-	sum := sha256.Sum256(v)
-	r := store.Reference{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(v))}
-	var pieces []api.PutRequest
-	for at := 0; at < len(v); at += api.ChunkLimit {
-		pieces = append(pieces, api.PutRequest{SHA256: r.SHA256, Size: r.Size, Offset: int64(at), Data: v[at:min(at+api.ChunkLimit, len(v))]})
-	}
-	if err := s.tx.Save(store.Batch{Blobs: pieces}); err != nil { // at once: this step may read it again
-		return nil, err
-	}
-	raw, err := json.Marshal(r)
-	if err != nil {
-		return nil, store.Unexpected("a reference", err)
-	}
-	return raw, nil
+	return out, s.tx.Save(store.Batch{Blobs: pieces}) // at once: this step may read it again
 }
 
 func (s *step) lineage(c turn.Call) utp.Lineage {
@@ -47,15 +35,15 @@ func (s *step) trace() string { return traceOf(s.rec.State.Turn) }
 // traceOf returns the trace id of a turn: the hex part of its own id.
 func traceOf(turnID string) string { return turnID[len("turn_"):] }
 
-func (s *step) saveCallCard(c turn.Call, target string, r resolved) error {
-	args, err := s.outOfLine(r.args)
+func (s *step) saveCallCard(c turn.Call, target string, r argument.Resolved) error {
+	args, err := s.outOfLine(r.Args)
 	if err != nil {
 		return err
 	}
 	card, err := utp.NewToolCall(utp.CallCard{
 		ID: c.Card, Project: s.rec.State.Project, AuthorID: s.rec.State.Agent, CreatedAt: s.now.Wall,
 		ToolCallID: c.ID, ToolName: c.Tool, Arguments: args, TargetSubject: target, Lineage: s.lineage(c),
-		DefaultsApplied: r.defaults, FixedApplied: r.fixed, Envs: r.envs,
+		DefaultsApplied: r.Defaults, FixedApplied: r.Fixed, Envs: r.Envs,
 	})
 	if err != nil {
 		return fmt.Errorf("kernel: card of call %s: %w", c.ID, err)
@@ -106,7 +94,7 @@ func (s *step) givenArguments(c turn.Call) (jsontext.Value, error) {
 	if err != nil || len(card.Envs) == 0 {
 		return args, store.AsDamage(err)
 	}
-	return withoutMembers(args, card.Envs)
+	return argument.Without(args, card.Envs)
 }
 
 // recordOutcome writes the records of an ended call, in the transaction that ended it: its result card,
@@ -176,9 +164,9 @@ func (s *step) outcome(c turn.Call, status utp.Status, result api.Body, failure 
 	if c.Outcome != nil && c.Outcome.Digest == o.Digest {
 		return *c.Outcome, nil // the same result again
 	}
-	if tooDeep(raw) {
+	if argument.TooDeep(raw) {
 		status, raw, failure = utp.StatusFailed, nil, &utp.ToolError{
-			Code: utp.CodeResultNotSerializable, Message: fmt.Sprintf("the result is nested deeper than %d levels", maxNesting),
+			Code: utp.CodeResultNotSerializable, Message: fmt.Sprintf("the result is nested deeper than %d levels", argument.MaxNesting),
 		}
 	}
 	card := utp.ResultCard{
@@ -276,16 +264,8 @@ func resultOn(card utp.Card, row store.ResultRow) (api.CallResult, error) {
 	if content.Error != nil {
 		r.Code, r.Message = content.Error.Code, content.Error.Message
 	}
-	r.Result = bodyOf(content.Result)
+	r.Result = argument.Body(content.Result)
 	return r, nil
-}
-
-// bodyOf returns a value of a card in the form in which it is sent.
-func bodyOf(v jsontext.Value) api.Body {
-	if ref, moved := store.ReferenceIn(v); moved {
-		return api.Body{SHA256: ref.SHA256, Size: ref.Size}
-	}
-	return api.Body{Inline: v}
 }
 
 // callArguments returns the arguments of a call whose result is in a transcript.
@@ -300,11 +280,11 @@ func callArguments(tx store.Tx, row store.ResultRow) (api.Body, error) {
 	}
 	args := content.Arguments
 	if _, moved := store.ReferenceIn(args); !moved && len(content.Envs) > 0 {
-		if args, err = withoutMembers(args, content.Envs); err != nil {
+		if args, err = argument.Without(args, content.Envs); err != nil {
 			return api.Body{}, err
 		}
 	}
-	return bodyOf(args), nil
+	return argument.Body(args), nil
 }
 
 // handOut makes a request body from arguments, for a service.
@@ -313,9 +293,5 @@ func (s *step) handOut(args jsontext.Value) (api.Body, error) {
 		return api.Body{Inline: args}, nil
 	}
 	raw, err := s.outOfLine(args)
-	if err != nil {
-		return api.Body{}, err
-	}
-	r, _ := store.ReferenceIn(raw)
-	return api.Body{SHA256: r.SHA256, Size: r.Size}, nil
+	return argument.Body(raw), err
 }

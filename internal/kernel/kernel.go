@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/kernel/admin"
+	"github.com/earshot-dev/earshot/internal/kernel/argument"
 	"github.com/earshot-dev/earshot/internal/kernel/outbox"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -163,10 +164,10 @@ type Options struct {
 // Kernel runs turns on one ledger. Make it with [New], serve [Kernel.Handle], and
 // keep [Kernel.Run] running.
 type Kernel struct {
-	o       Options
-	schemas schemas
-	admin   *admin.Admin
-	outbox  *outbox.Outbox
+	o      Options
+	values *argument.Handler
+	admin  *admin.Admin
+	outbox *outbox.Outbox
 
 	mu           sync.Mutex
 	ownedTurns   map[string]string        // turns that were begun or resumed here, with their sessions; only with Options.OwnedTurnsOnly
@@ -199,7 +200,7 @@ func New(o Options) (*Kernel, error) {
 	if o.Store == nil || o.Bus == nil || o.Policy == nil || o.Narrator == nil {
 		return nil, errors.New("kernel: Store, Bus, Policy and Narrator are required")
 	}
-	if len(o.Key) != 0 && len(o.Key) != keySize {
+	if len(o.Key) != 0 && len(o.Key) != argument.KeySize {
 		return nil, errors.New("kernel: Key must be 32 bytes")
 	}
 	if !o.Passkeys.Require.Valid() {
@@ -208,6 +209,7 @@ func New(o Options) (*Kernel, error) {
 	o.fill()
 	k := &Kernel{
 		o:            o,
+		values:       argument.New(argument.Options{Key: o.Key, Rand: o.Rand, Environment: o.Environment}),
 		ownedTurns:   map[string]string{},
 		suspended:    map[string]string{},
 		ticking:      map[string]struct{}{},

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/argument"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -111,7 +112,7 @@ func (s *step) permission(w invoked, stepID string) (turn.Call, error) {
 		return c, store.Unexpected("a permission", err)
 	}
 	c.Definition = store.SHA256Hex(definition)
-	if err := s.saveCallCard(c, "", resolved{args: w.args}); err != nil {
+	if err := s.saveCallCard(c, "", argument.Resolved{Args: w.args}); err != nil {
 		return c, err
 	}
 	c.Digest, err = s.digestOf(c, w.args)

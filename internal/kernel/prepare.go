@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/argument"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -85,31 +86,32 @@ func (s *step) judge(c turn.Call, tool store.Tool, w callRequest) (turn.Call, er
 	if w.missing {
 		return s.invalid(c, nil, utp.CodeBadRequest, "the blob of the arguments has not been put, or not completely")
 	}
-	resolved, err := s.resolve(&c, tool, w.args)
-	if wrong, is := errors.AsType[*invalidError](err); is {
-		return s.invalid(c, nil, wrong.code, wrong.message)
+	resolved, err := s.k.values.Resolve(c.ID, tool, w.args)
+	if wrong, is := errors.AsType[*argument.InvalidError](err); is {
+		return s.invalid(c, nil, wrong.Code, wrong.Message)
 	}
 	if err != nil {
 		return c, err
 	}
+	s.batch.Sealed = append(s.batch.Sealed, resolved.Sealed...)
 	ruling := s.k.o.Policy.Decide(s.rec.State.Agent, tool)
 	judged := terms(tool, ruling)
 	c.Policy, c.Decision, c.Limits = ruling.Rule, judged.Decision, judged.Limits
 	if c.Limits.PreferredUndo, err = s.preferredUndo(s.rec.State.Owner); err != nil {
 		return c, err
 	}
-	if tool.Enforcement() != utp.Enforced && len(resolved.args) > api.InlineLimit {
+	if tool.Enforcement() != utp.Enforced && len(resolved.Args) > api.InlineLimit {
 		return s.invalid(c, nil, utp.CodeTooLarge, "the tool's service is a third-party one and takes arguments of at most 256 KiB")
 	}
-	sum := sha256.Sum256(resolved.canonical)
+	sum := sha256.Sum256(resolved.Canonical)
 	c.Arguments = hex.EncodeToString(sum[:])
-	if err := s.permit(&c, tool, resolved.canonical); err != nil {
+	if err := s.permit(&c, tool, resolved.Canonical); err != nil {
 		return c, err
 	}
 	if err := s.saveCallCard(c, target.String(), resolved); err != nil {
 		return c, err
 	}
-	if c.Digest, err = s.digestOf(c, resolved.args); err != nil {
+	if c.Digest, err = s.digestOf(c, resolved.Args); err != nil {
 		return c, err
 	}
 	s.batch.Edges = append(s.batch.Edges, s.edge(c, "tool_call", "request"))
@@ -122,10 +124,10 @@ func (s *step) invalid(c turn.Call, args jsontext.Value, code utp.Code, message 
 	if args.Kind() != '{' || !args.IsValid() || len(args) > api.InlineLimit {
 		args = jsontext.Value("{}")
 	}
-	err := s.saveCallCard(c, "", resolved{args: args})
+	err := s.saveCallCard(c, "", argument.Resolved{Args: args})
 	if _, bad := errors.AsType[*utp.CardError](err); bad { // no card can hold such a name
 		c.Tool = noTool
-		err = s.saveCallCard(c, "", resolved{args: args})
+		err = s.saveCallCard(c, "", argument.Resolved{Args: args})
 	}
 	return c, err
 }
@@ -232,7 +234,7 @@ func (s *step) check(c turn.Call) (turn.Check, error) {
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return out, err
 	}
-	secrets, err := s.secretsChanged(args)
+	secrets, err := s.k.values.SecretsChanged(args)
 	if err != nil {
 		return out, fmt.Errorf("kernel: arguments of call %s: %w", c.ID, err)
 	}

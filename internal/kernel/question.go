@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/argument"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -42,7 +43,7 @@ func (s *step) personCall(w api.ToolCall, stepID string) (turn.Call, error) {
 		return c, store.Unexpected("a question", err)
 	}
 	c.Limits.Answer = seconds(q.Seconds)
-	return c, s.saveCallCard(c, "", resolved{args: args})
+	return c, s.saveCallCard(c, "", argument.Resolved{Args: args})
 }
 
 // whyNot returns why a result was not accepted as the answer of the turn.

@@ -87,7 +87,7 @@ func (k *Kernel) enter(ctx context.Context, target string, d utp.Definition, may
 	if owner != target {
 		return api.NewFault(utp.CodeAuthFailed, "the tool's target subject names another service")
 	}
-	if _, err := k.schemas.compiled(d); err != nil {
+	if err := k.values.Check(d); err != nil {
 		return api.NewFault(utp.CodeBadRequest, "the parameters are not JSON Schema: "+err.Error())
 	}
 	if err := k.o.Narrator.Check(d); err != nil {
@@ -146,4 +146,18 @@ func (k *Kernel) Trust(ctx context.Context, target string, d utp.Definition) (st
 		return k.admin.SaveReviewed(tx, known, "")
 	})
 	return known, store.ProtocolError(err)
+}
+
+// service returns the target that a definition names. It must be the same for every turn: otherwise a service
+// could offer its tools in another's name.
+func service(d utp.Definition) (string, error) {
+	one, err := utp.RenderTarget(d.Target, utp.TargetValues{Project: "p", Channel: "c", Agent: "a"})
+	if err != nil {
+		return "", err
+	}
+	other, err := utp.RenderTarget(d.Target, utp.TargetValues{Project: "q", Channel: "d", Agent: "b"})
+	if err == nil && one.Target != other.Target {
+		err = fmt.Errorf("the target subject %q names another service for another turn", d.Target)
+	}
+	return one.Target, err
 }

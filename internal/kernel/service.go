@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -163,4 +165,18 @@ func (k *Kernel) reconciled(ctx context.Context, from Caller, q api.SettleReques
 		}
 		return s.dispatch(in)
 	})
+}
+
+// unsealed returns the arguments of a granted call, and its secrets separately.
+func (s *step) unsealed(c turn.Call) (jsontext.Value, map[string]string, error) {
+	args, err := s.args(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	boxes, err := s.tx.Sealed(c.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	secrets, err := s.k.values.Open(boxes)
+	return args, secrets, err
 }

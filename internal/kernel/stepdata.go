@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/argument"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -76,5 +77,5 @@ func stepData(tx store.Tx, stepID string) (api.Body, error) {
 	if err := json.Unmarshal(card.Content, &content); err != nil {
 		return api.Body{}, fmt.Errorf("%w: the data of %s: %w", store.ErrDamaged, stepID, err)
 	}
-	return bodyOf(content.Data), nil
+	return argument.Body(content.Data), nil
 }

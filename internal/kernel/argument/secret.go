@@ -1,4 +1,4 @@
-package kernel
+package argument
 
 import (
 	"crypto/aes"
@@ -14,11 +14,11 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
-	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
 
-const keySize = 32
+// KeySize is the length of an operator's key in bytes.
+const KeySize = 32
 
 // secretMember marks a reference to a sealed value.
 const secretMember = "$secret"
@@ -31,20 +31,20 @@ type secretArgument struct {
 }
 
 // derive derives a separate key for each use of the operator's key.
-func (k *Kernel) derive(use string) []byte {
-	h := hmac.New(sha256.New, k.o.Key)
-	io.WriteString(h, "earshot-"+use) //nolint:errcheck // A hash does not fail.
-	return h.Sum(nil)
+func (h *Handler) derive(use string) []byte {
+	sum := hmac.New(sha256.New, h.o.Key)
+	io.WriteString(sum, "earshot-"+use) //nolint:errcheck // A hash does not fail.
+	return sum.Sum(nil)
 }
 
-func (k *Kernel) mac(ref, value string) string {
-	h := hmac.New(sha256.New, k.derive("mac"))
-	fmt.Fprintf(h, "%q %q", ref, value)
-	return hex.EncodeToString(h.Sum(nil))
+func (h *Handler) mac(ref, value string) string {
+	sum := hmac.New(sha256.New, h.derive("mac"))
+	fmt.Fprintf(sum, "%q %q", ref, value)
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
-func (k *Kernel) sealer() (cipher.AEAD, error) {
-	block, err := aes.NewCipher(k.derive("seal"))
+func (h *Handler) sealer() (cipher.AEAD, error) {
+	block, err := aes.NewCipher(h.derive("seal"))
 	if err != nil {
 		return nil, store.Unexpected("the key", err)
 	}
@@ -56,20 +56,20 @@ func (k *Kernel) sealer() (cipher.AEAD, error) {
 }
 
 // seal encrypts a secret for one call; it can be decrypted only with the same call and ref.
-func (k *Kernel) seal(call, ref, value string) (store.Sealed, error) {
-	aead, err := k.sealer()
+func (h *Handler) seal(call, ref, value string) (store.Sealed, error) {
+	aead, err := h.sealer()
 	if err != nil {
 		return store.Sealed{}, err
 	}
 	nonce := make([]byte, aead.NonceSize())
-	if _, err := io.ReadFull(k.o.Rand, nonce); err != nil {
+	if _, err := io.ReadFull(h.o.Rand, nonce); err != nil {
 		return store.Sealed{}, store.Unexpected("randomness", err)
 	}
 	return store.Sealed{Call: call, Ref: ref, Box: aead.Seal(nonce, nonce, []byte(value), []byte(call+" "+ref))}, nil
 }
 
-func (k *Kernel) open(s store.Sealed) (string, error) {
-	aead, err := k.sealer()
+func (h *Handler) open(s store.Sealed) (string, error) {
+	aead, err := h.sealer()
 	if err != nil {
 		return "", err
 	}
@@ -84,27 +84,24 @@ func (k *Kernel) open(s store.Sealed) (string, error) {
 	return string(value), nil
 }
 
-// unsealed returns the arguments of a granted call, and its secrets separately.
-func (s *step) unsealed(c turn.Call) (jsontext.Value, map[string]string, error) {
-	args, err := s.args(c)
-	if err != nil {
-		return nil, nil, err
-	}
-	boxes, err := s.tx.Sealed(c.ID)
-	if err != nil || len(boxes) == 0 {
-		return args, nil, err
+// Open decrypts the secrets of one call, by reference; nil for none.
+func (h *Handler) Open(boxes []store.Sealed) (map[string]string, error) {
+	if len(boxes) == 0 {
+		return nil, nil
 	}
 	secrets := make(map[string]string, len(boxes))
 	for _, b := range boxes {
-		if secrets[b.Ref], err = s.k.open(b); err != nil {
-			return nil, nil, err
+		value, err := h.open(b)
+		if err != nil {
+			return nil, err
 		}
+		secrets[b.Ref] = value
 	}
-	return args, secrets, nil
+	return secrets, nil
 }
 
-// secretsChanged reports whether a secret behind the arguments is no longer the one that was consented to.
-func (s *step) secretsChanged(args jsontext.Value) (bool, error) {
+// SecretsChanged reports whether a secret behind the arguments is no longer the one that was consented to.
+func (h *Handler) SecretsChanged(args jsontext.Value) (bool, error) {
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(args, &members); err != nil {
 		return false, store.Unexpected("arguments", err)
@@ -114,8 +111,8 @@ func (s *step) secretsChanged(args jsontext.Value) (bool, error) {
 		if raw.Kind() != '{' || json.Unmarshal(raw, &sec) != nil || sec.Ref == "" {
 			continue
 		}
-		value, found := s.k.secret(sec.Ref)
-		if !found || !hmac.Equal([]byte(s.k.mac(sec.Ref, value)), []byte(sec.MAC)) {
+		value, found := h.secret(sec.Ref)
+		if !found || !hmac.Equal([]byte(h.mac(sec.Ref, value)), []byte(sec.MAC)) {
 			return true, nil
 		}
 	}
@@ -124,9 +121,9 @@ func (s *step) secretsChanged(args jsontext.Value) (bool, error) {
 
 const envRef = "env:"
 
-func (k *Kernel) secret(ref string) (string, bool) {
+func (h *Handler) secret(ref string) (string, bool) {
 	if len(ref) <= len(envRef) || ref[:len(envRef)] != envRef {
 		return "", false
 	}
-	return k.o.Environment(ref[len(envRef):])
+	return h.o.Environment(ref[len(envRef):])
 }

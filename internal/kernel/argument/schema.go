@@ -1,4 +1,4 @@
-package kernel
+package argument
 
 import (
 	"bytes"
@@ -30,6 +30,12 @@ func (j *judge) validate(value any) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.schema.Validate(value)
+}
+
+// Check returns an error if the parameters of a definition are not a schema that arguments can be validated by.
+func (h *Handler) Check(d utp.Definition) error {
+	_, err := h.schemas.compiled(d)
+	return err
 }
 
 const maxSchemas = 256
