@@ -96,14 +96,19 @@ var layerTable = []rule{
 		beside: map[string]string{"internal/kernel/store": "a tool, a sealed value and a reference are the ledger's"},
 	},
 	{
+		pkg: "internal/kernel/passkeys", layer: 2, own: []string{"internal/kernel/turn", "internal/passkey", "internal/passkey/enrol", "api", "utp"},
+		beside: map[string]string{"internal/kernel/store": "passkeys are rows of the ledger"},
+	},
+	{
 		pkg: "internal/kernel/outbox", layer: 2, own: []string{"internal/kernel/turn"},
 		beside: map[string]string{"internal/kernel/store": "what waits to leave is rows of the ledger"},
 	},
 	{
-		pkg: "internal/kernel", layer: 2, own: []string{"internal/kernel/turn", "internal/kernel/standing", "api", "utp", "internal/kernel/consent", "internal/passkey", "internal/passkey/enrol"},
+		pkg: "internal/kernel", layer: 2, own: []string{"internal/kernel/turn", "internal/kernel/standing", "api", "utp", "internal/kernel/consent", "internal/passkey"},
 		beside: map[string]string{
 			"internal/kernel/argument": "arguments are resolved before a step saves them",
 			"internal/kernel/store":    "the port to the ledger, which what looks after it uses too",
+			"internal/kernel/passkeys": "whether the signature under an accept counts is asked in the step of the accept",
 			"internal/kernel/admin":    "what operators ask for is answered beside the life of a call",
 			"internal/kernel/outbox":   "a step hands in what it has committed, and no longer looks after it",
 		},

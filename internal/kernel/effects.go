@@ -125,7 +125,7 @@ func (s *step) aboutCall(t *Notification, id string) error {
 		t.Question = QuestionFacts{
 			Number: q.Number, Token: q.Token, Deadline: q.Deadline(),
 			Timeout: time.Duration(q.Timeout) * time.Second, Again: q.Extensions > 0, Digest: q.Digest,
-			Waiting: q.Waiting, Length: time.Duration(q.Length) * time.Second, Passkey: s.k.needsPasskey(call),
+			Waiting: q.Waiting, Length: time.Duration(q.Length) * time.Second, Passkey: s.k.passkeys.Needs(call),
 		}
 	}
 	return nil

@@ -26,6 +26,21 @@ func (k *Kernel) saveIncarnation(ctx context.Context) error {
 	return k.o.Incarnation.Store(n)
 }
 
+// changeCounted runs a change that is not a step, and counts it.
+func (k *Kernel) changeCounted(ctx context.Context, fn func(store.Tx) error) error {
+	err := k.update(ctx, func(tx store.Tx) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		_, err := tx.Count(counterIncarnation, 1)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return k.saveIncarnation(ctx)
+}
+
 // IncarnationCount returns the ledger's own count. Anyone who replaces a ledger with an older one sets the
 // count outside above both, so that [Kernel.Recover] detects it.
 func IncarnationCount(ctx context.Context, s store.Ledger) (int64, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/admin"
 	"github.com/earshot-dev/earshot/internal/kernel/argument"
 	"github.com/earshot-dev/earshot/internal/kernel/outbox"
+	"github.com/earshot-dev/earshot/internal/kernel/passkeys"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
@@ -164,10 +165,11 @@ type Options struct {
 // Kernel runs turns on one ledger. Make it with [New], serve [Kernel.Handle], and
 // keep [Kernel.Run] running.
 type Kernel struct {
-	o      Options
-	values *argument.Handler
-	admin  *admin.Admin
-	outbox *outbox.Outbox
+	o        Options
+	values   *argument.Handler
+	admin    *admin.Admin
+	outbox   *outbox.Outbox
+	passkeys *passkeys.Passkeys
 
 	mu           sync.Mutex
 	ownedTurns   map[string]string        // turns that were begun or resumed here, with their sessions; only with Options.OwnedTurnsOnly
@@ -230,6 +232,7 @@ func New(o Options) (*Kernel, error) {
 		Decide:    func(t store.Tool) turn.Decision { return decision(t, o.Policy.Decide("", t)) },
 		Connected: k.connected, Active: k.active, EndSession: k.endImported,
 	})
+	k.passkeys = k.newPasskeys()
 	if k.generation = o.Generation; k.generation == nil {
 		own, err := k.nonce()
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/admin"
+	"github.com/earshot-dev/earshot/internal/kernel/passkeys"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -53,8 +54,9 @@ var (
 		api.OpAbsent: serve((*Kernel).absent), api.OpPrefer: serve((*Kernel).prefer),
 		api.OpPermissions: serve((*Kernel).listPermissions), api.OpRevoke: serve((*Kernel).revoke),
 
-		api.OpPasskeyChallenge: serve((*Kernel).passkeyChallenge), api.OpPasskeyAdd: serve((*Kernel).addPasskey), api.OpPasskeyRemove: serve((*Kernel).removePasskey),
-		api.OpPasskeys: serve((*Kernel).passkeys), api.OpRevokePasskey: serve((*Kernel).revokePasskey),
+		api.OpPasskeyChallenge: servePasskeys((*passkeys.Passkeys).Challenge), api.OpPasskeyAdd: servePasskeys((*passkeys.Passkeys).Add),
+		api.OpPasskeyRemove: servePasskeys((*passkeys.Passkeys).Remove),
+		api.OpPasskeys:      servePasskeys((*passkeys.Passkeys).List), api.OpRevokePasskey: servePasskeys((*passkeys.Passkeys).Revoke),
 
 		api.OpOpen: serve((*Kernel).openOutside), api.OpOffered: serve((*Kernel).offered), api.OpInvoke: serve((*Kernel).invoke),
 		api.OpAwait: serve((*Kernel).await), api.OpAgentReport: serve((*Kernel).reportOutside), api.OpClose: serve((*Kernel).closeOutside),
@@ -112,4 +114,9 @@ func serve[Q, A any](run func(*Kernel, context.Context, Caller, Q) (A, error)) o
 // serveAdmin is serve for the administration of the ledger, no matter who asks.
 func serveAdmin[Q, A any](run func(*admin.Admin, context.Context, Q) (A, error)) operation {
 	return serve(func(k *Kernel, ctx context.Context, _ Caller, q Q) (A, error) { return run(k.admin, ctx, q) })
+}
+
+// servePasskeys is serve for the passkeys of people, no matter who asks.
+func servePasskeys[Q, A any](run func(*passkeys.Passkeys, context.Context, Q) (A, error)) operation {
+	return serve(func(k *Kernel, ctx context.Context, _ Caller, q Q) (A, error) { return run(k.passkeys, ctx, q) })
 }

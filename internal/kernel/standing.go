@@ -89,7 +89,7 @@ func (s *step) lapsed(p standing.Permission, c standing.Call) standing.Why {
 // one that was judged before is asked for, and so is one whose accept takes a passkey. Permissions that are found to be
 // over end.
 func (s *step) permit(c *turn.Call, tool store.Tool, canonical jsontext.Value) error {
-	if c.Decision != turn.Ask || c.Replaces != "" || s.k.needsPasskey(*c) {
+	if c.Decision != turn.Ask || c.Replaces != "" || s.k.passkeys.Needs(*c) {
 		return nil
 	}
 	st := s.rec.State
@@ -123,7 +123,7 @@ func (s *step) permit(c *turn.Call, tool store.Tool, canonical jsontext.Value) e
 // call and still holds, that it is allowed.
 func (s *step) ruled(c turn.Call, tool store.Tool) (turn.Terms, error) {
 	t := terms(tool, s.k.o.Policy.Decide(s.rec.State.Agent, tool))
-	if c.Permission == 0 || t.Decision != turn.Ask || s.k.needsPasskey(c) {
+	if c.Permission == 0 || t.Decision != turn.Ask || s.k.passkeys.Needs(c) {
 		return t, nil
 	}
 	p, err := store.OneRow(s.permissions(store.PermissionFilter{Number: c.Permission}))
@@ -148,7 +148,7 @@ func (s *step) checkStanding(call turn.Call, q consent.Question, judged consent.
 		return nil, refuse("a standing permission is given with an accept only")
 	case q.Kind != consent.Confirmation || call.Kind != turn.ToolCall:
 		return nil, refuse("a standing permission is for a tool that Earshot starts, and this question is about something else")
-	case s.k.needsPasskey(call):
+	case s.k.passkeys.Needs(call):
 		return nil, refuse("this accept takes a passkey, and a standing permission would let later calls pass without one")
 	}
 	tool, err := store.ReadTool(s.tx, call.Tool)

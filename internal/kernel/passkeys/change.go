@@ -1,4 +1,4 @@
-package kernel
+package passkeys
 
 import (
 	"context"
@@ -22,14 +22,14 @@ const (
 )
 
 // change is what a signature under a change of a person's passkeys is bound to now.
-func (k *Kernel) change(tx store.Tx, person, origin string) (passkey.Change, error) {
+func (p *Passkeys) change(tx store.Tx, person, origin string) (passkey.Change, error) {
 	n, err := tx.Count(counterPasskeys, 0)
-	return passkey.Change{Person: person, Site: passkey.Site(origin), Count: n, Generation: k.generation()}, err
+	return passkey.Change{Person: person, Site: passkey.Site(origin), Count: n, Generation: p.o.Generation()}, err
 }
 
 // changeChallenge returns what has to be signed to make, add or remove a passkey.
-func (k *Kernel) changeChallenge(tx store.Tx, q api.PasskeyChallengeRequest, origin string) (string, error) {
-	c, err := k.change(tx, q.By, origin)
+func (p *Passkeys) changeChallenge(tx store.Tx, q api.PasskeyChallengeRequest, origin string) (string, error) {
+	c, err := p.change(tx, q.By, origin)
 	if err != nil {
 		return "", err
 	}
@@ -48,13 +48,13 @@ func (k *Kernel) changeChallenge(tx store.Tx, q api.PasskeyChallengeRequest, ori
 	return "", api.NewFault(utp.CodeBadRequest, "a passkey signs for the purpose accept, register, add or remove")
 }
 
-// addPasskey adds a passkey of a person. The first one takes a one-time code, which the hub was shown; another one takes a
+// Add adds a passkey of a person. The first one takes a one-time code, which the hub was shown; another one takes a
 // signature by one that the person has.
-func (k *Kernel) addPasskey(ctx context.Context, _ Caller, q api.ChangePasskeyRequest) (api.Passkey, error) {
-	origin := k.o.Passkeys.origin()
+func (p *Passkeys) Add(ctx context.Context, q api.ChangePasskeyRequest) (api.Passkey, error) {
+	origin := p.o.Origin()
 	var added store.Passkey
-	err := k.changePasskeys(ctx, func(tx store.Tx, b *store.Batch) error {
-		c, err := k.change(tx, q.By, origin)
+	err := p.changed(ctx, func(tx store.Tx, b *store.Batch) error {
+		c, err := p.change(tx, q.By, origin)
 		if err != nil {
 			return err
 		}
@@ -70,25 +70,25 @@ func (k *Kernel) addPasskey(ctx context.Context, _ Caller, q api.ChangePasskeyRe
 			return err
 		}
 		if len(mine) > 0 || !q.CodeShown {
-			if err := k.authorise(b, mine, q.Assertion, c.Adding(key), origin); err != nil {
+			if err := p.authorise(b, mine, q.Assertion, c.Adding(key), origin); err != nil {
 				return err
 			}
 		}
 		added = store.Passkey{
-			ID: key.ID, Public: key.Public, Person: key.Person, Name: q.Name, Site: key.Site, Counter: counter, Added: k.now().Wall,
+			ID: key.ID, Public: key.Public, Person: key.Person, Name: q.Name, Site: key.Site, Counter: counter, Added: p.o.Now(),
 		}
 		b.Passkeys = append(b.Passkeys, added)
-		return k.passkeyAct(b, added, added.Describe(), q.By)
+		return p.passkeyAct(b, added, added.Describe(), q.By)
 	})
 	return added.Detail(), err
 }
 
-// removePasskey removes a passkey of a person, with a signature by one of the person's.
-func (k *Kernel) removePasskey(ctx context.Context, _ Caller, q api.ChangePasskeyRequest) (api.Passkey, error) {
-	origin := k.o.Passkeys.origin()
+// Remove removes a passkey of a person, with a signature by one of the person's.
+func (p *Passkeys) Remove(ctx context.Context, q api.ChangePasskeyRequest) (api.Passkey, error) {
+	origin := p.o.Origin()
 	var removed store.Passkey
-	err := k.changePasskeys(ctx, func(tx store.Tx, b *store.Batch) error {
-		c, err := k.change(tx, q.By, origin)
+	err := p.changed(ctx, func(tx store.Tx, b *store.Batch) error {
+		c, err := p.change(tx, q.By, origin)
 		if err != nil {
 			return err
 		}
@@ -100,22 +100,22 @@ func (k *Kernel) removePasskey(ctx context.Context, _ Caller, q api.ChangePasske
 		if i < 0 {
 			return api.NewFault(utp.CodeNotFound, q.By+" has no such passkey on this page")
 		}
-		if err := k.authorise(b, mine, q.Assertion, c.Removing(q.Passkey), origin); err != nil {
+		if err := p.authorise(b, mine, q.Assertion, c.Removing(q.Passkey), origin); err != nil {
 			return err
 		}
 		if removed = mine[i]; b.PasskeysUsed[0].ID == removed.ID {
 			b.PasskeysUsed = nil // it goes
 		}
-		return k.dropPasskey(b, removed, q.By)
+		return p.dropPasskey(b, removed, q.By)
 	})
 	return removed.Detail(), err
 }
 
-// revokePasskey removes a passkey for an operator. It takes no signature: less can be accepted then, not more, and the next
+// Revoke removes a passkey for an operator. It takes no signature: less can be accepted then, not more, and the next
 // one is again a first one.
-func (k *Kernel) revokePasskey(ctx context.Context, _ Caller, q api.RevokePasskeyRequest) (api.Passkey, error) {
+func (p *Passkeys) Revoke(ctx context.Context, q api.RevokePasskeyRequest) (api.Passkey, error) {
 	var removed store.Passkey
-	err := k.changePasskeys(ctx, func(tx store.Tx, b *store.Batch) error {
+	err := p.changed(ctx, func(tx store.Tx, b *store.Batch) error {
 		all, err := tx.Passkeys()
 		if err != nil {
 			return err
@@ -129,33 +129,27 @@ func (k *Kernel) revokePasskey(ctx context.Context, _ Caller, q api.RevokePasske
 			return api.NewFault(utp.CodeConflict, fmt.Sprintf("%d passkeys have the name %.80q: name one by its id", len(named), q.Passkey))
 		}
 		removed = named[0]
-		return k.dropPasskey(b, removed, q.By)
+		return p.dropPasskey(b, removed, q.By)
 	})
 	return removed.Detail(), err
 }
 
-// changePasskeys makes one change, and counts it: a ledger that is restored from before it is found to be behind.
-func (k *Kernel) changePasskeys(ctx context.Context, fn func(store.Tx, *store.Batch) error) error {
-	err := k.update(ctx, func(tx store.Tx) error {
+// changed makes one change and counts it.
+func (p *Passkeys) changed(ctx context.Context, fn func(store.Tx, *store.Batch) error) error {
+	return store.ProtocolError(p.o.Change(ctx, func(tx store.Tx) error {
 		var b store.Batch
 		if err := fn(tx, &b); err != nil {
 			return err
 		}
-		for _, counter := range []string{counterPasskeys, counterIncarnation} {
-			if _, err := tx.Count(counter, 1); err != nil {
-				return err
-			}
+		if _, err := tx.Count(counterPasskeys, 1); err != nil {
+			return err
 		}
 		return tx.Save(b)
-	})
-	if err == nil {
-		err = k.saveIncarnation(ctx)
-	}
-	return store.ProtocolError(err)
+	}))
 }
 
 // authorise verifies that one of the person's passkeys has signed a change.
-func (k *Kernel) authorise(b *store.Batch, mine []store.Passkey, a api.Assertion, challenge, origin string) error {
+func (p *Passkeys) authorise(b *store.Batch, mine []store.Passkey, a api.Assertion, challenge, origin string) error {
 	if len(mine) == 0 {
 		return api.NewFault(utp.CodePasskeyRequired, "the first passkey takes a one-time code: the command earshot code makes one")
 	}
@@ -166,19 +160,19 @@ func (k *Kernel) authorise(b *store.Batch, mine []store.Passkey, a api.Assertion
 	if err != nil {
 		return api.NewFault(utp.CodePasskeyRequired, "the passkey's signature does not count: "+passkey.Reason(err)+". Nothing was changed")
 	}
-	used.At = k.now().Wall
+	used.At = p.o.Now()
 	b.PasskeysUsed = append(b.PasskeysUsed, used)
 	return nil
 }
 
-func (k *Kernel) dropPasskey(b *store.Batch, p store.Passkey, by string) error {
-	b.PasskeysRemoved = append(b.PasskeysRemoved, p.ID)
-	return k.passkeyAct(b, p, api.ActEnded, by)
+func (p *Passkeys) dropPasskey(b *store.Batch, key store.Passkey, by string) error {
+	b.PasskeysRemoved = append(b.PasskeysRemoved, key.ID)
+	return p.passkeyAct(b, key, api.ActEnded, by)
 }
 
 // passkeyAct records a change in the audit chain. The digest is that of the key, for those who verify signatures later.
-func (k *Kernel) passkeyAct(b *store.Batch, p store.Passkey, detail, by string) error {
-	acts, err := k.admin.Operated(api.AuditAct{Act: api.ActPasskey, Subject: p.ID, Detail: detail, Digest: p.Key().Digest(), By: by})
+func (p *Passkeys) passkeyAct(b *store.Batch, key store.Passkey, detail, by string) error {
+	acts, err := p.o.Act(api.AuditAct{Act: api.ActPasskey, Subject: key.ID, Detail: detail, Digest: key.Key().Digest(), By: by})
 	b.Acts = append(b.Acts, acts...)
 	return err
 }
