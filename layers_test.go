@@ -96,6 +96,10 @@ var layerTable = []rule{
 		beside: map[string]string{"internal/kernel/store": "a tool, a sealed value and a reference are the ledger's"},
 	},
 	{
+		pkg: "internal/kernel/external", layer: 2, own: []string{"internal/kernel/turn", "api", "utp"},
+		beside: map[string]string{"internal/kernel/store": "answers and offered results are cards of the ledger"},
+	},
+	{
 		pkg: "internal/kernel/passkeys", layer: 2, own: []string{"internal/kernel/turn", "internal/passkey", "internal/passkey/enrol", "api", "utp"},
 		beside: map[string]string{"internal/kernel/store": "passkeys are rows of the ledger"},
 	},
@@ -106,6 +110,7 @@ var layerTable = []rule{
 	{
 		pkg: "internal/kernel", layer: 2, own: []string{"internal/kernel/turn", "internal/kernel/standing", "api", "utp", "internal/kernel/consent", "internal/passkey"},
 		beside: map[string]string{
+			"internal/kernel/external": "what third-party peers send is read, and answered, in their form",
 			"internal/kernel/argument": "arguments are resolved before a step saves them",
 			"internal/kernel/store":    "the port to the ledger, which what looks after it uses too",
 			"internal/kernel/passkeys": "whether the signature under an accept counts is asked in the step of the accept",

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/external"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -33,7 +34,7 @@ func (k *Kernel) adoptOrRefuse(ctx context.Context, from Caller, q api.StartRequ
 		if !k.active(header.TurnID) {
 			return api.NewFault(utp.CodeStale, "nobody attends to the turn at the moment")
 		}
-		c, err := s.callFromCommand(from.Name, q.Call, command, lineageOf(header))
+		c, err := s.callFromCommand(from.Name, q.Call, command, external.LineageOf(header))
 		if err != nil {
 			return err
 		}
@@ -94,10 +95,6 @@ func (s *step) callFromCommand(service, call string, command utp.Command, header
 	return c, nil
 }
 
-func lineageOf(header utp.Context) utp.Lineage {
-	return utp.Lineage{TurnID: header.TurnID, StepID: header.StepID, ParentStepID: header.ParentStepID}
-}
-
 // untaken refuses a call that was adopted or answered before, and one more than maxAdopted.
 func (s *step) untaken(call, card string) error {
 	adopted := 0
@@ -109,11 +106,11 @@ func (s *step) untaken(call, card string) error {
 			adopted++
 		}
 	}
-	switch _, err := s.answered(call); {
-	case err == nil:
-		return api.NewFault(utp.CodeConflict, "the call has been answered already")
-	case !errors.Is(err, store.ErrNotFound):
+	switch answered, err := external.Answered(s.tx, s.rec.State.Project, call); {
+	case err != nil:
 		return err
+	case answered:
+		return api.NewFault(utp.CodeConflict, "the call has been answered already")
 	}
 	if adopted >= maxAdopted {
 		return api.NewFault(utp.CodeBusy, "as many commands as a turn may take over are open in it; send it again when some have ended")
@@ -135,8 +132,8 @@ func (k *Kernel) saveCard(ctx context.Context, from Caller, q api.CardRequest) (
 	if card.AuthorID != from.Name || card.Project != k.o.Project {
 		return struct{}{}, api.NewFault(utp.CodeAuthFailed, "a card is written under the agent's own name, in its own project")
 	}
-	if strings.HasPrefix(card.ID, answerPrefix) {
-		return struct{}{}, api.NewFault(utp.CodeBadRequest, "card ids that begin with "+answerPrefix+" are the kernel's own")
+	if strings.HasPrefix(card.ID, external.AnswerPrefix) {
+		return struct{}{}, api.NewFault(utp.CodeBadRequest, "card ids that begin with "+external.AnswerPrefix+" are the kernel's own")
 	}
 	return struct{}{}, k.update(ctx, func(tx store.Tx) error {
 		rec, err := tx.Turn(store.TurnRef{Turn: content.Lineage.TurnID})

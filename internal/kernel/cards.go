@@ -30,10 +30,7 @@ func (s *step) lineage(c turn.Call) utp.Lineage {
 	return utp.Lineage{TurnID: s.rec.State.Turn, StepID: c.Step, TraceID: s.trace()}
 }
 
-func (s *step) trace() string { return traceOf(s.rec.State.Turn) }
-
-// traceOf returns the trace id of a turn: the hex part of its own id.
-func traceOf(turnID string) string { return turnID[len("turn_"):] }
+func (s *step) trace() string { return turn.TraceID(s.rec.State.Turn) }
 
 func (s *step) saveCallCard(c turn.Call, target string, r argument.Resolved) error {
 	args, err := s.outOfLine(r.Args)

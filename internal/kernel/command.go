@@ -79,7 +79,7 @@ func (s *step) control() (utp.Context, error) {
 	}
 	return utp.Context{
 		ProjectID: st.Project, ChannelID: st.Channel, AgentID: st.Agent, TurnID: st.Turn, TurnEpoch: max(st.Epoch, 1),
-		RecursionDepth: st.Depth, Traceparent: "00-" + traceOf(st.Turn) + "-" + span[16:] + "-01",
+		RecursionDepth: st.Depth, Traceparent: "00-" + turn.TraceID(st.Turn) + "-" + span[16:] + "-01",
 	}, nil
 }
 
@@ -94,7 +94,7 @@ func (k *Kernel) wakeWorker(ctx context.Context, st turn.State) {
 	}
 	header, err := utp.EncodeWakeup(utp.Context{
 		ProjectID: st.Project, ChannelID: st.Channel, AgentID: st.Agent, TurnID: st.Turn, TurnEpoch: st.Epoch,
-		Traceparent: "00-" + traceOf(st.Turn) + "-" + traceOf(st.Turn)[16:] + "-01",
+		Traceparent: "00-" + turn.TraceID(st.Turn) + "-" + turn.TraceID(st.Turn)[16:] + "-01",
 	}, utp.Stamp{At: k.o.Clock.Now()})
 	if err != nil {
 		return

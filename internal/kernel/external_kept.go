@@ -1,10 +1,10 @@
 package kernel
 
 import (
-	"bytes"
 	"errors"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/external"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -17,12 +17,8 @@ import (
 // offeredBefore handles another result card for a call that has one. The same card again is a success. A
 // different card is refused with done, and the first one is adopted, which ends the call.
 func (s *step) offeredBefore(c *turn.Call, card utp.Card) (refused, err error) {
-	kept, err := store.ReadCard(s.tx, c.Offered)
-	if err != nil {
-		return nil, store.AsDamage(err)
-	}
-	if kept.ID == card.ID && bytes.Equal(kept.Content, card.Content) && bytes.Equal(kept.Metadata, card.Metadata) {
-		return nil, nil
+	if again, err := external.OfferedAgain(s.tx, *c, card); err != nil || again {
+		return nil, err
 	}
 	if err := s.adoptOffered(c); err != nil {
 		return nil, err
@@ -38,7 +34,7 @@ func (s *step) adoptOffered(c *turn.Call) error {
 
 // isConclusive reports whether the card that a call's service has saved says what became of the call.
 func (s *step) isConclusive(c turn.Call) bool {
-	card, err := s.offered(&c, utp.Report{ToolResultCardID: c.Offered})
+	card, err := external.Offered(s.tx, c, utp.Report{ToolResultCardID: c.Offered})
 	if err != nil {
 		return false
 	}

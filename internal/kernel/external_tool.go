@@ -3,42 +3,18 @@ package kernel
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/external"
 	"github.com/earshot-dev/earshot/internal/kernel/outbox"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
-
-const (
-	// externalTime is how long a third-party service may take for a call if its definition does not
-	// say.
-	externalTime = 5 * time.Minute
-	// externalAttempts is how often the command of a repeatable call is sent, within that time.
-	externalAttempts = 3
-)
-
-// decision returns the effective decision of the policy. A service that does not enforce the gate may
-// not have an effect that cannot be repeated, unless an operator allows it. An irreversible call is
-// always asked for, as in the turn machine.
-func decision(t store.Tool, r Ruling) turn.Decision {
-	class := t.EffectiveClass()
-	switch {
-	case t.Enforcement() != utp.Enforced && !class.Repeatable() && !r.BrokerOnly:
-		return turn.Deny
-	case class == utp.Irreversible && r.Decision == turn.Allow:
-		return turn.Ask
-	}
-	return r.Decision
-}
 
 // commandExternal sends a call to a third-party service. There the command is the start: it is checked
 // and recorded on the service's behalf in the transaction that sends it. While no service subscribes to
@@ -48,7 +24,7 @@ func (s *step) commandExternal(c turn.Call, t store.Tool, subject utp.Subject) e
 	if c.LeaseExpiries == 0 && s.k.unserved(subject) {
 		return nil // it is sent again until it is too old
 	}
-	lease := externalLease(t)
+	lease := external.Lease(t)
 	check, err := s.check(c)
 	if err != nil {
 		return err
@@ -64,7 +40,7 @@ func (s *step) commandExternal(c turn.Call, t store.Tool, subject utp.Subject) e
 	}
 	started.ThirdParty = true
 	c = *started
-	if c.LeaseExpiries >= externalAttempts {
+	if c.LeaseExpiries >= external.Attempts {
 		return s.dispatch(turn.Finish{Call: c.ID, Owner: owner, Fence: c.Fence, Outcome: turn.Outcome{
 			Status: utp.StatusTimeout, Code: utp.CodeToolTimeout, Message: "the service did not report in time", Digest: "timeout",
 		}})
@@ -113,32 +89,6 @@ func (s *step) leaveBy(c turn.Call) error {
 	return nil
 }
 
-// externalLease returns how long the lease of such a service is. A repeatable call is sent again within
-// its time, because a command may be lost.
-func externalLease(t store.Tool) time.Duration {
-	var o struct {
-		Suspend float64 `json:"suspend_timeout_seconds"`
-		Timeout float64 `json:"timeout_seconds"`
-	}
-	if raw := t.Definition.Options; len(raw) > 0 && json.Unmarshal(raw, &o) != nil {
-		o.Suspend, o.Timeout = 0, 0
-	}
-	whole := externalTime
-	for _, given := range []float64{o.Timeout, o.Suspend} {
-		if given >= 1 {
-			whole = seconds(int(min(given, 1<<20)))
-		}
-	}
-	if t.EffectiveClass().Repeatable() {
-		return max(whole/externalAttempts, time.Second)
-	}
-	return whole
-}
-
-// cardOffered is the type of a third-party service's result card, before and after it is reported: the
-// call's own tool.result is made from it.
-const cardOffered = "tool.offered_result"
-
 // saveExternalCard saves a card of a third-party peer: a tool.call of its own turn, or the result of a
 // call that it was sent.
 func (k *Kernel) saveExternalCard(ctx context.Context, from Caller, q api.CardRequest) (struct{}, error) {
@@ -152,7 +102,7 @@ func (k *Kernel) saveExternalCard(ctx context.Context, from Caller, q api.CardRe
 	content, err := utp.DecodeToolResult(card)
 	switch {
 	case err != nil:
-		return struct{}{}, api.NewFault(codeOf(err), err.Error())
+		return struct{}{}, api.NewFault(external.CodeOf(err), err.Error())
 	case card.AuthorID != "tool."+from.Name || card.Project != k.o.Project:
 		return struct{}{}, api.NewFault(utp.CodeInvalidSourceActor, "a result is written as tool."+from.Name+", in its own project")
 	}
@@ -189,17 +139,10 @@ func (k *Kernel) stepExternalCall(ctx context.Context, from Caller, call string,
 // different second card shows that nobody will report the first, so the first is adopted now and the
 // second is refused.
 func (s *step) offer(c *turn.Call, card utp.Card, content utp.ResultCard) (refused, err error) {
-	switch {
-	case c == nil || c.State == turn.Finished || c.State == turn.Closed:
+	if c == nil || c.State == turn.Finished || c.State == turn.Closed {
 		return nil, api.NewFault(utp.CodeDone, "the call has ended; another result stands")
-	case strings.HasPrefix(card.ID, answerPrefix):
-		return nil, api.NewFault(utp.CodeBadRequest, "card ids that begin with "+answerPrefix+" are the kernel's own")
-	case content.FunctionName != c.Tool:
-		return nil, api.NewFault(utp.CodeBadRequest, "metadata.function_name is "+content.FunctionName+"; expected "+c.Tool)
-	case content.Lineage.TurnID != "" && content.Lineage.TurnID != s.rec.State.Turn:
-		return nil, api.NewFault(utp.CodeAuthFailed, "the card belongs to another turn")
 	}
-	if card, err = store.Retyped(card, cardOffered); err != nil {
+	if card, err = external.CheckOffer(*c, s.rec.State.Turn, card, content); err != nil {
 		return nil, err
 	}
 	if c.Offered != "" {
@@ -210,38 +153,14 @@ func (s *step) offer(c *turn.Call, card utp.Card, content utp.ResultCard) (refus
 	return nil, nil
 }
 
-// offered reads the card that a third-party service has saved for its report. What follows the result is
-// taken from the card, else from the report, else from the command (UTP, "Results").
-func (s *step) offered(c *turn.Call, r utp.Report) (utp.ResultCard, error) {
-	card, err := store.ReadCard(s.tx, c.Offered)
-	if err != nil {
-		return utp.ResultCard{}, store.AsDamage(err)
-	}
-	if card, err = store.Retyped(card, utp.CardToolResult); err != nil {
-		return utp.ResultCard{}, err
-	}
-	content, err := utp.DecodeToolResult(card, r.AfterExecution, c.After)
-	if err != nil {
-		return content, fmt.Errorf("%w: %w", store.ErrDamaged, err)
-	}
-	return content, nil
-}
-
 // report handles a third-party service's report: three keys, and the call in its headers. It finishes
 // the call through the gate. A report on an unknown call, or on another service's, changes nothing. One
 // that comes twice, or too late, is a success.
 func (k *Kernel) report(ctx context.Context, from Caller, m utp.Message) (api.ReportAnswer, error) {
 	var a api.ReportAnswer
-	header, err := utp.DecodeHeader(m.Header)
+	r, header, err := external.ReadReport(m)
 	if err != nil {
-		return a, api.NewFault(codeOf(err), err.Error())
-	}
-	r, header, err := utp.DecodeReport(m.Payload, header)
-	if err != nil && r.ToolResultCardID == "" { // any other fault in it can be corrected from the card
-		return a, api.NewFault(missingCard(err), err.Error())
-	}
-	if header.ToolCallID == "" {
-		return a, api.NewFault(utp.CodeMissingToolCallID, "the report names no call")
+		return a, err
 	}
 	err = k.stepExternalCall(ctx, from, header.ToolCallID, func(s *step, c *turn.Call) (err error) {
 		st := s.rec.State
@@ -257,13 +176,6 @@ func (k *Kernel) report(ctx context.Context, from Caller, m utp.Message) (api.Re
 	return a, err
 }
 
-func missingCard(err error) utp.Code {
-	if p, is := errors.AsType[*utp.PayloadError](err); is && p.Field == "tool_result_card_id" {
-		return utp.CodeMissingToolResultCard
-	}
-	return codeOf(err)
-}
-
 // report applies a report in one step.
 func (s *step) report(c *turn.Call, r utp.Report) (string, error) {
 	switch {
@@ -274,7 +186,7 @@ func (s *step) report(c *turn.Call, r utp.Report) (string, error) {
 	case c.Offered == "" || c.Offered != r.ToolResultCardID:
 		return "", api.NewFault(utp.CodeCardNotFound, "the result card has not been kept; keep it first, then report it")
 	}
-	content, err := s.offered(c, r)
+	content, err := external.Offered(s.tx, *c, r)
 	if err != nil {
 		return "", err
 	}

@@ -192,3 +192,17 @@ func cutStar(pattern string) (string, bool) {
 	}
 	return pattern, false
 }
+
+// decision returns the effective decision of the policy. A service that does not enforce the gate may
+// not have an effect that cannot be repeated, unless an operator allows it. An irreversible call is
+// always asked for, as in the turn machine.
+func decision(t store.Tool, r Ruling) turn.Decision {
+	class := t.EffectiveClass()
+	switch {
+	case t.Enforcement() != utp.Enforced && !class.Repeatable() && !r.BrokerOnly:
+		return turn.Deny
+	case class == utp.Irreversible && r.Decision == turn.Allow:
+		return turn.Ask
+	}
+	return r.Decision
+}

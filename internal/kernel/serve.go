@@ -8,6 +8,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/admin"
+	"github.com/earshot-dev/earshot/internal/kernel/external"
 	"github.com/earshot-dev/earshot/internal/kernel/passkeys"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
@@ -44,7 +45,7 @@ var (
 
 		api.OpPut: serve((*Kernel).putBlob), api.OpGet: serve((*Kernel).getBlob),
 
-		api.OpRead: serve((*Kernel).readCard), api.OpInbox: serve((*Kernel).inbox),
+		api.OpRead: serveView(external.ReadCard), api.OpInbox: serveView(external.Inbox),
 		api.OpReport: receive((*Kernel).report), api.OpCommand: receive((*Kernel).externalCommand),
 
 		api.OpEnqueue: serve((*Kernel).enqueue), api.OpSessions: serveAdmin((*admin.Admin).Sessions), api.OpEvents: serveAdmin((*admin.Admin).Events),

@@ -378,3 +378,6 @@ func (s State) Free(worker string, now Timestamp) bool {
 	_, claimable := s.ClaimAt(now)
 	return claimable && (s.Worker == "" || s.Lease.Passed(now))
 }
+
+// TraceID returns the trace id of a turn: the hex part of its own id.
+func TraceID(turnID string) string { return turnID[len("turn_"):] }
