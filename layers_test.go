@@ -100,6 +100,10 @@ var layerTable = []rule{
 		beside: map[string]string{"internal/kernel/store": "answers and offered results are cards of the ledger"},
 	},
 	{
+		pkg: "internal/kernel/rulebook", layer: 2, own: []string{"internal/kernel/turn", "utp"},
+		beside: map[string]string{"internal/kernel/store": "a rule decides about a registered tool"},
+	},
+	{
 		pkg: "internal/kernel/passkeys", layer: 2, own: []string{"internal/kernel/turn", "internal/passkey", "internal/passkey/enrol", "api", "utp"},
 		beside: map[string]string{"internal/kernel/store": "passkeys are rows of the ledger"},
 	},
@@ -110,6 +114,7 @@ var layerTable = []rule{
 	{
 		pkg: "internal/kernel", layer: 2, own: []string{"internal/kernel/turn", "internal/kernel/standing", "api", "utp", "internal/kernel/consent", "internal/passkey"},
 		beside: map[string]string{
+			"internal/kernel/rulebook": "what an operator's rules say is asked in the step that it is about",
 			"internal/kernel/external": "what third-party peers send is read, and answered, in their form",
 			"internal/kernel/argument": "arguments are resolved before a step saves them",
 			"internal/kernel/store":    "the port to the ledger, which what looks after it uses too",
@@ -174,7 +179,7 @@ var layerTable = []rule{
 		both: "it stores the kernel's questions beside its calls",
 	},
 	{pkg: "internal/datadir", layer: 3, own: []string{"internal/cause"}, third: []string{sysModule}},
-	{pkg: "internal/policyfile", layer: 3, own: []string{"internal/cause", "internal/kernel", "internal/kernel/store", "tool/settings"}, third: []string{sysModule, "github.com/fsnotify/fsnotify"}},
+	{pkg: "internal/policyfile", layer: 3, own: []string{"internal/cause", "internal/kernel/rulebook", "internal/kernel/store", "tool/settings"}, third: []string{sysModule, "github.com/fsnotify/fsnotify"}},
 	{pkg: "internal/kernel/clock", layer: 3, own: []string{"internal/boottime", "internal/kernel"}},
 	{
 		pkg: "internal/kernel/store/sqlite", layer: 3, own: []string{"internal/kernel/store"}, beside: ledgerRows(),
@@ -256,7 +261,7 @@ var layerTable = []rule{
 		both:  "it proves the stores, which hold both",
 	},
 	{
-		pkg: "internal/sim", layer: 4, own: []string{"internal/kernel", "internal/kernel/admin", "internal/kernel/standing", "internal/kernel/store", "internal/kernel/turn", "aaep", "aaep/session", "internal/kernel/consent", "api", "utp", "api/audit", "internal/narrate", "internal/rpc", "tool", "worker"},
+		pkg: "internal/sim", layer: 4, own: []string{"internal/kernel", "internal/kernel/admin", "internal/kernel/rulebook", "internal/kernel/standing", "internal/kernel/store", "internal/kernel/turn", "aaep", "aaep/session", "internal/kernel/consent", "api", "utp", "api/audit", "internal/narrate", "internal/rpc", "tool", "worker"},
 		both: "it runs the whole loop",
 	},
 

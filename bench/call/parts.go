@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/narrate"
@@ -91,7 +92,7 @@ func (p *parts) openKernel(ctx context.Context, b *bus.Server, store store.Ledge
 	if err != nil {
 		return err
 	}
-	rules, err := kernel.NewRules([]kernel.Rule{{Tool: name, Decide: turn.Allow}})
+	rules, err := rulebook.NewRules([]rulebook.Rule{{Tool: name, Decide: turn.Allow}})
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/clock"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/narrate"
@@ -172,7 +173,7 @@ func playKernel(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	rules, err := kernel.NewRules([]kernel.Rule{{Tool: "deeds.look", Decide: turn.Allow}, {Tool: "deeds.set", Decide: turn.Allow}, {Tool: "*", Decide: turn.Ask}})
+	rules, err := rulebook.NewRules([]rulebook.Rule{{Tool: "deeds.look", Decide: turn.Allow}, {Tool: "deeds.set", Decide: turn.Allow}, {Tool: "*", Decide: turn.Ask}})
 	if err != nil {
 		return err
 	}

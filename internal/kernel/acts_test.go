@@ -8,7 +8,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -29,7 +29,7 @@ func (w *world) acts() []string {
 // TestEffectsAreChained: the start and the outcome of each call with an effect has an entry in the audit
 // chain, whether somebody was asked or not; a read has none, and neither has a call that was never started.
 func TestEffectsAreChained(t *testing.T) {
-	inWorld(t, func(w *world) { w.rules = []kernel.Rule{{Tool: put, Decide: turn.Allow}} }, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) { w.rules = []rulebook.Rule{{Tool: put, Decide: turn.Allow}} }, func(t *testing.T, w *world) {
 		w.work(one(poller), one(put), one(paint), one(burn))
 		a := w.begin()
 		w.accepts() // to paint
@@ -89,7 +89,7 @@ func TestDoneIsCompared(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			allowed := []kernel.Rule{{Tool: put, Decide: turn.Allow}}
+			allowed := []rulebook.Rule{{Tool: put, Decide: turn.Allow}}
 			inWorld(t, func(w *world) { w.unjudged, w.rules = true, allowed }, func(t *testing.T, w *world) {
 				w.work(one(tt.tool))
 				a := w.begin()

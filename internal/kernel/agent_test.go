@@ -18,6 +18,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/internal/testkit"
@@ -552,7 +553,7 @@ func TestKilledEverywhere(t *testing.T) {
 		for n := 1; n <= 32; n += stride {
 			t.Run(fmt.Sprintf("%s %d", kind, n), func(t *testing.T) {
 				inWorld(t, func(w *world) {
-					w.rules = []kernel.Rule{{Tool: paint, Decide: turn.Allow}, {Tool: put, Decide: turn.Allow}}
+					w.rules = []rulebook.Rule{{Tool: paint, Decide: turn.Allow}, {Tool: put, Decide: turn.Allow}}
 				},
 					func(t *testing.T, w *world) { killedAt(t, w, kind, n) })
 			})

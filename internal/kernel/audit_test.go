@@ -9,8 +9,8 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
-	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/admin"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
@@ -134,7 +134,7 @@ func TestAuditPages(t *testing.T) {
 // TestAllowedAndUnknown: a call that was allowed without a question, and whose outcome was then asked about, is still what
 // was started.
 func TestAllowedAndUnknown(t *testing.T) {
-	inWorld(t, func(w *world) { w.rules = []kernel.Rule{{Tool: paint, Decide: turn.Allow}} }, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) { w.rules = []rulebook.Rule{{Tool: paint, Decide: turn.Allow}} }, func(t *testing.T, w *world) {
 		w.effects.at("done", dies)
 		w.work(one(paint))
 		a := w.begin()

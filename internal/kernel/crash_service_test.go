@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/tool"
@@ -230,7 +230,7 @@ func TestCrashReconciled(t *testing.T) {
 	t.Run("not begun and stale", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.sole = true
-			w.rules = []kernel.Rule{{Tool: shred, Decide: turn.Ask, StartWithin: 20 * time.Second}}
+			w.rules = []rulebook.Rule{{Tool: shred, Decide: turn.Ask, StartWithin: 20 * time.Second}}
 		}, func(t *testing.T, w *world) {
 			w.effects.at("begun", Once(dies))
 			first := w.work(one(shred))
@@ -508,7 +508,7 @@ func TestCrashWorker(t *testing.T) {
 	for i, at := range []turn.CallState{turn.Asked, turn.Accepted, turn.Started, turn.Finished} {
 		t.Run(fmt.Sprintf("%d %s", i, at), func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				w.rules = []kernel.Rule{{Tool: put, Decide: turn.Allow}, {Tool: paint, Decide: turn.Allow}}
+				w.rules = []rulebook.Rule{{Tool: put, Decide: turn.Allow}, {Tool: paint, Decide: turn.Allow}}
 			}, func(t *testing.T, w *world) {
 				working := w.gate()
 				w.effects.at("done", func(ctx context.Context, s *service, c *tool.Call) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
@@ -69,7 +70,7 @@ func TestNoResultInTime(t *testing.T) {
 // TestResultWithin: policy says how long a call may take where the tool does not.
 func TestResultWithin(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.rules = []kernel.Rule{{Tool: poller, Decide: turn.Allow, ResultWithin: 20 * time.Second}}
+		w.rules = []rulebook.Rule{{Tool: poller, Decide: turn.Allow, ResultWithin: 20 * time.Second}}
 	}, func(t *testing.T, w *world) {
 		w.effects.at("begun", w.gate().pass)
 		w.work(one(poller))

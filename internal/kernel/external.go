@@ -63,7 +63,7 @@ func (k *Kernel) externalCommand(ctx context.Context, from Caller, m utp.Message
 	if err == nil {
 		out, err = k.adoptCommand(ctx, from, &a)
 	}
-	refused, is := errors.AsType[*external.Refusal](err)
+	refused, is := errors.AsType[*external.CommandError](err)
 	switch {
 	case err == nil:
 		if out.State == api.CommandAdopted {
@@ -95,7 +95,7 @@ func (k *Kernel) adoptCommand(ctx context.Context, from Caller, a *external.Comm
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		err = &external.Refusal{Code: utp.CodeNotFound, Message: "the command names no turn of the ledger"}
+		err = &external.CommandError{Code: utp.CodeNotFound, Message: "the command names no turn of the ledger"}
 	}
 	return out, err
 }
@@ -123,7 +123,7 @@ func (s *step) adoptCommand(from Caller, a *external.Command) (api.CommandAnswer
 
 // answerRefused answers a command that did not become a call, and sends a wakeup. The turn does not
 // change: nothing has happened in it, and nothing is reported. A lost wakeup costs one poll.
-func (k *Kernel) answerRefused(ctx context.Context, from Caller, a external.Command, refused *external.Refusal) error {
+func (k *Kernel) answerRefused(ctx context.Context, from Caller, a external.Command, refused *external.CommandError) error {
 	var st turn.State
 	err := k.update(ctx, func(tx store.Tx) error {
 		rec, err := tx.Turn(store.TurnRef{Turn: a.Lineage.TurnID})

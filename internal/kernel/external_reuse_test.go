@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -124,7 +124,7 @@ func TestForeignIDReused(t *testing.T) {
 		})
 	})
 	t.Run("while the first is open", func(t *testing.T) {
-		inWorld(t, func(w *world) { w.rules = []kernel.Rule{{Tool: poller, Decide: "ask"}} }, func(t *testing.T, w *world) {
+		inWorld(t, func(w *world) { w.rules = []rulebook.Rule{{Tool: poller, Decide: "ask"}} }, func(t *testing.T, w *world) {
 			s := w.stranger("peer")
 			c := s.holds()
 			if _, err := s.asksFor(c, "card_1", id, "step_1"); err != nil {
@@ -148,7 +148,7 @@ func TestForeignIDReused(t *testing.T) {
 		})
 	})
 	t.Run("in two turns at once", func(t *testing.T) { // neither has been answered: each gets its own result
-		inWorld(t, func(w *world) { w.rules = []kernel.Rule{{Tool: poller, Decide: "ask"}} }, func(t *testing.T, w *world) {
+		inWorld(t, func(w *world) { w.rules = []rulebook.Rule{{Tool: poller, Decide: "ask"}} }, func(t *testing.T, w *world) {
 			one, other := w.stranger("peer"), w.stranger("other")
 			c, d := one.holds(), other.holds()
 			if _, err := one.asksFor(c, "card_1", id, "step_1"); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/tool"
@@ -268,12 +269,12 @@ func TestForeignServiceSilent(t *testing.T) {
 // allowing is a policy that allows one tool and names it.
 func allowing(name string) func(*world) {
 	return func(w *world) {
-		w.rules = []kernel.Rule{{Tool: name, Decide: turn.Allow}, {Tool: "*", Decide: turn.Ask}}
+		w.rules = []rulebook.Rule{{Tool: name, Decide: turn.Allow}, {Tool: "*", Decide: turn.Ask}}
 	}
 }
 
 func naming(name string) func(*world) {
-	return func(w *world) { w.rules = []kernel.Rule{{Tool: name, Decide: turn.Ask, BrokerOnly: true}} }
+	return func(w *world) { w.rules = []rulebook.Rule{{Tool: name, Decide: turn.Ask, BrokerOnly: true}} }
 }
 
 // TestForeignEffect: an effect that cannot be repeated is for a service that an operator has
@@ -540,11 +541,11 @@ func TestForeignRegister(t *testing.T) {
 // TestForeignPolicy: naming is of one tool, and part of what is consented to.
 func TestForeignPolicy(t *testing.T) {
 	t.Parallel()
-	if _, err := kernel.NewRules([]kernel.Rule{{Tool: "words.*", Decide: turn.Ask, BrokerOnly: true}}); err == nil {
+	if _, err := rulebook.NewRules([]rulebook.Rule{{Tool: "words.*", Decide: turn.Ask, BrokerOnly: true}}); err == nil {
 		t.Error("a star names a foreign service")
 	}
-	named, err := kernel.NewRules([]kernel.Rule{{Tool: wordCount, Decide: turn.Ask, BrokerOnly: true}})
-	plain, perr := kernel.NewRules([]kernel.Rule{{Tool: wordCount, Decide: turn.Ask}})
+	named, err := rulebook.NewRules([]rulebook.Rule{{Tool: wordCount, Decide: turn.Ask, BrokerOnly: true}})
+	plain, perr := rulebook.NewRules([]rulebook.Rule{{Tool: wordCount, Decide: turn.Ask}})
 	if err := errors.Join(err, perr); err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	wire "github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/hub"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 	"github.com/earshot-dev/earshot/internal/narrate"
@@ -118,7 +119,7 @@ func (y *yard) serve(owned *sync.WaitGroup, store store.Ledger) {
 	y.check(err)
 	narrator, err := narrate.New(narrate.Options{})
 	y.check(err)
-	policy, err := kernel.NewRules(nil)
+	policy, err := rulebook.NewRules(nil)
 	y.check(err)
 	y.kernel, err = kernel.New(kernel.Options{Store: store, Bus: end, Policy: policy, Narrator: narrator, Presence: end, Project: "home"})
 	y.check(err)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/internal/testkit"
@@ -45,7 +45,7 @@ func TestAcceptRuns(t *testing.T) {
 func TestNotAccepted(t *testing.T) {
 	tests := []struct {
 		name  string
-		rules []kernel.Rule
+		rules []rulebook.Rule
 		close func(*world)
 		code  utp.Code
 		after time.Duration
@@ -53,10 +53,10 @@ func TestNotAccepted(t *testing.T) {
 		{name: "reject", close: func(w *world) { w.say(w.asked(), "reject") }, code: utp.CodeConsentDeclined},
 		{name: "expire", close: func(*world) {}, code: utp.CodeConsentExpired, after: 5 * time.Minute},
 		{
-			name: "expire by rule", rules: []kernel.Rule{{Tool: burn, Decide: turn.Ask, Timeout: 20 * time.Second}},
+			name: "expire by rule", rules: []rulebook.Rule{{Tool: burn, Decide: turn.Ask, Timeout: 20 * time.Second}},
 			close: func(*world) {}, code: utp.CodeConsentExpired, after: 20 * time.Second,
 		},
-		{name: "deny", rules: []kernel.Rule{{Tool: burn, Decide: turn.Deny}}, close: func(*world) {}, code: utp.CodeDeniedByPolicy},
+		{name: "deny", rules: []rulebook.Rule{{Tool: burn, Decide: turn.Deny}}, close: func(*world) {}, code: utp.CodeDeniedByPolicy},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

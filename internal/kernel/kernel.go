@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/argument"
 	"github.com/earshot-dev/earshot/internal/kernel/outbox"
 	"github.com/earshot-dev/earshot/internal/kernel/passkeys"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
@@ -32,21 +33,7 @@ type Presence interface {
 type Policy interface {
 	// Decide says what an agent may do with a tool at this moment. It never allows an
 	// irreversible one; the turn machine would ask anyway.
-	Decide(agent string, t store.Tool) Ruling
-}
-
-// Ruling is what a policy decides about a tool.
-type Ruling struct {
-	// Rule is the rule that applied, in a canonical form: it is part of what is consented to, and
-	// must not be empty.
-	Rule     string
-	Decision turn.Decision
-	// Answer and StartWithin override the tool's own times; zero does not. Undo makes the undo
-	// time longer, never shorter. Result is how long after its dispatch a call must have a result,
-	// if the tool itself does not say.
-	Answer, StartWithin, Undo, Result time.Duration
-	// BrokerOnly: an operator allows this third-party service to have effects.
-	BrokerOnly bool
+	Decide(agent string, t store.Tool) rulebook.Ruling
 }
 
 // Approvers says who may answer for whom. It is consulted inside transactions, when an answer comes and
@@ -229,7 +216,7 @@ func New(o Options) (*Kernel, error) {
 	})
 	k.admin = admin.New(admin.Options{
 		Ledger: o.Store, Now: o.Clock.Now, Logger: o.Logger, Operator: o.Operator, Retention: o.Retention, Salt: k.salt,
-		Decide:    func(t store.Tool) turn.Decision { return decision(t, o.Policy.Decide("", t)) },
+		Decide:    func(t store.Tool) turn.Decision { return rulebook.Decision(t, o.Policy.Decide("", t)) },
 		Connected: k.connected, Active: k.active, EndSession: k.endImported,
 	})
 	k.passkeys = k.newPasskeys()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/tool"
@@ -74,7 +74,7 @@ func mutations() map[string]mutation {
 			w.tamper(`UPDATE tools SET risk = 'high' WHERE tool_name = ?`, paint)
 		}},
 		"policy": {reason: "policy", down: true, change: func(w *world, _ turn.Call) {
-			w.rules = []kernel.Rule{{Tool: burn, Decide: turn.Ask, StartWithin: 30 * time.Second}}
+			w.rules = []rulebook.Rule{{Tool: burn, Decide: turn.Ask, StartWithin: 30 * time.Second}}
 		}},
 		"environment": {tool: mail, reason: "env", change: func(w *world, _ turn.Call) {
 			w.mu.Lock()
@@ -318,15 +318,15 @@ func TestMutationAllowed(t *testing.T) {
 func TestMutationAge(t *testing.T) {
 	tests := []struct {
 		name  string
-		rules []kernel.Rule
+		rules []rulebook.Rule
 		wait  time.Duration // between the end of the undo time and the restart
 		stale bool
 	}{
 		{"default, in time", nil, 59 * time.Second, false},
 		{"default, too late", nil, 61 * time.Second, true},
-		{"longer by rule, in time", []kernel.Rule{{Tool: "*", Decide: turn.Ask, StartWithin: 5 * time.Minute}}, 299 * time.Second, false},
-		{"longer by rule, too late", []kernel.Rule{{Tool: "*", Decide: turn.Ask, StartWithin: 5 * time.Minute}}, 301 * time.Second, true},
-		{"shorter by rule, too late", []kernel.Rule{{Tool: "bu*", Decide: turn.Ask, StartWithin: 10 * time.Second}}, 11 * time.Second, true},
+		{"longer by rule, in time", []rulebook.Rule{{Tool: "*", Decide: turn.Ask, StartWithin: 5 * time.Minute}}, 299 * time.Second, false},
+		{"longer by rule, too late", []rulebook.Rule{{Tool: "*", Decide: turn.Ask, StartWithin: 5 * time.Minute}}, 301 * time.Second, true},
+		{"shorter by rule, too late", []rulebook.Rule{{Tool: "bu*", Decide: turn.Ask, StartWithin: 10 * time.Second}}, 11 * time.Second, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

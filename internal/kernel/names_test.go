@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -31,7 +32,7 @@ func of(service, name string) utp.Definition {
 // it had registered before stays its own, and what another has, it cannot take.
 func TestToolNames(t *testing.T) {
 	listed := prefixes{"tool/words:word_count": true, "tool/words:shared": true, "tool/post:shared": true, "foreign/peer:their_tool": true}
-	inWorld(t, func(w *world) { w.rules = []kernel.Rule{{Tool: "*", Decide: "ask"}} }, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) { w.rules = []rulebook.Rule{{Tool: "*", Decide: "ask"}} }, func(t *testing.T, w *world) {
 		register := func(kind, name, tool string) error {
 			return w.as(kind, name, api.OpRegister, api.RegisterRequest{Definition: of(name, tool)}, nil)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -404,7 +405,7 @@ func (k *Kernel) offered(ctx context.Context, from Caller, q api.OfferedRequest)
 		}
 		room := api.InlineLimit
 		for _, t := range tools {
-			judged := terms(t, k.o.Policy.Decide(q.Agent, t))
+			judged := rulebook.Terms(t, k.o.Policy.Decide(q.Agent, t))
 			d := t.Definition
 			if room -= len(d.Parameters) + len(d.Description) + store.MaxName; room < 0 && a.Next != "" {
 				return nil

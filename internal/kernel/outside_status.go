@@ -8,6 +8,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/argument"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -121,7 +122,7 @@ func (s *step) permission(w invoked, stepID string) (turn.Call, error) {
 
 // permissionRuling returns what the current policy says about a tool of the agent's own. The tool counts as reversible, so
 // that a rule may leave it to the agent's own rules.
-func (s *step) permissionRuling(tool string) Ruling {
+func (s *step) permissionRuling(tool string) rulebook.Ruling {
 	return s.k.o.Policy.Decide(s.rec.State.Agent, store.Tool{Definition: utp.Definition{Tool: tool}, Reviewed: true, Class: utp.Reversible, Risk: utp.RiskHigh})
 }
 

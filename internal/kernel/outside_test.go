@@ -10,6 +10,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/tool"
@@ -256,7 +257,7 @@ func TestOutsideHolder(t *testing.T) {
 func TestOutsideGone(t *testing.T) {
 	for name, class := range map[string]string{"irreversible": burn, "reversible": paint} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(w *world) { w.rules = []kernel.Rule{{Tool: "*", Decide: turn.Ask}} }, func(t *testing.T, w *world) {
+			inWorld(t, func(w *world) { w.rules = []rulebook.Rule{{Tool: "*", Decide: turn.Ask}} }, func(t *testing.T, w *world) {
 				p := w.program()
 				gone := p.asked(class)
 				p.goes(gone.Call)
@@ -326,7 +327,7 @@ func TestOutsideRestart(t *testing.T) {
 
 // TestOutsidePermission: a yes and a no to what the program does by itself have a receipt, and start nothing.
 func TestOutsidePermission(t *testing.T) {
-	rules := []kernel.Rule{
+	rules := []rulebook.Rule{
 		{Tool: "claude.Read", Decide: turn.Allow}, {Tool: "claude.Kill", Decide: turn.Deny},
 	}
 	inWorld(t, func(w *world) { w.rules = rules }, func(t *testing.T, w *world) {
@@ -455,7 +456,7 @@ func TestOutsidePermissionForbidden(t *testing.T) {
 				p := w.program()
 				asked := p.asked("Bash", func(q *api.InvokeRequest) { q.Permission = true })
 				question := w.asked()
-				laws.now(kernel.Rule{Tool: "claude.Bash", Decide: turn.Deny})
+				laws.now(rulebook.Rule{Tool: "claude.Bash", Decide: turn.Deny})
 				if watched {
 					if err := w.now.kernel.Rejudge(w.ctx); err != nil {
 						t.Fatal(err)
@@ -478,7 +479,7 @@ func TestOutsidePermissionForbidden(t *testing.T) {
 func TestOutsidePermissionAsk(t *testing.T) {
 	inPlace(t, func(t *testing.T, w *world, laws *lawbook) {
 		p := w.program()
-		laws.now(kernel.Rule{Tool: "claude.Bash", Decide: turn.Allow})
+		laws.now(rulebook.Rule{Tool: "claude.Bash", Decide: turn.Allow})
 		left, err := p.asks("Bash", func(q *api.InvokeRequest) { q.Permission = true })
 		if err != nil || left.Status != utp.StatusPartial {
 			t.Errorf("found %+v (%v), expected the program's own rules to decide", left, err)
@@ -689,7 +690,7 @@ func TestOutsideIsNobodyElses(t *testing.T) {
 
 // TestOffered: an agent sees what the policy lets it ask for, and what of that a person is asked about.
 func TestOffered(t *testing.T) {
-	rules := []kernel.Rule{{Tool: shred, Decide: turn.Deny}, {Tool: put, Agent: programName, Decide: turn.Allow}}
+	rules := []rulebook.Rule{{Tool: shred, Decide: turn.Deny}, {Tool: put, Agent: programName, Decide: turn.Allow}}
 	inWorld(t, func(w *world) { w.rules = rules }, func(t *testing.T, w *world) {
 		var a api.OfferedAnswer
 		if err := rpc.Ask(w.ctx, w.person, api.OpOffered, api.OfferedRequest{Agent: programName}, &a); err != nil {

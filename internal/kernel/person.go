@@ -175,7 +175,7 @@ func (s *step) preferredUndo(person string) (time.Duration, error) {
 		return 0, nil
 	}
 	preferences, err := s.tx.Preferences(person)
-	return seconds(api.Preferred(preferences.UndoSeconds)), err
+	return turn.Seconds(api.Preferred(preferences.UndoSeconds)), err
 }
 
 // mayApprove reports whether a person may consent in this turn. The agent never may: whoever asks for a

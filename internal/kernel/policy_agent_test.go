@@ -3,7 +3,7 @@ package kernel_test
 import (
 	"testing"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -17,7 +17,7 @@ func policyTool(name string, class utp.Class) store.Tool {
 // and an agent can be left with a list of tools and nothing else.
 func TestRulesByAgent(t *testing.T) {
 	t.Parallel()
-	rules, err := kernel.NewRules([]kernel.Rule{
+	rules, err := rulebook.NewRules([]rulebook.Rule{
 		{Agent: "scout", Tool: "files.scan", Decide: turn.Allow},
 		{Agent: "scout*", Tool: "*", Decide: turn.Deny},
 		{Tool: "files.scan", Decide: turn.Ask},
@@ -40,7 +40,7 @@ func TestRulesByAgent(t *testing.T) {
 			t.Errorf("%q with %s: %s, want %s", tt.agent, tt.tool, got, tt.want)
 		}
 	}
-	if _, err := kernel.NewRules([]kernel.Rule{{Agent: "a b", Tool: "*", Decide: turn.Ask}}); err == nil {
+	if _, err := rulebook.NewRules([]rulebook.Rule{{Agent: "a b", Tool: "*", Decide: turn.Ask}}); err == nil {
 		t.Error("an agent that can have no such name was taken")
 	}
 }
@@ -50,18 +50,18 @@ func TestRulesByAgent(t *testing.T) {
 func TestNoAgentMayDoWhatCannotBeUndone(t *testing.T) {
 	t.Parallel()
 	burns := []store.Tool{policyTool("burn", utp.Irreversible)}
-	ask, one := kernel.Rule{Tool: "burn", Decide: turn.Ask}, kernel.Rule{Agent: "tidy", Tool: "b*", Decide: turn.Allow}
+	ask, one := rulebook.Rule{Tool: "burn", Decide: turn.Ask}, rulebook.Rule{Agent: "tidy", Tool: "b*", Decide: turn.Allow}
 	for _, tt := range []struct {
 		name  string
-		rules []kernel.Rule
+		rules []rulebook.Rule
 		good  bool
 	}{
-		{"for one agent", []kernel.Rule{one}, false},
-		{"behind a rule for another agent", []kernel.Rule{{Agent: "scout", Tool: "burn", Decide: turn.Ask}, one}, false},
-		{"behind a rule for all", []kernel.Rule{ask, one}, true},
-		{"before it", []kernel.Rule{one, ask}, false},
+		{"for one agent", []rulebook.Rule{one}, false},
+		{"behind a rule for another agent", []rulebook.Rule{{Agent: "scout", Tool: "burn", Decide: turn.Ask}, one}, false},
+		{"behind a rule for all", []rulebook.Rule{ask, one}, true},
+		{"before it", []rulebook.Rule{one, ask}, false},
 	} {
-		rules, err := kernel.NewRules(tt.rules)
+		rules, err := rulebook.NewRules(tt.rules)
 		if err != nil {
 			t.Fatal(err)
 		}

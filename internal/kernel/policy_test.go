@@ -8,6 +8,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -21,7 +22,7 @@ func reviewed(name string, class utp.Class, risk utp.Risk) store.Tool {
 // reversible and of low risk are allowed, all else is asked for.
 func TestPolicyDecides(t *testing.T) {
 	t.Parallel()
-	rules := []kernel.Rule{
+	rules := []rulebook.Rule{
 		{Tool: "files.delete", Decide: turn.Deny},
 		{Tool: "files.*", Decide: turn.Allow, Timeout: time.Minute, StartWithin: 2 * time.Minute},
 		{Tool: "files.*", Decide: turn.Deny},
@@ -33,26 +34,26 @@ func TestPolicyDecides(t *testing.T) {
 	claims.Definition.Class, claims.Definition.Risk = utp.Irreversible, utp.RiskHigh
 	tests := []struct {
 		name  string
-		rules []kernel.Rule
+		rules []rulebook.Rule
 		tool  store.Tool
-		want  kernel.Ruling
+		want  rulebook.Ruling
 	}{
-		{"by name", rules, reviewed("files.delete", utp.Read, utp.RiskLow), kernel.Ruling{Decision: turn.Deny}},
-		{"by prefix", rules, reviewed("files.scan", utp.Idempotent, utp.RiskHigh), kernel.Ruling{Decision: turn.Allow, Answer: time.Minute, StartWithin: 2 * time.Minute}},
-		{"a name is not a prefix", rules, reviewed("mail.send", utp.Irreversible, utp.RiskHigh), kernel.Ruling{Decision: turn.Ask}},
-		{"prefix too short", rules, reviewed("files", utp.Read, utp.RiskLow), kernel.Ruling{Decision: turn.Allow}},
-		{"everything", []kernel.Rule{{Tool: "*", Decide: turn.Deny}}, reviewed("x", utp.Read, utp.RiskLow), kernel.Ruling{Decision: turn.Deny}},
-		{"read", nil, reviewed("x", utp.Read, utp.RiskHigh), kernel.Ruling{Decision: turn.Allow}},
-		{"reversible, low", nil, reviewed("x", utp.Reversible, utp.RiskLow), kernel.Ruling{Decision: turn.Allow}},
-		{"reversible, medium", nil, reviewed("x", utp.Reversible, utp.RiskMedium), kernel.Ruling{Decision: turn.Ask}},
-		{"idempotent", nil, reviewed("x", utp.Idempotent, utp.RiskLow), kernel.Ruling{Decision: turn.Ask}},
-		{"irreversible", nil, reviewed("x", utp.Irreversible, utp.RiskLow), kernel.Ruling{Decision: turn.Ask}},
-		{"a class that is none", nil, reviewed("x", "harmless", utp.RiskLow), kernel.Ruling{Decision: turn.Ask}},
-		{"unreviewed", nil, unreviewed, kernel.Ruling{Decision: turn.Ask}},
-		{"the tool says more of itself", nil, claims, kernel.Ruling{Decision: turn.Ask}},
+		{"by name", rules, reviewed("files.delete", utp.Read, utp.RiskLow), rulebook.Ruling{Decision: turn.Deny}},
+		{"by prefix", rules, reviewed("files.scan", utp.Idempotent, utp.RiskHigh), rulebook.Ruling{Decision: turn.Allow, Answer: time.Minute, StartWithin: 2 * time.Minute}},
+		{"a name is not a prefix", rules, reviewed("mail.send", utp.Irreversible, utp.RiskHigh), rulebook.Ruling{Decision: turn.Ask}},
+		{"prefix too short", rules, reviewed("files", utp.Read, utp.RiskLow), rulebook.Ruling{Decision: turn.Allow}},
+		{"everything", []rulebook.Rule{{Tool: "*", Decide: turn.Deny}}, reviewed("x", utp.Read, utp.RiskLow), rulebook.Ruling{Decision: turn.Deny}},
+		{"read", nil, reviewed("x", utp.Read, utp.RiskHigh), rulebook.Ruling{Decision: turn.Allow}},
+		{"reversible, low", nil, reviewed("x", utp.Reversible, utp.RiskLow), rulebook.Ruling{Decision: turn.Allow}},
+		{"reversible, medium", nil, reviewed("x", utp.Reversible, utp.RiskMedium), rulebook.Ruling{Decision: turn.Ask}},
+		{"idempotent", nil, reviewed("x", utp.Idempotent, utp.RiskLow), rulebook.Ruling{Decision: turn.Ask}},
+		{"irreversible", nil, reviewed("x", utp.Irreversible, utp.RiskLow), rulebook.Ruling{Decision: turn.Ask}},
+		{"a class that is none", nil, reviewed("x", "harmless", utp.RiskLow), rulebook.Ruling{Decision: turn.Ask}},
+		{"unreviewed", nil, unreviewed, rulebook.Ruling{Decision: turn.Ask}},
+		{"the tool says more of itself", nil, claims, rulebook.Ruling{Decision: turn.Ask}},
 	}
 	for _, tt := range tests {
-		p, err := kernel.NewRules(tt.rules)
+		p, err := rulebook.NewRules(tt.rules)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +69,7 @@ func TestPolicyDecides(t *testing.T) {
 
 func TestPolicyRefused(t *testing.T) {
 	t.Parallel()
-	for want, rule := range map[string]kernel.Rule{
+	for want, rule := range map[string]rulebook.Rule{
 		"decide is":                 {Tool: "x", Decide: "accept"},
 		"decide is \"\"":            {Tool: "x"},
 		"no tool":                   {Decide: turn.Ask},
@@ -81,31 +82,31 @@ func TestPolicyRefused(t *testing.T) {
 		"undo is from 3s to 5m":     {Tool: "x", Decide: turn.Ask, Undo: -time.Minute},
 		"from 3s to 5m":             {Tool: "x", Decide: turn.Ask, Undo: 5*time.Minute + 1},
 	} {
-		if _, err := kernel.NewRules([]kernel.Rule{rule}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := rulebook.NewRules([]rulebook.Rule{rule}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v; want an error that says %q", rule, err, want)
 		}
 	}
-	bounds := []kernel.Rule{
+	bounds := []rulebook.Rule{
 		{Tool: "x", Decide: turn.Ask},
 		{Tool: "x", Decide: turn.Ask, Timeout: time.Second, StartWithin: 1},
 		{Tool: "x", Decide: turn.Ask, Timeout: 24 * time.Hour, StartWithin: 10 * time.Minute},
 		{Tool: "x", Decide: turn.Ask, Undo: 3 * time.Second},
 		{Tool: "x", Decide: turn.Ask, Undo: 5 * time.Minute, StartWithin: 10 * time.Minute},
 	}
-	if _, err := kernel.NewRules(bounds); err != nil {
+	if _, err := rulebook.NewRules(bounds); err != nil {
 		t.Errorf("times within their bounds: %v", err)
 	}
 	tools := []store.Tool{reviewed("mail", utp.Irreversible, utp.RiskLow), reviewed("look", utp.Read, utp.RiskLow)}
 	for name, tt := range map[string]struct {
-		rules []kernel.Rule
+		rules []rulebook.Rule
 		ok    bool
 	}{
-		"allowed by name":    {[]kernel.Rule{{Tool: "mail", Decide: turn.Allow}}, false},
-		"allowed by a star":  {[]kernel.Rule{{Tool: "*", Decide: turn.Allow}}, false},
-		"asked before":       {[]kernel.Rule{{Tool: "mail", Decide: turn.Ask}, {Tool: "*", Decide: turn.Allow}}, true},
-		"another is allowed": {[]kernel.Rule{{Tool: "look", Decide: turn.Allow}}, true},
+		"allowed by name":    {[]rulebook.Rule{{Tool: "mail", Decide: turn.Allow}}, false},
+		"allowed by a star":  {[]rulebook.Rule{{Tool: "*", Decide: turn.Allow}}, false},
+		"asked before":       {[]rulebook.Rule{{Tool: "mail", Decide: turn.Ask}, {Tool: "*", Decide: turn.Allow}}, true},
+		"another is allowed": {[]rulebook.Rule{{Tool: "look", Decide: turn.Allow}}, true},
 	} {
-		p, err := kernel.NewRules(tt.rules)
+		p, err := rulebook.NewRules(tt.rules)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,32 +121,32 @@ func TestPolicyRefused(t *testing.T) {
 func TestRuleApplied(t *testing.T) {
 	t.Parallel()
 	scan := reviewed("files.scan", utp.Idempotent, utp.RiskLow)
-	applied := func(t *testing.T, tool store.Tool, rules ...kernel.Rule) string {
+	applied := func(t *testing.T, tool store.Tool, rules ...rulebook.Rule) string {
 		t.Helper()
-		p, err := kernel.NewRules(rules)
+		p, err := rulebook.NewRules(rules)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return p.Decide("tidy", tool).Rule
 	}
-	whole := kernel.Rule{
+	whole := rulebook.Rule{
 		Agent: "tidy", Tool: "files.scan", Decide: turn.Ask, Timeout: time.Hour, StartWithin: 90 * time.Second,
 		Undo: 3 * time.Second, ResultWithin: 500 * time.Second, BrokerOnly: true,
 	}
-	other := kernel.Rule{Tool: "mail", Decide: turn.Deny}
+	other := rulebook.Rule{Tool: "mail", Decide: turn.Deny}
 	for _, tt := range []struct {
 		name string
 		tool store.Tool
-		all  []kernel.Rule
+		all  []rulebook.Rule
 		want string
 	}{
-		{"all members", scan, []kernel.Rule{whole}, `{"agent":"tidy","broker_only":true,"decide":"ask","result_within":"8m20s","start_within":"1m30s","timeout":"1h0m0s","tool":"files.scan","undo":"3s"}`},
-		{"few members", scan, []kernel.Rule{{Tool: "files.*", Decide: turn.Allow}}, `{"decide":"allow","tool":"files.*"}`},
-		{"others before and behind", scan, []kernel.Rule{other, {Tool: "files.*", Decide: turn.Allow}, whole}, `{"decide":"allow","tool":"files.*"}`},
-		{"none: asked for", scan, []kernel.Rule{other}, `{"default":"ask"}`},
+		{"all members", scan, []rulebook.Rule{whole}, `{"agent":"tidy","broker_only":true,"decide":"ask","result_within":"8m20s","start_within":"1m30s","timeout":"1h0m0s","tool":"files.scan","undo":"3s"}`},
+		{"few members", scan, []rulebook.Rule{{Tool: "files.*", Decide: turn.Allow}}, `{"decide":"allow","tool":"files.*"}`},
+		{"others before and behind", scan, []rulebook.Rule{other, {Tool: "files.*", Decide: turn.Allow}, whole}, `{"decide":"allow","tool":"files.*"}`},
+		{"none: asked for", scan, []rulebook.Rule{other}, `{"default":"ask"}`},
 		{"none: a read", reviewed("look", utp.Read, utp.RiskHigh), nil, `{"default":"read"}`},
 		{"none: reversible", reviewed("move", utp.Reversible, utp.RiskLow), nil, `{"default":"reversible, low risk"}`},
-		{"quoted", reviewed("a", utp.Read, utp.RiskLow), []kernel.Rule{{Tool: `*`, Agent: "t*", Decide: turn.Ask}}, `{"agent":"t*","decide":"ask","tool":"*"}`},
+		{"quoted", reviewed("a", utp.Read, utp.RiskLow), []rulebook.Rule{{Tool: `*`, Agent: "t*", Decide: turn.Ask}}, `{"agent":"t*","decide":"ask","tool":"*"}`},
 	} {
 		got := applied(t, tt.tool, tt.all...)
 		if got != tt.want {
@@ -161,8 +162,8 @@ func TestRuleApplied(t *testing.T) {
 func TestStrictest(t *testing.T) {
 	t.Parallel()
 	tool := reviewed("files.delete", utp.Irreversible, utp.RiskHigh)
-	rule := func(d turn.Decision, start, undo time.Duration) kernel.Ruling {
-		p, err := kernel.NewRules([]kernel.Rule{{Tool: "files.delete", Decide: d, StartWithin: start, Undo: undo}})
+	rule := func(d turn.Decision, start, undo time.Duration) rulebook.Ruling {
+		p, err := rulebook.NewRules([]rulebook.Rule{{Tool: "files.delete", Decide: d, StartWithin: start, Undo: undo}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +173,7 @@ func TestStrictest(t *testing.T) {
 	hurried, patient := rule(turn.Ask, 10*time.Second, 0), rule(turn.Ask, 0, 20*time.Second)
 	both := hurried
 	both.Undo, both.Rule = 20*time.Second, "["+hurried.Rule+","+patient.Rule+"]"
-	for name, tt := range map[string]struct{ a, b, want kernel.Ruling }{
+	for name, tt := range map[string]struct{ a, b, want rulebook.Ruling }{
 		"the same":               {ask, ask, ask},
 		"deny before":            {deny, ask, deny},
 		"deny behind":            {ask, deny, deny},
@@ -181,7 +182,7 @@ func TestStrictest(t *testing.T) {
 		"more time":              {hurried, ask, hurried},
 		"each in something":      {hurried, patient, both},
 	} {
-		if got := kernel.Strictest(tool, tt.a, tt.b); got != tt.want {
+		if got := rulebook.Strictest(tool, tt.a, tt.b); got != tt.want {
 			t.Errorf("%s: %+v; want %+v", name, got, tt.want)
 		}
 	}
@@ -189,7 +190,7 @@ func TestStrictest(t *testing.T) {
 
 // TestPolicyCannotAllowWhatIsIrreversible: whatever a policy says, the person is asked.
 func TestPolicyCannotAllowWhatIsIrreversible(t *testing.T) {
-	inWorld(t, func(w *world) { w.rules = []kernel.Rule{{Tool: "*", Decide: turn.Allow}} }, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) { w.rules = []rulebook.Rule{{Tool: "*", Decide: turn.Allow}} }, func(t *testing.T, w *world) {
 		told, err := operate[api.ToolsAnswer](w, api.OpTools, api.ToolsRequest{Tool: burn})
 		if err != nil || told.Tools[0].Decision != string(turn.Ask) {
 			t.Errorf("an operator is told %+v, %v", told, err)
@@ -206,7 +207,7 @@ func TestPolicyCannotAllowWhatIsIrreversible(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
-		rules, err := kernel.NewRules(nil)
+		rules, err := rulebook.NewRules(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +238,7 @@ func TestNewRefuses(t *testing.T) {
 // An operator's rules: the first that fits decides, and what is irreversible is asked
 // for whatever they say.
 func ExampleRules() {
-	policy, err := kernel.NewRules([]kernel.Rule{
+	policy, err := rulebook.NewRules([]rulebook.Rule{
 		{Tool: "files.delete", Decide: turn.Ask, StartWithin: 30 * time.Second},
 		{Tool: "files.*", Decide: turn.Allow},
 	})

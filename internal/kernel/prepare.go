@@ -1,18 +1,16 @@
 package kernel
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/argument"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -95,7 +93,7 @@ func (s *step) judge(c turn.Call, tool store.Tool, w callRequest) (turn.Call, er
 	}
 	s.batch.Sealed = append(s.batch.Sealed, resolved.Sealed...)
 	ruling := s.k.o.Policy.Decide(s.rec.State.Agent, tool)
-	judged := terms(tool, ruling)
+	judged := rulebook.Terms(tool, ruling)
 	c.Policy, c.Decision, c.Limits = ruling.Rule, judged.Decision, judged.Limits
 	if c.Limits.PreferredUndo, err = s.preferredUndo(s.rec.State.Owner); err != nil {
 		return c, err
@@ -140,53 +138,6 @@ func (s *step) target(d utp.Definition) (utp.Subject, error) {
 	return utp.RenderTarget(d.Target, utp.TargetValues{
 		Project: s.rec.State.Project, Channel: s.rec.State.Channel, Agent: s.rec.State.Agent,
 	})
-}
-
-// options are the members of a definition's options that the kernel itself reads.
-type options struct {
-	AnswerSeconds      int  `json:"answer_seconds"`
-	StartWithinSeconds int  `json:"start_within_seconds"`
-	UndoSeconds        int  `json:"undo_seconds"`
-	Reconciles         bool `json:"reconciles"`
-	// The two names of how long a call may take until its result is there (UTP, "Waiting times").
-	SuspendSeconds int `json:"suspend_timeout_seconds"`
-	TimeoutSeconds int `json:"timeout_seconds"`
-}
-
-// limits returns the time limits of a call: a reviewed tool's own, overridden by the policy's. An
-// unreviewed definition gets the defaults.
-func limits(t store.Tool, r Ruling) turn.Limits {
-	var o options
-	if raw := t.Definition.Options; len(raw) > 0 && json.Unmarshal(raw, &o) != nil {
-		o = options{} // the defaults are the cautious values
-	}
-	if !t.Reviewed {
-		o = options{Reconciles: o.Reconciles}
-	}
-	l := turn.Limits{
-		Answer:      seconds(o.AnswerSeconds),
-		StartWithin: seconds(o.StartWithinSeconds),
-		Undo:        seconds(o.UndoSeconds),
-		Result:      seconds(cmp.Or(o.SuspendSeconds, o.TimeoutSeconds)),
-		Reconciles:  o.Reconciles && t.Enforcement() == utp.Enforced,
-	}
-	if l.Result == 0 {
-		l.Result = r.Result
-	}
-	if r.Answer > 0 {
-		l.Answer = r.Answer
-	}
-	if r.StartWithin > 0 {
-		l.StartWithin = r.StartWithin
-	}
-	l.Undo = max(l.Undo, r.Undo)
-	return l
-}
-
-// seconds converts to a duration of at most a day, so that no number can overflow.
-func seconds(n int) time.Duration {
-	const day = 24 * 60 * 60
-	return time.Duration(max(0, min(n, day))) * time.Second
 }
 
 // replace asks for the same work again, under a new id and as things stand now.

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 	"github.com/earshot-dev/earshot/internal/narrate"
@@ -334,7 +335,7 @@ func (w *world) judges() (kernel.Policy, error) {
 	if w.policy != nil {
 		return w.policy, nil
 	}
-	return kernel.NewRules(w.rules)
+	return rulebook.NewRules(w.rules)
 }
 
 func (p *process) open() []store.TurnRow {

@@ -42,7 +42,7 @@ func (s *step) personCall(w api.ToolCall, stepID string) (turn.Call, error) {
 	if err != nil {
 		return c, store.Unexpected("a question", err)
 	}
-	c.Limits.Answer = seconds(q.Seconds)
+	c.Limits.Answer = turn.Seconds(q.Seconds)
 	return c, s.saveCallCard(c, "", argument.Resolved{Args: args})
 }
 

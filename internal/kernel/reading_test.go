@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -161,7 +161,7 @@ func TestListed(t *testing.T) {
 
 // TestReversibleNeedNotBeRead: what can be undone, and is of no high risk, may be accepted by what is told of it.
 func TestReversibleNeedNotBeRead(t *testing.T) {
-	inWorld(t, func(w *world) { w.rules = []kernel.Rule{{Tool: put, Decide: turn.Ask}} }, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) { w.rules = []rulebook.Rule{{Tool: put, Decide: turn.Ask}} }, func(t *testing.T, w *world) {
 		w.work(long(put))
 		a := w.begin()
 		w.accepts()

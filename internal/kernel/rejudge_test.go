@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -16,16 +17,16 @@ import (
 // lawbook is a policy that changes while a kernel works by it.
 type lawbook struct {
 	t     *testing.T
-	rules atomic.Pointer[kernel.Rules]
+	rules atomic.Pointer[rulebook.Rules]
 }
 
-func (l *lawbook) Decide(agent string, t store.Tool) kernel.Ruling {
+func (l *lawbook) Decide(agent string, t store.Tool) rulebook.Ruling {
 	return l.rules.Load().Decide(agent, t)
 }
 
-func (l *lawbook) now(rules ...kernel.Rule) {
+func (l *lawbook) now(rules ...rulebook.Rule) {
 	l.t.Helper()
-	r, err := kernel.NewRules(rules)
+	r, err := rulebook.NewRules(rules)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -33,14 +34,14 @@ func (l *lawbook) now(rules ...kernel.Rule) {
 }
 
 // inPlace runs a test in a world whose rules change.
-func inPlace(t *testing.T, play func(*testing.T, *world, *lawbook), rules ...kernel.Rule) {
+func inPlace(t *testing.T, play func(*testing.T, *world, *lawbook), rules ...rulebook.Rule) {
 	t.Helper()
 	laws := &lawbook{t: t}
 	laws.now(rules...)
 	inWorld(t, func(w *world) { w.policy = laws }, func(t *testing.T, w *world) { play(t, w, laws) })
 }
 
-func ofTool(name string, d turn.Decision) kernel.Rule { return kernel.Rule{Tool: name, Decide: d} }
+func ofTool(name string, d turn.Decision) rulebook.Rule { return rulebook.Rule{Tool: name, Decide: d} }
 
 // forbidden waits until the latest call of a turn has ended because the rules forbid it, and
 // demands that nothing was done, that nobody is asked, and that it is told.
@@ -181,7 +182,7 @@ func TestStricterAfterTheYes(t *testing.T) {
 			a := w.begin()
 			q := w.accepts()
 			call := w.reaches(a.Turn, turn.Accepted)
-			laws.now(kernel.Rule{Tool: burn, Decide: turn.Ask, StartWithin: 20 * time.Second})
+			laws.now(rulebook.Rule{Tool: burn, Decide: turn.Ask, StartWithin: 20 * time.Second})
 			next := w.staleThenAsked(a.Turn, call.ID, q, "policy")
 			w.effectsAre(0)
 			w.say(next, "accept")
@@ -194,7 +195,7 @@ func TestStricterAfterTheYes(t *testing.T) {
 			w.work(one(burn))
 			a := w.begin()
 			q := w.asked()
-			laws.now(kernel.Rule{Tool: burn, Decide: turn.Ask, Undo: 20 * time.Second})
+			laws.now(rulebook.Rule{Tool: burn, Decide: turn.Ask, Undo: 20 * time.Second})
 			if err := w.now.kernel.Rejudge(w.ctx); err != nil {
 				t.Fatal(err)
 			}
@@ -216,8 +217,8 @@ func TestStricterAfterTheYes(t *testing.T) {
 // TestOtherRules: neither a rule about something else, nor the same one in another place, nor a
 // looser one makes a yes stale; and the looser one does not run what is asked about.
 func TestOtherRules(t *testing.T) {
-	ask := kernel.Rule{Tool: paint, Decide: turn.Ask, StartWithin: 50 * time.Second, Timeout: 10 * time.Minute}
-	for name, rules := range map[string][]kernel.Rule{
+	ask := rulebook.Rule{Tool: paint, Decide: turn.Ask, StartWithin: 50 * time.Second, Timeout: 10 * time.Minute}
+	for name, rules := range map[string][]rulebook.Rule{
 		"another tool":            {ask, ofTool("mail", turn.Deny)},
 		"behind another tool":     {ofTool("mail", turn.Deny), ask},
 		"another agent":           {{Agent: "scout", Tool: "*", Decide: turn.Deny}, ask},
@@ -279,9 +280,9 @@ func TestLooserIsAskedAgain(t *testing.T) {
 
 // versioned is a policy of before rules were kept one by one: what was agreed to names the
 // version of the whole file.
-type versioned struct{ *kernel.Rules }
+type versioned struct{ *rulebook.Rules }
 
-func (v versioned) Decide(agent string, t store.Tool) kernel.Ruling {
+func (v versioned) Decide(agent string, t store.Tool) rulebook.Ruling {
 	r := v.Rules.Decide(agent, t)
 	r.Rule = "0123456789abcdef"
 	return r
@@ -291,17 +292,17 @@ func (v versioned) Decide(agent string, t store.Tool) kernel.Ruling {
 // good for what it was given for, and for nothing stricter.
 func TestLedgerFromBefore(t *testing.T) {
 	for name, tt := range map[string]struct {
-		rules []kernel.Rule
+		rules []rulebook.Rule
 		runs  bool
 		code  utp.Code
 	}{
 		"the same rules": {nil, true, ""},
-		"looser ones":    {[]kernel.Rule{{Tool: burn, Decide: turn.Ask, StartWithin: 5 * time.Minute}}, true, ""},
-		"stricter ones":  {[]kernel.Rule{{Tool: burn, Decide: turn.Ask, StartWithin: 20 * time.Second}}, false, utp.CodeConsentStale},
-		"forbidden":      {[]kernel.Rule{ofTool(burn, turn.Deny)}, false, utp.CodeDeniedByPolicy},
+		"looser ones":    {[]rulebook.Rule{{Tool: burn, Decide: turn.Ask, StartWithin: 5 * time.Minute}}, true, ""},
+		"stricter ones":  {[]rulebook.Rule{{Tool: burn, Decide: turn.Ask, StartWithin: 20 * time.Second}}, false, utp.CodeConsentStale},
+		"forbidden":      {[]rulebook.Rule{ofTool(burn, turn.Deny)}, false, utp.CodeDeniedByPolicy},
 	} {
 		t.Run(name, func(t *testing.T) {
-			old, err := kernel.NewRules(nil)
+			old, err := rulebook.NewRules(nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -337,7 +338,7 @@ func TestLedgerFromBefore(t *testing.T) {
 // TestRuleIsBound: the rule that applied is part of what was agreed to; another one in the
 // ledger is not a yes.
 func TestRuleIsBound(t *testing.T) {
-	inWorld(t, func(w *world) { w.rules = []kernel.Rule{ofTool(burn, turn.Ask)} }, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) { w.rules = []rulebook.Rule{ofTool(burn, turn.Ask)} }, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		q := w.accepts()

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/utp"
@@ -47,7 +47,7 @@ func (w *world) acceptsBoth() {
 
 // patient gives calls ten minutes to start.
 func patient(w *world) {
-	w.rules = []kernel.Rule{{Tool: "*", Decide: turn.Ask, StartWithin: turn.MaxStartWithin}}
+	w.rules = []rulebook.Rule{{Tool: "*", Decide: turn.Ask, StartWithin: turn.MaxStartWithin}}
 }
 
 // TestBusOutOfReach: while the bus is out of reach, whether for minutes or for every

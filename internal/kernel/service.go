@@ -174,8 +174,8 @@ func (s *step) unsealed(c turn.Call) (jsontext.Value, map[string]string, error) 
 		return nil, nil, err
 	}
 	boxes, err := s.tx.Sealed(c.ID)
-	if err != nil {
-		return nil, nil, err
+	if err != nil || len(boxes) == 0 {
+		return args, nil, err
 	}
 	secrets, err := s.k.values.Open(boxes)
 	return args, secrets, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/standing"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -122,7 +123,7 @@ func (s *step) permit(c *turn.Call, tool store.Tool, canonical jsontext.Value) e
 // ruled returns the terms that apply to a call now: those of the policy, and if a standing permission has allowed the
 // call and still holds, that it is allowed.
 func (s *step) ruled(c turn.Call, tool store.Tool) (turn.Terms, error) {
-	t := terms(tool, s.k.o.Policy.Decide(s.rec.State.Agent, tool))
+	t := rulebook.Terms(tool, s.k.o.Policy.Decide(s.rec.State.Agent, tool))
 	if c.Permission == 0 || t.Decision != turn.Ask || s.k.passkeys.Needs(c) {
 		return t, nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/passkey"
 	"github.com/earshot-dev/earshot/internal/rpc"
@@ -244,7 +245,7 @@ func TestStandingAtTheStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Attr("counts", "starts")
 			inWorld(t, func(w *world) {
-				w.rules = []kernel.Rule{{Tool: paint, Decide: turn.Ask, StartWithin: 5 * time.Minute}}
+				w.rules = []rulebook.Rule{{Tool: paint, Decide: turn.Ask, StartWithin: 5 * time.Minute}}
 			}, func(t *testing.T, w *world) {
 				thinks := w.gate()
 				w.workAs(func() worker.Planner { return &slowly{planner{steps: [][]worker.Call{one(paint), one(paint)}}, thinks} })

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/internal/storetest"
 	"github.com/earshot-dev/earshot/utp"
@@ -129,7 +129,7 @@ func TestStepDataRefused(t *testing.T) {
 // TestAgentListsTools: an agent learns which tools policy leaves to it, and cannot ask in the name of another.
 func TestAgentListsTools(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.rules = []kernel.Rule{{Tool: burn, Decide: "deny"}}
+		w.rules = []rulebook.Rule{{Tool: burn, Decide: "deny"}}
 	}, func(t *testing.T, w *world) {
 		w.loop(func(ctx context.Context, _ worker.Transcript) (worker.Decision, error) {
 			tools, err := worker.Tools(ctx, poller)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/testkit"
@@ -22,7 +22,7 @@ import (
 // altered plays, writes to the ledger behind the kernel's back, and wants just these flaws.
 func altered(t *testing.T, play func(*testing.T, *world), change string, flaws ...audit.Flaw) {
 	t.Helper()
-	allowed := []kernel.Rule{{Tool: put, Decide: turn.Allow}}
+	allowed := []rulebook.Rule{{Tool: put, Decide: turn.Allow}}
 	inWorld(t, func(w *world) { w.unjudged, w.rules = true, allowed }, func(t *testing.T, w *world) {
 		play(t, w)
 		w.wholeChain()
@@ -142,7 +142,7 @@ func TestOlderIsNotedOnce(t *testing.T) {
 		"a review": `UPDATE tools SET reviewed = 1, class = 'read', risk = 'low' WHERE tool_name = 'mail'`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			allowed := []kernel.Rule{{Tool: put, Decide: turn.Allow}}
+			allowed := []rulebook.Rule{{Tool: put, Decide: turn.Allow}}
 			inWorld(t, func(w *world) { w.unjudged, w.rules = true, allowed }, func(t *testing.T, w *world) {
 				offered(t, w)
 				ran(t, w)

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -146,7 +146,7 @@ func TestReceiptTermsOfCovered(t *testing.T) {
 
 // TestReceiptTermsOfAPart: where what can be undone is accepted unread, its receipt says so.
 func TestReceiptTermsOfAPart(t *testing.T) {
-	inWorld(t, func(w *world) { w.rules = []kernel.Rule{{Tool: put, Decide: turn.Ask}} }, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) { w.rules = []rulebook.Rule{{Tool: put, Decide: turn.Ask}} }, func(t *testing.T, w *world) {
 		w.work(long(put))
 		a := w.begin()
 		w.accepts()

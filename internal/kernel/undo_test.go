@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/tool"
@@ -304,12 +305,12 @@ func TestStartAfterTheStop(t *testing.T) {
 // TestUndoTime: the undo time is the default or what a reviewed tool or the operator wants longer,
 // and the time to start is counted from its end.
 func TestUndoTime(t *testing.T) {
-	rule := func(undo, start time.Duration) []kernel.Rule {
-		return []kernel.Rule{{Tool: "*", Decide: turn.Ask, Undo: undo, StartWithin: start}}
+	rule := func(undo, start time.Duration) []rulebook.Rule {
+		return []rulebook.Rule{{Tool: "*", Decide: turn.Ask, Undo: undo, StartWithin: start}}
 	}
 	tests := map[string]struct {
 		options     string
-		rules       []kernel.Rule
+		rules       []rulebook.Rule
 		undo, start time.Duration
 	}{
 		"default":              {`{}`, nil, 8 * time.Second, 60 * time.Second},

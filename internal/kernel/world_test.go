@@ -22,6 +22,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/hub"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/admin"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/passkey"
@@ -48,7 +49,7 @@ type world struct {
 	log   *slog.Logger
 	lines *lines
 
-	rules   []kernel.Rule
+	rules   []rulebook.Rule
 	policy  kernel.Policy // in place of rules
 	project string
 	key     []byte

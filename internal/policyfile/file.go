@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/cause"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/tool/settings"
 )
@@ -39,11 +39,11 @@ type File struct {
 	notify func(path string) (*notifier, error)
 
 	mu        sync.Mutex
-	tools     []store.Tool  // that no rule may allow if they are irreversible
-	confirmed *kernel.Rules // those that apply alone, once latest is the same
-	latest    *kernel.Rules // the last valid rules of the file
-	raw       []byte        // the bytes of latest
-	since     time.Time     // when they were first seen
+	tools     []store.Tool    // that no rule may allow if they are irreversible
+	confirmed *rulebook.Rules // those that apply alone, once latest is the same
+	latest    *rulebook.Rules // the last valid rules of the file
+	raw       []byte          // the bytes of latest
+	since     time.Time       // when they were first seen
 	// trouble is why the current file is invalid, with its first time and its bytes.
 	trouble  error
 	troubled time.Time
@@ -80,8 +80,8 @@ func (p *File) Reviewed(tools []store.Tool) error {
 	return p.latest.CheckTools(tools)
 }
 
-// Decide implements [kernel.Policy].
-func (p *File) Decide(agent string, t store.Tool) kernel.Ruling {
+// Decide implements the policy of a kernel.
+func (p *File) Decide(agent string, t store.Tool) rulebook.Ruling {
 	p.mu.Lock()
 	p.check()
 	confirmed, latest := p.confirmed, p.latest
@@ -90,7 +90,7 @@ func (p *File) Decide(agent string, t store.Tool) kernel.Ruling {
 	if confirmed == latest {
 		return ruling
 	}
-	return kernel.Strictest(t, ruling, latest.Decide(agent, t))
+	return rulebook.Strictest(t, ruling, latest.Decide(agent, t))
 }
 
 // check reads the file. Comparing its bytes costs no more than reading its modification time, and does not depend on
@@ -109,7 +109,7 @@ func (p *File) check() {
 	if err == nil && p.spoilt != nil && bytes.Equal(raw, p.spoilt) {
 		return
 	}
-	var rules *kernel.Rules
+	var rules *rulebook.Rules
 	if err == nil {
 		if rules, err = parse(p.Path, raw); err == nil {
 			err = rules.CheckTools(p.tools)

@@ -8,21 +8,21 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/tool/settings"
 )
 
 // document is the format of an operator's policy. Unknown members are refused: a misspelt rule must not be ignored.
 type document struct {
-	Rules []kernel.Rule `yaml:"rules"`
+	Rules []rulebook.Rule `yaml:"rules"`
 }
 
 const maxSize = 1 << 20
 
 // read reads and checks the rules of a file; without a file there are none.
-func read(path string) (*kernel.Rules, []byte, error) {
+func read(path string) (*rulebook.Rules, []byte, error) {
 	if path == "" {
-		rules, err := kernel.NewRules(nil)
+		rules, err := rulebook.NewRules(nil)
 		return rules, nil, err
 	}
 	raw, err := bytesOf(path)
@@ -72,7 +72,7 @@ func within(r io.Reader) ([]byte, error) {
 
 // parse parses the rules. A file without any is refused: it may be in the middle of a write, or truncated by a crash,
 // and its rules must not be lost silently.
-func parse(path string, raw []byte) (*kernel.Rules, error) {
+func parse(path string, raw []byte) (*rulebook.Rules, error) {
 	section, err := settings.Parse(raw)
 	if errors.Is(err, settings.ErrEmpty) || err == nil && (section.Bare("rules") || len(section.Names()) == 0) {
 		return nil, fmt.Errorf("the policy %s has no rules; where none are meant, write rules: []", path)
@@ -84,5 +84,5 @@ func parse(path string, raw []byte) (*kernel.Rules, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the policy %s: %w", path, err)
 	}
-	return kernel.NewRules(in.Rules)
+	return rulebook.NewRules(in.Rules)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/narrate"
 	"github.com/earshot-dev/earshot/utp"
@@ -78,13 +79,13 @@ func newWorld(seed uint64, o Options) (*world, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sim: %w", err)
 	}
-	policy, err := kernel.NewRules(nil)
+	rules, err := rulebook.NewRules(nil)
 	if err != nil {
 		return nil, fmt.Errorf("sim: %w", err)
 	}
 	w := &world{
 		schedule: newSchedule(seed, o.Trace), seed: seed, bug: o.Bug, clock: newClock(), weather: &weather{},
-		policy: policy, narrator: words, count: counts{weather: map[string]int{}, deeds: map[string]int{}},
+		policy: rules, narrator: words, count: counts{weather: map[string]int{}, deeds: map[string]int{}},
 	}
 	w.ledger = NewLedger(w.clock.Now)
 	w.judge = newJudge(w)

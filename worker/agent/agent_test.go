@@ -26,6 +26,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/hub"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/narrate"
@@ -86,7 +87,7 @@ func open(t *testing.T) *house {
 	t.Cleanup(func() { _ = store.Close() })
 	narrator, err := narrate.New(narrate.Options{})
 	must(err)
-	rules, err := kernel.NewRules([]kernel.Rule{{Tool: "words.count", Decide: turn.Allow}})
+	rules, err := rulebook.NewRules([]rulebook.Rule{{Tool: "words.count", Decide: turn.Allow}})
 	must(err)
 	mouth, err := server.Kernel(ctx)
 	must(err)

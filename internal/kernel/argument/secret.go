@@ -84,11 +84,8 @@ func (h *Handler) open(s store.Sealed) (string, error) {
 	return string(value), nil
 }
 
-// Open decrypts the secrets of one call, by reference; nil for none.
+// Open decrypts the secrets of one call, by reference.
 func (h *Handler) Open(boxes []store.Sealed) (map[string]string, error) {
-	if len(boxes) == 0 {
-		return nil, nil
-	}
 	secrets := make(map[string]string, len(boxes))
 	for _, b := range boxes {
 		value, err := h.open(b)

@@ -27,18 +27,18 @@ type Command struct {
 	reused bool  // the id stands for another call
 }
 
-// Refusal is why a command did not become a call. With Answer set the worker gets a failed result;
+// CommandError is why a command did not become a call. With Answer set the worker gets a failed result;
 // without it, the command names no call to answer.
-type Refusal struct {
+type CommandError struct {
 	Code    utp.Code
 	Message string
 	Answer  bool
 }
 
-func (e *Refusal) Error() string { return string(e.Code) + ": " + e.Message }
+func (e *CommandError) Error() string { return string(e.Code) + ": " + e.Message }
 
 func unanswerable(code utp.Code, message string) error {
-	return &Refusal{Code: code, Message: message}
+	return &CommandError{Code: code, Message: message}
 }
 
 // ReadCommand reads the message alone. It keeps the error in the result: the headers or the card may
@@ -95,7 +95,7 @@ func (a *Command) Identify(tx store.CardReader, from string) error {
 func (a *Command) complete(content utp.CallCard) {
 	wrong := func(code utp.Code, message string) {
 		if a.wrong == nil {
-			a.wrong = &Refusal{Code: code, Message: message}
+			a.wrong = &CommandError{Code: code, Message: message}
 		}
 	}
 	if a.Call != "" && a.Call != content.ToolCallID {
@@ -134,9 +134,9 @@ func (a *Command) Judge(tx Ledger, st turn.State, from, project string) (known a
 	case a.reused:
 		err = idReused(a.Call)
 	case a.wrong != nil:
-		err = &Refusal{Code: refusalCode(a.wrong), Message: a.wrong.Error(), Answer: true}
+		err = &CommandError{Code: refusalCode(a.wrong), Message: a.wrong.Error(), Answer: true}
 	case a.header.RecursionDepth >= turn.MaxDepth:
-		err = &Refusal{Code: utp.CodeRecursionDepthExceeded, Message: "the command comes from too many agents deep", Answer: true}
+		err = &CommandError{Code: utp.CodeRecursionDepthExceeded, Message: "the command comes from too many agents deep", Answer: true}
 	}
 	return known, err
 }
@@ -175,12 +175,12 @@ func (a *Command) recorded(tx Ledger, st turn.State) (known api.CommandAnswer, r
 }
 
 func idReused(call string) error {
-	return &Refusal{Code: utp.CodeConflict, Answer: true, Message: fmt.Sprintf(
+	return &CommandError{Code: utp.CodeConflict, Answer: true, Message: fmt.Sprintf(
 		"the id %q stands for an earlier call, so this one was not made; give each call an id of its own, such as tc_ and 32 random hex digits", store.Clip(call, store.MaxName))}
 }
 
 // Answer returns the card that answers a refused command; none if its step has an answer.
-func (a *Command) Answer(tx store.CardReader, st turn.State, refused *Refusal, now time.Time) ([]utp.Card, error) {
+func (a *Command) Answer(tx store.CardReader, st turn.State, refused *CommandError, now time.Time) ([]utp.Card, error) {
 	lineage := a.Lineage
 	lineage.StepID = cmp.Or(lineage.StepID, "step_unknown") // a worker fails the turn over a result without one
 	given, err := AnswersTo(tx, st, a.Call)
@@ -196,7 +196,7 @@ func (a *Command) Answer(tx store.CardReader, st turn.State, refused *Refusal, n
 
 // refusalCode returns the code for a command that cannot be read.
 func refusalCode(err error) utp.Code {
-	if refused, is := errors.AsType[*Refusal](err); is {
+	if refused, is := errors.AsType[*CommandError](err); is {
 		return refused.Code
 	}
 	return CodeOf(err)
@@ -206,13 +206,13 @@ func refusalCode(err error) utp.Code {
 // error of the ledger itself stays an error.
 func RefusedFor(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
-		return &Refusal{Code: utp.CodeNotFound, Message: "the card that the command names is not in the ledger", Answer: true}
+		return &CommandError{Code: utp.CodeNotFound, Message: "the card that the command names is not in the ledger", Answer: true}
 	}
 	if _, is := errors.AsType[*utp.CardError](err); is {
-		return &Refusal{Code: CodeOf(err), Message: err.Error(), Answer: true}
+		return &CommandError{Code: CodeOf(err), Message: err.Error(), Answer: true}
 	}
 	if f, is := errors.AsType[*api.Fault](err); is && f.Code != utp.CodeBusy { // a busy command is to be sent again
-		return &Refusal{Code: f.Code, Message: f.Message, Answer: true}
+		return &CommandError{Code: f.Code, Message: f.Message, Answer: true}
 	}
 	return err
 }

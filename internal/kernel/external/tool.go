@@ -16,9 +16,6 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// maxSeconds is a day, the most that a definition may say.
-const maxSeconds = 24 * 60 * 60
-
 const (
 	// defaultTime is how long a third-party service may take for a call if its definition does not
 	// say.
@@ -44,7 +41,7 @@ func Lease(t store.Tool) time.Duration {
 	whole := defaultTime
 	for _, given := range []float64{o.Timeout, o.Suspend} {
 		if given >= 1 {
-			whole = time.Duration(min(given, maxSeconds)) * time.Second
+			whole = turn.Seconds(int(min(given, 1<<20)))
 		}
 	}
 	if t.EffectiveClass().Repeatable() {

@@ -69,3 +69,9 @@ func (l Limits) reconcileWithin() time.Duration {
 func wakeupPause(n int) time.Duration {
 	return min(firstWakeupPause<<min(n, 3), maxWakeupPause)
 }
+
+// Seconds converts to a duration of at most a day, so that no number can overflow.
+func Seconds(n int) time.Duration {
+	const day = 24 * 60 * 60
+	return time.Duration(max(0, min(n, day))) * time.Second
+}

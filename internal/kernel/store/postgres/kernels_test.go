@@ -15,6 +15,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -85,7 +86,7 @@ func (w *town) open(dsn string) (kill func()) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	rules, err := kernel.NewRules(nil)
+	rules, err := rulebook.NewRules(nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}

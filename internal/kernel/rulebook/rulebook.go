@@ -1,6 +1,9 @@
-package kernel
+// Package rulebook decides what an agent may do with a tool: the rules of an operator's file, what a rule means for a call,
+// and which of two is stricter.
+package rulebook
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -12,6 +15,20 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
+
+// Ruling is what a policy decides about a tool.
+type Ruling struct {
+	// Rule is the rule that applied, in a canonical form: it is part of what is consented to, and
+	// must not be empty.
+	Rule     string
+	Decision turn.Decision
+	// Answer and StartWithin override the tool's own times; zero does not. Undo makes the undo
+	// time longer, never shorter. Result is how long after its dispatch a call must have a result,
+	// if the tool itself does not say.
+	Answer, StartWithin, Undo, Result time.Duration
+	// BrokerOnly: an operator allows this third-party service to have effects.
+	BrokerOnly bool
+}
 
 // Rule is one line of an operator's policy. The first whose Tool and Agent match decides.
 type Rule struct {
@@ -132,7 +149,8 @@ func (r *Rules) CheckTools(tools []store.Tool) error {
 	return nil
 }
 
-// Decide implements [Policy].
+// Decide returns the ruling of the first rule that matches. It never allows an irreversible call; the turn machine would
+// ask anyway.
 func (r *Rules) Decide(agent string, t store.Tool) Ruling {
 	if rule, found := r.match(agent, t.Definition.Tool); found {
 		return Ruling{
@@ -150,15 +168,70 @@ func (r *Rules) Decide(agent string, t store.Tool) Ruling {
 	}
 }
 
-// terms returns the terms of a call of the tool under a ruling.
-func terms(t store.Tool, r Ruling) turn.Terms {
-	return turn.Terms{Decision: decision(t, r), Limits: limits(t, r)}
+// Decision returns the effective decision of the policy. A service that does not enforce the gate may
+// not have an effect that cannot be repeated, unless an operator allows it. An irreversible call is
+// always asked for, as in the turn machine.
+func Decision(t store.Tool, r Ruling) turn.Decision {
+	class := t.EffectiveClass()
+	switch {
+	case t.Enforcement() != utp.Enforced && !class.Repeatable() && !r.BrokerOnly:
+		return turn.Deny
+	case class == utp.Irreversible && r.Decision == turn.Allow:
+		return turn.Ask
+	}
+	return r.Decision
+}
+
+// options are the members of a definition's options that the kernel itself reads.
+type options struct {
+	AnswerSeconds      int  `json:"answer_seconds"`
+	StartWithinSeconds int  `json:"start_within_seconds"`
+	UndoSeconds        int  `json:"undo_seconds"`
+	Reconciles         bool `json:"reconciles"`
+	// The two names of how long a call may take until its result is there (UTP, "Waiting times").
+	SuspendSeconds int `json:"suspend_timeout_seconds"`
+	TimeoutSeconds int `json:"timeout_seconds"`
+}
+
+// limits returns the time limits of a call: a reviewed tool's own, overridden by the policy's. An
+// unreviewed definition gets the defaults.
+func limits(t store.Tool, r Ruling) turn.Limits {
+	var o options
+	if raw := t.Definition.Options; len(raw) > 0 && json.Unmarshal(raw, &o) != nil {
+		o = options{} // the defaults are the cautious values
+	}
+	if !t.Reviewed {
+		o = options{Reconciles: o.Reconciles}
+	}
+	l := turn.Limits{
+		Answer:      turn.Seconds(o.AnswerSeconds),
+		StartWithin: turn.Seconds(o.StartWithinSeconds),
+		Undo:        turn.Seconds(o.UndoSeconds),
+		Result:      turn.Seconds(cmp.Or(o.SuspendSeconds, o.TimeoutSeconds)),
+		Reconciles:  o.Reconciles && t.Enforcement() == utp.Enforced,
+	}
+	if l.Result == 0 {
+		l.Result = r.Result
+	}
+	if r.Answer > 0 {
+		l.Answer = r.Answer
+	}
+	if r.StartWithin > 0 {
+		l.StartWithin = r.StartWithin
+	}
+	l.Undo = max(l.Undo, r.Undo)
+	return l
+}
+
+// Terms returns the terms of a call of the tool under a ruling.
+func Terms(t store.Tool, r Ruling) turn.Terms {
+	return turn.Terms{Decision: Decision(t, r), Limits: limits(t, r)}
 }
 
 // Strictest combines two rulings on one tool that both apply: it returns the stricter one or, if each is
 // stricter in something, whatever is stricter in either.
 func Strictest(t store.Tool, a, b Ruling) Ruling {
-	first, second := terms(t, a), terms(t, b)
+	first, second := Terms(t, a), Terms(t, b)
 	switch {
 	case !second.StricterThan(first):
 		return a
@@ -191,18 +264,4 @@ func cutStar(pattern string) (string, bool) {
 		return pattern[:n-1], true
 	}
 	return pattern, false
-}
-
-// decision returns the effective decision of the policy. A service that does not enforce the gate may
-// not have an effect that cannot be repeated, unless an operator allows it. An irreversible call is
-// always asked for, as in the turn machine.
-func decision(t store.Tool, r Ruling) turn.Decision {
-	class := t.EffectiveClass()
-	switch {
-	case t.Enforcement() != utp.Enforced && !class.Repeatable() && !r.BrokerOnly:
-		return turn.Deny
-	case class == utp.Irreversible && r.Decision == turn.Allow:
-		return turn.Ask
-	}
-	return r.Decision
 }
