@@ -190,7 +190,10 @@ var layerTable = []rule{
 		third: []string{"github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"},
 	},
 	{pkg: "internal/bus", layer: 3, own: []string{"internal/cause", "api", "utp"}, third: []string{"github.com/nats-io"}},
-	{pkg: "internal/surface/page", layer: 2, own: []string{"aaep", "aaep/announce", "aaep/legible", "aaep/outline", "api"}},
+	{
+		pkg: "internal/surface/page", layer: 2, own: []string{"aaep", "aaep/announce", "aaep/legible", "aaep/outline", "api", "internal/surface/page/markdown"},
+	},
+	{pkg: "internal/surface/page/markdown", layer: 1, own: []string{"aaep/legible"}, third: []string{"github.com/yuin/goldmark"}},
 	{
 		pkg: "internal/transport/web", layer: 3, own: []string{"internal/hub", "internal/hub/access", "internal/passkey", "internal/surface/page", "internal/wording", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "api", "api/audit", "api/openapi", "utp"}, third: []string{"github.com/coder/websocket"},
 		beside: map[string]string{

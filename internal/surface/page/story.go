@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"html/template"
 	"time"
 	"unicode/utf8"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/internal/surface/page/markdown"
 )
 
 // askedNumber is the number of the question that an event asks, or 0.
@@ -45,6 +47,38 @@ type Piece struct {
 	Text     string `json:"text"`
 	Language string `json:"language,omitzero"`
 	Complete bool   `json:"complete,omitzero"`
+	// HTML is the whole text as it is laid out, on the piece that completes it; "" where it stays plain.
+	HTML template.HTML `json:"html,omitzero"`
+	raw  string
+}
+
+// answerLevel is the level of the first headings of an answer: below that which it stands under.
+const answerLevel = 4
+
+// layOut makes the HTML of an output that is complete.
+func (p *Piece) layOut() {
+	if !p.Complete {
+		return
+	}
+	p.HTML, _ = markdown.Render(p.raw, answerLevel)
+}
+
+// LayOut makes the HTML of those outputs that are complete, once all of the story was added.
+func (s *Story) LayOut() {
+	for i := range s.Outputs {
+		s.Outputs[i].layOut()
+	}
+}
+
+// Laid is the HTML of one of them.
+func (s *Story) Laid(id string) template.HTML {
+	for i := range s.Outputs {
+		if o := &s.Outputs[i]; o.ID == id {
+			o.layOut()
+			return o.HTML
+		}
+	}
+	return ""
 }
 
 // Story is what a page shows of a session: made from its events, in their order.
@@ -129,11 +163,12 @@ func (s *Story) endUndo(question int) {
 func (s *Story) output(p aaep.OutputStreaming) Piece {
 	added := Piece{
 		ID: cmp.Or(p.OutputID, "out"), Position: p.Position, Next: p.Position + int64(utf8.RuneCountInString(p.Chunk)),
-		Text: legible.Text(p.Chunk), Language: p.Language, Complete: p.Complete,
+		Text: legible.Text(p.Chunk), raw: p.Chunk, Language: p.Language, Complete: p.Complete,
 	}
 	for i := range s.Outputs {
 		if o := &s.Outputs[i]; o.ID == added.ID {
 			o.Text += added.Text
+			o.raw += added.raw
 			o.Next, o.Complete = added.Next, added.Complete
 			return added
 		}

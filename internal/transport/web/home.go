@@ -99,6 +99,7 @@ func (s *Server) homeView(ctx context.Context, v visitor, chosen string, peek bo
 			}
 			c.Add(row.Body, row.Seq)
 		}
+		c.LayOut()
 		view.Chosen = &c
 		if c.Undo != 0 && !c.Ended && v.May(api.Answer) { // a page that is loaded again offers it still
 			view.Notice = &page.Notice{Text: announce.Recorded(c.Undo, aaep.ResolutionAccepted), Undo: c.Undo}

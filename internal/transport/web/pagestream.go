@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"html/template"
 	"net/http"
 	"time"
 
@@ -300,6 +301,11 @@ func (p *pageStream) catchUp(ctx context.Context) ([]frame, error) {
 			}
 			f.HTML += string(html)
 		}
+		if text.Complete {
+			if text.HTML, err = p.laid(ctx, text.ID); err != nil {
+				return nil, err
+			}
+		}
 		if text.ID != "" {
 			f.Outputs = append(f.Outputs, text)
 		}
@@ -316,6 +322,18 @@ func (p *pageStream) catchUp(ctx context.Context) ([]frame, error) {
 		return nil, nil
 	}
 	return encoded("earshot.steps", f)
+}
+
+// laid is an output of the chosen session that is complete, as it is laid out: the stream has only its last pieces.
+func (p *pageStream) laid(ctx context.Context, output string) (template.HTML, error) {
+	var whole page.Story
+	for row, err := range p.server.hub.Events(ctx, p.visitor.Principal, p.chosen, 0) {
+		if err != nil {
+			return "", err
+		}
+		whole.Add(row.Body, row.Seq)
+	}
+	return whole.Laid(output), nil
 }
 
 // listFrame is the current content of a part of the page.

@@ -5,6 +5,7 @@ import { movedNow, watch } from "./place.js";
 import { listen } from "./stream.js";
 import "./passkey.js";
 import "./forms.js";
+import "./copy.js";
 
 for (const item of document.querySelectorAll("#questions li[data-item]")) watch(item);
 

@@ -3,6 +3,7 @@
 // nearest heading, because it would otherwise be nowhere.
 
 import { showWaiting } from "./alerts.js";
+import { offerCopies } from "./copy.js";
 import { forget, say } from "./live.js";
 import { placeBegun, placeUndo } from "./notice.js";
 
@@ -204,7 +205,8 @@ export function placeSteps({ session_id: session, last, html, outputs, progress,
   if (last > begun) root.dataset.from = String(last);
 }
 
-function placePiece({ id, position, next, text, language }) {
+// placePiece adds text to an output. The piece that completes it brings all of it, laid out.
+function placePiece({ id, position, next, text, language, html }) {
   const holder = document.getElementById("output");
   let output = [...holder.children].find((o) => o.dataset.output === id);
   if (!output) {
@@ -217,6 +219,12 @@ function placePiece({ id, position, next, text, language }) {
     holder.append(output);
   }
   if (position < Number(output.dataset.next)) return; // it is there already
-  output.append(text);
+  if (html) {
+    output.classList.add("laid");
+    output.replaceChildren(parse(html));
+    offerCopies(output);
+  } else {
+    output.append(text);
+  }
   output.dataset.next = String(next);
 }

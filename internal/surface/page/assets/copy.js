@@ -1,0 +1,32 @@
+// Buttons that copy: the code that they stand under, or the text at an address. They are shown where something can be copied.
+
+const status = document.getElementById("copied");
+
+// offerCopies shows the buttons in a part of the page.
+export function offerCopies(part) {
+  if (!navigator.clipboard) return; // not without a safe connection
+  for (const button of part.querySelectorAll("[data-copy]")) button.hidden = false;
+}
+
+async function text(button) {
+  const address = button.dataset.copy;
+  if (!address) return button.closest(".code").querySelector("code").textContent;
+  const answer = await fetch(address);
+  if (!answer.ok || answer.redirected) throw new Error("no text");
+  return answer.text();
+}
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  status.textContent = "";
+  let outcome = "Copied.";
+  try {
+    await navigator.clipboard.writeText(await text(button));
+  } catch {
+    outcome = "It could not be copied. Select the text, and copy it with your browser.";
+  }
+  status.textContent = outcome;
+});
+
+offerCopies(document);
