@@ -52,21 +52,27 @@ type Piece struct {
 	raw  string
 }
 
-// answerLevel is the level of the first headings of an answer: below that which it stands under.
-const answerLevel = 4
+// answerLevel is the level of the first headings of an answer on the page: below that which it stands under. viewLevel is
+// that on the page of its session.
+const (
+	answerLevel = 4
+	viewLevel   = 3
+)
 
 // layOut makes the HTML of an output that is complete.
-func (p *Piece) layOut() {
+func (p *Piece) layOut(level int) {
 	if !p.Complete {
 		return
 	}
-	p.HTML, _ = markdown.Render(p.raw, answerLevel)
+	p.HTML, _ = markdown.Render(p.raw, level)
 }
 
 // LayOut makes the HTML of those outputs that are complete, once all of the story was added.
-func (s *Story) LayOut() {
+func (s *Story) LayOut() { s.layOut(answerLevel) }
+
+func (s *Story) layOut(level int) {
 	for i := range s.Outputs {
-		s.Outputs[i].layOut()
+		s.Outputs[i].layOut(level)
 	}
 }
 
@@ -74,7 +80,7 @@ func (s *Story) LayOut() {
 func (s *Story) Laid(id string) template.HTML {
 	for i := range s.Outputs {
 		if o := &s.Outputs[i]; o.ID == id {
-			o.layOut()
+			o.layOut(answerLevel)
 			return o.HTML
 		}
 	}

@@ -23,6 +23,8 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 	mux.Handle("GET /questions/together", s.known(api.Answer, s.togetherPage))
 	mux.Handle("POST /questions/together", s.known(api.Answer, s.togetherForm))
 	mux.Handle("GET /sessions", s.known(api.Listen, s.sessionsPage))
+	mux.Handle("GET /sessions/{session}", s.known(api.Listen, s.sessionPage))
+	mux.Handle("GET /sessions/{session}/text", s.known(api.Listen, s.sessionText))
 	mux.Handle("GET /questions/{number}/arguments", s.known(api.Listen, s.argumentsPage))
 	mux.Handle("POST /questions/{number}/{act}", s.known(api.Answer, s.questionForm))
 	mux.Handle("POST /turns", s.known(api.Start, s.startForm))

@@ -1,0 +1,159 @@
+package page
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/announce"
+	"github.com/earshot-dev/earshot/aaep/legible"
+)
+
+// Call is a call of a tool as the page of its session shows it.
+type Call struct {
+	Seq     int64 // of the line that it stands under
+	Tool    string
+	Values  []value // its arguments, as its question listed them
+	Unread  string  // what of them is not among the values
+	Args    string  // what was said of them, where nobody was asked
+	State   string
+	Tone    string // of the badge: good, bad, waits, or "" for none of these
+	Result  string // its first line
+	More    string // all of it, where there is more
+	Took    string
+	TookMS  int64
+	Consent string // who said yes or no, and where
+}
+
+// The states of a call, in the words of its badge.
+const (
+	callWaits     = "waiting for an answer"
+	callAccepted  = "accepted"
+	callTakenBack = "taken back"
+	callRuns      = "running"
+)
+
+// resolvedStates are the states of a call after its question.
+var resolvedStates = map[aaep.Resolution]string{ //nolint:gochecknoglobals // a table
+	aaep.ResolutionAccepted: callAccepted, aaep.ResolutionRejected: "rejected", aaep.ResolutionExpired: "not answered in time",
+	aaep.ResolutionWithdrawn: "withdrawn", aaep.ResolutionStopped: "stopped",
+}
+
+// calls are those of a session by their id.
+type calls map[string]*Call
+
+// add takes what an event says of a call.
+func (c calls) add(e aaep.Event, seq int64) {
+	ours := aaep.Read(e.Extensions[aaep.PrefixEarshot])
+	id, _ := ours.Text("tool_call_id")
+	switch p := e.Payload.(type) {
+	case aaep.AwaitingConfirmation:
+		if one := c.find(id, seq); one != nil {
+			tool, _ := ours.Text("tool")
+			one.ask(tool, e)
+		}
+	case aaep.StateChanged:
+		if _, standing := ours.Whole("standing_permission"); standing || resolvedTo(ours) != "" {
+			if one := c.find(id, seq); one != nil {
+				one.resolve(ours, announce.Entry(e))
+			}
+		}
+	case aaep.ToolInvoked:
+		if one := c.find(p.ToolCallID, seq); one != nil {
+			one.Seq, one.State, one.Tone = seq, callRuns, ""
+			one.Tool = legible.Text(p.Tool)
+			one.Args = legible.Text(p.ArgsSummary)
+			one.Consent = cmp.Or(one.Consent, "Nobody was asked: the policy allows it.")
+		}
+	case aaep.ToolCompleted:
+		if one := c.find(p.ToolCallID, seq); one != nil {
+			one.end(p, outcomeOf(e))
+		}
+	}
+}
+
+// find is the call of an id, made where it is new; nil without an id.
+func (c calls) find(id string, seq int64) *Call {
+	if id == "" {
+		return nil
+	}
+	if c[id] == nil {
+		c[id] = &Call{Seq: seq}
+	}
+	return c[id]
+}
+
+func (c *Call) ask(tool string, e aaep.Event) {
+	var q Question
+	q.arguments(e)
+	c.Tool, c.Values, c.Unread = legible.Text(tool), q.Values, q.Unread
+	c.State, c.Tone = callWaits, "waits"
+}
+
+// resolve notes how its question ended, or that a standing permission allows it. The text is that of the line.
+func (c *Call) resolve(ours aaep.Document, text string) {
+	if _, standing := ours.Whole("standing_permission"); standing {
+		c.Consent = text
+		return
+	}
+	state := resolvedTo(ours)
+	if c.State == callAccepted && state == resolvedStates[aaep.ResolutionStopped] {
+		state = callTakenBack
+	}
+	if tool, named := ours.Text("tool"); named {
+		c.Tool = legible.Text(tool)
+	}
+	c.State, c.Tone = state, ""
+	c.Consent = strings.TrimSpace(c.Consent + " " + text)
+}
+
+// resolvedTo is the state of a call whose question has ended so; "" where it has not.
+func resolvedTo(ours aaep.Document) string {
+	how, _ := ours.Text("resolution")
+	return resolvedStates[aaep.Resolution(how)]
+}
+
+func (c *Call) end(p aaep.ToolCompleted, how Outcome) {
+	if how == Ended { // without its exact status
+		how = map[aaep.ToolStatus]Outcome{aaep.ToolSuccess: Done, aaep.ToolError: Failed, aaep.ToolTimeout: TimedOut}[p.Status]
+	}
+	c.Tool = cmp.Or(c.Tool, legible.Text(p.Tool))
+	c.State, c.Tone = string(how), how.Tone()
+	all := legible.Text(cmp.Or(p.SummaryDetailed, p.SummaryNormal, p.ErrorMessage, p.SummaryTerse))
+	c.Result, _, _ = strings.Cut(cmp.Or(legible.Text(p.SummaryNormal), all), "\n")
+	if all != c.Result {
+		c.More = all
+	}
+	if p.DurationMS != nil {
+		c.TookMS, c.Took = *p.DurationMS, took(*p.DurationMS)
+	}
+}
+
+// took is a duration in words.
+func took(ms int64) string {
+	if ms < 1000 {
+		return legible.Counted(ms, "millisecond")
+	}
+	if d := time.Duration(ms) * time.Millisecond; d >= time.Minute {
+		return d.Round(time.Second).String()
+	}
+	text := strings.TrimSuffix(strconv.FormatFloat(float64(ms)/1000, 'f', 1, 64), ".0")
+	if text == "1" {
+		return "1 second"
+	}
+	return text + " seconds"
+}
+
+// says reports whether any of its texts contains one, which is in small letters.
+func (c *Call) says(text string) bool {
+	if c == nil {
+		return false
+	}
+	parts := []string{c.Tool, c.State, c.Args, c.Result, c.More, c.Consent}
+	for _, v := range c.Values {
+		parts = append(parts, v.Name, v.Text)
+	}
+	return strings.Contains(strings.ToLower(strings.Join(parts, "\n")), text)
+}

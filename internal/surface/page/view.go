@@ -1,0 +1,159 @@
+package page
+
+import (
+	"net/url"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+)
+
+// Record is what a session did, from its first event on: every line and every call. The zero value is ready.
+type Record struct {
+	story Story
+	lines []Line
+	calls calls
+}
+
+// Line is one line of it.
+type Line struct {
+	Step
+
+	Clock string // the time of the day, where its reader is
+	Link  string // its own address
+	Call  *Call  // that stands under it; nil for none
+}
+
+// Add adds the next event.
+func (r *Record) Add(raw []byte, seq int64) {
+	step, _ := r.story.Add(raw, seq)
+	if step.Text != "" {
+		r.lines = append(r.lines, Line{Step: step})
+	}
+	e, err := aaep.DecodeEvent(raw)
+	if err != nil {
+		return // not an event that this version can read; the record has it
+	}
+	if r.calls == nil {
+		r.calls = calls{}
+	}
+	r.calls.add(e, seq)
+}
+
+// Selection says which lines of a record to show: those around At, those before Before, or the newest ones; of these, the
+// ones that contain Find.
+type Selection struct {
+	At, Before int64
+	Find       string
+}
+
+// View is a session on a page of its own. Nothing on it changes by itself.
+type View struct {
+	Session
+
+	Lines   []Line
+	Calls   []*Call // those that stand under the lines
+	Outputs []Piece
+	Find    string
+	Found   int    // lines that contain what was looked for
+	Last    int64  // the newest line of the session
+	Newest  bool   // it is here, and nothing between is left out
+	Earlier string // the address of the lines before; "" where there are none
+	Later   string // and of those behind
+}
+
+// View shows a part of a record. Times are told in the zone.
+func (r *Record) View(one Session, want Selection, zone *time.Location) View {
+	r.attach(one.ID, zone)
+	r.story.layOut(viewLevel)
+	v := View{Session: one, Outputs: r.story.Outputs, Find: want.Find}
+	lines := r.lines
+	if n := len(lines); n > 0 {
+		v.Last = lines[n-1].Seq
+	}
+	if want.Find != "" {
+		lines = find(lines, want.Find)
+		v.Found = len(lines)
+	}
+	from, to := want.window(lines)
+	v.Lines = lines[from:to]
+	for _, line := range v.Lines {
+		if line.Call != nil {
+			v.Calls = append(v.Calls, line.Call)
+		}
+	}
+	v.Newest = want.Find == "" && to == len(lines)
+	if from > 0 {
+		v.Earlier = address(one.ID, "before", lines[from].Seq, want.Find)
+	}
+	if to < len(lines) {
+		v.Later = address(one.ID, "at", lines[to].Seq, want.Find)
+	}
+	return v
+}
+
+// attach completes the lines: their times and addresses, and the calls under them.
+func (r *Record) attach(session string, zone *time.Location) {
+	under := make(map[int64]*Call, len(r.calls))
+	for _, c := range r.calls {
+		under[c.Seq] = c
+	}
+	for i := range r.lines {
+		line := &r.lines[i]
+		line.Clock, line.Call = line.At.In(zone).Format("15:04:05"), under[line.Seq]
+		line.Link = address(session, "at", line.Seq, "") + "#step-" + strconv.FormatInt(line.Seq, 10)
+	}
+}
+
+// window is the span of the lines to show.
+func (s Selection) window(lines []Line) (from, to int) {
+	to = len(lines)
+	index := func(seq int64) int { return sort.Search(len(lines), func(i int) bool { return lines[i].Seq >= seq }) }
+	switch {
+	case s.At > 0:
+		to = min(to, max(index(s.At)+mostSteps/2, mostSteps))
+	case s.Before > 0:
+		to = index(s.Before)
+	}
+	return max(0, to-mostSteps), to
+}
+
+// find keeps the lines that contain a text, themselves or in the call under them, whatever its letters' size.
+func find(lines []Line, text string) []Line {
+	text = strings.ToLower(text)
+	var found []Line
+	for _, line := range lines {
+		if strings.Contains(strings.ToLower(line.Text), text) || line.Call.says(text) {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+func address(session, name string, seq int64, find string) string {
+	query := url.Values{name: {strconv.FormatInt(seq, 10)}}
+	if find != "" {
+		query.Set("find", find)
+	}
+	return "/sessions/" + url.PathEscape(session) + "?" + query.Encode()
+}
+
+// Text is all of a record as plain text: what was asked, each line with its time, and the answer as its agent wrote it.
+func (r *Record) Text(one Session, zone *time.Location) string {
+	r.attach(one.ID, zone)
+	var b strings.Builder
+	b.WriteString(one.Name + "\n")
+	if one.Request != "" {
+		b.WriteString("Request: " + one.Request + "\n")
+	}
+	b.WriteString("Started " + one.When + ". State: " + one.State + ".\n\n")
+	for _, line := range r.lines {
+		b.WriteString(line.Clock + "  " + line.Text + "\n")
+	}
+	for _, o := range r.story.Outputs {
+		b.WriteString("\n" + strings.TrimRight(o.Text, "\n") + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,73 @@
+package web
+
+import (
+	"net/http"
+	"unicode/utf8"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/surface/page"
+)
+
+// mostFind is the length of a text that is looked for, in characters.
+const mostFind = 200
+
+// sessionPage shows a session on a page of its own: the newest lines, with ?before= those before a line, with ?at= those
+// around one, with ?find= those that contain a text. It works without scripts, and nothing on it changes by itself.
+func (s *Server) sessionPage(w http.ResponseWriter, r *http.Request, v visitor) error {
+	want, err := selection(r)
+	if err != nil {
+		return err
+	}
+	line, record, err := s.record(r, v)
+	if err != nil {
+		return err
+	}
+	return s.show(w, http.StatusOK, "session", record.View(line, want, v.zone))
+}
+
+// sessionText is the same session as plain text.
+func (s *Server) sessionText(w http.ResponseWriter, r *http.Request, v visitor) error {
+	line, record, err := s.record(r, v)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte(record.Text(line, v.zone))) //nolint:gosec // plain text, and said to be; a browser that has gone is not told
+	return nil
+}
+
+func selection(r *http.Request) (want page.Selection, err error) {
+	want.Find = r.URL.Query().Get("find")
+	if !utf8.ValidString(want.Find) || utf8.RuneCountInString(want.Find) > mostFind {
+		return want, refuse(api.KindInvalid, "the text to find has more than 200 characters, or is no text", "look for a part of it")
+	}
+	if want.At, err = number(r, "at"); err != nil {
+		return want, err
+	}
+	want.Before, err = number(r, "before")
+	return want, err
+}
+
+// record reads the session of an address, as far as its reader may.
+func (s *Server) record(r *http.Request, v visitor) (page.Session, *page.Record, error) {
+	var line []page.Session
+	var record page.Record
+	one, err := s.hub.Session(r.Context(), v.Principal, r.PathValue("session"))
+	if err != nil {
+		return page.Session{}, nil, err
+	}
+	waiting, err := s.waiting(r.Context(), v)
+	if err != nil {
+		return page.Session{}, nil, err
+	}
+	if err := s.add(r.Context(), v, &line, one, waiting[one.ID]); err != nil {
+		return page.Session{}, nil, err
+	}
+	for row, err := range s.hub.Events(r.Context(), v.Principal, one.ID, 0) {
+		if err != nil {
+			return page.Session{}, nil, err
+		}
+		record.Add(row.Body, row.Seq)
+	}
+	return line[0], &record, nil
+}
