@@ -49,3 +49,13 @@ func asks(q worker.Question) func(context.Context, worker.Transcript) (worker.De
 		return worker.Decision{Answer: &worker.Answer{Summary: "The answer was " + string(a.Answer) + "."}}, nil
 	}
 }
+
+// answers is an agent that writes an answer and ends.
+func answers(text string) func(context.Context, worker.Transcript) (worker.Decision, error) {
+	return func(ctx context.Context, _ worker.Transcript) (worker.Decision, error) {
+		if _, err := worker.Output(ctx).Write([]byte(text)); err != nil {
+			return worker.Decision{}, err
+		}
+		return worker.Decision{Answer: &worker.Answer{Summary: "Done."}}, nil
+	}
+}

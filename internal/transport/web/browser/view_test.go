@@ -1,0 +1,233 @@
+package browser_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/surface/page"
+)
+
+// longSession serves the page of a session with as many calls as are wanted, which take ever less time. The page is that of
+// the product; only its events are made here.
+type longSession struct {
+	t      *testing.T
+	assets *page.Assets
+	calls  atomic.Int64
+}
+
+func (l *longSession) record() (page.Session, *page.Record) {
+	l.t.Helper()
+	var record page.Record
+	seq := int64(0)
+	begun := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	add := func(p aaep.Payload) {
+		l.t.Helper()
+		seq++
+		e := aaep.Event{
+			ID: "evt_" + strconv.FormatInt(seq, 10), SessionID: "sess_1", Time: begun.Add(time.Duration(seq) * time.Second), Producer: aaep.Producer{AgentID: "tidy"}, Payload: p,
+			Hints: &aaep.LocalizationHints{PrimaryLanguage: "en", TextDirection: aaep.DirectionLTR},
+		}
+		raw, err := e.Encode()
+		must(l.t, err)
+		record.Add(raw, seq)
+	}
+	add(aaep.SessionStarted{SummaryNormal: "Tidy has started.", RequestText: "look"})
+	n := l.calls.Load()
+	for i := range n {
+		id, took := fmt.Sprintf("call_%d", i), (n-i)*700
+		add(aaep.ToolInvoked{Tool: "files.scan", ToolCallID: id, SummaryNormal: fmt.Sprintf("Looking through folder %d.", i), ArgsSummary: "root: “/home/ada”."})
+		add(aaep.ToolCompleted{Tool: "files.scan", ToolCallID: id, Status: aaep.ToolSuccess, DurationMS: &took, SummaryNormal: "Found 1 file.", SummaryDetailed: "Found 1 file.\nIt is a.jpg."})
+	}
+	add(aaep.OutputStreaming{Chunk: "# Kept\n\n- [one](https://example.org/1)\n\n| Name | Size |\n|-|-|\n| a.jpg | 12 |\n\n```\nrm a.jpg\n```\n", Complete: true})
+	one := page.NewSession(api.Session{ID: "sess_1", Turn: "turn_1", Agent: "tidy", Name: "tidy, folders", Request: "look", Status: "running", Created: begun}, "", time.UTC)
+	return one, &record
+}
+
+func (l *longSession) serve() *server {
+	l.t.Helper()
+	mux := http.NewServeMux()
+	handle := func(path, kind string, body func(r *http.Request) []byte) {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'")
+			_, _ = w.Write(body(r))
+		})
+	}
+	handle("/sessions/sess_1", "text/html; charset=utf-8", func(r *http.Request) []byte {
+		want := page.Selection{Find: r.FormValue("find")}
+		want.At, _ = strconv.ParseInt(r.FormValue("at"), 10, 64)
+		want.Before, _ = strconv.ParseInt(r.FormValue("before"), 10, 64)
+		one, record := l.record()
+		body, err := l.assets.Render("session", record.View(one, want, time.UTC))
+		if err != nil {
+			l.t.Error(err)
+		}
+		return body
+	})
+	handle("/sessions/sess_1/text", "text/plain; charset=utf-8", func(*http.Request) []byte {
+		one, record := l.record()
+		return []byte(record.Text(one, time.UTC))
+	})
+	mux.HandleFunc("GET /page/{file}", func(w http.ResponseWriter, r *http.Request) {
+		file, _ := l.assets.File(r.PathValue("file"))
+		w.Header().Set("Content-Type", file.Kind)
+		_, _ = w.Write(file.Body)
+	})
+	http := httptest.NewServer(mux)
+	l.t.Cleanup(http.Close)
+	return &server{t: l.t, page: http.URL}
+}
+
+// newLongSession has 150 calls: 301 lines, of which the newest 200 are shown.
+func newLongSession(t *testing.T) (*longSession, *tab) {
+	t.Helper()
+	needsChromium(t)
+	assets, err := page.Load()
+	must(t, err)
+	l := &longSession{t: t, assets: assets}
+	l.calls.Store(150)
+	b := l.serve().open()
+	b.visit("/sessions/sess_1")
+	b.until(`document.querySelector("th button")`) // the scripts have run
+	return l, b
+}
+
+// TestSessionView: the page of a session shuts nobody out, in any look and on a phone.
+func TestSessionView(t *testing.T) {
+	t.Parallel()
+	axe := axeCore(t)
+	_, b := newLongSession(t)
+	for _, look := range looks() {
+		b.media(look)
+		b.accessible(axe, fmt.Sprint("the page of a session, with ", look))
+	}
+	b.media(nil)
+	b.shot("session")
+	b.emulate(320, 640, 1)
+	b.narrow("the page of a session")
+	b.shot("session-phone")
+}
+
+// TestSortCalls: a button in the head of each column sorts the table, and says so; again, the other way round.
+func TestSortCalls(t *testing.T) {
+	t.Parallel()
+	axe := axeCore(t)
+	_, b := newLongSession(t)
+	first := `document.querySelector("#calls tbody tr").cells[3].textContent`
+	b.tabTo(`th:nth-child(4) button`)
+	for _, want := range [][2]string{{"ascending", "700 milliseconds"}, {"descending", "1m9s"}} {
+		b.press(kb.Enter)
+		if how := value[string](b, `document.querySelector("[aria-sort]").textContent + " " + document.querySelector("[aria-sort]").ariaSort`); how != "Duration "+want[0] {
+			t.Errorf("it is sorted by %s; want %s", how, want[0])
+		}
+		if got := value[string](b, first); got != want[1] {
+			t.Errorf("%s: the first took %s; want %s", want[0], got, want[1])
+		}
+		b.focusIs(`button`)
+	}
+	b.accessible(axe, "a sorted table")
+}
+
+// TestEarlierLines: they load above, by keyboard, and the line that was read keeps its place and has the focus.
+func TestEarlierLines(t *testing.T) {
+	t.Parallel()
+	_, b := newLongSession(t)
+	b.tabTo("#earlier")
+	const place = `Math.round(document.getElementById("step-102").getBoundingClientRect().top)`
+	before := value[int](b, place)
+	b.press(kb.Enter)
+	b.until(`document.querySelectorAll("#steps > li").length === 301`)
+	b.focusIs("#step-102")
+	if after := value[int](b, place); after < before-1 || after > before+1 {
+		t.Errorf("the line has moved from %d to %d", before, after)
+	}
+	for what, expression := range map[string]string{
+		"the lines are not in their order":    `[...document.querySelectorAll("#steps > li")].every((line, i) => line.id === "step-" + (i + 1))`,
+		"the table has not all calls":         `document.querySelectorAll("#calls tbody tr").length === 150`,
+		"there is a link to what is here":     `document.getElementById("earlier") === null`,
+		"it is not said":                      `document.getElementById("view-status").textContent === "101 earlier lines are above."`,
+		"a column has another button, or two": `[...document.querySelectorAll("th[data-sort]")].every((head) => head.querySelectorAll("button").length === 1)`,
+	} {
+		if !value[bool](b, expression) {
+			t.Error(what)
+		}
+	}
+}
+
+// TestVisits: a page that is opened again says what has come since, and where; the first visit says nothing.
+func TestVisits(t *testing.T) {
+	t.Parallel()
+	axe := axeCore(t)
+	l, b := newLongSession(t)
+	if !value[bool](b, `document.getElementById("missed").hidden`) {
+		t.Error("the first visit is told what is new")
+	}
+	l.calls.Add(3)
+	b.visit("/sessions/sess_1?at=3#step-3") // does not show what is new, and counts for nothing
+	b.visit("/sessions/sess_1")
+	b.until(`document.getElementById("missed").textContent === "6 lines are new since your last visit. Go to the first of them"`)
+	b.accessible(axe, "new lines")
+	b.tabTo("#missed a")
+	b.press(kb.Enter)
+	b.until(`document.querySelector(":target")?.id === "step-302" && document.querySelector(":target .eyebrow").textContent === "New since your last visit"`)
+	l.calls.Add(200)
+	b.visit("/sessions/sess_1")
+	b.until(`document.getElementById("missed").textContent.startsWith("More than 200 lines are new")`)
+	b.reload()
+	b.until(`document.querySelector("th button") && document.getElementById("missed").hidden`)
+}
+
+// TestCopy: buttons copy the code that they stand under, and all of a session as text, and say so.
+func TestCopy(t *testing.T) {
+	t.Parallel()
+	_, b := newLongSession(t)
+	value[bool](b, `navigator.clipboard.writeText = async (text) => { window.copied = text; }, true`)
+	b.tabTo(".code button")
+	b.press(kb.Enter)
+	b.until(`window.copied === "rm a.jpg\n" && document.getElementById("copied").textContent === "Copied."`)
+	b.acts("Copy all as text")
+	b.until(`window.copied.startsWith("tidy, folders\n") && window.copied.includes("Looking through folder 0.")`)
+	value[bool](b, `navigator.clipboard.writeText = async () => { throw new Error(); }, true`)
+	b.acts("Copy all as text")
+	b.until(`document.getElementById("copied").textContent.startsWith("It could not be copied.")`)
+}
+
+// TestFindInSession: what is looked for is found by keyboard, in all of the session, and each line leads to its place.
+func TestFindInSession(t *testing.T) {
+	t.Parallel()
+	_, b := newLongSession(t)
+	b.tabTo("#find")
+	b.types("FOLDER 7.")
+	b.press(kb.Enter)
+	b.until(`document.querySelectorAll("#steps > li").length === 1 && document.querySelector("#steps > li").id === "step-16"`)
+	b.tabTo("#step-16 .at")
+	b.press(kb.Enter)
+	b.until(`document.querySelectorAll("#steps > li").length === 200 && document.querySelector(":target")?.id === "step-16"`)
+}
+
+// TestAnswerIsLaidOut: the answer of a real turn is laid out on the page once it is whole, without a reload.
+func TestAnswerIsLaidOut(t *testing.T) {
+	t.Parallel()
+	axe := axeCore(t)
+	s := serveAgent(t, answers("# Kept\n\n- **one** <script>window.bad = 1</script>\n\n```\ncode\n```\n"))
+	b := s.login()
+	session := s.begin(asker, "look", nil)
+	b.until(`document.querySelector("#output h4")?.textContent === "Kept" && document.querySelector("#output .code button:not([hidden])")`)
+	if value[bool](b, `window.bad === 1 || document.querySelector("#output script") !== null`) {
+		t.Error("a script of the answer is there")
+	}
+	b.accessible(axe, "an answer")
+	s.ended(session)
+	b.visit("/sessions/" + session)
+	b.until(`document.querySelector("#output h3")?.textContent === "Kept"`)
+	b.accessible(axe, "the page of the session")
+}
