@@ -36,8 +36,8 @@ function place(next, link) {
   first.focus({ preventScroll: true });
   if (fresh) link.href = fresh.href;
   else link.parentElement.remove();
+  status.textContent = `${lines.length} earlier lines are above.`; // it takes a line itself
   scrollBy(0, first.getBoundingClientRect().top - before);
-  status.textContent = `${lines.length} earlier lines are above.`;
 }
 
 document.getElementById("earlier")?.addEventListener("click", async (event) => {

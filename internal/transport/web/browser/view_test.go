@@ -87,14 +87,16 @@ func (l *longSession) serve() *server {
 	return &server{t: l.t, page: http.URL}
 }
 
-// newLongSession has 150 calls: 301 lines, of which the newest 200 are shown.
-func newLongSession(t *testing.T) (*longSession, *tab) {
+// manyCalls make 301 lines, of which the newest 200 are shown.
+const manyCalls = 150
+
+func newLongSession(t *testing.T, calls int64) (*longSession, *tab) {
 	t.Helper()
 	needsChromium(t)
 	assets, err := page.Load()
 	must(t, err)
 	l := &longSession{t: t, assets: assets}
-	l.calls.Store(150)
+	l.calls.Store(calls)
 	b := l.serve().open()
 	b.visit("/sessions/sess_1")
 	b.until(`document.querySelector("th button")`) // the scripts have run
@@ -105,7 +107,7 @@ func newLongSession(t *testing.T) (*longSession, *tab) {
 func TestSessionView(t *testing.T) {
 	t.Parallel()
 	axe := axeCore(t)
-	_, b := newLongSession(t)
+	_, b := newLongSession(t, 3)
 	for _, look := range looks() {
 		b.media(look)
 		b.accessible(axe, fmt.Sprint("the page of a session, with ", look))
@@ -121,10 +123,10 @@ func TestSessionView(t *testing.T) {
 func TestSortCalls(t *testing.T) {
 	t.Parallel()
 	axe := axeCore(t)
-	_, b := newLongSession(t)
+	_, b := newLongSession(t, 3)
 	first := `document.querySelector("#calls tbody tr").cells[3].textContent`
 	b.tabTo(`th:nth-child(4) button`)
-	for _, want := range [][2]string{{"ascending", "700 milliseconds"}, {"descending", "1m9s"}} {
+	for _, want := range [][2]string{{"ascending", "700 milliseconds"}, {"descending", "2.1 seconds"}} {
 		b.press(kb.Enter)
 		if how := value[string](b, `document.querySelector("[aria-sort]").textContent + " " + document.querySelector("[aria-sort]").ariaSort`); how != "Duration "+want[0] {
 			t.Errorf("it is sorted by %s; want %s", how, want[0])
@@ -140,7 +142,7 @@ func TestSortCalls(t *testing.T) {
 // TestEarlierLines: they load above, by keyboard, and the line that was read keeps its place and has the focus.
 func TestEarlierLines(t *testing.T) {
 	t.Parallel()
-	_, b := newLongSession(t)
+	_, b := newLongSession(t, manyCalls)
 	b.tabTo("#earlier")
 	const place = `Math.round(document.getElementById("step-102").getBoundingClientRect().top)`
 	before := value[int](b, place)
@@ -167,7 +169,7 @@ func TestEarlierLines(t *testing.T) {
 func TestVisits(t *testing.T) {
 	t.Parallel()
 	axe := axeCore(t)
-	l, b := newLongSession(t)
+	l, b := newLongSession(t, manyCalls)
 	if !value[bool](b, `document.getElementById("missed").hidden`) {
 		t.Error("the first visit is told what is new")
 	}
@@ -189,7 +191,7 @@ func TestVisits(t *testing.T) {
 // TestCopy: buttons copy the code that they stand under, and all of a session as text, and say so.
 func TestCopy(t *testing.T) {
 	t.Parallel()
-	_, b := newLongSession(t)
+	_, b := newLongSession(t, 3)
 	value[bool](b, `navigator.clipboard.writeText = async (text) => { window.copied = text; }, true`)
 	b.tabTo(".code button")
 	b.press(kb.Enter)
@@ -204,7 +206,7 @@ func TestCopy(t *testing.T) {
 // TestFindInSession: what is looked for is found by keyboard, in all of the session, and each line leads to its place.
 func TestFindInSession(t *testing.T) {
 	t.Parallel()
-	_, b := newLongSession(t)
+	_, b := newLongSession(t, manyCalls)
 	b.tabTo("#find")
 	b.types("FOLDER 7.")
 	b.press(kb.Enter)
