@@ -13,18 +13,18 @@ import (
 
 // Call is a call of a tool as the page of its session shows it.
 type Call struct {
-	Seq     int64 // of the line that it stands under
-	Tool    string
-	Values  []value // its arguments, as its question listed them
-	Unread  string  // what of them is not among the values
-	Args    string  // what was said of them, where nobody was asked
-	State   string
-	Tone    string // of the badge: good, bad, waits, or "" for none of these
-	Result  string // its first line
-	More    string // all of it, where there is more
-	Took    string
-	TookMS  int64
-	Consent string // who said yes or no, and where
+	Seq          int64 // of the line that it stands under
+	Tool         string
+	Values       []value // its arguments, as its question listed them
+	Unread       string  // what of them is not among the values
+	Args         string  // what was said of them, where nobody was asked
+	State        string
+	Tone         string // of the badge: good, bad, waits, or "" for none of these
+	Result       string // its first line
+	More         string // all of it, where there is more
+	Duration     string
+	Milliseconds int64
+	Consent      string // who said yes or no, and where
 }
 
 // The states of a call, in the words of its badge.
@@ -127,12 +127,12 @@ func (c *Call) end(p aaep.ToolCompleted, how Outcome) {
 		c.More = all
 	}
 	if p.DurationMS != nil {
-		c.TookMS, c.Took = *p.DurationMS, took(*p.DurationMS)
+		c.Milliseconds, c.Duration = *p.DurationMS, inWords(*p.DurationMS)
 	}
 }
 
-// took is a duration in words.
-func took(ms int64) string {
+// inWords is a duration in words.
+func inWords(ms int64) string {
 	if ms < 1000 {
 		return legible.Counted(ms, "millisecond")
 	}
