@@ -185,7 +185,8 @@ func until(ctx context.Context, s Session, q api.AgentPermission) (api.AgentCall
 		})
 		switch {
 		case err != nil || !known.Ended():
-		case known.Code == utp.CodeConsentStale, known.Code == utp.CodeConsentWithdrawn && !expected: // an accept came while the server did not know that we wait: it is not valid for us, and the question is asked again
+		case known.Code == utp.CodeConsentStale, known.Code == utp.CodeConsentWithdrawn && !expected:
+			// An accept came, or the question ended, while the server did not know that we wait: it is asked again.
 			err = retry(ctx, func() error { return s.Received(ctx, known.ID) })
 			known = api.AgentCall{}
 		default:
