@@ -95,7 +95,7 @@ func TestEveryPage(t *testing.T) {
 	s.login("ada")
 	pages := map[string]string{
 		"home": s.page("/", "@ada"), "arguments": s.page("/questions/2/arguments", "@ada"), "login": s.page("/login", ""),
-		"session": s.page("/sessions/sess_2", "@ada"),
+		"session":  s.page("/sessions/sess_2", "@ada"),
 		"settings": s.page("/settings", "@ada"), "audit": s.page("/audit", "@ada"), "trouble": s.do("GET", "/nothing", "@ada", "", "Accept", "text/html").Body.String(),
 	}
 	ids, links := regexp.MustCompile(` id="([^"]+)"`), regexp.MustCompile(` (?:href="#|aria-labelledby="|for="|aria-describedby=")([^"]+)"`)
