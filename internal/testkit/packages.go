@@ -14,7 +14,7 @@ func Cache() (string, error) {
 	if cache == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", fmt.Errorf("testkit: %w", err)
+			return "", err //nolint:wrapcheck // for a test, which says what it needed
 		}
 		cache = filepath.Join(home, ".cache")
 	}
@@ -26,7 +26,7 @@ func Cache() (string, error) {
 func Packages(name, lockFile string) (string, error) {
 	lock, err := os.ReadFile(lockFile)
 	if err != nil {
-		return "", fmt.Errorf("testkit: %w", err)
+		return "", err //nolint:wrapcheck // for a test, which says what it needed
 	}
 	cache, err := Cache()
 	if err != nil {
@@ -34,7 +34,7 @@ func Packages(name, lockFile string) (string, error) {
 	}
 	sum := sha256.Sum256(lock)
 	folder := filepath.Join(cache, name+"-"+hex.EncodeToString(sum[:])[:16], "node_modules")
-	if _, err := os.Stat(folder); err != nil {
+	if _, err := os.Stat(folder); err != nil { //nolint:gosec // the caller is a test
 		return "", fmt.Errorf("the packages of %s are not here; `scripts/need %s` fetches them: %w", lockFile, name, err)
 	}
 	return folder, nil

@@ -67,6 +67,19 @@ func (p *Piece) layOut(level int) {
 	p.HTML, _ = markdown.Render(p.raw, level)
 }
 
+// Story is what a page shows of a session: made from its events, in their order.
+type Story struct {
+	Steps    []Step
+	Earlier  int // steps that are not shown
+	Outputs  []Piece
+	Progress string
+	Last     int64 // the sequence number of the last event
+	// Undo is the question whose accept can be taken back, Over the last one whose accept no longer can; 0 if there is
+	// none.
+	Undo, UndoEnded int
+	undoCall        string
+}
+
 // LayOut makes the HTML of those outputs that are complete, once all of the story was added.
 func (s *Story) LayOut() { s.layOut(answerLevel) }
 
@@ -85,19 +98,6 @@ func (s *Story) Laid(id string) template.HTML {
 		}
 	}
 	return ""
-}
-
-// Story is what a page shows of a session: made from its events, in their order.
-type Story struct {
-	Steps    []Step
-	Earlier  int // steps that are not shown
-	Outputs  []Piece
-	Progress string
-	Last     int64 // the sequence number of the last event
-	// Undo is the question whose accept can be taken back, Over the last one whose accept no longer can; 0 if there is
-	// none.
-	Undo, UndoEnded int
-	undoCall        string
 }
 
 // Add adds an event. What it returns is what has come new; a step without text, or an
