@@ -295,7 +295,7 @@ var layerTable = []rule{
 	{pkg: "internal/operate", layer: 3, own: []string{"api", "api/audit", "internal/cause", "utp"}},
 	{pkg: "internal/schemas", layer: 3, own: []string{"aaep", "internal/cause", "tool/settings"}},
 	{pkg: "internal/auditkey", layer: 3, own: []string{"api/audit", "internal/cause"}},
-	{pkg: "internal/preference", layer: 3, own: []string{"api", "internal/cause", "internal/kernel/consent", "internal/kernel/turn"}, both: "its bounds are those of questions and of the undo window"},
+	{pkg: "internal/preference", layer: 3, own: []string{"aaep/legible", "api", "internal/cause", "internal/kernel/consent", "internal/kernel/turn"}, both: "its bounds are those of questions and of the undo window"},
 	{
 		pkg: "internal/wording", layer: 2, own: []string{"aaep/legible", "api", "api/audit", "utp"},
 		beside: map[string]string{"internal/cause": "texts of others are put on one line by the same rules"},

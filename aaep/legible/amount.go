@@ -3,6 +3,8 @@ package legible
 import (
 	"math"
 	"strconv"
+	"strings"
+	"time"
 )
 
 // Grouped writes a number with commas: 1,234,567.
@@ -23,6 +25,25 @@ func Counted(n int64, noun string) string {
 		return "1 " + noun
 	}
 	return Grouped(n) + " " + noun + "s"
+}
+
+// Duration writes a length of time as it is said, in whole seconds: 20 seconds, 1 minute 30 seconds, 7 days.
+func Duration(d time.Duration) string {
+	left := max(int64(d.Round(time.Second)/time.Second), 0)
+	var parts []string
+	for _, unit := range []struct {
+		seconds int64
+		noun    string
+	}{{24 * 3600, "day"}, {3600, "hour"}, {60, "minute"}, {1, "second"}} {
+		if n := left / unit.seconds; n > 0 {
+			parts = append(parts, Counted(n, unit.noun))
+		}
+		left %= unit.seconds
+	}
+	if len(parts) == 0 {
+		return "0 seconds"
+	}
+	return strings.Join(parts, " ")
 }
 
 // Size writes a size of bytes as it is said, rounded: 48 bytes, 35.1 kB, 2 MB.

@@ -3,6 +3,7 @@ package legible_test
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -193,5 +194,17 @@ func TestAmounts(t *testing.T) {
 	}
 	if got := legible.Counted(1, "line") + ", " + legible.Counted(1000, "line"); got != "1 line, 1,000 lines" {
 		t.Error(got)
+	}
+}
+
+func TestDuration(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0: "0 seconds", 400 * time.Millisecond: "0 seconds", time.Second: "1 second", 90 * time.Second: "1 minute 30 seconds", 15 * time.Minute: "15 minutes",
+		24 * time.Hour: "1 day", 7 * 24 * time.Hour: "7 days", 25*time.Hour + time.Second: "1 day 1 hour 1 second", -time.Minute: "0 seconds",
+	} {
+		if got := legible.Duration(d); got != want {
+			t.Errorf("%v is written %q, want %q", d, got, want)
+		}
 	}
 }

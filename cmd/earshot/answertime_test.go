@@ -145,7 +145,7 @@ func TestSetAnswerTime(t *testing.T) {
 	contains(t, s.does(0, "pending"), "There is no time limit; it stays open until")
 	contains(t, s.does(3, "extend"), "no more time can be given")
 	contains(t, s.does(0, "reply", "reject"), "is rejected")
-	contains(t, s.does(0, "set", "answer-time", "90s"), "stay open for 1m30s once they are shown")
+	contains(t, s.does(0, "set", "answer-time", "90s"), "stay open for 1 minute 30 seconds once they are shown")
 	contains(t, s.does(0, "set", "answer-time", "default", "--json"), `"answer_seconds": 0`)
 	server.signal(os.Interrupt)
 	server.ends(0)

@@ -17,7 +17,7 @@ import (
 func (m *Main) setCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "set",
-		Short: "Set what you wish for yourself",
+		Short: "Set your preferences",
 		Args:  usage.None,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

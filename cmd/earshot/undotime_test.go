@@ -17,8 +17,8 @@ func TestSetUndoTime(t *testing.T) {
 	testkit.Slow(t)
 	counts(t)
 	s := newScene(t)
-	contains(t, s.does(0, "set", "undo-time"), "can take an accept back for 8s, or longer where the tool or the policy says so.")
-	contains(t, s.does(0, "set", "undo-time", "2m"), "can take an accept back for 2m0s")
+	contains(t, s.does(0, "set", "undo-time"), "can take an accept back for 8 seconds, or longer where the tool or the policy says so.")
+	contains(t, s.does(0, "set", "undo-time", "2m"), "can take an accept back for 2 minutes")
 	for _, bad := range []string{"", "0s", "2s", "121s", "unlimited", "soon"} {
 		contains(t, s.does(2, "set", "undo-time", bad), "is not a valid time to take an accept back; it can be 3s to 2m")
 	}
@@ -34,7 +34,7 @@ func TestSetUndoTime(t *testing.T) {
 	s.untouched("after an undo")
 
 	server := s.up()
-	contains(t, s.does(0, "set", "undo-time", "3s"), "can take an accept back for 3s")
+	contains(t, s.does(0, "set", "undo-time", "3s"), "can take an accept back for 3 seconds")
 	run := s.run("--json")
 	run.await(asked)
 	run.say("accept")

@@ -16,6 +16,6 @@ func Example() {
 	_, err = preference.UndoTime("1s", true)
 	fmt.Println(err)
 	// Output:
-	// questions to anna stay open for 15m0s once they are shown.
+	// questions to anna stay open for 15 minutes once they are shown.
 	// "1s" is not a valid time to take an accept back; it can be 3s to 2m
 }

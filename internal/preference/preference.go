@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
@@ -76,7 +77,7 @@ func Undo(person string, seconds int) string {
 	if d == 0 {
 		d = turn.DefaultUndo
 	}
-	return fmt.Sprintf("%s can take an accept back for %s, or longer where the tool or the policy says so.", cause.OneLine(person), d)
+	return fmt.Sprintf("%s can take an accept back for %s, or longer where the tool or the policy says so.", cause.OneLine(person), legible.Duration(d))
 }
 
 // Answer says how long questions to a person stay open; 0 is as the policy and the tool say.
@@ -87,7 +88,7 @@ func Answer(person string, seconds int) string {
 	case d >= noLimit:
 		return fmt.Sprintf("questions to %s have no time limit; a question stays open for 24 hours at most.", cause.OneLine(person))
 	default:
-		return fmt.Sprintf("questions to %s stay open for %s once they are shown.", cause.OneLine(person), d)
+		return fmt.Sprintf("questions to %s stay open for %s once they are shown.", cause.OneLine(person), legible.Duration(d))
 	}
 }
 

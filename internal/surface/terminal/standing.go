@@ -109,25 +109,7 @@ func (s Standing) For(q api.OpenQuestion, raw jsontext.Value, now time.Time) (ap
 		return asked, "", cause.Misuse(err.Error(), "for example where 'path=/home/ann/Pictures/*', where 'count<=20' or where 'note=*'")
 	}
 
-	return asked, fmt.Sprintf("For %s, %s. Each use is told.", span(p.Expires.Sub(p.Made)), legible.Line(p.Terms())), nil
-}
-
-// span says a length of time in whole units.
-func span(d time.Duration) string {
-	for _, unit := range []struct {
-		length time.Duration
-		name   string
-	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}} {
-		if n := d / unit.length; d >= unit.length && d%unit.length == 0 {
-			if n == 1 {
-				return "1 " + unit.name
-			}
-
-			return fmt.Sprintf("%d %ss", n, unit.name)
-		}
-	}
-
-	return d.String()
+	return asked, fmt.Sprintf("For %s, %s. Each use is told.", legible.Duration(p.Expires.Sub(p.Made)), legible.Line(p.Terms())), nil
 }
 
 // parseBound reads a bound as it is typed: name=beginning*, name=value, name=*, name<=number. A name is that of an

@@ -40,7 +40,7 @@ func TestSettings(t *testing.T) {
 		t.Errorf("HEAD: %d", w.Code)
 	}
 	page = s.page("/settings", "@ada")
-	wants(t, page, `role="status" tabindex="-1">Saved: questions to ada stay open for 15m0s once they are shown. Also: ada can take an accept back for 20s`, `value="15m"`, `value="20s"`)
+	wants(t, page, `role="status" tabindex="-1">Saved: questions to ada stay open for 15 minutes once they are shown. Also: ada can take an accept back for 20 seconds`, `value="15m"`, `value="20s"`)
 	lacks(t, s.page("/settings", "@ada"), "Saved:")
 
 	s.submit("/settings", "@ada", "form="+s.form+"&answer-time=unlimited&undo-time=")

@@ -1,6 +1,11 @@
 // Buttons that copy: the code that they stand under, or the text at an address. They are shown where something can be copied.
 
-const status = document.getElementById("copied");
+// tell says what came of it: in a line of its own, or as the page says all else.
+let tell = (text) => { document.getElementById("copied").textContent = text; };
+
+export function tellCopiesBy(say) {
+  tell = say;
+}
 
 // offerCopies shows the buttons in a part of the page.
 export function offerCopies(part) {
@@ -19,14 +24,14 @@ async function text(button) {
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
-  status.textContent = "";
+  tell("");
   let outcome = "Copied.";
   try {
     await navigator.clipboard.writeText(await text(button));
   } catch {
     outcome = "It could not be copied. Select the text, and copy it with your browser.";
   }
-  status.textContent = outcome;
+  tell(outcome);
 });
 
 offerCopies(document);

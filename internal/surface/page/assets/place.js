@@ -3,13 +3,15 @@
 // nearest heading, because it would otherwise be nowhere.
 
 import { showWaiting } from "./alerts.js";
-import { offerCopies } from "./copy.js";
+import { offerCopies, tellCopiesBy } from "./copy.js";
 import { forget, say } from "./live.js";
 import { placeBegun, placeUndo } from "./notice.js";
 
 const guard = 700; // ms in which a press cannot be meant for what has just come or changed
 const since = new WeakMap();
 let moved = -guard; // when the questions last came to stand elsewhere
+
+tellCopiesBy(say);
 
 export function changedNow(element) {
   since.set(element, performance.now());
@@ -185,6 +187,7 @@ export async function placeSession(id) {
   const here = document.getElementById("session");
   const inside = here.contains(document.activeElement);
   here.replaceWith(document.adoptNode(fresh));
+  offerCopies(fresh);
   Object.assign(document.documentElement.dataset, { session: id, from: next.documentElement.dataset.from });
   if (inside) document.getElementById("session-heading").focus();
   return true;

@@ -76,7 +76,10 @@ export function listen(returning = true) {
   });
   on("earshot.open", ({ questions }) => {
     for (const a of questions) {
-      if (returning && !spoken.has(a.id)) tell(a, firstTime(a.id) ? a.priority : "polite", spoken);
+      if (!returning || spoken.has(a.id)) continue;
+      const fresh = firstTime(a.id);
+      tell(a, fresh ? a.priority : "polite", spoken);
+      if (fresh) alertTo(a);
     }
   });
   on("earshot.questions", placeQuestions);

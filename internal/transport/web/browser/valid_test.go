@@ -37,7 +37,8 @@ func TestValid(t *testing.T) {
 	s.turn(2)
 	within(t, "two questions are open", func() (bool, error) { return len(s.questions()) == 2, nil })
 	for _, path := range []string{
-		"/", "/?session=" + first, "/questions", "/questions?after=1", "/questions/together", "/questions/1/arguments", "/sessions", "/alerts", "/passkeys",
+		"/", "/?session=" + first, "/questions", "/questions?after=1", "/questions/together", "/questions/1/arguments", "/sessions", "/alerts", "/passkeys", "/settings",
+		"/sessions/" + first, "/tools", "/audit", "/dead", "/logins", "/policy",
 	} {
 		keep(b, path)
 	}

@@ -123,7 +123,7 @@ func TestWordsOfTheAgent(t *testing.T) {
 		})()`)
 	}
 	for what, tt := range map[string][3]string{
-		"its text":           {"#output .output", "שלום", `div lang="" rtl`},
+		"its text":           {"#output .output p", "שלום", `p lang="" rtl`},
 		"its question":       {"#question-1 h3 bdi", hebrew, `bdi lang="" rtl`},
 		"a choice":           {"#question-1 label bdi", "צפון", `bdi lang="" rtl`},
 		"another choice":     {"#question-1 label bdi", "South", `bdi lang="" ltr`},
