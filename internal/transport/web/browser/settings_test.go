@@ -37,7 +37,7 @@ func TestSettings(t *testing.T) {
 	b.acts("Save")
 	b.until(`document.querySelector("#notice[role='status']")?.innerText.startsWith("Saved: ")`)
 	b.accessible(axe, "the settings, saved")
-	for setting, want := range map[string]string{"answer-time": "15m0s", "undo-time": "20s"} {
+	for setting, want := range map[string]string{"answer-time": "15 minutes", "undo-time": "20 seconds"} {
 		if out, code := s.terminal("set", setting); code != 0 || !strings.Contains(out, want) {
 			t.Errorf("%s in the terminal: %d %s", setting, code, out)
 		}
