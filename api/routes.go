@@ -122,7 +122,7 @@ var routes = []Route{
 		header("Last-Event-ID", "The last event that was received: the stream continues behind it.").
 		media("text/event-stream").refuses(KindBusy).
 		detail("Each event called `announcement` is one finished sentence with its priority, as in a recap; `position` carries the id to continue from. " +
-			"It marks no question as shown. A page of another site gets it only with a token that cannot answer."),
+			"It marks no question as shown. A page of another site gets it only with a token that only listens."),
 	route(RouteElement, "GET", Root+"/listener.js", Anyone, "Reads the script of the element `earshot-listener` for other pages ([guide](listener.md)).").media("text/javascript"),
 	withAnswer[ReplyAnswer](route(RouteStopSession, "POST", Root+"/sessions/{session}/stop", Stop, "Stops a session: no further step is taken.")).
 		refuses(KindConflict),

@@ -62,7 +62,11 @@ func concerns(who access.Principal, requested []string) []string {
 // Session describes one session. It returns [ErrNotFound] both for a session that the principal may not follow and for
 // one that does not exist.
 func (p *Person) Session(ctx context.Context, id string) (api.SessionRow, error) {
-	return p.audibleSession(ctx, api.SessionsRequest{Session: id})
+	row, err := p.audibleSession(ctx, api.SessionsRequest{Session: id})
+	if row.Owner != p.who.Name { // they are for starting the same again, which the owner does
+		row.Args = nil
+	}
+	return row, err
 }
 
 // Events reads a page of a session's events. Reply tokens are masked for a principal who may not answer.

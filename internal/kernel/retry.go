@@ -3,6 +3,7 @@ package kernel
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/go-json-experiment/json"
 
@@ -40,6 +41,7 @@ func (k *Kernel) retry(ctx context.Context, from Caller, q api.RetryRequest) (ap
 	}
 	a.EnqueueAnswer, err = k.enqueue(ctx, from, api.EnqueueRequest{
 		Agent: api.OperatorAgent, Args: raw, Owner: q.Owner, Request: "Try " + args.Tool + " again",
+		Key: fmt.Sprintf("retry-%d", q.ID), // two operators at once, or a form that is sent twice, ask for one call
 	})
 	if err != nil {
 		return a, err

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -64,14 +65,15 @@ func (s *Server) announcements(w http.ResponseWriter, r *http.Request, v visitor
 	return nil
 }
 
-// onlyHears refuses a request from another site's page whose token may answer: such a page is no surface that a person
-// has opened, and its scripts could answer for them.
+// onlyHears refuses a request from another site's page whose token may answer, or do anything else but hear and stop:
+// such a page is no surface that a person has opened, and its scripts could act for them.
 func (s *Server) onlyHears(r *http.Request, v visitor) error {
 	origin := r.Header.Get("Origin")
-	if origin == "" || origin == s.page.text || !v.May(api.Answer) {
+	acts := slices.ContainsFunc([]api.Right{api.Answer, api.Start, api.Inspect, api.Operate, api.Act}, v.May)
+	if origin == "" || origin == s.page.text || !acts {
 		return nil
 	}
-	return refuse(api.KindForbidden, "this token can answer questions, and a page of another site must not have such a token",
+	return refuse(api.KindForbidden, "this token can do more than listen, and a page of another site must not have such a token",
 		"make one that only listens: earshot token add NAME --role listener")
 }
 
@@ -83,6 +85,10 @@ func (p *speaker) run(ctx context.Context, from Subscription, after string, send
 	defer cancel()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
+	// Now the listener knows where to continue from, even if the stream breaks before anything is said.
+	if after != "" && !send([]frame{{id: after, event: "position", data: []byte("{}")}}) {
+		return nil
+	}
 	for {
 		p.wind(timer)
 		var said []announce.Announcement

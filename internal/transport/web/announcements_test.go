@@ -61,9 +61,9 @@ func TestAnnouncementsElsewhere(t *testing.T) {
 		status     int
 	}{
 		{"lis", other, http.StatusOK},
-		{"aud", other, http.StatusOK},
+		{"aud", other, http.StatusForbidden},
 		{"anna", other, http.StatusForbidden},
-		{"sly", other, http.StatusOK}, // an agent's token never answers
+		{"sly", other, http.StatusForbidden},
 		{"anna", "", http.StatusOK},
 		{"bot", other, http.StatusForbidden},
 		{"", other, http.StatusUnauthorized},

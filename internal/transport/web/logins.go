@@ -22,6 +22,9 @@ type Directory interface {
 
 // loginsPage lists who is logged in, and the tokens.
 func (s *Server) loginsPage(w http.ResponseWriter, r *http.Request, v visitor) error {
+	if err := s.inProject(r, v); err != nil {
+		return err
+	}
 	wanted, err := query(r)
 	if err != nil {
 		return err
@@ -69,6 +72,12 @@ func (s *Server) loginsInto(view *page.Logins, v visitor, after string) error {
 	return nil
 }
 
+// inProject asks the hub whether the visitor's rights hold in its project, for what is not the hub's.
+func (s *Server) inProject(r *http.Request, v visitor) error {
+	_, err := s.hub.Newest(r.Context(), v.Principal)
+	return err //nolint:wrapcheck // it is a refusal
+}
+
 func (s *Server) loginText(l access.Login, v visitor) string {
 	return wording.Login(l.Person, l.Browser, l.Begun.In(v.zone).Format(timeInLists), l.Used.In(v.zone).Format(timeInLists), l.Expires.In(v.zone).Format(timeInLists))
 }
@@ -80,6 +89,9 @@ func noDirectory(err error) error {
 
 // endLoginForm ends a login, and with it its streams.
 func (s *Server) endLoginForm(w http.ResponseWriter, r *http.Request, v visitor) error {
+	if err := s.inProject(r, v); err != nil {
+		return err
+	}
 	ended, err := s.options.Directory.EndLogins(func(l access.Login) bool { return l.ID == r.PathValue("login") })
 	if err != nil {
 		return noDirectory(err)

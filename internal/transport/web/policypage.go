@@ -16,7 +16,10 @@ type Policy struct {
 }
 
 // policyPage shows the rules as they were read. They are changed in their file only.
-func (s *Server) policyPage(w http.ResponseWriter, _ *http.Request, _ visitor) error {
+func (s *Server) policyPage(w http.ResponseWriter, r *http.Request, v visitor) error {
+	if err := s.inProject(r, v); err != nil {
+		return err
+	}
 	now := s.options.Policy()
 	return s.show(w, http.StatusOK, "policy", page.Policy{Path: legible.Text(now.Path), Text: legible.Source(now.Text), Trouble: legible.Line(now.Trouble)})
 }

@@ -127,13 +127,18 @@ class Listener extends HTMLElement {
     try {
       const lang = this.lang ? "?lang=" + encodeURIComponent(this.lang) : "";
       const answer = await this.#get("/api/v1/announcements" + lang, signal, this.#after ? { "Last-Event-ID": this.#after } : {});
-      this.#state("Connected to Earshot.");
-      connected();
-      void this.#list(ended);
+      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader(); // not every browser iterates over a stream
       let rest = "";
-      for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
+      for (let first = true; ; first = false) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        if (first) {
+          this.#state("Connected to Earshot.");
+          connected();
+          void this.#list(ended);
+        }
         heard();
-        const frames = (rest + piece).split("\n\n");
+        const frames = (rest + value).split("\n\n");
         rest = frames.pop();
         for (const frame of frames) this.#take(frame, ended);
       }

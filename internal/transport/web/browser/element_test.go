@@ -45,7 +45,7 @@ func TestElement(t *testing.T) {
 	b := s.open()
 	b.goes(other.URL)
 	const element = `document.querySelector("earshot-listener").shadowRoot`
-	b.until(element + `.querySelector(".state").textContent.startsWith("Earshot does not speak here: this token can answer questions")`)
+	b.until(element + `.querySelector(".state").textContent.startsWith("Earshot does not speak here: this token can do more than listen")`)
 
 	serves = s.foreign(s.newToken("hears", "--role", "listener", "--owner", "*"))
 	b.goes(other.URL)
