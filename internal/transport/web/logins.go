@@ -75,7 +75,7 @@ func (s *Server) loginsInto(view *page.Logins, v visitor, after string) error {
 // inProject asks the hub whether the visitor's rights hold in its project, for what is not the hub's.
 func (s *Server) inProject(r *http.Request, v visitor) error {
 	_, err := s.hub.Newest(r.Context(), v.Principal)
-	return err //nolint:wrapcheck // it is a refusal
+	return err
 }
 
 func (s *Server) loginText(l access.Login, v visitor) string {
