@@ -59,7 +59,7 @@ func TestInstall(t *testing.T) {
 		{[]string{"install", "cursor", "--import"}, 0, []string{
 			"In " + file + ", the file of Cursor, the entry earshot is added. ", "\nWritten. The file from before is " + file + ".before-earshot.\n", "Cursor takes it up when it is started again.\n",
 			"Broker-only: calls of Earshot's tools go through the gate. What Cursor can do without Earshot, with a shell or with file tools of its own, does not.\n",
-			"Left as it is: cloud, since it logs in by its host.\n",
+			"Left as it is: cloud, since its tools cannot be listed: ",
 		}},
 		{[]string{"install", "cursor"}, 0, []string{"Cursor has Earshot already: nothing changes in " + file + ".\n"}},
 		{[]string{"install"}, 0, []string{"cursor: Cursor has Earshot, in " + file + ".\n"}},
