@@ -205,7 +205,7 @@ func (m *Main) joinACP(ctx context.Context, f acpFlags, o local.Options, agent *
 	if err != nil {
 		return nil, cli.ServerFailure(err)
 	}
-	front := acp.NewFront(agent, session.WithdrawOnLeave(), acp.Settings{Agent: o.Agent, AllowedMode: f.mode, Request: f.request})
+	front := acp.NewFront(agent, session, acp.Settings{Agent: o.Agent, AllowedMode: f.mode, Request: f.request})
 	return &acpRun{m: m, remote: remote, session: session.ID, front: front, person: me.Name}, nil
 }
 
