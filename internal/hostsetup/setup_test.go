@@ -350,7 +350,7 @@ func moved(t *testing.T, b *bench, r hostsetup.Result) {
 }
 
 // TestImportLogin: a server that asks for a login moves, too. What its host knows of its own login stays with the host; a person logs
-// in anew.
+// in again.
 func TestImportLogin(t *testing.T) {
 	t.Parallel()
 	remote := authserver.Start()

@@ -168,6 +168,7 @@ func (a Asker) keyFor(e hook.Event, n int) string {
 func until(ctx context.Context, s Session, q api.AgentPermission) (api.AgentCall, error) {
 	var known api.AgentCall
 	expected := false // the server knew that we wait
+	dropped := ""     // the call that was asked for again; a session that has ended gives the same one for ever
 	for {
 		err := retry(ctx, func() error {
 			var c api.AgentCall
@@ -185,9 +186,12 @@ func until(ctx context.Context, s Session, q api.AgentPermission) (api.AgentCall
 		})
 		switch {
 		case err != nil || !known.Ended():
+		case known.ID == dropped:
+			return known, nil
 		case known.Code == utp.CodeConsentStale, known.Code == utp.CodeConsentWithdrawn && !expected:
 			// An accept came, or the question ended, while the server did not know that we wait: it is asked again.
 			err = retry(ctx, func() error { return s.Received(ctx, known.ID) })
+			dropped = known.ID
 			known = api.AgentCall{}
 		default:
 			return known, nil
