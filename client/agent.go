@@ -61,7 +61,8 @@ type AgentSession struct {
 
 // WithdrawOnLeave returns the session for a program that does not come back for an answer: if a request of
 // [AgentSession.RequestPermission] or [AgentSession.Wait] is cut while it waits for a permission, because its context or
-// its program ends, the question is withdrawn. Otherwise it stays open for the next request.
+// its program ends, the question is withdrawn. Otherwise it stays open for the next request. [AgentSession.Permission],
+// which repeats what a lost connection has cut, is for sessions without this: there a repeat finds the question withdrawn.
 func (s *AgentSession) WithdrawOnLeave() *AgentSession {
 	other := *s
 	other.leaves = true

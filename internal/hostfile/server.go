@@ -144,7 +144,7 @@ func ServerOf(name string, entry map[string]any) (Server, string) {
 var clientID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,255}$`)
 
 // login reads how the host logs in at the server, and returns the client that it does it as. Behind Earshot a person logs in
-// anew at an address that asks for it. Logins of other kinds are the host's alone.
+// again at an address that asks for it. Logins of other kinds are the host's alone.
 func (r *reader) login(address bool) (client string) {
 	r.read = append(r.read, "oauth", "auth", "authProviderType")
 	byOAuth := false
