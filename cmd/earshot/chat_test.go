@@ -224,16 +224,21 @@ func TestChatServed(t *testing.T) {
 	server.ends(0)
 }
 
-// accepts accepts what is asked: again where it was asked again meanwhile, as it is when a server comes back late.
+// accepts accepts what is asked: once more where it was asked again before the answer came, as it is when it was first shown
+// to somebody after its server came back. It is then shown in full, or its new time is told.
 func (p *process) accepts() {
 	p.t.Helper()
+	answered := 0
 	for range 5 {
-		p.await(asked)
+		p.await(asked, "The time to answer question 1 starts now.")
+		before := p.from
+		p.from = max(p.from, answered)
 		p.say("accept")
 		p.await("ecorded: ") // or: Not recorded: …
 		if all, _ := p.prompt.now(); !strings.HasSuffix(squeeze(all)[:p.from], "Not recorded: ") {
 			return
 		}
+		answered, p.from = p.from, before // it may have been told before the answer was refused
 	}
 	p.t.Errorf("the question was asked again and again:\n%s", p.prompt)
 }

@@ -208,23 +208,23 @@ func squeeze(text string) string {
 }
 
 // await waits until the program has asked or said text, after what was awaited before.
-func (p *process) await(text string) {
+func (p *process) await(texts ...string) {
 	p.t.Helper()
-	if !p.says(text) {
-		p.t.Fatalf("waited for %q in vain; standard output:\n%s\nprompts:\n%s", text, p.out, p.prompt)
+	if !p.says(texts...) {
+		p.t.Fatalf("waited for %q in vain; standard output:\n%s\nprompts:\n%s", texts, p.out, p.prompt)
 	}
 }
 
 // says is await that reports whether the text came before the program ended.
-func (p *process) says(text string) bool {
+func (p *process) says(texts ...string) bool {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
 	defer cancel()
 	for over := false; ; {
 		all, news := p.prompt.now()
 		all = squeeze(all)
-		if i := strings.Index(all[min(p.from, len(all)):], text); i >= 0 {
-			p.from += i + len(text)
+		if n, found := firstAfter(all[min(p.from, len(all)):], texts); found {
+			p.from += n
 			return true
 		}
 		if over {
@@ -238,6 +238,17 @@ func (p *process) says(text string) bool {
 			return false
 		}
 	}
+}
+
+// firstAfter returns where the one of the texts ends that comes first.
+func firstAfter(all string, texts []string) (end int, found bool) {
+	first := len(all)
+	for _, text := range texts {
+		if i := strings.Index(all, text); i >= 0 && i < first {
+			first, end, found = i, i+len(text), true
+		}
+	}
+	return end, found
 }
 
 // say types a line.
