@@ -13,10 +13,18 @@
 //
 //   - A critical event leaves in the call that brought it, whatever the filters and the
 //     budget say (BP-05, BP-06). What its session still held leaves before it, on
-//     credit, and the credit is paid back (C-72). It is merged for that: text that goes on,
-//     states and progress that follow directly upon their like become one event.
+//     credit, and the credit is paid back (C-72).
+//   - What waits is joined, so that a subscriber far slower than the stream is not far
+//     behind with it: text that goes on becomes one chunk, a state and the next one a
+//     change between them, and of progress that is a number only the last is told
+//     (BP-03, C-70). A joined event has an id that follows from those it stands for, see
+//     [Original], and names the places of the first and the last.
+//   - Text waits for a boundary that was agreed (CAP-06), or a stronger one, unless
+//     something else of its session follows or it is complete; under a low cognitive load
+//     for the end of a paragraph. Then progress is left out too, and of background states
+//     that follow directly upon each other only where they lead (C-77, BP-19).
 //   - Within a session the order never changes, and nothing is lost that the terms do
-//     not filter; of progress that is merged only the last is told.
+//     not filter.
 //   - Everything else stays within the budget, a bucket that refills smoothly: in any
 //     T seconds at most rate × T + 1 events, above 5 events a second rate × T + rate/5
 //     (BP-01, BP-02, C-74).
@@ -24,10 +32,9 @@
 //     that it wants to look on: the capability earshot {"observe_questions": true}.
 //     The capability earshot {"session_ids": […]} narrows a subscription to sessions.
 //
-// What is not here yet: merging otherwise. Over budget, text, progress and states are held
-// back one by one and not joined (BP-03), so that a subscriber far slower than the stream
-// falls behind until something critical comes; [Pacer.Queued] tells by how much. Verbosity and language do not change
-// what is sent: events carry every summary that the producer wrote.
+// Verbosity and language do not change what is sent: events carry every summary that the
+// producer wrote. Tools and lifecycle are never joined: a subscriber that is too slow for
+// them falls behind; [Pacer.Queued] tells by how much.
 //
 // The package is pure. Time is an argument; nothing here may be used by two goroutines
 // at once.

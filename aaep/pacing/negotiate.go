@@ -89,7 +89,9 @@ func honour(asked aaep.Capabilities, o Offer, chosen []string, narrowing scope) 
 		MaxEventsPerSecond:         slower(asked.MaxEventsPerSecond, o.MaxRate),
 		SupportsConfirmationReply:  asked.SupportsConfirmationReply,
 		SupportsClarificationReply: asked.SupportsClarificationReply,
+		CoalesceBoundaries:         asked.CoalesceBoundaries,
 		EventFilters:               asked.EventFilters,
+		CognitiveLoad:              asked.CognitiveLoad,
 		SupportedConformanceLevels: common(asked.SupportedConformanceLevels, o.Levels),
 		SupportedExtensions:        chosen,
 		AcceptSignedManifestsOnly:  asked.AcceptSignedManifestsOnly,
@@ -123,8 +125,6 @@ func ignored(asked aaep.Capabilities) []string {
 		name  string
 	}{
 		{asked.PreferredVerbosity != "", "preferred_verbosity (every event has all lengths)"},
-		{len(asked.CoalesceBoundaries) > 0, "coalesce_boundaries"},
-		{asked.CognitiveLoad != "", "cognitive_load"},
 		{asked.PaceWPM > 0, "pace_wpm"},
 	} {
 		if c.asked {

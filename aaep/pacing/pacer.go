@@ -9,7 +9,7 @@ import (
 type Pacer struct {
 	terms  Terms
 	bucket bucket
-	queued []Item // over budget, in the order of arrival; none of them critical
+	queued []*held // in the order in which they came; none of them critical
 }
 
 // NewPacer makes a pacer with a full budget. Every now that it is given comes from one
@@ -20,7 +20,8 @@ func NewPacer(t Terms, now time.Time) *Pacer {
 
 // Offer hands in the next event of its session and returns what may leave now, in
 // order. An event that the terms filter is gone. One that is over budget is held and
-// leaves by a later call; a critical one leaves now, behind what is held of its
+// leaves by a later call, joined with what follows upon it meanwhile; so does text that has
+// not reached a boundary of the terms. A critical one leaves now, behind what is held of its
 // session.
 func (p *Pacer) Offer(now time.Time, i Item) []Delivery {
 	out := p.Tick(now)
@@ -30,7 +31,7 @@ func (p *Pacer) Offer(now time.Time, i Item) []Delivery {
 	if isCritical(i.Event) {
 		return append(p.flush(out, i.Session), i.delivery())
 	}
-	p.queued = append(p.queued, i)
+	p.queue(hold(i))
 	return p.release(out)
 }
 
@@ -41,15 +42,15 @@ func (p *Pacer) Tick(now time.Time) []Delivery {
 }
 
 // Wake returns when Tick will next have something, or the zero time when nothing is
-// held.
+// held that time alone lets leave.
 func (p *Pacer) Wake() time.Time {
-	if len(p.queued) == 0 {
+	if !slices.ContainsFunc(p.queued, func(h *held) bool { return h.ripe(p.terms) }) {
 		return time.Time{}
 	}
 	return p.bucket.next()
 }
 
-// Queued returns how many events wait for the budget. They are all in memory: a shell
+// Queued returns how many deliveries are held. They are all in memory: a shell
 // that sees the number grow cuts the subscriber off and keeps its position.
 func (p *Pacer) Queued() int { return len(p.queued) }
 
@@ -62,39 +63,94 @@ func (p *Pacer) SetTerms(now time.Time, t Terms) []Delivery {
 		p.bucket.change(t.Honored.MaxEventsPerSecond)
 	}
 	p.terms = t
-	p.queued = slices.DeleteFunc(p.queued, func(i Item) bool { return !p.passes(i) })
+	p.queued = slices.DeleteFunc(p.queued, func(h *held) bool { return !p.passes(h.last) })
 	return p.release(nil)
 }
 
 func (p *Pacer) passes(i Item) bool { return p.terms.Hears(i.Session) && p.terms.Wants(i.Event) }
 
+// queue puts an event behind the others of its session, or has one of them stand for it too.
+func (p *Pacer) queue(h *held) {
+	if h.isNumber() {
+		p.supersede(h)
+	}
+	if n := p.before(len(p.queued), h.last.Session); n >= 0 {
+		if p.queued[n].join(h) {
+			return
+		}
+		if m := p.before(n, h.last.Session); m >= 0 && p.queued[m].skip(p.queued[n], h) {
+			p.queued = slices.Delete(p.queued, n, n+1)
+			return
+		}
+		p.queued[n].followed = true
+	}
+	p.queued = append(p.queued, h)
+}
+
+// supersede takes out the number that this one brings up to date, if there is nothing but text between them. The text behind
+// it stands for its place, and goes on where the text before it ends.
+func (p *Pacer) supersede(number *held) {
+	session := number.last.Session
+	text := p.before(len(p.queued), session)
+	if text < 0 || !p.queued[text].isText() {
+		return
+	}
+	old := p.before(text, session)
+	if old < 0 || !p.queued[old].isNumber() || p.queued[old].last.Event.Urgency != number.last.Event.Urgency {
+		return
+	}
+	p.queued[text].first = p.queued[old].first
+	if earlier := p.before(old, session); earlier >= 0 && p.queued[earlier].join(p.queued[text]) {
+		p.queued = slices.Delete(p.queued, text, text+1)
+	}
+	p.queued = slices.Delete(p.queued, old, old+1)
+}
+
+// before is the place of the last before n that is of the session, or -1.
+func (p *Pacer) before(n int, session string) int {
+	for n--; n >= 0; n-- {
+		if p.queued[n].last.Session == session {
+			return n
+		}
+	}
+	return -1
+}
+
 // release appends what is held to out, as far as the budget goes.
 func (p *Pacer) release(out []Delivery) []Delivery {
-	n := 0
-	for n < len(p.queued) && p.bucket.take() {
-		out = append(out, p.queued[n].delivery())
-		n++
+	left := p.queued[:0]
+	for _, h := range p.queued {
+		if h.ripe(p.terms) && p.bucket.take() {
+			out = p.leave(out, h)
+		} else {
+			left = append(left, h)
+		}
 	}
-	clear(p.queued[:n])
-	if p.queued = p.queued[n:]; len(p.queued) == 0 {
+	clear(p.queued[len(left):])
+	if p.queued = left; len(left) == 0 {
 		p.queued = nil
 	}
 	return out
 }
 
-// flush appends what is held of a session to out, merged, on credit (C-72).
+// leave appends what leaves for h, for which the budget has paid once.
+func (p *Pacer) leave(out []Delivery, h *held) []Delivery {
+	deliveries := h.deliveries(p.terms)
+	for range len(deliveries) - 1 {
+		p.bucket.spend()
+	}
+	return append(out, deliveries...)
+}
+
+// flush appends what is held of a session to out, on credit (C-72).
 func (p *Pacer) flush(out []Delivery, session string) []Delivery {
-	var left []Item
-	p.queued = slices.DeleteFunc(p.queued, func(i Item) bool {
-		if i.Session != session {
+	p.queued = slices.DeleteFunc(p.queued, func(h *held) bool {
+		if h.last.Session != session {
 			return false
 		}
-		left = append(left, i)
+		p.bucket.spend()
+		out = p.leave(out, h)
 		return true
 	})
-	for _, d := range merged(left) {
-		p.bucket.spend()
-		out = append(out, d)
-	}
 	return out
 }

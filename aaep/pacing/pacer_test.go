@@ -61,7 +61,7 @@ func told(deliveries []pacing.Delivery) string {
 	return strings.Join(words, " ")
 }
 
-// TestBudget: one at once, then one a second, smoothly (BP-01, BP-02, C-74).
+// TestBudget: one at once, then one a second, smoothly (BP-01, BP-02, BP-04, C-74).
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t, aaep.Capabilities{MaxEventsPerSecond: 1})

@@ -37,6 +37,8 @@ func (t Terms) Wants(e aaep.Event) bool {
 		return t.ObserveQuestions
 	case isCritical(e):
 		return true
+	case eventType == aaep.TypeProgressUpdated && t.Honored.CognitiveLoad == aaep.LoadLow: // C-77
+		return false
 	default:
 		return t.Honored.EventFilters.Passes(eventType, t.prefixes)
 	}

@@ -150,10 +150,10 @@ func (st *stream) handed(p *cursor, d pacing.Delivery) {
 	}
 }
 
-// resumable reports whether a stream can resume from the delivery. It must be one event of the ledger (a merged one is
-// not), and no other session may be late: then everything committed well before it has been delivered.
+// resumable reports whether a stream can resume from the delivery. It must end with an event of the ledger that can be
+// told from its id, and no other session may be late: then everything committed well before it has been delivered.
 func (st *stream) resumable(this *cursor, d pacing.Delivery) bool {
-	if d.EventID == "" || d.First != d.Last {
+	if d.EventID == "" || d.First != d.Last && pacing.Original(d.EventID) == d.EventID {
 		return false
 	}
 	limit := st.hub.o.Now().Add(-tolerable)

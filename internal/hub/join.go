@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/pacing"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/hub/access"
 	"github.com/earshot-dev/earshot/internal/rpc"
@@ -183,6 +184,7 @@ func (st *stream) resume(who access.Principal, views []view, id string) (bool, e
 	if at, known := st.sub.behind(id, st.life); known {
 		return true, st.resumeAt(who, views, at)
 	}
+	id = pacing.Original(id)
 	named, err := st.find(who, views) // before the ledger is read: what comes in between counts as new
 	if err != nil {
 		return false, err

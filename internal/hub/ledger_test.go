@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -97,7 +98,7 @@ func (b *book) commit(session string, p aaep.Payload, ours ...any) api.EventRow 
 	defer b.mu.Unlock()
 	s := b.sessions[session]
 	row := api.EventRow{Seq: int64(len(s.rows) + 1), Session: session, Owner: s.owner}
-	id := fmt.Sprintf("evt_%sx%d", session[len("sess_"):], row.Seq)
+	id := eventID(session, row.Seq)
 	e := aaep.Event{
 		ID: id, SessionID: session, Time: time.Now(), Producer: aaep.Producer{AgentID: "tidy"},
 		Hints: &aaep.LocalizationHints{PrimaryLanguage: "en"}, Payload: p,
@@ -306,8 +307,12 @@ func (b *book) since(q api.SinceRequest) (api.SinceAnswer, error) {
 	return a, nil
 }
 
-func (b *book) idOf(session string, seq int64) string {
-	return fmt.Sprintf("evt_%sx%d", session[len("sess_"):], seq)
+func (b *book) idOf(session string, seq int64) string { return eventID(session, seq) }
+
+// eventID is as long as an id of Earshot's, so that a stream can resume behind events that were joined.
+func eventID(session string, seq int64) string {
+	id := fmt.Sprintf("%sx%d", session[len("sess_"):], seq)
+	return "evt_" + id + strings.Repeat("z", 32-len(id))
 }
 
 func (b *book) list(q api.SessionsRequest) ([]api.SessionRow, error) {

@@ -38,7 +38,7 @@ func TestTokensAreForAnswerers(t *testing.T) {
 			t.Helper()
 			e, err := aaep.DecodeEvent(raw)
 			asks, is := e.Payload.(aaep.AwaitingConfirmation)
-			if err != nil || !is || e.ID != "evt_ax2" {
+			if err != nil || !is || e.ID != eventID("sess_a", 2) {
 				t.Errorf("%s, %s: %s, %v", name, how, raw, err)
 				return
 			}
@@ -59,7 +59,7 @@ func TestTokensAreForAnswerers(t *testing.T) {
 			live := early[name].all()
 			judge(name, "live", live[len(live)-1].Raw, one.answers)
 			early[name].leave()
-			for how, after := range map[string]string{"sent again": "", "resumed": "evt_ax1"} {
+			for how, after := range map[string]string{"sent again": "", "resumed": eventID("sess_a", 1)} {
 				e := s.listen(s.subscribe(one.who), after)
 				all := e.all()
 				judge(name, how, all[len(all)-1].Raw, one.answers)

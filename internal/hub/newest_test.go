@@ -31,10 +31,10 @@ func TestNewestIsOnesOwn(t *testing.T) {
 		ann, eve := person("ann", access.Listener), person("eve", access.Auditor)
 		deputy := access.Principal{Name: "cat", Roles: []access.Role{access.Listener}, Owners: []string{"ann", "dan"}}
 		began := s.newest(ann)
-		if began == "evt_bx1" || !strings.HasPrefix(began, "evt_") {
+		if began == eventID("sess_b", 1) || !strings.HasPrefix(began, "evt_") {
 			t.Errorf("before anything has come for her: %q", began)
 		}
-		if all := s.newest(eve); all != "evt_bx1" {
+		if all := s.newest(eve); all != eventID("sess_b", 1) {
 			t.Errorf("for who hears all: %q", all)
 		}
 		s.book.move("sess_b", 3)
@@ -44,22 +44,22 @@ func TestNewestIsOnesOwn(t *testing.T) {
 		s.book.move("sess_a", 1)
 		s.book.move("sess_b", 3)
 		for _, who := range []access.Principal{ann, deputy} {
-			if now := s.newest(who); now != "evt_ax2" {
+			if now := s.newest(who); now != eventID("sess_a", 2) {
 				t.Errorf("%s after one of ann's own: %q", who.Name, now)
 			}
 		}
 		s.book.begin("sess_d", "dan")
-		if now := s.newest(deputy); now != "evt_dx1" {
+		if now := s.newest(deputy); now != eventID("sess_d", 1) {
 			t.Errorf("cat after dan's: %q", now)
 		}
-		if now := s.newest(ann); now != "evt_ax2" {
+		if now := s.newest(ann); now != eventID("sess_a", 2) {
 			t.Errorf("ann after dan's: %q", now)
 		}
 		s.book.setWeather(func(func()) {}) // lost by the bus, found by a look
 		s.book.move("sess_a", 1)
 		<-time.After(2100 * time.Millisecond) // a poll
 		synctest.Wait()
-		if now := s.newest(ann); now != "evt_ax3" {
+		if now := s.newest(ann); now != eventID("sess_a", 3) {
 			t.Errorf("after a lost broadcast: %q", now)
 		}
 	})
@@ -105,7 +105,7 @@ func TestResumeBehindAnothers(t *testing.T) {
 		s.book.move("sess_b", 2)
 		ann := person("ann", access.Listener)
 		var signal [2][]string
-		for i, id := range []string{"evt_bx1", "evt_x"} {
+		for i, id := range []string{eventID("sess_b", 1), "evt_x"} {
 			e := s.listen(s.subscribe(ann), id)
 			live, again := e.told()
 			s.want("behind "+id, live, nil)
@@ -113,7 +113,7 @@ func TestResumeBehindAnothers(t *testing.T) {
 			e.leave()
 		}
 		s.want("behind another's", signal[0], signal[1])
-		e := s.listen(s.subscribe(ann), "evt_ax2")
+		e := s.listen(s.subscribe(ann), eventID("sess_a", 2))
 		live, _ := e.told()
 		s.want("behind her own", live, numbered("sess_a", 3, 3))
 		e.leave()

@@ -412,6 +412,47 @@ func TestOvertaken(t *testing.T) {
 	})
 }
 
+// TestResumeJoined: a listener that is too slow for the stream hears what waited as one, and resumes behind it, also in another
+// hub: nothing is missing, and nothing comes twice.
+func TestResumeJoined(t *testing.T) {
+	for _, how := range []string{"the same subscription", "another hub"} {
+		t.Run(how, func(t *testing.T) {
+			onStage(t, func(s *stage) {
+				write := func(from, to int) {
+					for i := from; i < to; i++ {
+						s.book.tell("sess_a", aaep.OutputStreaming{Chunk: "a", Position: int64(i)})
+					}
+				}
+				ann := person("ann", access.Listener)
+				sub := s.subscribeAt(1, ann)
+				e := s.listen(sub, "")
+				s.book.begin("sess_a", "ann")
+				write(0, 100)
+				<-time.After(2500 * time.Millisecond)
+				got := e.all()
+				last := got[len(got)-1]
+				if last.First != 2 || last.Last != 101 || !last.Resumable {
+					t.Errorf("%d came, the last for %d to %d, resumable: %t", len(got), last.First, last.Last, last.Resumable)
+				}
+				e.leave()
+				write(100, 107)
+				if how == "another hub" {
+					s.halt()
+					s.start()
+					sub = s.subscribeAt(1, ann)
+				}
+				e = s.listen(sub, last.EventID)
+				<-time.After(time.Minute)
+				s.complete(how, got, e.all(), "sess_a")
+				if next := e.all()[0]; next.First != last.Last+1 {
+					t.Errorf("it goes on with %d behind %d", next.First, last.Last)
+				}
+				e.leave()
+			})
+		})
+	}
+}
+
 // TestResolutionIsAtOnce: how a question ended, and with it the time to take a yes back, reaches every listener in the instant it is
 // known, whatever rate they asked for and whatever waits for that rate.
 func TestResolutionIsAtOnce(t *testing.T) {

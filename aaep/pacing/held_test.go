@@ -90,7 +90,7 @@ func heard(t fataler, d pacing.Delivery) string {
 	}
 }
 
-// TestMerged: what something critical has to wait for is as little as can be, and nothing of it is
+// TestMerged (BP-03): what something critical has to wait for is as little as can be, and nothing of it is
 // lost (C-72): the text is whole, each state leaves the one that was entered, a word of our own stays.
 func TestMerged(t *testing.T) {
 	t.Parallel()
