@@ -4,10 +4,11 @@
 //
 // The vectors are JSON files, one for each (folder vectors, with a README and a
 // schema). [Vectors] returns them; [Vector.Run] asks a [Judge] and says whether its
-// findings are those that the vector names; [Reference] is the judge of this module.
+// findings are those that the vector names; [Reference] is the judge of this module,
+// [Program] one that is another program, in any language.
 //
 //	for _, v := range all {
-//		if out := v.Run(conform.Reference); !out.Held() {
+//		if out := v.Run(conform.Reference); !out.Passed() {
 //			fmt.Println(v.ID, out.Problem)
 //		}
 //	}

@@ -18,6 +18,7 @@ var ErrUnsupported = errors.New("this judge does not support it")
 
 // Case is what a [Judge] is given.
 type Case struct {
+	ID       string // of the vector
 	Kind     Kind
 	Mode     Mode
 	Options  Options
@@ -32,10 +33,12 @@ type Judge func(Case) ([][]aaep.Violation, error)
 type Outcome struct {
 	Vector  Vector
 	Problem string // what was expected and what was found; "" when the vector held
+	// Unsupported is why the judge cannot judge such a case at all; then Problem is empty, and nothing is known of it.
+	Unsupported string
 }
 
 // Passed reports whether the judge found what the vector names.
-func (o Outcome) Passed() bool { return o.Problem == "" }
+func (o Outcome) Passed() bool { return o.Problem == "" && o.Unsupported == "" }
 
 // Run asks the judge.
 func (v Vector) Run(judge Judge) Outcome {
@@ -43,12 +46,15 @@ func (v Vector) Run(judge Judge) Outcome {
 	if err != nil {
 		return Outcome{Vector: v, Problem: err.Error()}
 	}
-	c := Case{Kind: v.Kind, Mode: v.Mode, Messages: messages}
+	c := Case{ID: v.ID, Kind: v.Kind, Mode: v.Mode, Messages: messages}
 	if v.Options != nil {
 		c.Options = *v.Options
 	}
 	found, err := judge(c)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrUnsupported):
+		return Outcome{Vector: v, Unsupported: err.Error()}
+	case err != nil:
 		return Outcome{Vector: v, Problem: err.Error()}
 	}
 	return Outcome{Vector: v, Problem: v.compare(found)}

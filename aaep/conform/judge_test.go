@@ -58,8 +58,8 @@ func TestRunBites(t *testing.T) {
 		}
 	}
 	unable := broken.Run(func(conform.Case) ([][]aaep.Violation, error) { return nil, conform.ErrUnsupported })
-	if unable.Passed() || unable.Problem != conform.ErrUnsupported.Error() {
-		t.Errorf("a judge that cannot judge: %q", unable.Problem)
+	if unable.Passed() || unable.Problem != "" || unable.Unsupported != conform.ErrUnsupported.Error() {
+		t.Errorf("a judge that cannot judge: %+v", unable)
 	}
 }
 

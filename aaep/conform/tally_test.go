@@ -19,7 +19,7 @@ func TestJudgeAll(t *testing.T) {
 		t.Errorf("%d vectors of an area that is none, %v", len(none), err)
 	}
 	called := map[string]bool{}
-	whole, err := conform.JudgeAll(vectors, conform.Reference, func(j conform.Judgement) error {
+	whole, err := conform.JudgeAll(vectors, conform.Reference, nil, func(j conform.Judgement) error {
 		called[j.ID] = true
 		return nil
 	})
@@ -29,11 +29,11 @@ func TestJudgeAll(t *testing.T) {
 	blind := func(c conform.Case) ([][]aaep.Violation, error) {
 		return make([][]aaep.Violation, len(c.Messages)), nil
 	}
-	if lax, err := conform.JudgeAll(vectors, blind, func(conform.Judgement) error { return nil }); err != nil || lax.Failed == 0 {
+	if lax, err := conform.JudgeAll(vectors, blind, nil, func(conform.Judgement) error { return nil }); err != nil || lax.Failed == 0 {
 		t.Errorf("a judge that finds nothing: %+v, %v", lax, err)
 	}
 	enough := errors.New("enough")
-	if _, err := conform.JudgeAll(vectors, conform.Reference, func(conform.Judgement) error { return enough }); !errors.Is(err, enough) {
+	if _, err := conform.JudgeAll(vectors, conform.Reference, nil, func(conform.Judgement) error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("told %v, want its own error", err)
 	}
 }

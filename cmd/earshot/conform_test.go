@@ -3,7 +3,9 @@ package main_test
 import (
 	"encoding/json"
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -74,5 +76,44 @@ func TestConformCoverage(t *testing.T) {
 	out, _, _ = says(t, "__complete", "conform", "vectors", "")
 	if !strings.HasPrefix(out, "bp\n") || !strings.Contains(out, "\nseq\n") {
 		t.Errorf("completion offers\n%s", out)
+	}
+}
+
+// TestConformJudge: another program judges; what it cannot do, what is known and what it does wrong are told apart.
+func TestConformJudge(t *testing.T) {
+	t.Parallel()
+	known := filepath.Join(t.TempDir(), "known.json")
+	all := map[string]string{}
+	out, _, _ := says(t, "conform", "vectors", "start", "--json", "--judge", `while read -r line; do echo '{"findings":[]}'; done`)
+	for line := range strings.Lines(out) {
+		var one struct {
+			ID   string `json:"id"`
+			Held bool   `json:"held"`
+		}
+		if must(t, json.Unmarshal([]byte(line), &one)); one.ID != "" && !one.Held {
+			all[one.ID] = "it finds nothing"
+		}
+	}
+	raw, err := json.Marshal(all)
+	must(t, err)
+	must(t, os.WriteFile(known, raw, 0o600))
+	for name, row := range map[string]struct {
+		args     []string
+		code     int
+		out, err string
+	}{
+		"finds nothing": {[]string{"--judge", `while read -r line; do echo '{"findings":[]}'; done`}, 1, "failed: START-", ""},
+		"known":         {[]string{"--judge", `while read -r line; do echo '{"findings":[]}'; done`, "--known", known}, 0, "failed: 0, pending: ", ""},
+		"unsupported":   {[]string{"--judge", `while read -r line; do echo '{"unsupported":"no events"}'; done`}, 0, "held: 0, failed: 0, pending: 0, not supported: ", ""},
+		"ends":          {[]string{"--judge", "exit 3"}, 1, "", "error: the judge has failed"},
+		"no answer":     {[]string{"--judge", "echo yes; cat >/dev/null"}, 1, "", "is not one line of JSON"},
+		"slow":          {[]string{"--judge", "exec sleep 100", "--wait", "100ms"}, 1, "", "error: the judge did not answer within 100ms"},
+		"bad list":      {[]string{"--judge", "cat", "--known", "conform_test.go"}, 2, "", "error: the file of --known is not one JSON object of ids and reasons"},
+		"alone":         {[]string{"--known", known}, 2, "", "error: --known goes with --judge"},
+	} {
+		out, problems, code := says(t, append([]string{"conform", "vectors", "start"}, row.args...)...)
+		if code != row.code || !strings.Contains(out, row.out) || !strings.Contains(squeeze(problems), row.err) || row.err == "" && problems != "" {
+			t.Errorf("%s: exit %d, expected %d\n%s%s", name, code, row.code, out, problems)
+		}
 	}
 }

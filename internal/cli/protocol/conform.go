@@ -1,12 +1,16 @@
 package protocol
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
+	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/conform"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/cli"
@@ -28,26 +32,42 @@ judge must reach.`,
 }
 
 func (m *commands) vectorsCommand() *cobra.Command {
-	var asJSON bool
+	var (
+		asJSON bool
+		by     judgeFlags
+	)
 	c := &cobra.Command{
 		Use:   "vectors [AREA|RULE|VECTOR]",
-		Short: "Judge the vectors with the validator of this program",
-		Long: `Judge the vectors with the validator of this program, and name those that it judges
-otherwise than they say. Without an argument all of them; AREA is the beginning of the
-rules in small letters, such as env, RULE one of them, such as ENV-18.
+		Short: "Judge the vectors with the validator of this program, or with yours",
+		Long: `Judge the vectors with the validator of this program, or with another in any language
+(--judge), and name those that it judges otherwise than they say. Without an argument
+all of them; AREA is the beginning of the rules in small letters, such as env, RULE one
+of them, such as ENV-18.
 
-Exit code: 0 every vector held, 1 some did not, 2 no vector of that name.`,
+The program of --judge reads one vector a line from its standard input:
+  {"id":"ENV-18-hyphen","kind":"event","mode":"producer","options":{},"messages":[{"text":"{…}"}]}
+and writes its findings as one line to its standard output, before it reads the next:
+  {"findings":[{"message":0,"rule":"ENV-18","severity":"error","path":"/event_id"}]}
+or {"unsupported":"no streams yet"}. A message that is not text comes as "base64".
+
+Exit code: 0 every vector held, is of a kind that is not supported, or is listed by
+--known; 1 some did not; 2 no vector of that name.`,
+		Example: `  earshot conform vectors seq
+  earshot conform vectors --judge 'python3 judge.py' --known known.json`,
 		Args:              usage.AtMostOne("an area, a rule or a vector"),
 		ValidArgsFunction: completeAreas,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			vectors, err := chosenVectors(strings.Join(args, ""))
 			if err != nil {
 				return err
 			}
-			return m.runVectors(vectors, asJSON)
+			return m.runVectors(c.Context(), vectors, by, asJSON)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each vector, then a summary")
+	c.Flags().StringVar(&by.command, "judge", "", "a command that judges them, run by sh")
+	c.Flags().StringVar(&by.known, "known", "", "a file with the vectors that are known to fail: one JSON object of ids and reasons")
+	c.Flags().DurationVar(&by.wait, "wait", 10*time.Second, "how long --judge may take for one vector")
 	return c
 }
 
@@ -70,18 +90,47 @@ func chosenVectors(word string) ([]conform.Vector, error) {
 	return chosen, nil
 }
 
-func (m *commands) runVectors(vectors []conform.Vector, asJSON bool) error {
-	t, err := conform.JudgeAll(vectors, conform.Reference, func(j conform.Judgement) error {
-		switch {
-		case asJSON:
-			return m.writeLine(j)
-		case j.Passed:
-		case j.Pending != "":
-			m.Printf("pending: %s: %s: %s", j.ID, cause.OneLine(j.Pending), cause.OneLine(j.Problem))
-		default:
-			m.Printf("failed: %s: %s: %s", j.ID, cause.OneLine(j.Title), cause.OneLine(j.Problem))
+// runVectors judges them with this program, or the one that was named.
+func (m *commands) runVectors(ctx context.Context, vectors []conform.Vector, by judgeFlags, asJSON bool) error {
+	if by.command == "" && by.known != "" {
+		return cause.Misuse("--known goes with --judge", "the vectors that this program does not meet yet are listed in it")
+	}
+	if by.command == "" {
+		known, err := conform.Pending()
+		if err != nil {
+			return cause.Fail(err, "the vectors could not be read", "")
 		}
-		return nil
+		return m.judgeVectors(vectors, conform.Reference, known, asJSON)
+	}
+	known, err := knownFailures(by.known)
+	if err != nil {
+		return err
+	}
+	judge, err := startJudge(ctx, by, m.Stderr)
+	if err != nil {
+		return err
+	}
+	err = m.judgeVectors(vectors, judge.ask, known, asJSON)
+	if failed := judge.end(); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// judgeVectors says what became of each vector. A judge that cannot be asked any more ends it.
+func (m *commands) judgeVectors(vectors []conform.Vector, judge conform.Judge, known map[string]string, asJSON bool) error {
+	var gone error
+	asked := func(c conform.Case) (found [][]aaep.Violation, err error) {
+		if found, err = judge(c); errors.Is(err, conform.ErrProgram) {
+			gone = err
+		}
+		return found, err
+	}
+	t, err := conform.JudgeAll(vectors, asked, known, func(j conform.Judgement) error {
+		if gone != nil {
+			return gone
+		}
+		return m.printJudgement(j, asJSON)
 	})
 	if err == nil {
 		err = m.printTally(t, asJSON)
@@ -89,8 +138,25 @@ func (m *commands) runVectors(vectors []conform.Vector, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if t.Failed+t.Pending > 0 {
+	if t.Failed > 0 {
 		return &cli.ExitError{Code: cli.ExitFailed}
+	}
+	return nil
+}
+
+func (m *commands) printJudgement(j conform.Judgement, asJSON bool) error {
+	switch {
+	case asJSON:
+		return m.writeLine(j)
+	case j.Passed && j.Pending != "":
+		m.Printf("known to fail, and held: %s", j.ID)
+	case j.Passed:
+	case j.Unsupported != "":
+		m.Printf("not supported: %s: %s", j.ID, cause.OneLine(j.Unsupported))
+	case j.Pending != "":
+		m.Printf("pending: %s: %s: %s", j.ID, cause.OneLine(j.Pending), cause.OneLine(j.Problem))
+	default:
+		m.Printf("failed: %s: %s: %s", j.ID, cause.OneLine(j.Title), cause.OneLine(j.Problem))
 	}
 	return nil
 }
@@ -99,7 +165,11 @@ func (m *commands) printTally(t conform.Tally, asJSON bool) error {
 	if asJSON {
 		return m.writeLine(map[string]conform.Tally{"summary": t})
 	}
-	m.Printf("vectors: %d, held: %d, failed: %d, pending: %d", t.Vectors, t.Passed, t.Failed, t.Pending)
+	unsupported := ""
+	if t.Unsupported > 0 {
+		unsupported = fmt.Sprintf(", not supported: %d", t.Unsupported)
+	}
+	m.Printf("vectors: %d, held: %d, failed: %d, pending: %d%s", t.Vectors, t.Passed, t.Failed, t.Pending, unsupported)
 	return nil
 }
 
