@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -163,6 +164,21 @@ func save(path string, c content) (err error) {
 		return unreadable(path, err)
 	}
 	return nil
+}
+
+// lockFor is how long a change waits for another process to finish its own, which takes some milliseconds of a quick disk.
+const lockFor = 10 * time.Second
+
+// awaitLock is lock that waits for another process to unlock. Only then it is CodeBusy.
+func awaitLock(path string) (*os.File, error) {
+	tries := time.NewTicker(10 * time.Millisecond)
+	defer tries.Stop()
+	for began := time.Now(); ; <-tries.C {
+		f, err := lock(path)
+		if !errors.Is(err, ErrBusy) || time.Since(began) > lockFor {
+			return f, err
+		}
+	}
 }
 
 // lock takes the lock for changing the file, which all processes share, until [unlock].

@@ -140,9 +140,9 @@ func (s *Store) Revoke(name string) (Token, error) {
 	return removed, err
 }
 
-// change rewrites the file under the lock that all processes share.
+// change rewrites the file under the lock that all processes share, for which it waits.
 func (s *Store) change(fn func([]Token) ([]Token, error)) error {
-	locked, err := lock(s.path)
+	locked, err := awaitLock(s.path)
 	if err != nil {
 		return err
 	}
