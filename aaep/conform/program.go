@@ -14,7 +14,7 @@ import (
 )
 
 // ErrProgram is what a judge that is another program returns once it cannot be talked to any more: it has ended, or writes
-// what cannot be read. There is no use in asking it again.
+// what cannot be read. Do not ask it again.
 var ErrProgram = errors.New("the judge cannot be asked")
 
 // maxAnswer is how long an answer of a program may be, in bytes.

@@ -95,7 +95,7 @@ func TestProgram(t *testing.T) {
 	<-done
 }
 
-// TestProgramBroken: what is no answer is told as what it is, and a judge that cannot be asked is not asked again.
+// TestProgramBroken: what is not an answer is told as such, and a judge that cannot be asked is not asked again.
 func TestProgramBroken(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]error{

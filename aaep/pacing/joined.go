@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 )
 
-// Ids of Earshot's own events have this size. A joined one goes on behind it.
+// Ids of Earshot's own events have this size. A joined one is longer.
 const (
 	ownSize    = len("evt_") + 32
 	joinedMark = 'm'
