@@ -64,6 +64,7 @@ var layerTable = []rule{
 	{pkg: "aaep/pacing", layer: 1, own: []string{"aaep"}, third: []string{textModule}},
 	{pkg: "aaep/legible", layer: 0, third: []string{textModule}},
 	{pkg: "aaep/capture", layer: 0},
+	{pkg: "aaep/manifest", layer: 1, own: []string{"aaep"}},
 	{pkg: "aaep/outline", layer: 1, own: []string{"aaep/legible"}},
 	{
 		pkg: "aaep/announce", layer: 1, own: []string{"aaep", "aaep/legible"},
