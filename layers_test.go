@@ -196,7 +196,7 @@ var layerTable = []rule{
 	},
 	{pkg: "internal/surface/page/markdown", layer: 1, own: []string{"aaep/legible"}, third: []string{"github.com/yuin/goldmark"}},
 	{
-		pkg: "internal/transport/web", layer: 3, own: []string{"internal/hub", "internal/hub/access", "internal/passkey", "internal/surface/page", "internal/wording", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "api", "api/audit", "api/openapi", "utp"}, third: []string{"github.com/coder/websocket"},
+		pkg: "internal/transport/web", layer: 3, own: []string{"internal/hub", "internal/hub/access", "internal/passkey", "internal/surface/page", "internal/wording", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/manifest", "api", "api/audit", "api/openapi", "utp"}, third: []string{"github.com/coder/websocket"},
 		beside: map[string]string{
 			"internal/preference": "what people type into the settings page is read as in the terminal",
 			"internal/operate":    "the lists of operators are read as in the terminal",
@@ -295,7 +295,12 @@ var layerTable = []rule{
 	{pkg: "internal/config", layer: 3, own: []string{"internal/cause", "tool/settings"}, third: []string{"github.com/spf13"}},
 	{pkg: "internal/operate", layer: 3, own: []string{"api", "api/audit", "internal/cause", "utp"}},
 	{pkg: "internal/schemas", layer: 3, own: []string{"aaep", "internal/cause", "tool/settings"}},
-	{pkg: "internal/auditkey", layer: 3, own: []string{"api/audit", "internal/cause"}},
+	{pkg: "internal/auditkey", layer: 3, own: []string{"api/audit", "internal/cause", "internal/keyfile"}},
+	{pkg: "internal/manifestkey", layer: 3, own: []string{"aaep/manifest", "internal/cause", "internal/keyfile"}},
+	{
+		pkg: "internal/keyfile", layer: 2,
+		beside: map[string]string{"internal/cause": "why something failed is put into words once"},
+	},
 	{pkg: "internal/preference", layer: 3, own: []string{"aaep/legible", "api", "internal/cause", "internal/kernel/consent", "internal/kernel/turn"}, both: "its bounds are those of questions and of the undo window"},
 	{
 		pkg: "internal/wording", layer: 2, own: []string{"aaep/legible", "api", "api/audit", "utp"},
@@ -340,8 +345,8 @@ var layerTable = []rule{
 	{
 		pkg: "server", layer: 6,
 		own: []string{
-			"aaep", "aaep/pacing", "api", "client", "internal/address", "internal/cause", "internal/datadir", "internal/fault", "internal/gateway/mcp", "internal/instance",
-			"internal/kernel", "internal/passkey", "internal/peer", "internal/policyfile", "internal/presence", "internal/rpc", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
+			"aaep", "aaep/manifest", "aaep/pacing", "api", "client", "internal/address", "internal/cause", "internal/datadir", "internal/fault", "internal/gateway/mcp", "internal/instance",
+			"internal/kernel", "internal/manifestkey", "internal/passkey", "internal/peer", "internal/policyfile", "internal/presence", "internal/rpc", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
 		},
 		both: "it wires everything",
 	},
@@ -374,7 +379,7 @@ var layerTable = []rule{
 	},
 	{
 		pkg: "internal/cli/protocol", layer: 8, own: []string{
-			"aaep", "aaep/capture", "aaep/conform", "internal/cause", "internal/cli", "internal/recording", "internal/schemas", "internal/usage", "internal/validation",
+			"aaep", "aaep/capture", "aaep/conform", "aaep/manifest", "internal/cause", "internal/cli", "internal/manifestkey", "internal/recording", "internal/schemas", "internal/usage", "internal/validation",
 		},
 		third: []string{"github.com/spf13/cobra"},
 	},

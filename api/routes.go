@@ -45,6 +45,7 @@ const (
 	RouteStream      = "stream"
 	RouteSendMessage = "sendMessage"
 	RouteManifest    = "getManifest"
+	RouteKeys        = "getManifestKeys"
 
 	RouteHealth  = "getHealth"
 	RouteReady   = "getReadiness"
@@ -222,7 +223,10 @@ var routes = []Route{
 		replyLimit, `{"type":"subscription.close","subscription_id":"…"}`).refuses(KindConflict, KindBusy).
 		detail("A reply gets 204, whether it counted or not; the stream says what became of it. It takes a role that answers questions. " +
 			"`subscription.close` gets 204, `subscription.renegotiate` 200 with the new terms."),
-	withAnswer[AAEPMessage](route(RouteManifest, "GET", "/.well-known/aaep-manifest.json", Anyone, "The AAEP manifest of the server.")),
+	withAnswer[AAEPMessage](route(RouteManifest, "GET", "/.well-known/aaep-manifest.json", Anyone, "The AAEP manifest of the server.")).
+		detail("With `Accept: application/jose`, a server that has a key answers with the signed manifest, a compact JWS of that media type."),
+	route(RouteKeys, "GET", "/.well-known/jwks.json", Anyone, "The keys that verify the signed manifest, as a JWK set.").media("application/json").
+		detail("A key whose time ends has the member `exp`. Without a key the set is empty."),
 
 	withAnswer[Health](route(RouteHealth, "GET", "/healthz", Anyone, "Whether the server lives.")),
 	withAnswer[Health](route(RouteReady, "GET", "/readyz", Anyone, "Whether the server takes work.")),

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/internal/address"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/gateway/mcp"
@@ -54,10 +53,7 @@ func (s *Server) serve(o Options, certificate *address.Certificate, listeners []
 		Agents: s.check, Startable: startable(o.Agents), Now: i.Now, Logger: o.Logger, PageURL: s.page, AllowedOrigins: o.AllowOrigins,
 		User: peer.Of, Terminal: s.terminalOf, Asked: s.asked, Below: s.below, Console: o.Console, Streams: o.SubscriptionsEach,
 		Ready: i.Hub.Ready, Counters: s.counters, Credentials: s.credentials,
-		Manifest: aaep.Manifest{
-			AgentID: "earshot", AgentName: "Earshot", AgentVersion: o.Version, LanguagesSupported: []string{"en"},
-			ExtensionsSupported: []string{aaep.ExtensionContext}, DefaultVerbosity: aaep.VerbosityNormal,
-		},
+		Manifest: s.introduction.manifest, SignedManifest: s.introduction.signed, ManifestKeys: s.introduction.keys,
 	})
 	if err != nil {
 		s.hosts.Close()

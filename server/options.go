@@ -74,6 +74,12 @@ type Options struct {
 	// SubscriptionsEach limits those of one token or login. Default: a quarter.
 	Subscriptions, SubscriptionsEach int
 
+	// ManifestKey is the file of a key that `earshot manifest keygen` has made: the server signs its manifest with it. Default: the
+	// manifest is not signed.
+	ManifestKey string
+	// Contact says in the manifest whom to ask about the server. Default: nobody is named.
+	Contact string
+
 	// Notice receives lines of text for the operator: a turn was resumed, or the rules cannot be read. Default: they
 	// are dropped.
 	Notice func(line string)

@@ -48,6 +48,8 @@ type Server struct {
 	origin atomic.Value
 	https  string // the address for other machines; "" if there is none
 
+	introduction introduction
+
 	web   *web.Server
 	hosts *mcp.HTTP
 	http  *http.Server
@@ -70,7 +72,11 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{agents: map[string]Agent{}, notice: o.Notice, asking: presence.NewHosts(presence.Processes)}
+	introduction, err := introduce(o)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{agents: map[string]Agent{}, notice: o.Notice, introduction: introduction, asking: presence.NewHosts(presence.Processes)}
 	for _, a := range o.Agents {
 		s.agents[a.Name] = a
 	}
@@ -166,8 +172,9 @@ func (s *Server) start(ctx context.Context, o Options) error {
 		return err
 	}
 	s.instance.Subscribed(pacing.Offer{
-		Producer:  aaep.Producer{AgentID: "earshot", AgentName: "Earshot", AgentVersion: o.Version},
-		Languages: []string{"en"}, Extensions: []string{aaep.ExtensionContext}, ManifestURI: s.url + "/.well-known/aaep-manifest.json",
+		Producer:  aaep.Producer{AgentID: agentID, AgentName: "Earshot", AgentVersion: o.Version},
+		Languages: languages(), Levels: levels(), Extensions: []string{aaep.ExtensionContext},
+		ManifestURI: s.url + "/.well-known/aaep-manifest.json", SignedManifest: s.introduction.signed,
 	}, o.Subscriptions, o.SubscriptionsEach)
 	return nil
 }

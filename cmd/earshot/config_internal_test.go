@@ -86,7 +86,7 @@ func TestConfigRefused(t *testing.T) {
 	for _, row := range []struct{ name, file, variable, want, hint string }{
 		{"misspelt", "roots: /a\n", "", `line 1: roots: unknown name`, "did you mean root?"},
 		{"capitals", "http: 127.0.0.1:1\nPolicy: x\n", "", `line 2: Policy: unknown name`, "did you mean policy?"},
-		{"nothing near", "approvers: bob\n", "", `approvers: unknown name`, "the names here are: allow-origin, chat, data, debug,"},
+		{"nothing near", "approvers: bob\n", "", `approvers: unknown name`, "the names here are: allow-origin, chat, contact, data, debug,"},
 		{"the file itself", "config: other.yaml\n", "", `config: unknown name`, "the names here are:"},
 		{"help", "help: true\n", "", `help: unknown name`, "the names here are:"},
 		{"twice", "data: /a\ndata: /b\n", "", "data: it is there twice", "example"},

@@ -32,6 +32,7 @@ type upFlags struct {
 	dataFlag, http, policy string
 	pageURL                string
 	https, tlsCert, tlsKey string
+	manifestKey, contact   string
 	ledger                 string // a DSN; "" stores it in the data directory
 	takeover               bool
 	origins                []string
@@ -115,11 +116,13 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 		"how long arguments, results and texts are kept after a turn has ended, such as 30d, or forever (default what was said last, else 30d)")
 	flags.StringVar(&f.receipts, "retention-receipts", "", "how long receipts and digests are kept, such as 365d, or forever (default what was said last, else 365d)")
 	f.subscriptionFlags(c)
+	flags.StringVar(&f.manifestKey, "manifest-key", "", "file with the key that signs the manifest, see earshot manifest keygen")
+	flags.StringVar(&f.contact, "contact", "", "whom to ask about this server, such as an address for letters; the manifest says it")
 	flags.BoolVar(&f.debug, "debug", false, "log what the parts do to standard error, without any content")
 	flags.String(config.Flag, "", "YAML file with the same names as these flags")
 	_ = flags.SetAnnotation("take-over", config.Once, nil) // fails only if the flag does not exist
 	f.chatFlags(c)
-	cli.MarkPaths(c, []string{"root", "data"}, []string{"policy", "tools", "tls-cert", "tls-key", config.Flag})
+	cli.MarkPaths(c, []string{"root", "data"}, []string{"policy", "tools", "tls-cert", "tls-key", "manifest-key", config.Flag})
 	return c
 }
 
@@ -207,7 +210,7 @@ func (m *Main) serverOptions(f upFlags) server.Options {
 		HTTP: f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, AllowOrigins: f.origins, NATSListen: f.natsListen,
 		Ledger: f.ledger, Takeover: f.takeover, Policy: f.policy, Subscriptions: f.subscriptions, SubscriptionsEach: f.subscriptionsEach,
 		RequirePresence: f.requirePresence, RetentionContent: f.content, RetentionReceipts: f.receipts,
-		Notice: m.Note, Console: console,
+		ManifestKey: f.manifestKey, Contact: f.contact, Notice: m.Note, Console: console,
 		Version: build.This().Version, LookupEnv: m.LookupEnv, Now: m.Now, Logger: m.Logger(f.debug),
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/keyfile"
 )
 
 // The PEM types of keys.
@@ -32,23 +33,10 @@ func Make(file string) error {
 	if err := errors.Join(perr, herr); err != nil {
 		return cause.Fail(err, "the key could not be written down", "")
 	}
-	if err := newFile(file, pem.EncodeToMemory(&pem.Block{Type: privatePEM, Bytes: private}), 0o600); err != nil {
+	if err := keyfile.Create(file, pem.EncodeToMemory(&pem.Block{Type: privatePEM, Bytes: private}), keyfile.PrivateMode); err != nil {
 		return err
 	}
-	return newFile(file+".pub", pem.EncodeToMemory(&pem.Block{Type: publicPEM, Bytes: public}), 0o644)
-}
-
-// newFile writes a file that must not exist yet.
-func newFile(name string, content []byte, mode os.FileMode) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err == nil {
-		_, err = f.Write(content)
-		err = errors.Join(err, f.Sync(), f.Close())
-	}
-	if err != nil {
-		return cause.Fail(err, "the key was not written", "name a new file, in a folder that you may write to")
-	}
-	return nil
+	return keyfile.Create(file+".pub", pem.EncodeToMemory(&pem.Block{Type: publicPEM, Bytes: public}), keyfile.PublicMode)
 }
 
 // Outside refuses a key in the data directory: anyone who can write there could sign a forged chain.
@@ -95,9 +83,8 @@ func block(file, kind string) ([]byte, error) {
 
 // Private reads the key of a file, which must not be readable by others.
 func Private(file string) (ed25519.PrivateKey, error) {
-	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
-		return nil, cause.Fail(nil, fmt.Sprintf("the file of the key, %s, is open to others (mode %04o, expected 0600)", file, info.Mode().Perm()),
-			"others may have read it: make another key, and sign with that")
+	if err := keyfile.CheckClosed(file); err != nil {
+		return nil, err
 	}
 	raw, err := block(file, privatePEM)
 	if err != nil {

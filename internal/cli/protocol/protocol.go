@@ -1,5 +1,5 @@
 // Package protocol contains the commands about AAEP itself, for any producer: validate, capture, replay, schema,
-// conform. They need neither an Earshot server nor a ledger.
+// conform, manifest. They need neither an Earshot server nor a ledger.
 package protocol
 
 import (
@@ -14,5 +14,5 @@ type commands struct{ *cli.Program }
 // Commands returns the commands about the protocol.
 func Commands(p *cli.Program) []*cobra.Command {
 	m := &commands{p}
-	return []*cobra.Command{m.validateCommand(), m.captureCommand(), m.replayCommand(), m.schemaCommand(), m.conformCommand()}
+	return []*cobra.Command{m.validateCommand(), m.captureCommand(), m.replayCommand(), m.schemaCommand(), m.conformCommand(), m.manifestCommand()}
 }

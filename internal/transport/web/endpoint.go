@@ -72,6 +72,7 @@ func (s *Server) endpoints() map[string]endpoint {
 		api.RouteStream:      raw(s.events),
 		api.RouteSendMessage: raw(s.reply),
 		api.RouteManifest:    raw(s.manifest),
+		api.RouteKeys:        raw(s.manifestKeys),
 
 		api.RouteHealth:  giving(s.healthy),
 		api.RouteReady:   giving(s.ready),

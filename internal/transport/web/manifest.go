@@ -3,7 +3,9 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
@@ -30,9 +32,9 @@ var deviations = []deviation{
 	{[]string{"SEQ-24"}, reasons + "docs/deviations.md#a-permission-has-no-invocation"},
 }
 
-// describe completes the manifest with what only the server knows: versions, transport, paths, that each turn is a
+// Describe completes the manifest with what only the server knows: versions, transport, paths, that each turn is a
 // session of its own, and where it departs from AAEP (MAN-01 to 05, MAN-08, C-93).
-func describe(m aaep.Manifest) ([]byte, error) {
+func Describe(m aaep.Manifest) ([]byte, error) {
 	m.AgentID = cmp.Or(m.AgentID, "earshot")
 	m.AAEPVersionsSupported = []string{aaep.Version}
 	m.TransportsSupported = []aaep.Transport{aaep.TransportSSE}
@@ -58,9 +60,33 @@ func (*Server) openAPI(w http.ResponseWriter, _ *http.Request, _ visitor) error 
 	return nil
 }
 
+// joseMedia is the media type of a compact JWS.
+const joseMedia = "application/jose"
+
 // manifest publishes the manifest to everybody who can reach the server: it describes the protocol, and nothing of the
-// activity.
-func (s *Server) manifest(w http.ResponseWriter, _ *http.Request, _ visitor) error {
-	writeRaw(w, http.StatusOK, s.published)
+// activity. A client that asks for a signed one gets that, if there is a key (JWS-03).
+func (s *Server) manifest(w http.ResponseWriter, r *http.Request, _ visitor) error {
+	signed := s.options.SignedManifest
+	if signed == "" {
+		writeRaw(w, http.StatusOK, s.published)
+		return nil
+	}
+	w.Header().Set("Vary", "Accept")
+	if !strings.Contains(r.Header.Get("Accept"), joseMedia) {
+		writeRaw(w, http.StatusOK, s.published)
+		return nil
+	}
+	w.Header().Set("Content-Type", joseMedia)
+	_, _ = io.WriteString(w, signed) // a client that has gone is not told
+	return nil
+}
+
+// manifestKeys publishes the keys whose signatures count. Without a key it is an empty set.
+func (s *Server) manifestKeys(w http.ResponseWriter, _ *http.Request, _ visitor) error {
+	raw, err := s.options.ManifestKeys.At(s.now()).Encode()
+	if err != nil {
+		return fmt.Errorf("writing the keys: %w", err)
+	}
+	writeRaw(w, http.StatusOK, raw)
 	return nil
 }

@@ -1,15 +1,19 @@
 package web_test
 
 import (
+	"crypto/ed25519"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/manifest"
+	"github.com/earshot-dev/earshot/internal/transport/web"
 )
 
 // TestManifestNamesDeviations: the manifest names each deviation of docs/deviations.md, by its rules and its address,
@@ -34,6 +38,37 @@ func TestManifestNamesDeviations(t *testing.T) {
 	written := onPurpose(string(page))
 	if len(written) == 0 || !slices.EqualFunc(ours.Deviations, written, named.equal) {
 		t.Errorf("the manifest names\n%v\nand docs/deviations.md has\n%v", ours.Deviations, written)
+	}
+}
+
+// TestSignedManifest: those who ask for it get it at the same address, others the manifest as before; the keys that
+// still count are published (JWS-03).
+func TestSignedManifest(t *testing.T) {
+	t.Parallel()
+	const address, keysAddress = "/.well-known/aaep-manifest.json", "/.well-known/jwks.json"
+	plain := played(t)
+	if w := plain.do("GET", address, "", "", "Accept", "application/jose"); w.Header().Get("Content-Type") != "application/json" || w.Header().Get("Vary") != "" {
+		t.Errorf("without a key: %v", w.Header())
+	}
+	if w := plain.do("GET", keysAddress, "", ""); strings.TrimSpace(w.Body.String()) != `{"keys":[]}` {
+		t.Errorf("without a key: %s", w.Body)
+	}
+	key, err := manifest.NewKey(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	former := key
+	former.ID, former.Until = "former", time.Unix(1, 0)
+	signed := newScene(t, func(o *web.Options) { o.SignedManifest, o.ManifestKeys = "a.b.c", manifest.Keys{key, former} })
+	if w := signed.do("GET", address, "", "", "Accept", "application/jose, */*;q=0.1"); w.Body.String() != "a.b.c" || w.Header().Get("Content-Type") != "application/jose" || w.Header().Get("Vary") != "Accept" {
+		t.Errorf("%v %s", w.Header(), w.Body)
+	}
+	if w := signed.do("GET", address, "", ""); !strings.HasPrefix(w.Body.String(), "{") || w.Header().Get("Vary") != "Accept" {
+		t.Errorf("%v %s", w.Header(), w.Body)
+	}
+	keys, err := manifest.ParseKeys(signed.do("GET", keysAddress, "", "").Body.Bytes())
+	if err != nil || len(keys) != 1 || keys[0].ID != key.ID {
+		t.Errorf("%v: %v", err, keys)
 	}
 }
 

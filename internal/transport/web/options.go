@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/manifest"
 	"github.com/earshot-dev/earshot/api"
 )
 
@@ -40,6 +41,10 @@ type Options struct {
 	// Manifest is published at the well-known address (MAN-01). The server adds its versions, transport and paths; the
 	// default of AgentID is earshot.
 	Manifest aaep.Manifest
+	// SignedManifest is what [Describe] made of Manifest, as a compact JWS, and ManifestKeys are the keys that verify it.
+	// Default: the manifest is not signed.
+	SignedManifest string
+	ManifestKeys   manifest.Keys
 	// PageURL is the page's origin, such as http://0123456789abcdef0123456789abcdef.localhost:7411 or
 	// https://earshot.example.org. The page, its login and its cookie are served under this host name only. Browsers
 	// send a cookie to every port of a host, so anyone who knows the host name of a page without TLS can attract its

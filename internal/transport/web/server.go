@@ -47,7 +47,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	published, err := describe(o.Manifest)
+	published, err := Describe(o.Manifest)
 	if err != nil {
 		return nil, err
 	}

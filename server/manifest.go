@@ -1,0 +1,51 @@
+package server
+
+import (
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/manifest"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/manifestkey"
+	"github.com/earshot-dev/earshot/internal/transport/web"
+)
+
+// agentID names the producer of all events, in the manifest and in each offer.
+const agentID = "earshot"
+
+// levels are the conformance levels that the server claims. Where it departs from one of their rules on purpose, the
+// manifest says so (docs/deviations.md).
+func levels() []int { return []int{1, 2, 3} }
+
+// languages are those that the server tells things in.
+func languages() []string { return []string{"en"} }
+
+// introduction is what the server says of itself, and its signature; signed is "" without a key.
+type introduction struct {
+	manifest aaep.Manifest
+	signed   string
+	keys     manifest.Keys
+}
+
+// introduce describes the server, and signs that if there is a key.
+func introduce(o Options) (introduction, error) {
+	in := introduction{manifest: aaep.Manifest{
+		AgentID: agentID, AgentName: "Earshot", AgentVersion: o.Version, ConformanceLevelsSupported: levels(), LanguagesSupported: languages(),
+		EventTypesEmitted: []string{"aaep:agent.*"}, ExtensionsSupported: []string{aaep.ExtensionContext}, DefaultVerbosity: aaep.VerbosityNormal,
+		MaxConcurrentSubscriptions: o.Subscriptions, Contact: o.Contact,
+	}}
+	if o.ManifestKey == "" {
+		return in, nil
+	}
+	pair, err := manifestkey.Open(o.ManifestKey, o.Now())
+	if err != nil {
+		return in, err
+	}
+	document, err := web.Describe(in.manifest)
+	if err != nil {
+		return in, cause.Fail(err, "the manifest could not be written", "")
+	}
+	if in.signed, err = manifest.Sign(document, pair.Private); err != nil {
+		return in, cause.Fail(err, "the manifest could not be signed", "see `earshot manifest keygen --help`")
+	}
+	in.keys = pair.Public
+	return in, nil
+}
