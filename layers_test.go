@@ -258,7 +258,7 @@ var layerTable = []rule{
 	},
 	{pkg: "internal/address", layer: 4, own: []string{"internal/cause", "internal/datadir", "internal/transport/web"}},
 
-	{pkg: "aaep/conform", layer: 4, own: []string{"aaep", "aaep/session"}},
+	{pkg: "aaep/conform", layer: 4, own: []string{"aaep", "aaep/manifest", "aaep/session"}},
 	{
 		pkg: "internal/storetest", layer: 4, own: []string{"internal/kernel/admin", "internal/kernel/standing", "internal/kernel/store", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
 		third: []string{rapidModule},

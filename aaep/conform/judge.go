@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/manifest"
 	"github.com/earshot-dev/earshot/aaep/session"
 )
 
@@ -136,7 +137,7 @@ func summary(found []aaep.Violation) string {
 }
 
 // Reference judges with this module: [aaep.Validate] for each message, a
-// [session.Checker] for streams, and the answer held against its request. Where a type
+// [session.Checker] for streams, the answer held against its request, and package manifest for what is signed. Where a type
 // of message is expected, it decides as the decoder of that type does.
 func Reference(c Case) ([][]aaep.Violation, error) {
 	mode, err := modeOf(c.Mode)
@@ -145,6 +146,10 @@ func Reference(c Case) ([][]aaep.Violation, error) {
 	}
 	if c.Options.Expect != "" {
 		found, err := expected(c.Options.Expect, c.Messages[0])
+		return [][]aaep.Violation{found}, err
+	}
+	if c.Kind == KindSigned {
+		found, err := signed(c)
 		return [][]aaep.Violation{found}, err
 	}
 	found := make([][]aaep.Violation, len(c.Messages), len(c.Messages)+1)
@@ -160,7 +165,7 @@ func Reference(c Case) ([][]aaep.Violation, error) {
 		return judgeStream(c, mode, found)
 	case KindExchange:
 		found[1] = append(found[1], answers(c.Messages)...)
-	case KindEvent, KindMessage, KindDocument:
+	case KindEvent, KindMessage, KindDocument, KindSigned:
 	}
 	return found, nil
 }
@@ -215,6 +220,27 @@ func expected(messageType string, raw []byte) ([]aaep.Violation, error) {
 		return refusal.Violations, nil
 	}
 	return nil, err
+}
+
+// signed returns why a signed manifest is refused, held against the answer that it came with.
+func signed(c Case) ([]aaep.Violation, error) {
+	keys, err := manifest.ParseKeys(c.Options.Keys)
+	if err != nil {
+		return nil, fmt.Errorf("conform: the keys: %w", err)
+	}
+	expected := manifest.Expected{Keys: keys}
+	if c.Options.Answer != nil {
+		answer, err := aaep.DecodeSubscriptionAccepted(c.Options.Answer)
+		if err != nil {
+			return nil, fmt.Errorf("conform: the answer: %w", err)
+		}
+		expected.AgentID, expected.Offer = answer.Producer.AgentID, manifest.OfferOf(answer, aaep.Transport(c.Options.Transport))
+	}
+	_, err = expected.Verify(string(c.Messages[0]))
+	if refused, is := errors.AsType[*manifest.Error](err); is {
+		return []aaep.Violation{{Rule: refused.Rule, Severity: aaep.SeverityError, Spec: "§10.4", Message: refused.Plain()}}, nil
+	}
+	return nil, err //nolint:wrapcheck // it is nil: Verify has no other errors
 }
 
 func modeOf(m Mode) (aaep.Mode, error) {

@@ -24,6 +24,7 @@ const (
 	KindStream   Kind = "stream"   // events, and replies among them, in the order of their arrival
 	KindExchange Kind = "exchange" // a request and the answer to it
 	KindDocument Kind = "document" // the manifest of a producer
+	KindSigned   Kind = "signed"   // a signed manifest, as a compact JWS
 )
 
 // Mode says for whom is judged.
@@ -79,6 +80,9 @@ type Options struct {
 	JoinedLate bool           `json:"joined_late,omitempty"` // the capture begins in the middle of its sessions
 	Reordering bool           `json:"reordering,omitempty"`  // the transport may change the order
 	CutShort   bool           `json:"cut_short,omitempty"`   // the capture may end before its sessions do
+	Keys       jsontext.Value `json:"keys,omitempty"`        // the JWK set that is trusted for a signed manifest
+	Answer     jsontext.Value `json:"answer,omitempty"`      // the subscription.accepted that the signed manifest came with
+	Transport  string         `json:"transport,omitempty"`   // how that answer came
 }
 
 // Fill replaces the string at a place of the input by a text, repeated. It keeps the

@@ -26,7 +26,7 @@ func all() []source {
 	for _, r := range readRows() {
 		rowVectors = append(rowVectors, r.vectors()...)
 	}
-	return join(rowVectors, envelopeVectors(), payloadVectors(), orderVectors(), consentVectors(), answerVectors(), manifestVectors())
+	return join(rowVectors, envelopeVectors(), payloadVectors(), orderVectors(), consentVectors(), answerVectors(), manifestVectors(), signedVectors())
 }
 
 // file is the text of a vector's file: one member on a line, one message on a line.
