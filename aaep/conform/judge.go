@@ -240,7 +240,7 @@ func signed(c Case) ([]aaep.Violation, error) {
 	if refused, is := errors.AsType[*manifest.Error](err); is {
 		return []aaep.Violation{{Rule: refused.Rule, Severity: aaep.SeverityError, Spec: "§10.4", Message: refused.Plain()}}, nil
 	}
-	return nil, err //nolint:wrapcheck // it is nil: Verify has no other errors
+	return nil, err
 }
 
 func modeOf(m Mode) (aaep.Mode, error) {

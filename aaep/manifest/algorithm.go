@@ -36,18 +36,18 @@ func algorithmOf(public crypto.PublicKey) (Algorithm, error) {
 	switch key := public.(type) {
 	case *ecdsa.PublicKey:
 		if key.Curve != elliptic.P256() {
-			return "", &Error{Code: KeyCode, Found: "a key on the curve " + key.Params().Name, Expected: "one on P-256"}
+			return "", unusable("a key on the curve "+key.Params().Name, "one on P-256")
 		}
 		return ES256, nil
 	case ed25519.PublicKey:
 		return EdDSA, nil
 	case *rsa.PublicKey:
 		if bits := key.N.BitLen(); bits < minRSABits || bits > maxRSABits {
-			return "", &Error{Code: KeyCode, Found: fmt.Sprintf("an RSA key of %d bits", bits), Expected: fmt.Sprintf("%d to %d", minRSABits, maxRSABits)}
+			return "", unusable(fmt.Sprintf("an RSA key of %d bits", bits), fmt.Sprintf("%d to %d", minRSABits, maxRSABits))
 		}
 		return RS256, nil
 	default:
-		return "", &Error{Code: KeyCode, Found: fmt.Sprintf("a key of the type %T", public), Expected: "a key on P-256, of Ed25519, or of RSA"}
+		return "", unusable(fmt.Sprintf("a key of the type %T", public), "a key on P-256, of Ed25519, or of RSA")
 	}
 }
 
@@ -112,7 +112,7 @@ func (k Key) check(signed, signature []byte) *Error {
 func wrongLength(signature []byte) *Error {
 	var both pair
 	if rest, err := asn1.Unmarshal(signature, &both); err == nil && len(rest) == 0 {
-		return &Error{Code: DERCode, Rule: "JWS-09", Found: "an ES256 signature in DER form", Expected: "the 32 bytes of R, and the 32 bytes of S"}
+		return refuse(DERCode, "JWS-09", "an ES256 signature in DER form", "the 32 bytes of R, and the 32 bytes of S")
 	}
-	return &Error{Code: SignatureCode, Rule: "JWS-05", Found: fmt.Sprintf("an ES256 signature of %d bytes", len(signature)), Expected: "64"}
+	return refuse(SignatureCode, "JWS-05", fmt.Sprintf("an ES256 signature of %d bytes", len(signature)), "64")
 }

@@ -62,3 +62,17 @@ func (e *Error) Plain() string {
 
 // Unwrap returns the error below this one.
 func (e *Error) Unwrap() error { return e.Cause }
+
+// refuse is an error about a message.
+func refuse(code Code, rule, found, expected string) *Error {
+	return &Error{Code: code, Rule: rule, Found: found, Expected: expected}
+}
+
+// unusable is an error about a key.
+func unusable(found, expected string) *Error { return refuse(KeyCode, "", found, expected) }
+
+// because adds the error below.
+func (e *Error) because(cause error) *Error {
+	e.Cause = cause
+	return e
+}

@@ -60,7 +60,7 @@ func (ks Keys) Encode() ([]byte, error) {
 	}
 	raw, err := json.Marshal(set, json.Deterministic(true))
 	if err != nil {
-		return nil, &Error{Code: KeyCode, Found: "keys that cannot be written", Expected: "texts that are UTF-8", Cause: err}
+		return nil, unusable("keys that cannot be written", "texts that are UTF-8").because(err)
 	}
 	return raw, nil
 }
@@ -71,10 +71,10 @@ func (ks Keys) Encode() ([]byte, error) {
 func ParseKeys(raw []byte) (Keys, error) {
 	var set jwkSet
 	if err := json.Unmarshal(raw, &set); err != nil {
-		return nil, &Error{Code: KeyCode, Found: "no JWK set", Expected: `an object with the member "keys"`, Cause: err}
+		return nil, unusable("no JWK set", `an object with the member "keys"`).because(err)
 	}
 	if len(set.Keys) > maxKeys {
-		return nil, &Error{Code: KeyCode, Found: fmt.Sprintf("%d keys", len(set.Keys)), Expected: fmt.Sprintf("at most %d", maxKeys)}
+		return nil, unusable(fmt.Sprintf("%d keys", len(set.Keys)), fmt.Sprintf("at most %d", maxKeys))
 	}
 	var keys Keys
 	for _, wire := range set.Keys {
@@ -86,12 +86,12 @@ func ParseKeys(raw []byte) (Keys, error) {
 			continue
 		}
 		if _, twice := keys.Find(key.ID); twice {
-			return nil, &Error{Code: KeyCode, Found: "two keys with the kid " + quoted(key.ID), Expected: "a kid of its own for each"}
+			return nil, unusable("two keys with the kid "+quoted(key.ID), "a kid of its own for each")
 		}
 		keys = append(keys, key)
 	}
 	if len(keys) == 0 {
-		return nil, &Error{Code: KeyCode, Found: "no key that signs by ES256, EdDSA or RS256", Expected: "at least one"}
+		return nil, unusable("no key that signs by ES256, EdDSA or RS256", "at least one")
 	}
 	return keys, nil
 }
@@ -105,7 +105,7 @@ func (k Key) wire() (jwk, error) {
 	case *ecdsa.PublicKey:
 		point, err := public.Bytes()
 		if err != nil {
-			return jwk{}, &Error{Code: KeyCode, Found: "a key that is not on its curve", Expected: "a point on P-256", Cause: err}
+			return jwk{}, unusable("a key that is not on its curve", "a point on P-256").because(err)
 		}
 		return jwk{Type: "EC", Curve: "P-256", X: encode(point[1 : 1+halfBytes]), Y: encode(point[1+halfBytes:])}, nil
 	case ed25519.PublicKey:
@@ -135,11 +135,11 @@ func (w jwk) key() (Key, error) {
 		return Key{}, nil
 	}
 	if w.Private != "" {
-		return Key{}, &Error{Code: KeyCode, Found: "a private key", Expected: "public keys alone; the private one is no secret any more, so make another"}
+		return Key{}, unusable("a private key", "public keys alone; the private one is no secret any more, so make another")
 	}
 	public, err := read()
 	if err != nil {
-		return Key{}, &Error{Code: KeyCode, Found: fmt.Sprintf("a damaged key (kid %s)", quoted(w.ID)), Expected: "a key of " + string(algorithm), Cause: err}
+		return Key{}, unusable(fmt.Sprintf("a damaged key (kid %s)", quoted(w.ID)), "a key of "+string(algorithm)).because(err)
 	}
 	if _, err := algorithmOf(public); err != nil {
 		return Key{}, err

@@ -28,7 +28,7 @@ func OfferOf(answer aaep.SubscriptionAccepted, transport aaep.Transport) *Offer 
 // judge refuses a manifest that does not have what is offered.
 func (o *Offer) judge(m aaep.Manifest) error {
 	differs := func(found, expected string) error {
-		return &Error{Code: OfferCode, Rule: "JWS-07", Found: found + ", which is not in the manifest", Expected: expected}
+		return refuse(OfferCode, "JWS-07", found+", which is not in the manifest", expected)
 	}
 	if o.Version != "" && !slices.Contains(m.AAEPVersionsSupported, o.Version) {
 		return differs("the version "+quoted(o.Version)+" offered", "one of "+strings.Join(m.AAEPVersionsSupported, ", "))

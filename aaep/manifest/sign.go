@@ -24,16 +24,16 @@ func Sign(document []byte, private crypto.Signer) (string, error) {
 		return "", err
 	}
 	if found := aaep.Errors(aaep.ValidateManifest(document, aaep.ModeProducer)); len(found) > 0 {
-		return "", &Error{Code: NotManifestCode, Rule: "JWS-02", Found: "a document that breaks a rule of manifests: " + found[0].String(), Expected: "one that keeps them all"}
+		return "", refuse(NotManifestCode, "JWS-02", "a document that breaks a rule: "+found[0].String(), "one that keeps them all")
 	}
 	head, err := json.Marshal(header{Algorithm: string(key.Algorithm), KeyID: key.ID})
 	if err != nil {
-		return "", &Error{Code: KeyCode, Found: "a kid that cannot be written", Expected: "a text that is UTF-8", Cause: err}
+		return "", unusable("a kid that cannot be written", "a text that is UTF-8").because(err)
 	}
 	signed := encode(head) + "." + encode(document)
 	signature, err := signatureOf([]byte(signed), private)
 	if err != nil {
-		return "", &Error{Code: KeyCode, Found: "a key that did not sign", Expected: "a signature", Cause: err}
+		return "", unusable("a key that did not sign", "a signature").because(err)
 	}
 	if err := key.check([]byte(signed), signature); err != nil { // a device can sign with another key than it says
 		return "", err

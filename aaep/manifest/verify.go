@@ -66,23 +66,21 @@ func (e Expected) verifySignature(message string) (Verified, error) {
 
 // split decodes the header, the payload and the signature.
 func split(message string) (parts [3][]byte, err error) {
-	malformed := func(found, expected string, cause error) error {
-		return &Error{Code: MalformedCode, Rule: "JWS-02", Found: found, Expected: expected, Cause: cause}
-	}
+	malformed := func(found, expected string) *Error { return refuse(MalformedCode, "JWS-02", found, expected) }
 	if len(message) > MaxBytes {
-		return parts, malformed(fmt.Sprintf("%d bytes", len(message)), fmt.Sprintf("at most %d", MaxBytes), nil)
+		return parts, malformed(fmt.Sprintf("%d bytes", len(message)), fmt.Sprintf("at most %d", MaxBytes))
 	}
 	texts := strings.Split(message, ".")
 	if len(texts) != len(parts) {
-		return parts, malformed(fmt.Sprintf("%d parts", len(texts)), "the three of a compact JWS: header, payload and signature, with dots between them", nil)
+		return parts, malformed(fmt.Sprintf("%d parts", len(texts)), "the three of a compact JWS, with dots between them")
 	}
 	for i, name := range []string{"header", "payload", "signature"} {
 		if parts[i], err = decode(texts[i]); err != nil {
-			return parts, malformed("a "+name+" that is not base64url", "its only form, without padding", err)
+			return parts, malformed("a "+name+" that is not base64url", "its only form, without padding").because(err)
 		}
 	}
-	if len(parts[1]) == 0 {
-		return parts, malformed("no payload", "the manifest inside the message (C-96)", nil)
+	if len(parts[1]) == 0 { // C-96
+		return parts, malformed("no payload", "the manifest inside the message")
 	}
 	return parts, nil
 }
@@ -91,7 +89,7 @@ func split(message string) (parts [3][]byte, err error) {
 func (e Expected) keyFor(raw []byte) (Key, error) {
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(raw, &members); err != nil || members == nil {
-		return Key{}, &Error{Code: MalformedCode, Rule: "JWS-02", Found: "a header that cannot be read", Expected: "one JSON object, each member once", Cause: err}
+		return Key{}, refuse(MalformedCode, "JWS-02", "a header that cannot be read", "one JSON object, each member once").because(err)
 	}
 	algorithm, id := textOf(members["alg"]), textOf(members["kid"])
 	if err := admit(members, algorithm); err != nil {
@@ -100,16 +98,14 @@ func (e Expected) keyFor(raw []byte) (Key, error) {
 	key, known := e.Keys.Find(id)
 	switch {
 	case id == "":
-		return Key{}, &Error{Code: UnknownKeyCode, Rule: "JWS-04", Found: "no kid", Expected: "the name of the key that has signed"}
+		return Key{}, refuse(UnknownKeyCode, "JWS-04", "no kid", "the name of the key that has signed")
 	case !known:
-		return Key{}, &Error{Code: UnknownKeyCode, Rule: "JWS-04", Found: "the key " + quoted(id) + ", which is not trusted", Expected: "one of the keys that you have for this agent"}
+		return Key{}, refuse(UnknownKeyCode, "JWS-04", "the key "+quoted(id)+", which is not trusted", "one of the keys that you have for this agent")
 	case string(key.Algorithm) != algorithm:
-		return Key{}, &Error{Code: AlgorithmCode, Rule: "JWS-09", Found: "the algorithm " + algorithm, Expected: string(key.Algorithm) + ", the only one of the key " + quoted(id)}
+		return Key{}, refuse(AlgorithmCode, "JWS-09", "the algorithm "+algorithm, string(key.Algorithm)+", the only one of the key "+quoted(id))
 	case key.ended(e.Now):
-		return Key{}, &Error{
-			Code: ExpiredKeyCode, Rule: "JWS-04", Found: fmt.Sprintf("a key that ended at %s", key.Until.UTC().Format(time.RFC3339)),
-			Expected: "one that still counts; fetch the manifest again",
-		}
+		return Key{}, refuse(ExpiredKeyCode, "JWS-04", "a key that ended at "+key.Until.UTC().Format(time.RFC3339),
+			"one that still counts; fetch the manifest again")
 	}
 	return key, nil
 }
@@ -117,21 +113,24 @@ func (e Expected) keyFor(raw []byte) (Key, error) {
 // foreignKeys are the members of a header by which a message brings a key of its own.
 var foreignKeys = []string{"jwk", "jku", "x5c", "x5u"}
 
+// anyOfOurs is what is expected of a header without a good algorithm.
+const anyOfOurs = "ES256, EdDSA or RS256"
+
 // admit refuses the headers that no key could make good (JWS-09).
 func admit(members map[string]jsontext.Value, algorithm string) error {
 	switch {
 	case strings.EqualFold(algorithm, "none"):
-		return &Error{Code: UnsignedCode, Rule: "JWS-09", Found: "the algorithm none: the manifest is not signed", Expected: "ES256, EdDSA or RS256"}
+		return refuse(UnsignedCode, "JWS-09", "the algorithm none: the manifest is not signed", anyOfOurs)
 	case strings.HasPrefix(strings.ToUpper(algorithm), "HS"):
-		return &Error{Code: SharedSecretCode, Rule: "JWS-09", Found: "the algorithm " + quoted(algorithm) + ", which works with the public key alone", Expected: "ES256, EdDSA or RS256"}
+		return refuse(SharedSecretCode, "JWS-09", "the algorithm "+quoted(algorithm)+", which works with the public key alone", anyOfOurs)
 	case !slices.Contains(Algorithms(), Algorithm(algorithm)):
-		return &Error{Code: AlgorithmCode, Rule: "JWS-09", Found: "the algorithm " + quoted(algorithm), Expected: "ES256, EdDSA or RS256"}
+		return refuse(AlgorithmCode, "JWS-09", "the algorithm "+quoted(algorithm), anyOfOurs)
 	case members["crit"] != nil || members["b64"] != nil:
-		return &Error{Code: CriticalCode, Rule: "JWS-09", Found: "a header that changes how the signature is read (crit or b64)", Expected: "none"}
+		return refuse(CriticalCode, "JWS-09", "a header that changes how the signature is read (crit or b64)", "neither of them")
 	}
 	for _, name := range foreignKeys {
 		if members[name] != nil {
-			return &Error{Code: EmbeddedKeyCode, Rule: "JWS-04", Found: "a message that brings its own key (" + name + ")", Expected: "the kid of a key that you trust already"}
+			return refuse(EmbeddedKeyCode, "JWS-04", "a message that brings its own key ("+name+")", "the kid of a key that you trust already")
 		}
 	}
 	return nil
@@ -149,7 +148,8 @@ func textOf(raw jsontext.Value) string {
 func readManifest(raw []byte) (aaep.Manifest, error) {
 	m, err := aaep.DecodeManifest(raw)
 	if err != nil {
-		return aaep.Manifest{}, &Error{Code: NotManifestCode, Rule: "JWS-02", Found: "a payload that is not a manifest", Expected: "one of the type " + aaep.TypeManifest, Cause: err}
+		refused := refuse(NotManifestCode, "JWS-02", "a payload that is not a manifest", "one of the type "+aaep.TypeManifest)
+		return aaep.Manifest{}, refused.because(err)
 	}
 	return m, nil
 }
@@ -157,7 +157,7 @@ func readManifest(raw []byte) (aaep.Manifest, error) {
 // judge holds a manifest against what is expected.
 func (e Expected) judge(m aaep.Manifest) error {
 	if e.AgentID != "" && m.AgentID != e.AgentID {
-		return &Error{Code: OtherAgentCode, Rule: "JWS-06", Found: "the manifest of the agent " + quoted(m.AgentID), Expected: "that of " + quoted(e.AgentID)}
+		return refuse(OtherAgentCode, "JWS-06", "the manifest of the agent "+quoted(m.AgentID), "that of "+quoted(e.AgentID))
 	}
 	if e.Offer != nil {
 		if err := e.Offer.judge(m); err != nil {

@@ -85,13 +85,14 @@ func TestManifestVerifySays(t *testing.T) {
 			code = 0
 		}
 		var found struct {
-			Valid         bool
-			Code          manifest.Code
-			Problem, Rule string
-			Trust, KID    string
+			Valid   bool          `json:"valid"`
+			Code    manifest.Code `json:"code"`
+			Problem string        `json:"problem"`
+			Trust   string        `json:"trust"`
+			KeyID   string        `json:"kid"`
 		}
 		must(t, json.Unmarshal([]byte(manifestSays(t, code, "verify", "--json", "--keys", keys, file("case.jws", text))), &found))
-		if found.Code != want || found.Valid != (want == "") || found.Trust != "given" || (found.Problem == "") != found.Valid || (found.KID == "") == found.Valid {
+		if found.Code != want || found.Valid != (want == "") || found.Trust != "given" || (found.Problem == "") != found.Valid || (found.KeyID == "") == found.Valid {
 			t.Errorf("%q: found %+v", want, found)
 		}
 	}
@@ -152,7 +153,7 @@ func TestManifestServed(t *testing.T) {
 // published is what a server answers to anybody.
 func published(t *testing.T, address string) []byte {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
 	must(t, err)
 	answer, err := http.DefaultClient.Do(r)
 	must(t, err)

@@ -116,8 +116,7 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 		"how long arguments, results and texts are kept after a turn has ended, such as 30d, or forever (default what was said last, else 30d)")
 	flags.StringVar(&f.receipts, "retention-receipts", "", "how long receipts and digests are kept, such as 365d, or forever (default what was said last, else 365d)")
 	f.subscriptionFlags(c)
-	flags.StringVar(&f.manifestKey, "manifest-key", "", "file with the key that signs the manifest, see earshot manifest keygen")
-	flags.StringVar(&f.contact, "contact", "", "whom to ask about this server, such as an address for letters; the manifest says it")
+	f.manifestFlags(c)
 	flags.BoolVar(&f.debug, "debug", false, "log what the parts do to standard error, without any content")
 	flags.String(config.Flag, "", "YAML file with the same names as these flags")
 	_ = flags.SetAnnotation("take-over", config.Once, nil) // fails only if the flag does not exist
@@ -140,6 +139,12 @@ func (f *upFlags) subscriptionFlags(c *cobra.Command) {
 	flags := c.Flags()
 	flags.IntVar(&f.subscriptions, "subscriptions", server.DefaultSubscriptions, "how many listeners may have a stream at once; each page that is open is one")
 	flags.IntVar(&f.subscriptionsEach, "subscriptions-each", 0, "how many of these one token, or one login of the page, may have (default a quarter)")
+}
+
+// manifestFlags adds the flags of what the server says of itself.
+func (f *upFlags) manifestFlags(c *cobra.Command) {
+	c.Flags().StringVar(&f.manifestKey, "manifest-key", "", "file with the key that signs the manifest, see earshot manifest keygen")
+	c.Flags().StringVar(&f.contact, "contact", "", "whom to ask about this server, such as help@example.org; the manifest says it")
 }
 
 // chatFlags adds the flags of the agent chat.

@@ -51,7 +51,8 @@ half in FILE.jwks, which others verify with. ES256 is what AAEP recommends.`,
 		ValidArgsFunction: cli.CompleteFiles,
 	}
 	c.Flags().StringVar(&algorithm, "algorithm", algorithm, "ES256, EdDSA or RS256")
-	_ = c.RegisterFlagCompletionFunc("algorithm", cobra.FixedCompletions([]string{string(manifest.ES256), string(manifest.EdDSA), string(manifest.RS256)}, cobra.ShellCompDirectiveNoFileComp))
+	names := []string{string(manifest.ES256), string(manifest.EdDSA), string(manifest.RS256)}
+	_ = c.RegisterFlagCompletionFunc("algorithm", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 

@@ -198,7 +198,7 @@ func (m *commands) signedManifest(ctx context.Context, from string, at *url.URL)
 
 // fetch reads a document. It follows no redirect: another server would speak in this one's name.
 func fetch(ctx context.Context, address, accept string) (raw []byte, kind string, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return nil, "", cause.Fail(err, address+" cannot be asked", "")
 	}
