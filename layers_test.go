@@ -167,9 +167,13 @@ var layerTable = []rule{
 		beside: map[string]string{"internal/bus": "an agent's process connects itself, so that its author writes no transport"},
 	},
 	{
-		pkg: "client", layer: 2, own: []string{"aaep", "aaep/announce", "api"}, third: []string{"github.com/coder/websocket"},
-		beside: map[string]string{"internal/cause": "why something failed is put into words once"},
+		pkg: "client", layer: 2, own: []string{"aaep", "aaep/announce", "api"},
+		beside: map[string]string{
+			"internal/cause":  "why something failed is put into words once",
+			"internal/socket": "the frames of a WebSocket are read in one place, for both ends",
+		},
 	},
+	{pkg: "internal/socket", layer: 2, third: []string{"github.com/coder/websocket"}},
 	{
 		pkg: "agents/tidy/files", layer: 2, third: []string{sysModule},
 		beside: map[string]string{"internal/cause": "why something failed is put into words once"},
@@ -197,6 +201,7 @@ var layerTable = []rule{
 	{pkg: "internal/surface/page/markdown", layer: 1, own: []string{"aaep/legible"}, third: []string{"github.com/yuin/goldmark"}},
 	{
 		pkg: "internal/transport/web", layer: 3, own: []string{"internal/hub", "internal/hub/access", "internal/passkey", "internal/surface/page", "internal/wording", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/manifest", "api", "api/audit", "api/openapi", "utp"}, third: []string{"github.com/coder/websocket"},
+		pkg: "internal/transport/web", layer: 3, own: []string{"internal/hub", "internal/hub/access", "internal/passkey", "internal/surface/page", "internal/wording", "internal/socket", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "api", "api/audit", "api/openapi", "utp"},
 		beside: map[string]string{
 			"internal/preference": "what people type into the settings page is read as in the terminal",
 			"internal/operate":    "the lists of operators are read as in the terminal",

@@ -38,7 +38,7 @@ type Route struct {
 	// Example is an example of a body.
 	Example string
 	Media   string
-	// Statuses are the statuses of success, the usual one first. 204 has no body.
+	// Statuses are the statuses of success, the usual one first. 204 has no body; after 101 the connection is a WebSocket.
 	Statuses []int
 	// Refusal is the type of the body of a refusal.
 	Refusal reflect.Type
@@ -169,6 +169,12 @@ func withRequest[Q any](r Route, limit int64, example string) Route {
 // aaepRoute makes the refusals of a route AAEP messages.
 func aaepRoute(r Route) Route {
 	r.Refusal = reflect.TypeFor[AAEPMessage]()
+	return r
+}
+
+// upgrade makes a route one that answers with another protocol on the same connection.
+func upgrade(r Route) Route {
+	r.Statuses = []int{101}
 	return r
 }
 

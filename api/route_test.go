@@ -23,7 +23,7 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("%s has no summary, no status or no refusal", r.Name)
 		case r.Right == api.Nobody:
 			t.Errorf("%s: nobody may ask for it", r.Name)
-		case r.Answer == nil && r.Media == "":
+		case r.Answer == nil && r.Media == "" && !slices.Equal(r.Statuses, []int{http.StatusSwitchingProtocols}):
 			t.Errorf("%s: the answer is neither JSON nor anything else", r.Name)
 		case (r.Request != nil) != (r.Limit > 0) || (r.Request != nil) != jsontext.Value(r.Example).IsValid():
 			t.Errorf("%s: a body has a limit and an example that is JSON, and only a body has them", r.Name)

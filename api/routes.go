@@ -43,6 +43,7 @@ const (
 
 	RouteSubscribe   = "subscribe"
 	RouteStream      = "stream"
+	RouteSocket      = "socket"
 	RouteSendMessage = "sendMessage"
 	RouteManifest    = "getManifest"
 	RouteKeys        = "getManifestKeys"
@@ -219,6 +220,10 @@ var routes = []Route{
 		needs("subscription_id", "string", "The subscription, which has to be the caller's own.").
 		header("Last-Event-ID", "The last event that was received: the stream continues behind it.").
 		media("text/event-stream").refuses(KindNotFound, KindBusy),
+	upgrade(route(RouteSocket, "GET", AAEPRoot+"/ws", Listen, "Opens a WebSocket for a subscription, its events and its replies.")).
+		refuses(KindInvalid, KindBusy).
+		detail("The subprotocol is `aaep.v1`, and each text frame is one message. The first is a `subscription.request`, of at most 64 KiB like all that " +
+			"a subscriber sends. See [the page for listeners](aaep-listen.md#over-a-websocket)."),
 	withRequest[AAEPMessage](withAnswer[AAEPMessage](route(RouteSendMessage, "POST", AAEPRoot+"/replies", Listen, "Sends a message of a subscriber."), 204, 200),
 		replyLimit, `{"type":"subscription.close","subscription_id":"…"}`).refuses(KindConflict, KindBusy).
 		detail("A reply gets 204, whether it counted or not; the stream says what became of it. It takes a role that answers questions. " +

@@ -20,7 +20,7 @@ const (
 // which contains an address and a token.
 type Options struct {
 	// URL of the server, such as http://127.0.0.1:7411. Without TLS only loopback addresses are accepted, because
-	// others could read the token on its way.
+	// others could read the token on its way. With ws or wss instead of http or https, Events come over a WebSocket.
 	URL string
 	// Token identifies the person or program. The client never writes it anywhere.
 	Token string
@@ -61,8 +61,9 @@ type Connection struct {
 
 // Client accesses one server over HTTP. It is safe for concurrent use and needs no closing. Use [Dial] to create one.
 type Client struct {
-	o    Options
-	http *http.Client
+	o        Options
+	http     *http.Client
+	bySocket bool // whether Events come over a WebSocket; o.URL is then the one for requests
 }
 
 // Dial finds the server and asks it who the token stands for. Its errors are of type [*Error]. The context covers
@@ -78,6 +79,8 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 }
 
 func newClient(o Options) *Client {
+	address, bySocket := socketServer(o.URL)
+	o.URL = address
 	o.Name = cmp.Or(o.Name, "earshot")
 	o.ReconnectTimeout = cmp.Or(o.ReconnectTimeout, defaultReconnectTimeout)
 
@@ -94,7 +97,7 @@ func newClient(o Options) *Client {
 	}
 
 	return &Client{
-		o: o,
+		o: o, bySocket: bySocket,
 		http: &http.Client{
 			Transport: o.Transport,
 			// Following a redirection would send the token to another address.
@@ -118,5 +121,5 @@ func (c *Client) ForSession(session string) *Client {
 	o := c.o
 	o.Session = session
 
-	return &Client{o: o, http: c.http}
+	return &Client{o: o, http: c.http, bySocket: c.bySocket}
 }

@@ -99,14 +99,48 @@ func (l *eventStream) awaitsToken() bool {
 	return now.Sub(l.refused) <= tokenTime
 }
 
-// connect subscribes if necessary, and receives the stream until it ends.
+// source is a connection that brings events.
+type source interface {
+	// next returns the next event, or no data, with the id of the last event that a later connection can resume after. It calls
+	// onData for whatever comes.
+	next(onData func()) (frame, error)
+	// close ends the connection.
+	close()
+}
+
+// connect connects, and receives until the connection ends.
 func (l *eventStream) connect(ctx context.Context) (connected bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
+	silent := time.AfterFunc(silence, func() { cancel(errSilent) })
+	defer silent.Stop()
+
+	onData := func() { silent.Reset(silence) }
+	open := l.openEvents
+
+	if l.client.bySocket {
+		open = l.openSocket
+	}
+
+	from, err := open(ctx, onData)
+	if err != nil {
+		return false, err
+	}
+
+	defer from.close()
+
+	l.connection.back()
+	l.refused = time.Time{}
+
+	return true, l.receive(from, onData)
+}
+
+// openEvents subscribes if necessary, and opens the stream of server-sent events.
+func (l *eventStream) openEvents(ctx context.Context, _ func()) (source, error) {
 	if l.subscription == "" {
 		if err := l.subscribe(ctx); err != nil {
-			return false, err
+			return nil, err
 		}
 	}
 
@@ -115,48 +149,53 @@ func (l *eventStream) connect(ctx context.Context) (connected bool, err error) {
 		header["Last-Event-ID"] = l.last
 	}
 
-	silent := time.AfterFunc(silence, func() { cancel(errSilent) })
-	defer silent.Stop()
-
 	answer, err := l.client.send(ctx, to(api.RouteStream).with(url.Values{"subscription_id": {l.subscription}}), nil, header)
 	if err != nil {
-		return false, err
+		return nil, err
+	}
+
+	if answer.StatusCode == http.StatusOK {
+		return eventSource{newFrames(answer.Body), answer.Body}, nil
 	}
 
 	defer func() { _ = answer.Body.Close() }()
 
-	if answer.StatusCode != http.StatusOK {
-		err := refused(answer)
-		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrUnauthenticated) {
-			l.subscription = "" // it has expired; a new one resumes after the same event
-		}
-
-		return false, err
+	err = refused(answer)
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrUnauthenticated) {
+		l.subscription = "" // it has expired; a new one resumes after the same event
 	}
 
-	l.connection.back()
-	l.refused = time.Time{}
-
-	return true, l.receive(newFrames(answer.Body), func() { silent.Reset(silence) })
+	return nil, err
 }
+
+// eventSource is a stream of server-sent events.
+type eventSource struct {
+	*frames
+
+	body io.Closer
+}
+
+func (s eventSource) close() { _ = s.body.Close() }
 
 var errSilent = errors.New("the server has fallen silent")
 
 // receive yields the events of a stream.
-func (l *eventStream) receive(from *frames, onData func()) error {
+func (l *eventStream) receive(from source, onData func()) error {
 	for {
 		f, err := from.next(onData)
 		if err != nil {
 			return err
 		}
 
-		event, err := aaep.DecodeEvent(f.data)
-		if err != nil {
-			return &Error{Code: CodeStrange, Message: "the server sends an event that cannot be read: " + cause.Of(err), Hint: "see that both are of the same version", Err: err}
-		}
+		if f.data != nil {
+			event, err := aaep.DecodeEvent(f.data)
+			if err != nil {
+				return &Error{Code: CodeStrange, Message: "the server sends an event that cannot be read: " + cause.Of(err), Hint: "see that both are of the same version", Err: err}
+			}
 
-		if l.seen.Add(event.ID) && !l.deliver(Event{Event: event, Raw: f.data}) {
-			return nil
+			if l.seen.Add(event.ID) && !l.deliver(Event{Event: event, Raw: f.data}) {
+				return nil
+			}
 		}
 
 		if f.id != "" {
@@ -181,7 +220,7 @@ func (l *eventStream) deliver(d Event) bool {
 
 // subscribe requests the events (Appendix B).
 func (l *eventStream) subscribe(ctx context.Context) error {
-	request, err := l.client.request()
+	request, err := l.client.request(nil)
 	if err != nil {
 		return err
 	}
@@ -212,8 +251,9 @@ func (l *eventStream) subscribe(ctx context.Context) error {
 	return nil
 }
 
-// request returns the subscription request: the capabilities and preferences of this listener.
-func (c *Client) request() ([]byte, error) {
+// request returns the subscription request: the capabilities and preferences of this listener. On a WebSocket, resume says after which
+// event it goes on.
+func (c *Client) request(resume map[string]string) ([]byte, error) {
 	can := true
 	r := aaep.SubscriptionRequest{
 		AAEPVersion: aaep.Version, SubscriberID: c.o.Name + "-" + rand.Text(), SubscriberName: c.o.Name,
@@ -226,6 +266,10 @@ func (c *Client) request() ([]byte, error) {
 	extensions := map[string]any{"observe_questions": true} // also those that this listener may not answer
 	if c.o.Session != "" {
 		extensions["session_ids"] = []string{c.o.Session}
+	}
+
+	if resume != nil {
+		extensions["resume"] = resume
 	}
 
 	ours, err := json.Marshal(extensions, json.Deterministic(true))
@@ -250,6 +294,10 @@ func rejected(answer *http.Response, raw []byte) error {
 		return refusal(answer, raw)
 	}
 
+	return notLetIn(r)
+}
+
+func notLetIn(r aaep.SubscriptionRejected) error {
 	e := &Error{Code: Code(r.ReasonCode), Message: "the server does not let this listener in: " + r.ReasonMessage, Hint: "see `earshot token list` on the server"}
 
 	switch r.ReasonCode {

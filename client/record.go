@@ -15,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/coder/websocket"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -23,15 +22,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// The WebSocket subprotocol (TR-WS-02), and the close codes of a producer that will send nothing more (TR-WS-07).
 const (
-	subprotocol          = "aaep.v1"
-	closeClean           = websocket.StatusCode(4000)
-	closeRejected        = websocket.StatusCode(4001)
-	closeNotKnown        = websocket.StatusCode(4002)
-	closeNotAllowed      = websocket.StatusCode(4003)
-	closeForAMistake     = websocket.StatusCode(4004)
-	closeByTheListener   = websocket.StatusCode(4005)
 	defaultRecordTimeout = 30 * time.Second
 	webSocketMessageMax  = 16 << 20
 )

@@ -5,21 +5,165 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
-	"github.com/coder/websocket"
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/socket"
 )
 
-// receiveSocket subscribes on a WebSocket and receives it until it ends (TR-WS-01 to 08). A WebSocket cannot resume:
-// repeated messages are recognised when they arrive.
+// socketServer returns the address for requests to a server, and whether it was named by the address for a WebSocket.
+func socketServer(address string) (string, bool) {
+	for ours, theirs := range map[string]string{"ws://": "http://", "wss://": "https://"} {
+		if rest, is := strings.CutPrefix(address, ours); is {
+			return theirs + rest, true
+		}
+	}
+
+	return address, false
+}
+
+// socketSource brings events over a WebSocket (TR-WS-01 to 08).
+type socketSource struct {
+	conn *socket.Conn
+	stop func() bool
+	host string
+	id   string
+}
+
+// openSocket connects and subscribes. After the first time it goes on where the last connection has ended.
+func (l *eventStream) openSocket(ctx context.Context, onData func()) (source, error) {
+	info, err := l.client.serverInfo()
+	if err != nil {
+		return nil, err
+	}
+
+	resume := map[string]string{}
+	if l.last != "" {
+		resume["after"] = l.last
+	}
+
+	request, err := l.client.request(resume)
+	if err != nil {
+		return nil, err
+	}
+
+	_, path := api.Address(api.RouteSocket)
+	header := http.Header{"Authorization": {"Bearer " + info.Token}}
+
+	conn, answer, err := socket.Dial(ctx, "ws"+strings.TrimPrefix(info.URL, "http")+path, l.client.http, header, socket.Options{Limit: webSocketMessageMax, OnPing: onData})
+	if err != nil {
+		return nil, notUpgraded(info.URL, answer, err)
+	}
+
+	s := &socketSource{conn: conn, stop: context.AfterFunc(ctx, conn.Drop), host: strings.TrimPrefix(info.URL, "http://"), id: l.last}
+	if err := s.subscribe(request); err != nil {
+		s.close()
+
+		return nil, err
+	}
+
+	return s, nil
+}
+
+// notUpgraded decodes why there is no WebSocket.
+func notUpgraded(server string, answer *http.Response, err error) error {
+	switch {
+	case answer == nil:
+		return &Error{
+			Code: CodeUnreachable, Message: fmt.Sprintf("the server at %s cannot be reached: %s", server, err), Hint: "see that `earshot up` runs there", Err: err,
+		}
+	case answer.StatusCode >= http.StatusBadRequest:
+		return refused(answer)
+	}
+
+	return strange(answer, err)
+}
+
+// subscribe sends the request and takes the answer, which is the first message (TR-WS-04).
+func (s *socketSource) subscribe(request []byte) error {
+	if err := s.conn.Send(request); err != nil {
+		return fmt.Errorf("client: %w", err)
+	}
+
+	raw, err := s.conn.Receive()
+	if err != nil {
+		return s.ended(err)
+	}
+
+	if _, err := aaep.DecodeSubscriptionAccepted(raw); err == nil {
+		return nil
+	}
+
+	r, err := aaep.DecodeSubscriptionRejected(raw)
+	if err != nil {
+		return &Error{Code: CodeStrange, Message: s.host + " answers the subscription with neither accepted nor rejected", Hint: "check the address", Err: err}
+	}
+
+	return notLetIn(r)
+}
+
+// next implements [source].
+func (s *socketSource) next(onData func()) (frame, error) {
+	for {
+		raw, err := s.conn.Receive()
+		if err != nil {
+			return frame{}, s.ended(err)
+		}
+
+		onData()
+
+		message := aaep.Read(raw)
+
+		switch kind, _ := message.Text("type"); kind {
+		case api.TypeResumePoint:
+			s.id, _ = message.Text("event_id")
+
+			return frame{id: s.id}, nil
+		case api.TypeReplyRefused: // nothing is answered here
+		default:
+			return frame{id: s.id, data: raw}, nil
+		}
+	}
+}
+
+func (s *socketSource) close() {
+	s.stop()
+	s.conn.Close(socket.EndedBySubscriber, "")
+}
+
+// ended returns what the end of the connection means. One that is not an [*Error] is worth another attempt.
+func (s *socketSource) ended(err error) error {
+	e, is := errors.AsType[*socket.Error](err)
+
+	switch {
+	case !is:
+		return fmt.Errorf("client: %w", err)
+	case !e.FromPeer:
+		s.conn.Close(e.Code, e.Reason)
+
+		return &Error{Code: CodeStrange, Message: s.host + " sends what is not a message: " + e.Reason, Hint: "see that both are of the same version", Err: err}
+	}
+
+	switch e.Code {
+	case socket.NotAuthenticated:
+		return &Error{Code: CodeUnauthenticated, Message: "the server ends the connection: " + e.Reason, Hint: "get a new token", Err: err}
+	case socket.Rejected, socket.NotAllowed, socket.Violation, socket.PolicyViolation:
+		return &Error{Code: CodeForbidden, Message: "the server ends the connection: " + e.Reason, Hint: "check the token and its rights", Err: err}
+	default:
+		return fmt.Errorf("client: %w", err)
+	}
+}
+
+// receiveSocket subscribes on a WebSocket and records it until it ends (TR-WS-01 to 08). Repeated messages are recognised when they
+// arrive.
 func (t *recorder) receiveSocket(ctx context.Context) (connected bool, err error) {
 	header := http.Header{}
 	if t.token != "" {
 		header.Set("Authorization", "Bearer "+t.token)
 	}
 
-	options := &websocket.DialOptions{HTTPClient: t.http, HTTPHeader: header, Subprotocols: []string{subprotocol}}
-
-	socket, answer, err := websocket.Dial(ctx, t.url.String(), options) //nolint:bodyclose // the library closes it
+	conn, answer, err := socket.Dial(ctx, t.url.String(), t.http, header, socket.Options{Limit: webSocketMessageMax, Verbatim: true})
 	if err != nil {
 		if answer != nil && answer.StatusCode >= http.StatusBadRequest {
 			return false, t.refused(answer)
@@ -28,9 +172,9 @@ func (t *recorder) receiveSocket(ctx context.Context) (connected bool, err error
 		return false, t.silent(err)
 	}
 
-	defer func() { _ = socket.CloseNow() }()
+	defer conn.Drop()
+	defer context.AfterFunc(ctx, conn.Drop)()
 
-	socket.SetReadLimit(webSocketMessageMax)
 	t.connection.back()
 	t.continuity.connect(false)
 
@@ -39,22 +183,22 @@ func (t *recorder) receiveSocket(ctx context.Context) (connected bool, err error
 		return true, err
 	}
 
-	if err := socket.Write(ctx, websocket.MessageText, request); err != nil {
+	if err := conn.Send(request); err != nil {
 		return true, fmt.Errorf("client: %w", err)
 	}
 
-	return true, t.messages(ctx, socket)
+	return true, t.messages(conn)
 }
 
-func (t *recorder) messages(ctx context.Context, socket *websocket.Conn) error {
+func (t *recorder) messages(conn *socket.Conn) error {
 	for {
-		_, raw, err := socket.Read(ctx)
+		raw, err := conn.Receive()
 		if err != nil {
-			return t.closed(err)
+			return t.closed(conn, err)
 		}
 
 		if t.deliver(RawMessage{Raw: raw}); t.abandoned {
-			_ = socket.Close(closeByTheListener, "")
+			conn.Close(socket.EndedBySubscriber, "")
 
 			return nil
 		}
@@ -62,25 +206,38 @@ func (t *recorder) messages(ctx context.Context, socket *websocket.Conn) error {
 }
 
 // closed returns the error, if any, that the end of a WebSocket means.
-func (t *recorder) closed(err error) error {
-	if errors.Is(err, websocket.ErrMessageTooBig) {
-		return t.tooLong(err)
+func (t *recorder) closed(conn *socket.Conn, err error) error {
+	e, is := errors.AsType[*socket.Error](err)
+
+	switch {
+	case !is:
+		return fmt.Errorf("client: %w", err)
+	case !e.FromPeer:
+		conn.Close(e.Code, e.Reason)
+
+		return t.unusable(e)
 	}
 
-	switch code := websocket.CloseStatus(err); code {
-	case closeClean, websocket.StatusNormalClosure:
+	switch e.Code {
+	case socket.Clean, socket.Normal:
 		t.ended = true
 
 		return nil
-	case closeRejected, closeNotKnown, closeNotAllowed, closeForAMistake, websocket.StatusPolicyViolation, websocket.StatusProtocolError, websocket.StatusUnsupportedData:
-		var reason websocket.CloseError
-		_ = errors.As(err, &reason)
-
+	case socket.Rejected, socket.NotAuthenticated, socket.NotAllowed, socket.Violation, socket.PolicyViolation, socket.ProtocolError, socket.NotText:
 		return &Error{
-			Code: CodeForbidden, Message: fmt.Sprintf("%s ends the connection with the code %d %s", t.url.Host, code, reason.Reason),
+			Code: CodeForbidden, Message: fmt.Sprintf("%s ends the connection with the code %d %s", t.url.Host, e.Code, e.Reason),
 			Hint: "check the address, and the token and its rights", Err: err,
 		}
 	default:
 		return fmt.Errorf("client: %w", err)
 	}
+}
+
+// unusable is the error for a message that is not received. It would be the same the next time.
+func (t *recorder) unusable(e *socket.Error) error {
+	if e.Code == socket.TooBig {
+		return t.tooLong(e)
+	}
+
+	return &Error{Code: CodeStrange, Message: t.url.Host + " sends what is not a message: " + e.Reason, Hint: "see what the producer sends", Err: e}
 }

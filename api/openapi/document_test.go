@@ -124,7 +124,7 @@ func responses(s *schemas, r api.Route) object {
 	for _, status := range r.Statuses {
 		answer := object{{"description", http.StatusText(status)}}
 		switch {
-		case status == http.StatusNoContent:
+		case status == http.StatusNoContent, status == http.StatusSwitchingProtocols:
 		case r.Answer != nil:
 			answer = append(answer, member{"content", object{{"application/json", object{{"schema", s.use(r.Answer)}}}}})
 		default:

@@ -142,6 +142,8 @@ func answer(r api.Route, status int) string {
 	switch {
 	case status == http.StatusNoContent:
 		return "no body"
+	case status == http.StatusSwitchingProtocols:
+		return "the connection is a WebSocket from then on"
 	case r.Answer != nil:
 		return typeLink(r.Answer)
 	}

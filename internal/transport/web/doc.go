@@ -19,6 +19,9 @@
 // within half a minute is disconnected, and resumes where it was with Last-Event-ID. Revoking a token or a page session
 // ends its streams.
 //
+// A subscription can have a WebSocket instead: the request, the events and the replies on one connection, whose close code says why it
+// ends. It takes a token only, never the cookie of the page, and no page of another origin opens one. To a stream, both are a wire.
+//
 // # The page
 //
 // The page is HTML rendered by the server: it can be read, and every question answered, without scripts. With scripts,

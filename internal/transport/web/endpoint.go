@@ -70,6 +70,7 @@ func (s *Server) endpoints() map[string]endpoint {
 
 		api.RouteSubscribe:   {serves: func(api.Route) handler { return s.subscribe }, authenticatesItself: true},
 		api.RouteStream:      raw(s.events),
+		api.RouteSocket:      raw(s.socket),
 		api.RouteSendMessage: raw(s.reply),
 		api.RouteManifest:    raw(s.manifest),
 		api.RouteKeys:        raw(s.manifestKeys),

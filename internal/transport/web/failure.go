@@ -92,9 +92,12 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // write answers with a refusal as JSON.
 func (r *Refusal) write(w http.ResponseWriter) {
-	writeJSON(w, r.status(), api.Failure{Error: api.FailureBody{
-		Code: r.code(), Message: r.Message, Hint: r.Hint, Retry: r.SafeToRetry(), Closed: r.Closed,
-	}})
+	writeJSON(w, r.status(), api.Failure{Error: r.body()})
+}
+
+// body returns a refusal as the client gets it.
+func (r *Refusal) body() api.FailureBody {
+	return api.FailureBody{Code: r.code(), Message: r.Message, Hint: r.Hint, Retry: r.SafeToRetry(), Closed: r.Closed}
 }
 
 // writeJSON answers with a JSON document. It ignores write errors: the client has gone away.

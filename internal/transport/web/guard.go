@@ -19,6 +19,9 @@ const (
 	formLimit  = 64 << 10
 )
 
+// socketPath is where the WebSocket is (TR-WS-01).
+const socketPath = api.AAEPRoot + "/ws"
+
 // policy is the Content-Security-Policy of our pages: load their own style, scripts and manifest, talk to this server, and send
 // forms to it. Nothing else is allowed, and no other page may frame them.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
@@ -65,7 +68,7 @@ func (s *Server) guard(page, elsewhere http.Handler) http.Handler {
 			}
 			crossOrigin = false
 		}
-		if (!safe(r.Method) || isMCP(r)) && (crossOrigin || crossSite(r, origin)) {
+		if (!safe(r.Method) || isMCP(r) || isSocket(r)) && (crossOrigin || crossSite(r, origin)) {
 			s.fail(w, r, refuse(api.KindForbidden, "the request comes from another site", "open the page of this server itself, or allow that origin in its configuration"))
 			return
 		}
@@ -77,6 +80,10 @@ func (s *Server) guard(page, elsewhere http.Handler) http.Handler {
 func isAPI(r *http.Request) bool {
 	return isMCP(r) || strings.HasPrefix(r.URL.Path, api.Root+"/") || strings.HasPrefix(r.URL.Path, api.AAEPRoot+"/")
 }
+
+// isSocket reports whether a path is that of the WebSocket. A browser lets any page connect to it, and sends the cookies of the host
+// along, so that it is treated as a request that changes something.
+func isSocket(r *http.Request) bool { return r.URL.Path == socketPath }
 
 // crossSite reports whether, according to the browser, another site made the request. Browsers say so even without an
 // Origin.

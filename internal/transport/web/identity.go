@@ -118,7 +118,7 @@ func (w watch) valid() bool {
 // byToken refuses API commands that only a cookie authenticates. The page has forms, with their token; a browser sends
 // the cookie alone even when its owner does not intend that.
 func (v visitor) byToken(r *http.Request) error {
-	if v.form == "" || !isAPI(r) || r.Method == http.MethodGet || r.Method == http.MethodHead {
+	if v.form == "" || !isAPI(r) || (r.Method == http.MethodGet || r.Method == http.MethodHead) && !isSocket(r) {
 		return nil
 	}
 	return refuse(api.KindForbidden, "a login of the page does not speak to the API", "send a token as Authorization: Bearer")

@@ -37,7 +37,7 @@ var deviations = []deviation{
 func Describe(m aaep.Manifest) ([]byte, error) {
 	m.AgentID = cmp.Or(m.AgentID, "earshot")
 	m.AAEPVersionsSupported = []string{aaep.Version}
-	m.TransportsSupported = []aaep.Transport{aaep.TransportSSE}
+	m.TransportsSupported = []aaep.Transport{aaep.TransportSSE, aaep.TransportWebSocket}
 	for name, value := range map[string]any{
 		aaep.ManifestPathPrefix: api.AAEPRoot, aaep.ManifestPattern: "one session for each turn", aaep.ManifestDeviations: deviations,
 	} {

@@ -67,7 +67,7 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) e
 	}
 	defer subscription.Close()
 	to := openStream(w)
-	if to.retry(comeBack) != nil {
+	if to.send(frame{retry: comeBack}) != nil {
 		return nil
 	}
 	p := &pageStream{language: query.Get("lang"), chosen: query.Get("session"), story: page.Story{Last: from}, since: s.now()}

@@ -19,6 +19,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/capture"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/socket"
 )
 
 // recorded is a recording of n events, each a second after the one before.
@@ -183,25 +184,25 @@ func TestRecordingSocket(t *testing.T) {
 		want  []string
 		code  websocket.StatusCode
 	}{
-		"at once":             {"/ws", "", []string{"evt_1", "evt_2"}, closeClean},
-		"after a handshake":   {"/aaep/v1/ws", string(request), []string{aaep.TypeSubscriptionAccepted, "evt_1", "evt_2"}, closeClean},
-		"without a handshake": {"/aaep/v1/ws", "{}", []string{aaep.TypeSubscriptionRejected}, closeRejected},
+		"at once":             {"/ws", "", []string{"evt_1", "evt_2"}, socket.Clean},
+		"after a handshake":   {"/aaep/v1/ws", string(request), []string{aaep.TypeSubscriptionAccepted, "evt_1", "evt_2"}, socket.Clean},
+		"without a handshake": {"/aaep/v1/ws", "{}", []string{aaep.TypeSubscriptionRejected}, socket.Rejected},
 	} {
-		socket, _, err := websocket.Dial(t.Context(), server.URL+row.path, &websocket.DialOptions{Subprotocols: []string{subprotocol}}) //nolint:bodyclose // the library closes it
+		ws, _, err := websocket.Dial(t.Context(), server.URL+row.path, &websocket.DialOptions{Subprotocols: []string{socket.Subprotocol}}) //nolint:bodyclose // the library closes it
 		if err != nil {
 			t.Fatal(err)
 		}
-		if socket.Subprotocol() != subprotocol {
-			t.Errorf("%s: the subprotocol is %q", name, socket.Subprotocol())
+		if ws.Subprotocol() != socket.Subprotocol {
+			t.Errorf("%s: the subprotocol is %q", name, ws.Subprotocol())
 		}
 		if row.first != "" {
-			if err := socket.Write(t.Context(), websocket.MessageText, []byte(row.first)); err != nil {
+			if err := ws.Write(t.Context(), websocket.MessageText, []byte(row.first)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		var got []string
 		for {
-			_, raw, err := socket.Read(t.Context())
+			_, raw, err := ws.Read(t.Context())
 			if err != nil {
 				if websocket.CloseStatus(err) != row.code {
 					t.Errorf("%s: ended with %v, expected the code %d", name, err, row.code)
@@ -217,7 +218,7 @@ func TestRecordingSocket(t *testing.T) {
 		if !slices.Equal(got, row.want) {
 			t.Errorf("%s: heard %q, expected %q", name, got, row.want)
 		}
-		_ = socket.CloseNow()
+		_ = ws.CloseNow()
 	}
 }
 
@@ -227,13 +228,13 @@ func TestRecordingToSubscriber(t *testing.T) {
 	r := NewRecording(RecordingOptions{Open: opens(recorded(2))})
 	server := httptest.NewServer(r.Handler())
 	defer server.Close()
-	socket, _, err := websocket.Dial(t.Context(), server.URL+"/ws", nil) //nolint:bodyclose // the library closes it
+	ws, _, err := websocket.Dial(t.Context(), server.URL+"/ws", nil) //nolint:bodyclose // the library closes it
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = socket.CloseNow() }()
+	defer func() { _ = ws.CloseNow() }()
 	for _, answer := range []string{aaep.TypeSubscriptionRequest, aaep.TypeSubscriptionRenegotiate} {
-		if err := socket.Write(t.Context(), websocket.MessageText, fmt.Appendf(nil, `{"type":%q}`, answer)); err != nil {
+		if err := ws.Write(t.Context(), websocket.MessageText, fmt.Appendf(nil, `{"type":%q}`, answer)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -241,7 +242,7 @@ func TestRecordingToSubscriber(t *testing.T) {
 	go func() {
 		defer close(heard)
 		for {
-			_, raw, err := socket.Read(t.Context())
+			_, raw, err := ws.Read(t.Context())
 			if err != nil {
 				heard <- websocket.CloseStatus(err).String()
 				return
@@ -250,7 +251,7 @@ func TestRecordingToSubscriber(t *testing.T) {
 			heard <- id
 		}
 	}()
-	if err := socket.Ping(t.Context()); err != nil { // what was said before it has been read
+	if err := ws.Ping(t.Context()); err != nil { // what was said before it has been read
 		t.Fatal(err)
 	}
 	if _, err := r.Play(t.Context()); err != nil {
@@ -260,7 +261,7 @@ func TestRecordingToSubscriber(t *testing.T) {
 	for id := range heard {
 		got = append(got, id)
 	}
-	if want := []string{"evt_1", "evt_2", closeClean.String()}; !slices.Equal(got, want) {
+	if want := []string{"evt_1", "evt_2", socket.Clean.String()}; !slices.Equal(got, want) {
 		t.Errorf("heard %q, expected %q", got, want)
 	}
 }
@@ -286,15 +287,15 @@ func TestRecordingRefusesReplies(t *testing.T) {
 	if err != nil || answer.StatusCode != http.StatusConflict || !strings.Contains(string(isRefusal), `"message":"this is a recording: `) || !strings.Contains(string(isRefusal), `"safe_to_retry":false`) {
 		t.Errorf("a reply gets %d %s, %v", answer.StatusCode, isRefusal, err)
 	}
-	socket, _, err := websocket.Dial(t.Context(), server.URL+"/ws", nil) //nolint:bodyclose // the library closes it
+	ws, _, err := websocket.Dial(t.Context(), server.URL+"/ws", nil) //nolint:bodyclose // the library closes it
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = socket.CloseNow() }()
-	if err := socket.Write(t.Context(), websocket.MessageText, []byte(reply)); err != nil {
+	defer func() { _ = ws.CloseNow() }()
+	if err := ws.Write(t.Context(), websocket.MessageText, []byte(reply)); err != nil {
 		t.Fatal(err)
 	}
-	if _, raw, err := socket.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+	if _, raw, err := ws.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
 		t.Errorf("a reply on a WebSocket is followed by %q, %v", raw, err)
 	}
 }

@@ -14,41 +14,52 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// reply takes what a subscriber sends back (TR-SSE-04). Every well-formed reply gets the same empty answer, whatever
-// its outcome. A sender does not learn whether a token exists, and the stream reports who won (C-57, C-99). What cannot
-// be parsed is refused before any token is looked up.
+// reply takes what a subscriber of a stream sends back (TR-SSE-04).
 func (s *Server) reply(w http.ResponseWriter, r *http.Request, v visitor) error {
 	raw, err := body(w, r, replyLimit)
 	if err != nil {
 		return asBadReply(err)
 	}
+	answer, err := s.message(r.Context(), v, raw)
+	switch {
+	case err != nil:
+		return err
+	case answer != nil:
+		writeRaw(w, http.StatusOK, answer)
+	default:
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return nil
+}
+
+// message takes what a subscriber sends back, in any transport. Only a renegotiation has an answer, a message. Every well-formed
+// reply has the same empty one, whatever its outcome. A sender does not learn whether a token exists, and the stream reports who won
+// (C-57, C-99). What cannot be parsed is refused before any token is looked up.
+func (s *Server) message(ctx context.Context, v visitor, raw []byte) (answer []byte, err error) {
 	var head struct {
 		Type string `json:"type"`
 	}
 	if err := json.Unmarshal(raw, &head); err != nil {
-		return unreadable(err)
+		return nil, unreadable(err)
 	}
 	switch head.Type {
 	case aaep.TypeSubscriptionRenegotiate:
-		return s.renegotiate(w, r, v, raw)
+		return s.renegotiate(ctx, v, raw)
 	case aaep.TypeSubscriptionClose:
-		return s.closeSubscription(w, v, raw)
+		return nil, s.closeSubscription(v, raw)
 	}
 	id, err := replySubscription(head.Type, raw)
 	if err != nil {
-		return unreadable(err)
+		return nil, unreadable(err)
 	}
 	if err := denied(v.Principal, api.Answer); err != nil {
-		return err
+		return nil, err
 	}
 	s.counts.replies.Add(1)
 	if subscription, ok := s.hub.Subscription(v.Principal, id); ok {
-		if err := s.pass(r.Context(), subscription, raw); err != nil {
-			return err
-		}
+		return nil, s.pass(ctx, subscription, raw)
 	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return nil, nil
 }
 
 // actedOn are the codes of refusals that a sender can act on.
@@ -85,35 +96,28 @@ func replySubscription(kind string, raw []byte) (string, error) {
 	return "", refuse(api.KindInvalid, "found the type "+clip(kind)+", expected a reply, subscription.renegotiate or subscription.close", "see the manifest")
 }
 
-// renegotiate changes terms: 200 with the new terms (C-82).
-func (s *Server) renegotiate(w http.ResponseWriter, r *http.Request, v visitor, raw []byte) error {
+// renegotiate changes terms. The answer has the new terms, or says why there are none (C-82).
+func (s *Server) renegotiate(ctx context.Context, v visitor, raw []byte) (answer []byte, err error) {
 	request, err := aaep.DecodeSubscriptionRenegotiate(raw)
 	if err != nil {
-		return unreadable(err)
+		return nil, unreadable(err)
 	}
 	subscription, ok := s.hub.Subscription(v.Principal, request.SubscriptionID)
 	if !ok {
-		s.rejectAs(w, r, aaep.SubscriptionRejected{ReasonCode: aaep.ReasonUnknown, ReasonMessage: "There is no such live subscription of yours."}, http.StatusOK)
-		return nil
+		return s.rejection(aaep.SubscriptionRejected{ReasonCode: aaep.ReasonUnknown, ReasonMessage: "There is no such live subscription of yours."})
 	}
-	accepted, rejected, err := subscription.Renegotiate(r.Context(), request)
-	if err != nil {
-		return err
+	accepted, rejected, err := subscription.Renegotiate(ctx, request)
+	switch {
+	case err != nil:
+		return nil, err
+	case rejected != nil:
+		return s.rejection(*rejected)
 	}
-	if rejected != nil {
-		s.rejectAs(w, r, *rejected, http.StatusOK)
-		return nil
-	}
-	answer, err := accepted.Encode()
-	if err != nil {
-		return err
-	}
-	writeRaw(w, http.StatusOK, answer)
-	return nil
+	return accepted.Encode()
 }
 
-// closeSubscription ends a subscription: 204, even if it has ended already (HS-70).
-func (s *Server) closeSubscription(w http.ResponseWriter, v visitor, raw []byte) error {
+// closeSubscription ends a subscription; one that has ended already stays so (HS-70).
+func (s *Server) closeSubscription(v visitor, raw []byte) error {
 	request, err := aaep.DecodeSubscriptionClose(raw)
 	if err != nil {
 		return unreadable(err)
@@ -121,7 +125,6 @@ func (s *Server) closeSubscription(w http.ResponseWriter, v visitor, raw []byte)
 	if subscription, ok := s.hub.Subscription(v.Principal, request.SubscriptionID); ok {
 		subscription.Close()
 	}
-	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 

@@ -1,136 +1,300 @@
 package web
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
+	"errors"
+	"fmt"
 	"net/http"
-	"net/url"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
-	"github.com/coder/websocket"
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/hub"
+	"github.com/earshot-dev/earshot/internal/socket"
 )
 
-const (
-	subprotocol = "aaep.v1" // TR-WS-02
-	socketLimit = 1 << 20   // bytes of a message that a listener sends (TR-WS-08)
-
-	// The close codes of the protocol (TR-WS-07).
-	closeClean    = websocket.StatusCode(4000)
-	closeRejected = websocket.StatusCode(4001)
+// Why a connection ends, besides the errors of the hub.
+var (
+	errSilent    = fmt.Errorf("web: no answer to a ping came in time: %w", socket.ErrBroken)
+	errUnasked   = &socket.Error{Code: socket.PolicyViolation, Reason: "no subscription.request came in time"}
+	errLeft      = &socket.Error{Code: socket.EndedBySubscriber, Reason: "as you asked"}
+	errRejected  = &socket.Error{Code: socket.Rejected, Reason: "see subscription.rejected"}
+	errOver      = &socket.Error{Code: socket.Clean, Reason: "the subscription has ended"}
+	errGoingAway = &socket.Error{Code: socket.GoingAway, Reason: "the server is closing"}
 )
 
-// serveSubscribe accepts any subscription; a recording is played as it is.
-func (r *Recording) serveSubscribe(w http.ResponseWriter, q *http.Request) {
-	var request aaep.SubscriptionRequest
-	raw, err := body(w, q, replyLimit)
-	if err == nil {
-		request, err = aaep.DecodeSubscriptionRequest(raw)
+// socket serves a subscription on a WebSocket: the request, its answer, the events and the replies (TR-WS-01 to TR-WS-08). The
+// subscription ends with the connection (TR-08).
+func (s *Server) socket(w http.ResponseWriter, r *http.Request, v visitor) error {
+	if err := handshake(r); err != nil {
+		return err
 	}
+	ctx, leave, err := s.enter(r.Context(), v.Principal)
 	if err != nil {
-		answer, _ := rejection(err).Encode()
-		writeRaw(w, http.StatusBadRequest, answer)
-		return
+		return err
 	}
-	accepted := acceptance(request)
-	answer, err := accepted.Encode()
+	defer leave()
+	conn, err := socket.Accept(w, r, socket.Options{Limit: replyLimit, OriginChecked: true}) // guard has
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
+		s.log.InfoContext(ctx, "no WebSocket", "reason", err) // Accept has answered
+		return nil
 	}
-	w.Header().Set("Location", api.AAEPRoot+"/events?subscription_id="+url.QueryEscape(accepted.SubscriptionID))
-	writeRaw(w, http.StatusCreated, answer)
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	c := &conversation{server: s, conn: conn, visitor: v, end: end, begun: make(chan frames, 1)}
+	c.stream = &stream{wire: c}
+	c.run(ctx)
+	return nil
 }
 
-// acceptance grants what a recording can keep: nobody can answer its questions, and anyone may watch them.
-func acceptance(r aaep.SubscriptionRequest) aaep.SubscriptionAccepted {
-	var random [16]byte
-	_, _ = rand.Read(random[:]) // it never fails
-	accepted := aaep.SubscriptionAccepted{
-		SubscriptionID: "sub_" + hex.EncodeToString(random[:]), AAEPVersion: aaep.Version,
-		Producer: aaep.Producer{AgentID: "earshot-replay"}, NegotiationNotes: "A recording is played as it is; replies are refused.",
+// handshake refuses a request that is not for a WebSocket, or for other protocols only. One that names no protocol is taken (C-84).
+func handshake(r *http.Request) error {
+	if !lists(r.Header, "Upgrade", "websocket") {
+		return refuse(api.KindInvalid, "found no WebSocket handshake", "connect with ws:// or wss://")
 	}
-	if observes, _ := aaep.Read(r.Capabilities.Extensions[aaep.PrefixEarshot]).Flag("observe_questions"); observes {
-		accepted.HonoredCapabilities.Extensions = map[string]jsontext.Value{aaep.PrefixEarshot: jsontext.Value(`{"observe_questions":true}`)}
+	if len(r.Header.Values(protocolHeader)) > 0 && !lists(r.Header, protocolHeader, socket.Subprotocol) {
+		return refuse(api.KindInvalid, "found other subprotocols than "+socket.Subprotocol, "offer "+socket.Subprotocol)
 	}
-	return accepted
+	return nil
 }
 
-func rejection(err error) aaep.SubscriptionRejected {
-	return aaep.SubscriptionRejected{ReasonCode: aaep.ReasonUnknown, ReasonMessage: "found no subscription.request: " + err.Error()}
+const protocolHeader = "Sec-Websocket-Protocol"
+
+// lists reports whether a header has an item, in any case.
+func lists(h http.Header, name, item string) bool {
+	for _, value := range h.Values(name) {
+		for one := range strings.SplitSeq(value, ",") {
+			if strings.EqualFold(strings.TrimSpace(one), item) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
-// serveSocket plays on a WebSocket. With a handshake the first message must be a
-// subscription.request, and the first answer is the acceptance (TR-WS-04).
-func (r *Recording) serveSocket(w http.ResponseWriter, q *http.Request, handshake bool) {
-	socket, err := websocket.Accept(w, q, &websocket.AcceptOptions{Subprotocols: []string{subprotocol}})
-	if err != nil {
-		r.o.Log.InfoContext(q.Context(), "no WebSocket", "reason", err)
-		return
+// conversation is one subscriber on a WebSocket. It is the wire of its own stream.
+type conversation struct {
+	server  *Server
+	conn    *socket.Conn
+	visitor visitor
+	end     context.CancelCauseFunc
+	stream  *stream
+	begun   chan frames // gets what is to be streamed, once the subscription has begun
+
+	// answering is held from the time that a message has come until its answer is sent, so that no close overtakes it.
+	answering    sync.Mutex
+	subscription Subscription // nil until it has begun; the goroutine that receives sets it
+	points       bool         // whether the subscriber wants to know after which events it can resume
+
+	owned   sync.WaitGroup
+	pinging atomic.Bool
+}
+
+// run serves the subscriber until one of both ends it.
+func (c *conversation) run(ctx context.Context) {
+	late := time.AfterFunc(bodyTime, func() { c.end(errUnasked) })
+	defer late.Stop()
+	c.owned.Go(func() { c.end(c.receive(ctx)) })
+	select {
+	case <-ctx.Done():
+	case from := <-c.begun:
+		late.Stop()
+		c.end(cmp.Or(c.stream.run(ctx, from, c.server.watch(c.visitor)), error(errOver)))
 	}
-	defer func() { _ = socket.CloseNow() }()
-	socket.SetReadLimit(socketLimit)
-	if handshake && !greet(q.Context(), socket) {
-		return
-	}
-	ctx, cancel := context.WithCancel(q.Context())
-	var answer sync.WaitGroup
-	answer.Go(func() {
-		defer cancel()
-		discard(ctx, socket)
-	})
-	defer func() {
-		_ = socket.CloseNow()
-		answer.Wait()
-	}()
-	err = r.play(ctx, func(raw []byte) bool { return sendText(ctx, socket, raw) == nil })
-	if err == nil && ctx.Err() == nil {
-		_ = socket.Close(closeClean, "the recording has ended")
+	c.close(ctx)
+	c.owned.Wait()
+	if c.subscription != nil {
+		c.subscription.Close()
 	}
 }
 
-// discard reads and ignores what a listener sends while the recording is played, until the connection ends. A listener
-// may subscribe first, as it would elsewhere. A reply closes the connection, because no reply counts here.
-func discard(ctx context.Context, socket *websocket.Conn) {
+// receive takes the subscriber's messages and returns why there are no more.
+func (c *conversation) receive(ctx context.Context) error {
 	for {
-		_, raw, err := socket.Read(ctx)
+		raw, err := c.conn.Receive()
 		if err != nil {
-			return
+			return err
 		}
-		if answer, _ := aaep.Read(raw).Text("type"); !strings.HasPrefix(answer, "subscription.") {
-			_ = socket.Close(websocket.StatusPolicyViolation, "this is a recording: no reply counts here")
-			return
+		if err := c.answer(ctx, raw); err != nil {
+			return err
 		}
 	}
 }
 
-// greet answers the subscription.request. It returns false if the message was not one.
-func greet(ctx context.Context, socket *websocket.Conn) bool {
-	waited, cancel := context.WithTimeout(ctx, writeTimeout)
-	defer cancel()
-	_, raw, err := socket.Read(waited)
-	if err != nil {
-		return false
+// answer handles a message. An error ends the connection.
+func (c *conversation) answer(ctx context.Context, raw []byte) error {
+	c.answering.Lock()
+	defer c.answering.Unlock()
+	if ctx.Err() != nil { // it came too late, while the connection was being closed
+		return context.Cause(ctx) //nolint:wrapcheck // it is known already
 	}
+	if c.subscription == nil {
+		return c.subscribe(ctx, raw)
+	}
+	leaves := isClose(raw, c.subscription.ID())
+	if leaves {
+		c.end(errLeft) // the first reason counts, and the hub's is not known to be the subscriber's
+	}
+	answer, err := c.server.message(ctx, c.visitor, raw)
+	switch {
+	case err != nil:
+		return c.refused(ctx, raw, err)
+	case answer != nil:
+		return c.stream.send(frame{data: answer})
+	}
+	return nil
+}
+
+// subscribe takes the first message. Its answer is the first frame that is sent (TR-WS-04).
+func (c *conversation) subscribe(ctx context.Context, raw []byte) error {
 	request, err := aaep.DecodeSubscriptionRequest(raw)
 	if err != nil {
-		answer, _ := rejection(err).Encode()
-		_ = sendText(ctx, socket, answer)
-		_ = socket.Close(closeRejected, "expected a subscription.request first")
-		return false
+		return c.reject(unreadRequest(err))
 	}
-	answer, err := acceptance(request).Encode()
-	return err == nil && sendText(ctx, socket, answer) == nil
+	subscription, accepted, rejected := c.server.openSubscription(ctx, c.visitor, request)
+	if rejected != nil {
+		return c.reject(*rejected)
+	}
+	c.subscription = subscription
+	after, points := resumption(request)
+	if err := c.stream.send(frame{data: accepted}); err != nil {
+		return err
+	}
+	c.points = points
+	c.begun <- func(ctx context.Context, send func([]frame) bool) error {
+		return c.server.deliver(ctx, subscription, after, "", send)
+	}
+	return nil
 }
 
-// sendText sends one message as one text frame (TR-WS-03).
-func sendText(ctx context.Context, socket *websocket.Conn, raw []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
-	defer cancel()
-	return socket.Write(ctx, websocket.MessageText, raw) //nolint:wrapcheck // only whether it went counts
+func (c *conversation) reject(r aaep.SubscriptionRejected) error {
+	answer, err := c.server.rejection(r)
+	if err == nil {
+		err = c.stream.send(frame{data: answer})
+	}
+	return cmp.Or(err, error(errRejected))
+}
+
+// refused tells the subscriber why a reply was not taken, where it can act on that, and otherwise returns how the connection ends:
+// unlike a request, a message on a socket has no status, and what was not taken must not look like what was.
+func (c *conversation) refused(ctx context.Context, raw []byte, err error) error {
+	refusal, is := errors.AsType[*Refusal](err)
+	if !is {
+		c.server.log.ErrorContext(ctx, "a message could not be taken", "error", err)
+		return &socket.Error{Code: socket.InternalError, Reason: "the server could not take the message", Err: err}
+	}
+	if !slices.Contains(actedOn, refusal.Code) {
+		return &socket.Error{Code: refusal.closeCode(), Reason: refusal.Message, Err: err}
+	}
+	token, _ := aaep.Read(raw).Text("reply_token")
+	answer, err := json.Marshal(api.ReplyRefused{Type: api.TypeReplyRefused, Token: token, Error: refusal.body()})
+	if err != nil {
+		return err //nolint:wrapcheck // it cannot happen: it has texts only
+	}
+	return c.stream.send(frame{data: answer})
+}
+
+// closeCode returns how a connection ends after a message that was refused so.
+func (r *Refusal) closeCode() socket.Code {
+	switch {
+	case r.SafeToRetry():
+		return socket.TryAgainLater
+	case r.Kind == api.KindUnauthenticated:
+		return socket.NotAuthenticated
+	case r.Kind == api.KindForbidden:
+		return socket.NotAllowed
+	}
+	return socket.Violation
+}
+
+// write implements [wire]: each frame is a message. After them it says after which event the subscriber can resume, if it wants to know.
+func (c *conversation) write(group []frame) error {
+	messages, point := make([][]byte, 0, len(group)+1), ""
+	for _, f := range group {
+		messages = append(messages, f.data)
+		point = cmp.Or(f.id, point)
+	}
+	if c.points && point != "" {
+		mark, err := json.Marshal(api.ResumePoint{Type: api.TypeResumePoint, EventID: point})
+		if err != nil {
+			return fmt.Errorf("web: stream: %w", err)
+		}
+		messages = append(messages, mark)
+	}
+	return c.conn.Send(messages...)
+}
+
+// beat implements [wire]: a ping, whose answer has to come before the next is due.
+func (c *conversation) beat() error {
+	if !c.pinging.CompareAndSwap(false, true) {
+		return errSilent
+	}
+	c.owned.Go(func() {
+		defer c.pinging.Store(false)
+		if err := c.conn.Ping(); err != nil {
+			c.end(errSilent)
+		}
+	})
+	return nil
+}
+
+// close ends the connection with the code for the reason. A peer that has gone is not told.
+func (c *conversation) close(ctx context.Context) {
+	c.answering.Lock()
+	defer c.answering.Unlock()
+	why := context.Cause(ctx)
+	if errors.Is(why, socket.ErrBroken) {
+		c.server.log.InfoContext(ctx, "a stream has ended", "principal", c.visitor.Name, "reason", why)
+		c.conn.Drop()
+		return
+	}
+	ending := c.ending(why)
+	c.server.log.InfoContext(ctx, "a stream has ended", "principal", c.visitor.Name, "code", int(ending.Code), "reason", why)
+	if ending.FromPeer {
+		c.conn.Drop()
+		return
+	}
+	c.conn.Close(ending.Code, ending.Reason)
+}
+
+// ending returns the close code for a reason.
+func (c *conversation) ending(why error) *socket.Error {
+	if known, is := errors.AsType[*socket.Error](why); is {
+		return known
+	}
+	switch {
+	case errors.Is(why, context.Canceled), errors.Is(why, hub.ErrStopping), errors.Is(why, hub.ErrLedgerChanged):
+		return errGoingAway
+	case errors.Is(why, hub.ErrClosed), errors.Is(why, hub.ErrSuperseded):
+		return errOver
+	case errors.Is(why, hub.ErrRefused):
+		return errRejected
+	case errors.Is(why, errRevoked), errors.Is(why, hub.ErrRevoked):
+		if _, err := c.visitor.again(); err != nil {
+			return &socket.Error{Code: socket.NotAuthenticated, Reason: "the token is not valid any more"}
+		}
+		return &socket.Error{Code: socket.NotAllowed, Reason: "the rights of the token have changed"}
+	}
+	return &socket.Error{Code: socket.InternalError, Reason: "the server could not go on"}
+}
+
+// isClose reports whether a message ends the subscription.
+func isClose(raw []byte, subscription string) bool {
+	m, err := aaep.DecodeSubscriptionClose(raw)
+	return err == nil && m.SubscriptionID == subscription
+}
+
+// resumption returns what the capability earshot asks for with resume: the event to go on behind, and that the subscriber wants to be
+// told after which events it can do so (TR-WS-06 has none of this).
+func resumption(r aaep.SubscriptionRequest) (after string, points bool) {
+	ours := aaep.Read(r.Capabilities.Extensions[aaep.PrefixEarshot])
+	after, _ = ours.Text("resume", "after")
+	return after, ours.Has("resume")
 }

@@ -24,26 +24,34 @@ type frame struct {
 	data  []byte // one line of JSON
 	// comment is a line that a reader ignores; if set, the frame has nothing else.
 	comment string
+	// retry tells the reader how soon to reconnect after the stream has broken; if set, the frame has nothing else.
+	retry time.Duration
+}
+
+// wire is a reader's end of a stream, in one transport. A stream calls it for one group at a time.
+type wire interface {
+	// write sends a group of frames. It fails if the reader does not take them in time.
+	write(group []frame) error
+	// beat shows the reader that the stream lives.
+	beat() error
 }
 
 // stream writes frames to one reader. It is safe for concurrent use.
 type stream struct {
-	to      http.ResponseWriter
-	control *http.ResponseController
+	wire wire
 
-	mu     sync.Mutex
-	buffer bytes.Buffer
-	wrote  time.Time
+	mu    sync.Mutex
+	wrote time.Time
 }
 
-// openStream sends the header of a stream at once, so that the reader knows that it is connected. The server's own
-// timeouts do not apply to it.
+// openStream opens a stream of server-sent events. It sends its header at once, so that the reader knows that it is connected.
+// The server's own timeouts do not apply to it.
 func openStream(w http.ResponseWriter) *stream {
-	s := &stream{to: w, control: http.NewResponseController(w)}
+	to := &eventWire{to: w, control: http.NewResponseController(w)}
 	headStream(w)
-	_ = s.control.SetReadDeadline(time.Time{})
+	_ = to.control.SetReadDeadline(time.Time{})
 	w.WriteHeader(http.StatusOK)
-	return s
+	return &stream{wire: to}
 }
 
 // headStream sets the header of a stream, which is all that HEAD gets.
@@ -54,46 +62,51 @@ func headStream(w http.ResponseWriter) {
 	h.Set("X-Accel-Buffering", "no") // a proxy in between must not hold events back
 }
 
-// retry tells the reader how soon to reconnect after the stream has broken.
-func (s *stream) retry(after time.Duration) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	fmt.Fprintf(&s.buffer, "retry: %d\n\n", after.Milliseconds())
-	return s.flush()
-}
-
-// send writes a group of frames in one write (TR-SSE-06, C-92).
+// send writes a group of frames together.
 func (s *stream) send(group ...frame) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, f := range group {
-		f.appendTo(&s.buffer)
-	}
-	return s.flush()
-}
-
-// flush writes the buffer. The caller holds mu.
-func (s *stream) flush() error {
-	defer s.buffer.Reset()
-	if s.buffer.Len() == 0 {
+	if len(group) == 0 {
 		return nil
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.wrote = time.Now()
-	_ = s.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // by the real clock; not every writer supports a deadline
-	if _, err := s.to.Write(s.buffer.Bytes()); err != nil {
+	return s.wire.write(group)
+}
+
+// eventWire writes server-sent events.
+type eventWire struct {
+	to      http.ResponseWriter
+	control *http.ResponseController
+	buffer  bytes.Buffer
+}
+
+// write sends a group in one write (TR-SSE-06, C-92).
+func (e *eventWire) write(group []frame) error {
+	defer e.buffer.Reset()
+	for _, f := range group {
+		f.appendTo(&e.buffer)
+	}
+	_ = e.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // by the real clock; not every writer supports a deadline
+	if _, err := e.to.Write(e.buffer.Bytes()); err != nil {
 		return fmt.Errorf("web: stream: %w", err)
 	}
-	if err := s.control.Flush(); err != nil {
+	if err := e.control.Flush(); err != nil {
 		return fmt.Errorf("web: stream: %w", err)
 	}
 	return nil
 }
+
+func (e *eventWire) beat() error { return e.write([]frame{{comment: "still here"}}) }
 
 // appendTo writes the frame: the event's name, its id, the data on one line, an empty
 // line, with single line feeds.
 func (f frame) appendTo(b *bytes.Buffer) {
 	if f.comment != "" {
 		b.WriteString(": " + f.comment + "\n\n")
+		return
+	}
+	if f.retry > 0 {
+		fmt.Fprintf(b, "retry: %d\n\n", f.retry.Milliseconds())
 		return
 	}
 	if f.event != "" {
@@ -236,6 +249,6 @@ func (s *stream) beat() (next time.Duration, err error) {
 	if left := heartbeat - time.Since(s.wrote); left > 0 {
 		return left, nil
 	}
-	frame{comment: "still here"}.appendTo(&s.buffer)
-	return heartbeat, s.flush()
+	s.wrote = time.Now()
+	return heartbeat, s.wire.beat()
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -37,28 +38,34 @@ func (s *Server) subscribe(w http.ResponseWriter, r *http.Request, _ visitor) er
 		s.rejectUnread(w, r, err)
 		return nil
 	}
-	subscription, rejected, err := s.hub.Subscribe(r.Context(), v.Principal, request)
-	switch {
-	case err != nil:
-		s.log.ErrorContext(r.Context(), "subscription failed", "error", err)
-		s.reject(w, r, aaep.SubscriptionRejected{ReasonCode: aaep.ReasonTransportUnavailable, ReasonMessage: "The server cannot take subscriptions now.", RetryAfterSeconds: 5})
-	case rejected != nil:
+	subscription, answer, rejected := s.openSubscription(r.Context(), v, request)
+	if rejected != nil {
 		s.reject(w, r, *rejected)
-	default:
-		s.accept(w, r, subscription)
+		return nil
 	}
+	s.accept(w, subscription, answer)
 	return nil
 }
 
-// accept answers 201 with the terms and the address of the stream (TR-SSE-02).
-func (s *Server) accept(w http.ResponseWriter, r *http.Request, subscription Subscription) {
-	answer, err := subscription.Accepted().Encode()
-	if err != nil {
+// openSubscription begins a subscription, for any transport. accepted is the text of the answer; rejected is the answer instead.
+func (s *Server) openSubscription(ctx context.Context, v visitor, request aaep.SubscriptionRequest) (_ Subscription, accepted []byte, rejected *aaep.SubscriptionRejected) {
+	subscription, rejected, err := s.hub.Subscribe(ctx, v.Principal, request)
+	if err == nil && rejected == nil {
+		if accepted, err = subscription.Accepted().Encode(); err == nil {
+			s.counts.subscriptions.Add(1)
+			return subscription, accepted, nil
+		}
 		subscription.Close()
-		s.fail(w, r, err)
-		return
 	}
-	s.counts.subscriptions.Add(1)
+	if err != nil {
+		s.log.ErrorContext(ctx, "subscription failed", "error", err)
+		rejected = &aaep.SubscriptionRejected{ReasonCode: aaep.ReasonTransportUnavailable, ReasonMessage: "The server cannot take subscriptions now.", RetryAfterSeconds: 5}
+	}
+	return nil, nil, rejected
+}
+
+// accept answers 201 with the terms and the address of the stream (TR-SSE-02).
+func (s *Server) accept(w http.ResponseWriter, subscription Subscription, answer []byte) {
 	w.Header().Set("Location", api.AAEPRoot+"/events?subscription_id="+url.QueryEscape(subscription.ID()))
 	writeRaw(w, http.StatusCreated, answer)
 }
@@ -68,15 +75,8 @@ func (s *Server) reject(w http.ResponseWriter, r *http.Request, rejected aaep.Su
 	s.rejectAs(w, r, rejected, rejectedStatus(rejected.ReasonCode))
 }
 
-// rejectUnread answers what is not a request: 400 and a rejection (C-53). It distinguishes an unsupported value of a
-// capability from a malformed message.
+// rejectUnread answers what is not a request: 400 and a rejection (C-53).
 func (s *Server) rejectUnread(w http.ResponseWriter, r *http.Request, err error) {
-	rejected := aaep.SubscriptionRejected{ReasonCode: aaep.ReasonUnknown, ReasonMessage: "This is not a subscription.request: " + plainly(err)}
-	var wrong *aaep.Error
-	if errors.As(err, &wrong) && onlyCapabilities(wrong.Violations) {
-		rejected.ReasonCode = aaep.ReasonCapabilitiesIncompatible
-		rejected.ReasonMessage = "A capability has a value that it does not take: " + plainly(err)
-	}
 	status := http.StatusBadRequest
 	var refusal *Refusal
 	var big *http.MaxBytesError
@@ -86,12 +86,29 @@ func (s *Server) rejectUnread(w http.ResponseWriter, r *http.Request, err error)
 	case errors.As(err, &big):
 		status = http.StatusRequestEntityTooLarge
 	}
-	s.rejectAs(w, r, rejected, status)
+	s.rejectAs(w, r, unreadRequest(err), status)
+}
+
+// unreadRequest is the rejection of what is not a request. It distinguishes an unsupported value of a capability from a malformed
+// message.
+func unreadRequest(err error) aaep.SubscriptionRejected {
+	var wrong *aaep.Error
+	if errors.As(err, &wrong) && onlyCapabilities(wrong.Violations) {
+		return aaep.SubscriptionRejected{
+			ReasonCode: aaep.ReasonCapabilitiesIncompatible, ReasonMessage: "A capability has a value that it does not take: " + plainly(err),
+		}
+	}
+	return aaep.SubscriptionRejected{ReasonCode: aaep.ReasonUnknown, ReasonMessage: "This is not a subscription.request: " + plainly(err)}
+}
+
+// rejection counts a rejection and returns its text.
+func (s *Server) rejection(rejected aaep.SubscriptionRejected) ([]byte, error) {
+	s.counts.rejections.Add(1)
+	return rejected.Encode() //nolint:wrapcheck // only a reason that breaks a rule fails
 }
 
 func (s *Server) rejectAs(w http.ResponseWriter, r *http.Request, rejected aaep.SubscriptionRejected, status int) {
-	s.counts.rejections.Add(1)
-	answer, err := rejected.Encode()
+	answer, err := s.rejection(rejected)
 	if err != nil {
 		s.fail(w, r, err)
 		return

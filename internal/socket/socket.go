@@ -1,0 +1,219 @@
+// Package socket carries the messages of AAEP on a WebSocket: one JSON message in one text frame (TR-WS-03). It is the one place
+// that knows the frames; the server, the client and the player of recordings know messages.
+//
+// A message that is larger than the limit, is not text or is not UTF-8 is refused with an [*Error] that has the close code for it.
+// No memory is allocated for the size that a frame claims, only for what has arrived, up to the limit.
+package socket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+	"unicode/utf8"
+
+	"github.com/coder/websocket"
+)
+
+// Subprotocol is what both sides name in the handshake (TR-WS-02).
+const Subprotocol = "aaep.v1"
+
+const (
+	// writeTimeout is how long messages that are sent together may take before the connection is dropped.
+	writeTimeout = 30 * time.Second
+	// closeTimeout is how long the peer may take to answer a close.
+	closeTimeout = time.Second
+	// maxReason is the room for the reason in a close frame, in bytes.
+	maxReason = 123
+)
+
+// ErrBroken is in every error of a connection that has broken, or that this side has closed: there is nobody to tell.
+var ErrBroken = errors.New("the connection is broken")
+
+// Code is a close code.
+type Code = websocket.StatusCode
+
+// The close codes of the protocol (TR-WS-07), and those of WebSocket that are used here.
+const (
+	Clean             Code = 4000 // the producer has ended the subscription
+	Rejected          Code = 4001 // right after subscription.rejected
+	NotAuthenticated  Code = 4002
+	NotAllowed        Code = 4003
+	Violation         Code = 4004 // the producer ends it, for what the subscriber has sent
+	EndedBySubscriber Code = 4005
+
+	Normal          = websocket.StatusNormalClosure
+	GoingAway       = websocket.StatusGoingAway
+	ProtocolError   = websocket.StatusProtocolError
+	NotText         = websocket.StatusUnsupportedData
+	NotUTF8         = websocket.StatusInvalidFramePayloadData
+	PolicyViolation = websocket.StatusPolicyViolation
+	TooBig          = websocket.StatusMessageTooBig
+	InternalError   = websocket.StatusInternalError
+	TryAgainLater   = websocket.StatusTryAgainLater
+)
+
+// Error is why a message was not received: a close code with its reason.
+type Error struct {
+	Code   Code
+	Reason string
+	// FromPeer says that the peer has closed the connection so. Otherwise the caller is to close it with this code.
+	FromPeer bool
+	Err      error
+}
+
+func (e *Error) Error() string {
+	if e.FromPeer {
+		return fmt.Sprintf("WebSocket: the other side has closed the connection with the code %d %s", e.Code, e.Reason)
+	}
+	return fmt.Sprintf("WebSocket: %s (code %d)", e.Reason, e.Code)
+}
+
+// Unwrap returns the cause, if there is one.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Options configure a connection. Limit is required.
+type Options struct {
+	// Limit is the largest message that is received, in bytes.
+	Limit int64
+	// OnPing is called for each ping of the peer, by the goroutine that receives. Default: nothing.
+	OnPing func()
+	// Verbatim takes binary messages too, and text that is not UTF-8: for a recorder, which judges nothing.
+	Verbatim bool
+	// OriginChecked says that the caller has checked where the request of a browser comes from. Otherwise, Accept takes only those
+	// of the host that is asked.
+	OriginChecked bool
+}
+
+// Conn is one connection. One goroutine receives; everything else may be called concurrently. Its owner calls Close or Drop.
+type Conn struct {
+	ws *websocket.Conn
+	o  Options
+
+	life context.Context //nolint:containedctx // it is the life of the connection, not of a call
+	end  context.CancelFunc
+}
+
+func newConn(ws *websocket.Conn, o Options) *Conn {
+	ws.SetReadLimit(-1) // Receive has its own: the library's closes before the rest of the message is read, and the code may be lost
+	c := &Conn{ws: ws, o: o}
+	c.life, c.end = context.WithCancel(context.Background())
+	return c
+}
+
+// Accept upgrades a request. After an error the request has been answered.
+func Accept(w http.ResponseWriter, r *http.Request, o Options) (*Conn, error) {
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		Subprotocols: []string{Subprotocol}, InsecureSkipVerify: o.OriginChecked, OnPingReceived: o.onPing(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("WebSocket: %w", err)
+	}
+	return newConn(ws, o), nil
+}
+
+// Dial connects to an address that begins with ws or wss. After an error the answer, if there is one, has the beginning of its body.
+func Dial(ctx context.Context, address string, by *http.Client, header http.Header, o Options) (*Conn, *http.Response, error) {
+	ws, answer, err := websocket.Dial(ctx, address, &websocket.DialOptions{ //nolint:bodyclose // the library closes it
+		HTTPClient: by, HTTPHeader: header, Subprotocols: []string{Subprotocol}, OnPingReceived: o.onPing(),
+	})
+	if err != nil {
+		return nil, answer, fmt.Errorf("WebSocket: %w", err)
+	}
+	return newConn(ws, o), answer, nil
+}
+
+func (o Options) onPing() func(context.Context, []byte) bool {
+	return func(context.Context, []byte) bool {
+		if o.OnPing != nil {
+			o.OnPing()
+		}
+		return true
+	}
+}
+
+// Subprotocol returns what was negotiated; "" is none.
+func (c *Conn) Subprotocol() string { return c.ws.Subprotocol() }
+
+// Receive returns the next message. Pings are answered meanwhile. An error is the last: an [*Error] for a close of the peer and for a
+// message that is refused, otherwise [ErrBroken] with the reason.
+func (c *Conn) Receive() ([]byte, error) {
+	kind, from, err := c.ws.Reader(c.life)
+	if err != nil {
+		return nil, closed(err)
+	}
+	if kind != websocket.MessageText && !c.o.Verbatim {
+		return nil, &Error{Code: NotText, Reason: "found a binary message, expected text"}
+	}
+	raw, err := io.ReadAll(io.LimitReader(from, c.o.Limit+1))
+	switch {
+	case err != nil:
+		return nil, closed(err)
+	case int64(len(raw)) > c.o.Limit:
+		return nil, &Error{Code: TooBig, Reason: fmt.Sprintf("found a message larger than %d bytes, send less", c.o.Limit)}
+	case !c.o.Verbatim && !utf8.Valid(raw):
+		return nil, &Error{Code: NotUTF8, Reason: "found a message that is not UTF-8"}
+	}
+	return raw, nil
+}
+
+// closed returns the error that the end of a connection means.
+func closed(err error) error {
+	var by websocket.CloseError
+	if errors.As(err, &by) {
+		return &Error{Code: by.Code, Reason: by.Reason, FromPeer: true, Err: err}
+	}
+	return broken(err)
+}
+
+func broken(err error) error { return fmt.Errorf("WebSocket: %w: %w", ErrBroken, err) }
+
+// Send sends messages, each as one text frame. After an error the connection is broken.
+func (c *Conn) Send(group ...[]byte) error {
+	ctx, cancel := context.WithTimeout(c.life, writeTimeout)
+	defer cancel()
+	for _, raw := range group {
+		if err := c.ws.Write(ctx, websocket.MessageText, raw); err != nil {
+			return broken(err)
+		}
+	}
+	return nil
+}
+
+// Ping sends a ping and waits for its answer, which the goroutine that receives takes.
+func (c *Conn) Ping() error {
+	ctx, cancel := context.WithTimeout(c.life, writeTimeout)
+	defer cancel()
+	if err := c.ws.Ping(ctx); err != nil {
+		return broken(err)
+	}
+	return nil
+}
+
+// Close closes the connection with a code, and waits a second for the peer to answer. What the peer sends meanwhile is dropped.
+func (c *Conn) Close(code Code, reason string) {
+	timer := time.AfterFunc(closeTimeout, c.end) // ends a Receive or Send that a silent peer holds up, and so the wait for it
+	defer timer.Stop()
+	_ = c.ws.Close(code, clip(reason)) // a peer that has gone is not told
+	c.end()
+}
+
+// Drop ends the connection at once.
+func (c *Conn) Drop() {
+	c.end()
+	_ = c.ws.CloseNow() // it may be closed already
+}
+
+// clip shortens a reason to what a close frame has room for.
+func clip(reason string) string {
+	if len(reason) <= maxReason {
+		return reason
+	}
+	cut := maxReason - len("…")
+	for cut > 0 && !utf8.RuneStart(reason[cut]) {
+		cut--
+	}
+	return reason[:cut] + "…"
+}
