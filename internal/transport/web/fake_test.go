@@ -52,6 +52,7 @@ type room struct {
 	who         []web.Principal // of the words
 	replies     []string
 	subs        map[string]*sub
+	streaming   int  // Deliveries that have not ended
 	hang        bool // it does not answer
 	turns       []api.TurnStart
 	asked       int // how often it was asked for anything
@@ -392,6 +393,8 @@ func (s *sub) Accepted() aaep.SubscriptionAccepted {
 func (s *sub) Deliveries(ctx context.Context, lastEventID string) iter.Seq2[hub.Delivery, error] {
 	return func(yield func(hub.Delivery, error) bool) {
 		h := s.room
+		h.change(func() { h.streaming++ })
+		defer h.change(func() { h.streaming-- })
 		h.mu.Lock()
 		next := len(h.log)
 		if i := slices.IndexFunc(h.log, func(e entry) bool { return e.id == lastEventID }); i >= 0 {
@@ -427,9 +430,7 @@ func (s *sub) Deliveries(ctx context.Context, lastEventID string) iter.Seq2[hub.
 }
 
 func (s *sub) Reply(_ context.Context, raw []byte) error {
-	s.room.mu.Lock()
-	defer s.room.mu.Unlock()
-	s.room.replies = append(s.room.replies, s.id+" "+string(raw))
+	s.room.change(func() { s.room.replies = append(s.room.replies, s.id+" "+string(raw)) })
 	return s.room.fail
 }
 

@@ -244,7 +244,9 @@ func (s *stream) attend(ctx context.Context, done <-chan error, changed <-chan s
 
 // beat sends a heartbeat if the stream has been silent long enough, and returns when to check again.
 func (s *stream) beat() (next time.Duration, err error) {
-	s.mu.Lock()
+	if !s.mu.TryLock() { // something is being written, which has its own time
+		return heartbeat, nil
+	}
 	defer s.mu.Unlock()
 	if left := heartbeat - time.Since(s.wrote); left > 0 {
 		return left, nil
