@@ -90,7 +90,7 @@ type AwaitRequest struct {
 	Received bool   `json:"received,omitzero"`
 	Peek     bool   `json:"look,omitzero"`
 	// Abandoned says, with AwaitMS 0, that the agent does not come back for the answer: an open question about what it does itself is
-	// withdrawn.
+	// withdrawn, unless another request for it is open.
 	Abandoned bool `json:"abandoned,omitzero"`
 }
 

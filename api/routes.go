@@ -87,7 +87,7 @@ const (
 
 const (
 	receiptDoc = "`later`: that the result was received is said by a request of its own. Otherwise it counts as received when the answer has left."
-	leaveDoc   = "`withdraw`: when the connection is cut while this waits, the question is withdrawn. Otherwise it stays open for the next request."
+	leaveDoc   = "`withdraw`: when no request has waited for the question for six seconds, it is withdrawn. Otherwise it stays open for the next request."
 	waitDoc    = "For how many seconds to wait for the result, 0 to 60; default 60."
 	// openDoc describes every request that waits.
 	openDoc = "The answer is 200 with the result, or 202 while there is none: then ask for the call again. What cannot be repeated starts only while a " +

@@ -59,10 +59,11 @@ type AgentSession struct {
 	leaves bool
 }
 
-// WithdrawOnLeave returns the session for a program that does not come back for an answer: if a request of
-// [AgentSession.RequestPermission] or [AgentSession.Wait] is cut while it waits for a permission, because its context or
-// its program ends, the question is withdrawn. Otherwise it stays open for the next request. [AgentSession.Permission],
-// which repeats what a lost connection has cut, is for sessions without this: there a repeat finds the question withdrawn.
+// WithdrawOnLeave returns the session for a program that does not come back for an answer: if no request of
+// [AgentSession.Permission], [AgentSession.RequestPermission] or [AgentSession.Wait] has waited for a permission for some
+// seconds, its question is withdrawn. Otherwise it stays open for the next request. After a lost connection,
+// [AgentSession.Permission] goes on with the same question if it comes back in time; if not, its result is not a yes and has
+// the code [utp.CodeConsentWithdrawn].
 func (s *AgentSession) WithdrawOnLeave() *AgentSession {
 	other := *s
 	other.leaves = true

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"time"
@@ -21,7 +22,8 @@ const (
 	// resultGrace is how long an agent that got an answer before the result may take to ask again. Meanwhile the call
 	// may start.
 	resultGrace = 5 * time.Second
-	// goodbye is the timeout for reporting that a request has closed. If that fails, its lease ends it.
+	// goodbye is the timeout for reporting that a request has closed while somebody waits for that. If it fails, its lease
+	// ends the request.
 	goodbye = 2 * time.Second
 )
 
@@ -29,10 +31,17 @@ const (
 type Agent struct {
 	hub *Hub
 	who access.Principal
+
+	leaves bool
 }
 
 // AsAgent returns the hub's interface for an agent.
 func (h *Hub) AsAgent(who access.Principal) *Agent { return &Agent{hub: h, who: who} }
+
+// WithdrawOnLeave returns the interface for requests of a program that does not come back for an answer: an open question
+// about what it does itself is withdrawn once no request for it has been there for a few seconds. A request that ends with
+// [ErrClosing] does not count as gone.
+func (a *Agent) WithdrawOnLeave() *Agent { return &Agent{hub: a.hub, who: a.who, leaves: true} }
 
 // acts returns the agent's principal with its current rights, or an error if it has none.
 func (a *Agent) acts() (access.Principal, error) {
@@ -120,6 +129,7 @@ func (a *Agent) Invoke(ctx context.Context, q api.InvokeRequest, args jsontext.V
 	news, stop := a.hub.feed.watch(q.Session)
 	defer stop()
 	if err := a.ask(ctx, api.OpInvoke, q, &s); err != nil || wait <= 0 {
+		a.looked(ctx, speaks, s)
 		return s, err
 	}
 	joined := s.Joined
@@ -134,6 +144,7 @@ func (a *Agent) Await(ctx context.Context, session, call string, wait time.Durat
 	defer stop()
 	speaks, s, err := a.status(ctx, session, call, wait > 0)
 	if err != nil || wait <= 0 {
+		a.looked(ctx, speaks, s)
 		return s, err
 	}
 	return a.wait(ctx, speaks, s, wait, news, nil)
@@ -151,16 +162,16 @@ func (a *Agent) status(ctx context.Context, session, call string, waiting bool) 
 	return speaks, s, err
 }
 
-// ask asks the kernel something that opens a request, and waits for the answer for a moment longer than ctx. Otherwise a
-// program that hangs up in between would leave a request open that nobody closes: what it asked for could start for
-// nobody, until the lease has expired.
+// ask asks the kernel something that opens a request, and waits for the answer longer than ctx, up to a lease. Otherwise a
+// program that hangs up while the kernel is busy would leave a request open that nobody closes: what it asked for could
+// start for nobody, until the lease has expired.
 func (a *Agent) ask(ctx context.Context, op string, q any, s *api.CallStatus) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx) //nolint:wrapcheck // the caller has gone
 	}
 	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(goodbye, cancel) })()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(parting(ctx), cancel) })()
 	return rpc.AskUntil(asking, a.hub.o.Conn, op, q, s)
 }
 
@@ -200,6 +211,29 @@ func changed(now, before api.CallStatus) bool {
 
 // wait waits until the call has ended, for at most wait (0: until the context ends), and keeps a request for it open.
 func (a *Agent) wait(ctx context.Context, speaks api.OutsideRequest, s api.CallStatus, wait time.Duration, news <-chan struct{}, each func(api.CallStatus)) (api.CallStatus, error) {
+	call := callRef{speaks.Session, s.Call}
+	a.hub.attended.enter(call, a.leaves)
+	q := api.AwaitRequest{OutsideRequest: speaks, Call: s.Call, AwaitMS: int(lease.Milliseconds())}
+	s, answered, err := a.untilEnd(ctx, q, s, wait, news, each)
+	last, stays := a.hub.attended.exit(call)
+	switch {
+	case s.Ended() || !last: // what another request waits for stays open
+		return s, err
+	case answered:
+		q.AwaitMS, q.Answered = int(resultGrace.Milliseconds()), true
+		a.close(ctx, q, goodbye)
+	default:
+		q.AwaitMS = 0
+		a.close(ctx, q, parting(ctx))
+	}
+	if !stays {
+		a.depart(ctx, q)
+	}
+	return s, err
+}
+
+// untilEnd waits until the call has ended, or says that the time to wait is over.
+func (a *Agent) untilEnd(ctx context.Context, q api.AwaitRequest, s api.CallStatus, wait time.Duration, news <-chan struct{}, each func(api.CallStatus)) (_ api.CallStatus, answered bool, _ error) {
 	var deadline <-chan time.Time
 	if wait > 0 {
 		timer := time.NewTimer(wait)
@@ -208,21 +242,16 @@ func (a *Agent) wait(ctx context.Context, speaks api.OutsideRequest, s api.CallS
 	}
 	renew := time.NewTicker(renewal)
 	defer renew.Stop()
-	q := api.AwaitRequest{OutsideRequest: speaks, Call: s.Call, AwaitMS: int(lease.Milliseconds())}
 	for !s.Ended() {
 		q.Peek = true
 		select {
 		case <-ctx.Done():
-			a.letGo(ctx, q)
-			return s, context.Cause(ctx) //nolint:wrapcheck // anyone who asked has gone
+			return s, false, context.Cause(ctx) //nolint:wrapcheck // anyone who asked has gone
 		case <-deadline:
-			q.AwaitMS, q.Answered = int(resultGrace.Milliseconds()), true
-			a.close(ctx, q)
-			return s, nil
+			return s, true, nil
 		case <-renew.C:
 			if _, err := a.acts(); err != nil { // its token may have been revoked
-				a.letGo(ctx, q)
-				return s, err
+				return s, false, err
 			}
 			q.Peek = false
 		case <-news:
@@ -233,33 +262,45 @@ func (a *Agent) wait(ctx context.Context, speaks api.OutsideRequest, s api.CallS
 			continue // it reports that itself
 		}
 		if err != nil {
-			a.letGo(ctx, q)
-			return s, err
+			return s, false, err
 		}
 		if s = now; each != nil {
 			each(s)
 		}
 	}
-	return s, nil
+	return s, false, nil
 }
 
-// Leave reports that the agent does not come back for the answer to a call: an open question about what it does itself is
-// withdrawn.
-func (a *Agent) Leave(ctx context.Context, session, call string) {
-	if speaks, err := a.speaks(session); err == nil {
-		a.close(ctx, api.AwaitRequest{OutsideRequest: speaks, Call: call, Abandoned: true})
+// looked notes that a program has asked for a call without waiting for it.
+func (a *Agent) looked(ctx context.Context, speaks api.OutsideRequest, s api.CallStatus) {
+	if a.leaves && s.Call != "" && !s.Ended() {
+		a.depart(ctx, api.AwaitRequest{OutsideRequest: speaks, Call: s.Call})
 	}
 }
 
-// letGo reports that the request for a call has closed without an answer.
-func (a *Agent) letGo(ctx context.Context, q api.AwaitRequest) {
-	q.AwaitMS = 0
-	a.close(ctx, q)
+// depart withdraws the question of a call unless its program comes back soon.
+func (a *Agent) depart(ctx context.Context, q api.AwaitRequest) {
+	if errors.Is(context.Cause(ctx), ErrClosing) {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	a.hub.attended.depart(callRef{q.Session, q.Call}, func() {
+		a.close(ctx, api.AwaitRequest{OutsideRequest: q.OutsideRequest, Call: q.Call, Abandoned: true}, goodbye)
+	})
+}
+
+// parting is how long the report may take that a request has closed for which nobody waits any more: until its lease ends
+// it anyway, unless the server closes.
+func parting(ctx context.Context) time.Duration {
+	if errors.Is(context.Cause(ctx), ErrClosing) {
+		return goodbye
+	}
+	return lease
 }
 
 // close reports how the request for a call has closed.
-func (a *Agent) close(ctx context.Context, q api.AwaitRequest) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+func (a *Agent) close(ctx context.Context, q api.AwaitRequest, within time.Duration) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
 	q.Peek = false
 	if err := rpc.AskUntil(ctx, a.hub.o.Conn, api.OpAwait, q, nil); err != nil {

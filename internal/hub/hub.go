@@ -24,12 +24,14 @@ type Hub struct {
 	feed  *feed
 	subs  *registry
 	shown showings
+	// attended are the calls for which external agents wait here.
+	attended *attendance
 }
 
 // Open creates a hub. It starts nothing.
 func Open(o Options) *Hub {
 	o.fill()
-	return &Hub{o: o, feed: newFeed(o), subs: newRegistry(o)}
+	return &Hub{o: o, feed: newFeed(o), subs: newRegistry(o), attended: newAttendance()}
 }
 
 // New creates a hub without subscriptions. poll is how often a follower polls without a notification; 0 means 2 s.

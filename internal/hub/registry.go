@@ -51,6 +51,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	cancel()
 	owned.Wait()
 	h.subs.shut()
+	h.attended.shut()
 	if err != nil {
 		err = fmt.Errorf("hub: %w", err)
 	}

@@ -200,6 +200,56 @@ func TestRequestIsCutBeforeItsAnswer(t *testing.T) {
 	}
 }
 
+// TestPermissionOfTwoRequests: where two requests wait for one permission of a program that withdraws its question by leaving, the one
+// that stays gets the answer. When it has gone too, the question is withdrawn, and a late yes finds none.
+func TestPermissionOfTwoRequests(t *testing.T) {
+	for name, both := range map[string]bool{"one hangs up": false, "both hang up": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, nil, func(t *testing.T, w *world) {
+				c := w.client(t)
+				may := func(ctx context.Context) (api.CallStatus, error) {
+					q := api.InvokeRequest{OutsideRequest: api.OutsideRequest{Session: c.session}, Tool: "Bash", Permission: true, HostCall: "h1"}
+					return c.agent.WithdrawOnLeave().Invoke(ctx, q, jsontext.Value(`{"command":"ls"}`), time.Minute)
+				}
+				ctx, hangUp := context.WithCancel(w.ctx)
+				gone := make(chan error, 1)
+				go func() {
+					_, err := may(ctx)
+					gone <- err
+				}()
+				stays := make(chan api.CallStatus, 1)
+				later, leave := context.WithCancel(w.ctx)
+				defer leave()
+				go func() {
+					s, _ := may(later)
+					stays <- s
+				}()
+				asked := w.asked()
+				w.pass(time.Second)
+				hangUp()
+				if err := <-gone; !errors.Is(err, context.Canceled) {
+					t.Errorf("it hung up with %v", err)
+				}
+				w.pass(20 * time.Second)
+				if both {
+					leave()
+					<-stays
+					w.pass(20 * time.Second)
+					if a, err := w.reply(asked, "accept"); err == nil && a.Resolution == "accepted" {
+						t.Errorf("a late yes counts: %+v", a)
+					}
+				} else {
+					w.say(asked, "accept")
+					if s := <-stays; s.Status != utp.StatusSuccess {
+						t.Errorf("found %+v", s)
+					}
+				}
+				c.close(t)
+			})
+		})
+	}
+}
+
 // TestRequestIsWatched: a program that watches a call hears of each change, and their watching keeps it waiting.
 func TestRequestIsWatched(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {

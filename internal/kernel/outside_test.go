@@ -429,6 +429,10 @@ func TestOutsidePermissionLeft(t *testing.T) {
 		}
 		left := may("h1")
 		asked := w.asked()
+		if still := p.await(api.AwaitRequest{Call: left.Call, Abandoned: true}); still.State != api.CallWaiting {
+			t.Errorf("a request is open for it, and it is %+v", still)
+		}
+		p.await(api.AwaitRequest{Call: left.Call})
 		w.isStatus(p.await(api.AwaitRequest{Call: left.Call, Abandoned: true}), utp.StatusCanceled, utp.CodeConsentWithdrawn)
 		w.tells(p.session, "Question 1 is withdrawn: claude does not wait for the answer any more. If it asks again, you are asked again.")
 		if a, err := w.reply(asked, "accept"); err == nil && a.Resolution == "accepted" {

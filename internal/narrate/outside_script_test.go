@@ -124,6 +124,7 @@ func outsideScenarios() map[string]func(*stage) {
 		"an agent outside goes while it asks": func(s *stage) {
 			s.opens()
 			killed := s.permission(turn.Ask, "Bash", `{"command":"make clean"}`)
+			s.feed(turn.Await{Call: killed})
 			s.feed(turn.Await{Call: killed, Abandoned: true})
 			s.permission(turn.Ask, "Bash", `{"command":"make clean"}`)
 			s.answer(2, true, false)

@@ -21,7 +21,7 @@ type (
 	// Await says that a request for the result of a call is open for Within, unless another Await follows; 0 means that
 	// none is open any more. Answered: the request was answered before the result was there, and the program has that
 	// long to ask again. Abandoned: with Within 0, the program does not come back for the answer. What it asked to do itself is then
-	// no longer asked about.
+	// no longer asked about, unless another request for it is open, which this does not end.
 	Await struct {
 		Call      string
 		Within    time.Duration
@@ -114,11 +114,13 @@ func (m *machine) await(in Await) error {
 	if c == nil {
 		return refuse(utp.CodeUnknownCall, "the turn has no such live call")
 	}
-	c.Awaited, c.Answered = Timestamp{}, in.Answered
 	switch {
-	case in.Within > 0:
-		c.Awaited = m.now.Add(in.Within)
-	case in.Abandoned && c.Kind == PermissionCall && c.State == Asked:
+	case !in.Abandoned:
+		c.Awaited, c.Answered = Timestamp{}, in.Answered
+		if in.Within > 0 {
+			c.Awaited = m.now.Add(in.Within)
+		}
+	case c.Kind == PermissionCall && c.State == Asked && m.unattended(c, m.now):
 		c.State, c.Outcome = Closed, &Outcome{Status: utp.StatusCanceled, Code: utp.CodeConsentWithdrawn, Message: StaleUnawaited}
 		m.emit(Withdraw{Question: c.Question, Reason: StaleUnawaited},
 			Note{Kind: NoteRefused, Call: c.ID, Detail: string(utp.CodeConsentWithdrawn)}, RecordOutcome{Call: c.ID})

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/hub"
 )
 
 // maxWait is the maximum, and the default, of how long a request waits for a call, in seconds.
@@ -77,7 +78,6 @@ func asking[Q any](s *Server, f func(q Q) (request api.InvokeRequest, args jsont
 			ctx, leave := s.untilClose(r.Context())
 			defer leave()
 			c, err := s.options.Programs.Invoke(ctx, v.Principal, request, args, wait)
-			s.noteLeft(r, v, c, err)
 			return s.answerCall(w, r, v, c, err)
 		}
 	}}
@@ -118,40 +118,34 @@ func (s *Server) awaitCall(api.Route) handler {
 		defer leave()
 		c, err := s.options.Programs.Await(ctx, v.Principal, r.PathValue("session"), r.PathValue("call"), wait)
 		c.ID = r.PathValue("call")
-		s.noteLeft(r, v, c, err)
 		return s.answerCall(w, r, v, c, err)
-	}
-}
-
-// noteLeft withdraws an open question whose agent has gone, if its request says that it ends with it. When the server ends, the
-// agent is still there.
-func (s *Server) noteLeft(r *http.Request, v visitor, c api.AgentCall, err error) {
-	if err != nil && c.ID != "" && r.Context().Err() != nil && s.life.Err() == nil && r.URL.Query().Get("leave") == "withdraw" {
-		s.options.Programs.Leave(r.Context(), v.Principal, r.PathValue("session"), c.ID)
 	}
 }
 
 // untilClose returns a context that also ends with the server, so that no waiting request outlives it.
 func (s *Server) untilClose(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	off := context.AfterFunc(s.life, cancel)
+	ctx, cancel := context.WithCancelCause(ctx)
+	off := context.AfterFunc(s.life, func() { cancel(hub.ErrClosing) })
 	return ctx, func() {
 		off()
-		cancel()
+		cancel(nil)
 	}
 }
 
-// waiting returns how long a request waits.
-func waiting(r *http.Request) (time.Duration, error) {
-	text := r.URL.Query().Get("wait")
+// waiting returns how a request waits.
+func waiting(r *http.Request) (Wait, error) {
+	query := r.URL.Query()
+	wait := Wait{For: maxWait * time.Second, Leaves: query.Get("leave") == "withdraw"}
+	text := query.Get("wait")
 	if text == "" {
-		return maxWait * time.Second, nil
+		return wait, nil
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > maxWait {
-		return 0, refuse(api.KindInvalid, fmt.Sprintf("found wait %s, expected a whole number of seconds from 0 to %d", clip(text), maxWait), "correct the address")
+		return wait, refuse(api.KindInvalid, fmt.Sprintf("found wait %s, expected a whole number of seconds from 0 to %d", clip(text), maxWait), "correct the address")
 	}
-	return time.Duration(n) * time.Second, nil
+	wait.For = time.Duration(n) * time.Second
+	return wait, nil
 }
 
 // answerCall answers with the status of a call. A result that was sent counts as received.
@@ -177,7 +171,7 @@ func (s *Server) answerCall(w http.ResponseWriter, r *http.Request, v visitor, c
 // receivedCall acknowledges that the agent has received a result.
 func (s *Server) receivedCall(_ http.ResponseWriter, r *http.Request, v visitor) (api.Empty, error) {
 	session, id := r.PathValue("session"), r.PathValue("call")
-	if _, err := s.options.Programs.Await(r.Context(), v.Principal, session, id, 0); err != nil {
+	if _, err := s.options.Programs.Await(r.Context(), v.Principal, session, id, Wait{}); err != nil {
 		return api.Empty{}, err
 	}
 	s.options.Programs.Received(r.Context(), v.Principal, session, id)
@@ -187,7 +181,7 @@ func (s *Server) receivedCall(_ http.ResponseWriter, r *http.Request, v visitor)
 // watchCall streams the status of a call.
 func (s *Server) watchCall(w http.ResponseWriter, r *http.Request, v visitor) error {
 	session, id := r.PathValue("session"), r.PathValue("call")
-	if _, err := s.options.Programs.Await(r.Context(), v.Principal, session, id, 0); err != nil {
+	if _, err := s.options.Programs.Await(r.Context(), v.Principal, session, id, Wait{}); err != nil {
 		return err
 	}
 	if r.Method == http.MethodHead {

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"iter"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -33,16 +32,24 @@ func (o agentsAdapter) Session(ctx context.Context, who Principal, id string) (a
 	return session(row), refusal(err)
 }
 
-func (o agentsAdapter) Invoke(ctx context.Context, who Principal, q api.InvokeRequest, args jsontext.Value, wait time.Duration) (api.AgentCall, error) {
-	agent := o.hub.AsAgent(who)
-	s, err := agent.Invoke(ctx, q, args, wait)
+func (o agentsAdapter) Invoke(ctx context.Context, who Principal, q api.InvokeRequest, args jsontext.Value, wait Wait) (api.AgentCall, error) {
+	agent := o.waiting(who, wait)
+	s, err := agent.Invoke(ctx, q, args, wait.For)
 	return call(ctx, agent, s, err)
 }
 
-func (o agentsAdapter) Await(ctx context.Context, who Principal, session, id string, wait time.Duration) (api.AgentCall, error) {
-	agent := o.hub.AsAgent(who)
-	s, err := agent.Await(ctx, session, id, wait)
+func (o agentsAdapter) Await(ctx context.Context, who Principal, session, id string, wait Wait) (api.AgentCall, error) {
+	agent := o.waiting(who, wait)
+	s, err := agent.Await(ctx, session, id, wait.For)
 	return call(ctx, agent, s, err)
+}
+
+func (o agentsAdapter) waiting(who Principal, wait Wait) *hub.Agent {
+	agent := o.hub.AsAgent(who)
+	if wait.Leaves {
+		agent = agent.WithdrawOnLeave()
+	}
+	return agent
 }
 
 func (o agentsAdapter) Watch(ctx context.Context, who Principal, session, id string) iter.Seq2[api.AgentCall, error] {
@@ -54,10 +61,6 @@ func (o agentsAdapter) Watch(ctx context.Context, who Principal, session, id str
 			}
 		}
 	}
-}
-
-func (o agentsAdapter) Leave(ctx context.Context, who Principal, session, id string) {
-	o.hub.AsAgent(who).Leave(ctx, session, id)
 }
 
 func (o agentsAdapter) Received(ctx context.Context, who Principal, session, id string) {

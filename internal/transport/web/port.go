@@ -62,18 +62,23 @@ type Agents interface {
 	Open(ctx context.Context, who Principal, q api.OpenRequest) (api.OpenAnswer, error)
 	// Session describes one of the agent's sessions.
 	Session(ctx context.Context, who Principal, id string) (api.Session, error)
-	// Invoke requests a call, and Await waits for the result of one. Both wait for at most wait, and no longer than the
-	// context.
-	Invoke(ctx context.Context, who Principal, q api.InvokeRequest, args jsontext.Value, wait time.Duration) (api.AgentCall, error)
-	Await(ctx context.Context, who Principal, session, call string, wait time.Duration) (api.AgentCall, error)
+	// Invoke requests a call, and Await waits for the result of one. Both wait no longer than the context. If the server
+	// closes, its cause is [hub.ErrClosing].
+	Invoke(ctx context.Context, who Principal, q api.InvokeRequest, args jsontext.Value, wait Wait) (api.AgentCall, error)
+	Await(ctx context.Context, who Principal, session, call string, wait Wait) (api.AgentCall, error)
 	// Watch yields the status of a call until it or the context has ended. An error is the last value.
 	Watch(ctx context.Context, who Principal, session, call string) iter.Seq2[api.AgentCall, error]
-	// Leave reports that the agent does not come back for the answer: an open question about what it does itself is withdrawn.
-	Leave(ctx context.Context, who Principal, session, call string)
 	// Received acknowledges that the agent has received the result of a call.
 	Received(ctx context.Context, who Principal, session, call string)
 	Report(ctx context.Context, who Principal, q api.AgentReportRequest) error
 	Close(ctx context.Context, who Principal, q api.CloseRequest) error
+}
+
+// Wait is how a request waits for a call: at most how long, and whether an open question about what the agent does itself is
+// withdrawn if the agent leaves and does not come back.
+type Wait struct {
+	For    time.Duration
+	Leaves bool
 }
 
 // Passkeys is the port for a person's passkeys. Its methods may be called concurrently. They check the rights of the given
