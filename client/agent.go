@@ -50,6 +50,10 @@ func (a *Agent) Open(ctx context.Context, q api.AgentOpen) (*AgentSession, error
 	return &AgentSession{c: a.c, ID: opened.Session, Turn: opened.Turn, Name: opened.Name}, err
 }
 
+// Session returns a session that the agent has opened elsewhere, by its id. It asks the server for nothing: an unknown id
+// is the error of the first request.
+func (a *Agent) Session(id string) *AgentSession { return &AgentSession{c: a.c, ID: id} }
+
 // AgentSession is one session of an agent. It is safe for concurrent use; calls run concurrently.
 type AgentSession struct {
 	c *Client

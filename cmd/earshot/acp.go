@@ -26,7 +26,7 @@ type acpFlags struct {
 	request, data, mode string
 	token               string // file with a token to answer with
 	asJSON, noInput     bool
-	alone               bool
+	alone, noTools      bool
 	answerWithin        time.Duration
 }
 
@@ -44,7 +44,11 @@ in which it asks before it acts, and the mode is said before the first request. 
 without such a mode, or that leaves it, is refused; --allow-mode NAME lets it work in the
 mode of that name all the same.
 
-A yes allows one thing once. The agent asks by itself and shows what it wants to show, so
+The agent also gets the tools of Earshot, as an MCP server. Their calls go through the gate,
+in the same session: what cannot be undone starts after your yes only. An agent may ask by
+itself before it uses one of them, which is a question of its own. --no-tools leaves them out.
+
+For what the agent does by itself, a yes allows one thing once. The agent asks by itself and shows what it wants to show, so
 this is advice and no gate: what it does without asking, Earshot cannot see or stop.
 
 Words about a question: accept, reject, more time, list, list all, why, stop. Any other line
@@ -77,6 +81,7 @@ Exit codes: 0 done; 1 failed; 2 usage; 3 something was declined, or it was stopp
 	flags.DurationVar(&f.answerWithin, "answer-within", 0, "how long a question waits for an answer, 1s to 24h (default what the policy says, else 5m)")
 	flags.StringVar(&f.data, "data", "", cli.DataUsage)
 	flags.StringVar(&f.token, "token-file", "", "file with a token to answer with, such as one of earshot token add, where no person types")
+	flags.BoolVar(&f.noTools, "no-tools", false, "give the agent none of Earshot's tools")
 	flags.BoolVar(&f.alone, "no-start", false, "start no server where none runs")
 	cli.MarkPaths(c, []string{"data"}, []string{"token-file"})
 	return c
@@ -154,24 +159,30 @@ type acpRun struct {
 
 // openACP starts the agent, opens its session at Earshot, and sets its mode.
 func (m *Main) openACP(ctx context.Context, f acpFlags, data string, command []string) (*acpRun, error) {
-	program := ""
+	program, err := os.Executable()
+	if err != nil {
+		return nil, cause.Fail(err, "the program does not know where it is", "start it by its full path")
+	}
+	o := local.Options{Data: data, Now: m.Now, Notice: m.Note}
 	if !f.alone {
-		var err error
-		if program, err = os.Executable(); err != nil {
-			return nil, cause.Fail(err, "the program does not know where it is", "start Earshot by hand with `earshot up`, and use --no-start")
-		}
+		o.Program = program
 	}
 	m.Notef("Starting %s.", cause.OneLine(strings.Join(command, " ")))
 	agent, err := acp.Start(ctx, acp.Command{Args: command, Dir: local.WorkingFolder(), Env: agentEnvironment()}, build.This().Version)
 	if err != nil {
 		return nil, err
 	}
-	run, err := m.joinACP(ctx, f, local.Options{Data: data, Agent: local.AgentName(agent.Name), AgentProcess: agent.Process(), Program: program, Now: m.Now, Notice: m.Note}, agent)
+	o.Agent, o.AgentProcess = local.AgentName(agent.Name), agent.Process()
+	run, err := m.joinACP(ctx, f, o, agent)
 	if err != nil {
 		agent.Close()
 		return nil, err
 	}
-	if err := run.front.Open(ctx); err != nil {
+	var gateway []string
+	if !f.noTools {
+		gateway = []string{program, "mcp", "serve", "--no-start", "--data", data, "--agent", o.Agent, "--session", run.session}
+	}
+	if err := run.front.Open(ctx, gateway); err != nil {
 		if why := run.front.Close(); why != nil {
 			err = why
 		}

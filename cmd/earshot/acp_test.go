@@ -14,6 +14,7 @@ import (
 
 	"github.com/coder/acp-go-sdk"
 	"github.com/go-json-experiment/json/jsontext"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/earshot-dev/earshot/internal/testkit"
 )
@@ -26,8 +27,9 @@ const acpKind = "EARSHOT_TEST_ACP"
 type acpAgent struct {
 	acp.Agent // nil: what is not below is not asked for
 
-	kind string
-	conn *acp.AgentSideConnection
+	kind    string
+	conn    *acp.AgentSideConnection
+	gateway *acp.McpServerStdio // Earshot's tools
 }
 
 func beACPAgent(kind string) int {
@@ -50,7 +52,10 @@ func (a *acpAgent) Initialize(context.Context, acp.InitializeRequest) (acp.Initi
 	return acp.InitializeResponse{ProtocolVersion: acp.ProtocolVersionNumber, AgentInfo: &acp.Implementation{Name: "gemini-cli"}}, nil
 }
 
-func (*acpAgent) NewSession(context.Context, acp.NewSessionRequest) (acp.NewSessionResponse, error) {
+func (a *acpAgent) NewSession(_ context.Context, r acp.NewSessionRequest) (acp.NewSessionResponse, error) {
+	if len(r.McpServers) > 0 {
+		a.gateway = r.McpServers[0].Stdio
+	}
 	return acp.NewSessionResponse{SessionId: "s1", Modes: &acp.SessionModeState{
 		CurrentModeId: "yolo", AvailableModes: []acp.SessionMode{{Id: "yolo", Name: "YOLO"}, {Id: "default", Name: "Default"}},
 	}}, nil
@@ -72,6 +77,8 @@ func (a *acpAgent) Prompt(ctx context.Context, _ acp.PromptRequest) (acp.PromptR
 		if err := sleeper.Run(); err != nil {
 			return acp.PromptResponse{}, err
 		}
+	case "calls":
+		return acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, a.calls(ctx)
 	}
 	r, err := a.conn.RequestPermission(ctx, acp.RequestPermissionRequest{
 		SessionId: "s1", ToolCall: acp.ToolCallUpdate{ToolCallId: "t1", Title: new("Write done")},
@@ -82,6 +89,24 @@ func (a *acpAgent) Prompt(ctx context.Context, _ acp.PromptRequest) (acp.PromptR
 		outcome = string(r.Outcome.Selected.OptionId)
 	}
 	return acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, os.WriteFile("done", []byte(outcome), 0o600)
+}
+
+// calls calls a tool of Earshot's, and writes down what came of it.
+func (a *acpAgent) calls(ctx context.Context) error {
+	if a.gateway == nil {
+		return os.WriteFile("done", []byte("no tools"), 0o600)
+	}
+	server := exec.Command(a.gateway.Command, a.gateway.Args...)
+	s, err := sdk.NewClient(&sdk.Implementation{Name: "gemini-cli", Version: "1"}, nil).Connect(ctx, &sdk.CommandTransport{Command: server}, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	r, err := s.CallTool(ctx, &sdk.CallToolParams{Name: "box_add", Arguments: map[string]any{"line": "one"}})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile("done", fmt.Appendf(nil, "error %v", r.IsError), 0o600)
 }
 
 // acp starts `earshot acp` with such an agent.
@@ -127,6 +152,46 @@ func TestACP(t *testing.T) {
 			mode, request := strings.Index(told, "Its mode is default: it asks before it uses tools."), strings.Index(told, "It is given the request: Write it.")
 			if mode < 0 || request < mode || !strings.Contains(told, "The agent does not show the details.") {
 				t.Errorf("found %s", told)
+			}
+		})
+	}
+}
+
+// TestACPTools: an agent has Earshot's tools without further set-up. Their calls go through the gate, in the session of the terminal.
+func TestACPTools(t *testing.T) {
+	t.Parallel()
+	testkit.Slow(t)
+	for name, row := range map[string]struct {
+		flags          []string
+		word           string
+		outcome, lines string
+	}{
+		"accept":   {nil, "accept", "error false", "one\n"},
+		"reject":   {nil, "reject", "error true", ""},
+		"no tools": {[]string{"--no-tools", "--request", "Add a line."}, "", "no tools", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			counts(t)
+			s := emptyScene(t)
+			tools, lines := s.box()
+			s.up("--tools", tools)
+			p := s.acp("calls", row.flags...)
+			if row.word != "" {
+				p.say("Add a line.")
+				s.awaitQuestion(1)
+				if got := linesOf(t, lines); got != "" {
+					t.Errorf("before an answer the lines are %q", got)
+				}
+				p.say(row.word)
+			}
+			p.closeInput()
+			p.wait()
+			if got := p.outcome(); got != row.outcome {
+				t.Errorf("the agent was told %s, expected %s; the person was told %s", got, row.outcome, p.out.String())
+			}
+			if got := linesOf(t, lines); got != row.lines {
+				t.Errorf("the lines are %q, expected %q", got, row.lines)
 			}
 		})
 	}

@@ -19,9 +19,9 @@ import (
 )
 
 type mcpServeFlags struct {
-	data, agent string
-	wall        time.Duration
-	alone       bool
+	data, agent, session string
+	wall                 time.Duration
+	alone                bool
 }
 
 func (m *commands) mcpServeCommand() *cobra.Command {
@@ -51,6 +51,7 @@ a token that "earshot token add NAME --role agent" makes.`,
 	flags.StringVar(&f.data, "data", "", cli.DataUsage)
 	flags.StringVar(&f.agent, "agent", "", "name of the agent at Earshot (default what the host calls itself, such as claude)")
 	flags.DurationVar(&f.wall, "answer-before", 0, "time after which a call that is still open is answered; less than the host's own limit for tools (default 4m)")
+	flags.StringVar(&f.session, "session", "", "id of an open session of the agent to use, which is not ended here (default a session of its own)")
 	flags.BoolVar(&f.alone, "no-start", false, "start no server where none runs")
 	cli.MarkPaths(c, []string{"data"}, nil)
 	return c
@@ -79,8 +80,11 @@ func (m *commands) mcpServe(ctx context.Context, f mcpServeFlags) error {
 				name = local.AgentName(host)
 			}
 			a, err := local.Dial(ctx, local.Options{Data: data, Agent: name, Program: program, Now: m.Now, Notice: m.Note})
-			if err != nil {
+			switch {
+			case err != nil:
 				return nil, err
+			case f.session != "":
+				return mcp.Joined{Agent: a, ID: f.session}, nil
 			}
 			return mcp.Client{Agent: a}, nil
 		},

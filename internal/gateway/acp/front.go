@@ -71,10 +71,14 @@ func NewFront(a *Agent, s permission.Session, o Settings) *Front {
 	return f
 }
 
-// Open opens the agent's own session in a folder, sets its mode, and reports it. It returns an error if the agent is
-// refused.
-func (f *Front) Open(ctx context.Context) error {
-	opened, err := ask[Opened](ctx, f.agent, acp.AgentMethodSessionNew, acp.NewSessionRequest{Cwd: f.agent.dir, McpServers: []acp.McpServer{}})
+// Open opens the agent's own session in a folder, sets its mode, and reports it. The gateway is the command of an MCP
+// server that gives the agent Earshot's tools; an empty one gives it none. Open returns an error if the agent is refused.
+func (f *Front) Open(ctx context.Context, gateway []string) error {
+	servers := []acp.McpServer{}
+	if len(gateway) > 0 {
+		servers = append(servers, acp.McpServer{Stdio: &acp.McpServerStdio{Name: "earshot", Command: gateway[0], Args: gateway[1:], Env: []acp.EnvVariable{}}})
+	}
+	opened, err := ask[Opened](ctx, f.agent, acp.AgentMethodSessionNew, acp.NewSessionRequest{Cwd: f.agent.dir, McpServers: servers})
 	if err != nil {
 		return f.agent.openFailure(err)
 	}

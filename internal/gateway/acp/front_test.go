@@ -48,7 +48,12 @@ func (a *agent) Initialize(context.Context, sdk.InitializeRequest) (sdk.Initiali
 	}, nil
 }
 
-func (a *agent) NewSession(context.Context, sdk.NewSessionRequest) (sdk.NewSessionResponse, error) {
+func (a *agent) NewSession(_ context.Context, r sdk.NewSessionRequest) (sdk.NewSessionResponse, error) {
+	for _, server := range r.McpServers {
+		if one := server.Stdio; one != nil && one.Env != nil {
+			a.notef("server %s: %s %q", one.Name, one.Command, one.Args)
+		}
+	}
 	if a.refuses != nil {
 		return sdk.NewSessionResponse{}, a.refuses
 	}
@@ -239,7 +244,7 @@ func newStage(t *testing.T, a *agent, answer func(context.Context) (api.AgentCal
 // opens opens the session, in the agent's asking mode.
 func (s *stage) opens() {
 	s.t.Helper()
-	if err := s.Open(s.ctx); err != nil {
+	if err := s.Open(s.ctx, nil); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -253,6 +258,19 @@ func (s *stage) closes(agent, person string) {
 	}
 	if got := s.place.all(); got != person {
 		s.t.Errorf("the person was told\n%s\nexpected\n%s", got, person)
+	}
+}
+
+// TestGateway: an agent that is given Earshot's tools is told of the server that has them.
+func TestGateway(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, &agent{}, nil)
+	if err := s.Open(s.ctx, []string{"/usr/bin/earshot", "mcp", "serve"}); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.Close()
+	if got, want := s.agent.all(), `server earshot: /usr/bin/earshot ["mcp" "serve"]`; got != want {
+		t.Errorf("the agent was told\n%s\nexpected\n%s", got, want)
 	}
 }
 
@@ -463,7 +481,7 @@ func TestRefusedAgents(t *testing.T) {
 			there, err := connect(t, tt.agent)
 			if err == nil {
 				f := acp.NewFront(there, &place{ended: make(chan struct{})}, acp.Settings{Agent: "claude"})
-				err = f.Open(t.Context())
+				err = f.Open(t.Context(), nil)
 				_ = f.Close()
 			}
 			if e, is := errors.AsType[*cause.Error](err); !is || !strings.Contains(e.Message, tt.message) || !strings.Contains(e.Hint, tt.hint) {

@@ -22,6 +22,31 @@ func (c Client) Open(ctx context.Context, q api.AgentOpen) (Session, error) {
 	return s, nil
 }
 
+// Joined is an agent over HTTP that makes its calls in a session which another program has opened, and ends.
+type Joined struct {
+	*client.Agent
+
+	ID string // of the session
+}
+
+// Open implements [Agent]. It returns an error if the session has ended: there is no other one.
+func (j Joined) Open(ctx context.Context, _ api.AgentOpen) (Session, error) {
+	s := j.Session(j.ID)
+	now, err := s.Describe(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case now.Ended:
+		return nil, &client.Error{Code: client.CodeConflict, Message: "the session has ended", Hint: "Do nothing more in it."}
+	}
+	return joined{s}, nil
+}
+
+// joined is a session that is not ended here.
+type joined struct{ *client.AgentSession }
+
+func (joined) End(context.Context, api.AgentEnd) error { return nil }
+
 // keyFor returns the idempotency key of the n-th session of a host.
 func keyFor(host string, n int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "earshot-mcp-1\n%s\n%d", host, n))
