@@ -161,7 +161,16 @@ func TestMCP(t *testing.T) {
 	server = p.server()
 	p.lists(server, "changed since its review")
 	contains(t, p.does(0, "tools", "list"), "post.look: read, low risk, reviewed", "post.send: irreversible, high risk, changed since its review")
-	contains(t, p.does(0, "mcp", "rm", "post"), "post is not in")
+	offered := start(t, options{verb: "__complete", args: []string{"mcp", "rm", ""}, env: []string{"EARSHOT_DATA=" + p.data}, nobody: true})
+	offered.ends(0)
+	if got := offered.out.String(); !strings.HasPrefix(got, "post\n") {
+		t.Errorf("offered are %q", got)
+	}
+	contains(t, p.does(0, "mcp", "rm", "post"), "post is not in", "Its tools are not offered any more: post.look, post.send.", "ends with the server that runs now")
+	if listed := p.does(0, "tools", "list"); strings.Contains(listed, "post.") {
+		t.Errorf("its tools are listed: %s", listed)
+	}
+	contains(t, p.does(1, "tools", "call", "post.look", `{"to":"a"}`), "post.look")
 	contains(t, p.does(0, "mcp", "list"), "There is no MCP server")
 	server.signal(os.Interrupt)
 	server.ends(0)

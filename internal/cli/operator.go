@@ -46,7 +46,7 @@ func (m *Program) Operated(c *cobra.Command, do func(ctx context.Context, ask op
 		c.ValidArgsFunction = m.Completes(f, offer[0])
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := m.withOperator(c.Context(), *f, func(ask operate.Ask) error { return do(c.Context(), ask, *f, args) }); err != nil {
+		if err := m.WithOperator(c.Context(), *f, func(ask operate.Ask) error { return do(c.Context(), ask, *f, args) }); err != nil {
 			return err
 		}
 		return m.OutputError()
@@ -54,8 +54,8 @@ func (m *Program) Operated(c *cobra.Command, do func(ctx context.Context, ask op
 	return c
 }
 
-// withOperator runs do with the server or, if none runs, with the ledger itself.
-func (m *Program) withOperator(ctx context.Context, f RemoteFlags, do func(operate.Ask) error) error {
+// WithOperator runs do with the server or, if none runs, with the ledger itself.
+func (m *Program) WithOperator(ctx context.Context, f RemoteFlags, do func(operate.Ask) error) error {
 	path := ""
 	if !f.Server.Named() {
 		var err error

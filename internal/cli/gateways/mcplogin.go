@@ -63,7 +63,7 @@ sent back to, which it cannot show. To do that in two commands, print the addres
 			}
 			return m.UnlessInterrupted(c.Context(), func(ctx context.Context) error { return m.logInAt(ctx, f, args[0]) })
 		},
-		ValidArgsFunction: m.completeServers(&f.mcpFlags),
+		ValidArgsFunction: m.completeServers(&f.mcpFlags, hasAddress),
 	}
 	f.add(c)
 	flags := c.Flags()
@@ -329,8 +329,11 @@ func (m *commands) printTools(ctx context.Context, s toolfile.Service) {
 	}
 }
 
-// completeServers completes the name of a server that one can log in at.
-func (m *commands) completeServers(f *mcpFlags) cobra.CompletionFunc {
+// hasAddress reports whether a server is one that somebody can log in at.
+func hasAddress(s toolfile.MCPServer) bool { return s.URL != "" }
+
+// completeServers completes the name of a server among those that are offered.
+func (m *commands) completeServers(f *mcpFlags, offered func(toolfile.MCPServer) bool) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -342,7 +345,7 @@ func (m *commands) completeServers(f *mcpFlags) cobra.CompletionFunc {
 		all, _ := toolfile.Servers(file) // none if it cannot be read
 		names := make([]string, 0, len(all))
 		for _, name := range slices.Sorted(maps.Keys(all)) {
-			if all[name].URL != "" {
+			if offered(all[name]) {
 				names = append(names, name)
 			}
 		}
