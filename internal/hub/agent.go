@@ -233,7 +233,9 @@ func (a *Agent) wait(ctx context.Context, speaks api.OutsideRequest, s api.CallS
 }
 
 // untilEnd waits until the call has ended, or says that the time to wait is over.
-func (a *Agent) untilEnd(ctx context.Context, q api.AwaitRequest, s api.CallStatus, wait time.Duration, news <-chan struct{}, each func(api.CallStatus)) (_ api.CallStatus, answered bool, _ error) {
+func (a *Agent) untilEnd(
+	ctx context.Context, q api.AwaitRequest, s api.CallStatus, wait time.Duration, news <-chan struct{}, each func(api.CallStatus),
+) (_ api.CallStatus, answered bool, _ error) {
 	var deadline <-chan time.Time
 	if wait > 0 {
 		timer := time.NewTimer(wait)

@@ -112,7 +112,7 @@ func TestLeave(t *testing.T) {
 		"one of two hangs up": {func(r *requester, k *counter) {
 			first, second := r.asks(r.agent, time.Minute), r.asks(r.agent, time.Minute)
 			first(nil)
-			time.Sleep(gone)
+			<-time.After(gone)
 			if got := k.all(); got != "" {
 				r.t.Errorf("the other one still waits, and it was noted: %s", got)
 			}
@@ -120,9 +120,9 @@ func TestLeave(t *testing.T) {
 		}, "closed left"},
 		"it comes back": {func(r *requester, k *counter) {
 			r.asks(r.agent, time.Minute)(nil)
-			time.Sleep(soon)
+			<-time.After(soon)
 			again := r.asks(r.agent, time.Minute)
-			time.Sleep(gone)
+			<-time.After(gone)
 			if got := k.all(); got != "closed" {
 				r.t.Errorf("it waits again, and it was noted: %s", got)
 			}
@@ -130,19 +130,19 @@ func TestLeave(t *testing.T) {
 		}, "closed closed left"},
 		"it is killed between two requests": {func(r *requester, _ *counter) {
 			r.asks(r.agent, time.Second)
-			time.Sleep(soon)
+			<-time.After(soon)
 		}, "answered left"},
 		"it asks again and again": {func(r *requester, _ *counter) {
 			for range 5 {
 				r.asks(r.agent, time.Second)
-				time.Sleep(soon)
+				<-time.After(soon)
 			}
 		}, "answered answered answered answered answered left"},
 		"another program of it stays": {func(r *requester, k *counter) {
 			stays := r.asks(r.stay, time.Minute)
 			r.asks(r.agent, time.Minute)(nil)
 			stays(nil)
-			time.Sleep(gone)
+			<-time.After(gone)
 			if got := k.all(); got != "closed" {
 				r.t.Errorf("it was noted: %s", got)
 			}
@@ -162,7 +162,7 @@ func TestLeave(t *testing.T) {
 		"the kernel is busy while it hangs up": {func(r *requester, k *counter) {
 			k.busy = 4 * time.Second
 			r.asks(r.agent, time.Minute)(nil)
-			time.Sleep(gone)
+			<-time.After(gone)
 		}, "closed left"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestLeave(t *testing.T) {
 				who := access.Principal{Name: "claude", Roles: []access.Role{access.Agent}}
 				r := &requester{t: t, agent: h.AsAgent(who).WithdrawOnLeave(), stay: h.AsAgent(who)}
 				tt.play(r, k)
-				time.Sleep(gone)
+				<-time.After(gone)
 				r.all.Wait()
 				if got := k.all(); got != tt.want {
 					t.Errorf("it was noted: %q; expected %q", got, tt.want)
@@ -199,7 +199,7 @@ func TestLeaveAtTheEnd(t *testing.T) {
 			t.Error(err)
 		}
 		r.asks(r.agent, time.Minute)(nil)
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		r.all.Wait()
 		if got := k.all(); slices.Contains(strings.Fields(got), "left") {
 			t.Errorf("it was noted: %s", got)
