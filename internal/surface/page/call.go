@@ -85,6 +85,15 @@ func (c calls) find(id string, seq int64) *Call {
 	return c[id]
 }
 
+// byLine are they by the line that they stand under.
+func (c calls) byLine() map[int64]*Call {
+	under := make(map[int64]*Call, len(c))
+	for _, one := range c {
+		under[one.Seq] = one
+	}
+	return under
+}
+
 func (c *Call) ask(tool string, e aaep.Event) {
 	var q Question
 	q.arguments(e)

@@ -43,7 +43,7 @@ func TestTail(t *testing.T) {
 }
 
 // encode is an event with a payload, and the status of its turn; a nil payload is no event.
-func encode(t *testing.T, p aaep.Payload, status string) []byte {
+func encode(t testing.TB, p aaep.Payload, status string) []byte {
 	t.Helper()
 	if p == nil {
 		return []byte("{}")

@@ -2,16 +2,12 @@ package page
 
 import (
 	"cmp"
-	"html/template"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
-	"github.com/earshot-dev/earshot/aaep/legible"
-	"github.com/earshot-dev/earshot/internal/surface/page/markdown"
 )
 
 // askedNumber is the number of the question that an event asks, or 0.
@@ -38,66 +34,18 @@ type Step struct {
 	Question  int // if the line belongs to a question
 }
 
-// Piece is a piece of an output's text. Position and Next count its characters. Language is the
-// one that the agent has said it writes in; that of our own sentences says nothing of it.
-type Piece struct {
-	ID       string `json:"id"`
-	Position int64  `json:"position"`
-	Next     int64  `json:"next"`
-	Text     string `json:"text"`
-	Language string `json:"language,omitzero"`
-	Complete bool   `json:"complete,omitzero"`
-	// HTML is the whole text as it is laid out, on the piece that completes it; "" where it stays plain.
-	HTML template.HTML `json:"html,omitzero"`
-	raw  string
-}
-
-// answerLevel is the level of the first headings of an answer on the page: below that which it stands under. viewLevel is
-// that on the page of its session.
-const (
-	answerLevel = 4
-	viewLevel   = 3
-)
-
-// layOut makes the HTML of an output that is complete.
-func (p *Piece) layOut(level int) {
-	if !p.Complete {
-		return
-	}
-	p.HTML, _ = markdown.Render(p.raw, level)
-}
-
 // Story is what a page shows of a session: made from its events, in their order.
 type Story struct {
 	Steps    []Step
-	Earlier  int // steps that are not shown
-	Outputs  []Piece
+	Earlier  int     // steps that are not shown
+	Outputs  []Piece // made by LayOut
 	Progress string
 	Last     int64 // the sequence number of the last event
 	// Undo is the question whose accept can be taken back, Over the last one whose accept no longer can; 0 if there is
 	// none.
 	Undo, UndoEnded int
 	undoCall        string
-}
-
-// LayOut makes the HTML of those outputs that are complete, once all of the story was added.
-func (s *Story) LayOut() { s.layOut(answerLevel) }
-
-func (s *Story) layOut(level int) {
-	for i := range s.Outputs {
-		s.Outputs[i].layOut(level)
-	}
-}
-
-// Laid is the HTML of one of them.
-func (s *Story) Laid(id string) template.HTML {
-	for i := range s.Outputs {
-		if o := &s.Outputs[i]; o.ID == id {
-			o.layOut(answerLevel)
-			return o.HTML
-		}
-	}
-	return ""
+	written         outputs
 }
 
 // Add adds an event. What it returns is what has come new; a step without text, or an
@@ -111,9 +59,13 @@ func (s *Story) Add(raw []byte, seq int64) (Step, Piece) {
 	if err != nil {
 		return Step{}, Piece{} // not an event that this version can read; the record has it
 	}
+	return s.add(e, seq)
+}
+
+func (s *Story) add(e aaep.Event, seq int64) (Step, Piece) {
 	switch p := e.Payload.(type) {
 	case aaep.OutputStreaming:
-		return Step{}, s.output(p)
+		return Step{}, s.written.add(p)
 	case aaep.ProgressUpdated:
 		s.Progress = announce.Progress(p)
 		return Step{}, Piece{}
@@ -163,24 +115,6 @@ func (s *Story) endUndo(question int) {
 	if question == s.Undo {
 		s.Undo, s.undoCall = 0, ""
 	}
-}
-
-// output adds a chunk to its output's text.
-func (s *Story) output(p aaep.OutputStreaming) Piece {
-	added := Piece{
-		ID: cmp.Or(p.OutputID, "out"), Position: p.Position, Next: p.Position + int64(utf8.RuneCountInString(p.Chunk)),
-		Text: legible.Text(p.Chunk), raw: p.Chunk, Language: p.Language, Complete: p.Complete,
-	}
-	for i := range s.Outputs {
-		if o := &s.Outputs[i]; o.ID == added.ID {
-			o.Text += added.Text
-			o.raw += added.raw
-			o.Next, o.Complete = added.Next, added.Complete
-			return added
-		}
-	}
-	s.Outputs = append(s.Outputs, added)
-	return added
 }
 
 // language returns the language and the direction of an event's text.

@@ -28,13 +28,12 @@ type Line struct {
 
 // Add adds the next event.
 func (r *Record) Add(raw []byte, seq int64) {
-	step, _ := r.story.Add(raw, seq)
-	if step.Text != "" {
-		r.lines = append(r.lines, Line{Step: step})
-	}
 	e, err := aaep.DecodeEvent(raw)
 	if err != nil {
 		return // not an event that this version can read; the record has it
+	}
+	if step, _ := r.story.add(e, seq); step.Text != "" {
+		r.lines = append(r.lines, Line{Step: step})
 	}
 	if r.calls == nil {
 		r.calls = calls{}
@@ -66,20 +65,21 @@ type View struct {
 
 // View shows a part of a record. Times are told in the zone.
 func (r *Record) View(one Session, want Selection, zone *time.Location) View {
-	r.attach(one.ID, zone)
-	r.story.layOut(viewLevel)
-	v := View{Session: one, Outputs: r.story.Outputs, Find: want.Find}
-	lines := r.lines
+	v := View{Session: one, Outputs: r.story.written.pieces(viewLevel), Find: want.Find}
+	lines, under := r.lines, r.calls.byLine()
 	if n := len(lines); n > 0 {
 		v.Last = lines[n-1].Seq
 	}
 	if want.Find != "" {
-		lines = find(lines, want.Find)
+		lines = find(lines, under, want.Find)
 		v.Found = len(lines)
 	}
 	from, to := want.window(lines)
 	v.Lines = lines[from:to]
-	for _, line := range v.Lines {
+	for i := range v.Lines {
+		line := &v.Lines[i]
+		line.Clock, line.Call = line.clock(zone), under[line.Seq]
+		line.Link = address(one.ID, "at", line.Seq, "") + "#step-" + strconv.FormatInt(line.Seq, 10)
 		if line.Call != nil {
 			v.Calls = append(v.Calls, line.Call)
 		}
@@ -94,18 +94,7 @@ func (r *Record) View(one Session, want Selection, zone *time.Location) View {
 	return v
 }
 
-// attach completes the lines: their times and addresses, and the calls under them.
-func (r *Record) attach(session string, zone *time.Location) {
-	under := make(map[int64]*Call, len(r.calls))
-	for _, c := range r.calls {
-		under[c.Seq] = c
-	}
-	for i := range r.lines {
-		line := &r.lines[i]
-		line.Clock, line.Call = line.At.In(zone).Format("15:04:05"), under[line.Seq]
-		line.Link = address(session, "at", line.Seq, "") + "#step-" + strconv.FormatInt(line.Seq, 10)
-	}
-}
+func (l *Line) clock(zone *time.Location) string { return l.At.In(zone).Format("15:04:05") }
 
 // window is the span of the lines to show.
 func (s Selection) window(lines []Line) (from, to int) {
@@ -121,11 +110,11 @@ func (s Selection) window(lines []Line) (from, to int) {
 }
 
 // find keeps the lines that contain a text, themselves or in the call under them, whatever its letters' size.
-func find(lines []Line, text string) []Line {
+func find(lines []Line, under map[int64]*Call, text string) []Line {
 	text = strings.ToLower(text)
 	var found []Line
 	for _, line := range lines {
-		if strings.Contains(strings.ToLower(line.Text), text) || line.Call.says(text) {
+		if strings.Contains(strings.ToLower(line.Text), text) || under[line.Seq].says(text) {
 			found = append(found, line)
 		}
 	}
@@ -142,7 +131,6 @@ func address(session, name string, seq int64, find string) string {
 
 // Text is all of a record as plain text: what was asked, each line with its time, and the answer as its agent wrote it.
 func (r *Record) Text(one Session, zone *time.Location) string {
-	r.attach(one.ID, zone)
 	var b strings.Builder
 	b.WriteString(one.Name + "\n")
 	if one.Request != "" {
@@ -150,9 +138,9 @@ func (r *Record) Text(one Session, zone *time.Location) string {
 	}
 	b.WriteString("Started " + one.When + ". State: " + one.State + ".\n\n")
 	for _, line := range r.lines {
-		b.WriteString(line.Clock + "  " + line.Text + "\n")
+		b.WriteString(line.clock(zone) + "  " + line.Text + "\n")
 	}
-	for _, o := range r.story.Outputs {
+	for _, o := range r.story.written.pieces(viewLevel) {
 		b.WriteString("\n" + strings.TrimRight(o.Text, "\n") + "\n")
 	}
 	return b.String()

@@ -55,7 +55,10 @@ type room struct {
 	streaming   int  // Deliveries that have not ended
 	hang        bool // it does not answer
 	turns       []api.TurnStart
-	asked       int // how often it was asked for anything
+	asked       int           // how often it was asked for anything
+	read        int           // events that were read
+	readers     int           // that read now
+	held        chan struct{} // readers wait until it is closed; nil: none waits
 	fail        error
 	reject      *aaep.SubscriptionRejected
 	won         map[string]string // the decision on each token
@@ -244,8 +247,17 @@ func (h *room) Events(_ context.Context, _ web.Principal, session string, after 
 			yield(api.EventRow{}, fail)
 			return
 		}
+		h.change(func() { h.readers++ })
+		defer h.change(func() { h.readers-- })
+		if h.held != nil {
+			<-h.held
+		}
 		for _, e := range log {
-			if e.session == session && e.seq > after && !yield(api.EventRow{Seq: e.seq, Body: e.raw}, nil) {
+			if e.session != session || e.seq <= after {
+				continue
+			}
+			h.change(func() { h.read++ })
+			if !yield(api.EventRow{Seq: e.seq, Body: e.raw}, nil) {
 				return
 			}
 		}

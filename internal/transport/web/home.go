@@ -94,20 +94,30 @@ func (s *Server) homeView(ctx context.Context, v visitor, chosen string, peek bo
 		view.Start.Before = page.Templates(slices.Concat(n.Sessions.Running, n.Sessions.Before), v.Name, view.Start.Agents)
 	}
 	if n.Chosen != nil {
-		c := page.Chosen{Session: *n.Chosen, Form: v.form, MayStop: !n.Chosen.Ended && v.May(api.Stop)}
-		for row, err := range s.hub.Events(ctx, v.Principal, c.ID, 0) {
-			if err != nil {
-				return view, err
-			}
-			c.Add(row.Body, row.Seq)
-		}
-		c.LayOut()
-		view.Chosen = &c
-		if c.Undo != 0 && !c.Ended && v.May(api.Answer) { // a page that is loaded again offers it still
-			view.Notice = &page.Notice{Text: announce.Recorded(c.Undo, aaep.ResolutionAccepted), Undo: c.Undo}
-		}
+		err = s.chosenInto(ctx, v, &view, *n.Chosen)
 	}
-	return view, nil
+	return view, err
+}
+
+// chosenInto adds the chosen session to the page, with its story.
+func (s *Server) chosenInto(ctx context.Context, v visitor, view *page.Home, one page.Session) error {
+	if err := s.reading.enter(ctx); err != nil {
+		return err
+	}
+	defer s.reading.leave()
+	c := page.Chosen{Session: one, Form: v.form, MayStop: !one.Ended && v.May(api.Stop)}
+	for row, err := range s.hub.Events(ctx, v.Principal, c.ID, 0) {
+		if err != nil {
+			return err
+		}
+		c.Add(row.Body, row.Seq)
+	}
+	c.LayOut()
+	view.Chosen = &c
+	if c.Undo != 0 && !c.Ended && v.May(api.Answer) { // a page that is loaded again offers it still
+		view.Notice = &page.Notice{Text: announce.Recorded(c.Undo, aaep.ResolutionAccepted), Undo: c.Undo}
+	}
+	return nil
 }
 
 // news reads the sessions and the questions. Without a choice the newest session that

@@ -310,7 +310,7 @@ func (p *pageStream) catchUp(ctx context.Context) ([]frame, error) {
 			f.Outputs = append(f.Outputs, text)
 		}
 	}
-	p.story.Steps, p.story.Outputs = nil, nil // they are on the page
+	p.story.Shown()
 	f.Last, f.Progress, f.Over = p.story.Last, p.story.Progress, p.story.UndoEnded
 	if (p.story.Undo != undo || f.Over == p.story.Undo) && p.visitor.May(api.Answer) {
 		f.Undo = p.story.Undo
@@ -324,8 +324,16 @@ func (p *pageStream) catchUp(ctx context.Context) ([]frame, error) {
 	return encoded("earshot.steps", f)
 }
 
-// laid is an output of the chosen session that is complete, as it is laid out: the stream has only its last pieces.
+// laid is an output of the chosen session that is complete, as it is laid out. One that had begun before the stream is read
+// from the record.
 func (p *pageStream) laid(ctx context.Context, output string) (template.HTML, error) {
+	if html, whole := p.story.Laid(output); whole {
+		return html, nil
+	}
+	if err := p.server.reading.enter(ctx); err != nil {
+		return "", err
+	}
+	defer p.server.reading.leave()
 	var whole page.Story
 	for row, err := range p.server.hub.Events(ctx, p.visitor.Principal, p.chosen, 0) {
 		if err != nil {
@@ -333,7 +341,8 @@ func (p *pageStream) laid(ctx context.Context, output string) (template.HTML, er
 		}
 		whole.Add(row.Body, row.Seq)
 	}
-	return whole.Laid(output), nil
+	html, _ := whole.Laid(output)
+	return html, nil
 }
 
 // listFrame is the current content of a part of the page.

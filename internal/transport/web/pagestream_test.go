@@ -32,7 +32,7 @@ type got struct {
 			ID, Text, Priority, Kind string
 		} `json:"questions"`
 		Outputs []struct {
-			ID, Text       string
+			ID, Text, HTML string
 			Position, Next int64
 		} `json:"outputs"`
 	}

@@ -27,6 +27,7 @@ type Server struct {
 	tails     tails
 	counts    counts
 	verifying sync.Mutex // held while the audit chain is verified
+	reading   reading
 
 	life context.Context //nolint:containedctx // it is the life of all streams, not of a call
 	end  context.CancelFunc
@@ -53,6 +54,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		options: o, page: originOf(o.PageURL), hub: o.Hub, access: o.Access, log: o.Logger, now: o.Now, pages: pages, published: published, streams: map[string]int{},
+		reading: make(reading, mostReading),
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	page, err := s.routes(s.pageRoutes)

@@ -63,6 +63,10 @@ func (s *Server) record(r *http.Request, v visitor) (page.Session, *page.Record,
 	if err := s.add(r.Context(), v, &line, one, waiting[one.ID]); err != nil {
 		return page.Session{}, nil, err
 	}
+	if err := s.reading.enter(r.Context()); err != nil {
+		return page.Session{}, nil, err
+	}
+	defer s.reading.leave()
 	for row, err := range s.hub.Events(r.Context(), v.Principal, one.ID, 0) {
 		if err != nil {
 			return page.Session{}, nil, err
