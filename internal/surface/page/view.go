@@ -54,6 +54,7 @@ type View struct {
 
 	Lines   []Line
 	Calls   []*Call // those that stand under the lines
+	Plot    *Plot   // of these calls; nil where they are few
 	Outputs []Piece
 	Find    string
 	Found   int    // lines that contain what was looked for
@@ -84,6 +85,7 @@ func (r *Record) View(one Session, want Selection, zone *time.Location) View {
 			v.Calls = append(v.Calls, line.Call)
 		}
 	}
+	v.Plot = newPlot(v.Lines, zone)
 	v.Newest = want.Find == "" && to == len(lines)
 	if from > 0 {
 		v.Earlier = address(one.ID, "before", lines[from].Seq, want.Find)
@@ -94,7 +96,7 @@ func (r *Record) View(one Session, want Selection, zone *time.Location) View {
 	return v
 }
 
-func (l *Line) clock(zone *time.Location) string { return l.At.In(zone).Format("15:04:05") }
+func (l *Line) clock(zone *time.Location) string { return l.At.In(zone).Format(time.TimeOnly) }
 
 // window is the span of the lines to show.
 func (s Selection) window(lines []Line) (from, to int) {

@@ -42,6 +42,8 @@ func TestValid(t *testing.T) {
 	} {
 		keep(b, path)
 	}
+	_, long := newLongSession(t, manyCalls)
+	keep(long, "/sessions/sess_1")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	rules, err := filepath.Abs("testdata/valid/rules.json")

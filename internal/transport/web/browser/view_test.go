@@ -119,6 +119,51 @@ func TestSessionView(t *testing.T) {
 	b.shot("session-phone")
 }
 
+// TestPlot: the plot of many calls has a name, a description and its table, shuts nobody out in any look, fits on a phone, and
+// is the same where a page is read from right to left.
+func TestPlot(t *testing.T) {
+	t.Parallel()
+	axe := axeCore(t)
+	_, b := newLongSession(t, manyCalls)
+	const bars = `[...document.querySelectorAll("#plot .bar")]`
+	for what, expression := range map[string]string{
+		"not each call of the table has a bar": bars + `.length === document.querySelectorAll("#calls tbody tr").length`,
+		"the plot has no name":                 `document.getElementById("plot-title").textContent === "Calls over time"`,
+		"the plot is not described":            `document.getElementById("plot-says").textContent.includes("done: 100.")`,
+		"the table does not follow it":         `document.getElementById("plot").nextElementSibling.querySelector("table") !== null`,
+	} {
+		if !value[bool](b, expression) {
+			t.Error(what)
+		}
+	}
+	for _, look := range looks() {
+		b.media(look)
+		b.accessible(axe, fmt.Sprint("a plot, with ", look))
+		if !value[bool](b, `getComputedStyle(document.querySelector("#plot .bar")).stroke !== getComputedStyle(document.body).backgroundColor`) {
+			t.Errorf("with %v the bars have the colour of the ground", look)
+		}
+	}
+	b.media(nil)
+	b.shot("plot")
+	b.emulate(320, 640, 1)
+	b.narrow("the plot")
+	const inside = `[...document.querySelectorAll("#plot text, #plot .bar")].every((part) => {
+		const box = part.getBoundingClientRect();
+		return box.left >= -1 && box.right <= innerWidth + 1;
+	})`
+	const ordered = bars + `.every((bar, i, all) => i === 0 || all[i - 1].getBoundingClientRect().left <= bar.getBoundingClientRect().left)`
+	for _, way := range []string{"ltr", "rtl"} {
+		value[string](b, `document.documentElement.dir = "`+way+`"`)
+		if !value[bool](b, inside) {
+			t.Errorf("%s: a part of the plot is not on the screen", way)
+		}
+		if !value[bool](b, ordered) {
+			t.Errorf("%s: the bars do not run from left to right", way)
+		}
+	}
+	b.shot("plot-phone")
+}
+
 // TestSortCalls: a button in the head of each column sorts the table, and says so; again, the other way round.
 func TestSortCalls(t *testing.T) {
 	t.Parallel()
