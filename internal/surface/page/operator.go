@@ -18,6 +18,23 @@ func (s Search) Further(name, value string) string {
 	return s.Path + "?" + query.Encode()
 }
 
+// Agents is the list of agents, by name.
+type Agents struct {
+	Search Search
+	Rows   []Agent
+	First  bool
+	// Looked is how many sessions were looked at, where there are older ones that were not; 0 where all were.
+	Looked int
+}
+
+// Agent is a line of it.
+type Agent struct {
+	Name    string
+	Running int
+	State   string   // what runs now
+	Facts   []string // what serves it, and its last session
+}
+
 // Tools is the list of registered tools.
 type Tools struct {
 	Notice *Notice
@@ -108,8 +125,11 @@ type Logins struct {
 	Search Search
 	Rows   []LoginRow
 	Tokens []Token
-	First  bool
-	Form   string // of the page; "" where its reader ends no login
+	First  bool // the logins begin with the oldest one
+	// FirstToken: the tokens do. MoreTokens is the address of those that follow; "" where none does.
+	FirstToken bool
+	MoreTokens string
+	Form       string // of the page; "" where its reader ends no login
 }
 
 // LoginRow is one of them.

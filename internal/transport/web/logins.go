@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
@@ -30,43 +31,66 @@ func (s *Server) loginsPage(w http.ResponseWriter, r *http.Request, v visitor) e
 		return err
 	}
 	view := page.Logins{Search: page.Search{Path: "/logins", Label: "Search by person, browser or token", Query: wanted}, Form: s.formOf(v)}
-	after := r.URL.Query().Get("after")
-	view.First = after == ""
-	if err := s.loginsInto(&view, v, after); err != nil {
+	if err := s.loginsInto(r, v, &view); err != nil {
 		return err
 	}
-	tokens, err := s.options.Directory.List()
-	if err != nil {
-		return noDirectory(err)
-	}
-	for _, t := range tokens {
-		row := page.Token{Name: legible.Text(t.Name), Text: legible.Line(t.Describe()) + " Made " + t.Created.In(v.zone).Format(timeInLists) + "."}
-		if holds(wanted, row.Name, row.Text) {
-			view.Tokens = append(view.Tokens, row)
-		}
+	if err := s.tokensInto(r, v, &view); err != nil {
+		return err
 	}
 	view.Notice = s.noticeOf(r, v)
 	return s.show(w, http.StatusOK, "logins", view)
 }
 
-// loginsInto adds the logins behind one to a list.
-func (s *Server) loginsInto(view *page.Logins, v visitor, after string) error {
+// loginsInto adds the logins behind a place to a list.
+func (s *Server) loginsInto(r *http.Request, v visitor, view *page.Logins) error {
+	after, err := placeIn(r, "after")
+	if err != nil {
+		return err
+	}
+	view.First = after == place{}
 	all, err := s.options.Directory.Logins()
 	if err != nil {
 		return noDirectory(err)
 	}
-	behind := after == ""
+	var last place
 	for _, l := range all {
+		here := place{l.Begun, l.ID}
 		row := page.LoginRow{ID: l.ID, Text: s.loginText(l, v), Here: v.Credential != "" && strings.HasSuffix(v.Credential, l.ID)}
 		switch {
-		case !behind:
-			behind = l.ID == after
-		case !holds(view.Search.Query, row.Text):
+		case !here.behind(after) || !holds(view.Search.Query, row.Text):
 		case len(view.Rows) == rowsPerPage:
-			view.Search.Next = view.Search.Further("after", view.Rows[rowsPerPage-1].ID)
+			view.Search.Next = view.Search.Further("after", last.String())
 			return nil
 		default:
-			view.Rows = append(view.Rows, row)
+			view.Rows, last = append(view.Rows, row), here
+		}
+	}
+	return nil
+}
+
+// tokensInto adds the tokens behind a place to a list.
+func (s *Server) tokensInto(r *http.Request, v visitor, view *page.Logins) error {
+	after, err := placeIn(r, "tokens")
+	if err != nil {
+		return err
+	}
+	view.FirstToken = after == place{}
+	all, err := s.options.Directory.List()
+	if err != nil {
+		return noDirectory(err)
+	}
+	slices.SortFunc(all, func(a, b access.Token) int { return place{a.Created, a.ID}.compare(place{b.Created, b.ID}) })
+	var last place
+	for _, t := range all {
+		here := place{t.Created, t.ID}
+		row := page.Token{Name: legible.Text(t.Name), Text: legible.Line(t.Describe()) + " Made " + t.Created.In(v.zone).Format(timeInLists) + "."}
+		switch {
+		case !here.behind(after) || !holds(view.Search.Query, row.Name, row.Text):
+		case len(view.Tokens) == rowsPerPage:
+			view.MoreTokens = view.Search.Further("tokens", last.String()) + "#tokens"
+			return nil
+		default:
+			view.Tokens, last = append(view.Tokens, row), here
 		}
 	}
 	return nil

@@ -1,6 +1,10 @@
 package web_test
 
 import (
+	"fmt"
+	"html"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +77,51 @@ func TestLoginsPage(t *testing.T) {
 		t.Errorf("anna sees the logins: %d", w.Code)
 	}
 	lacks(t, newSceneOf(t).page("/", "@ada"), "/logins")
+}
+
+// TestLoginsInPages: both lists go on where the page ends, also where the last one that it showed has gone meanwhile.
+func TestLoginsInPages(t *testing.T) {
+	t.Parallel()
+	d := &directory{}
+	for n := range 120 {
+		begun := noon.Add(time.Duration(n/2) * time.Minute) // two at a time
+		d.logins = append(d.logins, access.Login{ID: fmt.Sprintf("id%03d", n), Person: "eve", Begun: begun, Used: noon, Expires: noon})
+		d.tokens = append(d.tokens, access.Token{ID: fmt.Sprintf("id%03d", n), Name: fmt.Sprintf("token-%03d", n), Person: "eve", Roles: []access.Role{access.Approver}, Created: begun})
+	}
+	s := newScene(t, func(o *web.Options) { o.Directory = d })
+	s.login("ada")
+	link := regexp.MustCompile(`<a href="([^"]*)">More (logins|tokens)</a>`)
+	more := func(page, of string) string {
+		for _, found := range link.FindAllStringSubmatch(page, -1) {
+			if found[2] == of {
+				return html.UnescapeString(found[1])
+			}
+		}
+		return ""
+	}
+	first := s.page("/logins?q=eve", "@ada")
+	wants(t, first, "id000", "id049", "token-049")
+	lacks(t, first, "id050", "token-050")
+	if ended, err := d.EndLogins(func(l access.Login) bool { return l.ID == "id049" }); err != nil || len(ended) != 1 {
+		t.Fatalf("%v, %v", ended, err)
+	}
+	d.tokens = slices.DeleteFunc(d.tokens, func(t access.Token) bool { return t.ID == "id049" })
+	second := s.page(more(first, "logins"), "@ada")
+	wants(t, second, "id050", "id099")
+	lacks(t, second, "id048", "id100")
+	tokens := s.page(more(first, "tokens"), "@ada")
+	wants(t, tokens, "token-050", "token-099")
+	lacks(t, tokens, "token-048", "token-100")
+	last := s.page(more(second, "logins"), "@ada")
+	wants(t, last, "id100", "id119")
+	if to := more(last, "logins"); to != "" {
+		t.Errorf("the last page leads on to %s", to)
+	}
+	for _, wrong := range []string{"after=3fa9", "tokens=x-1"} {
+		if w := s.do("GET", "/logins?"+wrong, "@ada", ""); w.Code != 400 {
+			t.Errorf("%s: %d", wrong, w.Code)
+		}
+	}
 }
 
 // TestDeadPage: an operator sees what was put aside, and tries it again.
