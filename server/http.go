@@ -50,7 +50,7 @@ func (s *Server) serve(o Options, certificate *address.Certificate, listeners []
 	s.hosts = mcp.NewHTTP(mcp.HTTPOptions{Dial: s.dialInProcess, Version: o.Version, Logger: o.Logger})
 	s.web, err = web.New(web.Options{
 		Hub: web.FromHub(i.Hub), Programs: web.AgentsFromHub(i.Hub), Passkeys: web.PasskeysFromHub(i.Hub), MCP: s.serveHost, Access: i.Access, Directory: i.Access, Policy: s.policy,
-		Agents: s.check, Startable: startable(o.Agents), Now: i.Now, Logger: o.Logger, PageURL: s.page, AllowedOrigins: o.AllowOrigins,
+		Agents: s.check, Startable: startable(o.Agents), KnownAgents: s.knownAgents, Now: i.Now, Logger: o.Logger, PageURL: s.page, AllowedOrigins: o.AllowOrigins,
 		User: peer.Of, Terminal: s.terminalOf, Asked: s.asked, Below: s.below, Console: o.Console, Streams: o.SubscriptionsEach,
 		Ready: i.Hub.Ready, Counters: s.counters, Credentials: s.credentials,
 		Manifest: s.introduction.manifest, SignedManifest: s.introduction.signed, ManifestKeys: s.introduction.keys,

@@ -75,6 +75,22 @@ func startable(agents []Agent) []web.StartAgent {
 	return out
 }
 
+// knownAgents returns the agents of this process, and those with a credential for the bus.
+func (s *Server) knownAgents() ([]web.KnownAgent, error) {
+	outside, err := s.instance.Members.AgentConnections()
+	if err != nil {
+		return nil, err
+	}
+	var known []web.KnownAgent
+	for _, name := range slices.Sorted(maps.Keys(s.agents)) {
+		known = append(known, web.KnownAgent{Name: name})
+	}
+	for _, one := range outside {
+		known = append(known, web.KnownAgent{Name: one.Principal.Name, Credential: one.Principal.String(), Since: one.Since})
+	}
+	return known, nil
+}
+
 // check validates a turn before it is recorded.
 func (s *Server) check(_ context.Context, t *api.TurnStart) error {
 	if t.Agent == api.OperatorAgent {

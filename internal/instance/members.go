@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/bus"
@@ -50,6 +51,27 @@ func (m *Members) Agents() []string {
 		}
 	}
 	return names
+}
+
+// AgentConnection is an external agent with a credential, and since when it is connected; the zero time if it is not.
+type AgentConnection struct {
+	Principal bus.Principal
+	Since     time.Time
+}
+
+// AgentConnections returns the external agents with credentials. Error: the bus's.
+func (m *Members) AgentConnections() ([]AgentConnection, error) {
+	since, err := m.bus.Connected()
+	if err != nil {
+		return nil, err
+	}
+	var all []AgentConnection
+	for _, one := range m.counting() {
+		if kind := one.Principal.Kind; kind == bus.Agent || kind == bus.External {
+			all = append(all, AgentConnection{one.Principal, since[one.Principal]})
+		}
+	}
+	return all, nil
 }
 
 // MayRegister implements kernel.Names. A credential owns the names that begin with its own, and those on its list.

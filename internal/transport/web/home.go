@@ -40,7 +40,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 func (s *Server) elsewhereRoutes(mux *http.ServeMux) {
 	for _, path := range []string{
 		"/{$}", "/login", "/logout", "/page/", "/questions", "/questions/", "/sessions", "/sessions/", "/passkeys", "/passkeys/", "/turns",
-		"/settings", "/permissions/", "/tools", "/tools/", "/audit", "/audit/", "/dead", "/dead/", "/logins", "/logins/", "/policy",
+		"/settings", "/permissions/", "/agents", "/tools", "/tools/", "/audit", "/audit/", "/dead", "/dead/", "/logins", "/logins/", "/policy",
 		"/alerts", "/worker.js",
 	} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {

@@ -22,6 +22,7 @@ func (s *Server) operatorRoutes(mux *http.ServeMux) {
 	mux.Handle("GET /tools", s.known(api.Inspect, s.toolsPage))
 	mux.Handle("GET /tools/{tool}", s.known(api.Inspect, s.toolPage))
 	mux.Handle("POST /tools/{tool}/review", s.known(api.Operate, s.byPerson(s.reviewForm)))
+	mux.Handle("GET /agents", s.known(api.Inspect, s.agentsPage))
 	mux.Handle("GET /audit", s.known(api.Inspect, s.auditPage))
 	mux.Handle("POST /audit/verify", s.known(api.Inspect, s.verifyForm))
 	mux.Handle("GET /dead", s.known(api.Inspect, s.deadPage))

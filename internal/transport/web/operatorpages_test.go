@@ -92,7 +92,7 @@ func TestTools(t *testing.T) {
 	t.Parallel()
 	l := &ledger{}
 	s := operated(t, l)
-	wants(t, s.page("/", "@ada"), `<a href="/tools">Tools</a> <a href="/audit">Audit</a>`)
+	wants(t, s.page("/", "@ada"), `<a href="/agents">Agents</a> <a href="/tools">Tools</a> <a href="/audit">Audit</a>`)
 	wants(t, s.page("/tools", "@ada"), "No tool is registered.", "earshot tools example")
 	l.tools = []api.ToolDetail{someTool("mail.send")}
 	golden(t, "tools.html", s.page("/tools", "@ada"))
@@ -161,7 +161,7 @@ func TestOperatorsOnly(t *testing.T) {
 		if linked := strings.Contains(s.page("/", "@"+who), `href="/tools"`); linked != (code == 200) {
 			t.Errorf("%s: linked %t", who, linked)
 		}
-		for _, target := range []string{"/tools", "/tools/mail.send", "/audit"} {
+		for _, target := range []string{"/agents", "/tools", "/tools/mail.send", "/audit"} {
 			w := s.do("GET", target, "@"+who, "", "Accept", "application/json")
 			if w.Code != code || code == 403 && !strings.Contains(w.Body.String(), `"code":"authorization_denied"`) {
 				t.Errorf("%s %s: %d %s", who, target, w.Code, w.Body)

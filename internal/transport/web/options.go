@@ -32,6 +32,8 @@ type Options struct {
 	Agents func(ctx context.Context, t *api.TurnStart) error
 	// Startable are the agents that people start from the page. Default: none.
 	Startable []StartAgent
+	// KnownAgents returns the agents of this process, and those with a credential for the bus. Default: none.
+	KnownAgents func() ([]KnownAgent, error)
 	// Ready reports whether the server can take work. Default: always.
 	Ready func(ctx context.Context) error
 	// Counters returns further metrics of the process for /metrics. Default: none.
@@ -91,6 +93,9 @@ func (o Options) complete() (Options, error) {
 	}
 	if o.Agents == nil {
 		o.Agents = func(context.Context, *api.TurnStart) error { return nil }
+	}
+	if o.KnownAgents == nil {
+		o.KnownAgents = func() ([]KnownAgent, error) { return nil, nil }
 	}
 	if o.User == nil {
 		o.User = func(*http.Request) string { return "" }

@@ -70,7 +70,7 @@ func TestListsInEachLook(t *testing.T) {
 	b.emulate(320, 640, 1)
 	for _, look := range looks() {
 		b.media(look)
-		for _, path := range []string{"/settings", "/tools", "/tools/files.delete", "/audit", "/dead", "/logins", "/policy"} {
+		for _, path := range []string{"/settings", "/agents", "/tools", "/tools/files.delete", "/audit", "/dead", "/logins", "/policy"} {
 			b.visit(path)
 			b.until(`document.readyState === "complete" && document.querySelector("main h1")`)
 			b.accessible(axe, path+" "+strings.Join(look, " "))

@@ -38,7 +38,7 @@ func TestValid(t *testing.T) {
 	within(t, "two questions are open", func() (bool, error) { return len(s.questions()) == 2, nil })
 	for _, path := range []string{
 		"/", "/?session=" + first, "/questions", "/questions?after=1", "/questions/together", "/questions/1/arguments", "/sessions", "/alerts", "/passkeys", "/settings",
-		"/sessions/" + first, "/tools", "/audit", "/dead", "/logins", "/policy",
+		"/sessions/" + first, "/agents", "/tools", "/audit", "/dead", "/logins", "/policy",
 	} {
 		keep(b, path)
 	}
