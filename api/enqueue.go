@@ -28,6 +28,9 @@ type EnqueueRequest struct {
 	// same turn, and a different request with that key is [utp.CodeConflict]. It has at most [MaxKey] visible ASCII
 	// characters. Without a key each request starts another turn.
 	Key string `json:"idempotency_key,omitzero"`
+	// Correlation is the caller's own id of what is asked for (UTP, "Correlation"). It identifies the request as Key does,
+	// but for as long as the ledger has the turn. It is stored with the turn, and shown.
+	Correlation string `json:"correlation_id,omitzero"`
 }
 
 // MaxKey is the maximum length of an idempotency key.
@@ -35,12 +38,17 @@ const MaxKey = 255
 
 // CheckKey refuses an idempotency key that is too long, or contains anything but visible ASCII, so that every header
 // can carry it and no two keys look alike.
-func CheckKey(key string) error {
-	if len(key) > MaxKey {
-		return fmt.Errorf("the idempotency key has %d characters; it may have %d", len(key), MaxKey)
+func CheckKey(key string) error { return checkVisible("idempotency key", key) }
+
+// CheckCorrelation refuses a correlation id by the same rule.
+func CheckCorrelation(id string) error { return checkVisible("correlation id", id) }
+
+func checkVisible(what, value string) error {
+	if len(value) > MaxKey {
+		return fmt.Errorf("the %s has %d characters; it may have %d", what, len(value), MaxKey)
 	}
-	if i := strings.IndexFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }); i >= 0 {
-		return fmt.Errorf("character %d of the idempotency key is not a visible ASCII character", i+1)
+	if i := strings.IndexFunc(value, func(c rune) bool { return c <= ' ' || c > '~' }); i >= 0 {
+		return fmt.Errorf("character %d of the %s is not a visible ASCII character", i+1, what)
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func (k *Kernel) newRecord(from Caller, q api.EnqueueRequest, begun api.EnqueueA
 		State: turn.State{
 			Turn: begun.Turn, Session: begun.Session, Project: k.o.Project, Channel: k.o.Channel,
 			Agent: q.Agent, Owner: cmp.Or(q.Owner, from.Name), Status: turn.Queued, ResultFields: q.ResultFields,
-			Topic:    topic(q),
+			Topic: topic(q), Correlation: q.Correlation,
 			IdleFrom: now, MaxIdle: max(0, k.o.IdleTurn), Depth: q.Depth,
 		},
 		Args: q.Args, Request: q.Request, AnswerSeconds: q.Answer, Created: now.Wall,

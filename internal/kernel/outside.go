@@ -201,7 +201,7 @@ func (s *step) joined(w invoked) (string, error) {
 		switch {
 		case err != nil:
 			return "", err
-		case before.Call == "" || !before.At.After(w.key.At.Add(-store.KeyLife)):
+		case before.Call == "" || before.Expired(w.key.At):
 			return "", nil
 		case before.Digest != w.identity:
 			return "", api.NewFault(utp.CodeConflict, "this idempotency key came with another request in this session; nothing was done; use a new key for a new call")

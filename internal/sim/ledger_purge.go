@@ -244,7 +244,7 @@ func (t *tx) forgetActs(fits func(api.AuditEntry) bool, limit int) int {
 func (t *tx) dropKeys(p *purging) {
 	var old []store.RequestKey
 	for _, k := range t.rows.keys {
-		if !k.At.After(p.Keys) {
+		if !k.Lasting && !k.At.After(p.Keys) {
 			old = append(old, k)
 		}
 	}

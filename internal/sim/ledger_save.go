@@ -409,7 +409,7 @@ func (t *tx) saveKeys(b store.Batch) error {
 		switch {
 		case k.Principal == "" || k.Key == "" || k.Digest == "":
 			return fmt.Errorf("%w: the key of a request without a principal, a key or a digest", errInvalid)
-		case used && before.At.After(k.At.Add(-store.KeyLife)):
+		case used && !before.Expired(k.At):
 			return conflict("the key of a request", k.Key)
 		}
 		putRow(t, t.rows.keys, whose, k)

@@ -12,6 +12,7 @@ func keyCases() []exercise {
 		{"give way when their time is over", keysGiveWay},
 		{"one of many who begin under a key wins", keysRace},
 		{"go by their age, in small steps", keysGo},
+		{"last, if they are to", keysLast},
 	}
 }
 
@@ -96,4 +97,17 @@ func keysGo(l *ledger) {
 	left(3, 4, 5)
 	same(l, "more", l.purge(store.Purge{Keys: at(3), Limit: 2}).More, false)
 	left(4, 5)
+}
+
+// keysLast: a lasting key gives way to no other, and does not go by its age.
+func keysLast(l *ledger) {
+	lasting := lastingKey(1)
+	l.save(store.Batch{Keys: []store.RequestKey{lasting, requestKey(2)}})
+	same(l, "the lasting key", l.key(lasting.Principal, lasting.Key), lasting)
+	much := lasting
+	much.Turn, much.Session, much.At = "turn_2", "sess_2", lasting.At.Add(1000*store.KeyLife)
+	l.refuse("a lasting key years later", store.ErrConflict, store.Batch{Keys: []store.RequestKey{much}})
+	l.purge(store.Purge{Keys: much.At, Limit: 9})
+	same(l, "the lasting key after a purge", l.key(lasting.Principal, lasting.Key), lasting)
+	same(l, "the other key after a purge", l.key(requestKey(2).Principal, requestKey(2).Key), store.RequestKey{})
 }

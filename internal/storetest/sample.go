@@ -111,6 +111,12 @@ func requestKey(n int) store.RequestKey {
 	}
 }
 
+func lastingKey(n int) store.RequestKey {
+	k := requestKey(n)
+	k.Lasting = true
+	return k
+}
+
 func tool(n int) store.Tool {
 	return store.Tool{
 		Definition: utp.Definition{
@@ -144,7 +150,7 @@ func everything(n int) store.Batch {
 		Late:        []store.Report{report(n)},
 		Tools:       []store.Tool{tool(n)},
 		Preferences: []store.Preferences{{Person: id("ann", n), Preferences: allPreferred(1 + n)}},
-		Keys:        []store.RequestKey{requestKey(n)},
+		Keys:        []store.RequestKey{lastingKey(n)},
 	}
 }
 

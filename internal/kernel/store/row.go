@@ -137,7 +137,12 @@ type RequestKey struct {
 	Turn, Session string
 	Call          string // "" where it began the turn
 	At            time.Time
+	// Lasting: it never expires, as a correlation id.
+	Lasting bool
 }
+
+// Expired reports whether the key no longer identifies its request at a time.
+func (k RequestKey) Expired(at time.Time) bool { return !k.Lasting && !k.At.After(at.Add(-KeyLife)) }
 
 // Event is one row of a session's gapless sequence. Template and Params let other
 // languages be rendered from it.

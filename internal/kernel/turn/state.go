@@ -47,6 +47,8 @@ type State struct {
 	// then or from the end of a worker's lease, before it ends; 0 is for ever.
 	IdleFrom Timestamp     `json:"idle_from,omitzero"`
 	MaxIdle  time.Duration `json:"patience,omitempty"`
+	// Correlation is the id under which its caller asked for it, if there is one.
+	Correlation string `json:"correlation,omitempty"`
 	// Depth is how many agents called each other to get here.
 	Depth int `json:"depth,omitempty"`
 	// Claims counts how often the turn was claimed since it last made progress.

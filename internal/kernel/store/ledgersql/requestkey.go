@@ -11,10 +11,12 @@ func (t *Tx) saveKeys(b *store.Batch) error {
 		if k.Principal == "" || k.Key == "" || k.Digest == "" {
 			return invalid("keeping the key of a request", "no principal, key or digest", "all three")
 		}
-		err := t.must("a key of "+k.Principal, `INSERT INTO request_keys (principal, key, digest, turn_id, session_id, call_id, at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		err := t.must("a key of "+k.Principal, `INSERT INTO request_keys (principal, key, digest, turn_id, session_id, call_id, at, lasting)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 			ON CONFLICT (principal, key) DO UPDATE SET digest = excluded.digest, turn_id = excluded.turn_id, session_id = excluded.session_id,
-				call_id = excluded.call_id, at = excluded.at
-			WHERE request_keys.at <= $8`, k.Principal, k.Key, k.Digest, k.Turn, k.Session, k.Call, stamp(k.At), stamp(k.At.Add(-store.KeyLife)))
+				call_id = excluded.call_id, at = excluded.at, lasting = excluded.lasting
+			WHERE request_keys.at <= $9 AND NOT request_keys.lasting`,
+			k.Principal, k.Key, k.Digest, k.Turn, k.Session, k.Call, stamp(k.At), k.Lasting, stamp(k.At.Add(-store.KeyLife)))
 		if err != nil {
 			return err
 		}
@@ -29,8 +31,8 @@ func (t *Tx) RequestKey(principal, key string) (store.RequestKey, error) {
 	}
 	k := store.RequestKey{Principal: principal, Key: key}
 	var at int64
-	err := t.c.QueryRow(`SELECT digest, turn_id, session_id, call_id, at FROM request_keys WHERE principal = $1 AND key = $2`, []any{principal, key},
-		&k.Digest, &k.Turn, &k.Session, &k.Call, &at)
+	err := t.c.QueryRow(`SELECT digest, turn_id, session_id, call_id, at, lasting FROM request_keys WHERE principal = $1 AND key = $2`, []any{principal, key},
+		&k.Digest, &k.Turn, &k.Session, &k.Call, &at, &k.Lasting)
 	if noRows(err) {
 		return store.RequestKey{}, nil
 	}
@@ -44,7 +46,7 @@ func (t *Tx) dropKeys(p *purging) error {
 		return nil
 	}
 	n, err := t.c.Exec(`DELETE FROM request_keys WHERE (principal, key) IN
-		(SELECT principal, key FROM request_keys WHERE at <= $1 ORDER BY at`+limited("$2")+`)`, stamp(p.Keys), p.Limit)
+		(SELECT principal, key FROM request_keys WHERE at <= $1 AND NOT lasting ORDER BY at`+limited("$2")+`)`, stamp(p.Keys), p.Limit)
 	p.More = p.More || n == int64(p.Limit)
 	return t.c.Border("old keys of requests", err)
 }

@@ -1,0 +1,5 @@
+-- A correlation id stands for one turn for as long as the ledger has it; an idempotency key gives way after a day.
+
+-- +goose Up
+
+ALTER TABLE request_keys ADD COLUMN lasting boolean NOT NULL DEFAULT false;
