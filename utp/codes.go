@@ -86,6 +86,7 @@ const (
 	CodeResumeRetryExhausted    Code = "resume_retry_exhausted"     // a suspended turn could not resume after several attempts
 	CodeDispatchTimeout         Code = "dispatch_timeout"           // no worker took the turn
 	CodeTimeoutReapedByWatchdog Code = "timeout_reaped_by_watchdog" // a worker took the turn and stopped responding
+	CodeDeadlineExceeded        Code = "deadline_exceeded"          // the turn's own deadline has passed
 )
 
 // codeFacts are the properties that follow from a code alone.
@@ -161,6 +162,7 @@ var codeTable = map[Code]codeFacts{
 	CodeResumeRetryExhausted:    {http: 503},
 	CodeDispatchTimeout:         {retryable: true, safe: true, http: 504},
 	CodeTimeoutReapedByWatchdog: {http: 504},
+	CodeDeadlineExceeded:        {http: 504},
 }
 
 // Codes lists every code of this package in alphabetical order.

@@ -550,6 +550,7 @@ var english = map[string]Message{
 	"why.consent_expired":            {Normal: "nobody answered in time."},
 	"why.resume_retry_exhausted":     {Normal: "the agent resumed it again and again without progress."},
 	"why.dispatch_timeout":           {Normal: "no agent picked it up."},
+	"why.deadline_exceeded":          {Normal: "the time that it was given is over."},
 	"why.recursion_depth_exceeded":   {Normal: "too many agents have called each other."},
 	"why.timeout_reaped_by_watchdog": {Normal: "the agent stopped responding."},
 	"why.other":                      {Normal: "the reason is {code}."},

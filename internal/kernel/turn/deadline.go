@@ -35,6 +35,38 @@ func (m *machine) timedOut(c *Call, to CallState, message string) {
 	m.complete(c, to, Outcome{Status: utp.StatusTimeout, Code: utp.CodeToolTimeout, Message: message})
 }
 
+// pastDeadline stops a turn whose deadline has passed: open questions are withdrawn, what has not started ends, and what
+// runs is asked to stop. It is looked at before every input, so that nothing begins after the deadline, however late the
+// tick. A deadline is judged by the monotonic clock, which nobody sets.
+func (m *machine) pastDeadline() {
+	if m.Status == Ended || m.Stop != nil || m.Deadline.IsZero() || !m.Deadline.reached(m.now) {
+		return
+	}
+	m.stop(Stop{Reason: "its deadline has passed", System: true, Deadline: true})
+	m.finishStop()
+}
+
+// undispatchedAt returns when the queued turn has waited for a worker for as long as it may; zero means never.
+func (s State) undispatchedAt() Timestamp {
+	if s.Status != Queued || s.MaxQueued <= 0 || s.QueuedFrom.IsZero() {
+		return Timestamp{}
+	}
+	return s.QueuedFrom.Add(s.MaxQueued)
+}
+
+// undispatched ends a turn that no worker has taken in time. While its agent is engaged elsewhere the time begins again,
+// and once more when the agent is free: then its workers get the whole time.
+func (m *machine) undispatched(engaged bool) {
+	at := m.undispatchedAt()
+	switch {
+	case at.IsZero() || !at.reached(m.now):
+	case engaged || m.Behind:
+		m.Behind, m.QueuedFrom = engaged, m.now
+	default:
+		m.end(End{Status: utp.StatusTimeout, Code: utp.CodeDispatchTimeout, Message: "no agent picked it up"})
+	}
+}
+
 // abandonedAt returns when the turn ends unless a worker claims it before; zero means never.
 func (s State) abandonedAt() Timestamp {
 	from := s.IdleFrom

@@ -69,8 +69,12 @@ type (
 		Code     utp.Code
 	}
 	// Tick is the passing of time. Checks holds what the caller recomputed for every accepted
-	// call whose undo time has ended.
-	Tick struct{ Checks []Check }
+	// call whose undo time has ended. Engaged says that the agent works on other turns, or that
+	// its workers could not have come yet: a queued turn goes on waiting.
+	Tick struct {
+		Checks  []Check
+		Engaged bool
+	}
 	// Start is a service asking to begin.
 	Start struct {
 		Call, Owner, Target string
@@ -160,6 +164,8 @@ type Stop struct {
 	Reason  string `json:"reason,omitempty"`
 	// System marks a signal or a shutdown rather than a person's request.
 	System bool `json:"system,omitempty"`
+	// Deadline marks the turn's own deadline, which nobody caused.
+	Deadline bool `json:"deadline,omitempty"`
 }
 
 func (Claim) input()         {}

@@ -28,6 +28,9 @@ func TestManyCalls(t *testing.T) {
 				MaxIdle: rapid.SampledFrom([]time.Duration{0, time.Hour}).Draw(rt, "patience"),
 			},
 		}}
+		if after := rapid.SampledFrom([]time.Duration{0, time.Minute, 10 * time.Minute}).Draw(rt, "deadline"); after > 0 {
+			p.state.Deadline = p.now.Add(after)
+		}
 		for range rapid.IntRange(5, 80).Draw(rt, "moves") {
 			p.move()
 		}

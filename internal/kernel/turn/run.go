@@ -18,7 +18,8 @@ func (m *machine) tick(in Tick) {
 	for _, c := range in.Checks {
 		checks[c.Call] = c
 	}
-	m.idle() // first: a turn that ends asks for no call again
+	m.undispatched(in.Engaged) // first: a turn that ends asks for no call again
+	m.idle()
 	for i := 0; i < len(m.Calls) && m.Status != Ended; i++ {
 		m.tickCall(&m.Calls[i], checks)
 	}
@@ -412,5 +413,9 @@ func (s State) Due(now Timestamp) (time.Time, bool) {
 		}
 	}
 	sooner(s.abandonedAt().reachedAt(now))
+	sooner(s.undispatchedAt().reachedAt(now))
+	if s.Stop == nil {
+		sooner(s.Deadline.reachedAt(now))
+	}
 	return due, !due.IsZero()
 }

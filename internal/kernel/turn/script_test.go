@@ -143,6 +143,8 @@ func (s *script) tick(words []string, changed map[string]string) error {
 	for _, w := range words {
 		if w == "unchecked" {
 			checked = false
+		} else if w == "engaged" {
+			in.Engaged = true
 		} else if err := s.shift("pass", []string{w}); err != nil {
 			return err
 		}
@@ -274,6 +276,14 @@ func (s *script) input(verb string, words []string, named map[string]string) (tu
 	case "patience": // said by anyone who began the turn
 		d, err := time.ParseDuration(word(0))
 		s.state.MaxIdle, s.state.IdleFrom = d, s.now
+		return turn.Tick{}, err
+	case "deadline", "dispatch-timeout": // likewise
+		d, err := time.ParseDuration(word(0))
+		if verb == "deadline" {
+			s.state.Deadline = s.now.Add(d)
+		} else {
+			s.state.QueuedFrom, s.state.MaxQueued = s.now, d
+		}
 		return turn.Tick{}, err
 	case "depth":
 		s.state.Depth = number(word(0))

@@ -49,6 +49,15 @@ type State struct {
 	MaxIdle  time.Duration `json:"patience,omitempty"`
 	// Correlation is the id under which its caller asked for it, if there is one.
 	Correlation string `json:"correlation,omitempty"`
+	// Deadline is when the turn ends whatever it does, see [machine.pastDeadline]; zero is never.
+	Deadline Timestamp `json:"deadline,omitzero"`
+	// QueuedFrom is since when the turn waits for its first worker, and MaxQueued how long it may; 0 is for ever. Behind
+	// says that its agent was engaged in other turns when that time was last over.
+	QueuedFrom Timestamp     `json:"queued_from,omitzero"`
+	MaxQueued  time.Duration `json:"max_queued,omitempty"`
+	Behind     bool          `json:"behind,omitempty"`
+	// Parent is the turn that asked for this one, if one did.
+	Parent string `json:"parent,omitempty"`
 	// Depth is how many agents called each other to get here.
 	Depth int `json:"depth,omitempty"`
 	// Claims counts how often the turn was claimed since it last made progress.

@@ -33,6 +33,7 @@ type machine struct {
 func (m *machine) emit(effects ...Effect) { m.effects = append(m.effects, effects...) }
 
 func (m *machine) apply(in Input) error {
+	m.pastDeadline() // before anything else: what comes too late finds the turn stopped
 	if m.Status == Ended {
 		return m.afterEnd(in)
 	}

@@ -70,5 +70,9 @@ func (m *machine) finishStop() {
 			return
 		}
 	}
+	if m.Stop.Deadline {
+		m.end(End{Status: utp.StatusTimeout, Code: utp.CodeDeadlineExceeded, Message: m.Stop.Reason})
+		return
+	}
 	m.end(End{Status: utp.StatusCanceled, Code: utp.CodeStopped, Message: m.Stop.Reason})
 }

@@ -124,12 +124,22 @@ func (w *world) one(in turn.Input) error {
 		}
 		return err
 	}
+	late := w.late()
+	if late && next.Stop == nil && next.Status != turn.Ended {
+		w.brokenf("%T was taken after the turn's deadline, and did not stop it", in)
+	}
 	switch in := in.(type) {
 	case turn.Shown, turn.Unshown:
+		if late {
+			break // it has also stopped the turn
+		}
 		w.onlyTold(in, next, effects)
 	case turn.Noticed:
 		w.noticed(in, next)
 	case turn.Ruled:
+		if late {
+			break
+		}
 		w.onlyStricter(in, next, effects)
 	case turn.Reconciled:
 		w.saidNotBegun(in)
@@ -143,6 +153,19 @@ func (w *world) one(in turn.Input) error {
 		w.realise(e)
 	}
 	return nil
+}
+
+// late reports whether the deadline of the turn has passed, by the monotonic clock or, after a reboot, the other.
+func (w *world) late() bool {
+	at := w.state.Deadline
+	switch {
+	case at.IsZero() || w.state.Status == turn.Ended:
+		return false
+	case at.SameBoot(w.now):
+		return w.now.SinceBoot >= at.SinceBoot
+	default:
+		return !w.now.Wall.Before(at.Wall)
+	}
 }
 
 // onlyTold: that a question was shown, or not, changes nothing. It is not consent, makes
@@ -302,6 +325,9 @@ func (w *world) realise(e turn.Effect) {
 
 // mayLeave: what needed consent leaves only with one that was used for it.
 func (w *world) mayLeave(id string) {
+	if w.late() {
+		w.brokenf("%s left after the turn's deadline", id)
+	}
 	c, _ := w.state.Find(id)
 	x := w.of(id)
 	if c.Class == utp.Irreversible && !x.asked {
