@@ -72,6 +72,7 @@ var layerTable = []rule{
 	},
 	{pkg: "internal/kernel/turn", layer: 1, own: []string{"api", "utp"}},
 	{pkg: "internal/kernel/standing", layer: 1, own: []string{"api", "utp"}},
+	{pkg: "internal/kernel/queue", layer: 1, own: []string{"api"}, beside: map[string]string{"internal/kernel/turn": "it reads the turns that it puts in order"}},
 	{
 		pkg: "api/audit", layer: 1, own: []string{"api"},
 		beside: map[string]string{"internal/passkey": "those who verify the chain verify the signatures under its accepts, by the same rules as the kernel"},
@@ -88,7 +89,7 @@ var layerTable = []rule{
 		both: "a turn is kept with its questions",
 	},
 	{
-		pkg: "internal/kernel/admin", layer: 2, own: []string{"internal/kernel/turn", "internal/kernel/consent", "api", "utp"},
+		pkg: "internal/kernel/admin", layer: 2, own: []string{"internal/kernel/queue", "internal/kernel/turn", "internal/kernel/consent", "api", "utp"},
 		beside: map[string]string{"internal/kernel/store": "it reads and purges the ledger through its port"},
 		both:   "it lists questions beside calls",
 	},
@@ -113,7 +114,7 @@ var layerTable = []rule{
 		beside: map[string]string{"internal/kernel/store": "what waits to leave is rows of the ledger"},
 	},
 	{
-		pkg: "internal/kernel", layer: 2, own: []string{"internal/kernel/turn", "internal/kernel/standing", "api", "utp", "internal/kernel/consent", "internal/passkey"},
+		pkg: "internal/kernel", layer: 2, own: []string{"internal/kernel/queue", "internal/kernel/turn", "internal/kernel/standing", "api", "utp", "internal/kernel/consent", "internal/passkey"},
 		beside: map[string]string{
 			"internal/kernel/rulebook": "what an operator's rules say is asked in the step that it is about",
 			"internal/kernel/external": "what third-party peers send is read, and answered, in their form",

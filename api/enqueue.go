@@ -31,6 +31,24 @@ type EnqueueRequest struct {
 	// Correlation is the caller's own id of what is asked for (UTP, "Correlation"). It identifies the request as Key does,
 	// but for as long as the ledger has the turn. It is stored with the turn, and shown.
 	Correlation string `json:"correlation_id,omitzero"`
+	// Parent is the turn that asks for this one: an open turn of the same owner. The new turn is one agent deeper, whatever
+	// Depth says, and ends at the parent's deadline if that comes first. No consent is inherited.
+	Parent string `json:"parent_turn_id,omitzero"`
+	// Deadline is how long the turn may take, in seconds, from now until its end, at most [MaxDeadline]; 0 is no limit.
+	Deadline int `json:"deadline_seconds,omitzero"`
+
+	Boxes
+}
+
+// MaxDeadline is the longest deadline of a turn, in seconds: 30 days.
+const MaxDeadline = 30 * 24 * 60 * 60
+
+// Boxes are references of the caller's that the worker of the turn gets as they are: its profile, and the boxes that its
+// context comes from and its output goes to. Earshot keeps nothing under them. Each has at most 128 bytes.
+type Boxes struct {
+	Profile    string `json:"profile,omitzero"`
+	ContextBox string `json:"context_box_id,omitzero"`
+	OutputBox  string `json:"output_box_id,omitzero"`
 }
 
 // MaxKey is the maximum length of an idempotency key.

@@ -44,8 +44,10 @@ type SessionsRequest struct {
 	// Owners selects the sessions of these people; an empty list selects all.
 	Owners []string `json:"owners,omitzero"`
 	// After is the turn_id of the last known row: the list continues after it.
-	After    string `json:"after,omitzero"`
-	Limit    int    `json:"limit,omitzero"`
+	After string `json:"after,omitzero"`
+	Limit int    `json:"limit,omitzero"`
+	// Waits asks what each open turn waits for.
+	Waits    bool   `json:"waits,omitzero"`
 	Session  string `json:"session_id,omitzero"`
 	Token    string `json:"reply_token,omitzero"`
 	Question int    `json:"question,omitzero"`
@@ -68,11 +70,43 @@ type SessionRow struct {
 	// Last is the number of the session's last event so far, 0 before the first.
 	Last  int64 `json:"last"`
 	Ended bool  `json:"ended,omitzero"`
+	// Correlation is its caller's own id for it, and Parent the turn that asked for it; only with what it waits for.
+	Correlation string `json:"correlation_id,omitzero"`
+	Parent      string `json:"parent_turn_id,omitzero"`
+	// Waits is what it waits for, if that was requested; empty while its worker works on it.
+	Waits []Wait `json:"waits,omitzero"`
 	// End is set if a single session was requested and has ended.
 	End *SessionEnd `json:"end,omitzero"`
 	// Args are the arguments of its turn, if a single session was requested and they have at most [MaxRowArgs] bytes.
 	Args jsontext.Value `json:"args,omitzero"`
 }
+
+// Wait is one thing that a turn waits for. The members say which; what does not apply is empty.
+type Wait struct {
+	For WaitKind `json:"for"`
+	// Agent is the one whose worker is to take the turn.
+	Agent string `json:"agent,omitzero"`
+	// Turn is the turn of the same agent that it is next after.
+	Turn string `json:"turn_id,omitzero"`
+	// Person is whose answer it needs, and Question the number of the question.
+	Person   string `json:"person,omitzero"`
+	Question int    `json:"question,omitzero"`
+	// Tool is the tool that runs or is asked about, and Call the call that runs.
+	Tool string `json:"tool_name,omitzero"`
+	Call string `json:"tool_call_id,omitzero"`
+}
+
+// WaitKind is what a turn waits for.
+type WaitKind string
+
+// The things that a turn waits for.
+const (
+	WaitWorker WaitKind = "worker" // a worker of its agent
+	WaitTurn   WaitKind = "turn"   // its agent may have no more turns under way; another is before it
+	WaitPerson WaitKind = "person" // an answer
+	WaitUndo   WaitKind = "undo"   // the end of the time in which a yes can be taken back
+	WaitTool   WaitKind = "tool"   // the result of a call
+)
 
 // MaxRowArgs is how many bytes the arguments of a turn, and its request, have at most in the row of a single session.
 const MaxRowArgs = 8 << 10

@@ -27,6 +27,11 @@ type ClaimAnswer struct {
 	ResultFields []string `json:"result_fields,omitzero"`
 	// ReportedText is what has been reported of the step that is now planned.
 	ReportedText ReportedText `json:"said,omitzero"`
+	// Depth counts the agents above this one. DeadlineMS is how much time the turn has left; 0 is no limit.
+	Depth      int   `json:"depth,omitzero"`
+	DeadlineMS int64 `json:"deadline_ms,omitzero"`
+
+	Boxes
 }
 
 // WorkerRequest returns what identifies the claimed turn in the worker's requests.

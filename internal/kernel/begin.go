@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
@@ -14,10 +15,23 @@ import (
 
 // enqueue begins a turn that a worker is to claim.
 func (k *Kernel) enqueue(ctx context.Context, from Caller, q api.EnqueueRequest) (api.EnqueueAnswer, error) {
-	if q.Depth < 0 || q.Depth >= turn.MaxDepth {
-		return api.EnqueueAnswer{}, api.NewFault(utp.CodeRecursionDepthExceeded, fmt.Sprintf("the turn would be %d agents deep; a turn is less than %d deep", q.Depth, turn.MaxDepth))
-	}
-	rec, repeated, err := k.begin(ctx, from, cmp.Or(q.Owner, from.Name), q, func(*step) error { return nil })
+	return k.beginQueued(ctx, from, cmp.Or(q.Owner, from.Name), q, func(store.Tx) error { return nil })
+}
+
+// beginQueued begins a turn that a worker is to claim, if the caller still may when it is saved.
+func (k *Kernel) beginQueued(ctx context.Context, from Caller, principal string, q api.EnqueueRequest, may func(store.Tx) error) (api.EnqueueAnswer, error) {
+	rec, repeated, err := k.begin(ctx, from, principal, q, func(s *step) error {
+		st := &s.rec.State
+		st.QueuedFrom, st.MaxQueued = s.now, k.o.DispatchTimeout
+		if q.Deadline > 0 {
+			st.Deadline = s.now.Add(time.Duration(q.Deadline) * time.Second)
+		}
+		s.last = append(s.last, "enqueued")
+		if err := may(s.tx); err != nil {
+			return err
+		}
+		return s.inherit(q.Parent)
+	})
 	if err != nil {
 		return api.EnqueueAnswer{}, err
 	}
@@ -37,7 +51,7 @@ func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api
 		return rec, false, err
 	}
 	now := k.now()
-	id, err := k.id(now.Wall)
+	id, err := k.turnID(now.Wall)
 	if err != nil {
 		return rec, false, err
 	}
@@ -78,7 +92,46 @@ func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api
 	return rec, false, store.ProtocolError(err)
 }
 
+// inherit takes over what a turn has from the one that asks for it: its depth and, if that is earlier, its deadline. It
+// takes nothing that a person said: each turn asks for its own consents.
+func (s *step) inherit(parent string) error {
+	if parent == "" {
+		return nil
+	}
+	st := &s.rec.State
+	above, err := s.tx.Turn(store.TurnRef{Turn: parent})
+	switch {
+	case errors.Is(err, store.ErrNotFound), err == nil && above.State.Owner != st.Owner:
+		return api.NewFault(utp.CodeNotFound, fmt.Sprintf("the owner of the new turn has no turn %.128q to be its parent; nothing was started", parent))
+	case err != nil:
+		return err
+	case above.State.Status == turn.Ended:
+		return api.NewFault(utp.CodeTurnEnded, "the parent turn has ended; nothing was started")
+	case above.State.Stop != nil:
+		return api.NewFault(utp.CodeStopped, "the parent turn has been stopped; nothing was started")
+	}
+	st.Parent, st.Depth = parent, above.State.Depth+1
+	st.Deadline = st.Deadline.Earlier(above.State.Deadline)
+	return checkDepth(st.Depth)
+}
+
+func checkDepth(depth int) error {
+	if depth < 0 || depth >= turn.MaxDepth {
+		return api.NewFault(utp.CodeRecursionDepthExceeded, fmt.Sprintf("the turn would be %d agents deep; a turn is less than %d deep", depth, turn.MaxDepth))
+	}
+	return nil
+}
+
 func checkBegin(q api.EnqueueRequest) error {
+	if err := checkDepth(q.Depth); err != nil {
+		return err
+	}
+	if q.Deadline < 0 || q.Deadline > api.MaxDeadline {
+		return api.NewFault(utp.CodeBadRequest, fmt.Sprintf("deadline_seconds is %d; it is 1 to %d, or 0 for no deadline", q.Deadline, api.MaxDeadline))
+	}
+	if max(len(q.Profile), len(q.ContextBox), len(q.OutputBox), len(q.Parent)) > store.MaxName {
+		return api.NewFault(utp.CodeBadRequest, "the profile, a box and the parent turn are named by at most 128 bytes each")
+	}
 	if !utp.ValidToken(q.Agent) {
 		return api.NewFault(utp.CodeBadRequest, "the agent's name is not one token of A-Z a-z 0-9 _ -")
 	}
@@ -100,7 +153,7 @@ func (k *Kernel) newRecord(from Caller, q api.EnqueueRequest, begun api.EnqueueA
 			Turn: begun.Turn, Session: begun.Session, Project: k.o.Project, Channel: k.o.Channel,
 			Agent: q.Agent, Owner: cmp.Or(q.Owner, from.Name), Status: turn.Queued, ResultFields: q.ResultFields,
 			Topic: topic(q), Correlation: q.Correlation,
-			IdleFrom: now, MaxIdle: max(0, k.o.IdleTurn), Depth: q.Depth,
+			IdleFrom: now, MaxIdle: max(0, k.o.IdleTurn), Depth: q.Depth, Boxes: q.Boxes,
 		},
 		Args: q.Args, Request: q.Request, AnswerSeconds: q.Answer, Created: now.Wall,
 	}

@@ -65,7 +65,11 @@ func (k *Kernel) claimable(ctx context.Context, q api.ClaimRequest) (held []stor
 				held = append(held, row)
 			}
 		}
-		first, err := k.firstFree(tx, store.TurnFilter{Agent: q.Agent, Free: until})
+		statuses, err := k.claimableStatuses(tx, q.Agent)
+		if err != nil {
+			return err
+		}
+		first, err := k.firstFree(tx, store.TurnFilter{Agent: q.Agent, Free: until, Statuses: statuses})
 		free = first.Turn != ""
 		return err
 	})
@@ -119,6 +123,9 @@ func (k *Kernel) claimFree(ctx context.Context, q api.ClaimRequest) (api.ClaimAn
 		var row store.TurnRow
 		answer, err := k.claimTurn(ctx, q.Worker, func(tx store.Tx) (_ store.TurnRow, err error) {
 			f.Free = k.monotonicNow(k.now())
+			if f.Statuses, err = k.takePlace(tx, q.Agent); err != nil {
+				return row, err
+			}
 			row, err = k.firstFree(tx, f)
 			return row, err
 		})
@@ -158,6 +165,10 @@ func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(store.T
 		a = api.ClaimAnswer{
 			Turn: st.Turn, Session: st.Session, Epoch: st.Epoch, Nonce: st.Nonce, Step: st.Step, Args: s.rec.Args,
 			Suspended: st.Status == turn.Suspended, LeaseMS: milliseconds(k.o.WorkerLease), ResultFields: st.ResultFields, ReportedText: st.ReportedText,
+			Depth: st.Depth, Boxes: st.Boxes,
+		}
+		if !st.Deadline.IsZero() {
+			a.DeadlineMS = max(1, int64(milliseconds(st.Deadline.Remaining(s.now))))
 		}
 		return nil
 	})

@@ -3,7 +3,9 @@ package kernel
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/kernel/store"
@@ -21,6 +23,28 @@ func (k *Kernel) id(now time.Time) (string, error) {
 	b[6] = b[6]&0x0f | 0x70
 	b[8] = b[8]&0x3f | 0x80
 	return hex.EncodeToString(b[:]), nil
+}
+
+// turnID is id for turns, which begin in the order of their ids: each is greater than the one before it, also within a
+// millisecond and while the clock is set back. The 12 bits after the version count, as RFC 9562 has it.
+func (k *Kernel) turnID(now time.Time) (string, error) {
+	made, err := k.id(now)
+	if err != nil {
+		return "", err
+	}
+	const head, version = 16, 12 // hex digits of the time and the count; where the version is between them
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if last := k.lastTurnID; made[:head] <= last {
+		n, err := strconv.ParseUint(last[:version]+last[version+1:], 16, 64)
+		if err != nil {
+			return "", store.Unexpected("the id of a turn", err)
+		}
+		next := fmt.Sprintf("%015x", n+1)
+		made = next[:version] + "7" + next[version:] + made[head:]
+	}
+	k.lastTurnID = made[:head]
+	return made, nil
 }
 
 // token makes a reply token of 128 random bits (CONF-05).

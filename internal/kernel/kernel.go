@@ -114,6 +114,12 @@ type Options struct {
 	// IdleTurn is how long a turn waits for a worker before it ends, also after a worker's lease has
 	// expired; default 24 h, negative is for ever.
 	IdleTurn time.Duration
+	// DispatchTimeout is how long a queued turn waits for its first worker before it ends, not counting the time in which
+	// its agent is engaged in other turns; default 0, which leaves it to IdleTurn.
+	DispatchTimeout time.Duration
+	// MaxActive is how many turns of an agent may be under way at once; the others wait in their order. 0, and a nil
+	// function, is any number. It is consulted inside transactions, and must be the same on each kernel of a ledger.
+	MaxActive func(agent string) int
 	// Poll is how often the kernel polls the ledger for work that others have left, default a
 	// minute. With several kernels on one ledger, it bounds how long the work of one stands still
 	// when that one is gone.
@@ -181,6 +187,8 @@ type Kernel struct {
 
 	external externalCounts
 
+	lastTurnID string // the beginning of the latest turn's id, by which the next is greater; guarded by mu
+
 	startedAt time.Duration // when it was made, by the monotonic clock
 }
 
@@ -217,7 +225,7 @@ func New(o Options) (*Kernel, error) {
 	k.admin = admin.New(admin.Options{
 		Ledger: o.Store, Now: o.Clock.Now, Logger: o.Logger, Operator: o.Operator, Retention: o.Retention, Salt: k.salt,
 		Decide:    func(t store.Tool) turn.Decision { return rulebook.Decision(t, o.Policy.Decide("", t)) },
-		Connected: k.connected, Active: k.active, EndSession: k.endImported,
+		MaxActive: o.MaxActive, Connected: k.connected, Active: k.active, EndSession: k.endImported,
 	})
 	k.passkeys = k.newPasskeys()
 	if k.generation = o.Generation; k.generation == nil {
@@ -267,6 +275,10 @@ func (o *Options) fill() {
 	}
 	if o.Poll <= 0 {
 		o.Poll = time.Minute
+	}
+	o.DispatchTimeout = max(0, o.DispatchTimeout)
+	if o.MaxActive == nil {
+		o.MaxActive = func(string) int { return 0 }
 	}
 	if o.Environment == nil {
 		o.Environment = func(string) (string, bool) { return "", false }

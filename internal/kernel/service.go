@@ -71,7 +71,7 @@ func (s *step) startAnswer(c turn.Call) (api.StartAnswer, error) {
 	b, err := s.handOut(args)
 	return api.StartAnswer{
 		Call: c.ID, Turn: s.rec.State.Turn, Tool: c.Tool, Args: b, Fence: c.Fence, Secrets: secrets,
-		StartWithinMS: milliseconds(c.StartBy.Remaining(s.now)), StartBy: c.StartBy.Wall, //nolint:staticcheck // older services read it
+		StartWithinMS: milliseconds(c.StartBy.Earlier(s.rec.State.Deadline).Remaining(s.now)), StartBy: c.StartBy.Wall, //nolint:staticcheck // older services read it
 		LeaseMS: milliseconds(s.k.o.ToolLease), Stop: s.rec.State.Stop != nil, Class: c.Class,
 	}, err
 }

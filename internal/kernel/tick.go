@@ -229,7 +229,11 @@ func (k *Kernel) tick(ctx context.Context, id string, first func(*step) error, t
 				return err
 			}
 		}
-		in := turn.Tick{}
+		engaged, err := s.engaged()
+		if err != nil {
+			return err
+		}
+		in := turn.Tick{Engaged: engaged}
 		for _, c := range s.rec.State.Calls {
 			if c.State != turn.Accepted {
 				continue

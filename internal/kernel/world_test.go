@@ -66,9 +66,11 @@ type world struct {
 	unresumed bool         // a kernel that is booted leaves the open turns alone
 	idle      time.Duration
 	poll      time.Duration
-	own       bool // its next kernel keeps to its own turns
-	patient   bool // its questions wait to be shown
-	hints     bool // third-party followers are told
+	dispatch  time.Duration // that a queued turn waits for a worker
+	active    int           // turns that an agent may have under way
+	own       bool          // its next kernel keeps to its own turns
+	patient   bool          // its questions wait to be shown
+	hints     bool          // third-party followers are told
 	presence  kernel.Presence
 
 	now       *process

@@ -41,7 +41,7 @@ func (m *commands) turnsListCommand() *cobra.Command {
 func (m *commands) listTurns(ctx context.Context, ask operate.Ask, f cli.RemoteFlags, open, all bool, limit int) error {
 	list := m.NewRows(f.AsJSON)
 	more := false
-	err := operate.EachTurn(ctx, ask, api.SessionsRequest{Open: open, Newest: true}, func(t api.SessionRow) (bool, error) {
+	err := operate.EachTurn(ctx, ask, api.SessionsRequest{Open: open, Newest: true, Waits: true}, func(t api.SessionRow) (bool, error) {
 		if !all && list.N == limit {
 			more = true
 			return false, nil

@@ -21,9 +21,11 @@ type Admin struct {
 // Options are what an [Admin] works with. All are required; the functions are consulted inside
 // transactions.
 type Options struct {
-	Ledger store.Ledger
-	Now    func() time.Time
-	Logger *slog.Logger
+	// MaxActive is how many turns of an agent may be under way at once; 0 is any number.
+	MaxActive func(agent string) int
+	Ledger    store.Ledger
+	Now       func() time.Time
+	Logger    *slog.Logger
 	// Operator is the name in the audit chain for acts that name no operator; "" is unknown.
 	Operator  string
 	Retention Retention

@@ -10,6 +10,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/queue"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -50,18 +51,25 @@ func (ad *Admin) Sessions(ctx context.Context, q api.SessionsRequest) ([]api.Ses
 		if err != nil {
 			return err
 		}
-		out, err = sessionPage(rows)
+		w := waits{ad: ad, tx: tx, queues: map[string][]queue.Entry{}}
+		if !q.Waits {
+			w.ad = nil
+		}
+		out, err = sessionPage(rows, w)
 		return err
 	})
 	return out, err
 }
 
 // sessionPage returns as many of the rows as fit in one message, at least the first.
-func sessionPage(rows []store.TurnRow) ([]api.SessionRow, error) {
+func sessionPage(rows []store.TurnRow, w waits) ([]api.SessionRow, error) {
 	var out []api.SessionRow
 	room := api.InlineLimit
 	for _, r := range rows {
 		row := sessionRow(r)
+		if err := w.add(&row); err != nil {
+			return nil, err
+		}
 		raw, err := json.Marshal(row)
 		if err != nil {
 			return nil, store.Unexpected("a session", err)

@@ -56,6 +56,8 @@ type State struct {
 	QueuedFrom Timestamp     `json:"queued_from,omitzero"`
 	MaxQueued  time.Duration `json:"max_queued,omitempty"`
 	Behind     bool          `json:"behind,omitempty"`
+	// Boxes are what the caller refers its worker to.
+	Boxes api.Boxes `json:"boxes,omitzero"`
 	// Parent is the turn that asked for this one, if one did.
 	Parent string `json:"parent,omitempty"`
 	// Depth is how many agents called each other to get here.

@@ -51,6 +51,14 @@ func (m Timestamp) Remaining(now Timestamp) time.Duration {
 	return max(m.due(now).Sub(now.Wall), 0)
 }
 
+// Earlier returns the one of two timestamps that comes first; one that was never set comes last.
+func (m Timestamp) Earlier(other Timestamp) Timestamp {
+	if m.IsZero() || !other.IsZero() && other.Wall.Before(m.Wall) {
+		return other
+	}
+	return m
+}
+
 // onOtherMachine reports whether m was taken on another machine. Its monotonic clock and its reboots say
 // nothing about this machine.
 func (m Timestamp) onOtherMachine(now Timestamp) bool {

@@ -36,6 +36,7 @@ type town struct {
 	t *testing.T
 
 	count    kernel.Incarnation
+	active   int           // turns that an agent may have under way
 	restored bool          // the last kernel found that the ledger had gone back
 	burning  chan struct{} // what has an effect waits for its end, where there is one
 	// clock is that of the next kernel; nil is the one that a kernel has by itself.
@@ -97,6 +98,7 @@ func (w *town) open(dsn string) (kill func()) {
 	}
 	k, err := kernel.New(kernel.Options{
 		Store: ledger, Clock: clock, Bus: house{w, ctx}, Policy: rules, Narrator: narrator, Poll: 100 * time.Millisecond, Incarnation: w.count,
+		MaxActive:  func(string) int { return w.active },
 		Generation: func() string { return "one of the two has always been there" },
 	})
 	if err == nil {

@@ -1,0 +1,65 @@
+package admin
+
+import (
+	"errors"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/queue"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+)
+
+// waits finds out what the turns of one list wait for. The queue of each agent is read once. Without ad it adds nothing.
+type waits struct {
+	ad     *Admin
+	tx     store.Tx
+	queues map[string][]queue.Entry
+}
+
+// add says in a row what its turn waits for, and where it comes from. An unreadable turn is listed without.
+func (w waits) add(row *api.SessionRow) error {
+	if w.ad == nil {
+		return nil
+	}
+	rec, err := w.tx.Turn(store.TurnRef{Turn: row.Turn})
+	if errors.Is(err, store.ErrDamaged) {
+		w.ad.o.Logger.Warn("waits", "turn", row.Turn, "error", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	st := rec.State
+	row.Correlation, row.Parent = st.Correlation, st.Parent
+	behind := ""
+	if limit := w.ad.maxActive(st.Agent); limit > 0 && st.Status == turn.Queued {
+		entries, err := w.queue(st.Agent)
+		if err != nil {
+			return err
+		}
+		behind = queue.Behind(entries, st.Turn, limit)
+	}
+	row.Waits = queue.Waits(st, behind)
+	return nil
+}
+
+// queue reads the open turns of an agent, oldest first.
+func (w waits) queue(agent string) ([]queue.Entry, error) {
+	if read, found := w.queues[agent]; found {
+		return read, nil
+	}
+	rows, err := w.tx.Turns(store.TurnFilter{Agent: agent, Open: true})
+	entries := make([]queue.Entry, len(rows))
+	for i, r := range rows {
+		entries[i] = queue.Entry{Turn: r.Turn, Status: r.Status}
+	}
+	w.queues[agent] = entries
+	return entries, err
+}
+
+func (ad *Admin) maxActive(agent string) int {
+	if ad.o.MaxActive == nil {
+		return 0
+	}
+	return ad.o.MaxActive(agent)
+}
