@@ -58,6 +58,16 @@ type TurnStart struct {
 	Answer int `json:"answer_seconds,omitzero"`
 	// ResultFields are the names of the fields that the agent's answer must have, at most 64.
 	ResultFields []string `json:"result_fields,omitzero"`
+	// Correlation is your own id for what you ask for: at most 255 visible ASCII characters. The same request of the same
+	// principal under the same id starts one turn, for as long as the server has it; another request under it is refused.
+	Correlation string `json:"correlation_id,omitzero"`
+	// Parent is a turn of the same owner that this one belongs to. It is one agent deeper, and ends no later.
+	Parent string `json:"parent_turn_id,omitzero"`
+	// Deadline is how long the turn may take, in seconds, at most 30 days; 0 is no limit.
+	Deadline int `json:"deadline_seconds,omitzero"`
+
+	Boxes
+
 	// Key is the request's Idempotency-Key. With a key, the same request of the same principal starts only one turn
 	// within a day, however often it is sent.
 	Key string `json:"-"`

@@ -14,6 +14,8 @@ const (
 	OpDeliver    = "deliver"
 	OpAgentText  = "say"
 	OpRelease    = "release"
+	// OpSpawn is also a request of tool services and of third-party workers.
+	OpSpawn = "spawn"
 	// Requests of tool services.
 	OpRegister  = "register"
 	OpStart     = "start"
@@ -89,6 +91,7 @@ var operations = []Operation{
 	operation[DeliverRequest, Empty](OpDeliver, Agent, External).repeatable(),
 	operation[AgentTextRequest, Empty](OpAgentText, Agent).repeatable(),
 	operation[WorkerRequest, Empty](OpRelease, Agent).repeatable(),
+	operation[SpawnRequest, EnqueueAnswer](OpSpawn, Agent, Tool, External).repeatable(),
 	// Requests of tool services.
 	operation[RegisterRequest, Empty](OpRegister, Tool, External).repeatable(),
 	operation[StartRequest, StartAnswer](OpStart, Tool).repeatable(),

@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"fmt"
 	"log/slog"
 	"os"
 	"slices"
@@ -27,6 +28,9 @@ const (
 
 // DefaultSubscriptions is the default limit of concurrent streams.
 const DefaultSubscriptions = 4096
+
+// DefaultDispatchTimeout is how long a turn waits for a worker of an idle agent by default.
+const DefaultDispatchTimeout = 30 * time.Second
 
 // sharePerPrincipal divides that limit: one token or login gets one part of so many by default.
 const sharePerPrincipal = 4
@@ -63,6 +67,14 @@ type Options struct {
 	Takeover bool
 	// Policy is the YAML file with the operator's rules. Default: none.
 	Policy string
+	// DispatchTimeout is how long a turn waits for a worker while its agent does nothing else, before it ends and the person
+	// hears so. Default 30 s; below zero it waits up to a day.
+	DispatchTimeout time.Duration
+	// MaxActive is how many turns of an agent, by its name, may be under way at once; others wait in their order. An agent
+	// that is not in it has no limit.
+	MaxActive map[string]int
+	// MayStart says turns of which agents an agent or a tool service, by its name, may start besides its own.
+	MayStart map[string][]string
 	// RequirePresence says which accepts take a passkey of the person, on the page: of high risk or of what cannot be undone
 	// (high), of what cannot be undone (irreversible), or each one (all). Default: none.
 	RequirePresence string
@@ -143,6 +155,12 @@ func (o Options) checked() (Options, error) {
 	}
 	if err := o.checkNames(); err != nil {
 		return o, err
+	}
+	o.DispatchTimeout = cmp.Or(o.DispatchTimeout, DefaultDispatchTimeout)
+	for name, limit := range o.MaxActive {
+		if limit < 0 {
+			return o, cause.Misuse(fmt.Sprintf("--max-active gives %.64q %d turns", name, limit), "give a number from 1 on, or leave the agent out")
+		}
 	}
 	if o.Subscriptions < 0 || o.SubscriptionsEach < 0 {
 		return o, cause.Misuse("the number of subscriptions is below zero", "give a number from 1 on, or leave it out")

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/api"
 )
 
 // Transcript is a turn so far: the request to the agent, and the outcome of every call, with its arguments.
@@ -68,6 +70,9 @@ type Turn struct {
 	ID, Session string
 	// ResultFields are the names of the fields that the answer must have.
 	ResultFields []string
+	// Boxes are what the caller refers the agent to. Depth counts the agents above this one.
+	Boxes api.Boxes
+	Depth int
 }
 
 // handKey is the context key of the claimed turn.

@@ -67,7 +67,7 @@ func (w *Worker) work(ctx context.Context, a api.ClaimAnswer, slot string, wakeu
 	defer lose(nil)
 	h := &claimedTurn{
 		w: w, at: a.WorkerRequest(slot), step: a.Step, reported: a.ReportedText, wakeup: wakeup, lose: lose,
-		turn:  Turn{ID: a.Turn, Session: a.Session, ResultFields: a.ResultFields},
+		turn:  Turn{ID: a.Turn, Session: a.Session, ResultFields: a.ResultFields, Boxes: a.Boxes, Depth: a.Depth},
 		lease: time.Duration(a.LeaseMS) * time.Millisecond, renewed: time.Now(),
 	}
 	h.output = newOutput(claimCtx, h.sendText)

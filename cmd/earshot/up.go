@@ -39,9 +39,11 @@ type upFlags struct {
 	natsListen             string
 	requirePresence        string // high, irreversible or all; "" asks for no passkey
 	content, receipts      string // how long they are kept
-	subscriptions          int    // listeners at once
-	subscriptionsEach      int    // of one principal
-	chat                   bool   // serves the agent chat
+	dispatchTimeout        time.Duration
+	maxActive, mayStart    []string // NAME=VALUE
+	subscriptions          int      // listeners at once
+	subscriptionsEach      int      // of one principal
+	chat                   bool     // serves the agent chat
 	model                  cli.ModelFlags
 }
 
@@ -115,6 +117,7 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	flags.StringVar(&f.content, "retention-content", "",
 		"how long arguments, results and texts are kept after a turn has ended, such as 30d, or forever (default what was said last, else 30d)")
 	flags.StringVar(&f.receipts, "retention-receipts", "", "how long receipts and digests are kept, such as 365d, or forever (default what was said last, else 365d)")
+	f.queueFlags(c)
 	f.subscriptionFlags(c)
 	f.manifestFlags(c)
 	flags.BoolVar(&f.debug, "debug", false, "log what the parts do to standard error, without any content")
@@ -165,6 +168,12 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 		return err
 	}
 	o := m.serverOptions(f)
+	if o.MaxActive, err = f.limits(); err != nil {
+		return err
+	}
+	if o.MayStart, err = f.starters(); err != nil {
+		return err
+	}
 	if err := o.Check(); err != nil {
 		return err
 	}
@@ -211,8 +220,12 @@ func (m *Main) serverOptions(f upFlags) server.Options {
 	if out, is := m.Stdout.(*os.File); is && cli.IsTerminal(out) {
 		console = func(line string) { m.Printf("%s", line) }
 	}
+	if f.dispatchTimeout <= 0 {
+		f.dispatchTimeout = -1 // for the server, zero is the default
+	}
 	return server.Options{
-		HTTP: f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, AllowOrigins: f.origins, NATSListen: f.natsListen,
+		DispatchTimeout: f.dispatchTimeout,
+		HTTP:            f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, AllowOrigins: f.origins, NATSListen: f.natsListen,
 		Ledger: f.ledger, Takeover: f.takeover, Policy: f.policy, Subscriptions: f.subscriptions, SubscriptionsEach: f.subscriptionsEach,
 		RequirePresence: f.requirePresence, RetentionContent: f.content, RetentionReceipts: f.receipts,
 		ManifestKey: f.manifestKey, Contact: f.contact, Notice: m.Note, Console: console,

@@ -49,6 +49,11 @@ type Options struct {
 	Takeover bool
 	// Listen is the address at which external tool services and agents connect to the bus; "" admits none.
 	Listen string
+	// DispatchTimeout is how long a turn waits for a worker of an idle agent; 0 and less is up to a day. MaxActive is how many
+	// turns an agent may have under way, by its name, and MayStart whose turns an agent or a service may start.
+	DispatchTimeout time.Duration
+	MaxActive       map[string]int
+	MayStart        map[string][]string
 	// Passkeys says which accepts take a passkey. Default: none.
 	Passkeys kernel.Passkeys
 	// Retention is how long things are kept, if it is set again.
@@ -247,7 +252,9 @@ func (i *Instance) openKernel(ctx context.Context) error {
 	}
 	i.Kernel, err = kernel.New(kernel.Options{
 		Store: i.watch(), Bus: end, Policy: o.Policy, Narrator: narrator,
-		Approvers:   i.approvers(),
+		Approvers:       i.approvers(),
+		DispatchTimeout: o.DispatchTimeout, MaxActive: func(agent string) int { return o.MaxActive[agent] },
+		MayStart:    func(name, agent string) bool { return slices.Contains(o.MayStart[name], agent) },
 		Passkeys:    o.Passkeys,
 		Names:       i.Members,
 		Operator:    LocalUser(),

@@ -120,6 +120,9 @@ type Options struct {
 	// MaxActive is how many turns of an agent may be under way at once; the others wait in their order. 0, and a nil
 	// function, is any number. It is consulted inside transactions, and must be the same on each kernel of a ledger.
 	MaxActive func(agent string) int
+	// MayStart reports whether an agent or a service may start turns of an agent within its own. An agent may always start
+	// further turns of its own; by default nobody may start others. It must be quick and without effects.
+	MayStart func(name, agent string) bool
 	// Poll is how often the kernel polls the ledger for work that others have left, default a
 	// minute. With several kernels on one ledger, it bounds how long the work of one stands still
 	// when that one is gone.
@@ -279,6 +282,9 @@ func (o *Options) fill() {
 	o.DispatchTimeout = max(0, o.DispatchTimeout)
 	if o.MaxActive == nil {
 		o.MaxActive = func(string) int { return 0 }
+	}
+	if o.MayStart == nil {
+		o.MayStart = func(string, string) bool { return false }
 	}
 	if o.Environment == nil {
 		o.Environment = func(string) (string, bool) { return "", false }

@@ -38,7 +38,7 @@ var (
 	handlers = map[string]operation{
 		api.OpClaim: serve((*Kernel).claim), api.OpRenew: serve((*Kernel).renew), api.OpCall: serve((*Kernel).call), api.OpCard: serve((*Kernel).saveCard),
 		api.OpTranscript: serve((*Kernel).transcript), api.OpResume: serve((*Kernel).resume), api.OpDeliver: serve((*Kernel).deliver),
-		api.OpAgentText: serve((*Kernel).agentText), api.OpRelease: serve((*Kernel).release),
+		api.OpAgentText: serve((*Kernel).agentText), api.OpRelease: serve((*Kernel).release), api.OpSpawn: serve((*Kernel).spawn),
 
 		api.OpRegister: serve((*Kernel).register), api.OpStart: serve((*Kernel).start), api.OpHeartbeat: serve((*Kernel).heartbeat),
 		api.OpFinish: serve((*Kernel).finish), api.OpReconcile: serve((*Kernel).reconcile), api.OpSettle: serve((*Kernel).reconciled), api.OpInquire: serve((*Kernel).inquire),

@@ -67,6 +67,7 @@ type world struct {
 	idle      time.Duration
 	poll      time.Duration
 	dispatch  time.Duration // that a queued turn waits for a worker
+	starts    []string      // turns of which agents anybody may start
 	active    int           // turns that an agent may have under way
 	own       bool          // its next kernel keeps to its own turns
 	patient   bool          // its questions wait to be shown

@@ -13,12 +13,32 @@ import (
 // TurnLine tells of a turn in a line.
 func (p Printer) TurnLine(t api.SessionRow) string {
 	parts := []string{fmt.Sprintf("%s: %s, %s of %s, %s.", t.Turn, t.Status, cause.OneLine(t.Agent), cause.OneLine(t.Owner), p.Time(t.Created))}
+	for _, w := range t.Waits {
+		parts = append(parts, "Waits for "+waitText(w)+".")
+	}
 	for _, text := range []string{t.Request, t.Summary} {
 		if text = strings.Join(strings.Fields(text), " "); text != "" {
 			parts = append(parts, legible.Value(text))
 		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// waitText says in words what a turn waits for.
+func waitText(w api.Wait) string {
+	switch w.For {
+	case api.WaitWorker:
+		return "a worker of " + cause.OneLine(w.Agent)
+	case api.WaitTurn:
+		return "its place, after " + w.Turn
+	case api.WaitPerson:
+		return fmt.Sprintf("%s to answer question %d", cause.OneLine(w.Person), w.Question)
+	case api.WaitUndo:
+		return fmt.Sprintf("the end of the undo time of question %d", w.Question)
+	case api.WaitTool:
+		return "the tool " + cause.OneLine(w.Tool) + ", call " + w.Call
+	}
+	return cause.OneLine(string(w.For))
 }
 
 // Turn shows a turn in full.

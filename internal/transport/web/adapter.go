@@ -140,8 +140,9 @@ func (o hubAdapter) Arguments(ctx context.Context, who Principal, q api.Argument
 func (o hubAdapter) Enqueue(ctx context.Context, who Principal, t api.TurnStart) (api.EnqueueAnswer, error) {
 	started, err := o.hub.As(who).Enqueue(ctx, api.EnqueueRequest{
 		Agent: t.Agent, Args: t.Args, Request: t.Request, Label: t.Label, Answer: t.Answer, ResultFields: t.ResultFields, Key: t.Key,
+		Correlation: t.Correlation, Parent: t.Parent, Deadline: t.Deadline, Boxes: t.Boxes,
 	})
-	return started, unstarted(err, t.Key != "")
+	return started, unstarted(err, t.Key != "" || t.Correlation != "")
 }
 
 // unstarted is the refusal of a turn. Unlike a reply, a turn that is sent twice starts two turns, unless it has a key.

@@ -1,0 +1,143 @@
+package kernel_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+	"github.com/earshot-dev/earshot/worker"
+)
+
+// TestSpawn: a worker starts a turn within its own, once for a correlation id. It may not for another's turn, a lost
+// epoch, another agent without leave, the operator's agent, or without an id.
+func TestSpawn(t *testing.T) {
+	inWorld(t, func(w *world) { w.unended, w.starts = true, []string{"clerk", api.OperatorAgent} }, func(t *testing.T, w *world) {
+		root, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`), Owner: "bob", Deadline: 600})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := w.claims("wrk_1").WorkerRequest("wrk_1")
+		good := api.SpawnRequest{Worker: &at, Agent: "clerk", Args: jsontext.Value(`{}`), Correlation: "child-1", Request: "file it"}
+		spawn := func(kind, name string, q api.SpawnRequest) (a api.EnqueueAnswer, err error) {
+			err = w.as(kind, name, api.OpSpawn, q, &a)
+			return a, err
+		}
+		child, err := spawn(kernel.AgentCaller, agentName, good)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := w.turn(child.Turn); s.Owner != "bob" || s.Parent != root.Turn || s.Depth != 1 || s.Agent != "clerk" || s.Deadline.IsZero() || s.Correlation != "child-1" {
+			t.Errorf("the child is %+v", s)
+		}
+		if again, err := spawn(kernel.AgentCaller, agentName, good); err != nil || again.Turn != child.Turn || !again.Repeated {
+			t.Errorf("again: %+v, %v", again, err)
+		}
+		stale := at
+		stale.Epoch--
+		for what, tt := range map[string]struct {
+			kind, name string
+			change     func(*api.SpawnRequest)
+			code       utp.Code
+		}{
+			"another request":     {kernel.AgentCaller, agentName, func(q *api.SpawnRequest) { q.Correlation = "child-1"; q.Request = "other" }, utp.CodeConflict},
+			"another's turn":      {kernel.AgentCaller, "clerk", func(*api.SpawnRequest) {}, utp.CodeAuthFailed},
+			"a lost epoch":        {kernel.AgentCaller, agentName, func(q *api.SpawnRequest) { q.Worker = &stale }, utp.CodeStale},
+			"another agent":       {kernel.AgentCaller, agentName, func(q *api.SpawnRequest) { q.Agent = "chat" }, utp.CodeAuthFailed},
+			"the operator":        {kernel.AgentCaller, agentName, func(q *api.SpawnRequest) { q.Agent = api.OperatorAgent }, utp.CodeAuthFailed},
+			"no id":               {kernel.AgentCaller, agentName, func(q *api.SpawnRequest) { q.Correlation = "" }, utp.CodeBadRequest},
+			"nothing to be in":    {kernel.AgentCaller, agentName, func(q *api.SpawnRequest) { q.Worker = nil }, utp.CodeBadRequest},
+			"an agent and a call": {kernel.AgentCaller, agentName, func(q *api.SpawnRequest) { q.Call = &api.OwnerRequest{Call: "tc_1", Owner: "o"} }, utp.CodeBadRequest},
+			"a service's worker":  {kernel.ToolCaller, agentName, func(*api.SpawnRequest) {}, utp.CodeBadRequest},
+			"a hub":               {kernel.HubCaller, person, func(*api.SpawnRequest) {}, utp.CodeAuthFailed},
+		} {
+			q := good
+			q.Correlation = "child-2"
+			tt.change(&q)
+			_, err := spawn(tt.kind, tt.name, q)
+			t.Log(what)
+			wantFault(t, err, tt.code)
+		}
+		if n := w.cell(`SELECT count(*) FROM turns`); n != "2" {
+			t.Errorf("%s turns; want 2", n)
+		}
+	})
+}
+
+// TestSpawnFromCall: a service starts a turn while it runs a call, and no longer once the call has ended. The consent to
+// that call lets nothing begin in the new turn: it is asked about for itself.
+func TestSpawnFromCall(t *testing.T) {
+	inWorld(t, func(w *world) { w.starts = []string{agentName} }, func(t *testing.T, w *world) {
+		work := w.gate()
+		w.effects.at("begun", work.pass)
+		w.work(one(burn))
+		root := w.begin()
+		w.say(w.asked(), "accept")
+		c := w.reaches(root.Turn, turn.Started)
+		q := api.SpawnRequest{Call: &api.OwnerRequest{Call: c.ID, Owner: c.Owner, Fence: c.Fence}, Agent: agentName, Args: jsontext.Value(`{}`), Correlation: "next"}
+		wrong := *q.Call
+		wrong.Owner = "another"
+		var child api.EnqueueAnswer
+		wantFault(t, w.as(kernel.ToolCaller, "others", api.OpSpawn, q, nil), utp.CodeAuthFailed)
+		bad := q
+		bad.Call, bad.Correlation = &wrong, "bad"
+		wantFault(t, w.as(kernel.ToolCaller, target, api.OpSpawn, bad, nil), utp.CodeStale)
+		if err := w.as(kernel.ToolCaller, target, api.OpSpawn, q, &child); err != nil {
+			t.Fatal(err)
+		}
+		work.open()
+		w.succeeded(root.Turn)
+		bad.Call = q.Call
+		wantFault(t, w.as(kernel.ToolCaller, target, api.OpSpawn, bad, nil), utp.CodeStale)
+		w.effectsAre(1)
+		question := w.asked() // in the child, which its worker has taken
+		if question.Session != child.Session {
+			t.Errorf("the question is of %s; want %s", question.Session, child.Session)
+		}
+		w.say(question, "reject")
+		w.over(child.Turn)
+		w.effectsAre(1)
+	})
+}
+
+// TestPlannerEnqueues: a planner starts a turn of its own agent, once for a correlation id.
+func TestPlannerEnqueues(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		started := make(chan api.EnqueueAnswer, 8)
+		agent := w.bus.connect(kernel.AgentCaller, agentName)
+		sdk, err := worker.New(worker.Options{Conn: agent, Agent: worker.Agent{Name: agentName, Plan: func(ctx context.Context, _ jsontext.Value) (worker.Planner, error) {
+			if worker.TurnOf(ctx).Depth == 0 {
+				a, err := worker.Enqueue(ctx, worker.Child{Agent: agentName, Args: jsontext.Value(`{}`), Correlation: "part-" + worker.TurnOf(ctx).ID})
+				if err != nil {
+					return nil, err
+				}
+				started <- a
+			}
+			return &planner{}, nil
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(w.ctx)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_ = sdk.Run(ctx)
+		}()
+		root := w.begin()
+		w.succeeded(root.Turn)
+		child := <-started
+		w.succeeded(child.Turn)
+		if s := w.turn(child.Turn); s.Parent != root.Turn || s.Depth != 1 {
+			t.Errorf("the child is %+v", s)
+		}
+		stop()
+		<-done
+		w.pass(time.Second)
+	})
+}
