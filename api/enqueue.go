@@ -29,7 +29,7 @@ type EnqueueRequest struct {
 	// characters. Without a key each request starts another turn.
 	Key string `json:"idempotency_key,omitzero"`
 	// Correlation is the caller's own id of what is asked for (UTP, "Correlation"). It identifies the request as Key does,
-	// but for as long as the ledger has the turn. It is stored with the turn, and shown.
+	// but for good. It is stored with the turn, and shown.
 	Correlation string `json:"correlation_id,omitzero"`
 	// Parent is the turn that asks for this one: an open turn of the same owner. The new turn is one agent deeper, whatever
 	// Depth says, and ends at the parent's deadline if that comes first. No consent is inherited.

@@ -59,7 +59,7 @@ type TurnStart struct {
 	// ResultFields are the names of the fields that the agent's answer must have, at most 64.
 	ResultFields []string `json:"result_fields,omitzero"`
 	// Correlation is your own id for what you ask for: at most 255 visible ASCII characters. The same request of the same
-	// principal under the same id starts one turn, for as long as the server has it; another request under it is refused.
+	// principal under the same id starts one turn, ever; another request under it is refused.
 	Correlation string `json:"correlation_id,omitzero"`
 	// Parent is a turn of the same owner that this one belongs to. It is one agent deeper, and ends no later.
 	Parent string `json:"parent_turn_id,omitzero"`

@@ -344,6 +344,7 @@ func (j *judge) committed(p *process, b store.Batch) {
 		j.callChanged(*b.Turn, before, c)
 	}
 	j.turnChanged(was.State, b.Turn.State)
+	j.correlated(b.Turn.State)
 	for _, q := range b.Turn.Questions {
 		j.questionChanged(was, q)
 	}
@@ -351,6 +352,18 @@ func (j *judge) committed(p *process, b store.Batch) {
 		j.granted(p, *b.Turn, g)
 	}
 	j.last[b.Turn.State.Turn] = recordOf(*b.Turn)
+}
+
+// correlated: of a request under one correlation id there is one turn, however often it was sent.
+func (j *judge) correlated(s turn.State) {
+	if _, known := j.last[s.Turn]; known || s.Correlation == "" {
+		return
+	}
+	for id, other := range j.last {
+		if other.State.Correlation == s.Correlation {
+			j.brokenf("%s and %s are of one request, %s", id, s.Turn, s.Correlation)
+		}
+	}
 }
 
 // callChanged holds a call against what it was before.

@@ -53,7 +53,7 @@ func (s *someone) ask(op string, request, into any) error {
 }
 
 // enqueue starts a turn; one whose answer is lost may have begun all the same, and then
-// there are two.
+// there are two. Of every other request there is one turn: it is sent again as it was, under one correlation id.
 func (s *someone) enqueue(n int) {
 	for try := 0; s.p.ctx.Err() == nil; try++ {
 		wanted := drawn(s.rand, fmt.Sprintf("t%d.%d", n, try))
@@ -67,12 +67,17 @@ func (s *someone) enqueue(n int) {
 			return
 		}
 		var a api.EnqueueAnswer
-		err = s.ask(api.OpEnqueue, api.EnqueueRequest{Agent: agent, Args: args, Request: "tidy up", Owner: person, Answer: 20 + s.rand.IntN(60), ResultFields: fields}, &a)
-		if err == nil {
-			s.w.judge.turnBegan(a.Turn)
-			return
+		q := api.EnqueueRequest{Agent: agent, Args: args, Request: "tidy up", Owner: person, Answer: 20 + s.rand.IntN(60), ResultFields: fields}
+		if n%2 == 1 {
+			q.Correlation = fmt.Sprint("request-", n)
 		}
-		nap(s.p.ctx, 2*time.Second)
+		for again := true; again; again = q.Correlation != "" && s.p.ctx.Err() == nil {
+			if s.ask(api.OpEnqueue, q, &a) == nil {
+				s.w.judge.turnBegan(a.Turn)
+				return
+			}
+			nap(s.p.ctx, 2*time.Second)
+		}
 	}
 }
 
