@@ -172,8 +172,10 @@ func TestTurnDeadline(t *testing.T) {
 func TestParent(t *testing.T) {
 	inWorld(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {
 		ask := func(parent, owner string, deadline int) (api.EnqueueAnswer, error) {
-			return w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`), Owner: owner, Parent: parent, Deadline: deadline,
-				Boxes: api.Boxes{Profile: "p1", ContextBox: "c1", OutputBox: "o1"}})
+			return w.hub.Enqueue(w.ctx, api.EnqueueRequest{
+				Agent: agentName, Args: jsontext.Value(`{}`), Owner: owner, Parent: parent, Deadline: deadline,
+				Boxes: api.Boxes{Profile: "p1", ContextBox: "c1", OutputBox: "o1"},
+			})
 		}
 		root, err := ask("", person, 60)
 		if err != nil {

@@ -27,3 +27,25 @@ func Example() {
 	// Subject: earshot.notice
 	// Payload: 1 bytes that are not text.
 }
+
+// A turn's line says what it waits for.
+func ExamplePrinter_TurnLine() {
+	p := listing.Printer{Time: func(at time.Time) string { return at.Format("15:04") }}
+	row := api.SessionRow{Turn: "turn_2", Agent: "tidy", Owner: "ada", Status: "queued", Created: time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)}
+	for _, w := range []api.Wait{
+		{For: api.WaitWorker, Agent: "tidy"},
+		{For: api.WaitTurn, Turn: "turn_1"},
+		{For: api.WaitPerson, Person: "ada", Question: 3, Tool: "files.delete"},
+		{For: api.WaitUndo, Question: 3, Tool: "files.delete"},
+		{For: api.WaitTool, Tool: "files.scan", Call: "tc_1"},
+	} {
+		row.Waits = []api.Wait{w}
+		fmt.Println(p.TurnLine(row))
+	}
+	// Output:
+	// turn_2: queued, tidy of ada, 10:00. Waits for a worker of tidy.
+	// turn_2: queued, tidy of ada, 10:00. Waits for its place, after turn_1.
+	// turn_2: queued, tidy of ada, 10:00. Waits for ada to answer question 3.
+	// turn_2: queued, tidy of ada, 10:00. Waits for the end of the undo time of question 3.
+	// turn_2: queued, tidy of ada, 10:00. Waits for the tool files.scan, call tc_1.
+}

@@ -98,7 +98,8 @@ func TestFIFO(t *testing.T) {
 				end()
 			}
 		}
-		for claim() || end() {
+		for moved := true; moved; {
+			moved = claim() || end()
 		}
 		if len(begun) != asked || !slices.IsSorted(begun) {
 			rt.Fatalf("%d were asked for; %v began", asked, begun)

@@ -139,6 +139,17 @@ func TestOver(t *testing.T) {
 	if !strings.Contains(k.last(), `"owner":"ada"`) || !strings.Contains(k.last(), `"answer_seconds":9`) || !strings.Contains(k.last(), `"idempotency_key":"k1"`) {
 		t.Errorf("asked %s", k.last())
 	}
+	whole := api.TurnStart{Agent: "tidy", Correlation: "c1", Parent: "turn_1", Deadline: 60, Boxes: api.Boxes{Profile: "p", ContextBox: "in", OutputBox: "out"}}
+	if _, err := h.Enqueue(t.Context(), ada(), whole); err != nil {
+		t.Error(err)
+	}
+	for _, member := range []string{
+		`"correlation_id":"c1"`, `"parent_turn_id":"turn_1"`, `"deadline_seconds":60`, `"profile":"p"`, `"context_box_id":"in"`, `"output_box_id":"out"`,
+	} {
+		if !strings.Contains(k.last(), member) {
+			t.Errorf("asked %s without %s", k.last(), member)
+		}
+	}
 }
 
 // TestOverWords: each word is the kernel's own, under the person's name, with the number and
