@@ -19,9 +19,9 @@ const (
 
 // Plot shows calls over time: a row for each state, and in it a bar for each call. What it shows is in the table of calls.
 type Plot struct {
-	Caption string
-	Says    string // all of it in words
-	Rows    []PlotRow
+	Caption     string
+	Description string // all of it in words
+	Rows        []PlotRow
 	// Height is that of the plot, Foot where the times of its Begin and End are written.
 	Height, Foot string
 	Begin, End   string
@@ -39,7 +39,7 @@ type PlotRow struct {
 // PlotBar is a call, from where to where on the axis, in percent.
 type PlotBar struct {
 	From, To string
-	Says     string
+	Text     string
 }
 
 // newPlot makes the plot of the calls of lines; nil where they are few.
@@ -70,7 +70,7 @@ func newPlot(lines []Line, zone *time.Location) *Plot {
 	below := float64(len(p.Rows)) * plotRow
 	p.Foot, p.Height = rem(below+plotLabel), rem(below+1.5*plotLabel)
 	p.Caption = fmt.Sprintf("%d calls, from %s to %s", len(called), p.Begin, p.End)
-	p.Says = "Time runs from left to right, and each state of the calls has a row. " + strings.Join(counts, ", ") + ". The table has each call."
+	p.Description = "Time runs from left to right, and each state of the calls has a row. " + strings.Join(counts, ", ") + ". The table has each call."
 	return p
 }
 
@@ -122,11 +122,11 @@ func (a axis) bar(line Line) PlotBar {
 	if line.Call.State == callRuns {
 		end = a.end
 	}
-	says := line.Clock + ", " + line.Call.Tool + ", " + line.Call.State
+	text := line.Clock + ", " + line.Call.Tool + ", " + line.Call.State
 	if line.Call.Duration != "" {
-		says += ", " + line.Call.Duration
+		text += ", " + line.Call.Duration
 	}
-	return PlotBar{From: a.at(line.At), To: a.at(end), Says: says}
+	return PlotBar{From: a.at(line.At), To: a.at(end), Text: text}
 }
 
 // at is where a moment lies on the axis.

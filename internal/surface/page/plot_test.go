@@ -54,13 +54,13 @@ func TestPlot(t *testing.T) {
 		t.Errorf("found %q", p.Caption)
 	}
 	const says = "Time runs from left to right, and each state of the calls has a row. done: 13, failed: 6, running: 1. The table has each call."
-	if p.Says != says {
-		t.Errorf("found %q\nwant  %q", p.Says, says)
+	if p.Description != says {
+		t.Errorf("found %q\nwant  %q", p.Description, says)
 	}
 	for i, want := range []page.PlotBar{
-		{From: "2.00%", To: "4.53%", Says: "09:00:00, files.scan, done, 500 milliseconds"},
-		{From: "12.11%", To: "14.63%", Says: "09:00:02, files.scan, failed, 500 milliseconds"},
-		{From: "98.00%", To: "98.00%", Says: "09:00:19, files.scan, running"},
+		{From: "2.00%", To: "4.53%", Text: "09:00:00, files.scan, done, 500 milliseconds"},
+		{From: "12.11%", To: "14.63%", Text: "09:00:02, files.scan, failed, 500 milliseconds"},
+		{From: "98.00%", To: "98.00%", Text: "09:00:19, files.scan, running"},
 	} {
 		if got := p.Rows[i].Bars[0]; got != want {
 			t.Errorf("row %d: found %+v, want %+v", i, got, want)

@@ -129,7 +129,7 @@ func TestPlot(t *testing.T) {
 	for what, expression := range map[string]string{
 		"not each call of the table has a bar": bars + `.length === document.querySelectorAll("#calls tbody tr").length`,
 		"the plot has no name":                 `document.getElementById("plot-title").textContent === "Calls over time"`,
-		"the plot is not described":            `document.getElementById("plot-says").textContent.includes("done: 100.")`,
+		"the plot is not described":            `document.getElementById("plot-description").textContent.includes("done: 100.")`,
 		"the table does not follow it":         `document.getElementById("plot").nextElementSibling.querySelector("table") !== null`,
 	} {
 		if !value[bool](b, expression) {
