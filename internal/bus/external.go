@@ -13,34 +13,22 @@ import (
 // that a flood of them delays nobody else's requests.
 const externalAtOnce = 8
 
-// listenExternal receives the commands of third-party peers. The library queues them up to its own limits; beyond these
-// it drops messages and logs that. A sender that requested an answer gets none, and sends again.
+// listenExternal receives the commands of third-party peers. Beyond burst the library drops messages and logs that. A
+// sender that requested an answer gets none, and sends again.
 func (s *service) listenExternal(ctx, accepting context.Context) error {
-	queue := make(chan *nats.Msg)
-	sub, err := s.kernel.responder.nats.QueueSubscribe(sentPattern(s.kernel.project, "*"), "kernel", func(m *nats.Msg) {
-		select {
-		case queue <- m:
-		case <-accepting.Done():
-			s.refuse(m, refusedStopping)
-		}
-	})
-	if err != nil {
-		return wireError("serve", false, err)
-	}
-	if err := s.kernel.responder.confirm(ctx, "serve", sub.Subject); err != nil {
-		_ = sub.Unsubscribe() // if this fails, the subscription is gone anyway
+	if err := s.subscribe(ctx, sentPattern(s.kernel.project, "*"), s.commands); err != nil {
 		return err
 	}
 	for range externalAtOnce {
-		s.running.Go(func() { s.runExternal(ctx, accepting, queue) })
+		s.running.Go(func() { s.runExternal(ctx, accepting) })
 	}
 	return nil
 }
 
-func (s *service) runExternal(ctx, accepting context.Context, queue <-chan *nats.Msg) {
+func (s *service) runExternal(ctx, accepting context.Context) {
 	for {
 		select {
-		case m := <-queue:
+		case m := <-s.commands:
 			s.answerExternal(ctx, m)
 		case <-accepting.Done():
 			return

@@ -346,6 +346,51 @@ func TestConcurrencyIsBounded(t *testing.T) {
 	}
 }
 
+// A request that arrives while the kernel stops is answered, or told that nobody serves: its caller never waits for an
+// answer that nobody sends.
+func TestStopAnswersWhatArrives(t *testing.T) {
+	t.Parallel()
+	for range 40 {
+		server, kernel := start(t, bus.Options{Principals: everybody()})
+		must(t, kernel.Serve(t.Context(), echo))
+		begun := make(chan struct{}, 100)
+		var all sync.WaitGroup
+		for _, p := range []bus.Principal{worker, worker, files, files, peer, peer} {
+			c := client(t, server, p)
+			all.Go(func() {
+				for ask(t, c) {
+					select {
+					case begun <- struct{}{}:
+					default:
+					}
+				}
+			})
+		}
+		<-begun
+		kernel.Close()
+		all.Wait()
+		server.Close()
+	}
+}
+
+// ask reports whether the kernel served a request; not being told in time is an error.
+func ask(t *testing.T, c *bus.Client) bool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	var answer []byte
+	var err error
+	if c.Principal() == peer {
+		answer, err = c.Send(ctx, bus.Message{Subject: filesCommand, Payload: []byte("x")})
+	} else {
+		answer, err = c.Request(ctx, bus.Ops(c.Principal().Kind)[0], []byte("x"))
+	}
+	if errors.Is(err, bus.ErrTimeout) {
+		t.Errorf("%s waited in vain while the kernel stopped", c.Principal())
+	}
+	return err == nil && !bytes.Contains(answer, []byte(`"error"`))
+}
+
 // Closing the bus lets running handlers finish and delivers their answers; who was
 // still waiting is told that nothing has begun; who comes later gets an error.
 func TestCloseWithRequestsInFlight(t *testing.T) {

@@ -22,8 +22,9 @@ import (
 type service struct {
 	kernel        *Kernel
 	handler       Handler
-	sub           *nats.Subscription
-	arrivals      chan *nats.Msg
+	subs          []*nats.Subscription
+	arrivals      chan *nats.Msg // requests, as the library receives them
+	commands      chan *nats.Msg // commands of third-party peers, likewise
 	waiting       chan *nats.Msg
 	excess        chan *nats.Msg // to be answered with busy
 	end           context.CancelFunc
@@ -55,21 +56,16 @@ func newService(ctx context.Context, k *Kernel, h Handler) (*service, error) {
 	s := &service{
 		kernel: k, handler: h,
 		arrivals: make(chan *nats.Msg, max(burst, k.backlog)), waiting: make(chan *nats.Msg, k.backlog),
-		excess: make(chan *nats.Msg, burst), shares: map[Principal]int{},
+		commands: make(chan *nats.Msg, burst), excess: make(chan *nats.Msg, burst), shares: map[Principal]int{},
 	}
-	var err error
-	if s.sub, err = k.responder.nats.ChanQueueSubscribe(servedPattern(k.project), "kernel", s.arrivals); err != nil {
-		return nil, wireError("serve", false, err)
-	}
-	if err := k.responder.confirm(ctx, "serve", s.sub.Subject); err != nil {
-		_ = s.sub.Unsubscribe() // if this fails, the subscription is gone anyway
+	if err := s.subscribe(ctx, servedPattern(k.project), s.arrivals); err != nil {
 		return nil, err
 	}
 	accepting, end := context.WithCancel(ctx)
 	s.end = end
 	if err := s.listenExternal(ctx, accepting); err != nil {
 		end()
-		_ = s.sub.Unsubscribe()
+		_ = s.subs[0].Unsubscribe() // if this fails, the subscription is gone anyway
 		return nil, err
 	}
 	s.running.Go(func() { s.dispatch(accepting) })
@@ -78,6 +74,20 @@ func newService(ctx context.Context, k *Kernel, h Handler) (*service, error) {
 		s.running.Go(func() { s.work(ctx, accepting) })
 	}
 	return s, nil
+}
+
+// subscribe receives what matches the pattern, as one of the kernels that share it.
+func (s *service) subscribe(ctx context.Context, pattern string, into chan *nats.Msg) error {
+	sub, err := s.kernel.responder.nats.ChanQueueSubscribe(pattern, "kernel", into)
+	if err != nil {
+		return wireError("serve", false, err)
+	}
+	if err := s.kernel.responder.confirm(ctx, "serve", pattern); err != nil {
+		_ = sub.Unsubscribe() // if this fails, the subscription is gone anyway
+		return err
+	}
+	s.subs = append(s.subs, sub)
+	return nil
 }
 
 // stop returns when every received request has been answered.
@@ -155,13 +165,18 @@ func (s *service) turnDown() {
 	}
 }
 
-// turnAway ends the subscription and answers what had arrived by then.
+// turnAway ends the subscriptions and answers what had arrived by then. The library goes on receiving until the server
+// knows of it: what it dropped in between would leave its caller waiting.
 func (s *service) turnAway() {
-	_ = s.sub.Unsubscribe() // fails only if the connection is gone, and all callers with it
+	for _, sub := range s.subs {
+		_ = sub.Drain() // fails only if the connection is gone, and all callers with it
+	}
 	s.flush()
 	for {
 		select {
 		case m := <-s.arrivals:
+			s.refuse(m, refusedStopping)
+		case m := <-s.commands:
 			s.refuse(m, refusedStopping)
 		default:
 			return
