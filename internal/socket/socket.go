@@ -6,11 +6,14 @@
 package socket
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptrace"
 	"time"
 	"unicode/utf8"
 
@@ -91,38 +94,52 @@ type Options struct {
 type Conn struct {
 	ws *websocket.Conn
 	o  Options
-
-	life context.Context //nolint:containedctx // it is the life of the connection, not of a call
-	end  context.CancelFunc
+	// wire is below ws. Closing it ends every read and write at once, also those that the library waits for without a limit.
+	wire net.Conn
 }
 
-func newConn(ws *websocket.Conn, o Options) *Conn {
+func newConn(ws *websocket.Conn, wire net.Conn, o Options) *Conn {
 	ws.SetReadLimit(-1) // Receive has its own: the library's closes before the rest of the message is read, and the code may be lost
-	c := &Conn{ws: ws, o: o}
-	c.life, c.end = context.WithCancel(context.Background())
-	return c
+	return &Conn{ws: ws, wire: wire, o: o}
 }
 
 // Accept upgrades a request. After an error the request has been answered.
 func Accept(w http.ResponseWriter, r *http.Request, o Options) (*Conn, error) {
-	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+	h := &hijacker{ResponseWriter: w}
+	ws, err := websocket.Accept(h, r, &websocket.AcceptOptions{
 		Subprotocols: []string{Subprotocol}, InsecureSkipVerify: o.OriginChecked, OnPingReceived: o.onPing(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("WebSocket: %w", err)
 	}
-	return newConn(ws, o), nil
+	return newConn(ws, h.wire, o), nil
 }
 
-// Dial connects to an address that begins with ws or wss. After an error the answer, if there is one, has the beginning of its body.
+// hijacker remembers the connection that it hands out.
+type hijacker struct {
+	http.ResponseWriter
+
+	wire net.Conn
+}
+
+// Hijack implements [http.Hijacker].
+func (h *hijacker) Hijack() (_ net.Conn, buffers *bufio.ReadWriter, err error) {
+	h.wire, buffers, err = http.NewResponseController(h.ResponseWriter).Hijack()
+	return h.wire, buffers, err //nolint:wrapcheck // Accept wraps it
+}
+
+// Dial connects to an address that begins with ws or wss, by a client that has the transport of net/http. After an error the answer,
+// if there is one, has the beginning of its body.
 func Dial(ctx context.Context, address string, by *http.Client, header http.Header, o Options) (*Conn, *http.Response, error) {
+	var wire net.Conn
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) { wire = got.Conn }})
 	ws, answer, err := websocket.Dial(ctx, address, &websocket.DialOptions{ //nolint:bodyclose // the library closes it
 		HTTPClient: by, HTTPHeader: header, Subprotocols: []string{Subprotocol}, OnPingReceived: o.onPing(),
 	})
 	if err != nil {
 		return nil, answer, fmt.Errorf("WebSocket: %w", err)
 	}
-	return newConn(ws, o), answer, nil
+	return newConn(ws, wire, o), answer, nil
 }
 
 func (o Options) onPing() func(context.Context, []byte) bool {
@@ -140,7 +157,7 @@ func (c *Conn) Subprotocol() string { return c.ws.Subprotocol() }
 // Receive returns the next message. Pings are answered meanwhile. An error is the last: an [*Error] for a close of the peer and for a
 // message that is refused, otherwise [ErrBroken] with the reason.
 func (c *Conn) Receive() ([]byte, error) {
-	kind, from, err := c.ws.Reader(c.life)
+	kind, from, err := c.ws.Reader(context.Background())
 	if err != nil {
 		return nil, closed(err)
 	}
@@ -172,7 +189,7 @@ func broken(err error) error { return fmt.Errorf("WebSocket: %w: %w", ErrBroken,
 
 // Send sends messages, each as one text frame. After an error the connection is broken.
 func (c *Conn) Send(group ...[]byte) error {
-	ctx, cancel := context.WithTimeout(c.life, writeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 	for _, raw := range group {
 		if err := c.ws.Write(ctx, websocket.MessageText, raw); err != nil {
@@ -184,7 +201,7 @@ func (c *Conn) Send(group ...[]byte) error {
 
 // Ping sends a ping and waits for its answer, which the goroutine that receives takes.
 func (c *Conn) Ping() error {
-	ctx, cancel := context.WithTimeout(c.life, writeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 	if err := c.ws.Ping(ctx); err != nil {
 		return broken(err)
@@ -194,16 +211,15 @@ func (c *Conn) Ping() error {
 
 // Close closes the connection with a code, and waits a second for the peer to answer. What the peer sends meanwhile is dropped.
 func (c *Conn) Close(code Code, reason string) {
-	timer := time.AfterFunc(closeTimeout, c.end) // ends a Receive or Send that a silent peer holds up, and so the wait for it
+	timer := time.AfterFunc(closeTimeout, func() { _ = c.wire.Close() }) // the library has no limit while a peer is silent within a frame
 	defer timer.Stop()
 	_ = c.ws.Close(code, clip(reason)) // a peer that has gone is not told
-	c.end()
 }
 
-// Drop ends the connection at once.
+// Drop ends the connection at once, also while Close waits.
 func (c *Conn) Drop() {
-	c.end()
-	_ = c.ws.CloseNow() // it may be closed already
+	_ = c.wire.Close() // it may be closed already
+	_ = c.ws.CloseNow()
 }
 
 // clip shortens a reason to what a close frame has room for.

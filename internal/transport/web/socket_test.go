@@ -3,10 +3,12 @@ package web_test
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -202,6 +204,28 @@ func TestSocketShutdown(t *testing.T) {
 	if answer, _ := l.upgrade(t, "Authorization: Bearer secret-ada"); answer.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("then it answers %s", answer.Status)
 	}
+}
+
+// TestSocketHalfFrame: a subscriber that falls silent within a frame does not hold up the server's end.
+func TestSocketHalfFrame(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScene(t)
+		wires := &wires{ends: make(chan net.Conn), gone: make(chan struct{})}
+		server := &http.Server{Handler: s.server, ReadHeaderTimeout: time.Second}
+		served := make(chan error, 1)
+		go func() { served <- server.Serve(wires) }()
+		silent := wires.open(t)
+		go func() { _, _ = io.Copy(io.Discard, silent.from) }()
+		silent.Write(headOf(0x80|opBinary, 2))
+		synctest.Wait()
+		began := time.Now()
+		s.server.Close()
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("it took %s", took)
+		}
+		_, _ = silent.conn.Close(), server.Close()
+		<-served
+	})
 }
 
 // TestSocketCrowd: connections count as streams do.
