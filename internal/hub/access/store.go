@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -88,7 +89,7 @@ func (s *Store) refresh() (changed bool) {
 	}
 	before, pages, broken := s.tokens, s.pages, s.broken
 	s.read()
-	return !sameKeys(pages, s.pages) || !slices.EqualFunc(before, s.tokens, func(a, b Token) bool { return a.ID == b.ID }) || (broken == nil) != (s.broken == nil)
+	return !sameKeys(pages, s.pages) || !reflect.DeepEqual(before, s.tokens) || (broken == nil) != (s.broken == nil)
 }
 
 // Add creates a token and returns its secret, which cannot be shown again. Errors: invalid, exists, busy, and those of

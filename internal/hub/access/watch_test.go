@@ -1,6 +1,7 @@
 package access_test
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -94,6 +95,10 @@ func TestToldOfEveryChange(t *testing.T) {
 			_, _, err := open(t, file).Add(access.NewToken{Name: "bob", Roles: []access.Role{access.Listener}})
 			return err
 		}, 2},
+		{"one token again", func() error { return os.WriteFile(file, one, 0o600) }, 1},
+		{"a role changed", func() error {
+			return os.WriteFile(file, bytes.Replace(one, []byte("listener"), []byte("auditor"), 1), 0o600)
+		}, 1},
 		{"written over", func() error { return os.WriteFile(file, one, 0o600) }, 1},
 		{"taken away", func() error { return os.Remove(file) }, 0},
 		{"put back", func() error { return os.WriteFile(file, one, 0o600) }, 1},
