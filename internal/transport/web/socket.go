@@ -135,6 +135,9 @@ func (c *conversation) answer(ctx context.Context, raw []byte) error {
 	if ctx.Err() != nil { // it came too late, while the connection was being closed
 		return context.Cause(ctx) //nolint:wrapcheck // it is known already
 	}
+	if !c.server.watch(c.visitor).valid() { // the stream may not have heard of it yet
+		return errRevoked
+	}
 	if c.subscription == nil {
 		return c.subscribe(ctx, raw)
 	}

@@ -161,22 +161,32 @@ func TestSocketGoesOn(t *testing.T) {
 	}
 }
 
-// TestSocketRevoked: who loses the right to hear loses the connection, and learns why.
+// TestSocketRevoked: who loses the right to hear loses the connection, and learns why. What they send before the server has heard of the
+// change is not taken.
 func TestSocketRevoked(t *testing.T) {
 	t.Parallel()
 	for code, change := range map[int]func(d *doors){
 		4002: func(d *doors) { delete(d.who, "ada") },
 		4003: func(d *doors) { p := d.who["ada"]; p.Roles = p.Roles[:1]; d.who["ada"] = p },
 	} {
-		l := serveLoopback(t)
-		s := l.subscribed(t, "ada", `{}`)
-		l.room.await(t, "the stream", func() bool { return l.room.streaming == 1 })
-		l.doors.mu.Lock()
-		change(l.doors)
-		l.doors.mu.Unlock()
-		l.doors.ring()
-		if got, _ := s.closed(); got != code {
-			t.Errorf("closed with %d, expected %d", got, code)
+		for name, notice := range map[string]func(l *loopback, s *bySocket){
+			"told":    func(l *loopback, _ *bySocket) { l.doors.ring() },
+			"replies": func(_ *loopback, s *bySocket) { s.Write(s.Frame(s.Reply(""))) },
+		} {
+			l := serveLoopback(t)
+			s := l.subscribed(t, "ada", `{}`)
+			l.room.await(t, "the stream", func() bool { return l.room.streaming == 1 })
+			l.doors.mu.Lock()
+			change(l.doors)
+			l.doors.mu.Unlock()
+			notice(l, s)
+			if got, _ := s.closed(); got != code {
+				t.Errorf("%s: closed with %d, expected %d", name, got, code)
+			}
+			l.room.await(t, "the end", func() bool { return l.room.streaming == 0 })
+			if got := len(l.room.replies); got > 0 {
+				t.Errorf("%s: %d replies were taken", name, got)
+			}
 		}
 	}
 }
