@@ -8,6 +8,7 @@ import (
 	"crypto/rsa"
 	"crypto/sha256"
 	"encoding/asn1"
+	"errors"
 	"fmt"
 	"math/big"
 )
@@ -51,7 +52,7 @@ func algorithmOf(public crypto.PublicKey) (Algorithm, error) {
 	}
 }
 
-// signatureOf signs bytes. The same key and bytes always give the same signature: no randomness is used.
+// signatureOf signs bytes. The same key and bytes always give the same signature: keys of the standard library take no randomness.
 func signatureOf(signed []byte, private crypto.Signer) ([]byte, error) {
 	digest := sha256.Sum256(signed)
 	switch private.Public().(type) {
@@ -75,13 +76,19 @@ type pair struct{ R, S *big.Int }
 func rawSignature(der []byte) ([]byte, error) {
 	var both pair
 	if rest, err := asn1.Unmarshal(der, &both); err != nil || len(rest) > 0 {
-		return nil, fmt.Errorf("the key's signature is not in DER form: %w", err)
+		return nil, errors.Join(errors.New("the key's signature is not in DER form"), err)
+	}
+	if outside(both.R) || outside(both.S) {
+		return nil, errors.New("the key's signature has numbers that are not on P-256")
 	}
 	raw := make([]byte, 2*halfBytes)
 	both.R.FillBytes(raw[:halfBytes])
 	both.S.FillBytes(raw[halfBytes:])
 	return raw, nil
 }
+
+// outside reports whether a number does not fit into its half of a signature.
+func outside(n *big.Int) bool { return n.Sign() < 0 || n.BitLen() > 8*halfBytes }
 
 // check reports why a signature over bytes is not of the key.
 func (k Key) check(signed, signature []byte) *Error {
@@ -101,7 +108,7 @@ func (k Key) check(signed, signature []byte) *Error {
 	}
 	if !holds {
 		return &Error{
-			Code: SignatureCode, Rule: "JWS-05", Found: "a signature that does not hold under the key " + k.ID,
+			Code: SignatureCode, Rule: "JWS-05", Found: "a signature that does not hold under the key " + quoted(k.ID),
 			Expected: "one that this key has made over these very bytes; the manifest was altered, or signed with another key",
 		}
 	}

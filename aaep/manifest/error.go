@@ -33,7 +33,7 @@ const (
 	OtherAgentCode Code = "other_agent"
 	// OfferCode: what was offered is not in the manifest.
 	OfferCode Code = "offer_differs"
-	// ClaimCode: the manifest claims a level that its own event types or transports cannot keep.
+	// ClaimCode: the manifest claims a level that AAEP does not have, or that its own event types or transports cannot keep.
 	ClaimCode Code = "empty_claim"
 	// KeyCode: a key, or a set of keys, cannot be used.
 	KeyCode Code = "bad_key"

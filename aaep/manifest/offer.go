@@ -64,14 +64,17 @@ var needs = [][]string{
 	2: {aaep.TypeAwaitingConfirmation, aaep.TypeAwaitingClarification, aaep.TypeHandoffRequested},
 }
 
-// Claims refuses a manifest that claims a level which it cannot keep by its own words: event types that the level
-// needs are missing from event_types_emitted, or from level 2 on no transport is named by which a reply could come
-// back (TR-09). A member that is absent says nothing, and nothing is concluded from it. Errors: an [*Error] of [ClaimCode].
+// Claims refuses a manifest that claims a level which AAEP does not have, or which it cannot keep by its own words: event
+// types that the level needs are missing from event_types_emitted, or from level 2 on no transport is named by which a
+// reply could come back (TR-09). A member that is absent says nothing, and nothing is concluded from it. Errors: an [*Error] of [ClaimCode].
 func Claims(m aaep.Manifest) error {
 	if len(m.ConformanceLevelsSupported) == 0 {
 		return nil
 	}
-	highest := slices.Max(m.ConformanceLevelsSupported)
+	lowest, highest := slices.Min(m.ConformanceLevelsSupported), slices.Max(m.ConformanceLevelsSupported)
+	if lowest < 1 || highest > 3 {
+		return refuse(ClaimCode, "JWS-07", fmt.Sprintf("the levels %v claimed", m.ConformanceLevelsSupported), "levels of 1 to 3")
+	}
 	if missing := missingTypes(m.EventTypesEmitted, highest); len(missing) > 0 {
 		return &Error{
 			Code: ClaimCode, Rule: "JWS-07", Found: fmt.Sprintf("level %d claimed, without the events %s", highest, strings.Join(missing, ", ")),

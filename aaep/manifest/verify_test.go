@@ -8,9 +8,12 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/x509"
+	"encoding/asn1"
 	"encoding/base64"
 	"encoding/pem"
 	"io"
+	"math"
+	"math/big"
 	"slices"
 	"strings"
 	"testing"
@@ -243,6 +246,7 @@ func TestExpectedIsJudged(t *testing.T) {
 		"events are not said":     {edit(`,"event_types_emitted":["aaep:agent.*"]`, ``), "", manifest.Offer{}, ""},
 		"no way back":             {edit(`"stdio-jsonrpc"`, `"pigeon"`), "", manifest.Offer{}, manifest.ClaimCode},
 		"transports are not said": {edit(`"transports_supported":["stdio-jsonrpc"],`, ``), "", manifest.Offer{}, ""},
+		"a level that is none":    {edit(`[1,2]`, `[-5]`), "", manifest.Offer{}, manifest.ClaimCode},
 		"levels are not said":     {edit(`"conformance_levels_supported":[1,2],`, ``), "", manifest.Offer{}, ""},
 		"an event":                {aaep.Messages()[0].Example, "", manifest.Offer{}, manifest.NotManifestCode},
 		"no JSON":                 {"hello", "", manifest.Offer{}, manifest.NotManifestCode},
@@ -257,6 +261,32 @@ func TestExpectedIsJudged(t *testing.T) {
 			}
 			wantCode(t, err, tt.code)
 		})
+	}
+}
+
+// TestClaimsOfNoLevel: a manifest that nobody has validated may claim any number (JWS-07).
+func TestClaimsOfNoLevel(t *testing.T) {
+	t.Parallel()
+	for _, level := range []int{math.MinInt, -2, -1, 0, 4, math.MaxInt} {
+		for _, levels := range [][]int{{level}, {level, 1}} {
+			err := manifest.Claims(aaep.Manifest{ConformanceLevelsSupported: levels, EventTypesEmitted: []string{"aaep:agent.*"}})
+			wantCode(t, err, manifest.ClaimCode)
+		}
+	}
+	must(t, manifest.Claims(aaep.Manifest{ConformanceLevelsSupported: []int{1, 2, 3}, EventTypesEmitted: []string{"aaep:agent.*"}}))
+}
+
+// TestNameOfKey: the name of a key comes with it, and does not control the terminal that the refusal is read on.
+func TestNameOfKey(t *testing.T) {
+	t.Parallel()
+	private := pairs(t)[manifest.ES256]
+	key := keyOf(t, private)
+	key.ID = "a\x1b[2Jb"
+	message := forge(t, private, `{"alg":"ES256","kid":"a\u001b[2Jb"}`, document)
+	_, err := manifest.Expected{Keys: manifest.Keys{key}, Now: moment}.Verify(message[:len(message)-86] + encode(make([]byte, 64)))
+	wantCode(t, err, manifest.SignatureCode)
+	if strings.Contains(err.Error(), "\x1b") {
+		t.Errorf("%q", err)
 	}
 }
 
@@ -287,6 +317,11 @@ func (d device) Sign(_ io.Reader, digest []byte, _ crypto.SignerOpts) ([]byte, e
 	return d.sign(digest)
 }
 
+func der(r, s *big.Int) []byte {
+	raw, _ := asn1.Marshal(struct{ R, S *big.Int }{r, s}) // two numbers can be written
+	return raw
+}
+
 // TestSignRefuses: what is not a manifest, and a device that does not do what it says.
 func TestSignRefuses(t *testing.T) {
 	t.Parallel()
@@ -298,11 +333,18 @@ func TestSignRefuses(t *testing.T) {
 	for algorithm, private := range all {
 		_, err := manifest.Sign([]byte(document), device{private, func([]byte) ([]byte, error) { return nil, io.ErrClosedPipe }})
 		wantCode(t, err, manifest.KeyCode)
-		_, err = manifest.Sign([]byte(document), device{private, func([]byte) ([]byte, error) { return []byte("no signature"), nil }})
-		if algorithm == manifest.ES256 {
-			wantCode(t, err, manifest.KeyCode)
-		} else {
-			wantCode(t, err, manifest.SignatureCode)
+		for _, signature := range [][]byte{
+			[]byte("no signature"), der(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 256)), der(big.NewInt(-1), big.NewInt(1)), append(der(big.NewInt(1), big.NewInt(1)), 0),
+		} {
+			_, err = manifest.Sign([]byte(document), device{private, func([]byte) ([]byte, error) { return signature, nil }})
+			if algorithm == manifest.ES256 {
+				wantCode(t, err, manifest.KeyCode)
+			} else {
+				wantCode(t, err, manifest.SignatureCode)
+			}
+			if strings.Contains(err.Error(), "%!") {
+				t.Error(err)
+			}
 		}
 	}
 }
