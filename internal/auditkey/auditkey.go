@@ -33,10 +33,10 @@ func Make(file string) error {
 	if err := errors.Join(perr, herr); err != nil {
 		return cause.Fail(err, "the key could not be written down", "")
 	}
-	if err := keyfile.Create(file, pem.EncodeToMemory(&pem.Block{Type: privatePEM, Bytes: private}), keyfile.PrivateMode); err != nil {
-		return err
-	}
-	return keyfile.Create(file+".pub", pem.EncodeToMemory(&pem.Block{Type: publicPEM, Bytes: public}), keyfile.PublicMode)
+	return keyfile.CreatePair(
+		file, pem.EncodeToMemory(&pem.Block{Type: privatePEM, Bytes: private}),
+		file+".pub", pem.EncodeToMemory(&pem.Block{Type: publicPEM, Bytes: public}),
+	)
 }
 
 // Outside refuses a key in the data directory: anyone who can write there could sign a forged chain.

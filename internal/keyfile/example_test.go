@@ -16,8 +16,8 @@ func Example() {
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	file := filepath.Join(folder, "key.pem")
-	fmt.Println(keyfile.Create(file, []byte("first"), keyfile.PrivateMode))
-	fmt.Println(keyfile.Create(file, []byte("second"), keyfile.PrivateMode) != nil)
+	fmt.Println(keyfile.CreatePair(file, []byte("first"), file+".pub", []byte("its half")))
+	fmt.Println(keyfile.CreatePair(file, []byte("second"), file+".pub", []byte("its half")) != nil)
 	fmt.Println(keyfile.Replace(file, []byte("third"), keyfile.PrivateMode), keyfile.CheckClosed(file))
 
 	if err := os.Chmod(file, 0o640); err != nil {

@@ -16,12 +16,25 @@ const (
 	PublicMode  os.FileMode = 0o644
 )
 
-// Create writes a file that must not exist yet.
-func Create(name string, content []byte, mode os.FileMode) error {
+// CreatePair writes a private key and its public half into two files that must not exist yet: both of them or none.
+func CreatePair(privateFile string, private []byte, publicFile string, public []byte) error {
+	if err := create(privateFile, private, PrivateMode); err != nil {
+		return err
+	}
+	err := create(publicFile, public, PublicMode)
+	if err != nil {
+		_ = os.Remove(privateFile) // nothing was signed with it
+	}
+	return err
+}
+
+func create(name string, content []byte, mode os.FileMode) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err == nil {
 		_, err = f.Write(content)
-		err = errors.Join(err, f.Sync(), f.Close())
+		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+			_ = os.Remove(name)
+		}
 	}
 	if err != nil {
 		return cause.Fail(err, "the key was not written", "name a new file, in a folder that you may write to")

@@ -48,10 +48,7 @@ func Make(file string, algorithm manifest.Algorithm) (manifest.Key, error) {
 	if err != nil {
 		return manifest.Key{}, err
 	}
-	if err := keyfile.Create(file, secret, keyfile.PrivateMode); err != nil {
-		return manifest.Key{}, err
-	}
-	return key, keyfile.Create(PublicFile(file), public, keyfile.PublicMode)
+	return key, keyfile.CreatePair(file, secret, PublicFile(file), public)
 }
 
 // Open reads a key that is closed to others, and the public keys beside it that still count.
@@ -72,8 +69,8 @@ func Open(file string, now time.Time) (Pair, error) {
 	return Pair{Private: private, Public: public}, nil
 }
 
-// Rotate makes a new key of the same algorithm in the place of the old one, whose public half counts until a time. The
-// public keys are written first: a rotation that was cut off is finished by another one.
+// Rotate makes a new key of the same algorithm in the place of the old one, whose public half counts until a time; if that
+// is now, all old ones are dropped. The public keys are written first: a rotation that was cut off is finished by another one.
 func Rotate(file string, until, now time.Time) (next, former manifest.Key, err error) {
 	_, former, err = readPrivate(file)
 	if err != nil {
@@ -139,7 +136,8 @@ func texts(private crypto.Signer, public manifest.Keys) (secret, set []byte, err
 	}
 	set, err = public.Encode()
 	if err != nil {
-		return nil, nil, cause.Fail(err, "the public keys could not be written down", "")
+		return nil, nil, cause.Fail(err, "the public keys could not be written down",
+			"if there are too many, wait until the first of the old ones ends, or drop them all with `earshot manifest rotate --days 0`")
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: privatePEM, Bytes: der}), append(set, '\n'), nil
 }

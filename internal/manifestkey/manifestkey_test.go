@@ -92,6 +92,48 @@ func TestRotate(t *testing.T) {
 	}
 }
 
+// TestRotateOften: a file of keys that no more fit into stays as it is, and the hint empties it.
+func TestRotateOften(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "key.pem")
+	_, err := manifestkey.Make(file, manifest.EdDSA)
+	must(t, err)
+	for range 63 {
+		_, _, err := manifestkey.Rotate(file, moment.Add(time.Hour), moment)
+		must(t, err)
+	}
+	before, err := manifestkey.Open(file, moment)
+	must(t, err)
+	_, _, err = manifestkey.Rotate(file, moment.Add(time.Hour), moment)
+	if failed, is := errors.AsType[*cause.Error](err); !is || !strings.Contains(failed.Hint, "--days 0") {
+		t.Errorf("got %v", err)
+	}
+	if after, err := manifestkey.Open(file, moment); err != nil || len(after.Public) != 64 || after.Public[0].ID != before.Public[0].ID {
+		t.Errorf("%v: %d keys", err, len(after.Public))
+	}
+	_, _, err = manifestkey.Rotate(file, moment, moment)
+	must(t, err)
+	if after, err := manifestkey.Open(file, moment); err != nil || len(after.Public) != 1 {
+		t.Errorf("%v: %d keys", err, len(after.Public))
+	}
+}
+
+// TestMakeBoth: where the public half cannot be written, no private key is left that would be in the way.
+func TestMakeBoth(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "key.pem")
+	must(t, os.WriteFile(manifestkey.PublicFile(file), []byte("of somebody else"), 0o600))
+	if _, err := manifestkey.Make(file, manifest.EdDSA); err == nil {
+		t.Error("the public keys were written over")
+	}
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the private key: %v", err)
+	}
+	must(t, os.Remove(manifestkey.PublicFile(file)))
+	_, err := manifestkey.Make(file, manifest.EdDSA)
+	must(t, err)
+}
+
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
