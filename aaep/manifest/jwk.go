@@ -13,11 +13,11 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // maxKeys is how many keys a set may have.
@@ -44,8 +44,12 @@ type jwkSet struct {
 	Keys []jwk `json:"keys"`
 }
 
-// Encode writes the keys as a JWK set, the same keys always as the same bytes.
+// Encode writes the keys as a JWK set, the same keys always as the same bytes. Errors: an [*Error] of [KeyCode] for a key that
+// cannot be used, and for more keys than [ParseKeys] takes (64).
 func (ks Keys) Encode() ([]byte, error) {
+	if err := countable(len(ks)); err != nil {
+		return nil, err
+	}
 	set := jwkSet{Keys: make([]jwk, len(ks))}
 	for i, k := range ks {
 		wire, err := k.wire()
@@ -73,8 +77,8 @@ func ParseKeys(raw []byte) (Keys, error) {
 	if err := json.Unmarshal(raw, &set); err != nil {
 		return nil, unusable("no JWK set", `an object with the member "keys"`).because(err)
 	}
-	if len(set.Keys) > maxKeys {
-		return nil, unusable(fmt.Sprintf("%d keys", len(set.Keys)), fmt.Sprintf("at most %d", maxKeys))
+	if err := countable(len(set.Keys)); err != nil {
+		return nil, err
 	}
 	var keys Keys
 	for _, wire := range set.Keys {
@@ -94,6 +98,14 @@ func ParseKeys(raw []byte) (Keys, error) {
 		return nil, unusable("no key that signs by ES256, EdDSA or RS256", "at least one")
 	}
 	return keys, nil
+}
+
+// countable refuses more keys than a set may have.
+func countable(keys int) error {
+	if keys > maxKeys {
+		return unusable(fmt.Sprintf("%d keys", keys), fmt.Sprintf("at most %d", maxKeys))
+	}
+	return nil
 }
 
 // wire is the key itself, without kid and use.
@@ -223,9 +235,5 @@ func quoted(text string) string {
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
-	raw, err := jsontext.AppendQuote(nil, strings.ToValidUTF8(text, "\uFFFD"))
-	if err != nil {
-		return `"…"`
-	}
-	return string(raw)
+	return strconv.Quote(text)
 }

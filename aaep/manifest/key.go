@@ -49,10 +49,10 @@ func (ks Keys) At(now time.Time) Keys {
 }
 
 // Rotate puts a new key first. The others count until a time, those that have an earlier end only until that, and
-// those whose time is over are dropped.
+// those whose time is over then are dropped.
 func (ks Keys) Rotate(next Key, until, now time.Time) Keys {
 	rotated := Keys{next}
-	for _, k := range ks.At(now) {
+	for _, k := range ks {
 		if k.ID == next.ID {
 			continue
 		}
@@ -61,5 +61,5 @@ func (ks Keys) Rotate(next Key, until, now time.Time) Keys {
 		}
 		rotated = append(rotated, k)
 	}
-	return rotated
+	return rotated.At(now)
 }

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -171,6 +172,16 @@ func TestNewKeyRefuses(t *testing.T) {
 	}
 }
 
+// TestKeysTooMany: what would not be read again is not written.
+func TestKeysTooMany(t *testing.T) {
+	t.Parallel()
+	keys := slices.Repeat(manifest.Keys{keyOf(t, pairs(t)[manifest.EdDSA])}, 65)
+	_, err := keys.Encode()
+	wantCode(t, err, manifest.KeyCode)
+	_, err = keys[:64].Encode()
+	must(t, err)
+}
+
 // TestKeysRotate: the new key comes first, the others end, and those that have ended are gone.
 func TestKeysRotate(t *testing.T) {
 	t.Parallel()
@@ -185,6 +196,9 @@ func TestKeysRotate(t *testing.T) {
 	}
 	if got := want.At(until); !reflect.DeepEqual(got, want[:1]) {
 		t.Errorf("at the end: %v", got)
+	}
+	if got := keys.Rotate(want[0], moment, moment); !reflect.DeepEqual(got, want[:1]) {
+		t.Errorf("ended at once: %v", got)
 	}
 	if keys[0].Until != (time.Time{}) {
 		t.Error("the original has changed")

@@ -1,6 +1,9 @@
 package main_test
 
 import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -51,8 +54,8 @@ func TestManifestFiles(t *testing.T) {
 
 		contains(t, manifestSays(t, 0, "rotate", key), "counts until")
 		contains(t, manifestSays(t, 0, "verify", "--keys", keys, signed), "The signature holds")
-		contains(t, manifestSays(t, 0, "rotate", key, "--days", "0"), "does not count any more")
-		contains(t, manifestSays(t, 1, "verify", "--keys", keys, signed), "found a key that ended at", "hint: ")
+		contains(t, manifestSays(t, 0, "rotate", key, "--days", "0"), "is no longer in "+keys, "Until then it signs with the old key")
+		contains(t, manifestSays(t, 1, "verify", "--keys", keys, signed), "which is not trusted", "hint: ")
 
 		must(t, os.Chmod(key, 0o640))
 		contains(t, manifestSays(t, 1, "sign", "--key", key, document), "is open to others (mode 0640, expected 0600)")
@@ -102,6 +105,25 @@ func TestManifestVerifySays(t *testing.T) {
 	contains(t, manifestSays(t, 2, "verify", "ftp://example.org"), "is not one of a server")
 	contains(t, manifestSays(t, 2, "keygen", "--algorithm", "HS256", filepath.Join(dir, "new.pem")), "the algorithm is")
 	contains(t, manifestSays(t, 2, "rotate", "--days", "-1", key), "--days is -1")
+}
+
+// TestManifestVerifyPrintsNoControls: the names of keys come from elsewhere too, and do not control a terminal.
+func TestManifestVerifyPrintsNoControls(t *testing.T) {
+	t.Parallel()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	must(t, err)
+	encode := base64.RawURLEncoding.EncodeToString
+	const name = `a\u001b[2J\u202eb`
+	signed := encode([]byte(`{"alg":"EdDSA","kid":"`+name+`"}`)) + "." + encode([]byte(unsignedManifest))
+	dir := t.TempDir()
+	keys, message := filepath.Join(dir, "keys.jwks"), filepath.Join(dir, "manifest.jws")
+	must(t, os.WriteFile(keys, []byte(`{"keys":[{"kty":"OKP","crv":"Ed25519","x":"`+encode(public)+`","kid":"`+name+`"}]}`), 0o644))
+	for code, signature := range map[int][]byte{0: ed25519.Sign(private, []byte(signed)), 1: make([]byte, ed25519.SignatureSize)} {
+		must(t, os.WriteFile(message, []byte(signed+"."+encode(signature)), 0o644))
+		if says := manifestSays(t, code, "verify", "--keys", keys, message); strings.ContainsAny(says, "\x1b\u202e") || !strings.Contains(says, "[2J") {
+			t.Errorf("%q", says)
+		}
+	}
 }
 
 // TestManifestServed: `earshot up` serves a manifest that verifies, signs with the new key once it is started again,

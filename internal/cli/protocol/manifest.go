@@ -100,10 +100,10 @@ func (m *commands) manifestRotateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rotate FILE",
 		Short: "Change a key for a new one",
-		Long: `Make a new key of the same kind in FILE, and delete the old one. Its public half still
-counts for 30 days, so that manifests which others have kept still verify; with --days 0
-it stops at once, as it should when the key may be in other hands. A server signs with
-the new key when it is started again.`,
+		Long: `Make a new key of the same kind in FILE, and delete the old one. Its public half stays in
+FILE.jwks for 30 days, so that manifests which others have kept still verify. With --days 0
+all old keys leave that file at once: do that when the key may be in other hands. Then start
+the server again, and give the file to those who have a copy: until then the old key counts.`,
 		Example: `  earshot manifest rotate ~/keys/manifest.pem --days 7`,
 		Args:    usage.One("the file of the key"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -120,9 +120,10 @@ the new key when it is started again.`,
 			if days > 0 {
 				m.Printf("The old key, %s, counts until %s.", former.ID, until.UTC().Format(time.RFC3339))
 			} else {
-				m.Printf("The old key, %s, does not count any more.", former.ID)
+				public := cause.OneLine(manifestkey.PublicFile(args[0]))
+				m.Printf("The old key, %s, is no longer in %s. Those who have a copy of that file still trust it: give them the new one.", former.ID, public)
 			}
-			m.Printf("Start the server again to sign with the new one.")
+			m.Printf("Start the server again. Until then it signs with the old key, and publishes it.")
 			return m.OutputError()
 		},
 		ValidArgsFunction: cli.CompleteFiles,

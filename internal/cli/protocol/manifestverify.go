@@ -128,7 +128,7 @@ func (m *commands) reportVerification(expected manifest.Expected, message string
 }
 
 func (m *commands) printVerified(v verification) {
-	m.Printf("The signature holds: %s, with the key %s.", v.Signed, v.KeyID)
+	m.Printf("The signature holds: %s, with the key %s.", v.Signed, cause.OneLine(v.KeyID))
 	m.Printf("The manifest is of the agent %s.", cause.OneLine(strings.TrimSpace(v.Agent+" "+v.Version)))
 	if len(v.Levels) > 0 {
 		m.Printf("It claims the levels %s, and its events and transports are enough for them.", listed(v.Levels))
