@@ -150,7 +150,7 @@ func (s *Server) stopForm(w http.ResponseWriter, r *http.Request, v visitor) err
 // done answers a form: with a notice for the script, or by leading back to the page,
 // which then shows it.
 func (s *Server) done(w http.ResponseWriter, r *http.Request, v visitor, n page.Notice) error {
-	if !wantsPage(r) && strings.Contains(r.Header.Get("Accept"), "application/json") {
+	if !wantsPage(r) && accepts(r, "application/json") {
 		writeJSON(w, http.StatusOK, n)
 		return nil
 	}

@@ -1,11 +1,13 @@
 package web
 
 import (
+	"cmp"
 	"io"
 	"mime"
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -142,5 +144,19 @@ func clip(text string) string {
 
 // wantsPage reports whether the client is a browser that requests a document.
 func wantsPage(r *http.Request) bool {
-	return strings.Contains(r.Header.Get("Accept"), "text/html")
+	return accepts(r, "text/html")
+}
+
+// accepts reports whether the client names a media type among those that it takes. Patterns such as */* name none.
+func accepts(r *http.Request, kind string) bool {
+	for _, value := range r.Header.Values("Accept") {
+		for one := range strings.SplitSeq(value, ",") {
+			named, parameters, err := mime.ParseMediaType(one)
+			weight, unknown := strconv.ParseFloat(cmp.Or(parameters["q"], "1"), 64)
+			if err == nil && named == kind && unknown == nil && weight > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
@@ -72,7 +71,7 @@ func (s *Server) manifest(w http.ResponseWriter, r *http.Request, _ visitor) err
 		return nil
 	}
 	w.Header().Set("Vary", "Accept")
-	if !strings.Contains(r.Header.Get("Accept"), joseMedia) {
+	if !accepts(r, joseMedia) {
 		writeRaw(w, http.StatusOK, s.published)
 		return nil
 	}

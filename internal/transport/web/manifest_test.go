@@ -63,6 +63,11 @@ func TestSignedManifest(t *testing.T) {
 	if w := signed.do("GET", address, "", "", "Accept", "application/jose, */*;q=0.1"); w.Body.String() != "a.b.c" || w.Header().Get("Content-Type") != "application/jose" || w.Header().Get("Vary") != "Accept" {
 		t.Errorf("%v %s", w.Header(), w.Body)
 	}
+	for _, other := range []string{"application/jose+json", "application/josephine", "application/jose;q=0", "text/plain;of=application/jose", "*/*"} {
+		if w := signed.do("GET", address, "", "", "Accept", other); w.Header().Get("Content-Type") != "application/json" {
+			t.Errorf("%s gets %v", other, w.Header())
+		}
+	}
 	if w := signed.do("GET", address, "", ""); !strings.HasPrefix(w.Body.String(), "{") || w.Header().Get("Vary") != "Accept" {
 		t.Errorf("%v %s", w.Header(), w.Body)
 	}
