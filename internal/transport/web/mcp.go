@@ -89,10 +89,10 @@ func isMCP(r *http.Request) bool { return r.URL.Path == mcpPath }
 // methodsServed returns all methods that any route serves.
 func methodsServed() []string { return append(api.Methods(), http.MethodDelete) }
 
-// namesItself reports whether a host sends the server's own address as its origin. That is safe: no page under that
-// name makes requests.
+// namesItself reports whether a host, or a library for WebSockets, sends the server's own address as its origin. That is safe: no page
+// under that name makes requests.
 func namesItself(r *http.Request, origin string) bool {
-	return isMCP(r) && isLoopback(r.Host) && origin == "http://"+r.Host
+	return (isMCP(r) || isSocket(r)) && isLoopback(r.Host) && origin == "http://"+r.Host
 }
 
 // secretOf returns the token of a request; "" for a login.
