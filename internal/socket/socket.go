@@ -13,7 +13,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"time"
 	"unicode/utf8"
 
@@ -95,10 +94,10 @@ type Conn struct {
 	ws *websocket.Conn
 	o  Options
 	// wire is below ws. Closing it ends every read and write at once, also those that the library waits for without a limit.
-	wire net.Conn
+	wire io.Closer
 }
 
-func newConn(ws *websocket.Conn, wire net.Conn, o Options) *Conn {
+func newConn(ws *websocket.Conn, wire io.Closer, o Options) *Conn {
 	ws.SetReadLimit(-1) // Receive has its own: the library's closes before the rest of the message is read, and the code may be lost
 	return &Conn{ws: ws, wire: wire, o: o}
 }
@@ -128,18 +127,37 @@ func (h *hijacker) Hijack() (_ net.Conn, buffers *bufio.ReadWriter, err error) {
 	return h.wire, buffers, err //nolint:wrapcheck // Accept wraps it
 }
 
-// Dial connects to an address that begins with ws or wss, by a client that has the transport of net/http. After an error the answer,
-// if there is one, has the beginning of its body.
+// Dial connects to an address that begins with ws or wss. After an error the answer, if there is one, has the beginning of its body.
 func Dial(ctx context.Context, address string, by *http.Client, header http.Header, o Options) (*Conn, *http.Response, error) {
-	var wire net.Conn
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) { wire = got.Conn }})
+	h := &handshaker{RoundTripper: http.DefaultTransport}
+	via := *by
+	if by.Transport != nil {
+		h.RoundTripper = by.Transport
+	}
+	via.Transport = h
 	ws, answer, err := websocket.Dial(ctx, address, &websocket.DialOptions{ //nolint:bodyclose // the library closes it
-		HTTPClient: by, HTTPHeader: header, Subprotocols: []string{Subprotocol}, OnPingReceived: o.onPing(),
+		HTTPClient: &via, HTTPHeader: header, Subprotocols: []string{Subprotocol}, OnPingReceived: o.onPing(),
 	})
 	if err != nil {
 		return nil, answer, fmt.Errorf("WebSocket: %w", err)
 	}
-	return newConn(ws, wire, o), answer, nil
+	return newConn(ws, h.wire, o), answer, nil
+}
+
+// handshaker remembers the body of the last answer: after the handshake it is the connection.
+type handshaker struct {
+	http.RoundTripper
+
+	wire io.Closer
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (h *handshaker) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := h.RoundTripper.RoundTrip(r)
+	if err == nil {
+		h.wire = answer.Body
+	}
+	return answer, err //nolint:wrapcheck // Dial wraps it
 }
 
 func (o Options) onPing() func(context.Context, []byte) bool {
