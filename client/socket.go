@@ -51,12 +51,16 @@ func (l *eventStream) openSocket(ctx context.Context, onData func()) (source, er
 	_, path := api.Address(api.RouteSocket)
 	header := http.Header{"Authorization": {"Bearer " + info.Token}}
 
-	conn, answer, err := socket.Dial(ctx, "ws"+strings.TrimPrefix(info.URL, "http")+path, l.client.http, header, socket.Options{Limit: webSocketMessageMax, OnPing: onData})
+	o := socket.Options{Limit: webSocketMessageMax, OnPing: onData}
+
+	conn, answer, err := socket.Dial(ctx, "ws"+strings.TrimPrefix(info.URL, "http")+path, l.client.http, header, o)
 	if err != nil {
 		return nil, notUpgraded(info.URL, answer, err)
 	}
 
-	s := &socketSource{conn: conn, stop: context.AfterFunc(ctx, conn.Drop), host: strings.TrimPrefix(info.URL, "http://"), id: l.last}
+	_, host, _ := strings.Cut(info.URL, "://")
+
+	s := &socketSource{conn: conn, stop: context.AfterFunc(ctx, conn.Drop), host: host, id: l.last}
 	if err := s.subscribe(request); err != nil {
 		s.close()
 
@@ -97,7 +101,7 @@ func (s *socketSource) subscribe(request []byte) error {
 
 	r, err := aaep.DecodeSubscriptionRejected(raw)
 	if err != nil {
-		return &Error{Code: CodeStrange, Message: s.host + " answers the subscription with neither accepted nor rejected", Hint: "check the address", Err: err}
+		return &Error{Code: CodeStrange, Message: s.host + " does not answer the request for a subscription", Hint: "check the address", Err: err}
 	}
 
 	return notLetIn(r)
@@ -132,7 +136,7 @@ func (s *socketSource) close() {
 	s.conn.Close(socket.EndedBySubscriber, "")
 }
 
-// ended returns what the end of the connection means. One that is not an [*Error] is worth another attempt.
+// ended returns the error that the end of the connection means. Only one that is not an [*Error] is worth another attempt.
 func (s *socketSource) ended(err error) error {
 	e, is := errors.AsType[*socket.Error](err)
 
@@ -142,14 +146,14 @@ func (s *socketSource) ended(err error) error {
 	case !e.FromPeer:
 		s.conn.Close(e.Code, e.Reason)
 
-		return &Error{Code: CodeStrange, Message: s.host + " sends what is not a message: " + e.Reason, Hint: "see that both are of the same version", Err: err}
+		return &Error{Code: CodeStrange, Message: s.host + " has sent something that is not a message: " + e.Reason, Hint: "use the same version of Earshot on both sides", Err: err}
 	}
 
 	switch e.Code {
 	case socket.NotAuthenticated:
-		return &Error{Code: CodeUnauthenticated, Message: "the server ends the connection: " + e.Reason, Hint: "get a new token", Err: err}
+		return &Error{Code: CodeUnauthenticated, Message: "the server has ended the connection: " + e.Reason, Hint: "get a new token", Err: err}
 	case socket.Rejected, socket.NotAllowed, socket.Violation, socket.PolicyViolation:
-		return &Error{Code: CodeForbidden, Message: "the server ends the connection: " + e.Reason, Hint: "check the token and its rights", Err: err}
+		return &Error{Code: CodeForbidden, Message: "the server has ended the connection: " + e.Reason, Hint: "check the token and its rights", Err: err}
 	default:
 		return fmt.Errorf("client: %w", err)
 	}
