@@ -119,7 +119,7 @@ func (m *commands) reportVerification(expected manifest.Expected, message string
 	case found.Valid:
 		m.printVerified(found)
 	default:
-		return cause.Fail(err, "the manifest does not hold", "trust nothing of it, and fetch it again from where you trust it")
+		return cause.Fail(err, "the manifest cannot be trusted", "do not use it; fetch it again, from an address that you trust")
 	}
 	if !found.Valid {
 		return &cli.ExitError{Code: cli.ExitFailed}

@@ -65,9 +65,9 @@ func (s *Server) message(ctx context.Context, v visitor, raw []byte) (answer []b
 // actedOn are the codes of refusals that a sender can act on.
 var actedOn = []string{string(utp.CodeArgumentsNotSeen), string(utp.CodePasskeyRequired), string(hub.CodeLogin)}
 
-// pass forwards a reply. It only reports an error if nothing could be recorded at all: that does not depend on the
-// token, and the sender has to try again. A sender that has negotiated our extension is also told if the arguments have
-// to be read first, or that an accept takes a passkey, and everyone that nobody accepts from there.
+// pass forwards a reply. It reports an error if nothing could be recorded at all: that does not depend on the token, and the sender
+// has to try again. A sender that has negotiated our extension also learns that
+// the arguments have to be read first, or that an accept takes a passkey. Everyone learns that nobody can accept from there.
 func (s *Server) pass(ctx context.Context, to Subscription, raw []byte) error {
 	err := to.Reply(ctx, raw)
 	var refusal *Refusal
@@ -93,7 +93,7 @@ func replySubscription(kind string, raw []byte) (string, error) {
 		r, err := aaep.DecodeQuestionExtend(raw)
 		return r.SubscriptionID, err
 	}
-	return "", refuse(api.KindInvalid, "found the type "+clip(kind)+", expected a reply, subscription.renegotiate or subscription.close", "see the manifest")
+	return "", refuse(api.KindInvalid, "found the type "+clip(kind)+", expected a reply, subscription.renegotiate or subscription.close", "send one of these")
 }
 
 // renegotiate changes terms. The answer has the new terms, or says why there are none (C-82).
@@ -130,7 +130,7 @@ func (s *Server) closeSubscription(v visitor, raw []byte) error {
 
 // unreadable is the answer to a body that is not a message (TR-SSE-08).
 func unreadable(err error) error {
-	return &Refusal{Kind: api.KindInvalid, Message: "this cannot be read: " + plainly(err), Hint: "correct the message; sending the same again fails again", Cause: err}
+	return &Refusal{Kind: api.KindInvalid, Message: "the message cannot be read: " + plainly(err), Hint: "correct the message; sending the same again fails again", Cause: err}
 }
 
 // asBadReply turns an oversize reply into a bad one: both get the same answer (C-57).
@@ -149,5 +149,5 @@ func plainly(err error) string {
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		return refusal.Message
 	}
-	return "it is not JSON object that can be read"
+	return "it is not one JSON object"
 }

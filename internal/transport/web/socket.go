@@ -54,20 +54,21 @@ func (s *Server) socket(w http.ResponseWriter, r *http.Request, v visitor) error
 	return nil
 }
 
-// handshake refuses a request that is not for a WebSocket, or for other protocols only. One that names no protocol is taken (C-84).
+// handshake refuses a request that does not ask for a WebSocket, or that offers only other subprotocols. One that offers none is taken
+// (C-84).
 func handshake(r *http.Request) error {
 	if !lists(r.Header, "Upgrade", "websocket") {
-		return refuse(api.KindInvalid, "found no WebSocket handshake", "connect with ws:// or wss://")
+		return refuse(api.KindInvalid, "this address takes WebSockets only, and the request is no WebSocket handshake", "connect with ws:// or wss://")
 	}
 	if len(r.Header.Values(protocolHeader)) > 0 && !lists(r.Header, protocolHeader, socket.Subprotocol) {
-		return refuse(api.KindInvalid, "found other subprotocols than "+socket.Subprotocol, "offer "+socket.Subprotocol)
+		return refuse(api.KindInvalid, "none of the subprotocols that the request offers is "+socket.Subprotocol, "offer "+socket.Subprotocol)
 	}
 	return nil
 }
 
 const protocolHeader = "Sec-Websocket-Protocol"
 
-// lists reports whether a header has an item, in any case.
+// lists reports whether a header names an item, in upper or lower case.
 func lists(h http.Header, name, item string) bool {
 	for _, value := range h.Values(name) {
 		for one := range strings.SplitSeq(value, ",") {
