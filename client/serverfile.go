@@ -108,7 +108,10 @@ func (c *Client) serverInfo() (ServerInfo, error) {
 func checkedURL(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", &Error{Code: CodeUsage, Message: fmt.Sprintf("%q is not the address of a server", address), Hint: "it has the form http://127.0.0.1:7411 or https://name; ws and wss in their place listen over a WebSocket", Err: err}
+		return "", &Error{
+			Code: CodeUsage, Message: fmt.Sprintf("%q is not the address of a server", address), Err: err,
+			Hint: "it has the form http://127.0.0.1:7411 or https://name; ws and wss in their place listen over a WebSocket",
+		}
 	}
 
 	if u.Scheme == "http" && !loopback(u.Hostname()) {

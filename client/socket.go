@@ -53,7 +53,7 @@ func (l *eventStream) openSocket(ctx context.Context, onData func()) (source, er
 
 	o := socket.Options{Limit: webSocketMessageMax, OnPing: onData}
 
-	conn, answer, err := socket.Dial(ctx, "ws"+strings.TrimPrefix(info.URL, "http")+path, l.client.http, header, o)
+	conn, answer, err := socket.Dial(ctx, "ws"+strings.TrimPrefix(info.URL, "http")+path, l.client.http, header, o) //nolint:bodyclose // it is the connection
 	if err != nil {
 		return nil, notUpgraded(info.URL, answer, err)
 	}
@@ -167,7 +167,9 @@ func (t *recorder) receiveSocket(ctx context.Context) (connected bool, err error
 		header.Set("Authorization", "Bearer "+t.token)
 	}
 
-	conn, answer, err := socket.Dial(ctx, t.url.String(), t.http, header, socket.Options{Limit: webSocketMessageMax, Verbatim: true})
+	o := socket.Options{Limit: webSocketMessageMax, Verbatim: true}
+
+	conn, answer, err := socket.Dial(ctx, t.url.String(), t.http, header, o) //nolint:bodyclose // it is the connection
 	if err != nil {
 		if answer != nil && answer.StatusCode >= http.StatusBadRequest {
 			return false, t.refused(answer)

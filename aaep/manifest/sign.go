@@ -16,8 +16,8 @@ type header struct {
 
 // Sign signs a manifest, and returns the compact JWS that belongs into subscription.accepted or is served as
 // application/jose (JWS-03). The key is in memory or in a device; its kind fixes the algorithm, and its thumbprint is
-// the kid. Its method Sign gets nil as the source of randomness: a device that needs one has its own. Errors: an [*Error] of [KeyCode] if the key cannot be used, or of [NotManifestCode] if the document breaks a
-// rule of manifests.
+// the kid. Its method Sign gets nil as the source of randomness: a device that needs one has its own. Errors: an [*Error]
+// of [KeyCode] if the key cannot be used, or of [NotManifestCode] if the document breaks a rule of manifests.
 func Sign(document []byte, private crypto.Signer) (string, error) {
 	key, err := NewKey(private.Public())
 	if err != nil {

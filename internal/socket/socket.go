@@ -135,7 +135,7 @@ func Dial(ctx context.Context, address string, by *http.Client, header http.Head
 		h.RoundTripper = by.Transport
 	}
 	via.Transport = h
-	ws, answer, err := websocket.Dial(ctx, address, &websocket.DialOptions{ //nolint:bodyclose // the library closes it
+	ws, answer, err := websocket.Dial(ctx, address, &websocket.DialOptions{
 		HTTPClient: &via, HTTPHeader: header, Subprotocols: []string{Subprotocol}, OnPingReceived: o.onPing(),
 	})
 	if err != nil {
@@ -196,8 +196,7 @@ func (c *Conn) Receive() ([]byte, error) {
 
 // closed returns the error that the end of a connection means.
 func closed(err error) error {
-	var by websocket.CloseError
-	if errors.As(err, &by) {
+	if by, is := errors.AsType[websocket.CloseError](err); is {
 		return &Error{Code: by.Code, Reason: by.Reason, FromPeer: true, Err: err}
 	}
 	return broken(err)

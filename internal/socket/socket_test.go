@@ -60,12 +60,12 @@ func dialled(t *testing.T) (*socket.Conn, net.Conn) {
 		if err != nil {
 			return // Dial says why
 		}
-		sum := sha1.Sum([]byte(r.Header.Get("Sec-Websocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
+		sum := sha1.Sum([]byte(r.Header.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
 		_, _ = fmt.Fprintf(mine, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: %s\r\n\r\n",
 			base64.StdEncoding.EncodeToString(sum[:]))
 	}()
 	by := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return its, nil }}}
-	c, answer, err := socket.Dial(t.Context(), "ws://pipe/", by, nil, socket.Options{Limit: 1 << 10})
+	c, answer, err := socket.Dial(t.Context(), "ws://pipe/", by, nil, socket.Options{Limit: 1 << 10}) //nolint:bodyclose // it is the connection
 	if err != nil {
 		t.Fatal(answer, err)
 	}

@@ -246,7 +246,7 @@ func (l *loopback) upgrade(t *testing.T, headers ...string) (*http.Response, *by
 	s.from = bufio.NewReader(s.conn)
 	write(t, s.conn, fmt.Appendf(nil, "GET /aaep/v1/ws HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"+
 		"Sec-WebSocket-Key: %s\r\n%s\r\n\r\n", l.host, handshakeKey, strings.Join(headers, "\r\n")))
-	answer, err := http.ReadResponse(s.from, nil) //nolint:bodyclose // the connection is the test's
+	answer, err := http.ReadResponse(s.from, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,8 +269,8 @@ func socketRequest(ours string) string {
 // open upgrades as somebody.
 func (l *loopback) open(t *testing.T, as string) *bySocket {
 	t.Helper()
-	answer, s := l.upgrade(t, "Authorization: Bearer secret-"+as, "Sec-WebSocket-Protocol: aaep.v1")
-	if answer.StatusCode != http.StatusSwitchingProtocols || answer.Header.Get("Sec-Websocket-Protocol") != "aaep.v1" || answer.Header.Get("Sec-Websocket-Accept") != accepts() {
+	answer, s := l.upgrade(t, "Authorization: Bearer secret-"+as, "Sec-WebSocket-Protocol: aaep.v1") //nolint:bodyclose // the connection is the test's
+	if answer.StatusCode != http.StatusSwitchingProtocols || answer.Header.Get("Sec-WebSocket-Protocol") != "aaep.v1" || answer.Header.Get("Sec-WebSocket-Accept") != accepts() {
 		t.Fatalf("%s %v", answer.Status, answer.Header)
 	}
 	return s

@@ -66,7 +66,7 @@ func handshake(r *http.Request) error {
 	return nil
 }
 
-const protocolHeader = "Sec-Websocket-Protocol"
+const protocolHeader = "Sec-WebSocket-Protocol"
 
 // lists reports whether a header names an item, in upper or lower case.
 func lists(h http.Header, name, item string) bool {
@@ -180,10 +180,13 @@ func (c *conversation) subscribe(ctx context.Context, raw []byte) error {
 
 func (c *conversation) reject(r aaep.SubscriptionRejected) error {
 	answer, err := c.server.rejection(r)
-	if err == nil {
-		err = c.stream.send(frame{data: answer})
+	if err != nil {
+		return err
 	}
-	return cmp.Or(err, error(errRejected))
+	if err := c.stream.send(frame{data: answer}); err != nil {
+		return err
+	}
+	return errRejected
 }
 
 // refused tells the subscriber why a reply was not taken, where it can act on that, and otherwise returns how the connection ends:

@@ -41,7 +41,7 @@ func TestSocketHandshake(t *testing.T) {
 		"a token, from nowhere":              {[]string{token, "Origin: null"}, 403},
 		"a token, by a browser of elsewhere": {[]string{token, "Sec-Fetch-Site: cross-site"}, 403},
 	} {
-		answer, s := l.upgrade(t, row.headers...)
+		answer, s := l.upgrade(t, row.headers...) //nolint:bodyclose // the connection is the test's
 		if answer.StatusCode != row.status {
 			t.Errorf("%s: %s, expected %d", name, answer.Status, row.status)
 		}
@@ -214,7 +214,7 @@ func TestSocketShutdown(t *testing.T) {
 	if l.room.streaming != 0 || !l.room.subs[streamed.id].closed {
 		t.Error("a subscription is left")
 	}
-	if answer, _ := l.upgrade(t, "Authorization: Bearer secret-ada"); answer.StatusCode != http.StatusServiceUnavailable {
+	if answer, _ := l.upgrade(t, "Authorization: Bearer secret-ada"); answer.StatusCode != http.StatusServiceUnavailable { //nolint:bodyclose // the connection is the test's
 		t.Errorf("then it answers %s", answer.Status)
 	}
 }
@@ -237,7 +237,7 @@ func TestSocketHalfFrame(t *testing.T) {
 			t.Errorf("it took %s", took)
 		}
 		_, _ = silent.conn.Close(), server.Close()
-		<-served
+		_ = <-served
 	})
 }
 
@@ -248,7 +248,7 @@ func TestSocketCrowd(t *testing.T) {
 	for range 32 {
 		l.open(t, "ada")
 	}
-	if answer, _ := l.upgrade(t, "Authorization: Bearer secret-ada"); answer.StatusCode != http.StatusTooManyRequests {
+	if answer, _ := l.upgrade(t, "Authorization: Bearer secret-ada"); answer.StatusCode != http.StatusTooManyRequests { //nolint:bodyclose // the connection is the test's
 		t.Errorf("one too many gets %s", answer.Status)
 	}
 	l.subscribed(t, "lis", `{}`)
@@ -299,7 +299,7 @@ func TestSocketSilent(t *testing.T) {
 				_ = reader.conn.Close()
 				_ = server.Close()
 				s.server.Close()
-				<-served
+				_ = <-served
 			})
 		})
 	}

@@ -87,7 +87,7 @@ func (e *eventWire) write(group []frame) error {
 		f.appendTo(&e.buffer)
 	}
 	_ = e.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // by the real clock; not every writer supports a deadline
-	if _, err := e.to.Write(e.buffer.Bytes()); err != nil {
+	if _, err := e.to.Write(e.buffer.Bytes()); err != nil {      //nolint:gosec // it is no page: its media type is that of events
 		return fmt.Errorf("web: stream: %w", err)
 	}
 	if err := e.control.Flush(); err != nil {

@@ -104,7 +104,7 @@ func unreadRequest(err error) aaep.SubscriptionRejected {
 // rejection counts a rejection and returns its text.
 func (s *Server) rejection(rejected aaep.SubscriptionRejected) ([]byte, error) {
 	s.counts.rejections.Add(1)
-	return rejected.Encode() //nolint:wrapcheck // only a reason that breaks a rule fails
+	return rejected.Encode()
 }
 
 func (s *Server) rejectAs(w http.ResponseWriter, r *http.Request, rejected aaep.SubscriptionRejected, status int) {
