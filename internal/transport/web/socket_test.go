@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -237,7 +238,9 @@ func TestSocketHalfFrame(t *testing.T) {
 			t.Errorf("it took %s", took)
 		}
 		_, _ = silent.conn.Close(), server.Close()
-		_ = <-served
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
 	})
 }
 
@@ -299,7 +302,9 @@ func TestSocketSilent(t *testing.T) {
 				_ = reader.conn.Close()
 				_ = server.Close()
 				s.server.Close()
-				_ = <-served
+				if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+					t.Error(err)
+				}
 			})
 		})
 	}
