@@ -126,28 +126,29 @@ func (a *Agent) Invoke(ctx context.Context, q api.InvokeRequest, args jsontext.V
 			return s, err
 		}
 	}
-	news, stop := a.hub.feed.watch(q.Session)
+	w, stop := a.waiter(q.Session)
 	defer stop()
 	if err := a.ask(ctx, api.OpInvoke, q, &s); err != nil || wait <= 0 {
+		a.hub.attended.report(callRef{q.Session, s.Call})
 		a.looked(ctx, speaks, s)
 		return s, err
 	}
 	joined := s.Joined
-	s, err = a.wait(ctx, speaks, s, wait, news, nil)
+	s, err = a.wait(ctx, speaks, s, wait, w)
 	s.Joined = joined
 	return s, err
 }
 
 // Await waits for the result of a call, like Invoke.
 func (a *Agent) Await(ctx context.Context, session, call string, wait time.Duration) (api.CallStatus, error) {
-	news, stop := a.hub.feed.watch(session)
+	w, stop := a.waiter(session)
 	defer stop()
 	speaks, s, err := a.status(ctx, session, call, wait > 0)
 	if err != nil || wait <= 0 {
 		a.looked(ctx, speaks, s)
 		return s, err
 	}
-	return a.wait(ctx, speaks, s, wait, news, nil)
+	return a.wait(ctx, speaks, s, wait, w)
 }
 
 // status reads the status of a call; waiting marks a request for it as open.
@@ -181,7 +182,7 @@ func (a *Agent) Watch(ctx context.Context, session, call string) iter.Seq2[api.C
 	return func(yield func(api.CallStatus, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		news, stop := a.hub.feed.watch(session)
+		w, stop := a.waiter(session)
 		defer stop()
 		speaks, s, err := a.status(ctx, session, call, true)
 		if err != nil {
@@ -192,12 +193,13 @@ func (a *Agent) Watch(ctx context.Context, session, call string) iter.Seq2[api.C
 			return
 		}
 		last := s
-		s, err = a.wait(ctx, speaks, s, 0, news, func(now api.CallStatus) {
+		w.each = func(now api.CallStatus) {
 			if changed(now, last) && !now.Ended() && !yield(now, nil) {
 				cancel()
 			}
 			last = now
-		})
+		}
+		s, err = a.wait(ctx, speaks, s, 0, w)
 		if ctx.Err() == nil {
 			yield(s, err)
 		}
@@ -209,13 +211,28 @@ func changed(now, before api.CallStatus) bool {
 	return now.State != before.State || now.Question != before.Question || !now.AnswerBy.Equal(before.AnswerBy) || now.Stopping != before.Stopping
 }
 
+// waiter is a request that waits for a call.
+type waiter struct {
+	news    <-chan struct{}      // of its session
+	reports uint64               // see [attendance]; as the request came
+	again   again                // of [attendance], once it waits
+	each    func(api.CallStatus) // if set, is given each status
+}
+
+// waiter returns a request that comes now.
+func (a *Agent) waiter(session string) (w waiter, stop func()) {
+	w.news, stop = a.hub.feed.watch(session)
+	w.reports = a.hub.attended.reported()
+	return w, stop
+}
+
 // wait waits until the call has ended, for at most wait (0: until the context ends), and keeps a request for it open.
-func (a *Agent) wait(ctx context.Context, speaks api.OutsideRequest, s api.CallStatus, wait time.Duration, news <-chan struct{}, each func(api.CallStatus)) (api.CallStatus, error) {
+func (a *Agent) wait(ctx context.Context, speaks api.OutsideRequest, s api.CallStatus, wait time.Duration, w waiter) (api.CallStatus, error) {
 	call := callRef{speaks.Session, s.Call}
-	a.hub.attended.enter(call, a.leaves)
+	w.again = a.hub.attended.enter(call, a.leaves, w.reports)
 	q := api.AwaitRequest{OutsideRequest: speaks, Call: s.Call, AwaitMS: int(lease.Milliseconds())}
-	s, answered, err := a.untilEnd(ctx, q, s, wait, news, each)
-	last, stays := a.hub.attended.exit(call)
+	s, answered, err := a.untilEnd(ctx, q, s, wait, w)
+	last, stays := a.hub.attended.exit(call, w.again)
 	switch {
 	case s.Ended() || !last: // what another request waits for stays open
 		return s, err
@@ -234,7 +251,7 @@ func (a *Agent) wait(ctx context.Context, speaks api.OutsideRequest, s api.CallS
 
 // untilEnd waits until the call has ended, or says that the time to wait is over.
 func (a *Agent) untilEnd(
-	ctx context.Context, q api.AwaitRequest, s api.CallStatus, wait time.Duration, news <-chan struct{}, each func(api.CallStatus),
+	ctx context.Context, q api.AwaitRequest, s api.CallStatus, wait time.Duration, w waiter,
 ) (_ api.CallStatus, answered bool, _ error) {
 	var deadline <-chan time.Time
 	if wait > 0 {
@@ -256,7 +273,9 @@ func (a *Agent) untilEnd(
 				return s, false, err
 			}
 			q.Peek = false
-		case <-news:
+		case <-w.again:
+			q.Peek = false
+		case <-w.news:
 		}
 		var now api.CallStatus
 		err := a.ask(ctx, api.OpAwait, q, &now)
@@ -266,8 +285,8 @@ func (a *Agent) untilEnd(
 		if err != nil {
 			return s, false, err
 		}
-		if s = now; each != nil {
-			each(s)
+		if s = now; w.each != nil {
+			w.each(s)
 		}
 	}
 	return s, false, nil
@@ -275,8 +294,12 @@ func (a *Agent) untilEnd(
 
 // looked notes that a program has asked for a call without waiting for it.
 func (a *Agent) looked(ctx context.Context, speaks api.OutsideRequest, s api.CallStatus) {
-	if a.leaves && s.Call != "" && !s.Ended() {
+	switch {
+	case s.Call == "" || s.Ended():
+	case a.leaves:
 		a.depart(ctx, api.AwaitRequest{OutsideRequest: speaks, Call: s.Call})
+	default:
+		a.hub.attended.stay(callRef{speaks.Session, s.Call})
 	}
 }
 
@@ -308,6 +331,7 @@ func (a *Agent) close(ctx context.Context, q api.AwaitRequest, within time.Durat
 	if err := rpc.AskUntil(ctx, a.hub.o.Conn, api.OpAwait, q, nil); err != nil {
 		a.hub.o.Logger.Info("that a request is closed is not noted", "call", q.Call, "reason", err)
 	}
+	a.hub.attended.report(callRef{q.Session, q.Call})
 }
 
 // Received acknowledges that the agent has received the result of a call.

@@ -24,11 +24,17 @@ type counter struct {
 	noted []string
 	ended bool
 	busy  time.Duration // how long it takes for each answer
+	late  time.Duration // how long the report that a request has closed takes to arrive
+	open  bool          // it counts a request as open
 }
 
 func (c *counter) Request(ctx context.Context, op string, request []byte) ([]byte, error) {
 	c.mu.Lock()
 	busy := c.busy
+	var q api.AwaitRequest
+	if op == api.OpAwait && json.Unmarshal(request, &q) == nil && closes(q) {
+		busy += c.late
+	}
 	c.mu.Unlock()
 	if busy > 0 {
 		select {
@@ -41,6 +47,9 @@ func (c *counter) Request(ctx context.Context, op string, request []byte) ([]byt
 	return c.do(op, request), nil
 }
 
+// closes reports whether a request closes, or lets the question go, of a program that waits.
+func closes(q api.AwaitRequest) bool { return !q.Peek && (q.AwaitMS == 0 || q.Answered) }
+
 func (c *counter) do(op string, request []byte) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,7 +58,12 @@ func (c *counter) do(op string, request []byte) []byte {
 		s.State = api.CallEnded
 	}
 	var q api.AwaitRequest
+	var asked api.InvokeRequest
+	if op == api.OpInvoke && json.Unmarshal(request, &asked) == nil {
+		c.open = !asked.Answered
+	}
 	if op == api.OpAwait && json.Unmarshal(request, &q) == nil && !q.Peek {
+		c.open = !closes(q)
 		switch {
 		case q.Abandoned:
 			c.noted = append(c.noted, "left")
@@ -71,6 +85,21 @@ func (c *counter) all() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return strings.Join(c.noted, " ")
+}
+
+// waited reports whether a request counts as open.
+func (c *counter) waited() bool {
+	synctest.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.open
+}
+
+// end ends the call.
+func (c *counter) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
 }
 
 // requester is an agent whose requests each have a goroutine.
@@ -138,6 +167,51 @@ func TestLeave(t *testing.T) {
 				<-time.After(soon)
 			}
 		}, "answered answered answered answered answered left"},
+		"it looks again and again": {func(r *requester, k *counter) {
+			for range 5 {
+				r.asks(r.agent, 0)
+				<-time.After(soon)
+			}
+			if got := k.all(); got != "" {
+				r.t.Errorf("it has just looked, and it was noted: %s", got)
+			}
+		}, "left"},
+		"another program of it looks again and again, and stays": {func(r *requester, k *counter) {
+			r.asks(r.agent, time.Minute)(nil)
+			for range 5 {
+				<-time.After(soon)
+				r.asks(r.stay, 0)
+			}
+		}, "closed"},
+		"one comes while the report of another that has closed is on its way": {func(r *requester, k *counter) {
+			k.late = time.Second
+			r.asks(r.agent, time.Minute)(nil)
+			r.asks(r.stay, time.Minute)
+			<-time.After(soon)
+			if !k.waited() {
+				r.t.Error("one waits, and none counts as open")
+			}
+			k.end()
+		}, "closed"},
+		"one looks while another waits": {func(r *requester, k *counter) {
+			r.asks(r.stay, time.Minute)
+			r.asks(r.agent, 0)
+			if !k.waited() {
+				r.t.Error("one waits, and none counts as open")
+			}
+			k.end()
+		}, ""},
+		"one comes while the report of another that was answered is on its way": {func(r *requester, k *counter) {
+			k.late = time.Second
+			r.asks(r.agent, time.Second)
+			<-time.After(time.Second + k.late/2)
+			r.asks(r.stay, time.Minute)
+			<-time.After(soon)
+			if !k.waited() {
+				r.t.Error("one waits, and none counts as open")
+			}
+			k.end()
+		}, "answered"},
 		"another program of it stays": {func(r *requester, k *counter) {
 			stays := r.asks(r.stay, time.Minute)
 			r.asks(r.agent, time.Minute)(nil)
@@ -149,9 +223,7 @@ func TestLeave(t *testing.T) {
 		}, "closed"},
 		"the call ends": {func(r *requester, k *counter) {
 			r.asks(r.agent, time.Minute)
-			k.mu.Lock()
-			k.ended = true
-			k.mu.Unlock()
+			k.end()
 		}, ""},
 		"the server closes": {func(r *requester, _ *counter) {
 			r.asks(r.agent, time.Minute)(hub.ErrClosing)
