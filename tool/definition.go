@@ -45,9 +45,3 @@ func riskOf(c utp.Class) utp.Risk {
 		return utp.RiskHigh
 	}
 }
-
-// targetOf returns the service that a definition names.
-func targetOf(d utp.Definition) (string, error) {
-	s, err := utp.RenderTarget(d.Target, utp.TargetValues{Project: "p", Channel: "c", Agent: "a"})
-	return s.Target, err
-}

@@ -58,7 +58,7 @@ func (s *Service) serving(t Tool) (served, error) {
 	if err != nil {
 		return served{}, err
 	}
-	target, err := targetOf(d)
+	target, err := d.Service()
 	if err != nil {
 		return served{}, err
 	}

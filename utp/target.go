@@ -37,6 +37,12 @@ func RenderTarget(template string, v TargetValues) (Subject, error) {
 	return checkedTool(s)
 }
 
+// Service returns the name of the service that a call of the tool is sent to. The error is a [*SubjectError].
+func (d Definition) Service() (string, error) {
+	s, err := RenderTarget(d.Target, TargetValues{Project: "p", Channel: "c", Agent: "a"})
+	return s.Target, err
+}
+
 // fillTarget replaces the placeholders. It scans once, so that values are not searched for placeholders.
 func fillTarget(template string, v TargetValues) (string, error) {
 	var out strings.Builder

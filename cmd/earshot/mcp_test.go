@@ -170,6 +170,7 @@ func TestMCP(t *testing.T) {
 	if listed := p.does(0, "tools", "list"); strings.Contains(listed, "post.") {
 		t.Errorf("its tools are listed: %s", listed)
 	}
+	contains(t, p.does(0, "mcp", "rm", "post"), "There is no MCP server of the name post in")
 	contains(t, p.does(1, "tools", "call", "post.look", `{"to":"a"}`), "post.look")
 	contains(t, p.does(0, "mcp", "list"), "There is no MCP server")
 	server.signal(os.Interrupt)

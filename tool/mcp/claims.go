@@ -32,6 +32,18 @@ func ClaimsOf(d utp.Definition) (Claims, bool) {
 	return c, ok && c.Tool != ""
 }
 
+// ServerOf returns the name of the server whose tool a definition is; "" if it is not of a [Server].
+func ServerOf(d utp.Definition) string {
+	if _, is := ClaimsOf(d); !is {
+		return ""
+	}
+	name, err := d.Service()
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
 // Proposal is a suggested class for the operator who reviews a tool. It is based on the server's own statements, which
 // nobody has verified.
 type Proposal struct {

@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/datadir"
-	"github.com/earshot-dev/earshot/internal/hostsetup"
-	"github.com/earshot-dev/earshot/internal/operate"
 	"github.com/earshot-dev/earshot/internal/toolfile"
 	"github.com/earshot-dev/earshot/internal/usage"
 )
@@ -113,109 +109,6 @@ func (m *commands) mcpListCommand() *cobra.Command {
 	}
 	f.add(c)
 	return c
-}
-
-// removedServer is the result of `mcp rm --json`.
-type removedServer struct {
-	Name    string   `json:"removed"`
-	File    string   `json:"file"`
-	Tools   []string `json:"removed_tools,omitzero"`
-	Secrets []string `json:"removed_secrets,omitzero"`
-}
-
-func (m *commands) mcpRemoveCommand() *cobra.Command {
-	var f mcpFlags
-	c := &cobra.Command{
-		Use:   "rm NAME",
-		Short: "Take an MCP server out of a file of tools",
-		Long: `Take an MCP server out of a file of tools. Files with its credentials in the folder secrets of the data directory,
-which ` + "`earshot install --import`" + ` has written for it, are removed, too; others stay. A login there is ended.
-
-Its tools are taken out of the registry at once: agents do not see them any more, and their calls that wait are not
-started. That takes the rights of ` + "`earshot tools rm`" + `, and is left out with --file.`,
-		Args: usage.One("the name of an MCP server, as `earshot mcp list` tells it"),
-		RunE: func(c *cobra.Command, args []string) error { return m.removeServer(c.Context(), f, args[0]) },
-	}
-	f.add(c)
-	c.ValidArgsFunction = m.completeServers(&f, func(toolfile.MCPServer) bool { return true })
-	return c
-}
-
-func (m *commands) removeServer(ctx context.Context, f mcpFlags, name string) error {
-	file, data, err := m.toolsFileOf(f, false)
-	if err != nil {
-		return err
-	}
-	before, err := toolfile.Servers(file)
-	if err != nil {
-		return err
-	}
-	draft, err := toolfile.RemoveServer(file, name)
-	if err != nil {
-		return err
-	}
-	if err := draft.Save(); err != nil {
-		return err
-	}
-	secrets, err := hostsetup.RemoveSecrets(data, name, before)
-	if err != nil {
-		return err
-	}
-	if err := m.forgetLogin(ctx, data, name); err != nil {
-		return err
-	}
-	var tools []string
-	var refused error
-	if f.file == "" {
-		tools, refused = m.unregister(ctx, data, name)
-	}
-	if f.asJSON {
-		return m.WriteJSON(removedServer{name, file, tools, secrets})
-	}
-	m.Printf("Recorded: %s is not in %s any more.", cause.OneLine(name), cause.OneLine(file))
-	for _, path := range secrets {
-		m.Printf("Removed: %s, which held a credential of it.", cause.OneLine(path))
-	}
-	switch {
-	case len(tools) > 0 && refused == nil:
-		m.Printf("Its tools are not offered any more: %s.", cause.OneLine(strings.Join(tools, ", ")))
-		if cli.ServerAt(data) {
-			m.Printf("The process of the MCP server ends with the server that runs now.")
-		}
-	case f.file != "" || refused != nil:
-		m.printReload(f, data, file)
-		m.Printf("Its tools stay registered until you take them out: `earshot tools rm%s %s.…`.", m.DataFlag(data), cause.OneLine(name))
-	}
-	if refused != nil {
-		m.Notef("Its tools could not be taken out now: %s.", cause.OneLine(strings.TrimRight(cause.Of(refused), ".")))
-	}
-	return m.OutputError()
-}
-
-// unregister takes the tools of an MCP server out of the registry, and returns their names.
-func (m *commands) unregister(ctx context.Context, data, name string) (removed []string, err error) {
-	if !cli.ServerAt(data) && !datadir.Exists((&datadir.Dir{Path: data}).File(datadir.LedgerFile)) {
-		return nil, nil // nothing was ever registered
-	}
-	var tools []string
-	err = m.WithOperator(ctx, cli.RemoteFlags{Server: cli.ServerFlags{DataFlag: data}}, func(ask operate.Ask) error {
-		err := operate.EachTool(ctx, ask, func(t api.ToolDetail) error {
-			if strings.HasPrefix(t.Tool, name+".") {
-				tools = append(tools, t.Tool)
-			}
-			return nil
-		})
-		for _, tool := range tools {
-			if err == nil {
-				err = ask(ctx, api.OpRemove, api.RemoveRequest{Tool: tool}, nil)
-			}
-			if err == nil {
-				removed = append(removed, tool)
-			}
-		}
-		return err
-	})
-	return removed, err
 }
 
 // looked lists the tools of one server of a draft.
