@@ -22,6 +22,6 @@ func Example() {
 	fmt.Println(wording.Entry(api.AuditEntry{N: 3, Act: &api.AuditAct{Act: api.ActReview, Subject: "mail.send", Detail: "irreversible, high risk", By: "ada"}}))
 	// Output:
 	// changed since its review
-	// the description was Drafts a mail., and is Sends a mail..
+	// the description was Drafts a mail., and is Sends a mail.
 	// the tool mail.send was reviewed by ada: irreversible, high risk
 }

@@ -3,6 +3,8 @@ package wording
 import (
 	"cmp"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -59,7 +61,7 @@ func Changes(t api.ToolDetail) []string {
 	}
 	var was utp.Definition
 	if err := json.Unmarshal(t.Seen, &was); err != nil {
-		return []string{"the definition that was reviewed cannot be read"}
+		return []string{"the definition that was reviewed cannot be read."}
 	}
 	var out []string
 	for _, part := range []struct{ name, was, is string }{
@@ -70,7 +72,7 @@ func Changes(t api.ToolDetail) []string {
 		{"risk", cmp.Or(string(was.Risk), unnamed), cmp.Or(string(t.Risk), unnamed)},
 	} {
 		if part.was != part.is {
-			out = append(out, fmt.Sprintf("the %s was %s, and is %s.", part.name, legible.Value(cause.OneLine(part.was)), legible.Value(cause.OneLine(part.is))))
+			out = append(out, ended(fmt.Sprintf("the %s was %s, and is %s", part.name, legible.Value(cause.OneLine(part.was)), legible.Value(cause.OneLine(part.is)))))
 		}
 	}
 	out = append(out, differing("parameters", was.Parameters, t.Parameters)...)
@@ -88,20 +90,28 @@ func differing(name string, was, is jsontext.Value) []string {
 		now[item.Pointer] = item.Text
 		switch value, there := before[item.Pointer]; {
 		case !there:
-			out = append(out, fmt.Sprintf("the %s have %s at %s.", name, legible.Value(item.Text), legible.Value(item.Pointer)))
+			out = append(out, ended(fmt.Sprintf("the %s have %s at %s", name, legible.Value(item.Text), legible.Value(item.Pointer))))
 		case value != item.Text:
-			out = append(out, fmt.Sprintf("the %s had %s at %s, and have %s.", name, legible.Value(value), legible.Value(item.Pointer), legible.Value(item.Text)))
+			out = append(out, ended(fmt.Sprintf("the %s had %s at %s, and have %s", name, legible.Value(value), legible.Value(item.Pointer), legible.Value(item.Text))))
 		}
 	}
 	for _, item := range Values(was) {
 		if _, there := now[item.Pointer]; !there {
-			out = append(out, fmt.Sprintf("the %s have no longer %s at %s.", name, legible.Value(item.Text), legible.Value(item.Pointer)))
+			out = append(out, ended(fmt.Sprintf("the %s have no longer %s at %s", name, legible.Value(item.Text), legible.Value(item.Pointer))))
 		}
 	}
 	if len(out) == 0 && string(was) != string(is) {
 		out = append(out, "the "+name+" are written or nested in another way.")
 	}
 	return out
+}
+
+// ended ends a sentence that may end with a value which has its own end.
+func ended(sentence string) string {
+	if last, _ := utf8.DecodeLastRuneInString(sentence); strings.ContainsRune(".!?…", last) {
+		return sentence
+	}
+	return sentence + "."
 }
 
 // ClassOr is the class that an operator has named, else what the service says, else the worst.
