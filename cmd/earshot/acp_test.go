@@ -217,6 +217,23 @@ func TestACPEvents(t *testing.T) {
 	}
 }
 
+// TestACPPiped: a request is the agent's although the input has ended before the agent was ready.
+func TestACPPiped(t *testing.T) {
+	t.Parallel()
+	testkit.Slow(t)
+	s := emptyScene(t)
+	s.up()
+	p := s.acp("asks")
+	p.say("Write it.")
+	p.closeInput()
+	s.awaitQuestion(1)
+	s.does(0, "reply", "1", "accept")
+	p.ends(0)
+	if got := p.outcome(); got != "yes" {
+		t.Errorf("the agent was told %s", got)
+	}
+}
+
 // TestACPAgentDies: the session ends, and the agent's last words are shown.
 func TestACPAgentDies(t *testing.T) {
 	t.Parallel()

@@ -43,7 +43,8 @@ type Send struct {
 	Request Request
 }
 
-// InputEnded reports that this terminal can no longer answer. It is sent once.
+// InputEnded reports that this terminal can no longer answer, and that the agent has finished with the last request from
+// here. It is sent once.
 type InputEnded struct{}
 
 func (Print) effect()      {}

@@ -85,6 +85,9 @@ func (t *Terminal) open() []*question {
 // unread reports whether the question cannot be accepted before all of it was shown.
 func (q *question) unread() bool { return !q.read && q.ReadFirst() }
 
+// acceptable reports whether the question can be accepted at a terminal, which takes no passkey.
+func (q *question) acceptable() bool { return q.Acceptable && !q.Passkey }
+
 func (q *question) accepts(kind aaep.ResponseKind) bool {
 	return len(q.Kinds) == 0 || slices.Contains(q.Kinds, kind)
 }

@@ -518,7 +518,7 @@ func (t *Terminal) yesOrNo(text string) {
 		}
 
 		words := []string{t.numbered(q, "accept"), t.numbered(q, "reject")}
-		if !q.Acceptable {
+		if !q.acceptable() {
 			words = words[1:]
 		}
 

@@ -33,7 +33,7 @@ func (t *Terminal) showHelp(q *question) {
 		t.promptf("Type %s for: %s", t.choiceWord(q, c), legible.Text(c.Label))
 	}
 
-	if q.unread() {
+	if q.unread() && q.acceptable() {
 		t.promptf("Type list to read what has not been shown; then you can accept.")
 	}
 
@@ -49,7 +49,7 @@ func (t *Terminal) questionWords(q *question) []string {
 	var list []string
 
 	switch {
-	case q.Consent && q.Acceptable:
+	case q.Consent && q.acceptable():
 		list = append(list, "accept", "reject")
 	case q.Consent:
 		list = append(list, "reject")

@@ -55,7 +55,8 @@ type Terminal struct {
 	queue      []string // lines of a pipe that wait for their question
 	noise      int      // consecutive meaningless lines of a pipe
 	ended      bool     // no more lines will come
-	inputEnded bool     // InputEnded was sent
+	inputEnded bool     // nothing more can be answered here
+	reported   bool     // InputEnded was sent
 }
 
 // request is what is known about an open Send.
@@ -193,11 +194,15 @@ func (t *Terminal) step(now time.Time, input func()) []Effect {
 	if t.ended && !t.inputEnded && len(t.queue) == 0 && len(t.sent) == 0 {
 		t.inputEnded = true
 		t.announcer.SetControls(announce.ControlsNone)
-		t.out = append(t.out, InputEnded{})
 
 		for _, q := range t.open() {
 			t.cannotAnswer(q)
 		}
+	}
+
+	if t.inputEnded && !t.reported && t.prompt == 0 { // the agent takes the last request first
+		t.reported = true
+		t.out = append(t.out, InputEnded{})
 	}
 
 	t.showTyped()
