@@ -18,6 +18,7 @@ const (
 	OpSpawn = "spawn"
 	// Requests of tool services.
 	OpRegister  = "register"
+	OpServes    = "serves"
 	OpStart     = "start"
 	OpHeartbeat = "beat"
 	OpFinish    = "finish"
@@ -94,6 +95,7 @@ var operations = []Operation{
 	operation[SpawnRequest, EnqueueAnswer](OpSpawn, Agent, Tool, External).repeatable(),
 	// Requests of tool services.
 	operation[RegisterRequest, Empty](OpRegister, Tool, External).repeatable(),
+	operation[ServesRequest, Empty](OpServes, Tool).repeatable(),
 	operation[StartRequest, StartAnswer](OpStart, Tool).repeatable(),
 	operation[HeartbeatRequest, HeartbeatAnswer](OpHeartbeat, Tool).repeatable(),
 	operation[FinishRequest, Empty](OpFinish, Tool).repeatable(),

@@ -113,6 +113,12 @@ type InquireRequest struct {
 // MaxInquiries limits the questions that a service may ask during one call.
 const MaxInquiries = 64
 
+// ServesRequest says which tools a service has now, for one whose tools come and go. Its other registered tools are not
+// offered to agents, and a call of one ends with unknown_tool, until the service registers it again. Their reviews stay.
+type ServesRequest struct {
+	Tools []string `json:"tools"`
+}
+
 // RegisterRequest offers a tool's definition. A new or changed one is unreviewed.
 type RegisterRequest struct {
 	Definition utp.Definition `json:"definition"`

@@ -157,5 +157,18 @@ func (s *Service) offer(ctx context.Context, tools []Tool) error {
 		s.stats.know(one.Definition.Tool)
 	}
 	s.known.Store(now)
+	s.announce(ctx, now)
 	return errors.Join(refused...)
+}
+
+// announce tells the kernel which tools are served now, so that those that have gone are not offered any more. A kernel
+// that does not know this still offers them, and a call of one ends here.
+func (s *Service) announce(ctx context.Context, all *toolset) {
+	q := api.ServesRequest{Tools: make([]string, 0, len(all.offers))}
+	for _, d := range all.offers {
+		q.Tools = append(q.Tools, d.Tool)
+	}
+	if err := rpc.AskUntil(ctx, s.o.Conn, api.OpServes, q, nil); err != nil {
+		s.o.Logger.Info("which tools are served is not noted", "error", err)
+	}
 }

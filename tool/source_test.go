@@ -3,6 +3,7 @@ package tool_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -93,6 +94,43 @@ func TestSource(t *testing.T) {
 		if got := string(k.finished().Result.Inline); got != `"two"` {
 			t.Errorf("it says %s", got)
 		}
+	})
+}
+
+// TestSourceSaysWhatItServes: after each offer the kernel is told which tools there are, without those that were refused; a call of one
+// that has gone ends with nothing done.
+func TestSourceSaysWhatItServes(t *testing.T) {
+	t.Parallel()
+	sourced(t, func(t *testing.T, k *kernel, offer func(...tool.Tool) error) {
+		t.Helper()
+		said := func(want ...string) {
+			t.Helper()
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			var q api.ServesRequest
+			k.read(k.asked[api.OpServes][len(k.asked[api.OpServes])-1], &q)
+			if !slices.Equal(q.Tools, want) {
+				t.Errorf("it says that it has %q, not %q", q.Tools, want)
+			}
+		}
+		one, other := saying("one", `{}`), saying("other", `{}`)
+		other.Definition.Tool = "other"
+		if err := offer(one, other); err != nil {
+			t.Fatal(err)
+		}
+		said(one.Definition.Tool, "other")
+		if err := offer(other); err != nil {
+			t.Fatal(err)
+		}
+		said("other")
+		k.command("tc_one", "run")
+		if got := k.finished(); got.Error == nil || got.Error.Code != utp.CodeUnknownTool {
+			t.Errorf("the call of a tool that has gone: %+v", got)
+		}
+		if err := offer(); err != nil {
+			t.Fatal(err)
+		}
+		said()
 	})
 }
 

@@ -189,6 +189,7 @@ type Kernel struct {
 	openCalls  openCalls
 
 	external externalCounts
+	served   servedTools
 
 	lastTurnID string // the beginning of the latest turn's id, by which the next is greater; guarded by mu
 

@@ -411,7 +411,7 @@ func (k *Kernel) offered(ctx context.Context, from Caller, q api.OfferedRequest)
 				return nil
 			}
 			a.Next = d.Tool
-			if judged.Decision == turn.Deny {
+			if judged.Decision == turn.Deny || k.served.lacks(t) {
 				continue
 			}
 			a.Tools = append(a.Tools, api.OfferedTool{

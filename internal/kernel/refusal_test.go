@@ -479,7 +479,7 @@ func TestOperationsByKind(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		mine := map[string][]string{
 			kernel.AgentCaller: {api.OpClaim, api.OpRenew, api.OpCall, api.OpCard, api.OpTranscript, api.OpResume, api.OpDeliver, api.OpOffered, api.OpPut, api.OpGet},
-			kernel.ToolCaller:  {api.OpRegister, api.OpStart, api.OpHeartbeat, api.OpFinish, api.OpReconcile, api.OpSettle, api.OpInquire, api.OpPut, api.OpGet},
+			kernel.ToolCaller:  {api.OpRegister, api.OpServes, api.OpStart, api.OpHeartbeat, api.OpFinish, api.OpReconcile, api.OpSettle, api.OpInquire, api.OpPut, api.OpGet},
 			kernel.HubCaller: {
 				api.OpEnqueue, api.OpSessions, api.OpEvents, api.OpQuestions, api.OpArguments, api.OpAnswer, api.OpExtend,
 				api.OpStop, api.OpUndo, api.OpAbsent, api.OpSince, api.OpPresent, api.OpPrefer,

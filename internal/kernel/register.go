@@ -20,7 +20,11 @@ func (k *Kernel) register(ctx context.Context, from Caller, q api.RegisterReques
 	if q.Definition.Enforcement() != utp.Enforced {
 		return struct{}{}, api.NewFault(utp.CodeBadRequest, "a service that starts at the kernel is enforced; options.enforcement cannot say otherwise")
 	}
-	return struct{}{}, k.offer(ctx, from, q.Definition)
+	err := k.offer(ctx, from, q.Definition)
+	if err == nil {
+		k.served.add(from.Name, q.Definition.Tool)
+	}
+	return struct{}{}, err
 }
 
 // Register saves a definition for the service target, with the authority of whoever runs the kernel: a name

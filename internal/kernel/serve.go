@@ -40,7 +40,7 @@ var (
 		api.OpTranscript: serve((*Kernel).transcript), api.OpResume: serve((*Kernel).resume), api.OpDeliver: serve((*Kernel).deliver),
 		api.OpAgentText: serve((*Kernel).agentText), api.OpRelease: serve((*Kernel).release), api.OpSpawn: serve((*Kernel).spawn),
 
-		api.OpRegister: serve((*Kernel).register), api.OpStart: serve((*Kernel).start), api.OpHeartbeat: serve((*Kernel).heartbeat),
+		api.OpRegister: serve((*Kernel).register), api.OpServes: serve((*Kernel).serves), api.OpStart: serve((*Kernel).start), api.OpHeartbeat: serve((*Kernel).heartbeat),
 		api.OpFinish: serve((*Kernel).finish), api.OpReconcile: serve((*Kernel).reconcile), api.OpSettle: serve((*Kernel).reconciled), api.OpInquire: serve((*Kernel).inquire),
 
 		api.OpPut: serve((*Kernel).putBlob), api.OpGet: serve((*Kernel).getBlob),
