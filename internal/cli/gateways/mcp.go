@@ -62,7 +62,7 @@ func (m *commands) printReload(f mcpFlags, data, file string) {
 	case f.file != "":
 		m.Printf("It counts when a server is started with it: `earshot up … --tools %s`.", cause.Quoted(file))
 	case cli.ServerAt(data):
-		m.Printf("The server that runs takes it up when it is started again.")
+		m.Printf("The server that runs does not know of it yet: end `earshot up`, and start it again as before.")
 	default:
 		m.Printf("It counts from the next start: `earshot up%s --root DIR`.", m.DataFlag(data))
 	}
