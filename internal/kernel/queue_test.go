@@ -146,10 +146,17 @@ func TestDispatchTimeout(t *testing.T) {
 }
 
 // TestTurnDeadline: at its deadline a turn ends, its open question with it, and a yes that comes later finds nothing.
-func TestTurnDeadline(t *testing.T) {
+func TestTurnDeadline(t *testing.T) { deadlineEnds(t, 0) }
+
+// TestTurnDeadlineAndExpiry: the time to answer is over in the same tick as the time of the turn.
+func TestTurnDeadlineAndExpiry(t *testing.T) { deadlineEnds(t, 20) }
+
+func deadlineEnds(t *testing.T, answer int) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.work(one(burn))
-		a, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`), Request: "tidy up", Deadline: 20})
+		a, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{
+			Agent: agentName, Args: jsontext.Value(`{}`), Request: "tidy up", Deadline: 20, Answer: answer,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -217,6 +217,9 @@ func (k *Kernel) tick(ctx context.Context, id string, first func(*step) error, t
 		if err := first(s); err != nil {
 			return err
 		}
+		if err := s.dispatch(turn.CheckDeadline{}); err != nil { // it closes the questions that would expire below
+			return err
+		}
 		if err := s.await(); err != nil {
 			return err
 		}

@@ -39,12 +39,15 @@ func (m *machine) timedOut(c *Call, to CallState, message string) {
 // runs is asked to stop. It is looked at before every input, so that nothing begins after the deadline, however late the
 // tick. A deadline is judged by the monotonic clock, which nobody sets.
 func (m *machine) pastDeadline() {
-	if m.Status == Ended || m.Stop != nil || m.Deadline.IsZero() || !m.Deadline.reached(m.now) {
+	if m.Status == Ended || m.Stop != nil || !m.deadlinePassed() {
 		return
 	}
 	m.stop(Stop{Reason: "its deadline has passed", System: true, Deadline: true})
 	m.finishStop()
 }
+
+// deadlinePassed reports whether the turn's deadline has passed.
+func (m *machine) deadlinePassed() bool { return !m.Deadline.IsZero() && m.Deadline.reached(m.now) }
 
 // undispatchedAt returns when the queued turn has waited for a worker for as long as it may; zero means never.
 func (s State) undispatchedAt() Timestamp {

@@ -75,6 +75,9 @@ type (
 		Checks  []Check
 		Engaged bool
 	}
+	// CheckDeadline says that the turn's deadline may have passed. A caller with several inputs for one instant gives this
+	// one first: it is accepted whether or not the turn ends by it.
+	CheckDeadline struct{}
 	// Start is a service asking to begin.
 	Start struct {
 		Call, Owner, Target string
@@ -178,6 +181,7 @@ func (Unshown) input()       {}
 func (Answered) input()      {}
 func (Noticed) input()       {}
 func (Unanswered) input()    {}
+func (CheckDeadline) input() {}
 func (Tick) input()          {}
 func (Undelivered) input()   {}
 func (Unserved) input()      {}

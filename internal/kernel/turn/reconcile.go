@@ -212,8 +212,9 @@ func (c Call) Outlives(generation string) bool {
 }
 
 // restored handles a ledger that went back in time: every open call with an effect may have been
-// executed in the part that was lost.
+// executed in the part that was lost. If the deadline has passed as well, the turn ends with that, and nobody is asked.
 func (m *machine) restored() {
+	m.ending = m.deadlinePassed()
 	m.releaseWorker()
 	m.emit(Note{Kind: NoteFrozen})
 	for i := range m.Calls {
@@ -226,4 +227,5 @@ func (m *machine) restored() {
 		}
 		m.unknown(c)
 	}
+	m.pastDeadline()
 }

@@ -33,7 +33,9 @@ type machine struct {
 func (m *machine) emit(effects ...Effect) { m.effects = append(m.effects, effects...) }
 
 func (m *machine) apply(in Input) error {
-	m.pastDeadline() // before anything else: what comes too late finds the turn stopped
+	if _, restored := in.(Restored); !restored { // it looks itself, once it knows what may have begun
+		m.pastDeadline() // before anything else: what comes too late finds the turn stopped
+	}
 	if m.Status == Ended {
 		return m.afterEnd(in)
 	}
@@ -58,6 +60,8 @@ func (m *machine) apply(in Input) error {
 		return m.noticed(in)
 	case Unanswered:
 		return m.unanswered(in)
+	case CheckDeadline:
+		return nil
 	case Tick:
 		m.tick(in)
 		return nil
@@ -124,7 +128,7 @@ func (m *machine) afterEnd(in Input) error {
 	switch in := in.(type) {
 	case Finish:
 		return m.finishLate(in)
-	case Tick, Orphan, Restored, Undelivered:
+	case CheckDeadline, Tick, Orphan, Restored, Undelivered:
 		return nil
 	case Start:
 		if c := m.call(in.Call); c != nil && c.State == Closed {
