@@ -111,7 +111,7 @@ func (s *step) inherit(parent string) error {
 		return api.NewFault(utp.CodeStopped, "the parent turn has been stopped; nothing was started")
 	}
 	st.Parent, st.Depth = parent, above.State.Depth+1
-	st.Deadline = st.Deadline.Earlier(above.State.Deadline)
+	st.Deadline = st.Deadline.Earlier(above.State.Deadline, s.now)
 	return checkDepth(st.Depth)
 }
 

@@ -168,7 +168,7 @@ func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(store.T
 			Depth: st.Depth, Boxes: st.Boxes,
 		}
 		if !st.Deadline.IsZero() {
-			a.DeadlineMS = max(1, int64(milliseconds(st.Deadline.Remaining(s.now))))
+			a.DeadlineMS = max(1, int64(milliseconds(st.Deadline.Left(s.now))))
 		}
 		return nil
 	})

@@ -70,7 +70,7 @@ func (s *step) live(id string) *turn.Call {
 // leaveBy sets the latest time to send the command that was just put into the outbox: if a command is
 // the start, an old one must not be found and sent days later.
 func (s *step) leaveBy(c turn.Call) error {
-	last := c.StartBy.Earlier(s.rec.State.Deadline)
+	last := c.StartBy.Earlier(s.rec.State.Deadline, s.now)
 	if c.Class.Repeatable() {
 		last = c.Lease
 	}

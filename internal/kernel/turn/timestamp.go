@@ -51,9 +51,13 @@ func (m Timestamp) Remaining(now Timestamp) time.Duration {
 	return max(m.due(now).Sub(now.Wall), 0)
 }
 
-// Earlier returns the one of two timestamps that comes first; one that was never set comes last.
-func (m Timestamp) Earlier(other Timestamp) Timestamp {
-	if m.IsZero() || !other.IsZero() && other.Wall.Before(m.Wall) {
+// Left returns the time left until m by the monotonic clock, by which a turn's deadline is judged, or 0.
+func (m Timestamp) Left(now Timestamp) time.Duration { return max(m.reachedAt(now).Sub(now.Wall), 0) }
+
+// Earlier returns the one of two timestamps that comes first by the monotonic clock, as seen now; one that was never set
+// comes last.
+func (m Timestamp) Earlier(other, now Timestamp) Timestamp {
+	if m.IsZero() || !other.IsZero() && other.reachedAt(now).Before(m.reachedAt(now)) {
 		return other
 	}
 	return m

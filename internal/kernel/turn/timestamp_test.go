@@ -69,3 +69,25 @@ func TestLeft(t *testing.T) {
 		}
 	}
 }
+
+// TestEarlier: the clock by which a deadline is reached also says which of two comes first, and how long it takes.
+func TestEarlier(t *testing.T) {
+	t.Parallel()
+	set := turn.Timestamp{Wall: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), SinceBoot: time.Hour, Boot: "a@m"}
+	late := set.Add(10 * time.Minute)
+	now := turn.Timestamp{Wall: set.Wall.Add(-time.Hour), SinceBoot: set.SinceBoot + time.Minute, Boot: "a@m"} // the wall was set back
+	soon := now.Add(5 * time.Minute)
+	soon.Wall = late.Wall.Add(time.Hour)
+	if got := late.Earlier(soon, now); got != soon {
+		t.Errorf("%+v comes first; want %+v", got, soon)
+	}
+	if got := (turn.Timestamp{}).Earlier(soon, now); got != soon {
+		t.Errorf("%+v comes first; want the one that is set", got)
+	}
+	if got := late.Left(now); got != 9*time.Minute {
+		t.Errorf("%v is left; want 9 minutes", got)
+	}
+	if got := set.Left(now); got != 0 {
+		t.Errorf("%v is left of what is over", got)
+	}
+}
