@@ -29,7 +29,8 @@ func (k *Kernel) spawn(ctx context.Context, from Caller, q api.SpawnRequest) (ap
 		Agent: q.Agent, Args: q.Args, Request: q.Request, Label: q.Label, Owner: above.Owner, ResultFields: q.ResultFields,
 		Correlation: q.Correlation, Parent: above.Turn, Deadline: q.Deadline, Boxes: q.Boxes,
 	}
-	return k.beginQueued(ctx, from, "spawn "+from.Kind+" "+from.Name, begin, func(tx store.Tx) error {
+	principal := "spawn " + from.Kind + " " + from.Name + " " + above.Turn // an id of another parent is another id
+	return k.beginQueued(ctx, from, principal, begin, func(tx store.Tx) error {
 		rec, err := spawner(tx, from, q)
 		if err != nil {
 			return err

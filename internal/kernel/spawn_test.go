@@ -38,6 +38,13 @@ func TestSpawn(t *testing.T) {
 		if again, err := spawn(kernel.AgentCaller, agentName, good); err != nil || again.Turn != child.Turn || !again.Repeated {
 			t.Errorf("again: %+v, %v", again, err)
 		}
+		w.begin() // another parent
+		other := w.claims("wrk_2").WorkerRequest("wrk_2")
+		twin := good
+		twin.Worker = &other
+		if a, err := spawn(kernel.AgentCaller, agentName, twin); err != nil || a.Turn == child.Turn || a.Repeated {
+			t.Errorf("the same id within another turn: %+v, %v", a, err)
+		}
 		stale := at
 		stale.Epoch--
 		for what, tt := range map[string]struct {
@@ -63,8 +70,8 @@ func TestSpawn(t *testing.T) {
 			t.Log(what)
 			wantFault(t, err, tt.code)
 		}
-		if n := w.cell(`SELECT count(*) FROM turns`); n != "2" {
-			t.Errorf("%s turns; want 2", n)
+		if n := w.cell(`SELECT count(*) FROM turns`); n != "4" {
+			t.Errorf("%s turns; want 4", n)
 		}
 	})
 }
