@@ -74,7 +74,7 @@ func (x *weather) judge(m message) sendResult {
 func points() []string {
 	return []string{
 		"question.saving", "question.saved", "answer.saved", "undo.waiting", "dispatch.committing", "invoked.logged",
-		"command.published", "start.committed", "finish.committed", "report.applying", "unknown.asked",
+		"command.published", "start.committed", "finish.committed", "report.applying", "unknown.asked", "enqueued",
 	}
 }
 
