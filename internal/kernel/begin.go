@@ -110,9 +110,36 @@ func (s *step) inherit(parent string) error {
 	case above.State.Stop != nil:
 		return api.NewFault(utp.CodeStopped, "the parent turn has been stopped; nothing was started")
 	}
+	if err := s.checkChildren(parent); err != nil {
+		return err
+	}
 	st.Parent, st.Depth = parent, above.State.Depth+1
 	st.Deadline = st.Deadline.Earlier(above.State.Deadline, s.now)
 	return checkDepth(st.Depth)
+}
+
+// checkChildren refuses another turn within one that has the most open turns allowed. An owner with fewer open turns
+// than that needs no closer look.
+func (s *step) checkChildren(parent string) error {
+	open, err := s.tx.Turns(store.TurnFilter{Owners: []string{s.rec.State.Owner}, Open: true})
+	if err != nil || len(open) < maxChildren {
+		return err
+	}
+	children := 0
+	for _, row := range open {
+		rec, err := s.tx.Turn(store.TurnRef{Turn: row.Turn})
+		if err != nil {
+			return err
+		}
+		if rec.State.Parent == parent {
+			children++
+		}
+	}
+	if children >= maxChildren {
+		return api.NewFault(utp.CodeTooManyTurns, fmt.Sprintf(
+			"%d turns that this one started have not ended, which is the most; wait until some have, or stop some", children))
+	}
+	return nil
 }
 
 func checkDepth(depth int) error {

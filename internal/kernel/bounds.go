@@ -4,10 +4,11 @@ package kernel
 const (
 	// maxOpen is how many open turns one owner may have: nobody who may start turns can fill the
 	// ledger, or the lists of those who listen to them.
-	maxOpen    = 200
-	maxTools   = 200 // names that one credential registers: the registry is everybody's
-	maxCalls   = 256 // of one step
-	maxAdopted = 64  // open commands taken over in one turn
+	maxOpen     = 200
+	maxChildren = 64  // open turns within one
+	maxTools    = 200 // names that one credential registers: the registry is everybody's
+	maxCalls    = 256 // of one step
+	maxAdopted  = 64  // open commands taken over in one turn
 
 	maxReason  = 1 << 10 // why a turn is stopped
 	maxComment = 2 << 10 // an agent's own words about a call

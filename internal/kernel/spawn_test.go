@@ -76,6 +76,34 @@ func TestSpawn(t *testing.T) {
 	})
 }
 
+// TestSpawnLimit: a turn may have 64 open turns within it; once one has ended there is room for another.
+func TestSpawnLimit(t *testing.T) {
+	inWorld(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {
+		root := w.begin()
+		ask := func(parent string) (api.EnqueueAnswer, error) {
+			return w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`), Parent: parent})
+		}
+		var child api.EnqueueAnswer
+		for range 64 {
+			var err error
+			if child, err = ask(root.Turn); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := ask(root.Turn)
+		wantFault(t, err, utp.CodeTooManyTurns)
+		if _, err := ask(child.Turn); err != nil {
+			t.Errorf("within another turn: %v", err)
+		}
+		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: child.Session, By: person}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ask(root.Turn); err != nil {
+			t.Errorf("after one has ended: %v", err)
+		}
+	})
+}
+
 // TestSpawnFromCall: a service starts a turn while it runs a call, and no longer once the call has ended. The consent to
 // that call lets nothing begin in the new turn: it is asked about for itself.
 func TestSpawnFromCall(t *testing.T) {
