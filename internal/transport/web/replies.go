@@ -48,14 +48,18 @@ func (s *Server) message(ctx context.Context, v visitor, raw []byte) (answer []b
 	case aaep.TypeSubscriptionClose:
 		return nil, s.closeSubscription(v, raw)
 	}
-	id, err := replySubscription(head.Type, raw)
-	if err != nil {
-		return nil, unreadable(err)
+	id, unread := replySubscription(head.Type, raw)
+	if unread != nil && !decidesNothing(raw, unread) {
+		return nil, unreadable(unread)
 	}
 	if err := denied(v.Principal, api.Answer); err != nil {
 		return nil, err
 	}
 	s.counts.replies.Add(1)
+	if unread != nil {
+		s.log.InfoContext(ctx, "a reply did not count", "reason", unread)
+		return nil, nil
+	}
 	if subscription, ok := s.hub.Subscription(v.Principal, id); ok {
 		return nil, s.pass(ctx, subscription, raw)
 	}
@@ -94,6 +98,15 @@ func replySubscription(kind string, raw []byte) (string, error) {
 		return r.SubscriptionID, err
 	}
 	return "", refuse(api.KindInvalid, "found the type "+clip(kind)+", expected a reply, subscription.renegotiate or subscription.close", "send one of these")
+}
+
+// decidesNothing reports whether only the word of a confirmation's decision is none of AAEP's. Such a reply can be read, and
+// is neither a yes nor a no (C-25, C-57).
+func decidesNothing(raw []byte, unread error) bool {
+	wrong, is := errors.AsType[*aaep.Error](unread)
+	_, word := aaep.Read(raw).Text("decision")
+	return is && word && len(wrong.Violations) > 0 &&
+		!slices.ContainsFunc(wrong.Violations, func(v aaep.Violation) bool { return !v.Names("CONF-32") })
 }
 
 // renegotiate changes terms. The answer has the new terms, or says why there are none (C-82).

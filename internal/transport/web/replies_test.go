@@ -35,6 +35,9 @@ func TestRepliesAnswer(t *testing.T) {
 		"a clarification":             {`{"type":"clarification.reply","reply_token":"` + tokenA + `","response":"leave","subscription_id":"` + mine + `","timestamp":"2000-01-01T00:00:00.000Z"}`, true},
 		"more time":                   {`{"type":"earshot:question.extend","reply_token":"` + tokenA + `","subscription_id":"` + mine + `","timestamp":"2000-01-01T00:00:00.000Z"}`, true},
 		"more time for nobody's":      {`{"type":"earshot:question.extend","reply_token":"` + tokenB + `","subscription_id":"` + none + `","timestamp":"2000-01-01T00:00:00.000Z"}`, false},
+		"no decision of AAEP":         {confirmation(tokenA, "maybe", mine), false},
+		"a yes in another case":       {confirmation(tokenA, "ACCEPT", mine), false},
+		"no word":                     {confirmation(tokenA, "", mine), false},
 		"a modified action, read too": {strings.Replace(confirmation(tokenA, "accept", mine), `"decision"`, `"modified_action":{},"decision"`, 1), true},
 	} {
 		before := len(s.room.replies)
@@ -62,7 +65,10 @@ func TestRepliesUnread(t *testing.T) {
 		"another type":     `{"type":"aaep:agent.state.changed"}`,
 		"a request":        wish,
 		"no token":         `{"type":"confirmation.reply","decision":"accept"}`,
-		"another decision": confirmation(tokenA, "maybe", "sub_0000000000000001"),
+		"no decision":      strings.Replace(confirmation(tokenA, "accept", "sub_0000000000000001"), `"decision":"accept",`, ``, 1),
+		"a decision of 1":  strings.Replace(confirmation(tokenA, "accept", "sub_0000000000000001"), `"accept"`, `1`, 1),
+		"maybe, no token":  confirmation("", "maybe", "sub_0000000000000001"),
+		"maybe, stray":     strings.Replace(confirmation(tokenA, "maybe", "sub_0000000000000001"), `"decision"`, `"mood":1,"decision"`, 1),
 		"a member twice":   strings.Replace(confirmation(tokenA, "accept", "sub_0000000000000001"), `"decision"`, `"decision":"reject","decision"`, 1),
 		"no such time":     strings.Replace(confirmation(tokenA, "accept", "sub_0000000000000001"), "2000-01-01", "2000-13-01", 1),
 		"no close":         `{"type":"subscription.close"}`,

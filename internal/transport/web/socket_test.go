@@ -165,6 +165,27 @@ func TestSocketGoesOn(t *testing.T) {
 	}
 }
 
+// TestSocketUndecided: a decision that AAEP does not know counts for nothing, and the connection goes on as after any reply
+// (C-25, C-57).
+func TestSocketUndecided(t *testing.T) {
+	t.Parallel()
+	l := serveLoopback(t)
+	s := l.subscribed(t, "ada", `{}`)
+	l.room.await(t, "the stream", func() bool { return l.room.streaming == 1 })
+	s.Write(s.Frame([]byte(confirmation(tokenA, "maybe", s.id))))
+	s.Write(s.Frame(s.Reply("")))
+	l.room.await(t, "the reply after it", func() bool { return len(l.room.replies) > 0 })
+	id := l.room.tell("sess_1", aaep.StateChanged{FromState: "idle", ToState: "thinking"})
+	if got, _ := aaep.Read(s.message()).Text("event_id"); got != id {
+		t.Errorf("after that came %s, expected %s", got, id)
+	}
+	l.room.change(func() {
+		if len(l.room.replies) != 1 || strings.Contains(l.room.replies[0], "maybe") {
+			t.Errorf("the hub got %v", l.room.replies)
+		}
+	})
+}
+
 // TestSocketRevoked: who loses the right to hear loses the connection, and learns why. What they send before the server has heard of the
 // change is not taken.
 func TestSocketRevoked(t *testing.T) {
