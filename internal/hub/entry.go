@@ -38,3 +38,12 @@ func (e *entry) content() *content {
 	e.decoded = weak.Make(c)
 	return c
 }
+
+// asks reports whether the event may put a question.
+func (c *content) asks() bool {
+	switch c.event.Payload.(type) {
+	case aaep.AwaitingConfirmation, aaep.AwaitingClarification:
+		return true
+	}
+	return c.unreadable != nil
+}

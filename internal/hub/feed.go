@@ -53,6 +53,7 @@ type feed struct {
 	waiting  map[string]map[chan struct{}]struct{}
 	audience audience
 	retained retained
+	vigil    vigil
 }
 
 // receivedEvent is an event with its order of arrival.
@@ -62,8 +63,11 @@ type receivedEvent struct {
 	n       int
 }
 
-func newFeed(o Options) *feed {
-	return &feed{conn: o.Conn, poll: o.Poll, idle: o.Idle, now: o.Now, rand: o.Rand, ready: make(chan struct{}), tracks: map[string]*track{}, audience: newAudience()}
+func newFeed(o Options, v vigil) *feed {
+	return &feed{
+		conn: o.Conn, poll: o.Poll, idle: o.Idle, now: o.Now, rand: o.Rand, vigil: v,
+		ready: make(chan struct{}), tracks: map[string]*track{}, audience: newAudience(),
+	}
 }
 
 // run advances the feed until the context ends.
@@ -303,6 +307,9 @@ func (f *feed) moved(t *track, c *content) {
 		}
 	}
 	f.audience.tell(t.view(), c)
+	if c == nil || c.asks() {
+		f.vigil.ring()
+	}
 }
 
 // forget drops sessions that ended long enough ago. Streams keep what they have not delivered of them. The caller holds

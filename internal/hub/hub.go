@@ -24,6 +24,7 @@ type Hub struct {
 	feed  *feed
 	subs  *registry
 	shown showings
+	vigil vigil
 	// attended are the calls for which external agents wait here.
 	attended *attendance
 }
@@ -31,7 +32,8 @@ type Hub struct {
 // Open creates a hub. It starts nothing.
 func Open(o Options) *Hub {
 	o.fill()
-	return &Hub{o: o, feed: newFeed(o), subs: newRegistry(o), attended: newAttendance()}
+	v := newVigil(o)
+	return &Hub{o: o, feed: newFeed(o, v), subs: newRegistry(o), vigil: v, attended: newAttendance()}
 }
 
 // New creates a hub without subscriptions. poll is how often a follower polls without a notification; 0 means 2 s.
@@ -84,7 +86,7 @@ func (h *Hub) Undo(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, er
 	return h.reply(ctx, api.OpUndo, r)
 }
 
-// Absent reports that nobody is left who could answer in the session.
+// Absent reports that nobody is left who could answer the question of the token or, without one, any in the session.
 func (h *Hub) Absent(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	return h.reply(ctx, api.OpAbsent, r)
 }

@@ -33,6 +33,7 @@ type book struct {
 	answer   error
 	shown    []api.ReplyRequest
 	noticed  []api.ReplyRequest
+	absents  []string // the last digit of the token, and when
 	prefers  api.Preferences
 	away     bool
 	ears     map[int]func([]byte)
@@ -156,16 +157,17 @@ func (b *book) broadcast(row api.EventRow) {
 // ask opens a question in a session.
 func (b *book) ask(session string, number int) api.QuestionRow {
 	token := fmt.Sprintf("rpl_%032d", number)
-	row := b.tell(session, aaep.AwaitingConfirmation{
+	row := b.commit(session, aaep.AwaitingConfirmation{
 		Action: fmt.Sprintf("Delete file %d", number), Consequence: "It is gone.", ReplyToken: token, TimeoutSeconds: 300,
 		DefaultDecision: aaep.DecisionReject, Irreversible: true, RiskLevel: "high", SummaryNormal: "May I?",
 	})
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	q := api.QuestionRow{
 		Number: number, Session: session, Token: token, Kind: "confirmation", Owner: b.sessions[session].owner, Seq: row.Seq, Body: row.Body,
 	}
 	b.open = append(b.open, q)
+	b.mu.Unlock()
+	b.broadcast(row)
 	return q
 }
 
@@ -226,6 +228,8 @@ func (b *book) Request(_ context.Context, op string, request []byte) ([]byte, er
 			b.noticed = append(b.noticed, r)
 			return api.ReplyAnswer{Question: r.Question, Resolution: "noticed"}, nil
 		})
+	case api.OpAbsent:
+		return answered(request, b.absent)
 	case api.OpPrefer:
 		return answered(request, func(q api.PreferRequest) (api.PreferAnswer, error) {
 			b.prefers = b.prefers.With(q.Preferences)
@@ -261,6 +265,13 @@ func (b *book) questions(q api.QuestionsRequest) (api.QuestionsAnswer, error) {
 		a.Next = fmt.Sprint(b.open[at+most-1].Number)
 	}
 	return a, nil
+}
+
+// absent ends a question that nobody can answer.
+func (b *book) absent(r api.ReplyRequest) (api.ReplyAnswer, error) {
+	b.absents = append(b.absents, r.Token[len(r.Token)-1:]+" "+time.Now().Format(time.StampMilli))
+	b.open = slices.DeleteFunc(slices.Clone(b.open), func(q api.QuestionRow) bool { return q.Token == r.Token })
+	return api.ReplyAnswer{Resolution: "decided"}, b.answer
 }
 
 // present starts the time of a question that waited, under a new token.

@@ -32,6 +32,9 @@ type Options struct {
 	Owner string
 	// Project is the project of these sessions. Default "default".
 	Project string
+	// Decides applies the default of a question at once where nobody who is connected can answer it (CONF-82, CONF-83).
+	// By default it waits until its own deadline. All who can answer have to be subscribed at this hub.
+	Decides bool
 	// Poll is the polling interval in addition to notifications. Default 2 s. While nothing changes, the interval grows
 	// up to Idle; default Poll.
 	Poll, Idle time.Duration

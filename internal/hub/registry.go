@@ -44,6 +44,9 @@ func (h *Hub) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var owned sync.WaitGroup
 	owned.Go(func() { h.guard(ctx) })
+	if h.vigil != nil {
+		owned.Go(func() { h.keepVigil(ctx) })
+	}
 	err := h.feed.run(ctx)
 	if ctx.Err() != nil {
 		err = nil
@@ -84,6 +87,7 @@ func (h *Hub) review() {
 		}
 	}
 	h.feed.again() // the others may follow different sessions now
+	h.vigil.ring()
 }
 
 // Subscribe opens a subscription, or sets one of rejected and error. rejected is the answer for the subscriber (HS-07).

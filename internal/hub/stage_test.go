@@ -93,6 +93,7 @@ type stage struct {
 	hub    *hub.Hub
 	badges *badges
 	idle   time.Duration
+	decide bool
 	cancel context.CancelFunc
 	done   chan error
 }
@@ -100,8 +101,14 @@ type stage struct {
 func onStage(t *testing.T, play func(s *stage)) {
 	t.Helper()
 	t.Parallel()
+	onStageOf(t, false, play)
+}
+
+// onStageOf is a stage whose hub decides what nobody can answer.
+func onStageOf(t *testing.T, decide bool, play func(s *stage)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{t: t, book: newBook(t), badges: &badges{looked: map[string]int{}}}
+		s := &stage{t: t, book: newBook(t), badges: &badges{looked: map[string]int{}}, decide: decide}
 		s.start()
 		play(s)
 		s.halt()
@@ -115,7 +122,7 @@ func onStage(t *testing.T, play func(s *stage)) {
 
 func (s *stage) start() {
 	ctx, cancel := context.WithCancel(context.Background())
-	s.hub = hub.Open(hub.Options{Conn: s.book, Rights: s.badges, Offer: pacing.Offer{Producer: aaep.Producer{AgentID: "earshot"}, Extensions: []string{aaep.ExtensionContext}}, Subscriptions: 64, Idle: s.idle})
+	s.hub = hub.Open(hub.Options{Conn: s.book, Rights: s.badges, Offer: pacing.Offer{Producer: aaep.Producer{AgentID: "earshot"}, Extensions: []string{aaep.ExtensionContext}}, Subscriptions: 64, Idle: s.idle, Decides: s.decide})
 	s.cancel, s.done = cancel, make(chan error, 1)
 	h, done := s.hub, s.done
 	go func() { done <- h.Run(ctx) }()

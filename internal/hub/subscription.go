@@ -114,6 +114,7 @@ func (s *Subscription) leave(st *stream) {
 	if !s.vacate(st) {
 		return
 	}
+	s.hub.vigil.ring()
 	for _, crowded := range s.hub.subs.crowded() {
 		crowded.end(ErrClosed)
 	}
@@ -140,6 +141,7 @@ func (s *Subscription) end(why error) {
 	}
 	s.mu.Unlock()
 	s.hub.subs.remove(s)
+	s.hub.vigil.ring()
 }
 
 // kept reports whether the subscription is only retained so that its subscriber can come back, and since when.
@@ -164,6 +166,7 @@ func (s *Subscription) agree(terms pacing.Terms, accepted aaep.SubscriptionAccep
 	if s.stream != nil {
 		s.stream.mail.ring()
 	}
+	s.hub.vigil.ring()
 }
 
 // names returns the sessions that the terms name.
