@@ -85,6 +85,10 @@ type CallDetail struct {
 	ReplacedBy string     `json:"replaced_by,omitzero"`
 }
 
+// DecidedByNobody is the decision of a receipt for a question that nobody who was connected could answer: its default held
+// at once, which never starts anything irreversible. Such a receipt has no By and no Surface.
+const DecidedByNobody = "nobody"
+
 // ReceiptDetail says what was answered, by whom, and what they were shown.
 type ReceiptDetail struct {
 	Call     string    `json:"tool_call_id,omitzero"`

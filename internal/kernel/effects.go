@@ -69,7 +69,7 @@ func (s *step) applyEffect(e turn.Effect) error {
 func (s *step) note(n turn.Note) error {
 	t := s.notification
 	t.Note, t.At, t.Rand = n, s.now.Wall, s.k.o.Rand
-	t.Turn, t.Request, t.Absent = s.rec.State, s.rec.Request, s.rec.Absent
+	t.Turn, t.Request = s.rec.State, s.rec.Request
 	if n.By != "" {
 		t.By, t.Surface = n.By, n.Surface
 	}
@@ -209,12 +209,12 @@ func (s *step) openQuestion(q consent.Question, asked turn.QuestionAsked) error 
 	if err := s.dispatch(asked); err != nil || !s.rec.Absent {
 		return err
 	}
-	return s.decideUnanswered()
+	return s.decideUnanswered(s.openQuestions()...)
 }
 
-// decideUnanswered applies the default of every open question now (C-66).
-func (s *step) decideUnanswered() error {
-	for _, q := range s.openQuestions() {
+// decideUnanswered applies the default of open questions now (C-66).
+func (s *step) decideUnanswered(open ...consent.Question) error {
+	for _, q := range open {
 		judged, outcome := q.Nobody(s.now.Wall)
 		if err := s.closeQuestion(judged, outcome, utp.CodeConsentExpired); err != nil {
 			return err

@@ -65,7 +65,7 @@ type Notification struct {
 	// extended, stopped, answered.
 	Resolution  string
 	By, Surface string
-	// Absent: nobody is left who could answer, so questions end at once.
+	// Absent: the question has ended because nobody is there who could answer it.
 	Absent bool
 	// Unserved: the question is about a tool whose calls no service would receive now.
 	Unserved bool

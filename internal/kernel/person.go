@@ -290,12 +290,19 @@ func (k *Kernel) undo(ctx context.Context, from Caller, r api.ReplyRequest) (api
 	return a, err
 }
 
-// absent handles a report that nobody is left who could answer in a session. If policy decides rather than
-// waits, its open questions and those that follow get their default at once (C-66).
+// absent handles a report that nobody is left who could answer. Policy decides then rather than waits, or there would be
+// no report. The question of a token gets its default at once, and what follows is asked. Without a token nobody ever
+// comes back to the session: that holds for its open questions and for those that follow (CONF-82, CONF-83, C-66).
 func (k *Kernel) absent(ctx context.Context, _ Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
-	err := k.step(ctx, store.TurnRef{Session: r.Session}, func(s *step) error {
-		s.rec.Absent = true
-		return s.decideUnanswered()
+	err := k.step(ctx, store.RefOf(r), func(s *step) error {
+		if r.Token == "" {
+			s.rec.Absent = true
+			return s.decideUnanswered(s.openQuestions()...)
+		}
+		if q := s.rec.QuestionByToken(r.Token); q != nil { // otherwise it was answered, or asked again
+			return s.decideUnanswered(*q)
+		}
+		return nil
 	})
 	return api.ReplyAnswer{Resolution: "decided"}, err
 }

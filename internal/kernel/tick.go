@@ -272,8 +272,14 @@ func (s *step) closeQuestion(q consent.Question, outcome consent.Outcome, code u
 		return nil
 	}
 	*kept = q
-	s.notification.Resolution = "expired"
-	if call, _ := s.rec.State.FindQuestion(q.Number); call.Kind == turn.QuestionCall {
+	s.notification.Resolution, s.notification.Absent = "expired", q.Resolution.How == consent.ByNobody
+	call, _ := s.rec.State.FindQuestion(q.Number)
+	if s.notification.Absent {
+		if err := s.receipt(turn.Receipt{Call: call.ID, Decision: api.DecidedByNobody}); err != nil {
+			return err
+		}
+	}
+	if call.Kind == turn.QuestionCall {
 		return s.respond(call, q)
 	}
 	if q.State == consent.Accepted { // a default, and only for what can be undone

@@ -8,6 +8,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/wording"
 )
 
 // TurnLine tells of a turn in a line.
@@ -66,8 +67,11 @@ func (p Printer) Turn(t api.TurnDetail) {
 		p.showCall(i+1, c)
 	}
 	for _, r := range t.Receipts {
-		p.sayf("Receipt: question %d, %s by %s on %s, %s. Call %s. Shown %s.",
-			r.Question, cause.OneLine(r.Decision), cause.OneLine(r.By), cause.OneLine(r.Surface), p.Time(r.At), r.Call, r.Shown)
+		answer := fmt.Sprintf("question %d, %s by %s on %s", r.Question, cause.OneLine(r.Decision), cause.OneLine(r.By), cause.OneLine(r.Surface))
+		if r.Decision == api.DecidedByNobody {
+			answer = wording.NobodyCouldAnswer(r.Question)
+		}
+		p.sayf("Receipt: %s, %s. Call %s. Shown %s.", answer, p.Time(r.At), r.Call, r.Shown)
 	}
 }
 

@@ -17,6 +17,8 @@ func Entry(e api.AuditEntry) string {
 	switch {
 	case e.Kind == audit.Forgotten:
 		return "what entry " + strconv.FormatInt(e.Of, 10) + " said was dropped after its time"
+	case e.Receipt != nil && e.Receipt.Decision == api.DecidedByNobody:
+		return NobodyCouldAnswer(e.Receipt.Question) + ". Call " + e.Receipt.Call
 	case e.Receipt != nil:
 		r := e.Receipt
 		return fmt.Sprintf("%s answered question %d: %s, on %s. Call %s", cmp.Or(r.By, "nobody"), r.Question, r.Decision, cmp.Or(r.Surface, "no surface"), r.Call)
@@ -24,6 +26,11 @@ func Entry(e api.AuditEntry) string {
 		return actText(*e.Act)
 	}
 	return "what it said was dropped after its time"
+}
+
+// NobodyCouldAnswer says what the receipt of such a question records, without its end.
+func NobodyCouldAnswer(question int) string {
+	return fmt.Sprintf("nobody was there who could answer question %d, so that its default held", question)
 }
 
 // actText is an act in one sentence.
