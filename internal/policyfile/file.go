@@ -216,6 +216,14 @@ func (w *watch) follow(ctx context.Context, s standing) (calm bool) {
 	return !w.due && (s.stable || s.trouble != nil)
 }
 
+// Decides reports whether the default of a question holds as soon as nobody who is connected can answer it, by the file as
+// it is in force.
+func (p *File) Decides() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.confirmed.Questions.WhenNobody == rulebook.Decide
+}
+
 // Text returns the file of the rules as it was last valid, nil without one, and why the file is invalid now.
 func (p *File) Text() (raw []byte, trouble error) {
 	p.mu.Lock()

@@ -193,6 +193,8 @@ func TestPolicySpoilt(t *testing.T) {
 		"no YAML":              func(o *lawbook) { o.writes("rules: [}\n") },
 		"cut off in a rule":    func(o *lawbook) { o.writes(denyPaint[:len(denyPaint)-4]) },
 		"cut off before rules": func(o *lawbook) { o.writes(denyPaint[:len("rules:\n")]) },
+		"questions only":       func(o *lawbook) { o.writes("questions: {when_nobody: decide}\n") },
+		"an unknown word":      func(o *lawbook) { o.writes("questions: {when_nobody: yes}\n" + denyPaint) },
 		"empty":                func(o *lawbook) { o.writes("") },
 		"a misspelt word":      func(o *lawbook) { o.writes("rules:\n  - {tool: paint, decide: dny}\n") },
 		"an unknown member":    func(o *lawbook) { o.writes("rules:\n  - {tol: paint, decide: deny}\n") },

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -14,7 +15,8 @@ import (
 
 // document is the format of an operator's policy. Unknown members are refused: a misspelt rule must not be ignored.
 type document struct {
-	Rules []rulebook.Rule `yaml:"rules"`
+	Rules     []rulebook.Rule    `yaml:"rules"`
+	Questions rulebook.Questions `yaml:"questions"`
 }
 
 const maxSize = 1 << 20
@@ -70,19 +72,41 @@ func within(r io.Reader) ([]byte, error) {
 	return raw, err
 }
 
-// parse parses the rules. A file without any is refused: it may be in the middle of a write, or truncated by a crash,
+// parse parses the file. One without rules is refused: it may be in the middle of a write, or truncated by a crash,
 // and its rules must not be lost silently.
 func parse(path string, raw []byte) (*rulebook.Rules, error) {
 	section, err := settings.Parse(raw)
-	if errors.Is(err, settings.ErrEmpty) || err == nil && (section.Bare("rules") || len(section.Names()) == 0) {
+	if errors.Is(err, settings.ErrEmpty) || err == nil && (section.Bare("rules") || without(section)) {
 		return nil, fmt.Errorf("the policy %s has no rules; where none are meant, write rules: []", path)
 	}
 	var in document
 	if err == nil {
 		err = section.Decode(&in)
 	}
+	if err == nil {
+		err = checkQuestions(section, in.Questions)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the policy %s: %w", path, err)
 	}
-	return rulebook.NewRules(in.Rules)
+	rules, err := rulebook.NewRules(in.Rules)
+	if err == nil {
+		rules.Questions = in.Questions
+	}
+	return rules, err
+}
+
+// without reports whether a file has nothing, or only what is not about rules.
+func without(section settings.Section) bool {
+	return len(section.Names()) == 0 || section.Has("questions") && !section.Has("rules")
+}
+
+// checkQuestions refuses a word that says neither of what can become of a question.
+func checkQuestions(section settings.Section, q rulebook.Questions) error {
+	switch q.WhenNobody {
+	case "", rulebook.Wait, rulebook.Decide:
+		return nil
+	}
+	return section.Fault([]any{"questions", "when_nobody"}, "it is "+strconv.Quote(settings.Clip(string(q.WhenNobody), 80)), "wait or decide",
+		"wait leaves a question open until its deadline; decide applies its default as soon as nobody who is connected can answer it")
 }

@@ -51,7 +51,28 @@ type Rule struct {
 
 // Rules is the policy of an operator's file. Without a matching rule, reads and reversible calls of low
 // risk are allowed, and anything else is asked for.
-type Rules struct{ rules []Rule }
+type Rules struct {
+	// Questions is about whatever is asked.
+	Questions Questions
+
+	rules []Rule
+}
+
+// Questions is how an operator wants questions to be treated.
+type Questions struct {
+	WhenNobody WhenNobody `yaml:"when_nobody"`
+}
+
+// WhenNobody is what becomes of a question while nobody who is connected can answer it.
+type WhenNobody string
+
+const (
+	// Wait is the default: a question waits until its own deadline.
+	Wait WhenNobody = "wait"
+	// Decide is AAEP to the letter: its default holds at once, which is never a yes to something irreversible
+	// (CONF-82, CONF-83).
+	Decide WhenNobody = "decide"
+)
 
 // NewRules checks the rules.
 func NewRules(rules []Rule) (*Rules, error) {
