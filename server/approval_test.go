@@ -2,6 +2,9 @@ package server_test
 
 import (
 	"context"
+	"io"
+	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -124,4 +127,46 @@ func TestApprovalTimesOut(t *testing.T) {
 			t.Errorf("the question is still open: %v %v", open, err)
 		}
 	})
+}
+
+// TestApprovalByNobody: where policy decides when nobody is there, a call that is asked for is refused although its time has hardly
+// begun, and the manifest names no departure from the rules that want it (CONF-82, CONF-83, C-66).
+func TestApprovalByNobody(t *testing.T) {
+	approval(t, asked, func(ctx context.Context, d *desk, _ func(string) <-chan answer) {
+		if !strings.Contains(d.manifest(ctx), "CONF-82") {
+			t.Error("where a question waits, the manifest does not say so")
+		}
+		d.Close()
+		if err := os.WriteFile(d.policy, []byte("questions: {when_nobody: decide}\nrules: [{tool: mail.send, decide: ask}]\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d.open(ctx)
+		host := d.join(ctx, "2026-07-28")
+		defer func() { _ = host.Close() }()
+		if a := <-asksFor(ctx, host, "Ada"); a.err != nil || !a.wrong || a.code != "consent_expired" || d.letters() != "" {
+			t.Errorf("%+v, sent to %q", a, d.letters())
+		}
+		if text := d.manifest(ctx); strings.Contains(text, "CONF-82") || !strings.Contains(text, "CONF-70") {
+			t.Errorf("the manifest is %s", text)
+		}
+	})
+}
+
+// manifest reads what the server publishes.
+func (d *desk) manifest(ctx context.Context) string {
+	d.t.Helper()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.URL()+"/.well-known/aaep-manifest.json", nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	raw, err := io.ReadAll(answer.Body)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return string(raw)
 }

@@ -53,7 +53,7 @@ func (s *Server) serve(o Options, certificate *address.Certificate, listeners []
 		Agents: s.check, Startable: startable(o.Agents), KnownAgents: s.knownAgents, Now: i.Now, Logger: o.Logger, PageURL: s.page, AllowedOrigins: o.AllowOrigins,
 		User: peer.Of, Terminal: s.terminalOf, Asked: s.asked, Below: s.below, Console: o.Console, Streams: o.SubscriptionsEach,
 		Ready: i.Hub.Ready, Counters: s.counters, Credentials: s.credentials,
-		Manifest: s.introduction.manifest, SignedManifest: s.introduction.signed, ManifestKeys: s.introduction.keys,
+		Decides: i.Decides, Manifest: s.introduction.manifest, SignedManifest: s.introduction.signed, ManifestKeys: s.introduction.keys,
 	})
 	if err != nil {
 		s.hosts.Close()

@@ -25,8 +25,9 @@ type introduction struct {
 	keys     manifest.Keys
 }
 
-// introduce describes the server, and signs that if there is a key.
-func introduce(o Options) (introduction, error) {
+// introduce describes the server, and signs that if there is a key. decides is what policy says of questions that nobody who
+// is connected can answer.
+func introduce(o Options, decides bool) (introduction, error) {
 	in := introduction{manifest: aaep.Manifest{
 		AgentID: agentID, AgentName: "Earshot", AgentVersion: o.Version, ConformanceLevelsSupported: levels(), LanguagesSupported: languages(),
 		EventTypesEmitted: []string{"aaep:agent.*"}, ExtensionsSupported: []string{aaep.ExtensionContext}, DefaultVerbosity: aaep.VerbosityNormal,
@@ -39,7 +40,7 @@ func introduce(o Options) (introduction, error) {
 	if err != nil {
 		return in, err
 	}
-	document, err := web.Describe(in.manifest)
+	document, err := web.Describe(in.manifest, decides)
 	if err != nil {
 		return in, cause.Fail(err, "the manifest could not be written", "")
 	}

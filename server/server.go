@@ -72,7 +72,11 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	introduction, err := introduce(o)
+	policy, err := policyfile.Open(o.Policy)
+	if err != nil {
+		return nil, err
+	}
+	introduction, err := introduce(o, policy.Decides())
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +84,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	for _, a := range o.Agents {
 		s.agents[a.Name] = a
 	}
-	if s.instance, err = s.openInstance(ctx, o); err != nil {
+	if s.instance, err = s.openInstance(ctx, o, policy); err != nil {
 		return nil, err
 	}
 	if err := s.open(ctx, o, certificate); err != nil {
@@ -90,11 +94,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-func (s *Server) openInstance(ctx context.Context, o Options) (*instance.Instance, error) {
-	policy, err := policyfile.Open(o.Policy)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) openInstance(ctx context.Context, o Options, policy *policyfile.File) (*instance.Instance, error) {
 	points, _ := o.LookupEnv(fault.Variable)
 	inner := instance.Options{
 		Passkeys: kernel.Passkeys{Require: passkey.Requirement(o.RequirePresence), Origin: s.pageOrigin},

@@ -86,6 +86,9 @@ type Instance struct {
 	Access  *access.Store // who may do what; nil if there is only the person who runs it
 	Members *Members      // who may connect to the bus
 	Policy  *policyfile.File
+	// Decides is what the policy said at the start of questions that nobody who is connected can answer. It holds until the
+	// end, because the manifest, which may be signed, says it.
+	Decides bool
 	// Ledger is the location of the store, for display.
 	Ledger     string
 	InDatabase bool
@@ -138,7 +141,7 @@ func Open(ctx context.Context, o Options) (*Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := &Instance{options: o, broken: make(chan error, 1), Now: o.Now, Policy: o.Policy}
+	i := &Instance{options: o, broken: make(chan error, 1), Now: o.Now, Policy: o.Policy, Decides: o.Policy.Decides()}
 	i.upper.open(ctx)
 	i.lower.open(ctx)
 	for _, open := range []func(context.Context) error{
@@ -325,7 +328,7 @@ const (
 func (i *Instance) Subscribed(offer pacing.Offer, most, each int) {
 	i.Hub = hub.Open(hub.Options{
 		Conn: i.conn, Rights: i.Access, Owner: LocalUser(), Project: Project, Now: i.Now, Logger: i.options.Logger, Poll: hubPoll, Idle: idlePoll,
-		Offer: offer, Subscriptions: most, SubscriptionsEach: each,
+		Offer: offer, Subscriptions: most, SubscriptionsEach: each, Decides: i.Decides,
 	})
 	i.run(i.Hub.Run)
 }

@@ -25,6 +25,9 @@ func (i *Instance) overseer() policyfile.Observer {
 	}
 	return policyfile.Observer{
 		Rejudge: func(ctx context.Context) error {
+			if i.Policy.Decides() != i.Decides {
+				notice("Policy: what it says of questions when nobody is there counts from the next start on.")
+			}
 			err := i.Kernel.Rejudge(ctx)
 			passed(err)
 			return err

@@ -20,7 +20,8 @@ type deviation struct {
 // reasons is the published page. Each deviation is a heading of it.
 const reasons = "https://github.com/earshot-dev/earshot/blob/main/"
 
-// deviations are those under "On purpose" in docs/deviations.md, in its order.
+// deviations are those under "On purpose" in docs/deviations.md, in its order. The first is in force unless policy decides
+// when nobody is there.
 var deviations = []deviation{
 	{[]string{"CONF-82", "CONF-83"}, reasons + "docs/deviations.md#a-question-waits-for-its-own-deadline"},
 	{[]string{"CONF-70", "CLA-11"}, reasons + "docs/deviations.md#a-persons-time-starts-when-they-are-shown-the-question"},
@@ -32,13 +33,17 @@ var deviations = []deviation{
 }
 
 // Describe completes the manifest with what only the server knows: versions, transport, paths, that each turn is a
-// session of its own, and where it departs from AAEP (MAN-01 to 05, MAN-08, C-93).
-func Describe(m aaep.Manifest) ([]byte, error) {
+// session of its own, and where it departs from AAEP (MAN-01 to 05, MAN-08, C-93). decides is [Options.Decides].
+func Describe(m aaep.Manifest, decides bool) ([]byte, error) {
+	inForce := deviations
+	if decides {
+		inForce = deviations[1:]
+	}
 	m.AgentID = cmp.Or(m.AgentID, "earshot")
 	m.AAEPVersionsSupported = []string{aaep.Version}
 	m.TransportsSupported = []aaep.Transport{aaep.TransportSSE, aaep.TransportWebSocket}
 	for name, value := range map[string]any{
-		aaep.ManifestPathPrefix: api.AAEPRoot, aaep.ManifestPattern: "one session for each turn", aaep.ManifestDeviations: deviations,
+		aaep.ManifestPathPrefix: api.AAEPRoot, aaep.ManifestPattern: "one session for each turn", aaep.ManifestDeviations: inForce,
 	} {
 		extended, err := m.Extend(aaep.PrefixEarshot, name, value)
 		if err != nil {

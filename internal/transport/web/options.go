@@ -43,7 +43,10 @@ type Options struct {
 	// Manifest is published at the well-known address (MAN-01). The server adds its versions, transport and paths; the
 	// default of AgentID is earshot.
 	Manifest aaep.Manifest
-	// SignedManifest is what [Describe] made of Manifest, as a compact JWS, and ManifestKeys are the keys that verify it.
+	// Decides is whether the default of a question holds as soon as nobody who is connected can answer it. The manifest says
+	// where that is not so.
+	Decides bool
+	// SignedManifest is what [Describe] made of Manifest and Decides, as a compact JWS, and ManifestKeys are the keys that verify it.
 	// Default: the manifest is not signed.
 	SignedManifest string
 	ManifestKeys   manifest.Keys

@@ -48,7 +48,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	published, err := Describe(o.Manifest)
+	published, err := Describe(o.Manifest, o.Decides)
 	if err != nil {
 		return nil, err
 	}
