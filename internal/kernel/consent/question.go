@@ -112,6 +112,8 @@ type Question struct {
 	Unseen     bool `json:"unseen,omitzero"`
 	Waiting    bool `json:"waiting,omitzero"`
 	Extensions int  `json:"extensions,omitzero"`
+	// Warned is how often the person was told how much time is left, since the latest asking.
+	Warned int `json:"warned,omitzero"`
 	// Again means that the number has been asked before and was answered: only a reply with the
 	// token can say yes now, so that an old yes which arrives a second time cannot. A no needs none.
 	Again bool `json:"again,omitzero"`
@@ -170,6 +172,7 @@ func (q Question) reissue(now time.Time, token string, seconds int) Question {
 	q.Token = token
 	q.AskedAt = milliseconds(now)
 	q.Timeout = seconds
+	q.Warned = 0
 
 	return q
 }
