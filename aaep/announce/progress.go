@@ -23,6 +23,9 @@ type reportedProgress struct {
 // progress tells how far the work is, every ten percent at most. Words without a number
 // are told when they change; at normal urgency they are news of their own.
 func (a *Announcer) progress(s *session, e aaep.Event, p aaep.ProgressUpdated) []saying {
+	if left, counted := aaep.Read(e.Extensions[aaep.PrefixEarshot]).Whole("left_seconds"); counted {
+		return a.countdown(e, p, time.Duration(left)*time.Second)
+	}
 	now := reportedProgress{percent: percent(p.Progress), at: e.Time}
 	now.text = progressText(p, now.percent, a.preferences.Verbosity == aaep.VerbosityTerse)
 	w := a.framed(e, now.text, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)

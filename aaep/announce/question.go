@@ -20,6 +20,7 @@ type question struct {
 
 	event     string
 	warnAt    time.Time // zero: never, or already done
+	warned    time.Time // when warnAt came
 	full      string    // the whole announcement, even if only the extra time was announced; "" in another language
 	cue       Announcement
 	announced bool // it was announced, not only stored
@@ -248,7 +249,7 @@ func (a *Announcer) Tick(now time.Time) []Announcement {
 	due := slices.DeleteFunc(slices.Clone(a.open), func(q *question) bool { return q.warnAt.IsZero() || q.warnAt.After(now) })
 	slices.SortStableFunc(due, func(x, y *question) int { return cmp.Compare(x.Deadline.UnixNano(), y.Deadline.UnixNano()) })
 	for _, q := range due {
-		q.warnAt = time.Time{}
+		q.warnAt, q.warned = time.Time{}, now
 		if !q.Deadline.After(now) {
 			continue // its own event announces how it ended
 		}

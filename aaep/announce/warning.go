@@ -1,6 +1,10 @@
 package announce
 
-import "time"
+import (
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+)
 
 const (
 	// warnBefore is how long before the end of the time to answer a listener is warned, and
@@ -22,4 +26,23 @@ func WarnAt(asked, deadline time.Time) time.Time {
 		return time.Time{}
 	}
 	return deadline.Add(-min(warnBefore, warnLeast+(left-warnShort)/4))
+}
+
+// oneMoment is how close two warnings about one question have to be for the second to be left out.
+const oneMoment = 10 * time.Second
+
+// countdown warns that half, or a tenth, of the time to answer is left (CONF-73). It says nothing of a question that was
+// answered or is not known, of one with so little time that the warning would take it up, nor if it comes late.
+func (a *Announcer) countdown(e aaep.Event, p aaep.ProgressUpdated, left time.Duration) []saying {
+	q := a.openQuestion(e.SessionID, number(aaep.Read(e.Extensions[aaep.PrefixEarshot])), "")
+	if q == nil || left < warnLeast-time.Second || a.now.Sub(q.warned) < oneMoment || (q.Deadline.Sub(a.now)-left).Abs() > oneMoment {
+		return nil
+	}
+	if q.warnAt.Sub(a.now) < oneMoment {
+		q.warnAt = time.Time{}
+	}
+	w := a.text(e, p.SummaryTerse, first(p.SummaryNormal, p.Progress.Description), p.SummaryDetailed)
+	w.kind, w.priority, w.question, w.offer = KindWarning, Assertive, q.Number, OfferMoreTime
+	w.text = join(w.text, a.hint(OfferMoreTime, q.Number))
+	return one(w)
 }
