@@ -102,6 +102,9 @@ type QuestionFacts struct {
 // asked again with a new token.
 const NoteExtended turn.NoteKind = "question.extended"
 
+// NoteCountdown tells how much time is left to answer an open question.
+const NoteCountdown turn.NoteKind = "question.countdown"
+
 // NoteDoing reports what an outside agent says that it is doing.
 const NoteDoing turn.NoteKind = "agent.doing"
 

@@ -116,6 +116,22 @@ func (s *step) await() error {
 	return nil
 }
 
+// countdown tells how much time is left to answer the questions of which half, or a tenth, is left (CONF-73).
+func (s *step) countdown() error {
+	for _, q := range s.openQuestions() {
+		told, due := q.Warn(s.at(q))
+		if !due {
+			continue
+		}
+		*s.question(q.Number) = told
+		call, _ := s.rec.State.FindQuestion(q.Number)
+		if err := s.note(turn.Note{Kind: NoteCountdown, Call: call.ID}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // prefer saves, or only returns, a person's preferences for the questions that are put to them.
 func (k *Kernel) prefer(ctx context.Context, _ Caller, q api.PreferRequest) (api.PreferAnswer, error) {
 	if q.Person == "" || len(q.Person) > store.MaxName {

@@ -232,6 +232,9 @@ func (k *Kernel) tick(ctx context.Context, id string, first func(*step) error, t
 				return err
 			}
 		}
+		if err := s.countdown(); err != nil {
+			return err
+		}
 		engaged, err := s.engaged()
 		if err != nil {
 			return err

@@ -24,6 +24,8 @@ const (
 	extBy        = "by"
 	extSurface   = "surface"
 	extDeadline  = "deadline"
+	// extLeft is how many seconds are left to answer the question.
+	extLeft      = "left_seconds"
 	extWaiting   = "waiting"
 	extUnlimited = "unlimited"
 	extItems     = "items"

@@ -59,6 +59,10 @@ var english = map[string]Message{
 			"one {# tool is still running and has been asked to stop. You will hear what it did.} " +
 			"other {# tools are still running and have been asked to stop. You will hear what they did.}}",
 	},
+	"question.left": {
+		Terse:  "{left} left for question {question}.",
+		Normal: "{left} are left to answer question {question}: {action}",
+	},
 	"rules.broken": {
 		Terse: "The new policy cannot be read. The earlier one stays in force.",
 		Normal: "The policy file has changed and cannot be used. The earlier policy stays in force. " +

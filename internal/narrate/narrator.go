@@ -149,6 +149,8 @@ func (s *eventBuilder) ofTheTurn() error {
 		return s.asked()
 	case kernel.NoteExtended, turn.NoteShown, turn.NoteUnshown:
 		return s.askAgain()
+	case kernel.NoteCountdown:
+		return s.countdown()
 	case turn.NoteAccepted:
 		return s.accepted()
 	case turn.NoteRefused:

@@ -174,6 +174,17 @@ func callScenarios() map[string]func(*stage) {
 			s.feed(turn.Unanswered{Question: 1, Code: "quota_reached"})
 			s.deliver(turn.End{Status: utp.StatusFailed, Code: "quota_reached"}, "", "")
 		},
+		"counted down": func(s *stage) {
+			id := asks(s)
+			s.narrate(turn.Note{Kind: kernel.NoteCountdown, Call: id})
+			s.after(150 * time.Second)
+			s.narrate(turn.Note{Kind: kernel.NoteCountdown, Call: id})
+			s.after(120 * time.Second)
+			s.narrate(turn.Note{Kind: kernel.NoteCountdown, Call: id})
+			s.answer(1, false, false)
+			s.narrate(turn.Note{Kind: kernel.NoteCountdown, Call: id}) // nobody has to hurry any more
+			s.deliver(turn.End{Status: utp.StatusSuccess}, "Nothing was done.", "")
+		},
 		"extend then accept": func(s *stage) {
 			id := asks(s)
 			s.after(time.Minute)

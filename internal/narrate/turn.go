@@ -1,6 +1,8 @@
 package narrate
 
 import (
+	"time"
+
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -125,6 +127,20 @@ func (s *eventBuilder) rules() error {
 		return s.announce(line{key: "rules.mended", urgency: aaep.UrgencyNormal})
 	}
 	return s.announce(line{key: "rules.broken", urgency: aaep.UrgencyCritical})
+}
+
+// countdown says how much time is left to answer an open question. Nothing hangs on it: the deadline counts (CONF-73,
+// CONF-74).
+func (s *eventBuilder) countdown() error {
+	q, open := s.memory.question(s.t.Call.ID)
+	if !open || !s.blocked() {
+		return nil
+	}
+	left := s.t.Question.Deadline.Sub(s.t.At).Round(time.Second)
+	return s.announce(line{
+		key: "question.left", params: Params{paramQuestion: count(int64(q.Number)), "left": duration(left), paramAction: q.Action},
+		urgency: aaep.UrgencyNormal, earshot: map[string]any{extQuestion: q.Number, extLeft: int64(left / time.Second)},
+	})
 }
 
 // working reports what a call is doing, in the words of its service.

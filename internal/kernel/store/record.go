@@ -113,6 +113,9 @@ func NextTick(rec Record, now turn.Timestamp) time.Time {
 		if next.IsZero() {
 			next = rec.QuestionEnds(q, now)
 		}
+		if tell := q.WarnAt(); !tell.IsZero() && tell.Before(next) {
+			next = tell
+		}
 		if at.IsZero() || next.Before(at) {
 			at = next
 		}
