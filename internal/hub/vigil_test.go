@@ -13,7 +13,7 @@ import (
 // decided lists the questions whose default was asked for within 100 ms of now, and forgets them.
 func (s *stage) decided() []string {
 	began := time.Now()
-	time.Sleep(100 * time.Millisecond)
+	<-time.After(100 * time.Millisecond)
 	s.book.mu.Lock()
 	defer s.book.mu.Unlock()
 	var all []string
@@ -60,9 +60,9 @@ func TestNobodyDecides(t *testing.T) {
 				sub := s.subscribe(ann)
 				e := s.listen(sub, "")
 				defer e.leave()
-				for _, other := range []access.Principal{person("ann", access.Listener), person("bob", access.Approver), person("aud", access.Auditor)} {
-					defer s.listen(s.subscribe(other), "").leave()
-				}
+				defer s.listen(s.subscribe(person("ann", access.Listener)), "").leave()
+				defer s.listen(s.subscribe(person("bob", access.Approver)), "").leave()
+				defer s.listen(s.subscribe(person("aud", access.Auditor)), "").leave()
 				if name == "nobody was there" {
 					gone(s, sub, e)
 				}
@@ -71,7 +71,7 @@ func TestNobodyDecides(t *testing.T) {
 				s.book.ask("sess_a", 3)
 				if name != "nobody was there" {
 					s.want("while ann listens", s.decided(), nil)
-					time.Sleep(time.Hour)
+					<-time.After(time.Hour)
 					s.want("an hour later", s.decided(), nil)
 					gone(s, sub, e)
 				}
@@ -111,11 +111,11 @@ func TestDecidedAfterAnOutage(t *testing.T) {
 		s.book.mu.Unlock()
 		s.book.ask("sess_a", 1)
 		s.book.ask("sess_a", 2)
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		s.book.mu.Lock()
 		s.book.away, s.book.open[1].Parked = false, true
 		s.book.mu.Unlock()
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		s.book.mu.Lock()
 		defer s.book.mu.Unlock()
 		if len(s.book.absents) != 1 || s.book.absents[0][0] != '1' {
@@ -132,7 +132,7 @@ func TestNobodyWaits(t *testing.T) {
 		s.book.ask("sess_a", 1)
 		e.leave()
 		s.book.ask("sess_a", 2)
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		s.want("decided", s.decided(), nil)
 	})
 }
