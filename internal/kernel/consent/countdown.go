@@ -6,7 +6,7 @@ import "time"
 const longest = 60
 
 // shares are the parts of its time, in tenths, after which a person is told how much of it is left.
-var shares = [...]time.Duration{5, 9}
+var shares = [...]int{5, 9}
 
 // WarnAt returns when the person is next told how much time is left: after half of it, and when a tenth is
 // left. Zero if that is not again, or if nobody has seen the question, whose time does not run then.
@@ -15,7 +15,7 @@ func (q Question) WarnAt() time.Time {
 		return time.Time{}
 	}
 
-	return q.AskedAt.Add(time.Duration(q.Timeout) * time.Second / 10 * shares[q.Warned])
+	return q.AskedAt.Add(time.Duration(q.Timeout*shares[q.Warned]) * time.Second / 10)
 }
 
 // Warn says that the person is told now. Of two that are due at once only the later counts. It returns

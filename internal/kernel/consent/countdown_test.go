@@ -20,8 +20,11 @@ func TestCountdown(t *testing.T) {
 		told bool
 		next time.Duration
 	}{
-		{149 * time.Second, false, 150 * time.Second}, {150 * time.Second, true, 270 * time.Second},
-		{151 * time.Second, false, 270 * time.Second}, {270 * time.Second, true, 0}, {299 * time.Second, false, 0},
+		{149 * time.Second, false, 150 * time.Second},
+		{150 * time.Second, true, 270 * time.Second},
+		{151 * time.Second, false, 270 * time.Second},
+		{270 * time.Second, true, 0},
+		{299 * time.Second, false, 0},
 	}
 
 	for _, s := range steps {
