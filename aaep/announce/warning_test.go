@@ -72,7 +72,9 @@ func TestCountdown(t *testing.T) {
 		a.Event(noon, event(0, asked, `{"question":1}`), 1)
 		return a
 	}
-	said := func(a *announce.Announcer, e aaep.Event, late time.Duration) string { return texts(a.Event(e.Time.Add(late), e, 2)) }
+	said := func(a *announce.Announcer, e aaep.Event, late time.Duration) string {
+		return texts(a.Event(e.Time.Add(late), e, 2))
+	}
 	const warning = "assertive: Time is left. Type more time to get more."
 	if got := said(begin(), counted(150, 1), 0); got != warning {
 		t.Errorf("half: %s", got)
