@@ -149,8 +149,6 @@ func (s *eventBuilder) ofTheTurn() error {
 		return s.asked()
 	case kernel.NoteExtended, turn.NoteShown, turn.NoteUnshown:
 		return s.askAgain()
-	case kernel.NoteCountdown:
-		return s.countdown()
 	case turn.NoteAccepted:
 		return s.accepted()
 	case turn.NoteRefused:
@@ -185,7 +183,7 @@ func (s *eventBuilder) ofTheTurn() error {
 	return s.ofAnOutsideTurn()
 }
 
-// ofAnOutsideTurn builds the events that only turns of external agents have.
+// ofAnOutsideTurn builds the events that only turns of external agents have, and the countdown of any question.
 func (s *eventBuilder) ofAnOutsideTurn() error {
 	switch s.t.Note.Kind { //nolint:exhaustive // the others are not of outside turns alone
 	case turn.NotePermitted:
@@ -194,6 +192,8 @@ func (s *eventBuilder) ofAnOutsideTurn() error {
 		return s.observed()
 	case kernel.NoteDoing:
 		return s.doingNow()
+	case kernel.NoteCountdown:
+		return s.countdown()
 	}
 	return s.ofAPermission()
 }
