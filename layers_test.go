@@ -172,8 +172,10 @@ var layerTable = []rule{
 		beside: map[string]string{
 			"internal/cause":  "why something failed is put into words once",
 			"internal/socket": "the frames of a WebSocket are read in one place, for both ends",
+			"internal/sse":    "the lines of server-sent events are read in one place",
 		},
 	},
+	{pkg: "internal/sse", layer: 2},
 	{pkg: "internal/socket", layer: 2, third: []string{"github.com/coder/websocket"}},
 	{
 		pkg: "agents/tidy/files", layer: 2, third: []string{sysModule},

@@ -16,6 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/sse"
 )
 
 const (
@@ -99,6 +100,12 @@ func (l *eventStream) awaitsToken() bool {
 	return now.Sub(l.refused) <= tokenTime
 }
 
+// frame is what a connection brings: an event, with the id that a later connection can resume after.
+type frame struct {
+	id   string
+	data []byte
+}
+
 // source is a connection that brings events.
 type source interface {
 	// next returns the next event, or no data, with the id of the last event that a later connection can resume after. It calls
@@ -155,7 +162,7 @@ func (l *eventStream) openEvents(ctx context.Context, _ func()) (source, error) 
 	}
 
 	if answer.StatusCode == http.StatusOK {
-		return eventSource{newFrames(answer.Body), answer.Body}, nil
+		return eventSource{sse.NewReader(answer.Body, ""), answer.Body}, nil
 	}
 
 	defer func() { _ = answer.Body.Close() }()
@@ -170,9 +177,14 @@ func (l *eventStream) openEvents(ctx context.Context, _ func()) (source, error) 
 
 // eventSource is a stream of server-sent events.
 type eventSource struct {
-	*frames
-
+	from *sse.Reader
 	body io.Closer
+}
+
+func (s eventSource) next(onData func()) (frame, error) {
+	f, err := s.from.Next(onData)
+
+	return frame{id: f.ID, data: f.Data}, err //nolint:wrapcheck // the caller knows where it comes from
 }
 
 func (s eventSource) close() { _ = s.body.Close() }

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+
+	"github.com/earshot-dev/earshot/internal/sse"
 )
 
 // lines reads a stream line by line.
@@ -21,8 +23,8 @@ func (l *lines) next() ([]byte, error) {
 		line = append(line, part...)
 
 		switch {
-		case len(line) > maxStreamLine:
-			return nil, errLongLine
+		case len(line) > sse.MaxLine:
+			return nil, sse.ErrLongLine
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		}

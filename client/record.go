@@ -20,6 +20,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/sse"
 )
 
 const (
@@ -226,16 +227,15 @@ func (t *recorder) receiveEvents(ctx context.Context) (connected bool, err error
 	silent := time.AfterFunc(silence, func() { cancel(errSilent) })
 	defer silent.Stop()
 
-	from := newFrames(answer.Body)
-	from.id = t.last // an id holds until another is sent, also on the next connection
+	from := sse.NewReader(answer.Body, t.last) // an id holds until another is sent, also on the next connection
 
 	return true, t.frames(from, func() { silent.Reset(silence) })
 }
 
-func (t *recorder) frames(from *frames, onData func()) error {
+func (t *recorder) frames(from *sse.Reader, onData func()) error {
 	for {
-		f, err := from.next(onData)
-		if errors.Is(err, errLongLine) || errors.Is(err, errLongFrame) {
+		f, err := from.Next(onData)
+		if errors.Is(err, sse.ErrLongLine) || errors.Is(err, sse.ErrLongFrame) {
 			return t.tooLong(err) // it would be as long the next time
 		}
 
@@ -243,12 +243,12 @@ func (t *recorder) frames(from *frames, onData func()) error {
 			return err
 		}
 
-		if f.id != "" {
-			t.last = f.id
+		if f.ID != "" {
+			t.last = f.ID
 		}
 
-		if f.name == "" || f.name == "message" || f.name == aaepEvent {
-			t.deliver(RawMessage{ID: f.id, Raw: f.data})
+		if f.Name == "" || f.Name == "message" || f.Name == aaepEvent {
+			t.deliver(RawMessage{ID: f.ID, Raw: f.Data})
 		}
 
 		if t.abandoned {

@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"errors"
+	"io"
 	"iter"
 	"net/http"
 	"net/url"
@@ -102,7 +104,7 @@ func (c *Client) PastEvents(ctx context.Context, session string) iter.Seq2[Event
 		for {
 			line, err := lines.next()
 			if err != nil && len(line) == 0 {
-				if !isEOF(err) {
+				if !errors.Is(err, io.EOF) {
 					yield(Event{}, unreachable(answer.Request.URL, err))
 				}
 

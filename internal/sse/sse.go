@@ -1,4 +1,6 @@
-package client
+// Package sse reads streams of server-sent events. It is the one place that knows their lines; the client and the judge of producers
+// know messages.
+package sse
 
 import (
 	"bufio"
@@ -10,61 +12,65 @@ import (
 	"time"
 )
 
-// maxStreamLine bounds one line of a stream, and maxFrame one event of it.
+// MaxLine bounds one line of a stream, and maxFrame one event of it, in bytes.
 const (
-	maxStreamLine = 8 << 20
-	maxFrame      = 16 << 20
+	MaxLine  = 8 << 20
+	maxFrame = 16 << 20
 )
 
+// ErrLongLine and ErrLongFrame end a stream that exceeds the limits.
 var (
-	errLongLine  = errors.New("a line is longer than 8 MiB")
-	errLongFrame = errors.New("an event is longer than 16 MiB")
+	ErrLongLine  = errors.New("a line is longer than 8 MiB")
+	ErrLongFrame = errors.New("an event is longer than 16 MiB")
 )
 
-func isEOF(err error) bool { return errors.Is(err, io.EOF) }
-
-// frame is one event of a stream.
-type frame struct {
-	name string // of the event; "" if it has none
-	id   string // the last id that was sent, with this event or an earlier one
-	data []byte
+// Frame is one event of a stream.
+type Frame struct {
+	Name string // of the event; "" if it has none
+	ID   string // the last id that was sent, with this event or an earlier one
+	Data []byte
 }
 
-// frames reads a stream of server-sent events according to the HTML standard: lines end with LF, CR or both, several
+// Reader reads a stream of server-sent events according to the HTML standard: lines end with LF, CR or both, several
 // data lines form one text, and an id holds until another is sent.
-type frames struct {
+type Reader struct {
 	from  *bufio.Reader
 	begun bool // whether the first line has been read
 	cr    bool // whether the last line ended with CR, so that a following LF belongs to it
 	id    string
-	// pause is the reconnection time that the server asked for; 0 if it did not.
 	pause time.Duration
 }
 
-func newFrames(from io.Reader) *frames { return &frames{from: bufio.NewReader(from)} }
+// NewReader returns a reader of a stream that resumes after the id; "" is the beginning.
+func NewReader(from io.Reader, after string) *Reader {
+	return &Reader{from: bufio.NewReader(from), id: after}
+}
 
-// next reads up to the end of an event that has data. It calls onData for each line, including comments. An event that
+// Pause returns the reconnection time that the server asked for; 0 if it did not.
+func (s *Reader) Pause() time.Duration { return s.pause }
+
+// Next reads up to the end of an event that has data. It calls onData for each line, including comments. An event that
 // is not ended by an empty line is dropped.
-func (s *frames) next(onData func()) (frame, error) {
+func (s *Reader) Next(onData func()) (Frame, error) {
 	var (
-		f       frame
+		f       Frame
 		hasData bool
 	)
 
 	for {
 		line, err := s.line()
 		if err != nil {
-			return frame{}, err
+			return Frame{}, err
 		}
 
 		onData()
 
 		if len(line) == 0 {
-			if f.id = s.id; hasData {
+			if f.ID = s.id; hasData {
 				return f, nil
 			}
 
-			f = frame{}
+			f = Frame{}
 
 			continue
 		}
@@ -79,11 +85,11 @@ func (s *frames) next(onData func()) (frame, error) {
 		}
 
 		if hasData {
-			f.data = append(f.data, '\n')
+			f.Data = append(f.Data, '\n')
 		}
 
-		if f.data = append(f.data, value...); len(f.data) > maxFrame {
-			return frame{}, errLongFrame
+		if f.Data = append(f.Data, value...); len(f.Data) > maxFrame {
+			return Frame{}, ErrLongFrame
 		}
 
 		hasData = true
@@ -91,10 +97,10 @@ func (s *frames) next(onData func()) (frame, error) {
 }
 
 // field processes a line that is not data. Comments and unknown fields are ignored.
-func (s *frames) field(f *frame, name, value string) {
+func (s *Reader) field(f *Frame, name, value string) {
 	switch name {
 	case "event":
-		f.name = value
+		f.Name = value
 	case "id":
 		if !strings.ContainsRune(value, 0) {
 			s.id = value
@@ -108,7 +114,7 @@ func (s *frames) field(f *frame, name, value string) {
 }
 
 // line returns a copy of the next line without its end.
-func (s *frames) line() ([]byte, error) {
+func (s *Reader) line() ([]byte, error) {
 	var line []byte
 
 	for {
@@ -127,8 +133,8 @@ func (s *frames) line() ([]byte, error) {
 			s.drop(end + 1)
 		}
 
-		if len(line) > maxStreamLine {
-			return nil, errLongLine
+		if len(line) > MaxLine {
+			return nil, ErrLongLine
 		}
 
 		if end >= 0 {
@@ -138,7 +144,7 @@ func (s *frames) line() ([]byte, error) {
 }
 
 // ahead returns the buffered bytes, at least one.
-func (s *frames) ahead() ([]byte, error) {
+func (s *Reader) ahead() ([]byte, error) {
 	for {
 		if _, err := s.from.Peek(1); err != nil {
 			return nil, err //nolint:wrapcheck // the caller knows where it comes from
@@ -156,10 +162,10 @@ func (s *frames) ahead() ([]byte, error) {
 	}
 }
 
-func (s *frames) drop(n int) { _, _ = s.from.Discard(n) }
+func (s *Reader) drop(n int) { _, _ = s.from.Discard(n) }
 
 // unmarked removes the byte order mark from the first line.
-func (s *frames) unmarked(line []byte) []byte {
+func (s *Reader) unmarked(line []byte) []byte {
 	if !s.begun {
 		s.begun = true
 		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))

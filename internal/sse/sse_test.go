@@ -1,4 +1,4 @@
-package client
+package sse_test
 
 import (
 	"bytes"
@@ -9,19 +9,21 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/earshot-dev/earshot/internal/sse"
 )
 
 // heardFrames reads a whole stream and formats each event as "name|id|data".
-func heardFrames(in io.Reader) (all []string, s *frames, err error) {
-	s = newFrames(in)
+func heardFrames(in io.Reader) (all []string, s *sse.Reader, err error) {
+	s = sse.NewReader(in, "")
 
 	for {
-		f, err := s.next(func() {})
+		f, err := s.Next(func() {})
 		if err != nil {
 			return all, s, err
 		}
 
-		all = append(all, fmt.Sprintf("%s|%s|%s", f.name, f.id, f.data))
+		all = append(all, fmt.Sprintf("%s|%s|%s", f.Name, f.ID, f.Data))
 	}
 }
 
@@ -65,21 +67,21 @@ func TestFramesPause(t *testing.T) {
 	t.Parallel()
 
 	_, s, _ := heardFrames(strings.NewReader("retry: 1500\n\nretry: soon\n\nretry: -1\n\n"))
-	if s.pause != 1500*time.Millisecond {
-		t.Errorf("found %v", s.pause)
+	if s.Pause() != 1500*time.Millisecond {
+		t.Errorf("found %v", s.Pause())
 	}
 }
 
 func TestFramesBounds(t *testing.T) {
 	t.Parallel()
 
-	long := strings.Repeat("x", maxStreamLine)
-	if _, _, err := heardFrames(strings.NewReader("data: " + long + "\n\n")); !errors.Is(err, errLongLine) {
+	long := strings.Repeat("x", sse.MaxLine)
+	if _, _, err := heardFrames(strings.NewReader("data: " + long + "\n\n")); !errors.Is(err, sse.ErrLongLine) {
 		t.Errorf("a long line: %v", err)
 	}
 
-	line := "data: " + long[:maxStreamLine-100] + "\n"
-	if _, _, err := heardFrames(strings.NewReader(line + line + line + "\n")); !errors.Is(err, errLongFrame) {
+	line := "data: " + long[:sse.MaxLine-100] + "\n"
+	if _, _, err := heardFrames(strings.NewReader(line + line + line + "\n")); !errors.Is(err, sse.ErrLongFrame) {
 		t.Errorf("a long event: %v", err)
 	}
 }
