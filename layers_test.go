@@ -265,6 +265,10 @@ var layerTable = []rule{
 	},
 	{pkg: "internal/address", layer: 4, own: []string{"internal/cause", "internal/datadir", "internal/transport/web"}},
 
+	{
+		pkg: "aaep/conform/producer", layer: 5,
+		own: []string{"aaep", "aaep/conform", "aaep/session", "api", "client", "internal/cause", "internal/socket", "internal/sse"},
+	},
 	{pkg: "aaep/conform", layer: 4, own: []string{"aaep", "aaep/manifest", "aaep/session"}},
 	{
 		pkg: "internal/storetest", layer: 4, own: []string{"internal/kernel/admin", "internal/kernel/standing", "internal/kernel/store", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},

@@ -1,0 +1,299 @@
+package producer
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/conform"
+	"github.com/earshot-dev/earshot/internal/socket"
+)
+
+// input is what happens to a listener.
+type input struct {
+	who  int // index of the listener
+	kind inputKind
+	raw  []byte // a message, or the answer to one
+	// status and place, where the stream is, are of an answer over HTTP; status 0 is over a WebSocket.
+	status  int
+	place   string
+	name    string // of an event of a stream, and id, as the transport has them; or the subprotocol of a WebSocket
+	id      string
+	code    int    // a close code
+	problem string // why it ended
+	of      string // the type of the message that was answered
+}
+
+type inputKind int
+
+const (
+	inAnswer  inputKind = iota + 1 // to the request
+	inStream                       // the stream is open
+	inMessage                      // an event, or on a WebSocket another message
+	inReplied                      // the answer to what was sent back
+	inEnded                        // the connection has ended, or there is none
+)
+
+// effect is what a listener does.
+type effect struct {
+	who   int
+	kind  effectKind
+	raw   []byte
+	of    string // the type of raw
+	place string // of the stream, as the producer has named it
+	after string // the id of the last event that came
+}
+
+type effectKind int
+
+const (
+	doDial   effectKind = iota + 1 // connect and send the request
+	doListen                       // take the stream that was granted
+	doSend                         // send a message back
+	doResume                       // break off, and go on behind the last event
+	doLeave                        // end the connection
+)
+
+// exam judges one producer. It is a pure machine; its owner passes inputs in the order in which they happen.
+type exam struct {
+	o         Options
+	url       string
+	sse       bool
+	rules     []conform.Rule
+	listeners []*listener
+	began     time.Time
+	until     time.Time // when it ends at the latest
+	found     []Finding
+	exercised map[string]bool
+	sessions  map[string]bool
+	open      map[string]*asked // questions that were answered, by token
+	ready     bool
+	refused   *Error // nobody is let in
+}
+
+// asked is a question that was answered.
+type asked struct {
+	session  string
+	decision aaep.Decision
+	at       time.Time
+	followed bool
+	finding  Finding // where it was
+}
+
+// newExam returns an exam, and what is to be done first.
+func newExam(o Options, rules []conform.Rule, sse, direct bool, now time.Time) (*exam, []effect) {
+	x := &exam{
+		o: o, url: o.URL, sse: sse, rules: rules, began: now, until: now.Add(o.For),
+		exercised: map[string]bool{}, sessions: map[string]bool{}, open: map[string]*asked{},
+	}
+	for _, r := range cast(o.Level, direct) {
+		r.direct = direct
+		x.listeners = append(x.listeners, &listener{role: r, request: r.request(), index: map[string]int{}, ended: map[string]bool{}})
+	}
+	effects := x.dialNext()
+	return x, effects
+}
+
+// dialNext connects the first listener that has not been answered: they come one by one, so that the last hears nothing
+// that the others miss.
+func (x *exam) dialNext() []effect {
+	for i, l := range x.listeners {
+		if !l.answered {
+			return []effect{x.dial(i)}
+		}
+	}
+	x.ready = true
+	return nil
+}
+
+func (x *exam) dial(who int) effect {
+	l := x.listeners[who]
+	if l.direct {
+		return effect{who: who, kind: doDial}
+	}
+	request := l.request
+	if l.plain {
+		request.Capabilities.Extensions, request.Capabilities.SupportedExtensions, request.Capabilities.EventFilters, request.Extensions = nil, nil, nil, nil
+	}
+	raw, err := request.Encode()
+	if err != nil {
+		panic(fmt.Sprintf("the request of %s: %v", l.name, err)) // it is written in this package
+	}
+	return effect{who: who, kind: doDial, raw: raw, of: aaep.TypeSubscriptionRequest}
+}
+
+// step takes one input.
+func (x *exam) step(in input, now time.Time) []effect {
+	l := x.listeners[in.who]
+	switch in.kind {
+	case inAnswer:
+		return x.answer(in, l)
+	case inStream:
+		return x.streams(in, l)
+	case inMessage:
+		return x.message(in, l, now)
+	case inReplied:
+		x.replied(in, l, now)
+	case inEnded:
+		return x.end(in, l, now)
+	}
+	return nil
+}
+
+// streams notes that events may come now.
+func (x *exam) streams(in input, l *listener) []effect {
+	l.gone = false
+	if l.broke > 0 {
+		l.connected(false)
+		return nil
+	}
+	l.answered = true
+	l.connected(x.o.Fresh)
+	effects := x.dialNext()
+	if l.renegotiates != nil && !l.asked {
+		l.asked = true
+		raw, err := aaep.SubscriptionRenegotiate{
+			SubscriptionID: l.accepted.SubscriptionID, Capabilities: aaep.Capabilities{EventFilters: l.renegotiates},
+		}.Encode()
+		if err == nil {
+			effects = append(effects, effect{who: in.who, kind: doSend, raw: raw, of: aaep.TypeSubscriptionRenegotiate})
+		}
+	}
+	return effects
+}
+
+// end notes that a connection has ended, or that there is none.
+func (x *exam) end(in input, l *listener, now time.Time) []effect {
+	l.gone = true
+	if !l.answered {
+		l.answered, l.problem = true, in.problem
+		if l.name == "main" {
+			x.refused = &Error{Message: in.problem, Hint: "see that the producer runs, and check the address and the token"}
+		}
+		return x.dialNext()
+	}
+	if in.code == int(socket.NotText) || in.code == int(socket.NotUTF8) {
+		x.breach(l, nil, "", "TR-WS-03", in.problem)
+	}
+	if !l.closing.IsZero() && l.finished.IsZero() {
+		l.finished = now
+	}
+	x.finish(now)
+	if l.problem == "" && l.closing.IsZero() && in.problem != "" && !l.probe {
+		l.problem = in.problem
+	}
+	return nil
+}
+
+// over reports whether the exam has ended.
+func (x *exam) over(now time.Time) bool { return x.refused != nil || !now.Before(x.until) }
+
+// find notes findings about the present message of a listener.
+func (x *exam) find(l *listener, raw []byte, eventID string, found ...aaep.Violation) {
+	for _, v := range found {
+		if v.Severity == aaep.SeverityInfo {
+			continue
+		}
+		f := Finding{
+			Rule: v.Rule, Also: v.Also, Severity: v.Severity, Listener: l.name, Line: l.line, EventID: eventID, Path: v.Path, Text: v.Message, Spec: v.Spec,
+			Message: beginning(raw),
+		}
+		switch i := slices.IndexFunc(x.found, func(other Finding) bool { return same(f, other) }); {
+		case i < 0:
+			x.found = append(x.found, f)
+		case l.answers:
+			x.found[i] = f // shown where the main listener got it
+		}
+	}
+}
+
+// same reports whether two findings are of one event, which several listeners have heard.
+func same(a, b Finding) bool {
+	return a.EventID != "" && a.EventID == b.EventID && a.Rule == b.Rule && a.Path == b.Path && a.Severity == b.Severity && a.Message == b.Message
+}
+
+// breach is a finding that only an exchange shows.
+func (x *exam) breach(l *listener, raw []byte, eventID, rule, text string, also ...string) {
+	x.find(l, raw, eventID, x.violation(rule, text, also...))
+}
+
+func (x *exam) violation(rule, text string, also ...string) aaep.Violation {
+	v := aaep.Violation{Rule: rule, Also: also, Severity: aaep.SeverityError, Message: text}
+	for _, r := range x.rules {
+		if r.ID != rule {
+			continue
+		}
+		v.Spec = r.Spec
+		if (Verdict{Duty: r.Level}).Advice() {
+			v.Severity = aaep.SeverityWarning
+		}
+	}
+	return v
+}
+
+// saw notes that rules were exercised.
+func (x *exam) saw(rules ...string) {
+	for _, rule := range rules {
+		x.exercised[rule] = true
+	}
+}
+
+// maxMessage is how much of a message a finding shows, in bytes.
+const maxMessage = 2000
+
+func beginning(raw []byte) string {
+	if len(raw) <= maxMessage {
+		return strings.ToValidUTF8(string(raw), "\uFFFD")
+	}
+	return strings.ToValidUTF8(string(raw[:maxMessage]), "") + "…"
+}
+
+// report ends the exam.
+func (x *exam) report(now time.Time) Report {
+	x.compare()
+	x.conclude(now)
+	slices.SortStableFunc(x.found, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(x.place(a.Listener), x.place(b.Listener)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.EventID, b.EventID))
+	})
+	r := Report{
+		URL: x.url, Level: x.o.Level, Began: x.began, Length: now.Sub(x.began), Sessions: len(x.sessions),
+		Verdicts: verdicts(x.o.Level, x.sse, x.rules, x.found, x.exercised),
+	}
+	for _, l := range x.listeners {
+		r.Listeners = append(r.Listeners, Listener{Name: l.name, Role: l.about, Messages: l.line, Problem: l.problem})
+	}
+	return r
+}
+
+// place is that of a listener in the order of connecting, backwards: what the main one heard comes first.
+func (x *exam) place(name string) int {
+	return -slices.IndexFunc(x.listeners, func(l *listener) bool { return l.name == name })
+}
+
+// leave returns the closes of those that still listen.
+func (x *exam) leave() []effect {
+	var effects []effect
+	for i, l := range x.listeners {
+		if !l.live() || l.accepted == nil || !l.closing.IsZero() {
+			continue
+		}
+		if raw, err := (aaep.SubscriptionClose{SubscriptionID: l.accepted.SubscriptionID, ReasonCode: "subscriber_shutdown"}).Encode(); err == nil {
+			effects = append(effects, effect{who: i, kind: doSend, raw: raw, of: aaep.TypeSubscriptionClose})
+		}
+	}
+	return effects
+}
+
+// typed is the type of a message, in compact form.
+func typed(raw []byte) string {
+	var head struct {
+		Type string `json:"type"`
+	}
+	_ = json.Unmarshal(raw, &head) // what cannot be read has none, and findings of its own
+	return aaep.CompactType(head.Type)
+}

@@ -1,0 +1,102 @@
+package producer
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/client"
+)
+
+const (
+	defaultLength = time.Minute
+	// settle is how long after the end of the session the other listeners may take to get theirs.
+	settle = 3 * time.Second
+	// linger is how long it listens on when all have heard the end: nothing may come behind it.
+	linger = 500 * time.Millisecond
+	// inFlight is how long after a close, or new terms, events may come that were under way.
+	inFlight = 2 * time.Second
+	// patience is how long a producer may take to follow up an answer.
+	patience = 10 * time.Second
+)
+
+// Options say which producer is judged, and how. URL is required.
+type Options struct {
+	// URL of the producer. An http or https address without a path is subscribed to first, with POST; one with a path is
+	// a stream that wants no subscription, of level 1. A ws or wss address is that of a WebSocket.
+	URL string
+	// Token goes into the Authorization header if it is set. Without TLS it is sent to loopback addresses only.
+	Token string
+	// Level is the level of conformance that is expected, 1 to 3; default 3.
+	Level int
+	// For is how long it listens; default a minute. With Session it ends when that session has.
+	For     time.Duration
+	Session string
+	// Fresh says that no session runs when Judge begins: each then has to begin with its start (SEQ-01).
+	Fresh bool
+	// Answer is the decision about every question, default reject. Clarifications are answered with accept only. Nobody
+	// else should answer meanwhile.
+	Answer aaep.Decision
+	// Now is the clock; default time.Now.
+	Now func() time.Time
+	// Transport makes the requests; default a new transport with the environment's proxy.
+	Transport http.RoundTripper
+	// Ready is called once when all listeners are connected, or have been refused.
+	Ready func()
+}
+
+// Error is why a producer cannot be judged.
+type Error struct {
+	Usage   bool // the options are wrong
+	Message string
+	Hint    string
+	Err     error
+}
+
+// Error returns the message.
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap returns the cause, if there is one.
+func (e *Error) Unwrap() error { return e.Err }
+
+func misuse(message, hint string) *Error { return &Error{Usage: true, Message: message, Hint: hint} }
+
+// checked returns the options with their defaults, and the address.
+func (o Options) checked() (Options, *url.URL, error) {
+	o.Level, o.For, o.Answer = cmp.Or(o.Level, 3), cmp.Or(o.For, defaultLength), cmp.Or(o.Answer, aaep.DecisionReject)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Transport == nil {
+		o.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment}
+	}
+	if o.Ready == nil {
+		o.Ready = func() {}
+	}
+	u, err := url.Parse(o.URL)
+	switch {
+	case err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "ws", "wss"}, u.Scheme):
+		return o, nil, misuse(fmt.Sprintf("%q is not the address of a producer", o.URL), "it reads like http://localhost:8080 or ws://localhost:8080/aaep/v1/ws")
+	case o.Level < 1 || o.Level > 3:
+		return o, nil, misuse(fmt.Sprintf("found the level %d, expected 1, 2 or 3", o.Level), "")
+	case o.Answer != aaep.DecisionReject && o.Answer != aaep.DecisionAccept:
+		return o, nil, misuse(fmt.Sprintf("found the answer %q, expected reject or accept", o.Answer), "")
+	case o.For < 0:
+		return o, nil, misuse("the time to listen is negative", "")
+	case o.Level > 1 && direct(u):
+		return o, nil, misuse("an address with a path is a stream without a subscription, which is of level 1", "give the address without the path, or ask for level 1")
+	case o.Token != "" && (u.Scheme == "http" || u.Scheme == "ws") && !client.IsLocal(o.URL):
+		return o, nil, misuse("the token would travel unencrypted to "+u.Host, "use https or wss, or a tunnel")
+	}
+	return o, u, nil
+}
+
+// direct reports whether the address is a stream that wants no subscription.
+func direct(u *url.URL) bool {
+	return strings.HasPrefix(u.Scheme, "http") && strings.Trim(u.Path, "/") != ""
+}
