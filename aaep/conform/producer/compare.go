@@ -2,6 +2,7 @@ package producer
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -36,7 +37,7 @@ func (x *exam) missing(main, l *listener) {
 }
 
 // complete reports whether the listener was to hear everything to the end.
-func (l *listener) complete() bool { return !l.gone || l.broke > 0 || len(l.ended) > 0 }
+func (l *listener) complete() bool { return l.problem == "" || len(l.ended) > 0 }
 
 // delivered notes what the arrival of an event shows.
 func (x *exam) delivered(l *listener, h heard) {
@@ -70,8 +71,10 @@ func (x *exam) lost(l *listener, h heard) {
 	where := Finding{Listener: l.name, EventID: h.id}
 	said := fmt.Sprintf("found no %s, which the main listener got on its line %d", h.kind, h.line)
 	switch {
-	case h.critical:
-		x.note(x.violation("BP-06", said+"; expected critical events on every subscription that can take them", "MS-06"), where)
+	case h.kind == aaep.TypeAwaitingConfirmation:
+		x.note(x.violation("BP-06", said+"; expected a question on every subscription that can take it", "MS-06"), where)
+	case slices.Contains(criticals, h.kind):
+		x.note(x.violation("BP-06", said+"; expected critical events on every subscription"), where)
 	case l.broke == 0:
 		x.note(x.violation("TR-05", said+"; expected that none is lost"), where)
 	case !x.sse: // a new subscription, which need not go on where the old one was

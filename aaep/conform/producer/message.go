@@ -158,17 +158,17 @@ func (x *exam) paced(l *listener, raw []byte, now time.Time) {
 	}
 }
 
-// finish ends the exam a while after the session has ended: soon, if everybody has heard the end, otherwise when the
+// finish ends the exam a while after the sessions have ended: soon, if everybody has heard the end, otherwise when the
 // others have had the time for it.
 func (x *exam) finish(now time.Time) {
 	main := x.listeners[len(x.listeners)-1]
-	if x.o.Session == "" || !main.ended[x.o.Session] {
+	if !main.ended[x.o.Session] && (x.o.Sessions == 0 || len(main.ended) < x.o.Sessions) {
 		return
 	}
 	wait := linger
 	for _, l := range x.listeners {
 		closes := !l.closing.IsZero()
-		if l.live() && (!closes && !l.ended[x.o.Session] || closes && now.Sub(l.closing) < inFlight) {
+		if l.live() && (!closes && len(l.ended) < len(main.ended) || closes && now.Sub(l.closing) < inFlight) {
 			wait = settle
 		}
 	}
@@ -182,7 +182,7 @@ func (x *exam) play(in input, l *listener, h heard, now time.Time) []effect {
 	switch {
 	case l.cuts && l.broke == 0 && len(l.heard) == cutAfter:
 		l.broke = len(l.heard)
-		return []effect{{who: in.who, kind: doResume, after: l.last}}
+		return []effect{{who: in.who, kind: doResume, after: l.last, raw: x.dial(in.who).raw}}
 	case l.closes && l.closing.IsZero():
 		l.closing = now
 		raw, err := aaep.SubscriptionClose{SubscriptionID: l.accepted.SubscriptionID, ReasonCode: "subscriber_shutdown"}.Encode()

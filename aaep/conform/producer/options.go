@@ -37,6 +37,8 @@ type Options struct {
 	// For is how long it listens; default a minute. With Session it ends when that session has.
 	For     time.Duration
 	Session string
+	// Sessions ends it when so many sessions have ended; default 0, which does not.
+	Sessions int
 	// Fresh says that no session runs when Judge begins: each then has to begin with its start (SEQ-01).
 	Fresh bool
 	// Answer is the decision about every question, default reject. Clarifications are answered with accept only. Nobody
@@ -86,8 +88,8 @@ func (o Options) checked() (Options, *url.URL, error) {
 		return o, nil, misuse(fmt.Sprintf("found the level %d, expected 1, 2 or 3", o.Level), "")
 	case o.Answer != aaep.DecisionReject && o.Answer != aaep.DecisionAccept:
 		return o, nil, misuse(fmt.Sprintf("found the answer %q, expected reject or accept", o.Answer), "")
-	case o.For < 0:
-		return o, nil, misuse("the time to listen is negative", "")
+	case o.For < 0 || o.Sessions < 0:
+		return o, nil, misuse("the time to listen, or the number of sessions, is negative", "")
 	case o.Level > 1 && direct(u):
 		return o, nil, misuse("an address with a path is a stream without a subscription, which is of level 1", "give the address without the path, or ask for level 1")
 	case o.Token != "" && (u.Scheme == "http" || u.Scheme == "ws") && !client.IsLocal(o.URL):

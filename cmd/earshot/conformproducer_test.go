@@ -1,0 +1,66 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/earshot-dev/earshot/internal/testkit"
+)
+
+// TestConformProducer: our own server passes the judge of producers at the level that it offers, over both transports,
+// with a real session of the example agent that asks and is refused.
+func TestConformProducer(t *testing.T) {
+	t.Parallel()
+	testkit.Slow(t)
+	for _, scheme := range []string{"http", "ws"} {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			s.up()
+			dir := t.TempDir()
+			junit, page := filepath.Join(dir, "report.xml"), filepath.Join(dir, "report.html")
+			address := scheme + strings.TrimPrefix(s.place().URL, "http")
+			judge := plain(t, "conform", "producer", address, "--token-file", s.approver(), "--sessions", "1", "--for", "2m", "--fresh", "--junit", junit, "--html", page)
+			judge.await("It listens.")
+			s.run("--json").ends(3)
+			judge.ends(0)
+			text := judge.out.String()
+			for _, want := range []string{"  SEQ-01 kept: ", "  SEQ-30 kept: ", "  CONF-83 kept: ", "  BP-06 kept: ", "  MS-06 kept: ", "  HS-44 kept: ", "  HS-61 kept: ", "  CAP-14 kept: ", ", broken 0, "} {
+				if !strings.Contains(text, want) {
+					t.Errorf("the report lacks %q:\n%s", want, text)
+				}
+			}
+			for name, begins := range map[string]string{junit: "<?xml ", page: "<!DOCTYPE html>"} {
+				if raw, err := os.ReadFile(name); err != nil || !strings.HasPrefix(string(raw), begins) {
+					t.Errorf("%s: %.20q, %v", name, raw, err)
+				}
+			}
+			s.untouched("after a no")
+		})
+	}
+}
+
+// TestConformProducerMisuse: what is wrong with the command line, or nobody who answers, is not a verdict.
+func TestConformProducerMisuse(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		args []string
+		err  string
+	}{
+		{nil, "error: expected one argument, the address of a producer"},
+		{[]string{"nowhere"}, `error: "nowhere" is not the address of a producer`},
+		{[]string{"http://127.0.0.1:1"}, "error: 127.0.0.1:1 cannot be reached"},
+		{[]string{"ws://127.0.0.1:1"}, "error: 127.0.0.1:1 cannot be reached"},
+		{[]string{"http://127.0.0.1:1", "--level", "4"}, "error: found the level 4"},
+		{[]string{"http://127.0.0.1:1", "--answer", "maybe"}, `error: found the answer "maybe"`},
+		{[]string{"http://127.0.0.1:1/stream"}, "error: an address with a path is a stream without a subscription"},
+		{[]string{"http://127.0.0.1:1", "--known", "nowhere"}, "error: the file of --known could not be read"},
+	} {
+		out, problems, code := says(t, append([]string{"conform", "producer"}, row.args...)...)
+		if want := 2; out != "" || !strings.HasPrefix(problems, row.err) || code != want && !strings.Contains(row.err, "--known could") {
+			t.Errorf("%v: exit %d\n%s%s", row.args, code, out, problems)
+		}
+	}
+}
