@@ -184,7 +184,7 @@ type eventSource struct {
 func (s eventSource) next(onData func()) (frame, error) {
 	f, err := s.from.Next(onData)
 
-	return frame{id: f.ID, data: f.Data}, err //nolint:wrapcheck // the caller knows where it comes from
+	return frame{id: f.ID, data: f.Data}, err
 }
 
 func (s eventSource) close() { _ = s.body.Close() }
