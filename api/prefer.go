@@ -13,13 +13,21 @@ const (
 	MaxUndoSeconds   = 120
 )
 
-// Preferences are what a person prefers for the questions that they receive. An absent member is unchanged or not set;
-// with 0, the policy and the tool decide.
+// Preferences are what a person prefers for the questions that they receive, and for what they read and hear. An absent
+// member is unchanged or not set. With 0, the policy and the tool decide; with "", the surface does.
 type Preferences struct {
 	// AnswerSeconds is how long questions stay open: 30 to 86,400, the maximum for any question.
 	AnswerSeconds *int `json:"answer_seconds,omitzero"`
 	// UndoSeconds is how long an accept can be withdrawn, 3 to 120.
 	UndoSeconds *int `json:"undo_seconds,omitzero"`
+	// Verbosity is the length of what is announced: terse, normal or detailed.
+	Verbosity *string `json:"verbosity,omitzero"`
+	// TimeZone is the zone in which times are told, such as Europe/Berlin, or UTC.
+	TimeZone *string `json:"time_zone,omitzero"`
+	// Questions is how many open questions the page shows at once: all, or one.
+	Questions *string `json:"questions,omitzero"`
+	// Density is how much room the page leaves between its parts: comfortable or compact.
+	Density *string `json:"density,omitzero"`
 }
 
 // Preference is one of [Preferences].
@@ -32,7 +40,7 @@ type Preference struct {
 	what        string
 }
 
-// preferences is the single table of what people can prefer. The API, the ledgers and the checks derive from it and
+// preferences is the single table of the times that people can prefer; the words are [textPreferences]. The API, the ledgers and the checks derive from it and
 // from [Preferences]. A new preference needs a field, a row, a column in each ledger, a command, and the place where it
 // takes effect.
 var preferences = []Preference{
@@ -74,20 +82,38 @@ func (p Preferences) Set(one Preference, n int) Preferences {
 	return p
 }
 
-// With returns p with the changes applied; a change to 0 unsets a preference.
+// With returns p with the changes applied; a change to 0 or "" unsets a preference.
 func (p Preferences) With(changes Preferences) Preferences {
 	for one, n := range changes.All() {
 		if *one.of(&changes) != nil {
 			p = p.Set(one, n)
 		}
 	}
+	for one, text := range changes.Texts() {
+		if *one.of(&changes) != nil {
+			p = p.Choose(one, text)
+		}
+	}
 	return p
 }
 
-// Full returns p with 0 for everything that is not set.
+// SetsTimes reports whether p sets, or unsets, a time of questions, which is for those who answer them.
+func (p Preferences) SetsTimes() bool {
+	for one := range p.All() {
+		if *one.of(&p) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Full returns p with 0 or "" for everything that is not set.
 func (p Preferences) Full() Preferences {
 	for one, n := range p.All() {
 		*one.of(&p) = &n
+	}
+	for one, text := range p.Texts() {
+		*one.of(&p) = &text
 	}
 	return p
 }
@@ -99,6 +125,11 @@ func (p Preferences) Check() error {
 			return fmt.Errorf("%s for %d to %d seconds; 0 leaves it to policy and tool", one.what, one.least, one.most)
 		}
 	}
+	for one, text := range p.Texts() {
+		if text != "" && !one.Allows(text) {
+			return fmt.Errorf("%s is %s; found %.64q", one.Name, one.Expected(), text)
+		}
+	}
 	return nil
 }
 
@@ -108,5 +139,5 @@ type PreferRequest struct {
 	Preferences
 }
 
-// PreferAnswer holds all current preferences of the person; 0 means no preference.
+// PreferAnswer holds all current preferences of the person; 0 and "" mean no preference.
 type PreferAnswer = PreferRequest

@@ -36,6 +36,24 @@ func TestPreferencesAreTheTables(t *testing.T) {
 		}
 		i++
 	}
+	for one := range (api.Preferences{}).Texts() {
+		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+		if one.Name != name {
+			t.Fatalf("row %d is %s, and the field %s", i, one.Name, name)
+		}
+		set := api.Preferences{}.Choose(one, "x")
+		raw, err := json.Marshal(set)
+		if err != nil || string(raw) != `{"`+name+`":"x"}` {
+			t.Errorf("%s is set as %s, %v", name, raw, err)
+		}
+		if kept := set.With(api.Preferences{}); !reflect.DeepEqual(kept, set) {
+			t.Errorf("%s does not stay", name)
+		}
+		if back := set.With(api.Preferences{}.Change(one, "")); back != (api.Preferences{}) {
+			t.Errorf("%s is not taken back by no text", name)
+		}
+		i++
+	}
 	if i != of.NumField() {
 		t.Errorf("%d rows for %d fields", i, of.NumField())
 	}
@@ -67,6 +85,22 @@ func TestPreferenceBounds(t *testing.T) {
 		err := api.Preferences{AnswerSeconds: &row.answer, UndoSeconds: &row.undo}.Check()
 		if (err == nil) != (row.says == "") || err != nil && !strings.Contains(err.Error(), row.says) {
 			t.Errorf("%d and %d: %v, want %q", row.answer, row.undo, err, row.says)
+		}
+	}
+}
+
+// TestTextPreferences: each preference that is a word can be one of its words, or the name of a time zone, and nothing else.
+func TestTextPreferences(t *testing.T) {
+	t.Parallel()
+	good := map[string]string{"verbosity": "terse", "time_zone": "Europe/Berlin", "questions": "one", "density": "compact"}
+	for one := range (api.Preferences{}).Texts() {
+		for text, want := range map[string]string{
+			"": "", good[one.Name]: "", "Terse": one.Name + " is ", "../etc/localtime": one.Name + " is ", "Local": one.Name + " is ", strings.Repeat("a/", 40): one.Name + " is ",
+		} {
+			err := api.Preferences{}.Change(one, text).Check()
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s %q: %v", one.Name, text, err)
+			}
 		}
 	}
 }

@@ -346,11 +346,14 @@ func (h *room) Revoke(_ context.Context, who web.Principal, number int) (api.Sta
 	return api.StandingPermission{Number: number, Ended: "revoked", EndedBy: who.Name}, h.fail
 }
 
-func (h *room) Prefer(_ context.Context, _ web.Principal, w api.Preferences) (api.Preferences, error) {
+func (h *room) Prefer(_ context.Context, who web.Principal, w api.Preferences) (api.Preferences, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.fail != nil {
 		return api.Preferences{}, h.fail
+	}
+	if w.SetsTimes() && !who.May(api.Answer) {
+		return api.Preferences{}, &web.Refusal{Kind: api.KindForbidden, Message: "the times of questions are for those who answer"}
 	}
 	h.wish = h.wish.With(w)
 	return h.wish, nil
