@@ -193,6 +193,11 @@ func TestPrefer(t *testing.T) {
 				t.Error("a listener has set " + name)
 			}
 		}
+		terse := "terse"
+		heard, err := s.hub.As(person("ann", access.Listener)).Prefer(s.t.Context(), api.PreferRequest{Preferences: api.Preferences{Verbosity: &terse}})
+		if err != nil || api.Chosen(heard.Verbosity) != terse || *heard.AnswerSeconds != day {
+			s.t.Errorf("a listener sets how things are told: %+v, %v", heard, err)
+		}
 		if _, err := s.hub.As(person("ann", access.Agent)).Prefer(s.t.Context(), api.PreferRequest{}); err == nil {
 			t.Error("an agent has asked for it")
 		}
