@@ -42,6 +42,11 @@ func preferencesAreSaved(l *ledger) {
 	l.save(store.Batch{Preferences: []store.Preferences{ann}})
 	none("ann")
 	same(l, "the other's wish", wish("Bób"), bob)
+	for one := range bob.Texts() {
+		bob.Preferences = bob.Choose(one, "some "+one.Name)
+	}
+	l.save(store.Batch{Preferences: []store.Preferences{bob}})
+	same(l, "words", wish("Bób"), bob)
 	for _, bad := range []store.Preferences{{Preferences: preferred(5)}, {Person: "ann", Preferences: preferred(-1)}, {Person: "ann", Preferences: preferred(60, -1)}} {
 		if err := l.try(store.Batch{Preferences: []store.Preferences{bad}}); err == nil {
 			l.t.Errorf("the wish %+v was kept", bad)
@@ -67,6 +72,9 @@ func allPreferred(n int) api.Preferences {
 	for one := range p.All() {
 		p = p.Set(one, n)
 		n++
+	}
+	for one := range p.Texts() {
+		p = p.Choose(one, one.Name)
 	}
 	return p
 }

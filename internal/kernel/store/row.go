@@ -118,6 +118,9 @@ func (w Preferences) Empty() (bool, error) {
 		}
 		empty = empty && n == 0
 	}
+	for _, text := range w.Texts() {
+		empty = empty && text == ""
+	}
 	if w.Person == "" {
 		return false, errors.New("found no person, expected whose preferences they are")
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
@@ -11,7 +13,7 @@ import (
 // preferences are the columns of people's preferences, and the statements that read and write them.
 type preferences struct{ read, write string }
 
-// preferenceSQL follow from the table of preferences.
+// preferenceSQL follow from the table of preferences. Those that are words are one column, a JSON object.
 var preferenceSQL = func() preferences {
 	var columns, values, replaced []string
 	for one := range (api.Preferences{}).All() {
@@ -19,6 +21,9 @@ var preferenceSQL = func() preferences {
 		values = append(values, fmt.Sprintf("$%d", len(columns)+1))
 		replaced = append(replaced, one.Name+" = excluded."+one.Name)
 	}
+	columns = append(columns, "choices")
+	values = append(values, fmt.Sprintf("$%d", len(columns)+1))
+	replaced = append(replaced, "choices = excluded.choices")
 	list := strings.Join(columns, ", ")
 	return preferences{
 		read: `SELECT ` + list + ` FROM people WHERE person = $1`,
@@ -41,6 +46,7 @@ func (t *Tx) savePreferences(b *store.Batch) error {
 			for _, n := range w.All() {
 				values = append(values, n)
 			}
+			values = append(values, choicesText(w.Preferences))
 			err = t.exec("what "+w.Person+" wishes", preferenceSQL.write, values...)
 		}
 		if err != nil {
@@ -48,6 +54,36 @@ func (t *Tx) savePreferences(b *store.Batch) error {
 		}
 	}
 	return nil
+}
+
+// choicesText writes the preferences that are words; "" where there are none.
+func choicesText(p api.Preferences) string {
+	set := map[string]string{}
+	for one, text := range p.Texts() {
+		if text != "" {
+			set[one.Name] = text
+		}
+	}
+	if len(set) == 0 {
+		return ""
+	}
+	raw, _ := json.Marshal(set, json.Deterministic(true)) // texts can always be written
+	return string(raw)
+}
+
+// choose reads them into p. What a newer program may have kept there is left alone.
+func choose(p api.Preferences, text string) (api.Preferences, error) {
+	if text == "" {
+		return p, nil
+	}
+	set := map[string]string{}
+	if err := json.Unmarshal([]byte(text), &set); err != nil {
+		return p, fmt.Errorf("found %.64q, expected a JSON object of texts: %w", text, err)
+	}
+	for one := range p.Texts() {
+		p = p.Choose(one, set[one.Name])
+	}
+	return p, nil
 }
 
 // Preferences implements [store.Tx].
@@ -60,10 +96,12 @@ func (t *Tx) Preferences(person string) (store.Preferences, error) {
 	for range w.All() {
 		found = append(found, 0)
 	}
-	into := make([]any, len(found))
+	into := make([]any, 0, len(found)+1)
 	for i := range found {
-		into[i] = &found[i]
+		into = append(into, &found[i])
 	}
+	chosen := ""
+	into = append(into, &chosen)
 	err := t.c.QueryRow(preferenceSQL.read, []any{person}, into...)
 	if noRows(err) {
 		return store.Preferences{}, nil
@@ -72,6 +110,9 @@ func (t *Tx) Preferences(person string) (store.Preferences, error) {
 	for one := range w.All() {
 		w.Preferences = w.Set(one, found[i])
 		i++
+	}
+	if err == nil {
+		w.Preferences, err = choose(w.Preferences, chosen)
 	}
 	return w, t.read(err, "what %s wishes", person)
 }
