@@ -23,7 +23,7 @@ func (b *tab) shot(name string) {
 	defer cancel()
 	image, err := chromedp.Run(ctx, chromedp.FullScreenshot(png))
 	must(b.t, err)
-	must(b.t, os.WriteFile(filepath.Join(*shots, name+".png"), image, 0o600))
+	b.keep(name, image)
 }
 
 // view writes a screenshot of what stands in the window, where screenshots are wanted.
@@ -39,6 +39,13 @@ func (b *tab) view(name string, width, height int64, look ...string) {
 	defer cancel()
 	image, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
 	must(b.t, err)
+	b.keep(name, image)
+}
+
+// keep writes a screenshot into the folder of screenshots, which it makes where there is none.
+func (b *tab) keep(name string, image []byte) {
+	b.t.Helper()
+	must(b.t, os.MkdirAll(*shots, 0o700))
 	must(b.t, os.WriteFile(filepath.Join(*shots, name+".png"), image, 0o600))
 }
 
