@@ -29,6 +29,7 @@ type Home struct {
 	Policy    bool // and the operator's rules
 	Form      string
 	Zone      string // in which times are told
+	Density   string // how much room its reader wants between the parts
 	After     string // the newest event when the page was made
 	Title     string
 	Where     string

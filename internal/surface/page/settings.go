@@ -14,9 +14,11 @@ type Settings struct {
 	Notice *Notice // what came of the last act
 	Form   string
 	Zone   string // in which times are told
-	// MayAnswer: the reader answers questions, so they may change all of this.
-	MayAnswer   bool
-	Fields      []Field
+	// MayAnswer: the reader answers questions, so they may also change their times and end a permission.
+	MayAnswer bool
+	Fields    []Field
+	// Told are the preferences that the reader may not change, in sentences.
+	Told        []string
 	Permissions []Permission
 	More        string // the address of the permissions behind these; "" where there are no more
 }
@@ -36,7 +38,8 @@ func (s Settings) Wrong() []Field {
 type Field struct {
 	Name, Label, Help string
 	Value             string
-	Now               string // what holds now, in a sentence
+	Choices           []string // to choose from; none where it is typed
+	Now               string   // what holds now, in a sentence
 	Error             string
 }
 

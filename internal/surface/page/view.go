@@ -56,6 +56,7 @@ type View struct {
 	Calls   []*Call // those that stand under the lines
 	Plot    *Plot   // of these calls; nil where they are few
 	Outputs []Piece
+	Density string // how much room its reader wants between the parts
 	Find    string
 	Found   int    // lines that contain what was looked for
 	Last    int64  // the newest line of the session

@@ -58,6 +58,7 @@ func (s *Server) announcements(w http.ResponseWriter, r *http.Request, v visitor
 		return err
 	}
 	defer subscription.Close()
+	s.personal(r.Context(), &v)
 	speaker := s.speaker(v, announce.Preferences{Language: language, Since: since})
 	s.serve(ctx, w, v, func(ctx context.Context, send func([]frame) bool) error {
 		return speaker.run(ctx, subscription, after, send)

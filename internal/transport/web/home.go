@@ -79,6 +79,7 @@ func (s *Server) homeView(ctx context.Context, v visitor, chosen string, peek bo
 	view := page.Home{
 		Person: v.Name, Passkeys: s.options.Passkeys != nil && v.May(api.Answer), Inspects: inspects,
 		Logins: inspects && s.options.Directory != nil, Policy: inspects && s.options.Policy != nil, Form: v.form, Zone: page.ZoneName(s.now(), v.zone),
+		Density: api.Chosen(v.prefers.Density),
 	}
 	var err error
 	if view.After, err = s.hub.Newest(ctx, v.Principal); err != nil {
@@ -124,7 +125,11 @@ func (s *Server) chosenInto(ctx context.Context, v visitor, view *page.Home, one
 // runs is chosen, or else the newest.
 func (s *Server) news(ctx context.Context, v visitor, chosen string, peek bool) (page.News, error) {
 	var n page.News
-	listed, err := s.hub.Questions(ctx, v.Principal, QuestionListOptions{Limit: page.MostAsked, Peek: peek})
+	most := page.MostAsked
+	if api.Chosen(v.prefers.Questions) == "one" {
+		most = 1
+	}
+	listed, err := s.hub.Questions(ctx, v.Principal, QuestionListOptions{Limit: most, Peek: peek})
 	if err != nil {
 		return n, err
 	}

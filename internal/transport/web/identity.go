@@ -29,6 +29,8 @@ type visitor struct {
 	form string
 	// zone is the time zone of the times shown to them.
 	zone *time.Location
+	// prefers is what they prefer for what they read and hear; nothing for a token, whose program asks for it itself.
+	prefers api.Preferences
 	// again authenticates the principal once more.
 	again func() (Principal, error)
 }
@@ -38,7 +40,22 @@ type visitor struct {
 func (s *Server) visitor(r *http.Request) (visitor, error) {
 	v, err := s.shownBy(r)
 	v.zone = s.zone(r)
+	if err == nil && v.form != "" && r.Method == http.MethodGet {
+		s.personal(r.Context(), &v)
+	}
 	return v, err
+}
+
+// personal adds what a visitor prefers. Where it cannot be read, the page is as it is for everybody.
+func (s *Server) personal(ctx context.Context, v *visitor) {
+	now, err := s.hub.Prefer(ctx, v.Principal, api.Preferences{})
+	if err != nil {
+		return
+	}
+	v.prefers = now
+	if zone, err := api.Zone(api.Chosen(now.TimeZone)); err == nil {
+		v.zone = zone
+	}
 }
 
 func (s *Server) shownBy(r *http.Request) (visitor, error) {

@@ -57,7 +57,10 @@ func (s *Server) recap(_ http.ResponseWriter, r *http.Request, v visitor) (api.A
 	if n == 0 {
 		n = 5
 	}
-	narration := announce.New(announce.Preferences{Language: r.URL.Query().Get("lang"), Person: v.Name, Zone: v.zone})
+	s.personal(r.Context(), &v)
+	narration := announce.New(announce.Preferences{
+		Language: r.URL.Query().Get("lang"), Person: v.Name, Zone: v.zone, Verbosity: aaep.Verbosity(api.Chosen(v.prefers.Verbosity)),
+	})
 	for row, err := range s.hub.Events(r.Context(), v.Principal, r.PathValue("session"), 0) {
 		if err != nil {
 			return api.AnnouncementList{}, err

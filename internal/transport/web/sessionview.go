@@ -22,7 +22,9 @@ func (s *Server) sessionPage(w http.ResponseWriter, r *http.Request, v visitor) 
 	if err != nil {
 		return err
 	}
-	return s.show(w, http.StatusOK, "session", record.View(line, want, v.zone))
+	view := record.View(line, want, v.zone)
+	view.Density = api.Chosen(v.prefers.Density)
+	return s.show(w, http.StatusOK, "session", view)
 }
 
 // sessionText is the same session as plain text.

@@ -13,29 +13,52 @@ import (
 // setting is one field of the settings page: a preference of which every surface takes notice.
 type setting struct {
 	name, label, help string
-	of                func(*api.Preferences) **int
-	read              func(text string, given bool) (*int, error)
-	tell              func(person string, seconds int) string
+	answers           bool     // only for those who answer
+	values            []string // to choose from; none where it is typed
+	value             func(now api.Preferences) string
+	read              func(text string, changes api.Preferences) (api.Preferences, error)
+	tell              func(person string, now api.Preferences) string
 }
 
-// settings is the table of them.
-var settings = []setting{
-	{
-		"answer-time", "Time to answer", "How long a question stays open once you have been shown it: 30s to 24h, such as 90s, 15m or 2h. " +
+// settings are the fields, in their order.
+func settings() []setting {
+	all := []setting{
+		timeSetting("answer-time", "Time to answer", "How long a question stays open once you have been shown it: 30s to 24h, such as 90s, 15m or 2h. "+
 			"Or unlimited, for no time limit, or default, for what the policy and the tool say.",
-		func(p *api.Preferences) **int { return &p.AnswerSeconds }, preference.AnswerTime, preference.Answer,
-	},
-	{
-		"undo-time", "Time to undo", "How long you can take an accept back before what cannot be undone starts: 3s to 2m, such as 20s or 1m. " +
+			func(p *api.Preferences) **int { return &p.AnswerSeconds }, preference.AnswerTime, preference.Answer),
+		timeSetting("undo-time", "Time to undo", "How long you can take an accept back before what cannot be undone starts: 3s to 2m, such as 20s or 1m. "+
 			"Or default, for the usual time.",
-		func(p *api.Preferences) **int { return &p.UndoSeconds }, preference.UndoTime, preference.Undo,
-	},
+			func(p *api.Preferences) **int { return &p.UndoSeconds }, preference.UndoTime, preference.Undo),
+	}
+	for _, one := range preference.Settings() {
+		s := setting{name: one.Command, label: one.Label, help: one.Help, value: one.Value, read: one.Read, tell: one.Describe}
+		if len(one.Values) > 0 {
+			s.values = append([]string{preference.Text(0)}, one.Values...)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func timeSetting(
+	name, label, help string, of func(*api.Preferences) **int, read func(string, bool) (*int, error), tell func(string, int) string,
+) setting {
+	return setting{
+		name: name, label: label, help: help, answers: true,
+		value: func(now api.Preferences) string { return preference.Text(api.Preferred(*of(&now))) },
+		read: func(text string, changes api.Preferences) (api.Preferences, error) {
+			seconds, err := read(text, true)
+			*of(&changes) = seconds
+			return changes, err
+		},
+		tell: func(person string, now api.Preferences) string { return tell(person, api.Preferred(*of(&now))) },
+	}
 }
 
 // settingsRoutes are the addresses of the settings page and its forms.
 func (s *Server) settingsRoutes(mux *http.ServeMux) {
 	mux.Handle("GET /settings", s.known(api.Listen, s.settingsPage))
-	mux.Handle("POST /settings", s.known(api.Answer, s.settingsForm))
+	mux.Handle("POST /settings", s.known(api.Listen, s.settingsForm))
 	mux.Handle("POST /permissions/{number}/revoke", s.known(api.Answer, s.revokeForm))
 }
 
@@ -55,10 +78,13 @@ func (s *Server) settingsPage(w http.ResponseWriter, r *http.Request, v visitor)
 // settingsView is the page of what holds now.
 func (s *Server) settingsView(r *http.Request, v visitor, now api.Preferences) (page.Settings, error) {
 	view := page.Settings{Form: v.form, Zone: page.ZoneName(s.now(), v.zone), MayAnswer: v.form != "" && v.May(api.Answer)}
-	for _, one := range settings {
-		seconds := api.Preferred(*one.of(&now))
+	for _, one := range settings() {
+		if v.form == "" || one.answers && !view.MayAnswer {
+			view.Told = append(view.Told, one.tell(v.Name, now))
+			continue
+		}
 		view.Fields = append(view.Fields, page.Field{
-			Name: one.name, Label: one.label, Help: one.help, Value: preference.Text(seconds), Now: one.tell(v.Name, seconds),
+			Name: one.name, Label: one.label, Help: one.help, Value: one.value(now), Choices: one.values, Now: one.tell(v.Name, now),
 		})
 	}
 	err := s.permissionsInto(r, v, &view)
@@ -99,9 +125,11 @@ func (s *Server) settingsForm(w http.ResponseWriter, r *http.Request, v visitor)
 	if err != nil {
 		return err
 	}
-	saved := make([]string, 0, len(settings))
-	for _, one := range settings {
-		saved = append(saved, one.tell(v.Name, api.Preferred(*one.of(&now))))
+	var saved []string
+	for _, one := range settings() {
+		if r.PostForm.Has(one.name) {
+			saved = append(saved, one.tell(v.Name, now))
+		}
 	}
 	s.backTo(w, r, v, "/settings#notice", page.Notice{Text: "Saved: " + strings.Join(saved, " Also: ")})
 	return nil
@@ -110,7 +138,7 @@ func (s *Server) settingsForm(w http.ResponseWriter, r *http.Request, v visitor)
 // readSettings reads the fields of the form, and says why some of them cannot be read.
 func readSettings(r *http.Request) (wanted api.Preferences, wrong map[string]string) {
 	wrong = map[string]string{}
-	for _, one := range settings {
+	for _, one := range settings() {
 		if !r.PostForm.Has(one.name) {
 			continue
 		}
@@ -118,12 +146,10 @@ func readSettings(r *http.Request) (wanted api.Preferences, wrong map[string]str
 		if text == "" {
 			text = preference.Text(0)
 		}
-		seconds, err := one.read(text, true)
-		if err != nil {
+		var err error
+		if wanted, err = one.read(text, wanted); err != nil {
 			wrong[one.name] = legible.Capital(legible.Text(err.Error())) + "."
-			continue
 		}
-		*one.of(&wanted) = seconds
 	}
 	return wanted, wrong
 }
@@ -139,8 +165,9 @@ func (s *Server) settingsAgain(w http.ResponseWriter, r *http.Request, v visitor
 		return err
 	}
 	for i := range view.Fields {
-		f := &view.Fields[i]
-		f.Value, f.Error = r.PostForm.Get(f.Name), wrong[f.Name]
+		if f := &view.Fields[i]; r.PostForm.Has(f.Name) {
+			f.Value, f.Error = r.PostForm.Get(f.Name), wrong[f.Name]
+		}
 	}
 	return s.show(w, http.StatusBadRequest, "settings", view)
 }

@@ -66,14 +66,34 @@ func TestSettingsAreRefused(t *testing.T) {
 	}
 }
 
+// TestWordSettings: words and the time zone are saved, act on the page, and are refused with what is allowed.
+func TestWordSettings(t *testing.T) {
+	t.Parallel()
+	s := permitted(t)
+	w := s.submit("/settings", "@ada", "form="+s.form+"&verbosity=loud&time-zone=Mars/Base&density=compact")
+	wants(t, w.Body.String(), "&#34;loud&#34; cannot be the verbosity; it can be terse, normal or detailed.",
+		"cannot be the time zone; it can be a time zone such as Europe/Berlin, or UTC.", `<option selected>compact</option>`)
+	if w.Code != 400 || s.room.wish != (api.Preferences{}) {
+		t.Errorf("%d, kept is %+v", w.Code, s.room.wish)
+	}
+	if w := s.submit("/settings", "@ada", "form="+s.form+"&verbosity=terse&time-zone=Asia/Tokyo&density=compact&questions=one"); w.Code != 303 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	wants(t, s.page("/settings", "@ada"), "what ada hears is short", `value="Asia/Tokyo"`, "Times are told in JST", `<option selected>one</option>`)
+	wants(t, s.page("/", "@ada"), `data-density="compact"`)
+}
+
 // TestSettingsOfListeners: who only listens reads the page, and changes nothing.
 func TestSettingsOfListeners(t *testing.T) {
 	t.Parallel()
 	s := permitted(t)
 	s.login("lis")
 	page := s.page("/settings", "@lis")
-	wants(t, page, "questions to lis stay open", "You only listen here", "Permission 4:")
-	lacks(t, page, "<form", "<button")
+	wants(t, page, "<li>questions to lis stay open", "You only listen here", "Permission 4:", `<select id="verbosity"`)
+	lacks(t, page, `<input id="answer-time"`, "/revoke")
+	if w := s.submit("/settings", "@lis", "form="+s.form+"&verbosity=terse"); w.Code != 303 || api.Chosen(s.room.wish.Verbosity) != "terse" {
+		t.Errorf("a listener sets how things are told: %d, %+v", w.Code, s.room.wish)
+	}
 	for _, target := range []string{"/settings", "/permissions/4/revoke"} {
 		if w := s.submit(target, "@lis", "form="+s.form+"&answer-time=15m"); w.Code != 403 {
 			t.Errorf("%s: %d", target, w.Code)

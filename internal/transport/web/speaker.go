@@ -18,7 +18,7 @@ type speaker struct {
 }
 
 func (s *Server) speaker(v visitor, p announce.Preferences) speaker {
-	p.Person, p.Zone = v.Name, v.zone
+	p.Person, p.Zone, p.Verbosity = v.Name, v.zone, aaep.Verbosity(api.Chosen(v.prefers.Verbosity))
 	return speaker{server: s, visitor: v, announcer: announce.New(p), known: map[string]int64{}}
 }
 

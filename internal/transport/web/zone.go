@@ -2,24 +2,22 @@ package web
 
 import (
 	"net/http"
-	"strings"
 	"time"
+
+	"github.com/earshot-dev/earshot/api"
 )
 
 // zoneCookie holds the time zone of the page's reader. The page's script sets it, because browsers do not send the time
 // zone.
 const zoneCookie = "earshot_zone"
 
-// mostZone is the maximum length of a time zone name.
-const mostZone = 64
-
 // zone returns the time zone for the displayed times: the reader's if it is known, otherwise the server's.
 func (s *Server) zone(r *http.Request) *time.Location {
 	cookie, err := r.Cookie(zoneCookie)
-	if err != nil || !strings.Contains(cookie.Value, "/") && cookie.Value != "UTC" || len(cookie.Value) > mostZone {
+	if err != nil {
 		return s.options.Zone
 	}
-	zone, err := time.LoadLocation(cookie.Value)
+	zone, err := api.Zone(cookie.Value)
 	if err != nil {
 		return s.options.Zone
 	}
