@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/client"
 )
 
@@ -37,10 +38,12 @@ type Options struct {
 	// JSON receives every event as one line of JSON, at once and complete.
 	JSON io.Writer
 
-	Width  func() int       // of the terminal in columns, called often; 80 if nil
-	Zone   *time.Location   // for times; UTC when nil
-	Person string           // see [Settings.Person]
-	Now    func() time.Time // time.Now when nil
+	Width  func() int     // of the terminal in columns, called often; 80 if nil
+	Zone   *time.Location // for times; UTC when nil
+	Person string         // see [Settings.Person]
+	// Verbosity is the length of the narration; see [Settings.Verbosity].
+	Verbosity aaep.Verbosity
+	Now       func() time.Time // time.Now when nil
 }
 
 // Run narrates the port's events and sends typed commands to it, until the events end or ctx is done. Then it waits for
@@ -63,7 +66,7 @@ func Run(ctx context.Context, o Options, port Port) error {
 		o: o, port: port, ctx: ctx, keys: keys,
 		results: make(chan Result), asked: map[int]bool{},
 		input:   newInput(o.In, o.FlushInput, keys),
-		machine: New(Settings{Zone: o.Zone, Person: o.Person, Typed: o.FlushInput != nil, Keys: keys, Prompts: prompts, Permits: permits}),
+		machine: New(Settings{Zone: o.Zone, Person: o.Person, Verbosity: o.Verbosity, Typed: o.FlushInput != nil, Keys: keys, Prompts: prompts, Permits: permits}),
 	}
 
 	defer s.wait()

@@ -13,6 +13,8 @@ type Settings struct {
 	Width int
 	// Zone for the times that are shown; UTC when nil.
 	Zone *time.Location
+	// Verbosity is the length of the narration, normal when empty. Questions are always asked in full.
+	Verbosity aaep.Verbosity
 	// Person is the recorded name of the person who answers here; "" if unknown.
 	Person string
 	// Typed means that a person types the lines. What was typed before a question is then discarded, and a command
@@ -80,7 +82,7 @@ func New(s Settings) *Terminal {
 	}
 
 	announcer := announce.New(announce.Preferences{
-		Person: s.Person, Zone: s.Zone, Echo: announce.EchoElsewhere,
+		Person: s.Person, Zone: s.Zone, Verbosity: s.Verbosity, Echo: announce.EchoElsewhere,
 		Surface: announce.Surface{Name: surfaceName, Controls: announce.ControlsWords, Output: announce.OutputAsItComes},
 	})
 
