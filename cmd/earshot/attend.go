@@ -29,6 +29,8 @@ type attendance struct {
 	session string
 	// person is the recorded name of the person who answers here; "" if unknown.
 	person string
+	// prefers is how they want things told; nothing if it could not be read, which holds nobody up.
+	prefers api.Preferences
 	// stop stops the turn because of a signal.
 	stop func(ctx context.Context, s os.Signal) error
 	// absent reports that nobody is left here who could answer; nil if others may.
@@ -54,7 +56,7 @@ func (m *Main) follow(ctx context.Context, f runFlags, signals chan os.Signal, a
 	owned.Go(func() { broken <- a.onFailure(ctx, cancel) })
 
 	l := &line{cut: func() { cli.HangUp(signals) }}
-	o := m.console(f, l, a.person)
+	o := m.console(f, l, a)
 	typed := o.FlushInput != nil
 	o.InputEnded = func() {
 		if typed && l.lost(m.Stdin) && !signal.Ignored(cli.Hangup) {
@@ -82,13 +84,15 @@ func followError(err error, resume string) error {
 }
 
 // here returns the attendance of a turn that runs in this process.
-func here(h *instance.Instance, f runFlags, turnID, session string) attendance {
-	port := newHubPort(h.Hub, session, h.Now)
+func here(ctx context.Context, h *instance.Instance, f runFlags, turnID, session string) attendance {
+	person := instance.LocalUser()
+	prefers, _ := h.Hub.Prefer(ctx, api.PreferRequest{Person: person}) //nolint:errcheck // told as to everybody then
+	port := newHubPort(h.Hub, session, func() time.Time { now := h.Now(); return now.In(zoneOf(prefers.Preferences, now.Location())) })
 	if f.resume {
 		port.live = func(ctx context.Context, token string) bool { return live(ctx, h, turnID, token) }
 	}
 	return attendance{
-		port: port, session: session, person: instance.LocalUser(), broken: h.Broken(), resume: resumeHint(session),
+		port: port, session: session, person: person, prefers: prefers.Preferences, broken: h.Broken(), resume: resumeHint(session),
 		stop: func(ctx context.Context, s os.Signal) error {
 			_, err := h.Hub.Stop(ctx, api.ReplyRequest{Session: session, Surface: "signal", Reason: s.String()})
 			return err

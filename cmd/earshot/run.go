@@ -349,7 +349,7 @@ func (m *Main) runIn(ctx context.Context, h *instance.Instance, f runFlags, j jo
 	if err != nil {
 		return err
 	}
-	signalled, failure := m.follow(ctx, f, signals, here(h, f, turnID, session))
+	signalled, failure := m.follow(ctx, f, signals, here(ctx, h, f, turnID, session))
 	if failure != nil && signalled == nil {
 		return failure
 	}

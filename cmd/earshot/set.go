@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/preference"
+	"github.com/earshot-dev/earshot/internal/surface/terminal"
 	"github.com/earshot-dev/earshot/internal/usage"
 )
 
@@ -22,6 +23,47 @@ func (m *Main) setCommand() *cobra.Command {
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(m.setAnswerTimeCommand(), m.setUndoTimeCommand())
+	for _, one := range preference.Settings() {
+		c.AddCommand(m.setWordCommand(one))
+	}
+	return c
+}
+
+// folded is a paragraph of a help text in lines.
+func folded(text string) string {
+	return strings.ReplaceAll(strings.Join(terminal.Wrap(text, helpWidth), "\n"), "\n  ", "\n")
+}
+
+// helpWidth is the width of the help texts, in columns.
+const helpWidth = 88
+
+// setWordCommand sets a preference that is a word.
+func (m *Main) setWordCommand(one preference.Setting) *cobra.Command {
+	var f cli.RemoteFlags
+	c := &cobra.Command{
+		Use:   one.Command + " [default|" + one.Placeholder + "]",
+		Short: "Set, or tell, " + one.Short,
+		Long: folded(one.Help) + "\n\n" + folded("Without a value it tells what is set. It is kept with your data, the settings "+
+			"page has it too, and it holds from the next page or run on. It works with the server running or not."),
+		Example:   "  earshot set " + one.Command + " " + one.Sample + "\n  earshot set " + one.Command + " default",
+		Args:      usage.OneAtMost,
+		ValidArgs: append([]string{"default"}, one.Values...),
+		RunE: func(c *cobra.Command, args []string) error {
+			var wanted api.Preferences
+			if len(args) > 0 {
+				var err error
+				if wanted, err = one.Read(args[0], wanted); err != nil {
+					return err
+				}
+			}
+			person, now, err := m.prefer(c.Context(), f, wanted)
+			if err != nil {
+				return cli.ServerFailure(err)
+			}
+			return m.preferred(f, map[string]any{"person": person, one.Name: now.Text(one.TextPreference)}, one.Describe(person, now), len(args) > 0)
+		},
+	}
+	f.Add(c)
 	return c
 }
 
