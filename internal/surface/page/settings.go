@@ -17,8 +17,8 @@ type Settings struct {
 	// MayAnswer: the reader answers questions, so they may also change their times and end a permission.
 	MayAnswer bool
 	Fields    []Field
-	// Told are the preferences that the reader may not change, in sentences.
-	Told        []string
+	// ReadOnly are the preferences that the reader may not change, in sentences.
+	ReadOnly    []string
 	Permissions []Permission
 	More        string // the address of the permissions behind these; "" where there are no more
 }

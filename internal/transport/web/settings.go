@@ -80,7 +80,7 @@ func (s *Server) settingsView(r *http.Request, v visitor, now api.Preferences) (
 	view := page.Settings{Form: v.form, Zone: page.ZoneName(s.now(), v.zone), MayAnswer: v.form != "" && v.May(api.Answer)}
 	for _, one := range settings() {
 		if v.form == "" || one.answers && !view.MayAnswer {
-			view.Told = append(view.Told, one.tell(v.Name, now))
+			view.ReadOnly = append(view.ReadOnly, one.tell(v.Name, now))
 			continue
 		}
 		view.Fields = append(view.Fields, page.Field{
