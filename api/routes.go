@@ -150,7 +150,8 @@ var routes = []Route{
 	withRequest[Reply](withAnswer[ReplyAnswer](route(RouteStopAsking, "POST", Root+"/questions/{number}/stop", Stop, "Stops the session that asks a question: no further step is taken.")),
 		replyLimit, `{}`).refuses(KindConflict, KindBusy).detail(questionVerb),
 	withAnswer[Preferences](route(RoutePreferences, "GET", Root+"/preferences", Listen, "Reads what the caller prefers.")),
-	withRequest[Preferences](withAnswer[Preferences](route(RouteSetPreferences, "PUT", Root+"/preferences", Listen, "Sets what the caller prefers; the times of questions take the right to answer.")),
+	withRequest[Preferences](withAnswer[Preferences](route(RouteSetPreferences, "PUT", Root+"/preferences", Listen,
+		"Sets what the caller prefers; the times of questions take the right to answer.")),
 		replyLimit, `{"answer_seconds":86400,"undo_seconds":20}`).repeatable().
 		detail("It holds for questions that are asked from now on, and for what is accepted from now on. The answer has all that holds now."),
 	withAnswer[PermissionsAnswer](route(RoutePermissions, "GET", Root+"/permissions", Listen, "Lists the standing permissions in force, by number.")).

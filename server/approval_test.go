@@ -155,7 +155,7 @@ func TestApprovalByNobody(t *testing.T) {
 // manifest reads what the server publishes.
 func (d *desk) manifest(ctx context.Context) string {
 	d.t.Helper()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.URL()+"/.well-known/aaep-manifest.json", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.URL()+"/.well-known/aaep-manifest.json", http.NoBody)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 	if err != nil {
 		return "", cli.ServerFailure(err)
 	}
-	prefers, _ := remote.Preferences(ctx) //nolint:errcheck // told as to everybody then
+	prefers, _ := remote.Preferences(ctx) // where it fails, told as to everybody
 	a := attendance{
 		port: port, session: session, person: me.Name, prefers: prefers, leaves: true, resume: resumeHint(session),
 		stop: func(ctx context.Context, _ os.Signal) error { return port.Stop(ctx, terminal.Stop{At: m.Now()}) },

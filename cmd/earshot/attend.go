@@ -86,7 +86,7 @@ func followError(err error, resume string) error {
 // here returns the attendance of a turn that runs in this process.
 func here(ctx context.Context, h *instance.Instance, f runFlags, turnID, session string) attendance {
 	person := instance.LocalUser()
-	prefers, _ := h.Hub.Prefer(ctx, api.PreferRequest{Person: person}) //nolint:errcheck // told as to everybody then
+	prefers, _ := h.Hub.Prefer(ctx, api.PreferRequest{Person: person}) // where it fails, told as to everybody
 	port := newHubPort(h.Hub, session, func() time.Time { now := h.Now(); return now.In(zoneOf(prefers.Preferences, now.Location())) })
 	if f.resume {
 		port.live = func(ctx context.Context, token string) bool { return live(ctx, h, turnID, token) }

@@ -114,9 +114,7 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	flags.StringVar(&f.policy, "policy", "", "YAML file with the operator's rules")
 	flags.StringVar(&f.requirePresence, "require-presence", "",
 		"which accepts take a passkey, on the page: of high risk (high), of what cannot be undone (irreversible), or each one (all); see earshot passkeys")
-	flags.StringVar(&f.content, "retention-content", "",
-		"how long arguments, results and texts are kept after a turn has ended, such as 30d, or forever (default what was said last, else 30d)")
-	flags.StringVar(&f.receipts, "retention-receipts", "", "how long receipts and digests are kept, such as 365d, or forever (default what was said last, else 365d)")
+	f.retentionFlags(c)
 	f.queueFlags(c)
 	f.subscriptionFlags(c)
 	f.manifestFlags(c)
@@ -126,6 +124,15 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	f.chatFlags(c)
 	cli.MarkPaths(c, []string{"root", "data"}, []string{"policy", "tools", "tls-cert", "tls-key", "manifest-key", config.Flag})
 	return c
+}
+
+// retentionFlags adds the flags of how long what has ended is kept.
+func (f *upFlags) retentionFlags(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.content, "retention-content", "",
+		"how long arguments, results and texts are kept after a turn has ended, such as 30d, or forever (default what was said last, else 30d)")
+	flags.StringVar(&f.receipts, "retention-receipts", "",
+		"how long receipts and digests are kept, such as 365d, or forever (default what was said last, else 365d)")
 }
 
 // pageFlags adds the flags of where browsers and other machines come.

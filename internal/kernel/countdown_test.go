@@ -47,7 +47,8 @@ func TestCountdown(t *testing.T) {
 				w.say(q, "reject")
 				w.pass(3 * time.Minute)
 			},
-			[]time.Duration{150 * time.Second}, []string{"2 minutes 30 seconds left for question 1."},
+			[]time.Duration{150 * time.Second},
+			[]string{"2 minutes 30 seconds left for question 1."},
 		},
 		"more time at 160 s, then a restart": {
 			func(w *world, q api.QuestionRow) {

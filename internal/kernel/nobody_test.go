@@ -48,7 +48,7 @@ func (w *world) connect(t *testing.T, h *hub.Hub, confirms bool) (lose func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for range sub.Deliveries(ctx, "") {
+		for range sub.Deliveries(ctx, "") { //nolint:errcheck // it only is there
 		}
 	}()
 	synctest.Wait()

@@ -226,36 +226,49 @@ func (k *Kernel) tick(ctx context.Context, id string, first func(*step) error, t
 		if err := s.adoptExpired(); err != nil {
 			return err
 		}
-		for _, q := range s.openQuestions() {
-			judged, outcome := q.Expire(s.at(q))
-			if err := s.closeQuestion(judged, outcome, utp.CodeConsentExpired); err != nil {
-				return err
-			}
+		if err := s.expire(); err != nil {
+			return err
 		}
 		if err := s.countdown(); err != nil {
 			return err
 		}
-		engaged, err := s.engaged()
-		if err != nil {
-			return err
-		}
-		in := turn.Tick{Engaged: engaged}
-		for _, c := range s.rec.State.Calls {
-			if c.State != turn.Accepted {
-				continue
-			}
-			check, err := s.check(c)
-			if err != nil {
-				return err
-			}
-			in.Checks = append(in.Checks, check)
-		}
-		return s.dispatch(in)
+		return s.tickTurn()
 	})
 	if err == nil {
 		then(last)
 	}
 	return err
+}
+
+// expire gives the questions past their deadline their default.
+func (s *step) expire() error {
+	for _, q := range s.openQuestions() {
+		judged, outcome := q.Expire(s.at(q))
+		if err := s.closeQuestion(judged, outcome, utp.CodeConsentExpired); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tickTurn ticks the turn itself, with a check of each accepted call.
+func (s *step) tickTurn() error {
+	engaged, err := s.engaged()
+	if err != nil {
+		return err
+	}
+	in := turn.Tick{Engaged: engaged}
+	for _, c := range s.rec.State.Calls {
+		if c.State != turn.Accepted {
+			continue
+		}
+		check, err := s.check(c)
+		if err != nil {
+			return err
+		}
+		in.Checks = append(in.Checks, check)
+	}
+	return s.dispatch(in)
 }
 
 func (s *step) openQuestions() []consent.Question {

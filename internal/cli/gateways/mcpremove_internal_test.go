@@ -30,7 +30,7 @@ func (r *registry) add(t *testing.T, service, name string, claims any) {
 func (r *registry) ask(_ context.Context, op string, request, answer any) error {
 	switch q := request.(type) {
 	case api.ToolsRequest:
-		page := answer.(*api.ToolsAnswer) //nolint:forcetypeassert // a test
+		page := answer.(*api.ToolsAnswer)
 		for _, d := range r.definitions {
 			page.Tools = append(page.Tools, api.ToolDetail{Definition: d})
 		}

@@ -60,8 +60,6 @@ func (m *machine) apply(in Input) error {
 		return m.noticed(in)
 	case Unanswered:
 		return m.unanswered(in)
-	case CheckDeadline:
-		return nil
 	case Tick:
 		m.tick(in)
 		return nil
@@ -114,6 +112,8 @@ func (m *machine) applyAgent(in Input) error {
 		return m.release(in)
 	case Ruled:
 		return m.ruled(in)
+	case CheckDeadline: // apply has looked
+		return nil
 	case Open, Await, Received, Attached, AgentReport, Close:
 		return m.applyOutside(in)
 	}

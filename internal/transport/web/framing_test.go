@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
-	"github.com/earshot-dev/earshot/internal/transport/framing"
+	"github.com/earshot-dev/earshot/internal/testkit/framing"
 )
 
 // patience bounds what a test waits for, and nothing that works.

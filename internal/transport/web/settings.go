@@ -22,15 +22,17 @@ type setting struct {
 
 // settings are the fields, in their order.
 func settings() []setting {
-	all := []setting{
+	words := preference.Settings()
+	all := make([]setting, 0, 2+len(words))
+	all = append(all,
 		timeSetting("answer-time", "Time to answer", "How long a question stays open once you have been shown it: 30s to 24h, such as 90s, 15m or 2h. "+
 			"Or unlimited, for no time limit, or default, for what the policy and the tool say.",
 			func(p *api.Preferences) **int { return &p.AnswerSeconds }, preference.AnswerTime, preference.Answer),
 		timeSetting("undo-time", "Time to undo", "How long you can take an accept back before what cannot be undone starts: 3s to 2m, such as 20s or 1m. "+
 			"Or default, for the usual time.",
 			func(p *api.Preferences) **int { return &p.UndoSeconds }, preference.UndoTime, preference.Undo),
-	}
-	for _, one := range preference.Settings() {
+	)
+	for _, one := range words {
 		s := setting{name: one.Command, label: one.Label, help: one.Help, value: one.Value, read: one.Read, tell: one.Describe}
 		if len(one.Values) > 0 {
 			s.values = append([]string{preference.Text(0)}, one.Values...)

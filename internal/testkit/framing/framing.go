@@ -4,7 +4,7 @@ package framing
 
 import (
 	"bytes"
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -148,7 +148,7 @@ func ordered(t *testing.T, over Transport) {
 	t.Helper()
 	p, s := connect(t, over)
 	for i := range 100 {
-		want := p.Emit(fmt.Sprint(i))
+		want := p.Emit(strconv.Itoa(i))
 		if got := s.Next(); !bytes.Equal(got, want) {
 			t.Fatalf("event %d is %.200q, expected %q", i, got, want)
 		}
