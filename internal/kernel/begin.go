@@ -113,6 +113,9 @@ func (s *step) inherit(parent string) error {
 	if err := s.checkChildren(parent); err != nil {
 		return err
 	}
+	if err := s.checkPlaces(above.State); err != nil {
+		return err
+	}
 	st.Parent, st.Depth = parent, above.State.Depth+1
 	st.Deadline = st.Deadline.Earlier(above.State.Deadline, s.now)
 	return checkDepth(st.Depth)

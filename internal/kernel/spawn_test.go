@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,6 +102,37 @@ func TestSpawnLimit(t *testing.T) {
 		if _, err := ask(root.Turn); err != nil {
 			t.Errorf("after one has ended: %v", err)
 		}
+	})
+}
+
+// TestSpawnPlaces: a turn is not started within turns that hold all places of its agent, directly or through another
+// agent: it would wait for them, and they for it.
+func TestSpawnPlaces(t *testing.T) {
+	inWorld(t, func(w *world) { w.unended, w.active = true, 2 }, func(t *testing.T, w *world) {
+		within := func(agent, parent string) (api.EnqueueAnswer, error) {
+			return w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agent, Args: jsontext.Value(`{}`), Parent: parent})
+		}
+		started := func(agent, parent string) string {
+			t.Helper()
+			a, err := within(agent, parent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a.Turn
+		}
+		root := w.begin()
+		child := started(agentName, root.Turn)
+		other := started("clerk", child)
+		_, err := within(agentName, other)
+		wantFault(t, err, utp.CodeTooManyTurns)
+		if err == nil || !strings.Contains(err.Error(), "--max-active") {
+			t.Errorf("it does not say what to do: %v", err)
+		}
+		started(agentName, root.Turn) // it waits for the first child, which can end
+		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: root.Session, By: person}); err != nil {
+			t.Fatal(err)
+		}
+		started(agentName, other) // one above has ended
 	})
 }
 

@@ -16,6 +16,9 @@ type Entry struct {
 	Status turn.Status
 }
 
+// Counts reports whether an open turn takes one of its agent's places, now or once it begins. An outside turn takes none.
+func Counts(st turn.State) bool { return st.Status != turn.Ended && !st.Outside }
+
 // UnderWay are the statuses of a turn that has begun and not ended.
 func UnderWay() []turn.Status { return []turn.Status{turn.Running, turn.Suspended} }
 
