@@ -15,11 +15,11 @@ import (
 
 // enqueue begins a turn that a worker is to claim.
 func (k *Kernel) enqueue(ctx context.Context, from Caller, q api.EnqueueRequest) (api.EnqueueAnswer, error) {
-	return k.beginQueued(ctx, from, cmp.Or(q.Owner, from.Name), q, func(store.Tx) error { return nil })
+	return k.beginQueued(ctx, from, cmp.Or(q.Owner, from.Name), q, func(*step) error { return nil })
 }
 
 // beginQueued begins a turn that a worker is to claim, if the caller still may when it is saved.
-func (k *Kernel) beginQueued(ctx context.Context, from Caller, principal string, q api.EnqueueRequest, may func(store.Tx) error) (api.EnqueueAnswer, error) {
+func (k *Kernel) beginQueued(ctx context.Context, from Caller, principal string, q api.EnqueueRequest, may func(*step) error) (api.EnqueueAnswer, error) {
 	rec, repeated, err := k.begin(ctx, from, principal, q, func(s *step) error {
 		st := &s.rec.State
 		st.QueuedFrom, st.MaxQueued = s.now, k.o.DispatchTimeout
@@ -27,7 +27,7 @@ func (k *Kernel) beginQueued(ctx context.Context, from Caller, principal string,
 			st.Deadline = s.now.Add(time.Duration(q.Deadline) * time.Second)
 		}
 		s.last = append(s.last, "enqueued")
-		if err := may(s.tx); err != nil {
+		if err := may(s); err != nil {
 			return err
 		}
 		return s.inherit(q.Parent)
@@ -117,6 +117,7 @@ func (s *step) inherit(parent string) error {
 		return err
 	}
 	st.Parent, st.Depth = parent, above.State.Depth+1
+	st.Within.Session, st.Within.Name = above.State.Session, above.State.Name
 	st.Deadline = st.Deadline.Earlier(above.State.Deadline, s.now)
 	return checkDepth(st.Depth)
 }

@@ -30,8 +30,9 @@ func (k *Kernel) spawn(ctx context.Context, from Caller, q api.SpawnRequest) (ap
 		Correlation: q.Correlation, Parent: above.Turn, Deadline: q.Deadline, Boxes: q.Boxes,
 	}
 	principal := "spawn " + from.Kind + " " + from.Name + " " + above.Turn // an id of another parent is another id
-	return k.beginQueued(ctx, from, principal, begin, func(tx store.Tx) error {
-		rec, err := spawner(tx, from, q)
+	return k.beginQueued(ctx, from, principal, begin, func(s *step) error {
+		s.rec.State.Within.Spawner = from.Name
+		rec, err := spawner(s.tx, from, q)
 		if err != nil {
 			return err
 		}

@@ -54,6 +54,8 @@ const (
 	extDoing = "doing"
 	// extSession is the session's name, extRequest its request, in questions that mention them.
 	extSession = "session_name"
+	// extParent is the session that the turn is a part of.
+	extParent  = "parent_session_id"
 	extRequest = "request"
 )
 

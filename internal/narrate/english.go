@@ -42,10 +42,10 @@ var english = map[string]Message{
 
 	// The turn.
 	"turn.began": {
-		Terse:  "Started.",
-		Normal: "{session, select, none {{agent}} other {{session}}} has started{request, select, none {.} other { on this request: {request}}}",
+		Terse:  "{spawner, select, none {Started.} other {Started by {spawner}.}}",
+		Normal: "{session, select, none {{agent}} other {{session}}} has started{request, select, none {.} other { on this request: {request}}}" + startedBy,
 		Detailed: "{session, select, none {{agent}} other {{session}}} has started{request, select, none {.} other { on this request: {request}}} " +
-			"Everything it does with a tool is told here.",
+			"Everything it does with a tool is told here." + startedBy,
 	},
 	"turn.thinking": {
 		Terse:  "Thinking.",
@@ -566,3 +566,6 @@ var english = map[string]Message{
 	"hint.unchanged":     {Normal: "Find out what is in the way, then try again."},
 	"hint.unknown":       {Normal: "Look at what was done before you try again."},
 }
+
+// startedBy ends the sentence that begins a session, where another agent or a service started it.
+const startedBy = "{spawner, select, none {} other { {spawner} started this within {parent, select, none {another session} other {{parent}}}.}}"

@@ -470,6 +470,16 @@ func callScenarios() map[string]func(*stage) {
 			s.claim()
 			s.done()
 		},
+		"started by an agent within another session": func(s *stage) {
+			s.state.Parent, s.state.Within = "turn_0", turn.Within{Session: "sess_0", Name: "clerk, invoices", Spawner: "clerk"}
+			s.claim()
+			s.stop(false)
+		},
+		"started by its owner within another session": func(s *stage) {
+			s.state.Parent, s.state.Within = "turn_0", turn.Within{Session: "sess_0", Name: "clerk, invoices"}
+			s.claim()
+			s.stop(false)
+		},
 		"stop while queued":   func(s *stage) { s.stop(false) },
 		"stop while thinking": func(s *stage) { s.claim(); s.stop(false) },
 		"restarted after the yes": func(s *stage) {

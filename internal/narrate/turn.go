@@ -1,6 +1,7 @@
 package narrate
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -11,17 +12,24 @@ import (
 // maxRequestedBy is the maximum length of a requester's name in an event.
 const maxRequestedBy = 256
 
-// began opens the session.
+// began opens the session. A turn that an agent or a service started within another is not told as the owner's request.
 func (s *eventBuilder) began() error {
+	within := s.t.Turn.Within
 	l := line{
-		key: "turn.began", params: Params{"agent": identifier(s.t.Turn.Agent), "session": sessionName(s.t.Turn.Name), "request": quoted(s.t.Request)},
+		key: "turn.began", params: Params{
+			"agent": identifier(s.t.Turn.Agent), "session": sessionName(s.t.Turn.Name), "request": quoted(s.t.Request),
+			"spawner": who(within.Spawner), "parent": sessionName(within.Name),
+		},
 		earshot: map[string]any{extSession: s.t.Turn.Name},
 	}
-	owner, _ := cut(valid(s.t.Turn.Owner), maxRequestedBy)
+	if within.Session != "" {
+		l.earshot[extParent] = within.Session
+	}
+	requester, _ := cut(valid(cmp.Or(within.Spawner, s.t.Turn.Owner)), maxRequestedBy)
 	return s.add(l, aaep.TypeSessionStarted, func(x texts) ([]aaep.Event, error) {
 		return one(s.session.Start(s.t.At, s.t.Rand, aaep.SessionStarted{
 			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed],
-			RequestedBy: owner, RequestText: s.request(),
+			RequestedBy: requester, RequestText: s.request(),
 		}))
 	})
 }

@@ -60,6 +60,8 @@ type State struct {
 	Boxes api.Boxes `json:"boxes,omitzero"`
 	// Parent is the turn that asked for this one, if one did.
 	Parent string `json:"parent,omitempty"`
+	// Within is the session of Parent.
+	Within Within `json:"within,omitzero"`
 	// Depth is how many agents called each other to get here.
 	Depth int `json:"depth,omitempty"`
 	// Claims counts how often the turn was claimed since it last made progress.
@@ -87,6 +89,14 @@ type State struct {
 	Closing *End `json:"closing,omitempty"`
 	// Reported are the keys of the program's latest reports.
 	Reported []string `json:"reported,omitempty"`
+}
+
+// Within says of which session a turn is a part.
+type Within struct {
+	Session string `json:"session"`
+	Name    string `json:"name,omitempty"` // of that session, for people
+	// Spawner is the agent or the service that started the turn at its work there; "" if its owner asked for it.
+	Spawner string `json:"spawner,omitempty"`
 }
 
 // End is the one end of a turn.
