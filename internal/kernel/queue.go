@@ -17,8 +17,26 @@ func (k *Kernel) claimableStatuses(tx store.Tx, agent string) ([]turn.Status, er
 	if limit <= 0 {
 		return nil, nil
 	}
-	rows, err := tx.Turns(store.TurnFilter{Agent: agent, Open: true, Statuses: queue.UnderWay(), Limit: limit})
-	return queue.Claimable(limit, len(rows)), err
+	held, err := places(tx, agent, limit)
+	return queue.Claimable(limit, held), err
+}
+
+// places counts the places that turns of the agent hold, up to most.
+func places(tx store.Tx, agent string, most int) (held int, err error) {
+	rows, err := tx.Turns(store.TurnFilter{Agent: agent, Open: true, Statuses: queue.UnderWay()})
+	for _, row := range rows {
+		outside, err := store.Outside(tx, row.Turn)
+		if err != nil {
+			return 0, err
+		}
+		if !outside {
+			held++
+		}
+		if held >= most {
+			break
+		}
+	}
+	return held, err
 }
 
 // takePlace is claimableStatuses for a transaction that claims. The counter is a lock: where transactions run side by
@@ -33,7 +51,7 @@ func (k *Kernel) takePlace(tx store.Tx, agent string) ([]turn.Status, error) {
 	return k.claimableStatuses(tx, agent)
 }
 
-// engaged reports whether a queued turn of the step has no worker for a reason: its agent has other turns under way, or
+// engaged reports whether a queued turn of the step has no worker for a reason: its agent's workers have other turns under way, or
 // this kernel has been there for less time than its workers may take.
 func (s *step) engaged() (bool, error) {
 	st := s.rec.State
@@ -43,8 +61,8 @@ func (s *step) engaged() (bool, error) {
 	if s.now.SinceBoot-s.k.startedAt < st.MaxQueued {
 		return true, nil
 	}
-	rows, err := s.tx.Turns(store.TurnFilter{Agent: st.Agent, Open: true, Statuses: queue.UnderWay(), Limit: 1})
-	return len(rows) > 0, err
+	held, err := places(s.tx, st.Agent, 1)
+	return held > 0, err
 }
 
 // checkPlaces refuses a turn of an agent whose places are all held by the turns that it is within: it could begin only

@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -216,6 +217,32 @@ func TestParent(t *testing.T) {
 		for _, bad := range []int{-1, api.MaxDeadline + 1} {
 			_, err = ask("", person, bad)
 			wantFault(t, err, utp.CodeBadRequest)
+		}
+	})
+}
+
+// TestOutsideTakesNoPlace: a session of a program outside, under the name of an agent with workers, keeps no turn of that
+// agent waiting, neither for its place nor beyond its time.
+func TestOutsideTakesNoPlace(t *testing.T) {
+	inWorld(t, func(w *world) { w.dispatch, w.active, w.unended = 30*time.Second, 1, true }, func(t *testing.T, w *world) {
+		w.pass(31 * time.Second) // a worker may come as late after a start
+		if err := rpc.Ask(w.ctx, w.person, api.OpOpen, api.OpenRequest{Agent: agentName, Owner: person}, &api.OpenAnswer{}); err != nil {
+			t.Fatal(err)
+		}
+		first := w.begin()
+		rows, err := w.now.kernel.Admin().Sessions(w.ctx, api.SessionsRequest{Open: true, Newest: true, Waits: true})
+		if err != nil || len(rows) != 2 || !slices.Equal(rows[0].Waits, []api.Wait{{For: api.WaitWorker, Agent: agentName}}) {
+			t.Errorf("it waits for %+v, %v", rows, err)
+		}
+		if a := w.claims("wrk_1"); a.Turn != first.Turn {
+			t.Fatalf("%q was claimed; want %s", a.Turn, first.Turn)
+		} else {
+			w.delivers(a, "wrk_1")
+		}
+		late := w.begin()
+		w.pass(65 * time.Second)
+		if s := w.turn(late.Turn); s.End == nil || s.End.Code != utp.CodeDispatchTimeout {
+			t.Errorf("the turn that no worker took is %s, %+v", s.Status, s.End)
 		}
 	})
 }

@@ -43,18 +43,27 @@ func (w waits) add(row *api.SessionRow) error {
 	return nil
 }
 
-// queue reads the open turns of an agent, oldest first.
+// queue reads the open turns of an agent that need a worker, oldest first.
 func (w waits) queue(agent string) ([]queue.Entry, error) {
 	if read, found := w.queues[agent]; found {
 		return read, nil
 	}
 	rows, err := w.tx.Turns(store.TurnFilter{Agent: agent, Open: true})
-	entries := make([]queue.Entry, len(rows))
-	for i, r := range rows {
-		entries[i] = queue.Entry{Turn: r.Turn, Status: r.Status}
+	if err != nil {
+		return nil, err
+	}
+	var entries []queue.Entry
+	for _, r := range rows {
+		outside, err := store.Outside(w.tx, r.Turn)
+		if err != nil {
+			return nil, err
+		}
+		if !outside {
+			entries = append(entries, queue.Entry{Turn: r.Turn, Status: r.Status})
+		}
 	}
 	w.queues[agent] = entries
-	return entries, err
+	return entries, nil
 }
 
 func (ad *Admin) maxActive(agent string) int {

@@ -2,7 +2,9 @@
 //
 // It is pure. The ledger is the queue: a turn waits in it until a worker claims it, in the order of the turns' ids, which
 // is the order in which they were asked for. An agent may have a limit of turns that are under way at once; once a turn
-// is under way it counts until it ends, also while it waits for a person or a tool, and whoever's worker is gone.
+// is under way it counts until it ends, also while it waits for a person or a tool, and whoever's worker is gone: it has
+// begun to change things, and goes on as soon as it is answered, when another turn in its place could not be put aside.
+// A turn of a program outside occupies no worker and is in no queue: it does not count, and none waits for it.
 package queue
 
 import (
@@ -10,7 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// Entry is an open turn of the agent.
+// Entry is an open turn of the agent that is not of a program outside.
 type Entry struct {
 	Turn   string
 	Status turn.Status
