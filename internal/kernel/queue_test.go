@@ -146,6 +146,28 @@ func TestDispatchTimeout(t *testing.T) {
 	})
 }
 
+// TestDispatchTimeoutAsleep: a turn that waits while the machine sleeps is not ended when it wakes: no worker had a chance
+// to take it.
+func TestDispatchTimeoutAsleep(t *testing.T) {
+	inWorld(t, func(w *world) { w.dispatch = 30 * time.Second }, func(t *testing.T, w *world) {
+		w.pass(31 * time.Second) // a worker may come as late after a start
+		a := w.begin()
+		w.pass(time.Second)
+		w.clock.suspend(time.Hour)
+		w.pass(29500 * time.Millisecond) // and the tick
+		if s := w.turn(a.Turn); s.Status != turn.Queued {
+			t.Fatalf("after the sleep the turn is %s: %+v", s.Status, s.End)
+		}
+		woke := w.clock.now()
+		if s := w.over(a.Turn); s.End.Code != utp.CodeDispatchTimeout {
+			t.Errorf("it ended %+v", s.End)
+		}
+		if took := w.clock.now().Sub(woke); took > 65*time.Second {
+			t.Errorf("it ended %v after that", took)
+		}
+	})
+}
+
 // TestTurnDeadline: at its deadline a turn ends, its open question with it, and a yes that comes later finds nothing.
 func TestTurnDeadline(t *testing.T) { deadlineEnds(t, 0) }
 

@@ -1,6 +1,10 @@
 package turn
 
-import "github.com/earshot-dev/earshot/utp"
+import (
+	"time"
+
+	"github.com/earshot-dev/earshot/utp"
+)
 
 // overdue handles a call that has no result by its EndBy. A call that was not started times out. A
 // running call gets a stop request. If it is repeatable, it times out unless a result arrives soon.
@@ -57,13 +61,17 @@ func (s State) undispatchedAt() Timestamp {
 	return s.QueuedFrom.Add(s.MaxQueued)
 }
 
+// lateTick is how much later than due a tick may come without a pause of the machine or of the kernel being the reason.
+const lateTick = 3 * time.Second
+
 // undispatched ends a turn that no worker has taken in time. While its agent is engaged elsewhere the time begins again,
-// and once more when the agent is free: then its workers get the whole time.
+// and once more when the agent is free, or when the tick is late and the workers may have slept as well: then they get
+// the whole time.
 func (m *machine) undispatched(engaged bool) {
 	at := m.undispatchedAt()
 	switch {
 	case at.IsZero() || !at.reached(m.now):
-	case engaged || m.Behind:
+	case engaged || m.Behind || at.Add(lateTick).reached(m.now):
 		m.Behind, m.QueuedFrom = engaged, m.now
 	default:
 		m.end(End{Status: utp.StatusTimeout, Code: utp.CodeDispatchTimeout, Message: "no agent picked it up"})
