@@ -185,7 +185,7 @@ func (o *ordeal) exit(l *ledger, code int) {
 // an end (stop.told, services.ending), at which a test holds the program.
 func points() []string {
 	return []string{
-		"question.saving", "question.saved", "answer.saved", "dispatch.committing", "invoked.logged", "command.published",
+		"enqueued", "question.saving", "question.saved", "answer.saved", "dispatch.committing", "invoked.logged", "command.published",
 		"start.committed", "delete.middle", "delete.done", "finish.committed", "report.applying", "undo.waiting",
 	}
 }
