@@ -67,6 +67,7 @@ Exit code: 0 every vector held, is of a kind that is not supported, or is listed
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each vector, then a summary")
 	c.Flags().StringVar(&by.command, "judge", "", "a command that judges them, run by sh")
 	c.Flags().StringVar(&by.known, "known", "", "a file with the vectors that are known to fail: one JSON object of ids and reasons")
+	cli.MarkPaths(c, nil, []string{"known"})
 	c.Flags().DurationVar(&by.wait, "wait", 10*time.Second, "how long --judge may take for one vector")
 	return c
 }
