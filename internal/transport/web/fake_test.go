@@ -37,12 +37,14 @@ type room struct {
 	changed   chan struct{} // closed at every change
 	sessions  []api.Session
 	log       []entry
+	urgency   aaep.Urgency // of the events that are told
 	questions []api.OpenQuestion
 	arguments map[int]string
 	looked    []bool // of each time that arguments were asked for
 	operated  []string
 	operates  func(op string, request jsontext.Value) (jsontext.Value, error)
 	wish      api.Preferences
+	wisher    string // whose wish it is; "" is everybody's
 
 	permissions []api.StandingPermission
 	listed      []api.PermissionsRequest
@@ -117,7 +119,7 @@ func (h *room) extended(session string, payload aaep.Payload, members map[string
 		h.sessions[i].Last++
 		id = fmt.Sprintf("evt_%s%d", session[5:], h.sessions[i].Last)
 		e := aaep.Event{
-			ID: id, SessionID: session, Time: time.Now().UTC(), Producer: aaep.Producer{AgentID: "tidy"}, Payload: payload,
+			ID: id, SessionID: session, Time: time.Now().UTC(), Producer: aaep.Producer{AgentID: "tidy"}, Payload: payload, Urgency: h.urgency,
 			Hints: &aaep.LocalizationHints{PrimaryLanguage: "en", TextDirection: aaep.DirectionLTR},
 		}
 		var err error
@@ -354,6 +356,9 @@ func (h *room) Prefer(_ context.Context, who web.Principal, w api.Preferences) (
 	}
 	if w.SetsTimes() && !who.May(api.Answer) {
 		return api.Preferences{}, &web.Refusal{Kind: api.KindForbidden, Message: "the times of questions are for those who answer"}
+	}
+	if h.wisher != "" && h.wisher != who.Name {
+		return api.Preferences{}, nil
 	}
 	h.wish = h.wish.With(w)
 	return h.wish, nil
