@@ -54,7 +54,7 @@ var settings = map[string]Setting{ //nolint:gochecknoglobals // a table
 	},
 	"questions": {
 		Short: "how many questions the page shows you at once", Sample: "one", Label: "Questions on the page",
-		Help: "All that are open, or one at a time, the oldest first. The page always says how many are open.",
+		Help: "All that are open, or only the oldest. The page always says how many are open, and a new one is still announced in full.",
 		told: map[string]string{"": "the page shows %s all open questions.", "all": "the page shows %s all open questions.", "one": "the page shows %s one question at a time."},
 	},
 	"density": {
