@@ -30,7 +30,7 @@ func TestDoctorOpens(t *testing.T) {
 	before := content(t, s.data)
 	contains(t, s.does(0, "doctor"),
 		"ok: data directory: "+s.data+" is yours, and can be written to.", "ok: ledger: "+s.data+"/ledger.db is whole,", "schema version",
-		"ok: key: "+s.data+"/key can be read, and has its 32 bytes.", "ok: incarnation: "+s.data+"/incarnation says 1.")
+		"ok: key: "+s.data+"/key can be read, and has its 32 bytes.", "ok: incarnation: "+s.data+"/incarnation says 2.")
 	if after := content(t, s.data); !maps.Equal(before, after) {
 		t.Errorf("there were %v, and are %v", slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
 	}
