@@ -283,7 +283,7 @@ var layerTable = []rule{
 	{pkg: "internal/agentcheck", layer: 5, own: []string{"internal/fakemodel", "internal/gateway/hook", "utp"}},
 	{pkg: "internal/fakemodel", layer: 4, third: []string{yamlModule}},
 	{pkg: "internal/testkit/framing", layer: 4}, // the table that every transport passes
-	{pkg: "internal/testkit", layer: 4},           // for tests
+	{pkg: "internal/testkit", layer: 4},         // for tests
 	{pkg: "internal/testkit/authserver", layer: 2, third: []string{mcpModule}},
 	{
 		pkg: "internal/testkit/agenthost", layer: 5, own: []string{"internal/fakemodel"}, third: []string{sysModule},

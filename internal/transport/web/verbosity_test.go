@@ -67,8 +67,10 @@ func TestVerbosity(t *testing.T) {
 				s.login("ada")
 				s.room.begin("sess_1", "tidy Downloads")
 				page, program, other := s.stream("/page/events?fresh=true", "@ada"), s.stream("/api/v1/announcements", "ada"), s.stream("/api/v1/announcements", "lis")
+				defer page.close()
+				defer program.close()
+				defer other.close()
 				for _, r := range []*reader{page, program, other} {
-					defer r.close()
 					r.frames(t)
 				}
 				s.worked()
