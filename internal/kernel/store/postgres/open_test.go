@@ -82,7 +82,6 @@ func TestNewerLedger(t *testing.T) {
 	}
 }
 
-// TestOthersTables: what is another program's is refused and left as it is.
 // TestOlderLedger: what stood in a ledger of the version before the agendas is found by way of
 // them after it has been opened.
 func TestOlderLedger(t *testing.T) {
@@ -106,7 +105,7 @@ func TestOlderLedger(t *testing.T) {
 		"CREATE INDEX turns_due ON turns (due_at, turn_id) WHERE due_at IS NOT NULL",
 		"CREATE INDEX turns_claim ON turns (agent, claim_at, turn_id) WHERE claim_at IS NOT NULL",
 		"CREATE INDEX turns_worker ON turns (worker) WHERE worker <> ''",
-		"ALTER TABLE people DROP COLUMN undo_seconds", "ALTER TABLE consents DROP CONSTRAINT consents_pkey",
+		"ALTER TABLE people DROP COLUMN undo_seconds, DROP COLUMN choices", "ALTER TABLE consents DROP CONSTRAINT consents_pkey",
 		"ALTER TABLE consents ADD PRIMARY KEY (question)", "ALTER TABLE consents ADD UNIQUE (call_id)", "ALTER TABLE people DROP CONSTRAINT people_answer_seconds_check",
 		"ALTER TABLE people ADD CONSTRAINT people_answer_seconds_check CHECK (answer_seconds > 0)",
 		"DELETE FROM goose_db_version WHERE version_id > 6")
@@ -139,6 +138,7 @@ func TestOlderLedger(t *testing.T) {
 	}))
 }
 
+// TestOthersTables: what is another program's is refused and left as it is.
 func TestOthersTables(t *testing.T) {
 	t.Parallel()
 	for name, statements := range map[string][]string{
