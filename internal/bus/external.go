@@ -13,7 +13,7 @@ import (
 // that a flood of them delays nobody else's requests.
 const externalAtOnce = 8
 
-// listenExternal receives the commands of third-party peers. Beyond burst the library drops messages and logs that. A
+// listenExternal receives the commands of third-party peers. Beyond commandBurst the library drops messages and logs that. A
 // sender that requested an answer gets none, and sends again.
 func (s *service) listenExternal(ctx, accepting context.Context) error {
 	if err := s.subscribe(ctx, sentPattern(s.kernel.project, "*"), s.commands); err != nil {

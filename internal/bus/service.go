@@ -52,11 +52,14 @@ var (
 // burst is how many requests the library can queue before the dispatcher runs; it drops those beyond without an answer.
 const burst = 1 << 12
 
+// commandBurst is the same for the commands of third-party peers, which stand in one queue until they are handled.
+const commandBurst = 1 << 16
+
 func newService(ctx context.Context, k *Kernel, h Handler) (*service, error) {
 	s := &service{
 		kernel: k, handler: h,
 		arrivals: make(chan *nats.Msg, max(burst, k.backlog)), waiting: make(chan *nats.Msg, k.backlog),
-		commands: make(chan *nats.Msg, burst), excess: make(chan *nats.Msg, burst), shares: map[Principal]int{},
+		commands: make(chan *nats.Msg, commandBurst), excess: make(chan *nats.Msg, burst), shares: map[Principal]int{},
 	}
 	if err := s.subscribe(ctx, servedPattern(k.project), s.arrivals); err != nil {
 		return nil, err
