@@ -69,7 +69,8 @@ var settings = map[string]Setting{ //nolint:gochecknoglobals // a table
 
 // Read adds what a person has typed or chosen to the changes. The error says what the preference can be.
 func (s Setting) Read(text string, changes api.Preferences) (api.Preferences, error) {
-	text = strings.TrimSpace(text)
+	given := strings.TrimSpace(text)
+	text = given
 	if len(s.Values) > 0 {
 		text = strings.ToLower(text)
 	}
@@ -77,7 +78,7 @@ func (s Setting) Read(text string, changes api.Preferences) (api.Preferences, er
 		text = ""
 	}
 	if text != "" && !s.Allows(text) {
-		return changes, cause.Misuse(fmt.Sprintf("%.64q cannot be the %s; it can be %s", text, strings.ReplaceAll(s.Name, "_", " "), s.Expected()),
+		return changes, cause.Misuse(fmt.Sprintf("the setting %s cannot be %.64q; it can be %s", strings.ReplaceAll(s.Name, "_", " "), given, s.Expected()),
 			"default takes the preference back")
 	}
 	return changes.Change(s.TextPreference, text), nil

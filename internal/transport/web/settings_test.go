@@ -71,8 +71,8 @@ func TestWordSettings(t *testing.T) {
 	t.Parallel()
 	s := permitted(t)
 	w := s.submit("/settings", "@ada", "form="+s.form+"&verbosity=loud&time-zone=Mars/Base&density=compact")
-	wants(t, w.Body.String(), "&#34;loud&#34; cannot be the verbosity; it can be terse, normal or detailed.",
-		"cannot be the time zone; it can be a time zone such as Europe/Berlin, or UTC.", `<option selected>compact</option>`)
+	wants(t, w.Body.String(), "The setting verbosity cannot be &#34;loud&#34;; it can be terse, normal or detailed.",
+		"The setting time zone cannot be &#34;Mars/Base&#34;; it can be a time zone such as Europe/Berlin, or UTC.", `<option selected>compact</option>`)
 	if w.Code != 400 || s.room.wish != (api.Preferences{}) {
 		t.Errorf("%d, kept is %+v", w.Code, s.room.wish)
 	}
