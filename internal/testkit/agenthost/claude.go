@@ -61,6 +61,8 @@ func (p *preparation) claudeEnv() []string {
 	return []string{
 		"ANTHROPIC_BASE_URL=" + p.Model, "ANTHROPIC_API_KEY=sk-ant-scripted",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1",
+		// else it may ask the model once more between a turn and its own end
+		"CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION=false",
 		"MCP_CONNECTION_NONBLOCKING=false", "MCP_TIMEOUT=" + strconv.FormatInt(startLimit.Milliseconds(), 10), // else the first request can go out before the tools are there
 		"ENABLE_TOOL_SEARCH=false", // else the tools of MCP servers are offered only after a search for them
 	}
