@@ -147,7 +147,7 @@ func (w jwk) key() (Key, error) {
 		return Key{}, nil
 	}
 	if w.Private != "" {
-		return Key{}, unusable("a private key", "public keys alone; the private one is no secret any more, so make another")
+		return Key{}, unusable("a private key", "public keys alone; the private one is known to others now, so make another")
 	}
 	public, err := read()
 	if err != nil {

@@ -14,7 +14,7 @@
 //
 // A [Report] has a [Verdict] for each rule that binds a producer: kept, broken, or not exercised, because nothing came
 // that it is about. Kept says that it was not seen to be broken, and no more. Judge starts no session: what the
-// producer does meanwhile is up to whoever runs it.
+// producer does meanwhile is up to you.
 //
 // An exam is a pure machine: it takes what has happened and the time, and returns what to do. The rest of the package
 // dials.
