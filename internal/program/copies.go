@@ -246,27 +246,28 @@ func (c *Copies) write(at string, b *Program, from *os.File) error {
 	if _, err := from.Seek(0, io.SeekStart); err != nil {
 		return err //nolint:wrapcheck // the caller says what cannot be
 	}
-	to, err := os.CreateTemp(at, copiesPrefix)
-	if err != nil {
-		return err //nolint:wrapcheck // the caller says what cannot be
-	}
-	_, err = io.Copy(to, from)
-	err = errors.Join(err, to.Chmod(0o500), closeAlone(to))
+	made, err := duplicate(from, at)
 	if err == nil {
-		err = c.within(filepath.Dir(b.file), func() error { return os.Rename(to.Name(), at+b.file) })
+		err = c.within(filepath.Dir(b.file), func() error { return os.Rename(made, at+b.file) })
 	}
 	if err != nil {
-		_ = os.Remove(to.Name())
+		_ = os.Remove(made)
 	}
 	return err
 }
 
-// closeAlone closes a file that was written while no other program is just being started: that one would have it open for
-// writing until it is itself, and a program that is open for writing cannot be run.
-func closeAlone(file *os.File) error {
+// duplicate puts the bytes of a file in a new one of a folder, and returns its path. Meanwhile this process starts no program: one
+// that is just being started has all open files of this process for a moment, and what is open for writing cannot be run. To hold
+// the lock for the closing alone is not enough, because a program that counts as started still closes them.
+func duplicate(from io.Reader, folder string) (string, error) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
-	return file.Close() //nolint:wrapcheck // the caller says what cannot be
+	to, err := os.CreateTemp(folder, copiesPrefix)
+	if err != nil {
+		return "", err //nolint:wrapcheck // the caller says what cannot be
+	}
+	_, err = io.Copy(to, from)
+	return to.Name(), errors.Join(err, to.Chmod(0o500), to.Close())
 }
 
 // Close removes the copies.
