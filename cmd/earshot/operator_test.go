@@ -49,9 +49,7 @@ func (s *scene) newest() string {
 // reads runs a command on the scene's data, and reads its JSON.
 func (s *scene) reads(into any, verb string, args ...string) {
 	s.t.Helper()
-	p := start(s.t, options{verb: verb, data: s.data, args: args, nobody: true})
-	p.ends(0)
-	said := p.out.String()
+	said, _ := s.here(0, verb, args...)
 	if err := json.Unmarshal([]byte(said), into); err != nil || !strings.HasSuffix(said, "\n") {
 		s.t.Fatalf("%s %v: %v; or its last line does not end\n%s", verb, args, err, said)
 	}
