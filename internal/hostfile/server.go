@@ -141,7 +141,9 @@ func ServerOf(name string, entry map[string]any) (Server, string) {
 }
 
 // clientID is the form in which a client can be named on a command line.
-var clientID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,255}$`)
+var clientID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
+
+const maxClientID = 256
 
 // login reads how the host logs in at the server, and returns the client that it does it as. Behind Earshot a person logs in
 // again at an address that asks for it. Logins of other kinds are the host's alone.
@@ -160,7 +162,7 @@ func (r *reader) login(address bool) (client string) {
 			continue
 		case map[string]any:
 			for _, name := range []string{"clientId", "client_id", "CLIENT_ID"} {
-				if id, _ := value[name].(string); clientID.MatchString(id) {
+				if id, _ := value[name].(string); len(id) <= maxClientID && clientID.MatchString(id) {
 					client = id
 				}
 			}

@@ -79,15 +79,12 @@ const (
 	fieldAgain       = "choice.ask again"
 )
 
-var (
-	ourCall   = regexp.MustCompile(`^tc_([A-Za-z0-9]{1,64})$`)
-	notInTool = regexp.MustCompile(`[^A-Za-z0-9_.-]`)
-)
+var notInTool = regexp.MustCompile(`[^A-Za-z0-9_.-]`)
 
 // callID returns the tool_call_id of a call: tc_<h> becomes call_<h>, anything else is hashed.
 func callID(id string) string {
-	if m := ourCall.FindStringSubmatch(id); m != nil {
-		return aaep.PrefixCall + m[1]
+	if tail, is := strings.CutPrefix(id, "tc_"); is && aaep.PatternCallID.Match(aaep.PrefixCall+tail) {
+		return aaep.PrefixCall + tail
 	}
 	return aaep.ExternalCallID(id)
 }

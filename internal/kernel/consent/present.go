@@ -89,5 +89,5 @@ func (q Question) retainedUntil() time.Time { return q.ClockFrom.Add(MaxSeconds 
 
 // unused reports whether a token is well-formed and this question has never had it.
 func (q Question) unused(token string) bool {
-	return tokenPattern.MatchString(token) && token != q.Token && !slices.Contains(q.SpentTokens, token)
+	return isID("rpl_", token) && token != q.Token && !slices.Contains(q.SpentTokens, token)
 }
