@@ -55,9 +55,11 @@ Try it on a sample folder:
 
   earshot run tidy --sample
 
-Or leave it running, with a page to answer on:
+Or leave it running, with a page to answer on, and put the agent that you have behind
+it: claude, codex, gemini, cursor, vscode, zed or goose.
 
-  earshot up --sample`,
+  earshot up --sample
+  earshot install claude`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       build.This().Version,
