@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
@@ -27,6 +28,9 @@ const (
 func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	var a api.ReplyAnswer
 	err := k.step(ctx, store.RefOf(r), func(s *step) error {
+		if s.refuses(r) {
+			r.Token = ""
+		}
 		q := s.named(r)
 		if q == nil {
 			return s.unnamed(from, r)
@@ -208,6 +212,14 @@ func (s *step) named(r api.ReplyRequest) *consent.Question {
 		}
 	}
 	return nil
+}
+
+// refuses reports whether a reply is a no to a question by its number, with a token that the question has had before: it has been
+// asked again since, as when somebody is just being shown it. What was read does not matter for a no.
+func (s *step) refuses(r api.ReplyRequest) bool {
+	return r.Decision == string(consent.Reject) && slices.ContainsFunc(s.rec.Questions, func(q consent.Question) bool {
+		return q.Number == r.Question && slices.Contains(q.SpentTokens, r.Token)
+	})
 }
 
 // reply builds what consent judges.

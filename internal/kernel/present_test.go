@@ -64,6 +64,32 @@ func TestShownAtOnce(t *testing.T) {
 	})
 }
 
+// TestNoToShown: a no counts that was said to a question by its number and the token from before it was shown to somebody. A yes
+// does not: it is not known what was read.
+func TestNoToShown(t *testing.T) {
+	inWorld(t, sendRetry, func(t *testing.T, w *world) {
+		w.work(one(burn))
+		a := w.begin()
+		w.pass(5 * time.Second)
+		before := w.asked()
+		w.clock.suspend(2 * time.Hour)
+		w.isShown(before)
+		if now := w.asked(); now.Token == before.Token {
+			t.Fatal("it has its token from before: the test shows nothing")
+		}
+		r := api.ReplyRequest{Question: before.Number, Token: before.Token, By: person, Surface: "terminal", Decision: "accept"}
+		if _, err := w.answer(r); err == nil {
+			t.Error("an accept of what was asked before counts")
+		}
+		r.Decision = "reject"
+		if said, err := w.answer(r); err != nil || said.Resolution != "rejected" {
+			t.Errorf("reject: %+v, %v", said, err)
+		}
+		w.over(a.Turn)
+		w.effectsAre(0)
+	})
+}
+
 // TestShownLater: a question that nobody is shown waits; its time starts when somebody is,
 // under the same number and digest and with a token of its own, and that is not an extension.
 func TestShownLater(t *testing.T) {
