@@ -30,6 +30,8 @@ type ClaimAnswer struct {
 	// Depth counts the agents above this one. DeadlineMS is how much time the turn has left; 0 is no limit.
 	Depth      int   `json:"depth,omitzero"`
 	DeadlineMS int64 `json:"deadline_ms,omitzero"`
+	// Traceparent has the trace id of the turn, which is in every message of it and in the rows of its inbox.
+	Traceparent string `json:"traceparent,omitzero"`
 
 	Boxes
 }

@@ -103,9 +103,13 @@ func (s *step) recordOutcome(id string) error {
 		return nil
 	}
 	if o.Card == "" { // ended by the kernel, not by a service
+		source := utp.SourceWorker
+		if o.Status == utp.StatusTimeout {
+			source = utp.SourceWatchdog
+		}
 		made, err := s.saveResult(c, utp.ResultCard{
-			Status: o.Status, Source: utp.SourceWorker,
-			Error: &utp.ToolError{Code: o.Code, Message: o.Message, Source: utp.SourceWorker},
+			Status: o.Status, Source: source,
+			Error: &utp.ToolError{Code: o.Code, Message: o.Message, Source: source},
 		})
 		if err != nil {
 			return err

@@ -165,7 +165,7 @@ func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(store.T
 		a = api.ClaimAnswer{
 			Turn: st.Turn, Session: st.Session, Epoch: st.Epoch, Nonce: st.Nonce, Step: st.Step, Args: s.rec.Args,
 			Suspended: st.Status == turn.Suspended, LeaseMS: milliseconds(k.o.WorkerLease), ResultFields: st.ResultFields, ReportedText: st.ReportedText,
-			Depth: st.Depth, Boxes: st.Boxes,
+			Depth: st.Depth, Boxes: st.Boxes, Traceparent: traceparent(st),
 		}
 		if !st.Deadline.IsZero() {
 			a.DeadlineMS = max(1, int64(milliseconds(st.Deadline.Left(s.now))))

@@ -83,6 +83,12 @@ func (s *step) control() (utp.Context, error) {
 	}, nil
 }
 
+// traceparent returns the trace of a turn, for what belongs to no step of it.
+func traceparent(st turn.State) string {
+	id := turn.TraceID(st.Turn)
+	return "00-" + id + "-" + id[16:] + "-01"
+}
+
 // wakeWorker sends a wakeup to the turn's agent. Losing it costs one poll.
 func (k *Kernel) wakeWorker(ctx context.Context, st turn.State) {
 	if st.Outside { // an outside turn has no worker
@@ -94,7 +100,7 @@ func (k *Kernel) wakeWorker(ctx context.Context, st turn.State) {
 	}
 	header, err := utp.EncodeWakeup(utp.Context{
 		ProjectID: st.Project, ChannelID: st.Channel, AgentID: st.Agent, TurnID: st.Turn, TurnEpoch: st.Epoch,
-		Traceparent: "00-" + turn.TraceID(st.Turn) + "-" + turn.TraceID(st.Turn)[16:] + "-01",
+		Traceparent: traceparent(st),
 	}, utp.Stamp{At: k.o.Clock.Now()})
 	if err != nil {
 		return

@@ -53,11 +53,15 @@ func Inbox(tx store.Tx, peer string, q api.InboxRequest) (api.InboxAnswer, error
 // inboxRow makes an inbox row from an answer.
 func inboxRow(st turn.State, r utp.ResultCard) (jsontext.Value, error) {
 	id := strings.TrimPrefix(r.ID, AnswerPrefix)
+	kind := utp.InboxToolResult
+	if r.Status == utp.StatusTimeout && r.Error != nil && r.Error.Source == utp.SourceWatchdog {
+		kind = utp.InboxTimeout
+	}
 	return utp.EncodeInboxRow(utp.InboxRow{
-		ID: "inbox_" + id, MessageType: utp.InboxToolResult, Report: r.Report(),
+		ID: "inbox_" + id, MessageType: kind, Report: r.Report(),
 		Context: utp.Context{
 			ProjectID: st.Project, ChannelID: st.Channel, AgentID: st.Agent, TurnID: st.Turn, TurnEpoch: max(st.Epoch, 1),
-			StepID: r.Lineage.StepID, ParentStepID: r.Lineage.ParentStepID, ToolCallID: r.ToolCallID,
+			StepID: r.Lineage.StepID, ParentStepID: r.Lineage.ParentStepID, ToolCallID: r.ToolCallID, RecursionDepth: st.Depth,
 			Traceparent: "00-" + turn.TraceID(st.Turn) + "-" + id[16:] + "-01",
 		},
 	})
