@@ -109,9 +109,9 @@ func EncodeHeader(c Context, s Stamp) (map[string][]string, error) {
 	return out, nil
 }
 
-// EncodeWakeup writes the headers of a wakeup: who is woken, without the fields of a single call, which a wakeup does
-// not have (UTP, "Headers"). The agent is required, because a worker drops a wakeup without one. The error is a
-// [*HeaderError].
+// EncodeWakeup writes the headers of a wakeup or of an agent's event: whose it is, without the fields of a single call,
+// which neither has (UTP, "Headers"). The agent is required, because a worker drops a wakeup without one. The error is
+// a [*HeaderError].
 func EncodeWakeup(c Context, s Stamp) (map[string][]string, error) {
 	if c.AgentID == "" {
 		return nil, &HeaderError{Name: HeaderAgentID, Found: "nothing", Expected: "the agent that is woken"}

@@ -682,3 +682,32 @@ func TestHints(t *testing.T) {
 		})
 	}
 }
+
+// TestHintsHeaders: the event of a deep turn says whose it is and its trace, and nothing of a single call: no depth, least
+// of all another turn's (UTP, "Headers").
+func TestHintsHeaders(t *testing.T) {
+	inWorld(t, func(w *world) { w.hints = true }, func(t *testing.T, w *world) {
+		events := atomic.Int32{}
+		w.bus.published(func(subject string, header map[string][]string) error {
+			if s, err := utp.ParseSubject(subject); err != nil || s.Component != utp.ComponentAgent || s.Category == utp.CategoryCommand {
+				return nil //nolint:nilerr // not a subject of UTP
+			}
+			events.Add(1)
+			if len(header[utp.HeaderTraceparent]) != 1 || header[utp.HeaderRecursionDepth] != nil {
+				t.Errorf("%s: %v", subject, header)
+			}
+			return nil
+		})
+		w.loop(func(context.Context, worker.Transcript) (worker.Decision, error) { return done("Seen.") })
+		a, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`), Depth: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.follow(a.Session)
+		w.over(a.Turn)
+		w.settle()
+		if events.Load() == 0 {
+			t.Error("nothing was published")
+		}
+	})
+}

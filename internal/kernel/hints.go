@@ -39,8 +39,9 @@ func (k *Kernel) publishHint(ctx context.Context, st turn.State, suffix string, 
 	if err != nil {
 		return
 	}
-	header, err := utp.EncodeHeader(utp.Context{
+	header, err := utp.EncodeWakeup(utp.Context{
 		ProjectID: st.Project, ChannelID: st.Channel, AgentID: st.Agent, TurnID: st.Turn, TurnEpoch: max(st.Epoch, 1),
+		Traceparent: traceparent(st),
 	}, utp.Stamp{At: k.o.Clock.Now()})
 	if err != nil {
 		return
