@@ -414,8 +414,12 @@ func (k *Kernel) offered(ctx context.Context, from Caller, q api.OfferedRequest)
 			if judged.Decision == turn.Deny || k.served.lacks(t) {
 				continue
 			}
+			parameters, err := d.Offered()
+			if err != nil {
+				return store.Unexpected("the definition of "+d.Tool, err)
+			}
 			a.Tools = append(a.Tools, api.OfferedTool{
-				Tool: d.Tool, Description: d.Description, Parameters: d.Parameters, Class: t.EffectiveClass(), Asks: judged.Decision == turn.Ask,
+				Tool: d.Tool, Description: d.Description, Parameters: parameters, Class: t.EffectiveClass(), Asks: judged.Decision == turn.Ask,
 				Reviewed: t.Reviewed,
 			})
 		}

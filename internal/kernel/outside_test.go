@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -715,6 +716,27 @@ func TestOffered(t *testing.T) {
 		}
 		if _, there := got[shred]; there || a.Next != "" {
 			t.Errorf("the offer is %v, next %q", got, a.Next)
+		}
+	})
+}
+
+// TestOfferedArguments: an agent is not asked for what the tool's definition or the operator's environment fills in.
+func TestOfferedArguments(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		w.serve("post", func(s *service) []tool.Tool {
+			d := definition(mail, utp.Irreversible, `{"args":{"defaults":{"n":3},"fixed":{"text":"fixed"}},"envs":{"name":"WHO"}}`)
+			d.Target = strings.Replace(d.Target, "tool."+target, "tool.post", 1)
+			return []tool.Tool{s.tool(d)}
+		})
+		var a api.OfferedAnswer
+		w.until("the tool is to be offered", func() bool {
+			err := rpc.Ask(w.ctx, w.person, api.OpOffered, api.OfferedRequest{Agent: programName}, &a)
+			return err == nil && slices.ContainsFunc(a.Tools, func(t api.OfferedTool) bool { return t.Tool == mail })
+		})
+		at := slices.IndexFunc(a.Tools, func(t api.OfferedTool) bool { return t.Tool == mail })
+		const want = `{"type":"object","properties":{"n":{"type":"integer","default":3},"more":{"type":"object"}}}`
+		if got := string(a.Tools[at].Parameters); got != want {
+			t.Errorf("offered %s\nwant    %s", got, want)
 		}
 	})
 }
