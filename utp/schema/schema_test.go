@@ -27,6 +27,7 @@ func TestCompile(t *testing.T) {
 		{`{"properties":{"a":{}},"anyOf":[{"required":["b"]}]}`, `{"b":2}`, true},
 		{`{"type":"object"}`, `{"b":2}`, true},
 		{`{"properties":{"a":{"const":{"properties":{}}}}}`, `{"a":{"properties":{}}}`, true},
+		{`{"properties":{"a":{"type":"array"}}}`, `{"a":[1,"b"]}`, true},
 		{`{"properties":{"a":{"format":"date-time","type":"string"}}}`, `{"a":"today"}`, false},
 	} {
 		s, err := schema.Compile(jsontext.Value(tt.schema))
