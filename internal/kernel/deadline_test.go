@@ -30,7 +30,7 @@ func TestNoResultInTime(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
 				told := make(chan struct{})
 				way := w.gate()
-				w.post(hurried(class, "20"), func(ctx context.Context, _ *tool.Call) (tool.Result, error) {
+				w.post(hurried(class, map[utp.Class]string{utp.Read: "19.5", utp.Irreversible: "20"}[class]), func(ctx context.Context, _ *tool.Call) (tool.Result, error) {
 					<-ctx.Done()
 					close(told)
 					<-way.way // and it does not care

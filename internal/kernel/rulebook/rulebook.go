@@ -5,6 +5,7 @@ package rulebook
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -209,9 +210,10 @@ type options struct {
 	StartWithinSeconds int  `json:"start_within_seconds"`
 	UndoSeconds        int  `json:"undo_seconds"`
 	Reconciles         bool `json:"reconciles"`
-	// The two names of how long a call may take until its result is there (UTP, "Waiting times").
-	SuspendSeconds int `json:"suspend_timeout_seconds"`
-	TimeoutSeconds int `json:"timeout_seconds"`
+	// The two names of how long a call may take until its result is there (UTP, "Waiting times"). Third-party definitions
+	// have fractions of seconds.
+	SuspendSeconds float64 `json:"suspend_timeout_seconds"`
+	TimeoutSeconds float64 `json:"timeout_seconds"`
 }
 
 // limits returns the time limits of a call: a reviewed tool's own, overridden by the policy's. An
@@ -228,7 +230,7 @@ func limits(t store.Tool, r Ruling) turn.Limits {
 		Answer:      turn.Seconds(o.AnswerSeconds),
 		StartWithin: turn.Seconds(o.StartWithinSeconds),
 		Undo:        turn.Seconds(o.UndoSeconds),
-		Result:      turn.Seconds(cmp.Or(o.SuspendSeconds, o.TimeoutSeconds)),
+		Result:      turn.Seconds(int(math.Ceil(min(cmp.Or(o.SuspendSeconds, o.TimeoutSeconds), 1<<20)))),
 		Reconciles:  o.Reconciles && t.Enforcement() == utp.Enforced,
 	}
 	if l.Result == 0 {
