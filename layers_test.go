@@ -267,8 +267,9 @@ var layerTable = []rule{
 
 	{
 		pkg: "aaep/conform/producer", layer: 5,
-		own: []string{"aaep", "aaep/conform", "aaep/session", "api", "client", "internal/cause", "internal/socket", "internal/sse"},
+		own: []string{"aaep", "aaep/conform", "aaep/conform/report", "aaep/session", "api", "client", "internal/cause", "internal/socket", "internal/sse"},
 	},
+	{pkg: "aaep/conform/report", layer: 4, own: []string{"aaep"}, beside: map[string]string{"aaep/conform": "the verdicts are about its rules"}},
 	{pkg: "aaep/conform", layer: 4, own: []string{"aaep", "aaep/manifest", "aaep/session"}},
 	{
 		pkg: "internal/storetest", layer: 4, own: []string{"internal/kernel/admin", "internal/kernel/standing", "internal/kernel/store", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
@@ -391,7 +392,7 @@ var layerTable = []rule{
 	},
 	{
 		pkg: "internal/cli/protocol", layer: 8, own: []string{
-			"aaep", "aaep/capture", "aaep/conform", "aaep/conform/producer", "aaep/manifest", "internal/cause", "internal/cli", "internal/manifestkey", "internal/recording", "internal/schemas", "internal/usage", "internal/validation",
+			"aaep", "aaep/capture", "aaep/conform", "aaep/conform/producer", "aaep/conform/report", "aaep/manifest", "internal/cause", "internal/cli", "internal/manifestkey", "internal/recording", "internal/schemas", "internal/usage", "internal/validation",
 		},
 		third: []string{"github.com/spf13/cobra"},
 	},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/conform/report"
 )
 
 // compare holds what the others have heard of each session that has ended against what the main listener has.
@@ -41,15 +42,15 @@ func (l *listener) complete() bool { return l.problem == "" || len(l.ended) > 0 
 
 // delivered notes what the arrival of an event shows.
 func (x *exam) delivered(l *listener, h heard) {
-	x.saw("TR-05", "MS-02", "TR-04", "MS-10")
+	x.evidence.Saw("TR-05", "MS-02", "TR-04", "MS-10")
 	if h.critical && l.asks.EventFilters != nil {
-		x.saw("BP-06")
+		x.evidence.Saw("BP-06")
 	}
 	if h.kind == aaep.TypeAwaitingConfirmation {
-		x.saw("MS-06")
+		x.evidence.Saw("MS-06")
 	}
 	if l.broke > 0 && l.index[h.id] >= l.broke && x.sse {
-		x.saw("TR-SSE-10")
+		x.evidence.Saw("TR-SSE-10")
 	}
 }
 
@@ -61,33 +62,30 @@ func (x *exam) inOrder(l, main *listener, at int) {
 	here, before := l.heard[at], l.heard[at-1]
 	i, has := main.index[before.id]
 	if has && before.session == here.session && i > main.index[here.id] {
-		f := x.violation("TR-04", fmt.Sprintf("found it behind %s, which the main listener got after it; expected one order for all", before.id), "MS-10")
-		x.note(f, Finding{Listener: l.name, Line: here.line, EventID: here.id})
+		f := x.evidence.Violation("TR-04", fmt.Sprintf("found it behind %s, which the main listener got after it; expected one order for all", before.id), "MS-10")
+		x.note(f, report.Finding{Peer: l.name, Line: here.line, EventID: here.id})
 	}
 }
 
 // lost judges an event that a listener did not get.
 func (x *exam) lost(l *listener, h heard) {
-	where := Finding{Listener: l.name, EventID: h.id}
+	where := report.Finding{Peer: l.name, EventID: h.id}
 	said := fmt.Sprintf("found no %s, which the main listener got on its line %d", h.kind, h.line)
 	switch {
 	case h.kind == aaep.TypeAwaitingConfirmation:
-		x.note(x.violation("BP-06", said+"; expected a question on every subscription that can take it", "MS-06"), where)
+		x.note(x.evidence.Violation("BP-06", said+"; expected a question on every subscription that can take it", "MS-06"), where)
 	case slices.Contains(criticals, h.kind):
-		x.note(x.violation("BP-06", said+"; expected critical events on every subscription"), where)
+		x.note(x.evidence.Violation("BP-06", said+"; expected critical events on every subscription"), where)
 	case l.broke == 0:
-		x.note(x.violation("TR-05", said+"; expected that none is lost"), where)
+		x.note(x.evidence.Violation("TR-05", said+"; expected that none is lost"), where)
 	case !x.sse: // a new subscription, which need not go on where the old one was
 	case !l.resyncs:
-		x.note(x.violation("TR-SSE-10", said+"; expected to go on behind the last event, or a state.changed that tells where the session is"), where)
+		x.note(x.evidence.Violation("TR-SSE-10", said+"; expected to go on behind the last event, or a state.changed that tells where the session is"), where)
 	}
 }
 
 // note adds a finding that is about no single message.
-func (x *exam) note(v aaep.Violation, where Finding) {
-	where.Rule, where.Also, where.Severity, where.Text, where.Spec = v.Rule, v.Also, v.Severity, v.Message, v.Spec
-	x.found = append(x.found, where)
-}
+func (x *exam) note(v aaep.Violation, where report.Finding) { x.evidence.Note(v, where, false) }
 
 // conclude judges what only shows at the end.
 func (x *exam) conclude(now time.Time) {
@@ -97,21 +95,21 @@ func (x *exam) conclude(now time.Time) {
 		if a.decision == aaep.DecisionReject {
 			rules = append(rules, "SEQ-25", "CONF-04")
 		}
-		x.saw(rules...)
-		x.saw("CONF-03", "CONF-78", "SEQ-22", "SEQ-26")
+		x.evidence.Saw(rules...)
+		x.evidence.Saw("CONF-03", "CONF-78", "SEQ-22", "SEQ-26")
 		if !a.followed && (main.ended[a.session] || now.Sub(a.at) >= patience) {
 			said := fmt.Sprintf("found nothing of its session in the %v after its answer, expected a follow-up", now.Sub(a.at).Round(time.Second))
-			x.note(x.violation("SEQ-30", said, rules[1:]...), a.finding)
+			x.note(x.evidence.Violation("SEQ-30", said, rules[1:]...), a.finding)
 		}
 	}
 	for _, l := range x.listeners {
 		if l.closing.IsZero() || l.finished.IsZero() && now.Sub(l.closing) < inFlight {
 			continue
 		}
-		x.saw("HS-68", "HS-70")
+		x.evidence.Saw("HS-68", "HS-70")
 		if l.finished.IsZero() && !l.intrudes {
 			said := fmt.Sprintf("found the stream open %v after subscription.close, expected its end", now.Sub(l.closing).Round(time.Second))
-			x.note(x.violation("HS-70", said, "TR-07"), Finding{Listener: l.name})
+			x.note(x.evidence.Violation("HS-70", said, "TR-07"), report.Finding{Peer: l.name})
 		}
 	}
 }

@@ -12,7 +12,7 @@
 //	}
 //	report.WriteText(os.Stdout, false)
 //
-// A [Report] has a [Verdict] for each rule that binds a producer: kept, broken, or not exercised, because nothing came
+// A [report.Report] has a verdict for each rule that binds a producer: kept, broken, or not exercised, because nothing came
 // that it is about. Kept says that it was not seen to be broken, and no more. Judge starts no session: what the
 // producer does meanwhile is up to you.
 //

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/conform"
+	"github.com/earshot-dev/earshot/aaep/conform/report"
 	"github.com/earshot-dev/earshot/internal/socket"
 )
 
@@ -64,16 +62,14 @@ type exam struct {
 	o         Options
 	url       string
 	sse       bool
-	rules     []conform.Rule
+	evidence  *report.Evidence
 	listeners []*listener
 	began     time.Time
 	until     time.Time // when it ends at the latest
-	found     []Finding
-	exercised map[string]bool
 	sessions  map[string]bool
 	open      map[string]*asked // questions that were answered, by token
 	ready     bool
-	refused   *Error // nobody is let in
+	refused   *report.Error // nobody is let in
 }
 
 // asked is a question that was answered.
@@ -82,14 +78,14 @@ type asked struct {
 	decision aaep.Decision
 	at       time.Time
 	followed bool
-	finding  Finding // where it was
+	finding  report.Finding // where it was
 }
 
 // newExam returns an exam, and what is to be done first.
 func newExam(o Options, rules []conform.Rule, sse, direct bool, now time.Time) (*exam, []effect) {
 	x := &exam{
-		o: o, url: o.URL, sse: sse, rules: rules, began: now, until: now.Add(o.For),
-		exercised: map[string]bool{}, sessions: map[string]bool{}, open: map[string]*asked{},
+		o: o, url: o.URL, sse: sse, evidence: report.NewEvidence(rules), began: now, until: now.Add(o.For),
+		sessions: map[string]bool{}, open: map[string]*asked{},
 	}
 	for _, r := range cast(o.Level, direct) {
 		r.direct = direct
@@ -173,7 +169,7 @@ func (x *exam) end(in input, l *listener, now time.Time) []effect {
 	if !l.answered {
 		l.answered, l.problem = true, in.problem
 		if l.name == "main" {
-			x.refused = &Error{Message: in.problem, Hint: "see that the producer runs, and check the address and the token"}
+			x.refused = &report.Error{Message: in.problem, Hint: "see that the producer runs, and check the address and the token"}
 		}
 		return x.dialNext()
 	}
@@ -196,76 +192,28 @@ func (x *exam) over(now time.Time) bool { return x.refused != nil || !now.Before
 // find notes findings about the present message of a listener.
 func (x *exam) find(l *listener, raw []byte, eventID string, found ...aaep.Violation) {
 	for _, v := range found {
-		if v.Severity == aaep.SeverityInfo {
-			continue
-		}
-		f := Finding{
-			Rule: v.Rule, Also: v.Also, Severity: v.Severity, Listener: l.name, Line: l.line, EventID: eventID, Path: v.Path, Text: v.Message, Spec: v.Spec,
-			Message: beginning(raw),
-		}
-		switch i := slices.IndexFunc(x.found, func(other Finding) bool { return same(f, other) }); {
-		case i < 0:
-			x.found = append(x.found, f)
-		case l.answers:
-			x.found[i] = f // shown where the main listener got it
-		}
+		x.evidence.Note(v, report.Finding{Peer: l.name, Line: l.line, EventID: eventID, Message: report.Beginning(raw)}, l.answers)
 	}
-}
-
-// same reports whether two findings are of one event, which several listeners have heard.
-func same(a, b Finding) bool {
-	return a.EventID != "" && a.EventID == b.EventID && a.Rule == b.Rule && a.Path == b.Path && a.Severity == b.Severity && a.Message == b.Message
 }
 
 // breach is a finding that only an exchange shows.
 func (x *exam) breach(l *listener, raw []byte, eventID, rule, text string, also ...string) {
-	x.find(l, raw, eventID, x.violation(rule, text, also...))
-}
-
-func (x *exam) violation(rule, text string, also ...string) aaep.Violation {
-	v := aaep.Violation{Rule: rule, Also: also, Severity: aaep.SeverityError, Message: text}
-	for _, r := range x.rules {
-		if r.ID != rule {
-			continue
-		}
-		v.Spec = r.Spec
-		if (Verdict{Duty: r.Level}).Advice() {
-			v.Severity = aaep.SeverityWarning
-		}
-	}
-	return v
-}
-
-// saw notes that rules were exercised.
-func (x *exam) saw(rules ...string) {
-	for _, rule := range rules {
-		x.exercised[rule] = true
-	}
-}
-
-// maxMessage is how much of a message a finding shows, in bytes.
-const maxMessage = 2000
-
-func beginning(raw []byte) string {
-	if len(raw) <= maxMessage {
-		return strings.ToValidUTF8(string(raw), "\uFFFD")
-	}
-	return strings.ToValidUTF8(string(raw[:maxMessage]), "") + "…"
+	x.find(l, raw, eventID, x.evidence.Violation(rule, text, also...))
 }
 
 // report ends the exam.
-func (x *exam) report(now time.Time) Report {
+func (x *exam) report(now time.Time) report.Report {
 	x.compare()
 	x.conclude(now)
-	slices.SortStableFunc(x.found, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(x.place(a.Listener), x.place(b.Listener)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.EventID, b.EventID))
+	x.evidence.Sort(func(a, b report.Finding) int {
+		return cmp.Or(cmp.Compare(x.place(a.Peer), x.place(b.Peer)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.EventID, b.EventID))
 	})
-	r := Report{
-		URL: x.url, Level: x.o.Level, Began: x.began, Length: now.Sub(x.began), Sessions: len(x.sessions),
-		Verdicts: verdicts(x.o.Level, x.sse, x.rules, x.found, x.exercised),
+	r := report.Report{
+		Judges: report.Producer, URL: x.url, Level: x.o.Level, Began: x.began, Length: now.Sub(x.began), Sessions: len(x.sessions),
+		Verdicts: x.evidence.Verdicts(x.o.Level, func(r conform.Rule) (int, bool) { return expectedFrom(r), judged(r, x.sse) }),
 	}
 	for _, l := range x.listeners {
-		r.Listeners = append(r.Listeners, Listener{Name: l.name, Role: l.about, Messages: l.line, Problem: l.problem})
+		r.Peers = append(r.Peers, report.Peer{Name: l.name, Role: l.about, Messages: l.line, Problem: l.problem})
 	}
 	return r
 }
@@ -287,13 +235,4 @@ func (x *exam) leave() []effect {
 		}
 	}
 	return effects
-}
-
-// typed is the type of a message, in compact form.
-func typed(raw []byte) string {
-	var head struct {
-		Type string `json:"type"`
-	}
-	_ = json.Unmarshal(raw, &head) // what cannot be read has none, and findings of its own
-	return aaep.CompactType(head.Type)
 }

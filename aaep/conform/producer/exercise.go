@@ -1,10 +1,6 @@
 package producer
 
-import (
-	"slices"
-
-	"github.com/earshot-dev/earshot/aaep"
-)
+import "github.com/earshot-dev/earshot/aaep"
 
 // shown are the rules that a message of a kind exercises, beside those of its members: "" is any event.
 var shown = map[string][]string{
@@ -26,46 +22,22 @@ var shown = map[string][]string{
 // its kind.
 func (x *exam) exercise(d aaep.Document) {
 	kind, _ := d.Text("type")
-	m, known := aaep.Lookup(kind)
-	if known {
-		x.fields(d, m.Fields)
-		for _, r := range m.Rules {
-			x.saw(r.IDs...)
-		}
-		x.saw(m.Closed, m.Critical)
-	}
-	if known && !m.Event {
+	if m, known := x.evidence.Shape(d); known && !m.Event {
 		return
 	}
-	x.fields(d, aaep.Envelope())
-	x.saw(shown[""]...)
-	x.saw(shown[aaep.CompactType(kind)]...)
+	x.evidence.Fields(d, aaep.Envelope())
+	x.evidence.Saw(shown[""]...)
+	x.evidence.Saw(shown[aaep.CompactType(kind)]...)
 	if x.o.Fresh {
-		x.saw("SEQ-01", "SEQ-02")
+		x.evidence.Saw("SEQ-01", "SEQ-02")
 	}
 	if d.Has("sequence_number") {
-		x.saw("SEQ-40", "SEQ-41", "SEQ-42")
+		x.evidence.Saw("SEQ-40", "SEQ-41", "SEQ-42")
 	}
 	if forever, _ := d.Flag("irreversible"); forever && aaep.CompactType(kind) == aaep.TypeToolInvoked {
-		x.saw("SEQ-22", "SEQ-23", "CONF-01")
+		x.evidence.Saw("SEQ-22", "SEQ-23", "CONF-01")
 	}
 	if risk, _ := d.Text("risk_level"); risk == string(aaep.RiskHigh) && aaep.CompactType(kind) == aaep.TypeToolInvoked {
-		x.saw("CONF-02")
-	}
-}
-
-// fields notes the rules of members that are there, or must be.
-func (x *exam) fields(d aaep.Document, fields []aaep.Field, path ...string) {
-	for _, f := range fields {
-		at := slices.Concat(path, []string{f.Name})
-		if !f.Required && !d.Has(at...) {
-			continue
-		}
-		x.saw(f.Rule)
-		x.saw(f.Also...)
-		for _, check := range f.Checks {
-			x.saw(check.IDs...)
-		}
-		x.fields(d, f.Members, at...)
+		x.evidence.Saw("CONF-02")
 	}
 }

@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/conform/report"
 	"github.com/earshot-dev/earshot/internal/socket"
 )
 
 // answer judges the answer to a request.
 func (x *exam) answer(in input, l *listener) []effect {
 	l.line++
-	x.saw("HS-07")
-	if kind := typed(in.raw); kind != aaep.TypeSubscriptionAccepted && kind != aaep.TypeSubscriptionRejected {
+	x.evidence.Saw("HS-07")
+	if kind := report.TypeOf(in.raw); kind != aaep.TypeSubscriptionAccepted && kind != aaep.TypeSubscriptionRejected {
 		x.breach(l, in.raw, "", "HS-07", "found neither subscription.accepted nor subscription.rejected, expected one of them as the answer to the request")
 		return x.unanswered(l, "the subscription is not answered")
 	}
@@ -43,31 +44,31 @@ func (x *exam) judge(l *listener, raw []byte) {
 func (x *exam) grant(in input, l *listener, accepted aaep.SubscriptionAccepted) []effect {
 	l.accepted = &accepted
 	x.find(l, in.raw, "", accepted.Answers(l.request)...)
-	x.saw("HS-32", "CAP-14", "EXT-16")
-	x.saw(asksFor(l.request.Capabilities)...)
+	x.evidence.Saw("HS-32", "CAP-14", "EXT-16")
+	x.evidence.Saw(asksFor(l.request.Capabilities)...)
 	if l.plain {
 		x.breach(l, in.raw, "", "CAP-14", "found a subscription that is accepted only without the capability grease, expected that what is unknown is ignored", "EXT-16")
 	}
 	if x.sse {
-		x.saw("TR-SSE-01", "TR-SSE-02")
+		x.evidence.Saw("TR-SSE-01", "TR-SSE-02")
 		if in.status != http.StatusCreated || in.place == "" {
 			x.breach(l, in.raw, "", "TR-SSE-02", fmt.Sprintf("found the status %d, expected 201 with a Location that names the stream", in.status))
 		}
 	}
 	if !x.sse {
-		x.saw("TR-WS-02", "TR-WS-03", "TR-WS-04")
+		x.evidence.Saw("TR-WS-02", "TR-WS-03", "TR-WS-04")
 		if in.name != socket.Subprotocol {
 			x.breach(l, in.raw, "", "TR-WS-02", fmt.Sprintf("found the subprotocol %q, expected %s", in.name, socket.Subprotocol))
 		}
 	}
 	if l.version != "" {
-		x.saw("HS-44", "VER-05")
+		x.evidence.Saw("HS-44", "VER-05")
 		if accepted.AAEPVersion == l.version {
 			x.breach(l, in.raw, "", "HS-44", fmt.Sprintf("found version %s accepted, which does not exist; expected version_unsupported, or another version", l.version))
 		}
 	}
 	if l.asks.AcceptSignedManifestsOnly != nil {
-		x.saw("HS-45", "CAP-13", "HS-27")
+		x.evidence.Saw("HS-45", "CAP-13", "HS-27")
 	}
 	if !l.probe {
 		return []effect{{who: in.who, kind: doListen, place: in.place}}
@@ -100,12 +101,12 @@ func (x *exam) reject(in input, l *listener, rejected aaep.SubscriptionRejected)
 	reason := fmt.Sprintf("it is refused: %s: %s", rejected.ReasonCode, rejected.ReasonMessage)
 	switch {
 	case l.version != "":
-		x.saw("HS-44", "VER-05")
+		x.evidence.Saw("HS-44", "VER-05")
 		if rejected.ReasonCode != aaep.ReasonVersionUnsupported {
 			x.breach(l, in.raw, "", "HS-44", fmt.Sprintf("found the reason %q, expected version_unsupported", rejected.ReasonCode))
 		}
 	case l.asks.AcceptSignedManifestsOnly != nil:
-		x.saw("HS-45", "CAP-13")
+		x.evidence.Saw("HS-45", "CAP-13")
 		if rejected.ReasonCode != aaep.ReasonManifestSignatureRequired {
 			x.breach(l, in.raw, "", "HS-45", fmt.Sprintf("found the reason %q, expected manifest_signature_required", rejected.ReasonCode))
 		}
@@ -123,7 +124,7 @@ func (x *exam) unanswered(l *listener, problem string) []effect {
 		l.problem = problem
 	}
 	if l.name == "main" {
-		x.refused = &Error{Message: "the producer does not let anybody listen: " + problem, Hint: "check the token and its rights"}
+		x.refused = &report.Error{Message: "the producer does not let anybody listen: " + problem, Hint: "check the token and its rights"}
 	}
 	return x.dialNext()
 }
@@ -135,11 +136,11 @@ func (x *exam) replied(in input, l *listener, now time.Time) {
 		x.renewed(in.raw, l, now)
 	case aaep.TypeSubscriptionClose:
 		if !l.probe && in.status >= http.StatusBadRequest {
-			x.saw("HS-70")
+			x.evidence.Saw("HS-70")
 			x.breach(l, in.raw, "", "HS-70", fmt.Sprintf("found the status %d for subscription.close, expected that it is accepted", in.status))
 		}
 	default:
-		x.saw("TR-09", "TR-SSE-04", "TR-SSE-08")
+		x.evidence.Saw("TR-09", "TR-SSE-04", "TR-SSE-08")
 		switch {
 		case in.status >= http.StatusBadRequest || in.status == 0:
 			x.breach(l, in.raw, "", "TR-09", fmt.Sprintf("found the status %d for a valid %s, expected that a reply can be sent", in.status, in.of))
@@ -151,20 +152,20 @@ func (x *exam) replied(in input, l *listener, now time.Time) {
 
 // renewed takes the answer to new terms.
 func (x *exam) renewed(raw []byte, l *listener, now time.Time) {
-	x.saw("HS-61")
-	if kind := typed(raw); kind == aaep.TypeSubscriptionAccepted || kind == aaep.TypeSubscriptionRejected {
+	x.evidence.Saw("HS-61")
+	if kind := report.TypeOf(raw); kind == aaep.TypeSubscriptionAccepted || kind == aaep.TypeSubscriptionRejected {
 		l.line++
 		x.judge(l, raw)
 	}
 	accepted, err := aaep.DecodeSubscriptionAccepted(raw)
 	if err != nil {
-		if typed(raw) != aaep.TypeSubscriptionRejected {
+		if report.TypeOf(raw) != aaep.TypeSubscriptionRejected {
 			x.breach(l, raw, "", "HS-61", "found neither subscription.accepted nor subscription.rejected, expected one of them as the answer to subscription.renegotiate")
 		}
 		l.gone, l.problem = true, "the new terms are not accepted"
 		return
 	}
-	x.saw("HS-62", "HS-63")
+	x.evidence.Saw("HS-62", "HS-63")
 	before, after := l.accepted.HonoredCapabilities, accepted.HonoredCapabilities
 	asked := before.Clone()
 	asked.EventFilters = l.renegotiates

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep/conform"
+	"github.com/earshot-dev/earshot/aaep/conform/report"
 	"github.com/earshot-dev/earshot/internal/socket"
 )
 
@@ -15,16 +16,16 @@ import (
 const leaveTime = 2 * time.Second
 
 // Judge dials a producer, listens for the time that is stated, and reports. Everything that it starts has ended when it
-// returns. If ctx ends, the report is of what was heard until then. The error is an [*Error]: wrong options, a producer
+// returns. If ctx ends, the report is of what was heard until then. The error is an [*report.Error]: wrong options, a producer
 // that cannot be reached, or one that lets nobody in.
-func Judge(ctx context.Context, o Options) (Report, error) {
+func Judge(ctx context.Context, o Options) (report.Report, error) {
 	o, u, err := o.checked()
 	if err != nil {
-		return Report{}, err
+		return report.Report{}, err
 	}
 	rules, err := conform.Catalogue()
 	if err != nil {
-		return Report{}, &Error{Message: "the catalogue of rules could not be read", Err: err}
+		return report.Report{}, &report.Error{Message: "the catalogue of rules could not be read", Err: err}
 	}
 	now := o.Now()
 	j := &judge{o: o, url: u, inputs: make(chan arrival), http: &http.Client{
@@ -36,7 +37,7 @@ func Judge(ctx context.Context, o Options) (Report, error) {
 	j.lines = make([]line, len(j.exam.listeners))
 	j.run(ctx, effects)
 	if j.exam.refused != nil {
-		return Report{}, j.exam.refused
+		return report.Report{}, j.exam.refused
 	}
 	return j.exam.report(o.Now()), nil
 }

@@ -9,10 +9,11 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/conform/producer"
+	"github.com/earshot-dev/earshot/aaep/conform/report"
 )
 
 // judged runs the judge against a producer in virtual time.
-func judged(t *testing.T, p *fake, o producer.Options) producer.Report {
+func judged(t *testing.T, p *fake, o producer.Options) report.Report {
 	t.Helper()
 	if o.URL == "" {
 		o.URL = "http://127.0.0.1:1"
@@ -26,7 +27,7 @@ func judged(t *testing.T, p *fake, o producer.Options) producer.Report {
 }
 
 // broken are the rules of the findings, each by the first that it names, without repeats.
-func broken(r producer.Report) []string {
+func broken(r report.Report) []string {
 	var rules []string
 	for _, v := range r.Verdicts {
 		for _, f := range v.Findings {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/conform/report"
 )
 
 // maxAhead is how far in the future a time may lie, for two clocks that do not agree.
@@ -22,7 +23,7 @@ var consent = []string{"SEQ-22", "SEQ-23", "SEQ-24", "SEQ-25", "SEQ-26", "SEQ-30
 
 // message judges what comes on a stream.
 func (x *exam) message(in input, l *listener, now time.Time) []effect {
-	kind := typed(in.raw)
+	kind := report.TypeOf(in.raw)
 	if !x.sse && (kind == aaep.TypeSubscriptionAccepted || kind == aaep.TypeSubscriptionRejected) {
 		if l.asked {
 			x.renewed(in.raw, l, now)
@@ -66,7 +67,7 @@ func (x *exam) ordered(l *listener, d aaep.Document, id string, now time.Time) {
 	}
 	if text, ok := d.Text("timestamp"); ok {
 		at, valid := aaep.ParseTime(text)
-		x.saw("ENV-27")
+		x.evidence.Saw("ENV-27")
 		if valid && at.Sub(now) > maxAhead {
 			x.breach(l, raw, id, "ENV-27", fmt.Sprintf("found a time %s in the future, expected the time of the event", at.Sub(now).Round(time.Second)))
 		}
@@ -82,10 +83,10 @@ func (x *exam) framed(in input, l *listener, id string) {
 	if !x.sse {
 		return
 	}
-	x.saw("TR-SSE-06")
+	x.evidence.Saw("TR-SSE-06")
 	switch {
 	case l.direct:
-	case in.name != "aaep.event" && typed(in.raw) != "" && isCore(typed(in.raw)):
+	case in.name != "aaep.event" && report.TypeOf(in.raw) != "" && isCore(report.TypeOf(in.raw)):
 		x.breach(l, in.raw, id, "TR-SSE-06", fmt.Sprintf("found the event name %q in the stream, expected aaep.event", in.name))
 	case in.id != id:
 		x.breach(l, in.raw, id, "TR-SSE-06", fmt.Sprintf("found the id %q in the stream, expected the event_id %s", in.id, id))
@@ -99,7 +100,7 @@ func isCore(kind string) bool {
 
 // heard remembers an event, and plays on.
 func (x *exam) heard(in input, l *listener, d aaep.Document, now time.Time) []effect {
-	h := heard{kind: typed(in.raw), at: now, line: l.line}
+	h := heard{kind: report.TypeOf(in.raw), at: now, line: l.line}
 	h.id, _ = d.Text("event_id")
 	h.session, _ = d.Text("session_id")
 	urgency, _ := d.Text("urgency")
@@ -143,7 +144,7 @@ func (x *exam) paced(l *listener, raw []byte, now time.Time) {
 	if rate == 0 || h.critical {
 		return
 	}
-	x.saw("BP-02", "CAP-01", "HS-34")
+	x.evidence.Saw("BP-02", "CAP-01", "HS-34")
 	count := 0
 	for _, other := range slices.Backward(l.heard) {
 		if now.Sub(other.at) >= rateWindow {
@@ -226,7 +227,7 @@ func (x *exam) reply(in input, l *listener, h heard, now time.Time) []effect {
 		return nil
 	}
 	l.checker.Check(raw)
-	x.open[token] = &asked{session: h.session, decision: x.o.Answer, at: now, finding: Finding{Listener: l.name, Line: h.line, EventID: h.id, Message: beginning(in.raw)}}
+	x.open[token] = &asked{session: h.session, decision: x.o.Answer, at: now, finding: report.Finding{Peer: l.name, Line: h.line, EventID: h.id, Message: report.Beginning(in.raw)}}
 	return []effect{{who: in.who, kind: doSend, raw: raw, of: of}}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/conform/report"
 	"github.com/earshot-dev/earshot/client"
 )
 
@@ -52,22 +53,6 @@ type Options struct {
 	Ready func()
 }
 
-// Error is why a producer cannot be judged.
-type Error struct {
-	Usage   bool // the options are wrong
-	Message string
-	Hint    string
-	Err     error
-}
-
-// Error returns the message.
-func (e *Error) Error() string { return e.Message }
-
-// Unwrap returns the cause, if there is one.
-func (e *Error) Unwrap() error { return e.Err }
-
-func misuse(message, hint string) *Error { return &Error{Usage: true, Message: message, Hint: hint} }
-
 // checked returns the options with their defaults, and the address.
 func (o Options) checked() (Options, *url.URL, error) {
 	o.Level, o.For, o.Answer = cmp.Or(o.Level, 3), cmp.Or(o.For, defaultLength), cmp.Or(o.Answer, aaep.DecisionReject)
@@ -83,17 +68,17 @@ func (o Options) checked() (Options, *url.URL, error) {
 	u, err := url.Parse(o.URL)
 	switch {
 	case err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "ws", "wss"}, u.Scheme):
-		return o, nil, misuse(fmt.Sprintf("%q is not the address of a producer", o.URL), "it reads like http://localhost:8080 or ws://localhost:8080/aaep/v1/ws")
+		return o, nil, report.Misuse(fmt.Sprintf("%q is not the address of a producer", o.URL), "it reads like http://localhost:8080 or ws://localhost:8080/aaep/v1/ws")
 	case o.Level < 1 || o.Level > 3:
-		return o, nil, misuse(fmt.Sprintf("found the level %d, expected 1, 2 or 3", o.Level), "")
+		return o, nil, report.Misuse(fmt.Sprintf("found the level %d, expected 1, 2 or 3", o.Level), "")
 	case o.Answer != aaep.DecisionReject && o.Answer != aaep.DecisionAccept:
-		return o, nil, misuse(fmt.Sprintf("found the answer %q, expected reject or accept", o.Answer), "")
+		return o, nil, report.Misuse(fmt.Sprintf("found the answer %q, expected reject or accept", o.Answer), "")
 	case o.For < 0 || o.Sessions < 0:
-		return o, nil, misuse("the time to listen, or the number of sessions, is negative", "")
+		return o, nil, report.Misuse("the time to listen, or the number of sessions, is negative", "")
 	case o.Level > 1 && direct(u):
-		return o, nil, misuse("an address with a path is a stream without a subscription, which is of level 1", "give the address without the path, or ask for level 1")
+		return o, nil, report.Misuse("an address with a path is a stream without a subscription, which is of level 1", "give the address without the path, or ask for level 1")
 	case o.Token != "" && (u.Scheme == "http" || u.Scheme == "ws") && !client.IsLocal(o.URL):
-		return o, nil, misuse("the token would travel unencrypted to "+u.Host, "use https or wss, or a tunnel")
+		return o, nil, report.Misuse("the token would travel unencrypted to "+u.Host, "use https or wss, or a tunnel")
 	}
 	return o, u, nil
 }

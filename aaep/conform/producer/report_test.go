@@ -10,39 +10,40 @@ import (
 	"testing/synctest"
 
 	"github.com/earshot-dev/earshot/aaep/conform/producer"
+	"github.com/earshot-dev/earshot/aaep/conform/report"
 )
 
 // faulty is the report about a producer that deletes after a no, and whose status for a reply is not as advised.
-func faulty(t *testing.T) (report producer.Report) {
+func faulty(t *testing.T) (r report.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p := newFake()
 		p.behind["reject"], p.replied = granted, 200
-		report = judged(t, p, producer.Options{})
+		r = judged(t, p, producer.Options{})
 	})
-	return report
+	return r
 }
 
 // TestExpect: what is known to be broken does not fail, and what is kept all the same is told.
 func TestExpect(t *testing.T) {
 	t.Parallel()
-	report := faulty(t)
-	if report.Passed(false) || report.Passed(true) {
+	r := faulty(t)
+	if r.Passed(false) || r.Passed(true) {
 		t.Error("it has passed")
 	}
 	known := map[string]string{"ENV-18": "soon"}
-	for _, v := range report.Verdicts {
-		if v.State == producer.Broken && v.Grave() {
+	for _, v := range r.Verdicts {
+		if v.State == report.Broken && v.Grave() {
 			known[v.Rule] = "we know"
 		}
 	}
-	if kept := report.Expect(known); len(kept) != 1 || kept[0] != "ENV-18" {
+	if kept := r.Expect(known); len(kept) != 1 || kept[0] != "ENV-18" {
 		t.Errorf("kept are %v", kept)
 	}
-	if !report.Passed(false) || report.Passed(true) {
-		t.Errorf("passed %v, strictly %v; expected only the first", report.Passed(false), report.Passed(true))
+	if !r.Passed(false) || r.Passed(true) {
+		t.Errorf("passed %v, strictly %v; expected only the first", r.Passed(false), r.Passed(true))
 	}
-	if tally := report.Tally(); tally.Known != len(known)-1 || tally.Broken != 0 || tally.NotFollowed == 0 {
+	if tally := r.Tally(); tally.Known != len(known)-1 || tally.Broken != 0 || tally.NotFollowed == 0 {
 		t.Errorf("found %+v", tally)
 	}
 }
@@ -50,10 +51,10 @@ func TestExpect(t *testing.T) {
 // TestForms: each form of a report says the same.
 func TestForms(t *testing.T) {
 	t.Parallel()
-	report := faulty(t)
-	tally := report.Tally()
+	r := faulty(t)
+	tally := r.Tally()
 	var text, lines, junit, page strings.Builder
-	for _, err := range []error{report.WriteText(&text, true), report.WriteJSON(&lines), report.WriteJUnit(&junit, false), report.WriteHTML(&page)} {
+	for _, err := range []error{r.WriteText(&text, true), r.WriteJSON(&lines), r.WriteJUnit(&junit, false), r.WriteHTML(&page)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,8 +65,8 @@ func TestForms(t *testing.T) {
 	if !strings.Contains(text.String(), "  SEQ-22 broken: ") || !strings.Contains(text.String(), "  TR-SSE-08 not followed: ") || !strings.Contains(text.String(), `of "main", evt_9`) {
 		t.Errorf("the text is\n%s", &text)
 	}
-	if n := strings.Count(lines.String(), "\n"); n != len(report.Verdicts)+2 {
-		t.Errorf("found %d lines of JSON, expected %d", n, len(report.Verdicts)+2)
+	if n := strings.Count(lines.String(), "\n"); n != len(r.Verdicts)+2 {
+		t.Errorf("found %d lines of JSON, expected %d", n, len(r.Verdicts)+2)
 	}
 	for line := range strings.Lines(lines.String()) {
 		if !json.Valid([]byte(line)) {
@@ -86,8 +87,8 @@ func TestForms(t *testing.T) {
 	for _, s := range suites.Suites {
 		all, failed, skipped = all+s.Tests, failed+s.Failures, skipped+s.Skipped
 	}
-	if all != len(report.Verdicts) || failed != tally.Broken || skipped != tally.NotExercised+tally.NotFollowed {
-		t.Errorf("JUnit counts %d, failed %d, skipped %d; expected %d and %+v", all, failed, skipped, len(report.Verdicts), tally)
+	if all != len(r.Verdicts) || failed != tally.Broken || skipped != tally.NotExercised+tally.NotFollowed {
+		t.Errorf("JUnit counts %d, failed %d, skipped %d; expected %d and %+v", all, failed, skipped, len(r.Verdicts), tally)
 	}
 	accessible(t, page.String())
 }

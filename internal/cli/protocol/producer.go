@@ -16,6 +16,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/conform/producer"
+	"github.com/earshot-dev/earshot/aaep/conform/report"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/usage"
@@ -108,7 +109,7 @@ func (m *commands) judgeProducer(ctx context.Context, f producerFlags, address s
 
 // notJudged is why there is no report. Neither is a verdict, so both have the code of wrong usage.
 func notJudged(err error) error {
-	if e, ok := errors.AsType[*producer.Error](err); ok {
+	if e, ok := errors.AsType[*report.Error](err); ok {
 		return cause.Misuse(e.Message, e.Hint)
 	}
 	return cause.Fail(err, "the producer could not be judged", "")
@@ -128,7 +129,7 @@ func firstLine(name string) (string, error) {
 }
 
 // reportProducer writes the report in each form that was asked for.
-func (m *commands) reportProducer(f producerFlags, report producer.Report, known map[string]string) error {
+func (m *commands) reportProducer(f producerFlags, report report.Report, known map[string]string) error {
 	for _, rule := range report.Expect(known) {
 		m.Note(fmt.Sprintf("%s is known to be broken, and was kept.", rule))
 	}

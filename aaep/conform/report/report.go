@@ -1,8 +1,7 @@
-package producer
+package report
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -11,6 +10,15 @@ import (
 
 // State is what became of a rule.
 type State string
+
+// Side is who is judged.
+type Side string
+
+// The sides.
+const (
+	Producer   Side = "producer"
+	Subscriber Side = "subscriber"
+)
 
 // The states.
 const (
@@ -24,8 +32,8 @@ type Finding struct {
 	Rule     string        `json:"rule"`
 	Also     []string      `json:"also,omitempty"` // further rules that it breaks
 	Severity aaep.Severity `json:"severity"`       // error breaks a duty, warning departs from advice
-	Listener string        `json:"listener"`       // that got the message
-	Line     int           `json:"line"`           // of the messages that this listener got, from 1; 0 is none of them
+	Peer     string        `json:"peer"`           // the scripted peer that the message came to
+	Line     int           `json:"line"`           // of the messages that this peer got, from 1; 0 is none of them
 	EventID  string        `json:"event_id,omitempty"`
 	Path     string        `json:"path"` // JSON pointer into the message
 	Text     string        `json:"text"` // what was found, what was expected
@@ -43,10 +51,10 @@ type Verdict struct {
 	State       State         `json:"state"`
 	Known       string        `json:"known,omitempty"` // why it is known to be broken
 	Occurrences int           `json:"occurrences,omitzero"`
-	Findings    []Finding     `json:"findings,omitempty"` // the first of them, by listener and line
+	Findings    []Finding     `json:"findings,omitempty"` // the first of them, by peer and line
 }
 
-// Advice reports whether the rule is advice, which a producer may have reasons not to follow.
+// Advice reports whether the rule is advice, which may have reasons not to be followed.
 func (v Verdict) Advice() bool {
 	return slices.Contains([]conform.Level{conform.LevelShould, conform.LevelApp, conform.LevelGuide, conform.LevelSuite}, v.Duty)
 }
@@ -56,23 +64,24 @@ func (v Verdict) Grave() bool {
 	return slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Severity == aaep.SeverityError })
 }
 
-// Listener says what became of one of the scripted subscribers.
-type Listener struct {
+// Peer says what became of one of the scripted peers, which the judge plays.
+type Peer struct {
 	Name     string `json:"name"`
 	Role     string `json:"role"`
 	Messages int    `json:"messages"`
-	Problem  string `json:"problem,omitempty"` // why it heard nothing, or no more
+	Problem  string `json:"problem,omitempty"` // why nothing came, or no more
 }
 
-// Report is the outcome of a [Judge]. Verdicts are in the order of the catalogue.
+// Report is the outcome of a judgement. Verdicts are in the order of the catalogue.
 type Report struct {
-	URL       string        `json:"url"`
-	Level     int           `json:"level"`
-	Began     time.Time     `json:"began"`
-	Length    time.Duration `json:"-"`
-	Sessions  int           `json:"sessions"` // that events came of
-	Listeners []Listener    `json:"listeners"`
-	Verdicts  []Verdict     `json:"-"`
+	Judges   Side          `json:"judges"`
+	URL      string        `json:"url"`
+	Level    int           `json:"level"`
+	Began    time.Time     `json:"began"`
+	Length   time.Duration `json:"-"`
+	Sessions int           `json:"sessions"` // that events came or went of
+	Peers    []Peer        `json:"peers"`
+	Verdicts []Verdict     `json:"-"`
 }
 
 // Tally counts verdicts.
@@ -124,64 +133,4 @@ func (r *Report) Expect(known map[string]string) (kept []string) {
 		}
 	}
 	return kept
-}
-
-// levels are the areas of the rules that are expected from level 2 or 3 on; all others are from level 1 on.
-var levels = map[string]int{
-	"confm": 2, "clar": 2, "conf": 2, "cla": 2,
-	"hs": 3, "cap": 3, "bp": 3, "ms": 3, "ext": 3,
-}
-
-// sequences of level 2, which are about questions.
-var questionOrder = []string{"SEQ-22", "SEQ-23", "SEQ-24", "SEQ-25", "SEQ-26", "SEQ-27", "SEQ-28", "SEQ-29", "SEQ-30", "SEQ-38", "SEQ-49"}
-
-// expectedFrom is the level of conformance from which on a rule is expected.
-func expectedFrom(r conform.Rule) int {
-	if slices.Contains(questionOrder, r.ID) || r.ID == "TR-09" {
-		return 2
-	}
-	return max(1, levels[r.Area()])
-}
-
-// elsewhere are areas that are not judged here: other transports, and lists of what other rules say.
-var elsewhere = []string{"tr-np", "tr-uds", "tr-grpc", "tr-stdio", "l1p", "l2p", "l3p"}
-
-// judged reports whether the rule binds a producer, and a listener on this transport could see it.
-func judged(r conform.Rule, sse bool) bool {
-	if slices.Contains(elsewhere, r.Area()) || !sse && r.Area() == "tr-sse" || sse && r.Area() == "tr-ws" {
-		return false
-	}
-	binds := strings.ContainsAny(r.Who, "PTB")
-	duty := !slices.Contains([]conform.Level{conform.LevelMay, conform.LevelNone, conform.LevelGuide, conform.LevelSuite}, r.Level)
-	seen := slices.ContainsFunc(r.Check, func(m conform.Mark) bool {
-		return slices.Contains([]conform.Mark{conform.MarkEvent, conform.MarkMessage, conform.MarkStream, conform.MarkSeveral, conform.MarkLive}, m)
-	})
-	return binds && duty && seen
-}
-
-// maxFindings is how many findings of one rule a report shows.
-const maxFindings = 5
-
-// verdicts sorts what was found and exercised by the rules of the catalogue.
-func verdicts(level int, sse bool, rules []conform.Rule, found []Finding, exercised map[string]bool) []Verdict {
-	by := map[string][]Finding{}
-	for _, f := range found {
-		for _, rule := range append([]string{f.Rule}, f.Also...) {
-			by[rule] = append(by[rule], f)
-		}
-	}
-	all := make([]Verdict, 0, len(rules))
-	for _, r := range rules {
-		v := Verdict{Rule: r.ID, Title: r.Title, Spec: r.Spec, Duty: r.Level, Level: expectedFrom(r), State: NotExercised, Occurrences: len(by[r.ID])}
-		switch {
-		case len(by[r.ID]) > 0:
-			v.State, v.Findings = Broken, by[r.ID][:min(maxFindings, len(by[r.ID]))]
-		case !judged(r, sse) || v.Level > level:
-			continue
-		case exercised[r.ID]:
-			v.State = Passed
-		}
-		all = append(all, v)
-	}
-	return all
 }

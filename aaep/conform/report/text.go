@@ -1,4 +1,4 @@
-package producer
+package report
 
 import (
 	"fmt"
@@ -61,18 +61,18 @@ func (r Report) summary() string {
 	return fmt.Sprintf("Level %d: kept %d, broken %d, advice not followed %d, known %d, not exercised %d.", r.Level, t.Passed, t.Broken, t.NotFollowed, t.Known, t.NotExercised)
 }
 
-// heard says what was listened to.
-func (r Report) heard() string {
-	return fmt.Sprintf("Judged %s for %s; sessions heard: %d.", r.URL, r.Length.Round(100*time.Millisecond), r.Sessions)
+// length says what was judged, and for how long.
+func (r Report) length() string {
+	return fmt.Sprintf("Judged the %s at %s for %s; sessions: %d.", r.Judges, r.URL, r.Length.Round(100*time.Millisecond), r.Sessions)
 }
 
 // String is the finding with its place, on one line.
 func (f Finding) String() string {
 	var at []string
 	if f.Line > 0 {
-		at = append(at, fmt.Sprintf("line %d of %q", f.Line, f.Listener))
+		at = append(at, fmt.Sprintf("line %d of %q", f.Line, f.Peer))
 	} else {
-		at = append(at, fmt.Sprintf("%q", f.Listener))
+		at = append(at, fmt.Sprintf("%q", f.Peer))
 	}
 	if f.EventID != "" {
 		at = append(at, f.EventID)
@@ -91,8 +91,8 @@ func (f Finding) String() string {
 // all, rules that were not exercised are only named, on one line for each group.
 func (r Report) WriteText(to io.Writer, all bool) error {
 	var b strings.Builder
-	fmt.Fprintln(&b, r.heard())
-	for _, l := range r.Listeners {
+	fmt.Fprintln(&b, r.length())
+	for _, l := range r.Peers {
 		fmt.Fprintf(&b, "  %s: %s; messages: %d", l.Name, l.Role, l.Messages)
 		if l.Problem != "" {
 			fmt.Fprintf(&b, "; %s", l.Problem)

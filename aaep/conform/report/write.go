@@ -1,4 +1,4 @@
-package producer
+package report
 
 import (
 	_ "embed" // the page
@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// WriteJSON writes the report for programs: one JSON object a line, first what was listened to, then one for each rule,
+// WriteJSON writes the report for programs: one JSON object a line, first what was judged, then one for each rule,
 // then {"summary": …}.
 func (r Report) WriteJSON(to io.Writer) error {
 	lines := append(make([]any, 0, len(r.Verdicts)+2), r)
@@ -60,7 +60,7 @@ func (r Report) WriteJUnit(to io.Writer, strict bool) error {
 		Name    string   `xml:"name,attr"`
 		Suites  []suite  `xml:"testsuite"`
 	}
-	all.Name = "AAEP conformance of " + r.URL
+	all.Name = "AAEP conformance of the " + string(r.Judges) + " at " + r.URL
 	for _, g := range r.groups() {
 		s := suite{Name: g.Name, Tests: len(g.Verdicts)}
 		for _, v := range g.Verdicts {
@@ -134,9 +134,9 @@ func (r Report) WriteHTML(to io.Writer) error {
 	page := struct {
 		Report
 
-		Heard, Summary string
+		About, Summary string
 		Tables         []table
-	}{Report: r, Heard: r.heard(), Summary: r.summary()}
+	}{Report: r, About: r.length(), Summary: r.summary()}
 	for _, g := range r.groups() {
 		t := table{Name: g.Name}
 		for _, v := range g.Verdicts {
