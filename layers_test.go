@@ -269,6 +269,7 @@ var layerTable = []rule{
 		pkg: "aaep/conform/producer", layer: 5,
 		own: []string{"aaep", "aaep/conform", "aaep/conform/report", "aaep/session", "api", "client", "internal/cause", "internal/socket", "internal/sse"},
 	},
+	{pkg: "aaep/conform/subscriber", layer: 5, own: []string{"aaep", "aaep/conform", "aaep/conform/report", "api", "internal/cause", "internal/socket"}},
 	{pkg: "aaep/conform/report", layer: 4, own: []string{"aaep"}, beside: map[string]string{"aaep/conform": "the verdicts are about its rules"}},
 	{pkg: "aaep/conform", layer: 4, own: []string{"aaep", "aaep/manifest", "aaep/session"}},
 	{
