@@ -393,7 +393,7 @@ var layerTable = []rule{
 	},
 	{
 		pkg: "internal/cli/protocol", layer: 8, own: []string{
-			"aaep", "aaep/capture", "aaep/conform", "aaep/conform/producer", "aaep/conform/report", "aaep/manifest", "internal/cause", "internal/cli", "internal/manifestkey", "internal/recording", "internal/schemas", "internal/usage", "internal/validation",
+			"aaep", "aaep/capture", "aaep/conform", "aaep/conform/producer", "aaep/conform/report", "aaep/conform/subscriber", "aaep/manifest", "internal/cause", "internal/cli", "internal/manifestkey", "internal/recording", "internal/schemas", "internal/usage", "internal/validation",
 		},
 		third: []string{"github.com/spf13/cobra"},
 	},

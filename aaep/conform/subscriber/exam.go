@@ -1,7 +1,9 @@
 package subscriber
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +23,6 @@ type input struct {
 	subscription, after string
 	flaws               []aaep.Violation // of the transport; only rule and text
 	code                int              // with which it has closed a WebSocket; 0 is without one
-	problem             string
 }
 
 type inputKind int
@@ -213,7 +214,7 @@ func (x *exam) play(s *step, now time.Time) []effect {
 	events := s.events
 	if s.burst {
 		for range min(max(x.current.honors.MaxEventsPerSecond, defaultBurst), maxBurst) - 1 {
-			events = append(events[:len(events):len(events)], progress)
+			events = append(slices.Clip(events), progress)
 		}
 	}
 	var effects []effect
@@ -287,10 +288,8 @@ func (x *exam) breaks(now time.Time) {
 
 // blamed is the rule that is broken where the connection ends in the present step.
 func (x *exam) blamed() string {
-	if rules := x.script[x.at].rules; len(rules) > 0 {
-		return rules[0]
-	}
-	return "L1S-1"
+	s := x.script[x.at]
+	return cmp.Or(s.blame, append(slices.Clip(s.rules), "L1S-1")[0])
 }
 
 // leaves notes that a subscriber has been stopped. What it sends after that is still heard for a while.

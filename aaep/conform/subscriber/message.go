@@ -283,7 +283,7 @@ func misfit(r aaep.Response, q *question) string {
 		return "true or false"
 	case kind == aaep.ResponseNumeric && !isNumber:
 		return "a number"
-	case kind == aaep.ResponseMultipleChoice && !(isText && slices.Contains(q.choices, text)):
+	case kind == aaep.ResponseMultipleChoice && (!isText || !slices.Contains(q.choices, text)):
 		return "the value of one of the choices"
 	case kind == aaep.ResponseFreetext && !isText:
 		return "a text"

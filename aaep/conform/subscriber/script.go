@@ -13,6 +13,7 @@ type step struct {
 	name, about string
 	level       int      // from which it is played
 	rules       []string // that it exercises where the connection holds
+	blame       string   // the rule that is broken where it does not; default the first of rules
 	events      []string // that are sent; see event
 	ask         *question
 	wait        time.Duration // until the next step; 0 is settle
@@ -54,7 +55,7 @@ var progress = event("progress.updated", `"urgency":"background","percent_comple
 func tolerance() []step {
 	return []step{
 		{name: "start", about: "a session begins", level: 1, rules: []string{"L1S-1"}, events: []string{
-			event("session.started", `"urgency":"normal","summary_terse":"Go.","summary_normal":"A conformance test begins.","summary_detailed":"A conformance test begins. Nothing happens."`),
+			event("session.started", `"urgency":"normal","summary_terse":"Go.","summary_normal":"A conformance test begins.","summary_detailed":"A test begins."`),
 			state("idle", "thinking", "It thinks."),
 		}},
 		{name: "indented", about: "an event on several lines", level: 1, rules: []string{"ENV-03"}, events: []string{strings.ReplaceAll(progress, `,"`, ",\n  \"")}},
@@ -76,7 +77,7 @@ func tolerance() []step {
 		{name: "later version", about: "an event of version 1.2.0 with a member that this version does not have", level: 1, rules: []string{"VER-03"}, events: []string{
 			strings.NewReplacer(`"1.0.0"`, `"1.2.0"`, `"summary_normal"`, `"grease":{"new":true},"summary_normal"`).Replace(progress),
 		}},
-		{name: "unknown words", about: "an urgency, a verbosity and a state that nobody knows", level: 1, rules: []string{"ENV-61", "VER-04", "STATE-08"}, events: []string{
+		{name: "unknown words", about: "an urgency, a verbosity and a state that nobody knows", level: 1, rules: []string{"ENV-61", "VER-04"}, events: []string{
 			strings.NewReplacer(`"verbosity":"normal"`, `"verbosity":"lavish"`, `"urgency":"normal"`, `"urgency":"festive"`).Replace(state("deciding", "daydreaming", "It daydreams.")),
 			state("daydreaming", "thinking", "It thinks."),
 		}},
@@ -86,8 +87,8 @@ func tolerance() []step {
 		{name: "large", about: "an event of 90 KiB, beyond the soft limits", level: 1, rules: []string{"ENV-54"}, events: []string{
 			strings.Replace(progress, "It goes on.", strings.Repeat("It goes on. ", 90<<10/12), 1),
 		}},
-		{name: "repeated", about: "an event that comes twice", level: 1, events: []string{progress, "again"}, rules: []string{"BP-07"}},
-		{name: "broken", about: "texts that are no events", level: 1, rules: []string{"L1S-2"}, events: []string{`{"type":"aaep:agent.progress.updated"}`, `[1,2]`, `{"type":`}},
+		{name: "repeated", about: "an event that comes twice", level: 1, blame: "TR-06", events: []string{progress, "again"}},
+		{name: "broken", about: "texts that are no events", level: 1, blame: "L1S-2", events: []string{`{"type":"aaep:agent.progress.updated"}`, `[1,2]`, `{"type":`}},
 		{name: "burst", about: "as many events at once as were agreed for a second", level: 3, rules: []string{"BP-09"}, burst: true, events: []string{progress}, wait: inFlight},
 		{name: "lost connection", about: "the connection breaks; the subscriber is to come back and go on", level: 1, rules: []string{"HS-67"}, cut: true},
 	}
@@ -130,11 +131,13 @@ func consent(person bool) []step {
 		return all
 	}
 	part, stray := &question{token: "rpl_part", wants: "accept", trap: "ENV-06"}, &question{token: "rpl_context", wants: "accept", trap: "ENV-10"}
-	cut := confirmation(part, "low", false, "")
+	half, _, _ := strings.Cut(confirmation(part, "low", false, ""), `,"summary_normal"`)
 	all = append(all,
-		step{name: "part", about: "half of a question, which is none", level: 2, wait: inFlight, ask: part, rules: []string{"ENV-06"}, events: []string{cut[:strings.Index(cut, `,"summary_normal"`)]}},
-		step{name: "without context", about: "a question without @context, which is none", level: 2, wait: inFlight, ask: stray, rules: []string{"ENV-10"},
-			events: []string{strings.Replace(confirmation(stray, "low", false, ""), `"@context":"https://aaep-protocol.org/context/v1",`, "", 1)}},
+		step{name: "part", about: "half of a question, which is none", level: 2, wait: inFlight, ask: part, rules: []string{"ENV-06"}, events: []string{half}},
+		step{
+			name: "without context", about: "a question without @context, which is none", level: 2, wait: inFlight, ask: stray, rules: []string{"ENV-10"},
+			events: []string{strings.Replace(confirmation(stray, "low", false, ""), `"@context":"https://aaep-protocol.org/context/v1",`, "", 1)},
+		},
 	)
 	for _, row := range []struct {
 		name, about, wants, risk, members string
