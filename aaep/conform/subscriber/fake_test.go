@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -81,7 +82,7 @@ type fake struct {
 
 	client *http.Client
 	url    string
-	id     string
+	id     atomic.Pointer[string] // of the subscription
 	last   string
 	seen   map[string]bool
 	tasks  sync.WaitGroup
@@ -121,14 +122,22 @@ func (f *fake) run(ctx context.Context, url string, client *http.Client) {
 }
 
 func (f *fake) filled(text, token string) string {
-	return strings.NewReplacer("SUB", f.id, "TOKEN", token, "NOW", aaep.FormatTime(time.Now())).Replace(text)
+	return strings.NewReplacer("SUB", f.granted(), "TOKEN", token, "NOW", aaep.FormatTime(time.Now())).Replace(text)
+}
+
+// granted is the id of the subscription, or "".
+func (f *fake) granted() string {
+	if id := f.id.Load(); id != nil {
+		return *id
+	}
+	return ""
 }
 
 func (f *fake) subscribe() {
 	raw := f.postTo("subscriptions", f.request)
 	accepted, err := aaep.DecodeSubscriptionAccepted(raw)
 	if err == nil {
-		f.id = accepted.SubscriptionID
+		f.id.Store(&accepted.SubscriptionID)
 	}
 }
 
@@ -146,7 +155,7 @@ func (f *fake) postTo(path, raw string) []byte {
 
 // listen takes one stream, and reports whether it comes back.
 func (f *fake) listen(ctx context.Context) bool {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.url+"/aaep/v1/events?subscription_id="+f.id, http.NoBody)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.url+"/aaep/v1/events?subscription_id="+f.granted(), http.NoBody)
 	if err != nil {
 		return false
 	}
@@ -243,7 +252,7 @@ func (f *socketFake) run(ctx context.Context, url string, client *http.Client) {
 func (f *socketFake) talk(ctx context.Context, c *websocket.Conn) {
 	life := context.WithoutCancel(ctx)
 	stop := context.AfterFunc(ctx, func() {
-		_ = c.Write(life, websocket.MessageText, fmt.Appendf(nil, `{"type":"subscription.close","subscription_id":%q}`, f.id))
+		_ = c.Write(life, websocket.MessageText, fmt.Appendf(nil, `{"type":"subscription.close","subscription_id":%q}`, f.granted()))
 		_ = c.Close(f.code, "")
 	})
 	defer stop()
@@ -258,7 +267,7 @@ func (f *socketFake) talk(ctx context.Context, c *websocket.Conn) {
 			return
 		}
 		if accepted, err := aaep.DecodeSubscriptionAccepted(raw); err == nil {
-			f.id = accepted.SubscriptionID
+			f.id.Store(&accepted.SubscriptionID)
 			continue
 		}
 		f.hears(string(bytes.TrimSpace(raw)), func(reply string) {

@@ -71,6 +71,9 @@ func (x *exam) stream(in input, now time.Time) []effect {
 		x.breach(nil, "HS-08", fmt.Sprintf("found a stream of the subscription %q, expected one that was granted", in.subscription), "L3S-2")
 		return []effect{{conn: in.conn, kind: doAnswer, status: http.StatusNotFound}}
 	}
+	if s.conn != 0 && !x.away && !x.stopping {
+		x.breaks(now) // the end of the connection before has not been noticed yet
+	}
 	if x.cut && x.away {
 		x.resumed(s, in.after)
 	}
