@@ -70,6 +70,8 @@ type Announcement struct {
 	Offer    Offer     // what the person can do; the text says how, if this surface supports it
 	Question int       // number of the question it is about; 0 for none, or if the question has no number
 	At       time.Time // of the event, or of the tick
+	// Waits: the text says in short that a question waits behind another one; see [Preferences.OneQuestion].
+	Waits bool
 }
 
 // saying is an announcement before it gets its id and number.

@@ -96,6 +96,9 @@ func (a *Announcer) accept(now time.Time, e aaep.Event, seq int64) (*session, []
 		s.ended = true
 		a.closeSession(s.id)
 	}
+	if !a.replay {
+		announced = append(announced, a.next()...)
+	}
 	return s, announced
 }
 
@@ -180,9 +183,14 @@ func (a *Announcer) announcements(s *session, e aaep.Event, seq int64, list []sa
 		switch w.kind {
 		case KindQuestion:
 			a.cue(n)
+			n = a.hold(n)
 		case KindTool, KindState:
 			s.doing = a.unnamed(s, n.Text)
 		case KindStarted, KindProgress, KindWarning, KindResolution, KindOutput, KindHandoff, KindEnd, KindOther, KindRecap:
+		}
+		if n.Waits { // it is recorded when it is announced in full
+			out = append(out, n)
+			continue
 		}
 		if a.isRepeat(s.id, w, e.Time) {
 			continue

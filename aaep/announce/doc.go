@@ -24,6 +24,10 @@
 //
 // [Question] has every sentence about a question, for a surface that shows it in full.
 //
+// A listener can have one question at a time ([Preferences.OneQuestion]): while one is open, another one is only said to
+// wait, and when its time to answer ends if that is soon. It is announced in full once the first has ended. It is warned
+// of as any other.
+//
 // A session is named only while more than one is live. Names, and all that stands for
 // a value, are isolated for bidirectional text and shown with their hidden characters;
 // reply tokens never appear.

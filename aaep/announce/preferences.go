@@ -25,6 +25,8 @@ type Preferences struct {
 	Pace Pace
 	// Zone is the time zone of deadlines; nil means UTC, which is then mentioned.
 	Zone *time.Location
+	// OneQuestion announces a question in short while another one is open, and in full when that one has ended.
+	OneQuestion bool
 	// Since is when this listener joined: earlier events are summarised. Zero means that nothing is a replay.
 	Since time.Time
 }

@@ -23,7 +23,9 @@ type question struct {
 	warned    time.Time // when warnAt came
 	full      string    // the whole announcement, even if only the extra time was announced; "" in another language
 	cue       Announcement
-	announced bool // it was announced, not only stored
+	extra     string // the announcement of its extra time; "" for a new question
+	announced bool   // it was announced, not only stored
+	waits     bool   // behind another one: it was announced in short only
 }
 
 // confirmation announces a question for consent.
@@ -136,6 +138,7 @@ func (a *Announcer) cueText(s *session, q *question, again bool, body string, at
 	}
 	q.full = label + ": " + join(body, until)
 	if old != nil && q.Number > 0 && old.Text == q.Text && old.Consent == q.Consent {
+		q.extra = more
 		return more
 	}
 	return q.full
@@ -239,6 +242,7 @@ func (a *Announcer) Wake() time.Time {
 // Tick returns announcements that are due by time alone: the summary of replays, the summary of what was too much to
 // speak, and one warning for each deadline of an open question.
 func (a *Announcer) Tick(now time.Time) []Announcement {
+	a.now = now
 	var out []Announcement
 	if a.behind() && !now.Before(a.since.Add(replayTime)) {
 		out = a.CatchUp()

@@ -58,6 +58,7 @@ func (a *Announcer) CatchUp() []Announcement {
 		return nil
 	}
 	var out []Announcement
+	var waiting []*question
 	for _, s := range a.sessions {
 		if s.missed.events == 0 {
 			continue
@@ -69,7 +70,10 @@ func (a *Announcer) CatchUp() []Announcement {
 		out = append(out, m.alarms...)
 		for _, q := range a.open {
 			if q.Session == s.id && !q.announced {
-				q.announced = true
+				if q.announced, q.waits = true, a.preferences.OneQuestion; q.waits {
+					waiting = append(waiting, q)
+					continue
+				}
 				out = append(out, q.cue)
 			}
 		}
@@ -77,7 +81,7 @@ func (a *Announcer) CatchUp() []Announcement {
 	for _, s := range a.sessions {
 		s.missed = missed{}
 	}
-	return a.remember(out)
+	return a.remember(append(out, a.caughtUp(waiting)...))
 }
 
 // summary returns the sentence about what a session announced in replays.
@@ -133,15 +137,16 @@ func (a *Announcer) Repeat() (Announcement, bool) {
 }
 
 // Recap returns the last n announcements, including those that replays would have made, oldest first, followed by the
-// other open questions. Each has a new id; none interrupts. For n below 1 it returns only the open questions.
+// other open questions, or by how many wait. Each has a new id; none interrupts. For n below 1 it returns only the open questions.
 func (a *Announcer) Recap(n int) []Announcement {
 	n = min(max(n, 0), len(a.history))
 	chosen := slices.Clone(a.history[len(a.history)-n:])
 	for _, q := range a.open {
-		if !slices.ContainsFunc(chosen, func(c Announcement) bool { return c.ID == q.cue.ID }) {
+		if !q.waits && !slices.ContainsFunc(chosen, func(c Announcement) bool { return c.ID == q.cue.ID }) {
 			chosen = append(chosen, q.cue)
 		}
 	}
+	chosen = append(chosen, a.repeatWaiting()...)
 	for i, c := range chosen {
 		chosen[i] = a.again(c, "recap")
 		chosen[i].Kind = KindRecap

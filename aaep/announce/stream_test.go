@@ -192,6 +192,12 @@ func TestListeners(t *testing.T) {
 			a := announce.New(announce.Preferences{Since: events[len(events)-1].event.Time.Add(time.Minute)})
 			return append(play(a, events), a.Tick(a.Wake())...)
 		},
+		"one question at a time": func(t *testing.T) []announce.Announcement {
+			return play(announce.New(announce.Preferences{OneQuestion: true}), capture(t, "two_questions_at_once"))
+		},
+		"two sessions one question": func(t *testing.T) []announce.Announcement {
+			return play(announce.New(announce.Preferences{OneQuestion: true}), merged(t, "pair_first", "pair_second"))
+		},
 		"warned": func(t *testing.T) []announce.Announcement {
 			a := announce.New(announce.Preferences{Verbosity: aaep.VerbosityTerse})
 			out := play(a, capture(t, "two_questions_at_once")[:5])

@@ -1,6 +1,9 @@
 package announce
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Surface describes where a listener hears announcements, as far as that affects the text. With the zero value, nothing
 // can be done there.
@@ -54,8 +57,13 @@ const (
 )
 
 // hint says how to use an offer on this surface, "" if that is not possible.
-func (a *Announcer) hint(o Offer, question int) string {
-	return a.preferences.Surface.Controls.hint(o, question, len(a.open) > 1)
+func (a *Announcer) hint(o Offer, number int) string {
+	waiting := a.waiting()
+	waits := slices.ContainsFunc(waiting, func(q *question) bool { return number > 0 && q.Number == number })
+	if waits && a.preferences.Surface.Controls == ControlsButtons { // its own are not shown yet
+		return "The link More questions leads to it."
+	}
+	return a.preferences.Surface.Controls.hint(o, number, waits || len(a.open)-len(waiting) > 1)
 }
 
 // hint includes the question's number if necessary: if several are open.

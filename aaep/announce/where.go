@@ -21,7 +21,13 @@ func (a *Announcer) Where(now time.Time) []Announcement {
 		add("", "Nothing is under way.")
 	}
 	for _, q := range a.open {
-		add(q.Session, q.Line(now, a.preferences.Zone))
+		if !q.waits {
+			add(q.Session, q.Line(now, a.preferences.Zone))
+		}
+	}
+	a.now = now
+	for _, n := range a.repeatWaiting() {
+		add(n.Session, n.Text)
 	}
 	return out
 }
