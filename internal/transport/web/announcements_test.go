@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/earshot-dev/earshot/internal/transport/web"
 )
@@ -46,6 +47,21 @@ func TestAnnouncements(t *testing.T) {
 		defer again.close()
 		if later, _ := sentences(again.frames(t)); len(later) != 1 || slices.Equal(later, texts) {
 			t.Errorf("a stream that continues tells %q", later)
+		}
+	})
+}
+
+// TestAnnouncementsLast: the stream goes on for as long as its listener is there.
+func TestAnnouncementsLast(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScene(t)
+		s.room.begin("sess_1", "tidy Downloads")
+		r := s.stream("/api/v1/announcements", "lis")
+		defer r.close()
+		<-time.After(10 * time.Minute)
+		s.room.ask("sess_1", 2, tokenA)
+		if texts, _ := sentences(r.frames(t)); len(texts) != 1 || r.ended() {
+			t.Errorf("after ten minutes it tells %q; it has ended: %t", texts, r.ended())
 		}
 	})
 }

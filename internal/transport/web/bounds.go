@@ -29,13 +29,18 @@ func bounded(next http.Handler) http.Handler {
 		w.Header().Set("Cache-Control", "no-store")
 		if isMCP(r) { // each of its writes has its own deadline
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
-		} else if !strings.HasSuffix(r.URL.Path, "/events") && !isSocket(r) {
+		} else if !isStream(r) && !isSocket(r) {
 			ctx, cancel := context.WithTimeout(r.Context(), most)
 			defer cancel()
 			r = r.WithContext(ctx)
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// isStream reports whether an answer goes on until one side ends it.
+func isStream(r *http.Request) bool {
+	return strings.HasSuffix(r.URL.Path, "/events") || strings.HasSuffix(r.URL.Path, "/announcements")
 }
 
 // elsewhere answers requests that match no route. It says whether other methods are allowed at the path, and which (RFC
