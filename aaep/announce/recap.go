@@ -146,7 +146,7 @@ func (a *Announcer) Recap(n int) []Announcement {
 			chosen = append(chosen, q.cue)
 		}
 	}
-	chosen = append(chosen, a.repeatWaiting()...)
+	chosen = append(chosen, a.Waiting(a.now)...)
 	for i, c := range chosen {
 		chosen[i] = a.again(c, "recap")
 		chosen[i].Kind = KindRecap

@@ -58,12 +58,12 @@ const (
 
 // hint says how to use an offer on this surface, "" if that is not possible.
 func (a *Announcer) hint(o Offer, number int) string {
-	waiting := a.waiting()
-	waits := slices.ContainsFunc(waiting, func(q *question) bool { return number > 0 && q.Number == number })
+	held := a.held()
+	waits := slices.ContainsFunc(held, func(q *question) bool { return number > 0 && q.Number == number })
 	if waits && a.preferences.Surface.Controls == ControlsButtons { // its own are not shown yet
 		return "The link More questions leads to it."
 	}
-	return a.preferences.Surface.Controls.hint(o, number, waits || len(a.open)-len(waiting) > 1)
+	return a.preferences.Surface.Controls.hint(o, number, waits || len(a.open)-len(held) > 1)
 }
 
 // hint includes the question's number if necessary: if several are open.

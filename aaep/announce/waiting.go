@@ -34,11 +34,11 @@ func (a *Announcer) hold(n Announcement) Announcement {
 
 // next announces in full the question that waits and has the lowest number, once the listener is at no other.
 func (a *Announcer) next() []Announcement {
-	waiting := a.waiting()
-	if len(waiting) == 0 || len(waiting) < len(a.open) {
+	held := a.held()
+	if len(held) == 0 || len(held) < len(a.open) {
 		return nil
 	}
-	q := slices.MinFunc(waiting, func(x, y *question) int { return cmp.Compare(x.Number, y.Number) })
+	q := slices.MinFunc(held, func(x, y *question) int { return cmp.Compare(x.Number, y.Number) })
 	q.waits = false
 	n := q.cue
 	n.At = a.now
@@ -46,8 +46,8 @@ func (a *Announcer) next() []Announcement {
 	return []Announcement{n}
 }
 
-// waiting returns the questions that wait behind another one.
-func (a *Announcer) waiting() []*question {
+// held returns the questions that wait behind another one.
+func (a *Announcer) held() []*question {
 	var list []*question
 	for _, q := range a.open {
 		if q.waits {
@@ -85,13 +85,14 @@ func (a *Announcer) waitingText(list []*question) string {
 	return text + " " + must + " to be answered by " + clockText(first.Deadline, a.now, a.preferences.Zone) + "."
 }
 
-// repeatWaiting says that questions wait, for a list of those that are open; none if none waits.
-func (a *Announcer) repeatWaiting() []Announcement {
-	waiting := a.waiting()
-	if len(waiting) == 0 {
+// Waiting says how many questions wait behind the one that is open, with a new id; it returns none if none waits.
+func (a *Announcer) Waiting(now time.Time) []Announcement {
+	held := a.held()
+	if len(held) == 0 {
 		return nil
 	}
-	n := waiting[0].cue
-	n.Text, n.Language, n.Waits, n.At = a.waitingText(waiting), english, true, a.now
+	a.now = now
+	n := a.again(held[0].cue, "waits")
+	n.Text, n.Language, n.Waits, n.At = a.waitingText(held), english, true, now
 	return []Announcement{n}
 }

@@ -25,8 +25,7 @@ func (a *Announcer) Where(now time.Time) []Announcement {
 			add(q.Session, q.Line(now, a.preferences.Zone))
 		}
 	}
-	a.now = now
-	for _, n := range a.repeatWaiting() {
+	for _, n := range a.Waiting(now) {
 		add(n.Session, n.Text)
 	}
 	return out
