@@ -23,7 +23,8 @@ func (t *Terminal) onEvent(e aaep.Event) {
 	}
 
 	announced := t.announcer.Event(t.now, e, 0)
-	fresh := asks && t.ask(asked)
+	waits := slices.ContainsFunc(announced, func(n announce.Announcement) bool { return n.Waits })
+	fresh := asks && t.ask(asked, waits)
 
 	switch p := e.Payload.(type) {
 	case aaep.StateChanged:
@@ -38,7 +39,7 @@ func (t *Terminal) onEvent(e aaep.Event) {
 	}
 
 	for _, n := range announced {
-		if n.Kind == announce.KindQuestion && fresh {
+		if n.Kind == announce.KindQuestion && n.Question == asked.Number && fresh && !waits {
 			t.show(t.find(asked.Number))
 
 			fresh = false
@@ -49,7 +50,7 @@ func (t *Terminal) onEvent(e aaep.Event) {
 		t.showAnnouncements([]announce.Announcement{n})
 	}
 
-	if fresh { // the same was asked and announced a moment ago
+	if fresh && !waits { // the same was asked and announced a moment ago
 		t.show(t.find(asked.Number))
 	}
 
@@ -89,7 +90,7 @@ func (t *Terminal) showAnnouncements(announced []announce.Announcement) {
 
 		switch n.Kind {
 		case announce.KindQuestion:
-			t.promptf("%s", n.Text)
+			t.showNext(n)
 		case announce.KindWarning:
 			if q := t.find(n.Question); q == nil || q.stage == stageOpen && q.answer == 0 {
 				t.promptf("%s", n.Text)
@@ -107,6 +108,20 @@ func (t *Terminal) showAnnouncements(announced []announce.Announcement) {
 			}
 		}
 	}
+}
+
+// showNext shows the question that has waited, in full, or prints what there is to say about one.
+func (t *Terminal) showNext(n announce.Announcement) {
+	q := t.waiting(n.Question)
+	if q == nil || n.Waits {
+		t.promptf("%s", n.Text)
+
+		return
+	}
+
+	q.waits = false
+	t.discardTyped()
+	t.show(q)
 }
 
 // showResolution reports how a question ended. When an action that was accepted here starts, that is reported only once

@@ -38,7 +38,7 @@ func TestTerminalKeepsItsWord(t *testing.T) {
 			t: t, now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC), typed: rapid.Bool().Draw(t, "typed"),
 			sent: map[int]terminal.Request{}, tokens: map[int]string{},
 		}
-		w.terminal = terminal.New(terminal.Settings{Width: 40, Typed: w.typed})
+		w.terminal = terminal.New(terminal.Settings{Width: 40, Typed: w.typed, OneQuestion: rapid.Bool().Draw(t, "one")})
 
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			w.step()

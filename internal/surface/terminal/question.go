@@ -32,13 +32,15 @@ type question struct {
 	ended  bool            // its end was reported
 	page   int             // the last page of the list that was shown
 	read   bool            // the whole list was shown
+	waits  bool            // it is open, and is shown when the one before it has ended
 
 	startText  string // reports that an accepted action starts, and is not yet shown
 	startAfter time.Time
 }
 
-// ask adds a question. It returns false for one that is already open, and only gets more time.
-func (t *Terminal) ask(asked announce.Question) bool {
+// ask adds a question. It returns false for one that is already open, and only gets more time. One that waits leaves alone
+// what is being typed: that is about the question that is shown.
+func (t *Terminal) ask(asked announce.Question, waits bool) bool {
 	t.highest = max(t.highest, asked.Number)
 
 	if old := t.find(asked.Number); old != nil && old.stage == stageOpen && old.SameAs(asked) {
@@ -47,16 +49,24 @@ func (t *Terminal) ask(asked announce.Question) bool {
 		return false
 	}
 
-	t.forgetProposal()
 	t.questions = slices.DeleteFunc(t.questions, func(old *question) bool { return old.Number == asked.Number })
-	t.questions = append(t.questions, &question{Question: asked})
+	t.questions = append(t.questions, &question{Question: asked, waits: waits})
+
+	if !waits {
+		t.discardTyped()
+	}
+
+	return true
+}
+
+// discardTyped discards what was typed before a question is shown.
+func (t *Terminal) discardTyped() {
+	t.forgetProposal()
 
 	if t.settings.Typed {
 		t.edit.clear()
 		t.out = append(t.out, Flush{})
 	}
-
-	return true
 }
 
 func (t *Terminal) find(number int) *question {
@@ -69,12 +79,21 @@ func (t *Terminal) find(number int) *question {
 	return nil
 }
 
-// open lists the questions that wait for an answer, in the order in which they were asked.
+// waiting returns the question with a number if it waits behind another one; nil if not.
+func (t *Terminal) waiting(number int) *question {
+	if q := t.find(number); q != nil && q.waits && q.stage == stageOpen {
+		return q
+	}
+
+	return nil
+}
+
+// open lists the questions that were shown and can be answered, in the order in which they were asked.
 func (t *Terminal) open() []*question {
 	var open []*question
 
 	for _, q := range t.questions {
-		if q.stage == stageOpen {
+		if q.stage == stageOpen && !q.waits {
 			open = append(open, q)
 		}
 	}

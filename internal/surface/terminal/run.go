@@ -43,7 +43,9 @@ type Options struct {
 	Person string         // see [Settings.Person]
 	// Verbosity is the length of the narration; see [Settings.Verbosity].
 	Verbosity aaep.Verbosity
-	Now       func() time.Time // time.Now when nil
+	// OneQuestion shows one question at a time; see [Settings.OneQuestion].
+	OneQuestion bool
+	Now         func() time.Time // time.Now when nil
 }
 
 // Run narrates the port's events and sends typed commands to it, until the events end or ctx is done. Then it waits for
@@ -65,8 +67,11 @@ func Run(ctx context.Context, o Options, port Port) error {
 	s := &shell{
 		o: o, port: port, ctx: ctx, keys: keys,
 		results: make(chan Result), asked: map[int]bool{},
-		input:   newInput(o.In, o.FlushInput, keys),
-		machine: New(Settings{Zone: o.Zone, Person: o.Person, Verbosity: o.Verbosity, Typed: o.FlushInput != nil, Keys: keys, Prompts: prompts, Permits: permits}),
+		input: newInput(o.In, o.FlushInput, keys),
+		machine: New(Settings{
+			Zone: o.Zone, Person: o.Person, Verbosity: o.Verbosity, OneQuestion: o.OneQuestion,
+			Typed: o.FlushInput != nil, Keys: keys, Prompts: prompts, Permits: permits,
+		}),
 	}
 
 	defer s.wait()

@@ -81,6 +81,8 @@ func (t *Terminal) repeat() {
 		t.show(q)
 	}
 
+	t.showAnnouncements(t.announcer.Waiting(t.now))
+
 	if t.bufferedCount() > 0 {
 		t.reportBuffered()
 	}
@@ -178,7 +180,7 @@ func (t *Terminal) target(number int, word string) *question {
 			return open[i]
 		}
 
-		t.promptf("Question %d is not open. %s", number, openText(open))
+		t.promptf("%s %s", t.notOpen(number), openText(open))
 	case len(open) == 1:
 		return open[0]
 	case len(open) == 0:
@@ -188,6 +190,15 @@ func (t *Terminal) target(number int, word string) *question {
 	}
 
 	return nil
+}
+
+// notOpen says why a question takes no answer now.
+func (t *Terminal) notOpen(number int) string {
+	if t.waiting(number) != nil {
+		return fmt.Sprintf("Question %d waits, and has not been shown yet.", number)
+	}
+
+	return fmt.Sprintf("Question %d is not open.", number)
 }
 
 func openText(open []*question) string {
@@ -265,7 +276,7 @@ func (t *Terminal) decideSeveral(c command) {
 	}
 
 	for _, n := range c.several.Missing(numbers) {
-		t.promptf("Question %d is not open.", n)
+		t.promptf("%s", t.notOpen(n))
 	}
 
 	if named == 0 {
@@ -294,7 +305,11 @@ func (t *Terminal) reply(q *question, a Answer, announced string, how aaep.Resol
 func (t *Terminal) about(c command) {
 	words := map[verb]string{verbMoreTime: "more time", verbList: "list", verbListAll: "list all", verbWhy: "why"}
 
-	q := t.target(c.number, words[c.verb])
+	q := t.waiting(c.number)
+	if q == nil {
+		q = t.target(c.number, words[c.verb])
+	}
+
 	if q == nil {
 		return
 	}
@@ -418,7 +433,7 @@ func (t *Terminal) answerWith(text string) {
 	number := 0
 	head, rest, _ := strings.Cut(text, " ")
 
-	if n, ok := questionNumber(head); ok && rest != "" && slices.ContainsFunc(t.open(), func(q *question) bool { return q.Number == n }) {
+	if n, ok := questionNumber(head); ok && rest != "" && slices.ContainsFunc(t.questions, func(q *question) bool { return q.Number == n && q.stage == stageOpen }) {
 		number, text = n, rest
 	}
 

@@ -37,6 +37,7 @@ var update = flag.Bool("update", false, "rewrite the expected screens in testdat
 //	keyed                  first line only: every key comes by itself
 //	prompts                first line only, alone or after piped: the agent takes requests
 //	permits                the same: standing permissions can be given
+//	single                 the same: one question at a time
 //
 // On the screen "|" is narration, "?" the prompt, ">" keys that are shown, "!" what else is done.
 func TestScenarios(t *testing.T) {
@@ -89,6 +90,7 @@ func play(t *testing.T, script string, width int) string {
 	if header := strings.Fields(lines[0]); isHeader(header) {
 		settings.Typed, settings.Keys = !slices.Contains(header, "piped"), slices.Contains(header, "keyed")
 		settings.Prompts, settings.Permits = slices.Contains(header, "prompts"), slices.Contains(header, "permits")
+		settings.OneQuestion = slices.Contains(header, "single")
 	}
 
 	p.terminal = terminal.New(settings)
@@ -107,7 +109,7 @@ func play(t *testing.T, script string, width int) string {
 // isHeader reports whether a line only says what kind of terminal it is, or is empty.
 func isHeader(words []string) bool {
 	return !slices.ContainsFunc(words, func(word string) bool {
-		return word != "piped" && word != "keyed" && word != "prompts" && word != "permits"
+		return word != "piped" && word != "keyed" && word != "prompts" && word != "permits" && word != "single"
 	})
 }
 

@@ -15,6 +15,8 @@ type Settings struct {
 	Zone *time.Location
 	// Verbosity is the length of the narration, normal when empty. Questions are always asked in full.
 	Verbosity aaep.Verbosity
+	// OneQuestion shows a question only once no other one is open; until then it is said to wait.
+	OneQuestion bool
 	// Person is the recorded name of the person who answers here; "" if unknown.
 	Person string
 	// Typed means that a person types the lines. What was typed before a question is then discarded, and a command
@@ -82,7 +84,7 @@ func New(s Settings) *Terminal {
 	}
 
 	announcer := announce.New(announce.Preferences{
-		Person: s.Person, Zone: s.Zone, Verbosity: s.Verbosity, Echo: announce.EchoElsewhere,
+		Person: s.Person, Zone: s.Zone, Verbosity: s.Verbosity, OneQuestion: s.OneQuestion, Echo: announce.EchoElsewhere,
 		Surface: announce.Surface{Name: surfaceName, Controls: announce.ControlsWords, Output: announce.OutputAsItComes},
 	})
 
