@@ -24,7 +24,7 @@ type Preferences struct {
 	Verbosity *string `json:"verbosity,omitzero"`
 	// TimeZone is the zone in which times are told, such as Europe/Berlin, or UTC.
 	TimeZone *string `json:"time_zone,omitzero"`
-	// Questions is how many open questions the page shows at once: all, or one.
+	// Questions is how many open questions are shown and announced in full at once: all, or one.
 	Questions *string `json:"questions,omitzero"`
 	// Density is how much room the page leaves between its parts: comfortable or compact.
 	Density *string `json:"density,omitzero"`

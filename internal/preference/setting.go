@@ -53,9 +53,10 @@ var settings = map[string]Setting{ //nolint:gochecknoglobals // a table
 		told: map[string]string{"": "times are told to %s in the zone of the browser or the terminal.", "*": "times are told to %s in %s."},
 	},
 	"questions": {
-		Short: "how many questions the page shows you at once", Sample: "one", Label: "Questions on the page",
-		Help: "All that are open, or only the oldest. The page always says how many are open, and a new one is still announced in full.",
-		told: map[string]string{"": "the page shows %s all open questions.", "all": "the page shows %s all open questions.", "one": "the page shows %s one question at a time."},
+		Short: "how many questions you are shown at once", Sample: "one", Label: "Questions at once",
+		Help: "All that are open, or one at a time: on the page, in your terminal and in your own listeners. Then another question is only said to wait, " +
+			"with the end of its time if that is soon, and comes in full when the one before it has ended.",
+		told: map[string]string{"": "%s is shown all open questions.", "all": "%s is shown all open questions.", "one": "%s is shown one question at a time."},
 	},
 	"density": {
 		Short: "how much room the page leaves between its parts", Sample: "compact", Label: "Room on the page",

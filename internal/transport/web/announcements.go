@@ -41,7 +41,8 @@ func (s *Server) announcements(w http.ResponseWriter, r *http.Request, v visitor
 		return err
 	}
 	defer leave()
-	if after == "" {
+	begins := after == ""
+	if begins {
 		if after, err = s.hub.Newest(ctx, v.Principal); err != nil {
 			return err
 		}
@@ -60,6 +61,13 @@ func (s *Server) announcements(w http.ResponseWriter, r *http.Request, v visitor
 	defer subscription.Close()
 	s.personal(r.Context(), &v)
 	speaker := s.speaker(v, announce.Preferences{Language: language, Since: since})
+	if begins && v.single() {
+		open, err := s.allOpen(ctx, v)
+		if err != nil {
+			return err
+		}
+		speaker.observeOpen(open)
+	}
 	s.serve(ctx, w, v, func(ctx context.Context, send func([]frame) bool) error {
 		return speaker.run(ctx, subscription, after, send)
 	})

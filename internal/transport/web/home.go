@@ -126,7 +126,7 @@ func (s *Server) chosenInto(ctx context.Context, v visitor, view *page.Home, one
 func (s *Server) news(ctx context.Context, v visitor, chosen string, peek bool) (page.News, error) {
 	var n page.News
 	most := page.MostAsked
-	if api.Chosen(v.prefers.Questions) == "one" {
+	if v.single() {
 		most = 1
 	}
 	listed, err := s.hub.Questions(ctx, v.Principal, QuestionListOptions{Limit: most, Peek: peek})

@@ -46,6 +46,9 @@ func (s *Server) visitor(r *http.Request) (visitor, error) {
 	return v, err
 }
 
+// single reports whether a visitor wants one question at a time.
+func (v visitor) single() bool { return api.Chosen(v.prefers.Questions) == "one" }
+
 // personal adds what a visitor prefers. Where it cannot be read, the page is as it is for everybody.
 func (s *Server) personal(ctx context.Context, v *visitor) {
 	now, err := s.hub.Prefer(ctx, v.Principal, api.Preferences{})

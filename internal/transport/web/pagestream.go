@@ -168,7 +168,7 @@ func (p *pageStream) begin(ctx context.Context, fresh bool) ([]frame, error) {
 	}
 	group = append(group, steps...)
 	if !fresh {
-		open, err := p.open(n.Open)
+		open, err := p.open(ctx, n.Open)
 		return append(group, open...), err
 	}
 	for _, l := range n.Sessions.Running {
@@ -192,8 +192,17 @@ type openFrame struct {
 
 // open announces all open questions again: after a reconnect the person may not know them any more. Each has the id
 // that it has on the stream, so that a page announces it only once.
-func (p *pageStream) open(questions []api.OpenQuestion) ([]frame, error) {
-	announcer := announce.New(announce.Preferences{Language: p.language, Person: p.visitor.Name, Surface: page.Surface, Zone: p.visitor.zone})
+func (p *pageStream) open(ctx context.Context, questions []api.OpenQuestion) ([]frame, error) {
+	if p.visitor.single() {
+		var err error
+		if questions, err = p.server.allOpen(ctx, p.visitor); err != nil {
+			return nil, err
+		}
+		p.observeOpen(questions)
+	}
+	announcer := announce.New(announce.Preferences{
+		Language: p.language, Person: p.visitor.Name, Surface: page.Surface, Zone: p.visitor.zone, OneQuestion: p.visitor.single(),
+	})
 	f := openFrame{Questions: []api.Announcement{}}
 	var asked []aaep.Event
 	for _, q := range questions {

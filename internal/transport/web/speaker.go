@@ -7,6 +7,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/surface/page"
 )
 
 // speaker makes the announcements of one stream from its deliveries.
@@ -19,7 +20,27 @@ type speaker struct {
 
 func (s *Server) speaker(v visitor, p announce.Preferences) speaker {
 	p.Person, p.Zone, p.Verbosity = v.Name, v.zone, aaep.Verbosity(api.Chosen(v.prefers.Verbosity))
+	p.OneQuestion = v.single()
 	return speaker{server: s, visitor: v, announcer: announce.New(p), known: map[string]int64{}}
+}
+
+// justNow is how old a question has to be for the stream to have brought it to its listener before.
+const justNow = 10 * time.Second
+
+// observeOpen tells the announcer which questions its listener has before them, so that a further one waits behind them. A
+// question that was asked just now is left to the stream.
+func (p *speaker) observeOpen(questions []api.OpenQuestion) {
+	for _, q := range questions {
+		if e, err := aaep.DecodeEvent(q.Event); err == nil && p.server.now().Sub(e.Time) > justNow {
+			p.announcer.Observe(e, 0)
+		}
+	}
+}
+
+// allOpen lists the open questions, also those that wait behind another one, without marking them as shown.
+func (s *Server) allOpen(ctx context.Context, v visitor) ([]api.OpenQuestion, error) {
+	listed, err := s.hub.Questions(ctx, v.Principal, QuestionListOptions{Limit: page.MostAsked, Peek: true})
+	return listed.Questions, err
 }
 
 // subscribeTo subscribes for a stream of announcements: to everything, without delay.
