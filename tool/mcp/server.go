@@ -79,7 +79,7 @@ func Load(in settings.Section, o Options) ([]*Server, error) {
 		if err != nil {
 			return nil, err
 		}
-		s := &Server{name: name, o: o, copies: program.NewCopies(o.Private), changed: make(chan struct{}), relogin: make(chan struct{}, 1), trouble: errors.New("it has not started yet")}
+		s := &Server{name: name, o: o, copies: program.NewCopies(o.Private), changed: make(chan struct{}), relogin: make(chan struct{}, 1), trouble: errStarting}
 		if err := s.load(section); err != nil {
 			return nil, err
 		}
@@ -108,6 +108,14 @@ func (s *Server) Program() settings.Program {
 		return settings.Program{}
 	}
 	return settings.Program{Path: s.c.Command[0], SHA256: s.bound.SHA256()}
+}
+
+// Entry is the server's entry as it is configured, to tell whether it has become another one. Secrets are in it as
+// references only.
+func (s *Server) Entry() string {
+	entry := s.configured()
+	entry["limits"] = s.c.Limits
+	return fmt.Sprintf("%#v", entry) // maps are printed in the order of their keys
 }
 
 // Close removes the private copy of the program, once [Server.Run] has returned.
@@ -196,7 +204,11 @@ func (s *Server) noticef(format string, args ...any) {
 	s.o.Notice("MCP server " + s.name + ": " + fmt.Sprintf(format, args...) + ".")
 }
 
-var errListing = errors.New("it has not listed its tools yet")
+// Why there is no connection while a server starts.
+var (
+	errStarting = errors.New("it has not started yet")
+	errListing  = errors.New("it has not listed its tools yet")
+)
 
 // runOnce starts the server once, and follows its tools until it ends.
 func (s *Server) runOnce(ctx context.Context, offer tool.Offer) error {
@@ -279,6 +291,27 @@ func (s *Server) become(conn *connection, trouble error) {
 	defer s.mu.Unlock()
 	close(s.changed)
 	s.conn, s.trouble, s.changed = conn, trouble, make(chan struct{})
+}
+
+// Ready waits until the server has started and its tools are offered. If the start fails, it returns the reason at once,
+// and [Server.Run] tries again; if ctx ends first, it returns how far the start has come.
+func (s *Server) Ready(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		conn, changed, trouble := s.conn, s.changed, s.trouble
+		s.mu.Unlock()
+		switch {
+		case conn != nil:
+			return nil
+		case !errors.Is(trouble, errStarting) && !errors.Is(trouble, errListing):
+			return trouble
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return trouble
+		}
+	}
 }
 
 // connectTimeout is how long a call waits for a server that is starting.
