@@ -33,6 +33,9 @@ type Service struct {
 	// Address is the location of that server, and Look lists its tools without calling any.
 	Address string
 	Inspect func(context.Context) (mcp.Offered, error)
+	// Entry is how that server is configured, and Ready waits until it has offered its tools while the Source runs.
+	Entry string
+	Ready func(context.Context) error
 	// Close releases the resources of its calls, once it has ended.
 	Close func()
 }
@@ -172,7 +175,7 @@ func readServers(section settings.Section, o Options) ([]Service, error) {
 	}
 	all := make([]Service, 0, len(servers))
 	for _, s := range servers {
-		all = append(all, Service{Kind: kindMCP, Name: s.Target(), Source: s.Run, Address: s.Address(), Inspect: s.Inspect, Close: s.Close})
+		all = append(all, Service{Kind: kindMCP, Name: s.Target(), Source: s.Run, Address: s.Address(), Inspect: s.Inspect, Entry: s.Entry(), Ready: s.Ready, Close: s.Close})
 	}
 	return all, nil
 }
