@@ -111,6 +111,7 @@ type Instance struct {
 	conn     hubConn // the hub's connection to the bus
 	counter  string  // the file that detects that the ledger has gone back in time
 	services []Service
+	running  runningServices
 
 	closers []func() // in the order of opening
 	// Two groups of goroutines: services and workers end first, while the kernel still receives their last messages.
@@ -372,6 +373,7 @@ func (i *Instance) Cause(err error) error {
 func (i *Instance) Close() {
 	i.once.Do(func() {
 		i.upper.stop()
+		i.running.close()
 		i.options.Reached("services.ending")
 		i.upper.close()
 		i.lower.close()

@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -27,7 +28,68 @@ type Members struct {
 
 	mu    sync.Mutex
 	known []bus.Credentials
+	// added are those of services in this process that were started after it.
+	added []bus.Credentials
 }
+
+// admit lets a further service of this process connect.
+func (m *Members) admit(s Service) error {
+	m.taking.Lock()
+	defer m.taking.Unlock()
+	who := s.principal()
+	if m.isHere(who) {
+		return nil
+	}
+	if credentialfile.Clash(m.counting(), who) {
+		return cause.Misuse("there are credentials of the name "+s.Name+" for another process",
+			"revoke them with `earshot credential revoke "+s.Name+"`, or give the service another name")
+	}
+	own, err := bus.NewCredentials(rand.Reader, Project, who)
+	if err != nil {
+		return cause.Fail(err, "the service "+s.Name+" has no credentials for the message bus", "")
+	}
+	return m.setAdded(append(m.addedNow(), own))
+}
+
+// dismiss takes back what admit has done for a service.
+func (m *Members) dismiss(s Service) error {
+	m.taking.Lock()
+	defer m.taking.Unlock()
+	before := m.addedNow()
+	left := slices.DeleteFunc(slices.Clone(before), func(one bus.Credentials) bool { return one.Principal == s.principal() })
+	if len(left) == len(before) {
+		return nil
+	}
+	return m.setAdded(left)
+}
+
+// setAdded needs taking.
+func (m *Members) setAdded(added []bus.Credentials) error {
+	if err := m.bus.SetKnown(slices.Concat(m.counting(), added)); err != nil {
+		return cause.Fail(err, "the message bus does not let the service in", "start the server again")
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.added = added
+	return nil
+}
+
+func (m *Members) addedNow() []bus.Credentials {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.added)
+}
+
+// here returns the principals in this process.
+func (m *Members) here() []bus.Principal {
+	all := slices.Clone(m.residents)
+	for _, one := range m.addedNow() {
+		all = append(all, one.Principal)
+	}
+	return all
+}
+
+func (m *Members) isHere(who bus.Principal) bool { return slices.Contains(m.here(), who) }
 
 // counting returns the valid credentials.
 func (m *Members) counting() []bus.Credentials {
@@ -78,7 +140,7 @@ func (m *Members) AgentConnections() ([]AgentConnection, error) {
 // Services in this process may register their tools.
 func (m *Members) MayRegister(from kernel.Caller, tool string) error {
 	who := bus.Principal{Kind: bus.Kind(from.Kind), Name: from.Name}
-	if slices.Contains(m.residents, who) {
+	if m.isHere(who) {
 		return nil
 	}
 	all := m.counting()
@@ -86,7 +148,7 @@ func (m *Members) MayRegister(from kernel.Caller, tool string) error {
 	if at >= 0 && all[at].Owns(tool) {
 		return nil
 	}
-	if other, taken := credentialfile.OwnerOf(tool, all, m.residents, who); taken {
+	if other, taken := credentialfile.OwnerOf(tool, all, m.here(), who); taken {
 		return errors.New("the tool " + tool + " is a name of the credential " + other.String() + ", so that " + who.String() + " cannot register it; choose another name")
 	}
 	return errors.New("the credential " + who.String() + " may not register the tool " + tool + ": its tools are called " + who.Name + ".…, or stand on its list; " +
@@ -125,7 +187,7 @@ func (m *Members) Reload(context.Context) (api.Credentials, error) {
 		next = append(next, one)
 	}
 	m.count(next) // before the new ones can make requests, and after the removed ones no longer can
-	if err := m.bus.SetKnown(next); err != nil {
+	if err := m.bus.SetKnown(slices.Concat(next, m.addedNow())); err != nil {
 		m.count(before)
 		return answer, reloadError(err)
 	}
@@ -155,7 +217,7 @@ func (m *Members) readable(path string, others []bus.Credentials) (bus.Credentia
 	if err := m.onlyHere(one); err != nil {
 		return one, err
 	}
-	if slices.Contains(m.residents, who) || credentialfile.Clash(others, who) {
+	if m.isHere(who) || credentialfile.Clash(others, who) {
 		return one, cause.Fail(nil, "there is somebody of the name of "+who.String()+" already", "choose another name")
 	}
 	return one, nil

@@ -3,6 +3,7 @@ package instance
 import (
 	"context"
 	"maps"
+	"sync"
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/bus"
@@ -24,6 +25,10 @@ type Service struct {
 	// Source, if set, provides tools that come and go. Nobody has chosen those: each is unreviewed until an operator
 	// reviews it.
 	Source tool.Source
+	// Entry is how a Source is configured, for [Instance.Replace]. Ready, if set, waits until it has offered its tools, and
+	// returns why it has not.
+	Entry string
+	Ready func(context.Context) error
 	// Close releases the resources of its calls, once it has ended; may be nil.
 	Close func()
 }
@@ -44,6 +49,7 @@ func (s Service) opened(now func() time.Time) (Service, error) {
 func (i *Instance) openServices(context.Context) error {
 	for _, s := range i.options.Services {
 		if s.Close != nil {
+			s.Close = sync.OnceFunc(s.Close) // it may have ended before
 			i.closers = append(i.closers, s.Close)
 		}
 		s, err := s.opened(i.Now)
@@ -93,7 +99,16 @@ func (i *Instance) Serve(ctx context.Context, s Service) error {
 	if err != nil {
 		return err
 	}
-	i.run(serving.Run)
+	one := &runningService{Service: s, bus: end, ended: make(chan struct{})}
+	life, stop := context.WithCancel(i.upper.ctx)
+	one.stop = stop
+	i.running.add(one)
+	i.upper.owned.Go(func() {
+		defer close(one.ended)
+		if err := serving.Run(life); err != nil && life.Err() == nil {
+			i.Fail(cause.Fail(err, "a part of the program has failed", ""))
+		}
+	})
 	return nil
 }
 
