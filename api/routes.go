@@ -27,6 +27,7 @@ const (
 	RouteTerminal       = "logTerminalIn"
 	RouteTerminalEnd    = "logTerminalOut"
 	RouteCredentials    = "reloadCredentials" //nolint:gosec // a name
+	RouteServices       = "rereadServices"
 	RouteOpenAPI        = "getOpenAPI"
 
 	RouteAgentTools      = "listAgentTools"
@@ -174,6 +175,10 @@ var routes = []Route{
 		replyLimit, `{}`).repeatable().refuses(KindNotFound).
 		detail("`earshot credential` asks for it after each change. Who has no file any more is cut off, whatever is wrong with other files; " +
 			"a file that cannot be read leaves what counted before."),
+	withRequest[Empty](withAnswer[Services](route(RouteServices, "POST", Root+"/services", Operate, "Has the server read its list of MCP servers again.")),
+		replyLimit, `{}`).repeatable().refuses(KindNotFound, KindUnavailable).
+		detail("`earshot mcp add` and `earshot mcp rm` ask for it. The list is that of the server's own file of tools. A server that was added is started, and the answer waits " +
+			"up to 20 seconds for its tools, which nobody has reviewed by that; one that was removed is ended. The others go on as they are."),
 	route(RouteOpenAPI, "GET", Root+"/openapi.json", Anyone, "Reads this description, as an OpenAPI 3.1 document.").media("application/json"),
 
 	withAnswer[AgentTools](route(RouteAgentTools, "GET", AgentRoot+"/tools", Act, "Lists the tools that the agent may ask for.")).

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"time"
 
 	"github.com/earshot-dev/earshot/api"
 )
@@ -17,6 +18,19 @@ func (c *Client) ReloadCredentials(ctx context.Context) (api.Credentials, error)
 	var answer api.Credentials
 
 	err := c.call(ctx, to(api.RouteCredentials), api.Empty{}, &answer)
+
+	return answer, err
+}
+
+// servicesTime is how long the server may take to end services and to start others.
+const servicesTime = time.Minute
+
+// RereadServices makes the server read its list of Model Context Protocol servers again: it starts those that are new,
+// and ends those that are missing. It returns when their tools are offered, or when it is known why they are not.
+func (c *Client) RereadServices(ctx context.Context) (api.Services, error) {
+	var answer api.Services
+
+	err := c.callFor(ctx, servicesTime, nil, to(api.RouteServices), api.Empty{}, &answer)
 
 	return answer, err
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
 	"os"
@@ -44,6 +45,11 @@ type Options struct {
 	// has chosen them; the tools of a Source do not.
 	Agents   []Agent
 	Services []Service
+
+	// Reread returns the services with a Source as they should be now. The server calls it when an operator says that the list
+	// has changed: it ends those that are missing or have another Entry, and starts those that are new. An [*Error] says why
+	// the list cannot be read. Default: the list is that of the start.
+	Reread func() ([]Service, error)
 
 	// HTTP is the loopback address of the page and the API; port 0 picks a free port. Default 127.0.0.1:7411.
 	HTTP string
@@ -117,6 +123,10 @@ type Service struct {
 	Open func(now func() time.Time) ([]tool.Tool, error)
 	// Source supplies the tools instead of Tools, if they come and go. Each is unreviewed until an operator reviews it.
 	Source tool.Source
+	// Entry is how the Source is configured, for [Options.Reread]. Ready waits until the Source has offered its tools, and
+	// returns why it has not; it may be nil.
+	Entry string
+	Ready func(context.Context) error
 	// Keeper keeps data of the service's calls outside the ledger; nil keeps nothing.
 	Keeper Keeper
 	// Close releases what the calls needed, once the service has ended; may be nil.

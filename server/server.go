@@ -105,7 +105,7 @@ func (s *Server) openInstance(ctx context.Context, o Options, policy *policyfile
 		Now: o.Now, LookupEnv: o.LookupEnv, Logger: o.Logger, Reached: fault.Points(points),
 	}
 	for _, one := range o.Services {
-		inner.Services = append(inner.Services, instance.Service{Name: one.Name, Tools: one.Tools, Open: one.Open, Source: one.Source, Close: one.Close})
+		inner.Services = append(inner.Services, one.inner())
 		if one.Keeper != nil {
 			inner.Keepers = append(inner.Keepers, one.Keeper)
 		}

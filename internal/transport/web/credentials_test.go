@@ -33,3 +33,27 @@ func TestCredentialsDoor(t *testing.T) {
 		t.Errorf("where nobody is let in: %d", w.Code)
 	}
 }
+
+// TestServicesDoor: the same people have the list of MCP servers read again.
+func TestServicesDoor(t *testing.T) {
+	t.Parallel()
+	read := 0
+	s := newScene(t, func(o *web.Options) {
+		o.Services = func(context.Context) (api.Services, error) {
+			read++
+			return api.Services{Started: []api.StartedService{{Service: "hub", Trouble: "it asks for a login"}}, Ended: []string{"post"}}, nil
+		}
+	})
+	for name, want := range map[string]int{"ope": 403, "aud": 403, "lis": 403, "sly": 403, "bot": 403, "box": 403, "": 401} {
+		if w := s.do("POST", "/api/v1/services", name, `{}`); w.Code != want || read > 0 {
+			t.Errorf("%q: %d, want %d: %s", name, w.Code, want, w.Body)
+		}
+	}
+	w := s.do("POST", "/api/v1/services", "ada", `{}`)
+	if w.Code != 200 || read != 1 || strings.TrimSpace(w.Body.String()) != `{"started":[{"service":"hub","trouble":"it asks for a login"}],"ended":["post"]}` {
+		t.Errorf("an operator and approver: %d %s", w.Code, w.Body)
+	}
+	if w := newScene(t).do("POST", "/api/v1/services", "ada", `{}`); w.Code != 404 {
+		t.Errorf("without a list: %d", w.Code)
+	}
+}

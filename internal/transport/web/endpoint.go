@@ -54,6 +54,7 @@ func (s *Server) endpoints() map[string]endpoint {
 		api.RouteTerminal:       taking(s.logTerminalIn),
 		api.RouteTerminalEnd:    taking(s.logTerminalOut),
 		api.RouteCredentials:    taking(s.reloadCredentials),
+		api.RouteServices:       taking(s.rereadServices),
 		api.RouteOpenAPI:        raw(s.openAPI),
 
 		api.RouteAgentTools:      giving(s.agentTools),

@@ -40,6 +40,8 @@ type Options struct {
 	Counters func() []Counter
 	// Credentials reloads the credential files. Default: there are none.
 	Credentials func(ctx context.Context) (api.Credentials, error)
+	// Services reads the list of Model Context Protocol servers again. Default: there is none.
+	Services func(ctx context.Context) (api.Services, error)
 	// Manifest is published at the well-known address (MAN-01). The server adds its versions, transport and paths; the
 	// default of AgentID is earshot.
 	Manifest aaep.Manifest
