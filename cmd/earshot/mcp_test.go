@@ -43,7 +43,12 @@ func beMCPServer(place string) int {
 		description = "Send a letter, and a copy to everybody."
 	}
 	add("send", description, nil)
-	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+	err := s.Run(context.Background(), &mcp.StdioTransport{})
+	if file, failed := os.OpenFile(filepath.Join(place, "ended"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); failed == nil {
+		_, _ = file.WriteString("post\n")
+		_ = file.Close()
+	}
+	if err != nil {
 		return 1
 	}
 	return 0
@@ -166,7 +171,7 @@ func TestMCP(t *testing.T) {
 	if got := offered.out.String(); !strings.HasPrefix(got, "post\n") {
 		t.Errorf("offered are %q", got)
 	}
-	contains(t, p.does(0, "mcp", "rm", "post"), "post is not in", "Its tools are not offered any more: post.look, post.send.", "ends with the server that runs now")
+	contains(t, p.does(0, "mcp", "rm", "post"), "post is not in", "Its tools are not offered any more: post.look, post.send.", "The server that runs has ended it.")
 	if listed := p.does(0, "tools", "list"); strings.Contains(listed, "post.") {
 		t.Errorf("its tools are listed: %s", listed)
 	}

@@ -200,9 +200,8 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	if len(roots) > 0 {
 		o.Services = []server.Service{m.FilesService(roots, path)}
 	}
-	for _, s := range services {
-		o.Services = append(o.Services, server.Service{Name: s.Name, Tools: s.Tools, Source: s.Source, Close: s.Close})
-	}
+	o.Services = append(o.Services, served(services)...)
+	o.Reread = func() ([]server.Service, error) { return m.rereadServers(f.tools, path) }
 	defer m.tuneMemory()()
 	signals := make(chan os.Signal, 4)
 	defer signal.Stop(signals)
@@ -251,6 +250,22 @@ func (m *Main) readToolFiles(paths []string, data string) (all []toolfile.Servic
 		}
 	}
 	return all, nil
+}
+
+// rereadServers reads the MCP servers again: those of the given files, and of the data directory's own. Everything else in
+// these files counts as it was at the start.
+func (m *Main) rereadServers(paths []string, data string) ([]server.Service, error) {
+	all, err := m.readToolFiles(paths, data)
+	return served(all), err
+}
+
+// served returns services of files as those of a server.
+func served(all []toolfile.Service) []server.Service {
+	out := make([]server.Service, 0, len(all))
+	for _, s := range all {
+		out = append(out, server.Service{Name: s.Name, Tools: s.Tools, Source: s.Source, Entry: s.Entry, Ready: s.Ready, Close: s.Close})
+	}
+	return out
 }
 
 // allowedFolders returns the folders that tidy may work in: an empty list does not mean all.

@@ -1,6 +1,7 @@
 package gateways
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -79,7 +80,12 @@ What a host can do without Earshot, with a shell or with file tools of its own, 
 				return cause.Misuse("--import is for your own servers, and --project for those of a project", "give one of them")
 			}
 			r, err := hostsetup.Install(c.Context(), o)
-			return m.hostDone(f, o, r, err, m.printInstalled)
+			var taken reread
+			if len(r.Moved) > 0 && !r.DryRun {
+				taken = m.rereadList(c.Context(), mcpFlags{}, o.Data)
+			}
+			err = m.hostDone(f, o, r, err, func(o hostsetup.Options, r hostsetup.Result) { m.printInstalled(o, r, taken) })
+			return cmp.Or(err, taken.failure())
 		},
 	}, "import", "move the host's other MCP servers behind Earshot", "have the host ask before it uses tools of its own: "+strings.Join(hook.Names(), ", "))
 }
@@ -106,7 +112,11 @@ With --restore the servers that ` + "`earshot install --import`" + ` has moved g
 			}
 			o.Restore = f.moves
 			r, err := hostsetup.Uninstall(c.Context(), o)
-			return m.hostDone(f, o, r, err, m.printUninstalled)
+			var taken reread
+			if o.Restore && r.Changed && !r.DryRun {
+				taken = m.rereadList(c.Context(), mcpFlags{}, o.Data)
+			}
+			return cmp.Or(m.hostDone(f, o, r, err, m.printUninstalled), taken.failure())
 		},
 	}, "restore", "move the servers back that --import has moved", "take out what --hooks has put in")
 }
@@ -177,7 +187,7 @@ func (m *commands) hostDone(f hostFlags, o hostsetup.Options, r hostsetup.Result
 	return m.OutputError()
 }
 
-func (m *commands) printInstalled(o hostsetup.Options, r hostsetup.Result) {
+func (m *commands) printInstalled(o hostsetup.Options, r hostsetup.Result, taken reread) {
 	host, file := o.Host, cause.OneLine(r.File)
 	if !r.Changed {
 		m.Printf("%s has Earshot already: nothing changes in %s.", host.Title, file)
@@ -208,7 +218,11 @@ func (m *commands) printInstalled(o hostsetup.Options, r hostsetup.Result) {
 	}
 	if len(r.Moved) > 0 && !r.DryRun {
 		m.Printf("Of your variables a program that moved gets HOME, PATH and those that its entry names.")
-		m.printReload(mcpFlags{}, o.Data, filepath.Join(o.Data, datadir.ToolsFile))
+		names := make([]string, 0, len(r.Moved))
+		for _, s := range r.Moved {
+			names = append(names, s.As)
+		}
+		m.printReread(mcpFlags{}, taken, o.Data, filepath.Join(o.Data, datadir.ToolsFile), names...)
 	}
 	m.printLeft(r)
 }

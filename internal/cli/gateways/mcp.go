@@ -19,7 +19,8 @@ func (m *commands) mcpCommand() *cobra.Command {
 		`On the side of agents, `+"`earshot mcp serve`"+` is a server for Claude Code, Codex, Gemini CLI and other hosts.
 
 On the side of tools, have those of other servers go through the gate. The servers stand in the section mcp of a file of
-tools: that of the data directory, which `+"`earshot up`"+` reads by itself, or another one that it is given with --tools.
+tools: that of the data directory, which `+"`earshot up`"+` reads by itself, at its start and after each change, or another one
+that it is given with --tools.
 Their credentials stay with Earshot: agents see none.`,
 		m.mcpServeCommand(), m.mcpAddCommand(), m.mcpListCommand(), m.mcpRemoveCommand(),
 		m.mcpLoginCommand(), m.mcpLogoutCommand())
@@ -54,18 +55,6 @@ func (m *commands) toolsFileOf(f mcpFlags, change bool) (file, data string, err 
 		err = datadir.Make(data)
 	}
 	return filepath.Join(data, datadir.ToolsFile), data, err
-}
-
-// printReload says when a change takes effect.
-func (m *commands) printReload(f mcpFlags, data, file string) {
-	switch {
-	case f.file != "":
-		m.Printf("It counts when a server is started with it: `earshot up … --tools %s`.", cause.Quoted(file))
-	case cli.ServerAt(data):
-		m.Printf("The server that runs does not know of it yet: end `earshot up`, and start it again as before.")
-	default:
-		m.Printf("It counts from the next start: `earshot up%s --root DIR`.", m.DataFlag(data))
-	}
 }
 
 // serverRow is one row of `mcp list --json`.

@@ -39,6 +39,9 @@ for a login, with which ` + "`earshot mcp login NAME`" + ` goes on.
 Its tools are called NAME.TOOL. Nobody has reviewed them by that, whatever the server says of itself: each call
 counts as irreversible and is asked for, until you review them with ` + "`earshot tools review 'NAME.*'`" + `.
 
+An ` + "`earshot up`" + ` that runs starts the server at once, and the command says whether its tools are there. It gives
+the server its own variables, and reads secrets in its own environment. With --file it counts from the next start.
+
 A command starts in the current folder, with the variables that --inherit and --env name and no others. Secrets are
 named by where they lie: --secret TOKEN=env:GITHUB_TOKEN or TOKEN=file:/path. A command gets each as a variable of
 its name; --env and --header may hold it in braces, {TOKEN}.`,
@@ -186,6 +189,9 @@ type addedServer struct {
 	Tools   []proposedTool `json:"tools"`
 	LeftOut []string       `json:"left_out,omitzero"`
 	Login   string         `json:"login,omitzero"` // "needed" if its tools can be listed after a login only
+	// Offered says when agents have its tools: "now", "later" with the trouble of the running server, or "next_start".
+	Offered string `json:"offered"`
+	Trouble string `json:"trouble,omitzero"`
 }
 
 type proposedTool struct {
@@ -225,13 +231,26 @@ func (m *commands) addServer(ctx context.Context, f mcpFlags, name string, entry
 	for _, err := range got.LeftOut {
 		added.LeftOut = append(added.LeftOut, cause.OneLine(err.Error()))
 	}
+	taken := m.rereadList(ctx, f, data)
 	if f.asJSON {
-		return m.WriteJSON(added)
+		return m.writeAdded(added, taken)
 	}
 	m.printAdded(added, got, entry)
-	m.printReload(f, data, file)
+	m.printReread(f, taken, data, file, name)
+	if err := taken.failure(); err != nil {
+		return err
+	}
 	m.Printf("Then review its tools, one by one or all: `earshot tools review%s '%s.*'`. Until then each call is asked for, as irreversible.", m.DataFlag(data), name)
 	return m.OutputError()
+}
+
+// writeAdded writes the result as JSON.
+func (m *commands) writeAdded(added addedServer, taken reread) error {
+	added.Offered, added.Trouble = taken.offered(added.Name), taken.trouble(added.Name)
+	if err := m.WriteJSON(added); err != nil {
+		return err
+	}
+	return taken.failure()
 }
 
 func (m *commands) printAdded(added addedServer, got offeredTools, entry toolfile.MCPServer) {

@@ -115,7 +115,7 @@ func (m *commands) logInAt(ctx context.Context, f mcpLoginFlags, name string) er
 	m.Printf("Logged in: %s, at %s%s.", name, cause.OneLine(login.Issuer), m.lasts(login))
 	m.printOffered(ctx, file, data, name)
 	if f.file == "" && cli.ServerAt(data) {
-		m.Printf("The server that runs takes the login up by itself, unless %s was added after its start.", name)
+		m.Printf("The server that runs takes the login up by itself.")
 	}
 	m.Printf("Review its tools, one by one or all: `earshot tools review%s '%s.*'`. `earshot mcp logout%s %s` ends the login.", m.DataFlag(data), name, m.DataFlag(data), name)
 	return m.OutputError()

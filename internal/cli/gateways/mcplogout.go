@@ -129,8 +129,9 @@ func (m *commands) addWithoutLogin(ctx context.Context, f mcpFlags, draft *toolf
 	if err := m.Logins(data).Ask(ctx, added.Name, url); err != nil {
 		return err
 	}
+	taken := m.rereadList(ctx, f, data)
 	if f.asJSON {
-		return m.WriteJSON(added)
+		return m.writeAdded(added, taken)
 	}
 	m.Printf("Added to %s: %s, which %s before it lists its tools.", cause.OneLine(added.File), cause.OneLine(url), need.Why)
 	more := ""
@@ -138,6 +139,14 @@ func (m *commands) addWithoutLogin(ctx context.Context, f mcpFlags, draft *toolf
 		more = " --file " + cause.Quoted(f.file)
 	}
 	m.Printf("Log in next: `earshot mcp login%s%s %s`", m.DataFlag(data), more, added.Name)
-	m.printReload(f, data, added.File)
+	if taken.running && taken.err == nil {
+		m.Printf("The server that runs has started it, and takes the login up by itself.")
+		m.printOthers(taken, []string{added.Name})
+		return m.OutputError()
+	}
+	m.printReread(f, taken, data, added.File, added.Name)
+	if err := taken.failure(); err != nil {
+		return err
+	}
 	return m.OutputError()
 }

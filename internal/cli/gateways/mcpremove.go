@@ -1,7 +1,9 @@
 package gateways
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,8 +35,8 @@ func (m *commands) mcpRemoveCommand() *cobra.Command {
 		Long: `Take an MCP server out of a file of tools. Files with its credentials in the folder secrets of the data directory,
 which ` + "`earshot install --import`" + ` has written for it, are removed, too; others stay. A login there is ended.
 
-Its tools are taken out of the registry at once: agents do not see them any more, and their calls that wait are not
-started. That takes the rights of ` + "`earshot tools rm`" + `, and is left out with --file. The command can be repeated.`,
+An ` + "`earshot up`" + ` that runs ends it at once: its calls that run are told to stop, and say what they have done. Its tools
+are taken out of the registry: agents do not see them any more, and their calls that wait are not started. That takes the rights of ` + "`earshot tools rm`" + `, and is left out with --file. The command can be repeated.`,
 		Args: usage.One("the name of an MCP server, as `earshot mcp list` tells it"),
 		RunE: func(c *cobra.Command, args []string) error { return m.removeServer(c.Context(), f, args[0]) },
 	}
@@ -53,6 +55,7 @@ func (m *commands) removeServer(ctx context.Context, f mcpFlags, name string) er
 	if err != nil {
 		return err
 	}
+	taken := m.rereadList(ctx, f, data) // first: a service that runs would register its tools again
 	var refused error
 	if f.file == "" {
 		out.Tools, refused = m.unregister(ctx, data, name)
@@ -61,11 +64,14 @@ func (m *commands) removeServer(ctx context.Context, f mcpFlags, name string) er
 		if err := m.WriteJSON(out); err != nil {
 			return err
 		}
-		return refused
+		return cmp.Or(refused, taken.failure())
 	}
-	m.printRemoved(f, data, out, there)
+	m.printRemoved(f, data, out, there, taken)
 	if refused != nil {
 		return cause.Fail(refused, "its tools stay in the registry", "repeat the command once that is mended")
+	}
+	if err := taken.failure(); err != nil {
+		return err
 	}
 	return m.OutputError()
 }
@@ -91,7 +97,7 @@ func (m *commands) removeEntry(ctx context.Context, out *removedServer, data str
 	return there, m.forgetLogin(ctx, data, out.Name)
 }
 
-func (m *commands) printRemoved(f mcpFlags, data string, out removedServer, there bool) {
+func (m *commands) printRemoved(f mcpFlags, data string, out removedServer, there bool, taken reread) {
 	name, file := cause.OneLine(out.Name), cause.OneLine(out.File)
 	if there {
 		m.Printf("Recorded: %s is not in %s any more.", name, file)
@@ -103,12 +109,13 @@ func (m *commands) printRemoved(f mcpFlags, data string, out removedServer, ther
 	}
 	if len(out.Tools) > 0 {
 		m.Printf("Its tools are not offered any more: %s.", cause.OneLine(strings.Join(out.Tools, ", ")))
-		if cli.ServerAt(data) {
-			m.Printf("The process of the MCP server ends with the server that runs now.")
-		}
 	}
+	if slices.Contains(taken.answer.Ended, out.Name) {
+		m.Printf("The server that runs has ended it.")
+	}
+	m.printOthers(taken, []string{out.Name})
 	if f.file != "" && there {
-		m.printReload(f, data, out.File)
+		m.printReread(f, taken, data, out.File)
 		m.Printf("Its tools stay registered until you take them out: `earshot tools rm%s %s.…`.", m.DataFlag(data), name)
 	}
 }
