@@ -80,19 +80,12 @@ type Replaced struct {
 func (i *Instance) Replace(ctx context.Context, list []Service) (done Replaced, err error) {
 	i.running.changing.Lock()
 	defer i.running.changing.Unlock()
-	wanted := map[string]Service{}
+	wanted := sourcesIn(list)
 	defer func() {
 		for _, s := range wanted { // not started
 			s.Close()
 		}
 	}()
-	for _, s := range list {
-		s.Close = sync.OnceFunc(orNothing(s.Close))
-		if wanted[s.Name] = s; s.Source == nil {
-			defer s.Close()
-			delete(wanted, s.Name)
-		}
-	}
 	if i.running.closed {
 		return done, cause.Fail(nil, "the server is ending", "")
 	}
@@ -122,6 +115,20 @@ func (i *Instance) Replace(ctx context.Context, list []Service) (done Replaced, 
 		done.Started = append(done.Started, s)
 	}
 	return done, nil
+}
+
+// sourcesIn returns the services with a Source, by name, and closes the others.
+func sourcesIn(list []Service) map[string]Service {
+	all := map[string]Service{}
+	for _, s := range list {
+		s.Close = sync.OnceFunc(orNothing(s.Close))
+		if s.Source == nil {
+			s.Close()
+			continue
+		}
+		all[s.Name] = s
+	}
+	return all
 }
 
 func orNothing(f func()) func() {

@@ -1,7 +1,6 @@
 package gateways
 
 import (
-	"cmp"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -85,7 +84,10 @@ What a host can do without Earshot, with a shell or with file tools of its own, 
 				taken = m.rereadList(c.Context(), mcpFlags{}, o.Data)
 			}
 			err = m.hostDone(f, o, r, err, func(o hostsetup.Options, r hostsetup.Result) { m.printInstalled(o, r, taken) })
-			return cmp.Or(err, taken.failure())
+			if err != nil {
+				return err
+			}
+			return taken.failure()
 		},
 	}, "import", "move the host's other MCP servers behind Earshot", "have the host ask before it uses tools of its own: "+strings.Join(hook.Names(), ", "))
 }
@@ -116,7 +118,10 @@ With --restore the servers that ` + "`earshot install --import`" + ` has moved g
 			if o.Restore && r.Changed && !r.DryRun {
 				taken = m.rereadList(c.Context(), mcpFlags{}, o.Data)
 			}
-			return cmp.Or(m.hostDone(f, o, r, err, m.printUninstalled), taken.failure())
+			if err := m.hostDone(f, o, r, err, m.printUninstalled); err != nil {
+				return err
+			}
+			return taken.failure()
 		},
 	}, "restore", "move the servers back that --import has moved", "take out what --hooks has put in")
 }

@@ -1,7 +1,6 @@
 package gateways
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -36,7 +35,8 @@ func (m *commands) mcpRemoveCommand() *cobra.Command {
 which ` + "`earshot install --import`" + ` has written for it, are removed, too; others stay. A login there is ended.
 
 An ` + "`earshot up`" + ` that runs ends it at once: its calls that run are told to stop, and say what they have done. Its tools
-are taken out of the registry: agents do not see them any more, and their calls that wait are not started. That takes the rights of ` + "`earshot tools rm`" + `, and is left out with --file. The command can be repeated.`,
+are taken out of the registry: agents do not see them any more, and their calls that wait are not started.
+That takes the rights of ` + "`earshot tools rm`" + `, and is left out with --file. The command can be repeated.`,
 		Args: usage.One("the name of an MCP server, as `earshot mcp list` tells it"),
 		RunE: func(c *cobra.Command, args []string) error { return m.removeServer(c.Context(), f, args[0]) },
 	}
@@ -64,7 +64,10 @@ func (m *commands) removeServer(ctx context.Context, f mcpFlags, name string) er
 		if err := m.WriteJSON(out); err != nil {
 			return err
 		}
-		return cmp.Or(refused, taken.failure())
+		if refused == nil {
+			refused = taken.failure()
+		}
+		return refused
 	}
 	m.printRemoved(f, data, out, there, taken)
 	if refused != nil {
