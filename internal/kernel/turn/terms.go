@@ -99,3 +99,48 @@ func (m *machine) ruled(in Ruled) error {
 	}
 	return nil
 }
+
+// ReasonToolGone is the reason why a question is withdrawn whose tool is not there any more.
+const ReasonToolGone = "tool_gone"
+
+// ToolGone says that the tool of a call is not there any more: its service does not offer it, or an operator has removed
+// it. A call that is started goes on, for it was started with the tool as it was.
+type ToolGone struct{ Call string }
+
+func (ToolGone) input() {}
+
+// toolGone ends a call that is not started, and withdraws its question.
+func (m *machine) toolGone(in ToolGone) error {
+	c := m.call(in.Call)
+	if c == nil || c.Kind != ToolCall {
+		return refuse(utp.CodeUnknownCall, "the turn has no such call of a tool")
+	}
+	switch c.State {
+	case Asked:
+		m.emit(Withdraw{Question: c.Question, Reason: ReasonToolGone})
+		m.endGone(c)
+	case Accepted, Dispatched:
+		m.endGone(c)
+	case Requested, Started, LeaseExpired, Unknown, Finished, Resolved, Closed:
+	}
+	return nil
+}
+
+// endGone ends a call whose tool is gone. If an earlier owner may have done its work all the same, the outcome is unknown.
+func (m *machine) endGone(c *Call) {
+	if c.Unsure {
+		m.unknown(c)
+		return
+	}
+	kind := NoteRefused
+	if c.State == Dispatched { // its invocation was reported
+		kind = NoteCompleted
+	}
+	c.State = Closed
+	c.Outcome = &Outcome{
+		Status: utp.StatusCanceled, Code: utp.CodeUnknownTool, Untouched: true,
+		Message: "the tool " + c.Tool + " is not there any more; nothing was done",
+	}
+	m.Tally.Cancelled++
+	m.emit(Note{Kind: kind, Call: c.ID, Detail: string(utp.CodeUnknownTool), Surface: ReasonToolGone}, RecordOutcome{Call: c.ID})
+}
