@@ -151,6 +151,11 @@ var english = map[string]Message{
 		Normal: "The tool {tool} did not start: the policy has changed and does not allow it any more. Nothing was done.",
 		Fields: map[string]string{"error_message": "The policy has changed and does not allow it any more."},
 	},
+	"call.completed.tool_gone": {
+		Terse:  "{tool} is not there any more.",
+		Normal: "The tool {tool} did not start: it is not there any more. Nothing was done.",
+		Fields: map[string]string{"error_message": "The tool is not there any more."},
+	},
 	"call.completed.consent_stale": {
 		Terse: "{question, select, none {{tool} did not start.} other {Your yes no longer applies.}}",
 		Normal: "The tool {tool} did not start: {question, select, none {what was allowed} other {your yes to question {question}}} no longer applies. " +
@@ -382,6 +387,11 @@ var english = map[string]Message{
 			"other {The policy has changed and does not allow the tool {tool} any more. " +
 			"{said, select, yes {Your yes to question {question} does not count.} other {Question {question} is withdrawn.}} It does not run.}}",
 	},
+	"call.refused.tool_gone": {
+		Terse: "{tool} is not there any more.",
+		Normal: "The tool {tool} is not there any more. " +
+			"{question, select, none {} other {{said, select, yes {Your yes to question {question} does not count.} other {Question {question} is withdrawn.}} }}Nothing was done.",
+	},
 	"call.refused.other": {
 		Terse:  "{tool} does not run.",
 		Normal: "The tool {tool} does not run. Reason: {code}.",
@@ -550,6 +560,7 @@ var english = map[string]Message{
 	"why.timeout":                    {Normal: "it took too long."},
 	"why.consent_retry_exhausted":    {Normal: "your yes expired again and again before it could start."},
 	"why.denied_by_policy":           {Normal: "the policy does not allow it."},
+	"why.unknown_tool":               {Normal: "the tool is not there."},
 	"why.consent_declined":           {Normal: "you said no."},
 	"why.consent_expired":            {Normal: "nobody answered in time."},
 	"why.resume_retry_exhausted":     {Normal: "the agent resumed it again and again without progress."},

@@ -304,6 +304,25 @@ func callScenarios() map[string]func(*stage) {
 			s.feed(turn.Ruled{Call: id, Terms: turn.Terms{Decision: turn.Deny}})
 			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeDeniedByPolicy}, "", "")
 		},
+		"its tool goes while it is asked": func(s *stage) {
+			id := asks(s)
+			s.feed(turn.ToolGone{Call: id})
+			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeUnknownTool}, "", "")
+		},
+		"its tool goes after the yes": func(s *stage) {
+			id := asks(s)
+			s.answer(1, true, false)
+			s.feed(turn.ToolGone{Call: id})
+			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeUnknownTool}, "", "")
+		},
+		"its tool goes before the start": func(s *stage) {
+			id := asks(s)
+			s.answer(1, true, false)
+			s.after(turn.DefaultUndo)
+			s.tick()
+			s.feed(turn.ToolGone{Call: id})
+			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeUnknownTool}, "", "")
+		},
 		"the rules cannot be read": func(s *stage) {
 			s.narrate(turn.Note{Kind: kernel.NoteRulesBroken}) // nobody has heard of the turn
 			asks(s)

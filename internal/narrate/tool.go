@@ -128,6 +128,8 @@ func (s *eventBuilder) completion(o turn.Outcome) line {
 		key, params = "call.completed.consent_retry_exhausted", s.about().with(s.exhausted())
 	case o.Code == utp.CodeDeniedByPolicy && !begun:
 		key = "call.completed.denied_by_policy"
+	case o.Code == utp.CodeUnknownTool && s.t.Note.Surface == turn.ReasonToolGone:
+		key = "call.completed.tool_gone"
 	case o.Code == utp.CodeStopped && !begun:
 		key = "call.completed.stopped"
 	case o.Status == utp.StatusTimeout && !begun:
