@@ -17,7 +17,7 @@ var errUnchanged = errors.New("kernel: nothing has changed")
 
 // Rejudge judges every call that is not started by the current policy. A forbidden call ends, and its question is
 // withdrawn. A call that was accepted, or allowed, under a looser rule is asked for again. A rule that is looser
-// now changes nothing. Call it when the policy has changed. Safety does not depend on it: each dispatch and each
+// now changes nothing. A call whose tool is not there any more ends as well. Call it when the policy has changed. Safety does not depend on it: each dispatch and each
 // start is judged by itself. After an error it can be called again.
 func (k *Kernel) Rejudge(ctx context.Context) error {
 	return k.everyOpen(ctx, (*step).rejudge)
@@ -94,7 +94,11 @@ func (s *step) rejudge() error {
 			continue
 		}
 		tool, err := store.ReadTool(s.tx, c.Tool)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, store.ErrNotFound) || err == nil && s.k.served.lacks(tool) {
+			changed = true
+			if err := s.dispatch(turn.ToolGone{Call: c.ID}); err != nil {
+				return err
+			}
 			continue
 		}
 		if err != nil {

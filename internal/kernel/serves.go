@@ -18,8 +18,8 @@ type servedTools struct {
 	byService map[string]map[string]struct{}
 }
 
-// serves notes all tools that the asking service has now.
-func (k *Kernel) serves(_ context.Context, from Caller, q api.ServesRequest) (struct{}, error) {
+// serves notes all tools that the asking service has now, and withdraws what is asked about others.
+func (k *Kernel) serves(ctx context.Context, from Caller, q api.ServesRequest) (struct{}, error) {
 	if len(q.Tools) > maxTools {
 		return struct{}{}, api.NewFault(utp.CodeTooManyTools, fmt.Sprintf("found %d tools; a service may have %d", len(q.Tools), maxTools))
 	}
@@ -27,13 +27,44 @@ func (k *Kernel) serves(_ context.Context, from Caller, q api.ServesRequest) (st
 	for _, name := range q.Tools {
 		all[name] = struct{}{}
 	}
-	k.served.mu.Lock()
-	defer k.served.mu.Unlock()
-	if k.served.byService == nil {
-		k.served.byService = map[string]map[string]struct{}{}
+	if k.served.replace(from.Name, all) {
+		k.withdrawGone(ctx)
 	}
-	k.served.byService[from.Name] = all
 	return struct{}{}, nil
+}
+
+// remove takes a tool out of the registry, and withdraws what is asked about it.
+func (k *Kernel) remove(ctx context.Context, _ Caller, q api.RemoveRequest) (struct{}, error) {
+	a, err := k.admin.Remove(ctx, q)
+	if err == nil {
+		k.withdrawGone(ctx)
+	}
+	return a, err
+}
+
+// withdrawGone ends the calls that are not started and whose tools are gone. What it misses is logged: safety does not
+// depend on it, since a service refuses a call of a tool that it lacks.
+func (k *Kernel) withdrawGone(ctx context.Context) {
+	if err := k.Rejudge(ctx); err != nil {
+		k.o.Logger.Warn("what is asked about a tool that is gone may still be open", "error", err)
+	}
+}
+
+// replace notes all tools of a service. It reports whether some that counted as there may be gone.
+func (s *servedTools) replace(service string, all map[string]struct{}) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byService == nil {
+		s.byService = map[string]map[string]struct{}{}
+	}
+	before, said := s.byService[service]
+	s.byService[service] = all
+	for name := range before {
+		if _, still := all[name]; !still {
+			return true
+		}
+	}
+	return !said
 }
 
 // add notes one more tool of a service, which registers it.

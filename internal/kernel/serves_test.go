@@ -2,10 +2,12 @@ package kernel_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -50,4 +52,78 @@ func TestServes(t *testing.T) {
 		}
 		p.closes()
 	})
+}
+
+// TestToolGone: a question about a tool that its service does not offer any more, or that was taken out of the registry, is withdrawn
+// with the reason, and a yes from before does not count. What runs goes on.
+func TestToolGone(t *testing.T) {
+	ways := map[string]func(*testing.T, *world){
+		"not served": func(t *testing.T, w *world) {
+			t.Helper()
+			if err := w.as(kernel.ToolCaller, target, api.OpServes, api.ServesRequest{Tools: []string{poller}}, nil); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"removed": func(t *testing.T, w *world) {
+			t.Helper()
+			if _, err := operate[struct{}](w, api.OpRemove, api.RemoveRequest{Tool: burn}); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}
+	states := []struct {
+		name  string
+		until func(w *world, id string)
+		words string
+	}{
+		{"asked", func(w *world, _ string) { w.asked() }, "The tool burn is not there any more. Question 1 is withdrawn. Nothing was done."},
+		{"accepted", func(w *world, id string) {
+			w.accepts()
+			w.reaches(id, turn.Accepted)
+		}, "The tool burn is not there any more. Your yes to question 1 does not count. Nothing was done."},
+		{"dispatched", func(w *world, id string) {
+			w.services[0].conn.cut.Store(true)
+			w.accepts()
+			w.reaches(id, turn.Dispatched)
+		}, "The tool burn did not start: it is not there any more. Nothing was done."},
+	}
+	for way, goes := range ways {
+		for _, tt := range states {
+			t.Run(way+", "+tt.name, func(t *testing.T) {
+				inWorld(t, nil, func(t *testing.T, w *world) {
+					w.work(one(burn))
+					a := w.begin()
+					tt.until(w, a.Turn)
+					goes(t, w)
+					w.settle()
+					call := w.reaches(a.Turn, turn.Closed)
+					if call.Outcome.Code != utp.CodeUnknownTool || call.ReplacedBy != "" || call.Outcome.Message != "the tool burn is not there any more; nothing was done" {
+						t.Errorf("the call ended as %+v, and %q stands for it", call.Outcome, call.ReplacedBy)
+					}
+					if open := w.questions(); len(open) > 0 {
+						t.Errorf("still asked: %+v", open)
+					}
+					w.over(a.Turn)
+					w.effectsAre(0)
+					if !strings.Contains(w.tale(), tt.words) {
+						t.Errorf("nobody hears %q:\n%s", tt.words, w.tale())
+					}
+				})
+			})
+		}
+		t.Run(way+", started", func(t *testing.T) {
+			inWorld(t, nil, func(t *testing.T, w *world) {
+				running := w.gate()
+				w.effects.at("begun", running.pass)
+				w.work(one(burn))
+				a := w.begin()
+				w.accepts()
+				w.reaches(a.Turn, turn.Started)
+				goes(t, w)
+				running.open()
+				w.succeeded(a.Turn)
+				w.effectsAre(1)
+			})
+		})
+	}
 }
