@@ -94,33 +94,36 @@ func (s *step) rejudge() error {
 			continue
 		}
 		tool, err := store.ReadTool(s.tx, c.Tool)
-		if errors.Is(err, store.ErrNotFound) || err == nil && s.k.served.lacks(tool) {
-			changed = true
-			if err := s.dispatch(turn.ToolGone{Call: c.ID}); err != nil {
-				return err
-			}
-			continue
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
 		}
+		other, err := s.rejudgeCall(c, tool, err != nil)
 		if err != nil {
 			return err
 		}
-		now, err := s.ruled(c, tool)
-		if err != nil {
-			return err
-		}
-		if now.Decision != turn.Deny && !judgedAs(tool, c) {
-			continue // the tool has changed since: the dispatch compares it
-		}
-		if !now.StricterThan(c.Terms()) || s.rec.State.Status == turn.Ended {
-			continue
-		}
-		changed = true
-		if err := s.dispatch(turn.Ruled{Call: c.ID, Terms: now}); err != nil {
-			return err
-		}
+		changed = changed || other
 	}
 	if !changed {
 		return errUnchanged
 	}
 	return nil
+}
+
+// rejudgeCall judges a call that is not started, and reports whether that has changed it. Removed says that its tool is
+// not in the registry.
+func (s *step) rejudgeCall(c turn.Call, tool store.Tool, removed bool) (bool, error) {
+	if removed || s.k.served.lacks(tool) {
+		return true, s.dispatch(turn.ToolMissing{Call: c.ID})
+	}
+	now, err := s.ruled(c, tool)
+	if err != nil {
+		return false, err
+	}
+	if now.Decision != turn.Deny && !judgedAs(tool, c) {
+		return false, nil // the tool has changed since: the dispatch compares it
+	}
+	if !now.StricterThan(c.Terms()) || s.rec.State.Status == turn.Ended {
+		return false, nil
+	}
+	return true, s.dispatch(turn.Ruled{Call: c.ID, Terms: now})
 }

@@ -28,7 +28,7 @@ func (k *Kernel) serves(ctx context.Context, from Caller, q api.ServesRequest) (
 		all[name] = struct{}{}
 	}
 	if k.served.replace(from.Name, all) {
-		k.withdrawGone(ctx)
+		k.withdrawMissing(ctx)
 	}
 	return struct{}{}, nil
 }
@@ -37,14 +37,14 @@ func (k *Kernel) serves(ctx context.Context, from Caller, q api.ServesRequest) (
 func (k *Kernel) remove(ctx context.Context, _ Caller, q api.RemoveRequest) (struct{}, error) {
 	a, err := k.admin.Remove(ctx, q)
 	if err == nil {
-		k.withdrawGone(ctx)
+		k.withdrawMissing(ctx)
 	}
 	return a, err
 }
 
-// withdrawGone ends the calls that are not started and whose tools are gone. What it misses is logged: safety does not
+// withdrawMissing ends the calls that are not started and whose tools are gone. What it misses is logged: safety does not
 // depend on it, since a service refuses a call of a tool that it lacks.
-func (k *Kernel) withdrawGone(ctx context.Context) {
+func (k *Kernel) withdrawMissing(ctx context.Context) {
 	if err := k.Rejudge(ctx); err != nil {
 		k.o.Logger.Warn("what is asked about a tool that is gone may still be open", "error", err)
 	}

@@ -54,9 +54,9 @@ func TestServes(t *testing.T) {
 	})
 }
 
-// TestToolGone: a question about a tool that its service does not offer any more, or that was taken out of the registry, is withdrawn
+// TestToolMissing: a question about a tool that its service does not offer any more, or that was taken out of the registry, is withdrawn
 // with the reason, and a yes from before does not count. What runs goes on.
-func TestToolGone(t *testing.T) {
+func TestToolMissing(t *testing.T) {
 	ways := map[string]func(*testing.T, *world){
 		"not served": func(t *testing.T, w *world) {
 			t.Helper()

@@ -306,13 +306,13 @@ func callScenarios() map[string]func(*stage) {
 		},
 		"its tool goes while it is asked": func(s *stage) {
 			id := asks(s)
-			s.feed(turn.ToolGone{Call: id})
+			s.feed(turn.ToolMissing{Call: id})
 			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeUnknownTool}, "", "")
 		},
 		"its tool goes after the yes": func(s *stage) {
 			id := asks(s)
 			s.answer(1, true, false)
-			s.feed(turn.ToolGone{Call: id})
+			s.feed(turn.ToolMissing{Call: id})
 			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeUnknownTool}, "", "")
 		},
 		"its tool goes before the start": func(s *stage) {
@@ -320,7 +320,7 @@ func callScenarios() map[string]func(*stage) {
 			s.answer(1, true, false)
 			s.after(turn.DefaultUndo)
 			s.tick()
-			s.feed(turn.ToolGone{Call: id})
+			s.feed(turn.ToolMissing{Call: id})
 			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeUnknownTool}, "", "")
 		},
 		"the rules cannot be read": func(s *stage) {

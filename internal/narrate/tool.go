@@ -113,7 +113,7 @@ func (s *eventBuilder) completion(o turn.Outcome) line {
 		params["effect"] = yes(false)
 	}
 	begun := s.t.Call.Fence > 0
-	key := "call.completed." + string(o.Status)
+	key := s.completionKey(o)
 	switch {
 	case o.Code == utp.CodeOutcomeUnknown:
 		key = "call.completed.outcome_unknown"
@@ -128,8 +128,6 @@ func (s *eventBuilder) completion(o turn.Outcome) line {
 		key, params = "call.completed.consent_retry_exhausted", s.about().with(s.exhausted())
 	case o.Code == utp.CodeDeniedByPolicy && !begun:
 		key = "call.completed.denied_by_policy"
-	case o.Code == utp.CodeUnknownTool && s.t.Note.Surface == turn.ReasonToolGone:
-		key = "call.completed.tool_gone"
 	case o.Code == utp.CodeStopped && !begun:
 		key = "call.completed.stopped"
 	case o.Status == utp.StatusTimeout && !begun:
@@ -227,4 +225,12 @@ func (s *eventBuilder) late() error {
 		key: "call.late", params: params, urgency: aaep.UrgencyCritical, earshot: merge(s.aboutCall(), map[string]any{extReason: "late_result"}),
 		utp: map[string]any{extStatus: string(status), extClass: string(s.t.Call.Class)},
 	})
+}
+
+// completionKey returns the key of the sentence about an outcome that needs no words of its own.
+func (s *eventBuilder) completionKey(o turn.Outcome) string {
+	if o.Code == utp.CodeUnknownTool && s.t.Note.Surface == turn.ReasonToolMissing {
+		return "call.completed.tool_gone"
+	}
+	return "call.completed." + string(o.Status)
 }

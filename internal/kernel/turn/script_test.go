@@ -244,7 +244,7 @@ func (s *script) input(verb string, words []string, named map[string]string) (tu
 		terms := turn.Terms{Decision: turn.Decision(word(1)), Limits: turn.Limits{StartWithin: start, Undo: undo}}
 		return turn.Ruled{Call: word(0), Terms: terms}, err
 	case "tool_gone":
-		return turn.ToolGone{Call: word(0)}, nil
+		return turn.ToolMissing{Call: word(0)}, nil
 	case "undelivered":
 		return turn.Undelivered{Call: word(0)}, nil
 	case "unserved":

@@ -112,8 +112,8 @@ func (m *machine) applyAgent(in Input) error {
 		return m.release(in)
 	case Ruled:
 		return m.ruled(in)
-	case ToolGone:
-		return m.toolGone(in)
+	case ToolMissing:
+		return m.toolMissing(in)
 	case CheckDeadline: // apply has looked
 		return nil
 	case Open, Await, Received, Attached, AgentReport, Close:

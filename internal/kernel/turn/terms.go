@@ -100,34 +100,34 @@ func (m *machine) ruled(in Ruled) error {
 	return nil
 }
 
-// ReasonToolGone is the reason why a question is withdrawn whose tool is not there any more.
-const ReasonToolGone = "tool_gone"
+// ReasonToolMissing is the reason why a question is withdrawn whose tool is not there any more.
+const ReasonToolMissing = "tool_gone"
 
-// ToolGone says that the tool of a call is not there any more: its service does not offer it, or an operator has removed
+// ToolMissing says that the tool of a call is not there any more: its service does not offer it, or an operator has removed
 // it. A call that is started goes on, for it was started with the tool as it was.
-type ToolGone struct{ Call string }
+type ToolMissing struct{ Call string }
 
-func (ToolGone) input() {}
+func (ToolMissing) input() {}
 
-// toolGone ends a call that is not started, and withdraws its question.
-func (m *machine) toolGone(in ToolGone) error {
+// toolMissing ends a call that is not started, and withdraws its question.
+func (m *machine) toolMissing(in ToolMissing) error {
 	c := m.call(in.Call)
 	if c == nil || c.Kind != ToolCall {
 		return refuse(utp.CodeUnknownCall, "the turn has no such call of a tool")
 	}
 	switch c.State {
 	case Asked:
-		m.emit(Withdraw{Question: c.Question, Reason: ReasonToolGone})
-		m.endGone(c)
+		m.emit(Withdraw{Question: c.Question, Reason: ReasonToolMissing})
+		m.endMissing(c)
 	case Accepted, Dispatched:
-		m.endGone(c)
+		m.endMissing(c)
 	case Requested, Started, LeaseExpired, Unknown, Finished, Resolved, Closed:
 	}
 	return nil
 }
 
-// endGone ends a call whose tool is gone. If an earlier owner may have done its work all the same, the outcome is unknown.
-func (m *machine) endGone(c *Call) {
+// endMissing ends a call whose tool is gone. If an earlier owner may have done its work all the same, the outcome is unknown.
+func (m *machine) endMissing(c *Call) {
 	if c.Unsure {
 		m.unknown(c)
 		return
@@ -142,5 +142,5 @@ func (m *machine) endGone(c *Call) {
 		Message: "the tool " + c.Tool + " is not there any more; nothing was done",
 	}
 	m.Tally.Cancelled++
-	m.emit(Note{Kind: kind, Call: c.ID, Detail: string(utp.CodeUnknownTool), Surface: ReasonToolGone}, RecordOutcome{Call: c.ID})
+	m.emit(Note{Kind: kind, Call: c.ID, Detail: string(utp.CodeUnknownTool), Surface: ReasonToolMissing}, RecordOutcome{Call: c.ID})
 }

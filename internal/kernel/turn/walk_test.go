@@ -472,7 +472,7 @@ func (w *world) moves() map[string]func(*world) error {
 		"attached": in(turn.Attached{Holder: "p"}),
 		"close":    in(turn.Close{End: turn.End{Status: utp.StatusSuccess}}),
 		"restored": in(turn.Restored{}),
-		"removed":  in(turn.ToolGone{Call: id}),
+		"removed":  in(turn.ToolMissing{Call: id}),
 		"denied":   in(turn.Ruled{Call: id, Terms: turn.Terms{Decision: turn.Deny}}),
 		"stricter": in(turn.Ruled{Call: id, Terms: turn.Terms{Decision: turn.Ask, Limits: turn.Limits{StartWithin: 20 * time.Second}}}),
 		"looser":   in(turn.Ruled{Call: id, Terms: turn.Terms{Decision: turn.Allow, Limits: turn.Limits{StartWithin: time.Second}}}),
