@@ -72,6 +72,7 @@ var layerTable = []rule{
 	},
 	{pkg: "internal/kernel/turn", layer: 1, own: []string{"api", "utp"}},
 	{pkg: "internal/kernel/standing", layer: 1, own: []string{"api", "utp"}},
+	{pkg: "internal/kernel/roster", layer: 1, own: []string{"api", "utp"}},
 	{pkg: "internal/kernel/queue", layer: 1, own: []string{"api"}, beside: map[string]string{"internal/kernel/turn": "it reads the turns that it puts in order"}},
 	{
 		pkg: "api/audit", layer: 1, own: []string{"api"},
@@ -89,7 +90,7 @@ var layerTable = []rule{
 		both: "a turn is kept with its questions",
 	},
 	{
-		pkg: "internal/kernel/admin", layer: 2, own: []string{"internal/kernel/queue", "internal/kernel/turn", "internal/kernel/consent", "api", "utp"},
+		pkg: "internal/kernel/admin", layer: 2, own: []string{"internal/kernel/queue", "internal/kernel/roster", "internal/kernel/turn", "internal/kernel/consent", "api", "utp"},
 		beside: map[string]string{"internal/kernel/store": "it reads and purges the ledger through its port"},
 		both:   "it lists questions beside calls",
 	},
@@ -102,7 +103,7 @@ var layerTable = []rule{
 		beside: map[string]string{"internal/kernel/store": "answers and offered results are cards of the ledger"},
 	},
 	{
-		pkg: "internal/kernel/rulebook", layer: 2, own: []string{"internal/kernel/turn", "utp"},
+		pkg: "internal/kernel/rulebook", layer: 2, own: []string{"internal/kernel/roster", "internal/kernel/turn", "utp"},
 		beside: map[string]string{"internal/kernel/store": "a rule decides about a registered tool"},
 	},
 	{
@@ -114,7 +115,7 @@ var layerTable = []rule{
 		beside: map[string]string{"internal/kernel/store": "what waits to leave is rows of the ledger"},
 	},
 	{
-		pkg: "internal/kernel", layer: 2, own: []string{"internal/kernel/queue", "internal/kernel/turn", "internal/kernel/standing", "api", "utp", "internal/kernel/consent", "internal/passkey"},
+		pkg: "internal/kernel", layer: 2, own: []string{"internal/kernel/queue", "internal/kernel/roster", "internal/kernel/turn", "internal/kernel/standing", "api", "utp", "internal/kernel/consent", "internal/passkey"},
 		beside: map[string]string{
 			"internal/kernel/rulebook": "what an operator's rules say is asked in the step that it is about",
 			"internal/kernel/external": "what third-party peers send is read, and answered, in their form",
@@ -187,6 +188,7 @@ var layerTable = []rule{
 		both: "it stores the kernel's questions beside its calls",
 	},
 	{pkg: "internal/datadir", layer: 3, own: []string{"internal/cause"}, third: []string{sysModule}},
+	{pkg: "internal/rosterfile", layer: 3, own: []string{"api", "internal/kernel/roster", "tool/settings"}},
 	{pkg: "internal/policyfile", layer: 3, own: []string{"internal/cause", "internal/kernel/rulebook", "internal/kernel/store", "tool/settings"}, third: []string{sysModule, "github.com/fsnotify/fsnotify"}},
 	{pkg: "internal/kernel/clock", layer: 3, own: []string{"internal/boottime", "internal/kernel"}},
 	{
@@ -377,8 +379,8 @@ var layerTable = []rule{
 	{
 		pkg: "internal/cli/operators", layer: 8, own: []string{
 			"aaep/legible", "agents/tidy", "api", "api/audit", "client", "internal/auditkey", "internal/backup", "internal/bus", "internal/cause", "internal/cli",
-			"internal/credentialfile", "internal/datadir", "internal/example", "internal/hub/access", "internal/instance", "internal/listing", "internal/operate",
-			"internal/toolfile", "internal/usage", "internal/wording", "tool/mcp", "tool/settings", "utp",
+			"internal/credentialfile", "internal/datadir", "internal/example", "internal/hub/access", "internal/instance", "internal/kernel/roster", "internal/listing", "internal/operate",
+			"internal/rosterfile", "internal/toolfile", "internal/usage", "internal/wording", "tool/mcp", "tool/settings", "utp",
 		},
 		third: []string{"github.com/spf13/cobra"},
 		both:  "operators look at either side",

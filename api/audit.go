@@ -78,6 +78,8 @@ const (
 	ActCredential = "credential"
 	// ActPasskey is a passkey that a person added, or that was removed.
 	ActPasskey = "passkey"
+	// ActAgent: the definition of an agent was recorded, or removed; the subject is its name.
+	ActAgent = "agent"
 	// ActOlder records how many items of a ledger that an older program wrote have no entry.
 	ActOlder = "older"
 )
@@ -91,7 +93,7 @@ const OlderReceipts, OlderStarts = "receipts", "starts"
 // AuditAct is everything that the commitment to an act is computed from.
 type AuditAct struct {
 	// Act is the kind of act: start, outcome, late, permission, review, remove, erase, import, restore, policy, token, login,
-	// credential, passkey or older.
+	// credential, passkey, agent or older.
 	Act string `json:"act"`
 	// At is when it happened, to the microsecond.
 	At time.Time `json:"at"`

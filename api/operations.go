@@ -75,6 +75,10 @@ const (
 	OpRetry  = "retry"
 	OpErase  = "erase"
 	OpImport = "import"
+	// OpAgents lists the definitions of agents, OpDefineAgent records one, OpRemoveAgent removes one.
+	OpAgents      = "agents"
+	OpDefineAgent = "define_agent"
+	OpRemoveAgent = "remove_agent"
 
 	OpPasskeys      = "passkeys"
 	OpRevokePasskey = "revoke_passkey"
@@ -177,6 +181,15 @@ var operations = []Operation{
 	operation[ImportRequest, ImportAnswer](OpImport, Hub).named(Operate,
 		"Takes in records of a turn from an export.",
 		`{"turn_id":"turn_01","records":[]}`),
+	operation[AgentsRequest, AgentsAnswer](OpAgents, Hub).repeatable().named(Inspect,
+		"Lists the definitions of agents, or shows one.",
+		`{"name":"clerk"}`),
+	operation[DefineAgentRequest, AgentDetail](OpDefineAgent, Hub).named(Operate,
+		"Records the definition of an agent: what it may use, and whom it may ask.",
+		`{"definition":{"name":"clerk","tools":["files.*"],"may_ask":[],"must_end_with":["report.submit"],"max_steps":40},"before":""}`),
+	operation[RemoveAgentRequest, Empty](OpRemoveAgent, Hub).named(Operate,
+		"Removes the definition of an agent.",
+		`{"name":"clerk"}`),
 	operation[PasskeysRequest, PasskeysAnswer](OpPasskeys, Hub).repeatable().named(Inspect,
 		"Lists the passkeys of people.",
 		`{}`),

@@ -92,7 +92,7 @@ func signed(op string, request jsontext.Value, name string) (jsontext.Value, err
 	switch op {
 	case api.OpRetry:
 		return owned(request, name)
-	case api.OpReview, api.OpRemove, api.OpErase, api.OpImport, api.OpRevokePasskey:
+	case api.OpReview, api.OpRemove, api.OpErase, api.OpImport, api.OpRevokePasskey, api.OpDefineAgent, api.OpRemoveAgent:
 		by, err := json.Marshal(name)
 		if err == nil {
 			request, err = utp.SetMember(request, "by", by)

@@ -41,8 +41,8 @@ func (d *desk) Broadcasts(context.Context, string, func([]byte)) (func(), error)
 // who may also approve, and an agent or a tool does neither, whatever else it is.
 func TestOperateRights(t *testing.T) {
 	t.Parallel()
-	looks := []string{api.OpSessions, api.OpTurn, api.OpCards, api.OpTools, api.OpDead, api.OpExport, api.OpAudit}
-	changes := []string{api.OpReview, api.OpAdd, api.OpRemove, api.OpRetry, api.OpErase, api.OpImport}
+	looks := []string{api.OpSessions, api.OpTurn, api.OpCards, api.OpTools, api.OpDead, api.OpExport, api.OpAudit, api.OpAgents}
+	changes := []string{api.OpReview, api.OpAdd, api.OpRemove, api.OpRetry, api.OpErase, api.OpImport, api.OpDefineAgent, api.OpRemoveAgent}
 	for _, tt := range []struct {
 		name          string
 		roles         []access.Role
@@ -108,7 +108,7 @@ func TestOperateOnlyThese(t *testing.T) {
 // TestOperatorsAreNamed: what is changed is changed in the name of who was authenticated, whatever the request says.
 func TestOperatorsAreNamed(t *testing.T) {
 	t.Parallel()
-	for _, op := range []string{api.OpReview, api.OpRemove, api.OpErase, api.OpImport} {
+	for _, op := range []string{api.OpReview, api.OpRemove, api.OpErase, api.OpImport, api.OpDefineAgent, api.OpRemoveAgent} {
 		d := &desk{}
 		h := hub.Open(hub.Options{Conn: d, Rights: &badges{looked: map[string]int{}}})
 		ann := h.As(person("ann", access.Operator, access.Approver))

@@ -391,7 +391,7 @@ func (k *Kernel) closeOutside(ctx context.Context, _ Caller, q api.CloseRequest)
 	})
 }
 
-// offered lists the tools that an agent may ask for, by the current policy.
+// offered lists the tools that an agent may ask for, by the current policy and its definition.
 func (k *Kernel) offered(ctx context.Context, from Caller, q api.OfferedRequest) (api.OfferedAnswer, error) {
 	const page = 100
 	if from.Kind == AgentCaller {
@@ -399,13 +399,17 @@ func (k *Kernel) offered(ctx context.Context, from Caller, q api.OfferedRequest)
 	}
 	a := api.OfferedAnswer{Tools: []api.OfferedTool{}}
 	err := k.o.Store.View(ctx, func(tx store.Tx) error {
+		agent, err := store.ReadAgent(tx, q.Agent)
+		if err != nil {
+			return err
+		}
 		tools, err := tx.Tools(store.ToolFilter{After: q.After, Limit: page})
 		if err != nil {
 			return err
 		}
 		room := api.InlineLimit
 		for _, t := range tools {
-			judged := rulebook.Terms(t, k.o.Policy.Decide(q.Agent, t))
+			judged := rulebook.Terms(t, defined(agent.Definition, t.Definition.Tool, k.o.Policy.Decide(q.Agent, t)))
 			d := t.Definition
 			if room -= len(d.Parameters) + len(d.Description) + store.MaxName; room < 0 && a.Next != "" {
 				return nil

@@ -100,7 +100,10 @@ func (s *step) permission(w invoked, stepID string) (turn.Call, error) {
 	}
 	sum := sha256.Sum256(canonical)
 	c.Arguments = hex.EncodeToString(sum[:])
-	ruling := s.permissionRuling(c.Tool)
+	ruling, err := s.permissionRuling(c.Tool)
+	if err != nil {
+		return c, err
+	}
 	if w.Ask && ruling.Decision == turn.Allow {
 		ruling.Decision = turn.Ask
 	}
@@ -120,17 +123,21 @@ func (s *step) permission(w invoked, stepID string) (turn.Call, error) {
 	return c, err
 }
 
-// permissionRuling returns what the current policy says about a tool of the agent's own. The tool counts as reversible, so
-// that a rule may leave it to the agent's own rules.
-func (s *step) permissionRuling(tool string) rulebook.Ruling {
-	return s.k.o.Policy.Decide(s.rec.State.Agent, store.Tool{Definition: utp.Definition{Tool: tool}, Reviewed: true, Class: utp.Reversible, Risk: utp.RiskHigh})
+// permissionRuling returns what the current policy, and the agent's definition, say about a tool of the agent's own. The
+// tool counts as reversible, so that a rule may leave it to the agent's own rules.
+func (s *step) permissionRuling(tool string) (rulebook.Ruling, error) {
+	return s.ruling(store.Tool{Definition: utp.Definition{Tool: tool}, Reviewed: true, Class: utp.Reversible, Risk: utp.RiskHigh})
 }
 
 // forbidPermission withdraws the question about a tool of the agent's own if the policy forbids the tool now, and reports
 // whether it does.
 func (s *step) forbidPermission(c turn.Call) (bool, error) {
-	if c.Kind != turn.PermissionCall || c.State != turn.Asked || s.permissionRuling(c.Tool).Decision != turn.Deny {
+	if c.Kind != turn.PermissionCall || c.State != turn.Asked {
 		return false, nil
+	}
+	ruling, err := s.permissionRuling(c.Tool)
+	if err != nil || ruling.Decision != turn.Deny {
+		return false, err
 	}
 	return true, s.dispatch(turn.Ruled{Call: c.ID, Terms: turn.Terms{Decision: turn.Deny}})
 }

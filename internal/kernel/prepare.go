@@ -51,6 +51,9 @@ func (s *step) make(w callRequest) (turn.Call, error) {
 	if err != nil {
 		return c, err
 	}
+	if why, err := s.unusable(w.tool); why != "" || err != nil {
+		return s.leftOut(c, w.args, why, err)
+	}
 	tool, err := store.ReadTool(s.tx, w.tool)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -208,7 +211,7 @@ func (s *step) check(c turn.Call) (turn.Check, error) {
 		out.Reason = "arguments"
 	case !judgedAs(tool, c):
 		out.Reason = "definition"
-	case ruled.Decision == turn.Deny:
+	case ruled.Decision == turn.Deny: // also by the definition of the agent
 		out.Reason = turn.ReasonDenied
 	case ruled.StricterThan(c.Terms()):
 		out.Reason = c.Overruled()

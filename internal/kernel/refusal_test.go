@@ -485,6 +485,7 @@ func TestOperationsByKind(t *testing.T) {
 				api.OpStop, api.OpUndo, api.OpAbsent, api.OpSince, api.OpPresent, api.OpPrefer,
 				api.OpOpen, api.OpOffered, api.OpInvoke, api.OpAwait, api.OpAgentReport, api.OpClose, api.OpPut, api.OpGet,
 				api.OpTurn, api.OpCards, api.OpTools, api.OpReview, api.OpAdd, api.OpRemove, api.OpDead, api.OpRetry, api.OpErase, api.OpExport, api.OpImport, api.OpAudit,
+				api.OpAgents, api.OpDefineAgent, api.OpRemoveAgent,
 			},
 			"operator": nil, "": nil,
 		}

@@ -65,6 +65,7 @@ var (
 		api.OpTurn: serveAdmin((*admin.Admin).TurnDetail), api.OpCards: serveAdmin((*admin.Admin).Cards), api.OpTools: serveAdmin((*admin.Admin).Tools),
 		api.OpDead: serveAdmin((*admin.Admin).Dead), api.OpExport: serveAdmin((*admin.Admin).Export), api.OpAudit: serveAdmin((*admin.Admin).Audit),
 		api.OpReview: serveAdmin((*admin.Admin).Reviewed), api.OpAdd: serve((*Kernel).add), api.OpRemove: serve((*Kernel).remove),
+		api.OpAgents: serveAdmin((*admin.Admin).Agents), api.OpDefineAgent: serve((*Kernel).defineAgent), api.OpRemoveAgent: serve((*Kernel).removeAgent),
 		api.OpRetry: serve((*Kernel).retry), api.OpErase: serveAdmin((*admin.Admin).Erase), api.OpImport: serveAdmin((*admin.Admin).Import),
 	}
 	externalHandlers = map[string]operation{

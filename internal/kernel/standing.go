@@ -120,10 +120,14 @@ func (s *step) permit(c *turn.Call, tool store.Tool, canonical jsontext.Value) e
 	return nil
 }
 
-// ruled returns the terms that apply to a call now: those of the policy, and if a standing permission has allowed the
+// ruled returns the terms that apply to a call now: those of the policy and the agent's definition, and if a standing permission has allowed the
 // call and still holds, that it is allowed.
 func (s *step) ruled(c turn.Call, tool store.Tool) (turn.Terms, error) {
-	t := rulebook.Terms(tool, s.k.o.Policy.Decide(s.rec.State.Agent, tool))
+	ruling, err := s.ruling(tool)
+	t := rulebook.Terms(tool, ruling)
+	if err != nil {
+		return t, err
+	}
 	if c.Permission == 0 || t.Decision != turn.Ask || s.k.passkeys.Needs(c) {
 		return t, nil
 	}

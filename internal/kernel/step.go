@@ -20,6 +20,8 @@ type step struct {
 	rec store.Record
 	was turn.State // the turn before the step
 
+	agent *store.Agent // the definition of the turn's agent, once it was read
+
 	batch        store.Batch
 	notification Notification // what this step adds to each of its notifications
 	// credential is the id of the credential that the answer of this step came with, and argumentsSeen

@@ -38,6 +38,24 @@ func EachTool(ctx context.Context, ask Ask, do func(api.ToolDetail) error) error
 	})
 }
 
+// EachAgent calls do with the definition of each agent that has one, by name.
+func EachAgent(ctx context.Context, ask Ask, do func(api.AgentDetail) error) error {
+	after := ""
+	return each(func() (int, bool, error) {
+		var page api.AgentsAnswer
+		if err := ask(ctx, api.OpAgents, api.AgentsRequest{After: after}, &page); err != nil {
+			return 0, false, err
+		}
+		for _, a := range page.Agents {
+			if err := do(a); err != nil {
+				return 0, false, err
+			}
+			after = a.Name
+		}
+		return len(page.Agents), page.More, nil
+	})
+}
+
 // EachCard calls do with each card of a turn's calls; do says which id it has.
 func EachCard(ctx context.Context, ask Ask, turn string, do func(card jsontext.Value) (id string, err error)) error {
 	after := ""

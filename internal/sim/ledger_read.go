@@ -366,6 +366,17 @@ func (t *tx) Permissions(f store.PermissionFilter) ([]standing.Permission, error
 	return firstOf(rows, f.Limit), t.usable()
 }
 
+// Agents implements [store.Tx].
+func (t *tx) Agents(f store.AgentFilter) ([]store.Agent, error) {
+	var rows []store.Agent
+	for _, name := range slices.Sorted(maps.Keys(t.rows.agents)) {
+		if (f.Name == "" || name == f.Name) && name > f.After {
+			rows = append(rows, t.rows.agents[name])
+		}
+	}
+	return firstOf(rows, f.Limit), t.usable()
+}
+
 // Passkeys implements [store.Tx].
 func (t *tx) Passkeys() ([]store.Passkey, error) {
 	rows := slices.SortedFunc(maps.Values(t.rows.passkeys), func(a, b store.Passkey) int {

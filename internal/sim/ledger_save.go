@@ -25,7 +25,7 @@ func (t *tx) Save(b store.Batch) error {
 func (t *tx) save(b store.Batch) error {
 	for _, part := range []func(store.Batch) error{
 		t.saveBlobs, t.saveTurn, t.saveEvents, t.saveCards, t.saveConsents, t.saveGrants, t.saveReports, t.saveResults, t.saveTrail, t.saveSealed,
-		t.saveOutbox, t.saveTools, t.savePreferences, t.saveKeys, t.savePasskeys, t.saveInForce, t.savePermissions, t.saveReceipts, t.saveActs,
+		t.saveOutbox, t.saveTools, t.saveAgents, t.savePreferences, t.saveKeys, t.savePasskeys, t.saveInForce, t.savePermissions, t.saveReceipts, t.saveActs,
 	} {
 		if err := part(b); err != nil {
 			return err
@@ -230,6 +230,22 @@ func (t *tx) savePermissions(b store.Batch) error {
 		p.Version++
 		p.Bounds = slices.Clip(p.Bounds)
 		putRow(t, t.rows.permissions, p.Number, p)
+	}
+	return nil
+}
+
+func (t *tx) saveAgents(b store.Batch) error {
+	for _, c := range b.Agents {
+		switch was := t.rows.agents[c.Name]; {
+		case c.Name == "", c.Before == "" && c.After.Digest == "", c.After.Digest != "" && c.After.Definition.Name != c.Name:
+			return fmt.Errorf("%w: the definition of an agent without its name, or nothing that changes", errInvalid)
+		case was.Digest != c.Before:
+			return conflict("the definition of the agent", c.Name)
+		case c.After.Digest == "":
+			removeRow(t, t.rows.agents, c.Name)
+		default:
+			putRow(t, t.rows.agents, c.Name, c.After)
+		}
 	}
 	return nil
 }

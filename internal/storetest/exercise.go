@@ -40,6 +40,7 @@ func Exercise(t *testing.T, open func(t *testing.T, now func() time.Time) store.
 		{"wishes", preferenceCases()},
 		{"request keys", keyCases()},
 		{"passkeys", passkeyCases()},
+		{"agents", agentCases()},
 		{"retention", retentionCases()},
 		{"audit", auditCases()},
 		{"permissions", permissionCases()},

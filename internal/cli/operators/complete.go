@@ -8,6 +8,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cli"
+	"github.com/earshot-dev/earshot/internal/kernel/roster"
 )
 
 // offeredRows is the maximum number of rows that a shell is offered: the newest turns, and the first tools and
@@ -38,6 +39,19 @@ func OfferTools(ctx context.Context, remote *client.Client, _ []string) []string
 	var words []string
 	for _, t := range page.Tools {
 		words = append(words, cli.Shown(t.Tool)+"\t"+cli.Shown(t.Description))
+	}
+	return words
+}
+
+// offerAgents offers the agents that have a definition.
+func offerAgents(ctx context.Context, remote *client.Client, _ []string) []string {
+	var page api.AgentsAnswer
+	if remote.Operate(ctx, api.OpAgents, api.AgentsRequest{}, &page) != nil {
+		return nil
+	}
+	var words []string
+	for _, a := range page.Agents {
+		words = append(words, cli.Shown(a.Name)+"\t"+cli.Shown(roster.Describe(a.AgentDefinition)))
 	}
 	return words
 }

@@ -45,6 +45,11 @@ func auditStanding(tx store.Tx) (api.AuditAnswer, error) {
 		return a, err
 	}
 	a.Standing = append(a.Standing, r.inForce(api.ActPasskey, passkeysInForce(passkeys))...)
+	agents, err := tx.Agents(store.AgentFilter{})
+	if err != nil {
+		return a, err
+	}
+	a.Standing = append(a.Standing, r.inForce(api.ActAgent, agentsInForce(agents))...)
 	if len(a.Standing) > auditPage {
 		a.Standing, a.More = a.Standing[:auditPage], true
 	}

@@ -6,12 +6,12 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/internal/kernel/roster"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -140,10 +140,10 @@ func (r Rule) check(n int) error {
 	if r.ResultWithin != 0 && (r.ResultWithin < time.Second || r.ResultWithin > 24*time.Hour) {
 		return fmt.Errorf("policy: rule %d (%s): result_within is from 1s to 24h", n, r.Tool)
 	}
-	if _, wild := cutStar(r.Tool); wild && r.BrokerOnly {
+	if _, wild := roster.CutStar(r.Tool); wild && r.BrokerOnly {
 		return fmt.Errorf("policy: rule %d (%s): broker_only names one tool, without a star", n, r.Tool)
 	}
-	if name, _ := cutStar(r.Agent); name != "" && !utp.ValidToken(name) {
+	if name, _ := roster.CutStar(r.Agent); name != "" && !utp.ValidToken(name) {
 		return fmt.Errorf("policy: rule %d (%s): agent is %q; want a name of A-Z a-z 0-9 _ -, or a prefix with *", n, r.Tool, r.Agent)
 	}
 	return nil
@@ -157,7 +157,7 @@ func (r *Rules) CheckTools(tools []store.Tool) error {
 			continue
 		}
 		for _, rule := range r.rules {
-			if !matches(rule.Tool, t.Definition.Tool) {
+			if !roster.Matches(rule.Tool, t.Definition.Tool) {
 				continue
 			}
 			if rule.Decide == turn.Allow {
@@ -269,22 +269,9 @@ func Strictest(t store.Tool, a, b Ruling) Ruling {
 
 func (r *Rules) match(agent, tool string) (Rule, bool) {
 	for _, rule := range r.rules {
-		if matches(rule.Tool, tool) && (rule.Agent == "" || matches(rule.Agent, agent)) {
+		if roster.Matches(rule.Tool, tool) && (rule.Agent == "" || roster.Matches(rule.Agent, agent)) {
 			return rule, true
 		}
 	}
 	return Rule{}, false
-}
-
-// matches reports whether a name equals the pattern, or begins with the part before its star.
-func matches(pattern, name string) bool {
-	prefix, wild := cutStar(pattern)
-	return pattern == name || wild && strings.HasPrefix(name, prefix)
-}
-
-func cutStar(pattern string) (string, bool) {
-	if n := len(pattern); n > 0 && pattern[n-1] == '*' {
-		return pattern[:n-1], true
-	}
-	return pattern, false
 }

@@ -86,6 +86,7 @@ type Batch struct {
 	Passkeys        []Passkey
 	PasskeysUsed    []PasskeyUse
 	PasskeysRemoved []string
+	Agents          []AgentChange
 }
 
 // DeadLetter is an outgoing row that cannot be published, and why.

@@ -87,6 +87,14 @@ type ToolFilter struct {
 	Limit int // 0 does not limit
 }
 
+// AgentFilter narrows a list of the definitions of agents. Zero fields do not narrow.
+type AgentFilter struct {
+	Name string
+	// After is a name, whether it exists or not: the list goes on after it.
+	After string
+	Limit int // 0 does not limit
+}
+
 // CallFilter narrows the calls of a turn.
 type CallFilter struct {
 	Turn string

@@ -53,7 +53,7 @@ type Tx interface {
 	TurnReader
 	EventReader
 	CardReader
-	ToolReader
+	RegistryReader
 	OutboxReader
 	CallReader
 	PreferenceReader
@@ -62,6 +62,12 @@ type Tx interface {
 	AuditReader
 	PermissionReader
 	Writer
+}
+
+// RegistryReader reads what operators keep: tools with their reviews, and agents with their definitions.
+type RegistryReader interface {
+	ToolReader
+	AgentReader
 }
 
 // TurnReader reads turns and their transcripts.
@@ -97,6 +103,12 @@ type ToolReader interface {
 	// Tools lists registered tools in the order of their names. If this transaction saves a tool
 	// that it has read here and that has changed since, that is [ErrConflict].
 	Tools(ToolFilter) ([]Tool, error)
+}
+
+// AgentReader reads the definitions of agents.
+type AgentReader interface {
+	// Agents lists them in the order of their names.
+	Agents(AgentFilter) ([]Agent, error)
 }
 
 // OutboxReader reads unsent messages.

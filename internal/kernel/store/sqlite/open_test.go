@@ -142,7 +142,7 @@ func TestOlderLedger(t *testing.T) {
 	t.Parallel()
 	dir := filled(t, 3)
 	outside(t, ledgerIn(dir), "DROP INDEX turns_name", "DROP INDEX turns_topic", "ALTER TABLE turns DROP COLUMN name", "ALTER TABLE turns DROP COLUMN topic",
-		"DROP TABLE request_keys", "DROP TABLE permissions", "DROP TABLE passkeys", "DROP TABLE in_force", "DROP TABLE audit", "DROP INDEX receipts_entry", "ALTER TABLE receipts DROP COLUMN salt", "ALTER TABLE receipts DROP COLUMN terms", "ALTER TABLE receipts DROP COLUMN entry", "ALTER TABLE receipts DROP COLUMN older", "ALTER TABLE grants DROP COLUMN older",
+		"DROP TABLE request_keys", "DROP TABLE permissions", "DROP TABLE passkeys", "DROP TABLE agents", "DROP TABLE in_force", "DROP TABLE audit", "DROP INDEX receipts_entry", "ALTER TABLE receipts DROP COLUMN salt", "ALTER TABLE receipts DROP COLUMN terms", "ALTER TABLE receipts DROP COLUMN entry", "ALTER TABLE receipts DROP COLUMN older", "ALTER TABLE grants DROP COLUMN older",
 		"DROP TABLE agenda", "DROP INDEX turns_open", "DROP INDEX turns_owner", "DROP INDEX turns_content", "ALTER TABLE turns DROP COLUMN ended", "ALTER TABLE turns DROP COLUMN imported",
 		"CREATE INDEX turns_open ON turns (created, turn_id) WHERE status <> 'ended'", "DROP INDEX turns_erased",
 		"ALTER TABLE turns DROP COLUMN erased_at",

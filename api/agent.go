@@ -1,0 +1,61 @@
+package api
+
+// AgentDefinition is what operators have defined about an agent: what it may use, whom it may ask, and how its turns
+// end. Without a definition an agent is bound by the policy alone. Of what a definition leaves out, the same is true.
+type AgentDefinition struct {
+	// Name is the agent's name: 1 to 128 of A-Z a-z 0-9 _ -.
+	Name string `json:"name" yaml:"name"`
+	// DisplayName is what people read and hear in place of the name, at most 128 bytes.
+	DisplayName string `json:"display_name,omitzero" yaml:"display_name"`
+	// Tools are the names of the tools that the agent may use, or beginnings of names followed by "*". Absent (or null),
+	// it may use every tool; empty, none.
+	Tools []string `json:"tools,omitzero" yaml:"tools"`
+	// MayAsk are the agents, named likewise, that it may start turns of within its own, its own name included. Absent (or
+	// null), the server's own setting decides; empty, none.
+	MayAsk []string `json:"may_ask,omitzero" yaml:"may_ask"`
+	// MustEndWith are names of tools, named likewise: a turn of the agent succeeds only if its last call was of one of
+	// them and succeeded. Absent or empty, any turn may.
+	MustEndWith []string `json:"must_end_with,omitzero" yaml:"must_end_with"`
+	// MaxSteps is how many steps with calls a turn of the agent may take; 0 is any number.
+	MaxSteps int `json:"max_steps,omitzero" yaml:"max_steps"`
+	// Active is whether turns of the agent may begin, and calls of it be made. Absent is true.
+	Active *bool `json:"active,omitzero" yaml:"active"`
+}
+
+// IsActive reports whether the agent may work.
+func (d AgentDefinition) IsActive() bool { return d.Active == nil || *d.Active }
+
+// AgentsRequest asks for the definition of an agent by its name, or for all definitions after a name.
+type AgentsRequest struct {
+	Name  string `json:"name,omitzero"`
+	After string `json:"after,omitzero"`
+}
+
+// AgentsAnswer is a page of definitions, by the names of their agents.
+type AgentsAnswer struct {
+	Agents []AgentDetail `json:"agents,omitzero"`
+	More   bool          `json:"more,omitzero"`
+}
+
+// AgentDetail is the definition of an agent with its digest: the SHA-256 of its canonical form, in hex.
+type AgentDetail struct {
+	AgentDefinition
+
+	Digest string `json:"digest"`
+}
+
+// DefineAgentRequest records the definition of an agent, in place of the one with the digest Before; "" is none. If there
+// is another one meanwhile, nothing is recorded.
+type DefineAgentRequest struct {
+	Definition AgentDefinition `json:"definition"`
+	Before     string          `json:"before,omitzero"`
+	// By is the operator, as the caller has authenticated them.
+	By string `json:"by,omitzero"`
+}
+
+// RemoveAgentRequest removes the definition of an agent. From then on the policy alone binds it.
+type RemoveAgentRequest struct {
+	Name string `json:"name"`
+	// By is the operator, as the caller has authenticated them.
+	By string `json:"by,omitzero"`
+}

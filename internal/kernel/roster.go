@@ -1,0 +1,86 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/roster"
+	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// defineAgent records the definition of an agent. Calls that wait are judged by it at once.
+func (k *Kernel) defineAgent(ctx context.Context, _ Caller, q api.DefineAgentRequest) (api.AgentDetail, error) {
+	a, err := k.admin.DefineAgent(ctx, q)
+	if err == nil {
+		k.rejudgeDefined(ctx)
+	}
+	return a, err
+}
+
+// removeAgent removes the definition of an agent. Nothing that was refused for it comes back.
+func (k *Kernel) removeAgent(ctx context.Context, _ Caller, q api.RemoveAgentRequest) (struct{}, error) {
+	return struct{}{}, k.admin.RemoveAgent(ctx, q)
+}
+
+func (k *Kernel) rejudgeDefined(ctx context.Context) {
+	if err := k.Rejudge(ctx); err != nil { // each start is judged by itself anyway
+		k.o.Logger.Error("judging calls after an agent was defined", "error", err)
+	}
+}
+
+// definition returns the definition of the turn's agent, as it is in this transaction.
+func (s *step) definition() (api.AgentDefinition, error) {
+	if s.agent == nil {
+		a, err := store.ReadAgent(s.tx, s.rec.State.Agent)
+		if err != nil {
+			return api.AgentDefinition{}, err
+		}
+		s.agent = &a
+	}
+	return s.agent.Definition, nil
+}
+
+// unusable returns why the turn's agent may not use a tool by its definition; "" if it may.
+func (s *step) unusable(tool string) (string, error) {
+	d, err := s.definition()
+	switch {
+	case err != nil || roster.MayUse(d, tool):
+		return "", err
+	case !d.IsActive():
+		return fmt.Sprintf("the agent %s is not active, so none of its calls is made; an operator sees why with `earshot agents show %s`", d.Name, d.Name), nil
+	default:
+		return fmt.Sprintf("the tool is not among those that the agent %s may use; an operator sees them with `earshot agents show %s`", d.Name, d.Name), nil
+	}
+}
+
+// ruling returns what applies to a tool now: that it is denied if the definition of the turn's agent leaves it out, and
+// otherwise what the policy decides.
+func (s *step) ruling(tool store.Tool) (rulebook.Ruling, error) {
+	d, err := s.definition()
+	if err != nil {
+		return rulebook.Ruling{}, err
+	}
+	return defined(d, tool.Definition.Tool, s.k.o.Policy.Decide(s.rec.State.Agent, tool)), nil
+}
+
+// defined returns the ruling unless the definition denies the tool. Its rule is then the definition.
+func defined(d api.AgentDefinition, tool string, r rulebook.Ruling) rulebook.Ruling {
+	if roster.MayUse(d, tool) {
+		return r
+	}
+	return rulebook.Ruling{Rule: fmt.Sprintf(`{"definition":%q}`, d.Name), Decision: turn.Deny}
+}
+
+// leftOut ends a call that the agent's definition does not allow. Nobody is asked, and nothing is looked up for it.
+func (s *step) leftOut(c turn.Call, args jsontext.Value, why string, err error) (turn.Call, error) {
+	if err != nil {
+		return c, err
+	}
+	return s.invalid(c, args, utp.CodeAuthFailed, why)
+}

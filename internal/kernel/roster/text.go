@@ -1,0 +1,100 @@
+package roster
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// Digest returns the SHA-256 of the definition's canonical form, in hex.
+func Digest(d api.AgentDefinition) (string, error) {
+	raw, err := json.Marshal(d)
+	if err == nil {
+		raw, err = utp.Canonical(raw)
+	}
+	if err != nil {
+		return "", fmt.Errorf("the definition of %.64q: %w", d.Name, err)
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// Describe says what a definition comes to, in phrases without an end.
+func Describe(d api.AgentDefinition) string {
+	phrases := make([]string, 0, len(parts))
+	for _, p := range parts {
+		if text := p(d); text != "" {
+			phrases = append(phrases, text)
+		}
+	}
+	return strings.Join(phrases, "; ")
+}
+
+// Changes says what another definition of an agent changes, a phrase for each part of it: before, then after.
+func Changes(before, after api.AgentDefinition) [][2]string {
+	var all [][2]string
+	for _, p := range parts {
+		if was, is := p(before), p(after); was != is {
+			all = append(all, [2]string{cmp.Or(was, "nothing of the kind"), cmp.Or(is, "nothing of the kind")})
+		}
+	}
+	return all
+}
+
+// parts describe the parts of a definition; "" is nothing to say.
+var parts = []func(api.AgentDefinition) string{ //nolint:gochecknoglobals // a table
+	func(d api.AgentDefinition) string {
+		if d.DisplayName == "" {
+			return ""
+		}
+		return "shown as " + d.DisplayName
+	},
+	func(d api.AgentDefinition) string {
+		if d.IsActive() {
+			return ""
+		}
+		return "not active"
+	},
+	func(d api.AgentDefinition) string {
+		return listed("uses ", d.Tools, "every tool that the policy lets it use", "no tool")
+	},
+	func(d api.AgentDefinition) string {
+		return listed("asks ", d.MayAsk, "the agents that the server lets it ask", "no agent")
+	},
+	func(d api.AgentDefinition) string {
+		if len(d.MustEndWith) == 0 {
+			return ""
+		}
+		return "ends with a call of " + strings.Join(d.MustEndWith, " or ")
+	},
+	func(d api.AgentDefinition) string {
+		switch d.MaxSteps {
+		case 0:
+			return ""
+		case 1:
+			return "takes 1 step at most"
+		}
+		return fmt.Sprintf("takes %d steps at most", d.MaxSteps)
+	},
+}
+
+func listed(verb string, entries []string, absent, none string) string {
+	switch {
+	case entries == nil:
+		return verb + absent
+	case len(entries) == 0:
+		return verb + none
+	}
+	return verb + strings.Join(entries, ", ")
+}
+
+// unreadable reports a character that is not seen, or that ends a line.
+func unreadable(r rune) bool { return !unicode.IsPrint(r) }
