@@ -30,6 +30,12 @@ const (
 	CodeTooLarge    Code = "too_large"    // larger than a size limit allows
 	CodeTurnEnded   Code = "turn_ended"   // the turn has already ended
 	CodeParked      Code = "parked"       // the turn is not active here, so no part of it could be started
+	// CodeAgentInactive: the agent may not work, as an operator has defined it.
+	CodeAgentInactive Code = "agent_inactive"
+	// CodeMustEndWith: the turn ended without a call that its agent has to end with, as an operator has defined it.
+	CodeMustEndWith Code = "must_end_with"
+	// CodeTooManySteps: the turn has taken as many steps as its agent may, as an operator has defined it.
+	CodeTooManySteps Code = "too_many_steps"
 	// CodeTooManyTurns: the owner has reached the limit of open turns.
 	CodeTooManyTurns Code = "too_many_turns"
 	// CodeTooManyTools: the service has reached the limit of registered tools.
@@ -118,6 +124,10 @@ var codeTable = map[Code]codeFacts{
 	CodeTooLarge:    {safe: true, http: 413},
 	CodeTurnEnded:   {safe: true, http: 409},
 	CodeParked:      {safe: true, http: 409},
+
+	CodeAgentInactive: {safe: true, http: 403},
+	CodeMustEndWith:   {http: 409},
+	CodeTooManySteps:  {http: 409},
 
 	CodeTooManyTurns: {retryable: true, safe: true, http: 429},
 	CodeTooManyTools: {safe: true, http: 429},

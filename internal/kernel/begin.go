@@ -80,6 +80,9 @@ func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api
 	}
 	err = k.attemptOn(ctx, load, func(s *step) error {
 		s.batch.Keys = keys
+		if err := s.mayBegin(); err != nil {
+			return err
+		}
 		defer func() { rec = s.rec }()
 		return first(s)
 	})
@@ -109,6 +112,9 @@ func (s *step) inherit(parent string) error {
 		return api.NewFault(utp.CodeTurnEnded, "the parent turn has ended; nothing was started")
 	case above.State.Stop != nil:
 		return api.NewFault(utp.CodeStopped, "the parent turn has been stopped; nothing was started")
+	}
+	if err := s.mayAsk(above.State.Agent); err != nil {
+		return err
 	}
 	if err := s.checkChildren(parent); err != nil {
 		return err

@@ -386,7 +386,9 @@ func (k *Kernel) closeOutside(ctx context.Context, _ Caller, q api.CloseRequest)
 			}
 			s.notification.Output = ""
 		}
-		s.notification.Handoff = d.Handoff
+		if end.Completes() {
+			s.notification.Handoff = d.Handoff
+		}
 		return s.dispatch(turn.Close{End: end})
 	})
 }

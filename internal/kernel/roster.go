@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -83,4 +84,57 @@ func (s *step) leftOut(c turn.Call, args jsontext.Value, why string, err error) 
 		return c, err
 	}
 	return s.invalid(c, args, utp.CodeAuthFailed, why)
+}
+
+// mayBegin refuses a turn of an agent that is not active. The turn keeps the name that the agent is shown by.
+func (s *step) mayBegin() error {
+	d, err := s.definition()
+	s.rec.State.DisplayName = d.DisplayName
+	if err == nil && !d.IsActive() {
+		err = api.NewFault(utp.CodeAgentInactive, fmt.Sprintf("the agent %s is not active, as an operator has defined it; nothing was started", d.Name))
+	}
+	return err
+}
+
+// mayAsk refuses a turn within one of an agent whose definition does not let it ask this turn's agent, whoever the
+// request comes from: the agent itself, a service at work in its turn, or the owner.
+func (s *step) mayAsk(above string) error {
+	a, err := store.ReadAgent(s.tx, above)
+	if err != nil {
+		return err
+	}
+	if may, decided := roster.MayAsk(a.Definition, s.rec.State.Agent); decided && !may {
+		return api.NewFault(utp.CodeAuthFailed, fmt.Sprintf(
+			"the definition of the agent %s does not let it ask %.64q; an operator sees it with `earshot agents show %s`; nothing was started", above, s.rec.State.Agent, above))
+	}
+	return nil
+}
+
+// overSteps ends a turn that has taken as many steps as its agent may, in place of the next one, and reports whether it has.
+func (s *step) overSteps(w turn.WorkerClaim) (bool, error) {
+	d, err := s.definition()
+	if err != nil || d.MaxSteps == 0 || s.rec.State.Step < d.MaxSteps || s.rec.State.Stop != nil {
+		return false, err
+	}
+	return true, s.dispatch(turn.Deliver{WorkerClaim: w, End: turn.End{
+		Status: utp.StatusFailed, Code: utp.CodeTooManySteps, Message: fmt.Sprintf("the agent %s may take %d steps in a turn, and it asked for another one", d.Name, d.MaxSteps),
+	}})
+}
+
+// unmet returns the end of a turn in place of a success, unless its last call is one that its agent has to end with and
+// succeeded; the zero value if it is. Calls that were asked for together are all the last one.
+func (s *step) unmet() (turn.End, error) {
+	d, err := s.definition()
+	if err != nil || len(d.MustEndWith) == 0 {
+		return turn.End{}, err
+	}
+	for _, c := range s.rec.State.Latest() {
+		if c.Outcome != nil && c.Outcome.Status == utp.StatusSuccess && roster.EndsWith(d, c.Tool) {
+			return turn.End{}, nil
+		}
+	}
+	return turn.End{
+		Status: utp.StatusFailed, Code: utp.CodeMustEndWith,
+		Message: fmt.Sprintf("a turn of the agent %s has to end with a successful call of %s", d.Name, strings.Join(d.MustEndWith, " or ")),
+	}, nil
 }

@@ -123,7 +123,11 @@ func (s *step) dispatch(in turn.Input) error {
 		if err != nil {
 			return err
 		}
-		return s.dispatchOne(turn.Resume{Nonce: nonce, Summary: s.notification.Summary})
+		unmet, err := s.unmet()
+		if err != nil {
+			return err
+		}
+		return s.dispatchOne(turn.Resume{Nonce: nonce, Summary: s.notification.Summary, Unmet: unmet})
 	}
 	return err
 }

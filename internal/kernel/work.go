@@ -54,6 +54,9 @@ func (k *Kernel) call(ctx context.Context, from Caller, q api.CallRequest) (stru
 	return struct{}{}, k.stepAgentTurn(ctx, from, q.Turn, func(s *step) error {
 		in := turn.Request{WorkerClaim: workerClaim(from, q.WorkerRequest, s.rec.State), Step: q.Step}
 		if s.rec.State.Step != q.Step { // not a repeat: there are new calls
+			if over, err := s.overSteps(in.WorkerClaim); over || err != nil {
+				return err
+			}
 			if err := s.checkOpenCalls(len(q.Calls)); err != nil {
 				return err
 			}
@@ -251,6 +254,16 @@ func checkDeliver(q *api.DeliverRequest) error {
 // endOf makes the end of a turn from an agent's result, and saves the result's fields.
 func (s *step) endOf(q api.DeliverRequest) (turn.End, error) {
 	end := turn.End{Status: q.Status, Code: utp.Code(store.Clip(string(q.Code), store.MaxName)), Message: store.Clip(q.Summary, maxMessage)}
+	if end.Completes() {
+		unmet, err := s.unmet()
+		if err != nil {
+			return end, err
+		}
+		if unmet.Status != "" { // what the agent says of it is still told, and it hands nothing over
+			s.notification.Handoff = nil
+			return unmet, nil
+		}
+	}
 	err := s.deliverable(q, &end)
 	return end, err
 }

@@ -566,6 +566,8 @@ var english = map[string]Message{
 	"why.resume_retry_exhausted":     {Normal: "the agent resumed it again and again without progress."},
 	"why.dispatch_timeout":           {Normal: "no agent picked it up."},
 	"why.deadline_exceeded":          {Normal: "the time that it was given is over."},
+	"why.must_end_with":              {Normal: "it ended without the call that it has to end with."},
+	"why.too_many_steps":             {Normal: "it took as many steps as it may."},
 	"why.recursion_depth_exceeded":   {Normal: "too many agents have called each other."},
 	"why.timeout_reaped_by_watchdog": {Normal: "the agent stopped responding."},
 	"why.other":                      {Normal: "the reason is {code}."},

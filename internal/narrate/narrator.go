@@ -65,7 +65,7 @@ func (n *Narrator) Narrate(state jsontext.Value, t kernel.Notification) (kernel.
 	s := &eventBuilder{narrator: n, t: t, memory: m}
 	if len(state) == 0 {
 		s.session = session.New(session.Options{
-			SessionID: t.Turn.Session, Producer: n.producer(t.Turn.Agent), Language: n.o.Catalogue.Tag.String(),
+			SessionID: t.Turn.Session, Producer: n.producer(t.Turn), Language: n.o.Catalogue.Tag.String(),
 			Remember: remembered,
 		})
 	} else {
@@ -88,9 +88,9 @@ func (n *Narrator) Render(template string, params jsontext.Value) (map[string]st
 	return n.speaker.Render(template, params)
 }
 
-func (n *Narrator) producer(agent string) aaep.Producer {
+func (n *Narrator) producer(t turn.State) aaep.Producer {
 	return aaep.Producer{
-		AgentID: agentPrefix + valid(agent), AgentName: valid(agent),
+		AgentID: agentPrefix + valid(t.Agent), AgentName: valid(cmp.Or(t.DisplayName, t.Agent)),
 		AgentVersion: n.o.AgentVersion, Model: n.o.Model, ManifestURI: n.o.ManifestURI,
 	}
 }

@@ -18,8 +18,13 @@ func (s *eventBuilder) agentsTool() Param {
 	return identifier(strings.TrimPrefix(s.t.Call.Tool, s.t.Turn.Agent+"."))
 }
 
-// agent returns the agent's name for a sentence.
-func (s *eventBuilder) agent() Param { return identifier(s.t.Turn.Agent) }
+// agent returns the agent's name for a sentence: the one that an operator has given it for people, if any.
+func (s *eventBuilder) agent() Param {
+	if name := s.t.Turn.DisplayName; name != "" {
+		return who(name)
+	}
+	return identifier(s.t.Turn.Agent)
+}
 
 // permissionAction describes what a permission is asked for.
 func (s *eventBuilder) permissionAction(args outline.Outline) Param {

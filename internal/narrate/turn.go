@@ -17,7 +17,7 @@ func (s *eventBuilder) began() error {
 	within := s.t.Turn.Within
 	l := line{
 		key: "turn.began", params: Params{
-			"agent": identifier(s.t.Turn.Agent), "session": sessionName(s.t.Turn.Name), "request": quoted(s.t.Request),
+			"agent": s.agent(), "session": sessionName(s.t.Turn.Name), "request": quoted(s.t.Request),
 			"spawner": who(within.Spawner), "parent": sessionName(within.Name),
 		},
 		earshot: map[string]any{extSession: s.t.Turn.Name},

@@ -23,6 +23,9 @@ func MayAsk(d api.AgentDefinition, agent string) (may, decided bool) {
 	return d.IsActive() && (d.MayAsk == nil || among(d.MayAsk, agent)), d.MayAsk != nil || !d.IsActive()
 }
 
+// EndsWith reports whether the tool is one that the agent has to end its turns with.
+func EndsWith(d api.AgentDefinition, tool string) bool { return among(d.MustEndWith, tool) }
+
 func among(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return Matches(p, name) })
 }

@@ -135,6 +135,22 @@ func (s State) Terminal() (Call, bool) {
 	return *found, true
 }
 
+// Latest returns the calls of the turn's last step, without those that others replace, and without the questions of
+// services. Where calls are asked for one after another, as in an outside turn, it is the last of them.
+func (s State) Latest() []Call {
+	last := make([]Call, 0, len(s.Calls))
+	for _, c := range s.Calls {
+		switch {
+		case c.ReplacedBy != "" || c.Within != "" || c.Number != s.Step:
+		case c.Adopted:
+			last = append(last[:0], c)
+		default:
+			last = append(last, c)
+		}
+	}
+	return last
+}
+
 // terminates reports whether the turn ends with the call. A call that was never executed does not end
 // the turn.
 func (c *Call) terminates() bool {

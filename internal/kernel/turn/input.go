@@ -119,8 +119,11 @@ type (
 	// Resume applies the ended calls of the step, and the turn runs again under the next epoch.
 	// The caller passes it in as soon as the turn is [State.ReadyToApply], in the transaction
 	// that made it so. Nonce is that of the new epoch, as in Claim. Summary is the final message
-	// if the turn ends with it.
-	Resume struct{ Nonce, Summary string }
+	// if the turn ends with it. Unmet is how it then ends in place of a success, if it may not; else zero.
+	Resume struct {
+		Nonce, Summary string
+		Unmet          End
+	}
 	// Deliver ends the turn with the agent's own result.
 	Deliver struct {
 		WorkerClaim

@@ -27,6 +27,8 @@ type State struct {
 	Project string `json:"project"`
 	Channel string `json:"channel"`
 	Agent   string `json:"agent"`
+	// DisplayName is what people read and hear in place of Agent; "" is Agent itself.
+	DisplayName string `json:"display_name,omitempty"`
 	// Owner is the person whose turn it is.
 	Owner string `json:"owner,omitempty"`
 	// Name is what people call the session, the same on every surface. No two open sessions share
@@ -107,6 +109,9 @@ type End struct {
 	// Deliverable is the card that holds the result's fields, if it has any.
 	Deliverable string `json:"deliverable,omitempty"`
 }
+
+// Completes reports whether the turn counts as done, at least in part.
+func (e End) Completes() bool { return e.Status == utp.StatusSuccess || e.Status == utp.StatusPartial }
 
 // CallState is where a call stands.
 type CallState string

@@ -318,7 +318,11 @@ func (m *machine) resume(in Resume) error {
 	}
 	if terminal {
 		o := last.Outcome
-		m.end(End{Status: o.Status, Code: o.Code, Message: cmp.Or(o.Message, in.Summary)})
+		end := End{Status: o.Status, Code: o.Code, Message: cmp.Or(o.Message, in.Summary)}
+		if in.Unmet.Status != "" && end.Completes() {
+			end = in.Unmet
+		}
+		m.end(end)
 		return nil
 	}
 	m.emit(Note{Kind: NoteThinking}, WakeWorker{})
