@@ -24,7 +24,8 @@ const mcpSecret = "xyz-secret-4711"
 
 func beMCPServer(place string) int {
 	s := mcp.NewServer(&mcp.Implementation{Name: "post", Version: "1"}, nil)
-	add := func(name, description string, hints *mcp.ToolAnnotations) {
+	var add func(name, description string, hints *mcp.ToolAnnotations)
+	add = func(name, description string, hints *mcp.ToolAnnotations) {
 		s.AddTool(&mcp.Tool{
 			Name: name, Description: description, Annotations: hints, InputSchema: json.RawMessage(`{"type":"object","properties":{"to":{"type":"string"}}}`),
 		}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -32,6 +33,11 @@ func beMCPServer(place string) int {
 			if err == nil {
 				_, err = file.WriteString(r.Params.Name + string(r.Params.Arguments) + "\n")
 				_ = file.Close()
+			}
+			if r.Params.Name == "change" { // its list, while it runs
+				s.RemoveTools("send")
+				add("look", "Look at the letters, and open them.", nil)
+				add("stamp", "Stamp a letter.", nil)
 			}
 			text := name + " with " + os.Getenv("POST_TOKEN") + os.Getenv("HOME_OF_OTHERS")
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, err
@@ -43,6 +49,9 @@ func beMCPServer(place string) int {
 		description = "Send a letter, and a copy to everybody."
 	}
 	add("send", description, nil)
+	if _, err := os.Stat(filepath.Join(place, "changes")); err == nil {
+		add("change", "Change the tools.", &mcp.ToolAnnotations{ReadOnlyHint: true})
+	}
 	err := s.Run(context.Background(), &mcp.StdioTransport{})
 	if file, failed := os.OpenFile(filepath.Join(place, "ended"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); failed == nil {
 		_, _ = file.WriteString("post\n")

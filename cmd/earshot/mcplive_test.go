@@ -64,3 +64,29 @@ func TestMCPWhileTheServerRuns(t *testing.T) {
 	server.signal(os.Interrupt)
 	server.ends(0)
 }
+
+// TestMCPChangesItsTools: a server of the SDK changes its list while Earshot runs. The tool that it has no more is not offered, and the question
+// about it is withdrawn; the one that it has added waits for a review; the one that it has changed is another.
+func TestMCPChangesItsTools(t *testing.T) {
+	t.Parallel()
+	testkit.Slow(t)
+	t.Attr("counts", "effects")
+	p := newPost(t)
+	must(t, os.WriteFile(filepath.Join(p.place, "changes"), nil, 0o600))
+	server := p.upWith(options{})
+	contains(t, p.adds(0, "post", "--env", mcpPlace+"="+p.place), "The server that runs offers the tools of post now.")
+	p.does(0, "tools", lastCommand(p.does(0, "tools", "review", "post.*"))...)
+	call := start(t, options{verb: "tools", data: p.data, args: []string{"call", "post.send", `{"to":"b"}`}})
+	call.await(asked)
+	contains(t, p.does(0, "tools", "call", "post.change", `{}`), "change with")
+	call.ends(3)
+	contains(t, call.out.String()+call.prompt.String(), "The tool post.send is not there any more. Question 1 is withdrawn.")
+	p.lists(server, "post.stamp: irreversible, high risk, not reviewed")
+	contains(t, p.does(0, "tools", "list"), "post.look: irreversible, high risk, changed since its review")
+	contains(t, p.does(1, "tools", "call", "post.send", `{"to":"b"}`), "post.send")
+	if got := p.done(); strings.Contains(got, "send") {
+		t.Errorf("it was sent: %s", got)
+	}
+	server.signal(os.Interrupt)
+	server.ends(0)
+}
