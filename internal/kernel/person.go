@@ -28,9 +28,7 @@ const (
 func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	var a api.ReplyAnswer
 	err := k.step(ctx, store.RefOf(r), func(s *step) error {
-		if s.refuses(r) {
-			r.Token = ""
-		}
+		r := s.noByNumber(r)
 		q := s.named(r)
 		if q == nil {
 			return s.unnamed(from, r)
@@ -214,12 +212,15 @@ func (s *step) named(r api.ReplyRequest) *consent.Question {
 	return nil
 }
 
-// refuses reports whether a reply is a no to a question by its number, with a token that the question has had before: it has been
+// noByNumber takes the token from a no to a question by its number, if that is a token of the question from before: it has been
 // asked again since, as when somebody is just being shown it. What was read does not matter for a no.
-func (s *step) refuses(r api.ReplyRequest) bool {
-	return r.Decision == string(consent.Reject) && slices.ContainsFunc(s.rec.Questions, func(q consent.Question) bool {
-		return q.Number == r.Question && slices.Contains(q.SpentTokens, r.Token)
-	})
+func (s *step) noByNumber(r api.ReplyRequest) api.ReplyRequest {
+	for _, q := range s.rec.Questions {
+		if r.Decision == string(consent.Reject) && q.Number == r.Question && slices.Contains(q.SpentTokens, r.Token) {
+			r.Token = ""
+		}
+	}
+	return r
 }
 
 // reply builds what consent judges.
