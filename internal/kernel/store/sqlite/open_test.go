@@ -132,8 +132,8 @@ func TestNewerLedger(t *testing.T) {
 	outside(t, ledgerIn(dir), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (42, 1)")
 	_, err := sqlite.Open(t.Context(), sqlite.Options{Path: dir})
 	var newer *ledgersql.VersionError
-	if !errors.As(err, &newer) || newer.Found != 42 || newer.Expected != 20 || newer.Path != ledgerIn(dir) {
-		t.Errorf("got %v, want a VersionError with 42 and 20", err)
+	if !errors.As(err, &newer) || newer.Found != 42 || newer.Expected != 21 || newer.Path != ledgerIn(dir) {
+		t.Errorf("got %v, want a VersionError with 42 and 21", err)
 	}
 }
 
