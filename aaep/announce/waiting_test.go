@@ -112,7 +112,7 @@ func TestOneQuestionIsWarnedOf(t *testing.T) {
 	}
 }
 
-// TestOneQuestionOfMissedOnes: whoever comes late, or comes again, is told the first in full, and how many others wait.
+// TestOneQuestionOfMissedOnes: somebody who comes late, or comes again, is told the first in full, and how many others wait.
 func TestOneQuestionOfMissedOnes(t *testing.T) {
 	t.Parallel()
 	a := single(noon.Add(time.Minute))

@@ -19,7 +19,7 @@ type input struct {
 	kind   inputKind
 	socket bool
 	raw    []byte // a message
-	// of a stream: the subscription that it names, and the event that it goes on behind
+	// of a stream: the subscription that it names, and the event after which it goes on
 	subscription, after string
 	flaws               []aaep.Violation // of the transport; only rule and text
 	code                int              // with which it has closed a WebSocket; 0 is without one
@@ -233,7 +233,7 @@ func (x *exam) emit(template string, now time.Time) []effect {
 	raw := strings.NewReplacer("evt_#", id, `"@"`, `"`+aaep.FormatTime(now)+`"`).Replace(template)
 	e := sent{id: id, raw: []byte(raw)}
 	if !strings.Contains(raw, id) {
-		e.id = "" // it is no event
+		e.id = "" // it is not an event
 	}
 	x.log = append(x.log, e)
 	return x.send(e)

@@ -69,7 +69,7 @@ type fake struct {
 	// times is how often it replies, and late how long after the question.
 	times int
 	late  time.Duration
-	// eager answers what is to be left alone, too, and naive what is no question.
+	// eager answers what is to be left alone, too, and naive what is not a question.
 	eager, naive bool
 	forgets      bool   // that it has heard an event before
 	amnesia      bool   // comes back without Last-Event-ID

@@ -156,7 +156,7 @@ var wrong = []struct {
 	{"an end at an unknown word", "ENV-61", leavesAt("daydreaming")},
 	{"an end at a large event", "ENV-54", leavesAt(strings.Repeat("It goes on. ", 1000))},
 	{"an end at other letters", "I18N-15", leavesAt(`"yo"`)},
-	{"an end at what is no event", "L1S-2", leavesAt("[1,2]")},
+	{"an end at what is not an event", "L1S-2", leavesAt("[1,2]")},
 	{"a question without its context", "ENV-10", func(f *fake) { f.naive = true }},
 	{"no Last-Event-ID", "TR-SSE-09", func(f *fake) { f.amnesia = true }},
 	{"a new subscription for a lost connection", "TR-SSE-09", func(f *fake) { f.fresh = true }},
