@@ -10,6 +10,9 @@ type Identity struct {
 	Surface string `json:"surface"`
 	// Accepts is whether an accept counts here. Someone who may answer and is not known to be there only rejects.
 	Accepts bool `json:"accepts"`
+	// TimeZone is the zone in which that person wants times told, such as Europe/Berlin; without one, as is usual where
+	// they are told.
+	TimeZone string `json:"time_zone,omitzero"`
 }
 
 // LoginCode is a one-time code that logs one browser, or one terminal, in.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"github.com/earshot-dev/earshot/api"
 )
 
 const (
@@ -64,6 +66,7 @@ type Client struct {
 	o        Options
 	http     *http.Client
 	bySocket bool // whether Events come over a WebSocket; o.URL is then the one for requests
+	zone     *time.Location
 }
 
 // Dial finds the server and asks it who the token stands for. Its errors are of type [*Error]. The context covers
@@ -71,8 +74,13 @@ type Client struct {
 func Dial(ctx context.Context, o Options) (*Client, error) {
 	c := newClient(o)
 
-	if _, err := c.Identity(ctx); err != nil {
+	me, err := c.Identity(ctx)
+	if err != nil {
 		return nil, err
+	}
+
+	if zone, err := api.Zone(me.TimeZone); err == nil {
+		c.zone = zone
 	}
 
 	return c, nil

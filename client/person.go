@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"time"
 
 	"github.com/earshot-dev/earshot/api"
 )
@@ -14,6 +15,9 @@ func (c *Client) Identity(ctx context.Context) (api.Identity, error) {
 
 	return me, err
 }
+
+// Zone is where the token's person wanted times told when this client connected; nil without such a preference.
+func (c *Client) Zone() *time.Location { return c.zone }
 
 // LoginCode creates a one-time code to log a browser in.
 func (c *Client) LoginCode(ctx context.Context) (api.LoginCode, error) {

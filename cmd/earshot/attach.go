@@ -137,6 +137,6 @@ func (m *Main) beginThere(ctx context.Context, remote *client.Client, j job) (st
 	for _, s := range open {
 		rows = append(rows, unfinished{session: s.ID, turn: s.Turn, agent: s.Agent, created: s.Created})
 	}
-	row, err := pick(rows, j.session)
+	row, err := pick(rows, j.session, m.TimeText)
 	return row.session, err
 }

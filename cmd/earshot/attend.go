@@ -87,7 +87,7 @@ func followError(err error, resume string) error {
 func here(ctx context.Context, h *instance.Instance, f runFlags, turnID, session string) attendance {
 	person := instance.LocalUser()
 	prefers, _ := h.Hub.Prefer(ctx, api.PreferRequest{Person: person}) // where it fails, told as to everybody
-	port := newHubPort(h.Hub, session, func() time.Time { now := h.Now(); return now.In(zoneOf(prefers.Preferences, now.Location())) })
+	port := newHubPort(h.Hub, session, func() time.Time { now := h.Now(); return now.In(cli.ZoneOf(prefers.Preferences, now.Location())) })
 	if f.resume {
 		port.live = func(ctx context.Context, token string) bool { return live(ctx, h, turnID, token) }
 	}

@@ -372,7 +372,7 @@ func (m *Main) find(ctx context.Context, h *instance.Instance, j *job) (unfinish
 	for _, row := range open {
 		rows = append(rows, unfinished{session: row.Session, turn: row.Turn, agent: row.Agent, created: row.Created})
 	}
-	row, err := pick(rows, j.session)
+	row, err := pick(rows, j.session, m.TimeText)
 	if err != nil {
 		return row, err
 	}
@@ -400,7 +400,8 @@ type unfinished struct {
 	created              time.Time
 }
 
-func pick(open []unfinished, session string) (unfinished, error) {
+// pick finds the session that is to be resumed; without a name, the only one.
+func pick(open []unfinished, session string, when func(time.Time) string) (unfinished, error) {
 	switch {
 	case len(open) == 0:
 		return unfinished{}, cause.Misuse("there is nothing to resume: every session here has ended", "start a new one, for example `earshot run tidy --sample`")
@@ -409,7 +410,7 @@ func pick(open []unfinished, session string) (unfinished, error) {
 	case session == "":
 		var list strings.Builder
 		for _, row := range open {
-			fmt.Fprintf(&list, " %s (%s, %s)", row.session, row.agent, row.created.Local().Format("2 Jan 15:04"))
+			fmt.Fprintf(&list, " %s (%s, %s)", row.session, row.agent, when(row.created))
 		}
 		return unfinished{}, cause.Misuse("several sessions did not end:"+list.String(), "name one: `earshot run --resume SESSION`")
 	}

@@ -171,19 +171,11 @@ func (t *hubPort) personError(err error) error {
 	return fmt.Errorf("%s", told.Text(now, now.Location()))
 }
 
-// zoneOf returns the time zone that a person prefers, or the usual one.
-func zoneOf(prefers api.Preferences, usual *time.Location) *time.Location {
-	if zone, err := api.Zone(api.Chosen(prefers.TimeZone)); err == nil {
-		return zone
-	}
-	return usual
-}
-
 // console returns the options of the terminal where a run narrates and takes commands.
 func (m *Main) console(f runFlags, l *line, a attendance) terminal.Options {
 	out, prompt := m.Stdout, m.Stdout
 	o := terminal.Options{
-		Now: m.Now, Zone: zoneOf(a.prefers, m.Now().Location()), Person: a.person, Verbosity: aaep.Verbosity(api.Chosen(a.prefers.Verbosity)),
+		Now: m.Now, Zone: cli.ZoneOf(a.prefers, m.Now().Location()), Person: a.person, Verbosity: aaep.Verbosity(api.Chosen(a.prefers.Verbosity)),
 		OneQuestion: api.Chosen(a.prefers.Questions) == "one",
 	}
 	if f.asJSON {

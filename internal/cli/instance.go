@@ -4,8 +4,10 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"github.com/earshot-dev/earshot/agents/tidy"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/build"
 	"github.com/earshot-dev/earshot/internal/fault"
 	"github.com/earshot-dev/earshot/internal/instance"
@@ -25,11 +27,19 @@ func (m *Program) OpenInstance(
 	if err != nil {
 		return nil, err
 	}
-	return instance.Open(ctx, instance.Options{
+	h, err := instance.Open(ctx, instance.Options{
 		Data: data, Policy: policy, Visit: visit, Agents: []string{TidyName, ChatName}, Services: services, Reviewed: map[string][]utp.Definition{tidy.Target: shipped},
 		Keepers: []instance.Keeper{m.FilesService(nil, data).Keeper},
 		Now:     m.Now, LookupEnv: m.LookupEnv, Logger: m.Logger(debug), Reached: fault.Points(m.Getenv(fault.Variable)),
 	})
+	if err != nil {
+		return nil, err
+	}
+	prefers, err := h.Hub.Prefer(ctx, api.PreferRequest{Person: instance.LocalUser()})
+	if err == nil { // where it cannot be read, times are told as to everybody
+		m.zone.Store(ZoneOf(prefers.Preferences, nil))
+	}
+	return h, nil
 }
 
 // Visit opens the ledger of a data directory for an operator command.
@@ -39,10 +49,21 @@ func (m *Program) Visit(ctx context.Context, data string) (*instance.Instance, e
 		return nil, err
 	}
 	h, err := m.OpenInstance(ctx, data, policy, false, true)
-	if err == nil && h.Restored {
+	if err != nil {
+		return nil, err
+	}
+	if h.Restored {
 		m.Notef("%s", instance.RestoredNote)
 	}
-	return h, err
+	return h, nil
+}
+
+// ZoneOf returns the time zone that a person prefers, or the usual one.
+func ZoneOf(prefers api.Preferences, usual *time.Location) *time.Location {
+	if zone, err := api.Zone(api.Chosen(prefers.TimeZone)); err == nil {
+		return zone
+	}
+	return usual
 }
 
 // Logger returns a logger on standard error if debug is set, otherwise one that discards.

@@ -68,9 +68,13 @@ func writeLine(w io.Writer, text string) error {
 	return err //nolint:wrapcheck // the caller says what it was
 }
 
-// TimeText formats a time; with its date if that is not today, and with the year if that is another one.
+// TimeText formats a time in the zone that the person prefers; with its date if that is not today there, and with the year
+// if that is another one.
 func (m *Program) TimeText(at time.Time) string {
 	now := m.Now()
+	if zone := m.zone.Load(); zone != nil {
+		now = now.In(zone)
+	}
 	at = at.In(now.Location())
 	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
 		return at.Format("15:04:05")

@@ -27,7 +27,8 @@ type Program struct {
 	LookupEnv      func(string) (string, bool)
 	Now            func() time.Time
 
-	unsaid atomic.Pointer[error] // the first write error of standard output
+	unsaid atomic.Pointer[error]         // the first write error of standard output
+	zone   atomic.Pointer[time.Location] // where the person wants times told; nil is the zone of Now
 }
 
 // CodeOf returns the exit code of a kind of failure.

@@ -69,7 +69,11 @@ func (m *Program) Dial(ctx context.Context, f ServerFlags, name string) (*client
 		}
 	}
 	remote, err := client.Dial(ctx, o)
-	return remote, ServerFailure(err)
+	if err != nil {
+		return nil, ServerFailure(err)
+	}
+	m.zone.Store(remote.Zone())
+	return remote, nil
 }
 
 // FoundServer returns an error that explains why there is no server.

@@ -148,7 +148,7 @@ func (m *commands) tokenListCommand() *cobra.Command {
 			}
 			return cli.ListRows(m.Program, f.AsJSON, rows, "There are no tokens.", func(r tokenRow) string {
 				t := r.token
-				return fmt.Sprintf("Token %s: %s Made %s.", cause.OneLine(t.Name), cause.OneLine(t.Describe()), t.Created.In(m.Now().Location()).Format("2 Jan 2006 15:04"))
+				return fmt.Sprintf("Token %s: %s Made %s.", cause.OneLine(t.Name), cause.OneLine(t.Describe()), m.TimeText(t.Created))
 			})
 		},
 	}, "write the list as JSON")

@@ -66,6 +66,9 @@ func requestKey(r *http.Request) (string, error) {
 }
 
 // me returns the identity that the token or the login belongs to.
-func (s *Server) me(_ http.ResponseWriter, _ *http.Request, v visitor) (api.Identity, error) {
-	return api.Identity{Name: v.Name, Roles: v.Roles, Surface: v.Surface, Accepts: v.Answers() && v.Unattended == ""}, nil
+func (s *Server) me(_ http.ResponseWriter, r *http.Request, v visitor) (api.Identity, error) {
+	s.personal(r.Context(), &v)
+	return api.Identity{
+		Name: v.Name, Roles: v.Roles, Surface: v.Surface, Accepts: v.Answers() && v.Unattended == "", TimeZone: api.Chosen(v.prefers.TimeZone),
+	}, nil
 }
