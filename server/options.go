@@ -208,7 +208,8 @@ func (o Options) checked() (Options, error) {
 func (o Options) checkPresence() error {
 	switch required := passkey.Requirement(o.RequirePresence); {
 	case !required.Valid():
-		return cause.Misuse("--require-presence is "+cause.OneLine(o.RequirePresence)+", expected high, irreversible or all", "see docs/security.md, or leave it out")
+		return cause.Misuse("--require-presence is "+cause.OneLine(o.RequirePresence)+", expected high, irreversible or all",
+			"leave it out if no passkey is needed; `earshot up --help` says what it does")
 	case required != passkey.NotRequired && o.PageURL != "" && passkey.Site(o.PageURL) == "":
 		return cause.Misuse("browsers use no passkeys on the page "+o.PageURL, "give --page-url a name with HTTPS, or leave it out")
 	}

@@ -62,7 +62,7 @@ gate. docs/hosts.md has the settings of each host.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			host, _ := hook.Named(args[0])
 			if m.Stdin != nil && cli.IsTerminal(m.Stdin) {
-				return cause.Misuse(host.Title+" runs this, and says on standard input what it is about to do", "put it into its settings (docs/hosts.md)")
+				return cause.Misuse(host.Title+" runs this, and says on standard input what it is about to do", "`earshot install --help` says how it gets into its settings")
 			}
 			if f.before != 0 && f.before < hookLeast {
 				return cause.Misuse("--answer-before is "+f.before.String(), "give 5 seconds or more, such as 59m")

@@ -110,7 +110,7 @@ func (m *commands) looked(ctx context.Context, draft *toolfile.Draft, name strin
 	}
 	if err != nil {
 		return out, cause.Fail(err, "the MCP server "+name+" was not added, since its tools cannot be listed",
-			"try the command by itself; add --env or --secret for what it needs, or put the entry into the file by hand (docs/mcp.md)")
+			"try the command by itself, and give what it needs with --env or --secret; `earshot mcp add --help` has examples")
 	}
 	return out, nil
 }
