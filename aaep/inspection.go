@@ -103,7 +103,7 @@ func (in *inspection) absent(r *rows, object uint32, which uint64) {
 		if object != 0 {
 			path = in.path(object) + path
 		}
-		in.note(severity, path, f.Spec, f.absence, rule)
+		in.note(severity, path, f.Spec, f.absence(), rule)
 	}
 }
 

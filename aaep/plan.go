@@ -39,9 +39,20 @@ type row struct {
 	limits bool // there is something to ask of the length
 	// missing is the rule that its absence breaks, where it is required.
 	missing string
-	// What can be said of it without looking: its pointer below the object, that it is
-	// absent, and that its text is in no language.
-	path, absence, mute string
+	path    string // its pointer below the object
+}
+
+// absence says that the member is absent.
+func (r *row) absence() string {
+	if !r.Required {
+		return fmt.Sprintf("found no %q, expected it wherever people may hear of it", r.Name)
+	}
+	return fmt.Sprintf("found no %q, expected %s", r.Name, article(r.Kind))
+}
+
+// mute says that the text of the member is in no language.
+func (r *row) mute() string {
+	return fmt.Sprintf("found %q without a language, expected localization_hints with primary_language", r.Name)
 }
 
 // kindSet is a set of kinds of nodes.
@@ -88,30 +99,50 @@ func compileTable(messages []Message) map[string]*plan {
 
 func compilePlan(m Message) *plan {
 	p := &plan{Message: m}
-	fields := m.Fields
+	var outer []row
 	if m.Event {
-		fields = slices.Concat(envelope, fields)
-		p.envelope = len(envelope)
+		outer = envelopeRows
+		p.envelope = len(envelopeRows)
 	}
-	p.outer = compileRows(fields, m.Closed, m.Spec)
-	for i := range p.envelope {
-		p.outer.list[i].missing = "ENV-07"
-	}
+	p.outer = index(slices.Concat(outer, compileList(m.Fields, m.Spec)), m.Closed, m.Spec)
 	for i := range p.outer.list {
 		p.outer.list[i].known = knownAs([]byte(p.outer.list[i].Name))
 	}
 	return p
 }
 
+// envelopeRows are the members that every event has. They are compiled once: every start of a program pays for it.
+var envelopeRows = func() []row {
+	list := compileList(envelope, "")
+	for i := range list {
+		list[i].missing = "ENV-07"
+	}
+	return list
+}()
+
 func compileRows(fields []Field, closed, spec string) rows {
-	compiled := rows{list: make([]row, len(fields)), closed: closed, spec: spec}
+	return index(compileList(fields, spec), closed, spec)
+}
+
+func compileList(fields []Field, spec string) []row {
+	list := make([]row, len(fields))
+	for i, f := range fields {
+		list[i] = compileRow(f, spec)
+	}
+	return list
+}
+
+// index makes rows of a list that is the caller's own.
+func index(list []row, closed, spec string) rows {
+	compiled := rows{list: list, closed: closed, spec: spec}
 	bits := uint(3)
-	for 1<<bits < 4*len(fields) {
+	for 1<<bits < 4*len(list) {
 		bits++
 	}
 	compiled.slots, compiled.shift = make([]uint8, 1<<bits), 64-bits
-	for i, f := range fields {
-		compiled.list[i] = compileRow(f, i, spec)
+	for i := range list {
+		f := &list[i]
+		f.index = i
 		if f.Required {
 			compiled.required |= 1 << i
 		} else if f.RecommendedBy != "" {
@@ -126,24 +157,19 @@ func compileRows(fields []Field, closed, spec string) rows {
 	return compiled
 }
 
-func compileRow(f Field, index int, spec string) row {
+func compileRow(f Field, spec string) row {
 	if f.Spec == "" {
 		f.Spec = spec
 	}
-	r := row{Field: f, index: index, kinds: kindsOf(f.Kind), match: patterns[f.Pattern].match, limits: f.MinLen > 0 || f.MaxLen > 0, missing: f.Rule}
+	r := row{Field: f, kinds: kindsOf(f.Kind), match: patterns[f.Pattern].match, limits: f.MinLen > 0 || f.MaxLen > 0, missing: f.Rule}
 	r.path = pointer("", f.Name)
-	r.absence = fmt.Sprintf("found no %q, expected %s", f.Name, article(f.Kind))
-	if !f.Required {
-		r.absence = fmt.Sprintf("found no %q, expected it wherever people may hear of it", f.Name)
-	}
-	r.mute = fmt.Sprintf("found %q without a language, expected localization_hints with primary_language", f.Name)
 	if f.Item != nil {
 		item := *f.Item
 		item.Required, item.Safety = true, f.Safety
 		if item.Rule == "" {
 			item.Rule, item.Also = f.Rule, f.Also
 		}
-		compiled := compileRow(item, 0, f.Spec)
+		compiled := compileRow(item, f.Spec)
 		r.item = &compiled
 	}
 	if f.Members != nil {
@@ -151,7 +177,7 @@ func compileRow(f Field, index int, spec string) row {
 		r.inner = &compiled
 	}
 	if f.Each != nil {
-		compiled := compileRow(*f.Each, 0, f.Spec)
+		compiled := compileRow(*f.Each, f.Spec)
 		compiled.Safety = f.Safety
 		r.each = &compiled
 	}

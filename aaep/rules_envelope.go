@@ -232,7 +232,7 @@ func (in *inspection) urgency() {
 func (in *inspection) localized() {
 	if in.member(0, "localization_hints") == none {
 		if r := in.someText(); r != nil {
-			in.note(SeverityWarning, "/localization_hints", "§11.1", r.mute, "I18N-01")
+			in.note(SeverityWarning, "/localization_hints", "§11.1", r.mute(), "I18N-01")
 		}
 	}
 	if in.mode == ModeConsumer || in.plan == unknownType {
