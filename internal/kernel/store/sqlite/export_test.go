@@ -1,6 +1,9 @@
 package sqlite
 
 import (
+	"context"
+	"errors"
+
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 )
@@ -25,4 +28,17 @@ func Lose(t store.Tx, why error) error {
 		return err
 	}
 	return mine.Fail(&ledgersql.Error{Kind: why, Op: "losing a transaction"})
+}
+
+// Migrate makes a new ledger by the migrations, one after another.
+func Migrate(ctx context.Context, folder string) error {
+	path, err := locate(folder)
+	if err != nil {
+		return err
+	}
+	s := &Store{path: path}
+	if s.writer, err = dial(ctx, path, writing); err != nil {
+		return err
+	}
+	return errors.Join(s.enterLogMode(), s.advance(ctx), s.writer.close())
 }

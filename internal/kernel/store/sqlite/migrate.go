@@ -18,14 +18,19 @@ const application = 0x45727368
 //go:embed migrations/*.sql
 var migrations embed.FS
 
+// newest makes what all migrations make, at once. It is generated: go test ./internal/kernel/store/sqlite -run TestNewest -update.
+//
+//go:embed newest.sql
+var newest string
+
 // latest is the newest schema version: one for each file, numbered from 1.
 func latest() (int64, error) {
 	files, err := fs.Glob(migrations, "migrations/*.sql")
 	return int64(len(files)), err
 }
 
-// migrate brings the schema up to date, each version in a transaction of its own, and
-// only ever forward.
+// migrate brings the schema up to date, each version in a transaction of its own, and only ever forward. A new ledger
+// gets the newest at once.
 func (s *Store) migrate(ctx context.Context) error {
 	want, err := latest()
 	if err != nil {
@@ -41,7 +46,13 @@ func (s *Store) migrate(ctx context.Context) error {
 	if err := s.enterLogMode(); err != nil || have == want {
 		return err
 	}
-	if err := s.advance(ctx); err != nil {
+	bring := s.advance
+	if empty, err := s.empty(); err != nil {
+		return s.opening(err)
+	} else if empty {
+		bring = s.create
+	}
+	if err := bring(ctx); err != nil {
 		return s.opening(err)
 	}
 	s.log.Info("the ledger's schema is up to date", "path", s.path, "was", have, "version", want)
@@ -71,6 +82,25 @@ func (s *Store) version() (int64, error) {
 	var have int64
 	err = s.writer.QueryRow("SELECT max(version_id) FROM goose_db_version WHERE is_applied", nil, &have)
 	return have, s.opening(err)
+}
+
+// empty reports whether nothing at all is in the file, not even the migrator's own table.
+func (s *Store) empty() (bool, error) {
+	var made int64
+	err := s.writer.QueryRow("SELECT count(*) FROM sqlite_schema", nil, &made)
+	return made == 0, err
+}
+
+// create makes the newest schema in an empty file, in one transaction.
+func (s *Store) create(ctx context.Context) error {
+	tx, err := s.writer.sql.BeginTx(ctx, nil)
+	if err != nil {
+		return err //nolint:wrapcheck // opening maps it
+	}
+	if _, err := tx.ExecContext(ctx, newest); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit() //nolint:wrapcheck // opening maps it
 }
 
 // advance runs the missing migrations. The migrator wants the pool, so the connection
