@@ -283,7 +283,7 @@ func TestGateByAddress(t *testing.T) {
 			{Call: adds("one")}, {When: "Not done yet", Call: adds("one")}, {Call: adds("two")}, {When: "said no", Call: adds("three")},
 		})
 		process := agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{
-			Model: model.URL, Prompt: "Add lines.", MCP: g.byAddress(host), Limit: 25 * time.Second,
+			Model: model.URL, Prompt: "Add lines.", MCP: g.byAddress(host), Limit: 25 * time.Second, Relaunch: true,
 		}))
 		if _, err := model.Request(process.Context(t.Context()), 2); err != nil {
 			t.Fatal(err)
@@ -314,7 +314,7 @@ func TestGateHostKilled(t *testing.T) {
 	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
 		g := newGate(t)
 		model := fakemodel.Start(t, fakemodel.Script{{Call: adds("one")}})
-		process := agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{Model: model.URL, Prompt: "Add a line.", MCP: g.gateway()}))
+		process := agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{Model: model.URL, Prompt: "Add a line.", MCP: g.gateway(), Relaunch: true}))
 		g.asks(1)
 		process.Kill()
 		g.does("reply", "1", "accept", "--data", g.data)

@@ -106,7 +106,7 @@ func TestGateHostStartedAgain(t *testing.T) {
 		g := newGate(t)
 		start := func(script ...fakemodel.Turn) *agenthost.Process {
 			model := fakemodel.Start(t, script)
-			return agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{Model: model.URL, Prompt: "Add a line.", MCP: g.gateway()}))
+			return agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{Model: model.URL, Prompt: "Add a line.", MCP: g.gateway(), Relaunch: true}))
 		}
 		first := start(fakemodel.Turn{Call: adds("one")})
 		g.asks(1)
@@ -131,7 +131,7 @@ func TestGateHostJoinsByAddress(t *testing.T) {
 		place[0].URL = g.people.Server() + "/mcp"
 		start := func(script ...fakemodel.Turn) (*agenthost.Process, *fakemodel.Server) {
 			model := fakemodel.Start(t, script)
-			return agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{Model: model.URL, Prompt: "Add a line.", MCP: place})), model
+			return agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{Model: model.URL, Prompt: "Add a line.", MCP: place, Relaunch: true})), model
 		}
 		first, _ := start(fakemodel.Turn{Call: adds("one")})
 		g.asks(1)

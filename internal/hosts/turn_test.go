@@ -119,7 +119,7 @@ func TestKillHost(t *testing.T) {
 	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
 		model := fakemodel.Start(t, fakemodel.Script{{Wait: "never", Say: "Too late."}})
 		process := agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{
-			Model: model.URL, Prompt: "Think.", MCP: []agenthost.MCPServer{{Name: "everything", Command: programs.EverythingServer()}},
+			Model: model.URL, Prompt: "Think.", Relaunch: true, MCP: []agenthost.MCPServer{{Name: "everything", Command: programs.EverythingServer()}},
 		}))
 		if _, err := model.Request(process.Context(t.Context()), 1); err != nil {
 			t.Fatal(err)

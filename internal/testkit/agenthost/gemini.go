@@ -50,7 +50,11 @@ func (p *preparation) geminiEnv() []string {
 		"mcpServers": servers,
 		"hooks":      p.hooks("BeforeTool", time.Millisecond),
 	})
-	return []string{"GEMINI_API_KEY=scripted", "GEMINI_CLI_TRUST_WORKSPACE=true", "GOOGLE_GEMINI_BASE_URL=" + p.Model}
+	env := []string{"GEMINI_API_KEY=scripted", "GEMINI_CLI_TRUST_WORKSPACE=true", "GOOGLE_GEMINI_BASE_URL=" + p.Model}
+	if !p.Relaunch {
+		env = append(env, "GEMINI_CLI_NO_RELAUNCH=true")
+	}
+	return env
 }
 
 // geminiText is what the assistant said, which comes in pieces.

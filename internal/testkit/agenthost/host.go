@@ -59,6 +59,9 @@ type Setup struct {
 	Dir string
 	// Env is added to the environment, NAME=VALUE.
 	Env []string
+	// Relaunch lets Gemini start itself again in a child process, as it does for people: what kills a host wants that. To
+	// others it is one more start of Node, which takes nearly two seconds of processor.
+	Relaunch bool
 }
 
 // MCPServer is a server of tools: a program to start, or an address.
