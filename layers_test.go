@@ -169,7 +169,7 @@ var layerTable = []rule{
 		beside: map[string]string{"internal/bus": "an agent's process connects itself, so that its author writes no transport"},
 	},
 	{
-		pkg: "client", layer: 2, own: []string{"aaep", "aaep/announce", "api"},
+		pkg: "client", layer: 2, own: []string{"aaep", "aaep/announce", "api", "internal/transport"},
 		beside: map[string]string{
 			"internal/cause":  "why something failed is put into words once",
 			"internal/socket": "the frames of a WebSocket are read in one place, for both ends",
@@ -177,7 +177,8 @@ var layerTable = []rule{
 		},
 	},
 	{pkg: "internal/sse", layer: 2},
-	{pkg: "internal/socket", layer: 2, third: []string{"github.com/coder/websocket"}},
+	{pkg: "internal/transport", layer: 1, own: []string{"aaep"}},
+	{pkg: "internal/socket", layer: 2, own: []string{"internal/transport"}, third: []string{"github.com/coder/websocket"}},
 	{
 		pkg: "agents/tidy/files", layer: 2, third: []string{sysModule},
 		beside: map[string]string{"internal/cause": "why something failed is put into words once"},
@@ -205,7 +206,7 @@ var layerTable = []rule{
 	},
 	{pkg: "internal/surface/page/markdown", layer: 1, own: []string{"aaep/legible"}, third: []string{"github.com/yuin/goldmark"}},
 	{
-		pkg: "internal/transport/web", layer: 3, own: []string{"internal/hub", "internal/hub/access", "internal/passkey", "internal/surface/page", "internal/wording", "internal/socket", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/manifest", "api", "api/audit", "api/openapi", "utp"},
+		pkg: "internal/transport/web", layer: 3, own: []string{"internal/hub", "internal/hub/access", "internal/passkey", "internal/surface/page", "internal/wording", "internal/socket", "internal/transport", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/manifest", "api", "api/audit", "api/openapi", "utp"},
 		beside: map[string]string{
 			"internal/preference": "what people type into the settings page is read as in the terminal",
 			"internal/operate":    "the lists of operators are read as in the terminal",
@@ -269,9 +270,9 @@ var layerTable = []rule{
 
 	{
 		pkg: "aaep/conform/producer", layer: 5,
-		own: []string{"aaep", "aaep/conform", "aaep/conform/report", "aaep/session", "api", "client", "internal/cause", "internal/socket", "internal/sse"},
+		own: []string{"aaep", "aaep/conform", "aaep/conform/report", "aaep/session", "api", "client", "internal/cause", "internal/socket", "internal/sse", "internal/transport"},
 	},
-	{pkg: "aaep/conform/subscriber", layer: 5, own: []string{"aaep", "aaep/conform", "aaep/conform/report", "api", "internal/cause", "internal/socket"}},
+	{pkg: "aaep/conform/subscriber", layer: 5, own: []string{"aaep", "aaep/conform", "aaep/conform/report", "api", "internal/cause", "internal/socket", "internal/transport"}},
 	{pkg: "aaep/conform/report", layer: 4, own: []string{"aaep"}, beside: map[string]string{"aaep/conform": "the verdicts are about its rules"}},
 	{pkg: "aaep/conform", layer: 4, own: []string{"aaep", "aaep/manifest", "aaep/session"}},
 	{

@@ -10,6 +10,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/socket"
+	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 // socketServer returns the address for requests to a server, and whether it was named by the address for a WebSocket.
@@ -133,12 +134,12 @@ func (s *socketSource) next(onData func()) (frame, error) {
 
 func (s *socketSource) close() {
 	s.stop()
-	s.conn.Close(socket.EndedBySubscriber, "")
+	s.conn.Close(transport.EndedBySubscriber, "")
 }
 
 // ended returns the error that the end of the connection means. Only one that is not an [*Error] is worth another attempt.
 func (s *socketSource) ended(err error) error {
-	e, is := errors.AsType[*socket.Error](err)
+	e, is := errors.AsType[*transport.Error](err)
 
 	switch {
 	case !is:
@@ -150,9 +151,9 @@ func (s *socketSource) ended(err error) error {
 	}
 
 	switch e.Code {
-	case socket.NotAuthenticated:
+	case transport.NotAuthenticated:
 		return &Error{Code: CodeUnauthenticated, Message: "the server has ended the connection: " + e.Reason, Hint: "get a new token", Err: err}
-	case socket.Rejected, socket.NotAllowed, socket.Violation, socket.PolicyViolation:
+	case transport.Rejected, transport.NotAllowed, transport.Violation, transport.PolicyViolation:
 		return &Error{Code: CodeForbidden, Message: "the server has ended the connection: " + e.Reason, Hint: "check the token and its rights", Err: err}
 	default:
 		return fmt.Errorf("client: %w", err)
@@ -204,7 +205,7 @@ func (t *recorder) messages(conn *socket.Conn) error {
 		}
 
 		if t.deliver(RawMessage{Raw: raw}); t.abandoned {
-			conn.Close(socket.EndedBySubscriber, "")
+			conn.Close(transport.EndedBySubscriber, "")
 
 			return nil
 		}
@@ -213,7 +214,7 @@ func (t *recorder) messages(conn *socket.Conn) error {
 
 // closed returns the error, if any, that the end of a WebSocket means.
 func (t *recorder) closed(conn *socket.Conn, err error) error {
-	e, is := errors.AsType[*socket.Error](err)
+	e, is := errors.AsType[*transport.Error](err)
 
 	switch {
 	case !is:
@@ -225,11 +226,11 @@ func (t *recorder) closed(conn *socket.Conn, err error) error {
 	}
 
 	switch e.Code {
-	case socket.Clean, socket.Normal:
+	case transport.Clean, transport.Normal:
 		t.ended = true
 
 		return nil
-	case socket.Rejected, socket.NotAuthenticated, socket.NotAllowed, socket.Violation, socket.PolicyViolation, socket.ProtocolError, socket.NotText:
+	case transport.Rejected, transport.NotAuthenticated, transport.NotAllowed, transport.Violation, transport.PolicyViolation, transport.ProtocolError, transport.NotText:
 		return &Error{
 			Code: CodeForbidden, Message: fmt.Sprintf("%s ends the connection with the code %d %s", t.url.Host, e.Code, e.Reason),
 			Hint: "check the address, and the token and its rights", Err: err,
@@ -240,8 +241,8 @@ func (t *recorder) closed(conn *socket.Conn, err error) error {
 }
 
 // unusable is the error for a message that is not received. It would be the same the next time.
-func (t *recorder) unusable(e *socket.Error) error {
-	if e.Code == socket.TooBig {
+func (t *recorder) unusable(e *transport.Error) error {
+	if e.Code == transport.TooBig {
 		return t.tooLong(e)
 	}
 

@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/socket"
+	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 // socketProducer is a server that serves WebSockets one after the other.
@@ -48,7 +49,7 @@ func (p *socketProducer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = c.Send([]byte(`{"type":"subscription.accepted","aaep_version":"1.0.0","subscription_id":"sub_1","honored_capabilities":{},"producer":{"agent_id":"x"}}`))
 	for _, message := range p.sockets[len(p.requests)-1] {
 		if code, is := strings.CutPrefix(message, "close "); is {
-			c.Close(map[string]socket.Code{"4002": socket.NotAuthenticated, "4003": socket.NotAllowed}[code], "as said")
+			c.Close(map[string]transport.Code{"4002": transport.NotAuthenticated, "4003": transport.NotAllowed}[code], "as said")
 			return
 		}
 		_ = c.Send([]byte(message))

@@ -1,7 +1,7 @@
 // Package socket carries the messages of AAEP on a WebSocket: one JSON message in one text frame (TR-WS-03). It is the one place
 // that knows the frames; the server, the client and the player of recordings know messages.
 //
-// A message that is larger than the limit, is not text or is not UTF-8 is refused with an [*Error] that has the close code for it.
+// A message that is larger than the limit, is not text or is not UTF-8 is refused with a [*transport.Error] that has the close code for it.
 // No memory is allocated for the size that a frame claims, only for what has arrived, up to the limit.
 package socket
 
@@ -17,6 +17,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/coder/websocket"
+
+	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 // Subprotocol is what both sides name in the handshake (TR-WS-02).
@@ -31,51 +33,6 @@ const (
 	maxReason = 123
 )
 
-// ErrBroken is in every error of a connection that has broken, or that this side has closed: there is nobody to tell.
-var ErrBroken = errors.New("the connection is broken")
-
-// Code is a close code.
-type Code = websocket.StatusCode
-
-// The close codes of the protocol (TR-WS-07), and those of WebSocket that are used here.
-const (
-	Clean             Code = 4000 // the producer has ended the subscription
-	Rejected          Code = 4001 // right after subscription.rejected
-	NotAuthenticated  Code = 4002
-	NotAllowed        Code = 4003
-	Violation         Code = 4004 // the producer ends it, for what the subscriber has sent
-	EndedBySubscriber Code = 4005
-
-	Normal          = websocket.StatusNormalClosure
-	GoingAway       = websocket.StatusGoingAway
-	ProtocolError   = websocket.StatusProtocolError
-	NotText         = websocket.StatusUnsupportedData
-	NotUTF8         = websocket.StatusInvalidFramePayloadData
-	PolicyViolation = websocket.StatusPolicyViolation
-	TooBig          = websocket.StatusMessageTooBig
-	InternalError   = websocket.StatusInternalError
-	TryAgainLater   = websocket.StatusTryAgainLater
-)
-
-// Error is why a message was not received: a close code with its reason.
-type Error struct {
-	Code   Code
-	Reason string
-	// FromPeer says that the peer has closed the connection so. Otherwise the caller is to close it with this code.
-	FromPeer bool
-	Err      error
-}
-
-func (e *Error) Error() string {
-	if e.FromPeer {
-		return fmt.Sprintf("WebSocket: the other side has closed the connection with the code %d %s", e.Code, e.Reason)
-	}
-	return fmt.Sprintf("WebSocket: %s (code %d)", e.Reason, e.Code)
-}
-
-// Unwrap returns the cause, if there is one.
-func (e *Error) Unwrap() error { return e.Err }
-
 // Options configure a connection. Limit is required.
 type Options struct {
 	// Limit is the largest message that is received, in bytes.
@@ -89,7 +46,7 @@ type Options struct {
 	OriginChecked bool
 }
 
-// Conn is one connection. One goroutine receives; everything else may be called concurrently. Its owner calls Close or Drop.
+// Conn is one connection, a [transport.Conn].
 type Conn struct {
 	ws *websocket.Conn
 	o  Options
@@ -172,24 +129,23 @@ func (o Options) onPing() func(context.Context, []byte) bool {
 // Subprotocol returns what was negotiated; "" is none.
 func (c *Conn) Subprotocol() string { return c.ws.Subprotocol() }
 
-// Receive returns the next message. Pings are answered meanwhile. An error is the last: an [*Error] for a close of the peer and for a
-// message that is refused, otherwise [ErrBroken] with the reason.
+// Receive implements [transport.Conn]. Pings are answered meanwhile.
 func (c *Conn) Receive() ([]byte, error) {
 	kind, from, err := c.ws.Reader(context.Background())
 	if err != nil {
 		return nil, closed(err)
 	}
 	if kind != websocket.MessageText && !c.o.Verbatim {
-		return nil, &Error{Code: NotText, Reason: "found a binary message, expected text"}
+		return nil, &transport.Error{Code: transport.NotText, Reason: "found a binary message, expected text"}
 	}
 	raw, err := io.ReadAll(io.LimitReader(from, c.o.Limit+1))
 	switch {
 	case err != nil:
 		return nil, closed(err)
 	case int64(len(raw)) > c.o.Limit:
-		return nil, &Error{Code: TooBig, Reason: fmt.Sprintf("found a message larger than %d bytes, send less", c.o.Limit)}
+		return nil, &transport.Error{Code: transport.TooBig, Reason: fmt.Sprintf("found a message larger than %d bytes, send less", c.o.Limit)}
 	case !c.o.Verbatim && !utf8.Valid(raw):
-		return nil, &Error{Code: NotUTF8, Reason: "found a message that is not UTF-8"}
+		return nil, &transport.Error{Code: transport.NotUTF8, Reason: "found a message that is not UTF-8"}
 	}
 	return raw, nil
 }
@@ -197,14 +153,14 @@ func (c *Conn) Receive() ([]byte, error) {
 // closed returns the error that the end of a connection means.
 func closed(err error) error {
 	if by, is := errors.AsType[websocket.CloseError](err); is {
-		return &Error{Code: by.Code, Reason: by.Reason, FromPeer: true, Err: err}
+		return &transport.Error{Code: transport.Code(by.Code), Reason: by.Reason, FromPeer: true, Err: err}
 	}
 	return broken(err)
 }
 
-func broken(err error) error { return fmt.Errorf("WebSocket: %w: %w", ErrBroken, err) }
+func broken(err error) error { return fmt.Errorf("WebSocket: %w: %w", transport.ErrBroken, err) }
 
-// Send sends messages, each as one text frame. After an error the connection is broken.
+// Send implements [transport.Conn]: each message is one text frame.
 func (c *Conn) Send(group ...[]byte) error {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
@@ -216,7 +172,7 @@ func (c *Conn) Send(group ...[]byte) error {
 	return nil
 }
 
-// Ping sends a ping and waits for its answer, which the goroutine that receives takes.
+// Ping implements [transport.Conn]: it sends a ping and waits for its answer.
 func (c *Conn) Ping() error {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
@@ -226,14 +182,14 @@ func (c *Conn) Ping() error {
 	return nil
 }
 
-// Close closes the connection with a code, and waits a second for the peer to answer. What the peer sends meanwhile is dropped.
-func (c *Conn) Close(code Code, reason string) {
+// Close implements [transport.Conn]: it closes the connection with a code, and waits a second for the peer to answer. What the peer sends meanwhile is dropped.
+func (c *Conn) Close(code transport.Code, reason string) {
 	timer := time.AfterFunc(closeTimeout, func() { _ = c.wire.Close() }) // the library has no limit while a peer is silent within a frame
 	defer timer.Stop()
-	_ = c.ws.Close(code, clip(reason)) // a peer that has gone is not told
+	_ = c.ws.Close(websocket.StatusCode(code), clip(reason)) // a peer that has gone is not told
 }
 
-// Drop ends the connection at once, also while Close waits.
+// Drop implements [transport.Conn].
 func (c *Conn) Drop() {
 	_ = c.wire.Close() // it may be closed already
 	_ = c.ws.CloseNow()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/socket"
+	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 // hijackable is the writer of a request whose connection is a pipe.
@@ -89,9 +90,9 @@ func TestHalfFrame(t *testing.T) {
 				call   func(*socket.Conn)
 				within time.Duration
 			}{
-				"Close":            {func(c *socket.Conn) { c.Close(socket.Clean, "") }, time.Second},
+				"Close":            {func(c *socket.Conn) { c.Close(transport.Clean, "") }, time.Second},
 				"Drop":             {(*socket.Conn).Drop, 0},
-				"Drop after Close": {func(c *socket.Conn) { go c.Close(socket.Clean, ""); c.Drop() }, time.Second},
+				"Drop after Close": {func(c *socket.Conn) { go c.Close(transport.Clean, ""); c.Drop() }, time.Second},
 			} {
 				t.Run(name+", "+end+", "+how, func(t *testing.T) {
 					t.Parallel()
@@ -116,8 +117,8 @@ func TestHalfFrame(t *testing.T) {
 						if took := time.Since(began); took > finish.within {
 							t.Errorf("it took %s, expected at most %s", took, finish.within)
 						}
-						refused := (*socket.Error)(nil)
-						if err := <-received; !errors.Is(err, socket.ErrBroken) && !errors.As(err, &refused) {
+						refused := (*transport.Error)(nil)
+						if err := <-received; !errors.Is(err, transport.ErrBroken) && !errors.As(err, &refused) {
 							t.Errorf("then it receives %v", err)
 						}
 						_ = peer.Close()

@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/socket"
 	"github.com/earshot-dev/earshot/internal/sse"
+	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 // The addresses of Appendix B.
@@ -224,7 +225,7 @@ func (j *judge) dialSocket(ctx context.Context, l *line, e effect, tell func(inp
 }
 
 func socketEnd(err error) (problem string, code int) {
-	e, is := errors.AsType[*socket.Error](err)
+	e, is := errors.AsType[*transport.Error](err)
 	switch {
 	case !is:
 		return "the connection is broken", 0

@@ -9,7 +9,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/conform"
 	"github.com/earshot-dev/earshot/aaep/conform/report"
-	"github.com/earshot-dev/earshot/internal/socket"
+	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 // input is what happens to a listener.
@@ -173,7 +173,7 @@ func (x *exam) end(in input, l *listener, now time.Time) []effect {
 		}
 		return x.dialNext()
 	}
-	if in.code == int(socket.NotText) || in.code == int(socket.NotUTF8) {
+	if in.code == int(transport.NotText) || in.code == int(transport.NotUTF8) {
 		x.breach(l, nil, "", "TR-WS-03", in.problem)
 	}
 	if !l.closing.IsZero() && l.finished.IsZero() {

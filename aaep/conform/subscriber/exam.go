@@ -10,7 +10,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/conform"
 	"github.com/earshot-dev/earshot/aaep/conform/report"
-	"github.com/earshot-dev/earshot/internal/socket"
+	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 // input is what the subscriber does.
@@ -259,15 +259,15 @@ func (x *exam) end(in input, now time.Time) {
 	closed := !x.current.closed.IsZero()
 	if in.socket && in.code != 0 {
 		x.evidence.Saw("TR-WS-07")
-		if code := socket.Code(in.code); code >= socket.Clean && code != socket.EndedBySubscriber {
-			x.breach(nil, "TR-WS-07", fmt.Sprintf("found the close code %d, expected %d of who ends its own subscription, or one of WebSocket", in.code, socket.EndedBySubscriber))
+		if code := transport.Code(in.code); code >= transport.Clean && code != transport.EndedBySubscriber {
+			x.breach(nil, "TR-WS-07", fmt.Sprintf("found the close code %d, expected %d of who ends its own subscription, or one of WebSocket", in.code, transport.EndedBySubscriber))
 		}
 	}
 	switch {
 	case x.cut: // as the script wants
 		return
 	case x.stopping:
-		x.leaves(closed || socket.Code(in.code) == socket.EndedBySubscriber, now)
+		x.leaves(closed || transport.Code(in.code) == transport.EndedBySubscriber, now)
 		return
 	case closed: // that has been judged
 		return

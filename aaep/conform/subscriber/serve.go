@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/socket"
+	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 const (
@@ -149,7 +150,7 @@ func (j *judge) socket(w http.ResponseWriter, r *http.Request) {
 				return
 			case e.raw == nil && e.kind != doEnd: // there is nothing to say
 			case e.kind == doEnd:
-				c.Close(socket.GoingAway, "the script breaks the connection")
+				c.Close(transport.GoingAway, "the script breaks the connection")
 				return
 			case c.Send(e.raw) != nil:
 				return
@@ -167,7 +168,7 @@ func (j *judge) receive(c *socket.Conn, conn int) input {
 			continue
 		}
 		end := input{conn: conn, kind: inEnded, socket: true}
-		if e, is := errors.AsType[*socket.Error](err); is && e.FromPeer {
+		if e, is := errors.AsType[*transport.Error](err); is && e.FromPeer {
 			end.code = int(e.Code)
 		} else if is {
 			end.flaws = []aaep.Violation{{Rule: "TR-WS-03", Message: e.Reason}}

@@ -20,6 +20,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/capture"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/socket"
+	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 // recorded is a recording of n events, each a second after the one before.
@@ -182,11 +183,11 @@ func TestRecordingSocket(t *testing.T) {
 		path  string
 		first string
 		want  []string
-		code  websocket.StatusCode
+		code  transport.Code
 	}{
-		"at once":             {"/ws", "", []string{"evt_1", "evt_2"}, socket.Clean},
-		"after a handshake":   {"/aaep/v1/ws", string(request), []string{aaep.TypeSubscriptionAccepted, "evt_1", "evt_2"}, socket.Clean},
-		"without a handshake": {"/aaep/v1/ws", "{}", []string{aaep.TypeSubscriptionRejected}, socket.Rejected},
+		"at once":             {"/ws", "", []string{"evt_1", "evt_2"}, transport.Clean},
+		"after a handshake":   {"/aaep/v1/ws", string(request), []string{aaep.TypeSubscriptionAccepted, "evt_1", "evt_2"}, transport.Clean},
+		"without a handshake": {"/aaep/v1/ws", "{}", []string{aaep.TypeSubscriptionRejected}, transport.Rejected},
 	} {
 		ws, _, err := websocket.Dial(t.Context(), server.URL+row.path, &websocket.DialOptions{Subprotocols: []string{socket.Subprotocol}}) //nolint:bodyclose // the library closes it
 		if err != nil {
@@ -204,7 +205,7 @@ func TestRecordingSocket(t *testing.T) {
 		for {
 			_, raw, err := ws.Read(t.Context())
 			if err != nil {
-				if websocket.CloseStatus(err) != row.code {
+				if transport.Code(websocket.CloseStatus(err)) != row.code {
 					t.Errorf("%s: ended with %v, expected the code %d", name, err, row.code)
 				}
 				break
@@ -261,7 +262,7 @@ func TestRecordingToSubscriber(t *testing.T) {
 	for id := range heard {
 		got = append(got, id)
 	}
-	if want := []string{"evt_1", "evt_2", socket.Clean.String()}; !slices.Equal(got, want) {
+	if want := []string{"evt_1", "evt_2", websocket.StatusCode(transport.Clean).String()}; !slices.Equal(got, want) {
 		t.Errorf("heard %q, expected %q", got, want)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/socket"
+	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 // serveSubscribe accepts any subscription; a recording is played as it is.
@@ -82,7 +83,7 @@ func (r *Recording) serveSocket(w http.ResponseWriter, q *http.Request, handshak
 	}()
 	err = r.play(ctx, func(raw []byte) bool { return conn.Send(raw) == nil })
 	if err == nil && ctx.Err() == nil {
-		conn.Close(socket.Clean, "the recording has ended")
+		conn.Close(transport.Clean, "the recording has ended")
 	}
 }
 
@@ -96,7 +97,7 @@ func discard(conn *socket.Conn) {
 			return
 		}
 		if answer, _ := aaep.Read(raw).Text("type"); !strings.HasPrefix(answer, "subscription.") {
-			conn.Close(socket.PolicyViolation, "this is a recording: no reply counts here")
+			conn.Close(transport.PolicyViolation, "this is a recording: no reply counts here")
 			return
 		}
 	}
@@ -104,7 +105,7 @@ func discard(conn *socket.Conn) {
 
 // refuseMessage closes a connection for a message that is not received.
 func refuseMessage(conn *socket.Conn, err error) {
-	if refused, is := errors.AsType[*socket.Error](err); is && !refused.FromPeer {
+	if refused, is := errors.AsType[*transport.Error](err); is && !refused.FromPeer {
 		conn.Close(refused.Code, refused.Reason)
 	}
 }
@@ -121,7 +122,7 @@ func greet(conn *socket.Conn) bool {
 	if err != nil {
 		answer, _ := rejection(err).Encode()
 		_ = conn.Send(answer)
-		conn.Close(socket.Rejected, "expected a subscription.request first")
+		conn.Close(transport.Rejected, "expected a subscription.request first")
 		return false
 	}
 	answer, err := acceptance(request).Encode()
