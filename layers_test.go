@@ -178,6 +178,7 @@ var layerTable = []rule{
 	},
 	{pkg: "internal/sse", layer: 2},
 	{pkg: "internal/transport", layer: 1, own: []string{"aaep"}},
+	{pkg: "internal/pipe", layer: 2, own: []string{"aaep", "api", "internal/transport"}},
 	{pkg: "internal/socket", layer: 2, own: []string{"internal/transport"}, third: []string{"github.com/coder/websocket"}},
 	{
 		pkg: "agents/tidy/files", layer: 2, third: []string{sysModule},

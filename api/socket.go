@@ -1,10 +1,19 @@
 package api
 
-// The types of the messages of our own that a subscriber on a WebSocket gets besides AAEP's.
+// The types of the messages of our own on a connection that carries both ways. A subscriber gets the first two besides AAEP's, and may
+// send the last.
 const (
 	TypeReplyRefused = "earshot:reply.refused"
 	TypeResumePoint  = "earshot:resume_point"
+	TypeAuthenticate = "earshot:authenticate"
 )
+
+// Authenticate says whose token a connection has that has no header for it, such as a Unix socket. It comes before the
+// subscription.request, and has no answer of its own.
+type Authenticate struct {
+	Type  string `json:"type"`
+	Token string `json:"token"`
+}
 
 // ReplyRefused says that a reply was not taken, for a reason that its sender can act on: the arguments were not read, an accept takes a
 // passkey, or no person is known to be there. Over HTTP the same is the status of the reply.

@@ -18,8 +18,9 @@ const cookieName = "earshot_page"
 
 // Surfaces, as recorded in a receipt.
 const (
-	surfacePage = "page"
-	surfaceHTTP = "http"
+	surfacePage   = "page"
+	surfaceHTTP   = "http"
+	surfaceSocket = "socket"
 )
 
 // visitor is the authenticated sender of a request, and how they authenticated.

@@ -21,7 +21,7 @@ func (s *Server) subscribe(w http.ResponseWriter, r *http.Request, _ visitor) er
 		return nil //nolint:nilerr // the rejection says it
 	}
 	if err := denied(v.Principal, api.Listen); err != nil {
-		s.reject(w, r, aaep.SubscriptionRejected{ReasonCode: aaep.ReasonAuthorizationDenied, ReasonMessage: v.Name + " may not hear sessions."})
+		s.reject(w, r, mayNotHear(v))
 		return nil //nolint:nilerr // the rejection says it
 	}
 	if err := v.byToken(r); err != nil {
@@ -45,6 +45,10 @@ func (s *Server) subscribe(w http.ResponseWriter, r *http.Request, _ visitor) er
 	}
 	s.accept(w, subscription, answer)
 	return nil
+}
+
+func mayNotHear(v visitor) aaep.SubscriptionRejected {
+	return aaep.SubscriptionRejected{ReasonCode: aaep.ReasonAuthorizationDenied, ReasonMessage: v.Name + " may not hear sessions."}
 }
 
 // openSubscription begins a subscription, for any transport. accepted is the text of the answer; rejected is the answer instead.

@@ -1,0 +1,56 @@
+package pipe
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/earshot-dev/earshot/internal/transport"
+)
+
+// Join passes messages between a subscriber's connection and the producer's, both ways, until one of both ends or the context does. The
+// other is then closed with the same code. It returns why the producer's has ended; nil if the subscriber has left. A subscriber's stream
+// whose read no close can end, such as standard input, is read on until the program ends.
+func Join(ctx context.Context, subscriber, producer transport.Conn) error {
+	left, over := make(chan error, 1), make(chan error, 1)
+	go func() { left <- pass(subscriber, producer) }()
+	var owned sync.WaitGroup
+	owned.Go(func() { over <- pass(producer, subscriber) })
+	defer owned.Wait()
+	select {
+	case err := <-left:
+		end(producer, err, transport.EndedBySubscriber)
+		end(subscriber, err, transport.Clean)
+		return nil
+	case err := <-over:
+		end(subscriber, err, transport.GoingAway)
+		producer.Drop()
+		return err
+	case <-ctx.Done():
+		producer.Close(transport.EndedBySubscriber, "as you asked")
+		subscriber.Close(transport.Clean, "as you asked")
+		return nil
+	}
+}
+
+// pass passes messages on until there are no more.
+func pass(from, to transport.Conn) error {
+	for {
+		raw, err := from.Receive()
+		if err != nil {
+			return err //nolint:wrapcheck // it is of this project's transports
+		}
+		if err := to.Send(raw); err != nil {
+			return err //nolint:wrapcheck // the same
+		}
+	}
+}
+
+// end closes a connection with the code of what has ended the other one.
+func end(c transport.Conn, why error, otherwise transport.Code) {
+	if e, is := errors.AsType[*transport.Error](why); is {
+		c.Close(e.Code, e.Reason)
+		return
+	}
+	c.Close(otherwise, "the other side has gone")
+}
