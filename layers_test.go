@@ -172,6 +172,7 @@ var layerTable = []rule{
 		pkg: "client", layer: 2, own: []string{"aaep", "aaep/announce", "api", "internal/transport"},
 		beside: map[string]string{
 			"internal/cause":  "why something failed is put into words once",
+			"internal/pipe":   "the frames of a Unix socket are read in one place, for both ends",
 			"internal/socket": "the frames of a WebSocket are read in one place, for both ends",
 			"internal/sse":    "the lines of server-sent events are read in one place",
 		},
@@ -363,8 +364,8 @@ var layerTable = []rule{
 	{
 		pkg: "server", layer: 6,
 		own: []string{
-			"aaep", "aaep/manifest", "aaep/pacing", "api", "client", "internal/address", "internal/cause", "internal/datadir", "internal/fault", "internal/gateway/mcp", "internal/instance",
-			"internal/kernel", "internal/manifestkey", "internal/passkey", "internal/peer", "internal/policyfile", "internal/presence", "internal/rpc", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
+			"aaep", "aaep/manifest", "aaep/pacing", "api", "client", "internal/address", "internal/cause", "internal/datadir", "internal/fault", "internal/gateway/mcp", "internal/hub/access", "internal/instance",
+			"internal/kernel", "internal/manifestkey", "internal/passkey", "internal/peer", "internal/pipe", "internal/policyfile", "internal/presence", "internal/rpc", "internal/transport", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
 		},
 		both: "it wires everything",
 	},

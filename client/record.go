@@ -21,6 +21,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/sse"
+	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 const (
@@ -30,10 +31,11 @@ const (
 
 // RecordOptions name the stream to record and the credentials. URL is required.
 type RecordOptions struct {
-	// URL of a stream: http or https for server-sent events, ws or wss for a WebSocket. An http address with a path is
-	// the stream itself. Without a path it is a server that requires a subscription first (Appendix B).
+	// URL of a stream: http or https for server-sent events, ws or wss for a WebSocket, unix:PATH for a Unix socket. An http address with
+	// a path is the stream itself. Without a path it is a server that requires a subscription first (Appendix B).
 	URL string
-	// Token goes into the Authorization header, if it is set. Without TLS it is sent to loopback addresses only.
+	// Token goes into the Authorization header, if it is set, and over a Unix socket into earshot:authenticate. Without TLS it is sent to
+	// loopback addresses only.
 	Token string
 	// TokenFile contains the token on its first line, instead of Token.
 	TokenFile string
@@ -60,7 +62,7 @@ type RawMessage struct {
 // Record receives everything that a producer sends, of any session, including questions. It validates and answers
 // nothing. If it has to subscribe, the producer's answer is the first message.
 //
-// A lost stream of server-sent events resumes after its last event; a WebSocket starts again. A repeated message is
+// A lost stream of server-sent events resumes after its last event; a WebSocket and a Unix socket start again. A repeated message is
 // yielded once. Where messages may be missing after a lost connection, Record yields an [*Error] with [CodeLost] and
 // continues. The sequence ends without an error if the producer ends it (status 204, close code 4000), otherwise with
 // an [*Error] or the context's error.
@@ -96,8 +98,10 @@ type recorder struct {
 	http  *http.Client
 	yield func(RawMessage, error) bool
 
-	abandoned  bool // the consumer has stopped
-	ended      bool // the producer has ended it
+	abandoned bool // the consumer has stopped
+	ended     bool // the producer has ended it
+	// open connects where messages go both ways.
+	open       func(ctx context.Context) (transport.Conn, error)
 	stream     string
 	last       string // the id after which a stream of server-sent events resumes
 	continuity continuity
@@ -120,12 +124,9 @@ func newRecorder(o RecordOptions) (*recorder, error) {
 		o.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 2, IdleConnTimeout: silence}
 	}
 
-	u, err := url.Parse(o.URL)
-	if err != nil || u.Host == "" {
-		return nil, &Error{
-			Code: CodeUsage, Message: fmt.Sprintf("%q is not the address of a stream", o.URL),
-			Hint: "it reads like http://localhost:8080/events or ws://localhost:8080/aaep/v1/ws", Err: err,
-		}
+	u, err := streamURL(o.URL)
+	if err != nil {
+		return nil, err
 	}
 
 	t := &recorder{o: o, url: u, continuity: newContinuity(), http: &http.Client{
@@ -149,12 +150,34 @@ func newRecorder(o RecordOptions) (*recorder, error) {
 	case "http", "https":
 		t.connection.make = t.receiveEvents
 	case "ws", "wss":
-		t.connection.make = t.receiveSocket
+		t.open, t.connection.make = t.dialWeb, t.receiveMessages
+	case unixScheme:
+		t.open, t.connection.make = t.dialUnix, t.receiveMessages
 	default:
-		return nil, &Error{Code: CodeUsage, Message: fmt.Sprintf("the address begins with %q, expected http, https, ws or wss", u.Scheme), Hint: "give the address of a stream"}
+		return nil, &Error{Code: CodeUsage, Message: fmt.Sprintf("the address begins with %q, expected http, https, ws, wss or unix", u.Scheme), Hint: "give the address of a stream"}
 	}
 
 	return t, nil
+}
+
+// unixScheme begins the address of a Unix socket, before its path.
+const unixScheme = "unix"
+
+// streamURL reads the address of a stream. That of a Unix socket has the path for its host.
+func streamURL(address string) (*url.URL, error) {
+	if path, is := strings.CutPrefix(address, unixScheme+":"); is && path != "" {
+		return &url.URL{Scheme: unixScheme, Host: path}, nil
+	}
+
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return nil, &Error{
+			Code: CodeUsage, Message: fmt.Sprintf("%q is not the address of a stream", address),
+			Hint: "it reads like http://localhost:8080/events, ws://localhost:8080/aaep/v1/ws or unix:/run/user/1000/aaep/agent.sock", Err: err,
+		}
+	}
+
+	return u, nil
 }
 
 func tokenOf(o RecordOptions) (string, error) {
@@ -174,7 +197,7 @@ func tokenOf(o RecordOptions) (string, error) {
 
 // secure refuses to send a token over an unencrypted connection.
 func (t *recorder) secure() error {
-	if t.token == "" || t.url.Scheme == "https" || t.url.Scheme == "wss" || loopback(t.url.Hostname()) {
+	if t.token == "" || t.url.Scheme == "https" || t.url.Scheme == "wss" || t.url.Scheme == unixScheme || loopback(t.url.Hostname()) {
 		return nil
 	}
 

@@ -22,6 +22,8 @@ type ServerInfo struct {
 	PID    int    `json:"pid"`
 	Person string `json:"person"`
 	Token  string `json:"token"`
+	// Socket is the path of the Unix socket for listeners of this machine; "" if there is none.
+	Socket string `json:"socket,omitzero"`
 	// Policy is the absolute path of the operator's rules; "" if there are none.
 	Policy  string    `json:"policy,omitzero"`
 	Started time.Time `json:"started"`

@@ -7,8 +7,11 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/pipe"
 	"github.com/earshot-dev/earshot/internal/socket"
 	"github.com/earshot-dev/earshot/internal/transport"
 )
@@ -160,9 +163,8 @@ func (s *socketSource) ended(err error) error {
 	}
 }
 
-// receiveSocket subscribes on a WebSocket and records it until it ends (TR-WS-01 to 08). Repeated messages are recognised when they
-// arrive.
-func (t *recorder) receiveSocket(ctx context.Context) (connected bool, err error) {
+// dialWeb connects to a WebSocket (TR-WS-01 to 08).
+func (t *recorder) dialWeb(ctx context.Context) (transport.Conn, error) {
 	header := http.Header{}
 	if t.token != "" {
 		header.Set("Authorization", "Bearer "+t.token)
@@ -173,10 +175,46 @@ func (t *recorder) receiveSocket(ctx context.Context) (connected bool, err error
 	conn, answer, err := socket.Dial(ctx, t.url.String(), t.http, header, o) //nolint:bodyclose // it is the connection
 	if err != nil {
 		if answer != nil && answer.StatusCode >= http.StatusBadRequest {
-			return false, t.refused(answer)
+			return nil, t.refused(answer)
 		}
 
-		return false, t.silent(err)
+		return nil, t.silent(err)
+	}
+
+	return conn, nil
+}
+
+// dialUnix connects to a Unix socket (TR-UDS-01 to 05).
+func (t *recorder) dialUnix(ctx context.Context) (transport.Conn, error) {
+	conn, err := pipe.Dial(ctx, t.url.Host, pipe.Options{Limit: webSocketMessageMax, Verbatim: true})
+	if err != nil {
+		return nil, t.silent(err)
+	}
+
+	if t.token == "" {
+		return conn, nil
+	}
+
+	shown, err := json.Marshal(api.Authenticate{Type: api.TypeAuthenticate, Token: t.token})
+	if err == nil {
+		err = conn.Send(shown)
+	}
+
+	if err != nil {
+		conn.Drop()
+
+		return nil, t.silent(err)
+	}
+
+	return conn, nil
+}
+
+// receiveMessages subscribes on a connection that carries messages both ways, and records it until it ends. Repeated messages are
+// recognised when they arrive.
+func (t *recorder) receiveMessages(ctx context.Context) (connected bool, err error) {
+	conn, err := t.open(ctx)
+	if err != nil {
+		return false, err
 	}
 
 	defer conn.Drop()
@@ -197,7 +235,7 @@ func (t *recorder) receiveSocket(ctx context.Context) (connected bool, err error
 	return true, t.messages(conn)
 }
 
-func (t *recorder) messages(conn *socket.Conn) error {
+func (t *recorder) messages(conn transport.Conn) error {
 	for {
 		raw, err := conn.Receive()
 		if err != nil {
@@ -212,8 +250,8 @@ func (t *recorder) messages(conn *socket.Conn) error {
 	}
 }
 
-// closed returns the error, if any, that the end of a WebSocket means.
-func (t *recorder) closed(conn *socket.Conn, err error) error {
+// closed returns the error, if any, that the end of a connection means.
+func (t *recorder) closed(conn transport.Conn, err error) error {
 	e, is := errors.AsType[*transport.Error](err)
 
 	switch {

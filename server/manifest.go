@@ -26,13 +26,16 @@ type introduction struct {
 }
 
 // introduce describes the server, and signs that if there is a key. decides is what policy says of questions that nobody who
-// is connected can answer.
-func introduce(o Options, decides bool) (introduction, error) {
+// is connected can answer, local whether there is a Unix socket.
+func introduce(o Options, decides, local bool) (introduction, error) {
 	in := introduction{manifest: aaep.Manifest{
 		AgentID: agentID, AgentName: "Earshot", AgentVersion: o.Version, ConformanceLevelsSupported: levels(), LanguagesSupported: languages(),
 		EventTypesEmitted: []string{"aaep:agent.*"}, ExtensionsSupported: []string{aaep.ExtensionContext}, DefaultVerbosity: aaep.VerbosityNormal,
 		MaxConcurrentSubscriptions: o.Subscriptions, Contact: o.Contact,
 	}}
+	if local {
+		in.manifest.TransportsSupported = []aaep.Transport{aaep.TransportUnix, aaep.TransportStdio}
+	}
 	if o.ManifestKey == "" {
 		return in, nil
 	}

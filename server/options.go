@@ -59,6 +59,9 @@ type Options struct {
 	// HTTPS is the address for other machines, such as 0.0.0.0:7443. It requires TLSCert and TLSKey, files in PEM form,
 	// and PageURL.
 	HTTPS, TLSCert, TLSKey string
+	// Socket is the path of the Unix socket at which programs of this machine listen without a port; [NoSocket] is none. Default:
+	// aaep.sock in the data directory.
+	Socket string
 	// AllowOrigins are origins, such as https://reader.example.org, whose pages may use the API with a token.
 	AllowOrigins []string
 	// NATSListen is the loopback address at which tool services and agents in other processes connect to the bus.

@@ -12,6 +12,7 @@ package server
 import (
 	"context"
 	"maps"
+	"net"
 	"net/http"
 	"os"
 	"slices"
@@ -48,6 +49,8 @@ type Server struct {
 	origin atomic.Value
 	https  string // the address for other machines; "" if there is none
 
+	socket       string // the path of the Unix socket; "" if there is none
+	local        net.Listener
 	introduction introduction
 
 	web   *web.Server
@@ -76,11 +79,15 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	introduction, err := introduce(o, policy.Decides())
+	socket, err := o.socketPath()
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{agents: map[string]Agent{}, notice: o.Notice, introduction: introduction, asking: presence.NewHosts(presence.Processes)}
+	introduction, err := introduce(o, policy.Decides(), socket != "")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{agents: map[string]Agent{}, notice: o.Notice, introduction: introduction, socket: socket, asking: presence.NewHosts(presence.Processes)}
 	for _, a := range o.Agents {
 		s.agents[a.Name] = a
 	}
@@ -153,6 +160,9 @@ func (s *Server) open(ctx context.Context, o Options, certificate *address.Certi
 	if err := s.serve(o, certificate, listeners); err != nil {
 		return err
 	}
+	if err := s.listenLocal(ctx); err != nil {
+		return err
+	}
 	if err := s.writeServerFile(o.Now()); err != nil {
 		return cause.Fail(err, "the files that say where the server is cannot be written", "make room in "+s.instance.Data.Path)
 	}
@@ -196,6 +206,9 @@ func (s *Server) Close() {
 	s.once.Do(func() {
 		_ = os.Remove(s.instance.Data.File(datadir.ServerFile)) // a file left behind would name a process that does not hold the lock
 		_ = os.Remove(s.instance.Data.File(datadir.PersonFile)) // the token in it is no longer valid
+		if s.local != nil {
+			_ = s.local.Close() // which removes the socket
+		}
 		if s.http != nil {
 			s.web.Close()
 			s.hosts.Close()

@@ -26,7 +26,7 @@ func (s *Server) writeServerFile(now time.Time) error {
 		return err
 	}
 	info := client.ServerInfo{
-		URL: s.url, Page: s.page + "/", PID: os.Getpid(), Person: instance.LocalUser(), Token: s.instance.Token, Policy: s.instance.Policy.Path,
+		URL: s.url, Page: s.page + "/", PID: os.Getpid(), Person: instance.LocalUser(), Token: s.instance.Token, Socket: s.socket, Policy: s.instance.Policy.Path,
 		Started: now.UTC().Truncate(time.Second),
 	}
 	raw, err := json.Marshal(info, jsontext.Multiline(true))

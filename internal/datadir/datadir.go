@@ -35,6 +35,7 @@ const (
 	JournalDir   = "journal"
 	TokensFile   = "tokens.json"
 	ServerFile   = "server.json"
+	SocketFile   = "aaep.sock"
 	PersonFile   = "person.token"
 	PageFile     = "page"
 	ToolsFile    = "tools.yaml"

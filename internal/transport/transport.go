@@ -27,6 +27,9 @@ type Conn interface {
 	Drop()
 }
 
+// MessageLimit is the largest message that a server takes from a subscriber, in bytes, in every transport (TR-12).
+const MessageLimit = 64 << 10
+
 // ErrBroken is in every error of a connection that has broken, or that this side has closed: there is nobody to tell.
 var ErrBroken = errors.New("the connection is broken")
 

@@ -13,11 +13,12 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 // The largest accepted bodies.
 const (
-	replyLimit = 64 << 10
+	replyLimit = transport.MessageLimit
 	formLimit  = 64 << 10
 )
 

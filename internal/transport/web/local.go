@@ -12,9 +12,6 @@ import (
 	"github.com/earshot-dev/earshot/internal/transport"
 )
 
-// MessageLimit is the largest message of a subscriber, in bytes, in every transport.
-const MessageLimit = replyLimit
-
 // refusalTime is how long a peer that is not served may take to send its request, which is answered with that.
 const refusalTime = time.Second
 

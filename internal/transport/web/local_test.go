@@ -43,7 +43,9 @@ func readLine(from *bufio.Reader) ([]byte, error) {
 	return bytes.TrimSuffix(raw, []byte("\n")), err
 }
 
-func detected(c net.Conn) transport.Conn { return pipe.New(c, pipe.Options{Limit: web.MessageLimit}) }
+func detected(c net.Conn) transport.Conn {
+	return pipe.New(c, pipe.Options{Limit: transport.MessageLimit})
+}
 
 func same(raw []byte) []byte { return raw }
 
@@ -69,7 +71,7 @@ var forms = map[string]form{
 		claim: func(size int) []byte { return []byte("{" + strings.Repeat("x", size)) },
 	},
 	"JSON-RPC": {
-		serve: func(c net.Conn) transport.Conn { return pipe.NewRPC(c, web.MessageLimit) },
+		serve: func(c net.Conn) transport.Conn { return pipe.NewRPC(c, transport.MessageLimit) },
 		frame: func(message []byte) []byte { return line(enveloped(message)) },
 		claim: func(size int) []byte { return []byte("{" + strings.Repeat("x", size+1024)) },
 		read:  readLine,
@@ -245,7 +247,7 @@ func TestLocalFraming(t *testing.T) {
 						s.subscribe(`{"resume":{"after":"` + after + `"}}`)
 						return s
 					},
-					Limit: web.MessageLimit, TooBig: 1009, NotUTF8: 1007,
+					Limit: transport.MessageLimit, TooBig: 1009, NotUTF8: 1007,
 				}
 			})
 		})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
@@ -32,8 +33,8 @@ var deviations = []deviation{
 	{[]string{"SEQ-24"}, reasons + "docs/deviations.md#a-permission-has-no-invocation"},
 }
 
-// Describe completes the manifest with what only the server knows: versions, transport, paths, that each turn is a
-// session of its own, and where it departs from AAEP (MAN-01 to 05, MAN-08, C-93). decides is [Options.Decides].
+// Describe completes the manifest with what only the server knows: versions, its own transports besides those of m, paths,
+// that each turn is a session of its own, and where it departs from AAEP (MAN-01 to 05, MAN-08, C-93). decides is [Options.Decides].
 func Describe(m aaep.Manifest, decides bool) ([]byte, error) {
 	inForce := deviations
 	if decides {
@@ -41,10 +42,12 @@ func Describe(m aaep.Manifest, decides bool) ([]byte, error) {
 	}
 	m.AgentID = cmp.Or(m.AgentID, "earshot")
 	m.AAEPVersionsSupported = []string{aaep.Version}
-	m.TransportsSupported = []aaep.Transport{aaep.TransportSSE, aaep.TransportWebSocket}
-	for name, value := range map[string]any{
-		aaep.ManifestPathPrefix: api.AAEPRoot, aaep.ManifestPattern: "one session for each turn", aaep.ManifestDeviations: inForce,
-	} {
+	m.TransportsSupported = append([]aaep.Transport{aaep.TransportSSE, aaep.TransportWebSocket}, m.TransportsSupported...)
+	said := map[string]any{aaep.ManifestPathPrefix: api.AAEPRoot, aaep.ManifestPattern: "one session for each turn", aaep.ManifestDeviations: inForce}
+	if slices.Contains(m.TransportsSupported, aaep.TransportUnix) {
+		said[aaep.ManifestFraming] = "length prefix, or one message a line; the first byte tells which"
+	}
+	for name, value := range said {
 		extended, err := m.Extend(aaep.PrefixEarshot, name, value)
 		if err != nil {
 			return nil, fmt.Errorf("completing the manifest: %w", err)
