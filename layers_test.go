@@ -390,9 +390,9 @@ var layerTable = []rule{
 	},
 	{
 		pkg: "internal/cli/gateways", layer: 8, own: []string{
-			"api", "internal/agentcheck", "internal/build", "internal/cause", "internal/cli", "internal/datadir", "internal/doctor", "internal/gateway/hook",
-			"internal/gateway/local", "internal/gateway/mcp", "internal/gateway/permission", "internal/hostfile", "internal/hostsetup", "internal/operate", "internal/oauth", "internal/toolfile",
-			"internal/usage", "tool/mcp", "tool/settings", "utp",
+			"api", "client", "internal/agentcheck", "internal/build", "internal/cause", "internal/cli", "internal/datadir", "internal/doctor", "internal/gateway/hook",
+			"internal/gateway/local", "internal/gateway/mcp", "internal/gateway/permission", "internal/hostfile", "internal/hostsetup", "internal/operate", "internal/oauth", "internal/pipe", "internal/toolfile",
+			"internal/transport", "internal/usage", "tool/mcp", "tool/settings", "utp",
 		},
 		third: []string{"github.com/spf13/cobra"},
 	},

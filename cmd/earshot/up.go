@@ -36,7 +36,7 @@ type upFlags struct {
 	ledger                 string // a DSN; "" stores it in the data directory
 	takeover               bool
 	origins                []string
-	natsListen             string
+	natsListen, socket     string
 	requirePresence        string // high, irreversible or all; "" asks for no passkey
 	content, receipts      string // how long they are kept
 	dispatchTimeout        time.Duration
@@ -109,6 +109,8 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 			"give a password by PGPASSWORD, a password file or the configuration file")
 	flags.BoolVar(&f.takeover, "take-over", false, "take over the database of --ledger from another data directory; what was under way in it counts as unknown")
 	flags.StringArrayVar(&f.origins, "allow-origin", nil, "origin, such as https://reader.example.org, whose pages may use the API with a token; may be given several times")
+	flags.StringVar(&f.socket, "socket", "",
+		"path of the Unix socket at which programs of this machine listen without a port, or none (default aaep.sock in the data directory)")
 	flags.StringVar(&f.natsListen, "nats-listen", "",
 		"address on the loopback, such as 127.0.0.1:4222, at which tool services and agents of your own come to the message bus, see earshot credential")
 	flags.StringVar(&f.policy, "policy", "", "YAML file with the operator's rules")
@@ -231,7 +233,7 @@ func (m *Main) serverOptions(f upFlags) server.Options {
 	}
 	return server.Options{
 		DispatchTimeout: f.dispatchTimeout,
-		HTTP:            f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, AllowOrigins: f.origins, NATSListen: f.natsListen,
+		HTTP:            f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, AllowOrigins: f.origins, NATSListen: f.natsListen, Socket: f.socket,
 		Ledger: f.ledger, Takeover: f.takeover, Policy: f.policy, Subscriptions: f.subscriptions, SubscriptionsEach: f.subscriptionsEach,
 		RequirePresence: f.requirePresence, RetentionContent: f.content, RetentionReceipts: f.receipts,
 		ManifestKey: f.manifestKey, Contact: f.contact, Notice: m.Note, Console: console,

@@ -1,5 +1,5 @@
 // Package gateways contains the commands that put Earshot in front of somebody's agent: what a host such as Claude Code
-// runs (mcp serve, hook), what writes its files (install, uninstall), the MCP servers behind the gate (mcp add), and the
+// runs (mcp serve, hook), what writes its files (install, uninstall), what a listener starts (stdio), the MCP servers behind the gate (mcp add), and the
 // check that a host respects a no (doctor agents).
 package gateways
 
@@ -15,7 +15,7 @@ type commands struct{ *cli.Program }
 // Commands returns the commands about hosts.
 func Commands(p *cli.Program) []*cobra.Command {
 	m := &commands{p}
-	return []*cobra.Command{m.mcpCommand(), m.hookCommand(), m.installCommand(), m.uninstallCommand()}
+	return []*cobra.Command{m.mcpCommand(), m.hookCommand(), m.installCommand(), m.uninstallCommand(), m.stdioCommand()}
 }
 
 // DoctorCommand returns the check of the hosts on this machine, a subcommand of `doctor`.
