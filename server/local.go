@@ -27,10 +27,10 @@ const (
 
 // socketPath returns where the Unix socket is; "" if there is none.
 func (o Options) socketPath() (string, error) {
-	switch {
-	case o.Socket == NoSocket:
+	switch o.Socket {
+	case NoSocket:
 		return "", nil
-	case o.Socket == "":
+	case "":
 		path := filepath.Join(o.Data, datadir.SocketFile)
 		if len(path) > longestSocket {
 			o.Notice("There is no Unix socket: " + path + " is longer than " + strconv.Itoa(longestSocket) + " bytes. --socket names another path.")

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/pipe"
 	"github.com/earshot-dev/earshot/server"
 )
@@ -69,6 +71,25 @@ func TestUnixSocket(t *testing.T) {
 	}
 }
 
+// TestUnixSocketRecord: the recorder takes the address of a socket; the terms are its first message, and a wrong token ends it.
+func TestUnixSocketRecord(t *testing.T) {
+	t.Parallel()
+	s := open(t, server.Options{Data: shortFolder(t), HTTP: "127.0.0.1:0"})
+	for token, kind := range map[string]string{"": "subscription.accepted", s.Token(): "subscription.accepted", "wrong": "subscription.rejected"} {
+		for m, err := range client.Record(t.Context(), client.RecordOptions{URL: "unix:" + s.Socket(), Token: token}) {
+			if got, _ := aaep.Read(m.Raw).Text("type"); err != nil || got != kind {
+				t.Errorf("with the token %.7q: found %s, %v, expected %s", token, m.Raw, err, kind)
+			}
+			break
+		}
+	}
+	for _, err := range client.Record(t.Context(), client.RecordOptions{URL: "unix:" + s.Socket() + "x", ReconnectTimeout: 1}) {
+		if !errors.Is(err, client.ErrUnreachable) {
+			t.Errorf("where there is none: %v", err)
+		}
+	}
+}
+
 // TestUnixSocketPath: a socket that an ended process has left is replaced; one where somebody listens, and what is no socket, stays.
 func TestUnixSocketPath(t *testing.T) {
 	t.Parallel()
@@ -104,7 +125,7 @@ func TestUnixSocketPath(t *testing.T) {
 // shortFolder is a folder whose path leaves room for a socket's name.
 func shortFolder(t *testing.T) string {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "e")
+	folder, err := os.MkdirTemp("", "e") //nolint:usetesting // that of the test is too long a path for a socket
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,10 +38,10 @@ func pass(from, to transport.Conn) error {
 	for {
 		raw, err := from.Receive()
 		if err != nil {
-			return err //nolint:wrapcheck // it is of this project's transports
+			return err
 		}
 		if err := to.Send(raw); err != nil {
-			return err //nolint:wrapcheck // the same
+			return err
 		}
 	}
 }

@@ -240,7 +240,7 @@ func (c *Conn) write(group ...[]byte) error {
 // frame appends a message with its framing. Line breaks between the tokens of JSON have no meaning.
 func (c *Conn) frame(to, raw []byte) []byte {
 	if c.framing != Lines {
-		return append(binary.BigEndian.AppendUint32(to, uint32(len(raw))), raw...) //nolint:gosec // no message has 4 GiB
+		return append(binary.BigEndian.AppendUint32(to, uint32(len(raw))), raw...)
 	}
 	if bytes.ContainsAny(raw, "\r\n") {
 		raw = slices.DeleteFunc(bytes.Clone(raw), func(b byte) bool { return b == '\n' || b == '\r' })

@@ -49,7 +49,7 @@ func (s *Server) greet(ctx context.Context, conn transport.Conn, who Principal) 
 		err = busy
 	}
 	if err != nil {
-		return v, nil, err //nolint:wrapcheck // turnAway looks at the type
+		return v, nil, err
 	}
 	var shown api.Authenticate
 	if err := json.Unmarshal(first, &shown); err != nil || shown.Type != api.TypeAuthenticate { // the request, or what is judged as one

@@ -424,7 +424,7 @@ func TestLocalShutdown(t *testing.T) {
 // shortFolder is a folder whose path leaves room for a socket's name, of which systems take about 100 bytes.
 func shortFolder(t *testing.T) string {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "e")
+	folder, err := os.MkdirTemp("", "e") //nolint:usetesting // that of the test is too long a path for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
