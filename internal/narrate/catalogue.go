@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
@@ -34,17 +33,21 @@ type Message struct {
 
 // Catalogue is one language: its messages by key.
 type Catalogue struct {
-	Tag      language.Tag
+	Tag language.Tag
+	// Reader is the native speaker who has read every sentence; "" means that nobody has.
+	Reader   string
 	Messages map[string]Message
 }
+
+// ByMachine reports whether the sentences were translated by a machine, and no native speaker has read them.
+func (c Catalogue) ByMachine() bool { return c.Tag != language.English && c.Reader == "" }
 
 // Speaker renders messages of one catalogue. It is safe for concurrent use.
 type Speaker struct{ localizer localizer }
 
 // NewSpeaker compiles a catalogue. Its error names the message that does not compile.
 func NewSpeaker(c Catalogue) (*Speaker, error) {
-	s := &Speaker{localizer: localizer{tag: c.Tag, messages: map[string]compiled{}, printer: message.NewPrinter(c.Tag)}}
-	s.localizer.count()
+	s := &Speaker{localizer: newLocalizer(c.Tag)}
 	for key, m := range c.Messages {
 		fields, err := compile(m)
 		if err != nil {
@@ -52,6 +55,15 @@ func NewSpeaker(c Catalogue) (*Speaker, error) {
 		}
 		s.localizer.messages[key] = fields
 	}
+	s.localizer.nameUnits()
+	if c.Tag == language.English {
+		return s, nil
+	}
+	source, err := NewSpeaker(English())
+	if err != nil {
+		return nil, err
+	}
+	s.localizer.source = &source.localizer
 	return s, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/number"
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
@@ -20,15 +21,47 @@ type localizer struct {
 	tag      language.Tag
 	messages map[string]compiled
 	printer  *message.Printer
+	// rightToLeft means that values, which may be written the other way, are always isolated.
+	rightToLeft bool
+	// source says what a tool's definition brings along: its words are English, and stay so. Nil means this localizer.
+	source *localizer
+	// units are the names of a thousand bytes, of a million and so on.
+	units []string
 	// tenths are the written numbers from 0 to 10 by tenths: every call's duration is reported, and formatting such a
 	// number costs more than the rest of its sentence.
 	tenths [101]string
 }
 
+// newLocalizer returns one without messages. Numbers have the digits that commands take and keyboards have.
+func newLocalizer(tag language.Tag) localizer {
+	digits, err := tag.SetTypeForKey("nu", "latn")
+	if err != nil {
+		digits = tag
+	}
+	t := localizer{
+		tag: tag, messages: map[string]compiled{}, printer: message.NewPrinter(digits),
+		rightToLeft: aaep.Direction(tag.String()) == aaep.DirectionRTL,
+	}
+	t.count()
+	return t
+}
+
 // count fills the tenths.
 func (t *localizer) count() {
 	for n := range t.tenths {
-		t.tenths[n] = escape(t.printer.Sprint(number.Decimal(float64(n)/10, number.MaxFractionDigits(1))))
+		t.tenths[n] = norm.NFC.String(t.printer.Sprint(number.Decimal(float64(n)/10, number.MaxFractionDigits(1))))
+	}
+}
+
+// nameUnits takes the names of sizes from the catalogue.
+func (t *localizer) nameUnits() {
+	t.units = byteUnits()
+	var out strings.Builder
+	if t.writeKey(&out, "value.units", nil, 0) != nil {
+		return
+	}
+	if named := strings.Fields(out.String()); len(named) == len(t.units) {
+		t.units = named
 	}
 }
 
@@ -110,10 +143,22 @@ func (t *localizer) plural(arms []selectCase, n int64) phrase {
 			return a.body
 		}
 	}
+	return choose(arms, t.form(n))
+}
+
+const million = 1_000_000
+
+// form returns the plural form of a number. The tables of the text module are older than the form that French and Spanish have
+// for whole millions: un million de fichiers.
+func (t *localizer) form(n int64) string {
+	base, _ := t.tag.Base()
+	if lang := base.String(); (lang == "fr" || lang == "es") && n != 0 && n%million == 0 {
+		return "many"
+	}
 	forms := map[plural.Form]string{
 		plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many", plural.Other: "other",
 	}
-	return choose(arms, forms[plural.Cardinal.MatchPlural(t.tag, int(n%10_000_000), 0, 0, 0, 0)])
+	return forms[plural.Cardinal.MatchPlural(t.tag, int(n%(10*million)), 0, 0, 0, 0)]
 }
 
 func (t *localizer) writeParam(out *strings.Builder, p Param, depth int) error {
@@ -126,11 +171,7 @@ func (t *localizer) writeParam(out *strings.Builder, p Param, depth int) error {
 	case p.Key != "":
 		return t.writeKey(out, p.Key, p.Params, depth)
 	case p.Verbatim != "":
-		own, err := parsePhrase(p.Verbatim)
-		if err != nil {
-			return err
-		}
-		return t.write(out, own, p.Params, nil, depth+1)
+		return t.writeVerbatim(out, p, depth)
 	case p.Count != nil:
 		out.WriteString(t.decimal(*p.Count))
 	case p.Bytes != nil:
@@ -146,9 +187,9 @@ func (t *localizer) writeParam(out *strings.Builder, p Param, depth int) error {
 	case p.Exact != "":
 		return t.writeExact(out, p, depth)
 	case p.Name != "":
-		out.WriteString(p.Name)
+		out.WriteString(t.isolate(p.Name))
 	case p.Text != "":
-		out.WriteString(legible.Value(p.Text))
+		out.WriteString(t.isolate(legible.Value(p.Text)))
 		return t.writeMore(out, p.More, depth)
 	case p.Keyword != "":
 		return fmt.Errorf("%w: the word %s chooses a form and cannot be shown", errTemplate, p.Keyword)
@@ -156,6 +197,30 @@ func (t *localizer) writeParam(out *strings.Builder, p Param, depth int) error {
 		return t.writeKey(out, "value.empty", nil, depth)
 	}
 	return nil
+}
+
+// writeVerbatim writes the words of a tool's definition, with the numbers and the plural forms of their own language.
+func (t *localizer) writeVerbatim(out *strings.Builder, p Param, depth int) error {
+	own, err := parsePhrase(p.Verbatim)
+	if err != nil {
+		return err
+	}
+	if t.source == nil {
+		return t.write(out, own, p.Params, nil, depth+1)
+	}
+	var text strings.Builder
+	err = t.source.write(&text, own, p.Params, nil, depth+1)
+	out.WriteString(t.isolate(text.String()))
+	return err
+}
+
+// isolate keeps a value from turning the sentence around it, where that is written from right to left.
+func (t *localizer) isolate(value string) string {
+	const first, pop = "\u2068", "\u2069"
+	if !t.rightToLeft || value == "" {
+		return value
+	}
+	return first + value + pop
 }
 
 func (t *localizer) writeKey(out *strings.Builder, key string, params Params, depth int) error {
@@ -170,7 +235,7 @@ func (t *localizer) writeKey(out *strings.Builder, key string, params Params, de
 // the closing mark.
 func (t *localizer) writeQuote(out *strings.Builder, p Param, depth int) error {
 	inner := strings.NewReplacer("“", "‘", "”", "’", "„", "‚", "‟", "‛").Replace(p.Quote)
-	out.WriteString("“" + legible.Value(inner))
+	out.WriteString("“" + t.isolate(legible.Value(inner)))
 	if p.More > 0 {
 		out.WriteString("…")
 	}
@@ -182,7 +247,7 @@ func (t *localizer) writeQuote(out *strings.Builder, p Param, depth int) error {
 // different.
 func (t *localizer) writeExact(out *strings.Builder, p Param, depth int) error {
 	marks := strings.NewReplacer("“", "<U+201C>", "”", "<U+201D>", "„", "<U+201E>", "‟", "<U+201F>")
-	out.WriteString("“" + marks.Replace(legible.Value(p.Exact)) + "”")
+	out.WriteString("“" + t.isolate(marks.Replace(legible.Value(p.Exact))) + "”")
 	return t.writeMore(out, p.More, depth)
 }
 
@@ -238,14 +303,13 @@ func (t *localizer) writeBytes(out *strings.Builder, n int64, depth int) error {
 	if n < 1000 && n > -1000 {
 		return t.writeKey(out, "value.bytes", exact, depth)
 	}
-	units := byteUnits()
 	value, unit := float64(n)/1000, 0
-	for unit < len(units)-1 && math.Abs(math.Round(value*10)) >= 10_000 {
+	for unit < len(t.units)-1 && math.Abs(math.Round(value*10)) >= 10_000 {
 		value, unit = value/1000, unit+1
 	}
 	round := t.printer.Sprint(number.Decimal(value, number.Scale(1)))
 	return t.writeKey(out, "value.size", exact.with(Params{
-		"round": {Verbatim: escape(round + " " + units[unit])},
+		"round": {Name: norm.NFC.String(round + " " + t.units[unit])},
 	}), depth)
 }
 
@@ -258,7 +322,7 @@ func (t *localizer) writeTime(out *strings.Builder, d time.Duration, depth int) 
 	}
 	if d < 10*time.Second && d%time.Second != 0 {
 		tenths := (d + 50*time.Millisecond) / (100 * time.Millisecond)
-		return t.writeKey(out, "value.fraction", Params{"n": {Verbatim: t.tenths[tenths]}}, depth)
+		return t.writeKey(out, "value.fraction", Params{"n": {Name: t.tenths[tenths]}}, depth)
 	}
 	seconds := int64((d + time.Second/2) / time.Second)
 	first, second := twoUnits(seconds)
