@@ -107,11 +107,20 @@ func (s *Speaker) render(template string, params Params) (map[string]string, err
 		if err != nil {
 			return nil, fmt.Errorf("message %s, %s: %w", template, name, err)
 		}
-		if text = s.fit(tidy(text), capOf(name)); text != "" {
+		if text = s.fit(tidy(text), s.limit(name)); text != "" {
 			out[name] = text
 		}
 	}
 	return out, nil
+}
+
+// limit returns the most characters of a field. A translation may be half as long again as the English text, so that
+// it leaves out nothing that the English one has room for.
+func (s *Speaker) limit(field string) int {
+	if s.localizer.source == nil {
+		return capOf(field)
+	}
+	return capOf(field) * 3 / 2
 }
 
 func capOf(field string) int {

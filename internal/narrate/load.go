@@ -77,7 +77,7 @@ var (
 
 func (r *catalogueReader) line(line string) error {
 	switch trimmed := strings.TrimSpace(line); {
-	case trimmed == "" || trimmed[0] == '#':
+	case trimmed == "" || line[0] == '#':
 		return nil
 	case line[0] == ' ':
 		if r.field == "" {

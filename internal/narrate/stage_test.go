@@ -285,6 +285,7 @@ func (s *stage) judge(row store.Event) {
 	if e.Hints == nil || e.Hints.PrimaryLanguage != "en" || e.Hints.TextDirection != aaep.DirectionLTR {
 		s.tb.Errorf("the language is missing\n%s", row.Body)
 	}
+	s.judgeOneTranslation(row)
 	if len(row.Body) > 60<<10 {
 		s.tb.Errorf("the event has %d bytes", len(row.Body))
 	}
