@@ -48,6 +48,9 @@ type QuestionRow struct {
 	Event string         `json:"event_id,omitzero"`
 	Seq   int64          `json:"seq,omitzero"`
 	Body  jsontext.Value `json:"body,omitzero"`
+	// Template and Params are the message that the body says in English, for other languages.
+	Template string         `json:"template,omitzero"`
+	Params   jsontext.Value `json:"params,omitzero"`
 }
 
 // ArgumentsRequest asks for the arguments that a question is about, as JSON text, from a byte offset on, at most Limit
@@ -90,6 +93,8 @@ type ReplyRequest struct {
 	At         time.Time `json:"at,omitzero"`
 	// Standing asks for a standing permission with an accept. If it cannot be given, nothing is accepted.
 	Standing *Standing `json:"standing,omitzero"`
+	// Language is the one that the question was shown in, as a BCP 47 tag; "" means English.
+	Language string `json:"language,omitzero"`
 	// Lists reports that the surface shows the values that an event lists in extensions.earshot.arguments.
 	Lists bool `json:"lists,omitzero"`
 	// Assertion is the signature of the person's passkey, if the accept needs one.

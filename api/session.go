@@ -26,10 +26,14 @@ type EventsAnswer struct {
 // EventRow is one event of a session's gapless sequence, which begins at 1. A broadcast also names the session and its
 // owner; a page of one session omits them.
 type EventRow struct {
-	Seq     int64          `json:"seq"`
-	Body    jsontext.Value `json:"body"`
-	Session string         `json:"session_id,omitzero"`
-	Owner   string         `json:"owner,omitzero"`
+	Seq  int64          `json:"seq"`
+	Body jsontext.Value `json:"body"`
+	// Template and Params are the message that the body says in English, for other languages.
+	Template string         `json:"template,omitzero"`
+	Params   jsontext.Value `json:"params,omitzero"`
+
+	Session string `json:"session_id,omitzero"`
+	Owner   string `json:"owner,omitzero"`
 }
 
 // SessionsRequest lists sessions, oldest first, at most Limit of them. If Limit is 0 or too large, the kernel's page

@@ -31,7 +31,7 @@ func (k *Kernel) reportDead(ctx context.Context, rows []store.Outgoing) {
 // sequence reads the missing range from the ledger.
 func (k *Kernel) broadcast(ctx context.Context, owner string, rows []store.Event) {
 	for _, e := range rows {
-		payload, err := json.Marshal(api.EventRow{Seq: e.Seq, Body: e.Body, Session: e.Session, Owner: owner})
+		payload, err := json.Marshal(api.EventRow{Seq: e.Seq, Body: e.Body, Template: e.Template, Params: e.Params, Session: e.Session, Owner: owner})
 		if err != nil || len(payload) > utp.MessageLimit {
 			continue
 		}

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -354,7 +355,7 @@ func (s *step) receipt(e turn.Receipt) error {
 	}
 	s.batch.Receipts = append(s.batch.Receipts, store.Receipt{
 		Session: s.rec.State.Session, Call: e.Call, Question: call.Question, Decision: e.Decision,
-		By: e.By, Surface: e.Surface, At: s.now.Wall, Shown: s.shown(call), Language: shownIn, Salt: salt,
+		By: e.By, Surface: e.Surface, At: s.now.Wall, Shown: s.shown(call), Language: cmp.Or(s.language, shownIn), Salt: salt,
 		Terms: terms,
 	})
 	if e.Decision == string(consent.Accept) {

@@ -36,7 +36,7 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (a
 		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
 			return noApprover()
 		}
-		s.credential = r.Credential
+		s.credential, s.language = r.Credential, r.Language
 		if isUndo(*q, r) {
 			a = api.ReplyAnswer{Question: q.Number, Resolution: "stopped"}
 			return s.tooLateToUndo(*q, s.takeBack(q.Number, r))
@@ -297,7 +297,7 @@ func (k *Kernel) undo(ctx context.Context, from Caller, r api.ReplyRequest) (api
 		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
 			return noApprover()
 		}
-		a.Question, s.credential = q.Number, r.Credential
+		a.Question, s.credential, s.language = q.Number, r.Credential, r.Language
 		return s.takeBack(q.Number, r)
 	})
 	return a, err

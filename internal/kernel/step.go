@@ -27,6 +27,7 @@ type step struct {
 	// credential is the id of the credential that the answer of this step came with, and argumentsSeen
 	// is how the arguments that it accepts were seen.
 	credential    string
+	language      string // that the question of this answer was shown in; "" is that of the ledger's events
 	argumentsSeen api.Seen
 	signed        api.SignedAccept // by which the answer of this step was signed, if it takes that
 

@@ -19,9 +19,9 @@
 //
 // # Words
 //
-// All words are in one catalogue ([English]), by key; a row keeps the key and the
-// parameters, so that [Narrator.Render] of another catalogue says it in another
-// language. Messages are written in a small part of ICU's message format: {name},
+// All words are in catalogues, a file for each language, by key. Rows are written with
+// that of [English]; a row keeps the key and the parameters, so that a [Translation]
+// says its event in another language. Messages are written in a small part of ICU's message format: {name},
 // {name, plural, =0 {…} one {# file} other {# files}}, {name, select, yes {…} other
 // {…}}; braces and hashes are quoted as '{' and '#'. A message that fails is replaced by
 // a fixed English sentence and never stops a step.

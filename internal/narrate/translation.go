@@ -33,6 +33,9 @@ func NewTranslation(c Catalogue) (*Translation, error) {
 // Tag returns the language, as a BCP 47 tag.
 func (t *Translation) Tag() string { return t.catalogue.Tag.String() }
 
+// ByMachine reports whether no native speaker has put their name to the catalogue.
+func (t *Translation) ByMachine() bool { return t.catalogue.ByMachine() }
+
 const (
 	keyBegan      = "turn.began"
 	keyByMachine  = "translated.by_machine"

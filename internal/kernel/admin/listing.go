@@ -182,11 +182,11 @@ func (ad *Admin) Events(ctx context.Context, q api.EventsRequest) (api.EventsAns
 		a.More = len(rows) == limit
 		room := api.InlineLimit
 		for i, e := range rows {
-			if room -= len(e.Body); room < 0 && i > 0 {
+			if room -= len(e.Body) + len(e.Params); room < 0 && i > 0 {
 				a.More = true
 				break
 			}
-			a.Events = append(a.Events, api.EventRow{Seq: e.Seq, Body: e.Body})
+			a.Events = append(a.Events, api.EventRow{Seq: e.Seq, Body: e.Body, Template: e.Template, Params: e.Params})
 		}
 		a.Ended = rec.State.Status == turn.Ended
 		return nil
@@ -218,8 +218,8 @@ func (ad *Admin) Questions(ctx context.Context, q api.QuestionsRequest) (api.Que
 				return nil
 			}
 			for _, r := range rows {
-				if room -= len(r.Body); room < 0 {
-					r.Body = nil
+				if room -= len(r.Body) + len(r.Params); room < 0 {
+					r.Body, r.Params = nil, nil
 				}
 				a.Questions = append(a.Questions, r)
 			}
@@ -270,7 +270,7 @@ func questionRow(tx store.Tx, rec store.Record, q consent.Question) (api.Questio
 		if errors.Is(err, store.ErrNotFound) {
 			return r, nil
 		}
-		r.Event, r.Seq, r.Body = e.ID, e.Seq, e.Body
+		r.Event, r.Seq, r.Body, r.Template, r.Params = e.ID, e.Seq, e.Body, e.Template, e.Params
 		return r, err
 	}
 	return r, nil
