@@ -31,6 +31,7 @@ const (
 // offer passes one event to the pacer. An event that cannot be decoded is passed on unchanged: the person should not
 // miss it.
 func (st *stream) offer(session string, e *entry) []pacing.Delivery {
+	e = st.translated(session, e)
 	c := e.content()
 	if c.unreadable != nil {
 		st.hub.o.Logger.Warn("an event cannot be read and is passed on as it is", "session", session, "seq", e.seq, "error", c.unreadable)

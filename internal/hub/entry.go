@@ -4,18 +4,23 @@ import (
 	"sync"
 	"weak"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
 )
 
-// entry is one event of a session, as the bytes of the ledger. It is decoded on demand. Streams that deliver it at the
-// same time share the decoded form, and nothing retains that form afterwards. It is safe for concurrent use.
+// entry is one event of a session, as the bytes of the ledger. It is decoded and translated on demand. Streams that
+// deliver it at the same time share the results, and nothing retains these afterwards. It is safe for concurrent use.
 type entry struct {
-	seq int64
-	raw []byte
+	seq      int64
+	raw      []byte
+	template string // of the message that it says, for other languages
+	params   jsontext.Value
 
-	mu      sync.Mutex
-	decoded weak.Pointer[content]
+	mu         sync.Mutex
+	decoded    weak.Pointer[content]
+	translated map[string]weak.Pointer[entry] // by language
 }
 
 // content is a decoded event. It is immutable.
@@ -25,7 +30,12 @@ type content struct {
 	unreadable error
 }
 
-func newEntry(row api.EventRow) *entry { return &entry{seq: row.Seq, raw: row.Body} }
+func newEntry(row api.EventRow) *entry {
+	return &entry{seq: row.Seq, raw: row.Body, template: row.Template, params: row.Params}
+}
+
+// size returns about how many bytes of memory it takes.
+func (e *entry) size() int { return len(e.raw) + len(e.params) }
 
 func (e *entry) content() *content {
 	e.mu.Lock()
@@ -37,6 +47,25 @@ func (e *entry) content() *content {
 	c.event, c.unreadable = aaep.DecodeEvent(e.raw)
 	e.decoded = weak.Make(c)
 	return c
+}
+
+// in returns the event in another language.
+func (e *entry) in(t Translation) (*entry, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if other := e.translated[t.Tag()].Value(); other != nil {
+		return other, nil
+	}
+	raw, err := t.Event(e.raw, e.template, e.params)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller logs it
+	}
+	other := &entry{seq: e.seq, raw: raw}
+	if e.translated == nil {
+		e.translated = map[string]weak.Pointer[entry]{}
+	}
+	e.translated[t.Tag()] = weak.Make(other)
+	return other, nil
 }
 
 // asks reports whether the event may put a question.

@@ -140,7 +140,7 @@ func (st *stream) introduce(v view, questions []api.QuestionRow) error {
 	}
 	for _, q := range questions {
 		if q.Session == v.session && q.Seq > 0 && q.Seq <= v.last && len(q.Body) > 0 {
-			intro = append(intro, newEntry(api.EventRow{Seq: q.Seq, Body: q.Body}))
+			intro = append(intro, newEntry(api.EventRow{Seq: q.Seq, Body: q.Body, Template: q.Template, Params: q.Params}))
 		}
 	}
 	for _, e := range intro {
@@ -176,7 +176,7 @@ func (st *stream) resync(session string, state *entry) (*entry, error) {
 		return nil, err
 	}
 	raw, err := e.Encode()
-	return newEntry(api.EventRow{Seq: 1, Body: raw}), err
+	return newEntry(api.EventRow{Seq: 1, Body: raw, Template: state.template, Params: state.params}), err
 }
 
 // resume continues after an event. It returns false if the event is unknown.

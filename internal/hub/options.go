@@ -28,6 +28,8 @@ type Options struct {
 	Rights Rights
 	// Offer is what subscribers can negotiate; its Producer names this installation.
 	Offer pacing.Offer
+	// Translations are the languages besides English that the offer has. By default there are none.
+	Translations []Translation
 	// Owner is the owner of sessions that external agents open with a token that names nobody.
 	Owner string
 	// Project is the project of these sessions. Default "default".

@@ -111,7 +111,7 @@ func (h *Hub) Subscribe(_ context.Context, who access.Principal, r aaep.Subscrip
 	if rejected != nil {
 		return nil, rejected, nil
 	}
-	accepted.NegotiationNotes = joined(accepted.NegotiationNotes, note)
+	accepted.NegotiationNotes = joined(joined(accepted.NegotiationNotes, note), h.translatedBy(terms.Language))
 	s := &Subscription{hub: h, id: id, who: who, sessions: map[string]*progress{}}
 	s.agree(terms, accepted)
 	added, err := h.subs.add(s)

@@ -95,7 +95,7 @@ func (s *Subscription) consider(ctx context.Context, unread error, op, subscript
 	if err := attended(who, op, r); err != nil {
 		return err // it depends on no token, so it tells nothing of one
 	}
-	r.Lists = s.lists(r.Token)
+	r.Lists, r.Language = s.lists(r.Token), s.language(r.Token)
 	why := s.entitled(ctx, who, subscription, r)
 	if why == nil {
 		_, why = s.hub.As(who).reply(ctx, op, r)
@@ -190,7 +190,7 @@ func (s *Subscription) Renegotiate(_ context.Context, r aaep.SubscriptionRenegot
 		s.end(refusedTerms(rejected))
 		return aaep.SubscriptionAccepted{}, rejected, nil
 	}
-	accepted.NegotiationNotes = joined(accepted.NegotiationNotes, note)
+	accepted.NegotiationNotes = joined(joined(accepted.NegotiationNotes, note), s.hub.translatedBy(terms.Language))
 	s.agree(terms, accepted)
 	return accepted, nil, nil
 }

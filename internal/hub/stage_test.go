@@ -94,8 +94,10 @@ type stage struct {
 	badges *badges
 	idle   time.Duration
 	decide bool
-	cancel context.CancelFunc
-	done   chan error
+	// translations are offered besides English.
+	translations []hub.Translation
+	cancel       context.CancelFunc
+	done         chan error
 }
 
 func onStage(t *testing.T, play func(s *stage)) {
@@ -122,7 +124,13 @@ func onStageOf(t *testing.T, decide bool, play func(s *stage)) {
 
 func (s *stage) start() {
 	ctx, cancel := context.WithCancel(context.Background())
-	s.hub = hub.Open(hub.Options{Conn: s.book, Rights: s.badges, Offer: pacing.Offer{Producer: aaep.Producer{AgentID: "earshot"}, Extensions: []string{aaep.ExtensionContext}}, Subscriptions: 64, Idle: s.idle, Decides: s.decide})
+	offer := pacing.Offer{Producer: aaep.Producer{AgentID: "earshot"}, Languages: []string{"en"}, Extensions: []string{aaep.ExtensionContext}}
+	for _, t := range s.translations {
+		offer.Languages = append(offer.Languages, t.Tag())
+	}
+	s.hub = hub.Open(hub.Options{
+		Conn: s.book, Rights: s.badges, Offer: offer, Translations: s.translations, Subscriptions: 64, Idle: s.idle, Decides: s.decide,
+	})
 	s.cancel, s.done = cancel, make(chan error, 1)
 	h, done := s.hub, s.done
 	go func() { done <- h.Run(ctx) }()

@@ -100,8 +100,8 @@ type retainedEvent struct {
 
 // add records an event that its track has just taken in, and releases the oldest beyond the limits.
 func (r *retained) add(t *track, e *entry) {
-	r.order = append(r.order, retainedEvent{track: t, seq: e.seq, size: len(e.raw)})
-	r.bytes += len(e.raw)
+	r.order = append(r.order, retainedEvent{track: t, seq: e.seq, size: e.size()})
+	r.bytes += e.size()
 	for r.bytes > retainedBytes || len(r.order) > retainedEvents {
 		oldest := r.order[0]
 		r.order[0] = retainedEvent{}

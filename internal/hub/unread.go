@@ -25,8 +25,9 @@ const maxPresented = 256
 
 // presented is how a question was shown to a subscriber, by its token.
 type presented struct {
-	token string
-	lists bool // with the values that our extension lists
+	token    string
+	lists    bool   // with the values that our extension lists
+	language string // of the event that was delivered; "" if that does not say it
 }
 
 // offered returns an event as the subscriber gets it. How a question is shown is recorded beforehand, because the
@@ -36,12 +37,21 @@ func (st *stream) offered(raw []byte) []byte {
 	if err != nil {
 		return raw
 	}
+	lists := st.terms.Extends(aaep.PrefixEarshot)
+	shown := presented{lists: lists}
+	if e.Hints != nil {
+		shown.language = e.Hints.PrimaryLanguage
+	}
+	if c, asks := e.Payload.(aaep.AwaitingClarification); asks {
+		shown.token = c.ReplyToken
+		st.sub.remember(shown)
+	}
 	q, asks := e.Payload.(aaep.AwaitingConfirmation)
 	if !asks {
 		return raw
 	}
-	lists := st.terms.Extends(aaep.PrefixEarshot)
-	st.sub.remember(presented{q.ReplyToken, lists})
+	shown.token = q.ReplyToken
+	st.sub.remember(shown)
 	var ours contents
 	_ = json.Unmarshal(e.Extensions[aaep.PrefixEarshot], &ours) // what cannot be read offers nothing more
 	switch {
@@ -67,6 +77,18 @@ func (s *Subscription) remember(p presented) {
 	defer s.mu.Unlock()
 	s.presented = append(slices.DeleteFunc(s.presented, func(old presented) bool { return old.token == p.token }), p)
 	s.presented = s.presented[max(0, len(s.presented)-maxPresented):]
+}
+
+// language returns the language in which a question was shown, by its token; "" if that is not known.
+func (s *Subscription) language(token string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.presented {
+		if p.token == token {
+			return p.language
+		}
+	}
+	return ""
 }
 
 // lists reports whether the subscriber shows the values that our extension lists for a question. It answers by the

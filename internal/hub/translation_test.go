@@ -1,0 +1,148 @@
+package hub_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/internal/hub"
+	"github.com/earshot-dev/earshot/internal/hub/access"
+)
+
+// spanish is a translation of what the book's sessions say. It fails where broken is set.
+type spanish struct{ broken bool }
+
+func (spanish) Tag() string     { return "es" }
+func (spanish) ByMachine() bool { return true }
+
+func (t spanish) Event(raw []byte, _ string, _ jsontext.Value) ([]byte, error) {
+	if t.broken {
+		return nil, errors.New("no words")
+	}
+	raw = bytes.ReplaceAll(raw, []byte("It begins."), []byte("Empieza."))
+	raw = bytes.ReplaceAll(raw, []byte("On it goes."), []byte("Sigue."))
+	return bytes.ReplaceAll(raw, []byte(`"primary_language":"en"`), []byte(`"primary_language":"es"`)), nil
+}
+
+// subscribeIn subscribes with these languages, the best first.
+func (s *stage) subscribeIn(who access.Principal, languages ...string) *hub.Subscription {
+	s.t.Helper()
+	synctest.Wait()
+	yes := true
+	sub, rejected, err := s.hub.Subscribe(s.t.Context(), who, aaep.SubscriptionRequest{
+		AAEPVersion: aaep.Version, SubscriberID: "test", Capabilities: aaep.Capabilities{Languages: languages, SupportsConfirmationReply: &yes},
+	})
+	if rejected != nil || err != nil {
+		s.t.Fatalf("not subscribed: %+v, %v", rejected, err)
+	}
+	return sub
+}
+
+// said lists what the deliveries say, and in which language.
+func (e *ear) said(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	for _, d := range e.all() {
+		event, err := aaep.DecodeEvent(d.Raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := ""
+		switch p := event.Payload.(type) {
+		case aaep.SessionStarted:
+			text = p.SummaryNormal
+		case aaep.StateChanged:
+			text = p.SummaryNormal
+		}
+		all = append(all, event.Hints.PrimaryLanguage+": "+text)
+	}
+	return all
+}
+
+// TestEachSubscriptionInItsLanguage: two listeners of one session hear it in two languages at the same time, by the
+// matching of I18N-10 to I18N-15 and with I18N-16 and I18N-17; a resumption gives the same bytes again.
+func TestEachSubscriptionInItsLanguage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{t: t, book: newBook(t), badges: &badges{looked: map[string]int{}}, translations: []hub.Translation{spanish{}}}
+		s.start()
+		defer s.halt()
+		s.book.begin("sess_a", "ann")
+		ann := person("ann", access.Approver)
+		ears, subs := map[string]*ear{}, map[string]*hub.Subscription{}
+		for name, languages := range map[string][]string{
+			"exact": {"es"}, "without its region": {"es-MX", "en"}, "the next of the list": {"yo", "es"}, "English first": {"en-US", "es"},
+			"none that is spoken": {"de"}, "nothing asked": nil,
+		} {
+			subs[name] = s.subscribeIn(ann, languages...)
+			ears[name] = s.listen(subs[name], "")
+		}
+		s.book.move("sess_a", 2)
+		for name, e := range ears {
+			in, begins, goes := "en", "It begins.", "On it goes."
+			if name == "exact" || name == "without its region" || name == "the next of the list" {
+				in, begins, goes = "es", "Empieza.", "Sigue."
+			}
+			want := []string{in + ": " + begins, in + ": " + goes, in + ": " + goes}
+			if got := e.said(t); !slices.Equal(got, want) {
+				t.Errorf("%s hears %q, want %q", name, got, want)
+			}
+			accepted := subs[name].Accepted()
+			if machine := strings.Contains(accepted.NegotiationNotes, "translated by a machine"); machine != (in == "es") {
+				t.Errorf("%s: the notes are %q", name, accepted.NegotiationNotes)
+			}
+			e.leave()
+		}
+		before := ears["exact"].all()
+		again := s.listen(subs["exact"], before[1].EventID)
+		defer again.leave()
+		if got := again.all(); len(got) != 1 || !bytes.Equal(got[0].Raw, before[2].Raw) {
+			t.Errorf("resumed, it hears %d events, and not the last one again", len(got))
+		}
+	})
+}
+
+// TestAnUntranslatableEventIsNotLost: I18N-18: it comes in English.
+func TestAnUntranslatableEventIsNotLost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{t: t, book: newBook(t), badges: &badges{looked: map[string]int{}}, translations: []hub.Translation{spanish{broken: true}}}
+		s.start()
+		defer s.halt()
+		s.book.begin("sess_a", "ann")
+		e := s.listen(s.subscribeIn(person("ann", access.Approver), "es"), "")
+		defer e.leave()
+		if got := e.said(t); !slices.Contains(got, "en: It begins.") {
+			t.Errorf("it hears %q", got)
+		}
+	})
+}
+
+// TestReceiptsNameTheLanguageShown: a reply tells the kernel in which language its question was delivered.
+func TestReceiptsNameTheLanguageShown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{t: t, book: newBook(t), badges: &badges{looked: map[string]int{}}, translations: []hub.Translation{spanish{}}}
+		s.start()
+		defer s.halt()
+		s.book.begin("sess_a", "ann")
+		q := s.book.ask("sess_a", 7)
+		for language, want := range map[string]string{"es": "es", "en": "en"} {
+			sub := s.subscribeIn(person("ann", access.Approver), language)
+			e := s.listen(sub, "")
+			if err := sub.Reply(t.Context(), confirmation(sub.ID(), q.Token, "reject", "")); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.replies(); len(got) != 1 || got[0].Language != want {
+				t.Errorf("asked in %s, the kernel heard %+v", language, got)
+			}
+			e.leave()
+		}
+	})
+}
