@@ -4,6 +4,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/manifest"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/manifestkey"
 	"github.com/earshot-dev/earshot/internal/transport/web"
 )
@@ -15,21 +16,24 @@ const agentID = "earshot"
 // manifest says so (docs/deviations.md).
 func levels() []int { return []int{1, 2, 3} }
 
-// languages are those that the server tells things in.
-func languages() []string { return []string{"en"} }
-
-// introduction is what the server says of itself, and its signature; signed is "" without a key.
+// introduction is what the server says of itself, the languages that it tells things in besides English, and its
+// signature; signed is "" without a key.
 type introduction struct {
-	manifest aaep.Manifest
-	signed   string
-	keys     manifest.Keys
+	manifest     aaep.Manifest
+	translations instance.Languages
+	signed       string
+	keys         manifest.Keys
 }
 
 // introduce describes the server, and signs that if there is a key. decides is what policy says of questions that nobody who
 // is connected can answer, local whether there is a Unix socket.
 func introduce(o Options, decides, local bool) (introduction, error) {
-	in := introduction{manifest: aaep.Manifest{
-		AgentID: agentID, AgentName: "Earshot", AgentVersion: o.Version, ConformanceLevelsSupported: levels(), LanguagesSupported: languages(),
+	translations, err := instance.OpenLanguages(o.Languages)
+	if err != nil {
+		return introduction{}, err
+	}
+	in := introduction{translations: translations, manifest: aaep.Manifest{
+		AgentID: agentID, AgentName: "Earshot", AgentVersion: o.Version, ConformanceLevelsSupported: levels(), LanguagesSupported: translations.Tags(),
 		EventTypesEmitted: []string{"aaep:agent.*"}, ExtensionsSupported: []string{aaep.ExtensionContext}, DefaultVerbosity: aaep.VerbosityNormal,
 		MaxConcurrentSubscriptions: o.Subscriptions, Contact: o.Contact,
 	}}

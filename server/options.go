@@ -98,6 +98,9 @@ type Options struct {
 	// ManifestKey is the file of a key that `earshot manifest keygen` has made: the server signs its manifest with it. Default: the
 	// manifest is not signed.
 	ManifestKey string
+	// Languages are those, by their tags, that listeners can ask for although a machine has translated them and no native
+	// speaker has read the sentences. Default: English, and the languages that a native speaker has read.
+	Languages []string
 	// Contact says in the manifest whom to ask about the server. Default: nobody is named.
 	Contact string
 

@@ -184,9 +184,9 @@ func (s *Server) start(ctx context.Context, o Options) error {
 	}
 	s.instance.Subscribed(pacing.Offer{
 		Producer:  aaep.Producer{AgentID: agentID, AgentName: "Earshot", AgentVersion: o.Version},
-		Languages: languages(), Levels: levels(), Extensions: []string{aaep.ExtensionContext},
+		Languages: s.introduction.manifest.LanguagesSupported, Levels: levels(), Extensions: []string{aaep.ExtensionContext},
 		ManifestURI: s.url + "/.well-known/aaep-manifest.json", SignedManifest: s.introduction.signed,
-	}, o.Subscriptions, o.SubscriptionsEach)
+	}, s.introduction.translations, o.Subscriptions, o.SubscriptionsEach)
 	return nil
 }
 

@@ -33,6 +33,7 @@ type upFlags struct {
 	pageURL                string
 	https, tlsCert, tlsKey string
 	manifestKey, contact   string
+	languages              []string
 	ledger                 string // a DSN; "" stores it in the data directory
 	takeover               bool
 	origins                []string
@@ -156,6 +157,8 @@ func (f *upFlags) subscriptionFlags(c *cobra.Command) {
 // manifestFlags adds the flags of what the server says of itself.
 func (f *upFlags) manifestFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.manifestKey, "manifest-key", "", "file with the key that signs the manifest, see earshot manifest keygen")
+	c.Flags().StringArrayVar(&f.languages, "languages", nil,
+		"language that listeners may ask for although a machine has translated it: es, fr, ar or yo; may be given several times")
 	c.Flags().StringVar(&f.contact, "contact", "", "whom to ask about this server, such as help@example.org; the manifest says it")
 }
 
@@ -236,7 +239,7 @@ func (m *Main) serverOptions(f upFlags) server.Options {
 		HTTP:            f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, AllowOrigins: f.origins, NATSListen: f.natsListen, Socket: f.socket,
 		Ledger: f.ledger, Takeover: f.takeover, Policy: f.policy, Subscriptions: f.subscriptions, SubscriptionsEach: f.subscriptionsEach,
 		RequirePresence: f.requirePresence, RetentionContent: f.content, RetentionReceipts: f.receipts,
-		ManifestKey: f.manifestKey, Contact: f.contact, Notice: m.Note, Console: console,
+		ManifestKey: f.manifestKey, Contact: f.contact, Languages: f.languages, Notice: m.Note, Console: console,
 		Version: build.This().Version, LookupEnv: m.LookupEnv, Now: m.Now, Logger: m.Logger(f.debug),
 	}
 }

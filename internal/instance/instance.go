@@ -325,11 +325,12 @@ const (
 	idlePoll = 15 * time.Second
 )
 
-// Subscribed lets others subscribe, at most so many in total and for each principal: from here on they share the hub.
-func (i *Instance) Subscribed(offer pacing.Offer, most, each int) {
+// Subscribed lets others subscribe, at most so many in total and for each principal, in English and these languages: from here on they
+// share the hub.
+func (i *Instance) Subscribed(offer pacing.Offer, languages Languages, most, each int) {
 	i.Hub = hub.Open(hub.Options{
 		Conn: i.conn, Rights: i.Access, Owner: LocalUser(), Project: Project, Now: i.Now, Logger: i.options.Logger, Poll: hubPoll, Idle: idlePoll,
-		Offer: offer, Subscriptions: most, SubscriptionsEach: each, Decides: i.Decides,
+		Offer: offer, Translations: languages, Subscriptions: most, SubscriptionsEach: each, Decides: i.Decides,
 	})
 	i.run(i.Hub.Run)
 }
