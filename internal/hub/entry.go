@@ -58,7 +58,7 @@ func (e *entry) in(t Translation) (*entry, error) {
 	}
 	raw, err := t.Event(e.raw, e.template, e.params)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller logs it
+		return nil, err
 	}
 	other := &entry{seq: e.seq, raw: raw}
 	if e.translated == nil {

@@ -15,7 +15,7 @@ type Languages []hub.Translation
 
 // Tags lists all languages, English first.
 func (l Languages) Tags() []string {
-	tags := []string{"en"}
+	tags := append(make([]string, 0, 1+len(l)), "en")
 	for _, t := range l {
 		tags = append(tags, t.Tag())
 	}

@@ -78,6 +78,13 @@ func (t *Translation) Event(raw []byte, template string, params jsontext.Value) 
 	return e.inOrderOf(raw)
 }
 
+// translatedEvent is an event under translation.
+type translatedEvent struct {
+	members map[string]jsontext.Value
+	said    map[string]string
+	with    func(translated, english string) string
+}
+
 // inOrderOf writes the members in the order of the event that they are from (ENV-58).
 func (e *translatedEvent) inOrderOf(raw []byte) ([]byte, error) {
 	from := jsontext.NewDecoder(bytes.NewReader(raw))
@@ -140,13 +147,6 @@ func grave(template string, event map[string]jsontext.Value) bool {
 	return template == keyOutcome || asks && (string(event["irreversible"]) == "true" || risk == aaep.RiskHigh)
 }
 
-// translatedEvent is an event under translation.
-type translatedEvent struct {
-	members map[string]jsontext.Value
-	said    map[string]string
-	with    func(translated, english string) string
-}
-
 // replace replaces the readable fields that the event has.
 func (e *translatedEvent) replace() error {
 	for name := range e.members {
@@ -170,7 +170,7 @@ func (e *translatedEvent) replace() error {
 func (e *translatedEvent) set(object map[string]jsontext.Value, name, translated string) error {
 	var english string
 	if object[name].Kind() != '"' || json.Unmarshal(object[name], &english) != nil {
-		return nil
+		return nil //nolint:nilerr // what has another shape stays as it is
 	}
 	return encode(object, name, e.with(translated, english))
 }
@@ -179,7 +179,7 @@ func (e *translatedEvent) set(object map[string]jsontext.Value, name, translated
 func (e *translatedEvent) within(name string, change func(map[string]jsontext.Value) error) error {
 	var object map[string]jsontext.Value
 	if e.members[name].Kind() != '{' || json.Unmarshal(e.members[name], &object) != nil {
-		return nil
+		return nil //nolint:nilerr // what has another shape stays as it is
 	}
 	if err := change(object); err != nil {
 		return err
@@ -200,7 +200,7 @@ func encode(object map[string]jsontext.Value, name string, value any) error {
 func (e *translatedEvent) replaceChoices() error {
 	var choices []aaep.Choice
 	if len(e.members[fieldChoices]) == 0 || json.Unmarshal(e.members[fieldChoices], &choices) != nil {
-		return nil
+		return nil //nolint:nilerr // what has another shape stays as it is
 	}
 	for i, c := range choices {
 		if text, own := e.said["choice."+c.Value]; own {

@@ -170,11 +170,23 @@ func TestPluralForms(t *testing.T) {
 		tag, want string
 		n         int64
 	}{
-		{"en", "1 day", 1}, {"en", "0 days", 0},
-		{"es", "1 día", 1}, {"es", "2 días", 2}, {"es", "1.000.000 de días", 1_000_000},
-		{"fr", "0 jour", 0}, {"fr", "1 jour", 1}, {"fr", "2 jours", 2}, {"fr", "2\u00a0000\u00a0000 de jours", 2_000_000},
-		{"ar", "صفر يوم", 0}, {"ar", "يوم واحد", 1}, {"ar", "يومان", 2}, {"ar", "3 أيام", 3}, {"ar", "11 يومًا", 11}, {"ar", "100 يوم", 100},
-		{"yo", "ọjọ́ 1", 1}, {"yo", "ọjọ́ 7", 7},
+		{"en", "1 day", 1},
+		{"en", "0 days", 0},
+		{"es", "1 día", 1},
+		{"es", "2 días", 2},
+		{"es", "1.000.000 de días", 1_000_000},
+		{"fr", "0 jour", 0},
+		{"fr", "1 jour", 1},
+		{"fr", "2 jours", 2},
+		{"fr", "2\u00a0000\u00a0000 de jours", 2_000_000},
+		{"ar", "صفر يوم", 0},
+		{"ar", "يوم واحد", 1},
+		{"ar", "يومان", 2},
+		{"ar", "3 أيام", 3},
+		{"ar", "11 يومًا", 11},
+		{"ar", "100 يوم", 100},
+		{"yo", "ọjọ́ 1", 1},
+		{"yo", "ọjọ́ 7", 7},
 	} {
 		if got := rendered(t, all[row.tag], "value.days", narrate.Params{"n": {Count: &row.n}}); got != row.want {
 			t.Errorf("%d in %s is %q, want %q", row.n, row.tag, got, row.want)
