@@ -44,7 +44,9 @@ type EnqueueRequest struct {
 const MaxDeadline = 30 * 24 * 60 * 60
 
 // Boxes are references of the caller's that the worker of the turn gets as they are: its profile, and the boxes that its
-// context comes from and its output goes to. Earshot keeps nothing under them. Each has at most 128 bytes.
+// context comes from and its output goes to. Into its output box go the results of its calls and its answer, and it reads
+// both boxes with [OpReadBox]. Each person has boxes of their own. Nothing is kept under the profile. Each has at most 128
+// bytes.
 type Boxes struct {
 	Profile    string `json:"profile,omitzero"`
 	ContextBox string `json:"context_box_id,omitzero"`

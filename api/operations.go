@@ -16,6 +16,8 @@ const (
 	OpRelease    = "release"
 	// OpSpawn is also a request of tool services and of third-party workers.
 	OpSpawn = "spawn"
+	// OpReadBox reads a box of a claimed turn.
+	OpReadBox = "read_box"
 	// Requests of tool services.
 	OpRegister  = "register"
 	OpServes    = "serves"
@@ -65,6 +67,7 @@ const (
 	// Requests of hubs on behalf of operators and auditors, who name the operation.
 	OpTurn   = "turn"
 	OpCards  = "cards"
+	OpBoxes  = "boxes"
 	OpTools  = "tools"
 	OpDead   = "dead"
 	OpExport = "export"
@@ -97,6 +100,7 @@ var operations = []Operation{
 	operation[AgentTextRequest, Empty](OpAgentText, Agent).repeatable(),
 	operation[WorkerRequest, Empty](OpRelease, Agent).repeatable(),
 	operation[SpawnRequest, EnqueueAnswer](OpSpawn, Agent, Tool, External).repeatable(),
+	operation[ReadBoxRequest, ReadBoxAnswer](OpReadBox, Agent, External).repeatable(),
 	// Requests of tool services.
 	operation[RegisterRequest, Empty](OpRegister, Tool, External).repeatable(),
 	operation[ServesRequest, Empty](OpServes, Tool).repeatable(),
@@ -150,6 +154,9 @@ var operations = []Operation{
 	operation[CardsRequest, CardsAnswer](OpCards, Hub).repeatable().named(Inspect,
 		"Lists the cards of a turn, or shows one.",
 		`{"turn_id":"turn_01"}`),
+	operation[BoxesRequest, BoxesAnswer](OpBoxes, Hub).repeatable().named(Inspect,
+		"Lists boxes, or shows the entries of one: which turn put which card there, and which turn has read it.",
+		`{"owner":"anna","box_id":"0194e0a0-0000-7000-8000-000000000001"}`),
 	operation[ToolsRequest, ToolsAnswer](OpTools, Hub).repeatable().named(Inspect,
 		"Lists the registered tools, or shows one.",
 		`{"tool_name":"files.move"}`),

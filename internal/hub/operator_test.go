@@ -41,7 +41,7 @@ func (d *desk) Broadcasts(context.Context, string, func([]byte)) (func(), error)
 // who may also approve, and an agent or a tool does neither, whatever else it is.
 func TestOperateRights(t *testing.T) {
 	t.Parallel()
-	looks := []string{api.OpSessions, api.OpTurn, api.OpCards, api.OpTools, api.OpDead, api.OpExport, api.OpAudit, api.OpAgents}
+	looks := []string{api.OpSessions, api.OpTurn, api.OpCards, api.OpBoxes, api.OpTools, api.OpDead, api.OpExport, api.OpAudit, api.OpAgents}
 	changes := []string{api.OpReview, api.OpAdd, api.OpRemove, api.OpRetry, api.OpErase, api.OpImport, api.OpDefineAgent, api.OpRemoveAgent}
 	for _, tt := range []struct {
 		name          string

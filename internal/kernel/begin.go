@@ -125,6 +125,9 @@ func (s *step) inherit(parent string) error {
 	st.Parent, st.Depth = parent, above.State.Depth+1
 	st.Within.Session, st.Within.Name = above.State.Session, above.State.Name
 	st.Deadline = st.Deadline.Earlier(above.State.Deadline, s.now)
+	if err := s.checkBoxes(); err != nil {
+		return err
+	}
 	return checkDepth(st.Depth)
 }
 

@@ -120,6 +120,9 @@ func (s *step) recordOutcome(id string) error {
 		Turn: s.rec.State.Turn, Call: c.ID, Card: o.Card, Status: o.Status, After: string(cmp.Or(o.After, c.After, utp.Suspend)), At: s.now.Wall,
 	})
 	s.batch.Edges = append(s.batch.Edges, s.edge(c, "report", "response"))
+	if err := s.boxed(c.ID, o.Card); err != nil {
+		return err
+	}
 	return s.ended(c)
 }
 

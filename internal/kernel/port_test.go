@@ -21,6 +21,7 @@ func TestPortSize(t *testing.T) {
 		{reflect.TypeFor[store.CardReader](), 7},
 		{reflect.TypeFor[store.ToolReader](), 7},
 		{reflect.TypeFor[store.AgentReader](), 7},
+		{reflect.TypeFor[store.BoxReader](), 7},
 		{reflect.TypeFor[store.OutboxReader](), 7},
 		{reflect.TypeFor[store.CallReader](), 7},
 		{reflect.TypeFor[store.PreferenceReader](), 7},

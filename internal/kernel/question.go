@@ -199,14 +199,25 @@ func (s *step) deliverable(q api.DeliverRequest, end *turn.End) error {
 	required := s.rec.State.ResultFields
 	good := q.Status == utp.StatusSuccess || q.Status == utp.StatusPartial
 	if len(q.Fields) == 0 && (len(required) == 0 || !good || q.Handoff != nil) {
-		return nil
+		return s.boxText(q, *end)
 	}
 	if err := utp.CheckFields(required, q.Fields); err != nil {
 		return api.NewFault(utp.CodeBadRequest, err.Error())
 	}
-	id, err := s.k.id(s.now.Wall)
+	card, err := s.newDeliverable(q)
 	if err != nil {
 		return err
+	}
+	s.batch.Cards = append(s.batch.Cards, card)
+	end.Deliverable = card.ID
+	return s.boxed("", card.ID)
+}
+
+// newDeliverable makes the card of a turn's answer from its fields.
+func (s *step) newDeliverable(q api.DeliverRequest) (utp.Card, error) {
+	id, err := s.k.id(s.now.Wall)
+	if err != nil {
+		return utp.Card{}, err
 	}
 	card, err := utp.NewDeliverable(utp.Deliverable{
 		ID: "card_" + id, Project: s.rec.State.Project, AuthorID: s.rec.State.Agent, CreatedAt: s.now.Wall,
@@ -214,9 +225,7 @@ func (s *step) deliverable(q api.DeliverRequest, end *turn.End) error {
 		Fields:  q.Fields, Partial: q.Status == utp.StatusPartial,
 	})
 	if err != nil {
-		return api.NewFault(utp.CodeBadRequest, "the result: "+err.Error())
+		return card, api.NewFault(utp.CodeBadRequest, "the result: "+err.Error())
 	}
-	s.batch.Cards = append(s.batch.Cards, card)
-	end.Deliverable = card.ID
-	return nil
+	return card, nil
 }

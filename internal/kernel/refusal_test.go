@@ -484,7 +484,7 @@ func TestOperationsByKind(t *testing.T) {
 				api.OpEnqueue, api.OpSessions, api.OpEvents, api.OpQuestions, api.OpArguments, api.OpAnswer, api.OpExtend,
 				api.OpStop, api.OpUndo, api.OpAbsent, api.OpSince, api.OpPresent, api.OpPrefer,
 				api.OpOpen, api.OpOffered, api.OpInvoke, api.OpAwait, api.OpAgentReport, api.OpClose, api.OpPut, api.OpGet,
-				api.OpTurn, api.OpCards, api.OpTools, api.OpReview, api.OpAdd, api.OpRemove, api.OpDead, api.OpRetry, api.OpErase, api.OpExport, api.OpImport, api.OpAudit,
+				api.OpTurn, api.OpCards, api.OpBoxes, api.OpTools, api.OpReview, api.OpAdd, api.OpRemove, api.OpDead, api.OpRetry, api.OpErase, api.OpExport, api.OpImport, api.OpAudit,
 				api.OpAgents, api.OpDefineAgent, api.OpRemoveAgent,
 			},
 			"operator": nil, "": nil,

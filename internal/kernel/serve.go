@@ -38,7 +38,7 @@ var (
 	handlers = map[string]operation{
 		api.OpClaim: serve((*Kernel).claim), api.OpRenew: serve((*Kernel).renew), api.OpCall: serve((*Kernel).call), api.OpCard: serve((*Kernel).saveCard),
 		api.OpTranscript: serve((*Kernel).transcript), api.OpResume: serve((*Kernel).resume), api.OpDeliver: serve((*Kernel).deliver),
-		api.OpAgentText: serve((*Kernel).agentText), api.OpRelease: serve((*Kernel).release), api.OpSpawn: serve((*Kernel).spawn),
+		api.OpAgentText: serve((*Kernel).agentText), api.OpRelease: serve((*Kernel).release), api.OpSpawn: serve((*Kernel).spawn), api.OpReadBox: serve((*Kernel).readBox),
 
 		api.OpRegister: serve((*Kernel).register), api.OpServes: serve((*Kernel).serves), api.OpStart: serve((*Kernel).start), api.OpHeartbeat: serve((*Kernel).heartbeat),
 		api.OpFinish: serve((*Kernel).finish), api.OpReconcile: serve((*Kernel).reconcile), api.OpSettle: serve((*Kernel).reconciled), api.OpInquire: serve((*Kernel).inquire),
@@ -62,7 +62,8 @@ var (
 		api.OpOpen: serve((*Kernel).openOutside), api.OpOffered: serve((*Kernel).offered), api.OpInvoke: serve((*Kernel).invoke),
 		api.OpAwait: serve((*Kernel).await), api.OpAgentReport: serve((*Kernel).reportOutside), api.OpClose: serve((*Kernel).closeOutside),
 
-		api.OpTurn: serveAdmin((*admin.Admin).TurnDetail), api.OpCards: serveAdmin((*admin.Admin).Cards), api.OpTools: serveAdmin((*admin.Admin).Tools),
+		api.OpTurn: serveAdmin((*admin.Admin).TurnDetail), api.OpCards: serveAdmin((*admin.Admin).Cards),
+		api.OpBoxes: serveAdmin((*admin.Admin).Boxes), api.OpTools: serveAdmin((*admin.Admin).Tools),
 		api.OpDead: serveAdmin((*admin.Admin).Dead), api.OpExport: serveAdmin((*admin.Admin).Export), api.OpAudit: serveAdmin((*admin.Admin).Audit),
 		api.OpReview: serveAdmin((*admin.Admin).Reviewed), api.OpAdd: serve((*Kernel).add), api.OpRemove: serve((*Kernel).remove),
 		api.OpAgents: serveAdmin((*admin.Admin).Agents), api.OpDefineAgent: serve((*Kernel).defineAgent), api.OpRemoveAgent: serve((*Kernel).removeAgent),

@@ -22,6 +22,9 @@ type Card struct {
 	Metadata jsontext.Value `json:"metadata"`
 }
 
+// Turn returns the turn that wrote the card; "" if it does not say.
+func (c Card) Turn() string { return utp.Card{Metadata: c.Metadata}.TurnID() }
+
 // CardOf reads what is shown; a member that is missing stays empty.
 func CardOf(raw jsontext.Value) Card {
 	if c, err := utp.DecodeCard(raw); err == nil {
@@ -43,6 +46,7 @@ func (p Printer) Card(raw jsontext.Value) {
 	p.Field("Card", c.ID)
 	p.Field("Type", c.Type)
 	p.Field("Author", c.Author)
+	p.Field("Turn", c.Turn())
 	p.Field("Call", c.Call)
 	p.Since("Created", c.Created)
 	p.Document("Content", c.Content)

@@ -71,6 +71,42 @@ func EachCard(ctx context.Context, ask Ask, turn string, do func(card jsontext.V
 	})
 }
 
+// EachBox calls do with each box, by its owner and its id.
+func EachBox(ctx context.Context, ask Ask, do func(api.BoxDetail) error) error {
+	var q api.BoxesRequest
+	return each(func() (int, bool, error) {
+		var page api.BoxesAnswer
+		if err := ask(ctx, api.OpBoxes, q, &page); err != nil {
+			return 0, false, err
+		}
+		for _, b := range page.Boxes {
+			if err := do(b); err != nil {
+				return 0, false, err
+			}
+			q.AfterOwner, q.AfterBox = b.Owner, b.Box
+		}
+		return len(page.Boxes), page.More, nil
+	})
+}
+
+// EachBoxEntry calls do with each entry of a box, in their order.
+func EachBoxEntry(ctx context.Context, ask Ask, box api.BoxDetail, do func(api.BoxEntry) error) error {
+	q := api.BoxesRequest{Owner: box.Owner, Box: box.Box}
+	return each(func() (int, bool, error) {
+		var page api.BoxesAnswer
+		if err := ask(ctx, api.OpBoxes, q, &page); err != nil {
+			return 0, false, err
+		}
+		for _, e := range page.Entries {
+			if err := do(e); err != nil {
+				return 0, false, err
+			}
+			q.After = e.N
+		}
+		return len(page.Entries), page.More, nil
+	})
+}
+
 // EachDead calls do with each message that was put aside, oldest first.
 func EachDead(ctx context.Context, ask Ask, do func(api.DeadDetail) error) error {
 	after := int64(0)

@@ -66,6 +66,7 @@ type tables struct {
 	inForce       map[[2]string]store.InForce
 	passkeys      map[string]store.Passkey
 	agents        map[string]store.Agent
+	boxes         map[[2]string][]api.BoxEntry // of an owner and an id
 	sealed        map[string][]store.Sealed
 	tools         map[string]store.Tool
 	preferences   map[string]store.Preferences
@@ -122,7 +123,8 @@ func newTables() *tables {
 		outbox: map[int64]outgoing{}, dead: map[int64]outgoing{}, published: map[int64]string{}, consents: map[string]consentRow{},
 		grants: map[startKey]store.Grant{}, edges: map[string]int{}, receipts: map[string][]store.Receipt{}, sealed: map[string][]store.Sealed{},
 		tools: map[string]store.Tool{}, preferences: map[string]store.Preferences{}, permissions: map[int]standing.Permission{}, keys: map[[2]string]store.RequestKey{},
-		inForce: map[[2]string]store.InForce{}, passkeys: map[string]store.Passkey{}, agents: map[string]store.Agent{}, counters: map[string]int64{}, blobs: map[string]blob{},
+		inForce: map[[2]string]store.InForce{}, passkeys: map[string]store.Passkey{}, agents: map[string]store.Agent{},
+		boxes: map[[2]string][]api.BoxEntry{}, counters: map[string]int64{}, blobs: map[string]blob{},
 	}
 }
 
@@ -140,7 +142,7 @@ func (r *tables) copied() *tables {
 	c.events, c.results, c.late, c.sealed = clipped(r.events), clipped(r.results), clipped(r.late), clipped(r.sealed)
 	c.permissions = maps.Clone(r.permissions)
 	c.order, c.audit, c.inForce = slices.Clip(r.order), slices.Clip(r.audit), maps.Clone(r.inForce)
-	c.passkeys, c.agents = maps.Clone(r.passkeys), maps.Clone(r.agents)
+	c.passkeys, c.agents, c.boxes = maps.Clone(r.passkeys), maps.Clone(r.agents), clipped(r.boxes)
 	return &c
 }
 

@@ -136,6 +136,7 @@ func (t *tx) erase(p *purging, row turnRow) {
 	removeIf(t, t.rows.sealed, func(call string, _ []store.Sealed) bool { return ofTurn(call) })
 	removeIf(t, t.rows.late, func(call string, _ []store.Report) bool { return ofTurn(call) })
 	removeRow(t, t.rows.results, s.Turn)
+	t.unbox(s.Turn)
 	removeIf(t, t.rows.permissions, func(_ int, p standing.Permission) bool { return p.Origin == s.Session })
 	t.untell(s.Session)
 	t.unsend(s.Session)

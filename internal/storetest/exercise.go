@@ -41,6 +41,7 @@ func Exercise(t *testing.T, open func(t *testing.T, now func() time.Time) store.
 		{"request keys", keyCases()},
 		{"passkeys", passkeyCases()},
 		{"agents", agentCases()},
+		{"boxes", boxCases()},
 		{"retention", retentionCases()},
 		{"audit", auditCases()},
 		{"permissions", permissionCases()},

@@ -225,8 +225,9 @@ func unfillable() map[string]bool {
 		"Batch.Turn.Version": true, "Batch.Events.Seq": true, "Batch.Outbox.ID": true, "Batch.Applied.N": true,
 		"Batch.Receipts.Entry": true, "Batch.Published": true, "Batch.Claimed": true, "Batch.SendOnce": true,
 		"Batch.Dead": true, "Batch.Purge": true, "Batch.Removed": true, "Batch.Acts": true, "Batch.InForce": true, "Batch.Permissions": true,
-		"Batch.Passkeys": true, "Batch.PasskeysUsed": true, "Batch.PasskeysRemoved": true, "Batch.Agents": true, "Batch.Receipts.Terms.Signed": true, // which have exercises of their own
-		"Batch.Outbox.Died": true, "Batch.Outbox.Reason": true,
+		// which have exercises of their own
+		"Batch.Passkeys": true, "Batch.PasskeysUsed": true, "Batch.PasskeysRemoved": true, "Batch.Agents": true, "Batch.Boxes": true,
+		"Batch.Receipts.Terms.Signed": true, "Batch.Outbox.Died": true, "Batch.Outbox.Reason": true,
 		"Batch.Blobs.Offset": true, // a first piece has none
 		"Batch.Blobs.By":     true, // the kernel has taken it to heart before it is stored
 	}

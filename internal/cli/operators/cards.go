@@ -57,6 +57,11 @@ func (m *commands) cardsShowCommand() *cobra.Command {
 			}
 			m.Listing().Card(raw)
 		}
-		return nil
+		var in api.BoxesAnswer
+		err := ask(ctx, api.OpBoxes, api.BoxesRequest{Card: args[0]}, &in)
+		if err == nil && !f.AsJSON {
+			m.Listing().BoxesOf(in.Entries)
+		}
+		return err
 	})
 }

@@ -19,7 +19,7 @@ type commands struct {
 func Commands(p *cli.Program, toolCall *cobra.Command) []*cobra.Command {
 	m := &commands{Program: p, toolCall: toolCall}
 	return []*cobra.Command{
-		m.toolsCommand(), m.agentsCommand(), m.turnsCommand(), m.cardsCommand(), m.deadCommand(),
+		m.toolsCommand(), m.agentsCommand(), m.turnsCommand(), m.cardsCommand(), m.boxesCommand(), m.deadCommand(),
 		m.auditCommand(), m.tokenCommand(), m.credentialCommand(), m.loginsCommand(), m.passkeysCommand(),
 		m.eraseCommand(), m.exportCommand(), m.importCommand(), m.backupCommand(), m.restoreCommand(),
 	}

@@ -87,6 +87,8 @@ type Batch struct {
 	PasskeysUsed    []PasskeyUse
 	PasskeysRemoved []string
 	Agents          []AgentChange
+	// Boxes are appended to their boxes, numbered by the store. ErrConflict if another transaction appends to one of them.
+	Boxes []api.BoxEntry
 }
 
 // DeadLetter is an outgoing row that cannot be published, and why.

@@ -52,7 +52,7 @@ type Ledger interface {
 type Tx interface {
 	TurnReader
 	EventReader
-	CardReader
+	DocumentReader
 	RegistryReader
 	OutboxReader
 	CallReader
@@ -62,6 +62,12 @@ type Tx interface {
 	AuditReader
 	PermissionReader
 	Writer
+}
+
+// DocumentReader reads cards, and the boxes that list them.
+type DocumentReader interface {
+	CardReader
+	BoxReader
 }
 
 // RegistryReader reads what operators keep: tools with their reviews, and agents with their definitions.
@@ -96,6 +102,14 @@ type CardReader interface {
 	Cards(CardFilter) ([]utp.Card, error)
 	// Blob reads at most n bytes of a complete blob from offset on, and its whole size.
 	Blob(sha256 string, offset int64, n int) ([]byte, int64, error)
+}
+
+// BoxReader reads boxes.
+type BoxReader interface {
+	// BoxEntries lists entries in the order of owner, box and number.
+	BoxEntries(BoxFilter) ([]api.BoxEntry, error)
+	// Boxes lists boxes in the order of owner and id.
+	Boxes(BoxPage) ([]api.BoxDetail, error)
 }
 
 // ToolReader reads the registry.

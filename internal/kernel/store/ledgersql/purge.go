@@ -121,6 +121,7 @@ func (t *Tx) erase(p *purging, e ended) error {
 		`DELETE FROM cards WHERE turn_id = $1`,
 		`DELETE FROM sealed WHERE call_id IN ` + ofCalls,
 		`DELETE FROM results WHERE turn_id = $1`,
+		`DELETE FROM box_entries WHERE turn_id = $1`,
 		`DELETE FROM late_results WHERE turn_id = $1`,
 		`UPDATE turn_inputs SET args = NULL, request = '' WHERE turn_id = $1`,
 		`UPDATE calls SET doc = '{}' WHERE turn_id = $1`,

@@ -94,7 +94,7 @@ func TestOlderLedger(t *testing.T) {
 		must(t, save(t.Context(), s, store.Batch{Turn: r}))
 	}
 	must(t, s.Close())
-	outside(t, dsn, "ALTER TABLE turns DROP COLUMN name, DROP COLUMN topic", "DROP TABLE request_keys", "DROP TABLE permissions", "DROP TABLE passkeys", "DROP TABLE agents", "DROP TABLE in_force", "DROP TABLE audit", "ALTER TABLE grants DROP COLUMN older", "ALTER TABLE receipts DROP COLUMN older, DROP COLUMN salt, DROP COLUMN entry, DROP COLUMN terms",
+	outside(t, dsn, "ALTER TABLE turns DROP COLUMN name, DROP COLUMN topic", "DROP TABLE request_keys", "DROP TABLE permissions", "DROP TABLE passkeys", "DROP TABLE agents", "DROP TABLE box_entries", "DROP TABLE in_force", "DROP TABLE audit", "ALTER TABLE grants DROP COLUMN older", "ALTER TABLE receipts DROP COLUMN older, DROP COLUMN salt, DROP COLUMN entry, DROP COLUMN terms",
 		`INSERT INTO receipts (session_id, call_id, question, decision, given_by, surface, at, shown, language)
 			VALUES ('sess_old', 'tc_old', 1, 'accept', 'ann', '', 5, '', '')`,
 		"ALTER TABLE results ADD CONSTRAINT results_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns",

@@ -292,6 +292,21 @@ CREATE TABLE agents (
     digest TEXT NOT NULL,
     doc    TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE box_entries (
+    owner   TEXT    NOT NULL,
+    box     TEXT    NOT NULL,
+    n       INTEGER NOT NULL,
+    use     TEXT    NOT NULL,
+    agent   TEXT    NOT NULL,
+    turn_id TEXT    NOT NULL,
+    call_id TEXT    NOT NULL,
+    card_id TEXT    NOT NULL,
+    through INTEGER NOT NULL,
+    at      INTEGER NOT NULL,
+    PRIMARY KEY (owner, box, n)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX box_entries_turn ON box_entries (turn_id);
+CREATE INDEX box_entries_card ON box_entries (card_id);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES
     (0, 1),
     (1, 1),
@@ -314,4 +329,5 @@ INSERT INTO goose_db_version (version_id, is_applied) VALUES
     (18, 1),
     (19, 1),
     (20, 1),
-    (21, 1);
+    (21, 1),
+    (22, 1);

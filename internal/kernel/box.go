@@ -1,0 +1,179 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// A box is a list of cards under an id that the caller of a turn has chosen (UTP, "Cards"). The results of a turn's calls
+// and its answer are put into its output box, in the transactions that save them. Its worker reads its context and its
+// output. Each person has boxes of their own: an id of one leads to nothing of another.
+
+// boxPage is how many entries one answer holds at most.
+const boxPage = 50
+
+// boxed puts a card into the turn's output box; call is the call that it is the result of, or "".
+func (s *step) boxed(call, card string) error {
+	box := s.rec.State.Boxes.OutputBox
+	if box == "" {
+		return nil
+	}
+	if may, err := mayUse(s.tx, s.rec.State, box); err != nil || !may {
+		return err // of a box that others have filled meanwhile: the card stays with its turn
+	}
+	s.addBoxEntry(api.BoxEntry{Box: box, Use: api.BoxWrite, Call: call, Card: card})
+	return nil
+}
+
+func (s *step) addBoxEntry(e api.BoxEntry) {
+	e.Owner, e.Turn, e.Agent, e.At = s.rec.State.Owner, s.rec.State.Turn, s.rec.State.Agent, s.now.Wall
+	s.batch.Boxes = append(s.batch.Boxes, e)
+}
+
+// boxText puts the answer of a turn that has no fields into its output box, as a card of text.
+func (s *step) boxText(q api.DeliverRequest, end turn.End) error {
+	text := cmp.Or(q.Output, q.Summary)
+	if s.rec.State.Boxes.OutputBox == "" || text == "" || !end.Completes() {
+		return nil
+	}
+	card, err := s.newDeliverable(q)
+	if err != nil {
+		return err
+	}
+	if card.Content, err = utp.EncodeContent(utp.Text{Text: text}); err != nil {
+		return api.NewFault(utp.CodeBadRequest, "the result: "+err.Error())
+	}
+	s.batch.Cards = append(s.batch.Cards, card)
+	return s.boxed("", card.ID)
+}
+
+// mayUse reports whether a turn may use a box of its owner's. What a person's own request names, it may. A turn that a
+// program has started within another has, of the boxes that hold something, those of the turn above and those that
+// this turn, that one, or another turn within that one has filled first: no agent reaches other work by naming it.
+func mayUse(tx store.Tx, st turn.State, box string) (bool, error) {
+	if st.Within.Spawner == "" {
+		return true, nil
+	}
+	entries, err := tx.BoxEntries(store.BoxFilter{Owner: st.Owner, Box: box, Use: string(api.BoxWrite), Limit: 1})
+	if err != nil || len(entries) == 0 || entries[0].Turn == st.Turn || entries[0].Turn == st.Parent {
+		return err == nil, err
+	}
+	above, err := tx.Turn(store.TurnRef{Turn: st.Parent})
+	if err != nil || box == above.State.Boxes.ContextBox || box == above.State.Boxes.OutputBox {
+		return err == nil, ignoreMissing(err)
+	}
+	first, err := tx.Turn(store.TurnRef{Turn: entries[0].Turn})
+	return err == nil && first.State.Parent == st.Parent, ignoreMissing(err)
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// checkBoxes refuses a turn that may not use its boxes.
+func (s *step) checkBoxes() error {
+	st := s.rec.State
+	for _, box := range []string{st.Boxes.ContextBox, st.Boxes.OutputBox} {
+		if box == "" {
+			continue
+		}
+		if may, err := mayUse(s.tx, st, box); err != nil || !may {
+			return boxFault(err, box)
+		}
+	}
+	return nil
+}
+
+// boxFault returns why a box cannot be used: err, or that the turn may not.
+func boxFault(err error, box string) error {
+	if err != nil {
+		return err
+	}
+	return api.NewFault(utp.CodeAuthFailed, fmt.Sprintf("the turn may not use the box %.128q: it is neither of the turn that starts it, nor filled by it or within it", box))
+}
+
+// readBox gives a worker the cards of its turn's context or output, and keeps in the box that the turn has read it.
+func (k *Kernel) readBox(ctx context.Context, from Caller, q api.ReadBoxRequest) (api.ReadBoxAnswer, error) {
+	var a api.ReadBoxAnswer
+	err := k.stepAgentTurn(ctx, from, q.Turn, func(s *step) error {
+		st := s.rec.State
+		switch {
+		case st.Status == turn.Ended:
+			return api.NewFault(utp.CodeTurnEnded, "the turn has ended")
+		case !st.Recognizes(workerClaim(from, q.WorkerRequest, st)):
+			return api.NewFault(utp.CodeStale, "the turn is leased under another epoch; claim it again")
+		case q.Box == "" || q.Box != st.Boxes.ContextBox && q.Box != st.Boxes.OutputBox:
+			return api.NewFault(utp.CodeAuthFailed, fmt.Sprintf("the box %.128q is neither the context nor the output of the turn", q.Box))
+		}
+		if may, err := mayUse(s.tx, st, q.Box); err != nil || !may {
+			return boxFault(err, q.Box)
+		}
+		var err error
+		if a, err = s.boxCards(q); err != nil || a.After == q.After {
+			return err
+		}
+		return s.keepRead(q.Box, a.After)
+	})
+	return a, err
+}
+
+// boxCards reads a page of the cards of a box.
+func (s *step) boxCards(q api.ReadBoxRequest) (api.ReadBoxAnswer, error) {
+	a := api.ReadBoxAnswer{After: q.After}
+	entries, err := s.tx.BoxEntries(store.BoxFilter{
+		Owner: s.rec.State.Owner, Box: q.Box, Use: string(api.BoxWrite), After: q.After, Limit: boxPage,
+	})
+	if err != nil {
+		return a, err
+	}
+	room := api.InlineLimit
+	for _, e := range entries {
+		card, err := s.card(e.Card)
+		if errors.Is(err, store.ErrNotFound) { // erased
+			a.After = e.N
+			continue
+		}
+		if err != nil {
+			return a, err
+		}
+		raw, err := utp.EncodeCard(card)
+		if err != nil {
+			return a, store.Unexpected("a card", err)
+		}
+		if room -= len(raw); room < 0 && len(a.Cards) > 0 {
+			a.More = true
+			return a, nil
+		}
+		a.Cards, a.After = append(a.Cards, api.BoxCard{N: e.N, Card: jsontext.Value(raw)}), e.N
+	}
+	a.More = len(entries) == boxPage
+	return a, nil
+}
+
+// keepRead records a read once, also if it is repeated.
+func (s *step) keepRead(box string, through int64) error {
+	st := s.rec.State
+	reads, err := s.tx.BoxEntries(store.BoxFilter{Owner: st.Owner, Box: box, Turn: st.Turn, Use: string(api.BoxRead)})
+	if err != nil {
+		return err
+	}
+	for _, r := range reads {
+		if r.Through >= through {
+			return nil
+		}
+	}
+	s.addBoxEntry(api.BoxEntry{Box: box, Use: api.BoxRead, Through: through})
+	return nil
+}
