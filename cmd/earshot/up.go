@@ -38,6 +38,7 @@ type upFlags struct {
 	takeover               bool
 	origins                []string
 	natsListen, socket     string
+	publishEvents          bool
 	requirePresence        string // high, irreversible or all; "" asks for no passkey
 	content, receipts      string // how long they are kept
 	dispatchTimeout        time.Duration
@@ -110,10 +111,7 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 			"give a password by PGPASSWORD, a password file or the configuration file")
 	flags.BoolVar(&f.takeover, "take-over", false, "take over the database of --ledger from another data directory; what was under way in it counts as unknown")
 	flags.StringArrayVar(&f.origins, "allow-origin", nil, "origin, such as https://reader.example.org, whose pages may use the API with a token; may be given several times")
-	flags.StringVar(&f.socket, "socket", "",
-		"path of the Unix socket at which programs of this machine listen without a port, or none (default aaep.sock in the data directory)")
-	flags.StringVar(&f.natsListen, "nats-listen", "",
-		"address on the loopback, such as 127.0.0.1:4222, at which tool services and agents of your own come to the message bus, see earshot credential")
+	f.localFlags(c)
 	flags.StringVar(&f.policy, "policy", "", "YAML file with the operator's rules")
 	flags.StringVar(&f.requirePresence, "require-presence", "",
 		"which accepts take a passkey, on the page: of high risk (high), of what cannot be undone (irreversible), or each one (all); see earshot passkeys")
@@ -127,6 +125,17 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	f.chatFlags(c)
 	cli.MarkPaths(c, []string{"root", "data"}, []string{"policy", "tools", "tls-cert", "tls-key", "manifest-key", config.Flag})
 	return c
+}
+
+// localFlags adds the flags of where programs of this machine come, besides by HTTP.
+func (f *upFlags) localFlags(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.socket, "socket", "",
+		"path of the Unix socket at which programs of this machine listen without a port, or none (default aaep.sock in the data directory)")
+	flags.StringVar(&f.natsListen, "nats-listen", "",
+		"address on the loopback, such as 127.0.0.1:4222, at which tool services and agents of your own come to the message bus, see earshot credential")
+	flags.BoolVar(&f.publishEvents, "publish-events", false,
+		"publish on the message bus what agents do and what they write, of everybody's turns, for who has a credential of an operator")
 }
 
 // retentionFlags adds the flags of how long what has ended is kept.
@@ -235,6 +244,7 @@ func (m *Main) serverOptions(f upFlags) server.Options {
 		f.dispatchTimeout = -1 // for the server, zero is the default
 	}
 	return server.Options{
+		PublishEvents:   f.publishEvents,
 		DispatchTimeout: f.dispatchTimeout,
 		HTTP:            f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, AllowOrigins: f.origins, NATSListen: f.natsListen, Socket: f.socket,
 		Ledger: f.ledger, Takeover: f.takeover, Policy: f.policy, Subscriptions: f.subscriptions, SubscriptionsEach: f.subscriptionsEach,

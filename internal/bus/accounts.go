@@ -22,6 +22,7 @@ const (
 // plan contains every account and user of the bus. It is built before the server starts.
 type plan struct {
 	project  string
+	events   bool // of agents are published
 	random   io.Reader
 	key      []byte
 	existing map[string]Login // generated for this process, by user
@@ -45,7 +46,7 @@ type rights struct {
 func newPlan(o Options, existing map[string]Login) (*plan, error) {
 	kernel := server.NewAccount(kernelAccount)
 	p := &plan{
-		project: o.Project, random: o.Rand, key: o.Key, kernel: kernel,
+		project: o.Project, events: o.Events, random: o.Rand, key: o.Key, kernel: kernel,
 		accounts: []*server.Account{kernel}, principals: map[Principal]Credentials{},
 		existing: map[string]Login{}, discovery: map[string]*server.Account{},
 	}
@@ -97,7 +98,7 @@ func (p *plan) addKernel(o Options) error {
 		subscribe: []string{servedPattern(p.project), sentPattern(p.project, "*")},
 		ways:      kernels,
 	})
-	p.addUser(p.kernel, p.publisher, false, rights{publish: publishable(p.project), ways: kernels})
+	p.addUser(p.kernel, p.publisher, false, rights{publish: publishable(p.project, p.events), ways: kernels})
 	if o.JetStreamDir != "" {
 		p.addUser(p.kernel, p.streams, true, rights{publish: []string{"$JS.API.>"}, ways: here})
 	}
@@ -114,7 +115,11 @@ func (p *plan) addPrincipal(c Credentials) error {
 		return err
 	}
 	p.addUser(account, c.Request, true, r)
-	if err := p.addSubscribeAccount(kind+"_"+who.Name, c.Subscribe, subjectsOf(p.project, who)); err != nil {
+	hears := subjectsOf(p.project, who)
+	if who.Kind == Operator && p.events {
+		hears = append(hears, eventsOfAgents(p.project)...)
+	}
+	if err := p.addSubscribeAccount(kind+"_"+who.Name, c.Subscribe, hears); err != nil {
 		return err
 	}
 	if who.Kind == Tool {

@@ -128,6 +128,13 @@ func (c *Client) Progress(ctx context.Context, h func(context.Context, Message))
 	return c.listen(ctx, Operator, subjectsOf(c.credentials.Project, c.Principal()), h)
 }
 
+// AgentEvents subscribes to the events of agents, if the bus publishes them ([Options.Events]): a message on
+// `….evt.agent.<agent>.*` for what an agent does, and on `….str.agent.<agent>.chunk` for what it writes. They may be lost.
+// Kind Operator only. See [Subscription].
+func (c *Client) AgentEvents(ctx context.Context, h func(context.Context, Message)) (*Subscription, error) {
+	return c.listen(ctx, Operator, eventsOfAgents(c.credentials.Project), h)
+}
+
 // Send sends a message of the tool protocol to the kernel and returns its answer unchanged: a command to a tool's
 // subject, or a report to that of its operation. Kind External only. Errors: as [Client.Request], and invalid for a
 // subject or header that cannot be sent unchanged.

@@ -52,8 +52,10 @@ type KernelCredentials struct {
 	URL        string `json:"url"`
 	Project    string `json:"project"`
 	MaxPayload int    `json:"max_payload"`
-	Responder  Login  `json:"responder"`
-	Publisher  Login  `json:"publisher"`
+	// Events says that the kernel may publish the events of agents.
+	Events    bool  `json:"events,omitzero"`
+	Responder Login `json:"responder"`
+	Publisher Login `json:"publisher"`
 }
 
 // login creates the secret of a user once: derived from the key if there is one, otherwise random.

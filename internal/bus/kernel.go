@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -12,6 +13,7 @@ import (
 type Kernel struct {
 	project              string
 	maxPayload           int
+	events               bool // of agents may be published
 	concurrency, backlog int
 	log                  *slog.Logger
 
@@ -51,7 +53,7 @@ func openKernel(ctx context.Context, c KernelCredentials, o Options, dial func(c
 		return nil, err
 	}
 	return &Kernel{
-		project: c.Project, maxPayload: c.MaxPayload, log: o.Logger, concurrency: o.Concurrency, backlog: o.Backlog,
+		project: c.Project, maxPayload: c.MaxPayload, events: c.Events, log: o.Logger, concurrency: o.Concurrency, backlog: o.Backlog,
 		responder: responder, publisher: publisher, release: func() {},
 	}, nil
 }
@@ -117,14 +119,15 @@ func (k *Kernel) Listens(subject string) (listens, known bool) {
 	return k.interest(subject) > 0, true
 }
 
-// mayBeLost reports whether Publish need not wait for the server: who misses a broadcast reads the ledger, and a lost
-// wakeup costs one poll.
+// mayBeLost reports whether Publish need not wait for the server: who misses a broadcast reads the ledger, a lost wakeup
+// costs one poll, and nothing waits for the events of agents.
 func (k *Kernel) mayBeLost(subject string) bool {
-	return matches(broadcastsOf(k.project), subject) || strings.HasSuffix(subject, ".wakeup")
+	ofAgents := func(pattern string) bool { return matches(pattern, subject) }
+	return matches(broadcastsOf(k.project), subject) || strings.HasSuffix(subject, ".wakeup") || slices.ContainsFunc(eventsOfAgents(k.project), ofAgents)
 }
 
 func (k *Kernel) mayPublish(subject string) bool {
-	for _, pattern := range publishable(k.project) {
+	for _, pattern := range publishable(k.project, k.events) {
 		if matches(pattern, subject) {
 			return true
 		}

@@ -15,8 +15,8 @@ const (
 	Agent Kind = Kind(api.Agent) // a worker that runs an agent's turns; receives its wakeups
 	Tool       = Kind(api.Tool)  // a tool service; receives its commands
 	Hub        = Kind(api.Hub)   // serves people; receives the broadcasts
-	// Operator discovers the tool services ($SRV) and receives the progress of their calls; it requests nothing from
-	// the kernel.
+	// Operator discovers the tool services ($SRV), and receives the progress of their calls and, where they are published,
+	// the events of agents; it requests nothing from the kernel.
 	Operator = Kind(api.Operator)
 	// External is a third-party worker or tool service, which uses protocol v1r4 only. It receives the wakeups and the
 	// commands of its name, and sends commands to the kernel.

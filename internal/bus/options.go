@@ -34,6 +34,9 @@ type Options struct {
 	// Kernels admits kernels of other processes if the bus listens, see [Server.KernelCredentials]. Otherwise the
 	// kernel's credentials work only inside this process.
 	Kernels bool
+	// Events lets the kernel publish the events of agents: what each does (evt.agent.*), and what it writes (str.agent.*). They
+	// reach the principals of kind Operator, see [Client.AgentEvents], and nobody else.
+	Events bool
 	// Key, if not empty, is the secret from which the passwords are derived: at least 32 bytes. A bus that is restarted
 	// with the same key accepts the same credentials.
 	Key []byte

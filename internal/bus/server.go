@@ -162,7 +162,7 @@ func (s *Server) KernelCredentials() (KernelCredentials, error) {
 func (s *Server) kernelLogins() KernelCredentials {
 	p := s.now()
 	return KernelCredentials{
-		Project: s.options.Project, MaxPayload: s.options.MaxPayload, Responder: p.responder, Publisher: p.publisher,
+		Project: s.options.Project, MaxPayload: s.options.MaxPayload, Events: s.options.Events, Responder: p.responder, Publisher: p.publisher,
 	}
 }
 

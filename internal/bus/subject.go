@@ -86,12 +86,21 @@ func sentPattern(project, name string) string {
 
 func broadcastsOf(project string) string { return kernelPrefix + project + ".events.>" }
 
-// publishable returns everything that the kernel's publisher may send.
-func publishable(project string) []string {
-	return []string{
+// eventsOfAgents returns the subjects of what agents do, and of what they write.
+func eventsOfAgents(project string) []string {
+	return []string{commandPrefix + project + ".*.evt.agent.*.*", commandPrefix + project + ".*.str.agent.*.*"}
+}
+
+// publishable returns everything that the kernel's publisher may send, with the events of agents or without.
+func publishable(project string, events bool) []string {
+	all := []string{
 		commandPrefix + project + ".*.cmd.>", broadcastsOf(project),
 		commandPrefix + project + ".*.evt.tool.*.progress", commandPrefix + project + ".*.evt.tool.*.cancel",
 	}
+	if events {
+		all = append(all, eventsOfAgents(project)...)
+	}
+	return all
 }
 
 // askSubject returns the subject of a request in the principal's own account.

@@ -49,6 +49,8 @@ type Options struct {
 	Takeover bool
 	// Listen is the address at which external tool services and agents connect to the bus; "" admits none.
 	Listen string
+	// Events publishes the events of agents on the bus.
+	Events bool
 	// DispatchTimeout is how long a turn waits for a worker of an idle agent; 0 and less is up to a day. MaxActive is how many
 	// turns an agent may have under way, by its name, and MayStart whose turns an agent or a service may start.
 	DispatchTimeout time.Duration
@@ -193,7 +195,7 @@ func (i *Instance) openBus(ctx context.Context) (err error) {
 	o := i.options
 	residents := i.residents()
 	files := credentialfile.Dir{Path: i.Data.File(credentialfile.Folder), Project: Project, Residents: residents}
-	settings := bus.Options{Project: Project, Logger: o.Logger, Principals: residents, Listen: o.Listen}
+	settings := bus.Options{Project: Project, Logger: o.Logger, Principals: residents, Listen: o.Listen, Events: o.Events}
 	if o.Listen != "" {
 		if settings.Known, err = files.All(); err != nil {
 			return err
@@ -257,6 +259,7 @@ func (i *Instance) openKernel(ctx context.Context) error {
 	i.Kernel, err = kernel.New(kernel.Options{
 		Store: i.watch(), Bus: end, Policy: o.Policy, Narrator: narrator,
 		Approvers:       i.approvers(),
+		Hints:           o.Events,
 		DispatchTimeout: o.DispatchTimeout, MaxActive: func(agent string) int { return o.MaxActive[agent] },
 		MayStart:    func(name, agent string) bool { return slices.Contains(o.MayStart[name], agent) },
 		Passkeys:    o.Passkeys,

@@ -141,8 +141,8 @@ type Options struct {
 	// first shown to somebody who can answer it. Otherwise its time starts when it is asked.
 	WaitForPresence bool
 	// Hints publishes the events of agents (UTP, "Events of agents": evt.agent.*, and
-	// str.agent.*.chunk with what an agent writes) for third-party followers. The publisher of
-	// package bus is not allowed to send them: they need a Bus that is.
+	// str.agent.*.chunk with what an agent writes) for third-party followers. The Bus has to let
+	// them out.
 	Hints     bool
 	Retention admin.Retention
 	// OpenCalls is the most open calls that one agent's credential may have in all its turns; default 10,000.
