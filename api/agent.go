@@ -1,5 +1,12 @@
 package api
 
+import (
+	"errors"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
 // AgentDefinition is what operators have defined about an agent: what it may use, whom it may ask, and how its turns
 // end. Without a definition an agent is bound by the policy alone. Of what a definition leaves out, the same is true.
 type AgentDefinition struct {
@@ -7,19 +14,36 @@ type AgentDefinition struct {
 	Name string `json:"name" yaml:"name"`
 	// DisplayName is what people read and hear in place of the name, at most 128 bytes.
 	DisplayName string `json:"display_name,omitzero" yaml:"display_name"`
-	// Tools are the names of the tools that the agent may use, or beginnings of names followed by "*". Absent (or null),
-	// it may use every tool; empty, none.
-	Tools []string `json:"tools,omitzero" yaml:"tools"`
-	// MayAsk are the agents, named likewise, that it may start turns of within its own, its own name included. Absent (or
-	// null), the server's own setting decides; empty, none.
-	MayAsk []string `json:"may_ask,omitzero" yaml:"may_ask"`
+	// Tools are the names of the tools that the agent may use, or beginnings of names followed by "*". Absent, it may
+	// use every tool; empty, none.
+	Tools NameList `json:"tools,omitzero" yaml:"tools"`
+	// MayAsk are the agents, named likewise, that it may start turns of within its own, its own name included. Absent, the
+	// server's own setting decides; empty, none.
+	MayAsk NameList `json:"may_ask,omitzero" yaml:"may_ask"`
 	// MustEndWith are names of tools, named likewise: a turn of the agent succeeds only if its last call was of one of
-	// them and succeeded. Absent or empty, any turn may.
-	MustEndWith []string `json:"must_end_with,omitzero" yaml:"must_end_with"`
+	// them and succeeded. The name submit_result stands for an answer with fields. Absent or empty, any turn may.
+	MustEndWith NameList `json:"must_end_with,omitzero" yaml:"must_end_with"`
+	// ResultFields are the names of the fields that the answer of a turn must have where its request names none, at most
+	// 64. The turns of external programs have no such answer.
+	ResultFields NameList `json:"result_fields,omitzero" yaml:"result_fields"`
 	// MaxSteps is how many steps with calls a turn of the agent may take; 0 is any number.
 	MaxSteps int `json:"max_steps,omitzero" yaml:"max_steps"`
 	// Active is whether turns of the agent may begin, and calls of it be made. Absent is true.
 	Active *bool `json:"active,omitzero" yaml:"active"`
+}
+
+// NameList is a list of names. In JSON it is never null: nobody could tell whether that allows everything or nothing.
+type NameList []string
+
+// ErrNullList is the error of a [NameList] that is null.
+var ErrNullList = errors.New("a list is null; expected a list of names, [] for none, or no such member")
+
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom]. The error is [ErrNullList] for null.
+func (l *NameList) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() == jsontext.KindNull {
+		return ErrNullList
+	}
+	return json.UnmarshalDecode(dec, (*[]string)(l)) //nolint:wrapcheck // it is of the package that asks
 }
 
 // IsActive reports whether the agent may work.
@@ -53,9 +77,12 @@ type DefineAgentRequest struct {
 	By string `json:"by,omitzero"`
 }
 
-// RemoveAgentRequest removes the definition of an agent. From then on the policy alone binds it.
+// RemoveAgentRequest removes the definition of an agent, if it has the digest Before. From then on the policy alone binds
+// the agent.
 type RemoveAgentRequest struct {
 	Name string `json:"name"`
+	// Before is the digest of the definition that was looked at.
+	Before string `json:"before"`
 	// By is the operator, as the caller has authenticated them.
 	By string `json:"by,omitzero"`
 }

@@ -77,6 +77,8 @@ type StandingPermission struct {
 	Tool    string `json:"tool"`
 	Agent   string `json:"agent"`
 	Session string `json:"session_id,omitzero"`
+	// AgentName is what people read in place of Agent, if an operator has defined another name.
+	AgentName string `json:"agent_name,omitzero"`
 	// Definition is the digest of the tool's definition; when that changes, the permission has ended.
 	Definition string  `json:"definition"`
 	Bounds     []Bound `json:"bounds,omitzero"`

@@ -46,7 +46,9 @@ func TestAgents(t *testing.T) {
 	if shown.Name != "tidy" || len(shown.Tools) != 1 || len(shown.Digest) != 64 {
 		t.Errorf("it is shown as %+v", shown)
 	}
-	contains(t, s.does(0, "agents", "rm", "tidy"), "Recorded: the definition of tidy is removed.")
+	contains(t, s.does(1, "agents", "rm", "tidy", "--digest", "0"), "has changed since it was looked at; nothing was removed")
+	contains(t, s.does(0, "agents", "rm", "tidy"), "tidy: uses files.*", "earshot agents rm tidy --digest "+shown.Digest)
+	contains(t, s.does(0, "agents", "rm", "tidy", "--digest", shown.Digest), "Recorded: the definition of tidy is removed.")
 	contains(t, s.does(1, "agents", "rm", "tidy"), `the agent "tidy" has no definition`)
 	contains(t, s.does(0, "audit", "list"), "the agent tidy was defined", "the definition of the agent tidy was removed")
 	s.does(0, "audit", "verify")

@@ -71,11 +71,6 @@ func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api
 		if err == nil {
 			err = checkOpenTurns(tx, rec.State.Owner)
 		}
-		if err != nil {
-			return rec, err
-		}
-		rec.State.Name, err = name(tx, rec.State.Topic, tries > 0)
-		tries++
 		return rec, err
 	}
 	err = k.attemptOn(ctx, load, func(s *step) error {
@@ -83,8 +78,15 @@ func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api
 		if err := s.mayBegin(); err != nil {
 			return err
 		}
+		if err := s.takeName(q, tries > 0); err != nil {
+			return err
+		}
+		tries++
 		defer func() { rec = s.rec }()
-		return first(s)
+		if err := first(s); err != nil {
+			return err
+		}
+		return s.requireFields()
 	})
 	if errors.Is(err, errBegunBefore) {
 		return rec, true, nil
@@ -192,8 +194,8 @@ func (k *Kernel) newRecord(from Caller, q api.EnqueueRequest, begun api.EnqueueA
 		State: turn.State{
 			Turn: begun.Turn, Session: begun.Session, Project: k.o.Project, Channel: k.o.Channel,
 			Agent: q.Agent, Owner: cmp.Or(q.Owner, from.Name), Status: turn.Queued, ResultFields: q.ResultFields,
-			Topic: topic(q), Correlation: q.Correlation,
-			IdleFrom: now, MaxIdle: max(0, k.o.IdleTurn), Depth: q.Depth, Boxes: q.Boxes,
+			Correlation: q.Correlation,
+			IdleFrom:    now, MaxIdle: max(0, k.o.IdleTurn), Depth: q.Depth, Boxes: q.Boxes,
 		},
 		Args: q.Args, Request: q.Request, AnswerSeconds: q.Answer, Created: now.Wall,
 	}

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
@@ -19,17 +20,25 @@ const (
 	counterName = "name "
 )
 
+// takeName gives a new session its name, in which the agent is called as it is shown to people.
+func (s *step) takeName(q api.EnqueueRequest, again bool) (err error) {
+	st := &s.rec.State
+	st.Topic = topic(cmp.Or(st.DisplayName, q.Agent), q)
+	st.Name, err = name(s.tx, st.Topic, again)
+	return err
+}
+
 // topic returns the name of a session before it is numbered: the agent, and the subject as set by whoever
 // starts the session, else the beginning of the request.
-func topic(q api.EnqueueRequest) string {
+func topic(agent string, q api.EnqueueRequest) string {
 	label := strings.Join(strings.Fields(q.Label), " ")
 	if label == "" {
 		label = strings.TrimRightFunc(strings.Join(strings.Fields(q.Request), " "), unicode.IsPunct)
 	}
 	if label = firstWords(label, maxLabel); label == "" {
-		return q.Agent
+		return agent
 	}
-	return q.Agent + ", " + label
+	return agent + ", " + label
 }
 
 // firstWords returns the beginning of a text, at most so many characters, cut between words if possible.

@@ -96,6 +96,17 @@ func (s *step) mayBegin() error {
 	return err
 }
 
+// requireFields makes the answer of a turn have the fields that its agent is defined with, where its request names none.
+func (s *step) requireFields() error {
+	st := &s.rec.State
+	if st.Outside || len(st.ResultFields) > 0 {
+		return nil
+	}
+	d, err := s.definition()
+	st.ResultFields = d.ResultFields
+	return err
+}
+
 // mayAsk refuses a turn within one of an agent whose definition does not let it ask this turn's agent, whoever the
 // request comes from: the agent itself, a service at work in its turn, or the owner.
 func (s *step) mayAsk(above string) error {
@@ -122,10 +133,11 @@ func (s *step) overSteps(w turn.WorkerClaim) (bool, error) {
 }
 
 // unmet returns the end of a turn in place of a success, unless its last call is one that its agent has to end with and
-// succeeded; the zero value if it is. Calls that were asked for together are all the last one.
-func (s *step) unmet() (turn.End, error) {
+// succeeded; the zero value if it is. Calls that were asked for together are all the last one. Submitted is whether the
+// turn ends with an answer that has fields, which stands for a call of submit_result.
+func (s *step) unmet(submitted bool) (turn.End, error) {
 	d, err := s.definition()
-	if err != nil || len(d.MustEndWith) == 0 {
+	if err != nil || len(d.MustEndWith) == 0 || submitted && roster.Submits(d) {
 		return turn.End{}, err
 	}
 	for _, c := range s.rec.State.Latest() {

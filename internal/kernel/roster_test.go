@@ -2,7 +2,10 @@ package kernel_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
@@ -139,11 +142,28 @@ func TestDefinitionsAreChained(t *testing.T) {
 		wantFault(t, define(api.DefineAgentRequest{Definition: api.AgentDefinition{Name: "clerk", Tools: []string{"fi*les"}}}), utp.CodeBadRequest)
 		clerk.Tools = nil
 		w.defines(clerk)
-		if _, err := operate[struct{}](w, api.OpRemoveAgent, api.RemoveAgentRequest{Name: "clerk", By: "cid"}); err != nil {
+		known, err := operate[api.AgentsAnswer](w, api.OpAgents, api.AgentsRequest{Name: "clerk"})
+		if err != nil {
 			t.Fatal(err)
 		}
-		_, err := operate[struct{}](w, api.OpRemoveAgent, api.RemoveAgentRequest{Name: "clerk", By: "cid"})
+		remove := api.RemoveAgentRequest{Name: "clerk", By: "cid"}
+		for _, remove.Before = range []string{"", "another"} { // nobody removes what they have not looked at
+			_, err := operate[struct{}](w, api.OpRemoveAgent, remove)
+			wantFault(t, err, utp.CodeConflict)
+		}
+		remove.Before = known.Agents[0].Digest
+		if _, err := operate[struct{}](w, api.OpRemoveAgent, remove); err != nil {
+			t.Fatal(err)
+		}
+		_, err = operate[struct{}](w, api.OpRemoveAgent, remove)
 		wantFault(t, err, utp.CodeNotFound)
+		for _, member := range []string{"tools", "may_ask", "must_end_with", "result_fields"} { // nobody can tell what it allows
+			_, err := operate[api.AgentDetail](w, api.OpDefineAgent, jsontext.Value(`{"definition":{"name":"clerk","`+member+`":null}}`))
+			wantFault(t, err, utp.CodeBadRequest)
+			if !strings.Contains(err.Error(), "a list is null; expected a list of names, [] for none") {
+				t.Errorf("%s: %v", member, err)
+			}
+		}
 		var got []string
 		for _, e := range w.chain() {
 			if e.Act != nil && e.Act.Act == api.ActAgent {

@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"testing"
@@ -53,7 +54,47 @@ func TestDisplayName(t *testing.T) {
 		if !strings.Contains(body, `"agent_id":"earshot.tidy"`) || !strings.Contains(body, `"agent_name":"The clerk"`) {
 			t.Errorf("it has begun as %s", body)
 		}
+		if name := w.turn(a.Turn).Name; name != "The clerk, tidy up" {
+			t.Errorf("its session is called %q", name)
+		}
 	})
+}
+
+// TestDefinedFields: where the request names none, the answer needs the fields of its agent's definition. To end with
+// submit_result is to end with an answer that has fields.
+func TestDefinedFields(t *testing.T) {
+	title := worker.Answer{Fields: []worker.Field{{Name: "title", Value: "T"}}}
+	for _, tt := range []struct {
+		name    string
+		defined api.AgentDefinition
+		asked   []string
+		answer  worker.Answer
+		code    utp.Code
+	}{
+		{"as defined", api.AgentDefinition{ResultFields: []string{"title"}}, nil, title, ""},
+		{"not as defined", api.AgentDefinition{ResultFields: []string{"pages"}}, nil, title, utp.CodeInternalError},
+		{"the request names others", api.AgentDefinition{ResultFields: []string{"pages"}}, []string{"title"}, title, ""},
+		{"it submits", api.AgentDefinition{MustEndWith: []string{utp.SubmitResult}}, nil, title, ""},
+		{"it submits nothing", api.AgentDefinition{MustEndWith: []string{utp.SubmitResult}}, nil, worker.Answer{Output: "Done."}, utp.CodeMustEndWith},
+		{"it submits in place of another call", api.AgentDefinition{MustEndWith: []string{poller}}, nil, title, utp.CodeMustEndWith},
+		{"any call is no answer", api.AgentDefinition{MustEndWith: []string{"*"}}, nil, title, utp.CodeMustEndWith},
+		{"it submits or calls", api.AgentDefinition{MustEndWith: []string{poller, utp.SubmitResult}}, nil, title, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inWorld(t, nil, func(t *testing.T, w *world) {
+				tt.defined.Name = agentName
+				w.defines(tt.defined)
+				w.loop(func(context.Context, worker.Transcript) (worker.Decision, error) {
+					return worker.Decision{Answer: &tt.answer}, nil
+				})
+				a := w.withBoxes(person, api.Boxes{}, tt.asked...)
+				s := w.over(a.Turn)
+				if good := tt.code == ""; good != s.End.Completes() || (tt.code == utp.CodeMustEndWith) != (s.End.Code == utp.CodeMustEndWith) {
+					t.Errorf("it ended %+v", s.End)
+				}
+			})
+		})
+	}
 }
 
 // TestMayAsk: an agent starts turns of those that its definition names, and of no others, whatever the server's setting says.

@@ -41,7 +41,7 @@ func (k *Kernel) permissionTime(now turn.Timestamp) time.Time {
 func (s *step) standingCall(tool store.Tool, canonical jsontext.Value) standing.Call {
 	st := s.rec.State
 	return standing.Call{
-		Owner: st.Owner, Project: st.Project, Agent: st.Agent, Session: st.Session,
+		Owner: st.Owner, Project: st.Project, Agent: st.Agent, AgentName: st.DisplayName, Session: st.Session,
 		Tool: tool.Definition.Tool, Definition: tool.Digest, Class: tool.EffectiveClass(), Risk: tool.EffectiveRisk(), Args: canonical,
 	}
 }
@@ -189,7 +189,9 @@ func (s *step) makePermission(p standing.Permission) (api.StandingPermission, er
 	if err := s.savePermission(p); err != nil {
 		return api.StandingPermission{}, err
 	}
-	if err := s.permissionAct(p, "made: "+p.Terms(), p.Call, p.By); err != nil {
+	exact := p
+	exact.AgentName = "" // the chain names agents by their ids
+	if err := s.permissionAct(p, "made: "+exact.Terms(), p.Call, p.By); err != nil {
 		return api.StandingPermission{}, err
 	}
 	return p.View(p.Made), s.tellPermission(NotePermissionMade, p, p.Call)

@@ -124,7 +124,7 @@ func (s *step) dispatch(in turn.Input) error {
 		if err != nil {
 			return err
 		}
-		unmet, err := s.unmet()
+		unmet, err := s.unmet(false)
 		if err != nil {
 			return err
 		}

@@ -255,7 +255,7 @@ func checkDeliver(q *api.DeliverRequest) error {
 func (s *step) endOf(q api.DeliverRequest) (turn.End, error) {
 	end := turn.End{Status: q.Status, Code: utp.Code(store.Clip(string(q.Code), store.MaxName)), Message: store.Clip(q.Summary, maxMessage)}
 	if end.Completes() {
-		unmet, err := s.unmet()
+		unmet, err := s.unmet(len(q.Fields) > 0)
 		if err != nil {
 			return end, err
 		}

@@ -85,14 +85,19 @@ func (m *commands) agentsShowCommand() *cobra.Command {
 }
 
 func (m *commands) agentsRemoveCommand() *cobra.Command {
-	return m.Operated(&cobra.Command{
-		Use:   "rm NAME",
+	digest := ""
+	c := m.Operated(&cobra.Command{
+		Use:   "rm NAME [--digest DIGEST]",
 		Short: "Remove the definition of an agent: the policy alone binds it from then on",
-		Long: `Remove the definition of an agent. From then on the policy alone says what it may do, as for an agent that never had
-one. To keep an agent from working, define it with "active: false" instead.`,
+		Long: `Without --digest, show the definition, and the command that removes it. With --digest, remove it: exactly the
+definition that was looked at, or nothing. From then on the policy alone says what the agent may do, as for one that never had
+a definition. To keep an agent from working, define it with "active: false" instead.`,
 		Args: usage.One(agentArgument),
 	}, func(ctx context.Context, ask operate.Ask, f cli.RemoteFlags, args []string) error {
-		err := ask(ctx, api.OpRemoveAgent, api.RemoveAgentRequest{Name: args[0]}, nil)
+		if digest == "" {
+			return m.offerRemoval(ctx, ask, f, args[0])
+		}
+		err := ask(ctx, api.OpRemoveAgent, api.RemoveAgentRequest{Name: args[0], Before: digest}, nil)
 		switch {
 		case cli.Absent(err):
 			return noAgent(args[0])
@@ -104,4 +109,23 @@ one. To keep an agent from working, define it with "active: false" instead.`,
 		m.Printf("Recorded: the definition of %s is removed.", cause.OneLine(args[0]))
 		return nil
 	}, cli.OfferOne(offerAgents))
+	c.Flags().StringVar(&digest, "digest", "", "digest of the definition that was looked at")
+	return c
+}
+
+// offerRemoval shows what a removal takes away, and the command that does it.
+func (m *commands) offerRemoval(ctx context.Context, ask operate.Ask, f cli.RemoteFlags, name string) error {
+	a, found, err := agentNamed(ctx, ask, name)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return noAgent(name)
+	case f.AsJSON:
+		return m.WriteJSON(a)
+	}
+	m.Printf("%s. Without this, the policy alone says what it may do.", agentLine(a.AgentDefinition))
+	m.Printf("To remove this very definition:")
+	m.Printf("  earshot agents rm %s --digest %s", cause.Quoted(name), cause.OneLine(a.Digest))
+	return nil
 }

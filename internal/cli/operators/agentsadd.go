@@ -18,6 +18,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/operate"
 	"github.com/earshot-dev/earshot/internal/rosterfile"
 	"github.com/earshot-dev/earshot/internal/usage"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 func (m *commands) agentsAddCommand() *cobra.Command {
@@ -30,8 +31,8 @@ func (m *commands) agentsAddCommand() *cobra.Command {
 
 The file, or standard input for -, is YAML: agents, a list. Each has a name, and as needed display_name; tools, the names of
 the tools that it may use, or beginnings of names followed by *; may_ask, the agents that it may start turns of, named
-likewise; must_end_with, the tools with one of which its turns have to end; max_steps; and active: false for one that may not
-work. A list that is left out does not restrict, and an empty one, [], allows nothing.`,
+likewise; must_end_with, the tools with one of which its turns have to end; result_fields, the fields that its answers have;
+max_steps; and active: false for one that may not work. A list that is left out does not restrict, and an empty one, [], allows nothing.`,
 		Example: `  earshot agents add agents.yaml
   earshot agents add agents.yaml --digest 3f9a…`,
 		Args: usage.One("the file of the definitions, or - for standard input"),
@@ -142,7 +143,7 @@ func (m *commands) noteUnknownTools(ctx context.Context, ask operate.Ask, change
 	for _, c := range changes {
 		var odd []string
 		for _, entry := range slices.Concat(c.After.Tools, c.After.MustEndWith) {
-			if !slices.ContainsFunc(known, func(tool string) bool { return roster.Matches(entry, tool) }) {
+			if entry != utp.SubmitResult && !slices.ContainsFunc(known, func(tool string) bool { return roster.Matches(entry, tool) }) {
 				odd = append(odd, cause.OneLine(entry))
 			}
 		}

@@ -54,7 +54,7 @@ func (ad *Admin) DefineAgent(ctx context.Context, q api.DefineAgentRequest) (api
 			return err
 		}
 		if now.Digest != q.Before {
-			return api.NewFault(utp.CodeConflict, "the definition of "+q.Definition.Name+" has changed since it was looked at; nothing was recorded")
+			return agentChanged(q.Definition.Name, "recorded")
 		}
 		return ad.changeAgent(tx, store.AgentChange{Name: q.Definition.Name, Before: now.Digest, After: after},
 			api.AuditAct{Detail: agentDetail(q.Definition), Digest: after.Digest, By: q.By})
@@ -72,8 +72,15 @@ func (ad *Admin) RemoveAgent(ctx context.Context, q api.RemoveAgentRequest) erro
 		if err != nil {
 			return err
 		}
+		if now.Digest != q.Before {
+			return agentChanged(q.Name, "removed")
+		}
 		return ad.changeAgent(tx, store.AgentChange{Name: q.Name, Before: now.Digest}, api.AuditAct{Detail: api.ActEnded, Digest: now.Digest, By: q.By})
 	})
+}
+
+func agentChanged(name, done string) error {
+	return api.NewFault(utp.CodeConflict, "the definition of "+name+" has changed since it was looked at; nothing was "+done)
 }
 
 // changeAgent saves a change with its act.

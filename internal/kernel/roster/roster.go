@@ -23,6 +23,9 @@ func MayAsk(d api.AgentDefinition, agent string) (may, decided bool) {
 	return d.IsActive() && (d.MayAsk == nil || among(d.MayAsk, agent)), d.MayAsk != nil || !d.IsActive()
 }
 
+// Submits reports whether an answer with fields is an end that the agent has to end its turns with.
+func Submits(d api.AgentDefinition) bool { return slices.Contains(d.MustEndWith, utp.SubmitResult) }
+
 // EndsWith reports whether the tool is one that the agent has to end its turns with.
 func EndsWith(d api.AgentDefinition, tool string) bool { return among(d.MustEndWith, tool) }
 
@@ -69,6 +72,9 @@ func Check(d api.AgentDefinition) error {
 		return wrong("display_name", utp.Shown(d.DisplayName), "one line of at most 128 bytes, without space around it")
 	case d.MaxSteps < 0 || d.MaxSteps > maxSteps:
 		return wrong("max_steps", strconv.Itoa(d.MaxSteps), "a number from 1 to 1000000, or no such member for any number")
+	}
+	if err := utp.CheckRequired(d.ResultFields); err != nil {
+		return &InvalidError{Field: "result_fields", Index: -1, Found: err.Error(), Expected: "the names of at most 64 fields, each once"}
 	}
 	for _, list := range []struct {
 		field, expected string

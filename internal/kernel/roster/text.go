@@ -76,6 +76,12 @@ var parts = []func(api.AgentDefinition) string{ //nolint:gochecknoglobals // a t
 		return "ends with a call of " + strings.Join(d.MustEndWith, " or ")
 	},
 	func(d api.AgentDefinition) string {
+		if len(d.ResultFields) == 0 {
+			return ""
+		}
+		return "answers with " + strings.Join(d.ResultFields, ", ")
+	},
+	func(d api.AgentDefinition) string {
 		switch d.MaxSteps {
 		case 0:
 			return ""

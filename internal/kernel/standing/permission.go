@@ -41,6 +41,7 @@ type Permission struct {
 	Owner      string    `json:"owner"`
 	Project    string    `json:"project"`
 	Agent      string    `json:"agent"`
+	AgentName  string    `json:"agent_name,omitempty"` // what people read in place of Agent, if that is another name
 	Session    string    `json:"session,omitempty"`
 	Tool       string    `json:"tool"`
 	Definition string    `json:"definition"`
@@ -69,6 +70,7 @@ type End struct {
 // Call is a call as a permission sees it. Definition, Class and Risk are those of its tool as it is registered now.
 type Call struct {
 	Owner, Project, Agent, Session string
+	AgentName                      string // what people read in place of Agent, if that is another name
 	Tool, Definition               string
 	Class                          utp.Class
 	Risk                           utp.Risk
@@ -96,7 +98,7 @@ var (
 func Make(asked api.Standing, c Call, from Giver, now time.Time) (Permission, error) {
 	p := Permission{
 		By: from.By, Credential: from.Credential, Surface: from.Surface, Question: from.Question, Call: from.Call,
-		Origin: c.Session, Owner: c.Owner, Project: c.Project, Agent: c.Agent, Tool: c.Tool, Definition: c.Definition, Class: c.Class, Risk: c.Risk,
+		Origin: c.Session, Owner: c.Owner, Project: c.Project, Agent: c.Agent, AgentName: c.AgentName, Tool: c.Tool, Definition: c.Definition, Class: c.Class, Risk: c.Risk,
 		Uses: cmp.Or(asked.Uses, api.DefaultStandingUses), Made: now,
 	}
 	seconds := cmp.Or(asked.Seconds, api.DefaultStandingSeconds)
@@ -184,7 +186,7 @@ func (p Permission) Closed() bool { return p.Ended != nil && p.Ended.Why != Used
 // View returns the permission as people are shown it, at a time.
 func (p Permission) View(now time.Time) api.StandingPermission {
 	v := api.StandingPermission{
-		Number: p.Number, Owner: p.Owner, By: p.By, Surface: p.Surface, Question: p.Question, Tool: p.Tool, Agent: p.Agent, Session: p.Session,
+		Number: p.Number, Owner: p.Owner, By: p.By, Surface: p.Surface, Question: p.Question, Tool: p.Tool, Agent: p.Agent, AgentName: p.AgentName, Session: p.Session,
 		Definition: p.Definition, Bounds: p.Bounds, BoundsText: BoundsText(p.Bounds, p.Question), Uses: p.Uses, Left: p.Left(), Made: p.Made, Expires: p.Expires,
 	}
 	switch {

@@ -240,3 +240,15 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+// TestTermsName: people read the name that an operator has given the agent.
+func TestTermsName(t *testing.T) {
+	t.Parallel()
+	p := standing.Permission{Agent: "clerk", AgentName: "The clerk", Tool: "files.move", Uses: 1}
+	if got := p.Terms(); got != "The clerk may use files.move in any session without asking, once" {
+		t.Errorf("the terms are %q", got)
+	}
+	if v := p.View(p.Made); v.Agent != "clerk" || v.AgentName != "The clerk" {
+		t.Errorf("it is shown as %+v", v)
+	}
+}

@@ -1,6 +1,7 @@
 package standing
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -124,7 +125,7 @@ func (p Permission) Terms() string {
 	if p.Uses == 1 {
 		times = "once"
 	}
-	terms := fmt.Sprintf("%s may use %s %s without asking, %s", p.Agent, p.Tool, where, times)
+	terms := fmt.Sprintf("%s may use %s %s without asking, %s", cmp.Or(p.AgentName, p.Agent), p.Tool, where, times)
 	if words := BoundsText(p.Bounds, p.Question); words != "" {
 		terms += ", if " + words
 	}

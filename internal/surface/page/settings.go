@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -56,7 +57,7 @@ func NewPermission(p api.StandingPermission, zone *time.Location) Permission {
 	if p.Session != "" {
 		where = "in session " + legible.Text(p.Session)
 	}
-	text := fmt.Sprintf("%s may use %s %s", legible.Text(p.Agent), legible.Text(p.Tool), where)
+	text := fmt.Sprintf("%s may use %s %s", legible.Text(cmp.Or(p.AgentName, p.Agent)), legible.Text(p.Tool), where)
 	if p.BoundsText != "" {
 		text += ", if " + legible.Text(p.BoundsText)
 	}
@@ -75,5 +76,5 @@ func RevokedText(p api.StandingPermission) string {
 	if p.Ended != "revoked" {
 		return fmt.Sprintf("Standing permission %d had ended already.", p.Number)
 	}
-	return fmt.Sprintf("Standing permission %d is revoked. %s has to ask again for %s.", p.Number, legible.Text(p.Agent), legible.Text(p.Tool))
+	return fmt.Sprintf("Standing permission %d is revoked. %s has to ask again for %s.", p.Number, legible.Text(cmp.Or(p.AgentName, p.Agent)), legible.Text(p.Tool))
 }
