@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/program"
 	"github.com/earshot-dev/earshot/tool/settings"
@@ -24,6 +26,8 @@ type config struct {
 	URL     string   `yaml:"url"`
 	// Folder is where the program starts.
 	Folder string `yaml:"folder"`
+	// Roots are the folders that the program is told of when it asks for its roots, with full paths.
+	Roots []string `yaml:"roots"`
 	// Environment and Headers may hold {name} for a secret of that name.
 	Environment map[string]string `yaml:"environment"`
 	Inherit     []string          `yaml:"inherit"`
@@ -131,6 +135,9 @@ func (s *Server) checkProgram(fault faultAt) error {
 	if info, err := os.Stat(s.c.Folder); !filepath.IsAbs(s.c.Folder) || err != nil || !info.IsDir() {
 		return fault(fmt.Sprintf("it is %q", s.c.Folder), "the full path of a folder that is there", "folder")
 	}
+	if err := s.checkRoots(fault); err != nil {
+		return err
+	}
 	if len(s.c.Headers) > 0 {
 		return fault("a program takes no headers", "environment", "headers")
 	}
@@ -140,6 +147,34 @@ func (s *Server) checkProgram(fault faultAt) error {
 		}
 	}
 	return nil
+}
+
+func (s *Server) checkRoots(fault faultAt) error {
+	for i, root := range s.c.Roots {
+		if info, err := os.Stat(root); !filepath.IsAbs(root) || filepath.Clean(root) != root || err != nil || !info.IsDir() {
+			return fault(fmt.Sprintf("it is %q", root), "the full path of a folder that is there", "roots", i)
+		}
+	}
+	return nil
+}
+
+// capabilities are what a server is told that it may ask for beside questions: roots only where it has some, for an empty list
+// would take the folders of its arguments away from it.
+func (c config) capabilities() *mcp.ClientCapabilities {
+	if len(c.Roots) == 0 {
+		return &mcp.ClientCapabilities{}
+	}
+	return &mcp.ClientCapabilities{RootsV2: &mcp.RootCapabilities{}} //nolint:staticcheck // as below
+}
+
+// roots are the folders in the form of the protocol.
+func (c config) roots() []*mcp.Root { //nolint:staticcheck // as below
+	roots := make([]*mcp.Root, 0, len(c.Roots)) //nolint:staticcheck // servers of today ask for them; deprecated is not removed
+	for _, path := range c.Roots {
+		//nolint:staticcheck // as above
+		roots = append(roots, &mcp.Root{Name: filepath.Base(path), URI: (&url.URL{Scheme: "file", Path: path}).String()})
+	}
+	return roots
 }
 
 func (s *Server) checkAddress(fault faultAt) error {
@@ -152,8 +187,8 @@ func (s *Server) checkAddress(fault faultAt) error {
 		return fault("it holds a user name or a password", "a header with a secret", "url")
 	case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
 		return fault(fmt.Sprintf("the scheme is %q", u.Scheme), "https; http only on this machine", "url")
-	case s.c.Folder != "" || len(s.c.Environment) > 0 || len(s.c.Inherit) > 0:
-		return fault("a server elsewhere has no folder and no environment", "headers", "url")
+	case s.c.Folder != "" || len(s.c.Roots) > 0 || len(s.c.Environment) > 0 || len(s.c.Inherit) > 0:
+		return fault("a server elsewhere has no folder, no roots and no environment", "headers", "url")
 	}
 	for name, value := range s.c.Headers {
 		if slices.Contains(headersOfTheProtocol, strings.ToLower(name)) {

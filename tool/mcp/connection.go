@@ -59,11 +59,12 @@ func (s *Server) connect(ctx context.Context) (*connection, error) {
 		return nil, err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "earshot", Version: s.o.Version}, &mcp.ClientOptions{
-		Capabilities:                &mcp.ClientCapabilities{}, // no roots
+		Capabilities:                s.c.capabilities(),
 		ElicitationHandler:          c.elicited,
 		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { c.change() },
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { c.progress(r.Params) },
 	})
+	client.AddRoots(s.c.roots()...) //nolint:staticcheck // servers of today ask for them; deprecated is not removed
 	client.AddSendingMiddleware(askAgain)
 	c.session, err = client.Connect(ctx, c.link.transport(), nil)
 	if err != nil {

@@ -152,10 +152,14 @@ func (s *Server) configured() map[string]any {
 	for _, name := range s.c.used() {
 		secrets[name] = s.c.Secrets[name]
 	}
-	return map[string]any{
+	all := map[string]any{
 		"command": s.c.Command, "folder": s.c.Folder, "environment": s.c.Environment, "inherit": s.c.Inherit,
 		"url": s.c.URL, "headers": s.c.Headers, "secrets": secrets,
 	}
+	if len(s.c.Roots) > 0 { // left out otherwise: the reviews of servers without roots hold
+		all["roots"] = s.c.Roots
+	}
+	return all
 }
 
 // openSchema is a tool's schema with what it takes written out. A schema of JSON that lists properties takes others too, unless

@@ -100,6 +100,9 @@ func newServer(mode string) *mcp.Server {
 	if mode == "usual" {
 		addBeside(s)
 	}
+	if mode == "rooted" {
+		add("roots", "Tell the roots.", nil, tellRoots)
+	}
 	add("fetch", "Fetch it.", &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(true)}, nothing)
 	add("tag", "Tag it.", &mcp.ToolAnnotations{IdempotentHint: true, DestructiveHint: new(false)}, nothing)
 	add("wipe", "Wipe it.", &mcp.ToolAnnotations{IdempotentHint: true, DestructiveHint: new(true)}, nothing)
@@ -176,6 +179,19 @@ func addBeside(s *mcp.Server) {
 func nothing(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	mark(r.Params.Name)
 	return says("done"), nil
+}
+
+// tellRoots asks for the roots, and answers with their addresses.
+func tellRoots(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	if r.Params.InputResponses == nil {
+		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"r": &mcp.ListRootsParams{}}}, nil //nolint:staticcheck // servers of today ask for roots
+	}
+	list, _ := r.Params.InputResponses["r"].(*mcp.ListRootsResult) //nolint:staticcheck // as above
+	var told []string
+	for _, root := range list.Roots {
+		told = append(told, root.Name+" "+root.URI)
+	}
+	return says(strings.Join(told, "; ")), nil
 }
 
 // asks asks the person, and does it only after a yes.
