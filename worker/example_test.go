@@ -47,3 +47,28 @@ func Example() {
 	// words.count
 	// Counted: {"words":3}
 }
+
+// ExampleTools is a planner that offers its tools to a model: with their schemas, under names that the model's API accepts.
+func ExampleTools() {
+	plan := func(ctx context.Context, _ worker.Transcript) (worker.Decision, error) {
+		tools, err := worker.Tools(ctx, "finish") // finish is a function of the planner's own
+		if err != nil {
+			return worker.Decision{}, err
+		}
+		names := map[string]string{} // what the model calls a tool, to its name here
+		for _, t := range tools {
+			names[t.ModelName] = t.Name
+			offer(t.ModelName, t.Description, t.Parameters)
+		}
+		called, arguments := ask() // the arguments are the model's JSON, and stay it
+		return worker.Decision{Calls: []worker.Call{{Key: "1", Tool: names[called], Args: arguments}}}, nil
+	}
+	agent := worker.Agent{Name: "loop", Plan: worker.PlanFunc(plan)}
+	fmt.Println(agent.Name)
+	// Output: loop
+}
+
+// offer and ask stand for a model's API.
+func offer(_, _ string, _ jsontext.Value) {}
+
+func ask() (tool string, arguments []byte) { return "files_read", []byte(`{"path":"/a"}`) }

@@ -54,7 +54,7 @@ type Call struct {
 	// have the same key, none of them runs: one failed result (bad_request) stands for all.
 	Key  string
 	Tool string
-	// Args are encoded as JSON. Bytes are JSON already: [jsontext.Value], or a plain []byte.
+	// Args are encoded as JSON. Bytes are JSON already: [jsontext.Value], []byte, or a type of your own made of bytes.
 	Args any
 	// Comment is the agent's own text about the call; it is quoted as such.
 	Comment string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime/debug"
 	"time"
 
@@ -376,10 +377,10 @@ func (h *claimedTurn) call(ctx context.Context, m Decision) error {
 	return nil
 }
 
-// asJSON takes bytes as JSON, rather than as bytes to be encoded in base64.
+// asJSON takes bytes of any type as JSON, rather than as bytes to be encoded in base64.
 func asJSON(args any) any {
-	if raw, is := args.([]byte); is {
-		return jsontext.Value(raw)
+	if v := reflect.ValueOf(args); v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 {
+		return jsontext.Value(v.Bytes())
 	}
 	return args
 }

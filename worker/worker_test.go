@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	jsonv1 "encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -613,6 +614,35 @@ func TestAnswers(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestArgsAreJSON: arguments reach the kernel as the JSON that they are, whatever type holds it, and never as base64.
+func TestArgsAreJSON(t *testing.T) {
+	type own []byte
+	const want = `{"path":"/a"}`
+	var calls []worker.Call
+	for i, args := range []any{
+		[]byte(want), jsontext.Value(want), jsonv1.RawMessage(want), own(want),
+		map[string]string{"path": "/a"},
+		struct {
+			Path string `json:"path"`
+		}{"/a"},
+	} {
+		calls = append(calls, worker.Call{Key: fmt.Sprint(i), Tool: "t", Args: args})
+	}
+	working(t, nil, plannerOf(worker.Decision{Calls: calls}, nil), func(t *testing.T, k *kernel) {
+		pass(time.Second)
+		var asked api.CallRequest
+		k.read(k.asked[api.OpCall][0], &asked)
+		for i, c := range asked.Calls {
+			if string(c.Args.Inline) != want {
+				t.Errorf("the arguments in %T came as %s", calls[i].Args, c.Args.Inline)
+			}
+		}
+		if len(asked.Calls) != len(calls) {
+			t.Errorf("asked for %d calls, want %d", len(asked.Calls), len(calls))
+		}
+	})
 }
 
 // TestManyLargeCalls: a step's arguments travel in one message or beside it.
