@@ -93,6 +93,7 @@ const (
 	CodeDispatchTimeout         Code = "dispatch_timeout"           // no worker took the turn
 	CodeTimeoutReapedByWatchdog Code = "timeout_reaped_by_watchdog" // a worker took the turn and stopped responding
 	CodeDeadlineExceeded        Code = "deadline_exceeded"          // the turn's own deadline has passed
+	CodeBatchFailed             Code = "batch_failed"               // turns that were to do the call did not succeed
 )
 
 // codeFacts are the properties that follow from a code alone.
@@ -173,6 +174,7 @@ var codeTable = map[Code]codeFacts{
 	CodeDispatchTimeout:         {retryable: true, safe: true, http: 504},
 	CodeTimeoutReapedByWatchdog: {http: 504},
 	CodeDeadlineExceeded:        {http: 504},
+	CodeBatchFailed:             {http: 500},
 }
 
 // Codes lists every code of this package in alphabetical order.
