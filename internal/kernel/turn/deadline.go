@@ -11,6 +11,8 @@ import (
 // Otherwise its outcome is reconciled, as when its owner's lease expires.
 func (m *machine) overdue(c *Call) {
 	switch {
+	case c.Batch != nil:
+		m.batchOverdue(c)
 	case c.State == Dispatched && c.Unsure:
 		m.unknown(c)
 	case c.State == Dispatched:

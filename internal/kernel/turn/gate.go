@@ -240,6 +240,10 @@ func (m *machine) dispatch(c *Call) {
 		c.Consent.Consumed = true
 		m.emit(Consume{Call: c.ID, Question: c.Question})
 	}
+	if c.Batch != nil {
+		m.delegate(c)
+		return
+	}
 	c.State = Dispatched
 	c.EndBy = m.now.Add(c.Limits.resultTime())
 	c.Wakeups = 0

@@ -7,7 +7,7 @@ type CallKind string
 
 // The kinds of calls.
 const (
-	ToolCall     CallKind = ""         // a service runs it
+	ToolCall     CallKind = ""         // a service runs it, or the turns of a [Batch] do
 	QuestionCall CallKind = "question" // a person answers it
 	SubmitCall   CallKind = "submit"   // an answer of the agent that was refused: it has only a result
 )

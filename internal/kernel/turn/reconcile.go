@@ -178,7 +178,7 @@ func (m *machine) orphan(in Orphan) {
 		c.Awaited = Timestamp{} // requests ended with the process that served them
 		switch c.State {
 		case Started:
-			if c.ThirdParty {
+			if c.ThirdParty || c.Batch != nil { // turns have no owner that could be gone with the process
 				continue
 			}
 			c.OwnerEnded = true
@@ -219,7 +219,8 @@ func (m *machine) restored() {
 	m.emit(Note{Kind: NoteFrozen})
 	for i := range m.Calls {
 		c := &m.Calls[i]
-		if !c.State.Open() || !c.Class.Effectful() || c.State == Unknown {
+		running := c.Batch != nil && c.State == Started // its turns went back as well
+		if !c.State.Open() || !c.Class.Effectful() || c.State == Unknown || running {
 			continue
 		}
 		if c.State == Asked {

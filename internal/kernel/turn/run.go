@@ -229,6 +229,9 @@ func (m *machine) owned(id, owner string, fence int) (*Call, error) {
 	if c == nil {
 		return nil, refuse(utp.CodeUnknownCall, "the ledger has no such call in this turn")
 	}
+	if c.Batch != nil {
+		return nil, refuse(utp.CodeAuthFailed, "turns of other agents do the call; no service has it")
+	}
 	if c.Owner != owner || c.Fence != fence {
 		return nil, refuse(utp.CodeStale, "the call is leased to another owner or fence")
 	}

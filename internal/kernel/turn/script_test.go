@@ -299,7 +299,7 @@ func (s *script) input(verb string, words []string, named map[string]string) (tu
 	return s.outside(verb, words, named)
 }
 
-// outside are the commands of a program that plans an outside turn.
+// outside are the commands of a program that plans an outside turn, and of the turns that this one begins.
 func (s *script) outside(verb string, words []string, named map[string]string) (turn.Input, error) {
 	word := func(i int) string {
 		if i < len(words) {
@@ -308,6 +308,12 @@ func (s *script) outside(verb string, words []string, named map[string]string) (
 		return ""
 	}
 	switch verb {
+	case "begun":
+		return turn.ChildBegun{Call: word(0), Index: number(word(1)), Turn: word(2)}, nil
+	case "ended":
+		status := utp.Status(word(2))
+		child := turn.Child{Index: number(word(1)), Turn: named["turn"], Status: status, Code: utp.Code(named["code"])}
+		return turn.ChildEnded{Call: word(0), Child: child}, nil
 	case "open":
 		s.state.Outside, s.state.MaxIdle = true, time.Hour
 		return turn.Open{}, nil
@@ -369,7 +375,15 @@ func (s *script) call(spec string) turn.Call {
 			c.Awaited = s.now.Add(15 * time.Second)
 		case "invalid":
 			c.Outcome = &turn.Outcome{Status: utp.StatusFailed, Code: utp.CodeBadRequest}
+		case "fast":
+			c.Batch.FailFast = true
+		case "async":
+			c.Batch.Waits = false
 		default:
+			if n, is := strings.CutPrefix(more, "children:"); is {
+				c.Target, c.Batch = "", batch(number(n))
+				break
+			}
 			if within, err := time.ParseDuration(more); err == nil {
 				c.Limits.Result = within
 				break
@@ -379,6 +393,27 @@ func (s *script) call(spec string) turn.Call {
 		}
 	}
 	return c
+}
+
+// batch is a batch of children that are waited for.
+func batch(n int) *turn.Batch {
+	b := &turn.Batch{Waits: true}
+	for i := range n {
+		b.Children = append(b.Children, turn.Child{Index: i, Agent: "clerk"})
+	}
+	return b
+}
+
+// statuses are those of the children of a call, in their order.
+func statuses(b *turn.Batch) string {
+	if b == nil {
+		return ""
+	}
+	var all []string
+	for _, c := range b.Children {
+		all = append(all, strings.TrimSpace(cmp.Or(string(c.Status), "open")+" "+string(c.Code)))
+	}
+	return " [" + strings.Join(all, ", ") + "]"
 }
 
 // feed steps the machine, writes the effects down, and answers those that want one.
@@ -454,7 +489,7 @@ func (s *script) stand() {
 		if o := c.Outcome; o != nil {
 			line += fmt.Sprintf(" %s %s %s", o.Status, o.Code, o.Message)
 		}
-		s.out.WriteString(" · " + strings.Join(strings.Fields(line), " "))
+		s.out.WriteString(" · " + strings.Join(strings.Fields(line+statuses(c.Batch)), " "))
 	}
 	if due, is := st.Due(s.now); is && st.Status != turn.Ended {
 		fmt.Fprintf(&s.out, " · due in %s", due.Sub(s.now.Wall))

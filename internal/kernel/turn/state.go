@@ -72,6 +72,8 @@ type State struct {
 	Step    int    `json:"step"`
 	Calls   []Call `json:"calls,omitempty"`
 	Applied int    `json:"applied"`
+	// Delegated are the open turns that calls of this one have begun and do not wait for.
+	Delegated []string `json:"delegated,omitempty"`
 	// Stop is set once a person or a signal has stopped the turn.
 	Stop *Stop `json:"stop,omitempty"`
 	// Tally counts how calls have ended so far, for the closing message.
@@ -165,6 +167,8 @@ type Call struct {
 	Kind CallKind `json:"kind,omitempty"`
 	// Within is the call during which its service asks this question; "" if the agent itself asks.
 	Within string `json:"within,omitempty"`
+	// Batch are the turns that do the call, where no service does.
+	Batch *Batch `json:"batch,omitempty"`
 	// Comment is what the agent itself says about the call.
 	Comment string `json:"says,omitempty"`
 	// Target is the one service that may start it.
@@ -350,7 +354,7 @@ func (s *State) asked(number int) *Call {
 
 // clone copies everything that Step may write to.
 func (s State) clone() State {
-	s.Calls = slices.Clone(s.Calls)
+	s.Calls, s.Delegated = slices.Clone(s.Calls), slices.Clone(s.Delegated)
 	for i := range s.Calls {
 		if c := s.Calls[i].Consent; c != nil {
 			kept := *c
@@ -360,6 +364,7 @@ func (s State) clone() State {
 			kept := *o
 			s.Calls[i].Outcome = &kept
 		}
+		s.Calls[i].Batch = s.Calls[i].Batch.clone()
 	}
 	if e := s.Closing; e != nil {
 		kept := *e

@@ -110,6 +110,11 @@ func (m *machine) applyAgent(in Input) error {
 		return m.agentText(in)
 	case Release:
 		return m.release(in)
+	case ChildBegun:
+		return m.childBegun(in)
+	case ChildEnded:
+		m.childEnded(in)
+		return nil
 	case Ruled:
 		return m.ruled(in)
 	case ToolMissing:
@@ -130,7 +135,7 @@ func (m *machine) afterEnd(in Input) error {
 	switch in := in.(type) {
 	case Finish:
 		return m.finishLate(in)
-	case CheckDeadline, Tick, Orphan, Restored, Undelivered:
+	case CheckDeadline, Tick, Orphan, Restored, Undelivered, ChildEnded:
 		return nil
 	case Start:
 		if c := m.call(in.Call); c != nil && c.State == Closed {

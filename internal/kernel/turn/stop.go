@@ -9,6 +9,7 @@ func (m *machine) stop(s Stop) {
 		return
 	}
 	m.Stop = &s
+	m.stopDelegated()
 	running := false
 	for i := range m.Calls {
 		running = m.halt(&m.Calls[i]) || running
@@ -27,6 +28,9 @@ func (m *machine) halt(c *Call) bool {
 	case Requested, Accepted, Dispatched:
 		m.close(c, utp.CodeStopped, m.stopper())
 	case Started:
+		if c.Batch != nil {
+			return m.haltChildren(c)
+		}
 		m.emit(StopService{Call: c.ID})
 		return true
 	case LeaseExpired:
@@ -50,6 +54,10 @@ func (m *machine) abandon(c *Call) {
 	case Requested, Accepted, Dispatched:
 		m.close(c, utp.CodeConsentWithdrawn, m.stopper())
 	case Started, LeaseExpired:
+		if c.Batch != nil {
+			m.abandonBatch(c)
+			return
+		}
 		m.emit(StopService{Call: c.ID})
 		m.unknown(c)
 	case Unknown:
