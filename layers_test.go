@@ -73,6 +73,7 @@ var layerTable = []rule{
 	{pkg: "internal/kernel/turn", layer: 1, own: []string{"api", "utp"}},
 	{pkg: "internal/kernel/standing", layer: 1, own: []string{"api", "utp"}},
 	{pkg: "internal/kernel/roster", layer: 1, own: []string{"api", "utp"}},
+	{pkg: "internal/kernel/delegation", layer: 1, own: []string{"utp"}, beside: map[string]string{"internal/kernel/turn": "it plans the turns that do a call"}},
 	{pkg: "internal/kernel/queue", layer: 1, own: []string{"api"}, beside: map[string]string{"internal/kernel/turn": "it reads the turns that it puts in order"}},
 	{
 		pkg: "api/audit", layer: 1, own: []string{"api"},
@@ -115,7 +116,7 @@ var layerTable = []rule{
 		beside: map[string]string{"internal/kernel/store": "what waits to leave is rows of the ledger"},
 	},
 	{
-		pkg: "internal/kernel", layer: 2, own: []string{"internal/kernel/queue", "internal/kernel/roster", "internal/kernel/turn", "internal/kernel/standing", "api", "utp", "internal/kernel/consent", "internal/passkey"},
+		pkg: "internal/kernel", layer: 2, own: []string{"internal/kernel/delegation", "internal/kernel/queue", "internal/kernel/roster", "internal/kernel/turn", "internal/kernel/standing", "api", "utp", "internal/kernel/consent", "internal/passkey"},
 		beside: map[string]string{
 			"internal/kernel/rulebook": "what an operator's rules say is asked in the step that it is about",
 			"internal/kernel/external": "what third-party peers send is read, and answered, in their form",

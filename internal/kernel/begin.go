@@ -21,12 +21,7 @@ func (k *Kernel) enqueue(ctx context.Context, from Caller, q api.EnqueueRequest)
 // beginQueued begins a turn that a worker is to claim, if the caller still may when it is saved.
 func (k *Kernel) beginQueued(ctx context.Context, from Caller, principal string, q api.EnqueueRequest, may func(*step) error) (api.EnqueueAnswer, error) {
 	rec, repeated, err := k.begin(ctx, from, principal, q, func(s *step) error {
-		st := &s.rec.State
-		st.QueuedFrom, st.MaxQueued = s.now, k.o.DispatchTimeout
-		if q.Deadline > 0 {
-			st.Deadline = s.now.Add(time.Duration(q.Deadline) * time.Second)
-		}
-		s.last = append(s.last, "enqueued")
+		s.queue(q)
 		if err := may(s); err != nil {
 			return err
 		}
@@ -41,40 +36,33 @@ func (k *Kernel) beginQueued(ctx context.Context, from Caller, principal string,
 	return api.EnqueueAnswer{Turn: rec.State.Turn, Session: rec.State.Session, Repeated: repeated}, nil
 }
 
+// queue makes the turn of the step wait for its first worker.
+func (s *step) queue(q api.EnqueueRequest) {
+	st := &s.rec.State
+	st.QueuedFrom, st.MaxQueued = s.now, s.k.o.DispatchTimeout
+	if q.Deadline > 0 {
+		st.Deadline = s.now.Add(time.Duration(q.Deadline) * time.Second)
+	}
+	s.last = append(s.last, "enqueued")
+}
+
 // errBegunBefore rolls back the step of a turn that an earlier request with the same key has begun.
 var errBegunBefore = errors.New("kernel: the turn has been begun before")
 
 // begin adds a turn to the ledger, in a step that runs first before anything else. The idempotency key is scoped to
 // the principal. For a repeated request only the turn and its session are returned.
 func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api.EnqueueRequest, first func(*step) error) (rec store.Record, repeated bool, err error) {
-	if err := checkBegin(q); err != nil {
-		return rec, false, err
-	}
-	now := k.now()
-	id, err := k.turnID(now.Wall)
-	if err != nil {
-		return rec, false, err
-	}
-	begun := api.EnqueueAnswer{Turn: "turn_" + id, Session: "sess_" + id}
-	keys, err := k.keyed(principal, q, begun, now)
+	b, err := k.newBeginning(from, principal, q, k.now())
 	if err != nil {
 		return rec, false, err
 	}
 	tries := 0
 	load := func(tx store.Tx) (store.Record, error) {
-		rec = k.newRecord(from, q, begun, now)
-		before, err := begunBefore(tx, keys, begun)
-		if err == nil && before.Repeated {
-			rec.State.Turn, rec.State.Session = before.Turn, before.Session
-			err = errBegunBefore
-		}
-		if err == nil {
-			err = checkOpenTurns(tx, rec.State.Owner)
-		}
+		rec, err = b.load(tx)
 		return rec, err
 	}
 	err = k.attemptOn(ctx, load, func(s *step) error {
-		s.batch.Keys = keys
+		s.batch.Keys = b.keys
 		if err := s.mayBegin(); err != nil {
 			return err
 		}
@@ -97,6 +85,46 @@ func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api
 	return rec, false, store.ProtocolError(err)
 }
 
+// beginning is a turn that is about to begin.
+type beginning struct {
+	k    *Kernel
+	from Caller
+	q    api.EnqueueRequest
+	turn api.EnqueueAnswer
+	keys []store.RequestKey
+	now  turn.Timestamp
+}
+
+// newBeginning mints the ids of a new turn.
+func (k *Kernel) newBeginning(from Caller, principal string, q api.EnqueueRequest, now turn.Timestamp) (beginning, error) {
+	b := beginning{k: k, from: from, q: q, now: now}
+	if err := checkBegin(q); err != nil {
+		return b, err
+	}
+	id, err := k.turnID(now.Wall)
+	if err != nil {
+		return b, err
+	}
+	b.turn = api.EnqueueAnswer{Turn: "turn_" + id, Session: "sess_" + id}
+	b.keys, err = k.keyed(principal, q, b.turn, now)
+	return b, err
+}
+
+// load makes the record of the turn, in the transaction that adds it. If an earlier request has begun it, the record has
+// that turn and its session only, with [errBegunBefore].
+func (b beginning) load(tx store.Tx) (store.Record, error) {
+	rec := b.k.newRecord(b.from, b.q, b.turn, b.now)
+	before, err := begunBefore(tx, b.keys, b.turn)
+	if err == nil && before.Repeated {
+		rec.State.Turn, rec.State.Session = before.Turn, before.Session
+		err = errBegunBefore
+	}
+	if err == nil {
+		err = checkOpenTurns(tx, rec.State.Owner)
+	}
+	return rec, err
+}
+
 // inherit takes over what a turn has from the one that asks for it: its depth and, if that is earlier, its deadline. It
 // takes nothing that a person said: each turn asks for its own consents.
 func (s *step) inherit(parent string) error {
@@ -115,18 +143,24 @@ func (s *step) inherit(parent string) error {
 	case above.State.Stop != nil:
 		return api.NewFault(utp.CodeStopped, "the parent turn has been stopped; nothing was started")
 	}
-	if err := s.mayAsk(above.State.Agent); err != nil {
+	return s.within(above.State)
+}
+
+// within makes the turn of the step a part of another one, if it may be.
+func (s *step) within(above turn.State) error {
+	if err := s.mayAsk(above.Agent); err != nil {
 		return err
 	}
-	if err := s.checkChildren(parent); err != nil {
+	if err := s.checkChildren(above.Turn); err != nil {
 		return err
 	}
-	if err := s.checkPlaces(above.State); err != nil {
+	if err := s.checkPlaces(above); err != nil {
 		return err
 	}
-	st.Parent, st.Depth = parent, above.State.Depth+1
-	st.Within.Session, st.Within.Name = above.State.Session, above.State.Name
-	st.Deadline = st.Deadline.Earlier(above.State.Deadline, s.now)
+	st := &s.rec.State
+	st.Parent, st.Depth = above.Turn, above.Depth+1
+	st.Within.Session, st.Within.Name = above.Session, above.Name
+	st.Deadline = st.Deadline.Earlier(above.Deadline, s.now)
 	if err := s.checkBoxes(); err != nil {
 		return err
 	}

@@ -103,14 +103,7 @@ func (s *step) recordOutcome(id string) error {
 		return nil
 	}
 	if o.Card == "" { // ended by the kernel, not by a service
-		source := utp.SourceWorker
-		if o.Status == utp.StatusTimeout {
-			source = utp.SourceWatchdog
-		}
-		made, err := s.saveResult(c, utp.ResultCard{
-			Status: o.Status, Source: source,
-			Error: &utp.ToolError{Code: o.Code, Message: o.Message, Source: source},
-		})
+		made, err := s.saveOwnResult(c)
 		if err != nil {
 			return err
 		}
@@ -124,6 +117,25 @@ func (s *step) recordOutcome(id string) error {
 		return err
 	}
 	return s.ended(c)
+}
+
+// saveOwnResult writes the result card of a call that no service has ended, and returns its id.
+func (s *step) saveOwnResult(c turn.Call) (string, error) {
+	o := c.Outcome
+	r := utp.ResultCard{Status: o.Status, Source: utp.SourceWorker}
+	if o.Status == utp.StatusTimeout {
+		r.Source = utp.SourceWatchdog
+	}
+	if o.Status != utp.StatusSuccess {
+		r.Error = &utp.ToolError{Code: o.Code, Message: o.Message, Source: r.Source}
+	}
+	if c.Batch != nil && c.State == turn.Finished {
+		var err error
+		if r.Result, err = s.delegated(c); err != nil {
+			return "", err
+		}
+	}
+	return s.saveResult(c, r)
 }
 
 // saveResult writes a tool.result card and returns its id.

@@ -24,12 +24,7 @@ import (
 func (s *step) applyEffect(e turn.Effect) error {
 	switch e := e.(type) {
 	case turn.Note:
-		if call, _ := s.rec.State.Find(e.Call); e.Kind == turn.NoteInvoked && call.Permission != 0 {
-			if err := s.usedPermission(call); err != nil {
-				return err
-			}
-		}
-		return s.note(e)
+		return s.noted(e)
 	case turn.AskConsent:
 		return s.askConsent(e.Call)
 	case turn.AskOutcome:
@@ -62,6 +57,29 @@ func (s *step) applyEffect(e turn.Effect) error {
 		})
 	case turn.WakeWorker:
 		s.wakeWorker = true
+	case turn.BeginChild, turn.StopChild:
+		return s.applyToChild(e)
+	}
+	return nil
+}
+
+// noted tells a note, after recording the use of a standing permission if the note is of a call that started by one.
+func (s *step) noted(n turn.Note) error {
+	if call, _ := s.rec.State.Find(n.Call); n.Kind == turn.NoteInvoked && call.Permission != 0 {
+		if err := s.usedPermission(call); err != nil {
+			return err
+		}
+	}
+	return s.note(n)
+}
+
+// applyToChild applies an effect on a turn within this one.
+func (s *step) applyToChild(e turn.Effect) error {
+	switch e := e.(type) {
+	case turn.BeginChild:
+		return s.beginChild(e)
+	case turn.StopChild:
+		s.stopChild(e.Turn)
 	}
 	return nil
 }
@@ -104,7 +122,7 @@ func (s *step) aboutCall(t *Notification, id string) error {
 	t.Call, t.Comment, t.StartsAt = call, call.Comment, call.StartsAt(s.now.Wall)
 	var err error
 	if call.Kind == turn.ToolCall {
-		t.Tool, err = store.ReadTool(s.tx, call.Tool)
+		t.Tool, err = s.tool(call.Tool)
 	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) { // a call of an unknown or removed tool is reported too
 		return store.Unexpected("looking up the tool "+call.Tool, err)
@@ -121,7 +139,7 @@ func (s *step) aboutCall(t *Notification, id string) error {
 			return err
 		}
 	}
-	t.Unserved = call.State == turn.Asked && s.toolUnserved(t.Tool)
+	t.Unserved = call.State == turn.Asked && call.Batch == nil && s.toolUnserved(t.Tool)
 	if q := s.question(call.Question); q != nil {
 		t.Question = QuestionFacts{
 			Number: q.Number, Token: q.Token, Deadline: q.Deadline(),

@@ -410,24 +410,24 @@ func (k *Kernel) offered(ctx context.Context, from Caller, q api.OfferedRequest)
 			return err
 		}
 		room := api.InlineLimit
+		if q.After == "" {
+			if a.Tools, err = k.offeredOwn(q.Agent, agent.Definition); err != nil {
+				return err
+			}
+		}
 		for _, t := range tools {
-			judged := rulebook.Terms(t, defined(agent.Definition, t.Definition.Tool, k.o.Policy.Decide(q.Agent, t)))
 			d := t.Definition
 			if room -= len(d.Parameters) + len(d.Description) + store.MaxName; room < 0 && a.Next != "" {
 				return nil
 			}
 			a.Next = d.Tool
-			if judged.Decision == turn.Deny || k.served.lacks(t) {
-				continue
-			}
-			parameters, err := d.Offered()
+			offered, err := k.offeredTool(q.Agent, agent.Definition, t)
 			if err != nil {
-				return store.Unexpected("the definition of "+d.Tool, err)
+				return err
 			}
-			a.Tools = append(a.Tools, api.OfferedTool{
-				Tool: d.Tool, Description: d.Description, Parameters: parameters, Class: t.EffectiveClass(), Asks: judged.Decision == turn.Ask,
-				Reviewed: t.Reviewed,
-			})
+			if offered.Tool != "" {
+				a.Tools = append(a.Tools, offered)
+			}
 		}
 		if len(tools) < page {
 			a.Next = ""
@@ -435,4 +435,21 @@ func (k *Kernel) offered(ctx context.Context, from Caller, q api.OfferedRequest)
 		return nil
 	})
 	return a, err
+}
+
+// offeredTool returns a tool as an agent is offered it; the zero value if it is not.
+func (k *Kernel) offeredTool(agent string, by api.AgentDefinition, t store.Tool) (api.OfferedTool, error) {
+	d := t.Definition
+	judged := rulebook.Terms(t, defined(by, d.Tool, k.o.Policy.Decide(agent, t)))
+	if judged.Decision == turn.Deny || k.served.lacks(t) {
+		return api.OfferedTool{}, nil
+	}
+	parameters, err := d.Offered()
+	if err != nil {
+		return api.OfferedTool{}, store.Unexpected("the definition of "+d.Tool, err)
+	}
+	return api.OfferedTool{
+		Tool: d.Tool, Description: d.Description, Parameters: parameters, Class: t.EffectiveClass(), Asks: judged.Decision == turn.Ask,
+		Reviewed: t.Reviewed,
+	}, nil
 }

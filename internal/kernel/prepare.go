@@ -54,6 +54,9 @@ func (s *step) make(w callRequest) (turn.Call, error) {
 	if why, err := s.unusable(w.tool); why != "" || err != nil {
 		return s.leftOut(c, w.args, why, err)
 	}
+	if own, is := ownTool(w.tool); is && !w.missing {
+		return s.delegates(c, own, w)
+	}
 	tool, err := store.ReadTool(s.tx, w.tool)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -186,7 +189,7 @@ func (s *step) check(c turn.Call) (turn.Check, error) {
 	if err != nil {
 		return out, err
 	}
-	tool, err := store.ReadTool(s.tx, c.Tool)
+	tool, err := s.tool(c.Tool)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return out, err
 	}

@@ -93,7 +93,7 @@ func (s *step) rejudge() error {
 		if c.Kind != turn.ToolCall || !waits {
 			continue
 		}
-		tool, err := store.ReadTool(s.tx, c.Tool)
+		tool, err := s.tool(c.Tool)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}

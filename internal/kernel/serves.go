@@ -78,6 +78,9 @@ func (s *servedTools) add(service, name string) {
 
 // lacks reports whether the service of a tool has said that it does not have it any more.
 func (s *servedTools) lacks(t store.Tool) bool {
+	if _, own := ownTool(t.Definition.Tool); own {
+		return false
+	}
 	name, err := service(t.Definition)
 	if err != nil {
 		return false

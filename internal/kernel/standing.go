@@ -156,7 +156,7 @@ func (s *step) checkStanding(call turn.Call, q consent.Question, judged consent.
 	case s.k.passkeys.Needs(call):
 		return nil, refuse("this accept takes a passkey, and a standing permission would let later calls pass without one")
 	}
-	tool, err := store.ReadTool(s.tx, call.Tool)
+	tool, err := s.tool(call.Tool)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}

@@ -20,6 +20,10 @@ type step struct {
 	rec store.Record
 	was turn.State // the turn before the step
 
+	with  *together // the other steps of the transaction
+	begun bool      // the step adds the turn
+	tried bool      // an earlier attempt at the transaction has failed
+
 	agent *store.Agent // the definition of the turn's agent, once it was read
 
 	batch        store.Batch
@@ -68,35 +72,31 @@ func (k *Kernel) attemptAny(ctx context.Context, pick func(store.Tx) (store.Turn
 
 // attemptOn steps the turn that load reads, or makes, in the same transaction.
 func (k *Kernel) attemptOn(ctx context.Context, load func(store.Tx) (store.Record, error), fn func(*step) error) error {
-	var s *step
+	all := &together{}
 	var behind []string // sessions whose later messages a failed attempt has blocked
-	giveUp := func() {
-		if s == nil {
-			return
-		}
-		k.hintOrder.drop(s.hints)
-		if s.outboxEntry != nil {
-			k.outbox.Drop(s.outboxEntry)
-			behind = append(behind, s.outboxEntry.Session)
-		}
-	}
+	tried := false
 	err := k.update(ctx, func(tx store.Tx) error {
-		giveUp() // in case it is run again
-		s = &step{k: k, tx: tx, now: k.now()}
+		behind = append(behind, all.drop(k)...) // in case it is run again
+		all = &together{}
+		s := &step{k: k, tx: tx, now: k.now(), tried: tried}
+		tried = true
 		rec, err := load(tx)
 		if err != nil {
 			return err
 		}
-		s.rec, s.was = rec, rec.State
+		all.begin(s, rec)
 		if err := fn(s); err != nil {
 			return err
 		}
-		return s.save()
+		if err := s.save(); err != nil {
+			return err
+		}
+		return all.finish()
 	})
 	if err == nil {
-		k.committed(ctx, s)
+		all.committed(ctx, k)
 	} else {
-		giveUp()
+		behind = append(behind, all.drop(k)...)
 	}
 	for _, session := range behind {
 		k.outbox.Publish(ctx, session)
@@ -154,6 +154,9 @@ func (s *step) save() error {
 	if err := s.endWithSession(); err != nil {
 		return err
 	}
+	if err := s.reportEnd(); err != nil {
+		return err
+	}
 	for _, point := range s.before {
 		s.k.o.Reached(point)
 	}
@@ -185,6 +188,9 @@ func (k *Kernel) committed(ctx context.Context, s *step) {
 		}
 	}
 	k.raiseClockOffset(s.savedOffset)
+	if s.begun {
+		k.activate(s.rec.State)
+	}
 	k.schedule(s)
 	k.broadcast(ctx, s.rec.State.Owner, s.batch.Events)
 	k.passOn(ctx, s)

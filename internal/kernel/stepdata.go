@@ -44,21 +44,27 @@ func (s *step) saveStepData(stepID string, body api.Body) error {
 	case data.Kind() != jsontext.KindBeginObject || !data.IsValid():
 		return api.NewFault(utp.CodeBadRequest, "a step's own data is a JSON object")
 	}
-	if data, err = s.outOfLine(data); err != nil {
+	return s.saveOwnCard(stepCard(stepID), stepID, cardStep, data)
+}
+
+// saveOwnCard saves an object that concerns only the kernel with the cards of the turn, under a type of its own.
+func (s *step) saveOwnCard(id, stepID, kind string, data jsontext.Value) error {
+	data, err := s.outOfLine(data)
+	if err != nil {
 		return err
 	}
 	card, err := utp.NewDeliverable(utp.Deliverable{ // the metadata of any card of a turn
-		ID: stepCard(stepID), Project: s.rec.State.Project, AuthorID: s.rec.State.Agent, CreatedAt: s.now.Wall,
+		ID: id, Project: s.rec.State.Project, AuthorID: s.rec.State.Agent, CreatedAt: s.now.Wall,
 		Lineage: utp.Lineage{TurnID: s.rec.State.Turn, StepID: stepID, TraceID: s.trace()},
 	})
 	if err == nil {
-		card, err = store.Retyped(card, cardStep)
+		card, err = store.Retyped(card, kind)
 	}
 	if err == nil {
 		card.Content, err = json.Marshal(stepContent{Type: "JsonContent", Data: data}, jsontext.PreserveRawStrings(true))
 	}
 	if err != nil {
-		return store.Unexpected("the data of a step", err)
+		return store.Unexpected("a card of type "+kind, err)
 	}
 	s.batch.Cards = append(s.batch.Cards, card)
 	return nil
@@ -66,16 +72,22 @@ func (s *step) saveStepData(stepID string, body api.Body) error {
 
 // stepData returns what an agent saved with a step; an empty body if it saved nothing.
 func stepData(tx store.Tx, stepID string) (api.Body, error) {
-	card, err := store.ReadCard(tx, stepCard(stepID))
+	data, err := ownCard(tx, stepCard(stepID))
+	return argument.Body(data), err
+}
+
+// ownCard returns the data of a card of [step.saveOwnCard]; nil if there is none.
+func ownCard(tx store.Tx, id string) (jsontext.Value, error) {
+	card, err := store.ReadCard(tx, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return api.Body{}, nil
+		return nil, nil
 	}
 	if err != nil {
-		return api.Body{}, err
+		return nil, err
 	}
 	var content stepContent
 	if err := json.Unmarshal(card.Content, &content); err != nil {
-		return api.Body{}, fmt.Errorf("%w: the data of %s: %w", store.ErrDamaged, stepID, err)
+		return nil, fmt.Errorf("%w: the data of %s: %w", store.ErrDamaged, id, err)
 	}
-	return argument.Body(content.Data), nil
+	return content.Data, nil
 }

@@ -127,6 +127,9 @@ func (s *eventBuilder) about() Params {
 	if !class.Valid() {
 		class = utp.Irreversible
 	}
+	if s.t.Call.Batch != nil {
+		class = delegated
+	}
 	p := Params{
 		"tool": identifier(s.t.Call.Tool), "class": keyword(string(class)),
 		"effect": yes(s.t.Call.Class.Effectful()),
@@ -230,6 +233,9 @@ func (s *eventBuilder) doing() Param {
 
 // result describes the call's result by the tool's own words for that status; none if there are none.
 func (s *eventBuilder) result(status utp.Status) Param {
+	if b := s.t.Call.Batch; b != nil {
+		return joined(*b, status)
+	}
 	w := s.wording().Result
 	text := ""
 	switch status {

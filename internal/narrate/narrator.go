@@ -180,12 +180,14 @@ func (s *eventBuilder) ofTheTurn() error {
 	case turn.NoteResponded:
 		return s.responded()
 	}
-	return s.ofAnOutsideTurn()
+	return s.ofOthers()
 }
 
-// ofAnOutsideTurn builds the events that only turns of external agents have, and the countdown of any question.
-func (s *eventBuilder) ofAnOutsideTurn() error {
-	switch s.t.Note.Kind { //nolint:exhaustive // the others are not of outside turns alone
+// ofOthers builds the events of agents outside and of turns within this one, and the countdown of any question.
+func (s *eventBuilder) ofOthers() error {
+	switch s.t.Note.Kind { //nolint:exhaustive // the others are of any turn
+	case turn.NoteChildren:
+		return s.children()
 	case turn.NotePermitted:
 		return s.permitted()
 	case turn.NoteObserved:

@@ -2,6 +2,7 @@ package narrate_test
 
 import (
 	"flag"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -90,6 +91,28 @@ func runs(s *stage) string {
 	s.tick()
 	s.start(id)
 	return id
+}
+
+// delegates plays up to a call that other agents do, all of which have begun.
+func (s *stage) delegates(agents ...string) {
+	s.tb.Helper()
+	s.claim()
+	c := turn.Call{
+		ID: "tc_1", Key: "k1", Tool: "fork_join", Class: utp.Read, Risk: utp.RiskLow, Decision: turn.Allow, Digest: "digest",
+		Batch: &turn.Batch{Waits: true},
+	}
+	for i, agent := range agents {
+		c.Batch.Children = append(c.Batch.Children, turn.Child{Index: i, Agent: agent})
+	}
+	s.feed(turn.Request{WorkerClaim: turn.WorkerClaim{Worker: s.state.Worker, Epoch: s.state.Epoch, Nonce: s.state.Nonce}, Step: s.state.Step + 1, Calls: []turn.Call{c}})
+	for i := range agents {
+		s.feed(turn.ChildBegun{Call: "tc_1", Index: i, Turn: fmt.Sprint("turn_", i)})
+	}
+}
+
+func (s *stage) childEnds(i int, status utp.Status) {
+	s.tb.Helper()
+	s.feed(turn.ChildEnded{Call: "tc_1", Child: turn.Child{Index: i, Turn: fmt.Sprint("turn_", i), Status: status}})
 }
 
 // loses plays up to a question about an unknown fate.
@@ -498,6 +521,30 @@ func callScenarios() map[string]func(*stage) {
 			s.state.Parent, s.state.Within = "turn_0", turn.Within{Session: "sess_0", Name: "clerk, invoices"}
 			s.claim()
 			s.stop(false)
+		},
+		"other agents do several tasks": func(s *stage) {
+			s.delegates("clerk", "clerk", "scout")
+			for i, status := range []utp.Status{utp.StatusSuccess, utp.StatusFailed, utp.StatusSuccess} {
+				s.childEnds(i, status)
+			}
+			s.done()
+		},
+		"other agents do all of their tasks": func(s *stage) {
+			s.delegates("clerk", "scout")
+			s.childEnds(1, utp.StatusSuccess)
+			s.childEnds(0, utp.StatusSuccess)
+			s.done()
+		},
+		"another agent is asked, and the turn stopped": func(s *stage) {
+			s.delegates("clerk")
+			s.stop(false)
+			s.childEnds(0, utp.StatusCanceled)
+		},
+		"another agent takes too long": func(s *stage) {
+			s.delegates("clerk")
+			s.after(24 * time.Hour)
+			s.tick()
+			s.done()
 		},
 		"stop while queued":   func(s *stage) { s.stop(false) },
 		"stop while thinking": func(s *stage) { s.claim(); s.stop(false) },

@@ -1,6 +1,7 @@
 package narrate
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -112,7 +113,6 @@ func (s *eventBuilder) completion(o turn.Outcome) line {
 	if o.Untouched {
 		params["effect"] = yes(false)
 	}
-	begun := s.t.Call.Fence > 0
 	key := s.completionKey(o)
 	switch {
 	case o.Code == utp.CodeOutcomeUnknown:
@@ -126,12 +126,8 @@ func (s *eventBuilder) completion(o turn.Outcome) line {
 		params["reason"], params["again"] = s.stale(s.t.Call, s.t.Note.Surface), s.again()
 	case o.Code == utp.CodeConsentRetryExhausted:
 		key, params = "call.completed.consent_retry_exhausted", s.about().with(s.exhausted())
-	case o.Code == utp.CodeDeniedByPolicy && !begun:
-		key = "call.completed.denied_by_policy"
-	case o.Code == utp.CodeStopped && !begun:
-		key = "call.completed.stopped"
-	case o.Status == utp.StatusTimeout && !begun:
-		key = "call.completed.not_started"
+	case s.t.Call.Fence == 0 && s.t.Call.Batch == nil:
+		key = cmp.Or(neverBegun(o), key)
 	}
 	urgency := aaep.UrgencyNormal
 	if !s.t.Call.Class.Effectful() && o.Status == utp.StatusSuccess {
@@ -141,6 +137,19 @@ func (s *eventBuilder) completion(o turn.Outcome) line {
 		key: key, params: params, urgency: urgency,
 		utp: map[string]any{extStatus: string(o.Status), extCode: string(o.Code), extClass: string(s.t.Call.Class)},
 	}
+}
+
+// neverBegun is the message for the end of a call that nothing was done for, or "" for the usual one.
+func neverBegun(o turn.Outcome) string {
+	switch {
+	case o.Code == utp.CodeDeniedByPolicy:
+		return "call.completed.denied_by_policy"
+	case o.Code == utp.CodeStopped:
+		return "call.completed.stopped"
+	case o.Status == utp.StatusTimeout:
+		return "call.completed.not_started"
+	}
+	return ""
 }
 
 // why explains a code, if there is one.
@@ -158,7 +167,8 @@ func (s *eventBuilder) why(code utp.Code) (Param, bool) {
 // remember records the effect of a call, for the turn's last sentence.
 func (s *eventBuilder) remember(o turn.Outcome) {
 	c := s.t.Call
-	if !c.Class.Effectful() {
+	begun := c.Fence > 0 || hasBegun(c.Batch) // what its turns do is told in their sessions
+	if !c.Class.Effectful() && c.Batch == nil {
 		return
 	}
 	params := Params{"tool": identifier(c.Tool)}
@@ -171,7 +181,7 @@ func (s *eventBuilder) remember(o turn.Outcome) {
 	case o.Code == utp.CodeOutcomeUnknown:
 		d.Kind = effectUnknown
 		d.What, _ = s.action(s.arguments())
-	case c.Fence == 0 || o.Code == utp.CodeConsentStale || o.Status == utp.StatusFailed && o.Untouched:
+	case !begun || o.Code == utp.CodeConsentStale || o.Status == utp.StatusFailed && o.Untouched:
 		s.memory.forget(c.ID) // it never started, or failed before it changed anything
 		return
 	case o.Status == utp.StatusSuccess && !result.none():

@@ -32,8 +32,9 @@ type Child struct {
 	Status  utp.Status `json:"status,omitempty"`
 	Code    utp.Code   `json:"code,omitempty"`
 	Message string     `json:"message,omitempty"`
-	// Card holds what it delivered, if it delivered anything.
-	Card string `json:"card,omitempty"`
+	// Card holds what it delivered, and Answer its words, if it left any.
+	Card   string `json:"card,omitempty"`
+	Answer string `json:"answer,omitempty"`
 }
 
 func (c Child) ended() bool { return c.Status != "" }

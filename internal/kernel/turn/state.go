@@ -101,6 +101,9 @@ type Within struct {
 	Name    string `json:"name,omitempty"` // of that session, for people
 	// Spawner is the agent or the service that started the turn at its work there; "" if its owner asked for it.
 	Spawner string `json:"spawner,omitempty"`
+	// Call is the call there that has begun the turn as the child of this Index, and takes its end; "" if none does.
+	Call  string `json:"call,omitempty"`
+	Index int    `json:"index,omitempty"`
 }
 
 // End is the one end of a turn.

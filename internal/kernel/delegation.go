@@ -1,0 +1,137 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/delegation"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
+)
+
+// ownTool returns a tool that the kernel serves itself. Its definition is the kernel's own, so nobody has to review it.
+func ownTool(name string) (store.Tool, bool) {
+	d, found := delegation.Definition(name)
+	if !found {
+		return store.Tool{}, false
+	}
+	digest, err := d.Digest()
+	return store.Tool{Definition: d, Digest: digest, Reviewed: true, Class: d.Class, Risk: d.Risk}, err == nil
+}
+
+// tool returns a tool of the kernel's own or of the registry.
+func (s *step) tool(name string) (store.Tool, error) {
+	if own, found := ownTool(name); found {
+		return own, nil
+	}
+	return store.ReadTool(s.tx, name)
+}
+
+// delegates makes a call that turns of other agents do.
+func (s *step) delegates(c turn.Call, tool store.Tool, w callRequest) (turn.Call, error) {
+	plan, err := delegation.Read(w.tool, w.args)
+	if err != nil {
+		return s.invalid(c, w.args, utp.CodeBadRequest, err.Error())
+	}
+	c, err = s.judge(c, tool, w)
+	if err != nil || c.Outcome != nil {
+		return c, err
+	}
+	c.Target, c.Batch = "", plan.Batch() // no service has it
+	c.Limits.Result = plan.Within
+	return c, nil
+}
+
+// plan reads what a call of the kernel's own tools asks for.
+func (s *step) plan(c turn.Call) (delegation.Plan, error) {
+	args, err := s.args(c)
+	if err != nil {
+		return delegation.Plan{}, err
+	}
+	p, err := delegation.Read(c.Tool, args)
+	if err == nil && len(p.Tasks) < len(c.Batch.Children) {
+		err = fmt.Errorf("%w: the arguments of call %s have fewer tasks than it has turns", store.ErrDamaged, c.ID)
+	}
+	return p, err
+}
+
+// delegated returns the result of a call that turns of other agents have done.
+func (s *step) delegated(c turn.Call) (jsontext.Value, error) {
+	p, err := s.plan(c)
+	if err != nil {
+		return nil, err
+	}
+	result, err := delegation.Result(c.Tool, p, c, s.outputOf)
+	if err != nil {
+		return nil, store.Unexpected("the result of call "+c.ID, err)
+	}
+	return result, nil
+}
+
+// outputOf reads what a child has left. Of one that was erased since, nothing is left.
+func (s *step) outputOf(child turn.Child) (out delegation.Output, err error) {
+	if child.Answer != "" {
+		if out.Text, err = s.answerOf(child); err != nil {
+			return out, err
+		}
+	}
+	if child.Card == "" {
+		return out, nil
+	}
+	card, err := store.ReadCard(s.tx, child.Card)
+	if errors.Is(err, store.ErrNotFound) {
+		return out, nil
+	}
+	if err != nil {
+		return out, err
+	}
+	fields, err := utp.DecodeDeliverable(card)
+	if err != nil {
+		return out, fmt.Errorf("%w: what turn %s delivered: %w", store.ErrDamaged, child.Turn, err)
+	}
+	if out.Fields, err = json.Marshal(fields, json.Deterministic(true)); err != nil {
+		return out, store.Unexpected("what turn "+child.Turn+" delivered", err)
+	}
+	return out, nil
+}
+
+// answerOf reads the words that a child has left.
+func (s *step) answerOf(child turn.Child) (string, error) {
+	raw, err := ownCard(s.tx, child.Answer)
+	if err == nil && raw != nil {
+		raw, err = store.ReadValue(s.tx, raw)
+	}
+	var a answerData
+	if err != nil || raw == nil {
+		return "", err
+	}
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return "", fmt.Errorf("%w: the answer of turn %s: %w", store.ErrDamaged, child.Turn, err)
+	}
+	return a.Text, nil
+}
+
+// offeredOwn are the kernel's own tools as an agent is offered them: those that its definition leaves it, if it says whom
+// the agent may ask.
+func (k *Kernel) offeredOwn(agent string, by api.AgentDefinition) ([]api.OfferedTool, error) {
+	if len(by.MayAsk) == 0 {
+		return nil, nil
+	}
+	var all []api.OfferedTool
+	for _, d := range delegation.Definitions() {
+		tool, _ := ownTool(d.Tool)
+		offered, err := k.offeredTool(agent, by, tool)
+		if err != nil {
+			return nil, err
+		}
+		if offered.Tool != "" {
+			all = append(all, offered)
+		}
+	}
+	return all, nil
+}

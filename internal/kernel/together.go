@@ -1,0 +1,81 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+
+	"github.com/earshot-dev/earshot/internal/kernel/store"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+)
+
+// together are the steps of one transaction: that of the turn which the transaction is for, and those of the turns that
+// this one begins, stops, or has waiting for it. Either all of them happen or none.
+type together struct {
+	steps []*step
+	// left are the steps of other turns that are still to do. Each reads its turn again: one before it may have changed it.
+	left []func() error
+}
+
+// begin makes a step of the transaction on a turn.
+func (t *together) begin(s *step, rec store.Record) *step {
+	s.rec, s.was, s.with = rec, rec.State, t
+	t.steps = append(t.steps, s)
+	return s
+}
+
+// finish does the steps that are left, and those that these lead to.
+func (t *together) finish() error {
+	for len(t.left) > 0 {
+		next := t.left[0]
+		t.left = t.left[1:]
+		if err := next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drop gives up what the steps have reserved, because their transaction failed, and returns the sessions whose later
+// messages they have blocked.
+func (t *together) drop(k *Kernel) (behind []string) {
+	for _, s := range t.steps {
+		k.hintOrder.drop(s.hints)
+		if s.outboxEntry != nil {
+			k.outbox.Drop(s.outboxEntry)
+			behind = append(behind, s.outboxEntry.Session)
+		}
+	}
+	return behind
+}
+
+func (t *together) committed(ctx context.Context, k *Kernel) {
+	for _, s := range t.steps {
+		k.committed(ctx, s)
+	}
+}
+
+// afterwards steps another turn in the same transaction, once this step is saved. A turn that is gone, that cannot be read
+// or has ended is passed over: it must not keep this one from going on.
+func (s *step) afterwards(id string, fn func(*step) error) {
+	s.with.left = append(s.with.left, func() error {
+		rec, err := s.tx.Turn(store.TurnRef{Turn: id})
+		switch {
+		case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDamaged):
+			s.k.o.Logger.Warn("a turn was passed over", "turn", id, "of", s.rec.State.Turn, "error", err)
+			return nil
+		case err != nil:
+			return err
+		case rec.State.Status == turn.Ended:
+			return nil
+		}
+		other := s.with.begin(&step{k: s.k, tx: s.tx, now: s.now, tried: s.tried}, rec)
+		err = other.dispatch(turn.CheckDeadline{}) // by which it may have ended
+		if err == nil && other.rec.State.Status != turn.Ended {
+			err = fn(other)
+		}
+		if err != nil {
+			return err
+		}
+		return other.save()
+	})
+}
