@@ -106,7 +106,7 @@ type WaitKind string
 // The things that a turn waits for.
 const (
 	WaitWorker WaitKind = "worker" // a worker of its agent
-	WaitTurn   WaitKind = "turn"   // its agent may have no more turns under way; another is before it
+	WaitTurn   WaitKind = "turn"   // another turn: the one before it, where its agent may have no more under way, or one that does its call
 	WaitPerson WaitKind = "person" // an answer
 	WaitUndo   WaitKind = "undo"   // the end of the time in which a yes can be taken back
 	WaitTool   WaitKind = "tool"   // the result of a call

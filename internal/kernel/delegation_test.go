@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"strings"
@@ -373,4 +374,27 @@ func (w *world) clerkResumes(name string) api.ClaimAnswer {
 	w.t.Helper()
 	w.settle()
 	return w.clerkClaims(name)
+}
+
+// TestWaitingGivesPlace: a turn that waits only for turns of other agents leaves its place to them. As many turns as the
+// agent may have under way, each waiting for another one of the same agent, would stand still until their deadlines.
+func TestWaitingGivesPlace(t *testing.T) {
+	inWorld(t, func(w *world) { w.active, w.seats = 2, 8 }, func(t *testing.T, w *world) {
+		w.workWithin(func(ctx context.Context) worker.Planner {
+			if worker.TurnOf(ctx).Depth == 2 {
+				return &planner{}
+			}
+			return &planner{steps: [][]worker.Call{asks("ask_expert", map[string]any{"expert_profile": agentName, "question": "and below?"})}}
+		})
+		first, second := w.begin(), w.begin()
+		began := w.clock.now()
+		w.succeeded(first.Turn)
+		w.succeeded(second.Turn)
+		if took := w.clock.now().Sub(began); took > time.Minute {
+			t.Errorf("they took %v", took)
+		}
+		if n := w.cell(`SELECT count(*) FROM turns`); n != "6" {
+			t.Errorf("%s turns; want 6", n)
+		}
+	})
 }

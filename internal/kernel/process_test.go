@@ -452,11 +452,17 @@ func (w *world) work(steps ...[]worker.Call) *agent {
 
 func (w *world) workAs(plan func() worker.Planner) *agent {
 	w.t.Helper()
+	return w.workWithin(func(context.Context) worker.Planner { return plan() })
+}
+
+// workWithin starts a worker whose planner depends on the turn.
+func (w *world) workWithin(plan func(context.Context) worker.Planner) *agent {
+	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	a := &agent{conn: w.bus.connect(kernel.AgentCaller, agentName), cancel: cancel, done: make(chan struct{})}
 	sdk, err := worker.New(worker.Options{Conn: a.conn, Logger: w.log, Turns: w.seats, Retain: w.keep, Agent: worker.Agent{
 		Name: agentName,
-		Plan: func(context.Context, jsontext.Value) (worker.Planner, error) { return plan(), nil },
+		Plan: func(ctx context.Context, _ jsontext.Value) (worker.Planner, error) { return plan(ctx), nil },
 	}})
 	if err != nil {
 		w.t.Fatal(err)

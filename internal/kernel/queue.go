@@ -25,11 +25,11 @@ func (k *Kernel) claimableStatuses(tx store.Tx, agent string) ([]turn.Status, er
 func places(tx store.Tx, agent string, most int) (held int, err error) {
 	rows, err := tx.Turns(store.TurnFilter{Agent: agent, Open: true, Statuses: queue.UnderWay()})
 	for _, row := range rows {
-		outside, err := store.Outside(tx, row.Turn)
+		holds, err := store.HoldsPlace(tx, row.Turn)
 		if err != nil {
 			return 0, err
 		}
-		if !outside {
+		if holds {
 			held++
 		}
 		if held >= most {
@@ -66,16 +66,16 @@ func (s *step) engaged() (bool, error) {
 }
 
 // checkPlaces refuses a turn of an agent whose places are all held by the turns that it is within: it could begin only
-// when one of them has ended, and if they wait for it, none ever does.
+// when one of them has ended, and if they wait for it, none ever does. Those whose calls wait for it leave it their places.
 func (s *step) checkPlaces(above turn.State) error {
 	agent := s.rec.State.Agent
 	limit := s.k.o.MaxActive(agent)
 	if limit <= 0 {
 		return nil
 	}
-	held := 0
+	held, below := 0, s.rec.State
 	for range turn.MaxDepth {
-		if above.Agent == agent && queue.Counts(above) {
+		if above.Agent == agent && above.HoldsPlace() && !above.Awaits(below.Within) {
 			held++
 		}
 		if above.Parent == "" {
@@ -88,7 +88,7 @@ func (s *step) checkPlaces(above turn.State) error {
 		if err != nil {
 			return err
 		}
-		above = rec.State
+		below, above = above, rec.State
 	}
 	if held < limit {
 		return nil

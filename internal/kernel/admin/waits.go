@@ -54,11 +54,11 @@ func (w waits) queue(agent string) ([]queue.Entry, error) {
 	}
 	var entries []queue.Entry
 	for _, r := range rows {
-		outside, err := store.Outside(w.tx, r.Turn)
+		holds, err := store.HoldsPlace(w.tx, r.Turn)
 		if err != nil {
 			return nil, err
 		}
-		if !outside {
+		if holds {
 			entries = append(entries, queue.Entry{Turn: r.Turn, Status: r.Status})
 		}
 	}

@@ -4,7 +4,9 @@
 // is the order in which they were asked for. An agent may have a limit of turns that are under way at once; once a turn
 // is under way it counts until it ends, also while it waits for a person or a tool, and whoever's worker is gone: it has
 // begun to change things, and goes on as soon as it is answered, when another turn in its place could not be put aside.
-// A turn of a program outside occupies no worker and is in no queue: it does not count, and none waits for it.
+// A turn of a program outside occupies no worker and is in no queue: it does not count, and none waits for it. Nor does one
+// that waits only for turns of other agents: it leaves its place to them, and goes on at once when they have ended, so that
+// for a while there may be more turns under way than the limit says.
 package queue
 
 import (
@@ -12,14 +14,11 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// Entry is an open turn of the agent that is not of a program outside.
+// Entry is an open turn of the agent that holds a place, or will.
 type Entry struct {
 	Turn   string
 	Status turn.Status
 }
-
-// Counts reports whether an open turn takes one of its agent's places, now or once it begins. An outside turn takes none.
-func Counts(st turn.State) bool { return st.Status != turn.Ended && !st.Outside }
 
 // UnderWay are the statuses of a turn that has begun and not ended.
 func UnderWay() []turn.Status { return []turn.Status{turn.Running, turn.Suspended} }
@@ -91,8 +90,24 @@ func waitOf(st turn.State, c turn.Call) (w api.Wait, waits bool) {
 	case turn.Accepted:
 		return api.Wait{For: api.WaitUndo, Question: c.Question, Tool: c.Tool}, true
 	case turn.Dispatched, turn.Started, turn.LeaseExpired:
+		if id := firstOpen(c.Batch); id != "" {
+			return api.Wait{For: api.WaitTurn, Turn: id, Tool: c.Tool, Call: c.ID}, true
+		}
 		return api.Wait{For: api.WaitTool, Tool: c.Tool, Call: c.ID}, true
 	case turn.Requested, turn.Finished, turn.Resolved, turn.Closed:
 	}
 	return api.Wait{}, false
+}
+
+// firstOpen returns the first turn of a batch that has not ended; "" for a call that a service runs.
+func firstOpen(b *turn.Batch) string {
+	if b == nil {
+		return ""
+	}
+	for _, c := range b.Children {
+		if c.Status == "" {
+			return c.Turn
+		}
+	}
+	return ""
 }

@@ -97,16 +97,18 @@ func (b *Batch) find(index int) *Child {
 	return &b.Children[i]
 }
 
-// AwaitsChild reports whether an open call of the turn waits for a turn.
-func (s State) AwaitsChild(id string) bool {
-	return slices.ContainsFunc(s.Calls, func(c Call) bool {
-		return c.Batch != nil && c.Batch.Waits && c.State == Started &&
-			slices.ContainsFunc(c.Batch.Children, func(child Child) bool { return child.Turn == id && !child.ended() })
-	})
+// Awaits reports whether a call of the turn waits for a turn that is within this one.
+func (s State) Awaits(child Within) bool {
+	c, live := s.Find(child.Call)
+	return live && c.Batch != nil && c.Batch.Waits && c.State == Started
 }
 
-// OnlyAwaitsChildren reports whether the turn waits for turns of other agents and for nothing else.
-func (s State) OnlyAwaitsChildren() bool {
+// HoldsPlace reports whether an open turn takes one of its agent's places, now or once it begins. An outside turn takes
+// none, and one that waits only for turns of other agents leaves its place to them.
+func (s State) HoldsPlace() bool { return s.Status != Ended && !s.Outside && !s.onlyAwaitsChildren() }
+
+// onlyAwaitsChildren reports whether the turn waits for turns of other agents and for nothing else.
+func (s State) onlyAwaitsChildren() bool {
 	waits := false
 	for _, c := range s.Calls {
 		if !c.State.Open() {
