@@ -38,6 +38,7 @@ func ExamplePrinter_TurnLine() {
 		{For: api.WaitPerson, Person: "ada", Question: 3, Tool: "files.delete"},
 		{For: api.WaitUndo, Question: 3, Tool: "files.delete"},
 		{For: api.WaitTool, Tool: "files.scan", Call: "tc_1"},
+		{For: api.WaitTurn, Turn: "turn_3", Tool: "ask_expert", Call: "tc_1"},
 	} {
 		row.Waits = []api.Wait{w}
 		fmt.Println(p.TurnLine(row))
@@ -48,4 +49,5 @@ func ExamplePrinter_TurnLine() {
 	// turn_2: queued, tidy of ada, 10:00. Waits for ada to answer question 3.
 	// turn_2: queued, tidy of ada, 10:00. Waits for the end of the undo time of question 3.
 	// turn_2: queued, tidy of ada, 10:00. Waits for the tool files.scan, call tc_1.
+	// turn_2: queued, tidy of ada, 10:00. Waits for turn_3, which it has asked with ask_expert.
 }

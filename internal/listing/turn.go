@@ -31,6 +31,9 @@ func waitText(w api.Wait) string {
 	case api.WaitWorker:
 		return "a worker of " + cause.OneLine(w.Agent)
 	case api.WaitTurn:
+		if w.Call != "" {
+			return w.Turn + ", which it has asked with " + cause.OneLine(w.Tool)
+		}
 		return "its place, after " + w.Turn
 	case api.WaitPerson:
 		return fmt.Sprintf("%s to answer question %d", cause.OneLine(w.Person), w.Question)
