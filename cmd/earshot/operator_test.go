@@ -64,7 +64,7 @@ func TestOperatorLooks(t *testing.T) {
 	turn := s.turned()
 	look := func() string {
 		var all strings.Builder
-		for _, c := range []string{"turns list", "turns list --json", "turns show " + turn, "turns show --json " + turn, "cards list " + turn, "tools list", "tools show files.delete", "dead list", "dead list --json"} {
+		for _, c := range []string{"turns list", "turns list --json", "turns tree --all", "turns tree --all --json", "turns show " + turn, "turns show --json " + turn, "cards list " + turn, "tools list", "tools show files.delete", "dead list", "dead list --json"} {
 			words := strings.Fields(c)
 			all.WriteString(s.does(0, words[0], words[1:]...))
 		}

@@ -25,7 +25,7 @@ func (k *Kernel) claimableStatuses(tx store.Tx, agent string) ([]turn.Status, er
 func places(tx store.Tx, agent string, most int) (held int, err error) {
 	rows, err := tx.Turns(store.TurnFilter{Agent: agent, Open: true, Statuses: queue.UnderWay()})
 	for _, row := range rows {
-		holds, err := store.HoldsPlace(tx, row.Turn)
+		holds, err := store.CountsAsActive(tx, row.Turn)
 		if err != nil {
 			return 0, err
 		}
@@ -75,7 +75,7 @@ func (s *step) checkPlaces(above turn.State) error {
 	}
 	held, below := 0, s.rec.State
 	for range turn.MaxDepth {
-		if above.Agent == agent && above.HoldsPlace() && !above.Awaits(below.Within) {
+		if above.Agent == agent && above.CountsAsActive() && !above.Awaits(below.Within) {
 			held++
 		}
 		if above.Parent == "" {

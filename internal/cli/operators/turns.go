@@ -16,7 +16,7 @@ import (
 func (m *commands) turnsCommand() *cobra.Command {
 	return cli.Parent("turns", "List turns, and show one in full", `List the turns of the ledger, and show one with its calls, its receipts and its end. It takes the
 role auditor or operator at a server, and works on the data directory where none runs.`,
-		m.turnsListCommand(), m.turnsShowCommand())
+		m.turnsListCommand(), m.turnsTreeCommand(), m.turnsShowCommand())
 }
 
 func (m *commands) turnsListCommand() *cobra.Command {

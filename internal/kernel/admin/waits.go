@@ -54,7 +54,7 @@ func (w waits) queue(agent string) ([]queue.Entry, error) {
 	}
 	var entries []queue.Entry
 	for _, r := range rows {
-		holds, err := store.HoldsPlace(w.tx, r.Turn)
+		holds, err := store.CountsAsActive(w.tx, r.Turn)
 		if err != nil {
 			return nil, err
 		}

@@ -42,7 +42,7 @@ func (t Task) Args() (jsontext.Value, error) {
 func encode(v any) (jsontext.Value, error) {
 	raw, err := json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
-		return nil, fmt.Errorf("delegation: %w", err)
+		return nil, fmt.Errorf("writing what a task says: %w", err)
 	}
 	return raw, nil
 }
