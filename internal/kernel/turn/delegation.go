@@ -105,7 +105,9 @@ func (s State) Awaits(child Within) bool {
 
 // CountsAsActive reports whether an open turn takes one of its agent's places, now or once it begins. An outside turn takes
 // none, and one that waits only for turns of other agents leaves its place to them.
-func (s State) CountsAsActive() bool { return s.Status != Ended && !s.Outside && !s.onlyAwaitsChildren() }
+func (s State) CountsAsActive() bool {
+	return s.Status != Ended && !s.Outside && !s.onlyAwaitsChildren()
+}
 
 // onlyAwaitsChildren reports whether the turn waits for turns of other agents and for nothing else.
 func (s State) onlyAwaitsChildren() bool {
