@@ -81,7 +81,7 @@ func boxesAreListed(l *ledger) {
 	})
 }
 
-// boxesNumberEntries: whoever appends at once is told of a conflict, and tries again; no number is missing or given twice.
+// boxesNumberEntries: those who append at once are told of a conflict, and try again; no number is missing or given twice.
 func boxesNumberEntries(l *ledger) {
 	const writers = 6
 	var wait sync.WaitGroup
