@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
@@ -23,6 +24,8 @@ const (
 	NoSocket = "none"
 	// longestSocket is the room that systems have for the path of a socket: 108 bytes on Linux, 104 on macOS, with a zero behind it.
 	longestSocket = 103
+	// firstPause and longestPause are how long the server waits before it accepts again, after it could not.
+	firstPause, longestPause = 5 * time.Millisecond, time.Second
 )
 
 // socketPath returns where the Unix socket is; "" if there is none.
@@ -90,17 +93,23 @@ func removeSocket(ctx context.Context, path string) error {
 	return nil
 }
 
-// acceptLocal serves connections until the listener is closed. known is a peer of the same account.
+// acceptLocal serves connections until the listener is closed. known is a peer of the same account. Where none can be
+// accepted, because too many files are open, it tries again: that must not end the server for everybody.
 func (s *Server) acceptLocal(l net.Listener, known access.Principal) {
-	for {
+	for pause := firstPause; ; {
 		conn, err := l.Accept()
-		if errors.Is(err, net.ErrClosed) {
+		switch {
+		case errors.Is(err, net.ErrClosed):
 			return
+		case err != nil:
+			if pause == firstPause {
+				s.notice("The Unix socket takes no connections at the moment: " + cause.Of(err) + ".")
+			}
+			<-time.After(pause)
+			pause = min(2*pause, longestPause)
+			continue
 		}
-		if err != nil {
-			s.instance.Fail(cause.Fail(err, "the Unix socket has failed", ""))
-			return
-		}
+		pause = firstPause
 		s.serving.Go(func() {
 			s.web.ServeConn(context.Background(), pipe.New(conn, pipe.Options{Limit: transport.MessageLimit}), onSocket(conn, known))
 		})
