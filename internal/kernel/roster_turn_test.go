@@ -77,7 +77,7 @@ func TestDefinedFields(t *testing.T) {
 		{"it submits", api.AgentDefinition{MustEndWith: []string{utp.SubmitResult}}, nil, title, ""},
 		{"it submits nothing", api.AgentDefinition{MustEndWith: []string{utp.SubmitResult}}, nil, worker.Answer{Output: "Done."}, utp.CodeMustEndWith},
 		{"it submits in place of another call", api.AgentDefinition{MustEndWith: []string{poller}}, nil, title, utp.CodeMustEndWith},
-		{"any call is no answer", api.AgentDefinition{MustEndWith: []string{"*"}}, nil, title, utp.CodeMustEndWith},
+		{"any call is not an answer", api.AgentDefinition{MustEndWith: []string{"*"}}, nil, title, utp.CodeMustEndWith},
 		{"it submits or calls", api.AgentDefinition{MustEndWith: []string{poller, utp.SubmitResult}}, nil, title, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -88,7 +88,7 @@ func Closing(subscription string, code Code, reason string) ([]byte, error) {
 }
 
 // Closed returns what a message of the peer that ends the subscription means, and whether it is one. A word that is unknown is that of
-// a producer of another make, which has ended the subscription.
+// a producer of somebody else, which has ended the subscription.
 func Closed(raw []byte) (*Error, bool) {
 	kind, _ := aaep.Read(raw).Text("type")
 	if kind != aaep.TypeSubscriptionClose {

@@ -187,7 +187,7 @@ func click(ctx context.Context, x, y float64) error {
 }
 
 // TestFivePeople: five people, each in their own way, start an agent, answer two questions, take an accept back, stop another
-// session and find out what happened before they came. What it takes them is in docs/accessibility.md, and is no more than that.
+// session and find out what happened before they came. They need at most the keys and taps in docs/accessibility.md.
 func TestFivePeople(t *testing.T) {
 	t.Parallel()
 	most := countsOf(t)
