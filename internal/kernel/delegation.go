@@ -60,17 +60,30 @@ func (s *step) plan(c turn.Call) (delegation.Plan, error) {
 	return p, err
 }
 
-// delegated returns the result of a call that turns of other agents have done.
+// delegated returns the result of a call that turns of other agents have done. What cannot be read any more is missing in it:
+// it must not keep the turn of another agent from its end.
 func (s *step) delegated(c turn.Call) (jsontext.Value, error) {
 	p, err := s.plan(c)
-	if err != nil {
+	if err != nil && !lost(err) {
 		return nil, err
 	}
-	result, err := delegation.Result(c.Tool, p, c, s.outputOf)
+	read := func(child turn.Child) (delegation.Output, error) {
+		out, err := s.outputOf(child)
+		if lost(err) {
+			return delegation.Output{Lost: true}, nil
+		}
+		return out, err
+	}
+	result, err := delegation.Result(c.Tool, p, c, read)
 	if err != nil {
 		return nil, store.Unexpected("the result of call "+c.ID, err)
 	}
 	return result, nil
+}
+
+// lost reports whether the ledger does not have something any more, or not in a form that can be read.
+func lost(err error) bool {
+	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDamaged)
 }
 
 // outputOf reads what a child has left. Of one that was erased since, nothing is left.

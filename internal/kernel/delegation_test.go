@@ -398,3 +398,37 @@ func TestWaitingGivesPlace(t *testing.T) {
 		}
 	})
 }
+
+// TestDamagedDelegation: where the arguments of a call that others do, or the answer of one of them, cannot be read any more, the
+// other agent's turn still ends, and so does the call, with what can be read.
+func TestDamagedDelegation(t *testing.T) {
+	for name, damage := range map[string]string{
+		"arguments cut short": `UPDATE cards SET content = '{"tool' WHERE type = 'tool.call'`,
+		"arguments gone":      `DELETE FROM cards WHERE type = 'tool.call'`,
+		"answer cut short":    `UPDATE cards SET content = '{"te' WHERE type = 'earshot.answer'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, mayAskClerk, func(t *testing.T, w *world) {
+				w.work(asks("fork_join", tasks(2, nil)))
+				a := w.begin()
+				w.reaches(a.Turn, turn.Started)
+				w.clerkEnds(w.clerkClaims("c1"), "c1", utp.StatusSuccess, "part one")
+				last := w.clerkClaims("c2")
+				w.tamper(damage)
+				w.clerkEnds(last, "c2", utp.StatusSuccess, "part two")
+				if s := w.turn(last.Turn); s.Status != turn.Ended || s.End.Status != utp.StatusSuccess {
+					t.Errorf("the other agent's turn is %s %+v", s.Status, s.End)
+				}
+				w.over(a.Turn)
+				r := w.delegationResult(a.Turn)
+				if len(r.Results) != 2 || r.Results[1].Status != utp.StatusSuccess || r.Results[1].Output != "part two" {
+					t.Fatalf("the result is %+v", r)
+				}
+				first := r.Results[0]
+				if lost := name == "answer cut short"; lost != (first.Error.Code == utp.CodeStorageError) || lost == (first.Output == "part one") {
+					t.Errorf("the first result is %+v", first)
+				}
+			})
+		})
+	}
+}

@@ -56,6 +56,14 @@ func (p Plan) Batch() *turn.Batch {
 	return b
 }
 
+// contextBox is the box of the first task; "" if there is none, or if the plan could not be read any more.
+func (p Plan) contextBox() string {
+	if len(p.Tasks) == 0 {
+		return ""
+	}
+	return p.Tasks[0].ContextBox
+}
+
 // task is one of [ForkJoin], and the arguments of [DelegateAsync].
 type task struct {
 	Strategy    string `json:"target_strategy"`

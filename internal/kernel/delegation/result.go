@@ -12,6 +12,8 @@ type Output struct {
 	// Text is its answer, and Fields what it delivered, if it did.
 	Text   string
 	Fields jsontext.Value
+	// Lost: it has left something that cannot be read any more.
+	Lost bool
 }
 
 // accepted is the result of a call that waits for nobody.
@@ -54,7 +56,7 @@ func Result(tool string, p Plan, c turn.Call, read func(turn.Child) (Output, err
 		if child.Turn == "" {
 			return nil, nil
 		}
-		return encode(accepted{Status: "accepted", Agent: child.Agent, Turn: child.Turn, Context: p.Tasks[0].ContextBox})
+		return encode(accepted{Status: "accepted", Agent: child.Agent, Turn: child.Turn, Context: p.contextBox()})
 	}
 	all := joined{Status: c.Outcome.Status, Results: []one{}}
 	for _, child := range b.Children {
@@ -68,6 +70,9 @@ func Result(tool string, p Plan, c turn.Call, read func(turn.Child) (Output, err
 			r.Summary = child.Message
 		} else {
 			r.Error = &failure{Code: child.Code, Message: child.Message}
+		}
+		if out.Lost && r.Error == nil {
+			r.Error = &failure{Code: utp.CodeStorageError, Message: "what the agent has left cannot be read any more"}
 		}
 		all.Results = append(all.Results, r)
 	}
