@@ -46,18 +46,22 @@ func TestForkJoinAtOnce(t *testing.T) {
 		ask(api.OpCall, api.CallRequest{WorkerRequest: claimed.WorkerRequest("wrk_0"), Step: 1, Calls: []api.ToolCall{
 			{Key: "k1", Tool: "fork_join", Args: api.Body{Inline: jsontext.Value(args)}},
 		}}, nil)
-		var ending sync.WaitGroup
-		for i := range children {
+		ends := make([]api.DeliverRequest, children)
+		for i := range ends { // all are claimed before any ends: the one that fails stops the others
 			worker := fmt.Sprint("wrk_", i+1)
 			var child api.ClaimAnswer
 			ask(api.OpClaim, api.ClaimRequest{Agent: "tidy", Worker: worker}, &child)
-			end := api.DeliverRequest{WorkerRequest: child.WorkerRequest(worker), Status: utp.StatusSuccess, Summary: "done"}
-			if i == 0 {
-				end.Status, end.Code = utp.StatusFailed, utp.CodeInternalError
+			if child.Turn == "" {
+				t.Fatalf("round %d: %s has found no turn", round, worker)
 			}
+			ends[i] = api.DeliverRequest{WorkerRequest: child.WorkerRequest(worker), Status: utp.StatusSuccess, Summary: "done"}
+		}
+		ends[0].Status, ends[0].Code = utp.StatusFailed, utp.CodeInternalError
+		var ending sync.WaitGroup
+		for _, end := range ends {
 			ending.Go(func() {
 				if err := rpc.AskUntil(t.Context(), agent, api.OpDeliver, end, nil); err != nil {
-					t.Errorf("%s: %v", worker, err)
+					t.Errorf("%s: %v", end.Worker, err)
 				}
 			})
 		}
