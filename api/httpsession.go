@@ -31,6 +31,11 @@ type Session struct {
 	End *SessionEnd `json:"end,omitzero"`
 	// Args are the arguments of its turn, present if a single session was requested and they have at most 8 KiB.
 	Args jsontext.Value `json:"args,omitzero"`
+	// PartOf is the session that has handed this work out, and Parts are those that this one has handed work to, at
+	// most [MaxParts] of them: MoreParts reports that there are more. All three only if a single session was requested.
+	PartOf    *SessionPart  `json:"part_of,omitzero"`
+	Parts     []SessionPart `json:"parts,omitzero"`
+	MoreParts bool          `json:"more_parts,omitzero"`
 }
 
 // DisplayName returns its stored name, which is the same on every surface. Sessions from before names were stored use

@@ -55,6 +55,8 @@ type SessionsRequest struct {
 	Session  string `json:"session_id,omitzero"`
 	Token    string `json:"reply_token,omitzero"`
 	Question int    `json:"question,omitzero"`
+	// Parts asks of a single session what it is a part of, and which sessions are parts of it.
+	Parts bool `json:"parts,omitzero"`
 }
 
 // SessionRow is one session in a list.
@@ -83,6 +85,29 @@ type SessionRow struct {
 	End *SessionEnd `json:"end,omitzero"`
 	// Args are the arguments of its turn, if a single session was requested and they have at most [MaxRowArgs] bytes.
 	Args jsontext.Value `json:"args,omitzero"`
+	// PartOf and Parts are set if a single session was requested with its parts.
+	PartOf *SessionPart  `json:"part_of,omitzero"`
+	Parts  []SessionPart `json:"parts,omitzero"`
+	// MoreParts reports that there are more than [MaxParts].
+	MoreParts bool `json:"more_parts,omitzero"`
+}
+
+// MaxParts is how many sessions of a tree one answer holds.
+const MaxParts = 100
+
+// SessionPart is a session in the tree of those whose work another one has handed out.
+type SessionPart struct {
+	Session string `json:"session_id"`
+	Turn    string `json:"turn_id"`
+	Agent   string `json:"agent"`
+	Name    string `json:"name,omitzero"`
+	// Request is what it was asked for, at most 256 bytes of it.
+	Request string `json:"request,omitzero"`
+	// Status is the state of its turn, Result how the turn has ended; "" while it is open.
+	Status string     `json:"status"`
+	Result utp.Status `json:"result,omitzero"`
+	// Parts are the sessions that it has handed work to itself, in the order in which it did.
+	Parts []SessionPart `json:"parts,omitzero"`
 }
 
 // Wait is one thing that a turn waits for. The members say which; what does not apply is empty.

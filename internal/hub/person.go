@@ -62,7 +62,7 @@ func concerns(who access.Principal, requested []string) []string {
 // Session describes one session. It returns [ErrNotFound] both for a session that the principal may not follow and for
 // one that does not exist.
 func (p *Person) Session(ctx context.Context, id string) (api.SessionRow, error) {
-	row, err := p.audibleSession(ctx, api.SessionsRequest{Session: id})
+	row, err := p.audibleSession(ctx, api.SessionsRequest{Session: id, Parts: true})
 	if row.Owner != p.who.Name { // they are for starting the same again, which the owner does
 		row.Args = nil
 	}
@@ -72,7 +72,7 @@ func (p *Person) Session(ctx context.Context, id string) (api.SessionRow, error)
 // Events reads a page of a session's events. Reply tokens are masked for a principal who may not answer.
 func (p *Person) Events(ctx context.Context, q api.EventsRequest) (api.EventsAnswer, error) {
 	var page api.EventsAnswer
-	row, err := p.Session(ctx, q.Session)
+	row, err := p.audibleSession(ctx, api.SessionsRequest{Session: q.Session})
 	if err != nil {
 		return page, err
 	}

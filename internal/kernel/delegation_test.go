@@ -432,3 +432,53 @@ func TestDamagedDelegation(t *testing.T) {
 		})
 	}
 }
+
+// TestParts: who has a session open sees what it is a part of, and which sessions are parts of it, however deep and whether they
+// have ended or not.
+func TestParts(t *testing.T) {
+	inWorld(t, mayAskClerk, func(t *testing.T, w *world) {
+		w.work(asks("fork_join", tasks(2, nil)))
+		a := w.begin()
+		w.reaches(a.Turn, turn.Started)
+		first, second := w.clerkClaims("c0"), w.clerkClaims("c1")
+		if w.turn(first.Turn).Within.Index > w.turn(second.Turn).Within.Index {
+			first, second = second, first
+		}
+		err := w.as(kernel.AgentCaller, clerk, api.OpCall, api.CallRequest{
+			WorkerRequest: second.WorkerRequest(w.turn(second.Turn).Worker), Step: 1,
+			Calls: []api.ToolCall{{Key: "k1", Tool: "ask_expert", Args: api.Body{Inline: jsontext.Value(`{"expert_profile":"clerk","question":"Where?"}`)}}},
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		third := w.clerkClaims("c2")
+		w.clerkEnds(first, w.turn(first.Turn).Worker, utp.StatusSuccess, "")
+		top := w.parts(a.Session)
+		if len(top.Parts) != 2 || top.PartOf != nil || top.MoreParts {
+			t.Fatalf("found %+v", top)
+		}
+		if one := top.Parts[0]; one.Turn != first.Turn || one.Agent != clerk || one.Name == "" || one.Request != "file part 0" || one.Status != string(turn.Ended) || one.Result != utp.StatusSuccess || one.Parts != nil {
+			t.Errorf("the first part is %+v", one)
+		}
+		if two := top.Parts[1]; two.Turn != second.Turn || two.Result != "" || len(two.Parts) != 1 || two.Parts[0].Turn != third.Turn {
+			t.Errorf("the second part is %+v", two)
+		}
+		if below := w.parts(w.turn(third.Turn).Session); below.PartOf == nil || below.PartOf.Turn != second.Turn || below.Parts != nil {
+			t.Errorf("the third one is %+v", below)
+		}
+		w.stops(a)
+		if two := w.parts(a.Session).Parts[1]; two.Result != utp.StatusCanceled {
+			t.Errorf("after the stop it is %+v", two)
+		}
+	})
+}
+
+// parts is a session with its parts.
+func (w *world) parts(session string) api.SessionRow {
+	w.t.Helper()
+	var rows []api.SessionRow
+	if err := w.as(kernel.HubCaller, "", api.OpSessions, api.SessionsRequest{Session: session, Parts: true}, &rows); err != nil || len(rows) != 1 {
+		w.t.Fatal(rows, err)
+	}
+	return rows[0]
+}

@@ -110,6 +110,11 @@ func (ad *Admin) findSession(ctx context.Context, q api.SessionsRequest) ([]api.
 				row.Args = rec.Args
 			}
 			row.Request = store.Clip(rec.Request, api.MaxRowArgs)
+			if q.Parts {
+				if err := addParts(tx, rec.State, &row); err != nil {
+					return err
+				}
+			}
 			out = append(out, row)
 		}
 		return err

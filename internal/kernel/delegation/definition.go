@@ -28,6 +28,15 @@ func Definition(name string) (utp.Definition, bool) {
 	return definitions[i], true
 }
 
+// Names returns the names of the tools.
+func Names() []string {
+	names := make([]string, len(definitions))
+	for i := range definitions {
+		names[i] = definitions[i].Tool
+	}
+	return names
+}
+
 // Definitions returns those of all tools, in the order of their names.
 func Definitions() []utp.Definition { return slices.Clone(definitions) }
 

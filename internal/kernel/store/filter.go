@@ -99,6 +99,8 @@ type AgentFilter struct {
 type CallFilter struct {
 	Turn string
 	Call string // keeps only this one
+	// Tools keeps the calls of these tools; nil keeps all.
+	Tools []string
 	// After is an id, whether it exists or not: the list goes on after it.
 	After string
 	Limit int // 0 does not limit

@@ -37,7 +37,7 @@ func plotted(t *testing.T, calls int, apart time.Duration) *page.Plot {
 		}
 		at = at.Add(apart)
 	}
-	return r.View(page.Session{Session: api.Session{ID: "sess_1"}}, page.Selection{}, time.UTC).Plot
+	return r.View(page.Session{Session: api.Session{ID: "sess_1"}}, page.Tree{}, page.Selection{}, time.UTC).Plot
 }
 
 // TestPlot: from 20 calls on there is a plot, in which each state has a row with its name and number, and each call a bar.

@@ -36,7 +36,7 @@ func show(t testing.TB, events [][]byte) page.View {
 	for i, raw := range events {
 		r.Add(raw, int64(i+1))
 	}
-	v := r.View(page.Session{Session: api.Session{ID: "sess_1"}}, page.Selection{}, time.UTC)
+	v := r.View(page.Session{Session: api.Session{ID: "sess_1"}}, page.Tree{}, page.Selection{}, time.UTC)
 	if len(v.Lines) != 200 || len(v.Outputs) != 1 {
 		t.Fatalf("%d lines, %d outputs", len(v.Lines), len(v.Outputs))
 	}

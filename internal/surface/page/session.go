@@ -53,7 +53,7 @@ func NewSession(one api.Session, waiting string, zone *time.Location) Session {
 	case waiting != "":
 		l.State, l.Waits = waiting, true
 	case one.Status == "queued":
-		l.State = "not begun yet"
+		l.State = stateQueued
 	}
 	l.Summary, l.Request = legible.Text(shorten(one.Summary, maxSummary)), legible.Text(shorten(one.Request, maxSummary))
 	return l
@@ -75,5 +75,8 @@ func shorten(text string, most int) string {
 	return strings.TrimSpace(string([]rune(text)[:most-1])) + "…"
 }
 
-// stateRunning is how a session stands that works at this moment.
-const stateRunning = "running"
+// How a session stands that works at this moment, and one that no worker has taken yet.
+const (
+	stateRunning = "running"
+	stateQueued  = "not begun yet"
+)

@@ -51,6 +51,7 @@ type Selection struct {
 // View is a session on a page of its own. Nothing on it changes by itself.
 type View struct {
 	Session
+	Tree
 
 	Lines   []Line
 	Calls   []*Call // those that stand under the lines
@@ -66,8 +67,8 @@ type View struct {
 }
 
 // View shows a part of a record. Times are told in the zone.
-func (r *Record) View(one Session, want Selection, zone *time.Location) View {
-	v := View{Session: one, Outputs: r.story.written.pieces(viewLevel), Find: want.Find}
+func (r *Record) View(one Session, tree Tree, want Selection, zone *time.Location) View {
+	v := View{Session: one, Tree: tree, Outputs: r.story.written.pieces(viewLevel), Find: want.Find}
 	lines, under := r.lines, r.calls.byLine()
 	if n := len(lines); n > 0 {
 		v.Last = lines[n-1].Seq
@@ -133,13 +134,15 @@ func address(session, name string, seq int64, find string) string {
 }
 
 // Text is all of a record as plain text: what was asked, each line with its time, and the answer as its agent wrote it.
-func (r *Record) Text(one Session, zone *time.Location) string {
+func (r *Record) Text(one Session, tree Tree, zone *time.Location) string {
 	var b strings.Builder
 	b.WriteString(one.Name + "\n")
 	if one.Request != "" {
 		b.WriteString("Request: " + one.Request + "\n")
 	}
-	b.WriteString("Started " + one.When + ". State: " + one.State + ".\n\n")
+	b.WriteString("Started " + one.When + ". State: " + one.State + ".\n")
+	tree.write(&b)
+	b.WriteString("\n")
 	for _, line := range r.lines {
 		b.WriteString(line.clock(zone) + "  " + line.Text + "\n")
 	}

@@ -18,23 +18,23 @@ func (s *Server) sessionPage(w http.ResponseWriter, r *http.Request, v visitor) 
 	if err != nil {
 		return err
 	}
-	line, record, err := s.record(r, v)
+	read, err := s.readSession(r, v)
 	if err != nil {
 		return err
 	}
-	view := record.View(line, want, v.zone)
+	view := read.record.View(read.line, read.tree, want, v.zone)
 	view.Density = api.Chosen(v.prefers.Density)
 	return s.show(w, http.StatusOK, "session", view)
 }
 
 // sessionText is the same session as plain text.
 func (s *Server) sessionText(w http.ResponseWriter, r *http.Request, v visitor) error {
-	line, record, err := s.record(r, v)
+	read, err := s.readSession(r, v)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = w.Write([]byte(record.Text(line, v.zone))) //nolint:gosec // plain text, and said to be; a browser that has gone is not told
+	_, _ = w.Write([]byte(read.record.Text(read.line, read.tree, v.zone))) //nolint:gosec // plain text, and said to be; a browser that has gone is not told
 	return nil
 }
 
@@ -50,30 +50,37 @@ func selection(r *http.Request) (want page.Selection, err error) {
 	return want, err
 }
 
-// record reads the session of an address, as far as its reader may.
-func (s *Server) record(r *http.Request, v visitor) (page.Session, *page.Record, error) {
-	var line []page.Session
-	var record page.Record
+// sessionRead is all that a page shows of a session.
+type sessionRead struct {
+	line   page.Session
+	tree   page.Tree
+	record page.Record
+}
+
+// readSession reads the session of an address, as far as its reader may.
+func (s *Server) readSession(r *http.Request, v visitor) (*sessionRead, error) {
 	one, err := s.hub.Session(r.Context(), v.Principal, r.PathValue("session"))
 	if err != nil {
-		return page.Session{}, nil, err
+		return nil, err
 	}
 	waiting, err := s.waiting(r.Context(), v)
 	if err != nil {
-		return page.Session{}, nil, err
+		return nil, err
 	}
+	var line []page.Session
 	if err := s.add(r.Context(), v, &line, one, waiting[one.ID]); err != nil {
-		return page.Session{}, nil, err
+		return nil, err
 	}
+	read := sessionRead{line: line[0], tree: page.NewTree(one, waiting)}
 	if err := s.reading.enter(r.Context()); err != nil {
-		return page.Session{}, nil, err
+		return nil, err
 	}
 	defer s.reading.leave()
 	for row, err := range s.hub.Events(r.Context(), v.Principal, one.ID, 0) {
 		if err != nil {
-			return page.Session{}, nil, err
+			return nil, err
 		}
-		record.Add(row.Body, row.Seq)
+		read.record.Add(row.Body, row.Seq)
 	}
-	return line[0], &record, nil
+	return &read, nil
 }

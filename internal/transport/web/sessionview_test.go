@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // called is a session with a call that was allowed, one that was asked about and taken back, and an answer.
@@ -111,4 +113,31 @@ func TestSessionPageRights(t *testing.T) {
 			t.Errorf("%s of no session: %d", target, w.Code)
 		}
 	}
+}
+
+// TestSessionPageTree: a session that has handed work to other agents lists theirs, each in its place, with what it waits for or how it
+// has ended; and the page of a part leads to what it is a part of.
+func TestSessionPageTree(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScene(t)
+		s.login("ada")
+		s.room.begin("sess_1", "tidy Documents")
+		s.room.begin("sess_2", "file <part> 0")
+		s.room.ask("sess_2", 7, tokenA)
+		s.room.change(func() {
+			s.room.sessions[1].PartOf = &api.SessionPart{Session: "sess_1", Agent: "tidy", Name: "tidy, <Documents>", Status: "suspended"}
+			s.room.sessions[0].Parts = []api.SessionPart{
+				{Session: "sess_2", Agent: "clerk", Name: "clerk, file <part> 0", Request: "file <part> 0", Status: "suspended", Parts: []api.SessionPart{
+					{Session: "sess_3", Agent: "scribe", Request: "write", Status: "ended", Result: utp.StatusFailed},
+				}},
+				{Session: "sess_4", Agent: "clerk", Name: "clerk, 2", Status: "queued"},
+			}
+			s.room.sessions[0].MoreParts = true
+		})
+		golden(t, "session-tree.html", s.page("/sessions/sess_1", "@ada"))
+		golden(t, "session-tree.txt", s.do("GET", "/sessions/sess_1/text", "@ada", "").Body.String())
+		if page := s.page("/sessions/sess_2", "@ada"); !strings.Contains(page, `<p>Part of <a href="/sessions/sess_1"><bdi lang="">tidy, &lt;Documents&gt;</bdi></a>.</p>`) {
+			t.Error(page)
+		}
+	})
 }

@@ -15,6 +15,7 @@ func (t *Tx) Calls(f store.CallFilter) ([]turn.Call, error) {
 	if f.Call != "" {
 		w.add("call_id = %s", f.Call)
 	}
+	w.among("tool", f.Tools)
 	if f.After != "" {
 		w.add("call_id > %s", f.After)
 	}
