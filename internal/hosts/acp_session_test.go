@@ -28,29 +28,34 @@ type acpAgent struct {
 	name  string                              // at Earshot
 	shell func(command string) fakemodel.Call // a call of its shell
 	stops bool                                // whether a no ends its turn
+	tells bool                                // whether it says that its command begins
 }
 
 func acpAgents() []acpAgent {
 	return []acpAgent{
 		{agenthost.ClaudeACP, "claude", func(command string) fakemodel.Call {
 			return fakemodel.Call{Tool: "Bash", Args: map[string]any{"command": command, "description": "Write a file"}}
-		}, false},
+		}, false, false},
 		{agenthost.CodexACP, "codex", func(command string) fakemodel.Call { // its sandbox lets it only read
 			return fakemodel.Call{Tool: "exec_command", Args: map[string]any{"cmd": command, "sandbox_permissions": "require_escalated", "justification": "Write a file"}}
-		}, true},
+		}, true, true},
 		{agenthost.GeminiACP, "gemini", func(command string) fakemodel.Call {
 			return fakemodel.Call{Tool: "run_shell_command", Args: map[string]any{"command": command, "description": "Write a file"}}
-		}, false},
+		}, false, false},
 	}
 }
 
-// eachACP runs a test with each agent that speaks ACP.
+// eachACP runs a test with each agent that speaks ACP, beside others.
 func eachACP(t *testing.T, test func(t *testing.T, programs agenthost.Programs, agent acpAgent)) {
 	t.Helper()
 	testkit.Slow(t)
+	t.Parallel()
 	programs := agenthost.Need(t)
 	for _, agent := range acpAgents() {
-		t.Run(agent.name, func(t *testing.T) { test(t, programs, agent) })
+		t.Run(agent.name, func(t *testing.T) {
+			t.Parallel()
+			test(t, programs, agent)
+		})
 	}
 }
 
@@ -259,6 +264,9 @@ func TestACPStopElsewhere(t *testing.T) {
 			}
 			return err
 		})
+		if agent.tells { // what it has said is announced, or not, before the stop is
+			s.shows("It begins: ")
+		}
 		s.gate.does("stop", "--data", s.gate.data)
 		s.ends(agent.name+"-stop-elsewhere", 3)
 	})

@@ -77,6 +77,7 @@ func (*front) WaitForTerminalExit(context.Context, acp.WaitForTerminalExitReques
 // another one before the first prompt, as `earshot acp` does.
 func TestAutoMode(t *testing.T) {
 	testkit.Slow(t)
+	t.Parallel()
 	programs := agenthost.Need(t)
 	folder := t.TempDir()
 	effect := filepath.Join(folder, "effect.txt")

@@ -53,7 +53,10 @@ type gate struct {
 	people      *client.Client
 }
 
-func newGate(t *testing.T) *gate {
+func newGate(t *testing.T) *gate { return newGateWithin(t, "8s") }
+
+// newGateWithin is one that gives a host so long after a yes to ask for the call again.
+func newGateWithin(t *testing.T, startWithin string) *gate {
 	t.Helper()
 	g := emptyGate(t)
 	dir := filepath.Dir(g.data)
@@ -62,7 +65,7 @@ func newGate(t *testing.T) *gate {
 	for path, text := range map[string]string{
 		g.lines: "",
 		script:  "#!/bin/sh\necho \"$1\" >> \"$2\"\n",
-		policy:  "rules: [{tool: box.add, decide: ask, undo: 3s, start_within: 8s}]\n",
+		policy:  "rules: [{tool: box.add, decide: ask, undo: 3s, start_within: " + startWithin + "}]\n",
 		tools: fmt.Sprintf(`command:
   target: box
   operations:
@@ -258,7 +261,7 @@ func TestGate(t *testing.T) {
 // that comes then has one effect.
 func TestGateWall(t *testing.T) {
 	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
-		g := newGate(t)
+		g := newGateWithin(t, "60s")
 		model := fakemodel.Start(t, fakemodel.Script{{Call: adds("one")}, {When: "Not done yet", Call: adds("one")}, {Say: "Done."}})
 		process := agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{
 			Model: model.URL, Prompt: "Add a line.", MCP: g.gateway("--answer-before", "15s"), Limit: 25 * time.Second,
@@ -277,8 +280,7 @@ func TestGateWall(t *testing.T) {
 // first, and one effect after it; and nothing for a host that was killed.
 func TestGateByAddress(t *testing.T) {
 	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
-		t.Parallel() // it waits for most of its time
-		g := newGate(t)
+		g := newGateWithin(t, "20s")
 		model := fakemodel.Start(t, fakemodel.Script{
 			{Call: adds("one")}, {When: "Not done yet", Call: adds("one")}, {Call: adds("two")}, {When: "said no", Call: adds("three")},
 		})

@@ -102,7 +102,6 @@ func TestGateGatewayKilled(t *testing.T) {
 // session: its call has a question of its own, a yes to the first starts nothing, and a yes to its own has one effect.
 func TestGateHostStartedAgain(t *testing.T) {
 	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
-		t.Parallel() // it waits for most of its time
 		g := newGate(t)
 		start := func(script ...fakemodel.Turn) *agenthost.Process {
 			model := fakemodel.Start(t, script)
@@ -125,7 +124,6 @@ func TestGateHostStartedAgain(t *testing.T) {
 // are one session (version 2026-07-28, which Claude Code speaks), and has one of its own where it gets a new id.
 func TestGateHostJoinsByAddress(t *testing.T) {
 	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
-		t.Parallel() // it waits for most of its time
 		g := newGate(t)
 		place := g.byAddress(host)
 		place[0].URL = g.people.Server() + "/mcp"

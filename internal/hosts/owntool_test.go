@@ -212,6 +212,7 @@ func failsWith(t *testing.T, programs agenthost.Programs, host agenthost.Host, f
 // later.
 func TestOwnToolKilled(t *testing.T) {
 	testkit.Slow(t)
+	t.Parallel()
 	programs := agenthost.Need(t)
 	g := emptyGate(t)
 	g.serves()
@@ -259,6 +260,7 @@ func TestOwnToolKilled(t *testing.T) {
 // into it; docs/hosts.md and `earshot doctor agents` say so. Where a later Codex runs one, this fails, and they can be corrected.
 func TestUnhooked(t *testing.T) {
 	testkit.Slow(t)
+	t.Parallel()
 	programs := agenthost.Need(t)
 	folder := t.TempDir()
 	effect, log := filepath.Join(folder, "effect.txt"), filepath.Join(folder, "hook.log")

@@ -14,13 +14,17 @@ import (
 // headless are the hosts that take a prompt and end.
 var headless = []agenthost.Host{agenthost.Claude, agenthost.Codex, agenthost.Gemini}
 
-// eachHost runs a test with each host that takes a prompt.
+// eachHost runs a test with each host that takes a prompt, beside others: a host waits for most of its time.
 func eachHost(t *testing.T, test func(t *testing.T, programs agenthost.Programs, host agenthost.Host)) {
 	t.Helper()
 	testkit.Slow(t)
+	t.Parallel()
 	programs := agenthost.Need(t)
 	for _, host := range headless {
-		t.Run(host.String(), func(t *testing.T) { test(t, programs, host) })
+		t.Run(host.String(), func(t *testing.T) {
+			t.Parallel()
+			test(t, programs, host)
+		})
 	}
 }
 
