@@ -221,7 +221,7 @@ func (g *gate) gateway(args ...string) []agenthost.MCPServer {
 func (g *gate) byAddress(host agenthost.Host) []agenthost.MCPServer {
 	g.t.Helper()
 	return []agenthost.MCPServer{{
-		Name: "earshot", URL: g.people.Server() + "/mcp?answer-before=10s", Headers: map[string]string{"Authorization": "Bearer " + g.token(host.String())},
+		Name: "earshot", URL: g.people.Server() + "/mcp?answer-before=20s", Headers: map[string]string{"Authorization": "Bearer " + g.token(host.String())},
 	}}
 }
 
@@ -285,7 +285,7 @@ func TestGateByAddress(t *testing.T) {
 			{Call: adds("one")}, {When: "Not done yet", Call: adds("one")}, {Call: adds("two")}, {When: "said no", Call: adds("three")},
 		})
 		process := agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{
-			Model: model.URL, Prompt: "Add lines.", MCP: g.byAddress(host), Limit: 25 * time.Second, Relaunch: true,
+			Model: model.URL, Prompt: "Add lines.", MCP: g.byAddress(host), Limit: 40 * time.Second, Relaunch: true,
 		}))
 		if _, err := model.Request(process.Context(t.Context()), 2); err != nil {
 			t.Fatal(err)
