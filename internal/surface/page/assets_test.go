@@ -3,6 +3,9 @@ package page_test
 import (
 	"compress/gzip"
 	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/earshot-dev/earshot/internal/surface/page"
@@ -51,4 +54,31 @@ func compressed(t *testing.T, body []byte) int {
 		t.Fatal(err)
 	}
 	return int(n)
+}
+
+// TestNamedNotPlaced: no sentence of the page sends its reader to something by its place, its shape or its colour (WCAG 1.3.3). What
+// is "below" are the folders in a folder.
+func TestNamedNotPlaced(t *testing.T) {
+	t.Parallel()
+	names, err := filepath.Glob("assets/*.html")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	markup := regexp.MustCompile(`(?s)\{\{.*?\}\}|<style.*?</style>|<svg.*?</svg>|<[^>]*>`)
+	placed := regexp.MustCompile(`(?i)\b(?:on|to|at) the (?:left|right|top|bottom|side)\b|\b(?:above|below|beneath|red|green|yellow|orange|round|square|icon|coloured?)\b`)
+	for _, name := range append(names, "../../narrate/catalogue/en.txt") {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(raw)
+		if filepath.Ext(name) == ".html" {
+			text = markup.ReplaceAllString(text, " ")
+		} else {
+			text = regexp.MustCompile(`(?m)^\[.*\]$|\{\w+`).ReplaceAllString(text, " ") // keys and parameters are not read
+		}
+		for _, found := range placed.FindAllString(strings.ReplaceAll(text, "folders below", "folders in them"), -1) {
+			t.Errorf("%s says %q", name, found)
+		}
+	}
 }

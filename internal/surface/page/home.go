@@ -22,22 +22,19 @@ type Notice struct {
 // Home is the page. Its parts are templates of their own, which the stream sends
 // again when they have changed.
 type Home struct {
-	Person    string
-	Passkeys  bool // there is a page for them
-	Inspects  bool // its reader sees what operators and auditors see
-	Logins    bool // and who is logged in
-	Policy    bool // and the operator's rules
-	Form      string
-	Zone      string // in which times are told
-	Density   string // how much room its reader wants between the parts
-	After     string // the newest event when the page was made
-	Title     string
-	Where     string
-	Notice    *Notice
-	Start     *Start // nil where its reader starts nothing here
-	Sessions  Sessions
-	Chosen    *Chosen
-	Questions Questions
+	Person     string
+	Navigation Navigation
+	Form       string
+	Zone       string // in which times are told
+	Density    string // how much room its reader wants between the parts
+	After      string // the newest event when the page was made
+	Title      string
+	Where      string
+	Notice     *Notice
+	Start      *Start // nil where its reader starts nothing here
+	Sessions   Sessions
+	Chosen     *Chosen
+	Questions  Questions
 }
 
 // Start is the box in which a person starts an agent.

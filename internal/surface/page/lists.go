@@ -17,13 +17,14 @@ type QuestionList struct {
 
 // SessionList is a page of the list of all sessions.
 type SessionList struct {
-	Title    string
-	Heading  string
-	Sessions []Session
-	Next     string // the address of the next page
-	Behind   string // when the last session here began
-	First    bool
-	Running  bool
+	Navigation Navigation
+	Title      string
+	Heading    string
+	Sessions   []Session
+	Next       string // the address of the next page
+	Behind     string // when the last session here began
+	First      bool
+	Running    bool
 }
 
 // OlderSessions is the address of the list behind a session.

@@ -20,9 +20,10 @@ func (s Search) Further(name, value string) string {
 
 // Agents is the list of agents, by name.
 type Agents struct {
-	Search Search
-	Rows   []Agent
-	First  bool
+	Navigation Navigation
+	Search     Search
+	Rows       []Agent
+	First      bool
 	// Looked is how many sessions were looked at, where there are older ones that were not; 0 where all were.
 	Looked int
 }
@@ -37,10 +38,11 @@ type Agent struct {
 
 // Tools is the list of registered tools.
 type Tools struct {
-	Notice *Notice
-	Search Search
-	Rows   []Tool
-	First  bool // it begins with the first one
+	Navigation Navigation
+	Notice     *Notice
+	Search     Search
+	Rows       []Tool
+	First      bool // it begins with the first one
 }
 
 // Tool is a line of the list.
@@ -54,6 +56,7 @@ func (t Tool) Address() string { return "/tools/" + url.PathEscape(t.Name) }
 
 // ToolSheet is the page of one tool, with all that its reviewer has to know.
 type ToolSheet struct {
+	Navigation Navigation
 	Tool
 
 	Notice  *Notice
@@ -78,10 +81,11 @@ type Choice struct {
 
 // Audit is the list of the entries of the audit chain, the newest first.
 type Audit struct {
-	Form   string
-	Search Search
-	Rows   []Entry
-	First  bool // it begins with the newest one
+	Navigation Navigation
+	Form       string
+	Search     Search
+	Rows       []Entry
+	First      bool // it begins with the newest one
 	// Searched are the entries that were looked through; "" where the list was not searched.
 	Searched string
 	// Report is what a verification came to; nil if there was none.
@@ -105,11 +109,12 @@ type Report struct {
 
 // Dead is the list of messages that were put aside, the oldest first.
 type Dead struct {
-	Notice *Notice
-	Search Search
-	Rows   []DeadMessage
-	First  bool
-	Form   string // of the page; "" where its reader tries nothing again
+	Navigation Navigation
+	Notice     *Notice
+	Search     Search
+	Rows       []DeadMessage
+	First      bool
+	Form       string // of the page; "" where its reader tries nothing again
 }
 
 // DeadMessage is one of them.
@@ -121,11 +126,12 @@ type DeadMessage struct {
 
 // Logins are the browsers and terminals that are logged in, and the tokens of programs.
 type Logins struct {
-	Notice *Notice
-	Search Search
-	Rows   []LoginRow
-	Tokens []Token
-	First  bool // the logins begin with the oldest one
+	Navigation Navigation
+	Notice     *Notice
+	Search     Search
+	Rows       []LoginRow
+	Tokens     []Token
+	First      bool // the logins begin with the oldest one
 	// FirstToken: the tokens do. MoreTokens is the address of those that follow; "" where none does.
 	FirstToken bool
 	MoreTokens string
@@ -143,6 +149,7 @@ type Token struct{ Name, Text string }
 
 // Policy is the operator's file of rules, as it was read.
 type Policy struct {
+	Navigation Navigation
 	Path, Text string // "" if there is none
 	Trouble    string // why the file is invalid now; "" if it is not
 }

@@ -13,7 +13,7 @@ import (
 
 // Part is a session in the tree of those whose work another one has handed out.
 type Part struct {
-	Place         string // in the tree, for who does not see it: 2.1 is the first part of the second
+	Number        string // in the tree, for who does not see it: 2.1 is the first part of the second
 	Name, Request string
 	State, Tone   string
 	Waits         bool // for an answer
@@ -22,9 +22,9 @@ type Part struct {
 }
 
 // newPart makes the line of one.
-func newPart(one api.SessionPart, place string, waiting map[string]string) Part {
+func newPart(one api.SessionPart, number string, waiting map[string]string) Part {
 	p := Part{
-		Place: place, Name: legible.Text(api.Session{Name: one.Name, Agent: one.Agent}.DisplayName()), Request: legible.Text(one.Request),
+		Number: number, Name: legible.Text(api.Session{Name: one.Name, Agent: one.Agent}.DisplayName()), Request: legible.Text(one.Request),
 		State: stateRunning, Link: "/sessions/" + url.PathEscape(one.Session),
 	}
 	switch {
@@ -37,7 +37,7 @@ func newPart(one api.SessionPart, place string, waiting map[string]string) Part 
 		p.State = stateQueued
 	}
 	for i, below := range one.Parts {
-		p.Parts = append(p.Parts, newPart(below, fmt.Sprintf("%s.%d", place, i+1), waiting))
+		p.Parts = append(p.Parts, newPart(below, fmt.Sprintf("%s.%d", number, i+1), waiting))
 	}
 	return p
 }
@@ -76,7 +76,7 @@ func (t Tree) write(b *strings.Builder) {
 
 // write adds the part and those below it to a text, a line each.
 func (p Part) write(b *strings.Builder) {
-	fmt.Fprintf(b, "%s%s %s: %s\n", strings.Repeat("  ", strings.Count(p.Place, ".")), p.Place, p.Name, p.State)
+	fmt.Fprintf(b, "%s%s %s: %s\n", strings.Repeat("  ", strings.Count(p.Number, ".")), p.Number, p.Name, p.State)
 	for _, below := range p.Parts {
 		below.write(b)
 	}

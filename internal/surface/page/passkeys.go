@@ -9,10 +9,11 @@ import (
 
 // Passkeys is the page on which a person's passkeys are added and removed.
 type Passkeys struct {
-	Notice   string // what came of the last change; "" if there was none
-	Form     string
-	Required string // what they are for
-	Rows     []Passkey
+	Navigation Navigation
+	Notice     string // what came of the last change; "" if there was none
+	Form       string
+	Required   string // what they are for
+	Rows       []Passkey
 	// First: the next one is the first that can be used here. Usable: browsers use passkeys on this page.
 	First, Usable bool
 }

@@ -12,9 +12,10 @@ import (
 
 // Settings is the page of what its reader wishes for themselves, and of what they have allowed for longer.
 type Settings struct {
-	Notice *Notice // what came of the last act
-	Form   string
-	Zone   string // in which times are told
+	Navigation Navigation
+	Notice     *Notice // what came of the last act
+	Form       string
+	Zone       string // in which times are told
 	// MayAnswer: the reader answers questions, so they may also change their times and end a permission.
 	MayAnswer bool
 	Fields    []Field

@@ -33,7 +33,7 @@ func (s *Server) agentsPage(w http.ResponseWriter, r *http.Request, v visitor) e
 		return err
 	}
 	after := r.URL.Query().Get("after")
-	view := page.Agents{Search: page.Search{Path: "/agents", Label: "Search by agent, token or person", Query: wanted}, First: after == ""}
+	view := page.Agents{Navigation: s.navigation(v), Search: page.Search{Path: "/agents", Label: "Search by agent, token or person", Query: wanted}, First: after == ""}
 	all, more, err := s.agents(r.Context(), v)
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func (s *Server) auditPage(w http.ResponseWriter, r *http.Request, v visitor) er
 }
 
 func (s *Server) auditView(r *http.Request, v visitor) (page.Audit, error) {
-	view := page.Audit{Form: v.form, Search: page.Search{Path: "/audit", Label: "Search in the entries"}}
+	view := page.Audit{Navigation: s.navigation(v), Form: v.form, Search: page.Search{Path: "/audit", Label: "Search in the entries"}}
 	wanted, err := query(r)
 	if err != nil {
 		return view, err

@@ -26,7 +26,7 @@ func (s *Server) deadPage(w http.ResponseWriter, r *http.Request, v visitor) err
 	if err != nil {
 		return err
 	}
-	view := page.Dead{Search: page.Search{Path: "/dead", Label: "Search in the messages", Query: wanted}, First: after == 0, Form: s.formOf(v)}
+	view := page.Dead{Navigation: s.navigation(v), Search: page.Search{Path: "/dead", Label: "Search in the messages", Query: wanted}, First: after == 0, Form: s.formOf(v)}
 	err = operate.EachDead(r.Context(), s.asks(v), func(one api.DeadDetail) error {
 		text := legible.Line(wording.Dead(one, one.Died.In(v.zone).Format(timeInLists)))
 		switch {

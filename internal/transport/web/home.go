@@ -74,12 +74,18 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) homeView(ctx context.Context, v visitor, chosen string, peek bool) (page.Home, error) {
+// navigation lists the pages that a visitor may go to.
+func (s *Server) navigation(v visitor) page.Navigation {
 	inspects := v.May(api.Inspect)
+	return page.Navigation{
+		Passkeys: s.options.Passkeys != nil && v.May(api.Answer), Inspects: inspects,
+		Logins: inspects && s.options.Directory != nil, Policy: inspects && s.options.Policy != nil,
+	}
+}
+
+func (s *Server) homeView(ctx context.Context, v visitor, chosen string, peek bool) (page.Home, error) {
 	view := page.Home{
-		Person: v.Name, Passkeys: s.options.Passkeys != nil && v.May(api.Answer), Inspects: inspects,
-		Logins: inspects && s.options.Directory != nil, Policy: inspects && s.options.Policy != nil, Form: v.form, Zone: page.ZoneName(s.now(), v.zone),
-		Density: api.Chosen(v.prefers.Density),
+		Person: v.Name, Navigation: s.navigation(v), Form: v.form, Zone: page.ZoneName(s.now(), v.zone), Density: api.Chosen(v.prefers.Density),
 	}
 	var err error
 	if view.After, err = s.hub.Newest(ctx, v.Principal); err != nil {

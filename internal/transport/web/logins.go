@@ -30,7 +30,7 @@ func (s *Server) loginsPage(w http.ResponseWriter, r *http.Request, v visitor) e
 	if err != nil {
 		return err
 	}
-	view := page.Logins{Search: page.Search{Path: "/logins", Label: "Search by person, browser or token", Query: wanted}, Form: s.formOf(v)}
+	view := page.Logins{Navigation: s.navigation(v), Search: page.Search{Path: "/logins", Label: "Search by person, browser or token", Query: wanted}, Form: s.formOf(v)}
 	if err := s.loginsInto(r, v, &view); err != nil {
 		return err
 	}

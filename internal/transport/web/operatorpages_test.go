@@ -92,7 +92,7 @@ func TestTools(t *testing.T) {
 	t.Parallel()
 	l := &ledger{}
 	s := operated(t, l)
-	wants(t, s.page("/", "@ada"), `<a href="/agents">Agents</a> <a href="/tools">Tools</a> <a href="/audit">Audit</a>`)
+	wants(t, s.page("/", "@ada"), `<a href="/agents">Agents</a>`, `<a href="/tools">Tools</a>`, `<a href="/audit">Audit</a>`)
 	wants(t, s.page("/tools", "@ada"), "No tool is registered.", "earshot tools example")
 	l.tools = []api.ToolDetail{someTool("mail.send")}
 	golden(t, "tools.html", s.page("/tools", "@ada"))
@@ -235,7 +235,7 @@ func TestPolicyPage(t *testing.T) {
 	wants(t, s.page("/", "@aud"), `<a href="/policy">Policy</a>`)
 	wants(t, s.page("/policy", "@aud"), "No policy file is in force", "earshot up --policy FILE")
 	now = web.Policy{Path: "/etc/rules.yaml", Text: "rules:\n- allow: <read>\n", Trouble: "line 3 is no rule"}
-	wants(t, s.page("/policy", "@aud"), "rules:\n- allow: &lt;read&gt;\n</pre>", "The file cannot be read as it is now: line 3 is no rule. The rules below were read before")
+	wants(t, s.page("/policy", "@aud"), "rules:\n- allow: &lt;read&gt;\n</pre>", "The file cannot be read as it is now: line 3 is no rule. These rules were read before")
 	s.login("anna")
 	lacks(t, s.page("/", "@anna"), "/policy")
 	if w := s.do("GET", "/policy", "@anna", ""); w.Code != 403 {

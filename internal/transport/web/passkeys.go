@@ -70,7 +70,9 @@ func (s *Server) passkeysView(ctx context.Context, v visitor) (page.Passkeys, er
 	if err != nil {
 		return page.Passkeys{}, err
 	}
-	return page.NewPasskeys(all, passkey.Site(s.page.text), v.form, v.zone), nil
+	view := page.NewPasskeys(all, passkey.Site(s.page.text), v.form, v.zone)
+	view.Navigation = s.navigation(v)
+	return view, nil
 }
 
 // passkeyChallenge answers the page's script with what has to be signed.

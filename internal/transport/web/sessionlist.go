@@ -82,7 +82,7 @@ func (s *Server) sessionsPage(w http.ResponseWriter, r *http.Request, v visitor)
 	if err != nil {
 		return err
 	}
-	view := page.SessionList{Heading: "All sessions", First: want.Before == "", Running: want.Open}
+	view := page.SessionList{Navigation: s.navigation(v), Heading: "All sessions", First: want.Before == "", Running: want.Open}
 	if want.Open {
 		view.Heading = "Running sessions"
 	}

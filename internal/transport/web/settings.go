@@ -79,7 +79,7 @@ func (s *Server) settingsPage(w http.ResponseWriter, r *http.Request, v visitor)
 
 // settingsView is the page of what holds now.
 func (s *Server) settingsView(r *http.Request, v visitor, now api.Preferences) (page.Settings, error) {
-	view := page.Settings{Form: v.form, Zone: page.ZoneName(s.now(), v.zone), MayAnswer: v.form != "" && v.May(api.Answer)}
+	view := page.Settings{Navigation: s.navigation(v), Form: v.form, Zone: page.ZoneName(s.now(), v.zone), MayAnswer: v.form != "" && v.May(api.Answer)}
 	for _, one := range settings() {
 		if v.form == "" || one.answers && !view.MayAnswer {
 			view.ReadOnly = append(view.ReadOnly, one.tell(v.Name, now))

@@ -28,7 +28,7 @@ func (s *Server) toolsPage(w http.ResponseWriter, r *http.Request, v visitor) er
 		return err
 	}
 	after := r.URL.Query().Get("after")
-	view := page.Tools{Search: page.Search{Path: "/tools", Label: "Search by name or description", Query: wanted}, First: after == ""}
+	view := page.Tools{Navigation: s.navigation(v), Search: page.Search{Path: "/tools", Label: "Search by name or description", Query: wanted}, First: after == ""}
 	err = operate.EachTool(r.Context(), s.asks(v), func(t api.ToolDetail) error {
 		switch {
 		case t.Tool <= after || !holds(wanted, t.Tool, t.Description):
@@ -60,6 +60,7 @@ func (s *Server) toolPage(w http.ResponseWriter, r *http.Request, v visitor) err
 		return err
 	}
 	view := toolSheet(t)
+	view.Navigation = s.navigation(v)
 	view.Form = s.formOf(v)
 	view.Notice = s.noticeOf(r, v)
 	return s.show(w, http.StatusOK, "tool", view)

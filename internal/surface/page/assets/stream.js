@@ -6,7 +6,8 @@ import { alertTo } from "./alerts.js";
 import { heardNow } from "./heard.js";
 import { forget, say } from "./live.js";
 import { placeBegun } from "./notice.js";
-import { placeQuestions, placeSession, placeSessions, placeSteps } from "./place.js";
+import { newSessions, newSteps } from "./pause.js";
+import { placeQuestions, placeSession } from "./place.js";
 
 const root = document.documentElement;
 const connection = document.getElementById("connection");
@@ -84,7 +85,7 @@ export function listen(returning = true) {
   });
   on("earshot.questions", placeQuestions);
   on("earshot.sessions", async (sessions) => {
-    placeSessions(sessions);
+    newSessions(sessions);
     if (root.dataset.session || !sessions.chosen || choosing) return;
     choosing = true;
     const placed = await placeSession(sessions.chosen).catch(() => false); // the next list tries again
@@ -94,7 +95,7 @@ export function listen(returning = true) {
       listen(false); // the stream has to know what is shown
     }
   });
-  on("earshot.steps", placeSteps);
+  on("earshot.steps", newSteps);
   on("earshot.at", () => {});
   on("earshot.heartbeat", () => {});
   mine.addEventListener("open", () => {

@@ -1,6 +1,7 @@
 package browser_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,5 +112,127 @@ func TestTextSpacing(t *testing.T) {
 		if cut := value[[]string](b, `[...document.querySelectorAll("body *:not(.unseen, .unseen *, nav)")].filter((e) => e.checkVisibility() && ["hidden", "clip"].includes(getComputedStyle(e).overflowY) && e.scrollHeight > e.clientHeight + 1).map((e) => e.outerHTML.slice(0, 120))`); len(cut) > 0 {
 			t.Errorf("%v: cut off:\n%s", size, strings.Join(cut, "\n"))
 		}
+	}
+}
+
+// everyPage are the pages that are linked from others, with a word that each has in its heading.
+var everyPage = []string{"/", "/sessions", "/alerts", "/passkeys", "/settings", "/agents", "/tools", "/audit", "/dead", "/logins", "/policy"}
+
+// TestEachPage: on every page, nothing appears because something is pointed at or has the focus (WCAG 1.4.13), what is said by a
+// colour is said in words too, and a link in a text is underlined (1.4.1); the same address has the same name, and what pages have in
+// common stands in the same order (3.2.3, 3.2.4); and every page is led to from more than one other (2.4.5).
+func TestEachPage(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1)
+	b := s.login()
+	s.turn(1)
+	b.until(`document.querySelector("#question-1")`)
+	names, from, order := map[string]string{}, map[string]map[string]bool{}, []string{}
+	for _, path := range everyPage {
+		b.visit(path)
+		b.until(`document.readyState === "complete" && document.querySelector("h1")`)
+		for what, script := range map[string]string{
+			"appears on hover or focus": appearing, "has a tone and no words": wordless, "is a link in a text that is not underlined": bareLinks,
+		} {
+			if found := value[[]string](b, script); len(found) > 0 {
+				t.Errorf("%s: this %s:\n%s", path, what, strings.Join(found, "\n"))
+			}
+		}
+		before := -1
+		for _, link := range value[[][2]string](b, `[...document.querySelectorAll("header a, footer a, nav a")].map((a) => [a.getAttribute("href"), a.textContent.trim()])`) {
+			address, name := link[0], link[1]
+			if !slices.Contains(everyPage, address) {
+				continue
+			}
+			if known := names[address]; known != "" && known != name && address != "/" {
+				t.Errorf("%s calls %s %q; elsewhere it is %q", path, address, name, known)
+			}
+			names[address] = name
+			if from[address] == nil {
+				from[address] = map[string]bool{}
+			}
+			from[address][path] = true
+			at := slices.Index(order, address)
+			if at < 0 {
+				order = append(order, address)
+				at = len(order) - 1
+			}
+			if at < before && address != "/" {
+				t.Errorf("%s: %s stands elsewhere among the links", path, address)
+			}
+			before = at
+		}
+	}
+	for _, path := range everyPage {
+		if len(from[path]) < 2 {
+			t.Errorf("%s is led to from %v alone", path, from[path])
+		}
+	}
+}
+
+// appearing are rules of style by which something that is pointed at, or has the focus, changes more than how it looks. Links to the
+// parts of a page are themselves what has the focus then.
+const appearing = `[...document.styleSheets].flatMap(function rules(sheet) { return [...sheet.cssRules].flatMap((r) => r.cssRules?.length ? rules(r) : [r]); })
+	.filter((r) => /:(hover|focus)/.test(r.selectorText) && !/\bnav\b/.test(r.selectorText))
+	.filter((r) => ["display", "visibility", "opacity", "content", "position", "height", "max-height", "clip-path"].some((p) => r.style.getPropertyValue(p)))
+	.map((r) => r.cssText)
+	.concat([...document.querySelectorAll("[title]")].map((e) => e.outerHTML.slice(0, 120)))`
+
+// wordless is what has a tone and no words.
+const wordless = `[...document.querySelectorAll(".badge, .notice, .bad, .good, .waits")].filter((e) => e.checkVisibility() && !e.textContent.trim()).map((e) => e.outerHTML.slice(0, 120))`
+
+// bareLinks are links among other words that only their colour tells from these.
+const bareLinks = `[...document.querySelectorAll("main p a, main li a, main dd a")].filter((a) => a.checkVisibility() && a.parentElement.textContent.trim() !== a.textContent.trim())
+	.filter((a) => !getComputedStyle(a).textDecorationLine.includes("underline")).map((a) => a.outerHTML.slice(0, 160))`
+
+// TestCodeIsPasted: the code of the log-in can be pasted, so nobody has to remember or to copy it by hand (WCAG 3.3.8).
+func TestCodeIsPasted(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1)
+	b := s.open()
+	b.visit("/login")
+	b.until(`document.readyState === "complete" && document.querySelector("#code")`)
+	code := s.newCode()
+	if taken := value[bool](b, `(() => {
+		const field = document.querySelector("#code");
+		field.focus();
+		const paste = new ClipboardEvent("paste", {bubbles: true, cancelable: true, clipboardData: new DataTransfer()});
+		return field.dispatchEvent(paste) && document.execCommand("insertText", false, "`+code+`");
+	})()`); !taken {
+		t.Error("a paste into the field of the code is not let through")
+	}
+	b.press(kb.Enter)
+	b.until(`document.readyState === "complete" && location.pathname === "/"`)
+}
+
+// TestHeldStill: what changes by itself can be held still, while questions come and are answered; then it is as it would have been
+// (WCAG 2.2.2).
+func TestHeldStill(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 2)
+	b := s.login()
+	first := s.turn(1)
+	b.until(`document.querySelector("#question-1")`)
+	const shown = `document.getElementById("steps").innerText + document.getElementById("sessions-lists").innerText + document.getElementById("output").innerText`
+	before := value[string](b, shown)
+	b.acts("Hold the lists and the session still")
+	b.hears("polite: Held still. Questions still come.")
+	s.turn(2)
+	b.until(`document.querySelector("#question-2")`)
+	b.toQuestion("1")
+	b.acts("Accept question 1")
+	s.ended(first)
+	b.hears("Finished.")
+	if after := value[string](b, shown); after != before {
+		t.Errorf("held still, it changed from\n%s\nto\n%s", before, after)
+	}
+	b.acts("Hold the lists and the session still")
+	b.hears("polite: Up to date again.")
+	b.until(`document.getElementById("output").innerText.includes("Deleted 1 file")`)
+	held := value[string](b, shown)
+	b.visit("/?session=" + first)
+	b.until(`document.readyState === "complete" && document.getElementById("steps")`)
+	if loaded := value[string](b, shown); loaded != held {
+		t.Errorf("let go, it is\n%s\nloaded again\n%s", held, loaded)
 	}
 }

@@ -48,7 +48,13 @@ func (l *longSession) record() (page.Session, *page.Record) {
 		add(aaep.ToolCompleted{Tool: "files.scan", ToolCallID: id, Status: aaep.ToolSuccess, DurationMS: &took, SummaryNormal: "Found 1 file.", SummaryDetailed: "Found 1 file.\nIt is a.jpg."})
 	}
 	add(aaep.OutputStreaming{Chunk: "# Kept\n\n- [one](https://example.org/1)\n\n| Name | Size |\n|-|-|\n| a.jpg | 12 |\n\n```\nrm a.jpg\n```\n", Complete: true})
-	one := page.NewSession(api.Session{ID: "sess_1", Turn: "turn_1", Agent: "tidy", Name: "tidy, folders", Request: "look", Status: "running", Created: begun}, "", time.UTC)
+	one := page.NewSession(api.Session{
+		ID: "sess_1", Turn: "turn_1", Agent: "tidy", Name: "tidy, folders", Request: "look", Status: "running", Created: begun,
+		PartOf: &api.SessionPart{Session: "sess_0", Agent: "chat", Name: "chat, everything", Status: "suspended"},
+		Parts: []api.SessionPart{{Session: "sess_2", Agent: "scout", Request: "which of them are old", Status: "suspended", Parts: []api.SessionPart{
+			{Session: "sess_3", Agent: "scout", Request: "count them", Status: "ended", Result: "failed"},
+		}}},
+	}, "", time.UTC)
 	return one, &record
 }
 
@@ -67,7 +73,7 @@ func (l *longSession) serve() *server {
 		want.At, _ = strconv.ParseInt(r.FormValue("at"), 10, 64)
 		want.Before, _ = strconv.ParseInt(r.FormValue("before"), 10, 64)
 		one, record := l.record()
-		body, err := l.assets.Render("session", record.View(one, want, time.UTC))
+		body, err := l.assets.Render("session", record.View(one, page.NewTree(one.Session, nil), want, time.UTC))
 		if err != nil {
 			l.t.Error(err)
 		}
@@ -75,7 +81,7 @@ func (l *longSession) serve() *server {
 	})
 	handle("/sessions/sess_1/text", "text/plain; charset=utf-8", func(*http.Request) []byte {
 		one, record := l.record()
-		return []byte(record.Text(one, time.UTC))
+		return []byte(record.Text(one, page.NewTree(one.Session, nil), time.UTC))
 	})
 	mux.HandleFunc("GET /page/{file}", func(w http.ResponseWriter, r *http.Request) {
 		file, _ := l.assets.File(r.PathValue("file"))
