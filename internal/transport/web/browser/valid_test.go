@@ -44,7 +44,7 @@ func TestValid(t *testing.T) {
 	}
 	_, long := newLongSession(t, manyCalls)
 	keep(long, "/sessions/sess_1")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // a loaded machine is not a failure
 	defer cancel()
 	rules, err := filepath.Abs("testdata/valid/rules.json")
 	must(t, err)
