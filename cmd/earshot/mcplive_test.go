@@ -34,7 +34,7 @@ func TestMCPWhileTheServerRuns(t *testing.T) {
 	}
 	look()
 	contains(t, p.adds(0, append([]string{"third", "--json"}, flags...)...), `"offered": "now"`)
-	contains(t, p.does(0, "mcp", "rm", "other"), "other is not in", "The server that runs has ended it.")
+	contains(t, p.does(0, "mcp", "rm", "other"), "other is not in", "The server that runs has ended other.")
 	look()
 
 	ended := func() int {
@@ -43,7 +43,7 @@ func TestMCPWhileTheServerRuns(t *testing.T) {
 		return strings.Count(string(raw), "post")
 	}
 	before := ended()
-	contains(t, p.does(0, "mcp", "rm", "post"), "post is not in", "Its tools are not offered any more: post.look, post.send.", "The server that runs has ended it.")
+	contains(t, p.does(0, "mcp", "rm", "post"), "post is not in", "Tools that are not offered any more: post.look, post.send.", "The server that runs has ended post.")
 	if ended() <= before {
 		t.Error("its process goes on")
 	}

@@ -40,8 +40,10 @@ func TestReadmeInstall(t *testing.T) {
 
 	server := p.upWith(options{env: []string{"HOME=" + home}})
 	p.lists(server, "outbox.send: irreversible, high risk, not reviewed")
-	runs("uninstall", "claude", "--restore")
-	contains(t, p.does(0, "tools", "list"), "no service connected. Send a letter.") // its name stays with the review, and nobody can call it
+	contains(t, runs("uninstall", "claude", "--restore"), "Tools that are not offered any more: outbox.", "The server that runs has ended outbox.")
+	if got := p.does(0, "tools", "list"); strings.Contains(got, "outbox.") {
+		t.Errorf("after --restore are listed: %s", got)
+	}
 	if raw, err = os.ReadFile(file); err != nil || !strings.Contains(string(raw), `"outbox"`) || strings.Contains(string(raw), `"earshot"`) {
 		t.Errorf("after --restore the host has %s, %v", raw, err)
 	}

@@ -254,6 +254,7 @@ func (w *work) removeMoved(back []moved) error {
 			return err
 		}
 		b.removeSecrets()
+		w.result.Removed = append(w.result.Removed, m.As)
 	}
 	return nil
 }

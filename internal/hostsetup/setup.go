@@ -50,6 +50,8 @@ type Result struct {
 	Snippet string `json:"snippet,omitzero"`
 	// Behind are the servers of this host that stay behind Earshot after its entry is gone.
 	Behind []string `json:"behind,omitzero"`
+	// Removed are the servers that were taken away from behind Earshot, by their names there.
+	Removed []string `json:"removed_servers,omitzero"`
 }
 
 // Moved is a server that moved, and its name behind Earshot.

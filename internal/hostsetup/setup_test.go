@@ -431,7 +431,9 @@ func TestImportShared(t *testing.T) {
 	gemini.o.File = filepath.Join(cursor.home, ".gemini", "settings.json")
 	gemini.write(servers(t), 0o600)
 	moved(t, gemini, gemini.install(importing))
-	cursor.uninstall(restoring)
+	if r := cursor.uninstall(restoring); len(r.Removed) > 0 {
+		t.Errorf("removed behind Earshot are %q, which Gemini CLI has there, too", r.Removed)
+	}
 	present := func() bool {
 		all, err := toolfile.Servers(filepath.Join(cursor.o.Data, "tools.yaml"))
 		if err != nil {
@@ -443,7 +445,9 @@ func TestImportShared(t *testing.T) {
 	if !present() {
 		t.Error("it is gone, though Gemini CLI has it there")
 	}
-	gemini.uninstall(restoring)
+	if r := gemini.uninstall(restoring); !slices.Equal(r.Removed, []string{"my_post"}) {
+		t.Errorf("removed behind Earshot are %q", r.Removed)
+	}
 	if present() {
 		t.Error("it is still there")
 	}

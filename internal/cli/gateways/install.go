@@ -102,7 +102,9 @@ file from before stays beside it. An entry that was changed by hand stays, unles
 
 With --hooks the entries that ` + "`earshot install --hooks`" + ` has written are taken out instead.
 
-With --restore the servers that ` + "`earshot install --import`" + ` has moved go back into the host's file.`,
+With --restore the servers that ` + "`earshot install --import`" + ` has moved go back into the host's file, and leave
+Earshot as by ` + "`earshot mcp rm`" + `: a server that runs ends them, and their tools leave the registry. One that another
+host has moved, too, stays.`,
 		Args: usage.One("the name of a host: " + strings.Join(hostfile.Names(), ", ")),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.hooks {
@@ -114,14 +116,15 @@ With --restore the servers that ` + "`earshot install --import`" + ` has moved g
 			}
 			o.Restore = f.moves
 			r, err := hostsetup.Uninstall(c.Context(), o)
-			var taken reread
-			if o.Restore && r.Changed && !r.DryRun {
-				taken = m.rereadList(c.Context(), mcpFlags{}, o.Data)
+			var gone retired
+			if len(r.Removed) > 0 {
+				gone = m.retire(c.Context(), mcpFlags{}, o.Data, r.Removed...)
 			}
-			if err := m.hostDone(f, o, r, err, m.printUninstalled); err != nil {
+			err = m.hostDone(f, o, r, err, func(o hostsetup.Options, r hostsetup.Result) { m.printUninstalled(o, r, gone) })
+			if err != nil {
 				return err
 			}
-			return taken.failure()
+			return gone.failure()
 		},
 	}, "restore", "move the servers back that --import has moved", "take out what --hooks has put in")
 }
@@ -242,13 +245,14 @@ func (m *commands) printMovedLogin(o hostsetup.Options, s hostsetup.Moved) {
 		"Then review its tools: `earshot tools review%s '%s.*'`.", cause.OneLine(s.Name), s.As, m.DataFlag(o.Data), client, s.As, m.DataFlag(o.Data), s.As)
 }
 
-func (m *commands) printUninstalled(o hostsetup.Options, r hostsetup.Result) {
+func (m *commands) printUninstalled(o hostsetup.Options, r hostsetup.Result, gone retired) {
 	if !r.Changed {
 		m.Printf("%s does not have Earshot: nothing changes in %s.", o.Host.Title, cause.OneLine(r.File))
 	} else {
 		m.printDiff(o, r)
 	}
 	m.printLeft(r)
+	m.printRetired(gone)
 	if len(r.Behind) > 0 {
 		m.Printf("These servers stay behind Earshot: %s. To have %s start them again: `earshot uninstall %s%s --restore`.",
 			strings.Join(r.Behind, ", "), o.Host.Title, o.Host.Name, m.DataFlag(o.Data))

@@ -2,20 +2,13 @@ package gateways
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
-	"github.com/earshot-dev/earshot/internal/cli"
-	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/hostsetup"
-	"github.com/earshot-dev/earshot/internal/operate"
 	"github.com/earshot-dev/earshot/internal/toolfile"
 	"github.com/earshot-dev/earshot/internal/usage"
-	"github.com/earshot-dev/earshot/tool/mcp"
 )
 
 // removedServer is the result of `mcp rm --json`.
@@ -51,36 +44,27 @@ func (m *commands) removeServer(ctx context.Context, f mcpFlags, name string) er
 		return err
 	}
 	out := removedServer{Name: name, File: file}
-	there, err := m.removeEntry(ctx, &out, data)
+	there, err := m.removeEntry(&out, data)
 	if err != nil {
 		return err
 	}
-	taken := m.rereadList(ctx, f, data) // first: a service that runs would register its tools again
-	var refused error
-	if f.file == "" {
-		out.Tools, refused = m.unregister(ctx, data, name)
-	}
+	gone := m.retire(ctx, f, data, name)
+	out.Tools = gone.tools
 	if f.asJSON {
 		if err := m.WriteJSON(out); err != nil {
 			return err
 		}
-		if refused == nil {
-			refused = taken.failure()
-		}
-		return refused
+		return gone.failure()
 	}
-	m.printRemoved(f, data, out, there, taken)
-	if refused != nil {
-		return cause.Fail(refused, "its tools stay in the registry", "repeat the command once that is mended")
-	}
-	if err := taken.failure(); err != nil {
+	m.printRemoved(f, data, out, there, gone)
+	if err := gone.failure(); err != nil {
 		return err
 	}
 	return m.OutputError()
 }
 
-// removeEntry takes a server out of the file, with its secrets and its login. It reports whether it was there.
-func (m *commands) removeEntry(ctx context.Context, out *removedServer, data string) (there bool, err error) {
+// removeEntry takes a server out of the file, with its secrets. It reports whether it was there.
+func (m *commands) removeEntry(out *removedServer, data string) (there bool, err error) {
 	before, err := toolfile.Servers(out.File)
 	if err != nil {
 		return false, err
@@ -94,13 +78,11 @@ func (m *commands) removeEntry(ctx context.Context, out *removedServer, data str
 			return true, err
 		}
 	}
-	if out.Secrets, err = hostsetup.RemoveSecrets(data, out.Name, before); err != nil {
-		return there, err
-	}
-	return there, m.forgetLogin(ctx, data, out.Name)
+	out.Secrets, err = hostsetup.RemoveSecrets(data, out.Name, before)
+	return there, err
 }
 
-func (m *commands) printRemoved(f mcpFlags, data string, out removedServer, there bool, taken reread) {
+func (m *commands) printRemoved(f mcpFlags, data string, out removedServer, there bool, gone retired) {
 	name, file := cause.OneLine(out.Name), cause.OneLine(out.File)
 	if there {
 		m.Printf("Recorded: %s is not in %s any more.", name, file)
@@ -110,50 +92,9 @@ func (m *commands) printRemoved(f mcpFlags, data string, out removedServer, ther
 	for _, path := range out.Secrets {
 		m.Printf("Removed: %s, which held a credential of it.", cause.OneLine(path))
 	}
-	if len(out.Tools) > 0 {
-		m.Printf("Its tools are not offered any more: %s.", cause.OneLine(strings.Join(out.Tools, ", ")))
-	}
-	if slices.Contains(taken.answer.Ended, out.Name) {
-		m.Printf("The server that runs has ended it.")
-	}
-	m.printOthers(taken, []string{out.Name})
+	m.printRetired(gone)
 	if f.file != "" && there {
-		m.printReread(f, taken, data, out.File)
+		m.printReread(f, gone.reread, data, out.File)
 		m.Printf("Its tools stay registered until you take them out: `earshot tools rm%s %s.…`.", m.DataFlag(data), name)
 	}
-}
-
-// unregister takes the tools of an MCP server out of the registry, and returns their names.
-func (m *commands) unregister(ctx context.Context, data, name string) (removed []string, err error) {
-	if !cli.ServerAt(data) && !datadir.Exists((&datadir.Dir{Path: data}).File(datadir.LedgerFile)) {
-		return nil, nil // nothing was ever registered
-	}
-	err = m.WithOperator(ctx, cli.RemoteFlags{Server: cli.ServerFlags{DataFlag: data}}, func(ask operate.Ask) error {
-		removed, err = removeTools(ctx, ask, name)
-		return err
-	})
-	return removed, err
-}
-
-// removeTools takes the tools of an MCP server out of the registry, and returns the names of those that were there.
-func removeTools(ctx context.Context, ask operate.Ask, server string) (removed []string, err error) {
-	var tools []string
-	err = operate.EachTool(ctx, ask, func(t api.ToolDetail) error {
-		if mcp.ServerOf(t.Definition) == server {
-			tools = append(tools, t.Tool)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, tool := range tools {
-		switch err := ask(ctx, api.OpRemove, api.RemoveRequest{Tool: tool}, nil); {
-		case err == nil:
-			removed = append(removed, tool)
-		case !cli.Absent(err): // another one may have taken it out meanwhile
-			return removed, err
-		}
-	}
-	return removed, nil
 }

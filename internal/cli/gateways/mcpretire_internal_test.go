@@ -54,7 +54,7 @@ func TestRemoveTools(t *testing.T) {
 	r.add(t, "post", "letters", claims("letters"))
 	r.add(t, "office", "post.office", claims("office"))
 	r.add(t, "post", "post.program", nil) // of a program that has the server's name
-	got, err := removeTools(t.Context(), r.ask, "post")
+	got, err := removeTools(t.Context(), r.ask, []string{"other", "post"})
 	if want := []string{"post.look", "letters"}; err != nil || !slices.Equal(got, want) || !slices.Equal(r.removed, want) {
 		t.Errorf("removed are %v, told are %v, %v; expected %v", r.removed, got, err, want)
 	}
