@@ -22,17 +22,29 @@ type mcpHost struct {
 	cmd *exec.Cmd
 }
 
-// host starts one, as the host that this process is.
+// mcpVersions are the versions of the protocol that hosts speak: that of sessions, and that without.
+var mcpVersions = []string{"2025-06-18", "2026-07-28"}
+
+// host starts one, as the host that this process is. It speaks the newest version.
 func (s *scene) host(name string, env []string, args ...string) *mcpHost {
+	s.t.Helper()
+	return s.hostOf("2026-07-28", name, env, args...)
+}
+
+// hostOf starts one that speaks one version of the protocol.
+func (s *scene) hostOf(version, name string, env []string, args ...string) *mcpHost {
 	s.t.Helper()
 	h := &mcpHost{t: s.t, cmd: command(s.t, options{verb: "mcp", data: s.data, args: append([]string{"serve"}, args...), env: env})}
 	h.cmd.Dir = s.folder
 	said := newHeard()
 	h.cmd.Stderr = said
 	c := sdk.NewClient(&sdk.Implementation{Name: name, Version: "1"}, nil)
-	session, err := c.Connect(s.t.Context(), &sdk.CommandTransport{Command: h.cmd}, nil)
+	session, err := c.Connect(s.t.Context(), &sdk.CommandTransport{Command: h.cmd}, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		s.t.Fatalf("%v; standard error:\n%s", err, said)
+	}
+	if got := session.InitializeResult().ProtocolVersion; got != version {
+		s.t.Fatalf("the host speaks %s, expected %s", got, version)
 	}
 	h.ClientSession = session
 	s.t.Cleanup(func() { _ = session.Close() })
@@ -70,15 +82,37 @@ func result(t *testing.T, done <-chan callResult) (text string, wrong bool) {
 	return c.Text, r.IsError
 }
 
-// TestMCPServe: a host's call waits for the person: nothing is done before the yes, and a no is a result.
+// TestMCPServe: in each version of the protocol a host's call waits for the person: nothing is done before the yes, and a no is a result.
 func TestMCPServe(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
-	counts(t)
-	s := emptyScene(t)
-	tools, lines := s.box()
-	s.up("--tools", tools)
-	h := s.host("claude-code", nil)
+	for _, version := range mcpVersions {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			counts(t)
+			s := emptyScene(t)
+			tools, lines := s.box()
+			s.up("--tools", tools)
+			h := s.hostOf(version, "claude-code", nil)
+			h.yesAndNo(s, lines)
+			text, wrong := result(t, h.later("box_read", nil))
+			if wrong || !strings.Contains(text, `one\n`) {
+				t.Errorf("what only reads: %v %s", wrong, text)
+			}
+			if text, wrong := result(t, h.later("earshot_say", map[string]any{"text": "Counting the lines."})); wrong {
+				t.Errorf("what it is doing: %s", text)
+			}
+			contains(t, s.does(0, "recap"), "claude: “Counting the lines.”")
+			must(t, h.Close())
+			contains(t, s.does(0, "sessions", "--all"), "claude, photos")
+		})
+	}
+}
+
+// yesAndNo has the first call accepted, and the second one rejected.
+func (h *mcpHost) yesAndNo(s *scene, lines string) {
+	t := h.t
+	t.Helper()
 	done := h.later("box_add", map[string]any{"line": "one"})
 	s.awaitQuestion(1)
 	contains(t, s.does(0, "pending", "1"), "claude, photos", "Add a line.", "one")
@@ -96,48 +130,43 @@ func TestMCPServe(t *testing.T) {
 	if !wrong || !strings.Contains(text, "said no") {
 		t.Errorf("after the no: %v %s", wrong, text)
 	}
-	text, wrong = result(t, h.later("box_read", nil))
-	if wrong || !strings.Contains(text, `one\n`) {
-		t.Errorf("what only reads: %v %s", wrong, text)
-	}
 	if got := linesOf(t, lines); got != "one\n" {
 		t.Errorf("the lines are %q", got)
 	}
-	if text, wrong := result(t, h.later("earshot_say", map[string]any{"text": "Counting the lines."})); wrong {
-		t.Errorf("what it is doing: %s", text)
-	}
-	contains(t, s.does(0, "recap"), "claude: “Counting the lines.”")
-	must(t, h.Close())
-	contains(t, s.does(0, "sessions", "--all"), "claude, photos")
 }
 
-// TestMCPServeWall: a call that is open when the host's patience ends is answered with what it waits for. The yes starts it once
-// the agent waits again, and the same call from the same host joins it.
+// TestMCPServeWall: a call that is open when the host's patience ends is answered with what it waits for, in each version of
+// the protocol. The yes starts it once the agent waits again, and the same call from the same host joins it.
 func TestMCPServeWall(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
-	counts(t)
-	s := emptyScene(t)
-	tools, lines := s.box()
-	s.up("--tools", tools)
-	h := s.host("codex-mcp-client", nil, "--answer-before", "3s")
-	text, wrong := result(t, h.later("box_add", map[string]any{"line": "one"}))
-	if wrong || !strings.Contains(text, "Not done yet.") || !strings.Contains(text, "earshot_wait") {
-		t.Errorf("at the wall: %v %s", wrong, text)
-	}
-	done := h.later("box_add", map[string]any{"line": "one"})
-	s.does(0, "reply", "1", "accept")
-	for {
-		if text, wrong = result(t, done); wrong || !strings.Contains(text, "Not done yet.") {
-			break
-		}
-		done = h.later("box_add", map[string]any{"line": "one"})
-	}
-	if wrong {
-		t.Errorf("after the yes: %s", text)
-	}
-	if got := linesOf(t, lines); got != "one\n" {
-		t.Errorf("the lines are %q", got)
+	for _, version := range mcpVersions {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			counts(t)
+			s := emptyScene(t)
+			tools, lines := s.box()
+			s.up("--tools", tools)
+			h := s.hostOf(version, "codex-mcp-client", nil, "--answer-before", "3s")
+			text, wrong := result(t, h.later("box_add", map[string]any{"line": "one"}))
+			if wrong || !strings.Contains(text, "Not done yet.") || !strings.Contains(text, "earshot_wait") {
+				t.Errorf("at the wall: %v %s", wrong, text)
+			}
+			done := h.later("box_add", map[string]any{"line": "one"})
+			s.does(0, "reply", "1", "accept")
+			for {
+				if text, wrong = result(t, done); wrong || !strings.Contains(text, "Not done yet.") {
+					break
+				}
+				done = h.later("box_add", map[string]any{"line": "one"})
+			}
+			if wrong {
+				t.Errorf("after the yes: %s", text)
+			}
+			if got := linesOf(t, lines); got != "one\n" {
+				t.Errorf("the lines are %q", got)
+			}
+		})
 	}
 }
 

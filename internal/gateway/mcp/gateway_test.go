@@ -147,7 +147,14 @@ type host struct {
 	gone    chan error
 }
 
+// join has a host connect that speaks the newest version.
 func join(t *testing.T, e *earshot) *host {
+	t.Helper()
+	return joinAs(t, e, withoutSessions)
+}
+
+// joinAs has a host connect that speaks one version.
+func joinAs(t *testing.T, e *earshot, version string) *host {
 	t.Helper()
 	h := &host{t: t, gone: make(chan error, 1)}
 	g := mcp.New(mcp.Options{
@@ -160,9 +167,12 @@ func join(t *testing.T, e *earshot) *host {
 	theirs, ours := sdk.NewInMemoryTransports()
 	go func() { h.gone <- g.Run(t.Context(), theirs) }()
 	c := sdk.NewClient(&sdk.Implementation{Name: "a-host", Version: "1"}, h.options())
-	s, err := c.Connect(t.Context(), ours, nil)
+	s, err := c.Connect(t.Context(), ours, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if got := s.InitializeResult().ProtocolVersion; got != version {
+		t.Fatalf("the host speaks %s, want %s", got, version)
 	}
 	h.ClientSession = s
 	return h
@@ -218,35 +228,37 @@ func member(r *sdk.CallToolResult, name string) any {
 }
 
 func TestTools(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := &earshot{tools: []api.AgentTool{note("note.read", utp.Read, false), note("note.send", utp.Irreversible, true)}}
-		h := join(t, e)
-		defer h.leave()
-		list, err := h.ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var names []string
-		for _, tool := range list.Tools {
-			names = append(names, tool.Name)
-			switch tool.Name {
-			case "note_read":
-				if !tool.Annotations.ReadOnlyHint || *tool.Annotations.DestructiveHint || strings.Contains(tool.Description, "asked") {
-					t.Errorf("what only reads: %+v %s", tool.Annotations, tool.Description)
-				}
-			case "note_send":
-				if tool.Annotations.ReadOnlyHint || !*tool.Annotations.DestructiveHint || !strings.HasSuffix(tool.Description, "A person is asked first.") {
-					t.Errorf("what cannot be undone: %+v %s", tool.Annotations, tool.Description)
+	eachEra(t, func(t *testing.T, version string) {
+		synctest.Test(t, func(t *testing.T) {
+			e := &earshot{tools: []api.AgentTool{note("note.read", utp.Read, false), note("note.send", utp.Irreversible, true)}}
+			h := joinAs(t, e, version)
+			defer h.leave()
+			list, err := h.ListTools(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, tool := range list.Tools {
+				names = append(names, tool.Name)
+				switch tool.Name {
+				case "note_read":
+					if !tool.Annotations.ReadOnlyHint || *tool.Annotations.DestructiveHint || strings.Contains(tool.Description, "asked") {
+						t.Errorf("what only reads: %+v %s", tool.Annotations, tool.Description)
+					}
+				case "note_send":
+					if tool.Annotations.ReadOnlyHint || !*tool.Annotations.DestructiveHint || !strings.HasSuffix(tool.Description, "A person is asked first.") {
+						t.Errorf("what cannot be undone: %+v %s", tool.Annotations, tool.Description)
+					}
 				}
 			}
-		}
-		slices.Sort(names)
-		if want := []string{"earshot_ask", "earshot_say", "earshot_wait", "note_read", "note_send"}; !slices.Equal(names, want) {
-			t.Errorf("the host has %v, want %v", names, want)
-		}
-		if !strings.Contains(e.all(), "dial for a-host") {
-			t.Errorf("who the host is was not said: %s", e.all())
-		}
+			slices.Sort(names)
+			if want := []string{"earshot_ask", "earshot_say", "earshot_wait", "note_read", "note_send"}; !slices.Equal(names, want) {
+				t.Errorf("the host has %v, want %v", names, want)
+			}
+			if !strings.Contains(e.all(), "dial for a-host") {
+				t.Errorf("who the host is was not said: %s", e.all())
+			}
+		})
 	})
 }
 
@@ -296,138 +308,148 @@ func TestToolsChange(t *testing.T) {
 }
 
 func TestCall(t *testing.T) {
-	declined := api.AgentCall{ID: "call_1", State: api.CallEnded, Status: "failed", Code: "confirmation_rejected", Message: "The person said no."}
-	for _, test := range []struct {
-		name   string
-		answer api.AgentCall
-		err    error
-		wrong  bool
-		text   string
-		code   any
-	}{
-		{"result", ended("call_1", `{"sent":true}`), nil, false, `{"sent":true}`, nil},
-		{"list", ended("call_1", `[1,2]`), nil, false, `[1,2]`, nil},
-		{"of an MCP server", ended("call_1", `{"content":[{"type":"text","text":"sent"}],"structuredContent":{"n":1}}`), nil, false, "sent", nil},
-		{"like one of an MCP server", ended("call_1", `{"content":[{"kind":"text"}]}`), nil, false, `{"content":[{"kind":"text"}]}`, nil},
-		{"nothing", ended("call_1", ``), nil, false, "Done.", nil},
-		{"declined", declined, nil, true, "The person said no.", "confirmation_rejected"},
-		{
-			"failed",
-			api.AgentCall{ID: "call_1", State: api.CallEnded, Status: "failed", Code: "tool_failed", Message: "The tool failed.", Result: jsontext.Value(`{"exit_code":1}`)},
-			nil, true, "The tool failed.\n{\"exit_code\":1}", "tool_failed",
-		},
-		{"refused", api.AgentCall{}, &client.Error{Code: "invalid", Message: "args have no text", Hint: "give a text"}, true, "Not done: args have no text. give a text", nil},
-		{"stopped", api.AgentCall{}, &client.Error{Code: "conflict", Message: "stopped", Stopped: true}, true, "A person has stopped this session.", nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				e := &earshot{
-					tools:  []api.AgentTool{note("note.send", utp.Irreversible, true)},
-					invoke: func(int, api.AgentInvoke, time.Duration) (api.AgentCall, error) { return test.answer, test.err },
-				}
-				h := join(t, e)
-				r := h.use("note_send", map[string]any{"text": "hi"}, sdk.Meta{"claudecode/toolUseId": "toolu_1"})
-				if r.IsError != test.wrong || !strings.Contains(textOf(r), test.text) || member(r, "code") != test.code {
-					t.Errorf("error %v, %q, %v; want error %v, %q, code %v", r.IsError, textOf(r), r.StructuredContent, test.wrong, test.text, test.code)
-				}
-				h.leave()
-				want := []string{"dial for a-host", "open photos process 1 mcp-", `invoke note.send {"text":"hi"} toolu_1 for 2s`, "end"}
-				if test.answer.ID != "" {
-					want = slices.Insert(want, 3, "received call_1")
-				}
-				for i, line := range strings.Split(e.all(), "\n") {
-					if i >= len(want) || !strings.HasPrefix(line, want[i]) {
-						t.Fatalf("Earshot was asked\n%s\nwant\n%s", e.all(), strings.Join(want, "\n"))
+	eachEra(t, func(t *testing.T, version string) {
+		declined := api.AgentCall{ID: "call_1", State: api.CallEnded, Status: "failed", Code: "confirmation_rejected", Message: "The person said no."}
+		for _, test := range []struct {
+			name   string
+			answer api.AgentCall
+			err    error
+			wrong  bool
+			text   string
+			code   any
+		}{
+			{"result", ended("call_1", `{"sent":true}`), nil, false, `{"sent":true}`, nil},
+			{"list", ended("call_1", `[1,2]`), nil, false, `[1,2]`, nil},
+			{"of an MCP server", ended("call_1", `{"content":[{"type":"text","text":"sent"}],"structuredContent":{"n":1}}`), nil, false, "sent", nil},
+			{"like one of an MCP server", ended("call_1", `{"content":[{"kind":"text"}]}`), nil, false, `{"content":[{"kind":"text"}]}`, nil},
+			{"nothing", ended("call_1", ``), nil, false, "Done.", nil},
+			{"declined", declined, nil, true, "The person said no.", "confirmation_rejected"},
+			{
+				"failed",
+				api.AgentCall{ID: "call_1", State: api.CallEnded, Status: "failed", Code: "tool_failed", Message: "The tool failed.",
+					Result: jsontext.Value(`{"exit_code":1}`)},
+				nil, true, "The tool failed.\n{\"exit_code\":1}", "tool_failed",
+			},
+			{
+				"refused", api.AgentCall{}, &client.Error{Code: "invalid", Message: "args have no text", Hint: "give a text"}, true,
+				"Not done: args have no text. give a text", nil,
+			},
+			{"stopped", api.AgentCall{}, &client.Error{Code: "conflict", Message: "stopped", Stopped: true}, true, "A person has stopped this session.", nil},
+		} {
+			t.Run(test.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					e := &earshot{
+						tools:  []api.AgentTool{note("note.send", utp.Irreversible, true)},
+						invoke: func(int, api.AgentInvoke, time.Duration) (api.AgentCall, error) { return test.answer, test.err },
 					}
-				}
+					h := joinAs(t, e, version)
+					r := h.use("note_send", map[string]any{"text": "hi"}, sdk.Meta{"claudecode/toolUseId": "toolu_1"})
+					if r.IsError != test.wrong || !strings.Contains(textOf(r), test.text) || member(r, "code") != test.code {
+						t.Errorf("error %v, %q, %v; want error %v, %q, code %v", r.IsError, textOf(r), r.StructuredContent, test.wrong, test.text, test.code)
+					}
+					h.leave()
+					want := []string{"dial for a-host", "open photos process 1 mcp-", `invoke note.send {"text":"hi"} toolu_1 for 2s`, "end"}
+					if test.answer.ID != "" {
+						want = slices.Insert(want, 3, "received call_1")
+					}
+					for i, line := range strings.Split(e.all(), "\n") {
+						if i >= len(want) || !strings.HasPrefix(line, want[i]) {
+							t.Fatalf("Earshot was asked\n%s\nwant\n%s", e.all(), strings.Join(want, "\n"))
+						}
+					}
+				})
 			})
-		})
-	}
+		}
+	})
 }
 
 // TestStillOpen: before the host gives up it gets what the call waits for, and no error; then it waits on.
 func TestStillOpen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		began := time.Now()
-		deadline := began.Add(400 * time.Second)
-		open := waiting
-		open.AnswerBy = began.Add(10 * time.Minute)
-		state := func() api.AgentCall {
-			if time.Now().Before(deadline) {
-				return open
+	eachEra(t, func(t *testing.T, version string) {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			deadline := began.Add(400 * time.Second)
+			open := waiting
+			open.AnswerBy = began.Add(10 * time.Minute)
+			state := func() api.AgentCall {
+				if time.Now().Before(deadline) {
+					return open
+				}
+				return ended("call_7", `{"sent":true}`)
 			}
-			return ended("call_7", `{"sent":true}`)
-		}
-		e := &earshot{
-			tools:  []api.AgentTool{note("note.send", utp.Irreversible, true)},
-			invoke: func(int, api.AgentInvoke, time.Duration) (api.AgentCall, error) { return state(), nil },
-			wait:   func(int, string, time.Duration) (api.AgentCall, error) { return state(), nil },
-		}
-		h := join(t, e)
-		r := h.use("note_send", map[string]any{"text": "hi"}, nil)
-		if took := time.Since(began); took != 240*time.Second {
-			t.Errorf("answered after %v, want 240s", took)
-		}
-		if r.IsError || member(r, "call_id") != "call_7" || member(r, "question") != 7.0 || member(r, "answer_by") != "2000-01-01T00:10:00Z" ||
-			!strings.Contains(textOf(r), `Not done yet. Question 7 waits for a person's answer. Call earshot_wait with {"call_id": "call_7"}`) {
-			t.Errorf("error %v: %s %v", r.IsError, textOf(r), r.StructuredContent)
-		}
-		if strings.Contains(e.all(), "received") {
-			t.Error("an answer that is not a result was taken as received")
-		}
-		r = h.use("earshot_wait", map[string]any{"call_id": "call_7"}, nil)
-		if r.IsError || textOf(r) != `{"sent":true}` {
-			t.Errorf("then error %v: %s", r.IsError, textOf(r))
-		}
-		h.leave()
-		if strings.Count(e.all(), "invoke") != 1 || strings.Count(e.all(), "received call_7") != 1 {
-			t.Errorf("Earshot was asked\n%s", e.all())
-		}
+			e := &earshot{
+				tools:  []api.AgentTool{note("note.send", utp.Irreversible, true)},
+				invoke: func(int, api.AgentInvoke, time.Duration) (api.AgentCall, error) { return state(), nil },
+				wait:   func(int, string, time.Duration) (api.AgentCall, error) { return state(), nil },
+			}
+			h := joinAs(t, e, version)
+			r := h.use("note_send", map[string]any{"text": "hi"}, nil)
+			if took := time.Since(began); took != 240*time.Second {
+				t.Errorf("answered after %v, want 240s", took)
+			}
+			if r.IsError || member(r, "call_id") != "call_7" || member(r, "question") != 7.0 || member(r, "answer_by") != "2000-01-01T00:10:00Z" ||
+				!strings.Contains(textOf(r), `Not done yet. Question 7 waits for a person's answer. Call earshot_wait with {"call_id": "call_7"}`) {
+				t.Errorf("error %v: %s %v", r.IsError, textOf(r), r.StructuredContent)
+			}
+			if strings.Contains(e.all(), "received") {
+				t.Error("an answer that is not a result was taken as received")
+			}
+			r = h.use("earshot_wait", map[string]any{"call_id": "call_7"}, nil)
+			if r.IsError || textOf(r) != `{"sent":true}` {
+				t.Errorf("then error %v: %s", r.IsError, textOf(r))
+			}
+			h.leave()
+			if strings.Count(e.all(), "invoke") != 1 || strings.Count(e.all(), "received call_7") != 1 {
+				t.Errorf("Earshot was asked\n%s", e.all())
+			}
+		})
 	})
 }
 
 // TestProgress: a host that has asked for it is told every 15 seconds; its token may be a number.
 func TestProgress(t *testing.T) {
-	for _, test := range []struct {
-		name  string
-		token any
-		want  []string
-	}{
-		{"none", nil, nil},
-		{"text", "p1", []string{"p1 1 Question 7 waits for a person's answer.", "p1 2 Question 7 waits for a person's answer."}},
-		{"number", 5, []string{"5 1 Question 7 waits for a person's answer.", "5 2 Question 7 waits for a person's answer."}},
-		{"zero", 0, []string{"0 1 Question 7 waits for a person's answer.", "0 2 Question 7 waits for a person's answer."}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				deadline := time.Now().Add(40 * time.Second)
-				state := func() (api.AgentCall, error) {
-					if time.Now().Before(deadline) {
-						return waiting, nil
+	eachEra(t, func(t *testing.T, version string) {
+		for _, test := range []struct {
+			name  string
+			token any
+			want  []string
+		}{
+			{"none", nil, nil},
+			{"text", "p1", []string{"p1 1 Question 7 waits for a person's answer.", "p1 2 Question 7 waits for a person's answer."}},
+			{"number", 5, []string{"5 1 Question 7 waits for a person's answer.", "5 2 Question 7 waits for a person's answer."}},
+			{"zero", 0, []string{"0 1 Question 7 waits for a person's answer.", "0 2 Question 7 waits for a person's answer."}},
+		} {
+			t.Run(test.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					deadline := time.Now().Add(40 * time.Second)
+					state := func() (api.AgentCall, error) {
+						if time.Now().Before(deadline) {
+							return waiting, nil
+						}
+						return ended("call_7", `{}`), nil
 					}
-					return ended("call_7", `{}`), nil
-				}
-				e := &earshot{
-					tools:  []api.AgentTool{note("note.send", utp.Irreversible, true)},
-					invoke: func(int, api.AgentInvoke, time.Duration) (api.AgentCall, error) { return state() },
-					wait: func(_ int, _ string, wait time.Duration) (api.AgentCall, error) {
-						pass(min(wait, time.Until(deadline)))
-						return state()
-					},
-				}
-				h := join(t, e)
-				var meta sdk.Meta
-				if test.token != nil {
-					meta = sdk.Meta{"progressToken": test.token}
-				}
-				h.use("note_send", map[string]any{"text": "hi"}, meta)
-				h.leave()
-				if !slices.Equal(h.heard, test.want) {
-					t.Errorf("heard %q, want %q", h.heard, test.want)
-				}
+					e := &earshot{
+						tools:  []api.AgentTool{note("note.send", utp.Irreversible, true)},
+						invoke: func(int, api.AgentInvoke, time.Duration) (api.AgentCall, error) { return state() },
+						wait: func(_ int, _ string, wait time.Duration) (api.AgentCall, error) {
+							pass(min(wait, time.Until(deadline)))
+							return state()
+						},
+					}
+					h := joinAs(t, e, version)
+					var meta sdk.Meta
+					if test.token != nil {
+						meta = sdk.Meta{"progressToken": test.token}
+					}
+					h.use("note_send", map[string]any{"text": "hi"}, meta)
+					h.leave()
+					if !slices.Equal(h.heard, test.want) {
+						t.Errorf("heard %q, want %q", h.heard, test.want)
+					}
+				})
 			})
-		})
-	}
+		}
+	})
 }
 
 // TestServerAway: while Earshot cannot be reached it is tried again, with the same words, and never for longer than the host waits.
@@ -495,31 +517,33 @@ func TestEndedSession(t *testing.T) {
 
 // TestHostGivesUp: a call that the host cancels is waited for no longer.
 func TestHostGivesUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := &earshot{
-			tools:  []api.AgentTool{note("note.send", utp.Irreversible, true)},
-			invoke: func(int, api.AgentInvoke, time.Duration) (api.AgentCall, error) { return waiting, nil },
-			wait:   func(int, string, time.Duration) (api.AgentCall, error) { return waiting, nil },
-		}
-		h := join(t, e)
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-		defer cancel()
-		if _, err := h.CallTool(ctx, &sdk.CallToolParams{Name: "note_send", Arguments: map[string]any{"text": "hi"}}); err == nil {
-			t.Error("there is a result")
-		}
-		synctest.Wait()
-		before := e.all()
-		pass(10 * time.Minute)
-		if e.all() != before {
-			t.Errorf("after the host had given up:\n%s", strings.TrimPrefix(e.all(), before))
-		}
-		h.leave()
-		if strings.Contains(e.all(), "received") {
-			t.Error("a result counts as received that there was not")
-		}
-		if strings.HasSuffix(e.all(), "\nend") {
-			t.Error("the session was ended while a call is open")
-		}
+	eachEra(t, func(t *testing.T, version string) {
+		synctest.Test(t, func(t *testing.T) {
+			e := &earshot{
+				tools:  []api.AgentTool{note("note.send", utp.Irreversible, true)},
+				invoke: func(int, api.AgentInvoke, time.Duration) (api.AgentCall, error) { return waiting, nil },
+				wait:   func(int, string, time.Duration) (api.AgentCall, error) { return waiting, nil },
+			}
+			h := joinAs(t, e, version)
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			if _, err := h.CallTool(ctx, &sdk.CallToolParams{Name: "note_send", Arguments: map[string]any{"text": "hi"}}); err == nil {
+				t.Error("there is a result")
+			}
+			synctest.Wait()
+			before := e.all()
+			pass(10 * time.Minute)
+			if e.all() != before {
+				t.Errorf("after the host had given up:\n%s", strings.TrimPrefix(e.all(), before))
+			}
+			h.leave()
+			if strings.Contains(e.all(), "received") {
+				t.Error("a result counts as received that there was not")
+			}
+			if strings.HasSuffix(e.all(), "\nend") {
+				t.Error("the session was ended while a call is open")
+			}
+		})
 	})
 }
 
