@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AIMessage, HumanMessage, type BaseMessage, type ToolMessage } from "@langchain/core/messages";
 import { fakeModel } from "@langchain/core/testing";
+import { Agent, run, setTracingDisabled, ToolCallError, Usage, type Model, type ModelRequest, type ModelResponse } from "@openai/agents";
 import { generateText, isStepCount } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { aiTools } from "../adapters/ai-sdk.js";
 import { langchainTools } from "../adapters/langchain.js";
+import { openaiTools } from "../adapters/openai-agents.js";
 import { Earshot, Stopped } from "../src/index.js";
 import * as person from "./person.js";
 
@@ -88,4 +90,55 @@ test("LangChain.js, stopped, and arguments that do not fit", async () => {
   await person.question(session);
   await person.stop(session);
   assert.ok((await call) instanceof Stopped);
+});
+
+/** A model of the OpenAI Agents SDK, which ships none for tests: it asks for box.add, then says what it got. */
+class Scripted implements Model {
+  requests: ModelRequest[] = [];
+
+  constructor(readonly args: object) {}
+
+  async getResponse(request: ModelRequest): Promise<ModelResponse> {
+    const usage = new Usage();
+    if (this.requests.push(request) === 1) {
+      assert.ok(request.tools.some((tool) => tool.type === "function" && tool.name === "box_add"), JSON.stringify(request.tools));
+      return { usage, output: [{ type: "function_call", callId: "c1", name: "box_add", arguments: JSON.stringify(this.args), status: "completed" }] };
+    }
+    const text = JSON.stringify(request.input.at(-1));
+    return { usage, output: [{ type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text }] }] };
+  }
+
+  getStreamedResponse(): never {
+    throw new Error("not streamed here");
+  }
+}
+
+setTracingDisabled(true); // it would be sent to OpenAI
+
+for (const [decision, want, count] of [["accept", /exit_code/, 1], ["reject", /consent_declined/, 0]] as const)
+  test(`the OpenAI Agents SDK, ${decision}`, async () => {
+    const before = person.lines().length;
+    const session = await new Earshot().open({ label: "agents" });
+    const agent = new Agent({ name: "helper", model: new Scripted({ line: "agents" }), tools: await openaiTools(session) });
+    const result = run(agent, "Add a line.");
+    await person.reply(session, { decision });
+    assert.match(String((await result).finalOutput), want);
+    assert.equal(person.lines().length - before, count);
+    await session.end();
+  });
+
+test("the OpenAI Agents SDK, stopped, and arguments that do not fit", async () => {
+  const before = person.lines().length;
+  const session = await new Earshot().open({ label: "agents stop" });
+  const tools = await openaiTools(session);
+  const wrong = run(new Agent({ name: "helper", model: new Scripted({ lines: "one" }), tools }), "Add a line.");
+  assert.match(String((await wrong).finalOutput), /bad_request/);
+  const model = new Scripted({ line: "stop" });
+  const result = run(new Agent({ name: "helper", model, tools }), "Add a line.").then(() => undefined, (error: unknown) => error);
+  await person.question(session);
+  await person.stop(session);
+  const error = await result;
+  assert.ok(error instanceof ToolCallError && error.error instanceof Stopped, String(error));
+  assert.equal(model.requests.length, 1);
+  assert.equal(person.lines().length, before);
 });
