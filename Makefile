@@ -94,7 +94,7 @@ soak: ## the long sizes: 20,000 seeds, 100,000 turns, 200 races of everybody at 
 	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -v -run '^TestEverybodyAtOnce$$' ./internal/transport/web/browser
 	EARSHOT_SOAK=1 scripts/check race $(TIMEOUT) $(CONCURRENT)
 	$(MAKE) chaos
-	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -parallel 4 -v -run '^TestLimit$$' ./internal/hosts
+	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -parallel 4 -v -run '^(TestLimit|TestGateWall)$$' ./internal/hosts
 	$(MAKE) fuzz FUZZTIME=1m
 
 .PHONY: lint

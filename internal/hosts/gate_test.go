@@ -65,7 +65,7 @@ func newGateWithin(t *testing.T, startWithin string) *gate {
 	for path, text := range map[string]string{
 		g.lines: "",
 		script:  "#!/bin/sh\necho \"$1\" >> \"$2\"\n",
-		policy:  "rules: [{tool: box.add, decide: ask, undo: 3s, start_within: " + startWithin + "}]\n",
+		policy:  "rules: [{tool: box.add, decide: ask, undo: 3s, start_within: " + startWithin + ", timeout: 15m}]\n",
 		tools: fmt.Sprintf(`command:
   target: box
   operations:
@@ -258,22 +258,41 @@ func TestGate(t *testing.T) {
 }
 
 // TestGateWall: a person who takes longer than the host waits. The host is answered before, its model asks again, and the yes
-// that comes then has one effect.
+// that comes then has one effect. With EARSHOT_SOAK=1 also with nothing set: Codex gives up after 300 s, the gateway answers it
+// after 240 s, and the person after 400 s, which takes seven minutes.
 func TestGateWall(t *testing.T) {
 	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
 		g := newGateWithin(t, "60s")
-		model := fakemodel.Start(t, fakemodel.Script{{Call: adds("one")}, {When: "Not done yet", Call: adds("one")}, {Say: "Done."}})
-		process := agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{
-			Model: model.URL, Prompt: "Add a line.", MCP: g.gateway("--answer-before", "15s"), Limit: 25 * time.Second,
-		}))
-		if _, err := model.Request(process.Context(t.Context()), 2); err != nil {
-			t.Fatal(err)
-		}
-		g.linesAre("")
-		g.does("reply", "1", "accept", "--data", g.data)
-		ended(t, process.Wait(t.Context()), "Done.")
-		g.linesAre("one\n")
+		g.answersLate(programs, host, 0, agenthost.Setup{MCP: g.gateway("--answer-before", "15s"), Limit: 25 * time.Second})
 	})
+	if os.Getenv("EARSHOT_SOAK") != "" {
+		t.Run("codex, by itself", func(t *testing.T) {
+			t.Attr("counts", "effects")
+			g := newGate(t)
+			g.answersLate(agenthost.Need(t), agenthost.Codex, 400*time.Second, agenthost.Setup{MCP: g.gateway()})
+		})
+	}
+}
+
+// answersLate has a host ask for a line, and the person accept once its model has asked again and that time has passed.
+func (g *gate) answersLate(programs agenthost.Programs, host agenthost.Host, after time.Duration, setup agenthost.Setup) {
+	g.t.Helper()
+	model := fakemodel.Start(g.t, fakemodel.Script{{Call: adds("one")}, {When: "Not done yet", Call: adds("one")}, {Say: "Done."}})
+	setup.Model, setup.Prompt = model.URL, "Add a line."
+	process := agenthost.Start(g.t, agenthost.Prepare(g.t, programs, host, setup))
+	ctx := process.Context(g.t.Context())
+	if _, err := model.Request(ctx, 1); err != nil {
+		g.t.Fatal(err)
+	}
+	late := time.After(after)
+	if _, err := model.Request(ctx, 2); err != nil {
+		g.t.Fatal(err)
+	}
+	<-late
+	g.linesAre("")
+	g.does("reply", "1", "accept", "--data", g.data)
+	ended(g.t, process.Wait(g.t.Context()), "Done.")
+	g.linesAre("one\n")
 }
 
 // TestGateByAddress: the same for a host that connects by an address: nothing before the yes, also where the host's patience ends
