@@ -33,13 +33,12 @@ func upstream() error {
 // way is one way to the tool, and how long each call took on it.
 type way struct {
 	name string
-	tool string
-	host *mcp.ClientSession
+	call func(ctx context.Context) error
 	took []time.Duration
 }
 
-// calls measures a call of a tool that was reviewed as a read, on three ways in turns: the server alone, through `earshot mcp serve`, and
-// through /mcp.
+// measureCalls measures a call of a tool that was reviewed as a read, on four ways in turns: the server alone, a call in this process of a
+// tool that does nothing, through `earshot mcp serve`, and through /mcp.
 func (s settings) measureCalls(binary, dir string) error {
 	ctx := context.Background()
 	self, err := os.Executable()
@@ -65,19 +64,40 @@ func (s settings) measureCalls(binary, dir string) error {
 	if err := review(binary, data); err != nil {
 		return err
 	}
-	ways := []*way{{name: "the server alone", tool: "echo"}, {name: "earshot mcp serve", tool: "bench_echo"}, {name: "/mcp", tool: "bench_echo"}}
-	for i, transport := range []mcp.Transport{
-		&mcp.CommandTransport{Command: exec.Command(self, upstreamArgument)},
-		&mcp.CommandTransport{Command: exec.Command(binary, "mcp", "serve", "--data", data)},
-		&mcp.StreamableClientTransport{Endpoint: "http://" + address + "/mcp", HTTPClient: &http.Client{Transport: bearer(one.token)}},
+	own, err := openProcess(ctx, filepath.Join(dir, "own"))
+	if err != nil {
+		return err
+	}
+	defer own.server.Close()
+	ways := []*way{{name: "the server alone"}, {name: "a call in process", call: own.call}, {name: "earshot mcp serve"}, {name: "/mcp"}}
+	for _, at := range []struct {
+		way       *way
+		tool      string
+		transport mcp.Transport
+	}{
+		{ways[0], "echo", &mcp.CommandTransport{Command: exec.Command(self, upstreamArgument)}},
+		{ways[2], "bench_echo", &mcp.CommandTransport{Command: exec.Command(binary, "mcp", "serve", "--data", data)}},
+		{ways[3], "bench_echo", &mcp.StreamableClientTransport{Endpoint: "http://" + address + "/mcp", HTTPClient: &http.Client{Transport: bearer(one.token)}}},
 	} {
-		host, err := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil).Connect(ctx, transport, nil)
+		host, err := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil).Connect(ctx, at.transport, nil)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = host.Close() }() // what it has done is measured
-		ways[i].host = host
+		at.way.call = func(ctx context.Context) error { return callOf(ctx, host, at.tool) }
 	}
+	if err := s.inTurns(ctx, ways); err != nil {
+		return err
+	}
+	for _, w := range ways {
+		slices.Sort(w.took)
+		fmt.Printf("%s: %d calls at %d a second, median %.2f ms, p99 %.2f ms\n", w.name, len(w.took), s.rate, at(w.took, 50), at(w.took, 99))
+	}
+	return nil
+}
+
+// inTurns makes the calls of all ways, one after the other at each tick.
+func (s settings) inTurns(ctx context.Context, ways []*way) error {
 	tick := time.NewTicker(time.Second / time.Duration(s.rate))
 	defer tick.Stop()
 	const warm = 10
@@ -86,11 +106,7 @@ func (s settings) measureCalls(binary, dir string) error {
 		for i := range ways {
 			w := ways[(n+i)%len(ways)] // none of them always comes first
 			began := time.Now()
-			r, err := w.host.CallTool(ctx, &mcp.CallToolParams{Name: w.tool, Arguments: map[string]any{"word": "word"}})
-			if err == nil && r.IsError {
-				err = errors.New("the call has failed")
-			}
-			if err != nil {
+			if err := w.call(ctx); err != nil {
 				return fmt.Errorf("%s: %w", w.name, err)
 			}
 			if n >= warm {
@@ -98,11 +114,16 @@ func (s settings) measureCalls(binary, dir string) error {
 			}
 		}
 	}
-	for _, w := range ways {
-		slices.Sort(w.took)
-		fmt.Printf("%s: %d calls at %d a second, median %.2f ms, p99 %.2f ms\n", w.name, len(w.took), s.rate, at(w.took, 50), at(w.took, 99))
-	}
 	return nil
+}
+
+// callOf has a host call a tool.
+func callOf(ctx context.Context, host *mcp.ClientSession, tool string) error {
+	r, err := host.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: map[string]any{"word": "word"}})
+	if err == nil && r.IsError {
+		err = errors.New("the call has failed")
+	}
+	return err
 }
 
 // at is a percentile, in milliseconds.

@@ -5,7 +5,7 @@
 //	go run ./hosts -calls 300 -rate 10
 //
 // With -calls it measures instead what a call costs of a tool that nobody is asked about: of an MCP server alone, of the same through
-// `earshot mcp serve`, and through /mcp, in turns in one run.
+// `earshot mcp serve`, and through /mcp, and beside them a call in this process of a tool that does nothing, all in turns in one run.
 //
 // It starts the built binary three times: without a host, with idle ones, and with ones that also keep the stream open on which
 // they would hear of other tools. Resident memory is the kernel's figure. Goroutines are counted in the stack traces that the
@@ -120,18 +120,18 @@ func (s settings) file() []byte {
 	return b.Bytes()
 }
 
-// server is one running `earshot up`, with an agent's token.
-type server struct {
+// program is one running `earshot up`, with an agent's token.
+type program struct {
 	cmd   *exec.Cmd
 	said  bytes.Buffer
 	token string
 }
 
-func up(binary, data, tools string) (*server, error) {
+func up(binary, data, tools string) (*program, error) {
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return nil, err
 	}
-	s := &server{cmd: exec.Command(binary, "up", "--data", data, "--http", address, "--tools", tools)}
+	s := &program{cmd: exec.Command(binary, "up", "--data", data, "--http", address, "--tools", tools)}
 	s.cmd.Stderr, s.cmd.Env = &s.said, append(os.Environ(), "GOTRACEBACK=all")
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func up(binary, data, tools string) (*server, error) {
 }
 
 // join has one more host connect.
-func (s *server) join(stream bool) error {
+func (s *program) join(stream bool) error {
 	opened, err := s.send(http.MethodPost, "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`)
 	if err != nil {
 		return err
@@ -180,7 +180,7 @@ func (s *server) join(stream bool) error {
 	return err
 }
 
-func (s *server) send(method, session, body string) (*http.Response, error) {
+func (s *program) send(method, session, body string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(context.Background(), method, "http://"+address+"/mcp", strings.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func done(answer *http.Response) error {
 	return errors.Join(err, answer.Body.Close())
 }
 
-func (s *server) resident() string {
+func (s *program) resident() string {
 	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	for line := range strings.Lines(string(raw)) {
 		if rest, is := strings.CutPrefix(line, "VmRSS:"); is {
@@ -217,7 +217,7 @@ func (s *server) resident() string {
 }
 
 // goroutines ends the server and counts what it was at.
-func (s *server) goroutines() (int, error) {
+func (s *program) goroutines() (int, error) {
 	if err := s.cmd.Process.Signal(syscall.SIGQUIT); err != nil {
 		return 0, err
 	}
