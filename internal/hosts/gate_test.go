@@ -371,7 +371,7 @@ func (g *gate) reviews(service string, tools ...string) {
 }
 
 // TestGateUpstream: a real MCP server behind the gate, and a real host before it. The file is not there before the yes, and a read
-// that was reviewed as one is not asked for.
+// that was reviewed as one is not asked for; after a no there is no file, and the model hears the no.
 func TestGateUpstream(t *testing.T) {
 	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
 		folder := t.TempDir()
@@ -379,11 +379,12 @@ func TestGateUpstream(t *testing.T) {
 		g.does(append([]string{"mcp", "add", "outbox", "--data", g.data, "--"}, programs.FilesystemServer(folder)...)...)
 		g.serves()
 		g.reviews("outbox", "read_text_file", "write_file")
-		note := filepath.Join(folder, "note.txt")
+		note, other := filepath.Join(folder, "note.txt"), filepath.Join(folder, "other.txt")
 		model := fakemodel.Start(t, fakemodel.Script{
 			{Call: []fakemodel.Call{{Tool: "earshot/outbox_write_file", Args: map[string]any{"path": note, "content": "hello"}}}},
 			{When: "Successfully wrote", Call: []fakemodel.Call{{Tool: "earshot/outbox_read_text_file", Args: map[string]any{"path": note}}}},
-			{When: "hello", Say: "The note is written."},
+			{When: "hello", Call: []fakemodel.Call{{Tool: "earshot/outbox_write_file", Args: map[string]any{"path": other, "content": "no"}}}},
+			{When: "said no", Say: "One note is written."},
 		})
 		process := agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{Model: model.URL, Prompt: "Write a note.", MCP: g.gateway()}))
 		g.asks(1)
@@ -391,7 +392,12 @@ func TestGateUpstream(t *testing.T) {
 			t.Errorf("before the yes: %v", err)
 		}
 		g.does("reply", "1", "accept", "--data", g.data)
-		ended(t, process.Wait(t.Context()), "The note is written.")
+		g.asks(2)
+		g.does("reply", "2", "reject", "--data", g.data)
+		ended(t, process.Wait(t.Context()), "One note is written.")
+		if _, err := os.Stat(other); !os.IsNotExist(err) {
+			t.Errorf("after the no: %v", err)
+		}
 		if text, err := os.ReadFile(note); string(text) != "hello" {
 			t.Errorf("found the note %q (%v), expected it to say hello", text, err)
 		}
