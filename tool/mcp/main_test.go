@@ -85,11 +85,15 @@ func says(text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 
-// newServer is a server with a tool for everything that a server can do.
+// newServer is a server with a tool for everything that a server can do. After an @ its mode names the only version of the protocol that it
+// speaks.
 func newServer(mode string) *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: "scene", Version: "1.2.3"}, &mcp.ServerOptions{
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: mode != "silent"}},
-	})
+	mode, version, one := strings.Cut(mode, "@")
+	o := &mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: mode != "silent"}}}
+	if one {
+		o.SupportedProtocolVersions = []string{version}
+	}
+	s := mcp.NewServer(&mcp.Implementation{Name: "scene", Version: "1.2.3"}, o)
 	add := func(name, description string, hints *mcp.ToolAnnotations, do handler) {
 		s.AddTool(&mcp.Tool{Name: name, Description: description, InputSchema: object(`{"word":{"type":"string"}}`), Annotations: hints}, do)
 	}

@@ -14,15 +14,17 @@ import (
 // TestRoots: a server that asks for its roots is told of the folders of its entry, and of no others.
 func TestRoots(t *testing.T) {
 	t.Parallel()
-	folder := filepath.Join(ownFolder(t), "my photos")
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	s := stdio(t, "rooted", "    roots: ["+folder+"]\n")
-	want := "my photos file://" + strings.ReplaceAll(folder, " ", "%20")
-	if got := s.call("roots", `{}`, utp.Read); got.err != nil || !strings.Contains(got.text, want) {
-		t.Errorf("%v, %s; want %s", got.err, got.text, want)
-	}
+	eachVersion(t, "rooted", func(t *testing.T, mode string) {
+		folder := filepath.Join(ownFolder(t), "my photos")
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		s := stdio(t, mode, "    roots: ["+folder+"]\n")
+		want := "my photos file://" + strings.ReplaceAll(folder, " ", "%20")
+		if got := s.call("roots", `{}`, utp.Read); got.err != nil || !strings.Contains(got.text, want) {
+			t.Errorf("%v, %s; want %s", got.err, got.text, want)
+		}
+	})
 }
 
 // TestRootsAreDefined: other roots are another definition, which nobody has reviewed.

@@ -108,6 +108,17 @@ func stdio(t *testing.T, mode, more string) *scene {
 	return s
 }
 
+// eachVersion tries a server that speaks one version of the protocol, for each of those that servers speak today.
+func eachVersion(t *testing.T, mode string, test func(t *testing.T, mode string)) {
+	t.Helper()
+	for _, version := range []string{"2025-06-18", "2025-11-25", "2026-07-28"} {
+		t.Run(mode+"@"+version, func(t *testing.T) {
+			t.Parallel()
+			test(t, mode+"@"+version)
+		})
+	}
+}
+
 func (s *scene) run() {
 	ctx, stop := context.WithCancel(s.t.Context())
 	ended := make(chan error, 1)

@@ -80,25 +80,27 @@ func TestOutcomes(t *testing.T) {
 // TestRichResult: pictures, sounds, resources and structured content are kept, in the protocol's form.
 func TestRichResult(t *testing.T) {
 	t.Parallel()
-	s := stdio(t, "usual", "")
-	got := s.call("rich", `{}`, utp.Read)
-	if err := tool.Keepable(jsontext.Value(got.text)); got.err != nil || err != nil {
-		t.Fatal(got.err, err)
-	}
-	var r struct {
-		Content    []map[string]any `json:"content"`
-		Structured map[string]any   `json:"structuredContent"` //nolint:tagliatelle // the protocol's own name
-	}
-	if err := json.Unmarshal([]byte(got.text), &r); err != nil {
-		t.Fatal(err)
-	}
-	if len(r.Content) != 5 || r.Content[0]["text"] != "a\uFFFDb" || r.Content[1]["data"] != "AQID" || r.Content[1]["mimeType"] != "image/png" || r.Content[2]["type"] != "audio" {
-		t.Errorf("the content is %v", r.Content)
-	}
-	inside, _ := r.Content[3]["resource"].(map[string]any)
-	if inside["text"] != "inside" || r.Content[4]["uri"] != "file:///b" || r.Structured["n"] != 1.0 {
-		t.Errorf("the resources are %v, the value %v", r.Content[3:], r.Structured)
-	}
+	eachVersion(t, "usual", func(t *testing.T, mode string) {
+		s := stdio(t, mode, "")
+		got := s.call("rich", `{}`, utp.Read)
+		if err := tool.Keepable(jsontext.Value(got.text)); got.err != nil || err != nil {
+			t.Fatal(got.err, err)
+		}
+		var r struct {
+			Content    []map[string]any `json:"content"`
+			Structured map[string]any   `json:"structuredContent"` //nolint:tagliatelle // the protocol's own name
+		}
+		if err := json.Unmarshal([]byte(got.text), &r); err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Content) != 5 || r.Content[0]["text"] != "a\uFFFDb" || r.Content[1]["data"] != "AQID" || r.Content[1]["mimeType"] != "image/png" || r.Content[2]["type"] != "audio" {
+			t.Errorf("the content is %v", r.Content)
+		}
+		inside, _ := r.Content[3]["resource"].(map[string]any)
+		if inside["text"] != "inside" || r.Content[4]["uri"] != "file:///b" || r.Structured["n"] != 1.0 {
+			t.Errorf("the resources are %v, the value %v", r.Content[3:], r.Structured)
+		}
+	})
 }
 
 // TestCrashInACall: the server is started again, and the call that was under way is not repeated by anybody: its outcome is
@@ -131,53 +133,57 @@ func TestChanged(t *testing.T) {
 	t.Parallel()
 	t.Attr("counts", "effects")
 	for _, mode := range []string{"usual", "silent"} { // one that tells of changes, and one that does not
-		s := stdio(t, mode, "")
-		before, was := s.tool("plain"), s.digest("plain")
-		if got := s.call("change", `{"word":"x"}`, utp.Read); got.err != nil {
-			t.Fatal(got.err)
-		}
-		got := s.calls(t.Context(), before, `{}`, utp.Irreversible)
-		wantError(t, got, utp.CodeChangedSinceReview, "earshot tools review scene.plain")
-		if got.err != nil && !got.err.IsUntouched() || s.count("plain") != 0 {
-			t.Errorf("%s: it was called all the same: %v", mode, s.marks())
-		}
-		s.offered()
-		if now := s.digest("plain"); now == was {
-			t.Errorf("%s: it is the same definition", mode)
-		}
-		if got := s.call("plain", `{}`, utp.Irreversible); got.err != nil || s.count("plain") != 1 {
-			t.Errorf("%s: as it is now: %v, %v", mode, got.err, s.marks())
-		}
-		known := s.tool("plain") // a server that tells of changes may have it gone from the list at any moment
-		if got := s.call("remove", `{}`, utp.Read); got.err != nil {
-			t.Fatal(got.err)
-		}
-		wantError(t, s.calls(t.Context(), known, `{}`, utp.Irreversible), utp.CodeUnknownTool, "has no tool")
+		eachVersion(t, mode, func(t *testing.T, mode string) {
+			s := stdio(t, mode, "")
+			before, was := s.tool("plain"), s.digest("plain")
+			if got := s.call("change", `{"word":"x"}`, utp.Read); got.err != nil {
+				t.Fatal(got.err)
+			}
+			got := s.calls(t.Context(), before, `{}`, utp.Irreversible)
+			wantError(t, got, utp.CodeChangedSinceReview, "earshot tools review scene.plain")
+			if got.err != nil && !got.err.IsUntouched() || s.count("plain") != 0 {
+				t.Errorf("%s: it was called all the same: %v", mode, s.marks())
+			}
+			s.offered()
+			if now := s.digest("plain"); now == was {
+				t.Errorf("%s: it is the same definition", mode)
+			}
+			if got := s.call("plain", `{}`, utp.Irreversible); got.err != nil || s.count("plain") != 1 {
+				t.Errorf("%s: as it is now: %v, %v", mode, got.err, s.marks())
+			}
+			known := s.tool("plain") // a server that tells of changes may have it gone from the list at any moment
+			if got := s.call("remove", `{}`, utp.Read); got.err != nil {
+				t.Fatal(got.err)
+			}
+			wantError(t, s.calls(t.Context(), known, `{}`, utp.Irreversible), utp.CodeUnknownTool, "has no tool")
+		})
 	}
 }
 
 // TestCancel: the end of a call reaches the server, and is told as what is known of its effect.
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	for _, row := range []struct {
-		class utp.Class
-		cause error
-		want  utp.Code
-	}{
-		{utp.Irreversible, tool.ErrStopped, utp.CodeStopped},
-		{utp.Read, tool.ErrStopped, utp.CodeStopped},
-		{utp.Irreversible, tool.ErrTimeout, utp.CodeOutcomeUnknown},
-		{utp.Read, tool.ErrTimeout, utp.CodeToolTimeout},
-	} {
-		s := stdio(t, "usual", "")
-		ctx, cancel := context.WithCancelCause(t.Context())
-		go func() {
-			s.awaits("slow")
-			cancel(row.cause)
-		}()
-		wantError(t, s.calls(ctx, s.tool("slow"), `{}`, row.class), row.want, "cancelled at the MCP server scene")
-		s.awaits("cancelled")
-	}
+	eachVersion(t, "usual", func(t *testing.T, mode string) {
+		for _, row := range []struct {
+			class utp.Class
+			cause error
+			want  utp.Code
+		}{
+			{utp.Irreversible, tool.ErrStopped, utp.CodeStopped},
+			{utp.Read, tool.ErrStopped, utp.CodeStopped},
+			{utp.Irreversible, tool.ErrTimeout, utp.CodeOutcomeUnknown},
+			{utp.Read, tool.ErrTimeout, utp.CodeToolTimeout},
+		} {
+			s := stdio(t, mode, "")
+			ctx, cancel := context.WithCancelCause(t.Context())
+			go func() {
+				s.awaits("slow")
+				cancel(row.cause)
+			}()
+			wantError(t, s.calls(ctx, s.tool("slow"), `{}`, row.class), row.want, "cancelled at the MCP server scene")
+			s.awaits("cancelled")
+		}
+	})
 }
 
 // TestTimeLimit: a call that takes longer than its limit is cancelled at the server.
@@ -191,11 +197,13 @@ func TestTimeLimit(t *testing.T) {
 // TestQuestionForNobody: where nobody can be asked, a server's question is not answered; the result says what it was.
 func TestQuestionForNobody(t *testing.T) {
 	t.Parallel()
-	s := stdio(t, "usual", "")
-	got := s.call("ask", `{}`, utp.Irreversible)
-	if got.err != nil || !strings.Contains(got.text, "not done: cancel") || !slices.Equal(got.Unasked, []string{"Really do it?"}) {
-		t.Errorf("it ended with %v, %s", got.err, got.text)
-	}
+	eachVersion(t, "usual", func(t *testing.T, mode string) {
+		s := stdio(t, mode, "")
+		got := s.call("ask", `{}`, utp.Irreversible)
+		if got.err != nil || !strings.Contains(got.text, "not done: cancel") || !slices.Equal(got.Unasked, []string{"Really do it?"}) {
+			t.Errorf("it ended with %v, %s", got.err, got.text)
+		}
+	})
 }
 
 // TestStrangeTools: what cannot be had is left out and named, and the rest is there.
