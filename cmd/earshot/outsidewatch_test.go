@@ -58,7 +58,7 @@ func (s *scene) watches(token, session, call string) <-chan api.AgentCall {
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.place().URL+api.AgentRoot+"/sessions/"+session+"/calls/"+call+"/events", http.NoBody)
 	must(s.t, err)
 	r.Header.Set("Authorization", "Bearer "+token)
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := http.DefaultClient.Do(r) //nolint:bodyclose // the goroutine below closes it
 	must(s.t, err)
 	if got := answer.Header.Get("Content-Type"); answer.StatusCode != http.StatusOK || got != "text/event-stream" {
 		s.t.Fatalf("found %s, %s", answer.Status, got)

@@ -309,6 +309,9 @@ func TestToolsChange(t *testing.T) {
 
 func TestCall(t *testing.T) {
 	eachEra(t, func(t *testing.T, version string) {
+		broken := api.AgentCall{ID: "call_1", State: api.CallEnded, Status: "failed", Code: "tool_failed", Message: "The tool failed."}
+		broken.Result = jsontext.Value(`{"exit_code":1}`)
+		refusal := &client.Error{Code: "invalid", Message: "args have no text", Hint: "give a text"}
 		declined := api.AgentCall{ID: "call_1", State: api.CallEnded, Status: "failed", Code: "confirmation_rejected", Message: "The person said no."}
 		for _, test := range []struct {
 			name   string
@@ -324,16 +327,8 @@ func TestCall(t *testing.T) {
 			{"like one of an MCP server", ended("call_1", `{"content":[{"kind":"text"}]}`), nil, false, `{"content":[{"kind":"text"}]}`, nil},
 			{"nothing", ended("call_1", ``), nil, false, "Done.", nil},
 			{"declined", declined, nil, true, "The person said no.", "confirmation_rejected"},
-			{
-				"failed",
-				api.AgentCall{ID: "call_1", State: api.CallEnded, Status: "failed", Code: "tool_failed", Message: "The tool failed.",
-					Result: jsontext.Value(`{"exit_code":1}`)},
-				nil, true, "The tool failed.\n{\"exit_code\":1}", "tool_failed",
-			},
-			{
-				"refused", api.AgentCall{}, &client.Error{Code: "invalid", Message: "args have no text", Hint: "give a text"}, true,
-				"Not done: args have no text. give a text", nil,
-			},
+			{"failed", broken, nil, true, "The tool failed.\n{\"exit_code\":1}", "tool_failed"},
+			{"refused", api.AgentCall{}, refusal, true, "Not done: args have no text. give a text", nil},
 			{"stopped", api.AgentCall{}, &client.Error{Code: "conflict", Message: "stopped", Stopped: true}, true, "A person has stopped this session.", nil},
 		} {
 			t.Run(test.name, func(t *testing.T) {
