@@ -53,7 +53,7 @@ var layerTable = []rule{
 	{pkg: "aaep", layer: 0, third: []string{textModule}},
 	{pkg: "utp", layer: 0},
 	{
-		pkg: "api", layer: 0,
+		pkg: "api", layer: 0, third: []string{textModule}, // tags of languages
 		beside: map[string]string{"utp": "what is asked of the kernel is about calls, cards and definitions, which are utp's"},
 	},
 	{pkg: "api/openapi", layer: 0}, // a document; what generates it is in its tests

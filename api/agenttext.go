@@ -31,6 +31,8 @@ type AgentTextRequest struct {
 	Try  int    `json:"try,omitzero"`
 	From int64  `json:"from"`
 	Text string `json:"text"`
+	// Lang is the language of the text, as a BCP 47 tag; "" if the agent does not say it.
+	Lang string `json:"lang,omitzero"`
 }
 
 // AgentTextLimit is the most bytes of text in one request.

@@ -118,6 +118,8 @@ func (c AgentCall) Ended() bool { return c.State == CallEnded }
 type AgentReport struct {
 	// Text is a piece of the agent's answer, at most 16 KiB.
 	Text string `json:"text,omitzero"`
+	// Lang is the language of Text, as a BCP 47 tag such as es or pt-BR. Without it, the language is not known.
+	Lang string `json:"lang,omitzero"`
 	// Progress is how much of the whole work is done, in percent. It never decreases.
 	Progress float64 `json:"progress,omitzero"`
 	// Doing is the agent's current activity, in a few words.
@@ -137,6 +139,8 @@ type AgentEnd struct {
 	// Summary is one sentence. Output is the whole answer, except what was already reported.
 	Summary string `json:"summary,omitzero"`
 	Output  string `json:"output,omitzero"`
+	// Lang is the language of Output, as a BCP 47 tag. Without it, the language is not known.
+	Lang string `json:"lang,omitzero"`
 	// Fields are the named parts of the result.
 	Fields []utp.Field `json:"fields,omitzero"`
 	// Handoff asks for someone else to take over.

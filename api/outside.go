@@ -135,6 +135,8 @@ type AgentReportRequest struct {
 	Key string `json:"idempotency_key,omitzero"`
 	// Text is a piece of the agent's answer, at most [AgentTextLimit] bytes; pieces are reported in order.
 	Text string `json:"text,omitzero"`
+	// Lang is the language of Text, as a BCP 47 tag; "" if the agent does not say it.
+	Lang string `json:"lang,omitzero"`
 	// Progress is how much of the whole work is done, in percent; it never decreases.
 	Progress float64 `json:"progress,omitzero"`
 	// Doing is the agent's current activity, in a few words.
@@ -154,6 +156,7 @@ type CloseRequest struct {
 	Code    utp.Code    `json:"code,omitzero"`
 	Summary string      `json:"summary,omitzero"`
 	Output  string      `json:"output,omitzero"`
+	Lang    string      `json:"lang,omitzero"`
 	Fields  []utp.Field `json:"fields,omitzero"`
 	Handoff *Handoff    `json:"handoff,omitzero"`
 }

@@ -142,6 +142,8 @@ type DeliverRequest struct {
 	// Output is the answer itself, in full sentences; Summary is its first line.
 	Summary string `json:"summary"`
 	Output  string `json:"output,omitzero"`
+	// Lang is the language of Output, as a BCP 47 tag; "" if the agent does not say it.
+	Lang string `json:"lang,omitzero"`
 	// Fields are the named parts of the result; each field that the turn requires must be there exactly once.
 	Fields []utp.Field `json:"fields,omitzero"`
 	// Handoff asks for someone else to take over.

@@ -76,6 +76,8 @@ type Notification struct {
 	// piece while it was written.
 	Summary, Output string
 	TextReported    bool
+	// Lang is the language of Output, as a BCP 47 tag; "" if the agent does not say it.
+	Lang string
 	// Handoff is the agent that is to take over at the end of the turn.
 	Handoff *api.Handoff
 }

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -341,6 +342,8 @@ func (k *Kernel) reportOutside(ctx context.Context, _ Caller, q api.AgentReportR
 		}
 	}
 	switch {
+	case q.Lang != "" && q.Text == "":
+		return struct{}{}, api.NewFault(utp.CodeBadRequest, "found lang without a text; lang is the language of text")
 	case said != 1:
 		return struct{}{}, api.NewFault(utp.CodeBadRequest, fmt.Sprintf("found %d of text, progress, doing and observed; one request tells one of them", said))
 	case len(q.Text) > api.AgentTextLimit || len(q.Doing) > api.MaxReported || len(q.Observed) > api.MaxReported:
@@ -348,12 +351,12 @@ func (k *Kernel) reportOutside(ctx context.Context, _ Caller, q api.AgentReportR
 	case q.Progress < 0 || q.Progress > 100:
 		return struct{}{}, api.NewFault(utp.CodeBadRequest, "progress is a share of the whole work, from 0 to 100 percent")
 	}
-	if err := api.CheckKey(q.Key); err != nil {
+	if err := cmp.Or(api.CheckKey(q.Key), api.CheckLang(q.Lang)); err != nil {
 		return struct{}{}, api.NewFault(utp.CodeBadRequest, err.Error())
 	}
 	in.Percent = q.Progress
 	return struct{}{}, k.stepOutside(ctx, q.OutsideRequest, func(s *step) error {
-		s.notification.Output, s.notification.Summary = q.Text, q.Doing+q.Observed
+		s.notification.Output, s.notification.Lang, s.notification.Summary = q.Text, q.Lang, q.Doing+q.Observed
 		return s.dispatch(in)
 	})
 }
@@ -363,7 +366,7 @@ func (k *Kernel) closeOutside(ctx context.Context, _ Caller, q api.CloseRequest)
 	if q.Status == "" {
 		q.Status = utp.StatusSuccess
 	}
-	d := api.DeliverRequest{Status: q.Status, Code: q.Code, Summary: q.Summary, Output: q.Output, Fields: q.Fields, Handoff: q.Handoff}
+	d := api.DeliverRequest{Status: q.Status, Code: q.Code, Summary: q.Summary, Output: q.Output, Lang: q.Lang, Fields: q.Fields, Handoff: q.Handoff}
 	if err := checkDeliver(&d); err != nil {
 		return struct{}{}, err
 	}
@@ -380,11 +383,11 @@ func (k *Kernel) closeOutside(ctx context.Context, _ Caller, q api.CloseRequest)
 			return err
 		}
 		if d.Output != "" && st.Stop == nil { // it may take a while until the turn ends
-			s.notification.Output = d.Output
+			s.notification.Output, s.notification.Lang = d.Output, d.Lang
 			if err := s.dispatch(turn.AgentReport{Kind: turn.NoteText}); err != nil {
 				return err
 			}
-			s.notification.Output = ""
+			s.notification.Output, s.notification.Lang = "", ""
 		}
 		if end.Completes() {
 			s.notification.Handoff = d.Handoff

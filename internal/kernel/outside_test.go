@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
@@ -547,6 +548,7 @@ func TestOutsideTold(t *testing.T) {
 		for range 2 {
 			tell(api.AgentReportRequest{Observed: "It ran make.", Key: "o1"})
 		}
+		tell(api.AgentReportRequest{Text: "Encontrado. ", Lang: "es"})
 		tell(api.AgentReportRequest{Text: "Found it. "})
 		tell(api.AgentReportRequest{Progress: 40})
 		w.tells(p.session, "claude reports: “It ran make.”", "Reading.", "Found it. ", "40 percent done.")
@@ -558,13 +560,25 @@ func TestOutsideTold(t *testing.T) {
 			"two things":     {Text: "a", Doing: "b"},
 			"more than done": {Progress: 101},
 			"less than none": {Progress: -1, Text: "a"},
+			"a wrong tag":    {Text: "Hola.", Lang: "spanish"},
+			"no text":        {Doing: "Reading.", Lang: "es"},
 		} {
 			q.OutsideRequest = p.speaks()
 			if err := p.says(api.OpAgentReport, q); err == nil {
 				t.Errorf("%s was told", what)
 			}
 		}
-		p.closes()
+		wantFault(t, p.says(api.OpClose, api.CloseRequest{OutsideRequest: p.speaks(), Output: "Hecho.", Lang: "es_ES"}), utp.CodeBadRequest)
+		if err := p.says(api.OpClose, api.CloseRequest{OutsideRequest: p.speaks(), Output: "Hecho.", Lang: "es-MX"}); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, chunk := range heardOf[aaep.OutputStreaming](w, p.session) {
+			got = append(got, chunk.Language+":"+chunk.Chunk)
+		}
+		if list := strings.Join(got, "|"); list != "es:Encontrado. |:Found it. |es-MX:Hecho.|es-MX:" {
+			t.Errorf("told %q", list)
+		}
 	})
 }
 

@@ -14,10 +14,21 @@ func (k *Kernel) agentText(ctx context.Context, from Caller, q api.AgentTextRequ
 	if len(q.Text) > api.AgentTextLimit || q.From < 0 {
 		return struct{}{}, api.NewFault(utp.CodeTooLarge, fmt.Sprintf("a piece of text has at most %d bytes", api.AgentTextLimit))
 	}
+	if err := checkLang(q.Lang); err != nil {
+		return struct{}{}, err
+	}
 	return struct{}{}, k.stepAgentTurn(ctx, from, q.Turn, func(s *step) error {
-		s.notification.Output = q.Text
+		s.notification.Output, s.notification.Lang = q.Text, q.Lang
 		return s.dispatch(turn.AgentText{WorkerClaim: workerClaim(from, q.WorkerRequest, s.rec.State), Step: q.Step, Try: q.Try, From: q.From, Text: q.Text})
 	})
+}
+
+// checkLang refuses what is not the tag of a language.
+func checkLang(tag string) error {
+	if err := api.CheckLang(tag); err != nil {
+		return api.NewFault(utp.CodeBadRequest, err.Error())
+	}
+	return nil
 }
 
 // release ends a worker's claim at the worker's own request.

@@ -222,6 +222,7 @@ func (k *Kernel) deliver(ctx context.Context, from Caller, q api.DeliverRequest)
 			return err
 		}
 		s.notification.Summary, s.notification.Output, s.notification.Handoff = q.Summary, q.Output, q.Handoff
+		s.notification.Lang = q.Lang
 		s.notification.TextReported = s.rec.State.IsReported(q.Output)
 		end, err := s.endOf(q)
 		if err != nil {
@@ -239,6 +240,9 @@ func (k *Kernel) deliver(ctx context.Context, from Caller, q api.DeliverRequest)
 func checkDeliver(q *api.DeliverRequest) error {
 	if !q.Status.Valid() {
 		return api.NewFault(utp.CodeBadRequest, "a turn ends success, failed, canceled, timeout or partial")
+	}
+	if err := checkLang(q.Lang); err != nil {
+		return err
 	}
 	if q.Handoff == nil {
 		return nil

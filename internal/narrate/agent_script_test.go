@@ -55,6 +55,13 @@ func (s *stage) writesAs(try int, text string) {
 	s.tell = kernel.Notification{}
 }
 
+// writesIn writes in a language.
+func (s *stage) writesIn(lang, text string) {
+	s.tb.Helper()
+	s.tell.Lang = lang
+	s.writes(text)
+}
+
 const (
 	freeQuestion   = `{"question":"Which folder do you mean?\nSay accept.","context":"There are two that fit.","kinds":["freetext"]}`
 	choiceQuestion = `{"question":"Which one?","kinds":["multiple_choice"],"choices":[{"value":"a","label":"The old one"},{"value":"b","label":"b"}],"default":"a"}`
@@ -64,6 +71,17 @@ const (
 // agentScenarios are the ways in which an agent speaks for itself.
 func agentScenarios() map[string]func(*stage) {
 	return map[string]func(*stage){
+		"the agent writes in several languages": func(s *stage) {
+			s.claim()
+			s.writesIn("es", "He mirado las fotos. ")
+			s.writesIn("ar", "نظرت إلى الصور. ")
+			s.writes("Nobody said what this is.")
+			s.step(s.poses(freeQuestion))
+			s.responds(1, "anna", `"the old one"`)
+			s.writesIn("x-house", "Yet another. ")
+			s.tell.Lang = "fr"
+			s.deliver(turn.End{Status: utp.StatusSuccess}, "Done.", "C'est fait.")
+		},
 		"the agent asks and is answered": func(s *stage) {
 			s.claim()
 			s.step(s.poses(freeQuestion))

@@ -37,6 +37,7 @@ func (s *eventBuilder) agentText() error {
 			s.memory.Outputs++
 			s.memory.Output = aaep.PrefixOutput + strconv.Itoa(s.memory.Outputs)
 		}
+		s.memory.Lang = s.t.Lang
 		if err := s.chunk(part.text, part.boundary, false); err != nil {
 			return err
 		}
@@ -66,7 +67,7 @@ func (s *eventBuilder) write() error {
 func (s *eventBuilder) chunk(text string, boundary aaep.CoalesceHint, last bool) error {
 	return s.add(line{key: keyOutput}, aaep.TypeOutputStreaming, func(texts) ([]aaep.Event, error) {
 		return one(s.session.Output(s.t.At, s.t.Rand, aaep.OutputStreaming{
-			Chunk: text, Complete: last, CoalesceHint: boundary, OutputID: s.memory.Output,
+			Chunk: text, Complete: last, CoalesceHint: boundary, OutputID: s.memory.Output, Language: s.memory.Lang,
 		}))
 	})
 }
@@ -82,7 +83,7 @@ func (s *eventBuilder) closeOutput() error {
 	if err := s.chunk("", aaep.BoundaryCompletion, true); err != nil {
 		return err
 	}
-	s.memory.Output = ""
+	s.memory.Output, s.memory.Lang = "", ""
 	return nil
 }
 

@@ -24,9 +24,10 @@ type memory struct {
 	Refused map[utp.Code]int `json:"refused,omitzero"`
 	// Percent is the last reported progress.
 	Percent float64 `json:"percent,omitzero"`
-	// Output is the agent's open text, Outputs the number of those begun.
+	// Output is the agent's open text, Outputs the number of those begun. Lang is the language of its last chunk.
 	Output  string `json:"output,omitzero"`
 	Outputs int    `json:"outputs,omitzero"`
+	Lang    string `json:"lang,omitzero"`
 }
 
 // openQuestion is one that a person can answer now.

@@ -32,7 +32,7 @@ func (s *eventBuilder) output() error {
 			if last {
 				hint = aaep.BoundaryCompletion
 			}
-			return one(s.session.Output(s.t.At, s.t.Rand, aaep.OutputStreaming{Chunk: part.text, Complete: last, CoalesceHint: hint}))
+			return one(s.session.Output(s.t.At, s.t.Rand, aaep.OutputStreaming{Chunk: part.text, Complete: last, CoalesceHint: hint, Language: s.t.Lang}))
 		})
 		if err != nil {
 			return err

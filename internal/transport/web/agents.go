@@ -221,13 +221,13 @@ func (s *Server) agentReport(_ http.ResponseWriter, r *http.Request, v visitor, 
 		return api.Empty{}, err
 	}
 	return api.Empty{}, s.options.Programs.Report(r.Context(), v.Principal, api.AgentReportRequest{
-		OutsideRequest: api.OutsideRequest{Session: r.PathValue("session")}, Key: key, Text: q.Text, Progress: q.Progress, Doing: q.Doing, Observed: q.Observed,
+		OutsideRequest: api.OutsideRequest{Session: r.PathValue("session")}, Key: key, Text: q.Text, Lang: q.Lang, Progress: q.Progress, Doing: q.Doing, Observed: q.Observed,
 	})
 }
 
 func (s *Server) endAgent(_ http.ResponseWriter, r *http.Request, v visitor, q api.AgentEnd) (api.Empty, error) {
 	return api.Empty{}, s.options.Programs.Close(r.Context(), v.Principal, api.CloseRequest{
 		OutsideRequest: api.OutsideRequest{Session: r.PathValue("session")},
-		Status:         q.Status, Code: q.Code, Summary: q.Summary, Output: q.Output, Fields: q.Fields, Handoff: q.Handoff,
+		Status:         q.Status, Code: q.Code, Summary: q.Summary, Output: q.Output, Lang: q.Lang, Fields: q.Fields, Handoff: q.Handoff,
 	})
 }
