@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 const (
@@ -24,11 +25,29 @@ const (
 // writes the same text continues where sending stopped; a different text is sent from its beginning. Writes fail
 // outside of planning, and once this worker no longer holds the turn. If ctx is not a planner's context, the text is
 // discarded.
-func Output(ctx context.Context) io.Writer {
+func Output(ctx context.Context) io.Writer { return OutputIn(ctx, "") }
+
+// OutputIn returns a writer like that of [Output], for text in one language. The listener's voice and the direction of
+// the text follow it. The language is a BCP 47 tag, such as es or pt-BR; "" says nothing about it. Writers of several
+// languages write to one text, in the order of their writes. With a wrong tag, writes fail with an [*api.Fault].
+func OutputIn(ctx context.Context, lang string) io.Writer {
 	if h, is := ctx.Value(handKey{}).(*claimedTurn); is {
-		return h.output
+		return languageWriter{h.output, lang}
 	}
 	return io.Discard
+}
+
+// languageWriter writes text in one language.
+type languageWriter struct {
+	output *output
+	lang   string
+}
+
+func (w languageWriter) Write(p []byte) (int, error) {
+	if err := api.CheckLang(w.lang); err != nil {
+		return 0, api.NewFault(utp.CodeBadRequest, err.Error())
+	}
+	return w.output.write(w.lang, p)
 }
 
 var errNotPlanning = errors.New("worker: text is written while the planner plans, and not before or after")
@@ -43,7 +62,8 @@ type output struct {
 	drained  sync.Cond // signals that there is room, or an error; waited for under mu
 	open     bool
 	raw      []byte // the first bytes of an incomplete character
-	text     string // valid UTF-8 that is not sent yet
+	rawLang  string // the language of raw
+	text     pending
 	since    time.Time
 	reported api.ReportedText // what had been sent of the step before it began here
 	known    bool             // whether the text is known to be the same as before
@@ -68,14 +88,14 @@ func (o *output) begin(step int, reported api.ReportedText) {
 	}
 	o.open, o.reported, o.known = true, reported, reported.Bytes == 0
 	o.at = api.AgentTextRequest{Step: step, Try: reported.Try}
-	o.raw, o.text, o.err, o.done = nil, "", nil, nil
+	o.raw, o.text, o.err, o.done = nil, pending{}, nil, nil
 	o.wake = make(chan struct{}, 1)
 }
 
-func (o *output) Write(p []byte) (int, error) {
+func (o *output) write(lang string, p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for o.open && o.err == nil && len(o.text) > maxPending+int(o.reported.Bytes) {
+	for o.open && o.err == nil && o.text.size > maxPending+int(o.reported.Bytes) {
 		o.drained.Wait()
 	}
 	switch {
@@ -90,12 +110,16 @@ func (o *output) Write(p []byte) (int, error) {
 		o.done = make(chan struct{})
 		go o.run(o.done)
 	}
-	if o.text == "" {
+	if o.text.size == 0 {
 		o.since = time.Now()
+	}
+	if lang != o.rawLang {
+		o.endCharacter()
+		o.rawLang = lang
 	}
 	o.raw = append(o.raw, p...)
 	whole := len(o.raw) - unfinished(o.raw)
-	o.text += string(bytes.ToValidUTF8(o.raw[:whole], []byte("\uFFFD")))
+	o.text.add(lang, string(bytes.ToValidUTF8(o.raw[:whole], []byte("\uFFFD"))))
 	o.raw = append(o.raw[:0], o.raw[whole:]...)
 	signal(o.wake)
 	return len(p), nil
@@ -114,14 +138,19 @@ func unfinished(raw []byte) int {
 	return 0
 }
 
+// endCharacter gives up the rest of an incomplete character.
+func (o *output) endCharacter() {
+	if len(o.raw) > 0 {
+		o.text.add(o.rawLang, "\uFFFD")
+		o.raw = nil
+	}
+}
+
 // finish sends the rest and waits until it is sent.
 func (o *output) finish() error {
 	o.mu.Lock()
 	o.open = false
-	if len(o.raw) > 0 {
-		o.text += "\uFFFD"
-		o.raw = nil
-	}
+	o.endCharacter()
 	done := o.done
 	o.drained.Broadcast()
 	o.mu.Unlock()
@@ -178,23 +207,25 @@ func (o *output) next() (text api.AgentTextRequest, wait time.Duration, done boo
 	if !o.known && !o.compare() {
 		return text, long, !o.open
 	}
-	n := sentenceCut(o.text)
+	first, complete := o.text.first()
+	n := sentenceCut(first.text)
 	switch left := flushAfter - time.Since(o.since); {
 	case n > 0:
-	case o.text == "":
+	case first.text == "":
 		return text, long, !o.open
-	case !o.open || len(o.text) > maxPending:
-		n = anyCut(o.text)
+	case complete || !o.open || o.text.size > maxPending:
+		n = anyCut(first.text)
 	case left > 0:
 		return text, left, false
 	default:
-		if n = wordBoundary(o.text); n == 0 {
+		if n = wordBoundary(first.text); n == 0 {
 			return text, long, false
 		}
 	}
 	text = o.at
-	text.Text = o.text[:n]
-	o.text, o.at.From, o.since = o.text[n:], o.at.From+int64(n), time.Now()
+	text.Text, text.Lang = first.text[:n], first.lang
+	o.text.drop(n)
+	o.at.From, o.since = o.at.From+int64(n), time.Now()
 	o.drained.Broadcast()
 	return text, 0, false
 }
@@ -202,12 +233,13 @@ func (o *output) next() (text api.AgentTextRequest, wait time.Duration, done boo
 // compare checks, once there is enough text, whether it repeats what was already sent, and if so removes that part.
 func (o *output) compare() bool {
 	n := int(o.reported.Bytes)
-	if len(o.text) < n && o.open || o.text == "" {
+	if o.text.size < n && o.open || o.text.size == 0 {
 		return false
 	}
 	o.known = true
-	if len(o.text) >= n && api.AddSum(0, o.text[:n]) == o.reported.Sum {
-		o.text, o.at.From = o.text[n:], o.reported.Bytes
+	if o.text.size >= n && api.AddSum(0, o.text.text()[:n]) == o.reported.Sum {
+		o.text.drop(n)
+		o.at.From = o.reported.Bytes
 		o.drained.Broadcast()
 		return true
 	}

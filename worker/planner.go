@@ -114,6 +114,8 @@ type Answer struct {
 	// Summary is one sentence; Output is the whole answer, in plain text. Text that was written to [Output] while this
 	// decision was planned is not sent again.
 	Summary, Output string
+	// Lang is the language of Output, as a BCP 47 tag such as es; "" says nothing about it.
+	Lang string
 	// Fields are the named parts of the result. If the turn requires fields (see [Turn]) and some are missing or
 	// duplicated, the planner receives a failed result of the tool submit_result, and the turn continues.
 	Fields []Field

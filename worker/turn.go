@@ -506,7 +506,7 @@ func (h *claimedTurn) send(ctx context.Context, a Answer, handoff *api.Handoff) 
 		return fmt.Errorf("%w: %w", rpc.ErrValue, err)
 	}
 	request := api.DeliverRequest{
-		WorkerRequest: h.at, Status: a.Status, Code: a.Code, Summary: a.Summary, Output: a.Output, Fields: fields, Handoff: handoff,
+		WorkerRequest: h.at, Status: a.Status, Code: a.Code, Summary: a.Summary, Output: a.Output, Lang: a.Lang, Fields: fields, Handoff: handoff,
 	}
 	if request.Status == "" {
 		request.Status = utp.StatusSuccess

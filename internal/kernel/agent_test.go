@@ -357,6 +357,33 @@ func TestTextWhilePlanning(t *testing.T) {
 	})
 }
 
+// TestTextInLanguages: each piece carries the language that its writer named, a change of the language cuts a sentence and
+// no character, and the answer has its own. A wrong tag is an error of the write, and nothing is told.
+func TestTextInLanguages(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		var wrong error
+		w.loop(func(ctx context.Context, _ worker.Transcript) (worker.Decision, error) {
+			_, wrong = io.WriteString(worker.OutputIn(ctx, "english"), "Never told.")
+			for _, piece := range [][2]string{{"es", "Uno. Dos"}, {"es", ". Tr"}, {"ar", "ثلاثة"}, {"", "Four\xc3"}, {"fr", "\xa9"}} {
+				if _, err := io.WriteString(worker.OutputIn(ctx, piece[0]), piece[1]); err != nil {
+					return worker.Decision{}, err
+				}
+			}
+			return worker.Decision{Answer: &worker.Answer{Summary: "One.", Output: "C'est fait.", Lang: "fr-CA"}}, nil
+		})
+		a := w.begin()
+		w.over(a.Turn)
+		var got []string
+		for _, p := range heardOf[aaep.OutputStreaming](w, a.Session) {
+			got = append(got, p.Language+":"+p.Chunk)
+		}
+		if list := strings.Join(got, "|"); list != "es:Uno. Dos. |es:Tr|ar:ثلاثة|:Four\uFFFD|fr:\uFFFD|fr:|fr-CA:C'est fait." {
+			t.Errorf("told %q", list)
+		}
+		wantFault(t, wrong, utp.CodeBadRequest)
+	})
+}
+
 // TestTextGoesOn: a planner that is started again in the middle of its text is heard once:
 // the same text goes on, another one is told from its beginning.
 func TestTextGoesOn(t *testing.T) {
