@@ -133,9 +133,12 @@ class Session:
             raise of_call(ended)
         return Permission(yes, own_rules, ended.get("code", ""), ended.get("message", ""))
 
-    def say(self, text: str) -> None:
-        """Tells the person a piece of the agent's answer, at most 16 KiB. Pieces are told one after the other."""
-        self._report(text=text)
+    def say(self, text: str, *, lang: str = "") -> None:
+        """Tells the person a piece of the agent's answer, at most 16 KiB. Pieces are told one after the other.
+
+        lang is the language of the text, as a BCP 47 tag such as "es": voices and the direction of the text follow it.
+        """
+        self._report(**_some(text=text, lang=lang if text else ""))
 
     def doing(self, words: str) -> None:
         """Tells the person in a few words what the agent is at."""
@@ -150,14 +153,16 @@ class Session:
         self._report(progress=percent)
 
     def end(
-        self, summary: str = "", *, output: str = "", status: str = "success", code: str = "", fields: Optional[Mapping[str, Any]] = None
+        self, summary: str = "", *, output: str = "", lang: str = "", status: str = "success", code: str = "",
+        fields: Optional[Mapping[str, Any]] = None,
     ) -> None:
         """Ends the session with one sentence, and the whole answer where it was not said before. Open questions are withdrawn.
 
+        lang is the language of output, as a BCP 47 tag.
         status is success, partial, failed or canceled; code says why it failed; fields are results by name.
         """
         named = [{"name": name, "value": value} for name, value in (fields or {}).items()]
-        self._end(_some(summary=summary, output=output, status=status, code=code, fields=named))
+        self._end(_some(summary=summary, output=output, lang=lang, status=status, code=code, fields=named))
 
     def hand_off(
         self, reason: str, *, to: str = "human", uri: str = "", urgency: str = "", context: Optional[Mapping[str, Any]] = None

@@ -190,15 +190,20 @@ class ClientTest(unittest.TestCase):
 
     def test_tells(self):
         self.session.say("I have found one. ")
-        self.session.say("")
+        self.session.say("Hay una más. ", lang="es")
+        self.session.say("", lang="es")
+        with self.assertRaises(Refused) as wrong:
+            self.session.say("Never told.", lang="spanish")
+        self.assertEqual(wrong.exception.code, "bad_request")
         self.session.doing("counting")
         self.session.progress(0)
         self.session.progress(40)
         self.session.observed("Ran the tests.")
-        self.session.end("One line was counted.", fields={"count": 1})
+        self.session.end("One line was counted.", output="Une ligne.", lang="fr", fields={"count": 1})
         said = person.record(self.session)
-        for words in ("I have found one.", "counting", "Ran the tests.", "One line was counted."):
+        for words in ("I have found one.", "Hay una más.", '"language":"es"', '"language":"fr"', "counting", "Ran the tests.", "One line was counted."):
             self.assertIn(words, said)
+        self.assertNotIn("Never told.", said)
         with self.assertRaises(Refused):
             self.session.call("box.read")
 

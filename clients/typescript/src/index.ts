@@ -71,6 +71,8 @@ export interface End {
   summary?: string;
   /** The whole answer, as far as it was not said before. */
   output?: string;
+  /** The language of the output, as a BCP 47 tag such as "es". */
+  lang?: string;
   /** Default success. */
   status?: "success" | "partial" | "failed" | "canceled";
   /** Why it failed. */
@@ -253,8 +255,9 @@ export class Session {
     return { yes, ownRules, code: ended.code ?? "", message: ended.message ?? "" };
   }
 
-  /** Tells the person a piece of the agent's answer, at most 16 KiB. Pieces are told one after the other. */
-  say(text: string): Promise<void> { return this.#report({ text }); }
+  /** Tells the person a piece of the agent's answer, at most 16 KiB. Pieces are told one after the other. The language is a BCP 47
+   * tag such as "es": voices and the direction of the text follow it. */
+  say(text: string, options: { lang?: string } = {}): Promise<void> { return this.#report({ text, ...options }); }
   /** Tells the person in a few words what the agent is at. */
   doing(words: string): Promise<void> { return this.#report({ doing: words }); }
   /** Tells the person what the agent did by itself. It is told as the agent's word. */
@@ -277,7 +280,7 @@ export class Session {
     this.#ended = true;
   }
 
-  async #report(body: { text?: string; doing?: string; observed?: string; progress?: number }): Promise<void> {
+  async #report(body: { text?: string; lang?: string; doing?: string; observed?: string; progress?: number }): Promise<void> {
     if (!Object.values(body)[0]) return; // there is nothing to tell
     await this.#connection.again("POST", `${this.#path}/reports`, body, newKey());
   }

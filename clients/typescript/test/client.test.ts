@@ -158,7 +158,9 @@ test("reports, a hand-off, and the end of run", async () => {
   const result = await new Earshot().run({ label: "run" }, async (session) => {
     seen = session;
     await session.say("I have found one. ");
-    await session.say("");
+    await session.say("Hay una más. ", { lang: "es" });
+    await session.say("", { lang: "es" });
+    assert.ok(await failure(session.say("Never told.", { lang: "spanish" })) instanceof Refused);
     await session.doing("counting");
     await session.progress(40);
     await session.observed("Ran the tests.");
@@ -167,7 +169,7 @@ test("reports, a hand-off, and the end of run", async () => {
   });
   assert.equal(result, 7);
   const record = await person.record(seen!);
-  for (const words of ["I have found one.", "counting", "Ran the tests.", "Only a person can sign this."]) assert.ok(record.includes(words), words);
+  for (const words of ["I have found one.", '"language":"es"', "counting", "Ran the tests.", "Only a person can sign this."]) assert.ok(record.includes(words), words);
   const broken = await failure(new Earshot().run({ label: "broken" }, async (session) => { seen = session; throw new Error("a secret"); }));
   assert.equal((broken as Error).message, "a secret");
   assert.equal(await person.ended(seen!), "failed");
