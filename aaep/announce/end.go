@@ -16,10 +16,10 @@ func (a *Announcer) end(s *session, e aaep.Event) []saying {
 	}
 	for _, o := range s.outputs {
 		if a.asItComes() {
-			sayings = append(sayings, o.rest("")...)
+			sayings = append(sayings, o.rest()...)
 			continue
 		}
-		a.answer = answer{session: s.id, event: e.ID, text: string(o.whole)}
+		a.answer = answer{session: s.id, event: e.ID, text: o.whole}
 		sayings = append(sayings, a.ready(o, ready)...)
 	}
 	s.outputs = nil

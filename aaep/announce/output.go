@@ -31,12 +31,20 @@ type output struct {
 	broken  bool      // a part is missing
 	life    time.Time // when it began, or was last told to go on
 	waiting string    // what has not reached the end of a sentence
-	whole   []byte    // the latest of it, for anyone who asks
+	speaks  string    // the language of the latest text; "" is not known
+	whole   []written // the latest of it, for anyone who asks
+}
+
+// written is text in one language.
+type written struct {
+	text     []byte
+	language string
 }
 
 // answer is the latest text that is there.
 type answer struct {
-	session, event, text, language string
+	session, event string
+	text           []written
 }
 
 // asItComes reports whether the agent's text is announced itself.
@@ -52,18 +60,25 @@ func (a *Announcer) output(now time.Time, s *session, e aaep.Event, p aaep.Outpu
 	if o.life.IsZero() {
 		o.life = now
 	}
+	var said []saying
+	if p.Chunk != "" && p.Language != o.speaks {
+		if a.asItComes() {
+			said = o.rest() // no voice says two languages in one sentence
+		}
+		o.speaks = p.Language
+	}
 	o.add(p)
 	if a.preferences.Surface.Output != OutputElsewhere {
 		o.retain(p.Chunk)
 	}
 	if p.Complete {
 		s.outputs = slices.DeleteFunc(s.outputs, func(other *output) bool { return other == o })
-		a.answer = answer{session: s.id, event: e.ID, text: string(o.whole), language: p.Language}
+		a.answer = answer{session: s.id, event: e.ID, text: o.whole}
 	}
 	s.doing = "Writing the answer."
 	switch {
 	case a.asItComes():
-		return o.sentences(p)
+		return append(said, o.sentences(p)...)
 	case p.Complete:
 		return a.ready(o, "The answer is ready")
 	case now.Sub(o.life) >= lifeTime && o.content:
@@ -83,13 +98,35 @@ func (o *output) goesOn() string {
 
 // retain remembers a text as far as there is room: its end counts.
 func (o *output) retain(chunk string) {
-	o.whole = append(o.whole, chunk...)
-	if excess := len(o.whole) - MaxAnswer; excess > 0 {
-		for excess < len(o.whole) && !utf8.RuneStart(o.whole[excess]) {
-			excess++
-		}
-		o.whole = slices.Delete(o.whole, 0, excess)
+	if chunk == "" {
+		return
 	}
+	last := len(o.whole) - 1
+	if last < 0 || o.whole[last].language != o.speaks {
+		o.whole, last = append(o.whole, written{language: o.speaks}), last+1
+	}
+	o.whole[last].text = append(o.whole[last].text, chunk...)
+	excess := -MaxAnswer
+	for _, w := range o.whole {
+		excess += len(w.text)
+	}
+	for excess > 0 {
+		first := &o.whole[0]
+		if excess < len(first.text) {
+			first.cut(excess)
+			return
+		}
+		excess -= len(first.text)
+		o.whole = slices.Delete(o.whole, 0, 1)
+	}
+}
+
+// cut removes the first n bytes, and the rest of a character.
+func (w *written) cut(n int) {
+	for n < len(w.text) && !utf8.RuneStart(w.text[n]) {
+		n++
+	}
+	w.text = slices.Delete(w.text, 0, n)
 }
 
 // sentences is what has come up to the end of a sentence.
@@ -104,31 +141,33 @@ func (o *output) sentences(p aaep.OutputStreaming) []saying {
 	if !whole {
 		return nil
 	}
-	return o.rest(p.Language)
+	return o.rest()
 }
 
 // rest is what waits of a text.
-func (o *output) rest(language string) []saying {
+func (o *output) rest() []saying {
 	text := strings.Trim(strings.TrimRightFunc(o.waiting, unicode.IsSpace), "\n")
 	o.waiting = ""
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	return []saying{{text: lined(text), language: language, label: labelOutput, kind: KindOutput, priority: Polite}}
+	return []saying{{text: lined(text), language: o.speaks, label: labelOutput, kind: KindOutput, priority: Polite}}
 }
 
 // Answer is the agent's latest text once more, in pieces of about [MaxText] characters that keep their lines;
 // none where there is none, or where this surface shows it elsewhere.
 func (a *Announcer) Answer() []Announcement {
 	var out []Announcement
-	rest := strings.TrimSpace(a.answer.text)
-	for rest != "" {
-		var text string
-		text, rest = nextPart(rest)
-		out = append(out, a.again(Announcement{
-			ID: a.answer.session + "." + a.answer.event, Session: a.answer.session, Event: a.answer.event, Text: lined(text),
-			Language: a.answer.language, Kind: KindOutput, Label: labelOutput,
-		}, "answer"))
+	for _, w := range a.answer.text {
+		rest := strings.TrimSpace(string(w.text))
+		for rest != "" {
+			var text string
+			text, rest = nextPart(rest)
+			out = append(out, a.again(Announcement{
+				ID: a.answer.session + "." + a.answer.event, Session: a.answer.session, Event: a.answer.event, Text: lined(text),
+				Language: w.language, Kind: KindOutput, Label: labelOutput,
+			}, "answer"))
+		}
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package announce_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -144,6 +145,39 @@ func TestLongOutput(t *testing.T) {
 	}
 	if text := strings.Join(read, "\n"); text != strings.Repeat("one two three four\n", 25)+"    code at the end" {
 		t.Errorf("the answer is\n%s", text)
+	}
+}
+
+// TestOutputInLanguages: each announcement of a text has the language of its chunk, and a sentence that breaks off where the
+// language changes is said in its own (I18N-27). A chunk that only completes the text says nothing about its language.
+func TestOutputInLanguages(t *testing.T) {
+	t.Parallel()
+	chunks := []aaep.OutputStreaming{
+		{Chunk: "He mirado", Language: "es"}, {Chunk: " las fotos. ", Position: 9, Language: "es", CoalesceHint: aaep.BoundarySentence},
+		{Chunk: "Ahora", Position: 21, Language: "es"}, {Chunk: "نظرت. ", Position: 26, Language: "ar", CoalesceHint: aaep.BoundarySentence},
+		{Chunk: "Nobody knows", Position: 32}, {Position: 44, Language: "fr", Complete: true},
+	}
+	want := []string{"es He mirado las fotos.", "es Ahora", "ar نظرت.", " Nobody knows"}
+	list := func(all []announce.Announcement) (out []string) {
+		for _, n := range all {
+			if n.Kind == announce.KindOutput {
+				out = append(out, n.Language+" "+n.Text)
+			}
+		}
+		return out
+	}
+	heard := announce.New(announce.Preferences{Surface: announce.Surface{Output: announce.OutputAsItComes}})
+	read := announce.New(announce.Preferences{Surface: announce.Surface{Output: announce.OutputOnRequest}})
+	var all []announce.Announcement
+	for second, p := range chunks {
+		all = append(all, hear(heard, event(second, p, ""), 1)...)
+		hear(read, event(second, p, ""), 1)
+	}
+	if got := list(all); !slices.Equal(got, want) {
+		t.Errorf("it says %q\nwant %q", got, want)
+	}
+	if got := list(read.Answer()); !slices.Equal(got, []string{"es He mirado las fotos. Ahora", "ar نظرت.", " Nobody knows"}) {
+		t.Errorf("the answer is %q", got)
 	}
 }
 
