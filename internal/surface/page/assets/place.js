@@ -208,8 +208,15 @@ export function placeSteps({ session_id: session, last, html, outputs, progress,
   if (last > begun) root.dataset.from = String(last);
 }
 
+// inLanguage is a text in another language than the output around it.
+function inLanguage(text, lang, dir) {
+  const span = Object.assign(document.createElement("span"), { lang, dir });
+  span.append(text);
+  return span;
+}
+
 // placePiece adds text to an output. The piece that completes it brings all of it, laid out.
-function placePiece({ id, position, next, text, language, html }) {
+function placePiece({ id, position, next, text, language = "", direction = "auto", html }) {
   const holder = document.getElementById("output");
   let output = [...holder.children].find((o) => o.dataset.output === id);
   if (!output) {
@@ -217,8 +224,7 @@ function placePiece({ id, position, next, text, language, html }) {
     output.className = "output";
     output.dataset.output = id;
     output.dataset.next = "0";
-    output.lang = language ?? "";
-    output.dir = "auto";
+    Object.assign(output, { lang: language, dir: direction });
     holder.append(output);
   }
   if (position < Number(output.dataset.next)) return; // it is there already
@@ -226,8 +232,8 @@ function placePiece({ id, position, next, text, language, html }) {
     output.classList.add("laid");
     output.replaceChildren(parse(html));
     offerCopies(output);
-  } else {
-    output.append(text);
+  } else if (text) {
+    output.append(language === output.lang ? text : inLanguage(text, language, direction));
   }
   output.dataset.next = String(next);
 }

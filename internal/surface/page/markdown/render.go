@@ -23,22 +23,32 @@ const (
 	maxHeading = 6
 )
 
+// Part is a part of a text, with the language that its author has named and the direction of that language.
+type Part struct{ Text, Language, Direction string }
+
 // Render returns a text as HTML whose headings begin at a level, or false where it is better shown as it is: it is too long,
-// or nested in a way that nobody writes for a reader.
-func Render(source string, level int) (_ template.HTML, ok bool) {
+// or nested in a way that nobody writes for a reader. Where it has several parts, each is laid out by itself.
+func Render(level int, parts ...Part) (_ template.HTML, ok bool) {
 	defer func() {
 		if recover() != nil { // a text on which the parser fails must not take the page away, with the questions on it
 			ok = false
 		}
 	}()
-	if len(source) > MaxSize || tangled(source) {
-		return "", false
+	r := &renderer{level: level, heading: level - 1}
+	size := 0
+	for _, p := range parts {
+		if size += len(p.Text); size > MaxSize || tangled(p.Text) {
+			return "", false
+		}
+		if len(parts) > 1 {
+			r.out.WriteString(`<div lang="` + template.HTMLEscapeString(p.Language) + `" dir="` + template.HTMLEscapeString(p.Direction) + `">`)
+		}
+		r.source = []byte(strings.ToValidUTF8(p.Text, "\uFFFD"))
+		r.block(newParser().Parse(text.NewReader(r.source)))
+		if len(parts) > 1 {
+			r.out.WriteString("</div>")
+		}
 	}
-	source = strings.ToValidUTF8(source, "\uFFFD")
-	raw := []byte(source)
-	p := newParser()
-	r := &renderer{source: raw, level: level, heading: level - 1}
-	r.block(p.Parse(text.NewReader(raw)))
 	return template.HTML(r.out.String()), true //nolint:gosec // only open, close and text write, and text escapes
 }
 

@@ -24,7 +24,7 @@ func TestRender(t *testing.T) {
 		t.Run(filepath.Base(source), func(t *testing.T) {
 			t.Parallel()
 			text := read(t, source)
-			html, ok := markdown.Render(text, 3)
+			html, ok := markdown.Render(3, markdown.Part{Text: text})
 			if !ok {
 				t.Fatal("it was not rendered")
 			}
@@ -46,10 +46,25 @@ func TestRender(t *testing.T) {
 // TestHeadings: headings begin at the level that is asked for, end at six, and leave no level out.
 func TestHeadings(t *testing.T) {
 	t.Parallel()
-	html, _ := markdown.Render("# A\n#### B\n## C\n###### D\n####### E", 4)
+	html, _ := markdown.Render(4, markdown.Part{Text: "# A\n#### B\n## C\n###### D\n####### E"})
 	want := `<h4 dir="auto">A</h4><h5 dir="auto">B</h5><h5 dir="auto">C</h5><h6 dir="auto">D</h6><p dir="auto">####### E</p>`
 	if string(html) != want {
 		t.Errorf("%s; want %s", html, want)
+	}
+}
+
+// TestParts: each part of a text has its language and direction, and headings and blocks of code are counted through all of
+// them. What is too long in all stays plain.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	html, _ := markdown.Render(3, markdown.Part{Text: "# A", Language: `es"><b>`, Direction: "ltr"}, markdown.Part{Text: "### B", Direction: "auto"})
+	want := `<div lang="es&#34;&gt;&lt;b&gt;" dir="ltr"><h3 dir="auto">A</h3></div><div lang="" dir="auto"><h4 dir="auto">B</h4></div>`
+	if string(html) != want {
+		t.Errorf("%s; want %s", html, want)
+	}
+	half := markdown.Part{Text: strings.Repeat("a", markdown.MaxSize/2+1)}
+	if _, ok := markdown.Render(3, half, half); ok {
+		t.Error("a text that is too long was laid out")
 	}
 }
 
@@ -98,7 +113,7 @@ func TestBounds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			html, ok := markdown.Render(c.text, 4)
+			html, ok := markdown.Render(4, markdown.Part{Text: c.text})
 			if ok == c.plain {
 				t.Errorf("rendered: %t", ok)
 			}
@@ -126,7 +141,7 @@ func FuzzRender(f *testing.F) {
 	}
 	f.Add("<a href=\"x\">\x00[a](<java\tscript:x>)")
 	f.Fuzz(func(t *testing.T, source string) {
-		html, _ := markdown.Render(source, 4)
+		html, _ := markdown.Render(4, markdown.Part{Text: source})
 		listed(t, string(html))
 	})
 }

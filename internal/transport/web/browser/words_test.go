@@ -99,7 +99,7 @@ func TestReadersZone(t *testing.T) {
 	}
 }
 
-// TestWordsOfTheAgent: what the agent has written says that its language is not known, and goes in
+// TestWordsOfTheAgent: what the agent has written says in which language it is, or that this is not known, and goes in
 // its own direction; our own words do not.
 func TestWordsOfTheAgent(t *testing.T) {
 	t.Parallel()
@@ -107,6 +107,12 @@ func TestWordsOfTheAgent(t *testing.T) {
 	plan := asks(worker.Question{Text: hebrew, Choices: []worker.Choice{{Value: "a", Label: "צפון"}, {Value: "b", Label: "South"}}})
 	s := serveAgent(t, func(ctx context.Context, transcript worker.Transcript) (worker.Decision, error) {
 		if _, err := worker.Output(ctx).Write([]byte("שלום, אני שואל. ")); err != nil {
+			return worker.Decision{}, err
+		}
+		if _, err := worker.OutputIn(ctx, "es").Write([]byte("«مرحبا» es hola. ")); err != nil {
+			return worker.Decision{}, err
+		}
+		if _, err := worker.OutputIn(ctx, "ar").Write([]byte("Earshot هنا.")); err != nil {
 			return worker.Decision{}, err
 		}
 		return plan(ctx, transcript)
@@ -124,6 +130,8 @@ func TestWordsOfTheAgent(t *testing.T) {
 	}
 	for what, tt := range map[string][3]string{
 		"its text":           {"#output .output p", "שלום", `p lang="" rtl`},
+		"its Spanish":        {"#output .output div", "es hola", `div lang="es" ltr`},
+		"its Arabic":         {"#output .output div", "Earshot", `div lang="ar" rtl`},
 		"its question":       {"#question-1 h3 bdi", hebrew, `bdi lang="" rtl`},
 		"a choice":           {"#question-1 label bdi", "צפון", `bdi lang="" rtl`},
 		"another choice":     {"#question-1 label bdi", "South", `bdi lang="" ltr`},
