@@ -153,7 +153,8 @@ func TestLongOutput(t *testing.T) {
 func TestOutputInLanguages(t *testing.T) {
 	t.Parallel()
 	chunks := []aaep.OutputStreaming{
-		{Chunk: "He mirado", Language: "es"}, {Chunk: " las fotos. ", Position: 9, Language: "es", CoalesceHint: aaep.BoundarySentence},
+		{Chunk: "He mirado", Language: "es"},
+		{Chunk: " las fotos. ", Position: 9, Language: "es", CoalesceHint: aaep.BoundarySentence},
 		{Chunk: "Ahora", Position: 21, Language: "es"}, {Chunk: "نظرت. ", Position: 26, Language: "ar", CoalesceHint: aaep.BoundarySentence},
 		{Chunk: "Nobody knows", Position: 32}, {Position: 44, Language: "fr", Complete: true},
 	}

@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -43,7 +44,7 @@ func TestOutputInLanguages(t *testing.T) {
 			}
 			body, err := assets.Render("session", r.View(page.Session{}, page.Tree{}, page.Selection{}, time.UTC))
 			if err != nil || !strings.Contains(string(body), tt.want) {
-				t.Errorf("%v: expected %s in\n%s", err, tt.want, body[strings.Index(string(body), `id="output"`):])
+				t.Errorf("%v: expected %s in\n%s", err, tt.want, body[bytes.Index(body, []byte(`id="output"`)):])
 			}
 		})
 	}
