@@ -22,6 +22,9 @@ type Preferences struct {
 	UndoSeconds *int `json:"undo_seconds,omitzero"`
 	// Verbosity is the length of what is announced: terse, normal or detailed.
 	Verbosity *string `json:"verbosity,omitzero"`
+	// Language is the language of what is announced, as the tag of one that the server offers, such as es; default English. A
+	// subscription that asks for languages itself gets those.
+	Language *string `json:"language,omitzero"`
 	// TimeZone is the zone in which times are told, such as Europe/Berlin, or UTC.
 	TimeZone *string `json:"time_zone,omitzero"`
 	// Questions is how many open questions are shown and announced in full at once: all, or one.

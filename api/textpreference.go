@@ -14,20 +14,30 @@ const maxZone = 64
 type TextPreference struct {
 	// Name is the name of its JSON member, and of its member in the ledger.
 	Name string
-	// Values are the words that it can be; none if it is a time zone.
+	// Values are the words that it can be; none if it is free.
 	Values []string
 	// of returns the field.
 	of func(*Preferences) **string
+	// allows judges a free one, and expected says what it can be.
+	allows   func(text string) bool
+	expected string
 }
 
 // textPreferences is the single table of the preferences that are words. The API, the ledgers, the settings page, the
 // command `earshot set` and the checks derive from it and from [Preferences]. A new one needs a field, a row, its sentences in
 // internal/preference, and the place where it takes effect.
 var textPreferences = []TextPreference{
-	{"verbosity", []string{"terse", "normal", "detailed"}, func(p *Preferences) **string { return &p.Verbosity }},
-	{"time_zone", nil, func(p *Preferences) **string { return &p.TimeZone }},
-	{"questions", []string{"all", "one"}, func(p *Preferences) **string { return &p.Questions }},
-	{"density", []string{"comfortable", "compact"}, func(p *Preferences) **string { return &p.Density }},
+	{Name: "verbosity", Values: []string{"terse", "normal", "detailed"}, of: func(p *Preferences) **string { return &p.Verbosity }},
+	{
+		Name: "language", of: func(p *Preferences) **string { return &p.Language },
+		allows: func(text string) bool { return CheckLang(text) == nil }, expected: "the tag of a language that the server offers, such as en or es",
+	},
+	{
+		Name: "time_zone", of: func(p *Preferences) **string { return &p.TimeZone },
+		allows: func(text string) bool { _, err := Zone(text); return err == nil }, expected: "a time zone such as Europe/Berlin, or UTC",
+	},
+	{Name: "questions", Values: []string{"all", "one"}, of: func(p *Preferences) **string { return &p.Questions }},
+	{Name: "density", Values: []string{"comfortable", "compact"}, of: func(p *Preferences) **string { return &p.Density }},
 }
 
 // Texts yields each preference that is a word with its value, "" if it is not set, in the order of the table.
@@ -72,8 +82,7 @@ func (t TextPreference) Allows(text string) bool {
 	if len(t.Values) > 0 {
 		return slices.Contains(t.Values, text)
 	}
-	_, err := Zone(text)
-	return err == nil
+	return t.allows(text)
 }
 
 // Expected says what the preference can be, in words that go on after "is".
@@ -81,7 +90,7 @@ func (t TextPreference) Expected() string {
 	if last := len(t.Values) - 1; last > 0 {
 		return strings.Join(t.Values[:last], ", ") + " or " + t.Values[last]
 	}
-	return "a time zone such as Europe/Berlin, or UTC"
+	return t.expected
 }
 
 // Zone returns the time zone of that name: a place such as Europe/Berlin, or UTC. Error: there is none.

@@ -1,6 +1,7 @@
 package pacing
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -102,7 +103,7 @@ func honour(asked aaep.Capabilities, o Offer, chosen []string, narrowing scope) 
 	var notices []string
 	languages := asked.Languages
 	if languages == nil {
-		languages = []string{"en-US"} // CAP-03
+		languages = []string{cmp.Or(o.Unasked, "en-US")} // CAP-03
 	}
 	served, language := chooseLanguages(languages, o.Languages)
 	if asked.Languages != nil {

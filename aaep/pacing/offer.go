@@ -13,6 +13,7 @@ type Offer struct {
 	Producer   aaep.Producer // AgentID is required (HS-23)
 	Versions   []string      // versions spoken; nil means [aaep.Version]
 	Languages  []string      // BCP 47 tags of the languages that text can be had in
+	Unasked    string        // the language of a subscriber who asks for none; default en-US (CAP-03)
 	Levels     []int         // conformance levels that are claimed; nil claims none
 	Extensions []string      // URIs of the extensions spoken
 	// Prefixes holds the prefixes that an extension uses, by its URI. Those of

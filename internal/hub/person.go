@@ -216,6 +216,9 @@ func (p *Person) Prefer(ctx context.Context, q api.PreferRequest) (api.PreferAns
 	if q.SetsTimes() && !who.Has(access.Approver) {
 		return api.PreferAnswer{}, notAllowed("the times of questions are for those who answer", "use a token with the role approver")
 	}
+	if err := p.hub.checkLanguage(api.Chosen(q.Language)); err != nil {
+		return api.PreferAnswer{}, err
+	}
 	q.Person = who.Name
 	return p.hub.Prefer(ctx, q)
 }

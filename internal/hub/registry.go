@@ -96,7 +96,7 @@ func (h *Hub) review() {
 // A subscription that names sessions, by the capability earshot with session_ids, receives these from their first event
 // on, even if they have ended. Any other receives every current and future session that the principal may follow; for
 // those under way it first gets their current state.
-func (h *Hub) Subscribe(_ context.Context, who access.Principal, r aaep.SubscriptionRequest) (*Subscription, *aaep.SubscriptionRejected, error) {
+func (h *Hub) Subscribe(ctx context.Context, who access.Principal, r aaep.SubscriptionRequest) (*Subscription, *aaep.SubscriptionRejected, error) {
 	who, rejected := h.admit(who)
 	if rejected != nil {
 		return nil, rejected, nil
@@ -107,7 +107,7 @@ func (h *Hub) Subscribe(_ context.Context, who access.Principal, r aaep.Subscrip
 	}
 	asked, note := answering(who, r.Capabilities)
 	r.Capabilities = asked
-	terms, accepted, rejected := pacing.Negotiate(r, h.o.Offer, id)
+	terms, accepted, rejected := pacing.Negotiate(r, h.offer(ctx, who, r.Capabilities), id)
 	if rejected != nil {
 		return nil, rejected, nil
 	}

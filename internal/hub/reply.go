@@ -179,13 +179,13 @@ func (s *Subscription) sender() (access.Principal, error) {
 // Renegotiate changes the terms; later deliveries follow the new ones (HS-63). If they cannot be granted, rejected
 // explains why, and the subscription has ended (HS-61). Errors: [ErrClosed], also for a message that names another
 // subscription; [ErrRevoked].
-func (s *Subscription) Renegotiate(_ context.Context, r aaep.SubscriptionRenegotiate) (aaep.SubscriptionAccepted, *aaep.SubscriptionRejected, error) {
+func (s *Subscription) Renegotiate(ctx context.Context, r aaep.SubscriptionRenegotiate) (aaep.SubscriptionAccepted, *aaep.SubscriptionRejected, error) {
 	if err := s.mine(nil, r.SubscriptionID); err != nil {
 		return aaep.SubscriptionAccepted{}, nil, err
 	}
 	before, _, _ := s.present()
 	asked, note := answering(s.who, r.Capabilities)
-	terms, accepted, rejected := before.Renegotiate(asked, s.hub.o.Offer)
+	terms, accepted, rejected := before.Renegotiate(asked, s.hub.offer(ctx, s.who, asked))
 	if rejected != nil {
 		s.end(refusedTerms(rejected))
 		return aaep.SubscriptionAccepted{}, rejected, nil

@@ -1,9 +1,18 @@
 package hub
 
 import (
+	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/pacing"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/hub/access"
+	"github.com/earshot-dev/earshot/internal/rpc"
 )
 
 // Translation says events in one language. It is safe for concurrent use and deterministic.
@@ -14,6 +23,33 @@ type Translation interface {
 	ByMachine() bool
 	// Event returns an event in this language, given the message that it says.
 	Event(raw []byte, template string, params jsontext.Value) ([]byte, error)
+}
+
+// offer returns what a subscriber is offered: one who asks for no language gets the one that they prefer. Where that cannot
+// be read it is English, and nothing waits for it.
+func (h *Hub) offer(ctx context.Context, who access.Principal, asked aaep.Capabilities) pacing.Offer {
+	offer := h.o.Offer
+	if asked.Languages != nil || len(h.o.Translations) == 0 {
+		return offer
+	}
+	var a api.PreferAnswer
+	if err := rpc.AskWithin(ctx, h.o.Conn, inspectTimeout, api.OpPrefer, api.PreferRequest{Person: who.Name}, &a); err != nil {
+		h.o.Logger.Info("the language that a listener prefers is not known", "person", who.Name, "reason", err)
+	}
+	offer.Unasked = api.Chosen(a.Language)
+	return offer
+}
+
+// checkLanguage refuses to prefer a language that is not offered.
+func (h *Hub) checkLanguage(tag string) error {
+	offered := append([]string{"en"}, h.o.Offer.Languages...)
+	if tag == "" || slices.ContainsFunc(offered, func(o string) bool { return strings.EqualFold(o, tag) }) {
+		return nil
+	}
+	return &Error{
+		Code: CodeMalformed, Message: fmt.Sprintf("this server does not offer the language %.64q; it offers %s", tag, strings.Join(h.o.Offer.Languages, ", ")),
+		Hint: "choose one of those, or have the server offer it: earshot up --languages es",
+	}
 }
 
 // translation returns the one for a language; nil for that of the ledger's events.

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/hub"
 	"github.com/earshot-dev/earshot/internal/hub/access"
 )
@@ -144,5 +145,53 @@ func TestReceiptsNameTheLanguageShown(t *testing.T) {
 			}
 			e.leave()
 		}
+	})
+}
+
+// TestPreferredLanguage: a subscription that says nothing about languages has the one that its person prefers, one that does
+// has its own, and only what the server offers can be preferred.
+func TestPreferredLanguage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{t: t, book: newBook(t), badges: &badges{looked: map[string]int{}}, translations: []hub.Translation{spanish{}}}
+		s.start()
+		defer s.halt()
+		s.book.begin("sess_a", "ann")
+		ann := person("ann", access.Approver)
+		prefer := func(tag string) error {
+			_, err := s.hub.As(ann).Prefer(t.Context(), api.PreferRequest{Preferences: api.Preferences{Language: &tag}})
+			return err
+		}
+		hears := func(want string, languages ...string) {
+			t.Helper()
+			sub := s.subscribeIn(ann, languages...)
+			e := s.listen(sub, "")
+			defer e.leave()
+			if got := e.said(t); !slices.Contains(got, want) {
+				t.Errorf("%q asked, it hears %q", languages, got)
+			}
+			if honored := sub.Accepted().HonoredCapabilities.Languages; languages == nil && honored != nil {
+				t.Errorf("%q are honored, and none was asked for (HS-29)", honored)
+			}
+		}
+		hears("en: It begins.")
+		if err := prefer("es"); err != nil {
+			t.Fatal(err)
+		}
+		hears("es: Empieza.")
+		hears("en: It begins.", "en")
+		hears("en: It begins.", "de")
+		var refused *hub.Error
+		if err := prefer("fr"); !errors.As(err, &refused) || refused.Code != hub.CodeMalformed || !strings.Contains(refused.Message, "it offers en, es") {
+			t.Errorf("a language that is not offered: %v", err)
+		}
+		sub := s.subscribeIn(ann)
+		if accepted, _, err := sub.Renegotiate(t.Context(), aaep.SubscriptionRenegotiate{SubscriptionID: sub.ID()}); err != nil || !strings.Contains(accepted.NegotiationNotes, "language es") {
+			t.Errorf("renegotiated: %+v, %v", accepted, err)
+		}
+		if err := errors.Join(prefer("EN"), prefer("")); err != nil {
+			t.Fatal(err)
+		}
+		hears("en: It begins.")
 	})
 }

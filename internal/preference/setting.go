@@ -18,8 +18,8 @@ type Setting struct {
 	Label, Help string
 	// Command is its name for people, Short what it is in a few words, Placeholder what a value is called, Sample one of them.
 	Command, Short, Placeholder, Sample string
-	// told are the sentences of its values, with %s for the person; "" is where none is set. Of a time zone there are two: the
-	// other one, under "*", also has %s for the zone.
+	// told are the sentences of its values, with %s for the person; "" is where none is set. Of a free one there are two: the
+	// other one, under "*", also has %s for the value.
 	told map[string]string
 }
 
@@ -28,9 +28,9 @@ func Settings() []Setting {
 	var all []Setting
 	for one := range (api.Preferences{}).Texts() {
 		s := settings[one.Name]
-		s.TextPreference, s.Command, s.Placeholder = one, strings.ReplaceAll(one.Name, "_", "-"), strings.Join(one.Values, "|")
-		if s.Placeholder == "" {
-			s.Placeholder = "ZONE"
+		s.TextPreference, s.Command = one, strings.ReplaceAll(one.Name, "_", "-")
+		if len(one.Values) > 0 {
+			s.Placeholder = strings.Join(one.Values, "|")
 		}
 		all = append(all, s)
 	}
@@ -47,8 +47,14 @@ var settings = map[string]Setting{ //nolint:gochecknoglobals // a table
 			"normal": "what %s hears has the usual length.", "detailed": "what %s hears has all details.",
 		},
 	},
+	"language": {
+		Short: "the language in which agents' work is told to you", Sample: "es", Placeholder: "TAG", Label: "Language",
+		Help: "The language in which it is told what agents do: on the page, in your terminal and in your own listeners. The tag is of a language that the " +
+			"server offers; English is always one. A question about something irreversible or of high risk keeps its English text.",
+		told: map[string]string{"": "what agents do is told to %s in English.", "*": "what agents do is told to %s in the language %s, where the server offers it."},
+	},
 	"time_zone": {
-		Short: "the zone in which times are told to you", Sample: "Europe/Berlin", Label: "Time zone",
+		Short: "the zone in which times are told to you", Sample: "Europe/Berlin", Placeholder: "ZONE", Label: "Time zone",
 		Help: "The zone in which times are told, such as Europe/Berlin, or UTC. Or default, for that of your browser or terminal.",
 		told: map[string]string{"": "times are told to %s in the zone of the browser or the terminal.", "*": "times are told to %s in %s."},
 	},

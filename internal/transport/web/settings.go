@@ -21,7 +21,7 @@ type setting struct {
 }
 
 // settings are the fields, in their order.
-func settings() []setting {
+func (s *Server) settings() []setting {
 	words := preference.Settings()
 	all := make([]setting, 0, 2+len(words))
 	all = append(all,
@@ -33,13 +33,21 @@ func settings() []setting {
 			func(p *api.Preferences) **int { return &p.UndoSeconds }, preference.UndoTime, preference.Undo),
 	)
 	for _, one := range words {
-		s := setting{name: one.Command, label: one.Label, help: one.Help, value: one.Value, read: one.Read, tell: one.Describe}
-		if len(one.Values) > 0 {
-			s.values = append([]string{preference.Text(0)}, one.Values...)
+		field := setting{name: one.Command, label: one.Label, help: one.Help, value: one.Value, read: one.Read, tell: one.Describe}
+		if values := s.choices(one); len(values) > 0 {
+			field.values = append([]string{preference.Text(0)}, values...)
 		}
-		all = append(all, s)
+		all = append(all, field)
 	}
 	return all
+}
+
+// choices are the values of a setting to choose from; none where it is typed.
+func (s *Server) choices(one preference.Setting) []string {
+	if one.Name == "language" {
+		return s.options.Manifest.LanguagesSupported
+	}
+	return one.Values
 }
 
 func timeSetting(
@@ -80,7 +88,7 @@ func (s *Server) settingsPage(w http.ResponseWriter, r *http.Request, v visitor)
 // settingsView is the page of what holds now.
 func (s *Server) settingsView(r *http.Request, v visitor, now api.Preferences) (page.Settings, error) {
 	view := page.Settings{Navigation: s.navigation(v), Form: v.form, Zone: page.ZoneName(s.now(), v.zone), MayAnswer: v.form != "" && v.May(api.Answer)}
-	for _, one := range settings() {
+	for _, one := range s.settings() {
 		if v.form == "" || one.answers && !view.MayAnswer {
 			view.ReadOnly = append(view.ReadOnly, one.tell(v.Name, now))
 			continue
@@ -119,7 +127,7 @@ func (s *Server) settingsForm(w http.ResponseWriter, r *http.Request, v visitor)
 	if err := v.meant(r); err != nil {
 		return err
 	}
-	wanted, wrong := readSettings(r)
+	wanted, wrong := s.readSettings(r)
 	if len(wrong) > 0 {
 		return s.settingsAgain(w, r, v, wrong)
 	}
@@ -128,7 +136,7 @@ func (s *Server) settingsForm(w http.ResponseWriter, r *http.Request, v visitor)
 		return err
 	}
 	var saved []string
-	for _, one := range settings() {
+	for _, one := range s.settings() {
 		if r.PostForm.Has(one.name) {
 			saved = append(saved, one.tell(v.Name, now))
 		}
@@ -138,9 +146,9 @@ func (s *Server) settingsForm(w http.ResponseWriter, r *http.Request, v visitor)
 }
 
 // readSettings reads the fields of the form, and says why some of them cannot be read.
-func readSettings(r *http.Request) (wanted api.Preferences, wrong map[string]string) {
+func (s *Server) readSettings(r *http.Request) (wanted api.Preferences, wrong map[string]string) {
 	wrong = map[string]string{}
-	for _, one := range settings() {
+	for _, one := range s.settings() {
 		if !r.PostForm.Has(one.name) {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/transport/web"
 )
 
 // permitted is a scene with a standing permission.
@@ -81,6 +82,22 @@ func TestWordSettings(t *testing.T) {
 	}
 	wants(t, s.page("/settings", "@ada"), "what ada hears is short", `value="Asia/Tokyo"`, "Times are told in JST", `<option selected>one</option>`)
 	wants(t, s.page("/", "@ada"), `data-density="compact"`)
+}
+
+// TestLanguageSetting: the page offers the languages of the server, and no others.
+func TestLanguageSetting(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, func(o *web.Options) { o.Manifest.LanguagesSupported = []string{"en", "es"} })
+	s.login("ada")
+	page := s.page("/settings", "@ada")
+	wants(t, page, `<select id="language"`, "<option>en</option>\n<option>es</option>\n</select>", "what agents do is told to ada in English")
+	if w := s.submit("/settings", "@ada", "form="+s.form+"&language=es"); w.Code != 303 || api.Chosen(s.room.wish.Language) != "es" {
+		t.Fatalf("%d, kept is %+v", w.Code, s.room.wish)
+	}
+	wants(t, s.page("/settings", "@ada"), "<option selected>es</option>", "told to ada in the language es")
+	if w := s.submit("/settings", "@ada", "form="+s.form+"&language=spanish"); w.Code != 400 || !strings.Contains(w.Body.String(), "it can be the tag of a language that the server offers") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
 }
 
 // TestSettingsOfListeners: who only listens reads the page, and changes nothing.
