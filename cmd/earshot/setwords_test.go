@@ -18,7 +18,7 @@ func TestSetWords(t *testing.T) {
 	contains(t, s.does(0, "set", "verbosity", "terse"), "hears is short")
 	s.up()
 	contains(t, s.does(0, "set", "verbosity", "--json"), `"verbosity": "terse"`)
-	for name, word := range map[string]string{"time-zone": "Asia/Tokyo", "questions": "one", "density": "compact"} {
+	for name, word := range map[string]string{"language": "en", "time-zone": "Asia/Tokyo", "questions": "one", "density": "compact"} {
 		contains(t, s.does(0, "set", name, word), "Recorded: ")
 		contains(t, s.does(0, "set", name, "--json"), `"`+word+`"`)
 		contains(t, s.does(2, "set", name, "Mars/Base"), `cannot be "Mars/Base"; it can be`)
@@ -61,6 +61,22 @@ func TestRunAsPreferred(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLanguageAsPreferred: a person who has chosen one of the languages that the server offers hears a run in it, without
+// asking again; a deletion is asked about in English too, and a language that is not offered is refused with those that are.
+func TestLanguageAsPreferred(t *testing.T) {
+	t.Parallel()
+	testkit.Slow(t)
+	s := newScene(t)
+	s.up("--languages", "es", "--languages", "ar")
+	contains(t, s.does(0, "set", "language", "es"), "Recorded: what agents do is told to ", " in the language es")
+	contains(t, s.does(1, "set", "language", "fr"), `does not offer the language "fr"; it offers en, es, ar`)
+	run := s.run()
+	run.hears("ha traducido una máquina")
+	run.hears("En inglés: ")
+	run.say("reject")
+	run.wait()
 }
 
 // TestListsAsPreferred: lists tell times in the zone that their person has set; from the ledger and from a server.
