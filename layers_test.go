@@ -170,18 +170,18 @@ var layerTable = []rule{
 		beside: map[string]string{"internal/bus": "an agent's process connects itself, so that its author writes no transport"},
 	},
 	{
-		pkg: "client", layer: 2, own: []string{"aaep", "aaep/announce", "api", "internal/transport"},
+		pkg: "client", layer: 2, own: []string{"aaep", "aaep/announce", "api", "aaep/transport"},
 		beside: map[string]string{
-			"internal/cause":  "why something failed is put into words once",
-			"internal/pipe":   "the frames of a Unix socket are read in one place, for both ends",
-			"internal/socket": "the frames of a WebSocket are read in one place, for both ends",
-			"internal/sse":    "the lines of server-sent events are read in one place",
+			"internal/cause":        "why something failed is put into words once",
+			"aaep/transport/pipe":   "the frames of a Unix socket are read in one place, for both ends",
+			"aaep/transport/socket": "the frames of a WebSocket are read in one place, for both ends",
+			"aaep/transport/sse":    "the lines of server-sent events are read in one place",
 		},
 	},
-	{pkg: "internal/sse", layer: 2},
-	{pkg: "internal/transport", layer: 1, own: []string{"aaep"}},
-	{pkg: "internal/pipe", layer: 2, own: []string{"aaep", "api", "internal/transport"}},
-	{pkg: "internal/socket", layer: 2, own: []string{"internal/transport"}, third: []string{"github.com/coder/websocket"}},
+	{pkg: "aaep/transport/sse", layer: 2},
+	{pkg: "aaep/transport", layer: 1, own: []string{"aaep"}},
+	{pkg: "aaep/transport/pipe", layer: 2, own: []string{"aaep", "aaep/transport"}},
+	{pkg: "aaep/transport/socket", layer: 2, own: []string{"aaep/transport"}, third: []string{"github.com/coder/websocket"}},
 	{
 		pkg: "agents/tidy/files", layer: 2, third: []string{sysModule},
 		beside: map[string]string{"internal/cause": "why something failed is put into words once"},
@@ -209,7 +209,7 @@ var layerTable = []rule{
 	},
 	{pkg: "internal/surface/page/markdown", layer: 1, own: []string{"aaep/legible"}, third: []string{"github.com/yuin/goldmark"}},
 	{
-		pkg: "internal/transport/web", layer: 3, own: []string{"internal/hub", "internal/hub/access", "internal/passkey", "internal/surface/page", "internal/wording", "internal/socket", "internal/transport", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/manifest", "api", "api/audit", "api/openapi", "utp"},
+		pkg: "internal/transport/web", layer: 3, own: []string{"internal/hub", "internal/hub/access", "internal/passkey", "internal/surface/page", "internal/wording", "aaep/transport/socket", "aaep/transport", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/manifest", "api", "api/audit", "api/openapi", "utp"},
 		beside: map[string]string{
 			"internal/preference": "what people type into the settings page is read as in the terminal",
 			"internal/operate":    "the lists of operators are read as in the terminal",
@@ -273,9 +273,9 @@ var layerTable = []rule{
 
 	{
 		pkg: "aaep/conform/producer", layer: 5,
-		own: []string{"aaep", "aaep/conform", "aaep/conform/report", "aaep/session", "api", "client", "internal/cause", "internal/socket", "internal/sse", "internal/transport"},
+		own: []string{"aaep", "aaep/conform", "aaep/conform/report", "aaep/session", "client", "internal/cause", "aaep/transport/socket", "aaep/transport/sse", "aaep/transport"},
 	},
-	{pkg: "aaep/conform/subscriber", layer: 5, own: []string{"aaep", "aaep/conform", "aaep/conform/report", "api", "internal/cause", "internal/socket", "internal/transport"}},
+	{pkg: "aaep/conform/subscriber", layer: 5, own: []string{"aaep", "aaep/conform", "aaep/conform/report", "internal/cause", "aaep/transport/socket", "aaep/transport"}},
 	{pkg: "aaep/conform/report", layer: 4, own: []string{"aaep"}, beside: map[string]string{"aaep/conform": "the verdicts are about its rules"}},
 	{pkg: "aaep/conform", layer: 4, own: []string{"aaep", "aaep/manifest", "aaep/session"}},
 	{
@@ -366,7 +366,7 @@ var layerTable = []rule{
 		pkg: "server", layer: 6,
 		own: []string{
 			"aaep", "aaep/manifest", "aaep/pacing", "api", "client", "internal/address", "internal/cause", "internal/datadir", "internal/fault", "internal/gateway/mcp", "internal/hub/access", "internal/instance",
-			"internal/kernel", "internal/manifestkey", "internal/passkey", "internal/peer", "internal/pipe", "internal/policyfile", "internal/presence", "internal/rpc", "internal/transport", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
+			"internal/kernel", "internal/manifestkey", "internal/passkey", "internal/peer", "aaep/transport/pipe", "internal/policyfile", "internal/presence", "internal/rpc", "aaep/transport", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
 		},
 		both: "it wires everything",
 	},
@@ -392,10 +392,11 @@ var layerTable = []rule{
 	{
 		pkg: "internal/cli/gateways", layer: 8, own: []string{
 			"api", "client", "internal/agentcheck", "internal/build", "internal/cause", "internal/cli", "internal/datadir", "internal/doctor", "internal/gateway/hook",
-			"internal/gateway/local", "internal/gateway/mcp", "internal/gateway/permission", "internal/hostfile", "internal/hostsetup", "internal/operate", "internal/oauth", "internal/pipe", "internal/toolfile",
-			"internal/transport", "internal/usage", "tool/mcp", "tool/settings", "utp",
+			"internal/gateway/local", "internal/gateway/mcp", "internal/gateway/permission", "internal/hostfile", "internal/hostsetup", "internal/operate", "internal/oauth", "aaep/transport/pipe", "internal/toolfile",
+			"aaep/transport", "internal/usage", "tool/mcp", "tool/settings", "utp",
 		},
 		third: []string{"github.com/spf13/cobra"},
+		both:  "what it carries between a program and the server is AAEP, and what it manages are tools",
 	},
 	{
 		pkg: "internal/cli/protocol", layer: 8, own: []string{

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/earshot-dev/earshot/internal/sse"
+	"github.com/earshot-dev/earshot/aaep/transport/sse"
 )
 
 // lines reads a stream line by line.

@@ -10,10 +10,10 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/aaep/transport/pipe"
+	"github.com/earshot-dev/earshot/aaep/transport/socket"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/pipe"
-	"github.com/earshot-dev/earshot/internal/socket"
-	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 // socketServer returns the address for requests to a server, and whether it was named by the address for a WebSocket.
@@ -124,11 +124,11 @@ func (s *socketSource) next(onData func()) (frame, error) {
 		message := aaep.Read(raw)
 
 		switch kind, _ := message.Text("type"); kind {
-		case api.TypeResumePoint:
+		case transport.TypeResumePoint:
 			s.id, _ = message.Text("event_id")
 
 			return frame{id: s.id}, nil
-		case api.TypeReplyRefused: // nothing is answered here
+		case transport.TypeReplyRefused: // nothing is answered here
 		default:
 			return frame{id: s.id, data: raw}, nil
 		}
@@ -195,7 +195,7 @@ func (t *recorder) dialUnix(ctx context.Context) (transport.Conn, error) {
 		return conn, nil
 	}
 
-	shown, err := json.Marshal(api.Authenticate{Type: api.TypeAuthenticate, Token: t.token})
+	shown, err := json.Marshal(transport.Authenticate{Type: transport.TypeAuthenticate, Token: t.token})
 	if err == nil {
 		err = conn.Send(shown)
 	}

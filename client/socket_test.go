@@ -9,10 +9,9 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/aaep"
-	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/aaep/transport/socket"
 	"github.com/earshot-dev/earshot/client"
-	"github.com/earshot-dev/earshot/internal/socket"
-	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 // socketProducer is a server that serves WebSockets one after the other.
@@ -63,7 +62,7 @@ func TestSocketResumes(t *testing.T) {
 	start := eventText("session.started", "1", `"summary_normal":"Started."`)
 	state := eventText("state.changed", "2", `"from_state":"idle","to_state":"thinking"`)
 	end := eventText("session.completed", "3", `"summary_normal":"Done.","duration_ms":1`)
-	point := func(id string) string { return `{"type":"` + api.TypeResumePoint + `","event_id":"` + id + `"}` }
+	point := func(id string) string { return `{"type":"` + transport.TypeResumePoint + `","event_id":"` + id + `"}` }
 	p := &socketProducer{t: t, sockets: [][]string{{start, point("evt_1"), state}, {state, point("evt_2"), end}}}
 	s := httptest.NewServer(p)
 	t.Cleanup(s.Close)

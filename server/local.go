@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/aaep/transport/pipe"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/hub/access"
 	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/peer"
-	"github.com/earshot-dev/earshot/internal/pipe"
-	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/transport/pipe"
 	"github.com/earshot-dev/earshot/client"
-	"github.com/earshot-dev/earshot/internal/pipe"
 	"github.com/earshot-dev/earshot/server"
 )
 

@@ -14,10 +14,11 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/manifest"
+	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/aaep/transport/socket"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/manifestkey"
-	"github.com/earshot-dev/earshot/internal/socket"
 	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/server"
 )
@@ -111,7 +112,7 @@ func TestSocket(t *testing.T) {
 	var heard []string
 	for point, ended := "", false; !ended; {
 		raw := l.next()
-		if kind, _ := aaep.Read(raw).Text("type"); kind == api.TypeResumePoint {
+		if kind, _ := aaep.Read(raw).Text("type"); kind == transport.TypeResumePoint {
 			point, _ = aaep.Read(raw).Text("event_id")
 			continue
 		}

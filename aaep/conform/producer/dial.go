@@ -10,19 +10,18 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/aaep/transport/socket"
+	"github.com/earshot-dev/earshot/aaep/transport/sse"
 	"github.com/earshot-dev/earshot/internal/cause"
-	"github.com/earshot-dev/earshot/internal/socket"
-	"github.com/earshot-dev/earshot/internal/sse"
-	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 // The addresses of Appendix B.
 const (
-	subscriptionsPath = api.AAEPRoot + "/subscriptions"
-	eventsPath        = api.AAEPRoot + "/events"
-	repliesPath       = api.AAEPRoot + "/replies"
-	socketPath        = api.AAEPRoot + "/ws"
+	subscriptionsPath = transport.Root + "/subscriptions"
+	eventsPath        = transport.Root + "/events"
+	repliesPath       = transport.Root + "/replies"
+	socketPath        = transport.Root + "/ws"
 )
 
 const (

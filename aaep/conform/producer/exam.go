@@ -9,7 +9,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/conform"
 	"github.com/earshot-dev/earshot/aaep/conform/report"
-	"github.com/earshot-dev/earshot/internal/transport"
+	"github.com/earshot-dev/earshot/aaep/transport"
 )
 
 // input is what happens to a listener.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/conform/report"
-	"github.com/earshot-dev/earshot/internal/socket"
+	"github.com/earshot-dev/earshot/aaep/transport/socket"
 )
 
 // answer judges the answer to a request.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/conform"
 	"github.com/earshot-dev/earshot/aaep/conform/report"
-	"github.com/earshot-dev/earshot/internal/socket"
+	"github.com/earshot-dev/earshot/aaep/transport/socket"
 )
 
 // leaveTime is how long the closes at the end may take.

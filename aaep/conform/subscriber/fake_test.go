@@ -15,7 +15,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/earshot-dev/earshot/aaep"
-	"github.com/earshot-dev/earshot/internal/sse"
+	"github.com/earshot-dev/earshot/aaep/transport/sse"
 )
 
 // pipes is a listener whose connections are in memory.

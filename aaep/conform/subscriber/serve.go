@@ -12,9 +12,8 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
-	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/socket"
-	"github.com/earshot-dev/earshot/internal/transport"
+	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/aaep/transport/socket"
 )
 
 const (
@@ -26,10 +25,10 @@ const (
 // handler serves the addresses of Appendix B.
 func (j *judge) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST "+api.AAEPRoot+"/subscriptions", func(w http.ResponseWriter, r *http.Request) { j.post(w, r, inRequest) })
-	mux.HandleFunc("POST "+api.AAEPRoot+"/replies", func(w http.ResponseWriter, r *http.Request) { j.post(w, r, inMessage) })
-	mux.HandleFunc("GET "+api.AAEPRoot+"/events", j.stream)
-	mux.HandleFunc("GET "+api.AAEPRoot+"/ws", j.socket)
+	mux.HandleFunc("POST "+transport.Root+"/subscriptions", func(w http.ResponseWriter, r *http.Request) { j.post(w, r, inRequest) })
+	mux.HandleFunc("POST "+transport.Root+"/replies", func(w http.ResponseWriter, r *http.Request) { j.post(w, r, inMessage) })
+	mux.HandleFunc("GET "+transport.Root+"/events", j.stream)
+	mux.HandleFunc("GET "+transport.Root+"/ws", j.socket)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if j.enter() {
 			defer j.tasks.Done()
@@ -56,7 +55,7 @@ func (j *judge) post(w http.ResponseWriter, r *http.Request, kind inputKind) {
 	case e := <-effects:
 		w.Header().Set("Content-Type", "application/json")
 		if kind == inRequest {
-			w.Header().Set("Location", api.AAEPRoot+"/events?subscription_id="+e.id)
+			w.Header().Set("Location", transport.Root+"/events?subscription_id="+e.id)
 		}
 		w.WriteHeader(max(e.status, http.StatusOK))
 		_, _ = w.Write(e.raw) // its loss is noticed by who asked

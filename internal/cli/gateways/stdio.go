@@ -13,13 +13,12 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
-	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/aaep/transport/pipe"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/datadir"
-	"github.com/earshot-dev/earshot/internal/pipe"
-	"github.com/earshot-dev/earshot/internal/transport"
 	"github.com/earshot-dev/earshot/internal/usage"
 )
 
@@ -94,7 +93,7 @@ func (m *commands) dialSocket(ctx context.Context, f stdioFlags) (*pipe.Conn, er
 	if token == "" {
 		return conn, nil
 	}
-	shown, err := json.Marshal(api.Authenticate{Type: api.TypeAuthenticate, Token: token})
+	shown, err := json.Marshal(transport.Authenticate{Type: transport.TypeAuthenticate, Token: token})
 	if err == nil {
 		err = conn.Send(shown)
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/transport"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/hub"
-	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 // Why a connection ends, besides the errors of the hub.
@@ -165,7 +165,7 @@ func (c *conversation) refused(ctx context.Context, raw []byte, err error) error
 		return &transport.Error{Code: refusal.closeCode(), Reason: refusal.Message, Err: err}
 	}
 	token, _ := aaep.Read(raw).Text("reply_token")
-	answer, err := json.Marshal(api.ReplyRefused{Type: api.TypeReplyRefused, Token: token, Error: refusal.body()})
+	answer, err := json.Marshal(api.ReplyRefused{Type: transport.TypeReplyRefused, Token: token, Error: refusal.body()})
 	if err != nil {
 		return err //nolint:wrapcheck // it cannot happen: it has texts only
 	}
@@ -193,7 +193,7 @@ func (c *conversation) write(group []frame) error {
 		point = cmp.Or(f.id, point)
 	}
 	if c.points && point != "" {
-		mark, err := json.Marshal(api.ResumePoint{Type: api.TypeResumePoint, EventID: point})
+		mark, err := json.Marshal(transport.ResumePoint{Type: transport.TypeResumePoint, EventID: point})
 		if err != nil {
 			return fmt.Errorf("web: stream: %w", err)
 		}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/aaep/transport"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 // The largest accepted bodies.

@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/transport"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 // refusalTime is how long a peer that is not served may take to send its request, which is answered with that.
@@ -51,8 +51,8 @@ func (s *Server) greet(ctx context.Context, conn transport.Conn, who Principal) 
 	if err != nil {
 		return v, nil, err
 	}
-	var shown api.Authenticate
-	if err := json.Unmarshal(first, &shown); err != nil || shown.Type != api.TypeAuthenticate { // the request, or what is judged as one
+	var shown transport.Authenticate
+	if err := json.Unmarshal(first, &shown); err != nil || shown.Type != transport.TypeAuthenticate { // the request, or what is judged as one
 		v = visitor{Principal: who, again: func() (Principal, error) { return who, nil }}
 		return v, first, hears(v, aaep.SubscriptionRejected{
 			ReasonCode: aaep.ReasonAuthenticationRequired, ReasonMessage: "Nobody has said who this is. Send earshot:authenticate with a token first.",

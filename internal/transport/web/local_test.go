@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/aaep/transport/pipe"
 	"github.com/earshot-dev/earshot/internal/hub/access"
-	"github.com/earshot-dev/earshot/internal/pipe"
 	"github.com/earshot-dev/earshot/internal/testkit/framing"
-	"github.com/earshot-dev/earshot/internal/transport"
 	"github.com/earshot-dev/earshot/internal/transport/web"
 )
 

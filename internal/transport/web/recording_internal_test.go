@@ -18,9 +18,9 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/capture"
+	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/aaep/transport/socket"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/socket"
-	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 // recorded is a recording of n events, each a second after the one before.

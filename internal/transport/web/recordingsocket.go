@@ -14,9 +14,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/aaep/transport/socket"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/socket"
-	"github.com/earshot-dev/earshot/internal/transport"
 )
 
 // serveSubscribe accepts any subscription; a recording is played as it is.

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/earshot-dev/earshot/aaep/transport/socket"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/socket"
 )
 
 // socket serves a subscription on a WebSocket (TR-WS-01 to TR-WS-08).

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/earshot-dev/earshot/internal/pipe"
-	"github.com/earshot-dev/earshot/internal/transport"
+	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/aaep/transport/pipe"
 )
 
 const (

@@ -1,6 +1,7 @@
 // Package transport is what the transports of AAEP have in common: a connection that carries whole messages both ways ([Conn]), and the
-// codes with which one ends. Package internal/socket makes one of a WebSocket, package internal/pipe of a local socket or a program's
-// standard streams. What the messages mean is not known here.
+// codes with which one ends. Package [github.com/earshot-dev/earshot/aaep/transport/socket] makes one of a WebSocket, package
+// [github.com/earshot-dev/earshot/aaep/transport/pipe] of a local socket or a program's standard streams. What the messages mean is not
+// known here.
 //
 // Server-sent events are not a Conn: each direction has its own requests.
 package transport

@@ -19,7 +19,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/earshot-dev/earshot/aaep"
-	"github.com/earshot-dev/earshot/internal/transport"
+	"github.com/earshot-dev/earshot/aaep/transport"
 )
 
 const (

@@ -18,7 +18,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/earshot-dev/earshot/internal/transport"
+	"github.com/earshot-dev/earshot/aaep/transport"
 )
 
 // Subprotocol is what both sides name in the handshake (TR-WS-02).

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
-	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/aaep/transport"
 )
 
 // The methods of AAEP over JSON-RPC, and those of Earshot.
@@ -32,7 +32,7 @@ var carried = map[string][]string{
 	methodRenegotiate:  {aaep.TypeSubscriptionRenegotiate},
 	methodReply:        {aaep.TypeConfirmationReply, aaep.TypeClarificationReply, aaep.TypeQuestionExtend},
 	methodClose:        {aaep.TypeSubscriptionClose},
-	methodAuthenticate: {api.TypeAuthenticate},
+	methodAuthenticate: {transport.TypeAuthenticate},
 }
 
 // The errors of JSON-RPC 2.0.

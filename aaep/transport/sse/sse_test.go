@@ -10,7 +10,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/earshot-dev/earshot/internal/sse"
+	"github.com/earshot-dev/earshot/aaep/transport/sse"
 )
 
 // heardFrames reads a whole stream and formats each event as "name|id|data".

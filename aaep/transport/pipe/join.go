@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/earshot-dev/earshot/internal/transport"
+	"github.com/earshot-dev/earshot/aaep/transport"
 )
 
 // Join passes messages between a subscriber's connection and the producer's, both ways, until one of both ends or the context does. The
