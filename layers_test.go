@@ -170,9 +170,16 @@ var layerTable = []rule{
 		beside: map[string]string{"internal/bus": "an agent's process connects itself, so that its author writes no transport"},
 	},
 	{
-		pkg: "client", layer: 2, own: []string{"aaep", "aaep/announce", "api", "aaep/transport"},
+		pkg: "client", layer: 2, own: []string{"aaep", "aaep/announce", "api"},
 		beside: map[string]string{
-			"internal/cause":        "why something failed is put into words once",
+			"internal/cause":     "why something failed is put into words once",
+			"aaep/subscribe":     "a stream of events is heard in one way, whoever sends it",
+			"aaep/transport/sse": "how long a line may be is said in one place",
+		},
+	},
+	{
+		pkg: "aaep/subscribe", layer: 2, own: []string{"aaep", "aaep/transport"},
+		beside: map[string]string{
 			"aaep/transport/pipe":   "the frames of a Unix socket are read in one place, for both ends",
 			"aaep/transport/socket": "the frames of a WebSocket are read in one place, for both ends",
 			"aaep/transport/sse":    "the lines of server-sent events are read in one place",
@@ -273,7 +280,7 @@ var layerTable = []rule{
 
 	{
 		pkg: "aaep/conform/producer", layer: 5,
-		own: []string{"aaep", "aaep/conform", "aaep/conform/report", "aaep/session", "client", "internal/cause", "aaep/transport/socket", "aaep/transport/sse", "aaep/transport"},
+		own: []string{"aaep", "aaep/conform", "aaep/conform/report", "aaep/session", "aaep/subscribe", "internal/cause", "aaep/transport/socket", "aaep/transport/sse", "aaep/transport"},
 	},
 	{pkg: "aaep/conform/subscriber", layer: 5, own: []string{"aaep", "aaep/conform", "aaep/conform/report", "internal/cause", "aaep/transport/socket", "aaep/transport"}},
 	{pkg: "aaep/conform/report", layer: 4, own: []string{"aaep"}, beside: map[string]string{"aaep/conform": "the verdicts are about its rules"}},
@@ -292,6 +299,9 @@ var layerTable = []rule{
 	{pkg: "internal/fakemodel", layer: 4, third: []string{yamlModule}},
 	{pkg: "internal/testkit/framing", layer: 4}, // the table that every transport passes
 	{pkg: "internal/testkit", layer: 4},         // for tests
+	{
+		pkg: "internal/testkit/scripted", layer: 4, own: []string{"aaep", "aaep/transport", "aaep/transport/pipe", "aaep/transport/socket"}, // a producer for tests of those who listen
+	},
 	{pkg: "internal/testkit/authserver", layer: 2, third: []string{mcpModule}},
 	{
 		pkg: "internal/testkit/agenthost", layer: 5, own: []string{"internal/fakemodel"}, third: []string{sysModule},

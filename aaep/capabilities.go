@@ -56,6 +56,44 @@ func (c Capabilities) Clone() Capabilities {
 	return c
 }
 
+// With returns a copy in which the members that change names have its values, as a renegotiation has it (§5.7, HS-61).
+func (c Capabilities) With(change Capabilities) Capabilities {
+	old := c.Clone()
+	change = change.Clone()
+	replace(&old.MaxEventsPerSecond, change.MaxEventsPerSecond)
+	replace(&old.PreferredVerbosity, change.PreferredVerbosity)
+	replace(&old.SupportsConfirmationReply, change.SupportsConfirmationReply)
+	replace(&old.SupportsClarificationReply, change.SupportsClarificationReply)
+	replace(&old.EventFilters, change.EventFilters)
+	replace(&old.CognitiveLoad, change.CognitiveLoad)
+	replace(&old.PaceWPM, change.PaceWPM)
+	replace(&old.AcceptSignedManifestsOnly, change.AcceptSignedManifestsOnly)
+	replaceAll(&old.Languages, change.Languages)
+	replaceAll(&old.CoalesceBoundaries, change.CoalesceBoundaries)
+	replaceAll(&old.SupportedConformanceLevels, change.SupportedConformanceLevels)
+	replaceAll(&old.SupportedExtensions, change.SupportedExtensions)
+	if change.Extensions != nil {
+		if old.Extensions == nil {
+			old.Extensions = map[string]jsontext.Value{}
+		}
+		maps.Copy(old.Extensions, change.Extensions)
+	}
+	return old
+}
+
+func replace[V comparable](old *V, change V) {
+	var none V
+	if change != none {
+		*old = change
+	}
+}
+
+func replaceAll[E any](old *[]E, change []E) {
+	if change != nil {
+		*old = slices.Clip(change)
+	}
+}
+
 func clonePointer(b *bool) *bool {
 	if b == nil {
 		return nil

@@ -106,12 +106,7 @@ func (c *Client) send(ctx context.Context, to target, body []byte, header map[st
 	request.Header.Set("Authorization", "Bearer "+info.Token)
 	request.Header.Set("Accept", "application/json")
 
-	switch {
-	case c.o.AgentProcess > 0:
-		request.Header.Set(api.GatewayHeader, strconv.Itoa(c.o.AgentProcess))
-	case c.o.Gateway:
-		request.Header.Set(api.GatewayHeader, api.GatewayOfHost)
-	}
+	c.sayWho(request)
 
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
@@ -127,6 +122,16 @@ func (c *Client) send(ctx context.Context, to target, body []byte, header map[st
 	}
 
 	return answer, nil
+}
+
+// sayWho says for which agent's host this client asks, if for any.
+func (c *Client) sayWho(request *http.Request) {
+	switch {
+	case c.o.AgentProcess > 0:
+		request.Header.Set(api.GatewayHeader, strconv.Itoa(c.o.AgentProcess))
+	case c.o.Gateway:
+		request.Header.Set(api.GatewayHeader, api.GatewayOfHost)
+	}
 }
 
 func unreachable(u *url.URL, err error) error {
@@ -198,4 +203,14 @@ func refusal(answer *http.Response, raw []byte) error {
 	}
 
 	return e
+}
+
+// refused decodes the refusal of a stream.
+func refused(answer *http.Response) error {
+	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxFile))
+	if err != nil {
+		return unreachable(answer.Request.URL, err)
+	}
+
+	return refusal(answer, raw)
 }

@@ -55,12 +55,6 @@ type Options struct {
 	Transport http.RoundTripper
 }
 
-// Connection is a change in the connection to the server.
-type Connection struct {
-	// Lost is why the connection was lost; nil when it is back.
-	Lost error
-}
-
 // Client accesses one server over HTTP. It is safe for concurrent use and needs no closing. Use [Dial] to create one.
 type Client struct {
 	o        Options

@@ -3,7 +3,6 @@ package client
 import (
 	"fmt"
 	"io"
-	"net/netip"
 	"net/url"
 	"os"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/earshot-dev/earshot/aaep/subscribe"
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
@@ -116,7 +116,7 @@ func checkedURL(address string) (string, error) {
 		}
 	}
 
-	if u.Scheme == "http" && !loopback(u.Hostname()) {
+	if u.Scheme == "http" && !subscribe.IsLocal(u.Hostname()) {
 		return "", &Error{
 			Code: CodeInsecure, Message: fmt.Sprintf("%s is another machine, and the connection would not be encrypted", u.Host),
 			Hint: "use https, or a tunnel to the loopback of that machine",
@@ -126,19 +126,9 @@ func checkedURL(address string) (string, error) {
 	return strings.TrimSuffix(u.String(), "/"), nil
 }
 
-func loopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-
-	address, err := netip.ParseAddr(host)
-
-	return err == nil && address.IsLoopback()
-}
-
 // IsLocal reports whether an address belongs to this machine.
 func IsLocal(address string) bool {
 	u, err := url.Parse(address)
 
-	return err == nil && loopback(u.Hostname())
+	return err == nil && subscribe.IsLocal(u.Hostname())
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -36,7 +34,7 @@ func Negotiate(r aaep.SubscriptionRequest, o Offer, subscriptionID string) (Term
 // does not change: new terms hold for what is delivered after the accepted message has
 // been sent (HS-63), see [Pacer.SetTerms].
 func (t Terms) Renegotiate(c aaep.Capabilities, o Offer) (Terms, aaep.SubscriptionAccepted, *aaep.SubscriptionRejected) {
-	return grant(Terms{SubscriptionID: t.SubscriptionID, Version: t.Version}, overlay(t.Honored.Clone(), c), o)
+	return grant(Terms{SubscriptionID: t.SubscriptionID, Version: t.Version}, t.Honored.With(c), o)
 }
 
 // Malformed answers a request or a renegotiation that could not be read; err is what
@@ -141,43 +139,6 @@ func slower(asked, offered int) int {
 		return max(asked, offered)
 	}
 	return min(asked, offered)
-}
-
-// overlay replaces the members of old that change names.
-func overlay(old, change aaep.Capabilities) aaep.Capabilities {
-	change = change.Clone()
-	replace(&old.MaxEventsPerSecond, change.MaxEventsPerSecond)
-	replace(&old.PreferredVerbosity, change.PreferredVerbosity)
-	replace(&old.SupportsConfirmationReply, change.SupportsConfirmationReply)
-	replace(&old.SupportsClarificationReply, change.SupportsClarificationReply)
-	replace(&old.EventFilters, change.EventFilters)
-	replace(&old.CognitiveLoad, change.CognitiveLoad)
-	replace(&old.PaceWPM, change.PaceWPM)
-	replace(&old.AcceptSignedManifestsOnly, change.AcceptSignedManifestsOnly)
-	replaceAll(&old.Languages, change.Languages)
-	replaceAll(&old.CoalesceBoundaries, change.CoalesceBoundaries)
-	replaceAll(&old.SupportedConformanceLevels, change.SupportedConformanceLevels)
-	replaceAll(&old.SupportedExtensions, change.SupportedExtensions)
-	if change.Extensions != nil {
-		if old.Extensions == nil {
-			old.Extensions = map[string]jsontext.Value{}
-		}
-		maps.Copy(old.Extensions, change.Extensions)
-	}
-	return old
-}
-
-func replace[V comparable](old *V, change V) {
-	var none V
-	if change != none {
-		*old = change
-	}
-}
-
-func replaceAll[E any](old *[]E, change []E) {
-	if change != nil {
-		*old = slices.Clip(change)
-	}
 }
 
 func reject(code aaep.ReasonCode, format string, args ...any) *aaep.SubscriptionRejected {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/conform/report"
-	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/aaep/subscribe"
 )
 
 const (
@@ -77,7 +77,7 @@ func (o Options) checked() (Options, *url.URL, error) {
 		return o, nil, report.Misuse("the time to listen, or the number of sessions, is negative", "")
 	case o.Level > 1 && direct(u):
 		return o, nil, report.Misuse("an address with a path is a stream without a subscription, which is of level 1", "give the address without the path, or ask for level 1")
-	case o.Token != "" && (u.Scheme == "http" || u.Scheme == "ws") && !client.IsLocal(o.URL):
+	case o.Token != "" && (u.Scheme == "http" || u.Scheme == "ws") && !subscribe.IsLocal(u.Hostname()):
 		return o, nil, report.Misuse("the token would travel unencrypted to "+u.Host, "use https or wss, or a tunnel")
 	}
 	return o, u, nil

@@ -1,7 +1,8 @@
-package client
+package subscribe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -37,7 +38,7 @@ func (c *connection) run(ctx context.Context) error {
 		case c.done():
 			return nil
 		case ctx.Err() != nil:
-			return fmt.Errorf("client: %w", context.Cause(ctx))
+			return fmt.Errorf("subscribe: %w", context.Cause(ctx))
 		case !c.mayReturn(err):
 			return err
 		case connected:
@@ -56,6 +57,10 @@ func (c *connection) run(ctx context.Context) error {
 		if pause > firstPause && !c.lossReported { // a very short loss is not reported
 			c.lossReported = true
 			c.report(Connection{Lost: err})
+		}
+
+		if e, is := errors.AsType[*Error](err); is {
+			pause = max(pause, e.After)
 		}
 
 		if err := wait(ctx, pause); err != nil {
@@ -82,7 +87,7 @@ func wait(ctx context.Context, d time.Duration) error {
 
 	select {
 	case <-ctx.Done():
-		return fmt.Errorf("client: %w", context.Cause(ctx))
+		return fmt.Errorf("subscribe: %w", context.Cause(ctx))
 	case <-timer.C:
 		return nil
 	}

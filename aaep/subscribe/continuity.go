@@ -1,4 +1,4 @@
-package client
+package subscribe
 
 import (
 	"hash/maphash"
@@ -38,7 +38,7 @@ func (t *continuity) connect(resumed bool) {
 // receive reports whether a message is new, and whether others may be missing before it. Messages may be missing if a
 // restarted stream does not repeat the message that was last before, or if a producer that could not resume reports the
 // current state of its session (TR-SSE-10).
-func (t *continuity) receive(m RawMessage) (fresh, lost bool) {
+func (t *continuity) receive(m Message) (fresh, lost bool) {
 	document := aaep.Read(m.Raw)
 	id := m.ID
 	if id == "" {

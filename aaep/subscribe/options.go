@@ -1,0 +1,202 @@
+package subscribe
+
+import (
+	"cmp"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/transport"
+)
+
+const (
+	// silence is how long a stream of server-sent events may send nothing: three times the interval of a producer's comments (TR-SSE-13).
+	silence = 45 * time.Second
+	// defaultReconnectTimeout is how long a lost producer is tried for.
+	defaultReconnectTimeout = 10 * time.Minute
+	// maxMessage is the largest message that is received, in bytes.
+	maxMessage = 16 << 20
+	// maxAnswer is the largest answer over HTTP that is read, in bytes.
+	maxAnswer = 1 << 20
+	// postTimeout limits a request over HTTP, streams excepted.
+	postTimeout = 30 * time.Second
+	// leaveTimeout is how long a producer may take to hear that the subscription has ended.
+	leaveTimeout = 2 * time.Second
+)
+
+// Options name the producer and the terms. Only URL is required, or Target.
+type Options struct {
+	// URL of the producer: http or https for server-sent events, ws or wss for a WebSocket, unix:PATH for a Unix socket. An http address
+	// with a path is a stream that wants no subscription; nothing can be answered there. A ws address without a path means /aaep/v1/ws.
+	URL string
+	// Token goes into the Authorization header if it is set; over a Unix socket it goes before the request, as Earshot takes it. Without
+	// TLS it is sent to this machine only.
+	Token string
+	// Target gives the address and the token instead, before each connection and each request, for those that change.
+	Target func() (address, token string, err error)
+	// Request is what is asked for. The version is filled in, and a SubscriberID if there is none; give one that stays the same, so that
+	// the producer can know this subscriber again. The zero value asks for everything but questions, see [aaep.Capabilities].
+	Request aaep.SubscriptionRequest
+	// ReconnectTimeout is how long a producer that cannot be reached is tried for; default 10 minutes.
+	ReconnectTimeout time.Duration
+	// OnConnection is called once when the connection is lost for longer than a moment, and once when it is back, by the goroutine that
+	// ranges.
+	OnConnection func(Connection)
+	// MayRetry reports whether another attempt makes sense after this error; default: after one that [Error.Retry] says it of, when the
+	// producer cannot be reached, and when a connection broke.
+	MayRetry func(error) bool
+	// Verbatim takes what is not UTF-8 too: for a recorder, which judges nothing.
+	Verbatim bool
+	// Now is the clock; default time.Now.
+	Now func() time.Time
+	// Transport makes the requests over HTTP; default a new transport with the environment's proxy.
+	Transport http.RoundTripper
+}
+
+// Connection is a change in the connection to the producer.
+type Connection struct {
+	// Lost is why it was lost; nil when it is back.
+	Lost error
+}
+
+func (o Options) withDefaults() Options {
+	o.Request.AAEPVersion = cmp.Or(o.Request.AAEPVersion, aaep.Version)
+	o.Request.SubscriberID = cmp.Or(o.Request.SubscriberID, "subscriber-"+rand.Text())
+	o.ReconnectTimeout = cmp.Or(o.ReconnectTimeout, defaultReconnectTimeout)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.OnConnection == nil {
+		o.OnConnection = func(Connection) {}
+	}
+	if o.MayRetry == nil {
+		o.MayRetry = mayRetry
+	}
+	if o.Transport == nil {
+		o.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 2, IdleConnTimeout: silence}
+	}
+	if o.Target == nil {
+		address, token := o.URL, o.Token
+		o.Target = func() (string, string, error) { return address, token, nil }
+	}
+	return o
+}
+
+// target is where a producer is, and who this is there.
+type target struct {
+	url   *url.URL // that of a Unix socket has its path for its host
+	token string
+}
+
+// unixScheme begins the address of a Unix socket, before its path.
+const unixScheme = "unix"
+
+// target returns where the producer is now.
+func (o Options) target() (target, error) {
+	address, token, err := o.Target()
+	if err != nil {
+		return target{}, err //nolint:wrapcheck // it is the caller's own
+	}
+	u, err := parsed(address)
+	if err != nil {
+		return target{}, err
+	}
+	at := target{u, token}
+	if plain := u.Scheme == "http" || u.Scheme == "ws"; plain && token != "" && !IsLocal(u.Hostname()) {
+		return target{}, &Error{Code: CodeInsecure, Message: "the token would travel unencrypted to " + u.Host, Hint: "use https or wss, or a tunnel"}
+	}
+	return at, nil
+}
+
+func parsed(address string) (*url.URL, error) {
+	if path, is := strings.CutPrefix(address, unixScheme+":"); is && path != "" {
+		return &url.URL{Scheme: unixScheme, Host: path}, nil
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return nil, &Error{
+			Code: CodeUsage, Message: fmt.Sprintf("%q is not the address of a stream", address), Err: err,
+			Hint: "it reads like http://localhost:8080/events, ws://localhost:8080/aaep/v1/ws or unix:/run/user/1000/aaep/agent.sock",
+		}
+	}
+	if !slices.Contains([]string{"http", "https", "ws", "wss"}, u.Scheme) {
+		return nil, &Error{
+			Code: CodeUsage, Message: fmt.Sprintf("the address begins with %q, expected http, https, ws, wss or unix", u.Scheme), Hint: "give the address of a stream",
+		}
+	}
+	return u, nil
+}
+
+// web reports whether it speaks server-sent events and POST.
+func (t target) web() bool { return strings.HasPrefix(t.url.Scheme, "http") }
+
+// direct reports whether the address is a stream that needs no subscription.
+func (t target) direct() bool { return t.web() && strings.Trim(t.url.Path, "/") != "" }
+
+// at is the address of a resource of the HTTP transports.
+func (t target) at(path string) string { return t.url.JoinPath(transport.Root, path).String() }
+
+// IsLocal reports whether a host name belongs to this machine.
+func IsLocal(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.IsLoopback()
+}
+
+// request returns the request, with the terms as they were changed last. On a connection it asks for points to resume after.
+func (s *Subscription) request(after string, points bool) ([]byte, error) {
+	s.mu.Lock()
+	r := s.o.Request
+	r.Capabilities = s.wanted.Clone()
+	s.mu.Unlock()
+	if points {
+		resume := "{}"
+		if after != "" {
+			quoted, _ := jsontext.AppendQuote(nil, after) // what is not UTF-8 is replaced, and then is no point that the producer knows
+			resume = `{"after":` + string(quoted) + `}`
+		}
+		var err error
+		if r.Capabilities, err = resuming(r.Capabilities, resume); err != nil {
+			return nil, err
+		}
+	}
+	raw, err := r.Encode()
+	if err != nil {
+		return nil, &Error{Code: CodeUsage, Message: "the subscription cannot be asked for: " + err.Error(), Err: err}
+	}
+	return raw, nil
+}
+
+// resuming adds Earshot's capability, which others ignore (CAP-14).
+func resuming(c aaep.Capabilities, resume string) (aaep.Capabilities, error) {
+	ours := map[string]jsontext.Value{}
+	if asked, is := c.Extensions[aaep.PrefixEarshot]; is {
+		if err := json.Unmarshal(asked, &ours); err != nil {
+			return c, &Error{Code: CodeUsage, Message: "the capability earshot is not an object", Err: err}
+		}
+	}
+	ours["resume"] = jsontext.Value(resume)
+	raw, err := json.Marshal(ours, json.Deterministic(true))
+	if err != nil {
+		return c, &Error{Code: CodeUsage, Message: "the capability earshot cannot be written", Err: err}
+	}
+	if c.Extensions == nil {
+		c.Extensions = map[string]jsontext.Value{}
+	}
+	c.Extensions[aaep.PrefixEarshot] = raw
+	if !slices.Contains(c.SupportedExtensions, aaep.ExtensionContext) {
+		c.SupportedExtensions = append(c.SupportedExtensions, aaep.ExtensionContext)
+	}
+	return c, nil
+}

@@ -1,0 +1,129 @@
+package subscribe
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/transport"
+)
+
+// Confirm answers a question for a confirmation. SubscriptionID and Timestamp are filled in if they are not set. A nil error says that the
+// producer has got the reply, over server-sent events, or that it was sent, on a connection; what has become of it says the
+// agent.state.changed that follows.
+func (s *Subscription) Confirm(ctx context.Context, r aaep.ConfirmationReply) error {
+	s.sign(&r.SubscriptionID, &r.Timestamp)
+	raw, err := r.Encode()
+	return s.say(ctx, raw, err)
+}
+
+// Clarify answers a question for a clarification, as [Subscription.Confirm] does.
+func (s *Subscription) Clarify(ctx context.Context, r aaep.ClarificationReply) error {
+	s.sign(&r.SubscriptionID, &r.Timestamp)
+	raw, err := r.Encode()
+	return s.say(ctx, raw, err)
+}
+
+// Extend asks for more time to answer a question, as Earshot's extension has it, as [Subscription.Confirm] does.
+func (s *Subscription) Extend(ctx context.Context, r aaep.QuestionExtend) error {
+	s.sign(&r.SubscriptionID, &r.Timestamp)
+	raw, err := r.Encode()
+	return s.say(ctx, raw, err)
+}
+
+// sign fills in who answers, and when.
+func (s *Subscription) sign(subscription *string, at *time.Time) {
+	if *subscription == "" {
+		*subscription = s.Terms().SubscriptionID
+	}
+	if at.IsZero() {
+		*at = s.o.Now()
+	}
+}
+
+// Renegotiate asks for other terms, for the capabilities that it names (§5.7); the subscriptions of later connections are asked for with
+// them too. Which hold is what [Subscription.Terms] says once the producer has answered: over server-sent events when this returns, on a
+// connection when Messages has yielded the answer. A producer that refuses ends the subscription.
+func (s *Subscription) Renegotiate(ctx context.Context, change aaep.Capabilities) error {
+	raw, err := aaep.SubscriptionRenegotiate{SubscriptionID: s.Terms().SubscriptionID, Capabilities: change}.Encode()
+	if err := s.say(ctx, raw, err); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wanted = s.wanted.With(change)
+	return nil
+}
+
+// say sends a message of this subscriber on the connection that there is.
+func (s *Subscription) say(ctx context.Context, raw []byte, invalid error) error {
+	s.mu.Lock()
+	subscribed, conn := s.terms.SubscriptionID != "", s.conn
+	s.mu.Unlock()
+	switch {
+	case !subscribed:
+		return &Error{Code: CodeUnreachable, Message: "the message was not sent: there is no subscription at the moment", Hint: "send it again once there is one"}
+	case invalid != nil:
+		return &Error{Code: CodeUsage, Message: "the message cannot be sent: " + plain(invalid), Err: invalid}
+	case conn != nil:
+		if err := conn.Send(raw); err != nil {
+			return unreachable("the producer", err)
+		}
+		return nil
+	}
+	at, err := s.o.target()
+	if err != nil {
+		return err
+	}
+	answer, body, err := s.post(ctx, at, at.at("replies"), raw)
+	if err != nil {
+		return err
+	}
+	kind, _ := aaep.Read(body).Text("type")
+	switch {
+	case answer.StatusCode >= http.StatusMultipleChoices || kind == aaep.TypeSubscriptionRejected:
+		return refused(at.url.Host, answer.Request.URL.Path, answer.StatusCode, body)
+	case kind == aaep.TypeSubscriptionAccepted:
+		s.accept(body)
+	}
+	return nil
+}
+
+// Close ends the subscription and tells the producer why, in words for people; the sequence of messages then ends without an error.
+func (s *Subscription) Close(ctx context.Context, reason string) {
+	s.mu.Lock()
+	s.closed = true
+	conn, ends := s.conn, s.closing
+	s.mu.Unlock()
+	if conn != nil {
+		conn.Close(transport.EndedBySubscriber, reason)
+	} else {
+		s.goodbye(ctx, reason)
+	}
+	ends()
+}
+
+// leave ends a subscription over HTTP, which does not end with its connection.
+func (t *stream) leave(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
+	defer cancel()
+	if !t.ended {
+		t.goodbye(ctx, "")
+	}
+}
+
+// goodbye says over HTTP that the subscription ends. One that is not told expires by itself.
+func (s *Subscription) goodbye(ctx context.Context, reason string) {
+	s.mu.Lock()
+	id := s.terms.SubscriptionID
+	s.terms = aaep.SubscriptionAccepted{}
+	s.mu.Unlock()
+	at, err := s.o.target()
+	if id == "" || err != nil || !at.web() {
+		return
+	}
+	if raw, err := transport.Closing(id, transport.EndedBySubscriber, reason); err == nil {
+		_, _, _ = s.post(ctx, at, at.at("replies"), raw)
+	}
+}

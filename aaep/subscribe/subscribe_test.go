@@ -1,0 +1,192 @@
+package subscribe_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/subscribe"
+	"github.com/earshot-dev/earshot/internal/testkit/scripted"
+)
+
+const question = `"action":"Delete 2 files.","consequence":"They are gone.","reply_token":"rpl_1","timeout_seconds":300,"default_decision":"reject",` +
+	`"risk_level":"high","irreversible":true,"urgency":"critical"`
+
+var (
+	started = scripted.Event("session.started", "1", `"summary_normal":"Started."`)
+	asked   = scripted.Event("awaiting.confirmation", "2", question)
+	thinks  = scripted.Event("state.changed", "4", `"from_state":"idle","to_state":"thinking"`)
+	ended   = scripted.Event("session.completed", "9", `"summary_normal":"Done.","duration_ms":1`)
+)
+
+// transports are the schemes of the addresses on which each promise is proved.
+var transports = []string{"http", "ws", "unix"}
+
+// hear ranges over the events, and returns their ids and the codes of the errors. on is called for each event.
+func hear(t *testing.T, o subscribe.Options, on func(*subscribe.Subscription, subscribe.Event)) (heard []string) {
+	t.Helper()
+	s, err := subscribe.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for event, err := range s.Events(t.Context()) {
+		if e, is := errors.AsType[*subscribe.Error](err); is {
+			heard = append(heard, string(e.Code))
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		heard = append(heard, event.ID)
+		if on != nil {
+			on(s, event)
+		}
+	}
+	return heard
+}
+
+// TestAnswers: on each transport, a subscriber hears the events of a producer of another make, answers its question, and hears it end.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	for _, scheme := range transports {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			p := scripted.New(t, []string{started, asked, scripted.Await, ended})
+			heard := hear(t, subscribe.Options{URL: p.Serve(scheme)}, func(s *subscribe.Subscription, e subscribe.Event) {
+				if q, is := e.Payload.(aaep.AwaitingConfirmation); is {
+					if err := s.Confirm(t.Context(), aaep.ConfirmationReply{ReplyToken: q.ReplyToken, Decision: aaep.DecisionReject}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			if want := []string{"evt_1", "evt_2", "evt_9"}; !slices.Equal(heard, want) {
+				t.Errorf("heard %q, want %q", heard, want)
+			}
+			if reply, err := aaep.DecodeConfirmationReply([]byte(p.Got()[1])); err != nil || reply.Decision != aaep.DecisionReject || reply.SubscriptionID != "sub_1" {
+				t.Errorf("the producer got %q, %v", p.Got(), err)
+			}
+		})
+	}
+}
+
+// TestResumes: a connection that breaks is made again. Repeats are heard once, and where something may be missing, that is said in its
+// place (TR-06, TR-SSE-09).
+func TestResumes(t *testing.T) {
+	t.Parallel()
+	point := func(id string) string { return `{"type":"earshot:resume_point","event_id":"` + id + `"}` }
+	for name, row := range map[string]struct {
+		scheme        string
+		first, second []string
+		want          []string
+	}{
+		"server-sent events go on":        {"http", []string{started}, []string{started, thinks, ended}, []string{"evt_1", "evt_4", "evt_9"}},
+		"a WebSocket repeats":             {"ws", []string{started, thinks}, []string{thinks, ended}, []string{"evt_1", "evt_4", "evt_9"}},
+		"a WebSocket leaves a gap":        {"ws", []string{started}, []string{thinks, ended}, []string{"evt_1", "messages_lost", "evt_4", "evt_9"}},
+		"a Unix socket leaves a gap":      {"unix", []string{started}, []string{thinks, ended}, []string{"evt_1", "messages_lost", "evt_4", "evt_9"}},
+		"a WebSocket goes on at a point":  {"ws", []string{started, point("evt_1")}, []string{thinks, ended}, []string{"evt_1", "evt_4", "evt_9"}},
+		"a Unix socket goes on at one":    {"unix", []string{started, point("evt_1")}, []string{thinks, ended}, []string{"evt_1", "evt_4", "evt_9"}},
+		"an event that cannot be read":    {"ws", nil, []string{started, `{"type":"aaep:agent.session.completed"}`, ended}, []string{"evt_1", "unreadable", "evt_9"}},
+		"a reply is refused by a message": {"ws", nil, []string{started, `{"type":"earshot:reply.refused","error":{"message":"no"}}`, ended}, []string{"evt_1", "reply_refused", "evt_9"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			script := [][]string{row.second}
+			if row.first != nil {
+				script = [][]string{row.first, row.second}
+			}
+			p := scripted.New(t, script...)
+			if heard := hear(t, subscribe.Options{URL: p.Serve(row.scheme)}, nil); !slices.Equal(heard, row.want) {
+				t.Errorf("heard %q, want %q", heard, row.want)
+			}
+			got := strings.Join(p.Got(), "\n")
+			if resumed := strings.Contains(got, "after evt_1") || strings.Contains(got, `"resume":{"after":"evt_1"}`); resumed != (row.scheme == "http" || strings.Contains(name, "goes on")) {
+				t.Errorf("asked with\n%s", got)
+			}
+		})
+	}
+}
+
+// TestRenegotiates: other terms are asked for on the living subscription, and again after a break (HS-60, HS-65).
+func TestRenegotiates(t *testing.T) {
+	t.Parallel()
+	for _, scheme := range transports {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			p := scripted.New(t, []string{started, scripted.Await}, []string{started, ended})
+			hear(t, subscribe.Options{URL: p.Serve(scheme)}, func(s *subscribe.Subscription, e subscribe.Event) {
+				if e.ID == "evt_1" {
+					if err := s.Renegotiate(t.Context(), aaep.Capabilities{MaxEventsPerSecond: 3}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			got := p.Got()
+			if m, err := aaep.DecodeSubscriptionRenegotiate([]byte(got[1])); err != nil || m.Capabilities.MaxEventsPerSecond != 3 || m.SubscriptionID != "sub_1" {
+				t.Errorf("the producer got %q, %v", got, err)
+			}
+			if again, err := aaep.DecodeSubscriptionRequest([]byte(got[2])); scheme != "http" && (err != nil || again.Capabilities.MaxEventsPerSecond != 3) {
+				t.Errorf("after the break it got %q, %v", got, err)
+			}
+		})
+	}
+}
+
+// TestCloses: whoever closes says why, and the events end without an error; whoever stops ranging leaves too (HS-66).
+func TestCloses(t *testing.T) {
+	t.Parallel()
+	for _, scheme := range transports {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			p := scripted.New(t, []string{started, scripted.Await, scripted.Await, ended})
+			heard := hear(t, subscribe.Options{URL: p.Serve(scheme)}, func(s *subscribe.Subscription, _ subscribe.Event) { s.Close(t.Context(), "enough heard") })
+			if !slices.Equal(heard, []string{"evt_1"}) {
+				t.Errorf("heard %q", heard)
+			}
+			if got := p.Got(); scheme != "ws" && (len(got) != 2 || !strings.Contains(got[1], `"reason_message":"enough heard"`)) {
+				t.Errorf("the producer got %q", got)
+			}
+		})
+	}
+}
+
+// TestRefused: what another attempt cannot make better is an error at once, and a token is not sent where others can read it.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]subscribe.Code{
+		"ftp://localhost": subscribe.CodeUsage, "events": subscribe.CodeUsage, "unix:": subscribe.CodeUsage, "http://192.0.2.1": subscribe.CodeInsecure,
+	} {
+		_, err := subscribe.New(subscribe.Options{URL: address, Token: "secret"})
+		if e, is := errors.AsType[*subscribe.Error](err); !is || e.Code != want || e.Hint == "" {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	for _, scheme := range []string{"ws", "unix"} {
+		p := scripted.New(t, []string{`{"type":"subscription.rejected","reason_code":"authorization_denied","reason_message":"not you"}`, scripted.Await})
+		if heard := hear(t, subscribe.Options{URL: p.Serve(scheme)}, nil); !slices.Equal(heard, []string{"authorization_denied"}) {
+			t.Errorf("%s: heard %q", scheme, heard)
+		}
+	}
+}
+
+// TestUnsent: an answer for which there is no connection is an error, and is not kept for a later one.
+func TestUnsent(t *testing.T) {
+	t.Parallel()
+	s, err := subscribe.New(subscribe.Options{URL: "unix:/nowhere"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Confirm(t.Context(), aaep.ConfirmationReply{ReplyToken: "rpl_1", Decision: aaep.DecisionAccept})
+	if e, is := errors.AsType[*subscribe.Error](err); !is || e.Code != subscribe.CodeUnreachable {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range s.Events(ctx) {
+		if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+}

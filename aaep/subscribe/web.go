@@ -1,0 +1,154 @@
+package subscribe
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/transport/sse"
+)
+
+// eventName is the name of an event that carries a message (TR-SSE-06).
+const eventName = "aaep.event"
+
+var errSilent = errors.New("the producer has fallen silent")
+
+// receiveEvents receives a stream of server-sent events until it ends. After a silence, it cancels with that as the cause.
+func (t *stream) receiveEvents(ctx context.Context, cancel context.CancelCauseFunc, at target) (connected bool, err error) {
+	if err := t.find(ctx, at); err != nil || t.abandoned {
+		return false, err
+	}
+	header := map[string]string{"Accept": "text/event-stream", "Cache-Control": "no-cache"}
+	if t.last != "" {
+		header["Last-Event-ID"] = t.last
+	}
+	answer, err := t.ask(ctx, at, http.MethodGet, t.place, nil, header)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	switch {
+	case answer.StatusCode == http.StatusNoContent: // in the standard: do not reconnect
+		t.ended = true
+		return true, nil
+	case answer.StatusCode != http.StatusOK:
+		return false, t.runOut(at, answer)
+	}
+	t.connection.back()
+	t.continuity.connect(t.last != "")
+	silent := time.AfterFunc(silence, func() { cancel(errSilent) })
+	defer silent.Stop()
+	from := sse.NewReader(answer.Body, t.last) // an id holds until another is sent, also on the next connection
+	return true, t.frames(from, func() { silent.Reset(silence) })
+}
+
+func (t *stream) frames(from *sse.Reader, onData func()) error {
+	for {
+		f, err := from.Next(onData)
+		if errors.Is(err, sse.ErrLongLine) || errors.Is(err, sse.ErrLongFrame) {
+			return t.tooLong(err)
+		}
+		if err != nil {
+			return fmt.Errorf("subscribe: %w", err)
+		}
+		if f.Name == "" || f.Name == "message" || f.Name == eventName {
+			if err := t.deliver(Message{ID: f.ID, Raw: f.Data}); err != nil {
+				return err
+			}
+		}
+		if f.ID != "" {
+			t.last = f.ID
+		}
+		if t.abandoned {
+			return nil
+		}
+	}
+}
+
+// find determines the address of the stream: it subscribes, where there is no subscription.
+func (t *stream) find(ctx context.Context, at target) error {
+	switch {
+	case t.place != "":
+		return nil
+	case at.direct():
+		t.place = at.url.String()
+		return nil
+	}
+	request, err := t.request("", false)
+	if err != nil {
+		return err
+	}
+	answer, raw, err := t.post(ctx, at, at.at("subscriptions"), request)
+	if err != nil {
+		return err
+	}
+	if answer.StatusCode != http.StatusCreated && answer.StatusCode != http.StatusOK {
+		return refused(at.url.Host, answer.Request.URL.Path, answer.StatusCode, raw)
+	}
+	accepted, err := aaep.DecodeSubscriptionAccepted(raw)
+	if err != nil {
+		return &Error{
+			Code: CodeStrange, Message: at.url.Host + " answers the subscription with something else than subscription.accepted: " + plain(err),
+			Hint: "give the address of the stream itself", Err: err,
+		}
+	}
+	t.place = streamOf(at, answer.Header.Get("Location"), accepted.SubscriptionID)
+	return t.deliver(Message{Raw: raw})
+}
+
+// streamOf is the address of the stream of a subscription: the one that the answer names, if it is of this producer.
+func streamOf(at target, location, subscription string) string {
+	if named, err := at.url.Parse(location); err == nil && location != "" && named.Host == at.url.Host && named.Scheme == at.url.Scheme {
+		return named.String()
+	}
+	return at.at("events") + "?" + url.Values{"subscription_id": {subscription}}.Encode()
+}
+
+// runOut decodes why there is no stream. If the subscription has expired or the producer has restarted, subscribing again makes sense.
+func (t *stream) runOut(at target, answer *http.Response) error {
+	t.place = ""
+	raw, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	e := refused(at.url.Host, answer.Request.URL.Path, answer.StatusCode, raw)
+	e.Retry = e.Retry || answer.StatusCode == http.StatusNotFound && !at.direct()
+	return e
+}
+
+// post sends one message, and returns the answer with its body.
+func (s *Subscription) post(ctx context.Context, at target, address string, raw []byte) (*http.Response, []byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, postTimeout)
+	defer cancel()
+	answer, err := s.ask(ctx, at, http.MethodPost, address, raw, map[string]string{"Content-Type": "application/json"})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return nil, nil, unreachable(at.url.Host, err)
+	}
+	return answer, body, nil
+}
+
+func (s *Subscription) ask(ctx context.Context, at target, method, address string, body []byte, header map[string]string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, &Error{Code: CodeUsage, Message: "the request cannot be made: " + err.Error(), Err: err}
+	}
+	for name, value := range header {
+		request.Header.Set(name, value)
+	}
+	if at.token != "" {
+		request.Header.Set("Authorization", "Bearer "+at.token)
+	}
+	answer, err := s.http.Do(request)
+	if err != nil {
+		return nil, unreachable(at.url.Host, err)
+	}
+	return answer, nil
+}
