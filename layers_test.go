@@ -346,6 +346,10 @@ var layerTable = []rule{
 		both: "it tells people of calls and definitions",
 	},
 	{
+		pkg: "internal/listening", layer: 4,
+		own: []string{"aaep", "aaep/announce", "aaep/session", "aaep/subscribe", "aaep/transport", "client", "internal/cause", "internal/surface/terminal"},
+	},
+	{
 		pkg: "internal/validation", layer: 5,
 		own: []string{"aaep", "aaep/capture", "aaep/conform", "aaep/legible", "aaep/session", "internal/cause"},
 	},

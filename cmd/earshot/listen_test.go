@@ -1,0 +1,110 @@
+//go:build !faults
+
+package main_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/internal/testkit/scripted"
+)
+
+// foreign is what a producer of another make sends, which numbers no questions and knows none of Earshot's extensions.
+var foreign = []string{
+	scripted.Event("session.started", "1", `"summary_normal":"Tidying up."`),
+	scripted.Event("state.changed", "2", `"from_state":"idle","to_state":"awaiting_input","summary_normal":"Asking."`),
+	scripted.Event("awaiting.confirmation", "3", `"action":"Delete 2 files.","consequence":"They are gone.","reply_token":"rpl_1","timeout_seconds":300,`+
+		`"default_decision":"reject","risk_level":"high","irreversible":true,"urgency":"critical","summary_normal":"Delete 2 files?"`),
+	scripted.Await,
+	scripted.Event("state.changed", "4", `"from_state":"awaiting_input","to_state":"deciding","summary_normal":"Nothing is deleted."`),
+	scripted.Event("session.completed", "5", `"summary_normal":"Done: nothing was deleted.","duration_ms":1`),
+}
+
+// TestListen: on each transport, a person hears a producer of another make, and a typed answer reaches it and counts once it has gone on.
+func TestListen(t *testing.T) {
+	t.Parallel()
+	for _, scheme := range []string{"http", "ws", "unix"} {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			producer := scripted.New(t, foreign)
+			p := start(t, options{verb: "listen", args: []string{producer.Serve(scheme), "--rate", "5", "--lang", "en", "--load", "low"}})
+			p.hears("Question 1: Delete 2 files.")
+			p.say("reject")
+			p.hears("Recorded: question 1 is rejected.")
+			p.hears("Done: nothing was deleted.")
+			p.ends(0)
+			if text := p.prompt.String(); !strings.Contains(text, "0 errors") || strings.Contains(text, "Finding") {
+				t.Errorf("it was judged as\n%s", text)
+			}
+			got := producer.Got()
+			request, err := aaep.DecodeSubscriptionRequest([]byte(got[0]))
+			if err != nil || request.Capabilities.MaxEventsPerSecond != 5 || request.Capabilities.CognitiveLoad != aaep.LoadLow || request.Capabilities.Languages[0] != "en" {
+				t.Errorf("asked with %s, %v", got[0], err)
+			}
+			reply, err := aaep.DecodeConfirmationReply([]byte(got[1]))
+			if err != nil || reply.Decision != aaep.DecisionReject || reply.ReplyToken != "rpl_1" {
+				t.Errorf("answered with %s, %v", got[1], err)
+			}
+		})
+	}
+}
+
+// TestListenResumes: a broken connection is made again, what comes twice is told once, and a gap is told in its place.
+func TestListenResumes(t *testing.T) {
+	t.Parallel()
+	said := scripted.Event("state.changed", "2", `"from_state":"idle","to_state":"thinking","urgency":"normal","summary_normal":"Looking."`)
+	done := scripted.Event("session.completed", "5", `"summary_normal":"Done.","duration_ms":1`)
+	for _, row := range []struct {
+		name, scheme string
+		second       []string
+		code         int
+		lost         bool
+	}{
+		{"goes on", "http", []string{foreign[0], said, done}, 0, false},
+		{"repeats", "ws", []string{foreign[0], said, done}, 0, false},
+		{"leaves a gap", "unix", []string{said, done}, 1, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			p := plain(t, "listen", scripted.New(t, foreign[:1], row.second).Serve(row.scheme), "--no-input")
+			p.ends(row.code)
+			if text := p.out.String(); strings.Count(text, "Tidying up.") != 1 || !strings.Contains(text, "Done.") {
+				t.Errorf("heard\n%s", text)
+			}
+			if text := p.prompt.String(); strings.Contains(text, "Missing: Messages may be missing") != row.lost {
+				t.Errorf("said\n%s", text)
+			}
+		})
+	}
+}
+
+// TestListenJudges: what is wrong is told with the rule, once for each place, and --json writes every message as it came.
+func TestListenJudges(t *testing.T) {
+	t.Parallel()
+	wrong := strings.Replace(foreign[0], `"timestamp":"2026-11-21T12:00:00.000Z"`, `"timestamp":"yesterday"`, 1)
+	again := strings.Replace(wrong, "evt_1", "evt_9", 1)
+	p := plain(t, "listen", scripted.New(t, []string{wrong, again}).Serve("ws"), "--no-input", "--json")
+	p.ends(1)
+	if got, want := p.out.String(), scripted.Accepted+"\n"+wrong+"\n"+again+"\n"; got != want {
+		t.Errorf("wrote\n%s\nwant\n%s", got, want)
+	}
+	if text := p.prompt.String(); strings.Count(text, "Finding in evt_1: ENV-") != 1 || strings.Contains(text, "evt_9: ENV-09") {
+		t.Errorf("said\n%s", text)
+	}
+}
+
+// TestListenRefuses: what can never work is said at once, with what to do.
+func TestListenRefuses(t *testing.T) {
+	t.Parallel()
+	for _, row := range [][]string{
+		{"ftp://localhost", `the address begins with "ftp"`}, {"events", "not the address of a stream"}, {"unix:x", "--load", "much", "--load is much"},
+		{"unix:x", "--rate", "-1", "--rate is -1"},
+	} {
+		p := plain(t, append([]string{"listen"}, row[:len(row)-1]...)...)
+		p.ends(2)
+		if text := squeeze(p.prompt.String()); !strings.Contains(text, row[len(row)-1]) || !strings.Contains(text, "hint: ") {
+			t.Errorf("%q: said\n%s", row, text)
+		}
+	}
+}
