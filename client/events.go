@@ -69,7 +69,7 @@ func (c *Client) subscription() (*subscribe.Subscription, error) {
 
 	w := &waiting{client: c}
 
-	return subscribe.New(subscribe.Options{ //nolint:wrapcheck // the caller makes it one of ours
+	return subscribe.New(subscribe.Options{
 		Request: aaep.SubscriptionRequest{SubscriberID: c.o.Name + "-" + rand.Text(), SubscriberName: c.o.Name, Capabilities: capabilities},
 		Target: func() (string, string, error) {
 			info, err := c.serverInfo()

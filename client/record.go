@@ -78,7 +78,7 @@ func recording(o RecordOptions) (*subscribe.Subscription, error) {
 	name := cmp.Or(o.Name, "earshot")
 	no := false
 
-	return subscribe.New(subscribe.Options{ //nolint:wrapcheck // the caller makes it one of ours
+	return subscribe.New(subscribe.Options{
 		URL: o.URL, Token: token, Verbatim: true, Now: o.Now, Transport: o.Transport,
 		ReconnectTimeout: cmp.Or(o.ReconnectTimeout, defaultRecordTimeout), OnConnection: reporting(o.OnConnection),
 		Request: aaep.SubscriptionRequest{

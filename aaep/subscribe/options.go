@@ -104,7 +104,7 @@ const unixScheme = "unix"
 func (o Options) target() (target, error) {
 	address, token, err := o.Target()
 	if err != nil {
-		return target{}, err //nolint:wrapcheck // it is the caller's own
+		return target{}, err
 	}
 	u, err := parsed(address)
 	if err != nil {

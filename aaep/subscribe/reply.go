@@ -76,16 +76,16 @@ func (s *Subscription) say(ctx context.Context, raw []byte, invalid error) error
 	if err != nil {
 		return err
 	}
-	answer, body, err := s.post(ctx, at, at.at("replies"), raw)
+	got, err := s.post(ctx, at, at.at("replies"), raw)
 	if err != nil {
 		return err
 	}
-	kind, _ := aaep.Read(body).Text("type")
+	kind, _ := aaep.Read(got.body).Text("type")
 	switch {
-	case answer.StatusCode >= http.StatusMultipleChoices || kind == aaep.TypeSubscriptionRejected:
-		return refused(at.url.Host, answer.Request.URL.Path, answer.StatusCode, body)
+	case got.status >= http.StatusMultipleChoices || kind == aaep.TypeSubscriptionRejected:
+		return refused(at.url.Host, got.path, got.status, got.body)
 	case kind == aaep.TypeSubscriptionAccepted:
-		s.accept(body)
+		s.accept(got.body)
 	}
 	return nil
 }
@@ -124,6 +124,6 @@ func (s *Subscription) goodbye(ctx context.Context, reason string) {
 		return
 	}
 	if raw, err := transport.Closing(id, transport.EndedBySubscriber, reason); err == nil {
-		_, _, _ = s.post(ctx, at, at.at("replies"), raw)
+		_, _ = s.post(ctx, at, at.at("replies"), raw)
 	}
 }

@@ -84,22 +84,22 @@ func (t *stream) find(ctx context.Context, at target) error {
 	if err != nil {
 		return err
 	}
-	answer, raw, err := t.post(ctx, at, at.at("subscriptions"), request)
+	got, err := t.post(ctx, at, at.at("subscriptions"), request)
 	if err != nil {
 		return err
 	}
-	if answer.StatusCode != http.StatusCreated && answer.StatusCode != http.StatusOK {
-		return refused(at.url.Host, answer.Request.URL.Path, answer.StatusCode, raw)
+	if got.status != http.StatusCreated && got.status != http.StatusOK {
+		return refused(at.url.Host, got.path, got.status, got.body)
 	}
-	accepted, err := aaep.DecodeSubscriptionAccepted(raw)
+	accepted, err := aaep.DecodeSubscriptionAccepted(got.body)
 	if err != nil {
 		return &Error{
 			Code: CodeStrange, Message: at.url.Host + " answers the subscription with something else than subscription.accepted: " + plain(err),
 			Hint: "give the address of the stream itself", Err: err,
 		}
 	}
-	t.place = streamOf(at, answer.Header.Get("Location"), accepted.SubscriptionID)
-	return t.deliver(Message{Raw: raw})
+	t.place = streamOf(at, got.location, accepted.SubscriptionID)
+	return t.deliver(Message{Raw: got.body})
 }
 
 // streamOf is the address of the stream of a subscription: the one that the answer names, if it is of this producer.
@@ -119,20 +119,27 @@ func (t *stream) runOut(at target, answer *http.Response) error {
 	return e
 }
 
-// post sends one message, and returns the answer with its body.
-func (s *Subscription) post(ctx context.Context, at target, address string, raw []byte) (*http.Response, []byte, error) {
+// answer is the answer to a message over HTTP.
+type answer struct {
+	status         int
+	path, location string
+	body           []byte
+}
+
+// post sends one message, and returns the answer.
+func (s *Subscription) post(ctx context.Context, at target, address string, raw []byte) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, postTimeout)
 	defer cancel()
-	answer, err := s.ask(ctx, at, http.MethodPost, address, raw, map[string]string{"Content-Type": "application/json"})
+	got, err := s.ask(ctx, at, http.MethodPost, address, raw, map[string]string{"Content-Type": "application/json"})
 	if err != nil {
-		return nil, nil, err
+		return answer{}, err
 	}
-	defer func() { _ = answer.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	defer func() { _ = got.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(got.Body, maxAnswer))
 	if err != nil {
-		return nil, nil, unreachable(at.url.Host, err)
+		return answer{}, unreachable(at.url.Host, err)
 	}
-	return answer, body, nil
+	return answer{status: got.StatusCode, path: got.Request.URL.Path, location: got.Header.Get("Location"), body: body}, nil
 }
 
 func (s *Subscription) ask(ctx context.Context, at target, method, address string, body []byte, header map[string]string) (*http.Response, error) {

@@ -179,5 +179,5 @@ func (m *Main) subscriptionTo(f listenFlags, address string) (*subscribe.Subscri
 	if e, is := errors.AsType[*subscribe.Error](err); is {
 		return nil, cause.Misuse(e.Message, e.Hint)
 	}
-	return s, err //nolint:wrapcheck // there is no other
+	return s, err
 }

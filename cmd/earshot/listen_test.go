@@ -98,7 +98,9 @@ func TestListenJudges(t *testing.T) {
 func TestListenRefuses(t *testing.T) {
 	t.Parallel()
 	for _, row := range [][]string{
-		{"ftp://localhost", `the address begins with "ftp"`}, {"events", "not the address of a stream"}, {"unix:x", "--load", "much", "--load is much"},
+		{"ftp://localhost", `the address begins with "ftp"`},
+		{"events", "not the address of a stream"},
+		{"unix:x", "--load", "much", "--load is much"},
 		{"unix:x", "--rate", "-1", "--rate is -1"},
 	} {
 		p := plain(t, append([]string{"listen"}, row[:len(row)-1]...)...)

@@ -49,10 +49,10 @@ func (p *Port) Answer(ctx context.Context, a terminal.Answer) error {
 
 // endedAs is nil if a question ended as it was answered here.
 func endedAs(q *question, how, ended aaep.Resolution) error {
-	switch ended {
-	case how:
+	switch {
+	case ended == how:
 		return nil
-	case "":
+	case ended == "":
 		return cause.Fail(nil, "the session has ended, and the producer has not said whether your answer counted", "")
 	}
 	return cause.Fail(nil, fmt.Sprintf("your answer did not count: question %d had ended", q.Number), "")
@@ -78,9 +78,11 @@ func (p *Port) unanswered(q *question) {
 
 func (p *Port) send(ctx context.Context, a terminal.Answer) error {
 	if a.Decision == "" {
-		return p.o.Subscription.Clarify(ctx, aaep.ClarificationReply{ReplyToken: a.Token, Response: a.Response, Timestamp: a.At, DecidedBy: p.o.Person}) //nolint:wrapcheck // it is a sentence for the person
+		r := aaep.ClarificationReply{ReplyToken: a.Token, Response: a.Response, Timestamp: a.At, DecidedBy: p.o.Person}
+		return p.o.Subscription.Clarify(ctx, r)
 	}
-	return p.o.Subscription.Confirm(ctx, aaep.ConfirmationReply{ReplyToken: a.Token, Decision: a.Decision, Timestamp: a.At, DecidedBy: p.o.Person}) //nolint:wrapcheck // the same
+	r := aaep.ConfirmationReply{ReplyToken: a.Token, Decision: a.Decision, Timestamp: a.At, DecidedBy: p.o.Person}
+	return p.o.Subscription.Confirm(ctx, r)
 }
 
 // refuse tells the one who has answered why that was not taken.
@@ -108,7 +110,7 @@ func (p *Port) Extend(ctx context.Context, e terminal.Extend) error {
 	if !slices.Contains(p.o.Subscription.Terms().HonoredCapabilities.SupportedExtensions, aaep.ExtensionContext) {
 		return cause.Misuse("this producer gives no more time", "answer in time, or let the default hold")
 	}
-	return p.o.Subscription.Extend(ctx, aaep.QuestionExtend{ReplyToken: e.Token, Timestamp: e.At}) //nolint:wrapcheck // it is a sentence for the person
+	return p.o.Subscription.Extend(ctx, aaep.QuestionExtend{ReplyToken: e.Token, Timestamp: e.At})
 }
 
 // Stop implements [terminal.Port]. AAEP has no message for it.

@@ -91,7 +91,7 @@ func (p *Producer) Serve(scheme string) string {
 
 func (p *Producer) unix() string {
 	path := filepath.Join(p.t.TempDir(), "s")
-	listener, err := net.Listen("unix", path)
+	listener, err := new(net.ListenConfig).Listen(p.t.Context(), "unix", path)
 	if err != nil {
 		p.t.Fatal(err)
 	}
