@@ -49,10 +49,10 @@ func (p *Port) Answer(ctx context.Context, a terminal.Answer) error {
 
 // endedAs is nil if a question ended as it was answered here.
 func endedAs(q *question, how, ended aaep.Resolution) error {
-	switch {
-	case ended == how:
+	if ended == how {
 		return nil
-	case ended == "":
+	}
+	if ended == "" {
 		return cause.Fail(nil, "the session has ended, and the producer has not said whether your answer counted", "")
 	}
 	return cause.Fail(nil, fmt.Sprintf("your answer did not count: question %d had ended", q.Number), "")
