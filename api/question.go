@@ -7,16 +7,23 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// QuestionsRequest lists open questions, those of the oldest turns first, after the turn that the last answer names as
-// Next; "" starts at the beginning.
+// QuestionsRequest lists open questions by their numbers.
 type QuestionsRequest struct {
-	After string `json:"after,omitzero"`
+	// After is the number of a question: the list goes on after it. Limit is the most on this page; 0 means as many as
+	// it holds.
+	After int `json:"after_number,omitzero"`
+	Limit int `json:"limit,omitzero"`
+	// Owners keeps only the questions of these people's turns; none does not narrow.
+	Owners []string `json:"owners,omitzero"`
+	// Brief lists only each question's number, session and owner. Such a page holds many more.
+	Brief bool `json:"brief,omitzero"`
 }
 
-// QuestionsAnswer is a page of open questions. Next is where the next page begins, "" if there is none.
+// QuestionsAnswer is a page of open questions. Next is the After of the next page, 0 if there is none. A page may hold
+// fewer questions than its limit and still have a next.
 type QuestionsAnswer struct {
 	Questions []QuestionRow `json:"questions,omitzero"`
-	Next      string        `json:"next,omitzero"`
+	Next      int           `json:"next_number,omitzero"`
 }
 
 // QuestionRow is one open question.
@@ -43,8 +50,7 @@ type QuestionRow struct {
 	Request string `json:"request,omitzero"`
 	// Title is the question's first line. The kernel does not know events and leaves it to the hub.
 	Title string `json:"title,omitzero"`
-	// Event, Seq and Body are the event that asks, as it was sent; Body is omitted if the list would not fit into a
-	// message.
+	// Event, Seq and Body are the event that asks, as it was sent.
 	Event string         `json:"event_id,omitzero"`
 	Seq   int64          `json:"seq,omitzero"`
 	Body  jsontext.Value `json:"body,omitzero"`

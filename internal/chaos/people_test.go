@@ -62,19 +62,19 @@ func (p *people) enqueue(ctx context.Context, t task) {
 // answer looks at what is asked until ctx ends.
 func (p *people) answer(ctx context.Context) {
 	for ctx.Err() == nil {
-		after := ""
+		after := 0
 		for more := true; more && ctx.Err() == nil; {
 			page, err := p.questions(ctx, after)
 			for _, q := range page.Questions {
 				p.reply(ctx, q)
 			}
-			after, more = page.Next, err == nil && page.Next != ""
+			after, more = page.Next, err == nil && page.Next != 0
 		}
 		pause(ctx, retry)
 	}
 }
 
-func (p *people) questions(ctx context.Context, after string) (a api.QuestionsAnswer, err error) {
+func (p *people) questions(ctx context.Context, after int) (a api.QuestionsAnswer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	err = rpc.Ask(ctx, p.hub, api.OpQuestions, api.QuestionsRequest{After: after}, &a)

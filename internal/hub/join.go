@@ -92,18 +92,22 @@ func (st *stream) join(who access.Principal, views []view) error {
 	if err != nil {
 		return err
 	}
+	asked := map[string][]api.QuestionRow{}
+	for _, q := range questions {
+		asked[q.Session] = append(asked[q.Session], q)
+	}
 	for _, v := range open {
-		if err := st.introduce(v, questions); err != nil || st.abandoned {
+		if err := st.introduce(v, asked[v.session]); err != nil || st.abandoned {
 			return err
 		}
 	}
 	return nil
 }
 
-// questions lists the open questions. Those that wait for somebody like this subscriber are marked as shown beforehand,
+// questions lists the open questions of those whom the subscriber hears. Those that wait for somebody like this subscriber are marked as shown beforehand,
 // so that they are not announced twice: as waiting and as asked again.
 func (st *stream) questions(who access.Principal, open []view) ([]api.QuestionRow, error) {
-	rows, err := st.hub.Questions(st.ctx)
+	rows, _, err := st.hub.questionsFor(st.ctx, who, QuestionOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -115,9 +119,9 @@ func (st *stream) questions(who access.Principal, open []view) ([]api.QuestionRo
 		return !can || !slices.ContainsFunc(open, func(v view) bool { return v.session == q.Session })
 	})
 	if st.hub.presentAll(st.ctx, who, mine) {
-		return st.hub.Questions(st.ctx)
+		rows, _, err = st.hub.questionsFor(st.ctx, who, QuestionOptions{})
 	}
-	return rows, nil
+	return rows, err
 }
 
 // introduce sends a session's first event again, its current state, and its open questions.
@@ -139,7 +143,7 @@ func (st *stream) introduce(v view, questions []api.QuestionRow) error {
 		}
 	}
 	for _, q := range questions {
-		if q.Session == v.session && q.Seq > 0 && q.Seq <= v.last && len(q.Body) > 0 {
+		if q.Seq > 0 && q.Seq <= v.last && len(q.Body) > 0 {
 			intro = append(intro, newEntry(api.EventRow{Seq: q.Seq, Body: q.Body, Template: q.Template, Params: q.Params}))
 		}
 	}

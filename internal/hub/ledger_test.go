@@ -29,6 +29,7 @@ type book struct {
 	open     []api.QuestionRow
 	asked    map[string]int
 	read     map[string]int // events requests by session
+	full     int            // questions that were read in full
 	replies  []api.ReplyRequest
 	answer   error
 	shown    []api.ReplyRequest
@@ -256,13 +257,30 @@ func answered[Q, A any](request []byte, fn func(Q) (A, error)) ([]byte, error) {
 	return api.EncodeAnswer(a, err), nil
 }
 
-// questions gives two questions a page.
+// questions gives two questions a page, in full; there is room for many brief ones.
 func (b *book) questions(q api.QuestionsRequest) (api.QuestionsAnswer, error) {
-	const most = 2
-	at := slices.IndexFunc(b.open, func(o api.QuestionRow) bool { return fmt.Sprint(o.Number) == q.After }) + 1
-	a := api.QuestionsAnswer{Questions: b.open[at:min(at+most, len(b.open))]}
-	if at+most < len(b.open) {
-		a.Next = fmt.Sprint(b.open[at+most-1].Number)
+	most := 2
+	if q.Brief {
+		most = 1000
+	}
+	if q.Limit > 0 {
+		most = min(most, q.Limit)
+	}
+	var a api.QuestionsAnswer
+	for _, o := range b.open {
+		if o.Number <= q.After || len(q.Owners) > 0 && !slices.Contains(q.Owners, o.Owner) {
+			continue
+		}
+		if len(a.Questions) == most {
+			a.Next = a.Questions[most-1].Number
+			break
+		}
+		if q.Brief {
+			o = api.QuestionRow{Number: o.Number, Session: o.Session, Owner: o.Owner}
+		} else {
+			b.full++
+		}
+		a.Questions = append(a.Questions, o)
 	}
 	return a, nil
 }

@@ -1,11 +1,9 @@
 package hub
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
-	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/hub/access"
 	"github.com/earshot-dev/earshot/internal/rpc"
@@ -117,63 +115,6 @@ func (p *Person) Newest(ctx context.Context) (string, error) {
 		return c.event.ID, nil
 	}
 	return start, nil
-}
-
-// QuestionOptions select open questions.
-type QuestionOptions struct {
-	// After skips the questions up to this number, and Limit is the maximum number of questions; 0 means all.
-	After, Limit int
-	// Peek lists the questions without marking them as shown.
-	Peek bool
-}
-
-// QuestionPage is a page of the open questions that a principal may see.
-type QuestionPage struct {
-	Questions []api.QuestionRow
-	// More reports that there are more after this page, Total how many there are in all.
-	More  bool
-	Total int
-	// Waiting holds the sessions with an open question, on any page, and whether the principal can answer one of them.
-	Waiting map[string]bool
-}
-
-// Questions lists the open questions of the sessions that the principal may follow, by number. Unless Peek is set, this
-// marks those on the page that the principal can answer as shown, and their time starts. If the principal may not
-// answer a question, its token is left out, and masked in its event.
-func (p *Person) Questions(ctx context.Context, o QuestionOptions) (QuestionPage, error) {
-	who, err := p.listens()
-	if err != nil {
-		return QuestionPage{}, err
-	}
-	page, err := p.questionPage(ctx, who, o)
-	if err == nil && !o.Peek && p.hub.presentAll(ctx, who, page.Questions) {
-		page, err = p.questionPage(ctx, who, o)
-	}
-	for i := range page.Questions {
-		if q := &page.Questions[i]; !who.Approves(q.Owner) {
-			q.Token, q.Body = "", masked(q.Body)
-		}
-	}
-	return page, err
-}
-
-func (p *Person) questionPage(ctx context.Context, who access.Principal, o QuestionOptions) (QuestionPage, error) {
-	rows, err := p.hub.Questions(ctx)
-	if err != nil {
-		return QuestionPage{}, err
-	}
-	rows = slices.DeleteFunc(rows, func(q api.QuestionRow) bool { return !who.Hears(q.Owner) })
-	page := QuestionPage{Total: len(rows), Waiting: map[string]bool{}}
-	for _, q := range rows {
-		page.Waiting[q.Session] = page.Waiting[q.Session] || who.Approves(q.Owner)
-	}
-	rows = slices.DeleteFunc(rows, func(q api.QuestionRow) bool { return q.Number <= o.After })
-	slices.SortFunc(rows, func(a, b api.QuestionRow) int { return cmp.Compare(a.Number, b.Number) })
-	if o.Limit > 0 && len(rows) > o.Limit {
-		rows, page.More = rows[:o.Limit], true
-	}
-	page.Questions = rows
-	return page, nil
 }
 
 // Arguments reads the arguments of a question, at most one page of a blob or limit bytes from a byte offset on, and
@@ -341,39 +282,4 @@ func (h *Hub) session(ctx context.Context, q api.SessionsRequest) (row api.Sessi
 		return row, false, nil
 	}
 	return rows[0], true, nil
-}
-
-// Questions lists all open questions, each with its title.
-func (h *Hub) Questions(ctx context.Context) ([]api.QuestionRow, error) {
-	var all []api.QuestionRow
-	for after := ""; ; {
-		var page api.QuestionsAnswer
-		if err := rpc.AskUntil(ctx, h.o.Conn, api.OpQuestions, api.QuestionsRequest{After: after}, &page); err != nil {
-			return nil, err
-		}
-		for _, q := range page.Questions {
-			q.Title = cmp.Or(q.Title, title(q))
-			all = append(all, q)
-		}
-		if page.Next == "" {
-			return all, nil
-		}
-		after = page.Next
-	}
-}
-
-// title is the first line of a question, from the event that asks.
-func title(q api.QuestionRow) string {
-	event, err := aaep.DecodeEvent(q.Body)
-	if err != nil {
-		return q.Tool
-	}
-	switch asked := event.Payload.(type) {
-	case aaep.AwaitingConfirmation:
-		return asked.Action
-	case aaep.AwaitingClarification:
-		return asked.Question
-	default:
-		return q.Tool
-	}
 }

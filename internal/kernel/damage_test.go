@@ -83,7 +83,7 @@ func TestDamagedTurn(t *testing.T) {
 			w.reaches(a.Turn, turn.Asked)
 			var page api.QuestionsAnswer
 			err := w.as(kernel.HubCaller, person, api.OpQuestions, api.QuestionsRequest{}, &page)
-			if err != nil || len(page.Questions) != 1 || page.Next != "" {
+			if err != nil || len(page.Questions) != 1 || page.Next != 0 {
 				t.Errorf("the questions are %+v, %v; want one", page, err)
 			}
 			w.answers("reject")

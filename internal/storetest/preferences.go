@@ -108,6 +108,11 @@ func turnsThatAsk(l *ledger) {
 		after = got[len(got)-1]
 	}
 	same(l, "turns that ask", got, []string{"turn_1", "turn_3", "turn_4", "turn_6"})
+	same(l, "open questions", openQuestions(l, store.QuestionFilter{}), []int{1, 3, 4, 6})
+	same(l, "a page of open questions", openQuestions(l, store.QuestionFilter{After: 1, Limit: 2}), []int{3, 4})
+	owner := l.turn(store.TurnRef{Turn: "turn_1"}).State.Owner
+	same(l, "open questions of people", len(openQuestions(l, store.QuestionFilter{Owners: []string{owner, "nobody"}})), 4)
+	same(l, "open questions of nobody", len(openQuestions(l, store.QuestionFilter{Owners: []string{"nobody"}})), 0)
 	answered := l.turn(store.TurnRef{Turn: "turn_3"})
 	answered.Questions[0].State = consent.Rejected
 	l.save(store.Batch{Turn: &answered})
@@ -119,4 +124,25 @@ func turnsThatAsk(l *ledger) {
 		return err
 	})
 	same(l, "after an answer", got, []string{"turn_1", "turn_4"})
+	same(l, "open questions after an answer", openQuestions(l, store.QuestionFilter{}), []int{1, 4, 6})
+}
+
+// openQuestions lists their numbers, and sees that each names its turn.
+func openQuestions(l *ledger, f store.QuestionFilter) (numbers []int) {
+	l.view(func(tx store.Tx) error {
+		open, err := store.OpenQuestions(tx, f)
+		numbers = nil
+		for _, q := range open {
+			rec, err := tx.Turn(store.TurnRef{Question: q.Number})
+			if err != nil {
+				return err
+			}
+			same(l, "where a question stands", q, store.OpenQuestion{
+				Number: q.Number, Turn: rec.State.Turn, Session: rec.State.Session, Owner: rec.State.Owner,
+			})
+			numbers = append(numbers, q.Number)
+		}
+		return err
+	})
+	return numbers
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -21,10 +22,8 @@ const (
 	// listPage is how many sessions one answer holds, sincePage how many sessions with new events.
 	listPage  = 200
 	sincePage = 1000
-	// askingPage is how many turns with open questions one answer covers, and questionPage how many
-	// questions it holds, though those of one turn always fit: without their events they are a few
-	// hundred bytes each.
-	askingPage, questionPage = 200, 256
+	// questionPage is how many open questions one answer holds, and briefPage how many if it only says whose they are.
+	questionPage, briefPage = 256, 2000
 	// lineLimit is how much of a request or a summary a list shows.
 	lineLimit = 1 << 10
 	// shortLimit is how much of a request is shown with a question, of which a list has hundreds.
@@ -199,65 +198,76 @@ func (ad *Admin) Events(ctx context.Context, q api.EventsRequest) (api.EventsAns
 	return a, err
 }
 
-// Questions lists a page of open questions, oldest turn first, each with the event that asks it if the page has room.
-// A turn's questions are never split over two pages.
+// Questions lists a page of open questions by their numbers, each with the event that asks it.
 func (ad *Admin) Questions(ctx context.Context, q api.QuestionsRequest) (api.QuestionsAnswer, error) {
+	limit := questionPage
+	if q.Brief {
+		limit = briefPage
+	}
+	if q.Limit > 0 {
+		limit = min(limit, q.Limit)
+	}
 	var a api.QuestionsAnswer
 	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
-		a = api.QuestionsAnswer{}
-		turns, err := tx.Turns(store.TurnFilter{Asking: true, After: q.After, Limit: askingPage})
+		open, err := store.OpenQuestions(tx, store.QuestionFilter{Owners: q.Owners, After: q.After, Limit: limit + 1})
 		if err != nil {
 			return err
 		}
-		if len(turns) == askingPage {
-			a.Next = turns[askingPage-1].Turn
+		a = api.QuestionsAnswer{}
+		if len(open) > limit {
+			open = open[:limit]
+			a.Next = open[limit-1].Number
 		}
-		room := api.InlineLimit
-		for i, row := range turns {
-			rows, err := ad.questionsOf(tx, row.Turn)
-			if err != nil {
-				return err
+		if q.Brief {
+			for _, o := range open {
+				a.Questions = append(a.Questions, api.QuestionRow{Number: o.Number, Session: o.Session, Owner: o.Owner})
 			}
-			if i > 0 && len(a.Questions)+len(rows) > questionPage {
-				a.Next = turns[i-1].Turn
-				return nil
-			}
-			for _, r := range rows {
-				if room -= len(r.Body) + len(r.Params); room < 0 {
-					r.Body, r.Params = nil, nil
-				}
-				a.Questions = append(a.Questions, r)
-			}
+			return nil
 		}
-		return nil
+		return ad.questionPage(tx, open, &a)
 	})
 	return a, err
 }
 
-// questionsOf lists the open questions of one turn. An unreadable turn has none, so that it does not block the
-// questions of others.
-func (ad *Admin) questionsOf(tx store.Tx, id string) ([]api.QuestionRow, error) {
+// questionPage adds as many of the questions as fit in one message, at least the first.
+func (ad *Admin) questionPage(tx store.Tx, open []store.OpenQuestion, a *api.QuestionsAnswer) error {
+	turns := map[string]store.Record{}
+	room := api.InlineLimit
+	for i, o := range open {
+		rec, found := turns[o.Turn]
+		if !found {
+			var err error
+			if rec, err = ad.readable(tx, o.Turn); err != nil {
+				return err
+			}
+			turns[o.Turn] = rec
+		}
+		n := slices.IndexFunc(rec.Questions, func(q consent.Question) bool { return q.Number == o.Number && q.State == consent.Open })
+		if n < 0 {
+			continue
+		}
+		r, err := questionRow(tx, rec, rec.Questions[n])
+		if err != nil {
+			return err
+		}
+		if room -= len(r.Body) + len(r.Params); room < 0 && len(a.Questions) > 0 {
+			a.Next = open[i-1].Number
+			return nil
+		}
+		r.Parked = !ad.o.Active(o.Turn)
+		a.Questions = append(a.Questions, r)
+	}
+	return nil
+}
+
+// readable reads a turn. An unreadable one is the zero value, so that it does not block the questions of others.
+func (ad *Admin) readable(tx store.Tx, id string) (store.Record, error) {
 	rec, err := tx.Turn(store.TurnRef{Turn: id})
 	if errors.Is(err, store.ErrDamaged) {
 		ad.o.Logger.Warn("questions", "turn", id, "error", err)
-		return nil, nil
+		return store.Record{}, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	var rows []api.QuestionRow
-	for _, q := range rec.Questions {
-		if q.State != consent.Open {
-			continue
-		}
-		r, err := questionRow(tx, rec, q)
-		if err != nil {
-			return nil, err
-		}
-		r.Parked = !ad.o.Active(id)
-		rows = append(rows, r)
-	}
-	return rows, nil
+	return rec, err
 }
 
 func questionRow(tx store.Tx, rec store.Record, q consent.Question) (api.QuestionRow, error) {

@@ -46,6 +46,14 @@ type TurnFilter struct {
 	Limit    int
 }
 
+// QuestionFilter narrows a list of open questions. Zero fields do not narrow.
+type QuestionFilter struct {
+	// Owners keeps only those of these people's turns.
+	Owners []string
+	// After is a number, whether there is such a question or not: the list goes on after it.
+	After, Limit int
+}
+
 // OutboxFilter narrows a list of unsent messages. Zero fields do not narrow.
 type OutboxFilter struct {
 	Session string

@@ -114,15 +114,6 @@ func (o hubAdapter) Questions(ctx context.Context, who Principal, w QuestionList
 	}
 	list := QuestionList{More: page.More, Total: page.Total, Waiting: page.Waiting}
 	for _, q := range page.Questions {
-		if len(q.Body) == 0 && q.Seq > 0 { // it was left out of a long list
-			for row, err := range o.Events(ctx, who, q.Session, q.Seq-1) {
-				if err != nil {
-					return QuestionList{}, err
-				}
-				q.Body = row.Body
-				break
-			}
-		}
 		list.Questions = append(list.Questions, api.OpenQuestion{
 			Number: q.Number, Session: q.Session, Token: q.Token, Call: q.Call, Tool: q.Tool, Kind: q.Kind, Title: q.Title,
 			Name: q.Name, Agent: q.Agent, Request: q.Request, Owner: q.Owner,

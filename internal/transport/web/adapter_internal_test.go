@@ -40,7 +40,7 @@ func (k *kernel) Request(_ context.Context, op string, raw []byte) ([]byte, erro
 	case api.OpQuestions:
 		return api.EncodeAnswer(api.QuestionsAnswer{Questions: []api.QuestionRow{
 			{Number: 2, Session: "sess_1", Token: "rpl_2", Kind: "confirmation", Title: "Delete?", Owner: "ada", Call: "tc_1", Body: jsontext.Value(`{"here":true}`)},
-			{Number: 3, Session: "sess_1", Token: "rpl_3", Kind: "confirmation", Title: "Delete more?", Owner: "ada", Seq: 5},
+			{Number: 3, Session: "sess_1", Token: "rpl_3", Kind: "confirmation", Title: "Delete more?", Owner: "ada", Body: jsontext.Value(`{"n":5}`)},
 			{Number: 4, Session: "sess_2", Token: "rpl_4", Kind: "confirmation", Title: "Not hers.", Owner: "eve", Body: jsontext.Value(`{}`)},
 		}}, nil), nil
 	case api.OpArguments:

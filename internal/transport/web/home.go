@@ -135,7 +135,7 @@ func (s *Server) news(ctx context.Context, v visitor, chosen string, peek bool) 
 	if v.single() {
 		most = 1
 	}
-	listed, err := s.hub.Questions(ctx, v.Principal, QuestionListOptions{Limit: most, Peek: peek})
+	listed, err := s.hub.Questions(ctx, v.Principal, QuestionListOptions{Limit: most, Peek: peek, Overview: true})
 	if err != nil {
 		return n, err
 	}

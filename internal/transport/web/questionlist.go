@@ -20,14 +20,17 @@ type QuestionListOptions struct {
 	After, Limit int
 	// Peek lists the questions without marking them as shown.
 	Peek bool
+	// Overview also counts the open questions and says which sessions have one.
+	Overview bool
 }
 
-// QuestionList is one page of the Total open questions. More reports that there are more after it.
+// QuestionList is one page of the open questions. More reports that there are more after it.
 type QuestionList struct {
 	Questions []api.OpenQuestion
 	More      bool
-	Total     int
-	// Waiting holds the sessions with an open question, on any page, and whether the principal can answer one of them.
+	// Total is how many there are in all, and Waiting holds the sessions with an open question, on any page, and whether
+	// the principal can answer one of them. Both are part of the overview.
+	Total   int
 	Waiting map[string]bool
 }
 
@@ -64,7 +67,7 @@ func (s *Server) questionsPage(w http.ResponseWriter, r *http.Request, v visitor
 	if err != nil {
 		return err
 	}
-	want.Peek = isHead(r)
+	want.Peek, want.Overview = isHead(r), true
 	listed, err := s.hub.Questions(r.Context(), v.Principal, want)
 	if err != nil {
 		return err

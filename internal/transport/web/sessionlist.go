@@ -107,7 +107,7 @@ func (s *Server) sessionsPage(w http.ResponseWriter, r *http.Request, v visitor)
 // waiting says of each session with an open question on whom it waits.
 func (s *Server) waiting(ctx context.Context, v visitor) (map[string]string, error) {
 	const peek = true // no question is shown
-	listed, err := s.hub.Questions(ctx, v.Principal, QuestionListOptions{Limit: 1, Peek: peek})
+	listed, err := s.hub.Questions(ctx, v.Principal, QuestionListOptions{Limit: 1, Peek: peek, Overview: true})
 	if err != nil {
 		return nil, err
 	}
