@@ -94,8 +94,8 @@ func (s *step) givenArguments(c turn.Call) (jsontext.Value, error) {
 	return argument.Without(args, card.Envs)
 }
 
-// recordOutcome writes the records of an ended call, in the transaction that ended it: its result card,
-// the inbox row and the edge.
+// recordOutcome writes the records of an ended call, in the transaction that ended it: its result card
+// and the inbox row.
 func (s *step) recordOutcome(id string) error {
 	c, _ := s.rec.State.Find(id)
 	o := c.Outcome
@@ -112,7 +112,6 @@ func (s *step) recordOutcome(id string) error {
 	s.batch.Reports = append(s.batch.Reports, store.Report{
 		Turn: s.rec.State.Turn, Call: c.ID, Card: o.Card, Status: o.Status, After: string(cmp.Or(o.After, c.After, utp.Suspend)), At: s.now.Wall,
 	})
-	s.batch.Edges = append(s.batch.Edges, s.edge(c, "report", "response"))
 	if err := s.boxed(c.ID, o.Card); err != nil {
 		return err
 	}

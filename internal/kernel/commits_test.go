@@ -53,3 +53,22 @@ func TestCommitsOfAParallelStep(t *testing.T) {
 		}
 	})
 }
+
+// TestRowsOfACall: how many rows a call that nobody is asked about writes: its turn three times, and itself; its two
+// cards, its events, its message and that it has left, its grant, its report and its result. Those of the turn's claim
+// and end are a small part of so many calls.
+func TestRowsOfACall(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		const calls = 50
+		a := w.begin()
+		w.settle()
+		before := w.now.rows.Load()
+		w.work(slices.Repeat([][]worker.Call{one(poller)}, calls)...)
+		w.over(a.Turn)
+		w.pass(time.Minute)
+		n := float64(w.now.rows.Load()-before) / calls
+		if n > 20.5 {
+			t.Errorf("a call writes %.1f rows; want 20", n)
+		}
+	})
+}

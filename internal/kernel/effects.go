@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -420,7 +419,6 @@ func (s *step) count() error {
 func (s *step) grant(e turn.Grant) error {
 	call, _ := s.rec.State.Find(e.Call)
 	s.batch.Grants = append(s.batch.Grants, store.Grant{Call: e.Call, Fence: e.Fence, Owner: call.Owner, At: s.now.Wall})
-	s.batch.Edges = append(s.batch.Edges, s.edge(call, "start", "grant#"+strconv.Itoa(e.Fence)))
 	if !call.Class.Effectful() {
 		return nil
 	}
@@ -429,13 +427,6 @@ func (s *step) grant(e turn.Grant) error {
 		return err
 	}
 	return s.count()
-}
-
-func (s *step) edge(c turn.Call, primitive, phase string) store.Edge {
-	return store.Edge{
-		Call: c.ID, Primitive: primitive, Phase: phase,
-		Source: s.rec.State.Agent, Target: "tool." + c.Target, At: s.now.Wall,
-	}
 }
 
 // digest returns what a consent to this call is bound to.

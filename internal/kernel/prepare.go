@@ -120,7 +120,6 @@ func (s *step) judge(c turn.Call, tool store.Tool, w callRequest) (turn.Call, er
 	if c.Digest, err = s.digestOf(c, resolved.Args); err != nil {
 		return c, err
 	}
-	s.batch.Edges = append(s.batch.Edges, s.edge(c, "tool_call", "request"))
 	return c, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
+	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 	"github.com/earshot-dev/earshot/internal/narrate"
 	"github.com/earshot-dev/earshot/tool"
@@ -109,6 +110,7 @@ type process struct {
 	slow   atomic.Int64 // how long the disk takes for a commit
 	writes atomic.Int64 // how many transactions have written
 	counts atomic.Int64 // how often an agent's open calls were counted
+	rows   atomic.Int64 // how many rows were written by saving
 
 	narrator kernel.Narrator
 	restored bool
@@ -146,7 +148,7 @@ func (f fuse) Update(ctx context.Context, fn func(store.Tx) error) error {
 	}
 	wrote, lost := false, func() {}
 	err := f.store.Update(ctx, func(tx store.Tx) error {
-		seen := &saves{Tx: f.seen(tx), counts: &f.counts}
+		seen := &saves{Tx: f.seen(tx), counts: &f.counts, rows: &f.rows}
 		err := fn(seen)
 		if wrote = seen.n > 0; err != nil {
 			return err
@@ -191,6 +193,7 @@ type saves struct {
 
 	n      int
 	counts *atomic.Int64
+	rows   *atomic.Int64
 }
 
 func (s *saves) OpenCalls(agent string, limit int) (int, error) {
@@ -200,7 +203,26 @@ func (s *saves) OpenCalls(agent string, limit int) (int, error) {
 
 func (s *saves) Save(b store.Batch) error {
 	s.n++
-	return s.Tx.Save(b)
+	ledger, is := s.Tx.(*ledgersql.Tx)
+	if !is {
+		return s.Tx.Save(b)
+	}
+	before, err := changes(ledger)
+	if err != nil {
+		return err
+	}
+	if err := s.Tx.Save(b); err != nil {
+		return err
+	}
+	after, err := changes(ledger)
+	s.rows.Add(after - before)
+	return err
+}
+
+// changes counts the rows that the connection of a transaction has written so far.
+func changes(tx *ledgersql.Tx) (n int64, err error) {
+	err = tx.Conn().QueryRow(`SELECT total_changes()`, nil, &n)
+	return n, err
 }
 
 // Scrub implements kernel.Scrubber. Somebody may be reading from the log.

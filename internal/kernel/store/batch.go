@@ -65,7 +65,8 @@ type Batch struct {
 	Grants   []Grant
 	Reports  []Report
 	// Applied appends results to the turn's transcript, each report once.
-	Applied  []ResultRow
+	Applied []ResultRow
+	// Edges are in older ledgers. No new ones are made: what they say follows from cards, grants and reports.
 	Edges    []Edge
 	Receipts []Receipt
 	// Acts are appended to the audit chain after the receipts.
