@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/earshot-dev/earshot/aaep"
-	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/aaep/outline"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -163,7 +162,7 @@ func (s *eventBuilder) toolText(text string, facts Params) (Param, bool) {
 }
 
 func stripIsolates(s string) string {
-	return strings.NewReplacer(string(legible.FirstIsolate), "", string(legible.PopIsolate), "").Replace(s)
+	return isolates.Replace(s)
 }
 
 // action describes the call in a sentence: the tool's own if an operator has reviewed it, otherwise one that names the

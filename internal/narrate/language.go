@@ -231,10 +231,20 @@ func (t *localizer) writeKey(out *strings.Builder, key string, params Params, de
 	return t.write(out, m[fieldNormal], params, nil, depth+1)
 }
 
+// What is replaced in texts. A replacer costs more to make than to use.
+//
+//nolint:gochecknoglobals // they do not change
+var (
+	innerMarks   = strings.NewReplacer("“", "‘", "”", "’", "„", "‚", "‟", "‛")
+	namedMarks   = strings.NewReplacer("“", "<U+201C>", "”", "<U+201D>", "„", "<U+201E>", "‟", "<U+201F>")
+	quotedBraces = strings.NewReplacer("{", "'{'", "}", "'}'")
+	isolates     = strings.NewReplacer(string(legible.FirstIsolate), "", string(legible.PopIsolate), "")
+)
+
 // writeQuote writes somebody's words between quotation marks, which they cannot close themselves. A cut is noted after
 // the closing mark.
 func (t *localizer) writeQuote(out *strings.Builder, p Param, depth int) error {
-	inner := strings.NewReplacer("“", "‘", "”", "’", "„", "‚", "‟", "‛").Replace(p.Quote)
+	inner := innerMarks.Replace(p.Quote)
 	out.WriteString("“" + t.isolate(legible.Value(inner)))
 	if p.More > 0 {
 		out.WriteString("…")
@@ -246,8 +256,7 @@ func (t *localizer) writeQuote(out *strings.Builder, p Param, depth int) error {
 // writeExact writes a value between quotation marks and names those inside it, so that values with different bytes look
 // different.
 func (t *localizer) writeExact(out *strings.Builder, p Param, depth int) error {
-	marks := strings.NewReplacer("“", "<U+201C>", "”", "<U+201D>", "„", "<U+201E>", "‟", "<U+201F>")
-	out.WriteString("“" + t.isolate(marks.Replace(legible.Value(p.Exact))) + "”")
+	out.WriteString("“" + t.isolate(namedMarks.Replace(legible.Value(p.Exact))) + "”")
 	return t.writeMore(out, p.More, depth)
 }
 
@@ -364,5 +373,5 @@ func twoUnits(seconds int64) (first, second timePart) {
 
 // escape escapes braces in prose.
 func escape(s string) string {
-	return strings.NewReplacer("{", "'{'", "}", "'}'").Replace(norm.NFC.String(s))
+	return quotedBraces.Replace(norm.NFC.String(s))
 }
