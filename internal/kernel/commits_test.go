@@ -67,8 +67,8 @@ func TestRowsOfACall(t *testing.T) {
 		w.over(a.Turn)
 		w.pass(time.Minute)
 		n := float64(w.now.rows.Load()-before) / calls
-		if n > 20.5 {
-			t.Errorf("a call writes %.1f rows; want 20", n)
+		if n > 17.5 {
+			t.Errorf("a call writes %.1f rows; want 17", n)
 		}
 	})
 }

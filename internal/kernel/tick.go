@@ -170,6 +170,9 @@ func (k *Kernel) tickDue(ctx context.Context, id string) {
 			return errNotDue
 		case !at.IsZero() && at.After(s.now.Wall) && s.rec.Due.After(turn.Epoch):
 			again = min(at.Sub(s.now.Wall), k.o.Poll)
+			if at.Sub(s.rec.Due) > k.o.Poll { // the ledger has a time that is far too early: it gets this one
+				return nil
+			}
 			return errNotDue
 		}
 		return nil

@@ -25,7 +25,7 @@ type Record struct {
 	// Absent: nobody is left who could answer, so that policy decides rather than waits.
 	Absent  bool
 	Created time.Time
-	// Due is when the turn next needs a tick, by the wall clock; zero is never. Free is from when
+	// Due is when the turn next needs a tick, by the wall clock, or before that; zero is never. Free is from when
 	// on a worker may claim it; zero is never, 1970 is at once. Both follow from the rest and are
 	// stored as indexes.
 	Due, Free time.Time
@@ -91,14 +91,26 @@ func (r Reading) IsBy(by, credential, surface string) bool {
 	return r.By == by && r.Credential == credential && r.Surface == surface
 }
 
-// Index updates the fields by which the turn is found.
+// Index updates the fields by which the turn is found. Both times may be too early, never too late: one that is still to come
+// is kept until then, because the steps of a busy turn move it all the time, and each would write it. The turn machine
+// judges a tick and a claim by its own times.
 func (r *Record) Index(now turn.Timestamp) {
+	due, free := r.Due, r.Free
 	r.Due, r.Free = time.Time{}, time.Time{}
 	if r.State.Status != turn.Ended {
 		r.Due = NextTick(*r, now)
 	}
-	if at, claimable := r.State.ClaimAt(now); claimable {
+	if due.After(now.Wall) && due.Before(r.Due) {
+		r.Due = due
+	}
+	at, claimable := r.State.ClaimAt(now)
+	if claimable {
 		r.Free = at
+	}
+	// A turn that waits is claimed by nobody. It is listed no longer from its next tick on, if that comes before.
+	early := claimable && free.Before(at) || r.State.Worker != "" && r.Due.Before(free)
+	if early && free.After(now.Wall) && !r.Due.IsZero() {
+		r.Free = free
 	}
 }
 
