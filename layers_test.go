@@ -112,6 +112,10 @@ var layerTable = []rule{
 		beside: map[string]string{"internal/kernel/store": "passkeys are rows of the ledger"},
 	},
 	{
+		pkg: "internal/kernel/registry", layer: 2, own: []string{"api", "utp"},
+		beside: map[string]string{"internal/kernel/store": "registered tools are rows of the ledger"},
+	},
+	{
 		pkg: "internal/kernel/outbox", layer: 2, own: []string{"internal/kernel/turn"},
 		beside: map[string]string{"internal/kernel/store": "what waits to leave is rows of the ledger"},
 	},
@@ -122,6 +126,7 @@ var layerTable = []rule{
 			"internal/kernel/external": "what third-party peers send is read, and answered, in their form",
 			"internal/kernel/argument": "arguments are resolved before a step saves them",
 			"internal/kernel/store":    "the port to the ledger, which what looks after it uses too",
+			"internal/kernel/registry": "whether the service of a tool has it is asked before each call",
 			"internal/kernel/passkeys": "whether the signature under an accept counts is asked in the step of the accept",
 			"internal/kernel/admin":    "what operators ask for is answered beside the life of a call",
 			"internal/kernel/outbox":   "a step hands in what it has committed, and no longer looks after it",

@@ -104,7 +104,7 @@ func (p *parts) openKernel(ctx context.Context, b *bus.Server, store store.Ledge
 	if err != nil {
 		return err
 	}
-	if err := p.kernel.Register(ctx, target, definition); err != nil {
+	if err := p.kernel.Registry().Register(ctx, target, definition); err != nil {
 		return err
 	}
 	if err := p.kernel.Admin().Review(ctx, name, digest, definition.Class, definition.Risk); err != nil {

@@ -206,7 +206,7 @@ func reviewed(ctx context.Context, k *kernel.Kernel) error {
 			if err != nil {
 				return struct{}{}, err
 			}
-			return struct{}{}, errors.Join(k.Register(ctx, target, d), k.Admin().Review(ctx, d.Tool, digest, d.Class, d.Risk))
+			return struct{}{}, errors.Join(k.Registry().Register(ctx, target, d), k.Admin().Review(ctx, d.Tool, digest, d.Class, d.Risk))
 		})
 		if err != nil {
 			return err

@@ -46,9 +46,9 @@ func (i *Instance) trust(ctx context.Context, target string, d utp.Definition) (
 		return reviewed, false, err
 	}
 	if is := settings.ProgramOf(d); was.Path == is.Path && was.SHA256 != is.SHA256 {
-		return reviewed, false, i.Kernel.Register(ctx, target, d)
+		return reviewed, false, i.Kernel.Registry().Register(ctx, target, d)
 	}
-	reviewed, err = i.Kernel.Trust(ctx, target, d)
+	reviewed, err = i.Kernel.Registry().Trust(ctx, target, d)
 	return reviewed, true, err
 }
 

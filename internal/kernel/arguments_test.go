@@ -145,7 +145,7 @@ func TestEndlessSchema(t *testing.T) {
 			parameters += fmt.Sprintf(`"x%d":{"allOf":[{"$ref":"#/$defs/x%d"},{"$ref":"#/$defs/x%d"}]},`, i, i+1, i+1)
 		}
 		d.Parameters = jsontext.Value(parameters + `"x60":{"type":"string"}}}`)
-		if err := w.now.kernel.Register(w.ctx, target, d); err != nil {
+		if err := w.now.kernel.Registry().Register(w.ctx, target, d); err != nil {
 			t.Fatal(err)
 		}
 		a := w.begin()

@@ -6,7 +6,6 @@ const (
 	// ledger, or the lists of those who listen to them.
 	maxOpen     = 200
 	maxChildren = 64  // open turns within one
-	maxTools    = 200 // names that one credential registers: the registry is everybody's
 	maxCalls    = 256 // of one step
 	maxAdopted  = 64  // open commands taken over in one turn
 

@@ -220,7 +220,7 @@ func TestToolsBound(t *testing.T) {
 		}
 		for name, err := range map[string]error{
 			"the same again": register("words", 0, utp.Read), "a change": register("words", 1, utp.Idempotent), "another service": register("word", 0, utp.Read),
-			"the operator": w.now.kernel.Register(w.ctx, "words", of("words", "words.more")),
+			"the operator": w.now.kernel.Registry().Register(w.ctx, "words", of("words", "words.more")),
 		} {
 			if err != nil {
 				t.Errorf("%s: %v", name, err)

@@ -536,7 +536,7 @@ func TestRestartedAndChanged(t *testing.T) {
 		w.reads(q)
 		w.say(q, "accept")
 		d := definition(burn, utp.Irreversible, `{"args":{"fixed":{"name":"y"}}}`)
-		if err := w.now.kernel.Register(w.ctx, target, d); err != nil {
+		if err := w.now.kernel.Registry().Register(w.ctx, target, d); err != nil {
 			t.Fatal(err)
 		}
 		w.restart()

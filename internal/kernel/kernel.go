@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/argument"
 	"github.com/earshot-dev/earshot/internal/kernel/outbox"
 	"github.com/earshot-dev/earshot/internal/kernel/passkeys"
+	"github.com/earshot-dev/earshot/internal/kernel/registry"
 	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -189,7 +190,7 @@ type Kernel struct {
 	openCalls  openCalls
 
 	external externalCounts
-	served   servedTools
+	registry *registry.Registry
 
 	lastTurnID string // the beginning of the latest turn's id, by which the next is greater; guarded by mu
 
@@ -232,6 +233,7 @@ func New(o Options) (*Kernel, error) {
 		MaxActive: o.MaxActive, Connected: k.connected, Active: k.active, EndSession: k.endImported,
 	})
 	k.passkeys = k.newPasskeys()
+	k.registry = k.newRegistry()
 	if k.generation = o.Generation; k.generation == nil {
 		own, err := k.nonce()
 		if err != nil {

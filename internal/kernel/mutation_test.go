@@ -58,7 +58,7 @@ func mutations() map[string]mutation {
 		"definition": {reason: "definition", change: func(w *world, _ turn.Call) {
 			d := definition(burn, utp.Irreversible, `{}`)
 			d.Parameters = jsontext.Value(strings.Replace(parameters, `"n":{`, `"much":{"type":"boolean"},"n":{`, 1))
-			if err := w.now.kernel.Register(w.ctx, target, d); err != nil {
+			if err := w.now.kernel.Registry().Register(w.ctx, target, d); err != nil {
 				w.t.Fatal(err)
 			}
 		}},
@@ -285,7 +285,7 @@ func TestMutationAllowed(t *testing.T) {
 			a := w.begin()
 			w.reaches(a.Turn, turn.Dispatched)
 			d := definition(poller, utp.Irreversible, `{}`)
-			if err := w.now.kernel.Register(w.ctx, target, d); err != nil {
+			if err := w.now.kernel.Registry().Register(w.ctx, target, d); err != nil {
 				t.Fatal(err)
 			}
 			w.services[0].conn.cut.Store(false)

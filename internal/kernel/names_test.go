@@ -89,14 +89,14 @@ func TestOperatorsFileWins(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.review(map[string]utp.Class{"word_count": utp.Read})
-		if err := w.now.kernel.Register(w.ctx, "desk", of("desk", "word_count")); err != nil {
+		if err := w.now.kernel.Registry().Register(w.ctx, "desk", of("desk", "word_count")); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.tool("word_count"); got.Reviewed || got.LastReviewed != nil || !strings.Contains(got.Definition.Target, ".tool.desk.") {
 			t.Errorf("it is %+v", got)
 		}
 		wantFault(t, register(), utp.CodeConflict)
-		if _, err := w.now.kernel.Trust(w.ctx, "desk", of("desk", "words.count")); err != nil {
+		if _, err := w.now.kernel.Registry().Trust(w.ctx, "desk", of("desk", "words.count")); err != nil {
 			t.Errorf("a name that a credential could have: %v", err)
 		}
 		wantFault(t, w.as(kernel.ToolCaller, "words", api.OpRegister, api.RegisterRequest{Definition: of("words", "words.count")}, nil), utp.CodeConflict)

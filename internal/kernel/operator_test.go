@@ -110,7 +110,7 @@ func TestReviewShowsWhatChanged(t *testing.T) {
 		before := w.tool(burn)
 		changed := before.Definition
 		changed.Options = jsontext.Value(`{"undo_seconds":9}`)
-		if err := w.now.kernel.Register(w.ctx, target, changed); err != nil {
+		if err := w.now.kernel.Registry().Register(w.ctx, target, changed); err != nil {
 			t.Fatal(err)
 		}
 		got, err := operate[api.ToolsAnswer](w, api.OpTools, api.ToolsRequest{Tool: burn})

@@ -444,7 +444,7 @@ func (k *Kernel) offered(ctx context.Context, from Caller, q api.OfferedRequest)
 func (k *Kernel) offeredTool(agent string, by api.AgentDefinition, t store.Tool) (api.OfferedTool, error) {
 	d := t.Definition
 	judged := rulebook.Terms(t, defined(by, d.Tool, k.o.Policy.Decide(agent, t)))
-	if judged.Decision == turn.Deny || k.served.lacks(t) {
+	if judged.Decision == turn.Deny || k.registry.Lacks(t) {
 		return api.OfferedTool{}, nil
 	}
 	parameters, err := d.Offered()

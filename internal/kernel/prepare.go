@@ -63,7 +63,7 @@ func (s *step) make(w callRequest) (turn.Call, error) {
 		return s.invalid(c, w.args, utp.CodeUnknownTool, "the registry has no tool "+w.tool)
 	case err != nil:
 		return c, err
-	case s.k.served.lacks(tool):
+	case s.k.registry.Lacks(tool):
 		return s.invalid(c, w.args, utp.CodeUnknownTool, "its service does not have the tool "+w.tool+" any more")
 	}
 	return s.judge(c, tool, w)

@@ -132,7 +132,7 @@ func TestListed(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
-				if err := w.now.kernel.Register(w.ctx, target, definition(burn, utp.Irreversible, tt.options)); err != nil {
+				if err := w.now.kernel.Registry().Register(w.ctx, target, definition(burn, utp.Irreversible, tt.options)); err != nil {
 					t.Fatal(err)
 				}
 				w.review(map[string]utp.Class{burn: utp.Irreversible})

@@ -103,7 +103,7 @@ func TestRegisterRisk(t *testing.T) {
 				call := w.last(a.Turn)
 				d := definition(burn, utp.Irreversible, `{}`)
 				d.Risk = risk
-				if err := w.now.kernel.Register(w.ctx, target, d); err != nil {
+				if err := w.now.kernel.Registry().Register(w.ctx, target, d); err != nil {
 					t.Fatal(err)
 				}
 				want := utp.RiskMedium

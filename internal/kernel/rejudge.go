@@ -112,7 +112,7 @@ func (s *step) rejudge() error {
 // rejudgeCall judges a call that is not started, and reports whether that has changed it. Removed says that its tool is
 // not in the registry.
 func (s *step) rejudgeCall(c turn.Call, tool store.Tool, removed bool) (bool, error) {
-	if removed || s.k.served.lacks(tool) {
+	if removed || s.k.registry.Lacks(tool) {
 		return true, s.dispatch(turn.ToolMissing{Call: c.ID})
 	}
 	now, err := s.ruled(c, tool)

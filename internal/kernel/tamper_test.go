@@ -128,7 +128,7 @@ func TestAltered(t *testing.T) {
 
 // offered is a tool that a service has registered, and that nobody has reviewed.
 func offered(t *testing.T, w *world) {
-	if err := w.now.kernel.Register(w.ctx, target, definition(mail, utp.Irreversible, `{}`)); err != nil {
+	if err := w.now.kernel.Registry().Register(w.ctx, target, definition(mail, utp.Irreversible, `{}`)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -104,7 +104,7 @@ func TestReceiptTermsOfCovered(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
-				if err := w.now.kernel.Register(w.ctx, target, definition(burn, utp.Irreversible, options)); err != nil {
+				if err := w.now.kernel.Registry().Register(w.ctx, target, definition(burn, utp.Irreversible, options)); err != nil {
 					t.Fatal(err)
 				}
 				review := api.ReviewRequest{Tool: burn, Digest: w.tool(burn).Digest, Class: utp.Irreversible, Risk: utp.RiskHigh, By: "ann"}

@@ -105,7 +105,7 @@ func open(t *testing.T) *house {
 	tools, err := tool.New(tool.Options{Conn: service.Conn{Client: conn}, Tools: []tool.Tool{counts}})
 	must(err)
 	for _, d := range tools.Definitions() {
-		must(k.Register(ctx, "words", d))
+		must(k.Registry().Register(ctx, "words", d))
 		digest, err := d.Digest()
 		must(err)
 		must(k.Admin().Review(ctx, d.Tool, digest, utp.Read, utp.RiskLow))
