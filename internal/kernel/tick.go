@@ -160,22 +160,19 @@ func (k *Kernel) tickDue(ctx context.Context, id string) {
 	again := retryTick // also if the turn cannot be read
 	err := k.tick(ctx, id, func(s *step) error {
 		again = retryTick
-		rows, err := s.tx.Turns(store.TurnFilter{Turn: id, Due: k.monotonicNow(s.now), Claim: true})
-		if err != nil {
-			return err
-		}
 		at := store.NextTick(s.rec, s.now)
-		switch {
-		case len(rows) == 0:
-			return errNotDue
-		case !at.IsZero() && at.After(s.now.Wall) && s.rec.Due.After(turn.Epoch):
+		if !at.IsZero() && at.After(s.now.Wall) && s.rec.Due.After(turn.Epoch) {
 			again = min(at.Sub(s.now.Wall), k.o.Poll)
-			if at.Sub(s.rec.Due) > k.o.Poll { // the ledger has a time that is far too early: it gets this one
-				return nil
+			// A time that is far too early is put right, unless steps of the turn have done so for that long.
+			if at.Sub(s.rec.Due) <= k.o.Poll || s.now.Wall.Sub(s.rec.Due) < k.o.Poll {
+				return errNotDue
 			}
-			return errNotDue
 		}
-		return nil
+		rows, err := s.tx.Turns(store.TurnFilter{Turn: id, Due: k.monotonicNow(s.now), Claim: true})
+		if err == nil && len(rows) == 0 {
+			err = errNotDue
+		}
+		return err
 	}, func(s *step) {
 		if s.rec.Due.IsZero() || s.rec.Due.After(k.monotonicNow(s.now)) {
 			again = 0
