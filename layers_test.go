@@ -296,7 +296,7 @@ var layerTable = []rule{
 		both:  "it proves the stores, which hold both",
 	},
 	{
-		pkg: "internal/sim", layer: 4, own: []string{"internal/kernel", "internal/kernel/admin", "internal/kernel/rulebook", "internal/kernel/standing", "internal/kernel/store", "internal/kernel/turn", "aaep", "aaep/session", "internal/kernel/consent", "api", "utp", "api/audit", "internal/narrate", "internal/rpc", "tool", "worker"},
+		pkg: "internal/sim", layer: 4, own: []string{"internal/kernel", "internal/kernel/admin", "internal/kernel/delegation", "internal/kernel/rulebook", "internal/kernel/standing", "internal/kernel/store", "internal/kernel/turn", "aaep", "aaep/session", "internal/kernel/consent", "api", "utp", "api/audit", "internal/narrate", "internal/rpc", "tool", "worker"},
 		both: "it runs the whole loop",
 	},
 

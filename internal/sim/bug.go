@@ -32,6 +32,11 @@ const (
 	OutlivedYes       Bug = "yes of another generation"
 	UnspentUse        Bug = "use of a permission not taken"
 	UndeadPermission  Bug = "ended permission used"
+	OrphanChild       Bug = "orphan child"
+	DoubledChild      Bug = "doubled child"
+	LostBatchResult   Bug = "lost batch result"
+	InheritedConsent  Bug = "inherited consent"
+	DepthOverrun      Bug = "depth overrun"
 )
 
 // Bugs are all of them.
@@ -39,7 +44,7 @@ func Bugs() []Bug {
 	return []Bug{
 		StaleConsent, SwappedDefinition, ReflectedCommand, ZombieFinish, RestoredFires, AppliedTwice,
 		LostOutboxRow, EpochIgnored, DeadlineShrunk, OrphanedQueue, StopLost, SecondStart, LostFuture, NoCountsAsYes,
-		UnnotifiedYes, OutlivedYes, UnspentUse, UndeadPermission,
+		UnnotifiedYes, OutlivedYes, UnspentUse, UndeadPermission, OrphanChild, DoubledChild, LostBatchResult, InheritedConsent, DepthOverrun,
 	}
 }
 
@@ -88,6 +93,9 @@ func (w *world) stepOf() stepping {
 	case NoCountsAsYes:
 		return before(anyAnswer)
 	default:
+		if step := delegationStep(w.bug); step != nil {
+			return step
+		}
 		return turn.Step
 	}
 }
@@ -266,6 +274,10 @@ func (w *world) txOf(inner store.Tx) store.Tx {
 		return unspent{inner}
 	case UndeadPermission:
 		return undead{inner}
+	case DoubledChild:
+		return forgetful{inner}
+	case DepthOverrun:
+		return shallow{inner}
 	default:
 		return inner
 	}

@@ -14,13 +14,17 @@ import (
 // TestBugs: what the simulation is there to find, it finds. In short mode only the bugs are tried that a few seeds find.
 func TestBugs(t *testing.T) {
 	t.Parallel()
-	within := uint64(2000)
-	if testing.Short() {
-		within = 10
-	}
 	for _, bug := range sim.Bugs() {
 		t.Run(string(bug), func(t *testing.T) {
 			t.Parallel()
+			within := uint64(2000)
+			switch bug {
+			case sim.OrphanChild, sim.DoubledChild, sim.LostBatchResult, sim.InheritedConsent, sim.DepthOverrun:
+				within = 500
+			}
+			if testing.Short() {
+				within = 10
+			}
 			for n := uint64(1); n <= within; n++ {
 				if r := sim.Run(t, n, sim.Options{Bug: bug}); len(r.Violations) > 0 {
 					t.Logf("found at seed %d: %s", n, r.Violations[0])

@@ -8,8 +8,10 @@
 //
 // Agents make several steps of calls side by side, ask the person, write while they plan, the same
 // again after a crash or something else, let go of a turn that waits, give answers without a
-// required field, hand over, and end with the result of a call that ends its turn. Tools take their
-// time; some hang past the time they have, and of those some do not heed that they are called off.
+// required field, hand over, and end with the result of a call that ends its turn. In each third run
+// they have other agents do some of it, alone or several at once, waiting or not, for as long as they
+// may or less, and some chains of agents go deeper than they may. Tools take their time; some hang past
+// the time they have, and of those some do not heed that they are called off.
 //
 // # What goes wrong
 //
@@ -20,7 +22,8 @@
 // time of day is set wrong by an hour, the machine is suspended for up to two days, or boots again.
 // An operator puts a backup in the place of the ledger; the count that is kept outside stays. A
 // service comes back with other definitions of its tools. Commands come that no kernel has sent.
-// People say yes, no, nothing, more time, stop, and take a yes back.
+// People say yes, no, nothing, more time, stop, and take a yes back; and, where agents ask each other,
+// stop what they have begun.
 //
 // # What has to hold
 //
@@ -50,12 +53,16 @@
 //   - Nobody asks without a pause for what does not change, and nothing is published inside a
 //     transaction.
 //   - A time to start never moves nearer. A turn that somebody was told to be stopped is stopped.
+//   - Each task of a call that other agents do is begun once at most, and its turn goes on only for as long as it is
+//     wanted: not when the turn above is stopped, and not when a call that waits has ended. What a turn ends with is
+//     known to the call in the same transaction, and the agent hears of each task once, in its place, what its own
+//     turn did. No turn is nested 20 deep. A yes, and a standing permission, count for the agent that they were given to.
 //   - Every message that was written has left. Events are numbered without gaps, a session passes its
 //     checker and has one end. A result has the fields that the turn requires, and no turn ends as
 //     an internal error.
 //
 // # That it would see it
 //
-// [Bugs] are eighteen mistakes, put in through the step of the machine or around a transaction. A test
+// [Bugs] are twenty-three mistakes, put in through the step of the machine or around a transaction. A test
 // switches each on and says at which seed it is found.
 package sim

@@ -45,6 +45,11 @@ type judge struct {
 	permissions           map[int]*permissionLog // by number
 	back                  time.Time              // when the ledger last went back
 	backs                 int
+	// children are turns that a call of another turn has begun; begun those of each task, and below those of each turn.
+	children map[string]childLog
+	begun    map[string]string
+	below    map[string][]string
+	tags     map[string]string // of plans, by the turns that workers have read them for
 }
 
 // callLog is what the world knows of one call.
@@ -67,6 +72,7 @@ func newJudge(w *world) *judge {
 		results: map[string]string{}, acknowledged: map[string]string{}, answers: map[string][]string{}, asks: map[*process]int{},
 		accepted: map[string]bool{}, yes: map[string]time.Duration{}, aware: map[string]time.Duration{}, sent: map[string]bool{}, due: map[string]string{},
 		given: map[string]bool{}, permissions: map[int]*permissionLog{},
+		children: map[string]childLog{}, begun: map[string]string{}, below: map[string][]string{}, tags: map[string]string{},
 	}
 }
 
@@ -308,6 +314,7 @@ func (j *judge) restored() {
 			j.used[c.Call] = c.Digest
 		}
 	}
+	j.family()
 }
 
 // committed looks at what a kernel has written, in one transaction.
@@ -506,7 +513,7 @@ func (j *judge) granted(p *process, rec store.Record, g store.Grant) {
 		limit = turn.DefaultStartWithin
 	}
 	if c.Decision != turn.Ask {
-		j.permitted(c)
+		j.permitted(rec.State, c)
 	}
 	agreed, said := j.yes[c.ID]
 	if c.Class == utp.Irreversible {

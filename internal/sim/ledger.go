@@ -332,8 +332,12 @@ func stateOf(s turn.State) turn.State {
 	s.Calls = slices.Clone(s.Calls)
 	for i := range s.Calls {
 		c := &s.Calls[i]
-		c.Consent, c.Outcome = pointed(c.Consent), pointed(c.Outcome)
+		c.Consent, c.Outcome, c.Batch = pointed(c.Consent), pointed(c.Outcome), pointed(c.Batch)
+		if c.Batch != nil {
+			c.Batch.Children = slices.Clone(c.Batch.Children)
+		}
 	}
+	s.Delegated = slices.Clone(s.Delegated)
 	s.Stop, s.End = pointed(s.Stop), pointed(s.End)
 	return s
 }

@@ -30,6 +30,7 @@ type someone struct {
 	minded map[int]string // what is done about a question, once decided
 	again  int            // how often an unknown call is asked for again
 	longer int            // how often more time is asked for
+	began  []string       // sessions
 }
 
 func (w *world) runPerson(p *process) {
@@ -56,7 +57,7 @@ func (s *someone) ask(op string, request, into any) error {
 // there are two. Of every other request there is one turn: it is sent again as it was, under one correlation id.
 func (s *someone) enqueue(n int) {
 	for try := 0; s.p.ctx.Err() == nil; try++ {
-		wanted := drawn(s.rand, fmt.Sprintf("t%d.%d", n, try))
+		wanted := s.plan(n, fmt.Sprintf("t%d.%d", n, try))
 		var fields []string
 		if s.rand.IntN(3) == 0 {
 			fields, wanted.Forgets = resultFields(), s.rand.IntN(3)
@@ -74,6 +75,7 @@ func (s *someone) enqueue(n int) {
 		for again := true; again; again = q.Correlation != "" && s.p.ctx.Err() == nil {
 			if s.ask(api.OpEnqueue, q, &a) == nil {
 				s.w.judge.turnBegan(a.Turn)
+				s.began = append(s.began, a.Session)
 				return
 			}
 			nap(s.p.ctx, 2*time.Second)
@@ -81,8 +83,33 @@ func (s *someone) enqueue(n int) {
 	}
 }
 
+// plan is what a turn is to do.
+func (s *someone) plan(n int, tag string) plan {
+	if n == 0 && s.w.deep {
+		return chain(tag)
+	}
+	p := drawn(s.rand, tag)
+	if s.w.delegates {
+		p.delegates(s.rand, 2)
+	}
+	return p
+}
+
+// stops ends one of the turns that were begun, now and then: once the weather has cleared up, none.
+func (s *someone) stops() {
+	if !s.w.delegates || len(s.began) == 0 || s.w.weather.ceased.Load() || s.rand.IntN(30) > 0 {
+		return
+	}
+	r := api.ReplyRequest{Session: s.began[s.rand.IntN(len(s.began))], By: person, Surface: "terminal", Reason: "enough"}
+	if s.ask(api.OpStop, r, nil) == nil {
+		s.w.did(stoppedByPerson)
+		s.w.judge.stopped(r.Session)
+	}
+}
+
 // poll reads what is open and says something to some of it.
 func (s *someone) poll() {
+	s.stops()
 	var page api.QuestionsAnswer
 	if s.ask(api.OpQuestions, api.QuestionsRequest{}, &page) != nil {
 		return

@@ -55,6 +55,7 @@ func (s *someone) revokes(p *api.StandingPermission) {
 // permissionLog is what the world knows of one standing permission.
 type permissionLog struct {
 	uses    int
+	agent   string
 	calls   map[string]bool // that were started by it
 	revoked bool            // somebody was told so
 }
@@ -84,7 +85,7 @@ func (j *judge) permissionsChanged(p *process, b store.Batch) {
 			log = &permissionLog{calls: map[string]bool{}}
 			j.permissions[one.Number] = log
 		}
-		log.uses = one.Uses
+		log.uses, log.agent = one.Uses, one.Agent
 		switch {
 		case !j.given[one.Call]:
 			j.brokenf("%s has recorded the standing permission %d, and nobody has given it", p.name, one.Number)
@@ -97,7 +98,7 @@ func (j *judge) permissionsChanged(p *process, b store.Batch) {
 }
 
 // permitted holds the start of a call that nobody was asked about against the permission for it.
-func (j *judge) permitted(c turn.Call) {
+func (j *judge) permitted(s turn.State, c turn.Call) {
 	log := j.permissions[c.Permission]
 	switch {
 	case !c.Class.Effectful():
@@ -107,6 +108,8 @@ func (j *judge) permitted(c turn.Call) {
 		return
 	case log.revoked:
 		j.brokenf("%s is started by the standing permission %d, which is revoked", c.ID, c.Permission)
+	case log.agent != s.Agent:
+		j.brokenf("%s of %s is started by the standing permission %d, which %s has", c.ID, s.Agent, c.Permission, log.agent)
 	}
 	j.w.did(usedPermission)
 	log.calls[c.ID] = true

@@ -25,6 +25,8 @@ type plan struct {
 	Forgets int `json:"forgets,omitzero"`
 	// Hands: in the end somebody else is to take over.
 	Hands bool `json:"hands,omitzero"`
+	// Batch is what other agents are to do, in the step that is [delegating].
+	Batch *batch `json:"batch,omitzero"`
 }
 
 // writing is what a planner tells.
@@ -74,11 +76,13 @@ func drawn(r *rand.Rand, tag string) plan {
 
 func (w *world) planOf(p *process) func(context.Context, jsontext.Value) (worker.Planner, error) {
 	return func(ctx context.Context, args jsontext.Value) (worker.Planner, error) {
-		var wanted plan
-		if err := decode(args, &wanted); err != nil {
+		wanted, err := planned(args)
+		if err != nil {
 			return nil, err
 		}
-		return &planner{w: w, p: p, ctx: ctx, turn: worker.TurnOf(ctx), plan: wanted, seen: map[string]bool{}}, nil
+		l := &planner{w: w, p: p, ctx: ctx, turn: worker.TurnOf(ctx), plan: wanted, seen: map[string]bool{}}
+		w.judge.plans(l.turn.ID, wanted.Tag)
+		return l, nil
 	}
 }
 
@@ -106,6 +110,9 @@ func (l *planner) Observe(r worker.Result) error {
 		l.refused++
 	}
 	l.w.judge.heard(l.turn.ID, r)
+	if l.plan.Batch != nil && r.Tool == l.plan.Batch.Tool {
+		l.w.judge.joins(l.p.name, *l.plan.Batch, r)
+	}
 	return nil
 }
 
@@ -118,7 +125,7 @@ func (l *planner) Next() (worker.Decision, error) {
 	done := 0
 	for n, step := range l.plan.Steps {
 		if done == len(l.seen) {
-			return l.step(n, step), nil
+			return l.step(n, step)
 		}
 		done += len(step)
 	}
@@ -163,17 +170,22 @@ func (l *planner) write() (string, error) {
 	return text[0] + text[1], nil
 }
 
-func (l *planner) step(n int, step []string) worker.Decision {
-	var m worker.Decision
+func (l *planner) step(n int, step []string) (m worker.Decision, err error) {
 	for i, name := range step {
 		key := fmt.Sprintf("%s-%d-%d", l.plan.Tag, n, i)
-		if name == asking {
+		call := worker.Call{Key: key, Tool: name, Args: map[string]any{"name": key}, From: 0, To: 100}
+		switch name {
+		case asking:
 			m.Question = &worker.Question{Key: key, Text: "Which colour?", Default: defaultAnswer, Within: 40 * time.Second}
 			continue
+		case delegating:
+			if call, err = l.plan.Batch.call(key); err != nil {
+				return m, err
+			}
 		}
-		m.Calls = append(m.Calls, worker.Call{Key: key, Tool: name, Args: map[string]any{"name": key}, From: 0, To: 100})
+		m.Calls = append(m.Calls, call)
 	}
-	return m
+	return m, nil
 }
 
 // heard: what an agent is told of a call stays what it is, and is what people have said.

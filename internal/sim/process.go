@@ -136,7 +136,7 @@ func (w *world) runKernel(p *process) {
 		Store: &watchedStore{w: w, p: p}, Bus: &port{w: w, p: p}, Policy: w.policy, Narrator: w.narrator, Incarnation: &counter{w: w, p: p},
 		Project: project, Clock: kernel.Clock{Now: w.clock.Now, SinceBoot: w.clock.mono, Boot: w.clock.boot()},
 		Rand: p.rand, WaitForPresence: w.waitForPresence, Poll: time.Second << w.polls, Step: w.judge.step(p, w.stepOf()),
-		Generation: func() string { return p.generation },
+		Generation: func() string { return p.generation }, MayStart: mayStart, MaxActive: func(string) int { return w.maxActive },
 	})
 	if err != nil {
 		w.judge.wrongf("a kernel does not start: %v", err)
@@ -181,7 +181,7 @@ func (w *world) runService(p *process) {
 
 func (w *world) runWorker(p *process) {
 	s, err := worker.New(worker.Options{
-		Conn: &conn{w: w, p: p}, Agent: worker.Agent{Name: agent, Plan: w.planOf(p)}, Rand: p.rand,
+		Conn: &conn{w: w, p: p}, Agent: worker.Agent{Name: p.peer, Plan: w.planOf(p)}, Rand: p.rand,
 		Turns: w.turnsAtOnce, Poll: time.Second, Idle: 20 * time.Second, Retain: w.retain,
 	})
 	if err != nil {

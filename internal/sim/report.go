@@ -61,11 +61,18 @@ const (
 	handoff           = "a turn ends with a hand-off"
 	terminated        = "a turn ends with the result of a call"
 	overdue           = "a call has no result in its time"
+	childBegun        = "an agent begins a task of another one"
+	joinedBatch       = "an agent hears what others have done for it"
+	stoppedByPerson   = "a person stops what they have begun"
+	tooDeep           = "an agent is nested too deeply to ask another one"
 )
 
 // Occurrences are the names of all of them.
 func Occurrences() []string {
-	return []string{textWhilePlanning, letGo, answered, refusedResult, delivered, handoff, terminated, overdue, usedPermission, revokedPermission}
+	return []string{
+		textWhilePlanning, letGo, answered, refusedResult, delivered, handoff, terminated, overdue, usedPermission, revokedPermission,
+		childBegun, joinedBatch, stoppedByPerson, tooDeep,
+	}
 }
 
 // did counts a deed.

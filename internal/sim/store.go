@@ -157,6 +157,7 @@ func (w *world) committed(p *process, what string, batches []store.Batch) {
 		w.sayf("%s updates %s: %s", p.name, what, describe(b))
 		w.judge.committed(p, b)
 	}
+	w.judge.together(batches)
 	if w.weather.restores && len(batches) > 0 {
 		w.backups = append(w.backups, w.ledger.backup())
 		if len(w.backups) > keptBackups {

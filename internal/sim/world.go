@@ -43,6 +43,8 @@ type world struct {
 
 	turns, turnsAtOnce, parallel, polls int
 	waitForPresence                     bool
+	delegates, deep                     bool          // agents ask others; the first turn asks deeper than it may
+	maxActive                           int           // of an agent's turns
 	retain                              time.Duration // how long a worker keeps a turn that waits
 	version                             int           // of the tools' definitions
 	positions                           []*position
@@ -102,6 +104,10 @@ func newWorld(seed uint64, o Options) (*world, error) {
 	}
 	for n := range 2 {
 		w.addPosition(fmt.Sprintf("worker%d", n), agentKind, agent, w.runWorker)
+	}
+	if w.delegates = seed%3 == 0; w.delegates { // the other seeds draw nothing for it: they are what they were
+		w.deep, w.maxActive = w.rand.IntN(25) == 0, []int{0, 0, 1, 3}[w.rand.IntN(4)]
+		w.addPosition("clerk0", agentKind, clerk, w.runWorker)
 	}
 	w.addPosition("ada", hubKind, person, w.runPerson)
 	return w, nil
