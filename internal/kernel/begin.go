@@ -143,7 +143,10 @@ func (s *step) inherit(parent string) error {
 	case above.State.Stop != nil:
 		return api.NewFault(utp.CodeStopped, "the parent turn has been stopped; nothing was started")
 	}
-	return s.within(above.State)
+	if err := s.within(above.State); err != nil {
+		return err
+	}
+	return s.knownTo(above)
 }
 
 // within makes the turn of the step a part of another one, if it may be.

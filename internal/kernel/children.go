@@ -131,10 +131,27 @@ func (s *step) stopChild(id string) {
 	})
 }
 
-// reportEnd tells the turn that asked for this one how it has ended, and keeps its answer for it.
+// knownTo tells the turn above the one of the step that this one has begun, so that a stop reaches it. It is saved as it
+// was read: what stops it meanwhile has this step tried again.
+func (s *step) knownTo(above store.Record) error {
+	other := s.with.begin(&step{k: s.k, tx: s.tx, now: s.now, tried: s.tried}, above)
+	if err := other.dispatch(turn.ChildBegun{Turn: s.rec.State.Turn}); err != nil {
+		return err
+	}
+	return other.save()
+}
+
+// reportEnd tells the turn above this one that it has ended and, if a call there asked for it, how. For that call it keeps
+// its answer.
 func (s *step) reportEnd() error {
 	st := s.rec.State
-	if st.Within.Call == "" || st.Status != turn.Ended || s.was.Status == turn.Ended {
+	if st.Parent == "" || st.Status != turn.Ended || s.was.Status == turn.Ended {
+		return nil
+	}
+	if st.Within.Call == "" {
+		s.afterwards(st.Parent, func(above *step) error {
+			return above.dispatch(turn.ChildEnded{Child: turn.Child{Turn: st.Turn}})
+		})
 		return nil
 	}
 	answer, err := s.saveAnswer()

@@ -132,7 +132,8 @@ func TestSpawnPlaces(t *testing.T) {
 			t.Errorf("it does not say what to do: %v", err)
 		}
 		started(agentName, root.Turn) // it waits for the first child, which can end
-		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: root.Session, By: person}); err != nil {
+		at := w.claims("wrk_1").WorkerRequest("wrk_1")
+		if err := w.as(kernel.AgentCaller, agentName, api.OpDeliver, api.DeliverRequest{WorkerRequest: at, Status: utp.StatusSuccess}, nil); err != nil {
 			t.Fatal(err)
 		}
 		started(agentName, other) // one above has ended
@@ -210,4 +211,52 @@ func TestPlannerEnqueues(t *testing.T) {
 		<-done
 		w.pass(time.Second)
 	})
+}
+
+// TestStopReachesSpawned: a stop of a turn ends every open turn within it, however it was begun and however deep, for the
+// same reason. A turn that has ended leaves those within it alone, and a stop there does not reach up.
+func TestStopReachesSpawned(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		end    func(w *world, root, child api.EnqueueAnswer, at api.WorkerRequest)
+		status [3]turn.Status // of the root, of the child, and of the turn within that
+	}{
+		{"a stop of the first", func(w *world, root, _ api.EnqueueAnswer, _ api.WorkerRequest) { w.stops(root) }, [3]turn.Status{turn.Ended, turn.Ended, turn.Ended}},
+		{"a stop in the middle", func(w *world, _, child api.EnqueueAnswer, _ api.WorkerRequest) { w.stops(child) }, [3]turn.Status{turn.Running, turn.Ended, turn.Ended}},
+		{"the end of the first", func(w *world, _, _ api.EnqueueAnswer, at api.WorkerRequest) {
+			if err := w.as(kernel.AgentCaller, agentName, api.OpDeliver, api.DeliverRequest{WorkerRequest: at, Status: utp.StatusSuccess}, nil); err != nil {
+				w.t.Fatal(err)
+			}
+		}, [3]turn.Status{turn.Ended, turn.Running, turn.Queued}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inWorld(t, func(w *world) { w.unended, w.starts = true, []string{clerk} }, func(t *testing.T, w *world) {
+				root := w.begin()
+				at := w.claims("wrk_1").WorkerRequest("wrk_1")
+				var child, deeper api.EnqueueAnswer
+				q := api.SpawnRequest{Worker: &at, Agent: clerk, Args: jsontext.Value(`{}`), Correlation: "child"}
+				if err := w.as(kernel.AgentCaller, agentName, api.OpSpawn, q, &child); err != nil {
+					t.Fatal(err)
+				}
+				below := w.clerkClaims("c1").WorkerRequest("c1")
+				q.Worker = &below
+				if err := w.as(kernel.AgentCaller, clerk, api.OpSpawn, q, &deeper); err != nil {
+					t.Fatal(err)
+				}
+				tt.end(w, root, child, at)
+				for i, a := range []api.EnqueueAnswer{root, child, deeper} {
+					s := w.turn(a.Turn)
+					if s.Status != tt.status[i] {
+						t.Errorf("turn %d is %s; want %s", i, s.Status, tt.status[i])
+					}
+					if s.Status == turn.Ended && s.Stop != nil && (s.Stop.By != person || s.Stop.Reason != "enough") {
+						t.Errorf("turn %d was stopped by %+v", i, s.Stop)
+					}
+					if s.Status != turn.Ended && i == 0 && len(s.Delegated) != 0 {
+						t.Errorf("it still knows %v", s.Delegated)
+					}
+				}
+			})
+		})
+	}
 }

@@ -47,13 +47,13 @@ type (
 	}
 	// StopChild stops a turn that a call of this one has begun.
 	StopChild struct{ Turn string }
-	// ChildBegun says which turn a child is.
+	// ChildBegun says which turn a child is. Without a Call it is none of a batch, but was asked for beside the calls.
 	ChildBegun struct {
 		Call  string
 		Index int
 		Turn  string
 	}
-	// ChildEnded says how a child has ended, which may be before its begin is reported.
+	// ChildEnded says how a child has ended, which may be before its begin is reported. Without a Call only that it has.
 	ChildEnded struct {
 		Call  string
 		Child Child
@@ -147,6 +147,13 @@ func (m *machine) delegate(c *Call) {
 
 // childBegun records which turn a child is. If its call has ended meanwhile, nobody waits for the turn.
 func (m *machine) childBegun(in ChildBegun) error {
+	if in.Call == "" {
+		m.Delegated = append(m.Delegated, in.Turn)
+		if m.Stop != nil {
+			m.stopDelegated()
+		}
+		return nil
+	}
 	c := m.call(in.Call)
 	if c == nil || c.Batch == nil || c.Batch.find(in.Index) == nil {
 		return refuse(utp.CodeUnknownCall, "the ledger has no such call of several turns")
@@ -221,7 +228,7 @@ func (m *machine) haltChildren(c *Call) bool {
 	return c.State.Open()
 }
 
-// stopDelegated stops the turns that calls of this one have begun without waiting for them.
+// stopDelegated stops the turns within this one that no call waits for.
 func (m *machine) stopDelegated() {
 	for _, id := range m.Delegated {
 		m.emit(StopChild{Turn: id})

@@ -72,7 +72,7 @@ type State struct {
 	Step    int    `json:"step"`
 	Calls   []Call `json:"calls,omitempty"`
 	Applied int    `json:"applied"`
-	// Delegated are the open turns that calls of this one have begun and do not wait for.
+	// Delegated are the open turns within this one that none of its calls waits for. They outlive it, unless it is stopped.
 	Delegated []string `json:"delegated,omitempty"`
 	// Stop is set once a person or a signal has stopped the turn.
 	Stop *Stop `json:"stop,omitempty"`
