@@ -290,6 +290,42 @@ func TestChildRefused(t *testing.T) {
 	}
 }
 
+// TestNoNewAgents (UTP, "Tools of the PMO"): an agent makes no agents. The call says what to do instead, and that is how
+// work gets done side by side: by an agent that there is.
+func TestNoNewAgents(t *testing.T) {
+	for _, tt := range []struct {
+		tool string
+		args map[string]any
+		code utp.Code
+		says string
+	}{
+		{"provision_agent", map[string]any{"action": "create", "agent_id": "clerk2", "profile_name": clerk}, utp.CodeUnknownTool, "`earshot agents add`"},
+		{"delegate_async", map[string]any{"target_strategy": "clone", "target_ref": clerk, "instruction": "file it"}, utp.CodeBadRequest, "target_strategy"},
+	} {
+		t.Run(tt.tool, func(t *testing.T) {
+			inWorld(t, mayAskClerk, func(t *testing.T, w *world) {
+				w.work(asks(tt.tool, tt.args), asks("fork_join", tasks(2, nil)))
+				a := w.begin()
+				w.until("the children are to begin", func() bool { return len(w.children(a.Turn)) == 2 })
+				first, second := w.clerkClaims("c1"), w.clerkClaims("c2") // side by side
+				if first.Turn == "" || second.Turn == "" {
+					t.Fatalf("claimed %q and %q", first.Turn, second.Turn)
+				}
+				w.clerkEnds(first, "c1", utp.StatusSuccess, "")
+				w.clerkEnds(second, "c2", utp.StatusSuccess, "")
+				w.succeeded(a.Turn)
+				results := w.cell(`SELECT group_concat(content) FROM cards WHERE type = 'tool.result'`)
+				if !strings.Contains(results, string(tt.code)) || !strings.Contains(results, tt.says) {
+					t.Errorf("the results are %s; want %s, with %q", results, tt.code, tt.says)
+				}
+				if n := w.cell(`SELECT count(*) FROM agents`); n != "0" {
+					t.Errorf("%s agents are defined", n)
+				}
+			})
+		})
+	}
+}
+
 // TestChildTooDeep (UTP, "Depth"): a child that would be nested too deeply is a failed task, and its turn goes on.
 func TestChildTooDeep(t *testing.T) {
 	inWorld(t, mayAskClerk, func(t *testing.T, w *world) {

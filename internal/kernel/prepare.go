@@ -10,6 +10,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/argument"
+	"github.com/earshot-dev/earshot/internal/kernel/delegation"
 	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -60,7 +61,7 @@ func (s *step) make(w callRequest) (turn.Call, error) {
 	tool, err := store.ReadTool(s.tx, w.tool)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return s.invalid(c, w.args, utp.CodeUnknownTool, "the registry has no tool "+w.tool)
+		return s.invalid(c, w.args, utp.CodeUnknownTool, delegation.Unknown(w.tool))
 	case err != nil:
 		return c, err
 	case s.k.registry.Lacks(tool):

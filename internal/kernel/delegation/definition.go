@@ -18,6 +18,19 @@ const (
 	ForkJoin        = "fork_join"
 )
 
+// provisionAgent is the tool of UTP with which agents make agents. Here an operator does: otherwise an agent would give
+// itself helpers, with tools that nobody has agreed to.
+const provisionAgent = "provision_agent"
+
+// Unknown says why there is no such tool, and what to do instead.
+func Unknown(tool string) string {
+	if tool != provisionAgent {
+		return "the registry has no tool " + tool
+	}
+	return "an agent does not define agents; an operator does, with `earshot agents add`; " +
+		"to have work done side by side, or apart from this turn, ask an agent that there is, with " + ForkJoin + " or " + DelegateAsync
+}
+
 // Definition returns the definition of one of the tools. To begin a turn changes nothing by itself, and whatever that turn
 // wants to do is judged for itself: so all of them count as reading. A policy may deny them, or have a person asked.
 func Definition(name string) (utp.Definition, bool) {
