@@ -27,7 +27,7 @@ func TestAccessibilityTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests := testsIn(t, "internal/transport/web/browser", "internal/transport/web", "aaep/announce", ".")
+	tests := testsIn(t, "internal/transport/web/browser", "internal/transport/web", "internal/surface/page", "aaep/announce", ".")
 	for _, name := range testNamed.FindAllStringSubmatch(string(text), -1) {
 		if !tests[name[1]] {
 			t.Errorf("%s is not a test", name[1])

@@ -91,7 +91,7 @@ var layerTable = []rule{
 		both: "a turn is kept with its questions",
 	},
 	{
-		pkg: "internal/kernel/admin", layer: 2, own: []string{"internal/kernel/queue", "internal/kernel/roster", "internal/kernel/turn", "internal/kernel/consent", "api", "utp"},
+		pkg: "internal/kernel/admin", layer: 2, own: []string{"internal/kernel/delegation", "internal/kernel/queue", "internal/kernel/roster", "internal/kernel/turn", "internal/kernel/consent", "api", "utp"},
 		beside: map[string]string{"internal/kernel/store": "it reads and purges the ledger through its port"},
 		both:   "it lists questions beside calls",
 	},

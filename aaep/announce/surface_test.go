@@ -155,8 +155,10 @@ func TestOutputInLanguages(t *testing.T) {
 	chunks := []aaep.OutputStreaming{
 		{Chunk: "He mirado", Language: "es"},
 		{Chunk: " las fotos. ", Position: 9, Language: "es", CoalesceHint: aaep.BoundarySentence},
-		{Chunk: "Ahora", Position: 21, Language: "es"}, {Chunk: "نظرت. ", Position: 26, Language: "ar", CoalesceHint: aaep.BoundarySentence},
-		{Chunk: "Nobody knows", Position: 32}, {Position: 44, Language: "fr", Complete: true},
+		{Chunk: "Ahora", Position: 21, Language: "es"},
+		{Chunk: "نظرت. ", Position: 26, Language: "ar", CoalesceHint: aaep.BoundarySentence},
+		{Chunk: "Nobody knows", Position: 32},
+		{Position: 44, Language: "fr", Complete: true},
 	}
 	want := []string{"es He mirado las fotos.", "es Ahora", "ar نظرت.", " Nobody knows"}
 	list := func(all []announce.Announcement) (out []string) {

@@ -7,8 +7,6 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel/turn"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // Part is a session in the tree of those whose work another one has handed out.
@@ -28,12 +26,12 @@ func newPart(one api.SessionPart, number string, waiting map[string]string) Part
 		State: stateRunning, Link: "/sessions/" + url.PathEscape(one.Session),
 	}
 	switch {
-	case one.Status == string(turn.Ended):
-		outcome := outcomeOfStatus(one.Result)
+	case one.Result != "":
+		outcome := outcomeOfResult(string(one.Result))
 		p.State, p.Tone = string(outcome), outcome.Tone()
 	case waiting[one.Session] != "":
 		p.State, p.Waits = waiting[one.Session], true
-	case one.Status == string(turn.Queued):
+	case one.Status == "queued":
 		p.State = stateQueued
 	}
 	for i, below := range one.Parts {
@@ -82,18 +80,18 @@ func (p Part) write(b *strings.Builder) {
 	}
 }
 
-// outcomeOfStatus is the outcome of a turn that has ended so.
-func outcomeOfStatus(s utp.Status) Outcome {
-	switch s {
-	case utp.StatusSuccess:
+// outcomeOfResult is the outcome of a turn whose result this is.
+func outcomeOfResult(status string) Outcome {
+	switch status {
+	case "success":
 		return Done
-	case utp.StatusPartial:
+	case "partial":
 		return Partly
-	case utp.StatusFailed:
+	case "failed":
 		return Failed
-	case utp.StatusTimeout:
+	case "timeout":
 		return TimedOut
-	case utp.StatusCanceled:
+	case "canceled":
 		return Stopped
 	}
 	return Ended
