@@ -6,10 +6,14 @@
 package sim_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/earshot-dev/earshot/internal/sim"
 )
+
+// ofDelegation are the bugs of turns that others do for a call.
+var ofDelegation = []sim.Bug{sim.OrphanChild, sim.DoubledChild, sim.LostBatchResult, sim.InheritedConsent, sim.DepthOverrun}
 
 // TestBugs: what the simulation is there to find, it finds. In short mode only the bugs are tried that a few seeds find.
 func TestBugs(t *testing.T) {
@@ -18,8 +22,7 @@ func TestBugs(t *testing.T) {
 		t.Run(string(bug), func(t *testing.T) {
 			t.Parallel()
 			within := uint64(2000)
-			switch bug {
-			case sim.OrphanChild, sim.DoubledChild, sim.LostBatchResult, sim.InheritedConsent, sim.DepthOverrun:
+			if slices.Contains(ofDelegation, bug) {
 				within = 500
 			}
 			if testing.Short() {

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
@@ -54,7 +55,7 @@ func NewTree(one api.Session, waiting map[string]string) Tree {
 		t.Above = &above
 	}
 	for i, part := range one.Parts {
-		t.Below = append(t.Below, newPart(part, fmt.Sprint(i+1), waiting))
+		t.Below = append(t.Below, newPart(part, strconv.Itoa(i+1), waiting))
 	}
 	return t
 }
