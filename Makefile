@@ -11,7 +11,7 @@ CALLS ?= 10000
 LINT = $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint
 
 # The packages that start goroutines, those of them that exist.
-CONCURRENT := $(patsubst %,./%,$(wildcard internal/kernel internal/sim internal/kernel/store/sqlite internal/kernel/store/postgres internal/bus internal/hub internal/hub/access internal/oauth internal/program internal/transport/web tool tool/command tool/openapi worker client internal/surface/terminal agents/tidy agents/tidy/files internal/fakemodel internal/testkit/agenthost))
+CONCURRENT := $(patsubst %,./%,$(wildcard internal/kernel internal/sim internal/kernel/store/sqlite internal/kernel/store/postgres internal/bus internal/hub internal/hub/access internal/oauth internal/program internal/transport/web tool tool/command tool/openapi worker client aaep/subscribe internal/surface/terminal agents/tidy agents/tidy/files internal/fakemodel internal/testkit/agenthost))
 # What the linter looks at: everything, or one folder (make lint PKG=./internal/bus/...).
 PKG ?= ./...
 CHECK_TOOL = $(GO) tool -modfile=tools/check.mod
