@@ -160,7 +160,7 @@ const (
 // Run keeps the server running until ctx ends; it is a [tool.Source].
 func (s *Server) Run(ctx context.Context, offer tool.Offer) error {
 	defer s.watchLogin(ctx)()
-	pause, reported := s.o.Pause, ""
+	pause, reported := backoff{first: s.o.Pause}, ""
 	for ctx.Err() == nil {
 		began := time.Now()
 		err := s.runOnce(ctx, offer)
@@ -168,7 +168,8 @@ func (s *Server) Run(ctx context.Context, offer tool.Offer) error {
 			break
 		}
 		if errors.Is(err, errRelogin) {
-			pause, reported = s.o.Pause, ""
+			pause.reset()
+			reported = ""
 			continue
 		}
 		if _, is := errors.AsType[*LoginError](err); is { // it was said
@@ -176,18 +177,35 @@ func (s *Server) Run(ctx context.Context, offer tool.Offer) error {
 			continue
 		}
 		why := cause.OneLine(cause.Of(err))
-		if time.Since(began) > stableTime {
-			pause, reported = s.o.Pause, ""
+		ran := time.Since(began)
+		if ran > stableTime {
+			reported = ""
 		}
+		next := pause.after(ran)
 		if why != reported {
 			reported = why
-			s.noticef("%s. It is started again, first in %s", why, pause)
+			s.noticef("%s. It is started again, first in %s", why, next)
 		}
-		wait(ctx, pause, s.relogin)
-		pause = min(2*pause, maxPause)
+		wait(ctx, next, s.relogin)
 	}
 	return nil
 }
+
+// backoff is how long to wait before a server is started again: each time twice as long, up to [maxPause], until one has run for
+// [stableTime].
+type backoff struct{ first, next time.Duration }
+
+// after returns the pause after a server that ran for so long.
+func (b *backoff) after(ran time.Duration) time.Duration {
+	if b.next == 0 || ran > stableTime {
+		b.next = b.first
+	}
+	pause := b.next
+	b.next = min(2*pause, maxPause)
+	return pause
+}
+
+func (b *backoff) reset() { b.next = 0 }
 
 // wait waits, unless it is woken.
 func wait(ctx context.Context, pause time.Duration, wake <-chan struct{}) {
