@@ -28,6 +28,9 @@ type AgentDefinition struct {
 	ResultFields NameList `json:"result_fields,omitzero" yaml:"result_fields"`
 	// MaxSteps is how many steps with calls a turn of the agent may take; 0 is any number.
 	MaxSteps int `json:"max_steps,omitzero" yaml:"max_steps"`
+	// MaxOpen is how many turns of the agent may be open at a time, whatever each of them waits for; 0 is as many as their
+	// owner may have.
+	MaxOpen int `json:"max_open,omitzero" yaml:"max_open"`
 	// Active is whether turns of the agent may begin, and calls of it be made. Absent is true.
 	Active *bool `json:"active,omitzero" yaml:"active"`
 }

@@ -86,12 +86,23 @@ func (s *step) leftOut(c turn.Call, args jsontext.Value, why string, err error) 
 	return s.invalid(c, args, utp.CodeAuthFailed, why)
 }
 
-// mayBegin refuses a turn of an agent that is not active. The turn keeps the name that the agent is shown by.
+// mayBegin refuses a turn of an agent that is not active, or that has as many open turns as it may. The turn keeps the name
+// that the agent is shown by.
 func (s *step) mayBegin() error {
 	d, err := s.definition()
 	s.rec.State.DisplayName = d.DisplayName
-	if err == nil && !d.IsActive() {
-		err = api.NewFault(utp.CodeAgentInactive, fmt.Sprintf("the agent %s is not active, as an operator has defined it; nothing was started", d.Name))
+	switch {
+	case err != nil:
+		return err
+	case !d.IsActive():
+		return api.NewFault(utp.CodeAgentInactive, fmt.Sprintf("the agent %s is not active, as an operator has defined it; nothing was started", d.Name))
+	case d.MaxOpen == 0:
+		return nil
+	}
+	open, err := s.tx.Turns(store.TurnFilter{Agent: d.Name, Open: true, Limit: d.MaxOpen})
+	if err == nil && len(open) >= d.MaxOpen {
+		return api.NewFault(utp.CodeTooManyTurns, fmt.Sprintf(
+			"%d turns of the agent %s have not ended, which is the most that its definition allows; wait until some have, or stop some", d.MaxOpen, d.Name))
 	}
 	return err
 }

@@ -140,6 +140,9 @@ func TestDefinitionsAreChained(t *testing.T) {
 		wantFault(t, define(api.DefineAgentRequest{Definition: api.AgentDefinition{Name: "a b"}}), utp.CodeBadRequest)
 		wantFault(t, define(api.DefineAgentRequest{Definition: api.AgentDefinition{Name: api.OperatorAgent}}), utp.CodeBadRequest)
 		wantFault(t, define(api.DefineAgentRequest{Definition: api.AgentDefinition{Name: "clerk", Tools: []string{"fi*les"}}}), utp.CodeBadRequest)
+		for _, wrong := range []int{-1, 201} {
+			wantFault(t, define(api.DefineAgentRequest{Definition: api.AgentDefinition{Name: "clerk", MaxOpen: wrong}}), utp.CodeBadRequest)
+		}
 		clerk.Tools = nil
 		w.defines(clerk)
 		known, err := operate[api.AgentsAnswer](w, api.OpAgents, api.AgentsRequest{Name: "clerk"})

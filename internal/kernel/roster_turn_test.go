@@ -139,6 +139,36 @@ func TestMayAsk(t *testing.T) {
 	}
 }
 
+// TestMaxOpen: an agent has as many open turns as its definition allows, sessions of programs among them; others go on.
+func TestMaxOpen(t *testing.T) {
+	inWorld(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {
+		w.defines(api.AgentDefinition{Name: programName, MaxOpen: 2})
+		open := func() (a api.OpenAnswer, err error) {
+			err = rpc.Ask(w.ctx, w.person, api.OpOpen, api.OpenRequest{Agent: programName, Owner: person}, &a)
+			return a, err
+		}
+		first, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := open(); err != nil {
+			t.Fatal(err)
+		}
+		_, err = open()
+		wantFault(t, err, utp.CodeTooManyTurns)
+		if n := w.cell(`SELECT count(*) FROM turns`); n != "2" {
+			t.Errorf("%s turns are in the ledger", n)
+		}
+		w.begin() // of another agent
+		if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: first.Session, By: person}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := open(); err != nil {
+			t.Errorf("after one has ended: %v", err)
+		}
+	})
+}
+
 // TestMaxSteps: a turn takes as many steps as its agent may. The next one is not made, and the turn fails.
 func TestMaxSteps(t *testing.T) {
 	for most, good := range map[int]bool{0: true, 1: false, 2: true, 3: true} {

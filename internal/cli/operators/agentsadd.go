@@ -32,7 +32,7 @@ func (m *commands) agentsAddCommand() *cobra.Command {
 The file, or standard input for -, is YAML: agents, a list. Each has a name, and as needed display_name; tools, the names of
 the tools that it may use, or beginnings of names followed by *; may_ask, the agents that it may start turns of, named
 likewise; must_end_with, the tools with one of which its turns have to end; result_fields, the fields that its answers have;
-max_steps; and active: false for one that may not work. A list that is left out does not restrict, and an empty one, [], allows nothing.`,
+max_steps; max_open; and active: false for one that may not work. A list that is left out does not restrict, and an empty one, [], allows nothing.`,
 		Example: `  earshot agents add agents.yaml
   earshot agents add agents.yaml --digest 3f9a…`,
 		Args: usage.One("the file of the definitions, or - for standard input"),

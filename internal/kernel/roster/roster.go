@@ -11,7 +11,7 @@ import (
 )
 
 // The limits of a definition: entries of a list, bytes of a displayed name, and steps.
-const maxEntries, maxDisplay, maxSteps = 256, 128, 1_000_000
+const maxEntries, maxDisplay, maxSteps, maxOpen = 256, 128, 1_000_000, 200
 
 // MayUse reports whether the agent may use a tool.
 func MayUse(d api.AgentDefinition, tool string) bool {
@@ -72,6 +72,8 @@ func Check(d api.AgentDefinition) error {
 		return wrong("display_name", utp.Shown(d.DisplayName), "one line of at most 128 bytes, without space around it")
 	case d.MaxSteps < 0 || d.MaxSteps > maxSteps:
 		return wrong("max_steps", strconv.Itoa(d.MaxSteps), "a number from 1 to 1000000, or no such member for any number")
+	case d.MaxOpen < 0 || d.MaxOpen > maxOpen:
+		return wrong("max_open", strconv.Itoa(d.MaxOpen), "a number from 1 to 200, which is what one owner may have, or no such member for that")
 	}
 	if err := utp.CheckRequired(d.ResultFields); err != nil {
 		return &InvalidError{Field: "result_fields", Index: -1, Found: err.Error(), Expected: "the names of at most 64 fields, each once"}

@@ -90,6 +90,15 @@ var parts = []func(api.AgentDefinition) string{ //nolint:gochecknoglobals // a t
 		}
 		return fmt.Sprintf("takes %d steps at most", d.MaxSteps)
 	},
+	func(d api.AgentDefinition) string {
+		switch d.MaxOpen {
+		case 0:
+			return ""
+		case 1:
+			return "has 1 turn open at most"
+		}
+		return fmt.Sprintf("has %d turns open at most", d.MaxOpen)
+	},
 }
 
 func listed(verb string, entries []string, absent, none string) string {
