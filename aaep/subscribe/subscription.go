@@ -175,6 +175,7 @@ type stream struct {
 	ended     bool // the producer has ended it
 
 	place      string // of the stream of server-sent events; "" before there is a subscription
+	producer   string // the address of the producer whose stream that is
 	host       string
 	last       string // the id after which the next connection resumes
 	continuity continuity

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/transport"
@@ -36,6 +37,7 @@ type Producer struct {
 
 	mu       sync.Mutex
 	got      []string
+	more     chan struct{} // closed when more has come
 	dialled  int
 	serves   sync.WaitGroup
 	shutDown context.Context //nolint:containedctx // that of the test
@@ -44,7 +46,7 @@ type Producer struct {
 // New returns a producer that follows the steps.
 func New(tb testing.TB, steps ...[]string) *Producer {
 	tb.Helper()
-	return &Producer{t: tb, steps: steps, come: make(chan string, 16), shutDown: tb.Context()}
+	return &Producer{t: tb, steps: steps, come: make(chan string, 16), more: make(chan struct{}), shutDown: tb.Context()}
 }
 
 // Event is an event of the session sess_1 of a certain type.
@@ -126,6 +128,26 @@ func (p *Producer) note(message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.got = append(p.got, message)
+	close(p.more)
+	p.more = make(chan struct{})
+}
+
+// Await returns what the subscriber has sent once there are so many, or fails the test.
+func (p *Producer) Await(n int) []string {
+	p.t.Helper()
+	for {
+		p.mu.Lock()
+		got, more := append([]string(nil), p.got...), p.more
+		p.mu.Unlock()
+		if len(got) >= n {
+			return got
+		}
+		select {
+		case <-more:
+		case <-time.After(time.Minute):
+			p.t.Fatalf("the producer got %q, and not %d messages", got, n)
+		}
+	}
 }
 
 func (p *Producer) receive(message string) {
