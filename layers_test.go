@@ -178,7 +178,7 @@ var layerTable = []rule{
 		pkg: "client", layer: 2, own: []string{"aaep", "aaep/announce", "api"},
 		beside: map[string]string{
 			"internal/cause":     "why something failed is put into words once",
-			"aaep/subscribe":     "a stream of events is heard in one way, whoever sends it",
+			"aaep/subscribe":     "there is one way to receive a stream of events",
 			"aaep/transport/sse": "how long a line may be is said in one place",
 		},
 	},

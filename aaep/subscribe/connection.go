@@ -19,10 +19,12 @@ type connection struct {
 	// mayReturn reports whether another attempt makes sense after this error.
 	mayReturn func(err error) bool
 
+	first   time.Duration // how long to try for the first connection; below 0, once
 	timeout time.Duration // how long to retry a lost connection
 	now     func() time.Time
 	report  func(Connection) // reports a loss and a return, once each
 
+	made         bool      // whether there ever was a connection
 	lost         time.Time // when it was lost; zero while connected
 	lossReported bool      // whether the loss was reported
 }
@@ -50,7 +52,7 @@ func (c *connection) run(ctx context.Context) error {
 			c.lost = now
 		}
 
-		if now.Sub(c.lost) > c.timeout {
+		if now.Sub(c.lost) > c.patience() {
 			return err
 		}
 
@@ -71,9 +73,18 @@ func (c *connection) run(ctx context.Context) error {
 	}
 }
 
+// patience is how long a failure is retried.
+func (c *connection) patience() time.Duration {
+	if c.made {
+		return c.timeout
+	}
+
+	return c.first
+}
+
 // back records that the connection is established.
 func (c *connection) back() {
-	c.lost = time.Time{}
+	c.made, c.lost = true, time.Time{}
 
 	if c.lossReported {
 		c.lossReported = false

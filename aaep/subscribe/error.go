@@ -59,7 +59,7 @@ func (e *Error) Is(target error) bool {
 	return is && other.Code == e.Code
 }
 
-// Passing reports whether a sequence goes on behind this error.
+// Passing reports whether a sequence goes on after this error.
 func (e *Error) Passing() bool {
 	return e.Code == CodeLost || e.Code == CodeUnreadable || e.Code == CodeReplyRefused
 }

@@ -46,8 +46,10 @@ type Options struct {
 	// Request is what is asked for. The version is filled in, and a SubscriberID if there is none; give one that stays the same, so that
 	// the producer can know this subscriber again. The zero value asks for everything but questions, see [aaep.Capabilities].
 	Request aaep.SubscriptionRequest
-	// ReconnectTimeout is how long a producer that cannot be reached is tried for; default 10 minutes.
+	// ReconnectTimeout is how long a producer that was lost is tried for; default 10 minutes.
 	ReconnectTimeout time.Duration
+	// ConnectTimeout is how long the first connection is tried for; default ReconnectTimeout. Below 0 there is one attempt.
+	ConnectTimeout time.Duration
 	// OnConnection is called once when the connection is lost for longer than a moment, and once when it is back, by the goroutine that
 	// ranges.
 	OnConnection func(Connection)
@@ -72,6 +74,7 @@ func (o Options) withDefaults() Options {
 	o.Request.AAEPVersion = cmp.Or(o.Request.AAEPVersion, aaep.Version)
 	o.Request.SubscriberID = cmp.Or(o.Request.SubscriberID, "subscriber-"+rand.Text())
 	o.ReconnectTimeout = cmp.Or(o.ReconnectTimeout, defaultReconnectTimeout)
+	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, o.ReconnectTimeout)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -163,7 +166,7 @@ func (s *Subscription) request(after string, points bool) ([]byte, error) {
 	if points {
 		resume := "{}"
 		if after != "" {
-			quoted, _ := jsontext.AppendQuote(nil, after) // what is not UTF-8 is replaced, and then is no point that the producer knows
+			quoted, _ := jsontext.AppendQuote(nil, after) // what is not UTF-8 is replaced, and then is not a point that the producer knows
 			resume = `{"after":` + string(quoted) + `}`
 		}
 		var err error

@@ -48,7 +48,7 @@ func hear(t *testing.T, o subscribe.Options, on func(*subscribe.Subscription, su
 	return heard
 }
 
-// TestAnswers: on each transport, a subscriber hears the events of a producer of another make, answers its question, and hears it end.
+// TestAnswers: on each transport, a subscriber hears the events of a third-party producer, answers its question, and hears it end.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for _, scheme := range transports {
@@ -156,7 +156,7 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// TestCloses: whoever closes says why, and the events end without an error; whoever stops ranging leaves too (HS-66).
+// TestCloses: the side that closes says why, and the events end without an error; a consumer that stops ranging leaves too (HS-66).
 func TestCloses(t *testing.T) {
 	t.Parallel()
 	for _, scheme := range transports {

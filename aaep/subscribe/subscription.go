@@ -70,7 +70,7 @@ func (s *Subscription) Terms() aaep.SubscriptionAccepted {
 
 // Events yields each event once, in the order in which the producer sends them, and dials and dials again as [Subscription.Messages] does.
 // An [*Error] for which [Error.Passing] holds says that something may be missing, that a message is not an event, or that a reply did not
-// count; the events go on behind it. Any other error is the last.
+// count; the events go on after it. Any other error is the last.
 func (s *Subscription) Events(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		var seen aaep.Seen
@@ -92,7 +92,7 @@ func (s *Subscription) Events(ctx context.Context) iter.Seq2[Event, error] {
 	}
 }
 
-// read reads an event. One without an id is no event and no failure.
+// read reads an event. One without an id is neither an event nor a failure.
 func read(m Message) (Event, error) {
 	switch kind, _ := aaep.Read(m.Raw).Text("type"); kind {
 	case aaep.TypeSubscriptionAccepted, aaep.TypeSubscriptionRejected, aaep.TypeSubscriptionClose:
@@ -145,8 +145,8 @@ func (s *Subscription) Messages(ctx context.Context) iter.Seq2[Message, error] {
 		}
 		t := &stream{Subscription: s, yield: yield, continuity: newContinuity()}
 		t.connection = connection{
-			make: t.receive, done: func() bool { return t.abandoned || t.ended || s.isClosed() }, mayReturn: s.o.MayRetry, timeout: s.o.ReconnectTimeout,
-			now: s.o.Now, report: s.o.OnConnection,
+			make: t.receive, done: func() bool { return t.abandoned || t.ended || s.isClosed() }, mayReturn: s.o.MayRetry, first: s.o.ConnectTimeout,
+			timeout: s.o.ReconnectTimeout, now: s.o.Now, report: s.o.OnConnection,
 		}
 		defer s.http.CloseIdleConnections()
 		defer t.leave(ctx)
@@ -224,7 +224,7 @@ func (t *stream) deliver(m Message) error {
 func (s *Subscription) accept(raw []byte) {
 	terms, err := aaep.DecodeSubscriptionAccepted(raw)
 	if err != nil {
-		return // they are told to whoever judges messages; what can be answered needs them
+		return // they are reported to those who judge messages; what can be answered needs them
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

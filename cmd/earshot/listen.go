@@ -39,17 +39,18 @@ func (m *Main) listenCommand() *cobra.Command {
 	var f listenFlags
 	c := &cobra.Command{
 		Use:   "listen URL",
-		Short: "Hear a producer of AAEP, of any make, and answer it",
-		Long: `Hear what the agents of an AAEP producer do, whoever has made it, and answer their
-questions: in plain lines, as earshot run tells a turn. Type accept, reject or an answer when
-a question is shown.
+		Short: "Hear any AAEP producer, and answer it",
+		Long: `Hear what the agents of an AAEP producer do, Earshot or another, and answer their questions:
+in plain lines, as earshot run tells a turn. Type accept, reject or an answer when a question
+is shown.
 
 The address is that of a server (http, https), which is subscribed to with POST, of a
 WebSocket (ws, wss) or of a Unix socket (unix:PATH). An http address with a path is a stream
 without subscriptions, which takes no answers.
 
-A lost connection is made again, behind the last event where the producer can. Each event is
-told once, and where some may be missing, that is said. Every message is judged by the rules
+A lost connection is made again, and goes on after the last event where the producer can do
+that. Each event is told once, and where some may be missing, that is said. A producer that
+cannot be reached at all ends it at once. Every message is judged by the rules
 of AAEP: a line that begins with "Finding" has the rule that is broken, once for each place.
 Departures from advice are only counted, unless --verbosity is detailed.
 
@@ -132,7 +133,7 @@ func (m *Main) listen(ctx context.Context, f listenFlags, address string) error 
 	defer signal.Stop(signals)
 	cli.Heed(signals)
 	a := attendance{
-		port: port, prefers: api.Preferences{Verbosity: &f.verbosity}, resume: "run it again to go on listening",
+		port: port, prefers: api.Preferences{Verbosity: &f.verbosity}, resume: "run it again",
 		stop: func(ctx context.Context, _ os.Signal) error {
 			port.Close(ctx, "the listener has left")
 			return nil
@@ -140,8 +141,10 @@ func (m *Main) listen(ctx context.Context, f listenFlags, address string) error 
 	}
 	_, failure := m.follow(ctx, f.run, signals, a)
 	verdict := port.Verdict()
-	m.Notef("%s heard: %s, %s.", legible.Capital(legible.Counted(int64(verdict.Messages), "message")), legible.Counted(int64(verdict.Errors), "error"),
-		legible.Counted(int64(verdict.Warnings), "warning"))
+	if verdict.Messages > 0 {
+		m.Notef("%s heard: %s, %s.", legible.Capital(legible.Counted(int64(verdict.Messages), "message")), legible.Counted(int64(verdict.Errors), "error"),
+			legible.Counted(int64(verdict.Warnings), "warning"))
+	}
 	switch {
 	case failure != nil:
 		return failure
@@ -166,7 +169,7 @@ func (m *Main) subscriptionTo(f listenFlags, address string) (*subscribe.Subscri
 		token, _, _ = strings.Cut(strings.TrimSpace(string(raw)), "\n")
 	}
 	s, err := subscribe.New(subscribe.Options{
-		URL: address, Token: strings.TrimSpace(token), ReconnectTimeout: f.reconnect, Now: m.Now,
+		URL: address, Token: strings.TrimSpace(token), ReconnectTimeout: f.reconnect, ConnectTimeout: -1, Now: m.Now,
 		Request: aaep.SubscriptionRequest{SubscriberID: f.name + "-" + rand.Text(), SubscriberName: f.name, Capabilities: terms},
 		OnConnection: func(c subscribe.Connection) {
 			if c.Lost != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/testkit/scripted"
 )
 
-// foreign is what a producer of another make sends, which numbers no questions and knows none of Earshot's extensions.
+// foreign is what a third-party producer sends, which numbers no questions and knows none of Earshot's extensions.
 var foreign = []string{
 	scripted.Event("session.started", "1", `"summary_normal":"Tidying up."`),
 	scripted.Event("state.changed", "2", `"from_state":"idle","to_state":"awaiting_input","summary_normal":"Asking."`),
@@ -21,7 +21,7 @@ var foreign = []string{
 	scripted.Event("session.completed", "5", `"summary_normal":"Done: nothing was deleted.","duration_ms":1`),
 }
 
-// TestListen: on each transport, a person hears a producer of another make, and a typed answer reaches it and counts once it has gone on.
+// TestListen: on each transport, a person hears a third-party producer, and a typed answer reaches it and counts once it has gone on.
 func TestListen(t *testing.T) {
 	t.Parallel()
 	for _, scheme := range []string{"http", "ws", "unix"} {
@@ -108,5 +108,21 @@ func TestListenRefuses(t *testing.T) {
 		if text := squeeze(p.prompt.String()); !strings.Contains(text, row[len(row)-1]) || !strings.Contains(text, "hint: ") {
 			t.Errorf("%q: said\n%s", row, text)
 		}
+	}
+}
+
+// TestListenNobody: a producer that is not there is named at once, with what to do, and is not waited for.
+func TestListenNobody(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"http://127.0.0.1:1", "http://127.0.0.1:1/events", "ws://127.0.0.1:1", "unix:" + t.TempDir() + "/none.sock"} {
+		t.Run(address, func(t *testing.T) {
+			t.Parallel()
+			p := plain(t, "listen", address, "--no-input")
+			p.ends(1)
+			text := p.prompt.String()
+			if !strings.Contains(text, "cannot be reached") || !strings.Contains(text, "see that the producer runs") || strings.Contains(text, "Connection:") || strings.Contains(text, "0 messages") {
+				t.Errorf("said\n%s", text)
+			}
+		})
 	}
 }

@@ -1,4 +1,4 @@
-// Package listening hears a producer of AAEP of any make in the terminal: [Port] is the other side of an internal/surface/terminal. It
+// Package listening hears any AAEP producer in the terminal: [Port] is the other side of an internal/surface/terminal. It
 // numbers the questions of a producer that does not, says how they ended as far as that is known, sends the person's answers, and judges
 // what comes ([Verdict]).
 //

@@ -24,7 +24,7 @@ type Options struct {
 	Ledger store.Ledger
 	// Check refuses a definition whose calls could not be checked or put to a person.
 	Check func(utp.Definition) error
-	// SaveReviewed saves a tool as reviewed by whoever runs the kernel.
+	// SaveReviewed saves a tool as reviewed by the operator of the kernel.
 	SaveReviewed func(store.Tx, store.Tool) error
 }
 
@@ -56,7 +56,7 @@ func (r *Registry) Offer(ctx context.Context, service string, d utp.Definition, 
 	return err
 }
 
-// Register saves a definition for the service target, with the authority of whoever runs the kernel: a name
+// Register saves a definition for the service target, with the authority of the kernel's operator: a name
 // that another service has registered belongs to this one from now on, and is unreviewed.
 func (r *Registry) Register(ctx context.Context, target string, d utp.Definition) error {
 	return r.enter(ctx, target, d, func(store.Tx, store.Tool) error { return nil })
@@ -77,7 +77,7 @@ func (r *Registry) Add(ctx context.Context, d utp.Definition) error {
 	})
 }
 
-// Trust registers a definition that whoever runs the kernel ships with it, and marks it as reviewed, with its own
+// Trust registers a definition that the kernel's operator ships with it, and marks it as reviewed, with its own
 // class and risk. An operator's own review of this definition stands.
 func (r *Registry) Trust(ctx context.Context, target string, d utp.Definition) (store.Tool, error) {
 	if err := r.Register(ctx, target, d); err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/transport/web"
 )
 
-// form is how messages are told apart on a stream of bytes, as a subscriber of another make writes and reads them.
+// form is how messages are told apart on a stream of bytes, as a third-party subscriber writes and reads them.
 type form struct {
 	serve  func(net.Conn) transport.Conn
 	frame  func(message []byte) []byte
