@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/earshot-dev/earshot/aaep/transport/stream"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -185,7 +187,7 @@ func (s *Server) watchCall(w http.ResponseWriter, r *http.Request, v visitor) er
 		return err
 	}
 	if r.Method == http.MethodHead {
-		headStream(w)
+		stream.Head(w)
 		return nil
 	}
 	ctx, leave, err := s.enter(r.Context(), v.Principal)
@@ -193,7 +195,7 @@ func (s *Server) watchCall(w http.ResponseWriter, r *http.Request, v visitor) er
 		return err
 	}
 	defer leave()
-	s.serve(ctx, w, v, func(ctx context.Context, send func([]frame) bool) error {
+	s.serve(ctx, w, v, func(ctx context.Context, send func([]stream.Frame) bool) error {
 		for c, err := range s.options.Programs.Watch(ctx, v.Principal, session, id) {
 			if err != nil {
 				return err
@@ -203,7 +205,7 @@ func (s *Server) watchCall(w http.ResponseWriter, r *http.Request, v visitor) er
 			if err != nil {
 				return fmt.Errorf("web: a call: %w", err)
 			}
-			if !send([]frame{{event: "call", data: raw}}) {
+			if !send([]stream.Frame{{Event: "call", Data: raw}}) {
 				return nil
 			}
 			if c.Ended() {

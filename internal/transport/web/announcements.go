@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/earshot-dev/earshot/aaep/transport/stream"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -24,7 +26,7 @@ func (s *Server) announcements(w http.ResponseWriter, r *http.Request, v visitor
 		return err
 	}
 	if r.Method == http.MethodHead {
-		headStream(w)
+		stream.Head(w)
 		return nil
 	}
 	query := r.URL.Query()
@@ -68,7 +70,7 @@ func (s *Server) announcements(w http.ResponseWriter, r *http.Request, v visitor
 		}
 		speaker.observeOpen(open)
 	}
-	s.serve(ctx, w, v, func(ctx context.Context, send func([]frame) bool) error {
+	s.serve(ctx, w, v, func(ctx context.Context, send func([]stream.Frame) bool) error {
 		return speaker.run(ctx, subscription, after, send)
 	})
 	return nil
@@ -87,7 +89,7 @@ func (s *Server) onlyHears(r *http.Request, v visitor) error {
 }
 
 // run sends the announcements of a subscription's deliveries.
-func (p *speaker) run(ctx context.Context, from Subscription, after string, send func([]frame) bool) error {
+func (p *speaker) run(ctx context.Context, from Subscription, after string, send func([]stream.Frame) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	next, done := pump(ctx, from, after)
 	defer drain(done) // until its goroutine has ended
@@ -95,13 +97,13 @@ func (p *speaker) run(ctx context.Context, from Subscription, after string, send
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	// Now the listener knows where to continue from, even if the stream breaks before anything is said.
-	if after != "" && !send([]frame{{id: after, event: "position", data: []byte("{}")}}) {
+	if after != "" && !send([]stream.Frame{{ID: after, Event: "position", Data: []byte("{}")}}) {
 		return nil
 	}
 	for {
 		p.wind(timer)
 		var said []announce.Announcement
-		var place []frame
+		var place []stream.Frame
 		select {
 		case <-ctx.Done():
 			return nil
@@ -112,12 +114,12 @@ func (p *speaker) run(ctx context.Context, from Subscription, after string, send
 			if said, _, err = p.delivery(ctx, d); err != nil {
 				return err
 			}
-			place = []frame{{id: point(d), event: "position", data: []byte("{}")}}
+			place = []stream.Frame{{ID: point(d), Event: "position", Data: []byte("{}")}}
 			p.server.counts.deliveries.Add(1)
 		case <-timer.C:
 			said = p.announcer.Tick(p.server.now())
 		}
-		var group []frame
+		var group []stream.Frame
 		for _, a := range said {
 			one, err := encoded("announcement", page.Announcement(a))
 			if err != nil {

@@ -14,6 +14,9 @@ import (
 // written while it is read.
 const answerTime = 30 * time.Second
 
+// writeTimeout is how long one write of an answer may take before the reader is disconnected.
+const writeTimeout = 30 * time.Second
+
 // bounded limits how long a request can hold resources: its body must arrive even if nobody reads it, and its answer
 // must be produced and taken in time. An answer is not cached unless it says otherwise itself.
 func bounded(next http.Handler) http.Handler {

@@ -2,14 +2,12 @@ package web
 
 import (
 	"context"
-	"errors"
 	"net/http"
+
+	"github.com/earshot-dev/earshot/aaep/transport/stream"
 
 	"github.com/earshot-dev/earshot/api"
 )
-
-// errRevoked ends a stream whose visitor may no longer receive it.
-var errRevoked = errors.New("web: the right to hear this stream has ended")
 
 // events serves the stream of a subscription (TR-SSE-03). The subscription must have been made by this very principal
 // (C-83); the server does not reveal that another's exists.
@@ -23,7 +21,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, v visitor) error
 		return refuse(api.KindNotFound, "there is no such live subscription of yours", "make a new one with POST "+api.AAEPRoot+"/subscriptions")
 	}
 	if r.Method == http.MethodHead {
-		headStream(w)
+		stream.Head(w)
 		return nil
 	}
 	ctx, leave, err := s.enter(r.Context(), v.Principal)
@@ -31,21 +29,21 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, v visitor) error
 		return err
 	}
 	defer leave()
-	s.serve(ctx, w, v, func(ctx context.Context, send func([]frame) bool) error {
+	s.serve(ctx, w, v, func(ctx context.Context, send func([]stream.Frame) bool) error {
 		return s.deliver(ctx, subscription, r.Header.Get("Last-Event-ID"), "aaep.event", send)
 	})
 	return nil
 }
 
 // deliver converts deliveries to frames; those sent together form one group.
-func (s *Server) deliver(ctx context.Context, from Subscription, after, name string, send func([]frame) bool) error {
-	var group []frame
+func (s *Server) deliver(ctx context.Context, from Subscription, after, name string, send func([]stream.Frame) bool) error {
+	var group []stream.Frame
 	for d, err := range from.Deliveries(ctx, after) {
 		if err != nil {
 			return err
 		}
 		s.counts.deliveries.Add(1)
-		if group = append(group, frame{id: point(d), event: name, data: d.Raw}); d.More {
+		if group = append(group, stream.Frame{ID: point(d), Event: name, Data: d.Raw}); d.More {
 			continue
 		}
 		if !send(group) {
@@ -66,12 +64,12 @@ func point(d Delivery) string {
 }
 
 // serve runs a stream to its end.
-func (s *Server) serve(ctx context.Context, w http.ResponseWriter, v visitor, from frames) {
-	to := openStream(w)
-	if err := to.send(frame{comment: "connected"}); err != nil {
+func (s *Server) serve(ctx context.Context, w http.ResponseWriter, v visitor, from stream.Source) {
+	to := stream.Open(w)
+	if err := to.Send(stream.Frame{Comment: "connected"}); err != nil {
 		return
 	}
-	err := to.run(ctx, from, s.watch(v))
+	err := to.Run(ctx, from, s.watch(v))
 	if err != nil && ctx.Err() == nil {
 		s.log.InfoContext(ctx, "a stream has ended", "principal", v.Name, "reason", err)
 	}

@@ -127,11 +127,11 @@ type watch struct {
 
 func (s *Server) watch(v visitor) watch { return watch{access: s.access, who: v} }
 
-// changes sends when the rights may have changed; it is closed after the context's end.
-func (w watch) changes(ctx context.Context) <-chan struct{} { return w.access.Watch(ctx) }
+// Changes sends when the rights may have changed; it is closed after the context's end.
+func (w watch) Changes(ctx context.Context) <-chan struct{} { return w.access.Watch(ctx) }
 
-// valid reports whether the visitor is still the same, with the same rights.
-func (w watch) valid() bool {
+// Valid reports whether the visitor is still the same, with the same rights.
+func (w watch) Valid() bool {
 	now, err := w.who.again()
 	return err == nil && sameRights(w.who.Principal, now)
 }

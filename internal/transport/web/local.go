@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/earshot-dev/earshot/aaep/transport/stream"
+
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -39,11 +41,11 @@ func (s *Server) greet(ctx context.Context, conn transport.Conn, who Principal) 
 	ctx, leave, busy := s.enter(ctx, who)
 	if busy == nil {
 		defer leave()
-		defer context.AfterFunc(ctx, func() { conn.Close(errGoingAway.Code, errGoingAway.Reason) })()
+		defer context.AfterFunc(ctx, func() { conn.Close(stream.GoingAway.Code, stream.GoingAway.Reason) })()
 	} else {
 		within = refusalTime
 	}
-	late := time.AfterFunc(within, func() { conn.Close(errUnasked.Code, errUnasked.Reason) })
+	late := time.AfterFunc(within, func() { conn.Close(stream.Unasked.Code, stream.Unasked.Reason) })
 	defer late.Stop()
 	if first, err = conn.Receive(); err == nil { // it says how the peer frames, also for a refusal
 		err = busy
@@ -101,5 +103,5 @@ func (s *Server) turnAway(ctx context.Context, conn transport.Conn, why error) {
 	if answer, err := s.rejection(rejected); err == nil {
 		_ = conn.Send(answer) // a peer that has gone is not told
 	}
-	conn.Close(errRejected.Code, errRejected.Reason)
+	conn.Close(stream.Rejected.Code, stream.Rejected.Reason)
 }

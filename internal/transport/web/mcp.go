@@ -71,9 +71,9 @@ func (s *Server) entitledStill(ctx context.Context, v visitor) (_ context.Contex
 		case <-short.C:
 		}
 		still := s.watch(v)
-		changed := still.changes(ctx)
+		changed := still.Changes(ctx)
 		for more := true; more; _, more = <-changed {
-			if !still.valid() {
+			if !still.Valid() {
 				cancel()
 			}
 		}

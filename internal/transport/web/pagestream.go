@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/earshot-dev/earshot/aaep/transport/stream"
+
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -49,7 +51,7 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) e
 		after = query.Get("after")
 	}
 	if r.Method == http.MethodHead {
-		headStream(w)
+		stream.Head(w)
 		return nil
 	}
 	ctx, leave, err := s.enter(r.Context(), v.Principal)
@@ -66,8 +68,8 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) e
 		return err
 	}
 	defer subscription.Close()
-	to := openStream(w)
-	if to.send(frame{retry: comeBack}) != nil {
+	to := stream.Open(w)
+	if to.Send(stream.Frame{Retry: comeBack}) != nil {
 		return nil
 	}
 	p := &pageStream{language: query.Get("lang"), chosen: query.Get("session"), story: page.Story{Last: from}, since: s.now()}
@@ -75,7 +77,7 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) e
 		p.since = p.since.Add(-stale)
 	}
 	p.speaker = s.speaker(v, announce.Preferences{Language: query.Get("lang"), Surface: page.Surface, Since: p.since})
-	err = to.run(ctx, func(ctx context.Context, send func([]frame) bool) error {
+	err = to.Run(ctx, func(ctx context.Context, send func([]stream.Frame) bool) error {
 		p.send = send
 		return p.run(ctx, subscription, after, fresh)
 	}, s.watch(v))
@@ -90,14 +92,14 @@ type pageStream struct {
 	speaker
 
 	since time.Time
-	send  func([]frame) bool
+	send  func([]stream.Frame) bool
 
 	language string
 	chosen   string
 	story    page.Story
-	due      []frame // of deliveries that others follow at once
-	moved    bool    // one of these may have changed the lists
-	stepped  bool    // one of these belongs to the chosen session
+	due      []stream.Frame // of deliveries that others follow at once
+	moved    bool           // one of these may have changed the lists
+	stepped  bool           // one of these belongs to the chosen session
 	last     map[string]string
 }
 
@@ -117,7 +119,7 @@ func (p *pageStream) run(ctx context.Context, from Subscription, after string, f
 	defer peek.Stop()
 	for {
 		p.wind(timer)
-		var group []frame
+		var group []stream.Frame
 		select {
 		case <-ctx.Done():
 			return nil
@@ -134,7 +136,7 @@ func (p *pageStream) run(ctx context.Context, from Subscription, after string, f
 			if group, _, err = p.lists(ctx); err != nil {
 				return err
 			}
-			group = append(group, frame{event: "earshot.heartbeat", data: []byte("{}")})
+			group = append(group, stream.Frame{Event: "earshot.heartbeat", Data: []byte("{}")})
 		}
 		if len(group) > 0 && !p.send(group) {
 			return nil
@@ -143,7 +145,7 @@ func (p *pageStream) run(ctx context.Context, from Subscription, after string, f
 }
 
 // tick returns the announcer's timed announcements that are due.
-func (p *pageStream) tick() []frame {
+func (p *pageStream) tick() []stream.Frame {
 	answer := announced(p.announcer.Tick(p.server.now()))
 	if len(p.due) == 0 {
 		return answer
@@ -154,7 +156,7 @@ func (p *pageStream) tick() []frame {
 
 // begin returns the first frames of a page: the current lists, the events of the chosen session since the page was
 // made, and, for a fresh page, a summary of the running sessions.
-func (p *pageStream) begin(ctx context.Context, fresh bool) ([]frame, error) {
+func (p *pageStream) begin(ctx context.Context, fresh bool) ([]stream.Frame, error) {
 	group, n, err := p.lists(ctx)
 	if err != nil {
 		return nil, err
@@ -192,7 +194,7 @@ type openFrame struct {
 
 // open announces all open questions again: after a reconnect the person may not know them any more. Each has the id
 // that it has on the stream, so that a page announces it only once.
-func (p *pageStream) open(ctx context.Context, questions []api.OpenQuestion) ([]frame, error) {
+func (p *pageStream) open(ctx context.Context, questions []api.OpenQuestion) ([]stream.Frame, error) {
 	if p.visitor.single() {
 		var err error
 		if questions, err = p.server.allOpen(ctx, p.visitor); err != nil {
@@ -226,7 +228,7 @@ func (p *pageStream) open(ctx context.Context, questions []api.OpenQuestion) ([]
 // delivered returns the frames of one delivery, and of the earlier ones that it follows at once: the lists are read
 // once for all of them. Only the last frame carries the id. A page that lost some of them therefore gets all of them
 // again, and recognizes by their own ids which it has.
-func (p *pageStream) delivered(ctx context.Context, d Delivery) ([]frame, error) {
+func (p *pageStream) delivered(ctx context.Context, d Delivery) ([]stream.Frame, error) {
 	answer, err := p.announce(ctx, d)
 	if err != nil {
 		return nil, err
@@ -234,7 +236,7 @@ func (p *pageStream) delivered(ctx context.Context, d Delivery) ([]frame, error)
 	if p.due = append(p.due, answer...); d.More {
 		return nil, nil
 	}
-	var group []frame
+	var group []stream.Frame
 	if p.moved {
 		lists, _, err := p.lists(ctx)
 		if err != nil {
@@ -255,7 +257,7 @@ func (p *pageStream) delivered(ctx context.Context, d Delivery) ([]frame, error)
 }
 
 // announce passes a delivery to the announcer.
-func (p *pageStream) announce(ctx context.Context, d Delivery) ([]frame, error) {
+func (p *pageStream) announce(ctx context.Context, d Delivery) ([]stream.Frame, error) {
 	said, e, err := p.delivery(ctx, d)
 	if err != nil {
 		return nil, err
@@ -291,7 +293,7 @@ type stepsFrame struct {
 }
 
 // catchUp reads the events of the chosen session since it was last shown.
-func (p *pageStream) catchUp(ctx context.Context) ([]frame, error) {
+func (p *pageStream) catchUp(ctx context.Context) ([]stream.Frame, error) {
 	if p.chosen == "" {
 		return nil, nil
 	}
@@ -368,7 +370,7 @@ type listFrame struct {
 }
 
 // lists makes the frames of those lists that have changed since they were last sent.
-func (p *pageStream) lists(ctx context.Context) ([]frame, page.News, error) {
+func (p *pageStream) lists(ctx context.Context) ([]stream.Frame, page.News, error) {
 	n, err := p.server.news(ctx, p.visitor, p.chosen, false)
 	if err != nil {
 		return nil, n, err
@@ -385,7 +387,7 @@ func (p *pageStream) lists(ctx context.Context) ([]frame, page.News, error) {
 	if n.Chosen != nil {
 		list.Chosen, list.State, list.When, list.Ended = n.Chosen.ID, n.Chosen.State, n.Chosen.When, n.Chosen.Ended
 	}
-	var group []frame
+	var group []stream.Frame
 	for _, part := range []struct {
 		name string
 		list listFrame
@@ -400,7 +402,7 @@ func (p *pageStream) lists(ctx context.Context) ([]frame, page.News, error) {
 		if p.last == nil {
 			p.last = map[string]string{}
 		}
-		if text := string(frames[0].data); p.last[part.name] != text {
+		if text := string(frames[0].Data); p.last[part.name] != text {
 			p.last[part.name] = text
 			group = append(group, frames...)
 		}
@@ -409,8 +411,8 @@ func (p *pageStream) lists(ctx context.Context) ([]frame, page.News, error) {
 }
 
 // announced returns the frames of announcements.
-func announced(answer []Announcement) []frame {
-	var group []frame
+func announced(answer []Announcement) []stream.Frame {
+	var group []stream.Frame
 	for _, a := range answer {
 		frames, err := encoded("earshot.announce", page.Announcement(a))
 		if err != nil {
@@ -421,12 +423,14 @@ func announced(answer []Announcement) []frame {
 	return group
 }
 
-func at(d Delivery) frame { return frame{id: point(d), event: "earshot.at", data: []byte("{}")} }
+func at(d Delivery) stream.Frame {
+	return stream.Frame{ID: point(d), Event: "earshot.at", Data: []byte("{}")}
+}
 
-func encoded(event string, value any) ([]frame, error) {
+func encoded(event string, value any) ([]stream.Frame, error) {
 	data, err := json.Marshal(value, json.Deterministic(true))
 	if err != nil {
 		return nil, &Refusal{Kind: "internal_error", Message: "a part of the page could not be written", Cause: err}
 	}
-	return []frame{{event: event, data: data}}, nil
+	return []stream.Frame{{Event: event, Data: data}}, nil
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/earshot-dev/earshot/aaep/transport/stream"
+
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/capture"
 	"github.com/earshot-dev/earshot/api"
@@ -240,11 +242,11 @@ func (r *Recording) serveEvents(w http.ResponseWriter, q *http.Request) {
 	if q.URL.Path == "/events" {
 		name = "" // a reader of that path may only understand unnamed events (C-80)
 	}
-	to := openStream(w)
-	if err := to.send(frame{comment: "connected"}); err != nil {
+	to := stream.Open(w)
+	if err := to.Send(stream.Frame{Comment: "connected"}); err != nil {
 		return
 	}
-	err := to.run(q.Context(), func(ctx context.Context, send func([]frame) bool) error {
+	err := to.Run(q.Context(), func(ctx context.Context, send func([]stream.Frame) bool) error {
 		behind := after != "" && r.has(ctx, after)
 		return r.play(ctx, func(raw []byte) bool {
 			id, _ := aaep.Read(raw).Text("event_id")
@@ -252,7 +254,7 @@ func (r *Recording) serveEvents(w http.ResponseWriter, q *http.Request) {
 				behind = id != after
 				return true
 			}
-			return send([]frame{{id: id, event: name, data: append([]byte(nil), raw...)}})
+			return send([]stream.Frame{{ID: id, Event: name, Data: append([]byte(nil), raw...)}})
 		})
 	}, forever{})
 	if err != nil && q.Context().Err() == nil {
@@ -298,5 +300,5 @@ func (r *Recording) find(ctx context.Context, id string) (found, last bool) {
 // forever is a permit for a stream that anybody may receive.
 type forever struct{}
 
-func (forever) changes(context.Context) <-chan struct{} { return nil }
-func (forever) valid() bool                             { return true }
+func (forever) Changes(context.Context) <-chan struct{} { return nil }
+func (forever) Valid() bool                             { return true }

@@ -94,6 +94,9 @@ func (s *Server) routes(others func(mux *http.ServeMux)) (http.Handler, error) {
 	return mux, nil
 }
 
+// busyTime is after how long a refused reader may try again: by then, streams of readers that have gone have ended.
+const busyTime = 15 * time.Second
+
 // enter counts a stream, or returns why it is refused; the caller calls leave when it has ended. The context ends with
 // the request's, and when the server is closed.
 func (s *Server) enter(ctx context.Context, who Principal) (_ context.Context, leave func(), _ error) {
@@ -104,7 +107,7 @@ func (s *Server) enter(ctx context.Context, who Principal) (_ context.Context, l
 	}
 	key := who.Name + " " + who.Credential // counted per credential: no credential can exhaust another's streams
 	if s.streams[key] >= s.options.Streams {
-		return nil, nil, &Refusal{Kind: api.KindBusy, Message: "too many streams are open for " + who.Name, Hint: "close one first", After: heartbeat}
+		return nil, nil, &Refusal{Kind: api.KindBusy, Message: "too many streams are open for " + who.Name, Hint: "close one first", After: busyTime}
 	}
 	s.streams[key]++
 	s.open.Add(1)

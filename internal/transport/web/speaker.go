@@ -82,6 +82,13 @@ func pump(ctx context.Context, from Subscription, after string) (deliveries <-ch
 	return next, ended
 }
 
+// drain reads a channel until it is closed.
+func drain[T any](from <-chan T) {
+	for range from {
+		continue
+	}
+}
+
 // wind sets the timer to the announcer's next timed announcement.
 func (p *speaker) wind(timer *time.Timer) {
 	due := p.announcer.Wake()
