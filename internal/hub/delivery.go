@@ -129,7 +129,7 @@ func (st *stream) deliver(l leaving, more bool) bool {
 		st.handed(p, d)
 		return !st.abandoned
 	}
-	st.sub.note(st, sent{id: d.EventID, session: d.Session, first: d.First, last: d.Last})
+	st.sub.note(st, d)
 	if st.abandoned = !st.yield(Delivery{Delivery: d, Resumable: st.resumable(p, d), More: more}, nil); st.abandoned {
 		return false
 	}

@@ -112,7 +112,7 @@ func (h *Hub) Subscribe(ctx context.Context, who access.Principal, r aaep.Subscr
 		return nil, rejected, nil
 	}
 	accepted.NegotiationNotes = joined(joined(accepted.NegotiationNotes, note), h.translatedBy(terms.Language))
-	s := &Subscription{hub: h, id: id, who: who, sessions: map[string]*progress{}}
+	s := &Subscription{hub: h, id: id, who: who}
 	s.agree(terms, accepted)
 	added, err := h.subs.add(s)
 	switch {

@@ -14,9 +14,6 @@ import (
 	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
-// maxLog is how many deliveries a subscription remembers, so that a stream can resume after any of them.
-const maxLog = 1024
-
 // Subscription is one subscriber's standing request for events. It has one stream at a time. It is released when it is
 // closed, when its principal loses its rights, or when it had no stream for the hub's grace. It is safe for concurrent
 // use.
@@ -34,23 +31,9 @@ type Subscription struct {
 	stream    *stream // the current one
 	streamed  bool    // there has been one
 	idle      time.Time
-	sessions  map[string]*progress
-	log       []sent      // the last deliveries, oldest first
-	life      int         // the feed's life that sessions and log belong to
+	trail     pacing.Trail
+	life      int         // the feed's life that the trail belongs to
 	presented []presented // how the latest questions were shown, oldest first
-}
-
-// progress is the position of a subscription in a session.
-type progress struct {
-	at     int64 // the last sequence number that was delivered
-	logged int   // how many deliveries of it the log has
-	ended  bool  // it has ended, and all of it is delivered
-}
-
-// sent is one delivery.
-type sent struct {
-	id, session string
-	first, last int64
 }
 
 // ID returns the subscription's id.
@@ -187,97 +170,44 @@ func (s *Subscription) present() (terms pacing.Terms, names []string, version in
 	return s.terms, s.names, s.version
 }
 
-// forget drops the log of deliveries: the stream begins again.
-func (s *Subscription) forget(st *stream, life int) {
+// track changes what the subscription remembers of its deliveries, for its current stream only.
+func (s *Subscription) track(st *stream, change func(*pacing.Trail)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stream == st {
-		s.sessions, s.log, s.life = map[string]*progress{}, nil, life
+		change(&s.trail)
 	}
+}
+
+// forget drops the trail of deliveries: the stream begins again.
+func (s *Subscription) forget(st *stream, life int) {
+	s.track(st, func(t *pacing.Trail) {
+		t.Forget()
+		s.life = life
+	})
 }
 
 // setCursor records the position of a stream in a session.
 func (s *Subscription) setCursor(st *stream, session string, at int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stream != st {
-		return
-	}
-	if s.sessions[session] == nil {
-		s.sessions[session] = &progress{}
-	}
-	s.sessions[session].at, s.sessions[session].ended = at, false
+	s.track(st, func(t *pacing.Trail) { t.Reach(session, at) })
 }
 
-// done records that a session has ended and is fully delivered. It is remembered only as long as a stream may go back
-// to it, that is, while the log has one of its deliveries: a subscription may last for weeks.
+// done records that a session has ended and is fully delivered.
 func (s *Subscription) done(st *stream, session string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, known := s.sessions[session]
-	if s.stream != st || !known {
-		return
-	}
-	p.ended = true
-	s.release(session, p)
+	s.track(st, func(t *pacing.Trail) { t.Ended(session) })
 }
 
-// release forgets an ended session once the log has nothing of it. The caller holds mu.
-func (s *Subscription) release(session string, p *progress) {
-	if p.ended && p.logged == 0 {
-		delete(s.sessions, session)
-	}
-}
-
-// note records a delivery that is about to be made.
-func (s *Subscription) note(st *stream, d sent) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stream != st {
-		return
-	}
-	s.log = append(s.log, d)
-	s.sessions[d.session].logged++ // a stream has a cursor in each session that it delivers
-	if len(s.log) > maxLog {
-		s.unlog(s.log[:1])
-		s.log = s.log[1:]
-	}
-}
-
-// unlog adjusts the counts for deliveries that leave the log. The caller holds mu.
-func (s *Subscription) unlog(gone []sent) {
-	for i, d := range gone {
-		p := s.sessions[d.session]
-		p.logged--
-		s.release(d.session, p)
-		gone[i] = sent{}
-	}
+// note records a delivery that is about to be made. A stream has a cursor in each session that it delivers.
+func (s *Subscription) note(st *stream, d pacing.Delivery) {
+	s.track(st, func(t *pacing.Trail) { t.Note(d) })
 }
 
 // behind returns the position in each session after an event was delivered, if the subscription remembers it.
 func (s *Subscription) behind(id string, life int) (at map[string]int64, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.log, func(d sent) bool { return d.id == id })
-	if i < 0 || s.life != life {
+	if s.life != life {
 		return nil, false
 	}
-	at = make(map[string]int64, len(s.sessions))
-	for session, p := range s.sessions {
-		at[session] = p.at
-	}
-	at[s.log[i].session] = max(at[s.log[i].session], s.log[i].last)
-	for _, later := range s.log[i+1:] {
-		if before, is := at[later.session]; is {
-			at[later.session] = min(before, later.first-1)
-		}
-	}
-	for session, p := range s.sessions {
-		if p.ended && at[session] == p.at { // there is nothing to go back to, and nothing more will come
-			delete(at, session)
-		}
-	}
-	s.unlog(s.log[i+1:])
-	s.log = s.log[:i+1]
-	return at, true
+	return s.trail.After(id)
 }
