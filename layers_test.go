@@ -190,6 +190,14 @@ var layerTable = []rule{
 			"aaep/transport/sse":    "the lines of server-sent events are read in one place",
 		},
 	},
+	{
+		pkg: "aaep/serve", layer: 2, own: []string{"aaep", "aaep/pacing", "aaep/session", "aaep/transport"},
+		beside: map[string]string{
+			"aaep/transport/pipe":   "the frames of a Unix socket are written in one place, for both ends",
+			"aaep/transport/socket": "the frames of a WebSocket are written in one place, for both ends",
+			"aaep/transport/stream": "a stream is kept alive, and a conversation kept in order, in one place",
+		},
+	},
 	{pkg: "aaep/transport/sse", layer: 2},
 	{pkg: "aaep/transport/stream", layer: 2, own: []string{"aaep", "aaep/transport"}},
 	{pkg: "aaep/transport", layer: 1, own: []string{"aaep"}},

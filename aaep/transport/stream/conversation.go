@@ -20,14 +20,14 @@ const RequestTimeout = 10 * time.Second
 
 // How a connection ends, besides what its [Host] says.
 var (
-	// Unasked: the peer has asked for nothing in time.
-	Unasked = &transport.Error{Code: transport.PolicyViolation, Reason: "no subscription.request came in time"}
-	// Rejected: the answer was a subscription.rejected.
-	Rejected = &transport.Error{Code: transport.Rejected, Reason: "see subscription.rejected"}
-	// Done: the subscription has ended.
-	Done = &transport.Error{Code: transport.Clean, Reason: "the subscription has ended"}
-	// GoingAway: the server ends.
-	GoingAway = &transport.Error{Code: transport.GoingAway, Reason: "the server is closing"}
+	// ErrUnasked: the peer has asked for nothing in time.
+	ErrUnasked = &transport.Error{Code: transport.PolicyViolation, Reason: "no subscription.request came in time"}
+	// ErrRejected: the answer was a subscription.rejected.
+	ErrRejected = &transport.Error{Code: transport.Rejected, Reason: "see subscription.rejected"}
+	// ErrDone: the subscription has ended.
+	ErrDone = &transport.Error{Code: transport.Clean, Reason: "the subscription has ended"}
+	// ErrGoingAway: the server ends.
+	ErrGoingAway = &transport.Error{Code: transport.GoingAway, Reason: "the server is closing"}
 
 	errLeft   = &transport.Error{Code: transport.EndedBySubscriber, Reason: "as you asked"}
 	errSilent = fmt.Errorf("no answer to a ping came in time: %w", transport.ErrBroken)
@@ -85,14 +85,14 @@ func Converse(ctx context.Context, conn transport.Conn, host Host, first []byte)
 }
 
 func (c *conversation) run(ctx context.Context) {
-	late := time.AfterFunc(RequestTimeout, func() { c.end(Unasked) })
+	late := time.AfterFunc(RequestTimeout, func() { c.end(ErrUnasked) })
 	defer late.Stop()
 	c.owned.Go(func() { c.end(c.receive(ctx)) })
 	select {
 	case <-ctx.Done():
 	case from := <-c.begun:
 		late.Stop()
-		c.end(cmp.Or(c.sender.Run(ctx, from, c.host), error(Done)))
+		c.end(cmp.Or(c.sender.Run(ctx, from, c.host), error(ErrDone)))
 	}
 	c.close(ctx)
 	c.owned.Wait()
@@ -111,7 +111,7 @@ func (c *conversation) receive(ctx context.Context) error {
 	for {
 		raw, err := c.conn.Receive()
 		if err != nil {
-			return err //nolint:wrapcheck // close judges it
+			return err
 		}
 		if err := c.answer(ctx, raw); err != nil {
 			return err
@@ -137,7 +137,7 @@ func (c *conversation) answer(ctx context.Context, raw []byte) error {
 	}
 	answer, err := c.host.Message(ctx, raw)
 	if err != nil || answer == nil {
-		return err //nolint:wrapcheck // close judges it
+		return err
 	}
 	return c.sender.Send(Frame{Data: answer})
 }
@@ -146,19 +146,19 @@ func (c *conversation) answer(ctx context.Context, raw []byte) error {
 func (c *conversation) subscribe(ctx context.Context, raw []byte) error {
 	subscription, answer, err := c.host.Subscribe(ctx, raw)
 	if err != nil {
-		return err //nolint:wrapcheck // close judges it
+		return err
 	}
 	c.subscription = subscription
 	if err := c.sender.Send(Frame{Data: answer}); err != nil {
 		return err
 	}
 	if subscription == nil {
-		return Rejected
+		return ErrRejected
 	}
 	after := ""
 	after, c.points = resumption(raw)
 	c.begun <- func(ctx context.Context, send func([]Frame) bool) error {
-		return subscription.Frames(ctx, after, send) //nolint:wrapcheck // close judges it
+		return subscription.Frames(ctx, after, send)
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ func (c *conversation) write(group []Frame) error {
 		}
 		messages = append(messages, mark)
 	}
-	return c.conn.Send(messages...) //nolint:wrapcheck // close judges it
+	return c.conn.Send(messages...)
 }
 
 // beat implements [wire]: a ping, whose answer has to come before the next is due.

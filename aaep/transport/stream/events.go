@@ -40,7 +40,7 @@ func (e *eventWire) write(group []Frame) error {
 		f.appendTo(&e.buffer)
 	}
 	_ = e.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // by the real clock; not every writer supports a deadline
-	if _, err := e.to.Write(e.buffer.Bytes()); err != nil {      //nolint:gosec // it is no page: its media type is that of events
+	if _, err := e.to.Write(e.buffer.Bytes()); err != nil {
 		return fmt.Errorf("the stream: %w", err)
 	}
 	if err := e.control.Flush(); err != nil {
@@ -101,4 +101,3 @@ func appendLine(b *bytes.Buffer, data []byte) {
 		}
 	}
 }
-

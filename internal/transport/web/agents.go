@@ -8,11 +8,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/earshot-dev/earshot/aaep/transport/stream"
-
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/aaep/transport/stream"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/hub"
 )

@@ -6,12 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/earshot-dev/earshot/aaep/transport/stream"
-
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
+	"github.com/earshot-dev/earshot/aaep/transport/stream"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/surface/page"
 )

@@ -91,11 +91,11 @@ func (p *peer) Ended(ctx context.Context, why error) *transport.Error {
 	p.server.log.InfoContext(ctx, "a stream has ended", "principal", p.who.Name, "reason", why)
 	switch {
 	case errors.Is(why, context.Canceled), errors.Is(why, hub.ErrStopping), errors.Is(why, hub.ErrLedgerChanged):
-		return stream.GoingAway
+		return stream.ErrGoingAway
 	case errors.Is(why, hub.ErrClosed), errors.Is(why, hub.ErrSuperseded):
-		return stream.Done
+		return stream.ErrDone
 	case errors.Is(why, hub.ErrRefused):
-		return stream.Rejected
+		return stream.ErrRejected
 	case errors.Is(why, stream.ErrRevoked), errors.Is(why, hub.ErrRevoked):
 		if _, err := p.who.again(); err != nil {
 			return &transport.Error{Code: transport.NotAuthenticated, Reason: "the token is not valid any more"}

@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/earshot-dev/earshot/aaep/transport/stream"
-
 	"github.com/earshot-dev/earshot/api"
 )
 

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"time"
 
-	"github.com/earshot-dev/earshot/aaep/transport/stream"
-
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/aaep/transport/stream"
 	"github.com/earshot-dev/earshot/api"
 )
 
@@ -41,11 +40,11 @@ func (s *Server) greet(ctx context.Context, conn transport.Conn, who Principal) 
 	ctx, leave, busy := s.enter(ctx, who)
 	if busy == nil {
 		defer leave()
-		defer context.AfterFunc(ctx, func() { conn.Close(stream.GoingAway.Code, stream.GoingAway.Reason) })()
+		defer context.AfterFunc(ctx, func() { conn.Close(stream.ErrGoingAway.Code, stream.ErrGoingAway.Reason) })()
 	} else {
 		within = refusalTime
 	}
-	late := time.AfterFunc(within, func() { conn.Close(stream.Unasked.Code, stream.Unasked.Reason) })
+	late := time.AfterFunc(within, func() { conn.Close(stream.ErrUnasked.Code, stream.ErrUnasked.Reason) })
 	defer late.Stop()
 	if first, err = conn.Receive(); err == nil { // it says how the peer frames, also for a refusal
 		err = busy
@@ -103,5 +102,5 @@ func (s *Server) turnAway(ctx context.Context, conn transport.Conn, why error) {
 	if answer, err := s.rejection(rejected); err == nil {
 		_ = conn.Send(answer) // a peer that has gone is not told
 	}
-	conn.Close(stream.Rejected.Code, stream.Rejected.Reason)
+	conn.Close(stream.ErrRejected.Code, stream.ErrRejected.Reason)
 }

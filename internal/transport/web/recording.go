@@ -10,10 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/earshot-dev/earshot/aaep/transport/stream"
-
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/capture"
+	"github.com/earshot-dev/earshot/aaep/transport/stream"
 	"github.com/earshot-dev/earshot/api"
 )
 

@@ -1,0 +1,192 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/pacing"
+	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/aaep/transport/socket"
+	"github.com/earshot-dev/earshot/aaep/transport/stream"
+)
+
+// manifestPath is where anybody finds the manifest (MAN-01).
+const manifestPath = "/.well-known/aaep-manifest.json"
+
+func (p *Producer) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+manifestPath, func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, p.manifest) })
+	mux.HandleFunc("POST "+transport.Root+"/subscriptions", p.takeRequest)
+	mux.HandleFunc("GET "+transport.Root+"/events", p.sendEvents)
+	mux.HandleFunc("POST "+transport.Root+"/replies", p.takeReply)
+	mux.HandleFunc("GET "+transport.Root+"/ws", p.serveSocket)
+	return mux
+}
+
+// ServeHTTP implements [http.Handler]: server-sent events with POST, and a WebSocket, below /aaep/v1, and the manifest. A page of
+// another origin gets nothing. Without an Allow of its own the producer serves the names of this machine only.
+func (p *Producer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if p.local && !isLocal(r.Host) {
+		refuse(w, http.StatusForbidden, "this producer is for this machine only", "use localhost")
+		return
+	}
+	http.NewCrossOriginProtection().Handler(p.mux).ServeHTTP(w, r)
+}
+
+// isLocal reports whether a request has asked for a name of this machine: another may be a page that has its own name lead here.
+func isLocal(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	address, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return strings.EqualFold(host, "localhost") || err == nil && address.IsLoopback()
+}
+
+// shown returns the token of a request.
+func shown(r *http.Request) string {
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return token
+}
+
+// body reads a message; after an error the request has been answered.
+func body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, transport.MessageLimit))
+	if err != nil {
+		refuse(w, http.StatusBadRequest, "the message cannot be read, or is larger than 64 KiB", "send less")
+	}
+	return raw, err == nil
+}
+
+// takeRequest takes a subscription.request (TR-SSE-01, TR-SSE-02).
+func (p *Producer) takeRequest(w http.ResponseWriter, r *http.Request) {
+	if _, rejected := p.admit(shown(r)); rejected != nil {
+		reject(w, statusOf(rejected.ReasonCode), *rejected)
+		return
+	}
+	raw, ok := body(w, r)
+	if !ok {
+		return
+	}
+	request, err := aaep.DecodeSubscriptionRequest(raw)
+	if err != nil {
+		reject(w, http.StatusBadRequest, pacing.Malformed(err))
+		return
+	}
+	s, accepted, rejected := p.subscribe(shown(r), request)
+	if rejected != nil {
+		reject(w, statusOf(rejected.ReasonCode), *rejected)
+		return
+	}
+	answer, err := accepted.Encode()
+	if err != nil {
+		s.Close()
+		refuse(w, http.StatusInternalServerError, "the answer cannot be written", "")
+		return
+	}
+	w.Header().Set("Location", transport.Root+"/events?subscription_id="+url.QueryEscape(s.id))
+	write(w, http.StatusCreated, answer)
+}
+
+// sendEvents sends the events of a subscription (TR-SSE-03).
+func (p *Producer) sendEvents(w http.ResponseWriter, r *http.Request) {
+	token := shown(r)
+	s := p.subscription(token, r.URL.Query().Get("subscription_id"))
+	if s == nil {
+		refuse(w, http.StatusNotFound, "there is no such subscription of yours", "make one with POST "+transport.Root+"/subscriptions")
+		return
+	}
+	to := stream.Open(w)
+	if to.Send(stream.Frame{Comment: "connected"}) != nil {
+		return
+	}
+	_ = to.Run(r.Context(), func(ctx context.Context, send func([]stream.Frame) bool) error {
+		return s.Frames(ctx, r.Header.Get("Last-Event-ID"), send)
+	}, permit{p, token}) // how a stream has ended is not told over HTTP
+}
+
+// takeReply takes what a subscriber sends back (TR-SSE-04).
+func (p *Producer) takeReply(w http.ResponseWriter, r *http.Request) {
+	raw, ok := body(w, r)
+	if !ok {
+		return
+	}
+	answer, err := p.message(shown(r), raw)
+	switch {
+	case errors.Is(err, errForbidden):
+		refuse(w, http.StatusForbidden, err.Error(), "")
+	case err != nil:
+		refuse(w, http.StatusBadRequest, "the message cannot be read: "+err.Error(), "correct it; the same again fails again")
+	case answer != nil:
+		write(w, http.StatusOK, answer)
+	default:
+		w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+// serveSocket serves a WebSocket (TR-WS-01 to TR-WS-08).
+func (p *Producer) serveSocket(w http.ResponseWriter, r *http.Request) {
+	token := shown(r)
+	if !p.o.Allow(token).Hears {
+		refuse(w, http.StatusUnauthorized, "this token may not hear", "send one that may as Authorization: Bearer")
+		return
+	}
+	conn, err := socket.Accept(w, r, socket.Options{Limit: transport.MessageLimit})
+	if err != nil {
+		return // it has answered
+	}
+	stream.Converse(r.Context(), conn, &peer{permit{p, token}}, nil)
+}
+
+func statusOf(code aaep.ReasonCode) int {
+	switch code {
+	case aaep.ReasonAuthenticationRequired:
+		return http.StatusUnauthorized
+	case aaep.ReasonAuthorizationDenied:
+		return http.StatusForbidden
+	case aaep.ReasonRateLimit:
+		return http.StatusTooManyRequests
+	case aaep.ReasonTransportUnavailable:
+		return http.StatusServiceUnavailable
+	default:
+		return http.StatusConflict
+	}
+}
+
+func reject(w http.ResponseWriter, status int, r aaep.SubscriptionRejected) {
+	raw, err := r.Encode()
+	if err != nil {
+		refuse(w, status, "the subscription is refused", "")
+		return
+	}
+	switch status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", strconv.Itoa(r.RetryAfterSeconds))
+	}
+	write(w, status, raw)
+}
+
+// refuse answers a request that is not taken.
+func refuse(w http.ResponseWriter, status int, message, hint string) {
+	raw, _ := json.Marshal(map[string]any{"error": map[string]string{"message": message, "hint": hint}}, json.Deterministic(true)) // texts only
+	write(w, status, raw)
+}
+
+func write(w http.ResponseWriter, status int, raw []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(raw) //nolint:gosec // it is no page: its media type is JSON
+}
