@@ -61,6 +61,10 @@ chaos: ## kernels, services, workers and the bus killed again and again while th
 catalogue: ## how much of AAEP's catalogue of rules is covered, by level
 	@$(GO) run ./cmd/earshot conform coverage
 
+.PHONY: public-suite
+public-suite: ## AAEP's public conformance suite, from a checkout of its repository, against an agent of ours (SUITE=DIR; needs Python)
+	scripts/public-suite "$(SUITE)"
+
 .PHONY: browser
 browser: ## the page in a real Chromium, by keyboard, with axe-core and a check of its HTML (fetches what it needs where it can)
 	@if scripts/need chromium && scripts/need axe && scripts/need html || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./internal/transport/web/browser; else exit 1; fi

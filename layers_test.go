@@ -364,6 +364,9 @@ var layerTable = []rule{
 		own: []string{"aaep", "aaep/announce", "aaep/session", "aaep/subscribe", "aaep/transport", "client", "internal/cause", "internal/surface/terminal"},
 	},
 	{
+		pkg: "internal/compat", layer: 3, own: []string{"aaep", "aaep/serve", "aaep/session", "aaep/transport", "aaep/transport/socket", "aaep/transport/stream"},
+	},
+	{
 		pkg: "internal/validation", layer: 5,
 		own: []string{"aaep", "aaep/capture", "aaep/conform", "aaep/legible", "aaep/session", "internal/cause"},
 	},
@@ -428,7 +431,7 @@ var layerTable = []rule{
 	},
 	{
 		pkg: "internal/cli/protocol", layer: 8, own: []string{
-			"aaep", "aaep/capture", "aaep/conform", "aaep/conform/producer", "aaep/conform/report", "aaep/conform/subscriber", "aaep/manifest", "internal/cause", "internal/cli", "internal/manifestkey", "internal/recording", "internal/schemas", "internal/usage", "internal/validation",
+			"aaep", "aaep/capture", "aaep/conform", "aaep/conform/producer", "aaep/conform/report", "aaep/conform/subscriber", "aaep/manifest", "internal/cause", "internal/cli", "internal/compat", "internal/manifestkey", "internal/recording", "internal/schemas", "internal/usage", "internal/validation",
 		},
 		third: []string{"github.com/spf13/cobra"},
 	},

@@ -49,7 +49,7 @@ func (d *delivery) start(after string) error {
 		if !d.terms.Hears(t.id) {
 			continue
 		}
-		if d.terms.Sessions != nil && t.events[0].Seq == 1 { // it asks for this one, from its beginning
+		if whole := d.terms.Sessions != nil || t.number > d.sub.since; whole && t.events[0].Seq == 1 { // asked for by its id, or begun since
 			d.reach(t.id, 0)
 			continue
 		}

@@ -24,6 +24,7 @@ type Producer struct {
 	mux      *http.ServeMux
 
 	mu        sync.Mutex
+	begun     int      // sessions so far
 	tracks    []*track // in the order in which they began
 	subs      map[string]*subscription
 	left      []*subscription // whose connection has ended, so that their subscribers can resume
@@ -34,6 +35,7 @@ type Producer struct {
 // track is one session, as it was told.
 type track struct {
 	id      string
+	number  int           // counts the sessions of the producer
 	events  []pacing.Item // the latest, in order
 	first   pacing.Item   // session.started
 	state   *aaep.Event   // the latest state.changed
@@ -111,7 +113,8 @@ func (p *Producer) track(id string) *track {
 		}
 	}
 	p.sweep()
-	t := &track{id: id}
+	p.begun++
+	t := &track{id: id, number: p.begun}
 	p.tracks = append(p.tracks, t)
 	return t
 }

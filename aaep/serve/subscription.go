@@ -19,6 +19,7 @@ type subscription struct {
 	id         string
 	subscriber string // its own id, which stays the same when it connects again
 	token      string // that it was made with
+	since      int    // how many sessions had begun before it
 
 	terms    pacing.Terms
 	accepted aaep.SubscriptionAccepted
@@ -56,7 +57,7 @@ func (p *Producer) subscribe(token string, request aaep.SubscriptionRequest) (*s
 		return nil, accepted, &aaep.SubscriptionRejected{ReasonCode: aaep.ReasonRateLimit, ReasonMessage: "There are too many subscriptions.", RetryAfterSeconds: 60}
 	}
 	s := &subscription{
-		producer: p, id: id, subscriber: request.SubscriberID, token: token, terms: terms, accepted: accepted, bell: make(chan struct{}, 1), idle: p.o.Now(),
+		producer: p, id: id, subscriber: request.SubscriberID, token: token, since: p.begun, terms: terms, accepted: accepted, bell: make(chan struct{}, 1), idle: p.o.Now(),
 	}
 	p.subs[id] = s
 	return s, accepted, nil

@@ -15,6 +15,7 @@ func Open(w http.ResponseWriter) *Sender {
 	Head(w)
 	_ = to.control.SetReadDeadline(time.Time{})
 	w.WriteHeader(http.StatusOK)
+	_ = to.control.Flush() // not every writer can; then the first frame takes the header along
 	return &Sender{wire: to}
 }
 

@@ -27,7 +27,7 @@ judge must reach.`,
 		Args: usage.None,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(m.vectorsCommand(), m.coverageCommand(), m.producerCommand(), m.subscriberCommand())
+	c.AddCommand(m.vectorsCommand(), m.coverageCommand(), m.producerCommand(), m.subscriberCommand(), m.suiteAgentCommand())
 	return c
 }
 
