@@ -3,10 +3,14 @@
 package main_test
 
 import (
+	"errors"
+	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/serve"
 	"github.com/earshot-dev/earshot/internal/testkit/scripted"
 )
 
@@ -47,6 +51,43 @@ func TestListen(t *testing.T) {
 				t.Errorf("answered with %s, %v", got[1], err)
 			}
 		})
+	}
+}
+
+// TestListenServed: a producer of the library numbers no questions, and says of each by its token how it ended.
+func TestListenServed(t *testing.T) {
+	t.Parallel()
+	agent, err := serve.New(serve.Options{Producer: aaep.Producer{AgentID: "tidy"}, Allow: func(string) serve.Rights { return serve.Rights{Hears: true, Answers: true} }})
+	must(t, err)
+	server := httptest.NewServer(agent)
+	t.Cleanup(server.Close)
+	p := start(t, options{verb: "listen", args: []string{server.URL}})
+	s, err := agent.Begin(aaep.SessionStarted{SummaryNormal: "Tidying up."})
+	must(t, err)
+	ended := make(chan error, 1)
+	go func() {
+		answer, err := s.Confirm(t.Context(), "files.delete", aaep.AwaitingConfirmation{
+			Action: "Delete 2 files.", Consequence: "They are gone.", SummaryNormal: "Delete 2 files?", RiskLevel: aaep.RiskHigh, Irreversible: true,
+		})
+		if err == nil && !answer.Accepted() {
+			err = errors.New("it is not accepted")
+		}
+		call, failed := answer.Tool(aaep.ToolInvoked{SummaryNormal: "Deleting."})
+		if failed == nil {
+			failed = call.Complete(aaep.ToolCompleted{Status: aaep.ToolSuccess, SummaryNormal: "Deleted 2 files."})
+		}
+		ended <- errors.Join(err, failed)
+	}()
+	p.hears("Question 1: Delete 2 files.")
+	p.say("accept")
+	p.hears("Recorded: question 1 is accepted.")
+	must(t, <-ended)
+	must(t, s.Complete(aaep.SessionCompleted{SummaryNormal: "Done."}))
+	p.hears("Done.")
+	p.signal(os.Interrupt)
+	p.ends(0)
+	if text := p.prompt.String(); !strings.Contains(text, "0 errors") || strings.Contains(text, "Not recorded") {
+		t.Errorf("it was judged as\n%s", text)
 	}
 }
 

@@ -183,18 +183,28 @@ func (p *Port) of(session string) (open []*question) {
 	return open
 }
 
-// end closes the question that a change of state is about. A producer that numbers says which, and how it ended. Of another, it is the
+// told closes the question of which the producer says how it ended: by its token, or by its number.
+func (p *Port) told(e aaep.Event, ours aaep.Document, how aaep.Resolution) aaep.Event {
+	number, _ := ours.Whole("question")
+	token, named := ours.Text("reply_token")
+	for _, q := range p.of(e.SessionID) {
+		if named && q.token != token || !named && q.Number != int(number) {
+			continue
+		}
+		p.close(q, how)
+		if numbered, err := e.Extend(aaep.PrefixEarshot, "question", q.Number); err == nil && !q.numbered {
+			e = numbered
+		}
+	}
+	return e
+}
+
+// end closes the question that a change of state is about. A producer may say which, and how it ended. Of another, it is the
 // oldest of the session, and what was answered here is how; else its time is over, or nobody here knows.
 func (p *Port) end(e aaep.Event) aaep.Event {
 	ours := aaep.Read(e.Extensions[aaep.PrefixEarshot])
 	if how, said := ours.Text("resolution"); said {
-		number, _ := ours.Whole("question")
-		for _, q := range p.of(e.SessionID) {
-			if q.Number == int(number) {
-				p.close(q, aaep.Resolution(how))
-			}
-		}
-		return e
+		return p.told(e, ours, aaep.Resolution(how))
 	}
 	open := p.of(e.SessionID)
 	if len(open) == 0 {
