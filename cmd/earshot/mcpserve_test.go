@@ -34,11 +34,17 @@ func (s *scene) host(name string, env []string, args ...string) *mcpHost {
 // hostOf starts one that speaks one version of the protocol.
 func (s *scene) hostOf(version, name string, env []string, args ...string) *mcpHost {
 	s.t.Helper()
+	return s.hostWith(nil, version, name, env, args...)
+}
+
+// hostWith starts one that can do more.
+func (s *scene) hostWith(can *sdk.ClientOptions, version, name string, env []string, args ...string) *mcpHost {
+	s.t.Helper()
 	h := &mcpHost{t: s.t, cmd: command(s.t, options{verb: "mcp", data: s.data, args: append([]string{"serve"}, args...), env: env})}
 	h.cmd.Dir = s.folder
 	said := newHeard()
 	h.cmd.Stderr = said
-	c := sdk.NewClient(&sdk.Implementation{Name: name, Version: "1"}, nil)
+	c := sdk.NewClient(&sdk.Implementation{Name: name, Version: "1"}, can)
 	session, err := c.Connect(s.t.Context(), &sdk.CommandTransport{Command: h.cmd}, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		s.t.Fatalf("%v; standard error:\n%s", err, said)

@@ -3,16 +3,20 @@ package gateways
 import (
 	"context"
 	"crypto/rand"
+	"net/url"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/build"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/cli"
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/gateway/local"
 	"github.com/earshot-dev/earshot/internal/gateway/mcp"
 	"github.com/earshot-dev/earshot/internal/usage"
@@ -21,7 +25,7 @@ import (
 type mcpServeFlags struct {
 	data, agent, session string
 	wall                 time.Duration
-	alone                bool
+	alone, quiet         bool
 }
 
 func (m *commands) mcpServeCommand() *cobra.Command {
@@ -53,6 +57,7 @@ a token that "earshot token add NAME --role agent" makes.`,
 	flags.DurationVar(&f.wall, "answer-before", 0, "time after which a call that is still open is answered; less than the host's own limit for tools (default 4m)")
 	flags.StringVar(&f.session, "session", "", "id of an open session of the agent to use, which is not ended here (default a session of its own)")
 	flags.BoolVar(&f.alone, "no-start", false, "start no server where none runs")
+	flags.BoolVar(&f.quiet, "no-elicitation", false, "do not have the host show where a question is answered")
 	cli.MarkPaths(c, []string{"data"}, nil)
 	return c
 }
@@ -73,6 +78,10 @@ func (m *commands) mcpServe(ctx context.Context, f mcpServeFlags) error {
 			return cause.Fail(err, "the program does not know where it is", "start Earshot by hand with `earshot up`, and use --no-start")
 		}
 	}
+	where := func() string { return whereToAnswer(data) }
+	if f.quiet {
+		where = nil
+	}
 	g := mcp.New(mcp.Options{
 		Dial: func(ctx context.Context, host string) (mcp.Agent, error) {
 			name := f.agent
@@ -88,11 +97,25 @@ func (m *commands) mcpServe(ctx context.Context, f mcpServeFlags) error {
 			}
 			return mcp.Client{Agent: a}, nil
 		},
-		Key: local.Parent() + "\n" + local.WorkingFolder(), Holder: rand.Text(), Label: local.Folder(), Wall: f.wall,
+		Key: local.Parent() + "\n" + local.WorkingFolder(), Holder: rand.Text(), Label: local.Folder(), Wall: f.wall, Where: where,
 		Version: build.This().Version, Logger: m.Logger(false),
 	})
 	if err := g.RunStdio(ctx); err != nil {
 		return cause.Fail(err, "the connection to the host has failed", "")
 	}
 	return nil
+}
+
+// whereToAnswer returns the address to which a host may lead a person: that of the page if the operator has named it,
+// otherwise the server's, which says how to get to the page. The random name of a page is a secret: a program that knows
+// it can attract the page's cookie.
+func whereToAnswer(data string) string {
+	place, err := client.ReadServerFile(filepath.Join(data, datadir.ServerFile))
+	if err != nil {
+		return ""
+	}
+	if page, err := url.Parse(place.Page); err == nil && page.Host != "" && !datadir.IsPageName(page.Hostname()) {
+		return place.Page
+	}
+	return place.URL + "/"
 }

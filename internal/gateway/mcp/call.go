@@ -65,9 +65,11 @@ func (g *Gateway) until(ctx context.Context, r *sdk.CallToolRequest, ask asks) (
 		}
 		if err == nil {
 			g.stands(request, c)
+			g.pointers.follow(g, r.Session, c)
 		}
 		switch {
 		case ctx.Err() != nil:
+			g.pointers.leave(known.ID)
 			return nil, context.Cause(ctx) //nolint:wrapcheck // the host has gone
 		case err == nil && c.Ended():
 			return resultOf(c), nil

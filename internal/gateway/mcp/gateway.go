@@ -48,7 +48,11 @@ type Options struct {
 	// ProgressInterval is the interval of progress notifications, if the host wants them; default 15 s.
 	ProgressInterval time.Duration
 	// Idle is the time without a call after which the session ends; default one hour.
-	Idle    time.Duration
+	Idle time.Duration
+	// Where returns the address that a host shows to a person who has a question to answer, if the host can; "" if it
+	// is not known. The host learns it, so it must not contain a secret. Without it, nothing is shown. It has no effect
+	// for hosts that connect by HTTP, which cannot be asked.
+	Where   func() string
 	Version string
 	Logger  *slog.Logger
 }
@@ -77,6 +81,7 @@ type Gateway struct {
 	// receipts are the results that are being sent to the host. A call waits until their receipt is known: otherwise
 	// the same call again could return such a result a second time.
 	receipts receipts
+	pointers pointers
 
 	mu      sync.Mutex
 	session Session
@@ -117,6 +122,7 @@ func (g *Gateway) Run(ctx context.Context, t sdk.Transport) error {
 	err := g.tools.server.Run(ctx, acknowledging{t, g})
 	quiet()
 	owned.Wait()
+	g.pointers.close()
 	g.mu.Lock()
 	leaves := len(g.open) > 0
 	g.mu.Unlock()
