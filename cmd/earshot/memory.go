@@ -21,6 +21,10 @@ const (
 	memoryRoom = 2
 	// memoryLook is the interval at which the live heap is measured.
 	memoryLook = 10 * time.Second
+	// idleAllocation is the most that an idle server allocates between two looks; one that nobody uses needs a tenth.
+	idleAllocation = 1 << 20
+	// spareMemory is how much an idle server may keep beside its live heap before it returns that to the system.
+	spareMemory = 4 << 20
 )
 
 // tuneMemory has a process that works for long collect garbage seldom and stay small, as far as its environment does not
@@ -35,7 +39,8 @@ func (m *Main) tuneMemory() (stop func()) {
 	return boundMemory()
 }
 
-// boundMemory keeps the memory of the process near the goal, until stop is called.
+// boundMemory keeps the memory of the process near the goal, and returns what it does not need once it is idle, until
+// stop is called. Otherwise what came of a busy minute, such as many hosts that connect, would be kept until the next.
 func boundMemory() (stop func()) {
 	before := debug.SetMemoryLimit(memoryGoal)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -43,13 +48,19 @@ func boundMemory() (stop func()) {
 	owned.Go(func() {
 		ticker := time.NewTicker(memoryLook)
 		defer ticker.Stop()
+		last := readMemory()
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				debug.SetMemoryLimit(memoryLimit(liveHeap()))
 			}
+			now := readMemory()
+			debug.SetMemoryLimit(memoryLimit(now.live))
+			if now.returns(last) {
+				debug.FreeOSMemory()
+			}
+			last = now
 		}
 	})
 	return func() {
@@ -64,12 +75,31 @@ func memoryLimit(live uint64) int64 {
 	return max(memoryGoal, int64(min(live, math.MaxInt64/memoryRoom))*memoryRoom)
 }
 
-// liveHeap returns the size of the live heap at the last collection.
-func liveHeap() uint64 {
-	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(sample)
-	if sample[0].Value.Kind() != metrics.KindUint64 {
-		return 0
+// memoryUse is what the runtime says of its memory, in bytes.
+type memoryUse struct {
+	allocated uint64 // since the start
+	live      uint64 // at the last collection
+	held      uint64 // of the heap, in use or not returned to the system
+}
+
+// returns reports whether an idle process holds more than it needs. before is the use at the last look.
+func (m memoryUse) returns(before memoryUse) bool {
+	return m.allocated-before.allocated <= idleAllocation && m.held > m.live+spareMemory
+}
+
+func readMemory() memoryUse {
+	samples := []metrics.Sample{
+		{Name: "/gc/heap/allocs:bytes"},
+		{Name: "/gc/heap/live:bytes"},
+		{Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"},
 	}
-	return sample[0].Value.Uint64()
+	metrics.Read(samples)
+	bytes := func(i int) uint64 {
+		if samples[i].Value.Kind() != metrics.KindUint64 {
+			return 0
+		}
+		return samples[i].Value.Uint64()
+	}
+	return memoryUse{allocated: bytes(0), live: bytes(1), held: bytes(2) + bytes(3)}
 }
