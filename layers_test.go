@@ -274,6 +274,10 @@ var layerTable = []rule{
 
 	{pkg: "internal/credentialfile", layer: 4, own: []string{"api", "internal/bus", "internal/cause", "internal/datadir", "utp"}},
 	{
+		pkg: "internal/bridge/commonground", layer: 4, own: []string{"api", "internal/bus", "internal/cause", "internal/rpc", "utp"},
+		third: []string{"github.com/jackc/pgx/v5", "github.com/nats-io/nats.go"}, // a foreign installation's database and stream
+	},
+	{
 		pkg: "internal/oauth", layer: 4, own: []string{"internal/cause", "internal/datadir", "internal/egress", "tool/mcp", "tool/settings"},
 		third: []string{mcpModule, sysModule, "github.com/fsnotify/fsnotify", "golang.org/x/oauth2"},
 	},
@@ -422,7 +426,8 @@ var layerTable = []rule{
 	},
 	{
 		pkg: "internal/cli/gateways", layer: 8, own: []string{
-			"api", "client", "internal/agentcheck", "internal/build", "internal/cause", "internal/cli", "internal/datadir", "internal/doctor", "internal/gateway/hook",
+			"api", "client", "internal/agentcheck", "internal/bridge/commonground", "internal/build", "internal/bus", "internal/cause", "internal/cli", "internal/credentialfile", "internal/datadir",
+			"internal/doctor", "internal/fault", "internal/gateway/hook",
 			"internal/gateway/local", "internal/gateway/mcp", "internal/gateway/permission", "internal/hostfile", "internal/hostsetup", "internal/operate", "internal/oauth", "aaep/transport/pipe", "internal/toolfile",
 			"aaep/transport", "internal/usage", "tool/mcp", "tool/settings", "utp",
 		},

@@ -1,6 +1,7 @@
 // Package gateways contains the commands that put Earshot in front of somebody's agent: what a host such as Claude Code
-// runs (mcp serve, hook), what writes its files (install, uninstall), what a listener starts (stdio), the MCP servers behind the gate (mcp add), and the
-// check that a host respects a no (doctor agents).
+// runs (mcp serve, hook), what writes its files (install, uninstall), what a listener starts (stdio), the MCP servers behind
+// the gate (mcp add), a bridge to the tools of another system (bridge), and the check that a host respects a no (doctor
+// agents).
 package gateways
 
 import (
@@ -15,7 +16,7 @@ type commands struct{ *cli.Program }
 // Commands returns the commands about hosts.
 func Commands(p *cli.Program) []*cobra.Command {
 	m := &commands{p}
-	return []*cobra.Command{m.mcpCommand(), m.hookCommand(), m.installCommand(), m.uninstallCommand(), m.stdioCommand()}
+	return []*cobra.Command{m.mcpCommand(), m.hookCommand(), m.installCommand(), m.uninstallCommand(), m.stdioCommand(), m.bridgeCommand()}
 }
 
 // DoctorCommand returns the check of the hosts on this machine, a subcommand of `doctor`.

@@ -1,0 +1,185 @@
+package gateways
+
+import (
+	"context"
+	"maps"
+	"net/url"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+
+	"github.com/earshot-dev/earshot/internal/bridge/commonground"
+	"github.com/earshot-dev/earshot/internal/bus"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/cli"
+	"github.com/earshot-dev/earshot/internal/credentialfile"
+	"github.com/earshot-dev/earshot/internal/fault"
+	"github.com/earshot-dev/earshot/internal/usage"
+)
+
+// commongroundDSN is the variable for a DSN that is not to be seen in a list of processes.
+const commongroundDSN = "EARSHOT_COMMONGROUND_DSN"
+
+type bridgeFlags struct {
+	options       commonground.Options
+	data          string
+	asJSON, debug bool
+}
+
+func (m *commands) bridgeCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "bridge",
+		Short: "Let the tools of another system serve Earshot: those of a CommonGround installation",
+		Args:  usage.KnownCommand,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(m.bridgeCommongroundCommand())
+	return c
+}
+
+func (m *commands) bridgeCommongroundCommand() *cobra.Command {
+	var f bridgeFlags
+	o := &f.options
+	c := &cobra.Command{
+		Use:   "commonground --dsn DSN --nats URL",
+		Short: "Let tool services of a running CommonGround (v1r4) serve the turns of `earshot up`",
+		Long: `Let tool services of a running CommonGround installation (v1r4) serve the turns of "earshot up --nats-listen".
+The services stay as they are. The bridge comes to Earshot with a credential of the role foreign, whose list of tools
+says which of theirs are offered, and to CommonGround as an agent of its roster.
+
+Such a tool is broker-only: Earshot decides whether a call leaves, and with which arguments. Nobody has reviewed it by
+this. Until "earshot tools review" has made it a reading or idempotent one, or a rule of the policy names it with
+broker_only, its calls are denied and never reach CommonGround.
+
+On CommonGround's database the bridge reads the roster, the tools, cards and its own inbox; it inserts cards, edges and
+command anchors, and marks rows of its own inbox as consumed. Ended and started again, it collects what has been
+reported meanwhile. docs/foreign-peers.md has the steps, with word_count as the example.
+
+A password is not written into --dsn, where others can read it: use a password file (PGPASSFILE), or the variable
+` + commongroundDSN + `.
+
+Exit codes: 0 ended when it was told to; 1 one of the two sides cannot be used; 2 usage.`,
+		Example: `  earshot credential add commonground --role foreign --tools word_count
+  earshot bridge commonground --dsn postgres://cg@localhost:5433/cardbox --nats nats://localhost:4222 --project proj_mvp_001`,
+		Args: usage.None,
+		RunE: func(c *cobra.Command, _ []string) error { return m.bridgeCommonground(c.Context(), f) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&o.DSN, "dsn", "", "CommonGround's database, without a password (default $"+commongroundDSN+")")
+	flags.StringVar(&o.NATS, "nats", "", "address of CommonGround's NATS, such as nats://localhost:4222")
+	flags.StringVar(&o.NATSAuth.Credentials, "nats-creds", "", "file of user credentials for that NATS")
+	flags.StringVar(&o.NATSAuth.CA, "nats-ca", "", "PEM file of the authority that has signed that NATS's certificate")
+	flags.StringVar(&o.NATSAuth.Cert, "nats-cert", "", "PEM file of a client certificate for that NATS, with --nats-key")
+	flags.StringVar(&o.NATSAuth.Key, "nats-key", "", "PEM file of the certificate's key")
+	flags.StringVar(&o.Project, "project", "", "CommonGround's project (default the only one that has tools)")
+	flags.StringVar(&o.Channel, "channel", commonground.DefaultChannel, "CommonGround's channel")
+	flags.StringVar(&o.Agent, "agent", commonground.DefaultAgent, "agent of CommonGround's roster in whose name calls are made")
+	flags.StringVar(&o.Credentials, "credential", "", "file with the bridge's credentials (default $"+bus.CredentialsVariable+", else those of foreign/commonground in the data directory)")
+	flags.StringVar(&f.data, "data", "", cli.DataUsage)
+	flags.BoolVar(&f.asJSON, "json", false, "write what is offered, and each change of it, as a line of JSON")
+	flags.BoolVar(&f.debug, "debug", false, "log what the bridge does to standard error, without any content")
+	cli.MarkPaths(c, []string{"data"}, []string{"credential", "nats-creds", "nats-ca", "nats-cert", "nats-key"})
+	return c
+}
+
+func (m *commands) bridgeCommonground(ctx context.Context, f bridgeFlags) error {
+	o := f.options
+	if o.DSN == "" {
+		o.DSN = m.Getenv(commongroundDSN)
+	} else if holdsPassword(o.DSN) {
+		return cause.Misuse("--dsn holds a password, which every user of this machine can read",
+			"leave it out of the argument: use a password file (PGPASSFILE), or the variable "+commongroundDSN)
+	}
+	switch {
+	case o.DSN == "":
+		return cause.Misuse("--dsn is missing: where CommonGround's database is", "for example --dsn postgres://cg@localhost:5433/cardbox (its setting cardbox.postgres_dsn)")
+	case o.NATS == "":
+		return cause.Misuse("--nats is missing: where CommonGround's NATS is", "for example --nats nats://localhost:4222 (its setting nats.servers)")
+	case holdsPassword(o.NATS):
+		return cause.Misuse("--nats holds a password, which every user of this machine can read", "use --nats-creds FILE")
+	case (o.NATSAuth.Cert == "") != (o.NATSAuth.Key == ""):
+		return cause.Misuse("--nats-cert and --nats-key go together", "name both files, or none")
+	}
+	var err error
+	if o.Credentials, err = m.bridgeCredential(o.Credentials, f.data); err != nil {
+		return err
+	}
+	o.Logger, o.Now, o.Reached = m.Logger(f.debug), m.Now, fault.Points(m.Getenv(fault.Variable))
+	o.Ready = func(offer commonground.Offer) { m.printOffer(offer, f.asJSON) }
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	signals := make(chan os.Signal, 4)
+	cli.Heed(signals)
+	ended := make(chan struct{})
+	go func() { // ends with the bridge
+		defer close(ended)
+		select {
+		case <-signals:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	err = commonground.Run(ctx, o)
+	cancel()
+	<-ended
+	signal.Stop(signals)
+	return err
+}
+
+// holdsPassword reports whether an address, or the words of a DSN, hold a password.
+func holdsPassword(address string) bool {
+	if at, err := url.Parse(address); err == nil && at.Scheme != "" {
+		_, set := at.User.Password()
+		return set || at.Query().Has("password")
+	}
+	return strings.Contains(strings.ToLower(address), "password")
+}
+
+// bridgeCredential returns the file of the bridge's credentials.
+func (m *commands) bridgeCredential(named, dataFlag string) (string, error) {
+	if named == "" {
+		named = m.Getenv(bus.CredentialsVariable)
+	}
+	if named != "" {
+		return named, nil
+	}
+	data, err := m.DataPath(dataFlag, false)
+	if err != nil {
+		return "", err
+	}
+	return credentialfile.Dir{Path: filepath.Join(data, credentialfile.Folder)}.File(bus.Principal{Kind: bus.External, Name: "commonground"}), nil
+}
+
+// offerRow is a line of `bridge commonground --json`.
+type offerRow struct {
+	Project string            `json:"project"`
+	Agent   string            `json:"agent"`
+	Target  string            `json:"worker_target"`
+	Tools   []string          `json:"tools"`
+	LeftOut map[string]string `json:"left_out,omitempty"`
+}
+
+func (m *commands) printOffer(offer commonground.Offer, asJSON bool) {
+	if asJSON {
+		raw, err := json.Marshal(offerRow(offer), json.Deterministic(true))
+		if err == nil {
+			m.Printf("%s", raw)
+		}
+		return
+	}
+	m.Printf("CommonGround: project %s, as the agent %s (worker target %s).", offer.Project, offer.Agent, offer.Target)
+	if len(offer.Tools) > 0 {
+		m.Printf("Offered to Earshot: %s.", strings.Join(offer.Tools, ", "))
+	} else {
+		m.Printf("No tool is offered to Earshot.")
+	}
+	for _, name := range slices.Sorted(maps.Keys(offer.LeftOut)) {
+		m.Printf("Left out: %s: %s", name, cause.OneLine(offer.LeftOut[name]))
+	}
+	m.Printf("What nobody has reviewed is denied; `earshot tools list` shows it. Control C ends the bridge.")
+}
