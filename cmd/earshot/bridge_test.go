@@ -37,7 +37,7 @@ func (b *bridged) bridge(fault string, args ...string) *process {
 func (b *bridged) begins(fault string, args ...string) *process {
 	b.t.Helper()
 	return start(b.t, options{
-		verb: "bridge", data: b.data, fault: fault, nobody: true, env: []string{"EARSHOT_COMMONGROUND_DSN=" + b.dsn},
+		verb: "bridge", data: b.data, fault: fault, nobody: true, env: []string{"EARSHOT_COMMONGROUND_DSN=" + b.ground.bridge},
 		args: append([]string{"commonground", "--nats", b.nats.ClientURL()}, args...),
 	})
 }
@@ -128,6 +128,9 @@ func TestBridge(t *testing.T) {
 			t.Errorf("%s has %s rows; want %s", table, got, want)
 		}
 	}
+	b.sets("")
+	must(t, b.cluster.Restart(t.Context()))
+	b.counted(b.calls(`{"text":"a b"}`), 2, 3)
 	p.signal(os.Interrupt)
 	p.ends(0)
 }
@@ -187,13 +190,14 @@ func TestBridgeEffect(t *testing.T) {
 	}
 }
 
-// TestBridgeSilent: a service that says nothing, or nothing that can be read, ends a call in our time and our words.
+// TestBridgeSilent: a service that says nothing, or nothing that can be read, ends a call in our time and our words. So does
+// one that is not there, and a tool that has changed or is gone. One that comes onto the list is offered.
 func TestBridgeSilent(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
 	b := newBridged(t, "rules: []\n")
 	b.tool(groundTool, `{"suspend_timeout_seconds":3}`)
-	b.bridge("")
+	p := b.bridge("")
 	b.reviewed("read")
 	b.sets("silent")
 	if o := b.calls(`{"text":"a b"}`).comesTo(1); o.Status != "timeout" || o.Code != "tool_timeout" || b.commands() == 0 {
@@ -228,6 +232,10 @@ func TestBridgeSilent(t *testing.T) {
 	if after := b.commands(); after != before {
 		t.Errorf("%d commands of them", after-before)
 	}
+	b.does(0, "credential", "add", "commonground", "--role", "foreign", "--tools", "letter_count")
+	b.tool("letter_count", "{}")
+	p.hears("Offered to Earshot: letter_count.")
+	contains(t, p.out.String(), "Left out: word_count: ")
 }
 
 // TestBridgeRefuses: what is not there is named, with what to do.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -51,7 +52,8 @@ var groundTables = []string{
 // as strict as the original about what it takes.
 type ground struct {
 	t       *testing.T
-	dsn     string
+	dsn     string // of the installation
+	bridge  string // of the bridge's own user
 	cluster *cluster.Cluster
 	nats    *server.Server
 	nc      *nats.Conn
@@ -71,17 +73,21 @@ func newGround(t *testing.T) *ground {
 	for _, table := range groundTables {
 		g.do(table)
 	}
+	g.lets()
 	g.do(`INSERT INTO resource.project_agents VALUES ($1, 'earshot', 'earshot')`, groundProject)
 	g.tool(groundTool, "{}")
 	var err error
-	g.nats, err = server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoSigs: true, JetStream: true, StoreDir: t.TempDir()})
+	g.nats, err = server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: -1, NoSigs: true, JetStream: true, StoreDir: t.TempDir(), NoAuthUser: "bridge",
+		Users: []*server.User{{Username: "service", Password: "s"}, {Username: "bridge", Password: "b", Permissions: groundRights()}},
+	})
 	must(t, err)
 	g.nats.Start()
 	t.Cleanup(func() { g.nats.Shutdown(); g.nats.WaitForShutdown() })
 	if !g.nats.ReadyForConnections(patience) {
 		t.Fatal("the NATS does not come up")
 	}
-	g.nc, err = nats.Connect(g.nats.ClientURL(), nats.Timeout(patience))
+	g.nc, err = nats.Connect(g.nats.ClientURL(), nats.Timeout(patience), nats.UserInfo("service", "s"))
 	must(t, err)
 	t.Cleanup(g.nc.Close)
 	g.js, err = jetstream.New(g.nc)
@@ -92,6 +98,33 @@ func newGround(t *testing.T) *ground {
 	must(t, err)
 	g.serve()
 	return g
+}
+
+// groundRights is what docs/foreign-peers.md says that the bridge needs of their NATS.
+func groundRights() *server.Permissions {
+	const consumer = "cg_cmd_v1r4.earshot_bridge_" + groundProject + "_earshot"
+	return &server.Permissions{
+		Publish: &server.SubjectPermission{Allow: []string{
+			"cg.v1r4." + groundProject + ".*.cmd.tool.>", "$JS.API.STREAM.INFO.cg_cmd_v1r4", "$JS.API.CONSUMER.LIST.cg_cmd_v1r4",
+			"$JS.API.CONSUMER.CREATE." + consumer + ".>", "$JS.API.CONSUMER.MSG.NEXT." + consumer, "$JS.ACK." + consumer + ".>",
+		}},
+		Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>"}},
+	}
+}
+
+// lets makes the bridge's own user of their database, with the rights that docs/foreign-peers.md names and no others.
+func (g *ground) lets() {
+	g.t.Helper()
+	at, err := url.Parse(g.dsn)
+	must(g.t, err)
+	secret := password(g.t, g.dsn)
+	must(g.t, g.cluster.Do(g.t.Context(), "CREATE ROLE bridge LOGIN PASSWORD '"+secret+"'"))
+	g.do(`GRANT USAGE ON SCHEMA resource, state, ` + at.Query().Get("search_path") + ` TO bridge`)
+	g.do(`GRANT SELECT ON resource.project_agents, resource.tools, cards, state.agent_inbox TO bridge`)
+	g.do(`GRANT INSERT ON cards, state.execution_edges, state.agent_inbox TO bridge`)
+	g.do(`GRANT UPDATE ON state.agent_inbox TO bridge`)
+	at.User = url.UserPassword("bridge", secret)
+	g.bridge = at.String()
 }
 
 // tool registers the tool in their table.

@@ -130,6 +130,7 @@ func (b *bridge) work(ctx context.Context) error {
 // offer registers the tools of the credential's list that they have, each time one has changed, and reports whether
 // anything has.
 func (b *bridge) offer(ctx context.Context) (changed bool, err error) {
+	b.ours.relist(b.o.Credentials)
 	all, err := b.theirs.tools(ctx, b.at.project, b.ours.tools...)
 	if err != nil {
 		return false, cause.Fail(err, "the tools of the project "+b.at.project+" cannot be read", "see that the database is up and the user may read resource.tools")

@@ -138,8 +138,28 @@ func (d *database) target(ctx context.Context, project, agent string) (string, e
 	return target, nil
 }
 
+// twice runs a statement again where its connection has failed: theirs may have been started anew, and all statements here
+// may be repeated.
+func (d *database) twice(ctx context.Context, run func() error) error {
+	err := run()
+	fault, told := errors.AsType[*pgconn.PgError](err)
+	if err == nil || ctx.Err() != nil || told && !strings.HasPrefix(fault.Code, "57P") {
+		return err
+	}
+	d.pool.Reset()
+	return run()
+}
+
 // tools returns those of the names that their table of tools has.
-func (d *database) tools(ctx context.Context, project string, names ...string) (map[string]tool, error) {
+func (d *database) tools(ctx context.Context, project string, names ...string) (all map[string]tool, err error) {
+	err = d.twice(ctx, func() error {
+		all, err = d.readTools(ctx, project, names)
+		return err
+	})
+	return all, err
+}
+
+func (d *database) readTools(ctx context.Context, project string, names []string) (map[string]tool, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
 	rows, err := d.pool.Query(ctx, `SELECT tool_name, coalesce(description, ''), coalesce(target_subject, ''), coalesce(after_execution, ''),
@@ -160,6 +180,10 @@ func (d *database) tools(ctx context.Context, project string, names ...string) (
 
 // insert writes what their service looks for before it takes a command. All of it may be there already.
 func (d *database) insert(ctx context.Context, c call) error {
+	return d.twice(ctx, func() error { return d.write(ctx, c) })
+}
+
+func (d *database) write(ctx context.Context, c call) error {
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
 	return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { //nolint:wrapcheck // the caller says what it was

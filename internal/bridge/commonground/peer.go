@@ -19,7 +19,7 @@ type peer struct {
 
 	identity
 
-	tools []string // those of its credential's list
+	tools []string // those of its credential's list; only [bridge.offer] uses them
 }
 
 // join connects to Earshot's bus, and waits for it where it is away.
@@ -40,6 +40,13 @@ func join(ctx context.Context, o Options) (*peer, error) {
 		return nil, cause.Fail(nil, cause.Of(err), "see that `earshot up --nats-listen ADDRESS` runs")
 	}
 	return &peer{Client: client, identity: identity{project: c.Project, name: c.Principal.Name}, tools: c.Tools}, nil
+}
+
+// relist reads the list of tools again: an operator may have added one. A file that cannot be read now leaves it as it is.
+func (p *peer) relist(path string) {
+	if c, err := bus.ReadCredentials(path); err == nil && c.Principal.Name == p.name {
+		p.tools = c.Tools
+	}
 }
 
 // register offers a tool to Earshot.
