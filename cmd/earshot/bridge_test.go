@@ -15,14 +15,17 @@ type bridged struct {
 	*scene
 	*ground
 
-	t *testing.T
+	t      *testing.T
+	server *process
+	with   []string // its flags
 }
 
 func newBridged(t *testing.T, policy string) *bridged {
 	t.Helper()
 	b := &bridged{scene: emptyScene(t), ground: newGround(t), t: t}
 	b.does(0, "credential", "add", "commonground", "--role", "foreign", "--tools", groundTool)
-	b.up("--nats-listen", bustest.Address(t), "--policy", b.policy(policy))
+	b.with = []string{"--nats-listen", bustest.Address(t), "--policy", b.policy(policy)}
+	b.server = b.up(b.with...)
 	return b
 }
 
@@ -92,7 +95,7 @@ func (b *bridged) counted(p *process, words, runs int) {
 }
 
 // TestBridge: a tool service of CommonGround serves a call of ours. A tool that nobody has reviewed is denied and never
-// reaches its stream; a report that comes again is applied once.
+// reaches its stream; a report that comes again is applied once. Their database and our server may be started anew.
 func TestBridge(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
@@ -131,6 +134,10 @@ func TestBridge(t *testing.T) {
 	b.sets("")
 	must(t, b.cluster.Restart(t.Context()))
 	b.counted(b.calls(`{"text":"a b"}`), 2, 3)
+	b.server.signal(os.Interrupt)
+	b.server.ends(0)
+	b.up(b.with...)
+	b.counted(b.calls(`{"text":"a b"}`), 2, 4)
 	p.signal(os.Interrupt)
 	p.ends(0)
 }
