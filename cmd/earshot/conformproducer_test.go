@@ -9,12 +9,12 @@ import (
 	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
-// TestConformProducer: our own server passes the judge of producers at the level that it offers, over both transports,
+// TestConformProducer: our own server passes the judge of producers at the level that it offers, over each transport,
 // with a real session of the example agent that asks and is refused.
 func TestConformProducer(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
-	for _, scheme := range []string{"http", "ws"} {
+	for _, scheme := range []string{"http", "ws", "unix"} {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
@@ -22,6 +22,9 @@ func TestConformProducer(t *testing.T) {
 			dir := t.TempDir()
 			junit, page := filepath.Join(dir, "report.xml"), filepath.Join(dir, "report.html")
 			address := scheme + strings.TrimPrefix(s.place().URL, "http")
+			if scheme == "unix" {
+				address = "unix:" + filepath.Join(s.data, "aaep.sock")
+			}
 			judge := plain(t, "conform", "producer", address, "--token-file", s.approver(), "--sessions", "1", "--for", "2m", "--fresh", "--junit", junit, "--html", page)
 			judge.await("It listens.")
 			s.run("--json").ends(3)
@@ -53,6 +56,8 @@ func TestConformProducerMisuse(t *testing.T) {
 		{[]string{"nowhere"}, `error: "nowhere" is not the address of a producer`},
 		{[]string{"http://127.0.0.1:1"}, "error: 127.0.0.1:1 cannot be reached"},
 		{[]string{"ws://127.0.0.1:1"}, "error: 127.0.0.1:1 cannot be reached"},
+		{[]string{"unix:/nowhere.sock"}, "error: /nowhere.sock cannot be reached"},
+		{[]string{"unix:"}, `error: "unix:" is not the address of a producer`},
 		{[]string{"http://127.0.0.1:1", "--level", "4"}, "error: found the level 4"},
 		{[]string{"http://127.0.0.1:1", "--answer", "maybe"}, `error: found the answer "maybe"`},
 		{[]string{"http://127.0.0.1:1/stream"}, "error: an address with a path is a stream without a subscription"},

@@ -10,7 +10,10 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/aaep/transport/pipe"
 	"github.com/earshot-dev/earshot/aaep/transport/socket"
 	"github.com/earshot-dev/earshot/aaep/transport/sse"
 	"github.com/earshot-dev/earshot/internal/cause"
@@ -26,10 +29,10 @@ const (
 
 const (
 	maxAnswer  = 1 << 20  // of an answer over HTTP, in bytes
-	maxReceive = 16 << 20 // of a message on a WebSocket
+	maxReceive = 16 << 20 // of a message on a connection both ways
 )
 
-// connect begins a connection of a listener: over a WebSocket from the request on; over HTTP the request, or, where
+// connect begins a connection of a listener: both ways from the request on; over HTTP the request, or, where
 // there is a stream already, that.
 func (j *judge) connect(ctx context.Context, l *line, e effect, after string) {
 	ctx = l.begin(ctx)
@@ -38,7 +41,7 @@ func (j *judge) connect(ctx context.Context, l *line, e effect, after string) {
 	switch {
 	case !j.exam.sse:
 		l.listen = make(chan struct{})
-		j.dialSocket(ctx, l, e, tell)
+		j.converse(ctx, l, e, tell)
 	case after != "":
 		stream := l.stream
 		j.tasks.Go(func() { j.receive(ctx, e.who, stream, after, tell) })
@@ -173,23 +176,11 @@ func (j *judge) send(ctx context.Context, l *line, e effect) {
 	})
 }
 
-// dialSocket connects over a WebSocket, sends the request and receives until the connection ends.
-func (j *judge) dialSocket(ctx context.Context, l *line, e effect, tell func(input)) {
+// converse connects both ways, sends the request and receives until the connection ends.
+func (j *judge) converse(ctx context.Context, l *line, e effect, tell func(input)) {
 	ended := func(problem string, code int) { tell(input{who: e.who, kind: inEnded, problem: problem, code: code}) }
-	header := http.Header{}
-	if j.o.Token != "" {
-		header.Set("Authorization", "Bearer "+j.o.Token)
-	}
-	address := *j.url
-	if strings.Trim(address.Path, "/") == "" {
-		address.Path = socketPath
-	}
-	conn, answer, err := socket.Dial(ctx, address.String(), j.http, header, socket.Options{Limit: maxReceive}) //nolint:bodyclose // the library closes it
-	if err != nil {
-		problem := j.unreachable(err)
-		if answer != nil {
-			problem = fmt.Sprintf("%s answers %q, expected a WebSocket", j.url.Host, answer.Status)
-		}
+	conn, protocol, problem := j.dial(ctx)
+	if problem != "" {
 		j.tasks.Go(func() { ended(problem, 0) })
 		return
 	}
@@ -212,7 +203,7 @@ func (j *judge) dialSocket(ctx context.Context, l *line, e effect, tell func(inp
 				tell(input{who: e.who, kind: inMessage, raw: raw})
 				continue
 			}
-			tell(input{who: e.who, kind: inAnswer, raw: raw, name: conn.Subprotocol()})
+			tell(input{who: e.who, kind: inAnswer, raw: raw, name: protocol})
 			select {
 			case <-listen:
 				tell(input{who: e.who, kind: inStream})
@@ -221,6 +212,50 @@ func (j *judge) dialSocket(ctx context.Context, l *line, e effect, tell func(inp
 			}
 		}
 	})
+}
+
+// dial connects both ways, and shows the token. protocol is the subprotocol of a WebSocket; problem is why there is no connection.
+func (j *judge) dial(ctx context.Context) (conn transport.Conn, protocol, problem string) {
+	if j.url.Scheme == unixScheme {
+		conn, problem = j.dialUnix(ctx)
+		return conn, "", problem
+	}
+	header := http.Header{}
+	if j.o.Token != "" {
+		header.Set("Authorization", "Bearer "+j.o.Token)
+	}
+	address := *j.url
+	if strings.Trim(address.Path, "/") == "" {
+		address.Path = socketPath
+	}
+	ws, answer, err := socket.Dial(ctx, address.String(), j.http, header, socket.Options{Limit: maxReceive}) //nolint:bodyclose // the library closes it
+	switch {
+	case err == nil:
+		return ws, ws.Subprotocol(), ""
+	case answer != nil:
+		return nil, "", fmt.Sprintf("%s answers %q, expected a WebSocket", j.url.Host, answer.Status)
+	}
+	return nil, "", j.unreachable(err)
+}
+
+// dialUnix connects to a Unix socket.
+func (j *judge) dialUnix(ctx context.Context) (transport.Conn, string) {
+	conn, err := pipe.Dial(ctx, j.url.Host, pipe.Options{Limit: maxReceive})
+	if err != nil {
+		return nil, j.unreachable(err)
+	}
+	if j.o.Token == "" {
+		return conn, ""
+	}
+	shown, err := json.Marshal(transport.Authenticate{Type: transport.TypeAuthenticate, Token: j.o.Token})
+	if err == nil {
+		err = conn.Send(shown)
+	}
+	if err != nil {
+		conn.Drop()
+		return nil, j.unreachable(err)
+	}
+	return conn, ""
 }
 
 func socketEnd(err error) (problem string, code int) {

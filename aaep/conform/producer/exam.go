@@ -61,7 +61,8 @@ const (
 type exam struct {
 	o         Options
 	url       string
-	sse       bool
+	area      string // the area of the rules for its transport
+	sse       bool   // whether that is server-sent events
 	evidence  *report.Evidence
 	listeners []*listener
 	began     time.Time
@@ -82,9 +83,9 @@ type asked struct {
 }
 
 // newExam returns an exam, and what is to be done first.
-func newExam(o Options, rules []conform.Rule, sse, direct bool, now time.Time) (*exam, []effect) {
+func newExam(o Options, rules []conform.Rule, area string, direct bool, now time.Time) (*exam, []effect) {
 	x := &exam{
-		o: o, url: o.URL, sse: sse, evidence: report.NewEvidence(rules), began: now, until: now.Add(o.For),
+		o: o, url: o.URL, area: area, sse: area == "tr-sse", evidence: report.NewEvidence(rules), began: now, until: now.Add(o.For),
 		sessions: map[string]bool{}, open: map[string]*asked{},
 	}
 	for _, r := range cast(o.Level, direct) {
@@ -210,7 +211,7 @@ func (x *exam) report(now time.Time) report.Report {
 	})
 	r := report.Report{
 		Judges: report.Producer, URL: x.url, Level: x.o.Level, Began: x.began, Length: now.Sub(x.began), Sessions: len(x.sessions),
-		Verdicts: x.evidence.Verdicts(x.o.Level, func(r conform.Rule) (int, bool) { return expectedFrom(r), judged(r, x.sse) }),
+		Verdicts: x.evidence.Verdicts(x.o.Level, func(r conform.Rule) (int, bool) { return expectedFrom(r), judged(r, x.area) }),
 	}
 	for _, l := range x.listeners {
 		r.Peers = append(r.Peers, report.Peer{Name: l.name, Role: l.about, Messages: l.line, Problem: l.problem})

@@ -24,12 +24,15 @@ func expectedFrom(r conform.Rule) int {
 	return max(1, levels[r.Area()])
 }
 
-// elsewhere are areas that are not judged here: other transports, and lists of what other rules say.
-var elsewhere = []string{"tr-np", "tr-uds", "tr-grpc", "tr-stdio", "l1p", "l2p", "l3p"}
+// elsewhere are areas that are not judged here: lists of what other rules say.
+var elsewhere = []string{"l1p", "l2p", "l3p"}
 
-// judged reports whether the rule binds a producer, and a listener on this transport could see it.
-func judged(r conform.Rule, sse bool) bool {
-	if slices.Contains(elsewhere, r.Area()) || !sse && r.Area() == "tr-sse" || sse && r.Area() == "tr-ws" {
+// areas are those of the rules for one transport, by the scheme of its address.
+var areas = map[string]string{"http": "tr-sse", "https": "tr-sse", "ws": "tr-ws", "wss": "tr-ws", "unix": "tr-uds"}
+
+// judged reports whether the rule binds a producer, and a listener on this transport could see it, whose rules are those of area.
+func judged(r conform.Rule, area string) bool {
+	if slices.Contains(elsewhere, r.Area()) || strings.HasPrefix(r.Area(), "tr-") && r.Area() != area {
 		return false
 	}
 	binds := strings.ContainsAny(r.Who, "PTB")

@@ -55,7 +55,10 @@ func (x *exam) grant(in input, l *listener, accepted aaep.SubscriptionAccepted) 
 			x.breach(l, in.raw, "", "TR-SSE-02", fmt.Sprintf("found the status %d, expected 201 with a Location that names the stream", in.status))
 		}
 	}
-	if !x.sse {
+	switch x.area {
+	case "tr-uds":
+		x.evidence.Saw("TR-UDS-03")
+	case "tr-ws":
 		x.evidence.Saw("TR-WS-02", "TR-WS-03", "TR-WS-04")
 		if in.name != socket.Subprotocol {
 			x.breach(l, in.raw, "", "TR-WS-02", fmt.Sprintf("found the subprotocol %q, expected %s", in.name, socket.Subprotocol))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/conform"
 	"github.com/earshot-dev/earshot/aaep/conform/report"
-	"github.com/earshot-dev/earshot/aaep/transport/socket"
+	"github.com/earshot-dev/earshot/aaep/transport"
 )
 
 // leaveTime is how long the closes at the end may take.
@@ -33,7 +33,7 @@ func Judge(ctx context.Context, o Options) (report.Report, error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	var effects []effect
-	j.exam, effects = newExam(o, rules, u.Scheme == "http" || u.Scheme == "https", direct(u), now)
+	j.exam, effects = newExam(o, rules, areas[u.Scheme], direct(u), now)
 	j.lines = make([]line, len(j.exam.listeners))
 	j.run(ctx, effects)
 	if j.exam.refused != nil {
@@ -64,8 +64,8 @@ type arrival struct {
 type line struct {
 	turn   int
 	end    context.CancelFunc
-	conn   *socket.Conn
-	listen chan struct{} // closed when a WebSocket may go on
+	conn   transport.Conn
+	listen chan struct{} // closed when a connection both ways may go on
 	stream string        // address of the stream of server-sent events
 }
 

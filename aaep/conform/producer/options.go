@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -29,9 +28,9 @@ const (
 // Options say which producer is judged, and how. URL is required.
 type Options struct {
 	// URL of the producer. An http or https address without a path is subscribed to first, with POST; one with a path is
-	// a stream that wants no subscription, of level 1. A ws or wss address is that of a WebSocket.
+	// a stream that wants no subscription, of level 1. A ws or wss address is that of a WebSocket, unix:PATH that of a Unix socket.
 	URL string
-	// Token goes into the Authorization header if it is set. Without TLS it is sent to loopback addresses only.
+	// Token goes into the Authorization header if it is set; over a Unix socket it goes before the request, as Earshot takes it. Without TLS it is sent to loopback addresses only.
 	Token string
 	// Level is the level of conformance that is expected, 1 to 3; default 3.
 	Level int
@@ -65,10 +64,11 @@ func (o Options) checked() (Options, *url.URL, error) {
 	if o.Ready == nil {
 		o.Ready = func() {}
 	}
-	u, err := url.Parse(o.URL)
+	u, err := parsed(o.URL)
 	switch {
-	case err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "ws", "wss"}, u.Scheme):
-		return o, nil, report.Misuse(fmt.Sprintf("%q is not the address of a producer", o.URL), "it reads like http://localhost:8080 or ws://localhost:8080/aaep/v1/ws")
+	case err != nil || u.Host == "" || areas[u.Scheme] == "":
+		return o, nil, report.Misuse(fmt.Sprintf("%q is not the address of a producer", o.URL),
+			"it reads like http://localhost:8080, ws://localhost:8080/aaep/v1/ws or unix:/run/user/1000/aaep/agent.sock")
 	case o.Level < 1 || o.Level > 3:
 		return o, nil, report.Misuse(fmt.Sprintf("found the level %d, expected 1, 2 or 3", o.Level), "")
 	case o.Answer != aaep.DecisionReject && o.Answer != aaep.DecisionAccept:
@@ -82,6 +82,17 @@ func (o Options) checked() (Options, *url.URL, error) {
 	}
 	return o, u, nil
 }
+
+// parsed returns an address; that of a Unix socket has its path for its host.
+func parsed(address string) (*url.URL, error) {
+	if path, is := strings.CutPrefix(address, unixScheme+":"); is {
+		return &url.URL{Scheme: unixScheme, Host: path}, nil
+	}
+	return url.Parse(address) //nolint:wrapcheck // the caller says what was found
+}
+
+// unixScheme begins the address of a Unix socket, before its path.
+const unixScheme = "unix"
 
 // direct reports whether the address is a stream that wants no subscription.
 func direct(u *url.URL) bool {

@@ -39,9 +39,9 @@ on, change terms and close; and say of each rule that binds a producer whether i
 was broken, with the event that shows it, or was not exercised, because nothing came that
 it is about. Start the producer's sessions when standard error says that it listens.
 
-The address is that of a server (http, https), which is subscribed to with POST, or of a
-WebSocket (ws, wss). An http address with a path is a stream without subscriptions, which
-is of level 1.
+The address is that of a server (http, https), which is subscribed to with POST, of a
+WebSocket (ws, wss), or unix:PATH for a Unix socket. An http address with a path is a
+stream without subscriptions, which is of level 1.
 
 Questions are rejected. With --answer accept they are accepted, and what the producer then
 does is done: use it with a producer whose actions are harmless. Nobody else should answer
