@@ -185,6 +185,7 @@ var layerTable = []rule{
 	{
 		pkg: "aaep/subscribe", layer: 2, own: []string{"aaep", "aaep/transport"},
 		beside: map[string]string{
+			"aaep/transport/grpc":   "the frames of gRPC are read in one place, for both ends",
 			"aaep/transport/pipe":   "the frames of a Unix socket are read in one place, for both ends",
 			"aaep/transport/socket": "the frames of a WebSocket are read in one place, for both ends",
 			"aaep/transport/sse":    "the lines of server-sent events are read in one place",
@@ -201,6 +202,7 @@ var layerTable = []rule{
 	{pkg: "aaep/transport/sse", layer: 2},
 	{pkg: "aaep/transport/stream", layer: 2, own: []string{"aaep", "aaep/transport"}},
 	{pkg: "aaep/transport", layer: 1, own: []string{"aaep"}},
+	{pkg: "aaep/transport/grpc", layer: 2, own: []string{"aaep", "aaep/transport"}},
 	{pkg: "aaep/transport/pipe", layer: 2, own: []string{"aaep", "aaep/transport"}},
 	{pkg: "aaep/transport/socket", layer: 2, own: []string{"aaep/transport"}, third: []string{"github.com/coder/websocket"}},
 	{
@@ -230,7 +232,7 @@ var layerTable = []rule{
 	},
 	{pkg: "internal/surface/page/markdown", layer: 1, own: []string{"aaep/legible"}, third: []string{"github.com/yuin/goldmark"}},
 	{
-		pkg: "internal/transport/web", layer: 3, own: []string{"internal/hub", "internal/hub/access", "internal/passkey", "internal/surface/page", "internal/wording", "aaep/transport/socket", "aaep/transport/stream", "aaep/transport", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/manifest", "api", "api/audit", "api/openapi", "utp"},
+		pkg: "internal/transport/web", layer: 3, own: []string{"internal/hub", "internal/hub/access", "internal/passkey", "internal/surface/page", "internal/wording", "aaep/transport/grpc", "aaep/transport/socket", "aaep/transport/stream", "aaep/transport", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/manifest", "api", "api/audit", "api/openapi", "utp"},
 		beside: map[string]string{
 			"internal/preference": "what people type into the settings page is read as in the terminal",
 			"internal/operate":    "the lists of operators are read as in the terminal",
@@ -298,7 +300,7 @@ var layerTable = []rule{
 
 	{
 		pkg: "aaep/conform/producer", layer: 5,
-		own: []string{"aaep", "aaep/conform", "aaep/conform/report", "aaep/session", "aaep/subscribe", "internal/cause", "aaep/transport/pipe", "aaep/transport/socket", "aaep/transport/sse", "aaep/transport"},
+		own: []string{"aaep", "aaep/conform", "aaep/conform/report", "aaep/session", "aaep/subscribe", "internal/cause", "aaep/transport/grpc", "aaep/transport/pipe", "aaep/transport/socket", "aaep/transport/sse", "aaep/transport"},
 	},
 	{pkg: "aaep/conform/subscriber", layer: 5, own: []string{"aaep", "aaep/conform", "aaep/conform/report", "internal/cause", "aaep/transport/socket", "aaep/transport"}},
 	{pkg: "aaep/conform/report", layer: 4, own: []string{"aaep"}, beside: map[string]string{"aaep/conform": "the verdicts are about its rules"}},
@@ -315,8 +317,9 @@ var layerTable = []rule{
 
 	{pkg: "internal/agentcheck", layer: 5, own: []string{"internal/fakemodel", "internal/gateway/hook", "utp"}},
 	{pkg: "internal/fakemodel", layer: 4, third: []string{yamlModule}},
-	{pkg: "internal/testkit/framing", layer: 4}, // the table that every transport passes
-	{pkg: "internal/testkit", layer: 4},         // for tests
+	{pkg: "internal/testkit/framing", layer: 4},                                      // the table that every transport passes
+	{pkg: "internal/testkit", layer: 4},                                              // for tests
+	{pkg: "internal/testkit/aaepv1", layer: 4, third: []string{"google.golang.org"}}, // what a client of gRPC generates, for tests
 	{
 		pkg: "internal/testkit/scripted", layer: 4, own: []string{"aaep", "aaep/transport", "aaep/transport/pipe", "aaep/transport/socket"}, // a producer for tests of those who listen
 	},

@@ -19,6 +19,9 @@ const (
 	headerTime = 10 * time.Second
 	// idleTime is how long a connection may wait for its next request.
 	idleTime = time.Minute
+	// pingInterval is after how long a silence a client of HTTP/2 is asked whether it is there, and pingTimeout how long the answer may take.
+	pingInterval = 15 * time.Second
+	pingTimeout  = 15 * time.Second
 	// answerGrace is how long pending requests may take once the server shuts down.
 	answerGrace = 2 * time.Second
 )
@@ -61,8 +64,12 @@ func (s *Server) serve(o Options, certificate *address.Certificate, listeners []
 	}
 	s.http = &http.Server{
 		Handler: s.web, ConnContext: peer.With, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: 64 << 10,
+		Protocols: new(http.Protocols), HTTP2: &http.HTTP2Config{SendPingTimeout: pingInterval, PingTimeout: pingTimeout},
 		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
 	}
+	s.http.Protocols.SetHTTP1(true)
+	s.http.Protocols.SetHTTP2(true)
+	s.http.Protocols.SetUnencryptedHTTP2(true) // for gRPC on this machine
 	if certificate != nil {
 		s.http.TLSConfig = certificate.Settings()
 	}

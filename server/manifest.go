@@ -37,8 +37,9 @@ func introduce(o Options, decides, local bool) (introduction, error) {
 		EventTypesEmitted: []string{"aaep:agent.*"}, ExtensionsSupported: []string{aaep.ExtensionContext}, DefaultVerbosity: aaep.VerbosityNormal,
 		MaxConcurrentSubscriptions: o.Subscriptions, Contact: o.Contact,
 	}}
+	in.manifest.TransportsSupported = []aaep.Transport{aaep.TransportGRPC}
 	if local {
-		in.manifest.TransportsSupported = []aaep.Transport{aaep.TransportUnix, aaep.TransportStdio}
+		in.manifest.TransportsSupported = append(in.manifest.TransportsSupported, aaep.TransportUnix, aaep.TransportStdio)
 	}
 	if o.ManifestKey == "" {
 		return in, nil

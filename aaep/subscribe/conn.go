@@ -12,6 +12,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/aaep/transport/grpc"
 	"github.com/earshot-dev/earshot/aaep/transport/pipe"
 	"github.com/earshot-dev/earshot/aaep/transport/socket"
 )
@@ -132,6 +133,13 @@ func (t *stream) dial(ctx context.Context, at target) (transport.Conn, error) {
 	header := http.Header{}
 	if at.token != "" {
 		header.Set("Authorization", "Bearer "+at.token)
+	}
+	if security, is := strings.CutPrefix(at.url.Scheme, "grpc"); is {
+		conn, err := grpc.Dial(ctx, "http"+security+"://"+at.url.Host, t.http.Transport, header, grpc.Options{Limit: maxMessage, Verbatim: t.o.Verbatim})
+		if err != nil {
+			return nil, unreachable(at.url.Host, err)
+		}
+		return conn, nil
 	}
 	address := *at.url
 	if strings.Trim(address.Path, "/") == "" {

@@ -35,8 +35,9 @@ const (
 
 // Options name the producer and the terms. Only URL is required, or Target.
 type Options struct {
-	// URL of the producer: http or https for server-sent events, ws or wss for a WebSocket, unix:PATH for a Unix socket. An http address
-	// with a path is a stream that wants no subscription; nothing can be answered there. A ws address without a path means /aaep/v1/ws.
+	// URL of the producer: http or https for server-sent events, ws or wss for a WebSocket, grpc or grpcs for gRPC, unix:PATH for a Unix
+	// socket. An http address with a path is a stream that wants no subscription; nothing can be answered there. A ws address without a path
+	// means /aaep/v1/ws.
 	URL string
 	// Token goes into the Authorization header if it is set; over a Unix socket it goes before the request, as Earshot takes it. Without
 	// TLS it is sent to this machine only.
@@ -60,7 +61,7 @@ type Options struct {
 	Verbatim bool
 	// Now is the clock; default time.Now.
 	Now func() time.Time
-	// Transport makes the requests over HTTP; default a new transport with the environment's proxy.
+	// Transport makes the requests over HTTP, and the calls of gRPC; default a new transport with the environment's proxy.
 	Transport http.RoundTripper
 }
 
@@ -114,8 +115,8 @@ func (o Options) target() (target, error) {
 		return target{}, err
 	}
 	at := target{u, token}
-	if plain := u.Scheme == "http" || u.Scheme == "ws"; plain && token != "" && !IsLocal(u.Hostname()) {
-		return target{}, &Error{Code: CodeInsecure, Message: "the token would travel unencrypted to " + u.Host, Hint: "use https or wss, or a tunnel"}
+	if plain := slices.Contains([]string{"http", "ws", "grpc"}, u.Scheme); plain && token != "" && !IsLocal(u.Hostname()) {
+		return target{}, &Error{Code: CodeInsecure, Message: "the token would travel unencrypted to " + u.Host, Hint: "use https, wss or grpcs, or a tunnel"}
 	}
 	return at, nil
 }
@@ -128,12 +129,12 @@ func parsed(address string) (*url.URL, error) {
 	if err != nil || u.Host == "" {
 		return nil, &Error{
 			Code: CodeUsage, Message: fmt.Sprintf("%q is not the address of a stream", address), Err: err,
-			Hint: "it reads like http://localhost:8080/events, ws://localhost:8080/aaep/v1/ws or unix:/run/user/1000/aaep/agent.sock",
+			Hint: "it reads like http://localhost:8080/events, ws://localhost:8080/aaep/v1/ws, grpc://localhost:8080 or unix:/run/user/1000/aaep/agent.sock",
 		}
 	}
-	if !slices.Contains([]string{"http", "https", "ws", "wss"}, u.Scheme) {
+	if !slices.Contains([]string{"http", "https", "ws", "wss", "grpc", "grpcs"}, u.Scheme) {
 		return nil, &Error{
-			Code: CodeUsage, Message: fmt.Sprintf("the address begins with %q, expected http, https, ws, wss or unix", u.Scheme), Hint: "give the address of a stream",
+			Code: CodeUsage, Message: fmt.Sprintf("the address begins with %q, expected http, https, ws, wss, grpc, grpcs or unix", u.Scheme), Hint: "give the address of a stream",
 		}
 	}
 	return u, nil

@@ -14,7 +14,7 @@ import (
 func TestConformProducer(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
-	for _, scheme := range []string{"http", "ws", "unix"} {
+	for _, scheme := range []string{"http", "ws", "grpc", "unix"} {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
@@ -56,6 +56,7 @@ func TestConformProducerMisuse(t *testing.T) {
 		{[]string{"nowhere"}, `error: "nowhere" is not the address of a producer`},
 		{[]string{"http://127.0.0.1:1"}, "error: 127.0.0.1:1 cannot be reached"},
 		{[]string{"ws://127.0.0.1:1"}, "error: 127.0.0.1:1 cannot be reached"},
+		{[]string{"grpc://127.0.0.1:1"}, "error: 127.0.0.1:1 cannot be reached"},
 		{[]string{"unix:/nowhere.sock"}, "error: /nowhere.sock cannot be reached"},
 		{[]string{"unix:"}, `error: "unix:" is not the address of a producer`},
 		{[]string{"http://127.0.0.1:1", "--level", "4"}, "error: found the level 4"},

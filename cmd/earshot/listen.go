@@ -45,7 +45,7 @@ in plain lines, as earshot run tells a turn. Type accept, reject or an answer wh
 is shown.
 
 The address is that of a server (http, https), which is subscribed to with POST, of a
-WebSocket (ws, wss) or of a Unix socket (unix:PATH). An http address with a path is a stream
+WebSocket (ws, wss), of gRPC (grpc, grpcs) or of a Unix socket (unix:PATH). An http address with a path is a stream
 without subscriptions, which takes no answers.
 
 A lost connection is made again, and goes on after the last event where the producer can do

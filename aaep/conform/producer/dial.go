@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/aaep/transport/grpc"
 	"github.com/earshot-dev/earshot/aaep/transport/pipe"
 	"github.com/earshot-dev/earshot/aaep/transport/socket"
 	"github.com/earshot-dev/earshot/aaep/transport/sse"
@@ -223,6 +224,13 @@ func (j *judge) dial(ctx context.Context) (conn transport.Conn, protocol, proble
 	header := http.Header{}
 	if j.o.Token != "" {
 		header.Set("Authorization", "Bearer "+j.o.Token)
+	}
+	if security, is := strings.CutPrefix(j.url.Scheme, "grpc"); is {
+		call, err := grpc.Dial(ctx, "http"+security+"://"+j.url.Host, j.o.Transport, header, grpc.Options{Limit: maxReceive})
+		if err != nil {
+			return nil, "", j.unreachable(err)
+		}
+		return call, "", ""
 	}
 	address := *j.url
 	if strings.Trim(address.Path, "/") == "" {

@@ -28,7 +28,7 @@ func expectedFrom(r conform.Rule) int {
 var elsewhere = []string{"l1p", "l2p", "l3p"}
 
 // areas are those of the rules for one transport, by the scheme of its address.
-var areas = map[string]string{"http": "tr-sse", "https": "tr-sse", "ws": "tr-ws", "wss": "tr-ws", "unix": "tr-uds"}
+var areas = map[string]string{"http": "tr-sse", "https": "tr-sse", "ws": "tr-ws", "wss": "tr-ws", "unix": "tr-uds", "grpc": "tr-grpc", "grpcs": "tr-grpc"}
 
 // judged reports whether the rule binds a producer, and a listener on this transport could see it, whose rules are those of area.
 func judged(r conform.Rule, area string) bool {

@@ -58,6 +58,8 @@ func (x *exam) grant(in input, l *listener, accepted aaep.SubscriptionAccepted) 
 	switch x.area {
 	case "tr-uds":
 		x.evidence.Saw("TR-UDS-03")
+	case "tr-grpc":
+		x.evidence.Saw("TR-GRPC-01", "TR-GRPC-02", "TR-GRPC-04")
 	case "tr-ws":
 		x.evidence.Saw("TR-WS-02", "TR-WS-03", "TR-WS-04")
 		if in.name != socket.Subprotocol {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,7 +29,8 @@ const (
 // Options say which producer is judged, and how. URL is required.
 type Options struct {
 	// URL of the producer. An http or https address without a path is subscribed to first, with POST; one with a path is
-	// a stream that wants no subscription, of level 1. A ws or wss address is that of a WebSocket, unix:PATH that of a Unix socket.
+	// a stream that wants no subscription, of level 1. A ws or wss address is that of a WebSocket, grpc or grpcs that of gRPC,
+	// unix:PATH that of a Unix socket.
 	URL string
 	// Token goes into the Authorization header if it is set; over a Unix socket it goes before the request, as Earshot takes it. Without TLS it is sent to loopback addresses only.
 	Token string
@@ -68,7 +70,7 @@ func (o Options) checked() (Options, *url.URL, error) {
 	switch {
 	case err != nil || u.Host == "" || areas[u.Scheme] == "":
 		return o, nil, report.Misuse(fmt.Sprintf("%q is not the address of a producer", o.URL),
-			"it reads like http://localhost:8080, ws://localhost:8080/aaep/v1/ws or unix:/run/user/1000/aaep/agent.sock")
+			"it reads like http://localhost:8080, ws://localhost:8080/aaep/v1/ws, grpc://localhost:8080 or unix:/run/user/1000/aaep/agent.sock")
 	case o.Level < 1 || o.Level > 3:
 		return o, nil, report.Misuse(fmt.Sprintf("found the level %d, expected 1, 2 or 3", o.Level), "")
 	case o.Answer != aaep.DecisionReject && o.Answer != aaep.DecisionAccept:
@@ -77,8 +79,8 @@ func (o Options) checked() (Options, *url.URL, error) {
 		return o, nil, report.Misuse("the time to listen, or the number of sessions, is negative", "")
 	case o.Level > 1 && direct(u):
 		return o, nil, report.Misuse("an address with a path is a stream without a subscription, which is of level 1", "give the address without the path, or ask for level 1")
-	case o.Token != "" && (u.Scheme == "http" || u.Scheme == "ws") && !subscribe.IsLocal(u.Hostname()):
-		return o, nil, report.Misuse("the token would travel unencrypted to "+u.Host, "use https or wss, or a tunnel")
+	case o.Token != "" && slices.Contains([]string{"http", "ws", "grpc"}, u.Scheme) && !subscribe.IsLocal(u.Hostname()):
+		return o, nil, report.Misuse("the token would travel unencrypted to "+u.Host, "use https, wss or grpcs, or a tunnel")
 	}
 	return o, u, nil
 }

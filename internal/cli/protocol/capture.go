@@ -33,7 +33,7 @@ func (m *commands) captureCommand() *cobra.Command {
 		Short: "Record what an AAEP producer sends",
 		Long: `Record every message that an AAEP producer sends, one a line, as it came. Each line is
 written when it arrives. The address is that of server-sent events (http, https), of a
-WebSocket (ws, wss) or of a Unix socket (unix:PATH); an http address without a path is
+WebSocket (ws, wss), of gRPC (grpc, grpcs) or of a Unix socket (unix:PATH); an http address without a path is
 subscribed to first, and the terms that the producer grants, subscription.accepted, are then
 the first line. Questions are
 recorded where the producer shows them to somebody who cannot answer, as Earshot does.

@@ -32,7 +32,7 @@ func bounded(next http.Handler) http.Handler {
 		w.Header().Set("Cache-Control", "no-store")
 		if isMCP(r) { // each of its writes has its own deadline
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
-		} else if !isStream(r) && !isSocket(r) {
+		} else if !isStream(r) && !isSocket(r) && !isCall(r) {
 			ctx, cancel := context.WithTimeout(r.Context(), most)
 			defer cancel()
 			r = r.WithContext(ctx)

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc/codes"
+
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/internal/testkit/framing"
 )
@@ -34,7 +36,11 @@ func serveLoopback(t *testing.T) *loopback {
 	t.Helper()
 	s := newScene(t)
 	s.room.begin("sess_1", "")
-	server := httptest.NewServer(s.server)
+	server := httptest.NewUnstartedServer(s.server)
+	server.Config.Protocols = new(http.Protocols)
+	server.Config.Protocols.SetHTTP1(true)
+	server.Config.Protocols.SetUnencryptedHTTP2(true)
+	server.Start()
 	t.Cleanup(server.Close)
 	t.Cleanup(s.server.Close) // first: it ends the streams
 	return &loopback{scene: s, host: strings.TrimPrefix(server.URL, "http://")}
@@ -102,7 +108,7 @@ func replyOf(subscription, text string) []byte {
 	return fmt.Appendf(nil, `{"type":"confirmation.reply","reply_token":%q,"decision":"reject","subscription_id":%q,"timestamp":"2000-01-01T00:00:00.000Z","modified_action":{"text":"%s"}}`, tokenA, subscription, text)
 }
 
-// TestFraming: one table for both transports (TR-01, TR-02, TR-03, TR-08, TR-12, TR-WS-03, TR-WS-05, TR-WS-08).
+// TestFraming: one table for the transports of HTTP (TR-GRPC-04, TR-GRPC-05, TR-01, TR-02, TR-03, TR-08, TR-12, TR-WS-03, TR-WS-05, TR-WS-08).
 func TestFraming(t *testing.T) {
 	t.Parallel()
 	for name, over := range map[string]func() framing.Transport{
@@ -120,6 +126,16 @@ func TestFraming(t *testing.T) {
 				New:   func(t *testing.T) framing.Producer { *l = *serveLoopback(t); return l.producer(t) },
 				Dial:  func(t *testing.T, after string) framing.Subscriber { return l.subscribeBySocket(t, after) },
 				Limit: 64 << 10, TooBig: 1009, NotUTF8: 1007,
+			}
+		},
+		"gRPC": func() framing.Transport {
+			l := new(loopback)
+			return framing.Transport{
+				New: func(t *testing.T) framing.Producer { *l = *serveLoopback(t); return l.producer(t) },
+				Dial: func(t *testing.T, after string) framing.Subscriber {
+					return l.subscribeByCall(t, `{"resume":{"after":"`+after+`"}}`)
+				},
+				Limit: 64 << 10, TooBig: int(codes.ResourceExhausted), NotUTF8: int(codes.InvalidArgument),
 			}
 		},
 	} {

@@ -89,6 +89,7 @@ func (s *Server) routes(others func(mux *http.ServeMux)) (http.Handler, error) {
 		return nil, err
 	}
 	s.mcpRoutes(mux)
+	s.grpcRoutes(mux)
 	others(mux)
 	mux.HandleFunc("/", s.elsewhere(mux, "the API is below "+api.Root))
 	return mux, nil
