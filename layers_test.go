@@ -321,7 +321,7 @@ var layerTable = []rule{
 	{pkg: "internal/testkit", layer: 4},                                              // for tests
 	{pkg: "internal/testkit/aaepv1", layer: 4, third: []string{"google.golang.org"}}, // what a client of gRPC generates, for tests
 	{
-		pkg: "internal/testkit/scripted", layer: 4, own: []string{"aaep", "aaep/transport", "aaep/transport/pipe", "aaep/transport/socket"}, // a producer for tests of those who listen
+		pkg: "internal/testkit/scripted", layer: 4, own: []string{"aaep", "aaep/transport", "aaep/transport/grpc", "aaep/transport/pipe", "aaep/transport/socket"}, // a producer for tests of those who listen
 	},
 	{pkg: "internal/testkit/authserver", layer: 2, third: []string{mcpModule}},
 	{

@@ -23,7 +23,7 @@ var (
 )
 
 // transports are the schemes of the addresses on which each promise is proved.
-var transports = []string{"http", "ws", "unix"}
+var transports = []string{"http", "ws", "grpc", "unix"}
 
 // hear ranges over the events, and returns their ids and the codes of the errors. on is called for each event.
 func hear(t *testing.T, o subscribe.Options, on func(*subscribe.Subscription, subscribe.Event)) (heard []string) {
@@ -87,6 +87,8 @@ func TestResumes(t *testing.T) {
 		"a WebSocket leaves a gap":        {"ws", []string{started}, []string{thinks, ended}, []string{"evt_1", "messages_lost", "evt_4", "evt_9"}},
 		"a Unix socket leaves a gap":      {"unix", []string{started}, []string{thinks, ended}, []string{"evt_1", "messages_lost", "evt_4", "evt_9"}},
 		"a WebSocket goes on at a point":  {"ws", []string{started, point("evt_1")}, []string{thinks, ended}, []string{"evt_1", "evt_4", "evt_9"}},
+		"gRPC leaves a gap":               {"grpc", []string{started}, []string{thinks, ended}, []string{"evt_1", "messages_lost", "evt_4", "evt_9"}},
+		"gRPC goes on at a point":         {"grpc", []string{started, point("evt_1")}, []string{thinks, ended}, []string{"evt_1", "evt_4", "evt_9"}},
 		"a Unix socket goes on at one":    {"unix", []string{started, point("evt_1")}, []string{thinks, ended}, []string{"evt_1", "evt_4", "evt_9"}},
 		"an event that cannot be read":    {"ws", nil, []string{started, `{"type":"aaep:agent.session.completed"}`, ended}, []string{"evt_1", "unreadable", "evt_9"}},
 		"a reply is refused by a message": {"ws", nil, []string{started, `{"type":"earshot:reply.refused","error":{"message":"no"}}`, ended}, []string{"evt_1", "reply_refused", "evt_9"}},
@@ -182,13 +184,14 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]subscribe.Code{
 		"ftp://localhost": subscribe.CodeUsage, "events": subscribe.CodeUsage, "unix:": subscribe.CodeUsage, "http://192.0.2.1": subscribe.CodeInsecure,
+		"grpc://192.0.2.1": subscribe.CodeInsecure,
 	} {
 		_, err := subscribe.New(subscribe.Options{URL: address, Token: "secret"})
 		if e, is := errors.AsType[*subscribe.Error](err); !is || e.Code != want || e.Hint == "" {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	for _, scheme := range []string{"ws", "unix"} {
+	for _, scheme := range []string{"ws", "grpc", "unix"} {
 		p := scripted.New(t, []string{`{"type":"subscription.rejected","reason_code":"authorization_denied","reason_message":"not you"}`, scripted.Await})
 		if heard := hear(t, subscribe.Options{URL: p.Serve(scheme)}, nil); !slices.Equal(heard, []string{"authorization_denied"}) {
 			t.Errorf("%s: heard %q", scheme, heard)

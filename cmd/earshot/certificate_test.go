@@ -16,6 +16,9 @@ import (
 	"regexp"
 	"testing"
 	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/transport/grpc"
 )
 
 // certified writes a certificate for a name, which signs itself, and its key.
@@ -63,6 +66,23 @@ func far(t *testing.T, address, path, token string, o *tls.Config) (answered, er
 	return answered{StatusCode: answer.StatusCode, ProtoMajor: answer.ProtoMajor, TLS: answer.TLS}, nil
 }
 
+// hearsByCall subscribes over gRPC and TLS (TR-GRPC-06).
+func hearsByCall(t *testing.T, address, token string, o *tls.Config) {
+	t.Helper()
+	via := &http.Transport{TLSClientConfig: o, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}}
+	conn, err := grpc.Dial(t.Context(), "https://earshot.test", via, http.Header{"Authorization": {"Bearer " + token}}, grpc.Options{Limit: 1 << 20})
+	must(t, err)
+	defer conn.Drop()
+	must(t, conn.Send([]byte(`{"type":"subscription.request","aaep_version":"1.0.0","subscriber_id":"reader-1","capabilities":{}}`)))
+	answer, err := conn.Receive()
+	must(t, err)
+	if _, err := aaep.DecodeSubscriptionAccepted(answer); err != nil {
+		t.Errorf("over gRPC it answers %s", answer)
+	}
+}
+
 func trusting(t *testing.T, certFile string) *tls.Config {
 	t.Helper()
 	raw, err := os.ReadFile(certFile)
@@ -107,6 +127,7 @@ func TestServerHTTPS(t *testing.T) {
 	if answer.StatusCode != http.StatusOK || answer.ProtoMajor != 2 {
 		t.Errorf("with a token: HTTP/%d %d", answer.ProtoMajor, answer.StatusCode)
 	}
+	hearsByCall(t, at[1], s.place().Token, trusting(t, cert))
 	old := trusting(t, cert)
 	old.MinVersion, old.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
 	if answer, err := far(t, at[1], "/healthz", "", old); err == nil {

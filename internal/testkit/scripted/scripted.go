@@ -1,5 +1,5 @@
-// Package scripted is a producer of AAEP that follows a script, for the tests of those who listen: over server-sent events, a WebSocket
-// and a Unix socket. It knows nothing of Earshot's extensions beyond what its script says.
+// Package scripted is a producer of AAEP that follows a script, for the tests of those who listen: over server-sent events, a WebSocket,
+// gRPC and a Unix socket. It knows nothing of Earshot's extensions beyond what its script says.
 package scripted
 
 import (
@@ -17,6 +17,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/aaep/transport/grpc"
 	"github.com/earshot-dev/earshot/aaep/transport/pipe"
 	"github.com/earshot-dev/earshot/aaep/transport/socket"
 )
@@ -62,7 +63,7 @@ func (p *Producer) Got() []string {
 	return append([]string(nil), p.got...)
 }
 
-// Serve serves the producer on a transport, of the scheme "http", "ws" or "unix", and returns its address.
+// Serve serves the producer on a transport, of the scheme "http", "ws", "grpc" or "unix", and returns its address.
 func (p *Producer) Serve(scheme string) string {
 	p.t.Helper()
 	if scheme == "unix" {
@@ -86,7 +87,16 @@ func (p *Producer) Serve(scheme string) string {
 			p.converse(conn)
 		}
 	})
-	server := httptest.NewServer(mux)
+	mux.HandleFunc("POST "+grpc.SubscribePath, func(w http.ResponseWriter, r *http.Request) {
+		if conn, err := grpc.Accept(w, r, grpc.Options{Limit: transport.MessageLimit}); err == nil {
+			p.converse(conn)
+		}
+	})
+	server := httptest.NewUnstartedServer(mux)
+	server.Config.Protocols = new(http.Protocols)
+	server.Config.Protocols.SetHTTP1(true)
+	server.Config.Protocols.SetUnencryptedHTTP2(true)
+	server.Start()
 	p.t.Cleanup(server.Close)
 	return scheme + strings.TrimPrefix(server.URL, "http")
 }
