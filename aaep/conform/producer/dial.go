@@ -239,7 +239,8 @@ func (j *judge) dial(ctx context.Context) (conn transport.Conn, protocol, proble
 	ws, answer, err := socket.Dial(ctx, address.String(), j.http, header, socket.Options{Limit: maxReceive}) //nolint:bodyclose // the library closes it
 	switch {
 	case err == nil:
-		return ws, ws.Subprotocol(), ""
+		protocol = ws.Subprotocol()
+		return ws, protocol, ""
 	case answer != nil:
 		return nil, "", fmt.Sprintf("%s answers %q, expected a WebSocket", j.url.Host, answer.Status)
 	}

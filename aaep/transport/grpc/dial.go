@@ -77,7 +77,7 @@ func Dial(ctx context.Context, address string, by http.RoundTripper, header http
 		r.Header = header.Clone()
 	}
 	r.Header.Set("Content-Type", contentType)
-	r.Header.Set("Te", "trailers")
+	r.Header.Set("TE", "trailers")
 	ended := make(chan struct{})
 	c.owned.Go(func() {
 		defer close(ended)

@@ -82,12 +82,12 @@ func TestDialForeign(t *testing.T) {
 				return status.Error(codes.InvalidArgument, m.String())
 			}
 			if err := send(call, answer); err != nil {
-				return err //nolint:wrapcheck // it is the library's
+				return err
 			}
 		}
 		m, err := call.Recv()
 		left <- string(m.GetJson())
-		return err //nolint:wrapcheck // the same
+		return err
 	}))
 	for _, want := range []string{accepted, big, `{"type":"third"}`} {
 		if err := c.Send([]byte(request)); err != nil {

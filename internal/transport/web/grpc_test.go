@@ -3,6 +3,7 @@ package web_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -90,7 +91,7 @@ func TestCallByLibrary(t *testing.T) {
 	if m, err = call.Recv(); err != nil || m.GetMessageType() != "subscription.close" {
 		t.Errorf("the end is %v, %v", m, err)
 	}
-	if _, err = call.Recv(); err != io.EOF {
+	if _, err = call.Recv(); !errors.Is(err, io.EOF) {
 		t.Errorf("the call ends with %v", err)
 	}
 	l.room.await(t, "the end", func() bool { return l.room.streaming == 0 })
@@ -122,7 +123,7 @@ func TestCallDescribed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	over, err := http.Get("http://" + l.host + "/.well-known/aaep-manifest.json") //nolint:noctx // it ends with the server
+	over, err := http.Get("http://" + l.host + "/.well-known/aaep-manifest.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,14 +168,14 @@ func TestCallDescribed(t *testing.T) {
 	if got := missing.GetErrorResponse().GetErrorCode(); got != int32(codes.NotFound) {
 		t.Errorf("what is missing gets %v", missing)
 	}
-	older, err := grpc_reflection_v1alpha.NewServerReflectionClient(c).ServerReflectionInfo(t.Context()) //nolint:staticcheck // older tools ask so
+	older, err := grpc_reflection_v1alpha.NewServerReflectionClient(c).ServerReflectionInfo(t.Context()) // older tools ask so
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := older.CloseSend(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := older.Recv(); err != io.EOF {
+	if _, err := older.Recv(); !errors.Is(err, io.EOF) {
 		t.Errorf("a client that asks nothing gets %v", err)
 	}
 }
@@ -223,7 +224,7 @@ func TestCallForeign(t *testing.T) {
 			t.Errorf("%s: %v", name, s.ends)
 		}
 	}
-	answer, err := http.Post("http://"+l.host+"/aaep.v1.AaepService/Subscribe", "application/grpc", strings.NewReader("")) //nolint:noctx // it ends with the server
+	answer, err := http.Post("http://"+l.host+"/aaep.v1.AaepService/Subscribe", "application/grpc", strings.NewReader(""))
 	if err != nil {
 		t.Fatal(err)
 	}
