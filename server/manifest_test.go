@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -57,7 +58,8 @@ func TestSignedManifest(t *testing.T) {
 		Keys: manifest.Keys{key}, Now: time.Now(), AgentID: answer.Producer.AgentID, Offer: manifest.OfferOf(answer, aaep.TransportSSE),
 	}.Verify(answer.SignedManifest)
 	must(t, err)
-	if v.Manifest.Contact != "help@example.org" || len(v.Manifest.ConformanceLevelsSupported) != 3 || v.Manifest.MaxConcurrentSubscriptions != server.DefaultSubscriptions {
+	if v.Manifest.Contact != "help@example.org" || len(v.Manifest.ConformanceLevelsSupported) != 3 || v.Manifest.MaxConcurrentSubscriptions != server.DefaultSubscriptions ||
+		!slices.Contains(v.Manifest.TransportsSupported, aaep.TransportGRPC) {
 		t.Errorf("found %+v", v.Manifest)
 	}
 	if answer, err = aaep.DecodeSubscriptionAccepted(subscribe(t, s, false)); err != nil || answer.SignedManifest != "" {
