@@ -85,7 +85,8 @@ func (t *stream) messages(conn transport.Conn) error {
 		}
 		message := aaep.Read(raw)
 		if kind, _ := message.Text("type"); kind == transport.TypeResumePoint {
-			t.last, _ = message.Text("event_id")
+			point, _ := message.Text("event_id")
+			t.moved(point)
 			continue
 		}
 		if err := t.deliver(Message{Raw: raw}); err != nil {

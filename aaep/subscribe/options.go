@@ -47,6 +47,8 @@ type Options struct {
 	// Request is what is asked for. The version is filled in, and a SubscriberID if there is none; give one that stays the same, so that
 	// the producer can know this subscriber again. The zero value asks for everything but questions, see [aaep.Capabilities].
 	Request aaep.SubscriptionRequest
+	// After is where the first connection resumes: the [Subscription.Position] of an earlier subscription to the producer; "" is from now on.
+	After string
 	// ReconnectTimeout is how long a producer that was lost is tried for; default 10 minutes.
 	ReconnectTimeout time.Duration
 	// ConnectTimeout is how long the first connection is tried for; default ReconnectTimeout. Below 0 there is one attempt.

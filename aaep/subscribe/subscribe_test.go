@@ -111,6 +111,43 @@ func TestResumes(t *testing.T) {
 	}
 }
 
+// TestPosition: a subscriber that is started again goes on where it was.
+func TestPosition(t *testing.T) {
+	t.Parallel()
+	for _, scheme := range transports {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			point := `{"type":"earshot:resume_point","event_id":"evt_1"}`
+			if scheme == "http" {
+				point = started // its id is that of the frame
+			}
+			p := scripted.New(t, []string{started, point, thinks, scripted.Await}, []string{started, ended})
+			address := p.Serve(scheme)
+			position := ""
+			first, err := subscribe.New(subscribe.Options{URL: address})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for e, err := range first.Events(t.Context()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e.ID == "evt_4" {
+					position = first.Position()
+					break
+				}
+			}
+			if heard := hear(t, subscribe.Options{URL: address, After: position}, nil); position != "evt_1" || !slices.Equal(heard, []string{"evt_1", "evt_9"}) {
+				t.Errorf("after %q it heard %q", position, heard)
+			}
+			got := strings.Join(p.Got(), "\n")
+			if !strings.Contains(got, "after evt_1") && !strings.Contains(got, `"resume":{"after":"evt_1"}`) {
+				t.Errorf("it asked with\n%s", got)
+			}
+		})
+	}
+}
+
 // TestRenegotiates: other terms are asked for on the living subscription, and again after a break (HS-60, HS-65).
 func TestRenegotiates(t *testing.T) {
 	t.Parallel()

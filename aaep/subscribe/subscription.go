@@ -34,12 +34,13 @@ type Subscription struct {
 	o    Options
 	http *http.Client
 
-	mu      sync.Mutex
-	wanted  aaep.Capabilities         // as they were changed last
-	terms   aaep.SubscriptionAccepted // the latest
-	conn    transport.Conn            // while there is one that carries both ways
-	closing context.CancelFunc        // ends Messages
-	closed  bool                      // by Close
+	mu       sync.Mutex
+	wanted   aaep.Capabilities         // as they were changed last
+	terms    aaep.SubscriptionAccepted // the latest
+	conn     transport.Conn            // while there is one that carries both ways
+	closing  context.CancelFunc        // ends Messages
+	position string                    // after which a new subscription resumes
+	closed   bool                      // by Close
 }
 
 // New returns a subscription to the producer of the options, and dials nothing yet. Its errors are of type [*Error].
@@ -66,6 +67,14 @@ func (s *Subscription) Terms() aaep.SubscriptionAccepted {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.terms
+}
+
+// Position returns after which message a new subscription can resume, see [Options.After]; "" if the producer has named no such place yet. What
+// came since then comes again.
+func (s *Subscription) Position() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.position
 }
 
 // Events yields each event once, in the order in which the producer sends them, and dials and dials again as [Subscription.Messages] does.
@@ -143,7 +152,7 @@ func (s *Subscription) Messages(ctx context.Context) iter.Seq2[Message, error] {
 		if closed {
 			return
 		}
-		t := &stream{Subscription: s, yield: yield, continuity: newContinuity()}
+		t := &stream{Subscription: s, yield: yield, last: s.o.After, continuity: newContinuity()}
 		t.connection = connection{
 			make: t.receive, done: func() bool { return t.abandoned || t.ended || s.isClosed() }, mayReturn: s.o.MayRetry, first: s.o.ConnectTimeout,
 			timeout: s.o.ReconnectTimeout, now: s.o.Now, report: s.o.OnConnection,
@@ -180,6 +189,14 @@ type stream struct {
 	last       string // the id after which the next connection resumes
 	continuity continuity
 	connection connection
+}
+
+// moved notes the place after which the next connection resumes.
+func (t *stream) moved(to string) {
+	t.last = to
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.position = to
 }
 
 // receive connects, and receives until the connection ends.

@@ -63,7 +63,7 @@ func (t *stream) frames(from *sse.Reader, onData func()) error {
 			}
 		}
 		if f.ID != "" {
-			t.last = f.ID
+			t.moved(f.ID)
 		}
 		if t.abandoned {
 			return nil
