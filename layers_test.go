@@ -252,6 +252,11 @@ var layerTable = []rule{
 		pkg: "internal/gateway/mcp", layer: 3, own: []string{"api", "client", "utp"},
 		third: []string{mcpModule},
 	},
+	{
+		pkg: "internal/gateway/producer", layer: 3, own: []string{"aaep", "aaep/session", "api", "client", "utp"},
+		both: "it is a bridge: events of AAEP in, requests of an agent out",
+	},
+	{pkg: "internal/gateway/forward", layer: 3, own: []string{"aaep", "aaep/subscribe", "aaep/transport", "api", "client"}},
 	{pkg: "internal/gateway/permission", layer: 3, own: []string{"api", "client", "internal/gateway/hook", "utp"}},
 	{
 		pkg: "internal/gateway/acp", layer: 3, own: []string{"aaep/legible", "api", "client", "internal/cause", "internal/gateway/hook", "internal/program", "utp"},
@@ -403,7 +408,7 @@ var layerTable = []rule{
 	{
 		pkg: "server", layer: 6,
 		own: []string{
-			"aaep", "aaep/manifest", "aaep/pacing", "api", "client", "internal/address", "internal/cause", "internal/datadir", "internal/fault", "internal/gateway/mcp", "internal/hub/access", "internal/instance",
+			"aaep", "aaep/manifest", "aaep/pacing", "api", "client", "internal/address", "internal/cause", "internal/datadir", "internal/fault", "internal/gateway/mcp", "internal/gateway/producer", "internal/hub/access", "internal/instance",
 			"internal/kernel", "internal/manifestkey", "internal/passkey", "internal/peer", "aaep/transport/pipe", "internal/policyfile", "internal/presence", "internal/rpc", "aaep/transport", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
 		},
 		both: "it wires everything",
@@ -432,6 +437,8 @@ var layerTable = []rule{
 			"api", "client", "internal/agentcheck", "internal/bridge/commonground", "internal/build", "internal/bus", "internal/cause", "internal/cli", "internal/credentialfile", "internal/datadir",
 			"internal/doctor", "internal/fault", "internal/gateway/hook",
 			"internal/gateway/local", "internal/gateway/mcp", "internal/gateway/permission", "internal/hostfile", "internal/hostsetup", "internal/operate", "internal/oauth", "aaep/transport/pipe", "internal/toolfile",
+			"api", "client", "internal/agentcheck", "internal/build", "internal/cause", "internal/cli", "internal/datadir", "internal/doctor", "internal/gateway/hook",
+			"internal/gateway/local", "internal/gateway/forward", "internal/gateway/mcp", "internal/gateway/permission", "internal/hostfile", "internal/hostsetup", "internal/operate", "internal/oauth", "aaep", "aaep/subscribe", "aaep/transport/pipe", "internal/toolfile",
 			"aaep/transport", "internal/usage", "tool/mcp", "tool/settings", "utp",
 		},
 		third: []string{"github.com/spf13/cobra"},

@@ -114,7 +114,7 @@ type AgentCall struct {
 // Ended reports whether it has its result.
 func (c AgentCall) Ended() bool { return c.State == CallEnded }
 
-// AgentReport reports something about the agent's work: one of Text, Progress, Doing and Observed.
+// AgentReport reports something about the agent's work: one of Text, Progress, Doing, Observed and Missed.
 type AgentReport struct {
 	// Text is a piece of the agent's answer, at most 16 KiB.
 	Text string `json:"text,omitzero"`
@@ -126,6 +126,8 @@ type AgentReport struct {
 	Doing string `json:"doing,omitzero"`
 	// Observed is what the agent did itself, in its own words; it is reported as the agent's claim.
 	Observed string `json:"observed,omitzero"`
+	// Missed is how many messages of the agent are known to have got lost on the way, at most 1,000,000.
+	Missed int `json:"missed,omitzero"`
 	// Key is the request's Idempotency-Key.
 	Key string `json:"-"`
 }

@@ -127,7 +127,7 @@ type CallStatus struct {
 // Ended reports whether the call has its result.
 func (s CallStatus) Ended() bool { return s.State == CallEnded }
 
-// AgentReportRequest reports something about an external agent's work: one of Text, Progress, Doing and Observed.
+// AgentReportRequest reports something about an external agent's work: one of Text, Progress, Doing, Observed and Missed.
 type AgentReportRequest struct {
 	OutsideRequest
 
@@ -143,7 +143,12 @@ type AgentReportRequest struct {
 	Doing string `json:"doing,omitzero"`
 	// Observed is what the agent did itself, in its own words; it is reported as the agent's claim.
 	Observed string `json:"observed,omitzero"`
+	// Missed is how many messages of the agent are known to have got lost on the way, at most [MaxMissed].
+	Missed int `json:"missed,omitzero"`
 }
+
+// MaxMissed limits [AgentReportRequest.Missed].
+const MaxMissed = 1_000_000
 
 // MaxReported limits [AgentReportRequest.Doing] and [AgentReportRequest.Observed], in bytes.
 const MaxReported = 4096

@@ -46,6 +46,8 @@ const (
 	RouteStream      = "stream"
 	RouteSocket      = "socket"
 	RouteSendMessage = "sendMessage"
+	RouteIngest      = "ingest"
+	RouteIngestReply = "getIngestReply"
 	RouteManifest    = "getManifest"
 	RouteKeys        = "getManifestKeys"
 
@@ -234,6 +236,20 @@ var routes = []Route{
 		replyLimit, `{"type":"subscription.close","subscription_id":"…"}`).refuses(KindConflict, KindBusy).
 		detail("A reply gets 204, whether it counted or not; the stream says what became of it. It takes a role that answers questions. " +
 			"`subscription.close` gets 204, `subscription.renegotiate` 200 with the new terms."),
+	withRequest[AAEPMessage](withAnswer[Ingested](route(RouteIngest, "POST", AAEPRoot+"/ingest", Act, "Takes events of a producer of any make, and tells them here."), 200, 207),
+		IngestLimit, `{"@context":"https://aaep-protocol.org/context/v1","type":"aaep:agent.session.started","event_id":"evt_1",`+
+			`"session_id":"sess_1","timestamp":"2026-05-24T14:22:11.342Z","producer":{"agent_id":"tidy"},"summary_normal":"Tidying up."}`).repeatable().
+		query("owner", "string", "The person whose sessions they are, as for an agent's session.").
+		refuses(KindBusy).
+		detail("The body is one event with the type `application/json`, or one event a line with `application/x-ndjson`. The answer says for each what became of it, " +
+			"with the rules that it breaks; 207 means that some were not taken. An event that is sent again is told once. " +
+			"See [the page for producers](aaep-emit.md#put-your-producer-behind-earshot)."),
+	withAnswer[IngestReply](route(RouteIngestReply, "GET", AAEPRoot+"/ingest/reply", Act, "Waits for the answer to a question of a producer."), 200, 202).
+		needs("session_id", "string", "The producer's own id of its session.").
+		needs("reply_token", "string", "The producer's own token of the question.").
+		query("wait", "integer", waitDoc).refuses(KindNotFound).
+		detail("200 has what came of it, 202 that the question is open: then ask again. A yes counts only while a request for it is open. " +
+			"Earshot cannot hold the producer to the answer: surfaces say so."),
 	withAnswer[AAEPMessage](route(RouteManifest, "GET", "/.well-known/aaep-manifest.json", Anyone, "The AAEP manifest of the server.")).
 		detail("With `Accept: application/jose`, a server that has a key answers with the signed manifest, a compact JWS of that media type."),
 	route(RouteKeys, "GET", "/.well-known/jwks.json", Anyone, "The keys that verify the signed manifest, as a JWK set.").media("application/json").

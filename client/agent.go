@@ -29,6 +29,10 @@ func DialAgent(ctx context.Context, o Options) (*Agent, error) {
 	return a, nil
 }
 
+// NewAgent returns the client of an agent program without asking the server for anything: what is wrong with the options or the token is the
+// error of the first request.
+func NewAgent(o Options) *Agent { return &Agent{c: newClient(o)} }
+
 // Tools lists the tools that the agent may request.
 func (a *Agent) Tools(ctx context.Context) ([]api.AgentTool, error) {
 	var list api.AgentTools

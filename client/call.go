@@ -52,9 +52,6 @@ func (c *Client) callWith(ctx context.Context, header map[string]string, to targ
 
 // callFor is callWith with a time limit.
 func (c *Client) callFor(ctx context.Context, most time.Duration, header map[string]string, to target, in, out any) error {
-	ctx, cancel := context.WithTimeout(ctx, most)
-	defer cancel()
-
 	var body []byte
 
 	if in != nil {
@@ -63,6 +60,14 @@ func (c *Client) callFor(ctx context.Context, most time.Duration, header map[str
 			return &Error{Code: CodeUsage, Message: "the request cannot be written: " + cause.Of(err), Err: err}
 		}
 	}
+
+	return c.callRaw(ctx, most, header, to, body, out)
+}
+
+// callRaw is callFor with a body that is written already.
+func (c *Client) callRaw(ctx context.Context, most time.Duration, header map[string]string, to target, body []byte, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
 
 	answer, err := c.send(ctx, to, body, header)
 	if err != nil {

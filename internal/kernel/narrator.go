@@ -76,6 +76,8 @@ type Notification struct {
 	// piece while it was written.
 	Summary, Output string
 	TextReported    bool
+	// Missed is how many messages of the agent have got lost on the way.
+	Missed int
 	// Lang is the language of Output, as a BCP 47 tag; "" if the agent does not say it.
 	Lang string
 	// Handoff is the agent that is to take over at the end of the turn.
@@ -109,6 +111,9 @@ const NoteCountdown turn.NoteKind = "question.countdown"
 
 // NoteDoing reports what an outside agent says that it is doing.
 const NoteDoing turn.NoteKind = "agent.doing"
+
+// NoteMissed reports that messages of an outside agent have got lost on the way.
+const NoteMissed turn.NoteKind = "agent.missed"
 
 // The notes that [Kernel.NoteAll] adds to every open turn.
 const (

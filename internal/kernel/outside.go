@@ -335,7 +335,7 @@ func (k *Kernel) reportOutside(ctx context.Context, _ Caller, q api.AgentReportR
 	for _, one := range []struct {
 		is   bool
 		kind turn.NoteKind
-	}{{q.Text != "", turn.NoteText}, {q.Progress > 0, turn.NoteProgress}, {q.Doing != "", NoteDoing}, {q.Observed != "", turn.NoteObserved}} {
+	}{{q.Text != "", turn.NoteText}, {q.Progress > 0, turn.NoteProgress}, {q.Doing != "", NoteDoing}, {q.Observed != "", turn.NoteObserved}, {q.Missed != 0, NoteMissed}} {
 		if one.is {
 			said++
 			in.Kind = one.kind
@@ -345,18 +345,21 @@ func (k *Kernel) reportOutside(ctx context.Context, _ Caller, q api.AgentReportR
 	case q.Lang != "" && q.Text == "":
 		return struct{}{}, api.NewFault(utp.CodeBadRequest, "found lang without a text; lang is the language of text")
 	case said != 1:
-		return struct{}{}, api.NewFault(utp.CodeBadRequest, fmt.Sprintf("found %d of text, progress, doing and observed; one request tells one of them", said))
+		return struct{}{}, api.NewFault(utp.CodeBadRequest, fmt.Sprintf("found %d of text, progress, doing, observed and missed; one request tells one of them", said))
 	case len(q.Text) > api.AgentTextLimit || len(q.Doing) > api.MaxReported || len(q.Observed) > api.MaxReported:
 		return struct{}{}, api.NewFault(utp.CodeTooLarge, fmt.Sprintf("a piece of text may have %d bytes, and what the agent does or has done %d", api.AgentTextLimit, api.MaxReported))
 	case q.Progress < 0 || q.Progress > 100:
 		return struct{}{}, api.NewFault(utp.CodeBadRequest, "progress is a share of the whole work, from 0 to 100 percent")
+	}
+	if q.Missed < 0 || q.Missed > api.MaxMissed {
+		return struct{}{}, api.NewFault(utp.CodeBadRequest, fmt.Sprintf("missed is %d; it is 1 to %d messages", q.Missed, api.MaxMissed))
 	}
 	if err := cmp.Or(api.CheckKey(q.Key), api.CheckLang(q.Lang)); err != nil {
 		return struct{}{}, api.NewFault(utp.CodeBadRequest, err.Error())
 	}
 	in.Percent = q.Progress
 	return struct{}{}, k.stepOutside(ctx, q.OutsideRequest, func(s *step) error {
-		s.notification.Output, s.notification.Lang, s.notification.Summary = q.Text, q.Lang, q.Doing+q.Observed
+		s.notification.Output, s.notification.Lang, s.notification.Summary, s.notification.Missed = q.Text, q.Lang, q.Doing+q.Observed, q.Missed
 		return s.dispatch(in)
 	})
 }

@@ -48,7 +48,7 @@ func (s *eventBuilder) agentText() error {
 // goOn ends the agent's open text when the agent does something else.
 func (s *eventBuilder) goOn() error {
 	switch s.t.Note.Kind {
-	case turn.NoteThinking, turn.NoteAsked, turn.NoteInvoked, turn.NoteStopping, turn.NoteEnded, turn.NoteObserved, kernel.NoteDoing:
+	case turn.NoteThinking, turn.NoteAsked, turn.NoteInvoked, turn.NoteStopping, turn.NoteEnded, turn.NoteObserved, kernel.NoteDoing, kernel.NoteMissed:
 		return s.closeOutput()
 	default:
 		return nil

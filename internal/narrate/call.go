@@ -51,6 +51,8 @@ const (
 	extObserved = "observed"
 	// extDoing is set if the agent reports what it is doing.
 	extDoing = "doing"
+	// extMissed is how many messages of the agent have got lost.
+	extMissed = "missed"
 	// extSession is the session's name, extRequest its request, in questions that mention them.
 	extSession = "session_name"
 	// extParent is the session that the turn is a part of.

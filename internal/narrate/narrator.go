@@ -194,6 +194,8 @@ func (s *eventBuilder) ofOthers() error {
 		return s.observed()
 	case kernel.NoteDoing:
 		return s.doingNow()
+	case kernel.NoteMissed:
+		return s.missed()
 	case kernel.NoteCountdown:
 		return s.countdown()
 	}

@@ -76,6 +76,13 @@ func (s *eventBuilder) observed() error {
 	})
 }
 
+// missed reports that messages of the agent have got lost on the way.
+func (s *eventBuilder) missed() error {
+	return s.announce(line{
+		key: "agent.missed", params: Params{"agent": s.agent(), "missed": count(int64(s.t.Missed))}, earshot: map[string]any{extMissed: s.t.Missed},
+	})
+}
+
 // doingNow reports what the agent says that it is doing, announced like what it has done.
 func (s *eventBuilder) doingNow() error {
 	return s.announce(line{

@@ -138,6 +138,8 @@ func outsideScenarios() map[string]func(*stage) {
 			s.reports(turn.NoteText, "It is in the template.")
 			s.reports(turn.NoteObserved, "It edited site.conf.")
 			s.reports(turn.NoteText, "The site builds again.")
+			s.tell.Missed = 3
+			s.reports(kernel.NoteMissed, "")
 			s.closes("The site builds again.")
 		},
 		"an agent outside asks the person and hands over": func(s *stage) {

@@ -16,7 +16,9 @@ type commands struct{ *cli.Program }
 // Commands returns the commands about hosts.
 func Commands(p *cli.Program) []*cobra.Command {
 	m := &commands{p}
-	return []*cobra.Command{m.mcpCommand(), m.hookCommand(), m.installCommand(), m.uninstallCommand(), m.stdioCommand(), m.bridgeCommand()}
+	return []*cobra.Command{
+		m.mcpCommand(), m.hookCommand(), m.installCommand(), m.uninstallCommand(), m.stdioCommand(), m.gatewayCommand(), m.bridgeCommand(),
+	}
 }
 
 // DoctorCommand returns the check of the hosts on this machine, a subcommand of `doctor`.

@@ -25,7 +25,7 @@ func bounded(next http.Handler) http.Handler {
 			deadline(w, bodyTime)
 		}
 		most := answerTime
-		if strings.HasPrefix(r.URL.Path, api.AgentRoot+"/") { // these wait for people
+		if strings.HasPrefix(r.URL.Path, api.AgentRoot+"/") || strings.HasPrefix(r.URL.Path, api.AAEPRoot+"/ingest") { // these wait for people
 			most += maxWait * time.Second
 		}
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(most + writeTimeout)) // not every writer has one

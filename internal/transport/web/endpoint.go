@@ -73,6 +73,8 @@ func (s *Server) endpoints() map[string]endpoint {
 		api.RouteStream:      raw(s.events),
 		api.RouteSocket:      raw(s.socket),
 		api.RouteSendMessage: raw(s.reply),
+		api.RouteIngest:      s.ingest(),
+		api.RouteIngestReply: {serves: s.ingestReply, answer: reflect.TypeFor[api.IngestReply]()},
 		api.RouteManifest:    raw(s.manifest),
 		api.RouteKeys:        raw(s.manifestKeys),
 

@@ -22,6 +22,8 @@ type Options struct {
 	Policy func() Policy
 	// Programs serves external agents. Default: none are served.
 	Programs Agents
+	// Producers takes events of producers of AAEP. Default: none are taken.
+	Producers Producers
 	// Passkeys serves people's passkeys on the page. Default: there are none.
 	Passkeys Passkeys
 	// MCP serves a host of the Model Context Protocol that has an agent's token. The request's context ends with the

@@ -1,0 +1,243 @@
+package forward
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/subscribe"
+	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/client"
+)
+
+// Server takes events; [client.Agent] implements it.
+type Server interface {
+	Ingest(ctx context.Context, owner string, events [][]byte) (api.Ingested, error)
+	IngestReply(ctx context.Context, session, token string, wait time.Duration) (api.IngestReply, error)
+}
+
+// Options configure a [Gateway]. From, To, Notice and Save are required.
+type Options struct {
+	From *subscribe.Subscription
+	To   Server
+	// Owner is whose sessions they are; "" is the default of the server.
+	Owner string
+	// Cursor is where an earlier gateway to the same producer was, and Save stores where this one is.
+	Cursor Cursor
+	Save   func(Cursor) error
+	// Notice is told, in a sentence, what the person at the gateway has to know.
+	Notice func(string)
+}
+
+// Gateway carries events and answers. Use [New], and run it once.
+type Gateway struct {
+	o     Options
+	tasks sync.WaitGroup // those that wait for an answer
+	told  map[string]bool
+
+	mu     sync.Mutex // guards the cursor
+	cursor Cursor
+}
+
+// New returns a gateway.
+func New(o Options) *Gateway {
+	return &Gateway{o: o, told: map[string]bool{}, cursor: o.Cursor}
+}
+
+// pause is the time between two attempts, and replyWait how long one request waits for an answer.
+const (
+	pause     = time.Second
+	replyWait = 50 * time.Second
+)
+
+// Run carries until the producer ends, or the context. It returns nil for both.
+func (g *Gateway) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer g.tasks.Wait()
+	defer cancel()
+	for _, q := range g.o.Cursor.Questions {
+		g.tasks.Go(func() { g.answer(ctx, q) })
+	}
+	for m, err := range g.o.From.Messages(ctx) {
+		if ctx.Err() != nil {
+			break
+		}
+		switch {
+		case errors.Is(err, subscribe.ErrLost):
+			g.o.Notice("Messages of the producer may be missing here: the connection to it was lost, and it cannot resume.")
+		case err != nil:
+			return err
+		default:
+			if err := g.message(ctx, m.Raw); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// message passes a message on, and tries it until the server has it.
+func (g *Gateway) message(ctx context.Context, raw []byte) error {
+	switch kind, _ := aaep.Read(raw).Text("type"); kind {
+	case aaep.TypeSubscriptionAccepted, aaep.TypeSubscriptionRejected, aaep.TypeSubscriptionClose:
+		return nil
+	case transport.TypeReplyRefused:
+		why, _ := aaep.Read(raw).Text("error", "message")
+		g.o.Notice("The producer did not take an answer: " + cmp.Or(strings.TrimRight(why, "."), "it does not say why") + ".")
+		return nil
+	}
+	for away := false; ; {
+		answer, err := g.o.To.Ingest(ctx, g.o.Owner, [][]byte{raw})
+		e, is := errors.AsType[*client.Error](err)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil && len(answer.Events) == 1 && answer.Events[0].Status != api.IngestStatusDeferred:
+			g.answered(ctx, answer.Events[0])
+			return nil
+		case is && !e.Retry && e.Code != client.CodeUnreachable:
+			return err
+		case !away:
+			away = true
+			g.o.Notice("Earshot does not take events at the moment; the producer waits.")
+		}
+		if !wait(ctx, pause) {
+			return nil
+		}
+	}
+}
+
+// answered processes what became of an event.
+func (g *Gateway) answered(ctx context.Context, e api.IngestedEvent) {
+	for _, f := range e.Findings {
+		if f.Severity == string(aaep.SeverityError) {
+			g.once(f.Rule+" "+f.Path, fmt.Sprintf("Finding in %.80q: %s at %s: %s", e.ID, f.Rule, f.Path, f.Message))
+		}
+	}
+	if e.Error != nil {
+		g.once(e.Session+" "+e.Error.Code, fmt.Sprintf("Not told: the event %.80q. %s.", e.ID, strings.TrimRight(e.Error.Message, ".")))
+	}
+	g.mu.Lock()
+	before := g.cursor.After
+	g.cursor.After = g.o.From.Position()
+	q := Question{Session: e.Session, Token: e.Token, Number: e.Question}
+	isNew := e.Token != "" && e.Status == api.IngestStatusAccepted && g.cursor.add(q)
+	if isNew || g.cursor.After != before {
+		g.save()
+	}
+	g.mu.Unlock()
+	if isNew {
+		g.tasks.Go(func() { g.answer(ctx, q) })
+	}
+}
+
+// save stores the cursor. Its owner holds the lock.
+func (g *Gateway) save() {
+	if err := g.o.Save(g.cursor); err != nil {
+		g.once("save", "Where the gateway is cannot be written down, so that after a restart it begins from now on: "+err.Error()+".")
+	}
+}
+
+// maxTold bounds what is remembered.
+const maxTold = 1000
+
+// once tells something once.
+func (g *Gateway) once(key, text string) {
+	g.mu.Lock()
+	known := g.told[key] || len(g.told) >= maxTold
+	if !known {
+		g.told[key] = true
+	}
+	g.mu.Unlock()
+	if !known {
+		g.o.Notice(text)
+	}
+}
+
+// answer waits for the answer to a question, and gives it to the producer.
+func (g *Gateway) answer(ctx context.Context, q Question) {
+	for {
+		r, err := g.o.To.IngestReply(ctx, q.Session, q.Token, replyWait)
+		e, is := errors.AsType[*client.Error](err)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil && r.Outcome == "":
+			continue
+		case err == nil:
+			g.reply(ctx, q, r)
+			return
+		case is && !e.Retry && e.Code != client.CodeUnreachable:
+			g.o.Notice(fmt.Sprintf("Question %d has no answer that could be passed on: %s.", q.Number, strings.TrimRight(e.Message, ".")))
+			g.done(q)
+			return
+		}
+		if !wait(ctx, pause) {
+			return
+		}
+	}
+}
+
+// replyTries is how often an answer that was not sent is tried.
+const replyTries = 30
+
+// reply gives an answer to the producer. One that was not sent, because there is no connection, is tried again: it was not heard.
+func (g *Gateway) reply(ctx context.Context, q Question, r api.IngestReply) {
+	defer g.done(q)
+	if len(r.Reply) == 0 {
+		return
+	}
+	var err error
+	for range replyTries {
+		if err = g.send(ctx, []byte(r.Reply)); err == nil {
+			return
+		}
+		if e, is := errors.AsType[*subscribe.Error](err); !is || e.Code != subscribe.CodeUnreachable || !wait(ctx, pause) {
+			break
+		}
+	}
+	g.o.Notice(fmt.Sprintf("The answer to question %d (%s) did not reach the producer: %s.", q.Number, r.Outcome, strings.TrimRight(err.Error(), ".")))
+}
+
+func (g *Gateway) send(ctx context.Context, raw []byte) error {
+	if kind, _ := aaep.Read(raw).Text("type"); kind == aaep.TypeClarificationReply {
+		r, err := aaep.DecodeClarificationReply(raw)
+		if err != nil {
+			return err
+		}
+		r.SubscriptionID = "" // it is the producer's own
+		return g.o.From.Clarify(ctx, r)
+	}
+	r, err := aaep.DecodeConfirmationReply(raw)
+	if err != nil {
+		return err
+	}
+	r.SubscriptionID = ""
+	return g.o.From.Confirm(ctx, r)
+}
+
+// done forgets a question.
+func (g *Gateway) done(q Question) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.cursor.remove(q)
+	g.save()
+}
+
+// wait waits, and reports whether the context has not ended.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
