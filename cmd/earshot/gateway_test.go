@@ -109,6 +109,35 @@ func TestGatewayAgain(t *testing.T) {
 	}
 }
 
+// TestGatewayServerAgain: while Earshot is started again the producer waits, and an answer that is given after it reaches the producer.
+func TestGatewayServerAgain(t *testing.T) {
+	t.Parallel()
+	testkit.Slow(t)
+	counts(t)
+	s := emptyScene(t)
+	up := s.up()
+	producer := scripted.New(t, foreign)
+	p := start(t, options{verb: "gateway", args: []string{"--from", producer.Serve("ws"), "--agent", "other", "--data", s.data}})
+	s.awaitQuestion(1)
+	up.signal(os.Kill)
+	up.wait()
+	s.up()
+	s.awaitQuestion(1)
+	person := s.dials()
+	open, err := person.Questions(t.Context())
+	must(t, err)
+	_, err = person.Reply(t.Context(), 1, api.Reply{Token: open[0].Token, Decision: "reject"})
+	must(t, err)
+	p.ends(0)
+	got := producer.Got()
+	if reply, err := aaep.DecodeConfirmationReply([]byte(got[len(got)-1])); err != nil || reply.Decision != aaep.DecisionReject {
+		t.Errorf("the producer was told %v", got)
+	}
+	if summary, _ := s.narrated("other"); summary != "Done: nothing was deleted." {
+		t.Errorf("it ended with %q", summary)
+	}
+}
+
 // unisolated is a text without the marks around values.
 func unisolated(text string) string {
 	return strings.NewReplacer("\u2066", "", "\u2067", "", "\u2068", "", "\u2069", "").Replace(text)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"sync"
 	"time"
@@ -92,25 +93,31 @@ func (g *Gateway) message(ctx context.Context, raw []byte) error {
 		g.o.Notice("The producer did not take an answer: " + cmp.Or(strings.TrimRight(why, "."), "it does not say why") + ".")
 		return nil
 	}
-	for away := false; ; {
+	for told := false; ; {
 		answer, err := g.o.To.Ingest(ctx, g.o.Owner, [][]byte{raw})
-		e, is := errors.AsType[*client.Error](err)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // it was told to end
 		case err == nil && len(answer.Events) == 1 && answer.Events[0].Status != api.IngestStatusDeferred:
 			g.answered(ctx, answer.Events[0])
 			return nil
-		case is && !e.Retry && e.Code != client.CodeUnreachable:
+		case err != nil && !away(err):
 			return err
-		case !away:
-			away = true
+		case !told:
+			told = true
 			g.o.Notice("Earshot does not take events at the moment; the producer waits.")
 		}
 		if !wait(ctx, pause) {
 			return nil
 		}
 	}
+}
+
+// away reports whether the server may come back, in contrast to one that refuses. While it is started again, its file is not there or names one
+// that has gone.
+func away(err error) bool {
+	e, is := errors.AsType[*client.Error](err)
+	return is && (e.Retry || e.Code == client.CodeUnreachable || e.Code == client.CodeUsage || e.Code == client.CodeStrange) || errors.Is(err, fs.ErrNotExist)
 }
 
 // answered processes what became of an event.
@@ -164,7 +171,6 @@ func (g *Gateway) once(key, text string) {
 func (g *Gateway) answer(ctx context.Context, q Question) {
 	for {
 		r, err := g.o.To.IngestReply(ctx, q.Session, q.Token, replyWait)
-		e, is := errors.AsType[*client.Error](err)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -173,8 +179,8 @@ func (g *Gateway) answer(ctx context.Context, q Question) {
 		case err == nil:
 			g.reply(ctx, q, r)
 			return
-		case is && !e.Retry && e.Code != client.CodeUnreachable:
-			g.o.Notice(fmt.Sprintf("Question %d has no answer that could be passed on: %s.", q.Number, strings.TrimRight(e.Message, ".")))
+		case !away(err):
+			g.o.Notice(fmt.Sprintf("Question %d has no answer that could be passed on: %s.", q.Number, strings.TrimRight(err.Error(), ".")))
 			g.done(q)
 			return
 		}
