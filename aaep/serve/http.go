@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -36,20 +34,11 @@ func (p *Producer) routes() *http.ServeMux {
 // ServeHTTP implements [http.Handler]: server-sent events with POST, and a WebSocket, below /aaep/v1, and the manifest. A page of
 // another origin gets nothing. Without an Allow of its own the producer serves the names of this machine only.
 func (p *Producer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if p.local && !isLocal(r.Host) {
+	if p.local && !stream.IsLocal(r) {
 		refuse(w, http.StatusForbidden, "this producer is for this machine only", "use localhost")
 		return
 	}
 	http.NewCrossOriginProtection().Handler(p.mux).ServeHTTP(w, r)
-}
-
-// isLocal reports whether a request has asked for a name of this machine: another may be a page that has its own name lead here.
-func isLocal(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	address, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return strings.EqualFold(host, "localhost") || err == nil && address.IsLoopback()
 }
 
 // shown returns the token of a request.
@@ -70,7 +59,7 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 // takeRequest takes a subscription.request (TR-SSE-01, TR-SSE-02).
 func (p *Producer) takeRequest(w http.ResponseWriter, r *http.Request) {
 	if _, rejected := p.admit(shown(r)); rejected != nil {
-		reject(w, statusOf(rejected.ReasonCode), *rejected)
+		reject(w, stream.StatusOf(rejected.ReasonCode), *rejected)
 		return
 	}
 	raw, ok := body(w, r)
@@ -84,7 +73,7 @@ func (p *Producer) takeRequest(w http.ResponseWriter, r *http.Request) {
 	}
 	s, accepted, rejected := p.subscribe(shown(r), request)
 	if rejected != nil {
-		reject(w, statusOf(rejected.ReasonCode), *rejected)
+		reject(w, stream.StatusOf(rejected.ReasonCode), *rejected)
 		return
 	}
 	answer, err := accepted.Encode()
@@ -147,21 +136,6 @@ func (p *Producer) serveSocket(w http.ResponseWriter, r *http.Request) {
 	stream.Converse(r.Context(), conn, &peer{permit{p, token}}, nil)
 }
 
-func statusOf(code aaep.ReasonCode) int {
-	switch code {
-	case aaep.ReasonAuthenticationRequired:
-		return http.StatusUnauthorized
-	case aaep.ReasonAuthorizationDenied:
-		return http.StatusForbidden
-	case aaep.ReasonRateLimit:
-		return http.StatusTooManyRequests
-	case aaep.ReasonTransportUnavailable:
-		return http.StatusServiceUnavailable
-	default:
-		return http.StatusConflict
-	}
-}
-
 func reject(w http.ResponseWriter, status int, r aaep.SubscriptionRejected) {
 	raw, err := r.Encode()
 	if err != nil {
@@ -188,5 +162,5 @@ func write(w http.ResponseWriter, status int, raw []byte) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = w.Write(raw) //nolint:gosec // it is no page: its media type is JSON
+	_, _ = w.Write(raw) //nolint:gosec // its media type is JSON
 }

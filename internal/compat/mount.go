@@ -4,10 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
-	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json"
@@ -174,7 +171,7 @@ func (m *Mount) reply(kind string, raw []byte) {
 
 // ServeHTTP implements [http.Handler]. Only names of this machine are served.
 func (m *Mount) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !local(r.Host) || r.Header.Get("Origin") != "" {
+	if !stream.IsLocal(r) || r.Header.Get("Origin") != "" {
 		http.Error(w, "this is for programs on this machine only", http.StatusForbidden)
 		return
 	}
@@ -260,15 +257,6 @@ func (m *Mount) socket(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-}
-
-// local reports whether a request has asked for a name of this machine.
-func local(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	address, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return strings.EqualFold(host, "localhost") || err == nil && address.IsLoopback()
 }
 
 // always lets the listener hear.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/transport/stream"
 	"github.com/earshot-dev/earshot/api"
 )
 
@@ -76,7 +77,7 @@ func (s *Server) accept(w http.ResponseWriter, subscription Subscription, answer
 
 // reject answers with the rejection, with the status for its reason (C-82).
 func (s *Server) reject(w http.ResponseWriter, r *http.Request, rejected aaep.SubscriptionRejected) {
-	s.rejectAs(w, r, rejected, rejectedStatus(rejected.ReasonCode))
+	s.rejectAs(w, r, rejected, stream.StatusOf(rejected.ReasonCode))
 }
 
 // rejectUnread answers what is not a request: 400 and a rejection (C-53).
@@ -124,22 +125,6 @@ func (s *Server) rejectAs(w http.ResponseWriter, r *http.Request, rejected aaep.
 		w.Header().Set("Retry-After", strconv.Itoa(rejected.RetryAfterSeconds))
 	}
 	writeRaw(w, status, answer)
-}
-
-func rejectedStatus(code aaep.ReasonCode) int {
-	switch code {
-	case aaep.ReasonAuthenticationRequired:
-		return http.StatusUnauthorized
-	case aaep.ReasonAuthorizationDenied:
-		return http.StatusForbidden
-	case aaep.ReasonRateLimit:
-		return http.StatusTooManyRequests
-	case aaep.ReasonTransportUnavailable:
-		return http.StatusServiceUnavailable
-	case aaep.ReasonVersionUnsupported, aaep.ReasonManifestSignatureRequired, aaep.ReasonCapabilitiesIncompatible, aaep.ReasonUnknown:
-		return http.StatusConflict
-	}
-	return http.StatusConflict
 }
 
 // onlyCapabilities reports whether all violations are within the capabilities.
