@@ -236,7 +236,7 @@ var routes = []Route{
 		replyLimit, `{"type":"subscription.close","subscription_id":"…"}`).refuses(KindConflict, KindBusy).
 		detail("A reply gets 204, whether it counted or not; the stream says what became of it. It takes a role that answers questions. " +
 			"`subscription.close` gets 204, `subscription.renegotiate` 200 with the new terms."),
-	withRequest[AAEPMessage](withAnswer[Ingested](route(RouteIngest, "POST", AAEPRoot+"/ingest", Act, "Takes events of a producer of any make, and tells them here."), 200, 207),
+	withRequest[AAEPMessage](withAnswer[Ingested](route(RouteIngest, "POST", AAEPRoot+"/ingest", Act, "Takes events of any AAEP producer, and tells them here."), 200, 207),
 		IngestLimit, `{"@context":"https://aaep-protocol.org/context/v1","type":"aaep:agent.session.started","event_id":"evt_1",`+
 			`"session_id":"sess_1","timestamp":"2026-05-24T14:22:11.342Z","producer":{"agent_id":"tidy"},"summary_normal":"Tidying up."}`).repeatable().
 		query("owner", "string", "The person whose sessions they are, as for an agent's session.").

@@ -28,7 +28,7 @@ func numbered(kind string, n int, members string) []byte {
 const foreignQuestion = `"action":"Delete 2 files.","consequence":"They are gone.","reply_token":"rpl_1","timeout_seconds":300,"default_decision":"reject",` +
 	`"risk_level":"high","irreversible":true,"reversibility":"irreversible","urgency":"critical","summary_normal":"Delete 2 files?"`
 
-// foreignSession is a session of a producer of another make. The person is asked in between.
+// foreignSession is a session of a third-party producer. The person is asked in between.
 var foreignSession = [][]byte{
 	numbered("session.started", 0, `"summary_normal":"Tidying up.","request_text":"Tidy my pictures."`),
 	numbered("state.changed", 1, `"from_state":"idle","to_state":"thinking","summary_normal":"Looking at the pictures."`),
@@ -137,7 +137,7 @@ func (d *desk) hear(ctx context.Context) *ear {
 	return e
 }
 
-// TestIngest: what a producer of another make sends is heard here as a session of level 3, its question is asked here and marked as one that
+// TestIngest: what a third-party producer sends is heard here as a session of level 3, its question is asked here and marked as one that
 // Earshot does not enforce, and the answer goes back to it.
 func TestIngest(t *testing.T) {
 	t.Parallel()

@@ -47,7 +47,7 @@ type question struct {
 }
 
 // errSilence refuses a question that would take silence for a yes.
-var errSilence = errors.New("the default_decision is accept: whoever does not hear the question would have said yes; leave it out")
+var errSilence = errors.New("the default_decision is accept: silence would be a yes; leave it out")
 
 // Confirm asks for consent to one call of a tool, as [session.Emitter.Confirm] does, and waits for the answer, at most until the
 // question's own time is over. Silence means no. With an error the answer is not an accept; after one of the context the question is

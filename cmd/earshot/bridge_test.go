@@ -95,7 +95,7 @@ func (b *bridged) counted(p *process, words, runs int) {
 }
 
 // TestBridge: a tool service of CommonGround serves a call of ours. A tool that nobody has reviewed is denied and never
-// reaches its stream; a report that comes again is applied once. Their database and our server may be started anew.
+// reaches its stream; a report that comes again is applied once. Their database and our server may be restarted.
 func TestBridge(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)

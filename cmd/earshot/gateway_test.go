@@ -35,7 +35,7 @@ func (s *scene) narrated(agent string) (summary, events string) {
 	return "", ""
 }
 
-// TestGateway: on each transport, a producer of another make is told here, and what a person answers here reaches it.
+// TestGateway: on each transport, a third-party producer is told here, and what a person answers here reaches it.
 func TestGateway(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)

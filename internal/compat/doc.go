@@ -1,5 +1,5 @@
 // Package compat is the older form of AAEP over HTTP that its public conformance suite speaks, and an agent for that suite to judge. It
-// is loopback only, knows one listener, and is no surface for people: whoever can connect answers.
+// is loopback only, knows one listener, and is not a surface for people: anybody who can connect answers.
 //
 //	GET  /events     what is told, as unnamed server-sent events without ids
 //	POST /messages   a prompt {"kind":"user_input","text":…}, a subscription.request, a reply; always answered with 204

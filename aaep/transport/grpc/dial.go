@@ -153,7 +153,7 @@ func (c *Dialled) await() error {
 	return nil
 }
 
-// refusals are the codes that stand for the status of HTTP of what is no gRPC, or stands before it.
+// refusals are the codes that stand for an HTTP status of what is not gRPC, or stands before it.
 func refusals(status int) transport.Code {
 	switch {
 	case status == http.StatusUnauthorized:

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 type calling = library.BidiStreamingServer[aaepv1.AaepMessage, aaepv1.AaepMessage]
 
-// foreign is a producer of another make: gRPC's own library, and what it has generated from aaep.proto.
+// foreign is a third-party producer: gRPC's own library, and what it has generated from aaep.proto.
 type foreign struct {
 	aaepv1.UnimplementedAaepServiceServer
 
@@ -107,7 +107,7 @@ func TestDialForeign(t *testing.T) {
 	}
 }
 
-// TestDialEnds: how a producer ends the call is told by the code that is nearest, and what is no message is refused.
+// TestDialEnds: how a producer ends the call is told by the code that is nearest, and what is not a message is refused.
 func TestDialEnds(t *testing.T) {
 	t.Parallel()
 	ends := func(code codes.Code) func(calling) error {

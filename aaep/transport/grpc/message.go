@@ -138,7 +138,7 @@ func (o Options) receive(from io.Reader) ([]byte, error) {
 	raw, err := unpack(message)
 	switch {
 	case err != nil:
-		return nil, &transport.Error{Code: transport.ProtocolError, Reason: "found what is no AaepMessage: " + err.Error(), Err: err}
+		return nil, &transport.Error{Code: transport.ProtocolError, Reason: "found what is not an AaepMessage: " + err.Error(), Err: err}
 	case len(raw) > o.Limit:
 		return nil, tooBig(o.Limit)
 	case !o.Verbatim && !utf8.Valid(raw):

@@ -138,7 +138,7 @@ func (d *database) target(ctx context.Context, project, agent string) (string, e
 	return target, nil
 }
 
-// twice runs a statement again where its connection has failed: theirs may have been started anew, and all statements here
+// twice runs a statement again where its connection has failed: theirs may have been restarted, and all statements here
 // may be repeated.
 func (d *database) twice(ctx context.Context, run func() error) error {
 	err := run()

@@ -36,8 +36,8 @@ func (m *commands) gatewayCommand() *cobra.Command {
 	var f gatewayFlags
 	c := &cobra.Command{
 		Use:   "gateway --from URL",
-		Short: "Put a producer of AAEP, of any make, behind Earshot",
-		Long: `Put a producer of AAEP, of any make, behind the "earshot up" that runs on the data directory:
+		Short: "Put any AAEP producer behind Earshot",
+		Long: `Put any AAEP producer behind the "earshot up" that runs on the data directory:
 what its agents do is told on every surface, each listener hears it on terms of its own, and
 its questions are asked here. The answer goes back to the producer.
 

@@ -65,7 +65,7 @@ func (p *pointers) follow(g *Gateway, s *sdk.ServerSession, c api.AgentCall) {
 	})
 }
 
-// pointTo is what the host shows. Whoever reads it must not believe that the host's own button answers.
+// pointTo is what the host shows. Its reader must not believe that the host's own button answers.
 func pointTo(question int) string {
 	return fmt.Sprintf("Question %d of Earshot waits for you. Answer it on Earshot's page, or in a terminal with: earshot reply %d. "+
 		"Accepting here accepts nothing, and declining here declines nothing: it only opens an address that leads to the page.", question, question)

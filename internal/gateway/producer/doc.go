@@ -1,4 +1,4 @@
-// Package producer puts a producer of AAEP, of any make, behind Earshot. Its events come in one by one; each of its sessions becomes a session
+// Package producer puts any AAEP producer behind Earshot. Its events come in one by one; each of its sessions becomes a session
 // of an agent here, which every surface tells and any listener can subscribe to on terms of its own.
 //
 // [Machine] decides what an event means here. It is pure: its inputs are the producer's events and what Earshot has answered, its outputs are

@@ -208,7 +208,7 @@ func (m *Machine) language() string {
 	return m.event.Hints.PrimaryLanguage
 }
 
-// handOff ends the session here for whoever takes over. What cannot be passed on is left out.
+// handOff ends the session here for the one who takes over. What cannot be passed on is left out.
 func (m *Machine) handOff(p aaep.HandoffRequested) {
 	h := api.Handoff{Reason: shortened(p.Reason, maxReason), To: string(p.TargetKind), URI: p.TargetURI, Urgency: string(p.UrgencyForHandoff)}
 	if len(p.PackagedContext) > 0 {
