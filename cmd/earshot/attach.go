@@ -50,6 +50,11 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 			return "", err
 		}
 	}
+	me, err := remote.Identity(ctx) // before anything begins: then a server that is started again costs the turn no listener
+	if err != nil {
+		return "", cli.ServerFailure(err)
+	}
+	prefers, _ := remote.Preferences(ctx) // where it fails, told as to everybody
 	signals := make(chan os.Signal, 4)
 	defer signal.Stop(signals)
 	cli.Heed(signals)
@@ -59,11 +64,6 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 	m.Notef("Attached: the turn runs at %s. `earshot run --resume %s` comes back to it.", remote.Server(), session)
 	defer m.reportUnclaimed(ctx, remote, session)()
 	port := terminal.NewServer(remote, terminal.ServerOptions{Session: session, Resumed: j.resume, Items: cli.ItemsOf})
-	me, err := remote.Identity(ctx)
-	if err != nil {
-		return "", cli.ServerFailure(err)
-	}
-	prefers, _ := remote.Preferences(ctx) // where it fails, told as to everybody
 	a := attendance{
 		port: port, session: session, person: me.Name, prefers: prefers, leaves: true, resume: resumeHint(session),
 		stop: func(ctx context.Context, _ os.Signal) error { return port.Stop(ctx, terminal.Stop{At: m.Now()}) },

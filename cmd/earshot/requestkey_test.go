@@ -103,6 +103,42 @@ func TestServerTurnAnswerLost(t *testing.T) {
 	s.untouched("after a no")
 }
 
+// TestServerAwayAsARunAttaches: a server that is away for the first requests after it has begun a turn, because it is started again
+// just then, costs the run nothing: it follows its turn to the end.
+func TestServerAwayAsARunAttaches(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.up()
+	at, err := url.Parse(s.place().URL)
+	must(t, err)
+	var begun atomic.Bool
+	var lost atomic.Int32
+	way := httptest.NewServer(&httputil.ReverseProxy{
+		FlushInterval: -1,
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(at) },
+		ModifyResponse: func(w *http.Response) error {
+			if begun.Load() && lost.Add(1) <= 3 {
+				panic(http.ErrAbortHandler)
+			}
+			if w.Request.URL.Path == "/api/v1/turns" {
+				begun.Store(true)
+			}
+			return nil
+		},
+	})
+	defer way.Close()
+	p := start(t, options{
+		args: []string{"tidy", s.folder, "--url", way.URL, "--token-file", filepath.Join(s.data, "person.token")},
+	})
+	p.hears("then press Enter.")
+	p.say("reject")
+	p.ends(3)
+	if n := len(s.sessions()); n != 1 || lost.Load() < 3 {
+		t.Errorf("%d sessions, and %d answers were lost; want 1 and 3", n, lost.Load())
+	}
+	s.untouched("after a no")
+}
+
 // TestStopAllAsOneEnds: a session that ends between its listing and its stop is no trouble to `earshot stop all`, and is one to who has
 // named it.
 func TestStopAllAsOneEnds(t *testing.T) {
