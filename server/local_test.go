@@ -23,10 +23,12 @@ func dialSocket(t *testing.T, s *server.Server, before ...string) (*pipe.Conn, [
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Drop)
+	var group [][]byte // in one write: the server may close after the first
 	for _, message := range append(before, `{"type":"subscription.request","aaep_version":"1.0.0","subscriber_id":"reader-1","capabilities":{"supports_confirmation_reply":true}}`) {
-		if err := conn.Send([]byte(message)); err != nil {
-			t.Fatal(err)
-		}
+		group = append(group, []byte(message))
+	}
+	if err := conn.Send(group...); err != nil {
+		t.Fatal(err)
 	}
 	answer, err := conn.Receive()
 	if err != nil {

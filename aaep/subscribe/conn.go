@@ -32,7 +32,11 @@ func (t *stream) receiveMessages(ctx context.Context, at target) (connected bool
 	defer t.keepAlive(ctx, conn)()
 	t.connection.back()
 	t.continuity.connect(t.last != "")
-	if err := conn.Send(request); err != nil {
+	first, err := at.introduction(request)
+	if err == nil {
+		err = conn.Send(first...)
+	}
+	if err != nil {
 		return true, fmt.Errorf("subscribe: %w", err)
 	}
 	t.carry(conn)
@@ -163,16 +167,15 @@ func (t *stream) dialUnix(ctx context.Context, at target) (transport.Conn, error
 	if err != nil {
 		return nil, unreachable(at.url.Host, err)
 	}
-	if at.token == "" {
-		return conn, nil
+	return conn, nil
+}
+
+// introduction is what a connection begins with. A Unix socket has no header for the token, which goes before the request, in the same
+// write: a producer that does not take it may have answered and closed before another.
+func (at target) introduction(request []byte) ([][]byte, error) {
+	if at.url.Scheme != unixScheme || at.token == "" {
+		return [][]byte{request}, nil
 	}
 	shown, err := json.Marshal(transport.Authenticate{Type: transport.TypeAuthenticate, Token: at.token})
-	if err == nil {
-		err = conn.Send(shown)
-	}
-	if err != nil {
-		conn.Drop()
-		return nil, unreachable(at.url.Host, err)
-	}
-	return conn, nil
+	return [][]byte{shown, request}, err //nolint:wrapcheck // its caller wraps it
 }
