@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"database/sql"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,18 +27,32 @@ func readLedger(t *testing.T, data string) *ledger {
 	t.Helper()
 	counts(t)
 	dir := t.TempDir()
-	for _, suffix := range []string{"", "-wal"} {
-		raw, err := os.ReadFile(filepath.Join(data, "ledger.db"+suffix))
-		if suffix != "" && os.IsNotExist(err) {
-			continue
-		}
-		must(t, err)
-		must(t, os.WriteFile(filepath.Join(dir, "ledger.db"+suffix), raw, 0o600))
+	before, now := map[string]string(nil), ledgerFiles(t, data)
+	for !maps.Equal(before, now) { // a program that lives may write meanwhile, and move what is in one into the other
+		before, now = now, ledgerFiles(t, data)
+	}
+	for name, raw := range now {
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(raw), 0o600))
 	}
 	db, err := sql.Open("sqlite", filepath.Join(dir, "ledger.db"))
 	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return &ledger{t: t, db: db}
+}
+
+// ledgerFiles returns the files of a ledger by name.
+func ledgerFiles(t *testing.T, data string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, name := range []string{"ledger.db", "ledger.db-wal"} {
+		raw, err := os.ReadFile(filepath.Join(data, name))
+		if name != "ledger.db" && os.IsNotExist(err) {
+			continue
+		}
+		must(t, err)
+		files[name] = string(raw)
+	}
+	return files
 }
 
 // rows reads a question's answer as texts.

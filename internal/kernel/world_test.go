@@ -130,6 +130,7 @@ func inWorld(t *testing.T, configure func(*world), play func(*testing.T, *world)
 func (w *world) review(classes map[string]utp.Class) {
 	w.t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(classes)) {
+		w.until(name+" is registered", func() bool { return w.isRegistered(name) }) // again, if the disk was too slow for the first time
 		d := w.tool(name)
 		risk := utp.RiskMedium
 		switch classes[name] {
@@ -143,6 +144,16 @@ func (w *world) review(classes map[string]utp.Class) {
 			w.t.Fatal(err)
 		}
 	}
+}
+
+func (w *world) isRegistered(name string) (registered bool) {
+	w.t.Helper()
+	w.view(func(tx store.Tx) error {
+		rows, err := tx.Tools(store.ToolFilter{Names: []string{name}})
+		registered = len(rows) > 0
+		return err
+	})
+	return registered
 }
 
 // tool reads the registry.
