@@ -214,9 +214,9 @@ func TestHeldStill(t *testing.T) {
 	first := s.turn(1)
 	b.until(`document.querySelector("#question-1")`)
 	const shown = `document.getElementById("steps").innerText + document.getElementById("sessions-lists").innerText + document.getElementById("output").innerText`
-	before := value[string](b, shown)
 	b.acts("Hold the lists and the session still")
 	b.hears("polite: Held still. Questions still come.")
+	before := value[string](b, shown) // only now: the session's part may come after the question
 	s.turn(2)
 	b.until(`document.querySelector("#question-2")`)
 	b.toQuestion("1")
