@@ -23,13 +23,13 @@ const (
 // producers takes events of producers of AAEP for the agents that send them.
 type producers struct {
 	server *Server
-	door   *producer.Door
+	ingest *producer.Ingester
 }
 
 func (s *Server) newProducers(data string, now func() time.Time) producers {
 	folder := producer.Folder(filepath.Join(data, producersFolder))
 	folder.Sweep(now(), producersAge)
-	return producers{server: s, door: producer.NewDoor(producer.Options{Memory: folder, Now: now})}
+	return producers{server: s, ingest: producer.NewIngester(producer.Options{Memory: folder, Now: now})}
 }
 
 // caller connects to this server as the agent of a token. The server checks again what it may do.
@@ -41,12 +41,12 @@ func (p producers) caller(by web.Sender) producer.Caller {
 
 // Accept implements [web.Producers].
 func (p producers) Accept(ctx context.Context, by web.Sender, events [][]byte) (api.Ingested, error) {
-	return p.door.Accept(ctx, p.caller(by), events), nil
+	return p.ingest.Accept(ctx, p.caller(by), events), nil
 }
 
 // Reply implements [web.Producers].
 func (p producers) Reply(ctx context.Context, by web.Sender, session, token string, wait time.Duration) (api.IngestReply, error) {
-	answer, err := p.door.Reply(ctx, p.caller(by), session, token, wait)
+	answer, err := p.ingest.Reply(ctx, p.caller(by), session, token, wait)
 	e, is := errors.AsType[*client.Error](err)
 	switch {
 	case err == nil:

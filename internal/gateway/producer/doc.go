@@ -2,7 +2,7 @@
 // of an agent here, which every surface tells and any listener can subscribe to on terms of its own.
 //
 // [Machine] decides what an event means here. It is pure: its inputs are the producer's events and what Earshot has answered, its outputs are
-// effects, and its [State] can be stored as JSON between two events. [Door] is the shell around it: it judges the events, carries the effects
+// effects, and its [State] can be stored as JSON between two events. [Ingester] is the shell around it: it judges the events, carries the effects
 // out as a client of the agent's API, and stores the state. It is not a second kernel.
 //
 // # Names

@@ -44,41 +44,41 @@ type Memory interface {
 	Save(key string, state []byte) error
 }
 
-// Options configure a [Door]. All but Now are required.
+// Options configure a [Ingester]. All but Now are required.
 type Options struct {
 	Memory Memory
 	// Now is the clock; default time.Now.
 	Now func() time.Time
 }
 
-// Door takes events of producers. It is safe for concurrent use and needs no closing.
-type Door struct {
+// Ingester takes events of producers. It is safe for concurrent use and needs no closing.
+type Ingester struct {
 	o Options
 
-	mu    sync.Mutex
-	rooms map[string]*room
-	order []string // of their keys, the one that was used last at the end
+	mu      sync.Mutex
+	streams map[string]*stream
+	order   []string // of their keys, the one that was used last at the end
 }
 
-// maxRooms is how many sessions are kept in mind. The others are read again from the memory.
-const maxRooms = 1000
+// maxStreams is how many sessions are kept in mind. The others are read again from the memory.
+const maxStreams = 1000
 
-// room is one session of a producer.
-type room struct {
+// stream is one session of a producer.
+type stream struct {
 	mu      sync.Mutex // held while an event is processed: events of a session are in order
 	key     string
 	loaded  bool
 	machine Machine
 	checker *session.Checker
 	fresh   int // events since the state was saved
-	users   int // requests that are in it; guarded by the door
+	users   int // requests that are in it; guarded by the ingester
 	// waiting ends the requests that wait for the answer to a question, by the producer's token.
 	waiting map[string][]*context.CancelFunc
 }
 
-// waits notes a request that waits for an answer, until the function that it returns is called. The room is locked for the first, not for the
+// waits notes a request that waits for an answer, until the function that it returns is called. The stream is locked for the first, not for the
 // second.
-func (r *room) waits(token string, cancel context.CancelFunc) (done func()) {
+func (r *stream) waits(token string, cancel context.CancelFunc) (done func()) {
 	if r.waiting == nil {
 		r.waiting = map[string][]*context.CancelFunc{}
 	}
@@ -94,7 +94,7 @@ func (r *room) waits(token string, cancel context.CancelFunc) (done func()) {
 }
 
 // endWaits ends the requests that wait for what the producer does not wait for any more.
-func (r *room) endWaits() {
+func (r *stream) endWaits() {
 	for _, q := range r.machine.State.Asked {
 		if q.Left {
 			for _, cancel := range r.waiting[q.Token] {
@@ -104,12 +104,12 @@ func (r *room) endWaits() {
 	}
 }
 
-// NewDoor returns a door.
-func NewDoor(o Options) *Door {
+// NewIngester returns an ingester.
+func NewIngester(o Options) *Ingester {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Door{o: o, rooms: map[string]*room{}}
+	return &Ingester{o: o, streams: map[string]*stream{}}
 }
 
 // Caller is who sends events: the agent, by a name that is its own for ever, and for whom its sessions are; "" is the default of its token.
@@ -119,17 +119,17 @@ type Caller struct {
 	Owner string
 }
 
-// enter returns the room of a session.
-func (d *Door) enter(by Caller, id string) *room {
+// acquire returns the stream of a session.
+func (d *Ingester) acquire(by Caller, id string) *stream {
 	whole := sha256.Sum256([]byte(by.Name + "\n" + id))
 	key := hex.EncodeToString(whole[:])
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	r := d.rooms[key]
+	r := d.streams[key]
 	if r == nil {
-		d.makeRoom()
-		r = &room{key: key}
-		d.rooms[key] = r
+		d.evict()
+		r = &stream{key: key}
+		d.streams[key] = r
 	} else {
 		d.order = slices.DeleteFunc(d.order, func(k string) bool { return k == key })
 	}
@@ -138,21 +138,21 @@ func (d *Door) enter(by Caller, id string) *room {
 	return r
 }
 
-// leave ends a use of a room.
-func (d *Door) leave(r *room) {
+// release ends a use of a stream.
+func (d *Ingester) release(r *stream) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r.users--
 }
 
-// makeRoom forgets the session that was not used for longest, unless somebody is in every one.
-func (d *Door) makeRoom() {
-	if len(d.order) < maxRooms {
+// evict forgets the session that was not used for longest, unless somebody is in every one.
+func (d *Ingester) evict() {
+	if len(d.order) < maxStreams {
 		return
 	}
 	for i, key := range d.order {
-		if d.rooms[key].users == 0 {
-			delete(d.rooms, key)
+		if d.streams[key].users == 0 {
+			delete(d.streams, key)
 			d.order = slices.Delete(d.order, i, i+1)
 			return
 		}
@@ -160,7 +160,7 @@ func (d *Door) makeRoom() {
 }
 
 // load reads the state of the session, once.
-func (d *Door) load(r *room) error {
+func (d *Ingester) load(r *stream) error {
 	if r.loaded {
 		return nil
 	}
@@ -179,7 +179,7 @@ func (d *Door) load(r *room) error {
 }
 
 // save stores the state. If that fails, the events since then are not told twice all the same, for the kernel knows them.
-func (d *Door) save(r *room) error {
+func (d *Ingester) save(r *stream) error {
 	raw, err := json.Marshal(r.machine.State, json.Deterministic(true))
 	if err == nil {
 		err = d.o.Memory.Save(r.key, raw)
@@ -194,9 +194,9 @@ func (d *Door) save(r *room) error {
 const saveEvery = 8
 
 // Accept accepts events in their order. After one that has to be sent again, the ones behind it are not taken.
-func (d *Door) Accept(ctx context.Context, by Caller, events [][]byte) api.Ingested {
+func (d *Ingester) Accept(ctx context.Context, by Caller, events [][]byte) api.Ingested {
 	answer := api.Ingested{Events: make([]api.IngestedEvent, 0, len(events))}
-	used := map[string]*room{}
+	used := map[string]*stream{}
 	deferred := false
 	for i, raw := range events {
 		var one api.IngestedEvent
@@ -218,7 +218,7 @@ func (d *Door) Accept(ctx context.Context, by Caller, events [][]byte) api.Inges
 			_ = d.save(r) // it is tried again with the next event
 		}
 		r.mu.Unlock()
-		d.leave(r)
+		d.release(r)
 	}
 	return answer
 }
@@ -226,7 +226,7 @@ func (d *Door) Accept(ctx context.Context, by Caller, events [][]byte) api.Inges
 var waits = &api.IngestError{Code: api.IngestWaits, Message: "an event before it was not accepted", Hint: "send it again, with those before it that were not accepted"}
 
 // take takes one event.
-func (d *Door) take(ctx context.Context, by Caller, raw []byte, used map[string]*room) api.IngestedEvent {
+func (d *Ingester) take(ctx context.Context, by Caller, raw []byte, used map[string]*stream) api.IngestedEvent {
 	event, found, wrong := read(raw)
 	one := api.IngestedEvent{ID: event.ID, Session: event.SessionID, Findings: found, Status: api.IngestStatusRefused, Error: wrong}
 	if wrong != nil {
@@ -234,7 +234,7 @@ func (d *Door) take(ctx context.Context, by Caller, raw []byte, used map[string]
 	}
 	r := used[event.SessionID]
 	if r == nil {
-		r = d.enter(by, event.SessionID)
+		r = d.acquire(by, event.SessionID)
 		used[event.SessionID] = r
 	}
 	r.mu.Lock()
@@ -251,7 +251,7 @@ func (d *Door) take(ctx context.Context, by Caller, raw []byte, used map[string]
 }
 
 // admit takes an event that can be read.
-func (d *Door) admit(ctx context.Context, by Caller, r *room, event aaep.Event, raw []byte, one *api.IngestedEvent) {
+func (d *Ingester) admit(ctx context.Context, by Caller, r *stream, event aaep.Event, raw []byte, one *api.IngestedEvent) {
 	before, other := r.machine.State.repeats(event.ID, raw)
 	switch {
 	case other:
@@ -294,7 +294,7 @@ func (d *Door) admit(ctx context.Context, by Caller, r *room, event aaep.Event, 
 }
 
 // failed processes an effect that could not be carried out. What was carried out before it is not done again with the next try.
-func (d *Door) failed(r *room, before State, err error, one *api.IngestedEvent) {
+func (d *Ingester) failed(r *stream, before State, err error, one *api.IngestedEvent) {
 	opened, asked := r.machine.State.Session, r.machine.State.Asked
 	r.machine.State = before
 	r.machine.State.Session = cmp.Or(before.Session, opened)
@@ -338,7 +338,7 @@ func ended(over string) *api.IngestError {
 }
 
 // asked says which question an event has led to.
-func (d *Door) asked(r *room, event aaep.Event, one *api.IngestedEvent) {
+func (d *Ingester) asked(r *stream, event aaep.Event, one *api.IngestedEvent) {
 	token := ""
 	switch p := event.Payload.(type) {
 	case aaep.AwaitingConfirmation:
@@ -352,7 +352,7 @@ func (d *Door) asked(r *room, event aaep.Event, one *api.IngestedEvent) {
 }
 
 // carryOut does at Earshot what an event wants done.
-func (d *Door) carryOut(ctx context.Context, by Caller, state *State, e Effect) error {
+func (d *Ingester) carryOut(ctx context.Context, by Caller, state *State, e Effect) error {
 	at := by.Agent.Session(state.Session)
 	switch e := e.(type) {
 	case Open:
@@ -383,7 +383,7 @@ func (d *Door) carryOut(ctx context.Context, by Caller, state *State, e Effect) 
 }
 
 // end ends the session here. One that still has a question cannot be handed over: then the wish is told, and the producer's own end ends it.
-func (d *Door) end(ctx context.Context, at Session, state *State, e End) error {
+func (d *Ingester) end(ctx context.Context, at Session, state *State, e End) error {
 	err := at.End(ctx, e.AgentEnd)
 	if wrong, is := errors.AsType[*client.Error](err); !is || e.Handoff == nil || wrong.Code != client.Code(api.KindConflict) {
 		return err

@@ -69,15 +69,15 @@ var whole = [][]byte{
 
 var wholeTold = []string{"open", "Tidying up.", "One.", "Two.", "missed ", "end: Done."}
 
-// TestDoorAway: whenever the server goes away, what was not accepted is sent again, and all is told once, in order.
-func TestDoorAway(t *testing.T) {
+// TestIngesterAway: whenever the server goes away, what was not accepted is sent again, and all is told once, in order.
+func TestIngesterAway(t *testing.T) {
 	t.Parallel()
 	for at := range wholeTold {
 		l := &ledger{keys: map[string]bool{}, fails: at}
 		folder := producer.Folder(t.TempDir())
 		accepted := 0
 		for try := 0; accepted < len(whole); try++ {
-			d := producer.NewDoor(producer.Options{Memory: folder}) // started again each time
+			d := producer.NewIngester(producer.Options{Memory: folder}) // started again each time
 			answer := d.Accept(t.Context(), producer.Caller{Agent: l, Name: "other"}, whole)
 			accepted = 0
 			for i, e := range answer.Events {
@@ -97,11 +97,11 @@ func TestDoorAway(t *testing.T) {
 	}
 }
 
-// TestDoorAtOnce: events that come twice at the same time are told once.
-func TestDoorAtOnce(t *testing.T) {
+// TestIngesterAtOnce: events that come twice at the same time are told once.
+func TestIngesterAtOnce(t *testing.T) {
 	t.Parallel()
 	l := &ledger{keys: map[string]bool{}, fails: -1}
-	d := producer.NewDoor(producer.Options{Memory: producer.Folder(t.TempDir())})
+	d := producer.NewIngester(producer.Options{Memory: producer.Folder(t.TempDir())})
 	var both sync.WaitGroup
 	var answers [8]api.Ingested
 	for i := range answers {
@@ -123,11 +123,11 @@ func TestDoorAtOnce(t *testing.T) {
 	}
 }
 
-// TestDoorBounds: more sessions than are kept in mind are served all the same, each in its own state.
-func TestDoorBounds(t *testing.T) {
+// TestIngesterBounds: more sessions than are kept in mind are served all the same, each in its own state.
+func TestIngesterBounds(t *testing.T) {
 	t.Parallel()
 	l := &ledger{keys: map[string]bool{}, fails: -1}
-	d := producer.NewDoor(producer.Options{Memory: producer.Folder(t.TempDir())})
+	d := producer.NewIngester(producer.Options{Memory: producer.Folder(t.TempDir())})
 	const sessions = 1100
 	for _, want := range []string{api.IngestStatusAccepted, api.IngestStatusRepeated} {
 		for i := range sessions {

@@ -15,16 +15,16 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// ErrUnknown is the error for a question that was not asked through the door.
+// ErrUnknown is the error for a question that was not asked through the ingester.
 var ErrUnknown = errors.New("no such question was sent")
 
 // decider is who answers where nobody is named: the person is known to Earshot, which has the receipt.
 const decider = "earshot"
 
 // Reply waits for the answer to a question of the producer, at most so long. Whether it counts is up to the producer.
-func (d *Door) Reply(ctx context.Context, by Caller, id, token string, wait time.Duration) (api.IngestReply, error) {
-	r := d.enter(by, id)
-	defer d.leave(r)
+func (d *Ingester) Reply(ctx context.Context, by Caller, id, token string, wait time.Duration) (api.IngestReply, error) {
+	r := d.acquire(by, id)
+	defer d.release(r)
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r.mu.Lock()
@@ -68,7 +68,7 @@ func (d *Door) Reply(ctx context.Context, by Caller, id, token string, wait time
 }
 
 // outcome is what came of a question, with the message for its producer. Anything but a yes is a reject.
-func (d *Door) outcome(key string, q Question, c api.AgentCall) (api.IngestReply, error) {
+func (d *Ingester) outcome(key string, q Question, c api.AgentCall) (api.IngestReply, error) {
 	answer := api.IngestReply{Outcome: outcomeOf(q, c), Message: c.Message}
 	whole := sha256.Sum256([]byte(key))
 	subscription := "sub_" + hex.EncodeToString(whole[:16])
