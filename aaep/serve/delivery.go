@@ -49,18 +49,25 @@ func (d *delivery) start(after string) error {
 		if !d.terms.Hears(t.id) {
 			continue
 		}
-		if whole := d.terms.Sessions != nil || t.number > d.sub.since; whole && t.events[0].Seq == 1 { // asked for by its id, or begun since
-			d.reach(t.id, 0)
-			continue
-		}
-		d.reach(t.id, t.last())
-		if t.endedAt.IsZero() {
-			if err := d.introduce(t); err != nil {
-				return err
-			}
+		if err := d.begin(t); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// begin finds the position in a session of which nothing was sent: all of it if it was asked for by its id or has begun since, and
+// else what is under way.
+func (d *delivery) begin(t *track) error {
+	if whole := d.terms.Sessions != nil || t.number > d.sub.since; whole && t.events[0].Seq == 1 {
+		d.reach(t.id, 0)
+		return nil
+	}
+	d.reach(t.id, t.last())
+	if !t.endedAt.IsZero() {
+		return nil
+	}
+	return d.introduce(t)
 }
 
 // after returns the positions after an event, if this subscriber was sent it, also on a connection that has ended, and what followed
@@ -167,7 +174,9 @@ func (d *delivery) next() (group []stream.Frame, wake time.Time, err error) {
 	if err := d.offer(); err != nil {
 		return nil, wake, err
 	}
-	d.agree()
+	if err := d.agree(); err != nil {
+		return nil, wake, err
+	}
 	d.due = append(d.due, d.pacer.Tick(p.o.Now())...)
 	for _, each := range d.due {
 		group = append(group, d.frame(each))
@@ -193,10 +202,12 @@ func (d *delivery) offer() error {
 		if !d.terms.Hears(t.id) {
 			continue
 		}
-		at, known := d.offered[t.id]
-		if !known {
-			d.reach(t.id, 0)
+		if _, known := d.offered[t.id]; !known {
+			if err := d.begin(t); err != nil {
+				return err
+			}
 		}
+		at := d.offered[t.id]
 		if at+1 < t.events[0].Seq {
 			return errSlow
 		}
@@ -214,24 +225,29 @@ func (d *delivery) offer() error {
 	return nil
 }
 
-// agree applies new terms. Anyone who can answer now, and could not before, is shown the open questions. The caller holds mu.
-func (d *delivery) agree() {
+// agree applies new terms, after what came before them. A session that is heard from now on is told as to a new listener, unless
+// what followed the last position is still there. Anyone who can answer now, and could not before, is shown the open questions. The
+// caller holds mu.
+func (d *delivery) agree() error {
 	if d.version == d.sub.version {
-		return
+		return nil
 	}
 	before, now := d.terms, d.sub.terms
 	d.terms, d.version = now, d.sub.version
 	d.due = append(d.due, d.pacer.SetTerms(d.sub.producer.o.Now(), now)...)
-	if before.CanConfirm() == now.CanConfirm() && before.CanClarify() == now.CanClarify() {
-		return
-	}
 	for _, t := range d.sub.producer.tracks {
+		at, known := d.offered[t.id]
+		if gap := at+1 < t.events[0].Seq; known && gap && !before.Hears(t.id) {
+			delete(d.offered, t.id)
+			known = false
+		}
 		for _, item := range t.asked {
-			if now.Hears(t.id) && now.Wants(item.Event) && !before.Wants(item.Event) {
+			if known && before.Hears(t.id) && now.Hears(t.id) && now.Wants(item.Event) && !before.Wants(item.Event) {
 				d.repeat(item, t.last())
 			}
 		}
 	}
+	return d.offer()
 }
 
 // frame returns a delivery as it is sent. The caller holds mu.

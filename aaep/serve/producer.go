@@ -134,13 +134,13 @@ func (p *Producer) follow(t *track, item pacing.Item) {
 }
 
 // answered notes that a question is no longer open.
-func (p *Producer) answered(id, token string) {
+func (p *Producer) answered(q *question) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.questions, token)
+	delete(p.questions, q.token)
 	for _, t := range p.tracks {
-		if t.id == id {
-			t.asked = slices.DeleteFunc(t.asked, func(i pacing.Item) bool { return tokenOf(i.Event) == token })
+		if t.id == q.session {
+			t.asked = slices.DeleteFunc(t.asked, func(i pacing.Item) bool { return tokenOf(i.Event) == q.token })
 		}
 	}
 }

@@ -9,11 +9,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/serve"
@@ -429,6 +432,58 @@ func TestLate(t *testing.T) {
 	conns.cut()
 	state(t, begin(t, p), aaep.StateThinking, "Another.")
 	late.hears(t, "Tidying up.", "Another.")
+}
+
+// TestFurtherSession: who agrees on further sessions later hears at once what they have said, or how far they are if that is no longer kept.
+func TestFurtherSession(t *testing.T) {
+	t.Parallel()
+	for _, history := range []int{0, 2} {
+		p := tidy(t, serve.Options{Allow: serve.Token("a secret"), History: history})
+		_, address := on(t, p, "http") // there the terms hold once Renegotiate returns
+		one, other := begin(t, p), begin(t, p)
+		state(t, other, aaep.StateThinking, "Looking.")
+		state(t, other, aaep.StateDeciding, "Choosing.")
+		only := func(sessions ...*serve.Session) aaep.Capabilities {
+			ids := make([]string, len(sessions))
+			for i, s := range sessions {
+				ids[i] = strconv.Quote(s.ID())
+			}
+			object := `{"session_ids":[` + strings.Join(ids, ",") + `]}`
+			return aaep.Capabilities{Extensions: map[string]jsontext.Value{aaep.PrefixEarshot: jsontext.Value(object)}}
+		}
+		l := listen(t, subscribe.Options{URL: address, Request: aaep.SubscriptionRequest{Capabilities: only(one)}})
+		l.hears(t, "Tidying up.")
+		if err := l.Renegotiate(t.Context(), only(one, other)); err != nil {
+			t.Fatal(err)
+		}
+		if history == 0 {
+			l.hears(t, "Tidying up.", "Looking.", "Choosing.")
+		} else {
+			l.hears(t, "Tidying up.", "Choosing.")
+		}
+		state(t, other, aaep.StateThinking, "Looking again.")
+		l.hears(t, "Looking again.")
+		if err := l.Renegotiate(t.Context(), only(one)); err != nil {
+			t.Fatal(err)
+		}
+		state(t, one, aaep.StateThinking, "Alone.")
+		l.hears(t, "Alone.")
+		for range 3 {
+			state(t, other, aaep.StateDeciding, "Choosing again.")
+			state(t, other, aaep.StateThinking, "And again.")
+		}
+		if err := l.Renegotiate(t.Context(), only(one, other)); err != nil {
+			t.Fatal(err)
+		}
+		if history == 0 {
+			l.hears(t, "Choosing again.", "And again.", "Choosing again.", "And again.", "Choosing again.", "And again.")
+		} else {
+			l.hears(t, "And again.") // its beginning is known
+		}
+		if len(l.lost) > 0 {
+			t.Error(<-l.lost)
+		}
+	}
 }
 
 // TestPipe: a program that has started the producer hears it by JSON-RPC.

@@ -39,6 +39,7 @@ func (a Answer) Accepted() bool { return a.Resolution.Allows() }
 
 // question is one that waits.
 type question struct {
+	token        string
 	session      string
 	confirmation bool
 	allowed      []aaep.Decision
@@ -56,51 +57,52 @@ func (s *Session) Confirm(ctx context.Context, tool string, p aaep.AwaitingConfi
 	if p.DefaultDecision == aaep.DecisionAccept {
 		return Answer{}, errSilence
 	}
-	if p.ReplyToken == "" {
-		token, err := aaep.NewToken(s.producer.o.Rand)
-		if err != nil {
-			return Answer{}, fmt.Errorf("making a reply token: %w", err)
-		}
-		p.ReplyToken = token
+	q, err := s.producer.expect(p.ReplyToken, question{session: s.id, confirmation: true, allowed: p.AllowedReplies})
+	if err != nil {
+		return Answer{}, err
 	}
-	q := s.producer.expect(p.ReplyToken, &question{session: s.id, confirmation: true, allowed: p.AllowedReplies})
+	p.ReplyToken = q.token
 	asked, err := s.Emitter.Confirm(tool, p)
-	return s.wait(ctx, q, asked, p.ReplyToken, err)
+	return s.wait(ctx, q, asked, err)
 }
 
 // Clarify asks for information and waits for the answer, as [Session.Confirm] does.
 func (s *Session) Clarify(ctx context.Context, p aaep.AwaitingClarification) (Answer, error) {
-	if p.ReplyToken == "" {
-		token, err := aaep.NewToken(s.producer.o.Rand)
-		if err != nil {
-			return Answer{}, fmt.Errorf("making a reply token: %w", err)
-		}
-		p.ReplyToken = token
+	q, err := s.producer.expect(p.ReplyToken, question{session: s.id})
+	if err != nil {
+		return Answer{}, err
 	}
-	q := s.producer.expect(p.ReplyToken, &question{session: s.id})
+	p.ReplyToken = q.token
 	asked, err := s.Emitter.Clarify(p)
-	return s.wait(ctx, q, asked, p.ReplyToken, err)
+	return s.wait(ctx, q, asked, err)
 }
 
-// expect takes a question in before it is asked: an answer may come at once.
-func (p *Producer) expect(token string, q *question) *question {
+// expect takes a question in before it is asked: an answer may come at once. Without a token it gets one.
+func (p *Producer) expect(token string, q question) (*question, error) {
+	if token == "" {
+		made, err := aaep.NewToken(p.o.Rand)
+		if err != nil {
+			return nil, fmt.Errorf("making a reply token: %w", err)
+		}
+		token = made
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	q.reply, q.deadline = make(chan Answer, 1), p.o.Now().Add(day)
-	p.questions[token] = q
-	return q
+	q.token, q.reply, q.deadline = token, make(chan Answer, 1), p.o.Now().Add(day)
+	p.questions[token] = &q
+	return &q, nil
 }
 
 // day is the longest time to answer (§6.4.2).
 const day = 24 * time.Hour
 
 // wait returns how a question ended, and tells it.
-func (s *Session) wait(ctx context.Context, q *question, asked *session.Asked, token string, failed error) (Answer, error) {
+func (s *Session) wait(ctx context.Context, q *question, asked *session.Asked, failed error) (Answer, error) {
 	if failed != nil {
-		s.producer.answered(s.id, token)
+		s.producer.answered(q)
 		return Answer{}, failed
 	}
-	timer := time.NewTimer(s.producer.until(s.id, token, q).Sub(s.producer.o.Now()))
+	timer := time.NewTimer(s.producer.until(q).Sub(s.producer.o.Now()))
 	defer timer.Stop()
 	answer, err := Answer{Resolution: aaep.ResolutionWithdrawn}, error(nil)
 	select {
@@ -112,7 +114,7 @@ func (s *Session) wait(ctx context.Context, q *question, asked *session.Asked, t
 	case <-s.producer.closed:
 		err = fmt.Errorf("nobody answered: %w", ErrClosed)
 	}
-	s.producer.answered(s.id, token) // from here on no reply counts
+	s.producer.answered(q) // from here on no reply counts
 	if answer.Resolution == aaep.ResolutionExpired {
 		select {
 		case answer = <-q.reply: // it came in time
@@ -127,15 +129,15 @@ func (s *Session) wait(ctx context.Context, q *question, asked *session.Asked, t
 }
 
 // until returns when the time to answer is over, and has replies judged by it.
-func (p *Producer) until(id, token string, q *question) time.Time {
+func (p *Producer) until(q *question) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, t := range p.tracks {
-		if t.id != id {
+		if t.id != q.session {
 			continue
 		}
 		for _, item := range slices.Backward(t.asked) {
-			if tokenOf(item.Event) == token {
+			if tokenOf(item.Event) == q.token {
 				q.deadline = item.Event.Time.Add(time.Duration(seconds(item.Event)) * time.Second)
 			}
 		}
