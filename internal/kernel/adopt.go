@@ -31,7 +31,7 @@ func (k *Kernel) adoptOrRefuse(ctx context.Context, from Caller, q api.StartRequ
 	}
 	adopted := ""
 	err = k.step(ctx, store.TurnRef{Turn: header.TurnID}, func(s *step) error {
-		if !k.active(header.TurnID) {
+		if !k.active.Has(header.TurnID) {
 			return api.NewFault(utp.CodeStale, "nobody attends to the turn at the moment")
 		}
 		c, err := s.callFromCommand(from.Name, q.Call, command, external.LineageOf(header))

@@ -52,7 +52,7 @@ var errBegunBefore = errors.New("kernel: the turn has been begun before")
 // begin adds a turn to the ledger, in a step that runs first before anything else. The idempotency key is scoped to
 // the principal. For a repeated request only the turn and its session are returned.
 func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api.EnqueueRequest, first func(*step) error) (rec store.Record, repeated bool, err error) {
-	b, err := k.newBeginning(from, principal, q, k.now())
+	b, err := k.newBeginning(from, principal, q, k.clock.Now())
 	if err != nil {
 		return rec, false, err
 	}
@@ -101,7 +101,7 @@ func (k *Kernel) newBeginning(from Caller, principal string, q api.EnqueueReques
 	if err := checkBegin(q); err != nil {
 		return b, err
 	}
-	id, err := k.turnID(now.Wall)
+	id, err := k.ids.Turn(now.Wall)
 	if err != nil {
 		return b, err
 	}

@@ -30,7 +30,7 @@ func (k *Kernel) putBlob(ctx context.Context, from Caller, q api.PutRequest) (st
 // others. A piece that is put again counts again.
 func (k *Kernel) share(tx store.Tx, from Caller, size int64) error {
 	used := "bytes of " + from.Kind + " " + from.Name
-	today := k.now().Wall.Unix() / (24 * 60 * 60)
+	today := k.clock.Now().Wall.Unix() / (24 * 60 * 60)
 	counted, err := tx.Count(used+": day", 0)
 	if err == nil && counted != today { // the first piece of a day
 		var before int64

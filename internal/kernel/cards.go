@@ -139,7 +139,7 @@ func (s *step) saveOwnResult(c turn.Call) (string, error) {
 
 // saveResult writes a tool.result card and returns its id.
 func (s *step) saveResult(c turn.Call, r utp.ResultCard) (string, error) {
-	id, err := s.k.id(s.now.Wall)
+	id, err := s.k.ids.ID(s.now.Wall)
 	if err != nil {
 		return "", err
 	}

@@ -173,7 +173,7 @@ func (s *step) saveAnswer() (string, error) {
 	if s.notification.Output == "" {
 		return "", nil
 	}
-	id, err := s.k.id(s.now.Wall)
+	id, err := s.k.ids.ID(s.now.Wall)
 	if err != nil {
 		return "", err
 	}

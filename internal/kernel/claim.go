@@ -53,7 +53,7 @@ func (k *Kernel) unclaimed(id string, err, before error) error {
 
 // claimable reads whether there is a turn to claim: a worker that finds none writes nothing.
 func (k *Kernel) claimable(ctx context.Context, q api.ClaimRequest) (held []store.TurnRow, free bool, err error) {
-	until := k.monotonicNow(k.now())
+	until := k.clock.At(k.clock.Now())
 	err = k.o.Store.View(ctx, func(tx store.Tx) error {
 		rows, err := tx.Turns(store.TurnFilter{Agent: q.Agent, Worker: q.Worker, Open: true})
 		if err != nil {
@@ -61,7 +61,7 @@ func (k *Kernel) claimable(ctx context.Context, q api.ClaimRequest) (held []stor
 		}
 		held = nil
 		for _, row := range rows {
-			if k.active(row.Turn) {
+			if k.active.Has(row.Turn) {
 				held = append(held, row)
 			}
 		}
@@ -79,23 +79,23 @@ func (k *Kernel) claimable(ctx context.Context, q api.ClaimRequest) (held []stor
 // firstFree finds the first turn after f.After that may be claimed here; the zero row means none.
 func (k *Kernel) firstFree(tx store.Tx, f store.TurnFilter) (store.TurnRow, error) {
 	f.Limit = 1
-	if k.o.OwnedTurnsOnly {
-		return k.firstOwn(tx, f)
+	if own, only := k.active.Own(); only {
+		return firstOf(own, tx, f)
 	}
 	for {
 		rows, err := tx.Turns(f)
-		if err != nil || len(rows) == 0 || k.active(rows[0].Turn) {
+		if err != nil || len(rows) == 0 || k.active.Has(rows[0].Turn) {
 			return first(rows), err
 		}
 		f.After, f.Position = rows[0].Turn, rows[0].Position
 	}
 }
 
-// firstOwn is firstFree among the few turns that were begun or resumed here.
-func (k *Kernel) firstOwn(tx store.Tx, f store.TurnFilter) (store.TurnRow, error) {
+// firstOf is firstFree among the few turns that were begun or resumed here.
+func firstOf(own []string, tx store.Tx, f store.TurnFilter) (store.TurnRow, error) {
 	behind := f.After
 	f.After, f.Position = "", time.Time{}
-	for _, id := range k.owned() {
+	for _, id := range own {
 		if id <= behind {
 			continue
 		}
@@ -122,7 +122,7 @@ func (k *Kernel) claimFree(ctx context.Context, q api.ClaimRequest) (api.ClaimAn
 	for {
 		var row store.TurnRow
 		answer, err := k.claimTurn(ctx, q.Worker, func(tx store.Tx) (_ store.TurnRow, err error) {
-			f.Free = k.monotonicNow(k.now())
+			f.Free = k.clock.At(k.clock.Now())
 			if f.Statuses, err = k.takePlace(tx, q.Agent); err != nil {
 				return row, err
 			}
@@ -151,7 +151,7 @@ func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(store.T
 		return store.TurnRef{Turn: row.Turn}, err
 	}, func(s *step) error {
 		a = api.ClaimAnswer{}
-		nonce, err := k.nonce()
+		nonce, err := k.ids.Nonce()
 		if err != nil {
 			return err
 		}
@@ -165,7 +165,7 @@ func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(store.T
 		a = api.ClaimAnswer{
 			Turn: st.Turn, Session: st.Session, Epoch: st.Epoch, Nonce: st.Nonce, Step: st.Step, Args: s.rec.Args,
 			Suspended: st.Status == turn.Suspended, LeaseMS: milliseconds(k.o.WorkerLease), ResultFields: st.ResultFields, ReportedText: st.ReportedText,
-			Depth: st.Depth, Boxes: st.Boxes, Traceparent: traceparent(st),
+			Depth: st.Depth, Boxes: st.Boxes, Traceparent: turn.Traceparent(st.Turn),
 		}
 		if !st.Deadline.IsZero() {
 			a.DeadlineMS = max(1, int64(milliseconds(st.Deadline.Left(s.now))))

@@ -73,7 +73,7 @@ func (s *step) send(c turn.Call, subject utp.Subject, payload []byte) error {
 // control returns the context of the turn's messages, with a new span.
 func (s *step) control() (utp.Context, error) {
 	st := s.rec.State
-	span, err := s.k.id(s.now.Wall)
+	span, err := s.k.ids.ID(s.now.Wall)
 	if err != nil {
 		return utp.Context{}, err
 	}
@@ -81,12 +81,6 @@ func (s *step) control() (utp.Context, error) {
 		ProjectID: st.Project, ChannelID: st.Channel, AgentID: st.Agent, TurnID: st.Turn, TurnEpoch: max(st.Epoch, 1),
 		RecursionDepth: st.Depth, Traceparent: "00-" + turn.TraceID(st.Turn) + "-" + span[16:] + "-01",
 	}, nil
-}
-
-// traceparent returns the trace of a turn, for what belongs to no step of it.
-func traceparent(st turn.State) string {
-	id := turn.TraceID(st.Turn)
-	return "00-" + id + "-" + id[16:] + "-01"
 }
 
 // wakeWorker sends a wakeup to the turn's agent. Losing it costs one poll.
@@ -100,7 +94,7 @@ func (k *Kernel) wakeWorker(ctx context.Context, st turn.State) {
 	}
 	header, err := utp.EncodeWakeup(utp.Context{
 		ProjectID: st.Project, ChannelID: st.Channel, AgentID: st.Agent, TurnID: st.Turn, TurnEpoch: st.Epoch,
-		Traceparent: traceparent(st),
+		Traceparent: turn.Traceparent(st.Turn),
 	}, utp.Stamp{At: k.o.Clock.Now()})
 	if err != nil {
 		return

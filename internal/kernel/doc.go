@@ -25,9 +25,8 @@
 // # Goroutines
 //
 // [Kernel.Run] owns three: that of package outbox, which sends messages that were not sent by
-// their own step; the ticker, which ticks the turns that are due and owns a goroutine for each
-// turn that it ticks, 16 at a time; and that of package admin, which erases old content once an
-// hour. All end with its context, and Run waits for them. Everything else runs on the caller's
+// their own step; that of package ticker, which ticks the turns that are due; and that of
+// package admin, which erases old content once an hour. All end with its context, and Run waits for them. Everything else runs on the caller's
 // goroutine, including the publishing of what it has committed.
 //
 // # Several kernels

@@ -191,7 +191,7 @@ func (s *step) newQuestion(about turn.Call) (int, string, error) {
 		}
 		number = int(n)
 	}
-	token, err := s.k.token()
+	token, err := s.k.ids.Token()
 	return number, token, err
 }
 
@@ -362,7 +362,7 @@ func (s *step) recordPresented(put store.Presented) {
 
 func (s *step) receipt(e turn.Receipt) error {
 	call, _ := s.rec.State.Find(e.Call)
-	salt, err := s.k.salt()
+	salt, err := s.k.ids.Salt()
 	if err != nil {
 		return err
 	}

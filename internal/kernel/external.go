@@ -108,7 +108,7 @@ func (s *step) adoptCommand(from Caller, a *external.Command) (api.CommandAnswer
 		return known, s.wakeOrigin() // the first wakeup may have been lost
 	case err != nil || known.State != "":
 		return known, err
-	case !s.k.active(s.rec.State.Turn):
+	case !s.k.active.Has(s.rec.State.Turn):
 		return known, api.NewFault(utp.CodeStale, "nobody attends to the turn at the moment")
 	}
 	if err := s.checkOpenCalls(1); err != nil {

@@ -10,13 +10,18 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/earshot-dev/earshot/internal/kernel/active"
 	"github.com/earshot-dev/earshot/internal/kernel/admin"
 	"github.com/earshot-dev/earshot/internal/kernel/argument"
+	"github.com/earshot-dev/earshot/internal/kernel/hints"
+	"github.com/earshot-dev/earshot/internal/kernel/ids"
+	"github.com/earshot-dev/earshot/internal/kernel/monotonic"
 	"github.com/earshot-dev/earshot/internal/kernel/outbox"
 	"github.com/earshot-dev/earshot/internal/kernel/passkeys"
 	"github.com/earshot-dev/earshot/internal/kernel/registry"
 	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
+	"github.com/earshot-dev/earshot/internal/kernel/ticker"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
@@ -164,35 +169,23 @@ type Options struct {
 type Kernel struct {
 	o        Options
 	values   *argument.Handler
+	clock    *monotonic.Clock
+	ids      *ids.Source
+	active   *active.Turns
+	ticker   *ticker.Ticker
 	admin    *admin.Admin
 	outbox   *outbox.Outbox
 	passkeys *passkeys.Passkeys
-
-	mu           sync.Mutex
-	ownedTurns   map[string]string        // turns that were begun or resumed here, with their sessions; only with Options.OwnedTurnsOnly
-	suspended    map[string]string        // turns that wait until they are resumed, with their sessions
-	ticking      map[string]struct{}      // turns that are being ticked
-	later        map[string]time.Duration // turns whose tick failed, and when to try again, by the monotonic clock
-	unreadable   map[string]time.Duration // turns that cannot be read, and the last pause of each
-	next         time.Duration            // when the ticker polls next, by the monotonic clock
-	tickerWakeup chan struct{}            // the ticker's: written by anyone, read by the ticker
-
-	// clockOffset is the most that the time of day has been ahead of the monotonic clock, and
-	// savedOffset the part of it that the ledger has: time since 1970, less the time since boot.
-	clockOffset, savedOffset atomic.Int64
+	hints    *hints.Publisher // nil without Options.Hints
 
 	// takeoverCounted: the takeover has been counted as a ledger that went back.
 	takeoverCounted atomic.Bool
-
-	hintOrder hintOrder
 
 	generation func() string
 	openCalls  openCalls
 
 	external externalCounts
 	registry *registry.Registry
-
-	lastTurnID string // the beginning of the latest turn's id, by which the next is greater; guarded by mu
 
 	startedAt time.Duration // when it was made, by the monotonic clock
 }
@@ -210,32 +203,35 @@ func New(o Options) (*Kernel, error) {
 	}
 	o.fill()
 	k := &Kernel{
-		o:            o,
-		values:       argument.New(argument.Options{Key: o.Key, Rand: o.Rand, Environment: o.Environment}),
-		ownedTurns:   map[string]string{},
-		suspended:    map[string]string{},
-		ticking:      map[string]struct{}{},
-		later:        map[string]time.Duration{},
-		unreadable:   map[string]time.Duration{},
-		tickerWakeup: make(chan struct{}, 1),
-		startedAt:    o.Clock.SinceBoot(),
+		o:         o,
+		clock:     monotonic.New(o.Clock.timestamp),
+		ids:       ids.New(o.Rand),
+		values:    argument.New(argument.Options{Key: o.Key, Rand: o.Rand, Environment: o.Environment}),
+		active:    active.New(o.OwnedTurnsOnly),
+		startedAt: o.Clock.SinceBoot(),
 
 		openCalls: openCalls{agents: map[string]callEstimate{}},
 	}
 	k.outbox = outbox.New(outbox.Options{
 		Ledger: o.Store, Bus: o.Bus, Logger: o.Logger, Poll: o.Poll, Reached: o.Reached,
-		Now: o.Clock.timestamp, SinceBoot: o.Clock.SinceBoot, MonotonicNow: func() time.Time { return k.monotonicNow(k.now()) },
-		Generation: func() string { return k.generation() }, SaveIncarnation: k.saveIncarnation, Active: k.activeSession, Undelivered: k.reportDead,
+		Now: o.Clock.timestamp, SinceBoot: o.Clock.SinceBoot, MonotonicNow: func() time.Time { return k.clock.At(k.clock.Now()) },
+		Generation: func() string { return k.generation() }, SaveIncarnation: k.saveIncarnation, Active: k.active.HasSession, Undelivered: k.reportDead,
+	})
+	k.ticker = ticker.New(ticker.Options{
+		Ledger: o.Store, Clock: k.clock, SinceBoot: o.Clock.SinceBoot, Active: k.active, Poll: o.Poll, Tick: k.tickDue, Logger: o.Logger,
 	})
 	k.admin = admin.New(admin.Options{
-		Ledger: o.Store, Now: o.Clock.Now, Logger: o.Logger, Operator: o.Operator, Retention: o.Retention, Salt: k.salt,
+		Ledger: o.Store, Now: o.Clock.Now, Logger: o.Logger, Operator: o.Operator, Retention: o.Retention, Salt: k.ids.Salt,
 		Decide:    func(t store.Tool) turn.Decision { return rulebook.Decision(t, o.Policy.Decide("", t)) },
-		MaxActive: o.MaxActive, Connected: k.connected, Active: k.active, EndSession: k.endImported,
+		MaxActive: o.MaxActive, Connected: k.connected, Active: k.active.Has, EndSession: k.endImported,
 	})
+	if o.Hints {
+		k.hints = hints.New(o.Bus, o.Clock.Now, o.Logger)
+	}
 	k.passkeys = k.newPasskeys()
 	k.registry = k.newRegistry()
 	if k.generation = o.Generation; k.generation == nil {
-		own, err := k.nonce()
+		own, err := k.ids.Nonce()
 		if err != nil {
 			return nil, err
 		}
@@ -309,7 +305,7 @@ func (k *Kernel) Admin() *admin.Admin { return k.admin }
 func (k *Kernel) Run(ctx context.Context) {
 	var owned sync.WaitGroup
 	owned.Go(func() { k.outbox.Run(ctx) })
-	owned.Go(func() { k.ticker(ctx) })
+	owned.Go(func() { k.ticker.Run(ctx) })
 	owned.Go(func() { k.admin.Run(ctx) })
 	owned.Wait()
 }

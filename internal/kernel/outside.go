@@ -175,7 +175,7 @@ func (s *step) invoke(w invoked) (api.CallStatus, error) {
 		}
 		return api.CallStatus{}, api.NewFault(utp.CodeTurnEnded, "the session has ended; open another one")
 	}
-	if !s.k.active(s.rec.State.Turn) {
+	if !s.k.active.Has(s.rec.State.Turn) {
 		return api.CallStatus{}, errSuspended()
 	}
 	if err := s.checkOpenCalls(1); err != nil {
@@ -242,7 +242,7 @@ func (s *step) joins(id string, w invoked) (api.CallStatus, error) {
 
 // outsideCall makes the call that a request asks for.
 func (s *step) outsideCall(w invoked) (turn.Call, error) {
-	id, err := s.k.id(s.now.Wall)
+	id, err := s.k.ids.ID(s.now.Wall)
 	if err != nil {
 		return turn.Call{}, err
 	}
@@ -319,7 +319,7 @@ func (k *Kernel) stands(ctx context.Context, q api.AwaitRequest) (a api.CallStat
 		if err != nil {
 			return err
 		}
-		s := &step{k: k, tx: tx, now: k.now(), rec: rec}
+		s := &step{k: k, tx: tx, now: k.clock.Now(), rec: rec}
 		a, err = s.callStatus(q.Call)
 		c, live := s.latest(q.Call)
 		changes = live && !q.Peek && rec.State.Status != turn.Ended && (!a.Ended() && !c.Class.Repeatable() || a.Ended() && q.Received && !c.Received)

@@ -24,7 +24,7 @@ func (k *Kernel) listPermissions(ctx context.Context, _ Caller, q api.Permission
 		if err != nil {
 			return err
 		}
-		now := k.permissionTime(k.now())
+		now := k.clock.Latest(k.clock.Now())
 		for _, p := range rows {
 			if v := p.View(now); v.Ended == "" || q.Number != 0 {
 				a.Permissions = append(a.Permissions, v)
@@ -99,7 +99,7 @@ func (k *Kernel) endRestored(ctx context.Context) error {
 			if more = len(rows) > 0; err != nil || !more {
 				return err
 			}
-			now := k.now().Wall
+			now := k.clock.Now().Wall
 			var b store.Batch
 			for _, p := range rows {
 				p = p.End(standing.End{Why: standing.Restored, At: now})

@@ -134,7 +134,7 @@ func (s *step) checkAnswer(call turn.Call, q consent.Question, judged consent.St
 	if err := s.checkSigned(call, q, judged, r); err != nil {
 		return err
 	}
-	if judged != consent.Rejected && !s.k.active(s.rec.State.Turn) {
+	if judged != consent.Rejected && !s.k.active.Has(s.rec.State.Turn) {
 		return errSuspended()
 	}
 	return nil
@@ -253,7 +253,7 @@ func (k *Kernel) extend(ctx context.Context, from Caller, r api.ReplyRequest) (a
 		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
 			return noApprover()
 		}
-		token, err := k.token()
+		token, err := k.ids.Token()
 		if err != nil {
 			return err
 		}
@@ -261,7 +261,7 @@ func (k *Kernel) extend(ctx context.Context, from Caller, r api.ReplyRequest) (a
 		if !outcome.Changed {
 			return s.notAccepted(*q, outcome.Reason)
 		}
-		if !k.active(s.rec.State.Turn) {
+		if !k.active.Has(s.rec.State.Turn) {
 			return errSuspended()
 		}
 		*q = longer

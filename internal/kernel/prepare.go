@@ -72,7 +72,7 @@ func (s *step) make(w callRequest) (turn.Call, error) {
 
 // unresolved makes a call from the request alone.
 func (s *step) unresolved(w callRequest) (turn.Call, error) {
-	id, err := s.k.id(s.now.Wall)
+	id, err := s.k.ids.ID(s.now.Wall)
 	return turn.Call{
 		ID: "tc_" + id, Card: "card_" + id, Key: w.key, Step: w.step, Tool: w.tool,
 		Comment: store.Clip(w.comment, maxComment), Range: [2]float64{w.from, w.to}, Replaces: w.replaces, State: turn.Requested,

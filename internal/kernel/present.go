@@ -34,7 +34,7 @@ func (k *Kernel) present(ctx context.Context, from Caller, r api.ReplyRequest) (
 		return a, err
 	}
 	err = k.step(ctx, store.TurnRef{Token: r.Token}, func(s *step) error {
-		if !k.active(s.rec.State.Turn) {
+		if !k.active.Has(s.rec.State.Turn) {
 			return errSuspended()
 		}
 		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
@@ -60,7 +60,7 @@ func shown(q consent.Question) api.ReplyAnswer {
 // show starts the time of a question that nobody was known to have seen. A question that was asked a while
 // ago is asked again.
 func (s *step) show(q *consent.Question) error {
-	token, err := s.k.token()
+	token, err := s.k.ids.Token()
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (s *step) await() error {
 		if due := q.ShowBy(); due.IsZero() || s.now.Wall.Before(due) {
 			continue
 		}
-		token, err := s.k.token()
+		token, err := s.k.ids.Token()
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ import (
 // personCall makes a call of the step that no service runs: a question to the person, or an answer that
 // lacks fields which the turn requires. Both have a card and a result like any other call.
 func (s *step) personCall(w api.ToolCall, stepID string) (turn.Call, error) {
-	id, err := s.k.id(s.now.Wall)
+	id, err := s.k.ids.ID(s.now.Wall)
 	if err != nil {
 		return turn.Call{}, err
 	}
@@ -215,7 +215,7 @@ func (s *step) deliverable(q api.DeliverRequest, end *turn.End) error {
 
 // newDeliverable makes the card of a turn's answer from its fields.
 func (s *step) newDeliverable(q api.DeliverRequest) (utp.Card, error) {
-	id, err := s.k.id(s.now.Wall)
+	id, err := s.k.ids.ID(s.now.Wall)
 	if err != nil {
 		return utp.Card{}, err
 	}

@@ -24,7 +24,7 @@ func (k *Kernel) start(ctx context.Context, from Caller, q api.StartRequest) (ap
 	known, effectful := false, false
 	err := k.step(ctx, store.TurnRef{Call: q.Call}, func(s *step) error {
 		a, refusal, known, effectful = api.StartAnswer{}, nil, true, false
-		if st := s.rec.State; st.Status != turn.Ended && !k.active(st.Turn) {
+		if st := s.rec.State; st.Status != turn.Ended && !k.active.Has(st.Turn) {
 			return api.NewFault(utp.CodeStale, "nobody attends to the call's turn at the moment; it is rung again when somebody does")
 		}
 		c, found := s.rec.State.Find(q.Call)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -27,15 +26,6 @@ const (
 
 // counterPermission counts standing permissions: the last number that was given out.
 const counterPermission = "permission"
-
-// permissionTime is the time by which permissions expire. It is never set back while the machine runs: setting the clock
-// back must not revive one.
-func (k *Kernel) permissionTime(now turn.Timestamp) time.Time {
-	if monotonic := k.monotonicNow(now); monotonic.After(now.Wall) {
-		return monotonic
-	}
-	return now.Wall
-}
 
 // standingCall is a call of this turn as a permission sees it, of the tool as it is registered now.
 func (s *step) standingCall(tool store.Tool, canonical jsontext.Value) standing.Call {
@@ -77,7 +67,7 @@ func (s *step) savePermission(p standing.Permission) error {
 // lapsed returns why a call that the permission has allowed may not start, or "" while it may. Who gave the permission
 // must still be allowed to.
 func (s *step) lapsed(p standing.Permission, c standing.Call) standing.Why {
-	if why := p.StartRefusal(c, s.k.permissionTime(s.now)); why != "" {
+	if why := p.StartRefusal(c, s.k.clock.Latest(s.now)); why != "" {
 		return why
 	}
 	if !s.mayApprove(p.By, p.Credential) {
@@ -109,7 +99,7 @@ func (s *step) permit(c *turn.Call, tool store.Tool, canonical jsontext.Value) e
 			}
 			continue
 		}
-		used, allows := p.Use(call, s.k.permissionTime(s.now))
+		used, allows := p.Use(call, s.k.clock.Latest(s.now))
 		if !allows {
 			continue
 		}
@@ -172,7 +162,7 @@ func (s *step) checkStanding(call turn.Call, q consent.Question, judged consent.
 		return nil, store.Unexpected("the arguments of call "+call.ID, err)
 	}
 	from := standing.Giver{By: r.By, Credential: r.Credential, Surface: r.Surface, Question: q.Number, Call: call.ID}
-	p, err := standing.Make(*r.Standing, s.standingCall(tool, canonical), from, s.k.permissionTime(s.now))
+	p, err := standing.Make(*r.Standing, s.standingCall(tool, canonical), from, s.k.clock.Latest(s.now))
 	if err != nil {
 		return nil, refuse(err.Error())
 	}

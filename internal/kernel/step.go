@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/hints"
 	"github.com/earshot-dev/earshot/internal/kernel/outbox"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -42,7 +43,7 @@ type step struct {
 	savedOffset time.Duration  // the clock offset that the ledger has after this step
 	late        jsontext.Value // a late result, while it is reported
 	outboxEntry *outbox.Entry  // its messages, until the step is committed
-	hints       *hintEntry     // its hints; nil if hints are off
+	hints       *hints.Entry   // its hints; nil if hints are off
 	before      []string
 	after       []string
 	last        []string // fault points after everything has been published
@@ -78,7 +79,7 @@ func (k *Kernel) attemptOn(ctx context.Context, load func(store.Tx) (store.Recor
 	err := k.update(ctx, func(tx store.Tx) error {
 		behind = append(behind, all.drop(k)...) // in case it is run again
 		all = &together{}
-		s := &step{k: k, tx: tx, now: k.now(), tried: tried}
+		s := &step{k: k, tx: tx, now: k.clock.Now(), tried: tried}
 		tried = true
 		rec, err := load(tx)
 		if err != nil {
@@ -120,7 +121,7 @@ func (s *step) dispatch(in turn.Input) error {
 		if err := s.takeAnswer(); err != nil {
 			return err
 		}
-		nonce, err := s.k.nonce()
+		nonce, err := s.k.ids.Nonce()
 		if err != nil {
 			return err
 		}
@@ -162,7 +163,7 @@ func (s *step) save() error {
 	}
 	s.rec.Index(s.now)
 	var err error
-	if s.savedOffset, err = s.k.saveClockOffset(s.tx, s.now); err != nil {
+	if s.savedOffset, err = s.k.clock.Save(s.tx, s.now); err != nil {
 		return err
 	}
 	rec := s.rec
@@ -171,9 +172,7 @@ func (s *step) save() error {
 	if len(s.batch.Outbox) > 0 {
 		s.outboxEntry = s.k.outbox.Reserve(rec.State.Session)
 	}
-	if s.k.o.Hints {
-		s.hints = s.k.hintOrder.reserve(rec.State.Turn)
-	}
+	s.hints = s.k.hints.Reserve(rec.State.Turn)
 	return s.tx.Save(s.batch)
 }
 
@@ -187,20 +186,34 @@ func (k *Kernel) committed(ctx context.Context, s *step) {
 			k.o.Logger.Error("incarnation", "error", err)
 		}
 	}
-	k.raiseClockOffset(s.savedOffset)
+	k.clock.Raise(s.savedOffset)
 	if s.begun {
 		k.activate(s.rec.State)
 	}
-	k.schedule(s)
+	if st := s.rec.State; st.Status == turn.Ended {
+		k.active.End(st.Turn)
+	}
+	k.ticker.Saved(s.rec.State.Turn, s.rec.Due, s.now)
 	k.broadcast(ctx, s.rec.State.Owner, s.batch.Events)
 	k.passOn(ctx, s)
 	if s.wakeWorker {
 		k.wakeWorker(ctx, s.rec.State)
 	}
-	k.hintOrder.ready(s.hints, func() { k.hint(context.WithoutCancel(ctx), s) })
+	if s.hints != nil {
+		k.hints.Ready(ctx, s.hints, s.hint())
+	}
 	for _, point := range s.last {
 		k.o.Reached(point)
 	}
+}
+
+// hint is what third-party followers hear of the step.
+func (s *step) hint() hints.Step {
+	cards := make([]string, 0, len(s.batch.Cards))
+	for _, c := range s.batch.Cards {
+		cards = append(cards, c.ID)
+	}
+	return hints.Step{Was: s.was, Is: s.rec.State, Created: s.rec.Created, At: s.now, Text: s.notification.Output, Cards: cards}
 }
 
 // passOn publishes the messages of the step. The next step of the session records in the ledger what was sent.
@@ -212,36 +225,4 @@ func (k *Kernel) passOn(ctx context.Context, s *step) {
 	k.outbox.Ready(s.outboxEntry, s.batch.Outbox)
 	k.outbox.Publish(ctx, s.rec.State.Session)
 	k.outbox.AckSoon()
-}
-
-// schedule wakes the ticker if the turn needs a tick before the ticker's next poll.
-func (k *Kernel) schedule(s *step) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	st := s.rec.State
-	delete(k.later, st.Turn)
-	if _, own := k.ownedTurns[st.Turn]; own && st.Status == turn.Ended {
-		delete(k.ownedTurns, st.Turn)
-	}
-	if st.Status == turn.Ended {
-		delete(k.suspended, st.Turn)
-	}
-	if !s.rec.Due.IsZero() && s.now.SinceBoot+s.rec.Due.Sub(s.now.Wall) < k.next {
-		signal(k.tickerWakeup)
-	}
-}
-
-// drain consumes a signal whose cause is about to be handled: otherwise it would be handled twice at random.
-func drain(c chan struct{}) {
-	select {
-	case <-c:
-	default:
-	}
-}
-
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }

@@ -39,7 +39,7 @@ func (t *together) finish() error {
 // messages they have blocked.
 func (t *together) drop(k *Kernel) (behind []string) {
 	for _, s := range t.steps {
-		k.hintOrder.drop(s.hints)
+		k.hints.Drop(s.hints)
 		if s.outboxEntry != nil {
 			k.outbox.Drop(s.outboxEntry)
 			behind = append(behind, s.outboxEntry.Session)

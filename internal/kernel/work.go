@@ -79,7 +79,7 @@ func checkKeys(calls []api.ToolCall) error {
 }
 
 func (s *step) prepareAll(q api.CallRequest, in *turn.Request) error {
-	id, err := s.k.id(s.now.Wall)
+	id, err := s.k.ids.ID(s.now.Wall)
 	if err == nil {
 		err = s.saveStepData("step_"+id, q.Data)
 	}

@@ -417,3 +417,9 @@ func (s State) Free(worker string, now Timestamp) bool {
 
 // TraceID returns the trace id of a turn: the hex part of its own id.
 func TraceID(turnID string) string { return turnID[len("turn_"):] }
+
+// Traceparent returns the trace of a turn, for what belongs to no step of it.
+func Traceparent(turnID string) string {
+	id := TraceID(turnID)
+	return "00-" + id + "-" + id[16:] + "-01"
+}
