@@ -84,7 +84,11 @@ func Rotate(file string, until, now time.Time) (next, former manifest.Key, err e
 	if err != nil {
 		return next, former, err
 	}
-	secret, set, err := texts(private, public.Rotate(next, until, now))
+	rotated := public.Rotate(next, until, now)
+	if kept, there := rotated.Find(former.ID); there {
+		former = kept // with the end that it has, which may have been set before
+	}
+	secret, set, err := texts(private, rotated)
 	if err != nil {
 		return next, former, err
 	}

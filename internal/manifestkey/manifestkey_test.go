@@ -79,8 +79,11 @@ func TestRotate(t *testing.T) {
 			t.Error("it counts after its end")
 		}
 		must(t, os.WriteFile(file, old, 0o600)) // as if the second file had not been written
-		_, _, err = manifestkey.Rotate(file, until, moment)
+		_, former, err = manifestkey.Rotate(file, until.Add(time.Hour), moment)
 		must(t, err)
+		if !former.Until.Equal(until) {
+			t.Errorf("the key that had an end already counts until %v, want %v", former.Until, until)
+		}
 		if pair, err = manifestkey.Open(file, moment); err != nil || len(pair.Public) != 3 {
 			t.Errorf("%v: %v", err, pair.Public)
 		}

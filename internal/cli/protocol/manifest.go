@@ -118,7 +118,7 @@ the server again, and give the file to those who have a copy: until then the old
 			}
 			m.Printf("The new key has the kid %s.", next.ID)
 			if days > 0 {
-				m.Printf("The old key, %s, counts until %s.", former.ID, until.UTC().Format(time.RFC3339))
+				m.Printf("The old key, %s, counts until %s.", former.ID, former.Until.UTC().Format(time.RFC3339))
 			} else {
 				public := cause.OneLine(manifestkey.PublicFile(args[0]))
 				m.Printf("The old key, %s, is no longer in %s. Those who have a copy of that file still trust it: give them the new one.", former.ID, public)
