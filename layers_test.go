@@ -121,6 +121,10 @@ var layerTable = []rule{
 	},
 	{pkg: "internal/kernel/ids", layer: 2},
 	{pkg: "internal/kernel/hints", layer: 2, own: []string{"internal/kernel/turn", "api", "utp"}},
+	{
+		pkg: "internal/kernel/incarnation", layer: 2, own: []string{"api"},
+		beside: map[string]string{"internal/kernel/store": "it counts in the transactions of the ledger"},
+	},
 	{pkg: "internal/kernel/active", layer: 2},
 	{
 		pkg: "internal/kernel/ticker", layer: 2, own: []string{"internal/kernel/turn"},
@@ -134,19 +138,20 @@ var layerTable = []rule{
 	{
 		pkg: "internal/kernel", layer: 2, own: []string{"internal/kernel/delegation", "internal/kernel/queue", "internal/kernel/roster", "internal/kernel/turn", "internal/kernel/standing", "api", "utp", "internal/kernel/consent", "internal/passkey"},
 		beside: map[string]string{
-			"internal/kernel/rulebook":  "what an operator's rules say is asked in the step that it is about",
-			"internal/kernel/external":  "what third-party peers send is read, and answered, in their form",
-			"internal/kernel/argument":  "arguments are resolved before a step saves them",
-			"internal/kernel/store":     "the port to the ledger, which what looks after it uses too",
-			"internal/kernel/active":    "a step asks whether its turn is one that this kernel works on",
-			"internal/kernel/ticker":    "a step says when its turn is due",
-			"internal/kernel/hints":     "what third-party followers hear of a step is published once it is committed",
-			"internal/kernel/ids":       "a step names what it makes",
-			"internal/kernel/monotonic": "a step's time is taken, and how far the clock was set back is saved, within the step",
-			"internal/kernel/registry":  "whether the service of a tool has it is asked before each call",
-			"internal/kernel/passkeys":  "whether the signature under an accept counts is asked in the step of the accept",
-			"internal/kernel/admin":     "what operators ask for is answered beside the life of a call",
-			"internal/kernel/outbox":    "a step hands in what it has committed, and no longer looks after it",
+			"internal/kernel/rulebook":    "what an operator's rules say is asked in the step that it is about",
+			"internal/kernel/external":    "what third-party peers send is read, and answered, in their form",
+			"internal/kernel/argument":    "arguments are resolved before a step saves them",
+			"internal/kernel/store":       "the port to the ledger, which what looks after it uses too",
+			"internal/kernel/active":      "a step asks whether its turn is one that this kernel works on",
+			"internal/kernel/ticker":      "a step says when its turn is due",
+			"internal/kernel/hints":       "what third-party followers hear of a step is published once it is committed",
+			"internal/kernel/incarnation": "a step is counted in its own transaction, so that a restored ledger is found out",
+			"internal/kernel/ids":         "a step names what it makes",
+			"internal/kernel/monotonic":   "a step's time is taken, and how far the clock was set back is saved, within the step",
+			"internal/kernel/registry":    "whether the service of a tool has it is asked before each call",
+			"internal/kernel/passkeys":    "whether the signature under an accept counts is asked in the step of the accept",
+			"internal/kernel/admin":       "what operators ask for is answered beside the life of a call",
+			"internal/kernel/outbox":      "a step hands in what it has committed, and no longer looks after it",
 		},
 		both: "the gate needs the question machine; of the vocabulary of events it knows nothing",
 	},
@@ -359,7 +364,7 @@ var layerTable = []rule{
 		pkg: "internal/instance", layer: 5,
 		own: []string{
 			"aaep/pacing", "api", "internal/bus", "internal/cause", "internal/credentialfile", "internal/datadir", "internal/hub", "internal/hub/access",
-			"internal/kernel", "internal/kernel/admin", "internal/kernel/store", "internal/kernel/clock", "internal/kernel/store/ledgersql", "internal/kernel/store/postgres", "internal/kernel/store/sqlite",
+			"internal/kernel", "internal/kernel/admin", "internal/kernel/registry", "internal/kernel/store", "internal/kernel/clock", "internal/kernel/store/ledgersql", "internal/kernel/store/postgres", "internal/kernel/store/sqlite",
 			"internal/narrate", "internal/policyfile", "internal/rpc", "tool", "tool/service", "tool/settings", "utp", "worker", "worker/agent",
 		},
 		third: []string{sysModule},
@@ -419,7 +424,7 @@ var layerTable = []rule{
 	{
 		pkg: "internal/backup", layer: 6,
 		own: []string{
-			"internal/cause", "internal/datadir", "internal/instance", "internal/kernel", "internal/kernel/store/sqlite",
+			"internal/cause", "internal/datadir", "internal/instance", "internal/kernel/incarnation", "internal/kernel/store/sqlite",
 		},
 	},
 	{

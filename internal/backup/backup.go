@@ -15,7 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/instance"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/incarnation"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 )
 
@@ -102,7 +102,7 @@ func readThrough(ctx context.Context, copied, backup string) (incarnations int64
 	if err != nil {
 		return 0, instance.LedgerFailure(backup, err)
 	}
-	incarnations, err = kernel.IncarnationCount(ctx, s)
+	incarnations, err = incarnation.Count(ctx, s)
 	if err = errors.Join(err, s.Close()); err != nil {
 		return 0, instance.LedgerFailure(backup, err)
 	}

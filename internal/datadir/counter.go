@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// Counter stores the ledger's count of starts outside the ledger. It implements kernel.Incarnation.
+// Counter stores the ledger's count of starts outside the ledger. It implements incarnation.Copy.
 type Counter struct {
 	Path    string
 	Trouble func(error) // called for each write that fails

@@ -22,6 +22,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/admin"
 	"github.com/earshot-dev/earshot/internal/kernel/clock"
+	"github.com/earshot-dev/earshot/internal/kernel/registry"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/narrate"
 	"github.com/earshot-dev/earshot/internal/policyfile"
@@ -234,7 +235,7 @@ func (i *Instance) residents() []bus.Principal {
 
 // presence reports which services are running. If the ledger is opened for one command, none are, and that has no
 // meaning.
-func (i *Instance) presence(end *bus.Kernel) kernel.Presence {
+func (i *Instance) presence(end *bus.Kernel) registry.Presence {
 	if i.options.Visit {
 		return nil
 	}

@@ -79,7 +79,7 @@ func (k *Kernel) claimable(ctx context.Context, q api.ClaimRequest) (held []stor
 // firstFree finds the first turn after f.After that may be claimed here; the zero row means none.
 func (k *Kernel) firstFree(tx store.Tx, f store.TurnFilter) (store.TurnRow, error) {
 	f.Limit = 1
-	if own, only := k.active.Own(); only {
+	if own, only := k.active.Owned(); only {
 		return firstOf(own, tx, f)
 	}
 	for {

@@ -19,6 +19,9 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
+// counterQuestion is the number of the last question.
+const counterQuestion = "question"
+
 // applyEffect adds one effect of the turn machine to the step.
 func (s *step) applyEffect(e turn.Effect) error {
 	switch e := e.(type) {
@@ -410,8 +413,7 @@ func (s *step) receiptTerms(c turn.Call, decision string) (t api.ReceiptTerms, e
 // outside.
 func (s *step) count() error {
 	s.counted = true
-	_, err := s.tx.Count(counterIncarnation, 1)
-	return err
+	return s.k.incarnation.Add(s.tx)
 }
 
 // grant records a start. For a call with an effect it increments the incarnation in the same

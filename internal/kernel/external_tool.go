@@ -21,7 +21,7 @@ import (
 // it, it waits: a call that counts as started but was never received could not be distinguished from
 // one that had its effect.
 func (s *step) commandExternal(c turn.Call, t store.Tool, subject utp.Subject) error {
-	if c.LeaseExpiries == 0 && s.k.unserved(subject) {
+	if c.LeaseExpiries == 0 && s.k.registry.Unserved(subject) {
 		return nil // it is sent again until it is too old
 	}
 	lease := external.Lease(t)

@@ -7,14 +7,15 @@ import (
 	"io"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/active"
 	"github.com/earshot-dev/earshot/internal/kernel/admin"
 	"github.com/earshot-dev/earshot/internal/kernel/argument"
 	"github.com/earshot-dev/earshot/internal/kernel/hints"
 	"github.com/earshot-dev/earshot/internal/kernel/ids"
+	"github.com/earshot-dev/earshot/internal/kernel/incarnation"
 	"github.com/earshot-dev/earshot/internal/kernel/monotonic"
 	"github.com/earshot-dev/earshot/internal/kernel/outbox"
 	"github.com/earshot-dev/earshot/internal/kernel/passkeys"
@@ -24,14 +25,6 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/ticker"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
-
-// Presence knows who subscribes to the bus at this moment. It is consulted inside transactions, and must
-// be quick and without effects.
-type Presence interface {
-	// Listens reports whether a message on the subject would be received now, or stored for a
-	// subscriber. If known is false, nothing is reported.
-	Listens(subject string) (listens, known bool)
-}
 
 // Policy decides about a call before anyone is asked, and again before its dispatch and its start: a rule
 // that has become stricter meanwhile applies at once. It is consulted inside transactions, and must be
@@ -61,15 +54,6 @@ type Names interface {
 	MayRegister(from Caller, tool string) error
 }
 
-// Incarnation is a counter kept outside the ledger. When it is ahead of the ledger's
-// own, the ledger has gone back in time.
-type Incarnation interface {
-	Load() (int64, error)
-	// Store is durable when it returns. It is called concurrently, and keeps the greatest of the
-	// numbers: a later call may have a smaller one.
-	Store(n int64) error
-}
-
 // Clock is the kernel's time.
 type Clock struct {
 	Now func() time.Time
@@ -91,7 +75,7 @@ type Options struct {
 	Narrator Narrator
 	// Presence says which services are connected; nil is unknown. With it the kernel reports a call
 	// that no service would receive, and a third-party service's command waits for its service.
-	Presence Presence
+	Presence registry.Presence
 	// Approvers default to anyone whom a hub authenticates, except the agent itself.
 	Approvers Approvers
 	// Passkeys says which accepts take a passkey. Default: none.
@@ -101,7 +85,7 @@ type Options struct {
 	// Names default to first come, first served.
 	Names Names
 	// Incarnation detects a restored ledger; nil does not.
-	Incarnation Incarnation
+	Incarnation incarnation.Copy
 	// Takeover says that the ledger comes from another server, which may have gone on since: it is
 	// recovered like one that went back in time.
 	Takeover bool
@@ -167,19 +151,17 @@ type Options struct {
 // Kernel runs turns on one ledger. Make it with [New], serve [Kernel.Handle], and
 // keep [Kernel.Run] running.
 type Kernel struct {
-	o        Options
-	values   *argument.Handler
-	clock    *monotonic.Clock
-	ids      *ids.Source
-	active   *active.Turns
-	ticker   *ticker.Ticker
-	admin    *admin.Admin
-	outbox   *outbox.Outbox
-	passkeys *passkeys.Passkeys
-	hints    *hints.Publisher // nil without Options.Hints
-
-	// takeoverCounted: the takeover has been counted as a ledger that went back.
-	takeoverCounted atomic.Bool
+	o           Options
+	values      *argument.Handler
+	clock       *monotonic.Clock
+	ids         *ids.Source
+	active      *active.Turns
+	ticker      *ticker.Ticker
+	admin       *admin.Admin
+	outbox      *outbox.Outbox
+	passkeys    *passkeys.Passkeys
+	incarnation *incarnation.Counter
+	hints       *hints.Publisher // nil without Options.Hints
 
 	generation func() string
 	openCalls  openCalls
@@ -212,10 +194,14 @@ func New(o Options) (*Kernel, error) {
 
 		openCalls: openCalls{agents: map[string]callEstimate{}},
 	}
+	k.incarnation = incarnation.New(incarnation.Options{
+		Ledger: o.Store, Copy: o.Incarnation, Takeover: o.Takeover, Numbers: []string{counterQuestion, counterPermission},
+		Act: func(a api.AuditAct) ([]api.AuditAct, error) { return k.admin.Operated(a) },
+	})
 	k.outbox = outbox.New(outbox.Options{
 		Ledger: o.Store, Bus: o.Bus, Logger: o.Logger, Poll: o.Poll, Reached: o.Reached,
 		Now: o.Clock.timestamp, SinceBoot: o.Clock.SinceBoot, MonotonicNow: func() time.Time { return k.clock.At(k.clock.Now()) },
-		Generation: func() string { return k.generation() }, SaveIncarnation: k.saveIncarnation, Active: k.active.HasSession, Undelivered: k.reportDead,
+		Generation: func() string { return k.generation() }, SaveIncarnation: k.incarnation.Save, Active: k.active.HasSession, Undelivered: k.reportDead,
 	})
 	k.ticker = ticker.New(ticker.Options{
 		Ledger: o.Store, Clock: k.clock, SinceBoot: o.Clock.SinceBoot, Active: k.active, Poll: o.Poll, Tick: k.tickDue, Logger: o.Logger,

@@ -29,7 +29,7 @@ func (k *Kernel) newPasskeys() *passkeys.Passkeys {
 	}
 	return passkeys.New(passkeys.Options{
 		Ledger: k.o.Store, Require: k.o.Passkeys.Require, Origin: origin, Generation: func() string { return k.generation() },
-		Now: func() time.Time { return k.clock.Now().Wall }, Act: k.admin.Operated, Change: k.changeCounted, Question: k.questionChallenge,
+		Now: func() time.Time { return k.clock.Now().Wall }, Act: k.admin.Operated, Change: k.incarnation.Change, Question: k.questionChallenge,
 	})
 }
 

@@ -68,7 +68,7 @@ func (k *Kernel) revoke(ctx context.Context, _ Caller, q api.RevokeRequest) (api
 	case err != nil:
 		return v, store.ProtocolError(err)
 	}
-	if err := k.saveIncarnation(ctx); err != nil { // a restored ledger must not revive what somebody was told to be revoked
+	if err := k.incarnation.Save(ctx); err != nil { // a restored ledger must not revive what somebody was told to be revoked
 		return v, store.Unexpected("writing the incarnation", err)
 	}
 	if err := k.Rejudge(ctx); err != nil { // each start is judged by itself anyway

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/registry"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -207,7 +207,7 @@ func TestServedIsNotTold(t *testing.T) {
 // TestToolConnected: an operator sees whether a service of each tool is there, where that is known.
 func TestToolConnected(t *testing.T) {
 	for name, tt := range map[string]struct {
-		presence kernel.Presence
+		presence registry.Presence
 		want     string
 	}{
 		"nobody can tell": {nil, "not known"},

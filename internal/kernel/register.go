@@ -14,7 +14,7 @@ import (
 // newRegistry returns the registry of the ledger.
 func (k *Kernel) newRegistry() *registry.Registry {
 	return registry.New(registry.Options{
-		Ledger: k.o.Store,
+		Ledger: k.o.Store, SinceBoot: k.o.Clock.SinceBoot, Presence: k.o.Presence,
 		Check: func(d utp.Definition) error {
 			if err := k.values.Check(d); err != nil {
 				return fmt.Errorf("the parameters are not JSON Schema: %w", err)

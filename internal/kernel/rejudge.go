@@ -32,7 +32,7 @@ func (k *Kernel) NoteAll(ctx context.Context, kind turn.NoteKind) error {
 // everyOpen steps every open turn, or with Options.OwnedTurnsOnly those that this kernel works on. An error in one
 // turn does not affect the others. The first error is returned at the end, unless its turn is unreadable.
 func (k *Kernel) everyOpen(ctx context.Context, fn func(*step) error) error {
-	turns, only := k.active.Own()
+	turns, only := k.active.Owned()
 	if !only {
 		var err error
 		if turns, err = k.openTurns(ctx); err != nil {

@@ -57,7 +57,7 @@ func (k *Kernel) start(ctx context.Context, from Caller, q api.StartRequest) (ap
 		return api.StartAnswer{}, refusal
 	}
 	if effectful { // also for a repeat: the first time, the count may not have been written
-		if err := k.saveIncarnation(ctx); err != nil {
+		if err := k.incarnation.Save(ctx); err != nil {
 			return api.StartAnswer{}, store.Unexpected("writing the incarnation", err)
 		}
 	}

@@ -182,7 +182,7 @@ func (k *Kernel) committed(ctx context.Context, s *step) {
 		k.o.Reached(point)
 	}
 	if s.counted {
-		if err := k.saveIncarnation(ctx); err != nil { // a start checks it again before its answer
+		if err := k.incarnation.Save(ctx); err != nil { // a start checks it again before its answer
 			k.o.Logger.Error("incarnation", "error", err)
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/hub"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/admin"
+	"github.com/earshot-dev/earshot/internal/kernel/registry"
 	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -72,7 +73,7 @@ type world struct {
 	own       bool          // its next kernel keeps to its own turns
 	patient   bool          // its questions wait to be shown
 	hints     bool          // third-party followers are told
-	presence  kernel.Presence
+	presence  registry.Presence
 
 	now       *process
 	processes []*process

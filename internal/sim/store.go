@@ -293,18 +293,18 @@ func (p *peeking) Permissions(f store.PermissionFilter) ([]standing.Permission, 
 }
 
 // counter is one kernel's way to the count outside the ledger. It implements
-// [kernel.Incarnation].
+// incarnation.Copy.
 type counter struct {
 	w *world
 	p *process
 }
 
-// Load implements [kernel.Incarnation].
+// Load implements incarnation.Copy.
 func (c *counter) Load() (int64, error) {
 	return await(c.p.ctx, c.w.schedule, c.p, "reads the incarnation", func() int64 { return c.w.incarnation })
 }
 
-// Store implements [kernel.Incarnation].
+// Store implements incarnation.Copy.
 func (c *counter) Store(n int64) error {
 	failed, err := await(c.p.ctx, c.w.schedule, c.p, fmt.Sprintf("writes the incarnation %d", n), func() error {
 		if c.w.happens(c.w.weather.store) {

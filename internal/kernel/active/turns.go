@@ -46,8 +46,8 @@ func (t *Turns) HasSession(session string) bool {
 	return !slices.Contains(slices.Collect(maps.Values(t.parked)), session)
 }
 
-// Own returns the turns that were begun or resumed here, and whether the kernel works on those only.
-func (t *Turns) Own() (turns []string, only bool) {
+// Owned returns the turns that were begun or resumed here, and whether the kernel works on those only.
+func (t *Turns) Owned() (turns []string, only bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Sorted(maps.Keys(t.own)), t.ownOnly

@@ -26,7 +26,7 @@ func TestEvery(t *testing.T) {
 	turns.Park("a", "sess_a")
 	turns.End("a")
 	has(t, turns, "a", "sess_a", true) // nothing is left of it to work on
-	if own, only := turns.Own(); only || len(own) != 0 {
+	if own, only := turns.Owned(); only || len(own) != 0 {
 		t.Errorf("its own are %v, %v", own, only)
 	}
 }
@@ -40,7 +40,7 @@ func TestOwn(t *testing.T) {
 	turns.Begin("a", "sess_a")
 	has(t, turns, "a", "sess_a", true)
 	has(t, turns, "c", "sess_c", false)
-	if own, only := turns.Own(); !only || !slices.Equal(own, []string{"a", "b"}) {
+	if own, only := turns.Owned(); !only || !slices.Equal(own, []string{"a", "b"}) {
 		t.Errorf("its own are %v, %v", own, only)
 	}
 	turns.End("a")

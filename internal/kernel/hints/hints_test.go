@@ -40,7 +40,9 @@ func TestOrder(t *testing.T) {
 	one, other := "turn_"+strings.Repeat("a", 32), "turn_"+strings.Repeat("1", 32)
 	first, lost, second := p.Reserve(one), p.Reserve(one), p.Reserve(one)
 	elsewhere := p.Reserve(other)
-	step := func(id string, was, is turn.Status) hints.Step { return hints.Step{Was: state(id, was), Is: state(id, is)} }
+	step := func(id string, was, is turn.Status) hints.Step {
+		return hints.Step{Was: state(id, was), Is: state(id, is)}
+	}
 	p.Ready(t.Context(), second, step(one, turn.Running, turn.Suspended))
 	p.Ready(t.Context(), elsewhere, step(other, turn.Running, turn.Suspended))
 	if want := []string{"state suspended"}; !slices.Equal(b.sent, want) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,23 +20,28 @@ import (
 // MaxTools is how many names one service may register: the registry is everybody's.
 const MaxTools = 200
 
-// Options of the registry. Each is required, and may be called concurrently.
+// Options of the registry. All but Presence are required, and may be called concurrently.
 type Options struct {
 	Ledger store.Ledger
 	// Check refuses a definition whose calls could not be checked or put to a person.
 	Check func(utp.Definition) error
 	// SaveReviewed saves a tool as reviewed by the operator of the kernel.
 	SaveReviewed func(store.Tx, store.Tool) error
+	// SinceBoot is the monotonic clock.
+	SinceBoot func() time.Duration
+	// Presence says which services are connected; nil is unknown.
+	Presence Presence
 }
 
 // Registry enters tools into a ledger. It is safe for concurrent use.
 type Registry struct {
-	o      Options
-	served served
+	o         Options
+	served    served
+	startedAt time.Duration // when it was made, by the monotonic clock
 }
 
 // New returns the registry of a ledger.
-func New(o Options) *Registry { return &Registry{o: o} }
+func New(o Options) *Registry { return &Registry{o: o, startedAt: o.SinceBoot()} }
 
 // Offer saves a definition for the asking service, under a name that it may register: its own, or a new one unless may
 // returns an error, which is consulted in the transaction. Until an operator reviews it, a new or changed definition counts

@@ -45,7 +45,7 @@ type poller struct {
 
 func (p *poller) all(tx store.Tx) error {
 	horizon := p.until.Add(p.t.o.Poll)
-	if own, only := p.t.o.Active.Own(); only {
+	if own, only := p.t.o.Active.Owned(); only {
 		for _, id := range own {
 			if _, err := p.page(tx, store.TurnFilter{Turn: id, Due: horizon}); err != nil {
 				return err

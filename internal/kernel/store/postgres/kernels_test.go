@@ -15,6 +15,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/kernel/incarnation"
 	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/postgres"
@@ -35,7 +36,7 @@ var errGone = errors.New("the kernel is gone")
 type town struct {
 	t *testing.T
 
-	count    kernel.Incarnation
+	count    incarnation.Copy
 	active   int           // turns that an agent may have under way
 	restored bool          // the last kernel found that the ledger had gone back
 	burning  chan struct{} // what has an effect waits for its end, where there is one
