@@ -122,6 +122,9 @@ type CallStatus struct {
 	Joined bool `json:"joined,omitzero"`
 	// Permission reports that it is about something that the agent does itself.
 	Permission bool `json:"permission,omitzero"`
+	// Last is the number of the newest event of its session that the status includes; 0 if the kernel does not say. What an
+	// event up to it tells is no reason to ask again.
+	Last int64 `json:"last,omitzero"`
 }
 
 // Ended reports whether the call has its result.

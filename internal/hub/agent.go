@@ -276,6 +276,9 @@ func (a *Agent) untilEnd(
 		case <-w.again:
 			q.Peek = false
 		case <-w.news:
+			if !a.hub.feed.passed(q.Session, s.Last) {
+				continue
+			}
 		}
 		var now api.CallStatus
 		err := a.ask(ctx, api.OpAwait, q, &now)

@@ -274,6 +274,14 @@ func (f *feed) restart(ctx context.Context) error {
 	return nil
 }
 
+// passed reports whether the session has an event after that number, as far as the feed knows.
+func (f *feed) passed(session string, number int64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	t, known := f.tracks[session]
+	return !known || t.last > number
+}
+
 // watch notifies of the events of a session until stop is called. A notification may be spurious, or stand for several
 // events.
 func (f *feed) watch(session string) (news <-chan struct{}, stop func()) {

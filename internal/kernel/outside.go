@@ -82,7 +82,9 @@ func (k *Kernel) invoke(ctx context.Context, _ Caller, q api.InvokeRequest) (a a
 	if err := checkInvoke(q); err != nil {
 		return a, err
 	}
+	var saved *step
 	err = k.stepOutside(ctx, q.OutsideRequest, func(s *step) error {
+		saved = s
 		w, err := s.readInvocation(q)
 		if err != nil {
 			return err
@@ -90,6 +92,9 @@ func (k *Kernel) invoke(ctx context.Context, _ Caller, q api.InvokeRequest) (a a
 		a, err = s.invoke(w)
 		return err
 	})
+	if err == nil {
+		a.Last = saved.lastEvent()
+	}
 	return a, err
 }
 
@@ -285,7 +290,9 @@ func (k *Kernel) await(ctx context.Context, _ Caller, q api.AwaitRequest) (a api
 	if err != nil || !changes {
 		return a, store.ProtocolError(err)
 	}
+	var saved *step
 	err = k.stepOutside(ctx, q.OutsideRequest, func(s *step) error {
+		saved = s
 		c, live := s.latest(q.Call)
 		var in turn.Input
 		switch {
@@ -306,7 +313,18 @@ func (k *Kernel) await(ctx context.Context, _ Caller, q api.AwaitRequest) (a api
 		}
 		return err
 	})
+	if err == nil {
+		a.Last = saved.lastEvent()
+	}
 	return a, err
+}
+
+// lastEvent returns the number of the newest event of the session: of this step, once it is saved, or as its turn was read.
+func (s *step) lastEvent() int64 {
+	if n := len(s.batch.Events); n > 0 {
+		return max(s.rec.Last, s.batch.Events[n-1].Seq)
+	}
+	return s.rec.Last
 }
 
 // stands returns the status of a call, and whether the request changes anything.
@@ -321,6 +339,7 @@ func (k *Kernel) stands(ctx context.Context, q api.AwaitRequest) (a api.CallStat
 		}
 		s := &step{k: k, tx: tx, now: k.clock.Now(), rec: rec}
 		a, err = s.callStatus(q.Call)
+		a.Last = rec.Last
 		c, live := s.latest(q.Call)
 		changes = live && !q.Peek && rec.State.Status != turn.Ended && (!a.Ended() && !c.Class.Repeatable() || a.Ended() && q.Received && !c.Received)
 		return err

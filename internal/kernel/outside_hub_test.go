@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -83,6 +84,41 @@ func TestRequestWaits(t *testing.T) {
 			t.Errorf("%+v, %v", done, err)
 		}
 		w.effectsAre(1)
+		c.close(t)
+	})
+}
+
+// counted counts the requests for the state of a call.
+type counted struct {
+	hub.Conn
+
+	awaits atomic.Int32
+}
+
+func (c *counted) Request(ctx context.Context, operation string, data []byte) ([]byte, error) {
+	if operation == api.OpAwait {
+		c.awaits.Add(1)
+	}
+	return c.Conn.Request(ctx, operation, data)
+}
+
+// TestRequestAsksOnce: while a request waits for a call that nobody is asked about, the state of the call is asked for once, when it has
+// ended. The news of its own beginning, which the kernel's answer includes, is no reason to ask.
+func TestRequestAsksOnce(t *testing.T) {
+	inWorld(t, nil, func(t *testing.T, w *world) {
+		conn := &counted{Conn: w.person}
+		c := w.clientOver(t, conn)
+		for range 5 {
+			conn.awaits.Store(0)
+			read, err := c.ask(w.ctx, poller, time.Minute)
+			if err != nil || read.Status != utp.StatusSuccess || read.Last == 0 {
+				t.Errorf("%+v, %v", read, err)
+			}
+			if n := conn.awaits.Load(); n != 1 {
+				t.Errorf("the state of the call was asked for %d times, want once", n)
+			}
+			c.agent.Received(w.ctx, c.session, read.Call)
+		}
 		c.close(t)
 	})
 }

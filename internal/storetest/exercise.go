@@ -131,6 +131,7 @@ func (l *ledger) turn(ref store.TurnRef) store.Record {
 		r, err = tx.Turn(ref)
 		return err
 	})
+	r.Last = 0 // it is read with a turn, and not saved as a part of it; events prove their numbers themselves
 	return r
 }
 

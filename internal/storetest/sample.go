@@ -222,7 +222,7 @@ func fillScalar(path string, v reflect.Value, n int) {
 // there already.
 func unfillable() map[string]bool {
 	return map[string]bool{
-		"Batch.Turn.Version": true, "Batch.Events.Seq": true, "Batch.Outbox.ID": true, "Batch.Applied.N": true,
+		"Batch.Turn.Version": true, "Batch.Turn.Last": true, "Batch.Events.Seq": true, "Batch.Outbox.ID": true, "Batch.Applied.N": true,
 		"Batch.Receipts.Entry": true, "Batch.Published": true, "Batch.Claimed": true, "Batch.SendOnce": true,
 		"Batch.Dead": true, "Batch.Purge": true, "Batch.Removed": true, "Batch.Acts": true, "Batch.InForce": true, "Batch.Permissions": true,
 		// which have exercises of their own

@@ -36,6 +36,8 @@ type Record struct {
 	// Unfinished: it had not ended in the ledger that it was imported from. Its session ends when all
 	// of it is here; until then Narration is that of the other ledger.
 	Unfinished bool
+	// Last is the number of its session's last event, as it was read.
+	Last int64
 	// Version is the compare-and-set handle: 0 for a turn that is not saved yet.
 	Version int64
 }

@@ -86,9 +86,9 @@ func (t *Tx) Turn(ref store.TurnRef) (store.Record, error) {
 		return r, err
 	}
 	var raw string
-	var created, seq int64
+	var created int64
 	var due, free *int64
-	err = t.c.QueryRow(turnColumns+where, []any{handle}, &raw, value(&r.Narration), &created, &r.Version, &due, &free, &seq, value(&r.Args), &r.Request)
+	err = t.c.QueryRow(turnColumns+where, []any{handle}, &raw, value(&r.Narration), &created, &r.Version, &due, &free, &r.Last, value(&r.Args), &r.Request)
 	if err != nil {
 		return store.Record{}, t.read(err, "the turn of %+v", ref)
 	}
@@ -101,7 +101,7 @@ func (t *Tx) Turn(ref store.TurnRef) (store.Record, error) {
 	r.Erased, r.Imported, r.Unfinished = d.Erased, d.Imported, d.Unfinished
 	if t.writes {
 		t.turns[r.State.Turn] = found{
-			version: r.Version, seq: seq, doc: raw, args: string(r.Args), noArgs: r.Args == nil, request: r.Request,
+			version: r.Version, seq: r.Last, doc: raw, args: string(r.Args), noArgs: r.Args == nil, request: r.Request,
 			agenda: agendaOf(&r), calls: idsOf(r.State.Calls),
 		}
 	}
