@@ -27,6 +27,9 @@ type Session struct {
 	// Last is the number of the session's last event so far, 0 before the first.
 	Last  int64 `json:"last_seq"`
 	Ended bool  `json:"ended"`
+	// QuietSince is since when nothing was heard from the program of an outside agent: its last request, or the end of its last
+	// call. It is set once that is five minutes ago, while none of its calls or questions is open.
+	QuietSince time.Time `json:"quiet_since,omitzero"`
 	// End is present if a single session was requested and has ended.
 	End *SessionEnd `json:"end,omitzero"`
 	// Args are the arguments of its turn, present if a single session was requested and they have at most 8 KiB.

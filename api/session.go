@@ -76,6 +76,9 @@ type SessionRow struct {
 	// Last is the number of the session's last event so far, 0 before the first.
 	Last  int64 `json:"last"`
 	Ended bool  `json:"ended,omitzero"`
+	// QuietSince is since when nothing was heard from the program of an outside agent: its last request, or the end of its last
+	// call. It is set once that is five minutes ago, while none of its calls or questions is open.
+	QuietSince time.Time `json:"quiet_since,omitzero"`
 	// Correlation is its caller's own id for it, and Parent the turn that asked for it; only with what it waits for.
 	Correlation string `json:"correlation_id,omitzero"`
 	Parent      string `json:"parent_turn_id,omitzero"`

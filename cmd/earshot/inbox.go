@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -173,21 +172,9 @@ func (m *Main) listSessions(f cli.RemoteFlags, listed []api.Session, more bool) 
 		m.Printf("There are no sessions.")
 	}
 	for _, s := range listed {
-		m.Printf("%s", m.sessionLine(s))
+		m.Printf("%s", m.Listing().SessionLine(s))
 	}
 	return nil
-}
-
-// sessionLine describes a session in a line: its state and since when, its request, and its outcome.
-func (m *Main) sessionLine(s api.Session) string {
-	state := map[string]string{"suspended": "waiting", "queued": "not begun yet"}[s.Status]
-	parts := []string{fmt.Sprintf("%s: %s, %s of %s, %s.", s.ID, cmp.Or(state, s.Status), cause.OneLine(cmp.Or(s.Name, s.Agent)), cause.OneLine(s.Owner), m.TimeText(s.Created))}
-	for _, text := range []string{s.Request, s.Summary} {
-		if text = strings.Join(strings.Fields(text), " "); text != "" {
-			parts = append(parts, legible.Value(text))
-		}
-	}
-	return strings.Join(parts, " ")
 }
 
 // questionNumber parses a number as people write it.

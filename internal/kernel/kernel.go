@@ -207,7 +207,7 @@ func New(o Options) (*Kernel, error) {
 		Ledger: o.Store, Clock: k.clock, SinceBoot: o.Clock.SinceBoot, Active: k.active, Poll: o.Poll, Tick: k.tickDue, Logger: o.Logger,
 	})
 	k.admin = admin.New(admin.Options{
-		Ledger: o.Store, Now: o.Clock.Now, Logger: o.Logger, Operator: o.Operator, Retention: o.Retention, Salt: k.ids.Salt,
+		Ledger: o.Store, Now: o.Clock.Now, Timestamp: k.clock.Now, Logger: o.Logger, Operator: o.Operator, Retention: o.Retention, Salt: k.ids.Salt,
 		Decide:    func(t store.Tool) turn.Decision { return rulebook.Decision(t, o.Policy.Decide("", t)) },
 		MaxActive: o.MaxActive, Connected: k.connected, Active: k.active.Has, EndSession: k.endImported,
 	})

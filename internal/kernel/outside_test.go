@@ -582,24 +582,6 @@ func TestOutsideTold(t *testing.T) {
 	})
 }
 
-// TestOutsideQuiet: a session of which nothing is heard ends by itself, and not as a failure.
-func TestOutsideQuiet(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
-		p := w.program(func(q *api.OpenRequest) { q.Idle = 600 })
-		w.pass(9 * time.Minute)
-		p.waits(p.asked(poller).Call)
-		w.pass(9 * time.Minute)
-		if st := w.turn(p.turn); st.Status == turn.Ended {
-			t.Fatal("it has ended early")
-		}
-		end := w.over(p.turn)
-		if end.End.Status != utp.StatusSuccess {
-			t.Errorf("it ended %+v", end.End)
-		}
-		w.tells(p.session, "Ended, because nothing more was heard from claude.")
-	})
-}
-
 // TestOutsideStop: a stop ends it, and the program is told.
 func TestOutsideStop(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {

@@ -28,6 +28,18 @@ func Example() {
 	// Payload: 1 bytes that are not text.
 }
 
+// A session's line says since when nothing was heard from its program.
+func ExamplePrinter_SessionLine() {
+	p := listing.Printer{Time: func(at time.Time) string { return at.Format("15:04") }}
+	s := api.Session{ID: "sess_1", Agent: "claude", Name: "claude, photos", Owner: "ada", Status: "running", Created: time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)}
+	fmt.Println(p.SessionLine(s))
+	s.QuietSince = s.Created.Add(2 * time.Hour)
+	fmt.Println(p.SessionLine(s))
+	// Output:
+	// sess_1: running, claude, photos of ada, 10:00.
+	// sess_1: running, claude, photos of ada, 10:00. Quiet since 12:00.
+}
+
 // A turn's line says what it waits for.
 func ExamplePrinter_TurnLine() {
 	p := listing.Printer{Time: func(at time.Time) string { return at.Format("15:04") }}
@@ -43,6 +55,9 @@ func ExamplePrinter_TurnLine() {
 		row.Waits = []api.Wait{w}
 		fmt.Println(p.TurnLine(row))
 	}
+	fmt.Println(p.TurnLine(api.SessionRow{
+		Turn: "turn_2", Agent: "claude", Owner: "ada", Status: "running", Created: row.Created, QuietSince: row.Created.Add(2 * time.Hour),
+	}))
 	// Output:
 	// turn_2: queued, tidy of ada, 10:00. Waits for a worker of tidy.
 	// turn_2: queued, tidy of ada, 10:00. Waits for its place, after turn_1.
@@ -50,4 +65,5 @@ func ExamplePrinter_TurnLine() {
 	// turn_2: queued, tidy of ada, 10:00. Waits for the end of the undo time of question 3.
 	// turn_2: queued, tidy of ada, 10:00. Waits for the tool files.scan, call tc_1.
 	// turn_2: queued, tidy of ada, 10:00. Waits for turn_3, which it has asked with ask_expert.
+	// turn_2: running, claude of ada, 10:00. Quiet since 12:00.
 }

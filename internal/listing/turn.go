@@ -17,6 +17,9 @@ func (p Printer) TurnLine(t api.SessionRow) string {
 	for _, w := range t.Waits {
 		parts = append(parts, "Waits for "+waitText(w)+".")
 	}
+	if !t.QuietSince.IsZero() {
+		parts = append(parts, "Quiet since "+p.Time(t.QuietSince)+".")
+	}
 	for _, text := range []string{t.Request, t.Summary} {
 		if text = strings.Join(strings.Fields(text), " "); text != "" {
 			parts = append(parts, legible.Value(text))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/session"
@@ -168,6 +169,9 @@ func (s *eventBuilder) finished(end turn.End) error {
 	}
 	l := line{key: key, params: s.ending(declined, false), utp: endUTP(end)}
 	l.params["agent"] = s.agent()
+	if key == "turn.quiet" && !s.t.Turn.IdleFrom.IsZero() {
+		l.params["quiet"] = duration(s.quiet())
+	}
 	if tally := s.t.Turn.Tally; tally.AllFailed() && key != "turn.handed_over" {
 		l.key, l.earshot = "turn.all_failed", map[string]any{extAllFailed: true}
 		l.params["failed"] = count(int64(tally.Failed))
@@ -177,6 +181,16 @@ func (s *eventBuilder) finished(end turn.End) error {
 			SummaryTerse: x[fieldTerse], SummaryNormal: x[fieldNormal], SummaryDetailed: x[fieldDetailed], OutputSummary: x[fieldOutput],
 		}, session.Closing{})
 	})
+}
+
+// quiet returns for how long nothing was heard from the program of an outside turn, in minutes if it was one or more. The wall
+// clock may have been set meanwhile: it was no less than the turn waits for.
+func (s *eventBuilder) quiet() time.Duration {
+	d := max(s.t.At.Sub(s.t.Turn.IdleFrom.Wall), s.t.Turn.MaxIdle)
+	if d < time.Minute {
+		return d.Truncate(time.Second)
+	}
+	return d.Truncate(time.Minute)
 }
 
 // errored ends a turn that failed.

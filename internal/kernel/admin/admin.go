@@ -25,6 +25,8 @@ type Options struct {
 	MaxActive func(agent string) int
 	Ledger    store.Ledger
 	Now       func() time.Time
+	// Timestamp returns the current time on both clocks.
+	Timestamp func() turn.Timestamp
 	Logger    *slog.Logger
 	// Operator is the name in the audit chain for acts that name no operator; "" is unknown.
 	Operator  string

@@ -50,10 +50,7 @@ func (ad *Admin) Sessions(ctx context.Context, q api.SessionsRequest) ([]api.Ses
 		if err != nil {
 			return err
 		}
-		w := waits{ad: ad, tx: tx, queues: map[string][]queue.Entry{}}
-		if !q.Waits {
-			w.ad = nil
-		}
+		w := waits{ad: ad, tx: tx, wanted: q.Waits, queues: map[string][]queue.Entry{}}
 		out, err = sessionPage(rows, w)
 		return err
 	})
@@ -102,6 +99,7 @@ func (ad *Admin) findSession(ctx context.Context, q api.SessionsRequest) ([]api.
 		rows, err := tx.Turns(store.TurnFilter{Turn: rec.State.Turn, Limit: 1})
 		for _, r := range rows {
 			row := sessionRow(r)
+			row.QuietSince = rec.State.QuietSince(ad.o.Timestamp())
 			if row.End, err = sessionEnd(tx, rec.State); err != nil {
 				return err
 			}

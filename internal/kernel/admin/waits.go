@@ -9,16 +9,18 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
-// waits finds out what the turns of one list wait for. The queue of each agent is read once. Without ad it adds nothing.
+// waits finds out what the turns of one list wait for, if that is wanted, and since when they are quiet. The queue of each agent is
+// read once.
 type waits struct {
 	ad     *Admin
 	tx     store.Tx
+	wanted bool
 	queues map[string][]queue.Entry
 }
 
-// add says in a row what its turn waits for, and where it comes from. An unreadable turn is listed without.
+// add says in a row since when its turn is quiet and, if that is wanted, what it waits for and where it comes from. An unreadable turn is listed without.
 func (w waits) add(row *api.SessionRow) error {
-	if w.ad == nil {
+	if !w.wanted && row.Status != string(turn.Running) {
 		return nil
 	}
 	rec, err := w.tx.Turn(store.TurnRef{Turn: row.Turn})
@@ -30,6 +32,10 @@ func (w waits) add(row *api.SessionRow) error {
 		return err
 	}
 	st := rec.State
+	row.QuietSince = st.QuietSince(w.ad.o.Timestamp())
+	if !w.wanted {
+		return nil
+	}
 	row.Correlation, row.Parent = st.Correlation, st.Parent
 	behind := ""
 	if limit := w.ad.maxActive(st.Agent); limit > 0 && st.Status == turn.Queued {

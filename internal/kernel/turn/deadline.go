@@ -102,7 +102,8 @@ func (m *machine) idle() {
 	}
 	e := End{Status: utp.StatusTimeout, Code: utp.CodeTimeoutReapedByWatchdog, Message: "the agent stopped responding"}
 	if m.Outside { // the program went away, or has nothing more to do; it need not say which
-		e = End{Status: utp.StatusSuccess, Code: utp.CodeTimeoutReapedByWatchdog, Message: "nothing more was heard from the agent"}
+		since := m.IdleFrom.Wall.UTC().Format("2006-01-02 15:04 UTC")
+		e = End{Status: utp.StatusSuccess, Code: utp.CodeTimeoutReapedByWatchdog, Message: "nothing more was heard from the agent since " + since}
 	}
 	if m.Status == Queued {
 		e.Code, e.Message = utp.CodeDispatchTimeout, "no agent picked it up"

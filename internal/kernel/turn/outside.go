@@ -74,6 +74,18 @@ const (
 	maxReported = 32
 )
 
+// quietAfter is how long nothing was heard from the program of an outside turn until lists say so.
+const quietAfter = 5 * time.Minute
+
+// QuietSince returns since when nothing was heard from the program of an outside turn, its last request or the end of its last
+// call, if that is a while ago and none of its calls is open; otherwise the zero time.
+func (s State) QuietSince(now Timestamp) time.Time {
+	if !s.Outside || s.Status != Running || s.IdleFrom.IsZero() || !s.IdleFrom.Add(quietAfter).reached(now) {
+		return time.Time{}
+	}
+	return s.IdleFrom.Wall
+}
+
 // applyOutside applies an input of the program of an outside turn.
 func (m *machine) applyOutside(in Input) error {
 	if !m.Outside {

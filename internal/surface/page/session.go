@@ -54,6 +54,8 @@ func NewSession(one api.Session, waiting string, zone *time.Location) Session {
 		l.State, l.Waits = waiting, true
 	case one.Status == "queued":
 		l.State = stateQueued
+	case !one.QuietSince.IsZero():
+		l.State = "quiet since " + one.QuietSince.In(zone).Format("15:04")
 	}
 	l.Summary, l.Request = legible.Text(shorten(one.Summary, maxSummary)), legible.Text(shorten(one.Request, maxSummary))
 	return l

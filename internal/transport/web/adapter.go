@@ -79,7 +79,7 @@ func (o hubAdapter) Session(ctx context.Context, who Principal, id string) (api.
 func session(r api.SessionRow) api.Session {
 	return api.Session{
 		ID: r.Session, Turn: r.Turn, Agent: r.Agent, Name: r.Name, Owner: r.Owner, Request: r.Request, Status: r.Status, Summary: r.Summary,
-		Created: r.Created, Last: r.Last, Ended: r.Ended, End: r.End, Args: r.Args, PartOf: r.PartOf, Parts: r.Parts, MoreParts: r.MoreParts,
+		Created: r.Created, Last: r.Last, Ended: r.Ended, QuietSince: r.QuietSince, End: r.End, Args: r.Args, PartOf: r.PartOf, Parts: r.Parts, MoreParts: r.MoreParts,
 	}
 }
 
