@@ -435,6 +435,66 @@ func TestWaitingGivesPlace(t *testing.T) {
 	})
 }
 
+// TestHandedToItself: a turn that hands a task to its own agent without waiting for it keeps its place. Where the turns above
+// the task hold all of them it is a failed task, and nothing is started; where one of them waits for it, it begins.
+func TestHandedToItself(t *testing.T) {
+	self := map[string]map[string]any{
+		"delegate_async":   {"target_strategy": "new", "target_ref": agentName, "instruction": "file it"},
+		"launch_principal": {"profile_name": agentName, "instruction": "file it"},
+	}
+	for tool, args := range self {
+		t.Run(tool, func(t *testing.T) {
+			inWorld(t, func(w *world) { w.active = 1 }, func(t *testing.T, w *world) {
+				w.work(asks(tool, args))
+				a := w.begin()
+				w.succeeded(a.Turn)
+				o := w.last(a.Turn).Outcome
+				if o.Status != utp.StatusFailed || o.Code != utp.CodeTooManyTurns || !strings.Contains(o.Message, "--max-active") {
+					t.Errorf("the call ended %+v; want %s and what to do", o, utp.CodeTooManyTurns)
+				}
+				if n := w.cell(`SELECT count(*) FROM turns`); n != "1" {
+					t.Errorf("%s turns; want 1", n)
+				}
+			})
+		})
+	}
+	t.Run("a place is left", func(t *testing.T) {
+		inWorld(t, func(w *world) { w.active = 2 }, func(t *testing.T, w *world) {
+			w.workWithin(func(ctx context.Context) worker.Planner {
+				if worker.TurnOf(ctx).Depth > 0 {
+					return &planner{}
+				}
+				return &planner{steps: [][]worker.Call{asks("delegate_async", self["delegate_async"])}}
+			})
+			a := w.begin()
+			w.succeeded(a.Turn)
+			for _, child := range w.children(a.Turn) {
+				w.succeeded(child.Turn)
+			}
+			if n := len(w.children(a.Turn)); n != 1 {
+				t.Errorf("%d children; want 1", n)
+			}
+		})
+	})
+	t.Run("through one that is waited for", func(t *testing.T) {
+		inWorld(t, func(w *world) { w.active, w.starts, w.unended = 1, []string{clerk, agentName}, true }, func(t *testing.T, w *world) {
+			w.work(asks("ask_expert", map[string]any{"expert_profile": clerk, "question": "who?"}))
+			a := w.begin()
+			w.reaches(a.Turn, turn.Started)
+			below := w.clerkClaims("c1")
+			q := api.CallRequest{WorkerRequest: below.WorkerRequest("c1"), Step: 1, Calls: []api.ToolCall{{
+				Key: "back", Tool: "delegate_async", Args: api.Body{Inline: jsontext.Value(`{"target_strategy":"new","target_ref":"` + agentName + `","instruction":"file it"}`)},
+			}}}
+			if err := w.as(kernel.AgentCaller, clerk, api.OpCall, q, nil); err != nil {
+				t.Fatal(err)
+			}
+			if n := len(w.children(below.Turn)); n != 1 {
+				t.Errorf("%d turns within the one that is waited for; want 1", n)
+			}
+		})
+	})
+}
+
 // TestDamagedDelegation: where the arguments of a call that others do, or the answer of one of them, cannot be read any more, the
 // other agent's turn still ends, and so does the call, with what can be read.
 func TestDamagedDelegation(t *testing.T) {

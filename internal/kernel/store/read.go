@@ -1,8 +1,6 @@
 package store
 
 import (
-	"context"
-	"errors"
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -67,18 +65,6 @@ func OneRow[T any](rows []T, err error) (T, error) {
 		return none, ErrNotFound
 	}
 	return rows[0], nil
-}
-
-// Update runs fn in a transaction, and runs it again after a lost race.
-func Update(ctx context.Context, l Ledger, fn func(Tx) error) error {
-	const tries = 5
-	var err error
-	for range tries {
-		if err = l.Update(ctx, fn); !errors.Is(err, ErrConflict) {
-			return err
-		}
-	}
-	return err
 }
 
 // ReadCall finds a call, also if it is no longer live in its turn.

@@ -104,19 +104,20 @@ func (s State) Awaits(child Within) bool {
 }
 
 // CountsAsActive reports whether an open turn takes one of its agent's places, now or once it begins. An outside turn takes
-// none, and one that waits only for turns of other agents leaves its place to them.
+// none, and one that waits only for turns that its calls have begun leaves its place to them.
 func (s State) CountsAsActive() bool {
 	return s.Status != Ended && !s.Outside && !s.onlyAwaitsChildren()
 }
 
-// onlyAwaitsChildren reports whether the turn waits for turns of other agents and for nothing else.
+// onlyAwaitsChildren reports whether the turn waits for turns that its calls have begun, and for nothing else. One that has
+// work done without waiting for it keeps its place: it goes on.
 func (s State) onlyAwaitsChildren() bool {
 	waits := false
 	for _, c := range s.Calls {
 		if !c.State.Open() {
 			continue
 		}
-		if c.Batch == nil || c.State != Started {
+		if c.Batch == nil || !c.Batch.Waits || c.State != Started {
 			return false
 		}
 		waits = true
