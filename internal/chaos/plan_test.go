@@ -18,6 +18,45 @@ type task struct {
 	Steps int    `json:"steps"`
 }
 
+const (
+	forkJoin = "fork_join"
+	forkStep = 1 // the step in which parts are handed out
+	partSize = 2 // steps
+)
+
+// parts are the tasks that others do for this one: every fourth has some, so that all together stay below what a person may
+// have open. They have none themselves.
+func (t task) parts() (all []task) {
+	if t.Steps != turnSize || t.Seed%4 != 0 {
+		return nil
+	}
+	for i := range uint64(2) {
+		all = append(all, task{Seed: t.Seed<<8 | i, Steps: partSize})
+	}
+	return all
+}
+
+// fork is the call that hands them out.
+func (t task) fork(parts []task) worker.Call {
+	type one struct {
+		Strategy    string `json:"target_strategy"`
+		Target      string `json:"target_ref"`
+		Instruction string `json:"instruction"`
+	}
+	var tasks []one
+	for _, part := range parts {
+		text, err := json.Marshal(part)
+		if err != nil {
+			panic(err) // it is two numbers
+		}
+		tasks = append(tasks, one{"new", agent, string(text)})
+	}
+	return worker.Call{Key: forkJoin, Tool: forkJoin, Args: map[string]any{"tasks": tasks}}
+}
+
+// seen is what a turn that does it says in the end.
+func (t task) seen() string { return fmt.Sprintf("Seen %d.", t.calls()) }
+
 // steps are the calls of a task.
 func (t task) steps() [][]worker.Call {
 	random := rand.New(rand.NewPCG(t.Seed, 1))
@@ -36,6 +75,9 @@ func (t task) steps() [][]worker.Call {
 			all[i] = append(all[i], worker.Call{Key: fmt.Sprintf("k%d", n), Tool: target + "." + name, Args: deed{N: n}})
 		}
 	}
+	if parts := t.parts(); len(parts) > 0 {
+		all[forkStep] = append(all[forkStep], t.fork(parts))
+	}
 	return all
 }
 
@@ -50,6 +92,7 @@ func (t task) calls() int {
 
 // planner plans a task. It complains in its answer of anything that it should not have seen.
 type planner struct {
+	task     task
 	steps    [][]worker.Call
 	step     int
 	waits    map[string]int // the number of each call of this step whose result is to come
@@ -58,11 +101,19 @@ type planner struct {
 }
 
 func planned(_ context.Context, args jsontext.Value) (worker.Planner, error) {
-	var t task
-	if err := json.Unmarshal(args, &t); err != nil {
+	var wanted struct {
+		task
+
+		Text string `json:"text"` // of a part
+	}
+	err := json.Unmarshal(args, &wanted)
+	if err == nil && wanted.Text != "" {
+		err = json.Unmarshal([]byte(wanted.Text), &wanted.task)
+	}
+	if err != nil {
 		return nil, err
 	}
-	return &planner{steps: t.steps()}, nil
+	return &planner{task: wanted.task, steps: wanted.steps()}, nil
 }
 
 // Observe implements worker.Planner.
@@ -77,6 +128,8 @@ func (b *planner) Observe(r worker.Result) error {
 	switch {
 	case !waited:
 		b.complainf("%s was applied twice, or in a wrong step", r.Key)
+	case r.Tool == forkJoin:
+		b.joins(r)
 	case r.Status == utp.StatusSuccess:
 		if err := json.Unmarshal(r.Value, &got); err != nil || got.N != n {
 			b.complainf("%s has the result %s", r.Key, r.Value)
@@ -90,10 +143,32 @@ func (b *planner) Observe(r worker.Result) error {
 	return nil
 }
 
+// joins: each part was done, once and in its place.
+func (b *planner) joins(r worker.Result) {
+	var got struct {
+		Results []struct {
+			Index   int        `json:"task_index"`
+			Status  utp.Status `json:"status"`
+			Summary string     `json:"summary"`
+		} `json:"results"`
+	}
+	parts := b.task.parts()
+	if err := json.Unmarshal(r.Value, &got); err != nil || len(got.Results) != len(parts) {
+		b.complainf("%d parts have the result %s %s", len(parts), r.Status, r.Value)
+		return
+	}
+	for i, one := range got.Results {
+		if one.Index != i || one.Status != utp.StatusSuccess || one.Summary != parts[i].seen() {
+			b.complainf("part %d is %+v; want %s", i, one, parts[i].seen())
+		}
+	}
+}
+
 func (b *planner) begin() {
 	b.waits = map[string]int{}
 	for _, c := range b.steps[b.step] {
-		b.waits[c.Key] = c.Args.(deed).N
+		done, _ := c.Args.(deed)
+		b.waits[c.Key] = done.N
 	}
 	b.step++
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -26,7 +27,7 @@ type verdict struct {
 	yes   map[string]bool
 	deeds map[string]int // by call: how often the tools really did it
 
-	turns, calls, effects, unknown, stale, again int
+	turns, parts, calls, effects, unknown, stale, again int
 }
 
 func judge(ctx context.Context, t *testing.T, dsn, dir string, p *people) *verdict {
@@ -42,6 +43,7 @@ func judge(ctx context.Context, t *testing.T, dsn, dir string, p *people) *verdi
 	}
 	v.nothingLost(ctx)
 	v.nothingTwice(ctx)
+	v.partsOnce(ctx)
 	v.nothingAskedTwice(ctx)
 	v.nothingWithoutConsent(ctx)
 	v.nothingLeft(ctx)
@@ -81,9 +83,9 @@ func (v *verdict) nothingLost(ctx context.Context) {
 	})
 	v.turns = len(ends)
 	for id, end := range ends { // also those whose beginning nobody was told of
-		if t, told := v.begun[id]; told && end != fmt.Sprintf("ended: Seen %d.", t.calls()) {
+		if t, told := v.begun[id]; told && end != "ended: "+t.seen() {
 			v.t.Errorf("the turn %s with %d calls: %s", id, t.calls(), end)
-		} else if !told && len(end) < len("ended: Seen ") {
+		} else if !told && !strings.HasPrefix(end, "ended: Seen ") {
 			v.t.Errorf("the turn %s, which nobody was told of: %s", id, end)
 		}
 	}
@@ -99,14 +101,17 @@ func (v *verdict) nothingLost(ctx context.Context) {
 func (v *verdict) nothingTwice(ctx context.Context) {
 	v.each(ctx, `SELECT c.call_id, c.class, c.state, count(g.call_id), (SELECT count(*) FROM results r WHERE r.call_id = c.call_id),
 		(SELECT count(*) FROM cards k WHERE k.tool_call_id = c.call_id AND k.type = 'tool.result'),
-		coalesce((SELECT k.content::json->>'status' FROM cards k WHERE k.tool_call_id = c.call_id AND k.type = 'tool.result'), '')
+		coalesce((SELECT k.content::json->>'status' FROM cards k WHERE k.tool_call_id = c.call_id AND k.type = 'tool.result'), ''), c.tool
 		FROM calls c LEFT JOIN grants g ON g.call_id = c.call_id GROUP BY c.call_id`, func(scan func(...any) error) error {
-		var id, class, state, status string
+		var id, class, state, status, tool string
 		var grants, applied, cards int
-		if err := scan(&id, &class, &state, &grants, &applied, &cards, &status); err != nil {
+		if err := scan(&id, &class, &state, &grants, &applied, &cards, &status, &tool); err != nil {
 			return err
 		}
 		v.calls++
+		if tool == forkJoin && status == "success" { // what the turns of its parts did is in their own calls
+			v.deeds[id], grants = 1, 1
+		}
 		v.call(id, class, state, status, grants, applied, cards)
 		return nil
 	})
@@ -144,6 +149,24 @@ func (v *verdict) call(id, class, state, status string, grants, applied, cards i
 		v.again++
 	case state == "over" && v.yes[id]:
 		v.stale++
+	}
+}
+
+// partsOnce: each part of a call was begun once.
+func (v *verdict) partsOnce(ctx context.Context) {
+	v.each(ctx, `SELECT c.call_id, (SELECT count(*) FROM turns t WHERE t.doc::json->'state'->'within'->>'call' = c.call_id),
+		(SELECT count(DISTINCT coalesce(t.doc::json->'state'->'within'->>'index', '0')) FROM turns t WHERE t.doc::json->'state'->'within'->>'call' = c.call_id)
+		FROM calls c WHERE c.tool = '`+forkJoin+`'`, func(scan func(...any) error) error {
+		var id string
+		var begun, different int
+		err := scan(&id, &begun, &different)
+		if v.parts += begun; err == nil && (begun != 2 || different != 2) {
+			v.t.Errorf("the call %s has begun %d turns for %d of its 2 parts", id, begun, different)
+		}
+		return err
+	})
+	if v.parts == 0 {
+		v.t.Error("no turn was a part of another one")
 	}
 }
 
@@ -242,6 +265,6 @@ func (v *verdict) each(ctx context.Context, query string, read func(scan func(..
 }
 
 func (v *verdict) String() string {
-	return fmt.Sprintf("%d turns, %d calls, %d deeds in the tools' own files; %d repeatable calls granted again, %d unknown fates told to a person, %d calls too old to start after a yes",
-		v.turns, v.calls, v.effects, v.again, v.unknown, v.stale)
+	return fmt.Sprintf("%d turns, %d of them parts of others, %d calls, %d deeds in the tools' own files; %d repeatable calls granted again, %d unknown fates told to a person, %d calls too old to start after a yes",
+		v.turns, v.parts, v.calls, v.effects, v.again, v.unknown, v.stale)
 }
