@@ -303,7 +303,7 @@ var layerTable = []rule{
 
 	{pkg: "internal/credentialfile", layer: 4, own: []string{"api", "internal/bus", "internal/cause", "internal/datadir", "utp"}},
 	{
-		pkg: "internal/bridge/commonground", layer: 4, own: []string{"api", "internal/bus", "internal/cause", "internal/rpc", "utp"},
+		pkg: "internal/bridge/commonground", layer: 4, own: []string{"api", "client", "internal/bus", "internal/cause", "internal/rpc", "utp"},
 		third: []string{"github.com/jackc/pgx/v5", "github.com/nats-io/nats.go"}, // a foreign installation's database and stream
 	},
 	{

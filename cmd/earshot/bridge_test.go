@@ -22,7 +22,7 @@ type bridged struct {
 
 func newBridged(t *testing.T, policy string) *bridged {
 	t.Helper()
-	b := &bridged{scene: emptyScene(t), ground: newGround(t), t: t}
+	b := &bridged{scene: emptyScene(t), ground: newGround(t, false), t: t}
 	b.does(0, "credential", "add", "commonground", "--role", "foreign", "--tools", groundTool)
 	b.with = []string{"--nats-listen", bustest.Address(t), "--policy", b.policy(policy)}
 	b.server = b.up(b.with...)

@@ -39,7 +39,7 @@ var groundTables = []string{
 		options jsonb NOT NULL, PRIMARY KEY (project_id, tool_name))`,
 	`CREATE TABLE state.agent_inbox (inbox_id text PRIMARY KEY, project_id text NOT NULL, agent_id text NOT NULL, channel_id text NOT NULL, message_type text NOT NULL,
 		enqueue_mode text, correlation_id text, agent_turn_id text, turn_epoch bigint NOT NULL DEFAULT 0, context_headers jsonb NOT NULL DEFAULT '{}',
-		payload jsonb NOT NULL DEFAULT '{}', status text NOT NULL DEFAULT 'pending', last_error text, processed_at timestamptz, archived_at timestamptz,
+		payload jsonb NOT NULL DEFAULT '{}', status text NOT NULL DEFAULT 'pending', retry_count int NOT NULL DEFAULT 0, next_retry_at timestamptz, last_error text, processed_at timestamptz, archived_at timestamptz,
 		created_at timestamptz DEFAULT now())`,
 	`CREATE UNIQUE INDEX one_row ON state.agent_inbox (project_id, message_type, md5(correlation_id))`,
 	`CREATE TABLE state.execution_edges (edge_id text PRIMARY KEY, project_id text NOT NULL, channel_id text, primitive text NOT NULL, edge_phase text NOT NULL,
@@ -66,7 +66,8 @@ type ground struct {
 	mode string // of the service: "", silent, or what is wrong with its card
 }
 
-func newGround(t *testing.T) *ground {
+// newGround starts an installation. Where it uses tools of ours, the bridge has the rights for that, too.
+func newGround(t *testing.T, uses bool) *ground {
 	t.Helper()
 	g := &ground{t: t}
 	g.cluster, g.dsn = database(t)
@@ -74,12 +75,15 @@ func newGround(t *testing.T) *ground {
 		g.do(table)
 	}
 	g.lets()
+	if uses {
+		g.do(`GRANT SELECT ON state.execution_edges TO bridge`)
+	}
 	g.do(`INSERT INTO resource.project_agents VALUES ($1, 'earshot', 'earshot')`, groundProject)
 	g.tool(groundTool, "{}")
 	var err error
 	g.nats, err = server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: -1, NoSigs: true, JetStream: true, StoreDir: t.TempDir(), NoAuthUser: "bridge",
-		Users: []*server.User{{Username: "service", Password: "s"}, {Username: "bridge", Password: "b", Permissions: groundRights()}},
+		Users: []*server.User{{Username: "service", Password: "s"}, {Username: "bridge", Password: "b", Permissions: groundRights(uses)}},
 	})
 	must(t, err)
 	g.nats.Start()
@@ -101,15 +105,17 @@ func newGround(t *testing.T) *ground {
 }
 
 // groundRights is what docs/foreign-peers.md says that the bridge needs of their NATS.
-func groundRights() *server.Permissions {
-	const consumer = "cg_cmd_v1r4.earshot_bridge_" + groundProject + "_earshot"
-	return &server.Permissions{
-		Publish: &server.SubjectPermission{Allow: []string{
-			"cg.v1r4." + groundProject + ".*.cmd.tool.>", "$JS.API.STREAM.INFO.cg_cmd_v1r4", "$JS.API.CONSUMER.LIST.cg_cmd_v1r4",
-			"$JS.API.CONSUMER.CREATE." + consumer + ".>", "$JS.API.CONSUMER.MSG.NEXT." + consumer, "$JS.ACK." + consumer + ".>",
-		}},
-		Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>"}},
+func groundRights(uses bool) *server.Permissions {
+	consumers := []string{"cg_cmd_v1r4.earshot_bridge_" + groundProject + "_earshot"}
+	allowed := []string{"cg.v1r4." + groundProject + ".*.cmd.tool.>", "$JS.API.STREAM.INFO.cg_cmd_v1r4", "$JS.API.CONSUMER.LIST.cg_cmd_v1r4"}
+	if uses {
+		allowed = append(allowed, "cg.v1r4."+groundProject+".*.cmd.agent.*.wakeup")
+		consumers = append(consumers, consumers[0]+"_tools")
 	}
+	for _, c := range consumers {
+		allowed = append(allowed, "$JS.API.CONSUMER.CREATE."+c+".>", "$JS.API.CONSUMER.MSG.NEXT."+c, "$JS.ACK."+c+".>")
+	}
+	return &server.Permissions{Publish: &server.SubjectPermission{Allow: allowed}, Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>"}}}
 }
 
 // lets makes the bridge's own user of their database, with the rights that docs/foreign-peers.md names and no others.

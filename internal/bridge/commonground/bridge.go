@@ -57,6 +57,14 @@ func Run(ctx context.Context, o Options) error {
 		return stopped(ctx, err)
 	}
 	defer b.ours.Close()
+	if len(o.Serve) > 0 {
+		p := &provider{o: o, log: b.log, at: b.at, theirs: b.theirs, jets: b.jets}
+		stop, err := p.run(ctx)
+		if err != nil {
+			return stopped(ctx, err)
+		}
+		defer stop()
+	}
 	return stopped(ctx, b.ours.Reconnect(ctx, b.work))
 }
 
@@ -69,7 +77,7 @@ func stopped(ctx context.Context, err error) error {
 }
 
 func (b *bridge) openTheirs(ctx context.Context) (err error) {
-	if b.theirs, err = openDatabase(ctx, b.o.DSN); err != nil {
+	if b.theirs, err = openDatabase(ctx, b.o.DSN, len(b.o.Serve) > 0); err != nil {
 		return err
 	}
 	b.at = place{project: b.o.Project, channel: b.o.Channel, agent: b.o.Agent}
@@ -163,8 +171,12 @@ func (b *bridge) offerOne(ctx context.Context, name string, all map[string]tool)
 	if !found {
 		return false, &utp.DefinitionError{Tool: name, Field: "the tool", Found: "not there", Expected: "a tool of the project " + b.at.project, Err: errNoTool}
 	}
-	if _, err := t.subject(b.at.project, b.at.channel, b.at.agent); err != nil {
+	subject, err := t.subject(b.at.project, b.at.channel, b.at.agent)
+	switch {
+	case err != nil:
 		return false, err
+	case len(b.o.Serve) > 0 && subject.Target == b.at.agent:
+		return false, &utp.DefinitionError{Tool: name, Field: "target_subject", Found: t.target, Expected: "a service of theirs: this one is Earshot's", Err: errNoTool}
 	}
 	d, err := t.definition(b.ours.name)
 	if err != nil {
@@ -193,7 +205,7 @@ func (b *bridge) registered(t tool) bool {
 func (b *bridge) offered() Offer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return Offer{Project: b.at.project, Agent: b.at.agent, Target: b.target, Tools: slices.Sorted(maps.Keys(b.tools)), LeftOut: maps.Clone(b.leftOut)}
+	return Offer{Project: b.at.project, Agent: b.at.agent, Target: b.target, Tools: slices.Sorted(maps.Keys(b.tools)), Serves: b.o.Serve, LeftOut: maps.Clone(b.leftOut)}
 }
 
 // command takes a command of Earshot: it writes their rows and sends the command on. What certainly has not left is told at

@@ -52,7 +52,7 @@ type database struct {
 }
 
 // openDatabase connects, and refuses a database that is not theirs.
-func openDatabase(ctx context.Context, dsn string) (*database, error) {
+func openDatabase(ctx context.Context, dsn string, answers bool) (*database, error) {
 	const hint = "see that it is up, that the DSN names it, and that the user and password are right; a password is best kept in a password file (PGPASSFILE)"
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
@@ -71,7 +71,7 @@ func openDatabase(ctx context.Context, dsn string) (*database, error) {
 		d.pool.Close()
 		return nil, cause.Fail(err, "the database "+d.where+" cannot be reached", hint)
 	}
-	if err := d.check(ctx); err != nil {
+	if err := d.check(ctx, answers); err != nil {
 		d.pool.Close()
 		return nil, err
 	}
@@ -81,8 +81,11 @@ func openDatabase(ctx context.Context, dsn string) (*database, error) {
 func (d *database) close() { d.pool.Close() }
 
 // check demands each table, with the columns that the bridge uses.
-func (d *database) check(ctx context.Context) error {
+func (d *database) check(ctx context.Context, answers bool) error {
 	for _, t := range columns {
+		if answers && t.table == "state.agent_inbox" {
+			t.names = slices.Concat(t.names, answering)
+		}
 		rows, err := d.pool.Query(ctx, `SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`, t.table)
 		var names []string
 		if err == nil {

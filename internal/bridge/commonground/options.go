@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -33,6 +34,10 @@ type Options struct {
 	Channel string
 	// Agent is whom the calls come from, for them: one in their roster. Default: [DefaultAgent].
 	Agent string
+	// Serve are tools of Earshot that agents of theirs may use; none leaves that direction out. As is then required: in its
+	// name, they are asked for.
+	Serve []string
+	As    *client.Agent
 	// Poll is the time between looks at their inbox and their tools without a wakeup. Default: 15 s.
 	Poll time.Duration
 	// Ready is called whenever the tools that are offered have changed, the first time when the bridge works.
@@ -55,6 +60,8 @@ type NATSAuth struct {
 type Offer struct {
 	Project, Agent, Target string
 	Tools                  []string
+	// Serves are the tools of Earshot that agents of theirs may use.
+	Serves []string
 	// LeftOut says for each tool of the credential's list that is not offered why it is not.
 	LeftOut map[string]string
 }

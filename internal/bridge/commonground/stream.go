@@ -166,3 +166,44 @@ func (j *jets) wakeups(ctx context.Context, project, agent, target string, handl
 		<-consuming.Closed()
 	}, nil
 }
+
+// commands calls handle for each command of their agents to a tool of Earshot, until stop is called. What handle does not
+// acknowledge comes again. Commands from before the bridge first came are not taken: nobody expects them any more.
+func (j *jets) commands(ctx context.Context, project, agent string, handle func(jetstream.Msg)) (stop func(), err error) {
+	consumer, err := j.js.CreateOrUpdateConsumer(ctx, stream, jetstream.ConsumerConfig{
+		Durable: "earshot_bridge_" + project + "_" + agent + "_tools", Description: "Earshot's bridge takes commands to its tools by it",
+		FilterSubject: "cg." + utp.Version + "." + project + ".*.cmd.tool." + agent + ".*",
+		AckPolicy:     jetstream.AckExplicitPolicy, AckWait: commandWait, DeliverPolicy: jetstream.DeliverNewPolicy, MaxAckPending: commandsAtOnce,
+	})
+	if err != nil {
+		return nil, cause.Fail(err, "the bridge cannot have a consumer for commands of the stream "+stream, "see that it may make one there")
+	}
+	consuming, err := consumer.Consume(handle)
+	if err != nil {
+		return nil, cause.Fail(err, "the stream "+stream+" cannot be listened to", "see that its NATS is up")
+	}
+	return func() {
+		consuming.Stop()
+		<-consuming.Closed()
+	}, nil
+}
+
+// ring wakes the worker whose call has ended. One that is lost is rung by their own watchdog, or when the command comes again.
+func (j *jets) ring(ctx context.Context, c theirCall, now time.Time) error {
+	if !utp.ValidToken(c.anchor.target) {
+		return nil // nobody serves it
+	}
+	subject, err := utp.Wakeup(c.context.ProjectID, c.context.ChannelID, c.anchor.target)
+	if err != nil {
+		return err
+	}
+	header, err := utp.EncodeWakeup(c.context, utp.Stamp{At: now})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+	defer cancel()
+	m := &nats.Msg{Subject: subject.String(), Header: nats.Header(header), Data: []byte("{}")}
+	_, err = j.js.PublishMsg(ctx, m, jetstream.WithExpectStream(stream))
+	return err //nolint:wrapcheck // the caller says what it was
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
+	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/bridge/commonground"
 	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/cause"
@@ -26,15 +27,15 @@ import (
 const commongroundDSN = "EARSHOT_COMMONGROUND_DSN"
 
 type bridgeFlags struct {
-	options       commonground.Options
-	data          string
-	asJSON, debug bool
+	options          commonground.Options
+	data, url, token string
+	asJSON, debug    bool
 }
 
 func (m *commands) bridgeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bridge",
-		Short: "Let the tools of another system serve Earshot: those of a CommonGround installation",
+		Short: "Connect Earshot with another system: a CommonGround installation",
 		Args:  usage.KnownCommand,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -47,7 +48,7 @@ func (m *commands) bridgeCommongroundCommand() *cobra.Command {
 	o := &f.options
 	c := &cobra.Command{
 		Use:   "commonground --dsn DSN --nats URL",
-		Short: "Let tool services of a running CommonGround (v1r4) serve the turns of `earshot up`",
+		Short: "Let a running CommonGround (v1r4) and Earshot use each other's tools",
 		Long: `Let tool services of a running CommonGround installation (v1r4) serve the turns of "earshot up --nats-listen".
 The services stay as they are. The bridge comes to Earshot with a credential of the role foreign, whose list of tools
 says which of theirs are offered, and to CommonGround as an agent of its roster.
@@ -56,9 +57,12 @@ Such a tool is broker-only: Earshot decides whether a call leaves, and with whic
 this. Until "earshot tools review" has made it a reading or idempotent one, or a rule of the policy names it with
 broker_only, its calls are denied and never reach CommonGround.
 
-On CommonGround's database the bridge reads the roster, the tools, cards and its own inbox; it inserts cards, edges and
-command anchors, and marks rows of its own inbox as consumed. Ended and started again, it collects what has been
-reported meanwhile. docs/foreign-peers.md has the steps, with word_count as the example.
+With --serve, agents of CommonGround use tools of Earshot, too: those that it names. Their calls are made by an outside
+agent of Earshot, whose token is --token-file's, in a session with the name of their agent, and go through the gate.
+
+On CommonGround's database the bridge reads the roster, the tools, cards, edges and inboxes; it inserts cards, edges and
+rows of inboxes, and marks rows of its own inbox as consumed. Ended and started again, it collects what has been
+reported, and asked, meanwhile. docs/foreign-peers.md has the steps, with word_count as the example.
 
 A password is not written into --dsn, where others can read it: use a password file (PGPASSFILE), or the variable
 ` + commongroundDSN + `.
@@ -80,10 +84,13 @@ Exit codes: 0 ended when it was told to; 1 one of the two sides cannot be used; 
 	flags.StringVar(&o.Channel, "channel", commonground.DefaultChannel, "CommonGround's channel")
 	flags.StringVar(&o.Agent, "agent", commonground.DefaultAgent, "agent of CommonGround's roster in whose name calls are made")
 	flags.StringVar(&o.Credentials, "credential", "", "file with the bridge's credentials (default $"+bus.CredentialsVariable+", else those of foreign/commonground in the data directory)")
+	flags.StringSliceVar(&o.Serve, "serve", nil, "tools of Earshot that agents of CommonGround may use, by their names (default none)")
+	flags.StringVar(&f.token, "token-file", "", "file with the token of an agent, such as one of earshot token add, in whose name those calls are made (default one that is made for commonground)")
+	flags.StringVar(&f.url, "url", "", "address of the server for --serve, where it is not the one of the data directory; it needs --token-file")
 	flags.StringVar(&f.data, "data", "", cli.DataUsage)
 	flags.BoolVar(&f.asJSON, "json", false, "write what is offered, and each change of it, as a line of JSON")
 	flags.BoolVar(&f.debug, "debug", false, "log what the bridge does to standard error, without any content")
-	cli.MarkPaths(c, []string{"data"}, []string{"credential", "nats-creds", "nats-ca", "nats-cert", "nats-key"})
+	cli.MarkPaths(c, []string{"data"}, []string{"credential", "nats-creds", "nats-ca", "nats-cert", "nats-key", "token-file"})
 	return c
 }
 
@@ -106,6 +113,9 @@ func (m *commands) bridgeCommonground(ctx context.Context, f bridgeFlags) error 
 		return cause.Misuse("--nats-cert and --nats-key go together", "name both files, or none")
 	}
 	var err error
+	if o.As, err = m.bridgeAgent(ctx, f); err != nil {
+		return err
+	}
 	if o.Credentials, err = m.bridgeCredential(o.Credentials, f.data); err != nil {
 		return err
 	}
@@ -129,6 +139,24 @@ func (m *commands) bridgeCommonground(ctx context.Context, f bridgeFlags) error 
 	<-ended
 	signal.Stop(signals)
 	return err
+}
+
+// bridgeAgent is the agent in whose name agents of the other system make calls; nil where they make none.
+func (m *commands) bridgeAgent(ctx context.Context, f bridgeFlags) (*client.Agent, error) {
+	if len(f.options.Serve) == 0 {
+		if f.token != "" || f.url != "" {
+			return nil, cause.Misuse("--token-file and --url are for the tools that --serve names, and it names none", "name them, such as --serve desk.say")
+		}
+		return nil, nil //nolint:nilnil // the agent of those that make no calls
+	}
+	if f.url != "" && f.token == "" {
+		return nil, cause.Misuse("--url needs --token-file", "make a token there with `earshot token add commonground --role agent`")
+	}
+	data, err := m.DataPath(f.data, false)
+	if err != nil {
+		return nil, err
+	}
+	return m.serverOfGateway(ctx, gatewayFlags{agent: "commonground", url: f.url, token: f.token}, data)
 }
 
 // holdsPassword reports whether an address, or the words of a DSN, hold a password.
@@ -161,6 +189,7 @@ type offerRow struct {
 	Agent   string            `json:"agent"`
 	Target  string            `json:"worker_target"`
 	Tools   []string          `json:"tools"`
+	Serves  []string          `json:"serves,omitempty"`
 	LeftOut map[string]string `json:"left_out,omitempty"`
 }
 
@@ -177,6 +206,9 @@ func (m *commands) printOffer(offer commonground.Offer, asJSON bool) {
 		m.Printf("Offered to Earshot: %s.", strings.Join(offer.Tools, ", "))
 	} else {
 		m.Printf("No tool is offered to Earshot.")
+	}
+	if len(offer.Serves) > 0 {
+		m.Printf("CommonGround may use: %s.", strings.Join(offer.Serves, ", "))
 	}
 	for _, name := range slices.Sorted(maps.Keys(offer.LeftOut)) {
 		m.Printf("Left out: %s: %s", name, cause.OneLine(offer.LeftOut[name]))
