@@ -21,22 +21,10 @@ func (k *Kernel) claimableStatuses(tx store.Tx, agent string) ([]turn.Status, er
 	return queue.Claimable(limit, held), err
 }
 
-// places counts the places that turns of the agent hold, up to most.
+// places counts the places that turns of the agent hold, up to most. What it reads is as much as it counts, however many turns wait.
 func places(tx store.Tx, agent string, most int) (held int, err error) {
-	rows, err := tx.Turns(store.TurnFilter{Agent: agent, Open: true, Statuses: queue.UnderWay()})
-	for _, row := range rows {
-		holds, err := store.CountsAsActive(tx, row.Turn)
-		if err != nil {
-			return 0, err
-		}
-		if holds {
-			held++
-		}
-		if held >= most {
-			break
-		}
-	}
-	return held, err
+	rows, err := tx.Turns(store.TurnFilter{Agent: agent, Active: true, Limit: most})
+	return len(rows), err
 }
 
 // takePlace is claimableStatuses for a transaction that claims. The counter is a lock: where transactions run side by

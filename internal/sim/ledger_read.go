@@ -139,6 +139,7 @@ func (t *tx) fits(f store.TurnFilter, r store.Record) bool {
 		!f.Due.IsZero() && (r.Due.IsZero() || r.Due.After(f.Due)),
 		!f.Free.IsZero() && (r.Free.IsZero() || r.Free.After(f.Free)),
 		f.Open && s.Status == turn.Ended,
+		f.Active && !s.IsActive(),
 		len(f.Statuses) > 0 && !slices.Contains(f.Statuses, s.Status),
 		len(f.Owners) > 0 && !slices.Contains(f.Owners, s.Owner):
 		return false

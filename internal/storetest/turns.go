@@ -15,6 +15,7 @@ func turnCases() []exercise {
 		{"are compared and set", turnsAreCompared},
 		{"exist once", turnsExistOnce},
 		{"are listed oldest first", turnsAreListed},
+		{"leave their places", turnsLeaveTheirPlaces},
 		{"are listed in pages, either way", turnsArePaged},
 		{"are listed with what is known of them", turnsAreDescribed},
 		{"have names of their own while they are open", turnsAreNamed},
@@ -97,6 +98,8 @@ func turnsAreListed(l *ledger) {
 		{"open ones of an agent", store.TurnFilter{Agent: "other", Open: true, Limit: 2}, []int{5, 6}},
 		{"by status", store.TurnFilter{Statuses: []turn.Status{turn.Running, turn.Ended}}, []int{1, 3, 5, 7}},
 		{"by status and open", store.TurnFilter{Statuses: []turn.Status{turn.Running, turn.Ended}, Open: true}, []int{1, 5}},
+		{"active ones", store.TurnFilter{Active: true}, []int{1, 2, 5, 6}},
+		{"the first active one of an agent", store.TurnFilter{Active: true, Agent: "other", Limit: 1}, []int{5}},
 		{"of nobody", store.TurnFilter{Agent: "nobody"}, nil},
 		{"one", store.TurnFilter{Turn: "turn_3"}, []int{3}},
 		{"the newest", store.TurnFilter{Newest: true, Limit: 2}, []int{8, 7}},
@@ -123,6 +126,33 @@ func turnsAreListed(l *ledger) {
 		}})
 		return err
 	})
+}
+
+func turnsLeaveTheirPlaces(l *ledger) {
+	r := plain(1)
+	r.State.Status = turn.Suspended
+	placed := func(step string, want int) {
+		l.t.Helper()
+		if r.Version == 0 {
+			l.save(store.Batch{Turn: &r})
+		} else if err := l.update(func(tx store.Tx) error { // as a step: it reads its turn before
+			was, err := tx.Turn(store.TurnRef{Turn: r.State.Turn})
+			r.Version = was.Version
+			return errors.Join(err, tx.Save(store.Batch{Turn: &r}))
+		}); err != nil {
+			l.t.Fatal(err)
+		}
+		r.Version = l.turn(store.TurnRef{Turn: r.State.Turn}).Version
+		names, _ := l.listed(store.TurnFilter{Active: true})
+		same(l, step, len(names), want)
+	}
+	placed("it waits for something", 1)
+	r.State.Calls = []turn.Call{{ID: id("tc", 1), Tool: "fork_join", State: turn.Started, Batch: &turn.Batch{Waits: true, Children: []turn.Child{{Agent: "clerk"}}}}}
+	placed("it waits for others only", 0)
+	r.State.Calls[0].State = turn.Finished
+	placed("it goes on", 1)
+	r.State.Status, r.State.Calls = turn.Ended, nil
+	placed("it has ended", 0)
 }
 
 func turnsArePaged(l *ledger) {

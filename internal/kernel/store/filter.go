@@ -18,6 +18,8 @@ type TurnFilter struct {
 	Turn, Session, Agent string
 	// Worker keeps only the turns that this worker has claimed.
 	Worker string
+	// Active keeps only the turns that take a place of their agent now.
+	Active bool
 	// Due keeps only the turns that need a tick at this time or before, in the order of that time,
 	// then of their ids.
 	Due time.Time

@@ -109,6 +109,9 @@ func (s State) CountsAsActive() bool {
 	return s.Status != Ended && !s.Outside && !s.onlyAwaitsChildren()
 }
 
+// IsActive reports whether the turn takes one of its agent's places now.
+func (s State) IsActive() bool { return s.Status != Queued && s.CountsAsActive() }
+
 // onlyAwaitsChildren reports whether the turn waits for turns that its calls have begun, and for nothing else. One that has
 // work done without waiting for it keeps its place: it goes on.
 func (s State) onlyAwaitsChildren() bool {

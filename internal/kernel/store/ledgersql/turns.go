@@ -60,10 +60,28 @@ func orderOf(f store.TurnFilter) string {
 // tablesFor says where the turns of a list are found, which tables are locked for a claim, and
 // where their agent stands.
 func tablesFor(f store.TurnFilter, by string) (tables, locked, agent string) {
-	if by == byCreation && f.Worker == "" {
+	if by == byCreation && f.Worker == "" && !f.Active {
 		return "turns JOIN turn_inputs USING (turn_id)", "turns", "turns.agent"
 	}
 	return "agenda JOIN turns USING (turn_id) JOIN turn_inputs USING (turn_id)", "turns, agenda", "agenda.agent"
+}
+
+// amongStatusesAndOwners are the conditions on what a list may name several of.
+func (t *Tx) amongStatusesAndOwners(f store.TurnFilter, parameter func(any) string) (wanted []string) {
+	if len(f.Statuses) > 0 {
+		among := make([]string, len(f.Statuses))
+		for i, s := range f.Statuses {
+			among[i] = parameter(string(s))
+		}
+		wanted = append(wanted, "status IN ("+strings.Join(among, ", ")+")")
+	}
+	switch {
+	case len(f.Owners) == 1: // their turns stand in the order of an index
+		wanted = append(wanted, "owner = "+parameter(f.Owners[0]))
+	case len(f.Owners) > 1:
+		wanted = append(wanted, t.d.Among("owner", parameter(t.d.List(f.Owners))))
+	}
+	return wanted
 }
 
 // listTurns makes the query; its texts are a fixed set, also for many owners.
@@ -95,25 +113,16 @@ func (t *Tx) listTurns(f store.TurnFilter, by string) (query string, args []any)
 	if f.Worker != "" {
 		wanted = append(wanted, "agenda.worker <> '' AND agenda.worker = "+parameter(f.Worker)) // literally so, as above
 	}
+	if f.Active {
+		wanted = append(wanted, "agenda.active = 1") // literally so, as above
+	}
 	switch by {
 	case byDue:
 		wanted = append(wanted, byDue+" IS NOT NULL AND "+byDue+" <= "+parameter(stamp(f.Due)))
 	case byClaim:
 		wanted = append(wanted, byClaim+" IS NOT NULL AND "+byClaim+" <= "+parameter(stamp(f.Free)))
 	}
-	if len(f.Statuses) > 0 {
-		among := make([]string, len(f.Statuses))
-		for i, s := range f.Statuses {
-			among[i] = parameter(string(s))
-		}
-		wanted = append(wanted, "status IN ("+strings.Join(among, ", ")+")")
-	}
-	switch {
-	case len(f.Owners) == 1: // their turns stand in the order of an index
-		wanted = append(wanted, "owner = "+parameter(f.Owners[0]))
-	case len(f.Owners) > 1:
-		wanted = append(wanted, t.d.Among("owner", parameter(t.d.List(f.Owners))))
-	}
+	wanted = append(wanted, t.amongStatusesAndOwners(f, parameter)...)
 	behind, order := ">", ""
 	if f.Newest {
 		behind, order = "<", " DESC"

@@ -213,7 +213,7 @@ CREATE TABLE agenda (
     worker   TEXT NOT NULL,
     due_at   INTEGER,
     claim_at INTEGER
-) STRICT, WITHOUT ROWID;
+, active integer NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 CREATE INDEX agenda_due ON agenda (due_at, turn_id) WHERE due_at IS NOT NULL;
 CREATE INDEX agenda_claim ON agenda (agent, claim_at, turn_id) WHERE claim_at IS NOT NULL;
 CREATE INDEX agenda_worker ON agenda (worker) WHERE worker <> '';
@@ -307,6 +307,7 @@ CREATE TABLE box_entries (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX box_entries_turn ON box_entries (turn_id);
 CREATE INDEX box_entries_card ON box_entries (card_id);
+CREATE INDEX agenda_active ON agenda (agent, turn_id) WHERE active = 1;
 INSERT INTO goose_db_version (version_id, is_applied) VALUES
     (0, 1),
     (1, 1),
@@ -330,4 +331,5 @@ INSERT INTO goose_db_version (version_id, is_applied) VALUES
     (19, 1),
     (20, 1),
     (21, 1),
-    (22, 1);
+    (22, 1),
+    (23, 1);
