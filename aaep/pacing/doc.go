@@ -32,6 +32,9 @@
 //     that it wants to look on: the capability earshot {"observe_questions": true}.
 //     The capability earshot {"session_ids": […]} narrows a subscription to sessions.
 //
+// A pace ([aaep.Capabilities].PaceWPM) merges more where a voice is slower (CAP-12): text waits, ten seconds at most, until
+// what left before it can have been read out, unless it is the end of the text, or something of its session waits behind it.
+//
 // Verbosity and language do not change what is sent: events carry every summary that the
 // producer wrote. Tools and lifecycle are never joined: a subscriber that is too slow for
 // them falls behind; [Pacer.Queued] tells by how much.

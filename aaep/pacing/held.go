@@ -75,6 +75,7 @@ func (h *held) skip(back, next *held) bool {
 		return false
 	}
 	h.last, h.id = next.last, joinedID(joinedID(h.id, back.id), next.id)
+	h.followed = false // what followed it is in it now
 	return true
 }
 

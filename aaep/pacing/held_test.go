@@ -19,19 +19,23 @@ type fataler interface {
 
 // talk is a session, its events as they come.
 type talk struct {
-	n     int64
-	state string
-	text  strings.Builder
-	runes int64
-	raw   map[string]string // what was sent, by id
+	session string
+	n       int64
+	state   string
+	text    strings.Builder
+	runes   int64             // of the output that goes on
+	output  int               // its number
+	raw     map[string]string // what was sent, by id
 }
 
-func newTalk() *talk { return &talk{state: aaep.StateIdle, raw: map[string]string{}} }
+func newTalk() *talk {
+	return &talk{session: "sess_1", state: aaep.StateIdle, raw: map[string]string{}}
+}
 
 func (s *talk) says(t fataler, urgency aaep.Urgency, payload aaep.Payload) pacing.Item {
 	s.n++
 	e := aaep.Event{
-		ID: fmt.Sprintf("evt_019ca9450a007%03x8bef55fe0e125750", s.n), SessionID: "sess_1", Urgency: urgency, Payload: payload,
+		ID: fmt.Sprintf("evt_019ca9450a007%03x8bef55fe0e125750", s.n), SessionID: s.session, Urgency: urgency, Payload: payload,
 		Time: start().Add(time.Duration(s.n) * time.Millisecond), Producer: aaep.Producer{AgentID: "tidy"},
 	}
 	raw, err := e.Encode()
@@ -42,7 +46,7 @@ func (s *talk) says(t fataler, urgency aaep.Urgency, payload aaep.Payload) pacin
 		t.Fatalf("%T: %v", payload, err)
 	}
 	s.raw[e.ID] = string(raw)
-	return pacing.Item{Session: "sess_1", Seq: s.n, Event: e, Raw: raw}
+	return pacing.Item{Session: s.session, Seq: s.n, Event: e, Raw: raw}
 }
 
 func (s *talk) moves(t fataler, to string, urgency aaep.Urgency) pacing.Item {

@@ -91,6 +91,7 @@ func honour(asked aaep.Capabilities, o Offer, chosen []string, narrowing scope) 
 		CoalesceBoundaries:         asked.CoalesceBoundaries,
 		EventFilters:               asked.EventFilters,
 		CognitiveLoad:              asked.CognitiveLoad,
+		PaceWPM:                    asked.PaceWPM,
 		SupportedConformanceLevels: common(asked.SupportedConformanceLevels, o.Levels),
 		SupportedExtensions:        chosen,
 		AcceptSignedManifestsOnly:  asked.AcceptSignedManifestsOnly,
@@ -110,27 +111,10 @@ func honour(asked aaep.Capabilities, o Offer, chosen []string, narrowing scope) 
 			notices = append(notices, "None of the languages is spoken; text comes in the producer's own.")
 		}
 	}
-	if ignored := ignored(asked); len(ignored) > 0 {
-		notices = append(notices, "Not acted on: "+strings.Join(ignored, ", ")+".")
+	if asked.PreferredVerbosity != "" { // it is not granted, because nothing acts on it
+		notices = append(notices, "Not acted on: preferred_verbosity (every event has all lengths).")
 	}
 	return honored, language, strings.Join(notices, " ")
-}
-
-// ignored are the capabilities that are asked for and not acted on; none is granted.
-func ignored(asked aaep.Capabilities) []string {
-	var names []string
-	for _, c := range []struct {
-		asked bool
-		name  string
-	}{
-		{asked.PreferredVerbosity != "", "preferred_verbosity (every event has all lengths)"},
-		{asked.PaceWPM > 0, "pace_wpm"},
-	} {
-		if c.asked {
-			names = append(names, c.name)
-		}
-	}
-	return names
 }
 
 // slower returns the lower of two rates, where 0 means no limit (HS-28).

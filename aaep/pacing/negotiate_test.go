@@ -57,7 +57,7 @@ func TestHonored(t *testing.T) {
 		{"HS-32", aaep.Capabilities{SupportedExtensions: []string{"urn:none", "urn:one"}}, offer(), aaep.Capabilities{SupportedExtensions: []string{"urn:one"}}},
 		{"HS-27", aaep.Capabilities{AcceptSignedManifestsOnly: new(true)}, signing, aaep.Capabilities{AcceptSignedManifestsOnly: new(true)}},
 		{"CAP-02", aaep.Capabilities{PreferredVerbosity: aaep.VerbosityTerse}, offer(), aaep.Capabilities{}}, // nothing acts on it
-		{"CAP-11", aaep.Capabilities{CognitiveLoad: aaep.LoadLow, PaceWPM: 90}, offer(), aaep.Capabilities{CognitiveLoad: aaep.LoadLow}},
+		{"CAP-12", aaep.Capabilities{CognitiveLoad: aaep.LoadLow, PaceWPM: 90}, offer(), aaep.Capabilities{CognitiveLoad: aaep.LoadLow, PaceWPM: 90}},
 		{"CAP-14", aaep.Capabilities{Extensions: map[string]jsontext.Value{"haptics": jsontext.Value(`{}`)}}, offer(), aaep.Capabilities{}},
 		{"CAP-14", aaep.Capabilities{Extensions: earshot(`{"mood":1}`)}, offer(), aaep.Capabilities{}},
 		{"CAP-14", aaep.Capabilities{Extensions: earshot(`{"session_ids":["sess_1"],"observe_questions":true,"mood":1}`)}, offer(), aaep.Capabilities{Extensions: earshot(`{"session_ids":["sess_1"],"observe_questions":true}`)}},
@@ -81,7 +81,7 @@ func TestHonored(t *testing.T) {
 		if asksSigned := c.asked.AcceptSignedManifestsOnly != nil; asksSigned != (accepted.SignedManifest != "") {
 			t.Errorf("%s: signed manifest %q", c.rule, accepted.SignedManifest)
 		}
-		unkept := c.asked.PaceWPM != 0 || c.asked.PreferredVerbosity != "" || c.asked.Languages != nil && c.want.Languages == nil
+		unkept := c.asked.PreferredVerbosity != "" || c.asked.Languages != nil && c.want.Languages == nil
 		if unkept != (accepted.NegotiationNotes != "") {
 			t.Errorf("%s: notes %q", c.rule, accepted.NegotiationNotes)
 		}
@@ -92,9 +92,8 @@ func TestHonored(t *testing.T) {
 func TestUnkept(t *testing.T) {
 	t.Parallel()
 	for want, asked := range map[string]aaep.Capabilities{
-		"": {MaxEventsPerSecond: 5, Languages: []string{"en"}},
+		"": {MaxEventsPerSecond: 5, Languages: []string{"en"}, CoalesceBoundaries: []aaep.CoalesceHint{aaep.BoundaryWord}, CognitiveLoad: aaep.LoadLow, PaceWPM: 90},
 		"Not acted on: preferred_verbosity (every event has all lengths).": {PreferredVerbosity: aaep.VerbosityTerse},
-		"Not acted on: pace_wpm.": {CoalesceBoundaries: []aaep.CoalesceHint{aaep.BoundaryWord}, CognitiveLoad: aaep.LoadLow, PaceWPM: 90},
 	} {
 		if _, accepted, _ := pacing.Negotiate(asking(asked), offer(), "sub_1"); accepted.NegotiationNotes != want {
 			t.Errorf("notes %q, want %q", accepted.NegotiationNotes, want)

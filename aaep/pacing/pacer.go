@@ -3,19 +3,22 @@ package pacing
 import (
 	"slices"
 	"time"
+
+	"github.com/earshot-dev/earshot/aaep"
 )
 
 // Pacer keeps one subscription within its terms. Make one with [NewPacer].
 type Pacer struct {
 	terms  Terms
 	bucket bucket
+	voice  reading
 	queued []*held // in the order in which they came; none of them critical
 }
 
 // NewPacer makes a pacer with a full budget. Every now that it is given comes from one
 // clock; one that is set back costs no budget and gives none.
 func NewPacer(t Terms, now time.Time) *Pacer {
-	return &Pacer{terms: t, bucket: newBucket(t.Honored.MaxEventsPerSecond, now)}
+	return &Pacer{terms: t, bucket: newBucket(t.Honored.MaxEventsPerSecond, now), voice: reading{wpm: t.Honored.PaceWPM, last: now}}
 }
 
 // Offer hands in the next event of its session and returns what may leave now, in
@@ -37,17 +40,39 @@ func (p *Pacer) Offer(now time.Time, i Item) []Delivery {
 
 // Tick returns what the budget lets leave now.
 func (p *Pacer) Tick(now time.Time) []Delivery {
-	p.bucket.see(now)
+	p.see(now)
 	return p.release(nil)
+}
+
+func (p *Pacer) see(now time.Time) {
+	p.bucket.see(now)
+	p.voice.see(now)
 }
 
 // Wake returns when Tick will next have something, or the zero time when nothing is
 // held that time alone lets leave.
 func (p *Pacer) Wake() time.Time {
-	if !slices.ContainsFunc(p.queued, func(h *held) bool { return h.ripe(p.terms) }) {
-		return time.Time{}
+	var wake time.Time
+	for _, h := range p.queued {
+		if !h.ripe(p.terms) {
+			continue
+		}
+		due := p.bucket.next()
+		if p.listens(h) && p.voice.until.After(due) {
+			due = p.voice.until
+		}
+		if wake.IsZero() || due.Before(wake) {
+			wake = due
+		}
 	}
-	return p.bucket.next()
+	return wake
+}
+
+// listens reports whether a text waits until what left before it is read out: there may be more of it by then. The
+// end of a text does not wait, nor does one that holds up something else.
+func (p *Pacer) listens(h *held) bool {
+	text, is := h.last.Event.Payload.(aaep.OutputStreaming)
+	return is && !h.followed && !text.Complete && p.voice.busy()
 }
 
 // Queued returns how many deliveries are held. They are all in memory: a shell
@@ -58,11 +83,14 @@ func (p *Pacer) Queued() int { return len(p.queued) }
 // returns what may leave under them. What the new filters exclude is gone; what the
 // old ones excluded does not come back.
 func (p *Pacer) SetTerms(now time.Time, t Terms) []Delivery {
-	p.bucket.see(now)
+	p.see(now)
 	if t.Honored.MaxEventsPerSecond != p.terms.Honored.MaxEventsPerSecond {
 		p.bucket.change(t.Honored.MaxEventsPerSecond)
 	}
-	p.terms = t
+	p.terms, p.voice.wpm = t, t.Honored.PaceWPM
+	if t.Honored.PaceWPM == 0 {
+		p.voice.until = time.Time{}
+	}
 	p.queued = slices.DeleteFunc(p.queued, func(h *held) bool { return !p.passes(h.last) })
 	return p.release(nil)
 }
@@ -120,7 +148,7 @@ func (p *Pacer) before(n int, session string) int {
 func (p *Pacer) release(out []Delivery) []Delivery {
 	left := p.queued[:0]
 	for _, h := range p.queued {
-		if h.ripe(p.terms) && p.bucket.take() {
+		if h.ripe(p.terms) && !p.listens(h) && p.bucket.take() {
 			out = p.leave(out, h)
 		} else {
 			left = append(left, h)
@@ -136,6 +164,7 @@ func (p *Pacer) release(out []Delivery) []Delivery {
 // leave appends what leaves for h, for which the budget has paid once.
 func (p *Pacer) leave(out []Delivery, h *held) []Delivery {
 	deliveries := h.deliveries(p.terms)
+	p.voice.read(h.runes)
 	for range len(deliveries) - 1 {
 		p.bucket.spend()
 	}

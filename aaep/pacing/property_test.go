@@ -237,6 +237,9 @@ func noMore(t *rapid.T, asked, honored aaep.Capabilities) {
 	if asked.MaxEventsPerSecond > 0 && (honored.MaxEventsPerSecond == 0 || honored.MaxEventsPerSecond > asked.MaxEventsPerSecond) {
 		t.Fatalf("HS-28: %d of %d", honored.MaxEventsPerSecond, asked.MaxEventsPerSecond)
 	}
+	if honored.PaceWPM != asked.PaceWPM {
+		t.Fatalf("CAP-12: %d of %d", honored.PaceWPM, asked.PaceWPM)
+	}
 	within("HS-29", honored.Languages, asked.Languages)
 	within("HS-32", honored.SupportedExtensions, asked.SupportedExtensions)
 	if asked.EventFilters != nil {
@@ -254,6 +257,9 @@ func noMore(t *rapid.T, asked, honored aaep.Capabilities) {
 func merged(honored, change aaep.Capabilities) aaep.Capabilities {
 	if change.MaxEventsPerSecond > 0 {
 		honored.MaxEventsPerSecond = change.MaxEventsPerSecond
+	}
+	if change.PaceWPM > 0 {
+		honored.PaceWPM = change.PaceWPM
 	}
 	if change.Languages != nil {
 		honored.Languages = change.Languages
