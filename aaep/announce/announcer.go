@@ -23,6 +23,7 @@ type Announcer struct {
 	purse       purse
 	flood       flood
 	answer      answer
+	lag         lag
 	answered    map[replyKey]*ownReply // what this listener has answered here
 	repeats     int                    // for the ids of repetitions and recaps
 	nameless    int                    // for the ids of events without one
@@ -58,6 +59,7 @@ func (a *Announcer) Event(now time.Time, e aaep.Event, seq int64) []Announcement
 		out = a.CatchUp()
 	}
 	s, announced := a.accept(now, e, seq)
+	out = append(out, a.late(now, s, e)...)
 	if a.replay {
 		a.miss(s, announced)
 		return nil

@@ -18,7 +18,8 @@
 // There is a budget of words ([Pace]). What is over it is counted and summed up: "12 steps,
 // 3 done." Nothing that interrupts waits for it, and nothing goes untold: [Announcer.Recap]
 // has it all. The agent's output is told to be there, and while it gets long that it goes on;
-// [Surface] says whether it is announced itself, or on request ([Announcer.Answer]). A hint
+// [Surface] says whether it is announced itself, or on request ([Announcer.Answer]). Text that is announced as it comes,
+// and comes late because a subscription is too slow for all that happens, says so: "This text is 40 seconds behind." A hint
 // names only what can be done on the surface ([Controls]). An own answer that was given
 // elsewhere is told once, with its place.
 //
