@@ -329,7 +329,7 @@ var layerTable = []rule{
 		pkg: "aaep/conform/producer", layer: 5,
 		own: []string{"aaep", "aaep/conform", "aaep/conform/report", "aaep/session", "aaep/subscribe", "internal/cause", "aaep/transport/grpc", "aaep/transport/pipe", "aaep/transport/socket", "aaep/transport/sse", "aaep/transport"},
 	},
-	{pkg: "aaep/conform/subscriber", layer: 5, own: []string{"aaep", "aaep/conform", "aaep/conform/report", "internal/cause", "aaep/transport/socket", "aaep/transport"}},
+	{pkg: "aaep/conform/subscriber", layer: 5, own: []string{"aaep", "aaep/conform", "aaep/conform/report", "internal/cause", "aaep/transport/grpc", "aaep/transport/pipe", "aaep/transport/socket", "aaep/transport"}},
 	{pkg: "aaep/conform/report", layer: 4, own: []string{"aaep"}, beside: map[string]string{"aaep/conform": "the verdicts are about its rules"}},
 	{pkg: "aaep/conform", layer: 4, own: []string{"aaep", "aaep/manifest", "aaep/session"}},
 	{

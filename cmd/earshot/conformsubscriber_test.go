@@ -9,16 +9,16 @@ import (
 	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
-// TestConformSubscriber: our own recorder, a subscriber of level 1, passes the judge of subscribers over both transports.
+// TestConformSubscriber: our own recorder, a subscriber of level 1, passes the judge of subscribers over each transport.
 func TestConformSubscriber(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
-	for transport, keeps := range map[string]string{"{url}": "  TR-SSE-09 kept: ", "{ws}": "  TR-WS-06 kept: "} {
+	for transport, keeps := range map[string]string{"{url}": "  TR-SSE-09 kept: ", "{ws}": "  TR-WS-06 kept: ", "{grpc}": "  TR-GRPC-02 kept: ", "{unix}": "  TR-UDS-03 kept: "} {
 		t.Run(transport, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			junit, page := filepath.Join(dir, "report.xml"), filepath.Join(dir, "report.html")
-			judge := plain(t, "conform", "subscriber", "--level", "1", "--junit", junit, "--html", page, "--", program, "capture", transport)
+			judge := plain(t, "conform", "subscriber", "--level", "1", "--junit", junit, "--html", page, "--socket", filepath.Join(dir, "j.sock"), "--", program, "capture", transport)
 			judge.ends(0)
 			text := judge.out.String()
 			for _, want := range []string{"  ENV-17 kept: ", "  ENV-43 kept: ", "  VER-03 kept: ", keeps, ", broken 0, "} {
@@ -44,6 +44,7 @@ func TestConformSubscriberMisuse(t *testing.T) {
 	}{
 		{[]string{"--level", "4"}, "error: found the level 4"},
 		{[]string{"--listen", "nowhere"}, "error: it cannot listen at nowhere"},
+		{[]string{"--socket", "/no/such/folder/j.sock"}, "error: it cannot listen at /no/such/folder/j.sock"},
 		{[]string{"--for", "10ms"}, "error: no subscriber has listened at http://127.0.0.1:"},
 		{[]string{"--", "no-such-subscriber"}, "error: the subscriber could not be started"},
 	} {

@@ -1,7 +1,7 @@
 // Package subscriber judges a running subscriber of AAEP, in whatever language it is written.
 //
-// [Judge] serves a scripted producer, over server-sent events with POST and over a WebSocket. The subscriber connects
-// to it. The script plays one session: events of every form that a reader must bear, unknown types, words, members and
+// [Judge] serves a scripted producer, over server-sent events with POST, a WebSocket and gRPC, and over a Unix
+// socket if one is named. The subscriber connects to it. The script plays one session: events of every form that a reader must bear, unknown types, words, members and
 // extensions, repetitions, a text that is cut off, a burst, questions of each risk, one that expires and one that is
 // withdrawn, and a connection that breaks. What the subscriber sends is held against the rules of package conform's
 // catalogue.

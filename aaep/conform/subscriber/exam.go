@@ -15,10 +15,10 @@ import (
 
 // input is what the subscriber does.
 type input struct {
-	conn   int // of the connection; over HTTP each request has its own
-	kind   inputKind
-	socket bool
-	raw    []byte // a message
+	conn int // of the connection; over HTTP each request has its own
+	kind inputKind
+	via  carrier
+	raw  []byte // a message
 	// of a stream: the subscription that it names, and the event after which it goes on
 	subscription, after string
 	flaws               []aaep.Violation // of the transport; only rule and text
@@ -31,7 +31,7 @@ const (
 	inRequest inputKind = iota + 1 // a message that is to be a subscription.request
 	inStream                       // the stream is wanted
 	inMessage                      // another message
-	inOpened                       // a WebSocket is open
+	inOpened                       // a connection is open that carries a whole subscription
 	inEnded                        // the connection has ended
 )
 
@@ -58,7 +58,7 @@ type subscription struct {
 	id     string
 	honors aaep.Capabilities
 	conn   int // of its stream; 0 is none
-	socket bool
+	via    carrier
 	closed time.Time // when the subscriber has closed it
 }
 
@@ -85,7 +85,7 @@ type exam struct {
 	questions     map[string]*question
 	log           []sent
 	lines         int
-	socket        bool
+	via           carrier
 	away          bool // the connection is lost, and is to come back
 	cut           bool // the script has broken it
 	stopping      bool
@@ -124,8 +124,8 @@ func (x *exam) step(in input, now time.Time) []effect {
 	}
 	switch in.kind {
 	case inOpened:
-		x.socket = true
-		x.evidence.Saw("TR-WS-02", "TR-WS-03", "TR-WS-04")
+		x.via = in.via
+		x.evidence.Saw(in.via.duties().opened...)
 	case inRequest:
 		x.lines++
 		return x.request(in, now)
@@ -257,7 +257,7 @@ func (x *exam) end(in input, now time.Time) {
 	}
 	x.current.conn = 0
 	closed := !x.current.closed.IsZero()
-	if in.socket && in.code != 0 {
+	if in.via == overSocket && in.code != 0 {
 		x.evidence.Saw("TR-WS-07")
 		if code := transport.Code(in.code); code >= transport.Clean && code != transport.EndedBySubscriber {
 			x.breach(nil, "TR-WS-07", fmt.Sprintf("found the close code %d, expected %d of who ends its own subscription, or one of WebSocket", in.code, transport.EndedBySubscriber))
@@ -343,6 +343,6 @@ func (x *exam) report(url string, now time.Time) report.Report {
 	x.farewell()
 	return report.Report{
 		Judges: report.Subscriber, URL: url, Level: x.o.Level, Began: x.began, Length: now.Sub(x.began), Sessions: min(len(x.log), 1), Peers: x.parts,
-		Verdicts: x.evidence.Verdicts(x.o.Level, func(r conform.Rule) (int, bool) { return expectedFrom(r), judged(r, x.socket) }),
+		Verdicts: x.evidence.Verdicts(x.o.Level, func(r conform.Rule) (int, bool) { return expectedFrom(r), judged(r, x.via) }),
 	}
 }

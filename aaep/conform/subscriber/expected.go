@@ -1,6 +1,7 @@
 package subscriber
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -18,12 +19,9 @@ func expectedFrom(r conform.Rule) int {
 	return max(1, levels[r.Area()])
 }
 
-// elsewhere are areas that are not judged here: other transports.
-var elsewhere = []string{"tr-np", "tr-uds", "tr-grpc", "tr-stdio"}
-
 // judged reports whether the rule binds a subscriber, and a producer on this transport could see it.
-func judged(r conform.Rule, socket bool) bool {
-	if slices.Contains(elsewhere, r.Area()) || socket && r.Area() == "tr-sse" || !socket && r.Area() == "tr-ws" {
+func judged(r conform.Rule, via carrier) bool {
+	if area := r.Area(); strings.HasPrefix(area, "tr-") && area != string(cmp.Or(via, overHTTP)) {
 		return false
 	}
 	if r.ID == "GD-08" {

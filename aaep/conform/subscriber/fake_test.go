@@ -15,6 +15,9 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/aaep/transport/grpc"
+	"github.com/earshot-dev/earshot/aaep/transport/pipe"
 	"github.com/earshot-dev/earshot/aaep/transport/sse"
 )
 
@@ -278,4 +281,76 @@ func (f *socketFake) talk(ctx context.Context, c *websocket.Conn) {
 			_ = c.Write(life, kind, []byte(reply))
 		})
 	}
+}
+
+// connFake is one that speaks over a connection that carries a whole subscription.
+type connFake struct {
+	*fake
+
+	dial   func(ctx context.Context, url string, client *http.Client) (transport.Conn, error)
+	before string // is sent before the request
+	says   bool   // its connection does not say by itself that the subscription ends
+}
+
+func dialGRPC(ctx context.Context, url string, client *http.Client) (transport.Conn, error) {
+	return grpc.Dial(ctx, url, client.Transport, nil, grpc.Options{Limit: 1 << 20})
+}
+
+// dialUnix connects to the socket of a judge.
+func dialUnix(p *pipes) func(context.Context, string, *http.Client) (transport.Conn, error) {
+	return func(context.Context, string, *http.Client) (transport.Conn, error) {
+		mine, its := net.Pipe()
+		select {
+		case p.conns <- its:
+			return pipe.New(mine, pipe.Options{Limit: 1 << 20, Framing: pipe.Length}), nil
+		case <-p.done:
+			return nil, net.ErrClosed
+		}
+	}
+}
+
+func (f *connFake) run(ctx context.Context, url string, client *http.Client) {
+	defer f.tasks.Wait()
+	for ctx.Err() == nil {
+		c, err := f.dial(context.WithoutCancel(ctx), url, client)
+		if err != nil {
+			return
+		}
+		f.talk(ctx, c)
+	}
+}
+
+func (f *connFake) talk(ctx context.Context, c transport.Conn) {
+	ended := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(ended)
+		if f.curt {
+			c.Drop()
+			return
+		}
+		if f.says {
+			_ = c.Send(fmt.Appendf(nil, `{"type":"subscription.close","subscription_id":%q}`, f.granted()))
+		}
+		c.Close(transport.EndedBySubscriber, "enough")
+	})
+	for _, raw := range []string{f.before, f.request} {
+		if raw != "" {
+			_ = c.Send([]byte(raw))
+		}
+	}
+	for {
+		raw, err := c.Receive()
+		if err != nil {
+			break
+		}
+		if accepted, err := aaep.DecodeSubscriptionAccepted(raw); err == nil {
+			f.id.Store(&accepted.SubscriptionID)
+			continue
+		}
+		f.hears(string(raw), func(reply string) { _ = c.Send([]byte(reply)) })
+	}
+	if !stop() {
+		<-ended
+	}
+	c.Drop()
 }

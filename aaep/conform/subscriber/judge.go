@@ -34,14 +34,23 @@ func Judge(ctx context.Context, o Options) (report.Report, error) {
 			return report.Report{}, &report.Error{Message: fmt.Sprintf("it cannot listen at %s: %s", o.Address, cause.Of(err)), Hint: "name another address with a free port", Err: err}
 		}
 	}
+	unix := o.SocketListener
+	if unix == nil && o.Socket != "" {
+		if unix, err = new(net.ListenConfig).Listen(ctx, "unix", o.Socket); err != nil {
+			_ = listener.Close()
+			return report.Report{}, &report.Error{
+				Message: fmt.Sprintf("it cannot listen at %s: %s", o.Socket, cause.Of(err)), Err: err, Hint: "name a path in a folder of yours at which there is nothing",
+			}
+		}
+	}
 	url := "http://" + listener.Addr().String()
 	j := &judge{o: o, exam: newExam(o, rules, o.Now()), inputs: make(chan input), lines: map[int]chan effect{}}
-	j.serve(ctx, listener, func(ctx context.Context) {
+	j.serve(ctx, listener, unix, func(ctx context.Context) {
 		o.Ready(url)
 		j.run(ctx)
 	})
 	if j.exam.due.IsZero() {
-		return report.Report{}, &report.Error{Message: "no subscriber has listened at " + url, Hint: "connect it to this address, over server-sent events or a WebSocket"}
+		return report.Report{}, &report.Error{Message: "no subscriber has listened at " + url, Hint: "connect it to this address, over server-sent events, a WebSocket or gRPC"}
 	}
 	return j.exam.report(url, o.Now()), nil
 }
@@ -61,20 +70,26 @@ type judge struct {
 	lines map[int]chan effect // by connection
 }
 
-// serve serves HTTP while do runs.
-func (j *judge) serve(ctx context.Context, listener net.Listener, do func(context.Context)) {
+// serve serves HTTP and gRPC, and the Unix socket if there is one, while do runs.
+func (j *judge) serve(ctx context.Context, listener, unix net.Listener, do func(context.Context)) {
 	ctx, cancel := context.WithCancel(ctx)
 	server := &http.Server{Handler: j.handler(), ReadHeaderTimeout: headerTime, BaseContext: func(net.Listener) context.Context { return ctx }}
+	server.Protocols = new(http.Protocols)
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetUnencryptedHTTP2(true)
 	j.over = ctx.Done()
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		_ = server.Serve(listener) // until it is closed
-	}()
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(listener) }) // until it is closed
+	if unix != nil {
+		serving.Go(func() { j.accept(ctx, unix) })
+	}
 	do(ctx)
 	cancel()
 	_ = server.Close()
-	<-served
+	if unix != nil {
+		_ = unix.Close()
+	}
+	serving.Wait()
 	j.mu.Lock()
 	j.ended = true
 	j.mu.Unlock()

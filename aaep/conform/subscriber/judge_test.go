@@ -66,15 +66,19 @@ func overSocket() *socketFake {
 func TestKept(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
-		o      subscriber.Options
-		socket bool
-		keeps  []string
+		o     subscriber.Options
+		over  string
+		keeps []string
 	}{
 		"level 1":          {o: subscriber.Options{Level: 1}, keeps: []string{"ENV-17", "ENV-43", "VER-03", "TR-SSE-09"}},
 		"level 2":          {o: subscriber.Options{Level: 2}, keeps: []string{"CONF-81", "L2S-2"}},
 		"level 3":          {keeps: []string{"HS-71", "BP-09", "HS-01"}},
 		"with a person":    {o: subscriber.Options{Person: true}, keeps: []string{"CONF-31", "TR-06", "CONF-77", "CLA-03", "ENV-06", "ENV-10", "GD-08"}},
-		"over a WebSocket": {o: subscriber.Options{Person: true}, socket: true, keeps: []string{"TR-WS-02", "TR-WS-06", "TR-WS-07", "CONF-31", "HS-71"}},
+		"over a WebSocket": {o: subscriber.Options{Person: true}, over: "ws", keeps: []string{"TR-WS-02", "TR-WS-06", "TR-WS-07", "CONF-31", "HS-71"}},
+		"over gRPC":        {o: subscriber.Options{Person: true}, over: "grpc", keeps: []string{"TR-GRPC-02", "TR-GRPC-04", "TR-GRPC-05", "CONF-31", "HS-71", "TR-08"}},
+		"over gRPC, alone": {over: "grpc", keeps: []string{"CONF-81", "ENV-54"}},
+		"on a socket":      {o: subscriber.Options{Person: true}, over: "unix", keeps: []string{"TR-UDS-03", "CONF-31", "HS-71", "TR-08"}},
+		"a socket, alone":  {over: "unix", keeps: []string{"CONF-81", "ENV-54"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -82,9 +86,16 @@ func TestKept(t *testing.T) {
 				f := newFake()
 				f.mute = !row.o.Person
 				var r report.Report
-				if row.socket {
+				switch row.over {
+				case "ws":
 					r = judged(t, overSocket(), row.o)
-				} else {
+				case "grpc":
+					r = judged(t, &connFake{fake: f, dial: dialGRPC}, row.o)
+				case "unix":
+					p := newPipes()
+					row.o.SocketListener = p
+					r = judged(t, &connFake{fake: f, dial: dialUnix(p), says: true}, row.o)
+				default:
 					r = judged(t, f, row.o)
 				}
 				var b strings.Builder
@@ -228,5 +239,42 @@ func TestWrongSocket(t *testing.T) {
 				caught(t, judged(t, f, subscriber.Options{Person: true}), row.rule)
 			})
 		})
+	}
+}
+
+// TestWrongConn: what can be broken over gRPC and on a Unix socket.
+func TestWrongConn(t *testing.T) {
+	t.Parallel()
+	large := `{"type":"confirmation.reply","reply_token":"` + strings.Repeat("x", 1<<20) + `"}`
+	for name, row := range map[string]struct {
+		grpc, unix string // the rule; "" is not tried
+		breaks     func(f *connFake)
+	}{
+		"something else before the request": {"TR-GRPC-05", "", func(f *connFake) { f.before = `{"type":"subscription.close","subscription_id":"sub_1"}` }},
+		"a message larger than any":         {"TR-GRPC-04", "TR-UDS-03", func(f *connFake) { f.shape = func(string) string { return large } }},
+		"no close":                          {"HS-71", "HS-71", func(f *connFake) { f.curt = true }},
+		"another decision":                  {"CONF-81", "CONF-81", func(f *connFake) { rewrites(`"accept"`, `"reject"`)(f.fake) }},
+	} {
+		for transport, rule := range map[string]string{"gRPC": row.grpc, "unix": row.unix} {
+			if rule == "" {
+				continue
+			}
+			t.Run(name+" over "+transport, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					f, o := &connFake{fake: newFake(), dial: dialGRPC}, subscriber.Options{Person: true}
+					if transport == "unix" {
+						p := newPipes()
+						o.SocketListener = p
+						f.dial, f.says = dialUnix(p), true
+					}
+					row.breaks(f)
+					r := judged(t, f, o)
+					if !slices.Contains(broken(r), rule) || r.Passed(true) {
+						t.Errorf("found broken %v, expected %s", broken(r), rule)
+					}
+				})
+			})
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package subscriber
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,17 +14,13 @@ import (
 // request takes the first message of a subscriber. It is granted also where it is faulty, so that the rest can be judged.
 func (x *exam) request(in input, now time.Time) []effect {
 	x.evidence.Saw("HS-08", "L3S-2")
-	if in.socket && x.cut {
-		x.evidence.Saw("TR-WS-06")
+	if resumed := in.via.duties().resumed; resumed != "" && x.cut {
+		x.evidence.Saw(resumed)
 	}
 	if kind := report.TypeOf(in.raw); kind == aaep.TypeSubscriptionRequest {
 		x.judge(in.raw)
 	} else {
-		rule := "HS-08"
-		if in.socket {
-			rule = "TR-WS-04"
-		}
-		x.breach(in.raw, rule, fmt.Sprintf("found %q first, expected subscription.request", kind), "HS-08", "L3S-2")
+		x.breach(in.raw, cmp.Or(in.via.duties().first, "HS-08"), fmt.Sprintf("found %q first, expected subscription.request", kind), "HS-08", "L3S-2")
 	}
 	request, err := aaep.DecodeSubscriptionRequest(in.raw) // what is wrong with it has been found
 	if x.o.Level > 1 && err == nil && aaep.Read(in.raw).Has("capabilities") {
@@ -32,12 +29,12 @@ func (x *exam) request(in input, now time.Time) []effect {
 			x.breach(in.raw, "L2S-2", "found a request that does not say that confirmations can be answered, expected supports_confirmation_reply true from level 2 on")
 		}
 	}
-	s := &subscription{id: fmt.Sprintf("sub_conform%d", len(x.subscriptions)+1), honors: request.Capabilities, socket: in.socket}
+	s := &subscription{id: fmt.Sprintf("sub_conform%d", len(x.subscriptions)+1), honors: request.Capabilities, via: in.via}
 	s.honors.Extensions, s.honors.SupportedExtensions, s.honors.AcceptSignedManifestsOnly = nil, nil, nil
 	raw := accepts(s)
 	x.subscriptions[s.id] = s
 	answer := effect{conn: in.conn, kind: doAnswer, status: http.StatusCreated, raw: raw, id: s.id}
-	if !in.socket {
+	if !in.via.whole() {
 		return []effect{answer}
 	}
 	s.conn = in.conn
@@ -123,13 +120,11 @@ func (x *exam) streams(s *subscription, after string, now time.Time) []effect {
 // message judges what a subscriber sends once it has subscribed.
 func (x *exam) message(in input, now time.Time) []effect {
 	d := x.judge(in.raw)
-	if !in.socket {
-		x.evidence.Saw("TR-SSE-12")
-	} else {
-		x.evidence.Saw("TR-WS-05")
+	if shows := in.via.duties().replies; shows != "" {
+		x.evidence.Saw(shows)
 	}
 	answer := []effect{{conn: in.conn, kind: doAnswer, status: http.StatusNoContent}}
-	if in.socket {
+	if in.via.whole() {
 		answer = nil
 	}
 	id, _ := d.Text("subscription_id")
@@ -184,8 +179,8 @@ func (x *exam) close(in input, s *subscription, now time.Time) []effect {
 	} else {
 		x.breaks(now)
 	}
-	if in.socket {
-		return nil // it is the subscriber that ends the connection
+	if in.via.whole() && in.via != overGRPC {
+		return nil // it is the subscriber that ends the connection; a call of gRPC ends with our status
 	}
 	conn := s.conn
 	s.conn = 0

@@ -32,6 +32,10 @@ type Options struct {
 	Address string
 	// Listener is used instead of Address, if it is set. Judge closes it.
 	Listener net.Listener
+	// Socket is the path of a Unix socket to listen at too; "" is none.
+	Socket string
+	// SocketListener is used instead of Socket, if it is set. Judge closes it.
+	SocketListener net.Listener
 	// Level is the level of conformance that is expected, 1 to 3; default 3.
 	Level int
 	// Person says that somebody, or something in their place, answers each question as its text says.

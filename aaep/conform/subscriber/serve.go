@@ -7,12 +7,16 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/aaep/transport/grpc"
+	"github.com/earshot-dev/earshot/aaep/transport/pipe"
 	"github.com/earshot-dev/earshot/aaep/transport/socket"
 )
 
@@ -29,6 +33,7 @@ func (j *judge) handler() http.Handler {
 	mux.HandleFunc("POST "+transport.Root+"/replies", func(w http.ResponseWriter, r *http.Request) { j.post(w, r, inMessage) })
 	mux.HandleFunc("GET "+transport.Root+"/events", j.stream)
 	mux.HandleFunc("GET "+transport.Root+"/ws", j.socket)
+	mux.HandleFunc("POST "+grpc.SubscribePath, j.call)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if j.enter() {
 			defer j.tasks.Done()
@@ -125,19 +130,52 @@ func (j *judge) socket(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // it has been answered
 	}
+	var flaws []aaep.Violation
+	if got := c.Subprotocol(); got != socket.Subprotocol {
+		flaws = []aaep.Violation{{Rule: "TR-WS-02", Message: fmt.Sprintf("found the subprotocol %q, expected %s", got, socket.Subprotocol)}}
+	}
+	j.converse(r.Context(), c, overSocket, flaws)
+}
+
+// call serves a subscription over gRPC.
+func (j *judge) call(w http.ResponseWriter, r *http.Request) {
+	if !grpc.Is(r) {
+		http.Error(w, "expected a call of gRPC over HTTP/2", http.StatusUnsupportedMediaType)
+		return
+	}
+	if c, err := grpc.Accept(w, r, grpc.Options{Limit: maxReceive}); err == nil { // otherwise there is nobody to tell
+		j.converse(r.Context(), c, overGRPC, nil)
+	}
+}
+
+// accept serves each connection of a Unix socket until that is closed.
+func (j *judge) accept(ctx context.Context, unix net.Listener) {
+	for {
+		c, err := unix.Accept()
+		if err != nil || !j.enter() {
+			return
+		}
+		go func() {
+			defer j.tasks.Done()
+			j.converse(ctx, pipe.New(c, pipe.Options{Limit: maxReceive}), overUnix, nil)
+		}()
+	}
+}
+
+// converse serves a subscription on a connection.
+func (j *judge) converse(ctx context.Context, c transport.Conn, via carrier, flaws []aaep.Violation) {
 	conn, effects, shut := j.open()
 	defer shut()
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx, cancel := context.WithCancel(ctx)
+	var receiving sync.WaitGroup
+	defer receiving.Wait() // a call of gRPC is over when this returns
 	defer cancel()
-	opened := input{conn: conn, kind: inOpened, socket: true}
-	if got := c.Subprotocol(); got != socket.Subprotocol {
-		opened.flaws = []aaep.Violation{{Rule: "TR-WS-02", Message: fmt.Sprintf("found the subprotocol %q, expected %s", got, socket.Subprotocol)}}
-	}
-	j.tell(opened)
-	j.tasks.Go(func() {
+	j.tell(input{conn: conn, kind: inOpened, via: via, flaws: flaws})
+	receiving.Go(func() {
 		defer cancel()
-		j.tell(j.receive(c, conn))
+		j.tell(j.receive(c, conn, via))
 	})
+	defer c.Drop()
 	defer context.AfterFunc(ctx, c.Drop)()
 	for {
 		select {
@@ -158,19 +196,19 @@ func (j *judge) socket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// receive takes the messages on a WebSocket, and returns how it has ended.
-func (j *judge) receive(c *socket.Conn, conn int) input {
+// receive takes the messages on a connection, and returns how it has ended.
+func (j *judge) receive(c transport.Conn, conn int, via carrier) input {
 	for kind := inRequest; ; kind = inMessage {
 		raw, err := c.Receive()
 		if err == nil {
-			j.tell(input{conn: conn, kind: kind, socket: true, raw: raw})
+			j.tell(input{conn: conn, kind: kind, via: via, raw: raw})
 			continue
 		}
-		end := input{conn: conn, kind: inEnded, socket: true}
+		end := input{conn: conn, kind: inEnded, via: via}
 		if e, is := errors.AsType[*transport.Error](err); is && e.FromPeer {
 			end.code = int(e.Code)
 		} else if is {
-			end.flaws = []aaep.Violation{{Rule: "TR-WS-03", Message: e.Reason}}
+			end.flaws = via.misread(e)
 		}
 		return end
 	}

@@ -22,6 +22,7 @@ type subscriberFlags struct {
 	reportFlags
 
 	listen  string
+	socket  string
 	length  time.Duration
 	answers bool
 }
@@ -32,14 +33,15 @@ func (m *commands) subscriberCommand() *cobra.Command {
 		Use:   "subscriber [-- COMMAND…]",
 		Short: "Judge a running subscriber of AAEP, in any language",
 		Long: `Judge a running subscriber of AAEP, in any language: be a producer to it, over server-sent
-events with POST and over a WebSocket, and play a script: events that every reader must
-bear, a lost connection, and questions; and say of each rule that binds a subscriber
+events with POST, a WebSocket and gRPC, and with --socket over a Unix socket, and play a
+script: events that every reader must bear, a lost connection, and questions; and say of each rule that binds a subscriber
 whether it was kept, was broken, with what shows it, or was not exercised. What a
 subscriber says to its person cannot be seen from here.
 
 Standard error says where to connect the subscriber, and when to stop it. With a command
-that is started and stopped by itself: {url} and {ws} in its arguments, and the variables
-AAEP_URL and AAEP_WS_URL, are the addresses. What it writes goes to standard error.
+that is started and stopped by itself: {url}, {ws}, {grpc} and {unix} in its arguments, and
+the variables AAEP_URL, AAEP_WS_URL, AAEP_GRPC_URL and AAEP_UNIX_URL, are the addresses.
+What it writes goes to standard error.
 
 Without --answers no question is to be answered, and any reply is one that nobody has
 given. With it, answer each question as its text says: "Accept this.", "Reject this." or
@@ -49,6 +51,7 @@ The exit code is 0 when no duty was broken beyond what --known lists, 1 when one
 --strict, advice too), 2 if a flag is wrong, it cannot listen, or nobody has connected.`,
 		Example: `  earshot conform subscriber --listen 127.0.0.1:8080 --answers
   earshot conform subscriber --level 1 -- earshot capture {url}
+  earshot conform subscriber --answers --socket judge.sock -- node listener.js {unix}
   earshot conform subscriber --junit report.xml --known known.json -- node listener.js`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error { return m.judgeSubscriber(c.Context(), f, args) },
@@ -56,9 +59,10 @@ The exit code is 0 when no duty was broken beyond what --known lists, 1 when one
 	flags := c.Flags()
 	f.register(c)
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "listen at this address; there is no authentication")
+	flags.StringVar(&f.socket, "socket", "", "listen at a Unix socket with this path too")
 	flags.DurationVar(&f.length, "for", 5*time.Minute, "take so long at most")
 	flags.BoolVar(&f.answers, "answers", false, "somebody answers each question as its text says")
-	cli.MarkPaths(c, nil, []string{"known", "junit", "html"})
+	cli.MarkPaths(c, nil, []string{"known", "junit", "html", "socket"})
 	return c
 }
 
@@ -69,15 +73,18 @@ func (m *commands) judgeSubscriber(ctx context.Context, f subscriberFlags, args 
 	}
 	ctx, interrupted := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer interrupted()
-	tested := &tested{args: args, output: m.Stderr, gone: interrupted}
+	tested := &tested{args: args, socket: f.socket, output: m.Stderr, gone: interrupted}
 	report, err := subscriber.Judge(ctx, subscriber.Options{
-		Address: f.listen, Level: f.level, Person: f.answers, For: f.length, Now: m.Now,
+		Address: f.listen, Socket: f.socket, Level: f.level, Person: f.answers, For: f.length, Now: m.Now,
 		Ready: func(url string) {
 			if len(args) > 0 {
 				tested.start(url)
 				return
 			}
-			m.Notef("Connect the subscriber to %s, or over a WebSocket to %s.", url, overSocket(url))
+			m.Notef("Connect the subscriber to %s, over a WebSocket to %s, or over gRPC to %s.", url, overSocket(url), overGRPC(url))
+			if f.socket != "" {
+				m.Notef("Or to the Unix socket %s.", f.socket)
+			}
 		},
 		Stop: func() {
 			if len(args) > 0 {
@@ -98,9 +105,12 @@ func (m *commands) judgeSubscriber(ctx context.Context, f subscriberFlags, args 
 
 func overSocket(url string) string { return "ws" + strings.TrimPrefix(url, "http") + "/aaep/v1/ws" }
 
+func overGRPC(url string) string { return "grpc" + strings.TrimPrefix(url, "http") }
+
 // tested is the subscriber, where the judge starts it.
 type tested struct {
 	args    []string
+	socket  string // its path; "" is none
 	output  io.Writer
 	gone    func() // is called a while after it has ended
 	command *exec.Cmd
@@ -113,12 +123,16 @@ const stopTime = 5 * time.Second
 
 // start starts the program with the addresses.
 func (s *tested) start(url string) {
+	unix := ""
+	if s.socket != "" {
+		unix = "unix:" + s.socket
+	}
 	args := make([]string, len(s.args))
 	for i, arg := range s.args {
-		args[i] = strings.NewReplacer("{url}", url, "{ws}", overSocket(url)).Replace(arg)
+		args[i] = strings.NewReplacer("{url}", url, "{ws}", overSocket(url), "{grpc}", overGRPC(url), "{unix}", unix).Replace(arg)
 	}
 	command := exec.Command(args[0], args[1:]...) //nolint:gosec,noctx // the person's own command; end ends it
-	command.Env = append(os.Environ(), "AAEP_URL="+url, "AAEP_WS_URL="+overSocket(url))
+	command.Env = append(os.Environ(), "AAEP_URL="+url, "AAEP_WS_URL="+overSocket(url), "AAEP_GRPC_URL="+overGRPC(url), "AAEP_UNIX_URL="+unix)
 	command.Stdout, command.Stderr, command.WaitDelay = s.output, s.output, time.Second
 	if s.failed = command.Start(); s.failed != nil {
 		s.gone()
