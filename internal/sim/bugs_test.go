@@ -15,7 +15,22 @@ import (
 // ofDelegation are the bugs of turns that others do for a call.
 var ofDelegation = []sim.Bug{sim.OrphanChild, sim.DoubledChild, sim.LostBatchResult, sim.InheritedConsent, sim.DepthOverrun}
 
-// TestBugs: what the simulation is there to find, it finds. In short mode only the bugs are tried that a few seeds find.
+// few seeds are always looked through for a bug.
+const few = 10
+
+// foundAt are seeds that have found the bugs which a few do not find. They are played first. A change of the simulation changes
+// what a seed plays; then the test looks through all of them, takes two minutes longer, and says which one to write here.
+var foundAt = map[sim.Bug]uint64{
+	sim.StaleConsent:     152,
+	sim.RestoredFires:    208,
+	sim.LostFuture:       622,
+	sim.OutlivedYes:      27,
+	sim.UnspentUse:       15,
+	sim.InheritedConsent: 12,
+	sim.DepthOverrun:     18,
+}
+
+// TestBugs: what the simulation is there to find, it finds. In short mode only the bugs are tried that foundAt or a few seeds find.
 func TestBugs(t *testing.T) {
 	t.Parallel()
 	for _, bug := range sim.Bugs() {
@@ -25,12 +40,17 @@ func TestBugs(t *testing.T) {
 			if slices.Contains(ofDelegation, bug) {
 				within = 500
 			}
+			if found(t, bug, foundAt[bug]) {
+				return
+			}
 			if testing.Short() {
-				within = 10
+				within = few
 			}
 			for n := uint64(1); n <= within; n++ {
-				if r := sim.Run(t, n, sim.Options{Bug: bug}); len(r.Violations) > 0 {
-					t.Logf("found at seed %d: %s", n, r.Violations[0])
+				if found(t, bug, n) {
+					if n > few {
+						t.Logf("to find it at once, write seed %d into foundAt", n)
+					}
 					return
 				}
 			}
@@ -40,4 +60,17 @@ func TestBugs(t *testing.T) {
 			t.Errorf("not found within %d seeds", within)
 		})
 	}
+}
+
+// found plays a seed, if there is one, and reports whether it finds the bug.
+func found(t *testing.T, bug sim.Bug, seed uint64) bool {
+	t.Helper()
+	if seed == 0 {
+		return false
+	}
+	r := sim.Run(t, seed, sim.Options{Bug: bug})
+	if len(r.Violations) > 0 {
+		t.Logf("found at seed %d: %s", seed, r.Violations[0])
+	}
+	return len(r.Violations) > 0
 }
