@@ -167,6 +167,7 @@ func command(t *testing.T, o options) *exec.Cmd {
 	cmd.Dir = home
 	cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "TZ=UTC", "LANG=C.UTF-8", "EARSHOT_FAULT=" + o.fault,
+		"GOGC=" + os.Getenv("GOGC"), // a fifth of a start is collecting what its packages have allocated
 	}, o.env...)
 	if o.as != nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: o.as}

@@ -119,7 +119,7 @@ func (s *server) left(n int) bool {
 func (s *server) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(s.t.Context(), program, append(args, "--data", s.data)...)
 	cmd.Dir = s.home
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "TMPDIR=" + s.home, "TZ=UTC", "LANG=C.UTF-8"}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, "TMPDIR=" + s.home, "TZ=UTC", "LANG=C.UTF-8", "GOGC=" + os.Getenv("GOGC")}
 	return cmd
 }
 
