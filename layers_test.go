@@ -72,7 +72,7 @@ var layerTable = []rule{
 	},
 	{pkg: "internal/kernel/turn", layer: 1, own: []string{"api", "utp"}},
 	{pkg: "internal/kernel/standing", layer: 1, own: []string{"api", "utp"}},
-	{pkg: "internal/kernel/roster", layer: 1, own: []string{"api", "utp"}},
+	{pkg: "internal/kernel/roster", layer: 1, own: []string{"api", "utp", "utp/schema"}},
 	{pkg: "internal/kernel/delegation", layer: 1, own: []string{"utp"}, beside: map[string]string{"internal/kernel/turn": "it plans the turns that do a call"}},
 	{pkg: "internal/kernel/queue", layer: 1, own: []string{"api"}, beside: map[string]string{"internal/kernel/turn": "it reads the turns that it puts in order"}},
 	{
@@ -237,7 +237,7 @@ var layerTable = []rule{
 		both: "it stores the kernel's questions beside its calls",
 	},
 	{pkg: "internal/datadir", layer: 3, own: []string{"internal/cause"}, third: []string{sysModule}},
-	{pkg: "internal/rosterfile", layer: 3, own: []string{"api", "internal/kernel/roster", "tool/settings"}},
+	{pkg: "internal/rosterfile", layer: 3, own: []string{"api", "internal/kernel/roster", "tool/settings"}, third: []string{yamlModule}},
 	{pkg: "internal/policyfile", layer: 3, own: []string{"internal/cause", "internal/kernel/rulebook", "internal/kernel/store", "tool/settings"}, third: []string{sysModule, "github.com/fsnotify/fsnotify"}},
 	{pkg: "internal/kernel/clock", layer: 3, own: []string{"internal/boottime", "internal/kernel"}},
 	{

@@ -31,6 +31,9 @@ type AgentDefinition struct {
 	// MaxOpen is how many turns of the agent may be open at a time, whatever each of them waits for; 0 is as many as their
 	// owner may have.
 	MaxOpen int `json:"max_open,omitzero" yaml:"max_open"`
+	// Parameters is the JSON Schema of the arguments that turns of the agent take, at most 32 KiB: a turn whose arguments do not fit
+	// it does not begin. Absent, the agent alone judges them.
+	Parameters jsontext.Value `json:"parameters,omitzero" yaml:"-"`
 	// Active is whether turns of the agent may begin, and calls of it be made. Absent is true.
 	Active *bool `json:"active,omitzero" yaml:"active"`
 }

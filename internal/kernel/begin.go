@@ -74,6 +74,9 @@ func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api
 		if err := first(s); err != nil {
 			return err
 		}
+		if err := s.checkArgs(); err != nil {
+			return err
+		}
 		return s.requireFields()
 	})
 	if errors.Is(err, errBegunBefore) {

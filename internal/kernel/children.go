@@ -110,6 +110,9 @@ func (s *step) mayBeginTask(from Caller, q api.EnqueueRequest, above turn.State)
 	if err := s.within(above); err != nil {
 		return err
 	}
+	if err := s.checkArgs(); err != nil {
+		return err
+	}
 	return s.requireFields()
 }
 

@@ -107,6 +107,21 @@ func (s *step) mayBegin() error {
 	return err
 }
 
+// checkArgs refuses a turn whose arguments are not those that the definition of its agent says.
+func (s *step) checkArgs() error {
+	if s.rec.State.Outside {
+		return nil
+	}
+	d, err := s.definition()
+	if err != nil {
+		return err
+	}
+	if err := roster.CheckArgs(d, s.rec.Args); err != nil {
+		return api.NewFault(utp.CodeBadRequest, err.Error()+"; nothing was started")
+	}
+	return nil
+}
+
 // requireFields makes the answer of a turn have the fields that its agent is defined with, where its request names none.
 func (s *step) requireFields() error {
 	st := &s.rec.State

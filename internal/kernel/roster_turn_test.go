@@ -97,6 +97,49 @@ func TestDefinedFields(t *testing.T) {
 	}
 }
 
+// TestDefinedArguments: a turn whose arguments do not fit the schema of its agent's definition does not begin, whoever asks for it; one
+// whose arguments fit does.
+func TestDefinedArguments(t *testing.T) {
+	for name, tt := range map[string]struct{ args, why string }{
+		"they fit":       {`{"to":"Ada","n":3}`, ""},
+		"one is missing": {`{"n":3}`, "missing property 'to'"},
+		"one is wrong":   {`{"to":"Ada","n":"three"}`, "/n: got string, want integer"},
+		"one is unknown": {`{"to":"Ada","cc":"Eve"}`, "additional properties 'cc' not allowed"},
+		"none":           {`{}`, "missing property 'to'"},
+		"a list":         {`[]`, "got array, want object"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {
+				root := w.begin()
+				at := w.claims("wrk_1").WorkerRequest("wrk_1")
+				w.defines(api.AgentDefinition{
+					Name: agentName, Parameters: jsontext.Value(`{"type":"object","properties":{"to":{"type":"string"},"n":{"type":"integer"}},"required":["to"]}`),
+				})
+				_, enqueued := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Args: jsontext.Value(tt.args), Owner: w.turn(root.Turn).Owner})
+				spawned := w.as(kernel.AgentCaller, agentName, api.OpSpawn, api.SpawnRequest{
+					Worker: &at, Agent: agentName, Args: jsontext.Value(tt.args), Correlation: "child",
+				}, nil)
+				want := "3"
+				for _, err := range []error{enqueued, spawned} {
+					if tt.why == "" && err != nil {
+						t.Errorf("refused: %v", err)
+					}
+					if tt.why != "" {
+						want = "1"
+						wantFault(t, err, utp.CodeBadRequest)
+						if !strings.Contains(err.Error(), tt.why) || !strings.Contains(err.Error(), "nothing was started") {
+							t.Errorf("it says %v; want %q", err, tt.why)
+						}
+					}
+				}
+				if n := w.cell(`SELECT count(*) FROM turns`); n != want {
+					t.Errorf("%s turns; want %s", n, want)
+				}
+			})
+		})
+	}
+}
+
 // TestMayAsk: an agent starts turns of those that its definition names, and of no others, whatever the server's setting says.
 // Without such a list, the setting decides.
 func TestMayAsk(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/roster"
 	"github.com/earshot-dev/earshot/tool/settings"
@@ -17,7 +19,7 @@ func Parse(raw []byte) ([]api.AgentDefinition, error) {
 		return nil, err
 	}
 	var file struct {
-		Agents []api.AgentDefinition `yaml:"agents"`
+		Agents []entry `yaml:"agents"`
 	}
 	if err := section.Decode(&file); err != nil {
 		return nil, err
@@ -26,7 +28,12 @@ func Parse(raw []byte) ([]api.AgentDefinition, error) {
 		return nil, section.Fault(nil, "it defines no agent", "agents, and a list of them", "")
 	}
 	first := map[string]int{}
-	for i, d := range file.Agents {
+	all := make([]api.AgentDefinition, 0, len(file.Agents))
+	for i, one := range file.Agents {
+		d, err := one.definition()
+		if err != nil {
+			return nil, err
+		}
 		if err := roster.Check(d); err != nil {
 			return nil, placed(section, i, err)
 		}
@@ -34,8 +41,26 @@ func Parse(raw []byte) ([]api.AgentDefinition, error) {
 			return nil, section.Fault([]any{"agents", i, "name"}, fmt.Sprintf("%s is defined twice, first as agents[%d]", d.Name, at), "each agent once", "")
 		}
 		first[d.Name] = i
+		all = append(all, d)
 	}
-	return file.Agents, nil
+	return all, nil
+}
+
+// entry is a definition as the file has it: the schema of its arguments is YAML there.
+type entry struct {
+	api.AgentDefinition `yaml:",inline"`
+
+	Parameters yaml.Node `yaml:"parameters"`
+}
+
+func (e entry) definition() (api.AgentDefinition, error) {
+	d := e.AgentDefinition
+	if e.Parameters.IsZero() {
+		return d, nil
+	}
+	var err error
+	d.Parameters, err = settings.JSON(&e.Parameters)
+	return d, err
 }
 
 // placed returns an error about the i-th agent, with its line.

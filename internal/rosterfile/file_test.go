@@ -29,6 +29,10 @@ func TestParseRefuses(t *testing.T) {
 		"an empty pattern":  {"agents:\n  - name: a\n    may_ask: ['']\n", "it is nothing", 3},
 		"steps below 0":     {"agents:\n  - name: a\n    max_steps: -1\n", "it is -1", 3},
 		"steps in words":    {"agents:\n  - name: a\n    max_steps: ten\n", "a whole number", 3},
+		"no schema":         {"agents:\n  - name: a\n    parameters: {type: object, properties: {n: {type: 7}}}\n", "agents[0].parameters: it is not JSON Schema", 3},
+		"a schema of texts": {"agents:\n  - name: a\n    parameters: {type: string}\n", `its type is not "object"`, 3},
+		"a text as schema":  {"agents:\n  - name: a\n    parameters: any\n", "it is not an object", 3},
+		"a large schema":    {"agents:\n  - name: a\n    parameters: {type: object, title: " + strings.Repeat("x", 32<<10) + "}\n", "at most 32 KiB", 3},
 		"hidden characters": {"agents:\n  - name: a\n    display_name: \"a\\u202Eb\"\n", "one line", 3},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +44,10 @@ func TestParseRefuses(t *testing.T) {
 			}
 		})
 	}
-	all, err := rosterfile.Parse([]byte("agents:\n  - {name: a, tools: [], may_ask: ['*']}\n  - name: b\n"))
+	all, err := rosterfile.Parse([]byte("agents:\n  - {name: a, tools: [], may_ask: ['*'], parameters: {type: object, properties: {to: {type: string}}}}\n  - name: b\n"))
+	if got := string(all[0].Parameters); got != `{"type":"object","properties":{"to":{"type":"string"}}}` || all[1].Parameters != nil {
+		t.Errorf("the parameters are %s", got)
+	}
 	if err != nil || all[0].Tools == nil || all[1].Tools != nil {
 		t.Errorf("no tools and every tool: %+v, %v", all, err)
 	}

@@ -36,6 +36,39 @@ func Compile(parameters jsontext.Value) (*Schema, error) {
 	return &Schema{Schema: compiled, work: w}, nil
 }
 
+// ValidateJSON validates a value as [Schema.Validate] does. An error that is about the value is explained by [Why].
+func (s *Schema) ValidateJSON(value jsontext.Value) error {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
+	if err != nil {
+		return err //nolint:wrapcheck // it says where the JSON breaks off
+	}
+	return s.Validate(doc)
+}
+
+// Why returns the deepest first cause for which a value does not fit, as one line: where, and what. It returns false if the
+// error is about something else.
+func Why(err error) (string, bool) {
+	e, is := errors.AsType[*jsonschema.ValidationError](err)
+	if !is {
+		return "", false
+	}
+	for len(e.Causes) > 0 {
+		e = e.Causes[0]
+	}
+	line := e.Error()
+	if _, after, found := strings.Cut(line, "\n"); found {
+		line = after
+	}
+	line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "-"))
+	if where, what, found := strings.Cut(line, "': "); found && strings.HasPrefix(where, "at '") {
+		line = what
+	}
+	if len(e.InstanceLocation) == 0 {
+		return line, true
+	}
+	return "/" + strings.Join(e.InstanceLocation, "/") + ": " + line, true
+}
+
 // schemaURL is the internal name of the schema while it is compiled; messages never show it.
 const schemaURL = "urn:earshot:parameters"
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -78,8 +77,8 @@ func (s *schemas) validate(d utp.Definition, args jsontext.Value) (string, error
 		return "the arguments are not JSON: " + err.Error(), nil //nolint:nilerr // It is the call's fault, not ours.
 	}
 	err = compiled.validate(doc)
-	if wrong, is := errors.AsType[*jsonschema.ValidationError](err); is {
-		return "the arguments do not fit the tool: " + firstCause(wrong), nil
+	if why, is := schema.Why(err); is {
+		return "the arguments do not fit the tool: " + why, nil
 	}
 	if errors.Is(err, schema.ErrWork) {
 		return "the arguments cannot be judged: " + err.Error(), nil
@@ -88,23 +87,4 @@ func (s *schemas) validate(d utp.Definition, args jsontext.Value) (string, error
 		return "", fmt.Errorf("parameters of %s: %w", d.Tool, err)
 	}
 	return "", nil
-}
-
-// firstCause returns the deepest first cause, as one line: where, and what.
-func firstCause(e *jsonschema.ValidationError) string {
-	for len(e.Causes) > 0 {
-		e = e.Causes[0]
-	}
-	line := e.Error()
-	if _, after, found := strings.Cut(line, "\n"); found {
-		line = after
-	}
-	line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "-"))
-	if where, what, found := strings.Cut(line, "': "); found && strings.HasPrefix(where, "at '") {
-		line = what
-	}
-	if len(e.InstanceLocation) == 0 {
-		return line
-	}
-	return "/" + strings.Join(e.InstanceLocation, "/") + ": " + line
 }

@@ -75,6 +75,9 @@ func Check(d api.AgentDefinition) error {
 	case d.MaxOpen < 0 || d.MaxOpen > maxOpen:
 		return wrong("max_open", strconv.Itoa(d.MaxOpen), "a number from 1 to 200, which is what one owner may have, or no such member for that")
 	}
+	if err := checkParameters(d.Parameters); err != nil {
+		return &InvalidError{Field: "parameters", Index: -1, Found: err.Error(), Expected: "a JSON Schema of an object, of at most 32 KiB"}
+	}
 	if err := utp.CheckRequired(d.ResultFields); err != nil {
 		return &InvalidError{Field: "result_fields", Index: -1, Found: err.Error(), Expected: "the names of at most 64 fields, each once"}
 	}

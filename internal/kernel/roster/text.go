@@ -5,10 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp"
@@ -75,6 +78,7 @@ var parts = []func(api.AgentDefinition) string{ //nolint:gochecknoglobals // a t
 		}
 		return "ends with a call of " + strings.Join(d.MustEndWith, " or ")
 	},
+	describeParameters,
 	func(d api.AgentDefinition) string {
 		if len(d.ResultFields) == 0 {
 			return ""
@@ -99,6 +103,53 @@ var parts = []func(api.AgentDefinition) string{ //nolint:gochecknoglobals // a t
 		}
 		return fmt.Sprintf("has %d turns open at most", d.MaxOpen)
 	},
+}
+
+// describeParameters names the arguments, and what tells one schema of them from another.
+func describeParameters(d api.AgentDefinition) string {
+	if len(d.Parameters) == 0 {
+		return ""
+	}
+	text := "takes arguments by a schema"
+	if names := memberNames(d.Parameters); len(names) > 0 {
+		text = "takes the arguments " + strings.Join(names, ", ")
+	}
+	canonical, err := utp.Canonical(d.Parameters)
+	if err != nil {
+		canonical = d.Parameters
+	}
+	sum := sha256.Sum256(canonical)
+	return text + " (schema " + hex.EncodeToString(sum[:4]) + ")"
+}
+
+// memberNames returns the names of the properties of a schema, in order, as far as a line has room for them.
+func memberNames(parameters jsontext.Value) []string {
+	var schema struct {
+		Properties map[string]jsontext.Value `json:"properties"`
+	}
+	if json.Unmarshal(parameters, &schema) != nil {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(schema.Properties))
+	for i, name := range names {
+		if names[i] = utp.Shown(name); plainName(name) {
+			names[i] = name
+		}
+	}
+	if more := len(names) - maxNamed; more > 0 {
+		names = append(names[:maxNamed], fmt.Sprintf("%d more", more))
+	}
+	return names
+}
+
+// maxNamed is how many arguments a line names.
+const maxNamed = 12
+
+// plainName reports whether a name can stand in a sentence as it is.
+func plainName(name string) bool {
+	return name != "" && len(name) <= 64 && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && r != '-' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+	})
 }
 
 func listed(verb string, entries []string, absent, none string) string {
