@@ -265,6 +265,7 @@ func (v *verdict) each(ctx context.Context, query string, read func(scan func(..
 }
 
 func (v *verdict) String() string {
-	return fmt.Sprintf("%d turns, %d of them parts of others, %d calls, %d deeds in the tools' own files; %d repeatable calls granted again, %d unknown fates told to a person, %d calls too old to start after a yes",
+	return fmt.Sprintf("%d turns, %d of them parts of others, %d calls, %d deeds in the tools' own files; "+
+		"%d repeatable calls granted again, %d unknown fates told to a person, %d calls too old to start after a yes",
 		v.turns, v.parts, v.calls, v.effects, v.again, v.unknown, v.stale)
 }

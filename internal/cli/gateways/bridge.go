@@ -85,7 +85,7 @@ Exit codes: 0 ended when it was told to; 1 one of the two sides cannot be used; 
 	flags.StringVar(&o.Agent, "agent", commonground.DefaultAgent, "agent of CommonGround's roster in whose name calls are made")
 	flags.StringVar(&o.Credentials, "credential", "", "file with the bridge's credentials (default $"+bus.CredentialsVariable+", else those of foreign/commonground in the data directory)")
 	flags.StringSliceVar(&o.Serve, "serve", nil, "tools of Earshot that agents of CommonGround may use, by their names (default none)")
-	flags.StringVar(&f.token, "token-file", "", "file with the token of an agent, such as one of earshot token add, in whose name those calls are made (default one that is made for commonground)")
+	flags.StringVar(&f.token, "token-file", "", "file with the token of the agent in whose name those calls are made (default one that is made for commonground)")
 	flags.StringVar(&f.url, "url", "", "address of the server for --serve, where it is not the one of the data directory; it needs --token-file")
 	flags.StringVar(&f.data, "data", "", cli.DataUsage)
 	flags.BoolVar(&f.asJSON, "json", false, "write what is offered, and each change of it, as a line of JSON")
