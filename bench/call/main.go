@@ -13,6 +13,7 @@
 //	go run ./call -only postgres,river -workers 64
 //	go run ./call -only postgres -workers 64 -profile /tmp/prof
 //	go run ./call -claims 1000,1000000     claims per second among so many suspended turns
+//	go run ./call -join 8                  calls that 8 turns do each, beside calls of the tool
 package main
 
 import (
@@ -41,6 +42,7 @@ type settings struct {
 	connections int
 	only        []string
 	claims      []int
+	join        int
 	profile     string
 	script      string
 	json        bool
@@ -62,6 +64,7 @@ func parse() (s settings, err error) {
 	workers := flag.String("workers", "1,8,64", "how many workers, each with one turn in hand")
 	only := flag.String("only", strings.Join(contenders(), ","), "which contenders")
 	claims := flag.String("claims", "", "instead of calls, measure claims among so many suspended turns, for example 1000,1000000")
+	flag.IntVar(&s.join, "join", 0, "instead of calls alone, measure calls that so many turns do each, beside them; at most 64")
 	flag.DurationVar(&s.last, "for", 5*time.Second, "how long each measurement lasts")
 	flag.DurationVar(&s.warm, "warm", 2*time.Second, "how long each contender runs before it")
 	flag.IntVar(&s.rounds, "rounds", 3, "how many of each, in alternating order; the median counts")
@@ -109,6 +112,9 @@ func run(ctx context.Context, s settings) (err error) {
 	defer func() { err = errors.Join(err, f.close()) }()
 	if len(s.claims) > 0 {
 		return f.claims(ctx)
+	}
+	if s.join > 0 {
+		return f.joins(ctx, min(s.join, joinWorkers))
 	}
 	var all []figures
 	for _, workers := range s.workers {

@@ -31,6 +31,8 @@ type load struct {
 	Rate    int
 	Warm    time.Duration
 	For     time.Duration
+	// Join: instead of a tool, so many turns do each call. Workers are then those that do the calls.
+	Join int
 	// Postmaster is the server's first process; 0 is none.
 	Postmaster int
 }
@@ -109,11 +111,16 @@ func ours(ctx context.Context, l load, store store.Ledger, profile string) (r ro
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m := &meter{}
-	p, err := raise(ctx, store, l.Workers, plan(m, ticks(ctx, l.Rate)))
+	seats, turns, plan := l.Workers, l.Workers, plan(m, ticks(ctx, l.Rate))
+	if l.Join > 0 {
+		turns = max(l.Workers/l.Join, 1)
+		seats, plan = l.Workers+turns, joinPlan(m, l.Join)
+	}
+	p, err := raise(ctx, store, seats, plan)
 	if err != nil {
 		return r, err
 	}
-	if err := p.enqueue(ctx, l.Workers); err != nil {
+	if err := p.enqueue(ctx, turns); err != nil {
 		return r, errors.Join(err, p.end())
 	}
 	err = l.drive(ctx, m, profile)
