@@ -196,7 +196,7 @@ func (s seen) worded(turn string, ids map[string]int, relative map[string]string
 		if s.null[n-1] {
 			return "NULL"
 		}
-		if strings.HasPrefix(s.query, "UPDATE outbox") && strings.HasSuffix(p, "1") {
+		if strings.HasPrefix(s.query, "DELETE FROM outbox") && strings.HasSuffix(p, "1") {
 			return "currval('outbox_id_seq')"
 		}
 		return worded(v, turn, ids)

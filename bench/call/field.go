@@ -64,6 +64,11 @@ func newField(ctx context.Context, s settings) (f *field, err error) {
 	if f.postmaster, err = postmaster(ctx, dsn); err != nil {
 		return f, err
 	}
+	if s.where {
+		if err := readable(ctx, f.server); err != nil {
+			return f, err
+		}
+	}
 	if slices.Contains(s.only, bareSQL) {
 		f.progress("recording the statements of a call")
 		f.bare, err = f.record(ctx)
@@ -233,6 +238,12 @@ func (f *field) measure(ctx context.Context, who string, l load, n int) (round, 
 	}
 	pooled := fmt.Sprintf("%s&pool_max_conns=%d", dsn, f.connections)
 	var r round
+	var from string
+	if f.where {
+		if from, err = position(ctx, dsn); err != nil {
+			return r, err
+		}
+	}
 	if who == onRiver {
 		r, err = rivers(ctx, l, pooled, profile)
 	} else {
@@ -243,6 +254,9 @@ func (f *field) measure(ctx context.Context, who string, l load, n int) (round, 
 	}
 	after, err := server(ctx, dsn)
 	r.Counted = after.minus(before).over(r.All)
+	if err == nil && f.where {
+		err = whereServer(ctx, dsn, from, r.All)
+	}
 	return r, err
 }
 
@@ -267,6 +281,12 @@ func (f *field) onSQLite(ctx context.Context, l load, together int, profile stri
 		return round{}, err
 	}
 	before, err := embedded(ctx, s)
+	var from int64
+	if err == nil && f.where {
+		if err = keepLog(ctx, s); err == nil {
+			from, err = whereEmbedded(ctx, s, 0, 0)
+		}
+	}
 	if err != nil {
 		return round{}, errors.Join(err, s.Close())
 	}
@@ -275,6 +295,9 @@ func (f *field) onSQLite(ctx context.Context, l load, together int, profile stri
 		var after counted
 		after, err = embedded(ctx, s)
 		r.Counted = after.minus(before).over(r.All)
+	}
+	if err == nil && f.where {
+		_, err = whereEmbedded(ctx, s, from, r.All)
 	}
 	return r, errors.Join(err, s.Close())
 }

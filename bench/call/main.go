@@ -45,7 +45,7 @@ type settings struct {
 	join        int
 	profile     string
 	script      string
-	json        bool
+	where, json bool
 }
 
 func main() {
@@ -72,6 +72,7 @@ func parse() (s settings, err error) {
 	flag.IntVar(&s.connections, "connections", 32, "connections to PostgreSQL, for anyone who uses it")
 	flag.StringVar(&s.profile, "profile", "", "a folder for a processor profile of each measurement")
 	flag.StringVar(&s.script, "script", "", "where to keep the script of pgbench")
+	flag.BoolVar(&s.where, "where", false, "say which tables and indexes the log of a call is about")
 	flag.BoolVar(&s.json, "json", false, "print the figures as JSON")
 	flag.Parse()
 	s.only = strings.Split(*only, ",")

@@ -77,30 +77,29 @@ func TestBusOutOfReach(t *testing.T) {
 					left = append(left, postmark(header))
 					return nil
 				})
+				w.tamper(`CREATE TABLE were (header TEXT); CREATE TRIGGER remember AFTER INSERT ON outbox BEGIN INSERT INTO were VALUES (new.header); END;
+					UPDATE meta SET value = value`)
 				w.work(both())
 				a := w.begin()
 				w.acceptsBoth()
 				w.succeeded(a.Turn)
 				w.pass(time.Minute) // the last of it as well
 				w.effectsAre(2)
+				if n := w.cell(`SELECT count(*) FROM outbox`); n != "0" {
+					t.Errorf("%s messages are still there", n)
+				}
 				var want []string
-				for _, row := range w.query(w.now.path, `SELECT header, published_at FROM outbox ORDER BY id`) {
+				for _, row := range w.query(w.now.path, `SELECT header FROM were ORDER BY rowid`) {
 					var header map[string][]string
 					if err := json.Unmarshal([]byte(row[0]), &header); err != nil {
 						t.Fatal(err)
 					}
 					want = append(want, postmark(header))
-					if row[1] == "" {
-						t.Error("a message has not left")
-					}
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				if want[0] == "" || !slices.Equal(left, want) {
+				if len(want) == 0 || want[0] == "" || !slices.Equal(left, want) {
 					t.Errorf("the messages left as %q; the outbox has %q", left, want)
-				}
-				if n := w.cell(`SELECT count(*) FROM outbox WHERE dead_at IS NOT NULL`); n != "0" {
-					t.Errorf("%s messages were put aside", n)
 				}
 			})
 		})

@@ -57,10 +57,8 @@ type tables struct {
 	late          map[string][]store.Report
 	outbox        map[int64]outgoing    // what waits to leave
 	dead          map[int64]outgoing    // what never will
-	published     map[int64]string      // what has left: its session
 	consents      map[string]consentRow // by their calls
 	grants        map[startKey]store.Grant
-	edges         map[string]int             // of a call: only counted
 	receipts      map[string][]store.Receipt // of a session
 	audit         []api.AuditEntry           // without the receipts
 	inForce       map[[2]string]store.InForce
@@ -120,8 +118,8 @@ func newTables() *tables {
 		turns: map[string]turnRow{}, sessions: map[string]string{}, calls: map[string]string{}, callDocuments: map[string]turn.Call{}, questions: map[int]question{},
 		tokens: map[string]int{}, events: map[string][]store.Event{}, eventRefs: map[string]eventRef{}, cards: map[string]utp.Card{}, ends: map[[2]string]string{},
 		results: map[string][]store.ResultRow{}, reports: map[string]report{}, late: map[string][]store.Report{},
-		outbox: map[int64]outgoing{}, dead: map[int64]outgoing{}, published: map[int64]string{}, consents: map[string]consentRow{},
-		grants: map[startKey]store.Grant{}, edges: map[string]int{}, receipts: map[string][]store.Receipt{}, sealed: map[string][]store.Sealed{},
+		outbox: map[int64]outgoing{}, dead: map[int64]outgoing{}, consents: map[string]consentRow{},
+		grants: map[startKey]store.Grant{}, receipts: map[string][]store.Receipt{}, sealed: map[string][]store.Sealed{},
 		tools: map[string]store.Tool{}, preferences: map[string]store.Preferences{}, permissions: map[int]standing.Permission{}, keys: map[[2]string]store.RequestKey{},
 		inForce: map[[2]string]store.InForce{}, passkeys: map[string]store.Passkey{}, agents: map[string]store.Agent{},
 		boxes: map[[2]string][]api.BoxEntry{}, counters: map[string]int64{}, blobs: map[string]blob{},
@@ -134,9 +132,9 @@ func (r *tables) copied() *tables {
 	c.readers = 0
 	c.turns, c.sessions, c.calls, c.questions = maps.Clone(r.turns), maps.Clone(r.sessions), maps.Clone(r.calls), maps.Clone(r.questions)
 	c.tokens, c.eventRefs, c.cards, c.reports = maps.Clone(r.tokens), maps.Clone(r.eventRefs), maps.Clone(r.cards), maps.Clone(r.reports)
-	c.outbox, c.published, c.consents = maps.Clone(r.outbox), maps.Clone(r.published), maps.Clone(r.consents)
+	c.outbox, c.consents = maps.Clone(r.outbox), maps.Clone(r.consents)
 	c.ends = maps.Clone(r.ends)
-	c.grants, c.edges, c.tools = maps.Clone(r.grants), maps.Clone(r.edges), maps.Clone(r.tools)
+	c.grants, c.tools = maps.Clone(r.grants), maps.Clone(r.tools)
 	c.callDocuments, c.dead, c.receipts = maps.Clone(r.callDocuments), maps.Clone(r.dead), clipped(r.receipts)
 	c.preferences, c.keys, c.counters, c.blobs = maps.Clone(r.preferences), maps.Clone(r.keys), maps.Clone(r.counters), maps.Clone(r.blobs)
 	c.events, c.results, c.late, c.sealed = clipped(r.events), clipped(r.results), clipped(r.late), clipped(r.sealed)

@@ -178,16 +178,11 @@ func (t *tx) untell(session string) {
 	t.rows.order = slices.DeleteFunc(slices.Clone(before), func(at eventRef) bool { return at.session == session })
 }
 
-// unsend removes the messages of a session. Of what never left, no matter who tried to send it may
-// still want to note what became of it.
+// unsend removes the messages of a session.
 func (t *tx) unsend(session string) {
-	removeIf(t, t.rows.published, func(_ int64, of string) bool { return of == session })
-	removeIf(t, t.rows.dead, func(_ int64, o outgoing) bool { return o.Session == session })
-	for id, o := range t.rows.outbox {
-		if o.Session == session {
-			t.leave(id)
-		}
-	}
+	of := func(_ int64, o outgoing) bool { return o.Session == session }
+	removeIf(t, t.rows.dead, of)
+	removeIf(t, t.rows.outbox, of)
 }
 
 // forget removes erased turns whose last receipt is old enough, with their receipts.
@@ -206,7 +201,6 @@ func (t *tx) forget(p *purging) {
 		removeRow(t, t.rows.receipts, s.Session)
 		removeIf(t, t.rows.consents, func(call string, _ consentRow) bool { return ofTurn(call) })
 		removeIf(t, t.rows.grants, func(key startKey, _ store.Grant) bool { return ofTurn(key.call) })
-		removeIf(t, t.rows.edges, func(call string, _ int) bool { return ofTurn(call) })
 		removeIf(t, t.rows.reports, func(_ string, r report) bool { return r.Turn == s.Turn })
 		removeIf(t, t.rows.tokens, func(_ string, number int) bool { return t.rows.questions[number].turn == s.Turn })
 		removeIf(t, t.rows.questions, func(_ int, q question) bool { return q.turn == s.Turn })

@@ -94,6 +94,25 @@ func (t *tx) Turns(f store.TurnFilter) ([]store.TurnRow, error) {
 	return rows, nil
 }
 
+// OpenQuestions implements [store.Tx].
+func (t *tx) OpenQuestions(f store.QuestionFilter) ([]store.OpenQuestion, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	var rows []store.OpenQuestion
+	for number, q := range t.rows.questions {
+		s := t.rows.turns[q.turn].rec.State
+		if q.state == consent.Open && number > f.After && (len(f.Owners) == 0 || slices.Contains(f.Owners, s.Owner)) {
+			rows = append(rows, store.OpenQuestion{Number: number, Turn: q.turn, Session: s.Session, Owner: s.Owner})
+		}
+	}
+	slices.SortFunc(rows, func(a, b store.OpenQuestion) int { return cmp.Compare(a.Number, b.Number) })
+	if f.Limit > 0 && len(rows) > f.Limit {
+		rows = rows[:f.Limit]
+	}
+	return rows, nil
+}
+
 // behind is the place behind which a list goes on.
 func (t *tx) behind(f store.TurnFilter) (store.Record, error) {
 	row, is := t.rows.turns[f.After]

@@ -24,7 +24,7 @@ func (t *tx) Save(b store.Batch) error {
 
 func (t *tx) save(b store.Batch) error {
 	for _, part := range []func(store.Batch) error{
-		t.saveBlobs, t.saveTurn, t.saveEvents, t.saveCards, t.saveConsents, t.saveGrants, t.saveReports, t.saveResults, t.saveTrail, t.saveSealed,
+		t.saveBlobs, t.saveTurn, t.saveEvents, t.saveCards, t.saveConsents, t.saveGrants, t.saveReports, t.saveResults, t.saveSealed,
 		t.saveOutbox, t.saveTools, t.saveAgents, t.saveBoxes, t.savePreferences, t.saveKeys, t.savePasskeys, t.saveInForce, t.savePermissions, t.saveReceipts, t.saveActs,
 	} {
 		if err := part(b); err != nil {
@@ -201,13 +201,6 @@ func (t *tx) saveResults(b store.Batch) error {
 	return nil
 }
 
-func (t *tx) saveTrail(b store.Batch) error {
-	for _, e := range b.Edges {
-		putRow(t, t.rows.edges, e.Call, t.rows.edges[e.Call]+1)
-	}
-	return nil
-}
-
 func (t *tx) saveInForce(b store.Batch) error {
 	for _, f := range b.InForce {
 		if f.Digest == "" {
@@ -344,37 +337,16 @@ func (t *tx) saveOutbox(b store.Batch) error {
 		o.created = t.now()
 		putRow(t, t.rows.outbox, id, o)
 	}
-	for _, id := range slices.Concat(b.SendOnce, b.Published) { // one that is gone since has left, too
-		t.leave(id)
+	for _, id := range slices.Concat(b.SendOnce, b.Published) {
+		removeRow(t, t.rows.outbox, id)
+		removeRow(t, t.rows.dead, id)
 	}
-	for _, d := range b.Dead {
-		if err := t.die(d); err != nil {
-			return err
+	for _, d := range b.Dead { // one that is not there was sent
+		if o, waits := t.rows.outbox[d.ID]; waits {
+			removeRow(t, t.rows.outbox, d.ID)
+			o.Died, o.Reason = t.now(), d.Reason
+			putRow(t, t.rows.dead, d.ID, o)
 		}
-	}
-	return nil
-}
-
-func (t *tx) leave(id int64) {
-	for _, from := range []map[int64]outgoing{t.rows.outbox, t.rows.dead} {
-		if o, is := from[id]; is {
-			removeRow(t, from, id)
-			putRow(t, t.rows.published, id, o.Session)
-		}
-	}
-}
-
-func (t *tx) die(d store.DeadLetter) error {
-	o, waits := t.rows.outbox[d.ID]
-	_, died := t.rows.dead[d.ID]
-	_, left := t.rows.published[d.ID]
-	switch {
-	case waits:
-		removeRow(t, t.rows.outbox, d.ID)
-		o.Died, o.Reason = t.now(), d.Reason
-		putRow(t, t.rows.dead, d.ID, o)
-	case !died && !left:
-		return missing("the message", d.ID)
 	}
 	return nil
 }

@@ -36,9 +36,14 @@ func outboxKeeps(l *ledger) {
 	if len(rows) != 1 || rows[0].ID != second {
 		l.t.Errorf("after the first has left: %+v", rows)
 	}
-	l.refuse("a message that is not there", store.ErrNotFound, store.Batch{Published: []int64{second}, Dead: []store.DeadLetter{{ID: 999}}})
+	l.refuse("what is not there, beside one that has left", store.ErrConflict, store.Batch{Published: []int64{second}, Applied: []store.ResultRow{applied(9)}})
 	same(l, "messages after a refused step", len(l.outbox()), 1)
-	l.save(store.Batch{Published: []int64{999}}) // it had left, and is gone
+	l.save(store.Batch{Published: []int64{999, first}, Dead: []store.DeadLetter{{ID: 999, Reason: "too large"}, {ID: first, Reason: "too large"}}}) // they had left, and are gone
+	l.view(func(tx store.Tx) error {
+		dead, err := tx.Outbox(store.OutboxFilter{Dead: true})
+		same(l, "dead letters of what had left", len(dead), 0)
+		return err
+	})
 	l.save(store.Batch{Published: []int64{second}, Outbox: []store.Outgoing{outgoing("sess_1", 3)}})
 	if rows = l.outbox(); len(rows) != 1 || rows[0].ID <= second {
 		l.t.Errorf("a later message: %+v, want an id after %d", rows, second)

@@ -130,7 +130,7 @@ func turnsThatAsk(l *ledger) {
 // openQuestions lists their numbers, and sees that each names its turn.
 func openQuestions(l *ledger, f store.QuestionFilter) (numbers []int) {
 	l.view(func(tx store.Tx) error {
-		open, err := store.OpenQuestions(tx, f)
+		open, err := tx.OpenQuestions(f)
 		numbers = nil
 		for _, q := range open {
 			rec, err := tx.Turn(store.TurnRef{Question: q.Number})

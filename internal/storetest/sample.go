@@ -137,7 +137,6 @@ func everything(n int) store.Batch {
 		Consents: []store.Consent{consentTo(n)}, Consumed: []store.Consent{consentTo(n)},
 		Grants:  []store.Grant{{Call: id("tc", n), Fence: 1, Owner: "owner", At: at(n)}},
 		Reports: []store.Report{report(n)}, Applied: []store.ResultRow{applied(n)},
-		Edges: []store.Edge{{Call: id("tc", n), Primitive: "tool_call", Phase: "request", Source: "tidy", Target: "tool.files", At: at(n)}},
 		Receipts: []store.Receipt{{
 			Session: session, Call: id("tc", n), Question: n, Decision: "accept", By: "ann", Surface: "terminal",
 			At: at(n), Shown: digest("shown", n), Language: "de", Salt: digest("salt", n),

@@ -155,16 +155,13 @@ func stepsAreWhole(l *ledger) {
 		"report":   func(b *store.Batch) { b.Reports = append(b.Reports, there.Reports[0]) },
 		"applied":  func(b *store.Batch) { b.Applied = append(b.Applied, applied(2)) },
 		"sealed":   func(b *store.Batch) { b.Sealed = append(b.Sealed, there.Sealed[0]) },
+		"message":  func(b *store.Batch) { b.SendOnce = append(b.SendOnce, 999) },
 	} {
 		b := everything(1)
 		breaks(&b)
 		l.refuse(what, store.ErrConflict, b)
 		l.untouched()
 	}
-	b := everything(1)
-	b.Dead = []store.DeadLetter{{ID: 999, Reason: "none such"}}
-	l.refuse("dead letter", store.ErrNotFound, b)
-	l.untouched()
 }
 
 // failuresAreAlone mixes updates that succeed with such that fail, many at a time, so

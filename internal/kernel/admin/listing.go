@@ -207,7 +207,7 @@ func (ad *Admin) Questions(ctx context.Context, q api.QuestionsRequest) (api.Que
 	}
 	var a api.QuestionsAnswer
 	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
-		open, err := store.OpenQuestions(tx, store.QuestionFilter{Owners: q.Owners, After: q.After, Limit: limit + 1})
+		open, err := tx.OpenQuestions(store.QuestionFilter{Owners: q.Owners, After: q.After, Limit: limit + 1})
 		if err != nil {
 			return err
 		}

@@ -54,8 +54,8 @@ type Batch struct {
 	// SendOnce are rows that may be sent only once: they count as published before they are
 	// sent. ErrConflict unless every row of both is still unsent.
 	Claimed, SendOnce []int64
-	// Published are outbox rows that were sent; rows that no longer exist are ignored. Dead are
-	// rows that can never be sent.
+	// Published are outbox rows that were sent, and are removed. Dead are rows that can never be sent. Rows that no
+	// longer exist are ignored: they were sent.
 	Published []int64
 	Dead      []DeadLetter
 	Consents  []Consent
@@ -64,10 +64,8 @@ type Batch struct {
 	Consumed []Consent
 	Grants   []Grant
 	Reports  []Report
-	// Applied appends results to the turn's transcript, each report once.
-	Applied []ResultRow
-	// Edges are in older ledgers. No new ones are made: what they say follows from cards, grants and reports.
-	Edges    []Edge
+	// Applied appends results to the turn's transcript, each report once and with its own card.
+	Applied  []ResultRow
 	Receipts []Receipt
 	// Acts are appended to the audit chain after the receipts.
 	Acts        []api.AuditAct

@@ -230,12 +230,6 @@ type Report struct {
 	At         time.Time
 }
 
-// Edge is one side of a call's path through the system.
-type Edge struct {
-	Call, Primitive, Phase, Source, Target string
-	At                                     time.Time
-}
-
 // Grant is a granted start; one row for each call and fence.
 type Grant struct {
 	Call  string

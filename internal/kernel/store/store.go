@@ -76,12 +76,14 @@ type RegistryReader interface {
 	AgentReader
 }
 
-// TurnReader reads turns and their transcripts.
+// TurnReader reads turns, their open questions and their transcripts.
 type TurnReader interface {
 	// Turn finds a turn with all that is needed to step it.
 	Turn(TurnRef) (Record, error)
 	// Turns lists turns, oldest first.
 	Turns(TurnFilter) ([]TurnRow, error)
+	// OpenQuestions lists open questions by their numbers. It reads no turns.
+	OpenQuestions(QuestionFilter) ([]OpenQuestion, error)
 	// Results reads the applied results of a turn in order, without the first after of them.
 	Results(turn string, after, limit int) ([]ResultRow, error)
 }

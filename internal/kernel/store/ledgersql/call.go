@@ -1,6 +1,8 @@
 package ledgersql
 
 import (
+	"slices"
+
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
@@ -31,7 +33,32 @@ func (t *Tx) Calls(f store.CallFilter) ([]turn.Call, error) {
 		rows = append(rows, c)
 		return err
 	})
+	if err == nil && slices.ContainsFunc(rows, func(c turn.Call) bool { return c.State.Open() }) {
+		err = t.asTheyGo(f.Turn, rows)
+	}
 	return rows, t.read(err, "the calls of %s", f.Turn)
+}
+
+// asTheyGo replaces the calls that go on by what their turn says of them: the row of a call that runs is that of its dispatch.
+// Where the turn cannot be read, the rows have to do.
+func (t *Tx) asTheyGo(id string, rows []turn.Call) error {
+	var raw string
+	var d document
+	switch err := t.c.QueryRow(`SELECT doc FROM turns WHERE turn_id = $1`, []any{id}, &raw); {
+	case noRows(err):
+		return nil
+	case err != nil:
+		return err
+	}
+	if err := decode(raw, &d); err != nil {
+		return nil //nolint:nilerr // the rows have to do
+	}
+	for i := range rows {
+		if c, live := d.State.Find(rows[i].ID); live && rows[i].State.Open() {
+			rows[i] = c
+		}
+	}
+	return nil
 }
 
 // OpenCalls implements [store.Tx].

@@ -59,8 +59,8 @@ func (t *Tx) Outbox(f store.OutboxFilter) ([]store.Outgoing, error) {
 	return rows, t.read(err, "the outbox")
 }
 
-// saveOutbox adds messages, and closes those that were sent or never will be. A message that was
-// already closed does not change: publishing is at least once.
+// saveOutbox adds messages, removes those that were sent, and puts those aside that never will be. One that is not there was
+// sent: publishing is at least once.
 func (t *Tx) saveOutbox(b *store.Batch) error {
 	for i := range b.Outbox {
 		if err := t.insertOutgoing(&b.Outbox[i]); err != nil {
@@ -80,13 +80,12 @@ func (t *Tx) saveOutbox(b *store.Batch) error {
 		}
 	}
 	for _, id := range b.Published { // a row that no longer exists was sent, too
-		err := t.exec(fmt.Sprintf("the message %d", id), `UPDATE outbox SET published_at = coalesce(published_at, $2) WHERE id = $1`, id, stamp(t.now()))
-		if err != nil {
+		if err := t.exec(fmt.Sprintf("the message %d", id), `DELETE FROM outbox WHERE id = $1`, id); err != nil {
 			return err
 		}
 	}
 	for _, d := range b.Dead {
-		err := t.closeOutgoing(d.ID, `UPDATE outbox SET dead_at = coalesce(dead_at, $2), dead_reason = coalesce(dead_reason, $3) WHERE id = $1`,
+		err := t.exec(fmt.Sprintf("the message %d", d.ID), `UPDATE outbox SET dead_at = coalesce(dead_at, $2), dead_reason = coalesce(dead_reason, $3) WHERE id = $1`,
 			d.ID, stamp(t.now()), d.Reason)
 		if err != nil {
 			return err
@@ -107,15 +106,4 @@ func (t *Tx) insertOutgoing(o *store.Outgoing) error {
 	err := t.c.Insert(`INSERT INTO outbox (session_id, subject, header, payload, call_id, created) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id`,
 		&o.ID, o.Session, o.Subject, header, whole(o.Payload), o.Call, stamp(t.now()))
 	return t.c.Border("a message to "+o.Subject, err)
-}
-
-func (t *Tx) closeOutgoing(id int64, query string, args ...any) error {
-	n, err := t.c.Write(query, 1, args...)
-	if err != nil {
-		return t.c.Border(fmt.Sprintf("the message %d", id), err)
-	}
-	if n == 0 {
-		return fmt.Errorf("%w: the message %d", store.ErrNotFound, id)
-	}
-	return nil
 }

@@ -120,7 +120,7 @@ func (t *Tx) erase(p *purging, e ended) error {
 		`DELETE FROM blob_refs WHERE card_id IN (SELECT card_id FROM cards WHERE turn_id = $1)`,
 		`DELETE FROM cards WHERE turn_id = $1`,
 		`DELETE FROM sealed WHERE call_id IN ` + ofCalls,
-		`DELETE FROM results WHERE turn_id = $1`,
+		`UPDATE reports SET key = NULL, tool = NULL WHERE turn_id = $1`,
 		`DELETE FROM box_entries WHERE turn_id = $1`,
 		`DELETE FROM late_results WHERE turn_id = $1`,
 		`UPDATE turn_inputs SET args = NULL, request = '' WHERE turn_id = $1`,
@@ -134,9 +134,7 @@ func (t *Tx) erase(p *purging, e ended) error {
 	for _, query := range []string{
 		`DELETE FROM events WHERE session_id = $1`,
 		`DELETE FROM permissions WHERE session_id = $1`, // their bounds quote its arguments
-		`DELETE FROM outbox WHERE session_id = $1 AND (published_at IS NOT NULL OR dead_at IS NOT NULL)`,
-		// The rows of unsent messages stay, without content: a sender may still record what became of one.
-		`UPDATE outbox SET subject = '', header = NULL, payload = '', published_at = created, dead_at = created WHERE session_id = $1`,
+		`DELETE FROM outbox WHERE session_id = $1`,
 	} {
 		if err := t.exec(what, query, e.session); err != nil {
 			return err
@@ -206,7 +204,7 @@ func bare(e ended) (string, error) {
 	if s.End != nil {
 		kept.End = &turn.End{Status: s.End.Status, Code: s.End.Code}
 	}
-	return encode(document{State: kept, Erased: true, Imported: d.Imported, Unfinished: d.Unfinished})
+	return encodeTurn(document{State: kept, Erased: true, Imported: d.Imported, Unfinished: d.Unfinished})
 }
 
 // dropReceipts forgets erased turns whose last receipt is old enough, with their receipts.
@@ -248,7 +246,7 @@ func (t *Tx) forget(e ended) error {
 		`DELETE FROM receipts WHERE session_id = (SELECT session_id FROM turns WHERE turn_id = $1)`,
 		`DELETE FROM consents WHERE call_id IN ` + ofCalls,
 		`DELETE FROM grants WHERE call_id IN ` + ofCalls,
-		`DELETE FROM edges WHERE call_id IN ` + ofCalls,
+		`DELETE FROM edges WHERE call_id IN ` + ofCalls, // of older ledgers
 		`DELETE FROM reports WHERE turn_id = $1`,
 		`DELETE FROM tokens WHERE turn_id = $1`,
 		`DELETE FROM questions WHERE turn_id = $1`,

@@ -2,9 +2,7 @@ package ledgersql
 
 import "github.com/earshot-dev/earshot/internal/kernel/store"
 
-var _ store.QuestionReader = (*Tx)(nil)
-
-// OpenQuestions implements [store.QuestionReader]. The plus keeps a planner from walking over all questions that there ever were in the
+// OpenQuestions implements [store.Tx]. The plus keeps a planner from walking over all questions that there ever were in the
 // order of their numbers: few are open, and an index has those.
 func (t *Tx) OpenQuestions(f store.QuestionFilter) ([]store.OpenQuestion, error) {
 	if err := t.usable(); err != nil {

@@ -39,11 +39,12 @@ func (t *Tx) Results(turnID string, after, limit int) ([]store.ResultRow, error)
 // How a report is added that waits, and one that is applied at once: that one takes the next
 // place in its turn's transcript. Either has a turn, or is not added.
 const (
-	insertReport        = addReport + `NULL` + ofTurn
-	insertAppliedReport = addReport + `1 + (SELECT coalesce(max(n), 0) FROM results WHERE results.turn_id = $1)` + ofTurn
+	insertReport = `INSERT INTO reports (turn_id, call_id, card, status, after_execution, at)
+		SELECT CAST($1 AS text), CAST($2 AS text), CAST($3 AS text), CAST($4 AS text), CAST($5 AS text), CAST($6 AS bigint)` + ofTurn
+	insertAppliedReport = `INSERT INTO reports (turn_id, call_id, card, status, after_execution, at, key, tool, applied)
+		SELECT CAST($1 AS text), CAST($2 AS text), CAST($3 AS text), CAST($4 AS text), CAST($5 AS text), CAST($6 AS bigint), CAST($7 AS text), CAST($8 AS text),
+		1 + (SELECT coalesce(max(applied), 0) FROM reports WHERE reports.turn_id = $1 AND applied IS NOT NULL)` + ofTurn
 
-	addReport = `INSERT INTO reports (turn_id, call_id, card, status, after_execution, at, applied)
-		SELECT CAST($1 AS text), CAST($2 AS text), CAST($3 AS text), CAST($4 AS text), CAST($5 AS text), CAST($6 AS bigint), `
 	ofTurn = ` WHERE EXISTS (SELECT 1 FROM turns WHERE turns.turn_id = $1)`
 )
 
@@ -53,12 +54,11 @@ const (
 func (t *Tx) saveReports(b *store.Batch) error {
 	for i := range b.Reports {
 		r := &b.Reports[i]
-		insert := insertReport
-		if appliedAtOnce(b, r.Call) {
-			insert = insertAppliedReport
+		insert, args := insertReport, []any{r.Turn, r.Call, r.Card, string(r.Status), r.After, stamp(r.At)}
+		if a := appliedAtOnce(b, r); a != nil {
+			insert, args = insertAppliedReport, append(args, a.Key, a.Tool)
 		}
-		err := t.must("the turn of the report of the call "+r.Call, insert, r.Turn, r.Call, r.Card, string(r.Status), r.After, stamp(r.At))
-		if err != nil {
+		if err := t.must("the turn of the report of the call "+r.Call, insert, args...); err != nil {
 			return err
 		}
 	}
@@ -74,54 +74,30 @@ func (t *Tx) saveReports(b *store.Batch) error {
 	return nil
 }
 
-// appliedAtOnce reports whether a call's report is applied while it is added: it comes with this
-// batch, which applies it first. The others find their places once its result has one.
-func appliedAtOnce(b *store.Batch, call string) bool {
-	if len(b.Applied) == 0 || b.Applied[0].Call != call {
-		return false
+// appliedAtOnce returns the result that a report is added with: that which the batch applies first, if it is the report's.
+// The others find their places once it has one.
+func appliedAtOnce(b *store.Batch, r *store.Report) *store.ResultRow {
+	if len(b.Applied) == 0 || b.Applied[0].Call != r.Call || b.Applied[0].Card != r.Card {
+		return nil
 	}
-	return slices.ContainsFunc(b.Reports, func(r store.Report) bool { return r.Call == call })
+	return &b.Applied[0]
 }
 
 // saveResults applies reports: each takes the next place in its turn's transcript, once.
 func (t *Tx) saveResults(b *store.Batch) error {
 	for i := range b.Applied {
-		r := &b.Applied[i]
-		if err := t.apply(b, r); err != nil {
-			return err
+		a := &b.Applied[i]
+		if i == 0 && slices.ContainsFunc(b.Reports, func(r store.Report) bool { return appliedAtOnce(b, &r) != nil }) {
+			continue
 		}
-		err := t.must("the result of the call "+r.Call, `INSERT INTO results (turn_id, n, key, call_id, tool, card)
-			SELECT turn_id, applied, CAST($2 AS text), call_id, CAST($3 AS text), CAST($4 AS text) FROM reports WHERE call_id = $1`,
-			r.Call, r.Key, r.Tool, r.Card)
+		n, err := t.c.Write(`UPDATE reports SET key = $2, tool = $3,
+			applied = 1 + (SELECT coalesce(max(r.applied), 0) FROM reports r WHERE r.turn_id = reports.turn_id AND r.applied IS NOT NULL)
+			WHERE call_id = $1 AND card = $4 AND applied IS NULL`, 1, a.Call, a.Key, a.Tool, a.Card)
 		if err != nil {
-			return err
+			return t.c.Border("applying the report of the call "+a.Call, err)
 		}
-	}
-	return nil
-}
-
-// apply gives a report its place, unless it has been added with it.
-func (t *Tx) apply(b *store.Batch, r *store.ResultRow) error {
-	if appliedAtOnce(b, r.Call) {
-		return nil
-	}
-	n, err := t.c.Write(`UPDATE reports SET applied = 1 + (SELECT coalesce(max(n), 0) FROM results WHERE results.turn_id = reports.turn_id)
-		WHERE call_id = $1 AND applied IS NULL`, 1, r.Call)
-	if err != nil {
-		return t.c.Border("applying the report of the call "+r.Call, err)
-	}
-	if n == 0 {
-		return conflict("the call %s has no report that waits to be applied", r.Call)
-	}
-	return nil
-}
-
-// saveTrail saves append-only records: the path of each call, and who answered what.
-func (t *Tx) saveTrail(b *store.Batch) error {
-	for i := range b.Edges {
-		e := &b.Edges[i]
-		if err := t.add("an edge of the call "+e.Call, edges, e.Call, e.Primitive, e.Phase, e.Source, e.Target, stamp(e.At)); err != nil {
-			return err
+		if n == 0 {
+			return conflict("the call %s has no report that waits to be applied", a.Call)
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ func (t *Tx) Save(b store.Batch) error {
 
 func (t *Tx) save(b *store.Batch) error {
 	for _, part := range []func(*store.Batch) error{
-		t.saveBlobs, t.saveTurnAndEvents, t.saveCards, t.saveConsents, t.saveGrants, t.saveReports, t.saveResults, t.saveTrail, t.saveSealed,
+		t.saveBlobs, t.saveTurnAndEvents, t.saveCards, t.saveConsents, t.saveGrants, t.saveReports, t.saveResults, t.saveSealed,
 		t.saveOutbox, t.saveTools, t.saveAgents, t.saveBoxes, t.savePreferences, t.saveKeys, t.savePasskeys, t.saveInForce, t.savePermissions, t.saveReceipts, t.saveActs,
 	} {
 		if err := part(b); err != nil {

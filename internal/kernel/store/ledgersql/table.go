@@ -22,7 +22,6 @@ var (
 	events = newTable("events", "", "session_id", "seq", "event_id", "type", "body", "template", "params", "at")
 	cards  = newTable("cards", " ON CONFLICT (card_id) DO NOTHING",
 		"card_id", "project", "type", "author", "tool_call_id", "content", "metadata", "created", "turn_id")
-	edges  = newTable("edges", "", "call_id", "primitive", "phase", "source", "target", "at")
 	grants = newTable("grants", "", "call_id", "fence", "owner", "at")
 )
 

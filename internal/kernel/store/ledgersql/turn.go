@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // document is the JSON form of a turn in the ledger.
@@ -32,13 +33,16 @@ var allowInvalidUTF8 = jsontext.AllowInvalidUTF8(true)
 
 // encode writes a document. Durations are nanoseconds; a text that is not UTF-8 is
 // repaired, because a turn that cannot be saved could never end.
-func encode(v any) (string, error) {
-	raw, err := json.Marshal(v, jsonv1.FormatDurationAsNano(true), json.Deterministic(true), allowInvalidUTF8)
+func encode(v any, more ...json.Options) (string, error) {
+	raw, err := json.Marshal(v, jsonv1.FormatDurationAsNano(true), json.Deterministic(true), allowInvalidUTF8, json.JoinOptions(more...))
 	if err != nil {
 		return "", &Error{Kind: ErrInvalid, Op: "encoding a turn", Expected: "values that JSON can hold", Err: err}
 	}
 	return string(raw), nil
 }
+
+// encodeTurn writes the document of a turn or of a part of it, without what is zero: it is written at every step.
+func encodeTurn(v any) (string, error) { return encode(v, json.OmitZeroStructFields(true)) }
 
 func decode(raw string, into any) error {
 	if err := json.Unmarshal([]byte(raw), into, jsonv1.FormatDurationAsNano(true)); err != nil {
@@ -54,15 +58,57 @@ type found struct {
 	args, request string
 	noArgs        bool
 	agenda        agenda
-	calls         []string
+	calls         map[string]filed
+	place         place
+}
+
+// place holds the columns of a turn that indexes hang on, or that hardly ever change: a step that leaves them as they were does
+// not write them.
+type place struct {
+	project, agent, owner string
+	created               int64
+	ended                 bool
+}
+
+func placeOf(r *store.Record) place {
+	return place{r.State.Project, r.State.Agent, r.State.Owner, stamp(r.Created), r.State.Status == turn.Ended}
 }
 
 // contains reports whether a part of the turn's document was written with it: the same encoding
 // of the same value stands in it, byte for byte.
 func (f found) contains(part string) bool { return strings.Contains(f.doc, part) }
 
+// filed holds what the row of a call is read for while it runs: what it is found and audited by.
+type filed struct {
+	tool, target, definition, card, digest, policy string
+	class                                          utp.Class
+	risk                                           utp.Risk
+	decision                                       turn.Decision
+	question, fence                                int
+}
+
+// filedOf returns them. The starts of a call without effect are in no entry of the audit chain, so its fence is not compared
+// with one.
+func filedOf(c *turn.Call) filed {
+	f := filed{c.Tool, c.Target, c.Definition, c.Card, c.Digest, c.Policy, c.Class, c.Risk, c.Decision, c.Question, c.Fence}
+	if c.Class == utp.Read {
+		f.fence = 0
+	}
+	return f
+}
+
 // has reports whether a call stood in the document.
-func (f found) has(c *turn.Call) bool { return slices.Contains(f.calls, c.ID) }
+func (f found) has(c *turn.Call) bool {
+	_, is := f.calls[c.ID]
+	return is
+}
+
+// follows reports whether the row of a call that runs can stay as it is: its state, owner and times are read from the turn,
+// where they are written anyway.
+func (f found) follows(c *turn.Call) bool {
+	was, is := f.calls[c.ID]
+	return is && c.State == turn.Started && c.Outcome == nil && was == filedOf(c)
+}
 
 // was is the turn as it was read, if it still is what is being saved.
 func (t *Tx) was(r *store.Record) found {
@@ -102,18 +148,18 @@ func (t *Tx) Turn(ref store.TurnRef) (store.Record, error) {
 	if t.writes {
 		t.turns[r.State.Turn] = found{
 			version: r.Version, seq: r.Last, doc: raw, args: string(r.Args), noArgs: r.Args == nil, request: r.Request,
-			agenda: agendaOf(&r), calls: idsOf(r.State.Calls),
+			agenda: agendaOf(&r), calls: filedIn(r.State.Calls), place: placeOf(&r),
 		}
 	}
 	return r, nil
 }
 
-func idsOf(calls []turn.Call) []string {
-	ids := make([]string, len(calls))
+func filedIn(calls []turn.Call) map[string]filed {
+	all := make(map[string]filed, len(calls))
 	for i := range calls {
-		ids[i] = calls[i].ID
+		all[calls[i].ID] = filedOf(&calls[i])
 	}
-	return ids
+	return all
 }
 
 // locateTurn says where the turn of a handle is. An empty handle leads nowhere.
@@ -148,7 +194,7 @@ func locateTurn(ref store.TurnRef) (where string, handle any, err error) {
 // saveTurn inserts or compares and sets a turn, with what is found by way of it.
 // events is how many numbers of its session it takes; the last of them is returned.
 func (t *Tx) saveTurn(r *store.Record, events int) (last int64, err error) {
-	doc, err := encode(document{
+	doc, err := encodeTurn(document{
 		State: r.State, Questions: r.Questions, Presented: r.Presented, AnswerSeconds: r.AnswerSeconds, Absent: r.Absent,
 		Erased: r.Erased, Imported: r.Imported, Unfinished: r.Unfinished,
 	})
@@ -179,10 +225,10 @@ func (t *Tx) insertTurn(r *store.Record, doc string, events int) (int64, error) 
 		return 0, invalid("saving a turn", "no turn or session id", "both")
 	}
 	err := t.exec("the new turn "+s.Turn, `INSERT INTO turns
-		(turn_id, session_id, project, agent, owner, status, created, version, seq, doc, narration, summary, worker, due_at, claim_at, imported, name, topic)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+		(turn_id, session_id, project, agent, owner, status, created, version, seq, doc, narration, summary, worker, due_at, claim_at, imported, name, topic, ended)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
 		s.Turn, s.Session, s.Project, s.Agent, s.Owner, string(s.Status), stamp(r.Created), events, doc, text(r.Narration), summary(s),
-		s.Worker, optionalStamp(r.Due), optionalStamp(r.Free), !r.Imported.IsZero(), s.Name, s.Topic)
+		s.Worker, optionalStamp(r.Due), optionalStamp(r.Free), !r.Imported.IsZero(), s.Name, s.Topic, placeOf(r).ended)
 	if err != nil {
 		return 0, err
 	}
@@ -194,17 +240,15 @@ func (t *Tx) insertTurn(r *store.Record, doc string, events int) (int64, error) 
 // of its session is known, and compared as well: nothing has to be asked.
 func (t *Tx) updateTurn(r *store.Record, doc string, events int) (int64, error) {
 	s := r.State
-	const set = `UPDATE turns SET project = $4, agent = $5, owner = $6, status = $7, created = $8,
-		version = version + 1, seq = seq + $9, doc = $10, narration = $11, summary = $12, worker = $13, due_at = $14, claim_at = $15
-		WHERE turn_id = $1 AND session_id = $2 AND version = $3`
-	args := []any{
-		s.Turn, s.Session, r.Version, s.Project, s.Agent, s.Owner, string(s.Status), stamp(r.Created), events, doc, text(r.Narration), summary(s),
-		s.Worker, optionalStamp(r.Due), optionalStamp(r.Free),
-	}
-	was := t.was(r)
+	const set = `UPDATE turns SET status = $4, version = version + 1, seq = seq + $5, doc = $6, narration = $7, summary = $8, worker = $9, due_at = $10, claim_at = $11`
+	const moved = `, project = $12, agent = $13, owner = $14, created = $15, ended = $16`
+	const one = ` WHERE turn_id = $1 AND session_id = $2 AND version = $3`
+	args := append(make([]any, 0, 16),
+		s.Turn, s.Session, r.Version, string(s.Status), events, doc, text(r.Narration), summary(s), s.Worker, optionalStamp(r.Due), optionalStamp(r.Free))
+	was, at := t.was(r), placeOf(r)
 	delete(t.turns, s.Turn) // from here on it is another
-	if was.version != 0 {
-		n, err := t.c.Write(set+` AND seq = $16`, 1, append(slices.Clip(args), was.seq)...)
+	if was.version != 0 && was.place == at {
+		n, err := t.c.Write(set+one+` AND seq = $12`, 1, append(slices.Clip(args), was.seq)...)
 		if err != nil {
 			return 0, t.c.Border("the turn "+s.Turn, err)
 		}
@@ -213,7 +257,7 @@ func (t *Tx) updateTurn(r *store.Record, doc string, events int) (int64, error) 
 		}
 	}
 	var last int64
-	err := t.c.QueryRow(set+` RETURNING seq`, args, &last)
+	err := t.c.QueryRow(set+moved+one+` RETURNING seq`, append(args, at.project, at.agent, at.owner, at.created, at.ended), &last)
 	if noRows(err) {
 		return 0, conflict("the turn %s is not at version %d", s.Turn, r.Version)
 	}
@@ -241,12 +285,15 @@ func summary(s turn.State) string {
 	return s.End.Message
 }
 
-// saveCalls saves each call under its id, where it is found also after the turn has dropped it. An
-// unchanged call is not written again.
+// saveCalls saves each call under its id, where it is found also after the turn has dropped it. A call that runs on, or a
+// read that starts, is not written again, nor is an unchanged one.
 func (t *Tx) saveCalls(r *store.Record, was found) error {
 	for i := range r.State.Calls {
 		c := &r.State.Calls[i]
-		doc, err := encode(c)
+		if was.follows(c) {
+			continue
+		}
+		doc, err := encodeTurn(c)
 		if err != nil {
 			return err
 		}
@@ -288,7 +335,7 @@ func (t *Tx) saveCall(r *store.Record, c *turn.Call, doc string, was found) erro
 func (t *Tx) saveQuestions(r *store.Record, was found) error {
 	for i := range r.Questions {
 		q := &r.Questions[i]
-		doc, err := encode(q)
+		doc, err := encodeTurn(q)
 		if err != nil {
 			return err
 		}
@@ -316,7 +363,7 @@ func (t *Tx) saveQuestions(r *store.Record, was found) error {
 // one question's.
 func (t *Tx) saveTokens(q *consent.Question, turnID string, was found) error {
 	for _, token := range append(slices.Clip(q.SpentTokens), q.Token) {
-		if mine, err := encode(token); err == nil && was.contains(mine) { // as this very question's, or it would not have been saved
+		if mine, err := encodeTurn(token); err == nil && was.contains(mine) { // as this very question's, or it would not have been saved
 			continue
 		}
 		n, err := t.c.Write(`INSERT INTO tokens (token, number, turn_id) VALUES ($1, $2, $3) ON CONFLICT (token) DO NOTHING`, 1,

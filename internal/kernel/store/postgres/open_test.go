@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -94,7 +95,14 @@ func TestOlderLedger(t *testing.T) {
 		must(t, save(t.Context(), s, store.Batch{Turn: r}))
 	}
 	must(t, s.Close())
-	outside(t, dsn, "ALTER TABLE turns DROP COLUMN name, DROP COLUMN topic", "DROP TABLE request_keys", "DROP TABLE permissions", "DROP TABLE passkeys", "DROP TABLE agents", "DROP TABLE box_entries", "DROP TABLE in_force", "DROP TABLE audit", "ALTER TABLE grants DROP COLUMN older", "ALTER TABLE receipts DROP COLUMN older, DROP COLUMN salt, DROP COLUMN entry, DROP COLUMN terms",
+	outside(t, dsn, "DROP VIEW results", "DROP INDEX reports_applied", "ALTER TABLE reports DROP COLUMN key, DROP COLUMN tool",
+		`CREATE TABLE results (turn_id text COLLATE "C" NOT NULL, n bigint NOT NULL CHECK (n > 0), key text COLLATE "C" NOT NULL,
+			call_id text COLLATE "C" NOT NULL, tool text COLLATE "C" NOT NULL, card text COLLATE "C" NOT NULL, PRIMARY KEY (turn_id, n))`,
+		`INSERT INTO reports (call_id, turn_id, card, status, after_execution, at, applied) VALUES ('tc_first', 'turn_due', 'card_1', 'success', 'suspend', 5, 1)`,
+		`INSERT INTO results VALUES ('turn_due', 1, 'first', 'tc_first', 'files.read', 'card_1')`,
+		`INSERT INTO outbox (session_id, subject, payload, call_id, published_at) VALUES ('sess_old', 'sent', '', '', 7), ('sess_old', 'waits', '', '', NULL)`,
+		"CREATE INDEX outbox_session ON outbox (session_id)",
+		"ALTER TABLE turns DROP COLUMN name, DROP COLUMN topic", "DROP TABLE request_keys", "DROP TABLE permissions", "DROP TABLE passkeys", "DROP TABLE agents", "DROP TABLE box_entries", "DROP TABLE in_force", "DROP TABLE audit", "ALTER TABLE grants DROP COLUMN older", "ALTER TABLE receipts DROP COLUMN older, DROP COLUMN salt, DROP COLUMN entry, DROP COLUMN terms",
 		`INSERT INTO receipts (session_id, call_id, question, decision, given_by, surface, at, shown, language)
 			VALUES ('sess_old', 'tc_old', 1, 'accept', 'ann', '', 5, '', '')`,
 		"ALTER TABLE results ADD CONSTRAINT results_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns",
@@ -129,6 +137,13 @@ func TestOlderLedger(t *testing.T) {
 			if got := fmt.Sprint(names); err != nil || got != want {
 				t.Errorf("%+v lists %s, want %s (%v)", f, got, want, err)
 			}
+		}
+		want := []store.ResultRow{{N: 1, Key: "first", Call: "tc_first", Tool: "files.read", Card: "card_1"}}
+		if rows, err := tx.Results("turn_due", 0, 9); !slices.Equal(rows, want) || err != nil {
+			t.Errorf("the transcript of an older ledger: %+v, want %+v (%v)", rows, want, err)
+		}
+		if rows, err := tx.Outbox(store.OutboxFilter{}); len(rows) != 1 || rows[0].Subject != "waits" || err != nil {
+			t.Errorf("what waits in an older ledger: %+v (%v)", rows, err)
 		}
 		var rows int
 		if err := postgres.Ask(tx, `SELECT count(*) FROM agenda`, &rows); err != nil || rows != 3 {

@@ -26,7 +26,7 @@ CREATE TABLE turns (
     seq        INTEGER NOT NULL DEFAULT 0,
     doc        TEXT NOT NULL,
     narration  TEXT
-, summary TEXT NOT NULL DEFAULT '', worker TEXT NOT NULL DEFAULT '', due_at INTEGER, claim_at INTEGER, erased_at INTEGER, ended INTEGER NOT NULL GENERATED ALWAYS AS (status = 'ended') VIRTUAL, imported INTEGER NOT NULL DEFAULT 0, name TEXT NOT NULL DEFAULT '', topic TEXT NOT NULL DEFAULT '') STRICT;
+, summary TEXT NOT NULL DEFAULT '', worker TEXT NOT NULL DEFAULT '', due_at INTEGER, claim_at INTEGER, erased_at INTEGER, imported INTEGER NOT NULL DEFAULT 0, name TEXT NOT NULL DEFAULT '', topic TEXT NOT NULL DEFAULT '', ended INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE INDEX turns_created ON turns (created, turn_id);
 CREATE TABLE turn_inputs (
     turn_id TEXT PRIMARY KEY NOT NULL REFERENCES turns (turn_id),
@@ -117,16 +117,7 @@ CREATE TABLE reports (
     after_execution TEXT NOT NULL,
     at              INTEGER NOT NULL,
     applied         INTEGER
-) STRICT, WITHOUT ROWID;
-CREATE TABLE results (
-    turn_id TEXT NOT NULL REFERENCES turns (turn_id),
-    n       INTEGER NOT NULL CHECK (n > 0),
-    key     TEXT NOT NULL,
-    call_id TEXT NOT NULL,
-    tool    TEXT NOT NULL,
-    card    TEXT NOT NULL,
-    PRIMARY KEY (turn_id, n)
-) STRICT, WITHOUT ROWID;
+, key TEXT, tool TEXT) STRICT, WITHOUT ROWID;
 CREATE TABLE late_results (
     id              INTEGER PRIMARY KEY,
     turn_id         TEXT NOT NULL,
@@ -196,7 +187,6 @@ CREATE TABLE blob_chunks (
 CREATE INDEX questions_open ON questions (turn_id) WHERE state = 'open';
 CREATE INDEX turns_erased ON turns (created, turn_id) WHERE erased_at IS NOT NULL;
 CREATE INDEX receipts_session ON receipts (session_id, id);
-CREATE INDEX outbox_session ON outbox (session_id);
 CREATE INDEX outbox_dead ON outbox (id) WHERE dead_at IS NOT NULL AND published_at IS NULL;
 CREATE INDEX cards_created ON cards (created);
 CREATE INDEX late_results_turn ON late_results (turn_id);
@@ -217,9 +207,6 @@ CREATE TABLE agenda (
 CREATE INDEX agenda_due ON agenda (due_at, turn_id) WHERE due_at IS NOT NULL;
 CREATE INDEX agenda_claim ON agenda (agent, claim_at, turn_id) WHERE claim_at IS NOT NULL;
 CREATE INDEX agenda_worker ON agenda (worker) WHERE worker <> '';
-CREATE INDEX turns_open ON turns (created, turn_id) WHERE NOT ended;
-CREATE INDEX turns_owner ON turns (owner, created, turn_id) WHERE NOT ended;
-CREATE INDEX turns_content ON turns (created, turn_id) WHERE ended AND erased_at IS NULL;
 CREATE TABLE audit (
     n          INTEGER PRIMARY KEY,
     kind       TEXT NOT NULL,
@@ -229,8 +216,6 @@ CREATE TABLE audit (
     link       TEXT NOT NULL
 , session_id TEXT, call_id TEXT, fence INTEGER, doc TEXT NOT NULL DEFAULT '') STRICT;
 CREATE UNIQUE INDEX receipts_entry ON receipts (entry);
-CREATE UNIQUE INDEX turns_name ON turns (project, name) WHERE NOT ended AND name <> '';
-CREATE INDEX turns_topic ON turns (topic) WHERE NOT ended AND topic <> '';
 CREATE TABLE request_keys (
     principal  TEXT NOT NULL,
     key        TEXT NOT NULL,
@@ -308,6 +293,13 @@ CREATE TABLE box_entries (
 CREATE INDEX box_entries_turn ON box_entries (turn_id);
 CREATE INDEX box_entries_card ON box_entries (card_id);
 CREATE INDEX agenda_active ON agenda (agent, turn_id) WHERE active = 1;
+CREATE INDEX turns_open ON turns (created, turn_id) WHERE NOT ended;
+CREATE INDEX turns_owner ON turns (owner, created, turn_id) WHERE NOT ended;
+CREATE INDEX turns_content ON turns (created, turn_id) WHERE ended AND erased_at IS NULL;
+CREATE UNIQUE INDEX turns_name ON turns (project, name) WHERE NOT ended AND name <> '';
+CREATE INDEX turns_topic ON turns (topic) WHERE NOT ended AND topic <> '';
+CREATE UNIQUE INDEX reports_applied ON reports (turn_id, applied) WHERE applied IS NOT NULL;
+CREATE VIEW results AS SELECT turn_id, applied AS n, key, call_id, tool, card FROM reports WHERE applied IS NOT NULL AND key IS NOT NULL;
 INSERT INTO goose_db_version (version_id, is_applied) VALUES
     (0, 1),
     (1, 1),
@@ -332,4 +324,5 @@ INSERT INTO goose_db_version (version_id, is_applied) VALUES
     (20, 1),
     (21, 1),
     (22, 1),
-    (23, 1);
+    (23, 1),
+    (24, 1);
