@@ -73,6 +73,9 @@ const (
 	IngestWaits      = "deferred"            // one before it was not accepted
 )
 
+// UnnamedTool stands for the tool of a question whose producer names none.
+const UnnamedTool = "unnamed"
+
 // IngestReply is what came of a question of a producer.
 type IngestReply struct {
 	// Outcome is accepted, rejected, answered, expired, withdrawn or stopped; "" while the question is open.

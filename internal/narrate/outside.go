@@ -5,6 +5,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/outline"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -29,6 +30,9 @@ func (s *eventBuilder) agent() Param {
 // permissionAction describes what a permission is asked for.
 func (s *eventBuilder) permissionAction(args outline.Outline) Param {
 	p := Params{"agent": s.agent(), "tool": s.agentsTool()}
+	if s.t.Call.Tool == s.t.Turn.Agent+"."+api.UnnamedTool {
+		delete(p, "tool")
+	}
 	if said := values(args, maxSpokenValues); len(said.All) > 0 || said.Left > 0 {
 		p["args"] = said
 	}

@@ -130,6 +130,12 @@ func outsideScenarios() map[string]func(*stage) {
 			s.answer(2, true, false)
 			s.closes("It is clean.")
 		},
+		"an agent outside asks and names no tool": func(s *stage) {
+			s.opens()
+			s.permission(turn.Ask, "unnamed", `{"action":"Send the letter."}`)
+			s.answer(1, true, false)
+			s.closes("It is sent.")
+		},
 		"an agent outside says what it does": func(s *stage) {
 			s.opens()
 			s.reports(kernel.NoteDoing, "Reading the configuration.")

@@ -45,7 +45,7 @@ func (m *Machine) confirm(p aaep.AwaitingConfirmation) {
 	}
 	tool, call := p.Subject()
 	m.out = append(m.out, Confirm{Token: p.ReplyToken, AgentPermission: api.AgentPermission{
-		Tool: cmp.Or(toolName(tool), "unnamed"), Input: input, HostCall: shortened(call, maxHostCall), Ask: true, Key: m.key(),
+		Tool: cmp.Or(toolName(tool), api.UnnamedTool), Input: input, HostCall: shortened(call, maxHostCall), Ask: true, Key: m.key(),
 	}})
 }
 
