@@ -40,7 +40,9 @@ type Options struct {
 type Gateway struct {
 	o     Options
 	tasks sync.WaitGroup // those that wait for an answer
-	told  map[string]bool
+
+	telling sync.Mutex // guards told, and is taken also while mu is held
+	told    map[string]bool
 
 	mu     sync.Mutex // guards the cursor
 	cursor Cursor
@@ -105,12 +107,27 @@ func (g *Gateway) message(ctx context.Context, raw []byte) error {
 			return err
 		case !told:
 			told = true
-			g.o.Notice("Earshot does not take events at the moment; the producer waits.")
+			g.o.Notice("Earshot does not take events at the moment; the producer waits." + why(answer))
 		}
 		if !wait(ctx, pause) {
 			return nil
 		}
 	}
+}
+
+// why says why an event has to wait, where the server has said so, and what to do.
+func why(answer api.Ingested) string {
+	if len(answer.Events) == 0 || answer.Events[0].Error == nil {
+		return ""
+	}
+	e := answer.Events[0].Error
+	var text strings.Builder
+	for _, sentence := range []string{e.Message, e.Hint} {
+		if sentence = strings.TrimRight(sentence, "."); sentence != "" {
+			text.WriteString(" " + strings.ToUpper(sentence[:1]) + sentence[1:] + ".")
+		}
+	}
+	return text.String()
 }
 
 // away reports whether the server may come back, in contrast to one that refuses. While it is started again, its file is not there or names one
@@ -156,12 +173,12 @@ const maxTold = 1000
 
 // once tells something once.
 func (g *Gateway) once(key, text string) {
-	g.mu.Lock()
+	g.telling.Lock()
 	known := g.told[key] || len(g.told) >= maxTold
 	if !known {
 		g.told[key] = true
 	}
-	g.mu.Unlock()
+	g.telling.Unlock()
 	if !known {
 		g.o.Notice(text)
 	}

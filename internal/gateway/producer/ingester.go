@@ -170,7 +170,8 @@ func (d *Ingester) load(r *stream) error {
 	}
 	if raw != nil {
 		if err := json.Unmarshal(raw, &r.machine.State); err != nil {
-			return fmt.Errorf("reading the state of a session: %w", err)
+			r.machine.State = State{}
+			return fmt.Errorf("%s: %w", r.key, err)
 		}
 	}
 	r.checker = session.NewStreamChecker(session.Stream{JoinedLate: raw != nil, CutShort: true})
@@ -241,7 +242,9 @@ func (d *Ingester) take(ctx context.Context, by Caller, raw []byte, used map[str
 	defer r.mu.Unlock()
 	if err := d.load(r); err != nil {
 		one.Status, one.Error = api.IngestStatusDeferred, &api.IngestError{
-			Code: string(client.CodeUnreachable), Message: "the state of the session cannot be read: " + err.Error(), Hint: "see that the data directory can be read, then send it again",
+			Code: string(client.CodeUnreachable), Message: "the state of the session cannot be read: " + err.Error(),
+			Hint: "see that the file " + r.key + " of the folder producers of the data directory can be read, or remove it, and send the event again: " +
+				"what was told is not told twice, but the answer to a question that was open does not reach the producer",
 		}
 		return one
 	}

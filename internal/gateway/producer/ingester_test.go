@@ -3,6 +3,8 @@ package producer_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -136,5 +138,39 @@ func TestIngesterBounds(t *testing.T) {
 				t.Fatalf("session %d: %+v, expected %s", i, a.Events[0], want)
 			}
 		}
+	}
+}
+
+// TestIngesterUnreadable: where the state of a session cannot be read, no event is taken, and the hint says which file to remove. With it gone,
+// nothing is told twice.
+func TestIngesterUnreadable(t *testing.T) {
+	t.Parallel()
+	l, dir := &ledger{keys: map[string]bool{}, fails: -1}, t.TempDir()
+	accept := func(events ...[]byte) api.IngestedEvent {
+		d := producer.NewIngester(producer.Options{Memory: producer.Folder(dir)}) // started again each time
+		return d.Accept(t.Context(), producer.Caller{Agent: l, Name: "other"}, events).Events[0]
+	}
+	accept(whole[0])
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("found the files %v, %v", files, err)
+	}
+	if err := os.WriteFile(files[0], []byte(`{"session":`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	one := accept(whole[1])
+	if one.Status != api.IngestStatusDeferred || one.Error == nil || !strings.Contains(one.Error.Hint, "file "+filepath.Base(files[0])+" of the folder producers") {
+		t.Fatalf("found %+v, %+v", one, one.Error)
+	}
+	if err := os.Remove(files[0]); err != nil {
+		t.Fatal(err)
+	}
+	for _, raw := range whole {
+		if one := accept(raw); one.Status != api.IngestStatusAccepted {
+			t.Errorf("found %+v, %+v", one, one.Error)
+		}
+	}
+	if !slices.Equal(l.told, wholeTold) {
+		t.Errorf("told %q", l.told)
 	}
 }
