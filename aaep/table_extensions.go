@@ -27,6 +27,7 @@ var namespaces = []Field{
 		text("tool", "EXT-18", 1, short).means("The tool of that call."),
 		oneOf("class", "EXT-18", effects...).means("What the call may do to the world."),
 		formatted("deadline", "EXT-18", FormatTimestamp).means("Until when the question can be answered."),
+		integer("left_seconds", "EXT-18", 0, maxSafeInteger).means("How many seconds are left to answer the question."),
 		integer("items", "EXT-18", 0, maxSafeInteger).means("How many things the call is about."),
 		integer("bytes", "EXT-18", 0, maxSafeInteger).means("How large they are together, in bytes."),
 		integer("undo_seconds", "EXT-18", 0, daySeconds).means("How long an accepted call still waits and can be taken back, in seconds."),
