@@ -42,9 +42,9 @@ func appendBytes(to []byte, field uint64, value []byte) []byte {
 	return append(to, value...)
 }
 
-// appendNumber appends a field with a number.
-func appendNumber(to []byte, field, value uint64) []byte {
-	return binary.AppendUvarint(binary.AppendUvarint(to, field<<3|wireVarint), value)
+// number is a field with a number.
+func number(field, value uint64) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(nil, field<<3|wireVarint), value)
 }
 
 // fields calls a function for each field of bytes. Others are skipped.

@@ -46,8 +46,8 @@ func ServeReflection(w http.ResponseWriter, r *http.Request) {
 
 // reflect answers one question.
 func reflect(request []byte) []byte {
-	kind, said := uint64(sayError), appendBytes(appendNumber(nil, 1, uint64(Unimplemented)), 2, []byte("only files, symbols and services are described"))
-	missing := appendBytes(appendNumber(nil, 1, uint64(NotFound)), 2, []byte("it is not described here"))
+	kind, said := uint64(sayError), appendBytes(number(1, uint64(Unimplemented)), 2, []byte("only files, symbols and services are described"))
+	missing := appendBytes(number(1, uint64(NotFound)), 2, []byte("it is not described here"))
 	host := []byte(nil)
 	err := fields(request, func(field uint64, value []byte) {
 		switch field {
@@ -63,7 +63,7 @@ func reflect(request []byte) []byte {
 		}
 	})
 	if err != nil {
-		kind, said = sayError, appendBytes(appendNumber(nil, 1, uint64(InvalidArgument)), 2, []byte(err.Error()))
+		kind, said = sayError, appendBytes(number(1, uint64(InvalidArgument)), 2, []byte(err.Error()))
 	}
 	return appendBytes(appendBytes(appendBytes(nil, sayHost, host), sayRequest, request), kind, said)
 }
