@@ -54,10 +54,12 @@ func (s *Server) serve(o Options, certificate *address.Certificate, listeners []
 	s.web, err = web.New(web.Options{
 		Hub: web.FromHub(i.Hub), Programs: web.AgentsFromHub(i.Hub), Producers: s.newProducers(o.Data, i.Now),
 		Passkeys: web.PasskeysFromHub(i.Hub), MCP: s.serveHost, Access: i.Access, Directory: i.Access, Policy: s.policy,
-		Agents: s.check, Startable: startable(o.Agents), KnownAgents: s.knownAgents, Now: i.Now, Logger: o.Logger, PageURL: s.page, AllowedOrigins: o.AllowOrigins,
+		Agents: s.check, Startable: startable(o.Agents), KnownAgents: s.knownAgents, Definitions: i.Hub.Definitions,
+		Now: i.Now, Logger: o.Logger, PageURL: s.page, AllowedOrigins: o.AllowOrigins,
 		User: peer.Of, Terminal: s.terminalOf, Asked: s.asked, Below: s.below, Console: o.Console, Streams: o.SubscriptionsEach,
 		Ready: i.Hub.Ready, Counters: s.counters, Credentials: s.credentials, Services: s.rereader(o.Reread),
-		Decides: i.Decides, Manifest: s.introduction.manifest, SignedManifest: s.introduction.signed, ManifestKeys: s.introduction.keys,
+		Decides: i.Decides, Manifest: s.introduction.manifest, MachineWritten: s.introduction.translations.ByMachine(),
+		SignedManifest: s.introduction.signed, ManifestKeys: s.introduction.keys,
 	})
 	if err != nil {
 		s.hosts.Close()

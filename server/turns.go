@@ -52,7 +52,7 @@ func invalid(message, hint string) error {
 // refused turns an [*Error] into a refusal; other errors stay as they are.
 func refused(err error) error {
 	if failure, is := errors.AsType[*Error](err); is {
-		return invalid(failure.Message, failure.Hint)
+		return &web.Refusal{Kind: api.KindInvalid, Message: failure.Message, Hint: failure.Hint, Field: failure.Field}
 	}
 	return err
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
+// folderField is the field of the page's start box that the root comes from.
+const folderField = "folder"
+
 // Folders are those that a server allows, by their own paths.
 type Folders []string
 
@@ -24,7 +27,7 @@ func (roots Folders) Check(t *api.TurnStart) error {
 		return cause.Misuse("the arguments of tidy cannot be read: "+cause.Of(err), `send {"root":"/a/folder"}, and "trash":true if wanted`)
 	}
 	if !filepath.IsAbs(args.Root) {
-		return cause.Misuse(fmt.Sprintf("the root %.256q is not named from the root of the file system", args.Root), "give its full path")
+		return cause.Misuse(fmt.Sprintf("the root %.256q is not named from the root of the file system", args.Root), "give its full path").About(folderField)
 	}
 	hint := "the allowed folders, and what lies in them, are: " + strings.Join(roots, ", ") + "; `earshot up --root DIR` allows others"
 	if len(roots) == 0 {
@@ -32,10 +35,10 @@ func (roots Folders) Check(t *api.TurnStart) error {
 	}
 	root, err := files.Resolve(args.Root)
 	if err != nil || !roots.hold(root) {
-		return cause.Misuse(fmt.Sprintf("the folder %.256q is not there, or not allowed on this server", args.Root), hint)
+		return cause.Misuse(fmt.Sprintf("the folder %.256q is not there, or not allowed on this server", args.Root), hint).About(folderField)
 	}
 	if root != args.Root {
-		return cause.Misuse(fmt.Sprintf("the folder %.256q is another name of %q", args.Root, root), "name it by its own path")
+		return cause.Misuse(fmt.Sprintf("the folder %.256q is another name of %q", args.Root, root), "name it by its own path").About(folderField)
 	}
 	t.Request, t.Label = cmp.Or(t.Request, args.Request()), cmp.Or(t.Label, args.Label())
 	return nil

@@ -70,7 +70,7 @@ func TestLanguageAsPreferred(t *testing.T) {
 	testkit.Slow(t)
 	s := newScene(t)
 	s.up("--languages", "es", "--languages", "ar")
-	contains(t, s.does(0, "set", "language", "es"), "Recorded: what agents do is told to ", " in the language es")
+	contains(t, s.does(0, "set", "language", "es"), "Recorded: what agents do is told to ", " in Español (es)")
 	contains(t, s.does(1, "set", "language", "fr"), `does not offer the language "fr"; it offers en, es, ar`)
 	run := s.run()
 	run.hears("ha traducido una máquina")

@@ -18,7 +18,9 @@ const (
 type Error struct {
 	Kind          Kind
 	Message, Hint string
-	Err           error
+	// Field is the field of the page's start box that it is about, request or folder; "" if it is about none.
+	Field string
+	Err   error
 }
 
 // Error returns the message alone; the hint is shown on a line of its own.
@@ -41,6 +43,12 @@ func Fail(err error, message, hint string) *Error {
 // Misuse creates an error of kind [Usage].
 func Misuse(message, hint string) *Error {
 	return &Error{Kind: Usage, Message: message, Hint: hint}
+}
+
+// About says which field of the page's start box the error is about.
+func (e *Error) About(field string) *Error {
+	e.Field = field
+	return e
 }
 
 // Retold returns a message in which the text of its cause, if present, is replaced by its explanation.

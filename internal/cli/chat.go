@@ -174,7 +174,7 @@ func ChatArgs(text string, folders []string) (jsontext.Value, error) {
 // startChat makes the arguments of a turn that is started from the page.
 func startChat(request, folder string) (jsontext.Value, error) {
 	if request == "" {
-		return nil, cause.Misuse("chat needs a request", "say in your own words what it should do")
+		return nil, cause.Misuse("chat needs a request", "say in your own words what it should do").About("request")
 	}
 	if folder == "" {
 		return ChatArgs(request, nil)

@@ -75,14 +75,14 @@ func TidyAgent(roots []string) server.Agent {
 // tidyArgs makes the arguments of a turn that is started from the page.
 func tidyArgs(_, folder string) (jsontext.Value, error) {
 	if folder == "" {
-		return nil, cause.Misuse("tidy needs a folder", "choose one of those that are allowed, or one below")
+		return nil, cause.Misuse("tidy needs a folder", "choose one of those that are allowed, or one below").About("folder")
 	}
 	if own, err := files.Resolve(folder); err == nil { // by its own path, whatever it was called
 		folder = own
 	}
 	raw, err := json.Marshal(tidy.Args{Root: folder})
 	if err != nil {
-		return nil, cause.Misuse("the name of the folder is not UTF-8", "type it again")
+		return nil, cause.Misuse("the name of the folder is not UTF-8", "type it again").About("folder")
 	}
 	return raw, nil
 }

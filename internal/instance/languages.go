@@ -22,6 +22,17 @@ func (l Languages) Tags() []string {
 	return tags
 }
 
+// ByMachine lists those whose sentences no native speaker has read.
+func (l Languages) ByMachine() []string {
+	var tags []string
+	for _, t := range l {
+		if t.ByMachine() {
+			tags = append(tags, t.Tag())
+		}
+	}
+	return tags
+}
+
 // OpenLanguages returns the languages besides English that events are said in: those whose catalogue a native speaker
 // has signed, and of the others, which a machine has translated, those that are allowed by their tags.
 func OpenLanguages(allowed []string) (Languages, error) {

@@ -51,7 +51,7 @@ var settings = map[string]Setting{ //nolint:gochecknoglobals // a table
 		Short: "the language in which agents' work is told to you", Sample: "es", Placeholder: "TAG", Label: "Language",
 		Help: "The language in which it is told what agents do: on the page, in your terminal and in your own listeners. The tag is of a language that the " +
 			"server offers; English is always one. A question about something irreversible or of high risk keeps its English text.",
-		told: map[string]string{"": "what agents do is told to %s in English.", "*": "what agents do is told to %s in the language %s, where the server offers it."},
+		told: map[string]string{"": "what agents do is told to %s in English.", "*": "what agents do is told to %s in %s, where the server offers it."},
 	},
 	"time_zone": {
 		Short: "the zone in which times are told to you", Sample: "Europe/Berlin", Placeholder: "ZONE", Label: "Time zone",
@@ -105,5 +105,9 @@ func (s Setting) Describe(person string, now api.Preferences) string {
 	if sentence, found := s.told[text]; found {
 		return fmt.Sprintf(sentence, person)
 	}
-	return fmt.Sprintf(s.told["*"], person, cause.OneLine(text))
+	shown := cause.OneLine(text)
+	if s.Name == "language" {
+		shown = named(shown)
+	}
+	return fmt.Sprintf(s.told["*"], person, shown)
 }

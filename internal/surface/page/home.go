@@ -1,8 +1,6 @@
 package page
 
 import (
-	"net/url"
-	"slices"
 	"strings"
 	"time"
 )
@@ -15,6 +13,7 @@ type Notice struct {
 	Open    bool   `json:"open,omitzero"`    // the question is open as before: its reader stays where they are
 	Undo    int    `json:"undo,omitzero"`    // the question whose accept can be taken back
 	Session string `json:"session,omitzero"` // the session that was started
+	Field   string `json:"field,omitzero"`   // the field of the form that it is about
 	// Rows are what became of each of several questions that were answered in one act.
 	Rows []Notice `json:"rows,omitzero"`
 }
@@ -35,67 +34,6 @@ type Home struct {
 	Sessions   Sessions
 	Chosen     *Chosen
 	Questions  Questions
-}
-
-// Start is the box in which a person starts an agent.
-type Start struct {
-	Form string
-	Key  string // makes a form that arrives twice start one turn
-	// Agents are those to choose from, Folders those that one of them may work in.
-	Agents  []StartAgent
-	Folders []string
-	Open    bool // nothing else is on the page, or it is filled in
-	// Before is what was asked before, the newest first; Again is the one that the form is filled in from.
-	Before []Template
-	Again  *Template
-}
-
-// Template is something that was asked before, and can be asked again.
-type Template struct {
-	Session        string // that it was asked in
-	Name           string // of that session
-	Request, Agent string
-	Folder         string // "" where it has none, or it is not known yet
-}
-
-// Address is where the start box is filled in from it.
-func (t Template) Address() string { return "/?again=" + url.QueryEscape(t.Session) + "#start" }
-
-// mostTemplates is how many are offered.
-const mostTemplates = 5
-
-// Templates picks from sessions, the newest first, what a person has asked the agents before: each request once.
-func Templates(sessions []Session, person string, agents []StartAgent) []Template {
-	var found []Template
-	for _, one := range sessions {
-		t := Template{Session: one.ID, Name: one.Name, Request: one.Request, Agent: one.Agent}
-		known := func(a StartAgent) bool { return a.Name == t.Agent }
-		same := func(o Template) bool { return o.Agent == t.Agent && o.Request == t.Request && o.Name == t.Name }
-		if one.Owner != person || t.Request == "" || !slices.ContainsFunc(agents, known) || slices.ContainsFunc(found, same) {
-			continue
-		}
-		if found = append(found, t); len(found) == mostTemplates {
-			break
-		}
-	}
-	return found
-}
-
-// Folder is the folder that the form begins with: that of what is asked again, or the one where there is no other to choose.
-func (s Start) Folder() string {
-	if s.Again != nil {
-		return s.Again.Folder
-	}
-	if len(s.Folders) == 1 {
-		return s.Folders[0]
-	}
-	return ""
-}
-
-// StartAgent is an agent that people start from the page.
-type StartAgent struct {
-	Name  string
-	About string // what it does, in a sentence
 }
 
 // Sessions are the lists of sessions.

@@ -40,9 +40,27 @@ func (s Settings) Wrong() []Field {
 type Field struct {
 	Name, Label, Help string
 	Value             string
-	Choices           []string // to choose from; none where it is typed
-	Now               string   // what holds now, in a sentence
+	Choices           []FieldChoice // to choose from; none where it is typed
+	Now               string        // what holds now, in a sentence
 	Error             string
+}
+
+// FieldChoice is a value to choose from, with the words that stand for it; "" is the value itself.
+type FieldChoice struct {
+	Value, Text string
+	Language    string // of the words
+	Machine     bool   // it is a language whose sentences no native speaker has read
+}
+
+// Machine are those of the choices that are languages which a machine has translated into.
+func (f Field) Machine() []FieldChoice {
+	var all []FieldChoice
+	for _, c := range f.Choices {
+		if c.Machine {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // Permission is a standing permission in force.

@@ -1,7 +1,9 @@
 package page
 
 import (
+	"html/template"
 	"net/url"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -28,6 +30,7 @@ type Line struct {
 
 // Add adds the next event.
 func (r *Record) Add(raw []byte, seq int64) {
+	r.story.Last = seq
 	e, err := aaep.DecodeEvent(raw)
 	if err != nil {
 		return // not an event that this version can read; the record has it
@@ -39,6 +42,24 @@ func (r *Record) Add(raw []byte, seq int64) {
 		r.calls = calls{}
 	}
 	r.calls.add(e, seq)
+}
+
+// Last is the sequence number of the last event.
+func (r *Record) Last() int64 { return r.story.Last }
+
+// Story is a copy of what a page shows of the session, with its outputs laid out.
+func (r *Record) Story() Story {
+	s := r.story
+	s.Steps = slices.Clone(s.Steps)
+	s.LayOut()
+	s.written = nil
+	return s
+}
+
+// Laid is the HTML of an output that is complete; "" where it stays plain.
+func (r *Record) Laid(id string) template.HTML {
+	html, _ := r.story.Laid(id)
+	return html
 }
 
 // Selection says which lines of a record to show: those around At, those before Before, or the newest ones; of these, the
@@ -78,10 +99,14 @@ func (r *Record) View(one Session, tree Tree, want Selection, zone *time.Locatio
 		v.Found = len(lines)
 	}
 	from, to := want.window(lines)
-	v.Lines = lines[from:to]
+	v.Lines = slices.Clone(lines[from:to]) // the record itself goes on
 	for i := range v.Lines {
 		line := &v.Lines[i]
-		line.Clock, line.Call = line.clock(zone), under[line.Seq]
+		line.Clock = line.clock(zone)
+		if call := under[line.Seq]; call != nil {
+			copied := *call
+			line.Call = &copied
+		}
 		line.Link = address(one.ID, "at", line.Seq, "") + "#step-" + strconv.FormatInt(line.Seq, 10)
 		if line.Call != nil {
 			v.Calls = append(v.Calls, line.Call)

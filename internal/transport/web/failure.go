@@ -21,6 +21,7 @@ type Refusal struct { //nolint:errname // it is what a client is told; on the wa
 	Message string        // what was found and what was expected
 	Hint    string        // what to do
 	After   time.Duration // when a retry makes sense; 0 if unknown
+	Field   string        // the field of the page's form that it is about; "" if it is about none
 	Closed  *api.Closed   // how the question ended, if a command came too late
 	Cause   error
 }

@@ -27,6 +27,8 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 	mux.Handle("GET /sessions/{session}/text", s.known(api.Listen, s.sessionText))
 	mux.Handle("GET /questions/{number}/arguments", s.known(api.Listen, s.argumentsPage))
 	mux.Handle("POST /questions/{number}/{act}", s.known(api.Answer, s.questionForm))
+	mux.Handle("GET /start/{agent}", s.known(api.Start, s.startPage))
+	mux.Handle("POST /start/{agent}", s.known(api.Start, s.startFormOf))
 	mux.Handle("POST /turns", s.known(api.Start, s.startForm))
 	mux.Handle("POST /sessions/{session}/stop", s.known(api.Stop, s.stopForm))
 	s.installedRoutes(mux)
@@ -39,7 +41,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 // but not the page's name: whoever knows that name could attract the page's cookie.
 func (s *Server) elsewhereRoutes(mux *http.ServeMux) {
 	for _, path := range []string{
-		"/{$}", "/login", "/logout", "/page/", "/questions", "/questions/", "/sessions", "/sessions/", "/passkeys", "/passkeys/", "/turns",
+		"/{$}", "/login", "/logout", "/page/", "/questions", "/questions/", "/sessions", "/sessions/", "/passkeys", "/passkeys/", "/turns", "/start/",
 		"/settings", "/permissions/", "/agents", "/tools", "/tools/", "/audit", "/audit/", "/dead", "/dead/", "/logins", "/logins/", "/policy",
 		"/alerts", "/worker.js",
 	} {
@@ -96,9 +98,10 @@ func (s *Server) homeView(ctx context.Context, v visitor, chosen string, peek bo
 		return view, err
 	}
 	view.Sessions, view.Questions, view.Title, view.Where = n.Sessions, n.Questions, n.Title(), n.Where()
-	if view.Start = s.startBox(v, view.After); view.Start != nil {
-		view.Start.Open = n.Questions.Total == 0 && len(n.Sessions.Running) == 0
-		view.Start.Before = page.Templates(slices.Concat(n.Sessions.Running, n.Sessions.Before), v.Name, view.Start.Agents)
+	if box := s.startBox(ctx, v, view.After); box != nil {
+		view.Start = box
+		box.Open = n.Questions.Total == 0 && len(n.Sessions.Running) == 0
+		box.Before = page.Templates(slices.Concat(n.Sessions.Running, n.Sessions.Before), v.Name, slices.Concat(box.Agents, box.Others))
 	}
 	if n.Chosen != nil {
 		err = s.chosenInto(ctx, v, &view, *n.Chosen)
@@ -108,18 +111,10 @@ func (s *Server) homeView(ctx context.Context, v visitor, chosen string, peek bo
 
 // chosenInto adds the chosen session to the page, with its story.
 func (s *Server) chosenInto(ctx context.Context, v visitor, view *page.Home, one page.Session) error {
-	if err := s.reading.enter(ctx); err != nil {
+	c := page.Chosen{Session: one, Form: v.form, MayStop: !one.Ended && v.May(api.Stop)}
+	if err := s.record(ctx, v, one.Session, func(r *page.Record) { c.Story = r.Story() }); err != nil {
 		return err
 	}
-	defer s.reading.leave()
-	c := page.Chosen{Session: one, Form: v.form, MayStop: !one.Ended && v.May(api.Stop)}
-	for row, err := range s.hub.Events(ctx, v.Principal, c.ID, 0) {
-		if err != nil {
-			return err
-		}
-		c.Add(row.Body, row.Seq)
-	}
-	c.LayOut()
 	view.Chosen = &c
 	if c.Undo != 0 && !c.Ended && v.May(api.Answer) { // a page that is loaded again offers it still
 		view.Notice = &page.Notice{Text: announce.Recorded(c.Undo, aaep.ResolutionAccepted), Undo: c.Undo}

@@ -34,6 +34,8 @@ type Options struct {
 	Agents func(ctx context.Context, t *api.TurnStart) error
 	// Startable are the agents that people start from the page. Default: none.
 	Startable []StartAgent
+	// Definitions returns what operators have defined about agents. Default: nothing.
+	Definitions func(ctx context.Context) ([]api.AgentDefinition, error)
 	// KnownAgents returns the agents of this process, and those with a credential for the bus. Default: none.
 	KnownAgents func() ([]KnownAgent, error)
 	// Ready reports whether the server can take work. Default: always.
@@ -47,6 +49,8 @@ type Options struct {
 	// Manifest is published at the well-known address (MAN-01). The server adds its versions, transport and paths; the
 	// default of AgentID is earshot.
 	Manifest aaep.Manifest
+	// MachineWritten are those of the manifest's languages whose sentences no native speaker has read. Default: none.
+	MachineWritten []string
 	// Decides is whether the default of a question holds as soon as nobody who is connected can answer it. The manifest says
 	// where that is not so.
 	Decides bool
@@ -103,6 +107,9 @@ func (o Options) complete() (Options, error) {
 	}
 	if o.KnownAgents == nil {
 		o.KnownAgents = func() ([]KnownAgent, error) { return nil, nil }
+	}
+	if o.Definitions == nil {
+		o.Definitions = func(context.Context) ([]api.AgentDefinition, error) { return nil, nil }
 	}
 	if o.User == nil {
 		o.User = func(*http.Request) string { return "" }

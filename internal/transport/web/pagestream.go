@@ -340,19 +340,13 @@ func (p *pageStream) laid(ctx context.Context, output string) (template.HTML, er
 	if html, whole := p.story.Laid(output); whole {
 		return html, nil
 	}
-	if err := p.server.reading.enter(ctx); err != nil {
+	one, err := p.server.hub.Session(ctx, p.visitor.Principal, p.chosen)
+	if err != nil {
 		return "", err
 	}
-	defer p.server.reading.leave()
-	var whole page.Story
-	for row, err := range p.server.hub.Events(ctx, p.visitor.Principal, p.chosen, 0) {
-		if err != nil {
-			return "", err
-		}
-		whole.Add(row.Body, row.Seq)
-	}
-	html, _ := whole.Laid(output)
-	return html, nil
+	var html template.HTML
+	err = p.server.record(ctx, p.visitor, one, func(r *page.Record) { html = r.Laid(output) })
+	return html, err
 }
 
 // listFrame is the current content of a part of the page.

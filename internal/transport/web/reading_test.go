@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/transport/web"
 )
 
 // TestAnswerIsReadOnce: an answer that comes bit by bit is laid out from what the stream has of it. One that had begun
@@ -58,12 +60,14 @@ func TestAnswerIsReadOnce(t *testing.T) {
 func TestSessionsAreReadInTurn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScene(t)
-		s.room.begin("sess_1", "tidy Downloads")
+		for n := range 7 {
+			s.room.begin(fmt.Sprintf("sess_%d", n), "tidy Downloads")
+		}
 		s.login("ada")
 		s.room.held = make(chan struct{})
 		codes := make(chan int)
 		for n := range 7 {
-			target := []string{"/sessions/sess_1", "/sessions/sess_1/text", "/"}[n%3]
+			target := fmt.Sprintf([]string{"/sessions/sess_%d", "/sessions/sess_%d/text"}[n%2], n)
 			go func() { codes <- s.do("GET", target, "@ada", "").Code }()
 		}
 		synctest.Wait()
@@ -77,4 +81,54 @@ func TestSessionsAreReadInTurn(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestPagesReadWhatIsNew: of a long session a page reads what has come since it was read last, whoever reads it in whatever form; the
+// lists read the last events of those sessions that have changed. Who may not answer reads events of their own.
+func TestPagesReadWhatIsNew(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.login("ada")
+	const long = 5000
+	s.room.begin("sess_1", "tidy Downloads")
+	for range long - 1 {
+		s.room.tell("sess_1", aaep.StateChanged{FromState: aaep.StateDeciding, ToState: aaep.StateDeciding, SummaryNormal: "On it."})
+	}
+	for n := range 40 {
+		s.room.begin(fmt.Sprintf("sess_%d", 100+n), "tidy <Pictures>")
+	}
+	reads := func(target, as string) int {
+		t.Helper()
+		before := s.room.read
+		if w := s.do("GET", target, as, "", "Accept", "text/html"); w.Code != 200 {
+			t.Fatalf("%s: %d", target, w.Code)
+		}
+		return s.room.read - before
+	}
+	home, view := "/?session=sess_1", "/sessions/sess_1"
+	if n := reads(home, "@ada"); n < long || n > long+8+40 {
+		t.Errorf("at first %d events are read", n)
+	}
+	for _, target := range []string{home, view, view + "?find=on+it", view + "?at=17", view + "/text", "/sessions"} {
+		if n := reads(target, "@ada"); n > 1 { // the last one: it is still there
+			t.Errorf("%s reads %d events again", target, n)
+		}
+	}
+	s.room.tell("sess_1", aaep.StateChanged{FromState: aaep.StateDeciding, ToState: aaep.StateDeciding, SummaryNormal: "The <last> one."})
+	if n := reads(home, "@ada"); n != 2+8 {
+		t.Errorf("after one more event %d are read; want it and the one before, and the last 8 for the list", n)
+	}
+	wants(t, s.page(view, "@ada"), "The &lt;last&gt; one.")
+	s.login("lis")
+	if n := reads(view, "@lis"); n != long+1 {
+		t.Errorf("a listener reads %d events; want those without tokens, from the first on", n)
+	}
+	s.room.change(func() { s.room.log = nil })
+	if text := s.page(view, "@ada"); strings.Contains(text, "The &lt;last&gt; one.") {
+		t.Error("what was erased is shown")
+	}
+	s.room.change(func() { s.room.fail = &web.Refusal{Kind: api.KindNotFound, Message: "there is no such session"} })
+	if w := s.do("GET", view, "@ada", "", "Accept", "text/html"); w.Code != 404 {
+		t.Errorf("a session that may not be read any more: %d", w.Code)
+	}
 }

@@ -25,6 +25,7 @@ type Server struct {
 	flashes   flashes
 	wrong     wrong
 	tails     tails
+	records   records
 	counts    counts
 	verifying sync.Mutex // held while the audit chain is verified
 	reading   reading

@@ -18,23 +18,24 @@ func (s *Server) sessionPage(w http.ResponseWriter, r *http.Request, v visitor) 
 	if err != nil {
 		return err
 	}
-	read, err := s.readSession(r, v)
+	var view page.View
+	err = s.readSession(r, v, func(read *page.Record, line page.Session, tree page.Tree) { view = read.View(line, tree, want, v.zone) })
 	if err != nil {
 		return err
 	}
-	view := read.record.View(read.line, read.tree, want, v.zone)
 	view.Density = api.Chosen(v.prefers.Density)
 	return s.show(w, http.StatusOK, "session", view)
 }
 
 // sessionText is the same session as plain text.
 func (s *Server) sessionText(w http.ResponseWriter, r *http.Request, v visitor) error {
-	read, err := s.readSession(r, v)
+	var text string
+	err := s.readSession(r, v, func(read *page.Record, line page.Session, tree page.Tree) { text = read.Text(line, tree, v.zone) })
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = w.Write([]byte(read.record.Text(read.line, read.tree, v.zone))) // plain text, and said to be; a browser that has gone is not told
+	_, _ = w.Write([]byte(text)) // plain text, and said to be; a browser that has gone is not told
 	return nil
 }
 
@@ -50,37 +51,19 @@ func selection(r *http.Request) (want page.Selection, err error) {
 	return want, err
 }
 
-// sessionRead is all that a page shows of a session.
-type sessionRead struct {
-	line   page.Session
-	tree   page.Tree
-	record page.Record
-}
-
-// readSession reads the session of an address, as far as its reader may.
-func (s *Server) readSession(r *http.Request, v visitor) (*sessionRead, error) {
+// readSession reads the session of an address, as far as its reader may, and shows it by a function that keeps nothing of it.
+func (s *Server) readSession(r *http.Request, v visitor, show func(*page.Record, page.Session, page.Tree)) error {
 	one, err := s.hub.Session(r.Context(), v.Principal, r.PathValue("session"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	waiting, err := s.waiting(r.Context(), v)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var line []page.Session
 	if err := s.add(r.Context(), v, &line, one, waiting[one.ID]); err != nil {
-		return nil, err
+		return err
 	}
-	read := sessionRead{line: line[0], tree: page.NewTree(one, waiting)}
-	if err := s.reading.enter(r.Context()); err != nil {
-		return nil, err
-	}
-	defer s.reading.leave()
-	for row, err := range s.hub.Events(r.Context(), v.Principal, one.ID, 0) {
-		if err != nil {
-			return nil, err
-		}
-		read.record.Add(row.Body, row.Seq)
-	}
-	return &read, nil
+	return s.record(r.Context(), v, one, func(read *page.Record) { show(read, line[0], page.NewTree(one, waiting)) })
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
@@ -13,8 +14,8 @@ import (
 // setting is one field of the settings page: a preference of which every surface takes notice.
 type setting struct {
 	name, label, help string
-	answers           bool     // only for those who answer
-	values            []string // to choose from; none where it is typed
+	answers           bool               // only for those who answer
+	values            []page.FieldChoice // to choose from; none where it is typed
 	value             func(now api.Preferences) string
 	read              func(text string, changes api.Preferences) (api.Preferences, error)
 	tell              func(person string, now api.Preferences) string
@@ -35,7 +36,7 @@ func (s *Server) settings() []setting {
 	for _, one := range words {
 		field := setting{name: one.Command, label: one.Label, help: one.Help, value: one.Value, read: one.Read, tell: one.Describe}
 		if values := s.choices(one); len(values) > 0 {
-			field.values = append([]string{preference.Text(0)}, values...)
+			field.values = append([]page.FieldChoice{{Value: preference.Text(0)}}, values...)
 		}
 		all = append(all, field)
 	}
@@ -43,11 +44,20 @@ func (s *Server) settings() []setting {
 }
 
 // choices are the values of a setting to choose from; none where it is typed.
-func (s *Server) choices(one preference.Setting) []string {
-	if one.Name == "language" {
-		return s.options.Manifest.LanguagesSupported
+func (s *Server) choices(one preference.Setting) []page.FieldChoice {
+	var all []page.FieldChoice
+	if one.Name != "language" {
+		for _, value := range one.Values {
+			all = append(all, page.FieldChoice{Value: value})
+		}
+		return all
 	}
-	return one.Values
+	for _, tag := range s.options.Manifest.LanguagesSupported {
+		all = append(all, page.FieldChoice{
+			Value: tag, Text: preference.LanguageName(tag), Language: tag, Machine: slices.Contains(s.options.MachineWritten, tag),
+		})
+	}
+	return all
 }
 
 func timeSetting(

@@ -87,14 +87,17 @@ func TestWordSettings(t *testing.T) {
 // TestLanguageSetting: the page offers the languages of the server, and no others.
 func TestLanguageSetting(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, func(o *web.Options) { o.Manifest.LanguagesSupported = []string{"en", "es"} })
+	s := newScene(t, func(o *web.Options) {
+		o.Manifest.LanguagesSupported, o.MachineWritten = []string{"en", "es", "tlh"}, []string{"es"}
+	})
 	s.login("ada")
 	page := s.page("/settings", "@ada")
-	wants(t, page, `<select id="language"`, "<option>en</option>\n<option>es</option>\n</select>", "what agents do is told to ada in English")
+	wants(t, page, `<select id="language"`, `<option value="en" lang="en">English</option>`, `<option value="es" lang="es">Español</option>`, `<option value="tlh" lang="tlh">tlh</option>`, "what agents do is told to ada in English")
 	if w := s.submit("/settings", "@ada", "form="+s.form+"&language=es"); w.Code != 303 || api.Chosen(s.room.wish.Language) != "es" {
 		t.Fatalf("%d, kept is %+v", w.Code, s.room.wish)
 	}
-	wants(t, s.page("/settings", "@ada"), "<option selected>es</option>", "told to ada in the language es")
+	wants(t, s.page("/settings", "@ada"), `<option value="es" lang="es" selected>Español</option>`, "told to ada in Español (es)")
+	wants(t, page, `not read by a native speaker yet: <bdi lang="es">Español</bdi>.`)
 	if w := s.submit("/settings", "@ada", "form="+s.form+"&language=spanish"); w.Code != 400 || !strings.Contains(w.Body.String(), "it can be the tag of a language that the server offers") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}

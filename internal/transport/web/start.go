@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -28,19 +29,34 @@ type StartAgent struct {
 	Args func(request, folder string) (jsontext.Value, error)
 }
 
-// startBox is the box in which a visitor starts an agent; nil if they may not, or there is none.
-func (s *Server) startBox(v visitor, after string) *page.Start {
-	if len(s.options.Startable) == 0 || v.form == "" || !v.May(api.Start) {
+// startBox is the box in which a visitor starts an agent; nil if they may not, or there is none. Where the agents cannot be
+// read there is no box: the questions on the page matter more.
+func (s *Server) startBox(ctx context.Context, v visitor, after string) *page.Start {
+	if v.form == "" || !v.May(api.Start) {
+		return nil
+	}
+	all, err := s.startable(ctx)
+	if err != nil {
+		s.log.ErrorContext(ctx, "the agents that can be started cannot be read", "error", err)
+	}
+	if len(all) == 0 {
 		return nil
 	}
 	box := page.Start{Form: v.form, Key: startKey(v.form, after, s.now().String())}
-	for _, agent := range s.options.Startable {
-		box.Agents = append(box.Agents, page.StartAgent{Name: agent.Name, About: agent.About})
-		for _, folder := range agent.Folders {
+	for _, one := range all {
+		if one.line.Formal {
+			box.Others = append(box.Others, one.line)
+			continue
+		}
+		box.Agents = append(box.Agents, one.line)
+		for _, folder := range one.Folders {
 			if !slices.Contains(box.Folders, folder) {
 				box.Folders = append(box.Folders, folder)
 			}
 		}
+	}
+	if len(box.Folders) == 1 {
+		box.Folder = box.Folders[0]
 	}
 	return &box
 }
@@ -51,7 +67,7 @@ func startKey(parts ...string) string {
 	return "page-" + hex.EncodeToString(sum[:16])
 }
 
-// startForm starts an agent from the page.
+// startForm starts an agent from the start box.
 func (s *Server) startForm(w http.ResponseWriter, r *http.Request, v visitor) error {
 	if err := s.form(w, r); err != nil {
 		return err
@@ -60,19 +76,60 @@ func (s *Server) startForm(w http.ResponseWriter, r *http.Request, v visitor) er
 		return err
 	}
 	started, err := s.startFrom(r, v)
-	var refusal *Refusal
-	if errors.As(err, &refusal) && (refusal.Kind == api.KindInvalid || refusal.Kind == api.KindConflict) {
-		return s.done(w, r, v, page.Notice{Refused: true, Text: "Not started: " + sentences(refusal)})
-	}
-	if err != nil {
+	refusal, is := errors.AsType[*Refusal](err)
+	switch {
+	case is && wantsPage(r) && correctable(refusal):
+		return s.startAgain(w, r, v, refusal)
+	case is && !wantsPage(r) && (refusal.Kind == api.KindInvalid || refusal.Kind == api.KindConflict):
+		return s.done(w, r, v, page.Notice{Refused: true, Field: refusal.Field, Text: "Not started: " + sentences(refusal)})
+	case err != nil:
 		return err
-	}
-	if !wantsPage(r) {
+	case !wantsPage(r):
 		writeJSON(w, http.StatusOK, page.Notice{Text: "Started.", Session: started.Session})
 		return nil
 	}
-	http.Redirect(w, r, "/?session="+url.QueryEscape(started.Session)+"#session", http.StatusSeeOther)
+	toSession(w, r, started.Session)
 	return nil
+}
+
+// toSession leads to the session that was started.
+func toSession(w http.ResponseWriter, r *http.Request, session string) {
+	http.Redirect(w, r, "/?session="+url.QueryEscape(session)+"#session", http.StatusSeeOther)
+}
+
+// correctable reports whether the same person may send the form again, with other words or later. They keep what they typed.
+func correctable(refusal *Refusal) bool {
+	switch refusal.Kind {
+	case api.KindInvalid, api.KindConflict, api.KindTooLarge, api.KindBusy, api.KindUnavailable, api.KindUncertain, api.KindNotFound:
+		return true
+	case api.KindUnauthenticated, api.KindForbidden, api.KindMethod, api.KindMedia, api.KindMisdirected, api.KindInternal:
+	}
+	return false
+}
+
+// startAgain shows the page with what was typed, and why nothing came of it.
+func (s *Server) startAgain(w http.ResponseWriter, r *http.Request, v visitor, refusal *Refusal) error {
+	view, err := s.homeView(r.Context(), v, r.PostForm.Get("session"), false)
+	if err != nil {
+		return err
+	}
+	if view.Start == nil {
+		return refusal
+	}
+	box := view.Start
+	box.Request, box.Agent, box.Folder = r.PostForm.Get("request"), r.PostForm.Get("agent"), r.PostForm.Get("folder")
+	box.Key = keyAgain(r, refusal, box.Key)
+	box.Refuse(refusal.Field, sentences(refusal))
+	view.Title = "Not started: " + view.Title
+	return s.show(w, refusal.status(), "home", view)
+}
+
+// keyAgain is the key of a form that is sent again: the same one where a turn may have begun, so that there is one.
+func keyAgain(r *http.Request, refusal *Refusal, other string) string {
+	if key := r.PostForm.Get("key"); key != "" && (refusal.Kind == api.KindUnavailable || refusal.Kind == api.KindUncertain) {
+		return key
+	}
+	return other
 }
 
 // sentences says what was found, and what to do.
@@ -86,12 +143,18 @@ func sentences(refusal *Refusal) string {
 
 func (s *Server) startFrom(r *http.Request, v visitor) (api.EnqueueAnswer, error) {
 	name := r.PostForm.Get("agent")
-	i := slices.IndexFunc(s.options.Startable, func(a StartAgent) bool { return a.Name == name })
+	all, err := s.startable(r.Context())
+	if err != nil {
+		return api.EnqueueAnswer{}, err
+	}
+	i := slices.IndexFunc(all, func(a startable) bool { return a.Name == name && !a.line.Formal })
 	if i < 0 {
-		return api.EnqueueAnswer{}, refuse(api.KindInvalid, fmt.Sprintf("there is no agent %s to start here", clip(name)), "choose one of the list")
+		return api.EnqueueAnswer{}, &Refusal{
+			Kind: api.KindInvalid, Message: fmt.Sprintf("there is no agent %s to start here", clip(name)), Hint: "choose one of the list", Field: page.FieldAgent,
+		}
 	}
 	request := strings.TrimSpace(r.PostForm.Get("request"))
-	args, err := s.options.Startable[i].Args(request, strings.TrimSpace(r.PostForm.Get("folder")))
+	args, err := all[i].Args(request, strings.TrimSpace(r.PostForm.Get("folder")))
 	if err != nil {
 		return api.EnqueueAnswer{}, err
 	}

@@ -18,7 +18,7 @@ func startable(o *web.Options) {
 		Name: "tidy", About: "It tidies.", Folders: []string{"/home/ada/Pictures"},
 		Args: func(_, folder string) (jsontext.Value, error) {
 			if folder == "" {
-				return nil, &web.Refusal{Kind: api.KindInvalid, Message: "tidy needs a folder", Hint: "choose one"}
+				return nil, &web.Refusal{Kind: api.KindInvalid, Message: "tidy needs a folder", Hint: "choose one", Field: "folder"}
 			}
 			raw, err := json.Marshal(map[string]string{"root": folder})
 			return raw, err
@@ -63,15 +63,23 @@ func TestStartIsRefused(t *testing.T) {
 	if w := s.submit("/turns", "@ada", "agent=tidy&folder=/x"); w.Code != 403 {
 		t.Errorf("without the form's token: %d", w.Code)
 	}
-	for fields, want := range map[string]string{
-		"&agent=tidy":            "Not started: tidy needs a folder. Choose one.",
-		"&agent=clerk&folder=/x": "Not started: there is no agent “clerk” to start here. Choose one of the list.",
-		"&request=x&folder=/x":   "Not started: there is no agent “” to start here. Choose one of the list.",
+	for fields, want := range map[string]struct{ text, field string }{
+		"&agent=tidy":            {"tidy needs a folder. Choose one.", "folder"},
+		"&agent=clerk&folder=/x": {"there is no agent “clerk” to start here. Choose one of the list.", "agent"},
+		"&request=x&folder=/x":   {"there is no agent “” to start here. Choose one of the list.", "agent"},
 	} {
-		if w := s.submit("/turns", "@ada", "form="+s.form+fields, "Accept", "application/json"); w.Body.String() != `{"text":"`+want+`","refused":true}`+"\n" {
+		if w := s.submit("/turns", "@ada", "form="+s.form+fields, "Accept", "application/json"); w.Body.String() != `{"text":"Not started: `+want.text+`","refused":true,"field":"`+want.field+`"}`+"\n" {
 			t.Errorf("%s: %s", fields, w.Body)
 		}
+		w := s.submit("/turns", "@ada", "form="+s.form+fields+"&request=Tidy+%3Call%3E&folder=+", "Accept", "text/html")
+		if w.Code != 400 {
+			t.Errorf("%s: without scripts: %d", fields, w.Code)
+		}
+		wants(t, w.Body.String(), "<title>Not started: ", `role="alert"`, `<a href="#start-`+want.field+`">`, `aria-describedby="start-`+want.field+"-error", `aria-invalid="true"`,
+			`<p class="reason" id="start-`+want.field+`-error">`+want.text, "<details open>")
 	}
+	typed := s.submit("/turns", "@ada", "form="+s.form+"&agent=tidy&request=Tidy+%3Call%3E&folder=", "Accept", "text/html").Body.String()
+	wants(t, typed, "\nTidy &lt;all&gt;</textarea>", `<option value="tidy" selected>`)
 	if len(s.room.turns) != 0 {
 		t.Errorf("started were %+v", s.room.turns)
 	}
@@ -84,4 +92,122 @@ func newSceneOf(t *testing.T) *scene {
 	s := newScene(t)
 	s.login("ada")
 	return s
+}
+
+// parameters are those of the agent that has a form of its own.
+const parameters = `{"type":"object","properties":{"to":{"type":"string","title":"Recipient"},"copies":{"type":"integer","minimum":1}},"required":["to"]}`
+
+// defined adds definitions of agents, one of which takes arguments, and agents that only the bus knows.
+func defined(o *web.Options) {
+	startable(o)
+	never := false
+	o.Startable = append(o.Startable, web.StartAgent{Name: "idle", Args: o.Startable[0].Args})
+	o.Definitions = func(context.Context) ([]api.AgentDefinition, error) {
+		return []api.AgentDefinition{
+			{Name: "tidy", DisplayName: "The <tidier>"},
+			{Name: "idle", Active: &never},
+			{Name: "clerk", DisplayName: "The clerk", Parameters: jsontext.Value(parameters)},
+			{Name: "far", Parameters: jsontext.Value(parameters)},
+		}, nil
+	}
+	o.KnownAgents = func() ([]web.KnownAgent, error) {
+		return []web.KnownAgent{{Name: "tidy"}, {Name: "clerk", Credential: "agent/clerk"}, {Name: "scout", Credential: "agent/scout"}}, nil
+	}
+}
+
+// TestStartNames: agents are shown by the names that they are defined with; those that take arguments have a form of their own, and
+// those that cannot be started here are not offered.
+func TestStartNames(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, defined)
+	s.login("ada")
+	page := s.page("/", "@ada")
+	wants(t, page, `<option value="tidy">The &lt;tidier&gt;</option>`, `<a href="/start/clerk"><span class="unseen">Start </span><bdi lang="">The clerk</bdi></a>`, "is started from its own program")
+	lacks(t, page, "idle", "scout", "far")
+	alike := newScene(t, defined, func(o *web.Options) {
+		o.Definitions = func(context.Context) ([]api.AgentDefinition, error) {
+			return []api.AgentDefinition{{Name: "tidy", DisplayName: "Ada"}, {Name: "clerk", DisplayName: "Ada", Parameters: jsontext.Value(parameters)}}, nil
+		}
+	})
+	alike.login("ada")
+	wants(t, alike.page("/", "@ada"), ">Ada (tidy)</option>", ">Ada (clerk)</bdi>")
+	failing := newScene(t, startable, func(o *web.Options) {
+		o.Definitions = func(context.Context) ([]api.AgentDefinition, error) { return nil, context.DeadlineExceeded }
+	})
+	failing.login("ada")
+	wants(t, failing.page("/", "@ada"), `id="questions"`)
+	lacks(t, failing.page("/", "@ada"), "Start something")
+	if w := failing.submit("/turns", "@ada", "form="+failing.form+"&agent=tidy&folder=/x"); w.Code != 503 {
+		t.Errorf("the definitions cannot be read: %d", w.Code)
+	}
+}
+
+// TestStartForm: the form of an agent starts one turn with its arguments; what is not taken is said for each field, and nothing
+// that was typed is lost. Only those who may start get it.
+func TestStartForm(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, defined)
+	s.login("lis")
+	if w := s.submit("/start/clerk", "@lis", "form="+s.form+"&arg-dG8=Ada"); w.Code != 403 {
+		t.Errorf("a listener starts: %d", w.Code)
+	}
+	s.login("ada")
+	if w := s.submit("/start/clerk", "@ada", "arg-dG8=Ada"); w.Code != 403 {
+		t.Errorf("without the form's token: %d", w.Code)
+	}
+	for _, other := range []string{"tidy", "idle", "far", "scout", "none"} {
+		if w := s.submit("/start/"+other, "@ada", "form="+s.form+"&arg-dG8=Ada"); w.Code != 404 {
+			t.Errorf("%s is started: %d", other, w.Code)
+		}
+	}
+	wants(t, s.page("/start/clerk", "@ada"), `<label for="arg-dG8"><bdi lang="">Recipient</bdi> (needed)</label>`, `id="arg-Y29waWVz" name="arg-Y29waWVz" value="" autocomplete="off" inputmode="decimal"`)
+	w := s.submit("/start/clerk", "@ada", "form="+s.form+"&request=Write+%3Cit%3E&arg-Y29waWVz=zero", "Accept", "text/html")
+	if w.Code != 400 {
+		t.Errorf("what is wrong is answered with %d", w.Code)
+	}
+	wants(t, w.Body.String(), "<title>Not started: ", `role="alert"`, `<a href="#arg-dG8"><bdi lang="">Recipient</bdi>: It is empty. It is needed.</a>`, `<a href="#arg-Y29waWVz">`,
+		`value="zero"`, "\nWrite &lt;it&gt;</textarea>", `aria-describedby="arg-Y29waWVz-error arg-Y29waWVz-help" aria-invalid="true"`)
+	if len(s.room.turns) != 0 {
+		t.Errorf("started were %+v", s.room.turns)
+	}
+	fields := "form=" + s.form + "&key=k1&request=Write.&arg-dG8=Ada&arg-Y29waWVz=2"
+	s.room.change(func() {
+		s.room.fail = &web.Refusal{Kind: api.KindInvalid, Message: "the arguments do not fit", Hint: "look again"}
+	})
+	w = s.submit("/start/clerk", "@ada", fields, "Accept", "text/html")
+	wants(t, w.Body.String(), "The arguments do not fit. Look again.", `value="Ada"`)
+	lacks(t, w.Body.String(), `value="k1"`)
+	s.room.change(func() {
+		s.room.fail = &web.Refusal{Kind: api.KindUncertain, Message: "no answer came", Hint: "try again"}
+	})
+	wants(t, s.submit("/start/clerk", "@ada", fields, "Accept", "text/html").Body.String(), `name="key" value="k1"`)
+	s.room.change(func() { s.room.fail = nil })
+	if w := s.submit("/start/clerk", "@ada", fields, "Accept", "text/html"); w.Code != 303 || w.Header().Get("Location") != "/?session=sess_9#session" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	if turn := s.room.turns[len(s.room.turns)-1]; turn.Agent != "clerk" || turn.Request != "Write." || string(turn.Args) != `{"to":"Ada","copies":2}` || turn.Key != "k1" {
+		t.Errorf("started was %+v", turn)
+	}
+}
+
+// TestStartFormAgain: what was asked before fills in the form of its agent, for the person who asked.
+func TestStartFormAgain(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, defined)
+	for _, id := range []string{"sess_1", "sess_2"} {
+		s.room.begin(id, "write to <Ada>")
+	}
+	s.room.change(func() {
+		for i := range s.room.sessions {
+			s.room.sessions[i].Agent, s.room.sessions[i].Args = "clerk", jsontext.Value(`{"to":"Ada <a>"}`)
+		}
+		s.room.sessions[1].Owner = "eve"
+	})
+	s.login("ada")
+	wants(t, s.page("/", "@ada"), `<a href="/start/clerk?again=sess_1">`)
+	wants(t, s.page("/start/clerk?again=sess_1", "@ada"), "Filled in from", `value="Ada &lt;a&gt;"`, "\nwrite to &lt;Ada&gt;</textarea>")
+	lacks(t, s.page("/start/clerk?again=sess_2", "@ada"), "Filled in from", "Ada")
+	if len(s.room.turns) != 0 {
+		t.Errorf("started were %+v", s.room.turns)
+	}
 }

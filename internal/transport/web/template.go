@@ -24,13 +24,13 @@ func (s *Server) fillIn(ctx context.Context, v visitor, box *page.Start, session
 		return
 	}
 	i := slices.IndexFunc(s.options.Startable, func(a StartAgent) bool { return a.Name == one.Agent })
-	if i < 0 {
+	if i < 0 || !slices.ContainsFunc(box.Agents, func(a page.StartAgent) bool { return a.Name == one.Agent }) {
 		return
 	}
 	box.Open = true
+	box.Request, box.Agent, box.Folder = one.Request, one.Agent, folderIn(s.options.Startable[i], one.Request, one.Args)
 	box.Again = &page.Template{
 		Session: one.ID, Name: legible.Text(one.DisplayName()), Request: one.Request, Agent: one.Agent,
-		Folder: folderIn(s.options.Startable[i], one.Request, one.Args),
 	}
 }
 

@@ -40,7 +40,7 @@ document.addEventListener("submit", async (event) => {
     }
     const told = await answer.json();
     if (!answer.ok) failed(form, event.submitter, [told.error.message, told.error.hint].filter(Boolean).map(sentence).join(" "));
-    else if (told.refused) failed(form, event.submitter, told.text, told.wrong);
+    else if (told.refused) failed(form, event.submitter, told.text, told);
     else if (told.session) location.assign(`/?session=${encodeURIComponent(told.session)}#session`);
     else done(told, form, at);
   } catch {
@@ -86,33 +86,40 @@ function done(told, form, at) {
   else if (isLost()) say(told.text);
 }
 
-// failed tells why nothing came of a press: aloud, beside the button, and where the outcome of
-// every act stands, because the question may go. The focus stays where it is.
-function failed(form, submitter, text, wrong = false) {
+// failed tells why nothing came of a press: aloud, beside the field that it is about or else the button, and where the
+// outcome of every act stands, because the question may go. The focus stays where it is.
+function failed(form, submitter, text, { wrong = false, field = "" } = {}) {
   placeReason(text);
   if (form.isConnected) {
-    const field = wrong ? form.querySelector("input:not([type=hidden])") : null;
-    beside(form, field ?? submitter ?? form.querySelector("button"), text);
-    field?.setAttribute("aria-invalid", "true");
+    const about = field ? form.elements[field] : wrong ? form.querySelector("input:not([type=hidden])") : null;
+    beside(form, about ?? submitter ?? form.querySelector("button"), text, field && about);
+    about?.setAttribute("aria-invalid", "true");
   }
   say(text, "assertive");
 }
 
-// beside puts a reason next to what was pressed, and names it as what describes that.
-function beside(form, control, text) {
+// beside puts a reason next to a control, and names it as what describes that, before what describes it anyway.
+function beside(form, control, text, isField) {
   clear(form);
   const reason = document.createElement("p");
   reason.id = `reason-${++reasons}`;
   reason.className = "reason";
   reason.dir = "auto";
   reason.textContent = text;
-  form.append(reason);
-  control?.setAttribute("aria-describedby", reason.id);
+  if (isField) (control.closest(".fields") ?? control).after(reason);
+  else form.append(reason);
+  control?.setAttribute("aria-describedby", [reason.id, ...described(control)].join(" "));
 }
+
+const described = (control) => (control.getAttribute("aria-describedby") ?? "").split(" ").filter((id) => document.getElementById(id));
 
 // clear takes the last reason away.
 function clear(form) {
-  form.querySelector(".reason")?.remove();
-  for (const control of form.querySelectorAll("[aria-describedby]")) control.removeAttribute("aria-describedby");
+  for (const reason of form.querySelectorAll(".reason")) reason.remove();
+  for (const control of form.querySelectorAll("[aria-describedby]")) {
+    const left = described(control);
+    if (left.length > 0) control.setAttribute("aria-describedby", left.join(" "));
+    else control.removeAttribute("aria-describedby");
+  }
   for (const field of form.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
 }

@@ -1,16 +1,21 @@
 package browser_test
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/earshot-dev/earshot/worker"
 )
 
-// TestStart: a person starts an agent from the page, by keyboard; what is wrong is said beside the button and nothing that was
+// TestStart: a person starts an agent from the page, by keyboard; what is wrong is said beside its field and nothing that was
 // typed is lost; and the page then shows the new session.
 func TestStart(t *testing.T) {
 	t.Parallel()
@@ -31,6 +36,9 @@ func TestStart(t *testing.T) {
 	if typed := value[string](b, `document.getElementById("start-request").value`); typed != "Find what I have twice." {
 		t.Errorf("the request is now %q", typed)
 	}
+	if reason := value[string](b, fieldReason("start-folder")); !strings.Contains(reason, "is not there, or not allowed") || !strings.Contains(reason, "Allowed: ") {
+		t.Errorf("the folder is described by %q", reason)
+	}
 	b.accessible(axe, "the start box, refused")
 	b.tabTo("#start-folder")
 	b.press("a", chromedp.ModifierCtrl)
@@ -43,13 +51,119 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// TestStartWithoutScripts: the start box is a form.
+// fieldReason is the text that describes a field which is not taken.
+func fieldReason(id string) string {
+	return `(() => {
+		const field = document.getElementById("` + id + `");
+		if (field.getAttribute("aria-invalid") !== "true") return "";
+		return field.getAttribute("aria-describedby").split(" ").map((id) => document.getElementById(id).textContent).join(" ");
+	})()`
+}
+
+// TestStartWithArguments: an agent whose definition says which arguments it takes is started by keyboard with them; what is not taken is
+// said beside its field, and what was typed stays. The kernel gets them as the schema says.
+func TestStartWithArguments(t *testing.T) {
+	t.Parallel()
+	axe := axeCore(t)
+	s := serveAgent(t, asks(worker.Question{Text: "Go on?"}))
+	file := filepath.Join(t.TempDir(), "agents.yaml")
+	must(t, os.WriteFile(file, []byte(`
+agents:
+  - name: asker
+    display_name: The asker
+    parameters:
+      type: object
+      required: [to, copies]
+      properties:
+        to: {type: string, title: Recipient, pattern: "^[A-Z]"}
+        copies: {type: integer, minimum: 1}
+        tone: {enum: [warm, cool]}
+        urgent: {type: boolean}
+        on: {type: string, format: date}
+        tags: {type: array, items: {type: string}}
+`), 0o600))
+	shown, _ := s.terminal("agents", "add", file)
+	digest := regexp.MustCompile(`--digest (\S+)`).FindStringSubmatch(shown)
+	if digest == nil {
+		t.Fatal(shown)
+	}
+	if said, code := s.terminal("agents", "add", file, "--digest", digest[1]); code != 0 {
+		t.Fatal(said)
+	}
+	b := s.login()
+	b.accessKey("n")
+	b.accessible(axe, "the start box with an agent that takes arguments")
+	b.tabTo("#start a[href='/start/asker']")
+	b.press(kb.Enter)
+	b.until(`document.readyState === "complete" && document.querySelector("h1").textContent === "Start The asker"`)
+	b.accessible(axe, "the form of an agent")
+	b.tabTo("#request")
+	b.types("Write to Ada.")
+	b.press(kb.Tab)
+	b.press(kb.Tab)
+	b.types("three")
+	b.acts("Start")
+	b.until(`document.readyState === "complete" && location.hash === "#wrong" && document.querySelector("#wrong")`)
+	b.accessible(axe, "the form of an agent, refused")
+	if got := value[[]string](b, `[...document.querySelectorAll("#wrong a")].map((e) => e.textContent)`); !slices.Equal(got, []string{"Recipient: It is empty. It is needed.", "copies: It is not a whole number from 1."}) {
+		t.Errorf("wrong is %q", got)
+	}
+	if reason := value[string](b, fieldReason("arg-dG8")); !strings.HasPrefix(reason, "It is empty.") {
+		t.Errorf("the recipient is described by %q", reason)
+	}
+	b.tabTo("#wrong a")
+	b.follows()
+	b.until(`document.activeElement.id === "arg-dG8"`)
+	b.types("ada")
+	b.press(kb.Tab)
+	b.press("a", chromedp.ModifierCtrl)
+	b.types("3")
+	b.press(kb.Tab)
+	b.types("c")
+	b.press(kb.Tab)
+	b.types("Y")
+	b.press(kb.Tab)
+	b.press(kb.Tab)
+	b.types(`["a"]`)
+	b.acts("Start")
+	b.until(`document.readyState === "complete" && location.hash === "#wrong" && document.querySelector("#wrong p")`)
+	if text := value[string](b, `document.querySelector("#wrong p").textContent`); !strings.Contains(text, "The arguments do not fit the agent asker: /to: ") || !strings.Contains(text, "othing was started") {
+		t.Errorf("the kernel says %q", text)
+	}
+	b.tabTo("#arg-dG8")
+	b.press("a", chromedp.ModifierCtrl)
+	b.types("Ada")
+	b.press(kb.Enter)
+	b.until(`document.readyState === "complete" && location.hash === "#session" && document.querySelector("#question-1")`)
+	id := value[string](b, `new URL(location).searchParams.get("session")`)
+	var one struct {
+		Agent, Request string
+		Args           map[string]any
+	}
+	if code := s.api("GET", "/api/v1/sessions/"+id, nil, &one); code != 200 || one.Request != "Write to Ada." ||
+		fmt.Sprint(one.Args) != "map[copies:3 tags:[a] to:Ada tone:cool urgent:true]" {
+		t.Errorf("%d: started is %+v", code, one)
+	}
+}
+
+// TestStartWithoutScripts: the start box is a form; what is wrong is said on the page, and nothing that was typed is lost.
 func TestStartWithoutScripts(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 1)
 	b := s.plainTab()
 	b.tabTo("#start-request")
 	b.types("Find what I have twice.")
+	b.tabTo("#start-folder")
+	b.press("a", chromedp.ModifierCtrl)
+	b.types("/etc")
+	b.acts("Start")
+	b.until(`document.readyState === "complete" && location.hash === "#start-wrong" && document.querySelector("#start-wrong a")`)
+	if got := value[[]string](b, `["start-request", "start-folder"].map((id) => document.getElementById(id).value)`); !slices.Equal(got, []string{"Find what I have twice.", "/etc"}) {
+		t.Errorf("what was typed is now %q", got)
+	}
+	b.tabTo("#start-folder")
+	b.press("a", chromedp.ModifierCtrl)
+	b.types(s.folder)
 	b.acts("Start")
 	b.until(`document.readyState === "complete" && location.hash === "#session" && document.body.innerText.includes("Find what I have twice.")`)
 	within(t, "a question is open", func() (bool, error) { return len(s.questions()) == 1, nil })

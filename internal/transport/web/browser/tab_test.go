@@ -226,12 +226,25 @@ func (b *tab) press(keys string, modifiers ...chromedp.Modifier) {
 // accessKey presses Alt and a letter.
 func (b *tab) accessKey(letter string) {
 	b.t.Helper()
-	code := int64(strings.ToUpper(letter)[0])
+	b.strikes(input.DispatchKeyEventParams{
+		Modifiers: int64(chromedp.ModifierAlt), Key: letter, Text: letter, UnmodifiedText: letter, Code: "Key" + strings.ToUpper(letter), WindowsVirtualKeyCode: int64(strings.ToUpper(letter)[0]),
+	})
+}
+
+// follows presses Enter on a link, as a keyboard does: Chromium swallows the character of a key that has been acted on, and otherwise the
+// field that the link leads to would take it.
+func (b *tab) follows() {
+	b.t.Helper()
+	b.strikes(input.DispatchKeyEventParams{Key: "Enter", Code: "Enter", Text: "\r", UnmodifiedText: "\r", WindowsVirtualKeyCode: 13})
+}
+
+// strikes sends the events of a key of a keyboard.
+func (b *tab) strikes(key input.DispatchKeyEventParams) {
+	b.t.Helper()
 	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		for _, kind := range []input.DispatchKeyEventType{kb.KeyRawDown, kb.KeyChar, kb.KeyUp} {
-			_, err := chromedp.Call(ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{
-				Type: kind, Modifiers: int64(chromedp.ModifierAlt), Key: letter, Text: letter, UnmodifiedText: letter, Code: "Key" + strings.ToUpper(letter), WindowsVirtualKeyCode: code,
-			})
+			key.Type = kind
+			_, err := chromedp.Call(ctx, input.DispatchKeyEvent, key)
 			if err != nil {
 				return err
 			}
