@@ -23,7 +23,7 @@ const few = 10
 var foundAt = map[sim.Bug]uint64{
 	sim.StaleConsent:     152,
 	sim.RestoredFires:    208,
-	sim.LostFuture:       622,
+	sim.LostFuture:       505,
 	sim.OutlivedYes:      27,
 	sim.UnspentUse:       15,
 	sim.InheritedConsent: 12,
