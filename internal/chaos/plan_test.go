@@ -143,8 +143,11 @@ func (b *planner) Observe(r worker.Result) error {
 	return nil
 }
 
-// joins: each part was done, once and in its place.
+// joins: each part was done, once and in its place, unless the person has said no.
 func (b *planner) joins(r worker.Result) {
+	if r.Status == utp.StatusCanceled {
+		return
+	}
 	var got struct {
 		Results []struct {
 			Index   int        `json:"task_index"`
