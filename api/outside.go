@@ -122,8 +122,8 @@ type CallStatus struct {
 	Joined bool `json:"joined,omitzero"`
 	// Permission reports that it is about something that the agent does itself.
 	Permission bool `json:"permission,omitzero"`
-	// Last is the number of the newest event of its session that the status includes; 0 if the kernel does not say. What an
-	// event up to it tells is no reason to ask again.
+	// Last is the number of the newest event of its session that the status includes; 0 if the kernel does not say. Nobody need ask
+	// again because of an event up to it.
 	Last int64 `json:"last,omitzero"`
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // naive is pacing once more, as simple as it can be said and as slow as that is: it keeps every event as it came, and
-// works out anew at each step what they are merged to. Tokens are counted, and a voice has so much left to say.
+// works out from the beginning, at each step, what they are merged to. Tokens are counted, and a voice has so much left to say.
 type naive struct {
 	terms    pacing.Terms
 	reach    int // the weakest boundary at which a text leaves by itself, from 0, none, to 4, completion

@@ -103,7 +103,7 @@ func (c *counted) Request(ctx context.Context, operation string, data []byte) ([
 }
 
 // TestRequestAsksOnce: while a request waits for a call that nobody is asked about, the state of the call is asked for once, when it has
-// ended. The news of its own beginning, which the kernel's answer includes, is no reason to ask.
+// ended. The kernel's answer includes the news of its own beginning, which makes nobody ask.
 func TestRequestAsksOnce(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		conn := &counted{Conn: w.person}

@@ -33,7 +33,7 @@ func (k *Kernel) Resume(ctx context.Context, id string) error {
 		if s.rec.State.Status == turn.Ended {
 			return api.NewFault(utp.CodeTurnEnded, "the turn has ended; there is nothing to resume")
 		}
-		s.rec.Absent = false // whoever resumes it is there
+		s.rec.Absent = false // who resumes it is there
 		if k.o.SingleHost {
 			if err := s.dispatch(turn.Orphan{Generation: k.generation()}); err != nil {
 				return err

@@ -97,7 +97,7 @@ func TestDefinedFields(t *testing.T) {
 	}
 }
 
-// TestDefinedArguments: a turn whose arguments do not fit the schema of its agent's definition does not begin, whoever asks for it; one
+// TestDefinedArguments: a turn whose arguments do not fit the schema of its agent's definition does not begin, no matter who asks for it; one
 // whose arguments fit does.
 func TestDefinedArguments(t *testing.T) {
 	for name, tt := range map[string]struct{ args, why string }{

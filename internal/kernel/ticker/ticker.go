@@ -1,5 +1,5 @@
 // Package ticker ticks the turns that are due: whose question has passed its deadline, whose undo time is over, whose lease has
-// expired. The ledger records what is due; whoever saves a turn that is due sooner says so, and a poll finds what others have left.
+// expired. The ledger records what is due; a step that makes a turn due sooner says so, and a poll finds what others have left.
 //
 // # Goroutines
 //

@@ -83,7 +83,7 @@ func TestSessionsAreReadInTurn(t *testing.T) {
 	})
 }
 
-// TestPagesReadWhatIsNew: of a long session a page reads what has come since it was read last, whoever reads it in whatever form; the
+// TestPagesReadWhatIsNew: of a long session a page reads what has come since it was read last, by any reader and in any form; the
 // lists read the last events of those sessions that have changed. Who may not answer reads events of their own.
 func TestPagesReadWhatIsNew(t *testing.T) {
 	t.Parallel()

@@ -17,7 +17,7 @@ const (
 )
 
 // records keep what sessions did as far as it was read, so that a page reads only what has come since. Each entry belongs to
-// whoever holds its lock; whose session it is, and who may follow it, is asked at each reading.
+// the holder of its lock; whose session it is, and who may follow it, is asked at each reading.
 type records struct {
 	mu    sync.Mutex
 	kept  map[recordKey]*record
