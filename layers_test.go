@@ -100,6 +100,14 @@ var layerTable = []rule{
 		beside: map[string]string{"internal/kernel/store": "a tool, a sealed value and a reference are the ledger's"},
 	},
 	{
+		pkg: "internal/kernel/cards", layer: 2, own: []string{"internal/kernel/turn", "api", "utp"},
+		beside: map[string]string{
+			"internal/kernel/store":    "cards and the blobs that they refer to are rows of the ledger",
+			"internal/kernel/argument": "a large value is divided as arguments are",
+			"internal/kernel/ids":      "a card has a name",
+		},
+	},
+	{
 		pkg: "internal/kernel/external", layer: 2, own: []string{"internal/kernel/turn", "api", "utp"},
 		beside: map[string]string{"internal/kernel/store": "answers and offered results are cards of the ledger"},
 	},
@@ -141,6 +149,7 @@ var layerTable = []rule{
 			"internal/kernel/rulebook":    "what an operator's rules say is asked in the step that it is about",
 			"internal/kernel/external":    "what third-party peers send is read, and answered, in their form",
 			"internal/kernel/argument":    "arguments are resolved before a step saves them",
+			"internal/kernel/cards":       "what a step reads and adds of its turn's cards",
 			"internal/kernel/store":       "the port to the ledger, which what looks after it uses too",
 			"internal/kernel/active":      "a step asks whether its turn is one that this kernel works on",
 			"internal/kernel/ticker":      "a step says when its turn is due",

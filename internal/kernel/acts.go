@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
 
@@ -16,22 +15,13 @@ func (s *step) ended(c turn.Call) error {
 	if c.Fence == 0 && c.State == turn.Closed || !c.Class.Effectful() {
 		return nil // a restored ledger may have lost the start, but the outcome is known all the same
 	}
-	sum, err := s.cardSum(c.Outcome.Card)
+	sum, err := s.cards.Sum(c.Outcome.Card)
 	if err != nil {
 		return err
 	}
 	return s.addAct(api.AuditAct{
 		Act: api.ActOutcome, Call: c.ID, Fence: c.Fence, Detail: string(c.Outcome.Status), Digest: sum, By: c.Target,
 	})
-}
-
-// cardSum returns the SHA-256 in hex of a card's content.
-func (s *step) cardSum(id string) (string, error) {
-	card, err := s.card(id)
-	if err != nil {
-		return "", store.Unexpected("the card "+id, store.AsDamage(err))
-	}
-	return store.SHA256Hex(card.Content), nil
 }
 
 func (s *step) addAct(a api.AuditAct) error {

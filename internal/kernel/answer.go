@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/internal/kernel/cards"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
@@ -57,11 +58,11 @@ func unquoted(v jsontext.Value) string {
 // resultValue reads a recorded result, also one that this step records, if it is small enough to be
 // reported.
 func (s *step) resultValue(row store.ResultRow) (jsontext.Value, error) {
-	card, err := s.card(row.Card)
+	card, err := s.cards.Card(row.Card)
 	if err != nil {
 		return nil, store.AsDamage(err)
 	}
-	r, err := resultOn(card, row)
+	r, err := cards.ResultOn(card, row)
 	if err != nil {
 		return nil, err
 	}

@@ -45,14 +45,14 @@ func (s *step) boxText(q api.DeliverRequest, end turn.End) error {
 	if s.rec.State.Boxes.OutputBox == "" || text == "" || !end.Completes() {
 		return nil
 	}
-	card, err := s.newDeliverable(q)
+	card, err := s.cards.Answer(q.Fields, q.Status == utp.StatusPartial)
 	if err != nil {
 		return err
 	}
 	if card.Content, err = utp.EncodeContent(utp.Text{Text: text}); err != nil {
 		return api.NewFault(utp.CodeBadRequest, "the result: "+err.Error())
 	}
-	s.batch.Cards = append(s.batch.Cards, card)
+	s.cards.Add(card)
 	return s.boxed("", card.ID)
 }
 
@@ -140,7 +140,7 @@ func (s *step) boxCards(q api.ReadBoxRequest) (api.ReadBoxAnswer, error) {
 	}
 	room := api.InlineLimit
 	for _, e := range entries {
-		card, err := s.card(e.Card)
+		card, err := s.cards.Card(e.Card)
 		if errors.Is(err, store.ErrNotFound) { // erased
 			a.After = e.N
 			continue

@@ -4,23 +4,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/delegation"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
-
-// cardAnswer is the type of the card that keeps a turn's answer for the turn that asked for it.
-const cardAnswer = "earshot.answer"
-
-// answerData is its content.
-type answerData struct {
-	Text string `json:"text"`
-}
 
 // beginChild begins the turn of a child, in the transaction of the call that asks for it: neither is there without the
 // other. One that may not begin has failed, and its call goes on.
@@ -64,8 +53,8 @@ func (s *step) beginTask(c turn.Call, index int, p delegation.Plan) (string, err
 	if err != nil {
 		return "", err
 	}
-	child := &step{k: s.k, tx: s.tx, now: s.now, tried: s.tried, begun: true, wakeWorker: true}
-	child.rec, child.was, child.with = rec, rec.State, s.with
+	child := s.k.newStep(s.tx, s.now, rec)
+	child.with, child.tried, child.begun, child.wakeWorker = s.with, s.tried, true, true
 	child.batch.Keys = b.keys
 	child.rec.State.Within = turn.Within{Spawner: from.Name, Call: c.ID, Index: index}
 	child.queue(q)
@@ -137,7 +126,7 @@ func (s *step) stopChild(id string) {
 // knownTo tells the turn above the one of the step that this one has begun, so that a stop reaches it. It is saved as it
 // was read: what stops it meanwhile has this step tried again.
 func (s *step) knownTo(above store.Record) error {
-	other := s.with.begin(&step{k: s.k, tx: s.tx, now: s.now, tried: s.tried}, above)
+	other := s.beside(above)
 	if err := other.dispatch(turn.ChildBegun{Turn: s.rec.State.Turn}); err != nil {
 		return err
 	}
@@ -176,13 +165,5 @@ func (s *step) saveAnswer() (string, error) {
 	if s.notification.Output == "" {
 		return "", nil
 	}
-	id, err := s.k.ids.ID(s.now.Wall)
-	if err != nil {
-		return "", err
-	}
-	text, err := json.Marshal(answerData{s.notification.Output}, jsontext.AllowInvalidUTF8(true))
-	if err != nil {
-		return "", store.Unexpected("the answer of a turn", err)
-	}
-	return "card_" + id, s.saveOwnCard("card_"+id, "step_"+id, cardAnswer, text)
+	return s.cards.AddText(s.notification.Output)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/cards"
 	"github.com/earshot-dev/earshot/internal/kernel/delegation"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -49,7 +50,7 @@ func (s *step) delegates(c turn.Call, tool store.Tool, w callRequest) (turn.Call
 
 // plan reads what a call of the kernel's own tools asks for.
 func (s *step) plan(c turn.Call) (delegation.Plan, error) {
-	args, err := s.args(c)
+	args, err := s.cards.Args(c)
 	if err != nil {
 		return delegation.Plan{}, err
 	}
@@ -89,7 +90,7 @@ func lost(err error) bool {
 // outputOf reads what a child has left. Of one that was erased since, nothing is left.
 func (s *step) outputOf(child turn.Child) (out delegation.Output, err error) {
 	if child.Answer != "" {
-		if out.Text, err = s.answerOf(child); err != nil {
+		if out.Text, err = cards.Text(s.tx, child.Answer); err != nil {
 			return out, err
 		}
 	}
@@ -111,22 +112,6 @@ func (s *step) outputOf(child turn.Child) (out delegation.Output, err error) {
 		return out, store.Unexpected("what turn "+child.Turn+" delivered", err)
 	}
 	return out, nil
-}
-
-// answerOf reads the words that a child has left.
-func (s *step) answerOf(child turn.Child) (string, error) {
-	raw, err := ownCard(s.tx, child.Answer)
-	if err == nil && raw != nil {
-		raw, err = store.ReadValue(s.tx, raw)
-	}
-	var a answerData
-	if err != nil || raw == nil {
-		return "", err
-	}
-	if err := json.Unmarshal(raw, &a); err != nil {
-		return "", fmt.Errorf("%w: the answer of turn %s: %w", store.ErrDamaged, child.Turn, err)
-	}
-	return a.Text, nil
 }
 
 // offeredOwn are the kernel's own tools as an agent is offered them: those that its definition leaves it, if it says whom

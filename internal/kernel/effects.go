@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -129,7 +128,7 @@ func (s *step) aboutCall(t *Notification, id string) error {
 	if err != nil && !errors.Is(err, store.ErrNotFound) { // a call of an unknown or removed tool is reported too
 		return store.Unexpected("looking up the tool "+call.Tool, err)
 	}
-	if t.Args, err = s.args(call); err != nil && !errors.Is(err, store.ErrDamaged) { // a call is reported without its arguments, too
+	if t.Args, err = s.cards.Args(call); err != nil && !errors.Is(err, store.ErrDamaged) { // a call is reported without its arguments, too
 		return err
 	}
 	if !call.StartedAt.IsZero() {
@@ -137,12 +136,12 @@ func (s *step) aboutCall(t *Notification, id string) error {
 	}
 	t.Result = s.late
 	if t.Note.Kind != turn.NoteLate {
-		if t.Result, err = s.resultOf(call); err != nil {
+		if t.Result, err = s.cards.AddedResult(call); err != nil {
 			return err
 		}
 	}
 	t.Unserved = call.State == turn.Asked && call.Batch == nil && s.toolUnserved(t.Tool)
-	if q := s.question(call.Question); q != nil {
+	if q := s.rec.Question(call.Question); q != nil {
 		t.Question = QuestionFacts{
 			Number: q.Number, Token: q.Token, Deadline: q.Deadline(),
 			Timeout: time.Duration(q.Timeout) * time.Second, Again: q.Extensions > 0, Digest: q.Digest,
@@ -170,14 +169,6 @@ func (s *step) pass(kind turn.NoteKind) {
 		s.last = append(s.last, "stop.told")
 	default:
 	}
-}
-
-func (s *step) question(number int) *consent.Question {
-	i := slices.IndexFunc(s.rec.Questions, func(q consent.Question) bool { return number != 0 && q.Number == number })
-	if i < 0 {
-		return nil
-	}
-	return &s.rec.Questions[i]
 }
 
 // newQuestion mints the token of a question about a call, and its number if it has none. It increments
@@ -226,11 +217,11 @@ func (s *step) askConsent(id string) error {
 
 // openQuestion opens a question, and applies its default at once if nobody is left to answer.
 func (s *step) openQuestion(q consent.Question, asked turn.QuestionAsked) error {
-	s.addQuestion(q)
+	s.rec.AddQuestion(q)
 	if err := s.dispatch(asked); err != nil || !s.rec.Absent {
 		return err
 	}
-	return s.decideUnanswered(s.openQuestions()...)
+	return s.decideUnanswered(s.rec.OpenQuestions()...)
 }
 
 // decideUnanswered applies the default of open questions now (C-66).
@@ -271,23 +262,6 @@ func (s *step) askOutcome(id string) error {
 	return s.openQuestion(q, turn.QuestionAsked{Call: id, Number: number})
 }
 
-// addQuestion adds a question and forgets those of calls that are no longer live. A question that is
-// asked again under its number retains its earlier tokens.
-func (s *step) addQuestion(q consent.Question) {
-	s.rec.Questions = slices.DeleteFunc(slices.Clone(s.rec.Questions), func(old consent.Question) bool {
-		if old.Number == q.Number {
-			q.SpentTokens, q.Again = append(slices.Clone(old.SpentTokens), old.Token), true
-			return true
-		}
-		if old.State == consent.Open {
-			return false
-		}
-		_, live := s.rec.State.FindQuestion(old.Number)
-		return !live
-	})
-	s.rec.Questions = append(s.rec.Questions, q)
-}
-
 // answerSeconds returns how long a question stays open once somebody has seen it: as set when the turn
 // was started, else as its owner prefers, else as policy and tool say.
 func (s *step) answerSeconds(c turn.Call) (int, error) {
@@ -305,7 +279,7 @@ func (s *step) answerSeconds(c turn.Call) (int, error) {
 }
 
 func (s *step) withdraw(e turn.Withdraw) {
-	if q := s.question(e.Question); q != nil {
+	if q := s.rec.Question(e.Question); q != nil {
 		*q, _ = q.Withdraw(s.now.Wall, e.Reason)
 	}
 }
@@ -322,7 +296,7 @@ const shownIn = "en"
 
 // shown returns the digest of what the person was shown of a call's question.
 func (s *step) shown(c turn.Call) string {
-	if q := s.question(c.Question); q != nil {
+	if q := s.rec.Question(c.Question); q != nil {
 		return q.Shown
 	}
 	return ""
@@ -332,16 +306,16 @@ func (s *step) shown(c turn.Call) string {
 // its narration.
 func (s *step) recordShown(n turn.Note, told Narration) {
 	call, _ := s.rec.State.Find(n.Call)
-	q := s.question(call.Question)
+	q := s.rec.Question(call.Question)
 	if q == nil || len(told.Events) == 0 || !asks(n.Kind) {
 		return
 	}
 	last := told.Events[len(told.Events)-1]
 	sum := sha256.Sum256(last.Body)
 	q.Shown = hex.EncodeToString(sum[:])
-	s.recordPresented(store.Presented{
+	s.rec.SetPresented(store.Presented{
 		Question: q.Number, Event: last.ID, Until: s.now.Add(q.Deadline().Sub(s.now.Wall)), Shows: told.Shows, Covered: told.Covered,
-		Read: s.lastPresented(q.Number).Read, // the question is about the same as before
+		Read: s.rec.LastPresented(q.Number).Read, // the question is about the same as before
 	})
 }
 
@@ -353,14 +327,6 @@ func asks(kind turn.NoteKind) bool {
 	default:
 		return false
 	}
-}
-
-// recordPresented saves which event puts a question, in place of the one before. Those of questions that
-// are gone are dropped.
-func (s *step) recordPresented(put store.Presented) {
-	s.rec.Presented = append(slices.DeleteFunc(slices.Clone(s.rec.Presented), func(old store.Presented) bool {
-		return old.Question == put.Question || s.question(old.Question) == nil
-	}), put)
 }
 
 func (s *step) receipt(e turn.Receipt) error {
@@ -389,10 +355,10 @@ func (s *step) receipt(e turn.Receipt) error {
 // receiptTerms returns what an answer about a call is bound to. An answer about a call's outcome does not
 // say whether to do it, and so is bound to no consent.
 func (s *step) receiptTerms(c turn.Call, decision string) (t api.ReceiptTerms, err error) {
-	t = api.ReceiptTerms{Credential: s.credential, Event: s.lastPresented(c.Question).Event, Signed: s.signed}
+	t = api.ReceiptTerms{Credential: s.credential, Event: s.rec.LastPresented(c.Question).Event, Signed: s.signed}
 	if c.Kind != turn.ToolCall && c.Kind != turn.PermissionCall {
 		if c.Outcome != nil && c.Outcome.Card != "" {
-			t.Response, err = s.cardSum(c.Outcome.Card)
+			t.Response, err = s.cards.Sum(c.Outcome.Card)
 		}
 		return t, err
 	}
@@ -401,7 +367,7 @@ func (s *step) receiptTerms(c turn.Call, decision string) (t api.ReceiptTerms, e
 	case string(consent.Accept):
 		t.Consent, t.Seen = c.Digest, s.argumentsSeen
 		if s.argumentsSeen != api.SeenRead { // they were read as well
-			t.Covered = strings.Join(s.lastPresented(c.Question).Covered, "\n")
+			t.Covered = strings.Join(s.rec.LastPresented(c.Question).Covered, "\n")
 		}
 	case string(consent.Reject), turn.Undone:
 		t.Consent = c.Digest
@@ -433,7 +399,7 @@ func (s *step) grant(e turn.Grant) error {
 
 // digest returns what a consent to this call is bound to.
 func (s *step) digest(c turn.Call) (string, error) {
-	args, err := s.args(c)
+	args, err := s.cards.Args(c)
 	if err != nil {
 		return "", err
 	}

@@ -153,7 +153,7 @@ func (s *step) answerOrigins() error {
 		if !found || c.Origin == nil || c.ReplacedBy != "" {
 			continue
 		}
-		result, err := s.card(report.Card)
+		result, err := s.cards.Card(report.Card)
 		if err != nil {
 			return store.AsDamage(err)
 		}
@@ -161,7 +161,7 @@ func (s *step) answerOrigins() error {
 		if err != nil {
 			return fmt.Errorf("kernel: answer to call %s: %w", c.ID, err)
 		}
-		s.batch.Cards = append(s.batch.Cards, cards...)
+		s.cards.Add(cards...)
 		woken = woken || len(cards) > 0
 	}
 	if woken {

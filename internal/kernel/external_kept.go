@@ -95,7 +95,7 @@ func (s *step) adoptIf(now func(turn.Call) bool) error {
 
 // unasked reports whether the question about the call's outcome ends now without an answer.
 func (s *step) unasked(c turn.Call) bool {
-	q := s.question(c.Question)
+	q := s.rec.Question(c.Question)
 	if c.State != turn.Unknown || q == nil {
 		return false
 	}

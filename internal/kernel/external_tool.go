@@ -149,7 +149,7 @@ func (s *step) offer(c *turn.Call, card utp.Card, content utp.ResultCard) (refus
 		return s.offeredBefore(c, card)
 	}
 	c.Offered = card.ID
-	s.batch.Cards = append(s.batch.Cards, card)
+	s.cards.Add(card)
 	return nil, nil
 }
 

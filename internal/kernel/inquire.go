@@ -67,7 +67,7 @@ func (k *Kernel) inquired(ctx context.Context, from Caller, q api.InquireRequest
 		case within.Owner != q.Owner || within.Fence != q.Fence:
 			return api.NewFault(utp.CodeStale, "the call is leased to another owner or fence")
 		}
-		s := &step{k: k, tx: tx, now: k.clock.Now(), rec: rec}
+		s := k.newStep(tx, k.clock.Now(), rec)
 		a, err = s.callStatus(q.Asked)
 		return err
 	})

@@ -337,7 +337,7 @@ func (k *Kernel) stands(ctx context.Context, q api.AwaitRequest) (a api.CallStat
 		if err != nil {
 			return err
 		}
-		s := &step{k: k, tx: tx, now: k.clock.Now(), rec: rec}
+		s := k.newStep(tx, k.clock.Now(), rec)
 		a, err = s.callStatus(q.Call)
 		a.Last = rec.Last
 		c, live := s.latest(q.Call)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/argument"
+	"github.com/earshot-dev/earshot/internal/kernel/cards"
 	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -26,7 +27,7 @@ func (s *step) callStatus(id string) (api.CallStatus, error) {
 	}
 	a := api.CallStatus{Call: id, Tool: c.Tool, State: callState(c.State), Stopping: s.rec.State.Stop != nil, Permission: c.Kind == turn.PermissionCall}
 	if a.State == api.CallWaiting || a.State == api.CallUnknown {
-		if q := s.question(c.Question); q != nil {
+		if q := s.rec.Question(c.Question); q != nil {
 			a.Question, a.AnswerBy = q.Number, q.Deadline()
 		}
 	}
@@ -41,11 +42,11 @@ func (s *step) callStatus(id string) (api.CallStatus, error) {
 	if o.Card == "" {
 		return a, nil
 	}
-	card, err := s.card(o.Card)
+	card, err := s.cards.Card(o.Card)
 	if err != nil {
 		return a, store.AsDamage(err)
 	}
-	r, err := resultOn(card, store.ResultRow{Key: c.Key, Call: id, Tool: c.Tool, Card: o.Card})
+	r, err := cards.ResultOn(card, store.ResultRow{Key: c.Key, Call: id, Tool: c.Tool, Card: o.Card})
 	if err != nil {
 		return a, err
 	}
@@ -116,7 +117,7 @@ func (s *step) permission(w invoked, stepID string) (turn.Call, error) {
 		return c, store.Unexpected("a permission", err)
 	}
 	c.Definition = store.SHA256Hex(definition)
-	if err := s.saveCallCard(c, "", argument.Resolved{Args: w.args}); err != nil {
+	if err := s.cards.AddCall(c, "", argument.Resolved{Args: w.args}); err != nil {
 		return c, err
 	}
 	c.Digest, err = s.digestOf(c, w.args)

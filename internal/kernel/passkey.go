@@ -64,7 +64,7 @@ func (k *Kernel) questionChallenge(tx store.Tx, q api.PasskeyChallengeRequest) (
 	if err != nil {
 		return "", err
 	}
-	s := &step{k: k, tx: tx, rec: rec}
+	s := k.newStep(tx, turn.Timestamp{}, rec)
 	asked := s.named(api.ReplyRequest{Question: q.Question, Token: q.Token})
 	call, found := rec.State.FindQuestion(q.Question)
 	if asked == nil || asked.State != consent.Open || !found || !s.mayApprove(q.By, q.Credential) {

@@ -310,7 +310,7 @@ func (k *Kernel) absent(ctx context.Context, _ Caller, r api.ReplyRequest) (api.
 	err := k.step(ctx, store.RefOf(r), func(s *step) error {
 		if r.Token == "" {
 			s.rec.Absent = true
-			return s.decideUnanswered(s.openQuestions()...)
+			return s.decideUnanswered(s.rec.OpenQuestions()...)
 		}
 		if q := s.rec.QuestionByToken(r.Token); q != nil { // otherwise it was answered, or asked again
 			return s.decideUnanswered(*q)

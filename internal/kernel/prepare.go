@@ -115,7 +115,7 @@ func (s *step) judge(c turn.Call, tool store.Tool, w callRequest) (turn.Call, er
 	if err := s.permit(&c, tool, resolved.Canonical); err != nil {
 		return c, err
 	}
-	if err := s.saveCallCard(c, target.String(), resolved); err != nil {
+	if err := s.cards.AddCall(c, target.String(), resolved); err != nil {
 		return c, err
 	}
 	if c.Digest, err = s.digestOf(c, resolved.Args); err != nil {
@@ -130,10 +130,10 @@ func (s *step) invalid(c turn.Call, args jsontext.Value, code utp.Code, message 
 	if args.Kind() != '{' || !args.IsValid() || len(args) > api.InlineLimit {
 		args = jsontext.Value("{}")
 	}
-	err := s.saveCallCard(c, "", argument.Resolved{Args: args})
+	err := s.cards.AddCall(c, "", argument.Resolved{Args: args})
 	if _, bad := errors.AsType[*utp.CardError](err); bad { // no card can hold such a name
 		c.Tool = noTool
-		err = s.saveCallCard(c, "", argument.Resolved{Args: args})
+		err = s.cards.AddCall(c, "", argument.Resolved{Args: args})
 	}
 	return c, err
 }
@@ -151,7 +151,7 @@ func (s *step) target(d utp.Definition) (utp.Subject, error) {
 // replace asks for the same work again, under a new id and as things stand now.
 func (s *step) replace(id string) error {
 	old, _ := s.rec.State.Find(id)
-	args, err := s.givenArguments(old)
+	args, err := s.cards.SuppliedArgs(old)
 	missing := errors.Is(err, store.ErrDamaged)
 	if err != nil && !missing {
 		return err
@@ -181,7 +181,7 @@ func sameWork(a, b turn.Call) bool {
 // check recomputes what would run now, and names what has changed.
 func (s *step) check(c turn.Call) (turn.Check, error) {
 	out := turn.Check{Call: c.ID}
-	args, err := s.args(c)
+	args, err := s.cards.Args(c)
 	if errors.Is(err, store.ErrDamaged) {
 		out.Reason = "arguments"
 		return out, nil

@@ -82,8 +82,8 @@ func (s *step) showAll() error {
 	if s.k.o.WaitForPresence {
 		return nil
 	}
-	for _, open := range s.openQuestions() {
-		q := s.question(open.Number)
+	for _, open := range s.rec.OpenQuestions() {
+		q := s.rec.Question(open.Number)
 		if !q.Unseen && !q.Waiting {
 			continue
 		}
@@ -96,7 +96,7 @@ func (s *step) showAll() error {
 
 // await asks questions again, to wait, that were shown to nobody in time.
 func (s *step) await() error {
-	for _, q := range s.openQuestions() {
+	for _, q := range s.rec.OpenQuestions() {
 		if due := q.ShowBy(); due.IsZero() || s.now.Wall.Before(due) {
 			continue
 		}
@@ -108,7 +108,7 @@ func (s *step) await() error {
 		if !outcome.Changed {
 			continue
 		}
-		*s.question(q.Number) = waiting
+		*s.rec.Question(q.Number) = waiting
 		if err := s.dispatch(turn.Unshown{Question: q.Number}); err != nil {
 			return err
 		}
@@ -118,12 +118,12 @@ func (s *step) await() error {
 
 // countdown tells how much time is left to answer the questions of which half, or a tenth, is left (CONF-73).
 func (s *step) countdown() error {
-	for _, q := range s.openQuestions() {
+	for _, q := range s.rec.OpenQuestions() {
 		told, due := q.Warn(s.at(q))
 		if !due {
 			continue
 		}
-		*s.question(q.Number) = told
+		*s.rec.Question(q.Number) = told
 		call, _ := s.rec.State.FindQuestion(q.Number)
 		if err := s.note(turn.Note{Kind: NoteCountdown, Call: call.ID}); err != nil {
 			return err

@@ -43,7 +43,7 @@ func (s *step) personCall(w api.ToolCall, stepID string) (turn.Call, error) {
 		return c, store.Unexpected("a question", err)
 	}
 	c.Limits.Answer = turn.Seconds(q.Seconds)
-	return c, s.saveCallCard(c, "", argument.Resolved{Args: args})
+	return c, s.cards.AddCall(c, "", argument.Resolved{Args: args})
 }
 
 // whyNot returns why a result was not accepted as the answer of the turn.
@@ -81,7 +81,7 @@ func clarification(q api.Question, number int, session, token string, at time.Ti
 // askPerson puts the agent's question to the person.
 func (s *step) askPerson(id string) error {
 	call, _ := s.rec.State.Find(id)
-	raw, err := s.args(call)
+	raw, err := s.cards.Args(call)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (s *step) respond(c turn.Call, q consent.Question) error {
 		if err != nil {
 			return store.Unexpected("an answer", err)
 		}
-		card, err := s.saveResult(c, utp.ResultCard{Status: utp.StatusSuccess, Result: raw, Source: utp.SourceWorker})
+		card, err := s.cards.AddResult(c, utp.ResultCard{Status: utp.StatusSuccess, Result: raw, Source: utp.SourceWorker})
 		if err != nil {
 			return err
 		}
@@ -204,28 +204,11 @@ func (s *step) deliverable(q api.DeliverRequest, end *turn.End) error {
 	if err := utp.CheckFields(required, q.Fields); err != nil {
 		return api.NewFault(utp.CodeBadRequest, err.Error())
 	}
-	card, err := s.newDeliverable(q)
+	card, err := s.cards.Answer(q.Fields, q.Status == utp.StatusPartial)
 	if err != nil {
 		return err
 	}
-	s.batch.Cards = append(s.batch.Cards, card)
+	s.cards.Add(card)
 	end.Deliverable = card.ID
 	return s.boxed("", card.ID)
-}
-
-// newDeliverable makes the card of a turn's answer from its fields.
-func (s *step) newDeliverable(q api.DeliverRequest) (utp.Card, error) {
-	id, err := s.k.ids.ID(s.now.Wall)
-	if err != nil {
-		return utp.Card{}, err
-	}
-	card, err := utp.NewDeliverable(utp.Deliverable{
-		ID: "card_" + id, Project: s.rec.State.Project, AuthorID: s.rec.State.Agent, CreatedAt: s.now.Wall,
-		Lineage: utp.Lineage{TurnID: s.rec.State.Turn, StepID: "step_" + id, TraceID: s.trace()},
-		Fields:  q.Fields, Partial: q.Status == utp.StatusPartial,
-	})
-	if err != nil {
-		return card, api.NewFault(utp.CodeBadRequest, "the result: "+err.Error())
-	}
-	return card, nil
 }

@@ -19,12 +19,12 @@ const maxReadings = 16
 // person has not been shown.
 func (s *step) checkSeen(c turn.Call, q consent.Question, r api.ReplyRequest) error {
 	must := api.MustBeRead(c.Class, c.Risk)
-	put := s.lastPresented(q.Number)
+	put := s.rec.LastPresented(q.Number)
 	if put.Shows == store.ShowsInText || put.Shows == store.ShowsInList && r.Lists {
 		s.argumentsSeen = api.SeenShown
 		return nil
 	}
-	args, err := s.args(c)
+	args, err := s.cards.Args(c)
 	if err != nil && must {
 		return err
 	}
@@ -43,16 +43,6 @@ func (s *step) checkSeen(c turn.Call, q consent.Question, r api.ReplyRequest) er
 		"you have not been shown everything that question %d is about; read %s from its first page to its last, then accept", q.Number, api.ArgumentsAddress(q.Number)))
 }
 
-// lastPresented returns how a question was put the last time.
-func (s *step) lastPresented(number int) store.Presented {
-	for _, p := range s.rec.Presented {
-		if p.Question == number {
-			return p
-		}
-	}
-	return store.Presented{}
-}
-
 // arguments reads what a question is about: the arguments as they would run. If the event does not show them
 // all, it records what somebody who may answer has read.
 func (k *Kernel) arguments(ctx context.Context, _ Caller, q api.ArgumentsRequest) (api.GetAnswer, error) {
@@ -63,12 +53,12 @@ func (k *Kernel) arguments(ctx context.Context, _ Caller, q api.ArgumentsRequest
 		if err != nil {
 			return err
 		}
-		s := &step{k: k, tx: tx, rec: rec}
+		s := k.newStep(tx, turn.Timestamp{}, rec)
 		c, found := rec.State.FindQuestion(q.Question)
 		if !found {
 			return api.NewFault(utp.CodeNotFound, "no live question has that number")
 		}
-		raw, err := s.args(c)
+		raw, err := s.cards.Args(c)
 		if err != nil {
 			return err
 		}
@@ -79,7 +69,7 @@ func (k *Kernel) arguments(ctx context.Context, _ Caller, q api.ArgumentsRequest
 			most = min(most, q.Limit)
 		}
 		a.Data = raw[from:min(from+most, a.Size)]
-		remember = q.By != "" && !q.Peek && s.lastPresented(q.Question).Shows != store.ShowsInText && s.mayApprove(q.By, q.Credential)
+		remember = q.By != "" && !q.Peek && s.rec.LastPresented(q.Question).Shows != store.ShowsInText && s.mayApprove(q.By, q.Credential)
 		return nil
 	})
 	if err == nil && remember {

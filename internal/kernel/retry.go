@@ -66,8 +66,8 @@ func (k *Kernel) again(tx store.Tx, id string) (api.OperatorArgs, error) {
 	if err != nil {
 		return api.OperatorArgs{}, err
 	}
-	s := &step{k: k, tx: tx, rec: rec}
-	given, err := s.givenArguments(c)
+	s := k.newStep(tx, turn.Timestamp{}, rec)
+	given, err := s.cards.SuppliedArgs(c)
 	if len(given) > api.InlineLimit/2 {
 		return api.OperatorArgs{}, api.NewFault(utp.CodeTooLarge, "the arguments are too large to be asked for in this way")
 	}

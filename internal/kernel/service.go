@@ -69,7 +69,7 @@ func (s *step) startAnswer(c turn.Call) (api.StartAnswer, error) {
 	if err != nil {
 		return api.StartAnswer{}, err
 	}
-	b, err := s.handOut(args)
+	b, err := s.cards.Body(args)
 	return api.StartAnswer{
 		Call: c.ID, Turn: s.rec.State.Turn, Tool: c.Tool, Args: b, Fence: c.Fence, Secrets: secrets,
 		StartWithinMS: milliseconds(s.startWithin(c)), StartBy: c.StartBy.Wall, //nolint:staticcheck // older services read it
@@ -150,11 +150,11 @@ func (k *Kernel) reconcile(ctx context.Context, from Caller, q api.OwnerRequest)
 		if c.State != turn.LeaseExpired && c.State != turn.Unknown {
 			return api.NewFault(utp.CodeDone, "the call's outcome is known")
 		}
-		args, err := s.args(c)
+		args, err := s.cards.Args(c)
 		if err != nil {
 			return err
 		}
-		b, err := s.handOut(args)
+		b, err := s.cards.Body(args)
 		a = api.ReconcileAnswer{Call: c.ID, Tool: c.Tool, Args: b, LeaseExpiry: c.LeaseExpiries}
 		return err
 	})
@@ -179,7 +179,7 @@ func (k *Kernel) reconciled(ctx context.Context, from Caller, q api.SettleReques
 
 // unsealed returns the arguments of a granted call, and its secrets separately.
 func (s *step) unsealed(c turn.Call) (jsontext.Value, map[string]string, error) {
-	args, err := s.args(c)
+	args, err := s.cards.Args(c)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -153,7 +153,7 @@ func (s *step) checkStanding(call turn.Call, q consent.Question, judged consent.
 	if err != nil || !judgedAs(tool, call) {
 		return nil, refuse("the tool has changed since the question was asked")
 	}
-	args, err := s.args(call)
+	args, err := s.cards.Args(call)
 	if err != nil {
 		return nil, err
 	}

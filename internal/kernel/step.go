@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/cards"
 	"github.com/earshot-dev/earshot/internal/kernel/hints"
 	"github.com/earshot-dev/earshot/internal/kernel/outbox"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
@@ -25,6 +26,7 @@ type step struct {
 	begun bool      // the step adds the turn
 	tried bool      // an earlier attempt at the transaction has failed
 
+	cards *cards.Tx    // of the turn
 	agent *store.Agent // the definition of the turn's agent, once it was read
 
 	batch        store.Batch
@@ -47,6 +49,11 @@ type step struct {
 	before      []string
 	after       []string
 	last        []string // fault points after everything has been published
+}
+
+// newStep makes a step on a turn as its record was read.
+func (k *Kernel) newStep(tx store.Tx, now turn.Timestamp, rec store.Record) *step {
+	return &step{k: k, tx: tx, now: now, rec: rec, was: rec.State, cards: cards.In(tx, rec.State, now.Wall, k.ids)}
 }
 
 // step runs fn on the turn that ref names and saves the result. fn may run again after a lost race, each time on
@@ -79,13 +86,14 @@ func (k *Kernel) attemptOn(ctx context.Context, load func(store.Tx) (store.Recor
 	err := k.update(ctx, func(tx store.Tx) error {
 		behind = append(behind, all.drop(k)...) // in case it is run again
 		all = &together{}
-		s := &step{k: k, tx: tx, now: k.clock.Now(), tried: tried}
+		now, again := k.clock.Now(), tried
 		tried = true
 		rec, err := load(tx)
 		if err != nil {
 			return err
 		}
-		all.begin(s, rec)
+		s := all.begin(k.newStep(tx, now, rec))
+		s.tried = again
 		if err := fn(s); err != nil {
 			return err
 		}
@@ -168,6 +176,7 @@ func (s *step) save() error {
 	}
 	rec := s.rec
 	s.batch.Turn = &rec
+	s.batch.Cards = s.cards.Added()
 	s.batch.Published = append(s.batch.Published, s.k.outbox.Acks(rec.State.Session)...)
 	if len(s.batch.Outbox) > 0 {
 		s.outboxEntry = s.k.outbox.Reserve(rec.State.Session)
@@ -209,11 +218,11 @@ func (k *Kernel) committed(ctx context.Context, s *step) {
 
 // hint is what third-party followers hear of the step.
 func (s *step) hint() hints.Step {
-	cards := make([]string, 0, len(s.batch.Cards))
+	list := make([]string, 0, len(s.batch.Cards))
 	for _, c := range s.batch.Cards {
-		cards = append(cards, c.ID)
+		list = append(list, c.ID)
 	}
-	return hints.Step{Was: s.was, Is: s.rec.State, Created: s.rec.Created, At: s.now, Text: s.notification.Output, Cards: cards}
+	return hints.Step{Was: s.was, Is: s.rec.State, Created: s.rec.Created, At: s.now, Text: s.notification.Output, Cards: list}
 }
 
 // passOn publishes the messages of the step. The next step of the session records in the ledger what was sent.

@@ -84,7 +84,7 @@ func (k *Kernel) tick(ctx context.Context, id string, first func(*step) error, t
 
 // expire gives the questions past their deadline their default.
 func (s *step) expire() error {
-	for _, q := range s.openQuestions() {
+	for _, q := range s.rec.OpenQuestions() {
 		judged, outcome := q.Expire(s.at(q))
 		if err := s.closeQuestion(judged, outcome, utp.CodeConsentExpired); err != nil {
 			return err
@@ -113,19 +113,9 @@ func (s *step) tickTurn() error {
 	return s.dispatch(in)
 }
 
-func (s *step) openQuestions() []consent.Question {
-	var open []consent.Question
-	for _, q := range s.rec.Questions {
-		if q.State == consent.Open {
-			open = append(open, q)
-		}
-	}
-	return open
-}
-
 // closeQuestion ends a question without an answer.
 func (s *step) closeQuestion(q consent.Question, outcome consent.Outcome, code utp.Code) error {
-	kept := s.question(q.Number)
+	kept := s.rec.Question(q.Number)
 	if !outcome.Changed || kept == nil || kept.State != consent.Open { // the end of another question has closed it
 		return nil
 	}

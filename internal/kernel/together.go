@@ -16,11 +16,18 @@ type together struct {
 	left []func() error
 }
 
-// begin makes a step of the transaction on a turn.
-func (t *together) begin(s *step, rec store.Record) *step {
-	s.rec, s.was, s.with = rec, rec.State, t
+// begin makes a step one of the transaction.
+func (t *together) begin(s *step) *step {
+	s.with = t
 	t.steps = append(t.steps, s)
 	return s
+}
+
+// beside makes a step on another turn in the same transaction.
+func (s *step) beside(rec store.Record) *step {
+	other := s.k.newStep(s.tx, s.now, rec)
+	other.tried = s.tried
+	return s.with.begin(other)
 }
 
 // finish does the steps that are left, and those that these lead to.
@@ -68,7 +75,7 @@ func (s *step) afterwards(id string, fn func(*step) error) {
 		case rec.State.Status == turn.Ended:
 			return nil
 		}
-		other := s.with.begin(&step{k: s.k, tx: s.tx, now: s.now, tried: s.tried}, rec)
+		other := s.beside(rec)
 		err = other.dispatch(turn.CheckDeadline{}) // by which it may have ended
 		if err == nil && other.rec.State.Status != turn.Ended {
 			err = fn(other)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/cards"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -189,12 +190,12 @@ func transcriptPage(tx store.Tx, rows []store.ResultRow, args bool) (api.Transcr
 	room := api.InlineLimit
 	before := ""
 	for _, row := range rows {
-		r, err := result(tx, row)
+		r, err := cards.Result(tx, row)
 		if err == nil && args {
-			r.Args, err = callArguments(tx, row)
+			r.Args, err = cards.ArgsOf(tx, row)
 		}
 		if err == nil && args && r.Step != before {
-			r.StepData, err = stepData(tx, r.Step)
+			r.StepData, err = cards.StepData(tx, r.Step)
 		}
 		before = r.Step
 		if err != nil {

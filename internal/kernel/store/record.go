@@ -58,6 +58,61 @@ func (r Record) QuestionEnds(q consent.Question, now turn.Timestamp) time.Time {
 	return end
 }
 
+// Question returns the question with a number; nil if there is none, as for 0.
+func (r Record) Question(number int) *consent.Question {
+	i := slices.IndexFunc(r.Questions, func(q consent.Question) bool { return number != 0 && q.Number == number })
+	if i < 0 {
+		return nil
+	}
+	return &r.Questions[i]
+}
+
+// OpenQuestions returns copies of the questions that can be answered.
+func (r Record) OpenQuestions() []consent.Question {
+	var open []consent.Question
+	for _, q := range r.Questions {
+		if q.State == consent.Open {
+			open = append(open, q)
+		}
+	}
+	return open
+}
+
+// AddQuestion adds a question and forgets those of calls that are no longer live. A question that is asked again under
+// its number retains its earlier tokens.
+func (r *Record) AddQuestion(q consent.Question) {
+	r.Questions = slices.DeleteFunc(slices.Clone(r.Questions), func(old consent.Question) bool {
+		if old.Number == q.Number {
+			q.SpentTokens, q.Again = append(slices.Clone(old.SpentTokens), old.Token), true
+			return true
+		}
+		if old.State == consent.Open {
+			return false
+		}
+		_, live := r.State.FindQuestion(old.Number)
+		return !live
+	})
+	r.Questions = append(r.Questions, q)
+}
+
+// LastPresented returns how a question was put the last time.
+func (r Record) LastPresented(number int) Presented {
+	for _, p := range r.Presented {
+		if p.Question == number {
+			return p
+		}
+	}
+	return Presented{}
+}
+
+// SetPresented records how a question was put, in place of the time before. What is recorded of questions that are gone
+// is dropped.
+func (r *Record) SetPresented(put Presented) {
+	r.Presented = append(slices.DeleteFunc(slices.Clone(r.Presented), func(old Presented) bool {
+		return old.Question == put.Question || r.Question(old.Question) == nil
+	}), put)
+}
+
 // QuestionByToken finds the open question whose live token this is.
 func (r Record) QuestionByToken(token string) *consent.Question {
 	i := slices.IndexFunc(r.Questions, func(q consent.Question) bool { return q.Token == token && q.State == consent.Open })
