@@ -86,12 +86,23 @@ func (a *Announcer) isNew(e aaep.Event) bool {
 	return e.ID == "" || a.seen.add(e.SessionID+"\x00"+e.ID)
 }
 
+// heardAt is when an event was news: a replay says when it happened, and the clock of its producer may be another.
+func (a *Announcer) heardAt(now time.Time, e aaep.Event) time.Time {
+	if a.replay {
+		return e.Time
+	}
+	return now
+}
+
 // accept records an event, and returns what it would announce.
 func (a *Announcer) accept(now time.Time, e aaep.Event, seq int64) (*session, []Announcement) {
 	a.now = now
 	s := a.session(e)
 	s.replayed = s.replayed || a.replay && s.events == 0
 	s.events++
+	if heard := a.heardAt(now, e); heard.After(s.latest) {
+		s.latest = heard
+	}
 	announced := a.announcements(s, e, seq, a.urgently(e, a.announce(now, s, e)))
 	a.countDone(e, announced)
 	if e.IsTerminal() {

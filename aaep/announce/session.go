@@ -17,6 +17,7 @@ type session struct {
 	events    int
 	replayed  bool // its first event was a replay
 	began     time.Time
+	latest    time.Time // when its newest event was heard
 	request   string
 	ended     bool
 	progress  reportedProgress

@@ -234,11 +234,15 @@ func TestWhere(t *testing.T) {
 	hear(a, e, 1)
 	hear(a, event(1, aaep.ToolInvoked{Tool: "x", SummaryNormal: "Comparing 27 files."}, ""), 2)
 	hear(a, event(2, aaep.ProgressUpdated{Progress: aaep.Progress{Percent: &percent}}, ""), 3)
-	if got := texts(a.Where(noon.Add(time.Hour))); got != "polite: tidy, working since 12:00. Comparing 27 files. 40 percent done." {
+	if got := texts(a.Where(noon.Add(2 * time.Minute))); got != "polite: tidy, working since 12:00. Comparing 27 files. 40 percent done." {
+		t.Error(got)
+	}
+	want := "polite: tidy, working since 12:00. Comparing 27 files. 40 percent done. Nothing new since 12:00."
+	if got := texts(a.Where(noon.Add(time.Hour))); got != want {
 		t.Error(got)
 	}
 	hear(a, event(3, aaep.AwaitingConfirmation{Action: "Do it.", TimeoutSeconds: 600, Irreversible: true}, `{"question":4}`), 4)
-	want := "polite: tidy, working since 12:00. It waits for an answer to question 4.\npolite: Question 4: Do it. Answer by 12:10. This cannot be undone."
+	want = "polite: tidy, working since 12:00. It waits for an answer to question 4.\npolite: Question 4: Do it. Answer by 12:10. This cannot be undone."
 	if got := texts(a.Where(noon.Add(5 * time.Minute))); got != want {
 		t.Error(got)
 	}

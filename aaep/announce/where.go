@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// unchangedTime is after how long without news a listener is told so: until then no news is usual.
+const unchangedTime = 2 * time.Minute
+
 // Where describes the current state: what each active session does, and the open questions, oldest first. Each
 // announcement has a new id; none interrupts.
 func (a *Announcer) Where(now time.Time) []Announcement {
@@ -44,10 +47,14 @@ func (a *Announcer) whereText(s *session, now time.Time) string {
 	case waits != "":
 		return text + ". " + waits
 	case s.doing == "":
-		return text + "."
+		text += "."
 	case s.progress.text != "":
-		return text + ". " + join(s.doing, s.progress.text)
+		text += ". " + join(s.doing, s.progress.text)
 	default:
-		return text + ". " + s.doing
+		text += ". " + s.doing
 	}
+	if now.Sub(s.latest) < unchangedTime {
+		return text
+	}
+	return text + " Nothing new since " + sinceText(s.latest, now, a.preferences.Zone) + "."
 }
