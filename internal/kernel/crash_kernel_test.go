@@ -165,9 +165,9 @@ func TestCrashQuestion(t *testing.T) {
 	for _, point := range []string{"question.saving", "question.saved"} {
 		t.Run(point, func(t *testing.T) {
 			inWorld(t, nil, func(t *testing.T, w *world) {
+				a := w.begin() // before the worker, so that the answer has come when the kernel dies
 				w.now.dieWhenReaching(point)
 				w.work(one(burn))
-				a := w.begin()
 				w.dies()
 				w.pass(10 * time.Second)
 				w.restart()

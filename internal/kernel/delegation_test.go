@@ -345,9 +345,9 @@ func TestChildTooDeep(t *testing.T) {
 func TestChildrenSurviveCrash(t *testing.T) {
 	inWorld(t, mayAskClerk, func(t *testing.T, w *world) {
 		t.Attr("counts", "turns")
-		w.work(asks("fork_join", tasks(4, nil)))
+		a := w.begin()                          // before the worker, so that the answer has come when the kernel dies
 		w.now.dieWhenReaching("invoked.logged") // the children are saved with the call
-		a := w.begin()
+		w.work(asks("fork_join", tasks(4, nil)))
 		w.dies()
 		w.restart()
 		w.reaches(a.Turn, turn.Started)

@@ -14,9 +14,9 @@ import (
 func TestSweepHoldsNothingUp(t *testing.T) {
 	inWorld(t, nil, func(t *testing.T, w *world) {
 		w.serve(target, standardTools)
-		w.work(one(poller))
+		a := w.begin() // before the worker, so that the answer has come when the kernel dies
 		w.now.dieWhenReaching("invoked.logged")
-		a := w.begin()
+		w.work(one(poller))
 		w.dies()
 		swept := 0
 		w.bus.published(func(string, map[string][]string) error {
