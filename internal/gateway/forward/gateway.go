@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,8 +45,9 @@ type Gateway struct {
 	telling sync.Mutex // guards told, and is taken also while mu is held
 	told    map[string]bool
 
-	mu     sync.Mutex // guards the cursor
+	mu     sync.Mutex // guards the cursor, and the latest questions that need no answer any more
 	cursor Cursor
+	over   []Question
 }
 
 // New returns a gateway.
@@ -151,7 +153,9 @@ func (g *Gateway) answered(ctx context.Context, e api.IngestedEvent) {
 	before := g.cursor.After
 	g.cursor.After = g.o.From.Position()
 	q := Question{Session: e.Session, Token: e.Token, Number: e.Question}
-	isNew := e.Token != "" && e.Status == api.IngestStatusAccepted && g.cursor.add(q)
+	// Also one that the server had before: its word of that may have been lost.
+	taken := e.Status == api.IngestStatusAccepted || e.Status == api.IngestStatusRepeated
+	isNew := e.Token != "" && taken && !slices.Contains(g.over, q) && g.cursor.add(q)
 	if isNew || g.cursor.After != before {
 		g.save()
 	}
@@ -245,11 +249,17 @@ func (g *Gateway) send(ctx context.Context, raw []byte) error {
 	return g.o.From.Confirm(ctx, r)
 }
 
-// done forgets a question.
+// maxOver is how many questions that are over are remembered: a producer that resumes sends them again.
+const maxOver = 100
+
+// done ends the wait for an answer to a question.
 func (g *Gateway) done(q Question) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.cursor.remove(q)
+	if g.over = append(g.over, q); len(g.over) > maxOver {
+		g.over = slices.Delete(g.over, 0, 1)
+	}
 	g.save()
 }
 

@@ -25,6 +25,8 @@ type desk struct {
 	got    []string            // the types of what it has taken
 	first  []api.IngestedEvent // what the first events are answered with
 	ended  chan struct{}       // closed when a session has ended
+	cut    bool                // the answer to the first question's event is lost on its way
+	taken  map[string]bool     // the ids of what it has taken
 	replye error               // in place of an answer
 }
 
@@ -41,13 +43,24 @@ func (d *desk) Ingest(_ context.Context, _ string, events [][]byte) (api.Ingeste
 	id, _ := e.Text("event_id")
 	of, _ := e.Text("session_id")
 	token, _ := e.Text("reply_token")
-	d.got = append(d.got, kind)
-	if kind == aaep.TypeSessionCompleted {
-		close(d.ended)
-	}
 	one := api.IngestedEvent{ID: id, Session: of, Status: api.IngestStatusAccepted, Token: token}
 	if token != "" {
 		one.Question = 7
+	}
+	if d.taken[id] {
+		one.Status = api.IngestStatusRepeated
+		return api.Ingested{Events: []api.IngestedEvent{one}}, nil
+	}
+	if d.taken == nil {
+		d.taken = map[string]bool{}
+	}
+	d.taken[id] = true
+	d.got = append(d.got, kind)
+	if d.cut && token != "" {
+		return api.Ingested{}, &client.Error{Code: client.CodeUnreachable, Message: "the connection was lost", Retry: true}
+	}
+	if kind == aaep.TypeSessionCompleted {
+		close(d.ended)
 	}
 	return api.Ingested{Events: []api.IngestedEvent{one}}, nil
 }
@@ -183,6 +196,18 @@ func TestGatewayWaits(t *testing.T) {
 	want := "Earshot does not take events at the moment; the producer waits. The state cannot be read. Remove the file."
 	if told := arrives(t, r.notices); told != want {
 		t.Errorf("it is told %q", told)
+	}
+	arrives(t, d.ended)
+}
+
+// TestGatewayHeardTwice: where the server has taken a question and its word of that was lost, the question is sent again, and its answer still
+// reaches the producer.
+func TestGatewayHeardTwice(t *testing.T) {
+	t.Parallel()
+	d := &desk{ended: make(chan struct{}), cut: true}
+	r := open(t, d, func(forward.Cursor) error { return nil })
+	if got := r.asks(t); got != aaep.ResolutionAccepted {
+		t.Errorf("the producer hears %s", got)
 	}
 	arrives(t, d.ended)
 }
