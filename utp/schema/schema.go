@@ -48,9 +48,19 @@ func (s *Schema) ValidateJSON(value jsontext.Value) error {
 // Why returns the deepest first cause for which a value does not fit, as one line: where, and what. It returns false if the
 // error is about something else.
 func Why(err error) (string, bool) {
+	where, line, is := Explain(err)
+	if !is || len(where) == 0 {
+		return line, is
+	}
+	return "/" + strings.Join(where, "/") + ": " + line, true
+}
+
+// Explain is [Why] in two parts: the names of the members, and the positions in lists, that lead to the value that does not
+// fit, and what is wrong with it. There are none where it is the whole value.
+func Explain(err error) (where []string, what string, is bool) {
 	e, is := errors.AsType[*jsonschema.ValidationError](err)
 	if !is {
-		return "", false
+		return nil, "", false
 	}
 	for len(e.Causes) > 0 {
 		e = e.Causes[0]
@@ -63,10 +73,7 @@ func Why(err error) (string, bool) {
 	if where, what, found := strings.Cut(line, "': "); found && strings.HasPrefix(where, "at '") {
 		line = what
 	}
-	if len(e.InstanceLocation) == 0 {
-		return line, true
-	}
-	return "/" + strings.Join(e.InstanceLocation, "/") + ": " + line, true
+	return e.InstanceLocation, line, true
 }
 
 // schemaURL is the internal name of the schema while it is compiled; messages never show it.

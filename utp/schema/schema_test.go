@@ -111,3 +111,28 @@ func TestWork(t *testing.T) {
 		t.Errorf("a long list: %v", err)
 	}
 }
+
+// TestExplain: what does not fit is found at its place, and said in a line.
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	s, err := schema.Compile(jsontext.Value(`{"type":"object","properties":{"to":{"type":"string"},"all":{"type":"array","items":{"type":"integer"}}},"required":["to"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string][2]string{
+		`{"to":"a","all":[1,"b"]}`: {"all/1", "/all/1: got string, want integer"},
+		`{"to":1}`:                 {"to", "/to: got number, want string"},
+		`{}`:                       {"", "missing property 'to'"},
+		`{"to":"a","x":1}`:         {"", "additional properties 'x' not allowed"},
+	} {
+		err := s.ValidateJSON(jsontext.Value(args))
+		where, what, is := schema.Explain(err)
+		why, also := schema.Why(err)
+		if strings.Join(where, "/") != want[0] || why != want[1] || !strings.HasSuffix(why, what) || !is || !also {
+			t.Errorf("%s: found %q, %q, %q", args, where, what, why)
+		}
+	}
+	if _, _, is := schema.Explain(s.ValidateJSON(jsontext.Value(`{"to":`))); is {
+		t.Error("what is not JSON has a place")
+	}
+}

@@ -357,6 +357,15 @@ func (a *Argument) number(text string) (value jsontext.Value, wrong string) {
 	return value, ""
 }
 
+// Refuse says beside the field of a member why its value is not taken, and reports whether there is such a field.
+func (f *Form) Refuse(name, why string) bool {
+	i := slices.IndexFunc(f.Fields, func(a Argument) bool { return a.whole || a.name == name })
+	if i >= 0 {
+		f.Fields[i].Error = why
+	}
+	return i >= 0
+}
+
 // Wrong are the fields whose value is not taken.
 func (f Form) Wrong() []Argument {
 	var wrong []Argument

@@ -190,6 +190,36 @@ func TestStartForm(t *testing.T) {
 	}
 }
 
+// TestStartFormMisfit: what only the schema can say is said beside its field too, before anything is started.
+func TestStartFormMisfit(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, defined, func(o *web.Options) {
+		o.Definitions = func(context.Context) ([]api.AgentDefinition, error) {
+			return []api.AgentDefinition{{Name: "clerk", DisplayName: "The clerk", Parameters: jsontext.Value(
+				`{"type":"object","properties":{"to":{"type":"string","pattern":"^A"},"all":{"type":"array","items":{"type":"integer"}}}}`,
+			)}}, nil
+		}
+	})
+	s.login("ada")
+	fields := "form=" + s.form + "&key=k1&request=Write.&arg-dG8="
+	for typed, want := range map[string]string{
+		"Eve":                            `<a href="#arg-dG8"><bdi lang="">to</bdi>: &#39;Eve&#39; does not match pattern &#39;^A&#39;.</a>`,
+		"Ada&arg-YWxs=%5B1%2C%22b%22%5D": `<a href="#arg-YWxs"><bdi lang="">all</bdi>: In /1, got string, want integer.</a>`,
+	} {
+		w := s.submit("/start/clerk", "@ada", fields+typed, "Accept", "text/html")
+		if w.Code != 400 {
+			t.Errorf("%s is answered with %d", typed, w.Code)
+		}
+		wants(t, w.Body.String(), want, `aria-invalid="true"`, "Write.</textarea>")
+	}
+	if len(s.room.turns) != 0 {
+		t.Errorf("started were %+v", s.room.turns)
+	}
+	if w := s.submit("/start/clerk", "@ada", fields+"Ada&arg-YWxs=%5B1%5D", "Accept", "text/html"); w.Code != 303 {
+		t.Errorf("what fits is answered with %d", w.Code)
+	}
+}
+
 // TestStartFormAgain: what was asked before fills in the form of its agent, for the person who asked.
 func TestStartFormAgain(t *testing.T) {
 	t.Parallel()

@@ -6,15 +6,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/surface/page"
+	"github.com/earshot-dev/earshot/utp/schema"
 )
 
 // startPage shows the form of an agent that takes arguments by a schema. With ?again= it is filled in from a session of the
 // visitor's; nothing starts.
 func (s *Server) startPage(w http.ResponseWriter, r *http.Request, v visitor) error {
-	view, err := s.startView(r, v)
+	view, _, err := s.startView(r, v)
 	if err != nil {
 		return err
 	}
@@ -28,20 +31,37 @@ func (s *Server) startPage(w http.ResponseWriter, r *http.Request, v visitor) er
 	return s.show(w, http.StatusOK, "startform", view)
 }
 
-// startView is the empty form of the agent in the address.
-func (s *Server) startView(r *http.Request, v visitor) (page.StartForm, error) {
+// startView is the empty form of the agent in the address, and the schema that it is made of.
+func (s *Server) startView(r *http.Request, v visitor) (view page.StartForm, parameters jsontext.Value, err error) {
 	name := r.PathValue("agent")
 	all, err := s.startable(r.Context())
 	if err != nil {
-		return page.StartForm{}, err
+		return view, nil, err
 	}
 	i := slices.IndexFunc(all, func(a startable) bool { return a.Name == name && a.line.Formal })
 	if i < 0 || v.form == "" {
-		return page.StartForm{}, refuse(api.KindNotFound, "there is no form for an agent "+clip(name)+" here", "the page lists the agents that you can start")
+		return view, nil, refuse(api.KindNotFound, "there is no form for an agent "+clip(name)+" here", "the page lists the agents that you can start")
 	}
 	return page.StartForm{
 		Form: page.NewForm(all[i].parameters), Agent: all[i].line, Navigation: s.navigation(v), Token: v.form, Key: startKey(v.form, name, s.now().String()),
-	}, nil
+	}, all[i].parameters, nil
+}
+
+// misfit returns which member of the arguments does not fit a schema, and why, as a sentence for its field; "" if all of
+// them do. The kernel judges them all the same: this only finds the field that it is said beside.
+func misfit(parameters, args jsontext.Value) (member, why string) {
+	compiled, err := schema.Compile(parameters)
+	if err != nil {
+		return "", ""
+	}
+	where, what, is := schema.Explain(compiled.ValidateJSON(args))
+	if !is || len(where) == 0 {
+		return "", ""
+	}
+	if len(where) > 1 {
+		what = "in /" + strings.Join(where[1:], "/") + ", " + what
+	}
+	return where[0], legible.Capital(legible.Text(what)) + "."
 }
 
 // startFormOf starts the agent in the address with the arguments of its form. What is not taken is said beside its field, and
@@ -53,12 +73,15 @@ func (s *Server) startFormOf(w http.ResponseWriter, r *http.Request, v visitor) 
 	if err := v.meant(r); err != nil {
 		return err
 	}
-	view, err := s.startView(r, v)
+	view, parameters, err := s.startView(r, v)
 	if err != nil {
 		return err
 	}
 	view.Request = r.PostForm.Get("request")
 	args, ok := view.Read(r.PostForm.Get)
+	if member, why := misfit(parameters, args); ok && why != "" && view.Refuse(member, why) {
+		ok = false
+	}
 	if !ok {
 		return s.show(w, http.StatusBadRequest, "startform", view)
 	}
