@@ -102,11 +102,11 @@ func TestDefinedFields(t *testing.T) {
 func TestDefinedArguments(t *testing.T) {
 	for name, tt := range map[string]struct{ args, why string }{
 		"they fit":       {`{"to":"Ada","n":3}`, ""},
-		"one is missing": {`{"n":3}`, "missing property 'to'"},
-		"one is wrong":   {`{"to":"Ada","n":"three"}`, "/n: got string, want integer"},
-		"one is unknown": {`{"to":"Ada","cc":"Eve"}`, "additional properties 'cc' not allowed"},
-		"none":           {`{}`, "missing property 'to'"},
-		"a list":         {`[]`, "got array, want object"},
+		"one is missing": {`{"n":3}`, `"to" is missing`},
+		"one is wrong":   {`{"to":"Ada","n":"three"}`, "/n: found text, expected a whole number"},
+		"one is unknown": {`{"to":"Ada","cc":"Eve"}`, `found "cc", which is not one of its members`},
+		"none":           {`{}`, `"to" is missing`},
+		"a list":         {`[]`, "found a list, expected an object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {

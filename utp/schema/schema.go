@@ -65,6 +65,9 @@ func Explain(err error) (where []string, what string, is bool) {
 	for len(e.Causes) > 0 {
 		e = e.Causes[0]
 	}
+	if text := reason(e.ErrorKind); text != "" {
+		return e.InstanceLocation, text, true
+	}
 	line := e.Error()
 	if _, after, found := strings.Cut(line, "\n"); found {
 		line = after

@@ -112,18 +112,37 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestExplain: what does not fit is found at its place, and said in a line.
+// TestExplain: what does not fit is found at its place, and said in plain words that do not repeat the value.
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	s, err := schema.Compile(jsontext.Value(`{"type":"object","properties":{"to":{"type":"string"},"all":{"type":"array","items":{"type":"integer"}}},"required":["to"]}`))
+	s, err := schema.Compile(jsontext.Value(`{"type":"object","required":["to"],"properties":{
+		"to":{"type":"string","minLength":2,"maxLength":5,"pattern":"^[A-Z]"},"all":{"type":"array","items":{"type":"integer"},"minItems":2,"maxItems":3,"uniqueItems":true},
+		"n":{"type":["number","null"],"minimum":0.5,"exclusiveMaximum":10,"multipleOf":0.5},"tone":{"enum":["warm","cool",3]},"one":{"const":"x"},
+		"on":{"type":"string","format":"date"},"at":{"type":"string","format":"duration"},"never":false,"deep":{"type":"object","required":["a","b"]}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for args, want := range map[string][2]string{
-		`{"to":"a","all":[1,"b"]}`: {"all/1", "/all/1: got string, want integer"},
-		`{"to":1}`:                 {"to", "/to: got number, want string"},
-		`{}`:                       {"", "missing property 'to'"},
-		`{"to":"a","x":1}`:         {"", "additional properties 'x' not allowed"},
+		`{"to":"Ada","all":[1,"b"]}`:   {"all/1", "/all/1: found text, expected a whole number"},
+		`{"to":1}`:                     {"to", "/to: found a number, expected text"},
+		`{}`:                           {"", `"to" is missing`},
+		`{"to":"Ada","deep":{}}`:       {"deep", `/deep: "a" and "b" are missing`},
+		`{"to":"Ada","x":1}`:           {"", `found "x", which is not one of its members`},
+		`{"to":"A"}`:                   {"to", "/to: found 1 character, expected at least 2"},
+		`{"to":"Ada Lovelace"}`:        {"to", "/to: found 12 characters, expected at most 5"},
+		`{"to":"ada"}`:                 {"to", "/to: expected text that matches the pattern ^[A-Z]"},
+		`{"to":"Ada","all":[1]}`:       {"all", "/all: found 1 entry, expected at least 2"},
+		`{"to":"Ada","all":[1,2,3,4]}`: {"all", "/all: found 4 entries, expected at most 3"},
+		`{"to":"Ada","all":[1,2,1]}`:   {"all", "/all: the entries 1 and 3 are the same, expected different ones"},
+		`{"to":"Ada","n":"a"}`:         {"n", "/n: found text, expected null or a number"},
+		`{"to":"Ada","n":0}`:           {"n", "/n: expected at least 0.5"},
+		`{"to":"Ada","n":10}`:          {"n", "/n: expected less than 10"},
+		`{"to":"Ada","n":0.7}`:         {"n", "/n: expected a multiple of 0.5"},
+		`{"to":"Ada","tone":"hot"}`:    {"tone", `/tone: expected one of "warm", "cool", 3`},
+		`{"to":"Ada","one":"y"}`:       {"one", `/one: expected "x"`},
+		`{"to":"Ada","on":"tomorrow"}`: {"on", "/on: expected a date, such as 2026-03-31"},
+		`{"to":"Ada","at":"an hour"}`:  {"at", "/at: expected text of the format duration"},
+		`{"to":"Ada","never":1}`:       {"never", "/never: no value is taken here"},
 	} {
 		err := s.ValidateJSON(jsontext.Value(args))
 		where, what, is := schema.Explain(err)

@@ -203,8 +203,8 @@ func TestStartFormMisfit(t *testing.T) {
 	s.login("ada")
 	fields := "form=" + s.form + "&key=k1&request=Write.&arg-dG8="
 	for typed, want := range map[string]string{
-		"Eve":                            `<a href="#arg-dG8"><bdi lang="">to</bdi>: &#39;Eve&#39; does not match pattern &#39;^A&#39;.</a>`,
-		"Ada&arg-YWxs=%5B1%2C%22b%22%5D": `<a href="#arg-YWxs"><bdi lang="">all</bdi>: In /1, got string, want integer.</a>`,
+		"Eve":                            `<a href="#arg-dG8"><bdi lang="">to</bdi>: Expected text that matches the pattern ^A.</a>`,
+		"Ada&arg-YWxs=%5B1%2C%22b%22%5D": `<a href="#arg-YWxs"><bdi lang="">all</bdi>: In /1, found text, expected a whole number.</a>`,
 	} {
 		w := s.submit("/start/clerk", "@ada", fields+typed, "Accept", "text/html")
 		if w.Code != 400 {

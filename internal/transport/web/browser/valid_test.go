@@ -33,12 +33,17 @@ func TestValid(t *testing.T) {
 	}
 	b.login()
 	keep(b, "/?nothing")
+	if said, code := s.terminal("credential", "add", asker, "--role", "agent"); code != 0 {
+		t.Fatal(said)
+	}
+	s.defineAsker()
 	first := s.turn(1)
 	s.turn(2)
 	within(t, "two questions are open", func() (bool, error) { return len(s.questions()) == 2, nil })
 	for _, path := range []string{
 		"/", "/?session=" + first, "/questions", "/questions?after=1", "/questions/together", "/questions/1/arguments", "/sessions", "/alerts", "/passkeys", "/settings",
 		"/sessions/" + first, "/agents", "/tools", "/audit", "/dead", "/logins", "/policy",
+		"/start/" + asker,
 	} {
 		keep(b, path)
 	}
