@@ -73,6 +73,9 @@ func (s *eventBuilder) confirm() error {
 func (s *eventBuilder) details() Param {
 	c := s.t.Call
 	params := s.about()
+	if s.namesNoTool() {
+		delete(params, "tool")
+	}
 	if s.t.Comment != "" {
 		params["says"] = quotedTo(s.t.Comment, maxComment)
 	}

@@ -27,10 +27,15 @@ func (s *eventBuilder) agent() Param {
 	return identifier(s.t.Turn.Agent)
 }
 
+// namesNoTool reports whether a permission is asked for without the name of a tool.
+func (s *eventBuilder) namesNoTool() bool {
+	return s.isPermission() && s.t.Call.Tool == s.t.Turn.Agent+"."+api.UnnamedTool
+}
+
 // permissionAction describes what a permission is asked for.
 func (s *eventBuilder) permissionAction(args outline.Outline) Param {
 	p := Params{"agent": s.agent(), "tool": s.agentsTool()}
-	if s.t.Call.Tool == s.t.Turn.Agent+"."+api.UnnamedTool {
+	if s.namesNoTool() {
 		delete(p, "tool")
 	}
 	if said := values(args, maxSpokenValues); len(said.All) > 0 || said.Left > 0 {
