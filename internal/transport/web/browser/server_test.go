@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -32,6 +31,7 @@ type server struct {
 	page  string // of the page, as the program has printed it
 	token string
 	cmd   *exec.Cmd
+	gone  chan struct{} // closed when the command has ended
 	said  *written
 }
 
@@ -131,9 +131,10 @@ func (s *server) start() {
 	s.cmd.Stdout, s.cmd.Stderr = s.said, s.said
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	must(s.t, s.cmd.Start())
-	ended := make(chan struct{})
+	cmd, ended := s.cmd, make(chan struct{})
+	s.gone = ended
 	go func() {
-		_ = s.cmd.Wait() // the state says how it ended
+		_ = cmd.Wait() // the state says how it ended
 		close(ended)
 	}()
 	kill := s.cmd.Process.Kill
@@ -176,17 +177,11 @@ func (s *server) newCode() string {
 	return code
 }
 
-// kill ends the program as a crash does.
+// kill ends the program as a crash does, and waits until it has gone: its port is free before its data are.
 func (s *server) kill() {
 	s.t.Helper()
 	must(s.t, s.cmd.Process.Kill())
-	within(s.t, "the port is free", func() (bool, error) {
-		conn, err := new(net.Dialer).DialContext(s.t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
-		if err != nil {
-			return true, nil //nolint:nilerr // that is what is waited for
-		}
-		return false, conn.Close()
-	})
+	<-s.gone
 }
 
 // tokenFile is a file with a token that answers.
