@@ -60,10 +60,12 @@ type Conn struct {
 	dialled bool                // the peer is the producer
 	wrap    func([]byte) []byte // puts a message into its envelope
 
-	mu           sync.Mutex
+	writing sync.Mutex // held while something is written, and taken before mu
+	broken  bool       // guarded by writing
+
+	mu           sync.Mutex // never held while something is read or written
 	framing      Framing
 	subscription string // once it has begun
-	broken       bool
 }
 
 // New returns the connection of a producer on a stream.
@@ -113,9 +115,7 @@ func (c *Conn) Receive() ([]byte, error) {
 
 // detect returns the framing; it waits for the first byte if nothing else says it.
 func (c *Conn) detect() (Framing, error) {
-	c.mu.Lock()
-	known := c.framing
-	c.mu.Unlock()
+	known, _ := c.agreed()
 	if known != Detect {
 		return known, nil
 	}
@@ -192,6 +192,13 @@ func tooBig(limit int) error {
 
 func broken(err error) error { return fmt.Errorf("%w: %w", transport.ErrBroken, err) }
 
+// agreed is what is known of the connection so far.
+func (c *Conn) agreed() (framing Framing, subscription string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.framing, c.subscription
+}
+
 // note remembers the subscription, which the message that ends it names.
 func (c *Conn) note(raw []byte) {
 	c.mu.Lock()
@@ -211,22 +218,23 @@ func accepted(raw []byte) string {
 
 // Send implements [transport.Conn].
 func (c *Conn) Send(group ...[]byte) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.subscription == "" && !c.dialled && len(group) > 0 {
-		c.subscription = accepted(group[0])
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if !c.dialled && len(group) > 0 {
+		c.note(group[0])
 	}
 	return c.write(group...)
 }
 
-// write writes messages at once. The caller holds mu.
+// write writes messages at once. The caller holds writing.
 func (c *Conn) write(group ...[]byte) error {
 	if c.broken {
 		return transport.ErrBroken
 	}
+	framing, _ := c.agreed()
 	var buffer []byte
 	for _, raw := range group {
-		buffer = c.frame(buffer, c.wrap(raw))
+		buffer = framing.frame(buffer, c.wrap(raw))
 	}
 	timer := time.AfterFunc(writeTimeout, c.Drop)
 	defer timer.Stop()
@@ -238,8 +246,8 @@ func (c *Conn) write(group ...[]byte) error {
 }
 
 // frame appends a message with its framing. Line breaks between the tokens of JSON have no meaning.
-func (c *Conn) frame(to, raw []byte) []byte {
-	if c.framing != Lines {
+func (f Framing) frame(to, raw []byte) []byte {
+	if f != Lines {
 		return append(binary.BigEndian.AppendUint32(to, uint32(len(raw))), raw...)
 	}
 	if bytes.ContainsAny(raw, "\r\n") {
@@ -255,10 +263,10 @@ func (*Conn) Ping() error { return nil }
 func (c *Conn) Close(code transport.Code, reason string) {
 	timer := time.AfterFunc(closeTimeout, c.Drop)
 	defer timer.Stop()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.subscription != "" {
-		if raw, err := transport.Closing(c.subscription, code, reason); err == nil {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if _, subscription := c.agreed(); subscription != "" {
+		if raw, err := transport.Closing(subscription, code, reason); err == nil {
 			_ = c.write(raw) // a peer that has gone is not told
 		}
 	}

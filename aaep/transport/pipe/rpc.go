@@ -147,8 +147,8 @@ func result(id jsontext.Value, value string) []byte {
 
 // answer sends an envelope as it is.
 func (r *RPC) answer(raw []byte) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.writing.Lock()
+	defer r.writing.Unlock()
 	if r.broken {
 		return nil // the next Receive says so
 	}
