@@ -357,13 +357,21 @@ func (a *Argument) number(text string) (value jsontext.Value, wrong string) {
 	return value, ""
 }
 
-// Refuse says beside the field of a member why its value is not taken, and reports whether there is such a field.
-func (f *Form) Refuse(name, why string) bool {
-	i := slices.IndexFunc(f.Fields, func(a Argument) bool { return a.whole || a.name == name })
-	if i >= 0 {
-		f.Fields[i].Error = why
+// Refuse says beside a field why a value in the arguments is not taken, and reports whether there is such a field. The value
+// is found by the members that lead to it; at least one.
+func (f *Form) Refuse(where []string, why string) bool {
+	i := slices.IndexFunc(f.Fields, func(a Argument) bool { return a.whole || a.name == where[0] })
+	if i < 0 {
+		return false
 	}
-	return i >= 0
+	if !f.Fields[i].whole {
+		where = where[1:] // the field says the rest
+	}
+	if len(where) > 0 {
+		why = "in /" + strings.Join(where, "/") + ", " + why
+	}
+	f.Fields[i].Error = legible.Capital(legible.Text(why)) + "."
+	return true
 }
 
 // Wrong are the fields whose value is not taken.

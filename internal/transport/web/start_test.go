@@ -212,7 +212,17 @@ func TestStartFormMisfit(t *testing.T) {
 		}
 		wants(t, w.Body.String(), want, `aria-invalid="true"`, "Write.</textarea>")
 	}
-	if len(s.room.turns) != 0 {
+	whole := newScene(t, defined, func(o *web.Options) {
+		o.Definitions = func(context.Context) ([]api.AgentDefinition, error) {
+			return []api.AgentDefinition{{Name: "clerk", Parameters: jsontext.Value(
+				`{"type":"object","properties":{"to":{"type":"string"}},"allOf":[{"type":"object"}]}`,
+			)}}, nil
+		}
+	})
+	whole.login("ada")
+	w := whole.submit("/start/clerk", "@ada", "form="+whole.form+"&key=k1&request=Write.&arg-=%7B%22to%22%3A1%7D", "Accept", "text/html")
+	wants(t, w.Body.String(), "In /to, found a number, expected text.")
+	if len(s.room.turns)+len(whole.room.turns) != 0 {
 		t.Errorf("started were %+v", s.room.turns)
 	}
 	if w := s.submit("/start/clerk", "@ada", fields+"Ada&arg-YWxs=%5B1%5D", "Accept", "text/html"); w.Code != 303 {

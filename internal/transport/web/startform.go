@@ -47,21 +47,15 @@ func (s *Server) startView(r *http.Request, v visitor) (view page.StartForm, par
 	}, all[i].parameters, nil
 }
 
-// misfit returns which member of the arguments does not fit a schema, and why, as a sentence for its field; "" if all of
-// them do. The kernel judges them all the same: this only finds the field that it is said beside.
-func misfit(parameters, args jsontext.Value) (member, why string) {
+// misfit returns where a value in the arguments is that does not fit a schema, and why; nothing if all of them do. The kernel
+// judges them all the same: this only finds the field that it is said beside.
+func misfit(parameters, args jsontext.Value) (where []string, why string) {
 	compiled, err := schema.Compile(parameters)
 	if err != nil {
-		return "", ""
+		return nil, ""
 	}
-	where, what, is := schema.Explain(compiled.ValidateJSON(args))
-	if !is || len(where) == 0 {
-		return "", ""
-	}
-	if len(where) > 1 {
-		what = "in /" + strings.Join(where[1:], "/") + ", " + what
-	}
-	return where[0], legible.Capital(legible.Text(what)) + "."
+	where, why, _ = schema.Explain(compiled.ValidateJSON(args))
+	return where, why
 }
 
 // startFormOf starts the agent in the address with the arguments of its form. What is not taken is said beside its field, and
@@ -79,8 +73,9 @@ func (s *Server) startFormOf(w http.ResponseWriter, r *http.Request, v visitor) 
 	}
 	view.Request = r.PostForm.Get("request")
 	args, ok := view.Read(r.PostForm.Get)
-	if member, why := misfit(parameters, args); ok && why != "" && view.Refuse(member, why) {
-		ok = false
+	if ok {
+		where, why := misfit(parameters, args)
+		ok = len(where) == 0 || !view.Refuse(where, why)
 	}
 	if !ok {
 		return s.show(w, http.StatusBadRequest, "startform", view)
