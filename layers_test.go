@@ -108,6 +108,17 @@ var layerTable = []rule{
 		},
 	},
 	{
+		pkg: "internal/kernel/admission", layer: 2, own: []string{"internal/kernel/delegation", "internal/kernel/roster", "internal/kernel/turn", "internal/kernel/standing", "internal/kernel/consent", "api", "utp"},
+		beside: map[string]string{
+			"internal/kernel/store":    "definitions, tools and permissions are rows of the ledger",
+			"internal/kernel/argument": "arguments are resolved before a call is made",
+			"internal/kernel/cards":    "a call that is made has a card",
+			"internal/kernel/ids":      "a call has a name",
+			"internal/kernel/rulebook": "what the policy decides about a tool",
+		},
+		both: "a standing permission is made from the accept of a question",
+	},
+	{
 		pkg: "internal/kernel/external", layer: 2, own: []string{"internal/kernel/turn", "api", "utp"},
 		beside: map[string]string{"internal/kernel/store": "answers and offered results are cards of the ledger"},
 	},
@@ -148,6 +159,7 @@ var layerTable = []rule{
 		beside: map[string]string{
 			"internal/kernel/rulebook":    "what an operator's rules say is asked in the step that it is about",
 			"internal/kernel/external":    "what third-party peers send is read, and answered, in their form",
+			"internal/kernel/admission":   "each call of a step is made, and checked again, by the gate",
 			"internal/kernel/argument":    "arguments are resolved before a step saves them",
 			"internal/kernel/cards":       "what a step reads and adds of its turn's cards",
 			"internal/kernel/store":       "the port to the ledger, which what looks after it uses too",

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/admission"
 	"github.com/earshot-dev/earshot/internal/kernel/external"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -81,7 +82,7 @@ func (s *step) callFromCommand(service, call string, command utp.Command, header
 	if err != nil {
 		return turn.Call{}, err
 	}
-	c, err := s.make(callRequest{key: "adopted:" + card.ID, step: lineage.StepID, tool: content.ToolName, args: args})
+	c, err := s.make(admission.Request{Key: "adopted:" + card.ID, Step: lineage.StepID, Tool: content.ToolName, Args: args})
 	if err != nil {
 		return c, err
 	}

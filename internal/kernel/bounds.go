@@ -10,6 +10,5 @@ const (
 	maxAdopted  = 64  // open commands taken over in one turn
 
 	maxReason  = 1 << 10 // why a turn is stopped
-	maxComment = 2 << 10 // an agent's own words about a call
 	maxMessage = 8 << 10 // of an error, or at the end of a turn
 )

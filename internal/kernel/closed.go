@@ -114,7 +114,7 @@ func clockTime(at time.Time) string { return at.UTC().Format("15:04:05") + " UTC
 // questions, its token has been replaced, or there is no such question. Only people whom the question
 // concerns are told more.
 func (s *step) unnamed(from Caller, r api.ReplyRequest) error {
-	if s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
+	if s.admission.MayApprove(cmp.Or(r.By, from.Name), r.Credential) {
 		if err := s.mismatch(r); err != nil {
 			return err
 		}

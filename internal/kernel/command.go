@@ -21,7 +21,7 @@ func (s *step) command(e turn.Command) error {
 	if err != nil {
 		return err
 	}
-	subject, err := s.target(tool.Definition)
+	subject, err := s.admission.Target(tool.Definition)
 	if err != nil {
 		return fmt.Errorf("kernel: %w", err)
 	}

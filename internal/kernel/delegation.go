@@ -8,45 +8,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/admission"
 	"github.com/earshot-dev/earshot/internal/kernel/cards"
 	"github.com/earshot-dev/earshot/internal/kernel/delegation"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
-
-// ownTool returns a tool that the kernel serves itself. Its definition is the kernel's own, so nobody has to review it.
-func ownTool(name string) (store.Tool, bool) {
-	d, found := delegation.Definition(name)
-	if !found {
-		return store.Tool{}, false
-	}
-	digest, err := d.Digest()
-	return store.Tool{Definition: d, Digest: digest, Reviewed: true, Class: d.Class, Risk: d.Risk}, err == nil
-}
-
-// tool returns a tool of the kernel's own or of the registry.
-func (s *step) tool(name string) (store.Tool, error) {
-	if own, found := ownTool(name); found {
-		return own, nil
-	}
-	return store.ReadTool(s.tx, name)
-}
-
-// delegates makes a call that turns of other agents do.
-func (s *step) delegates(c turn.Call, tool store.Tool, w callRequest) (turn.Call, error) {
-	plan, err := delegation.Read(w.tool, w.args)
-	if err != nil {
-		return s.invalid(c, w.args, utp.CodeBadRequest, err.Error())
-	}
-	c, err = s.judge(c, tool, w)
-	if err != nil || c.Outcome != nil {
-		return c, err
-	}
-	c.Target, c.Batch = "", plan.Batch() // no service has it
-	c.Limits.Result = plan.Within
-	return c, nil
-}
 
 // plan reads what a call of the kernel's own tools asks for.
 func (s *step) plan(c turn.Call) (delegation.Plan, error) {
@@ -122,7 +90,7 @@ func (k *Kernel) offeredOwn(agent string, by api.AgentDefinition) ([]api.Offered
 	}
 	var all []api.OfferedTool
 	for _, d := range delegation.Definitions() {
-		tool, _ := ownTool(d.Tool)
+		tool, _ := admission.KernelTool(d.Tool)
 		offered, err := k.offeredTool(agent, by, tool)
 		if err != nil {
 			return nil, err

@@ -5,11 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
@@ -123,7 +120,7 @@ func (s *step) aboutCall(t *Notification, id string) error {
 	t.Call, t.Comment, t.StartsAt = call, call.Comment, call.StartsAt(s.now.Wall)
 	var err error
 	if call.Kind == turn.ToolCall {
-		t.Tool, err = s.tool(call.Tool)
+		t.Tool, err = s.admission.Tool(call.Tool)
 	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) { // a call of an unknown or removed tool is reported too
 		return store.Unexpected("looking up the tool "+call.Tool, err)
@@ -196,7 +193,7 @@ func (s *step) askConsent(id string) error {
 		return err
 	}
 	call.Question = number
-	digest, err := s.digest(call)
+	digest, err := s.admission.Digest(call)
 	if err != nil {
 		return err
 	}
@@ -395,24 +392,4 @@ func (s *step) grant(e turn.Grant) error {
 		return err
 	}
 	return s.count()
-}
-
-// digest returns what a consent to this call is bound to.
-func (s *step) digest(c turn.Call) (string, error) {
-	args, err := s.cards.Args(c)
-	if err != nil {
-		return "", err
-	}
-	return s.digestOf(c, args)
-}
-
-func (s *step) digestOf(c turn.Call, args jsontext.Value) (string, error) {
-	sum, err := api.Consented{
-		Project: s.rec.State.Project, Session: s.rec.State.Session, Turn: s.rec.State.Turn, Call: c.ID,
-		Tool: c.Tool, Definition: c.Definition, Args: args, Policy: c.Policy, Question: c.Question,
-	}.Digest()
-	if err != nil {
-		return "", fmt.Errorf("kernel: digest of call %s: %w", c.ID, err)
-	}
-	return hex.EncodeToString(sum[:]), nil
 }

@@ -25,7 +25,7 @@ func (s *step) commandExternal(c turn.Call, t store.Tool, subject utp.Subject) e
 		return nil // it is sent again until it is too old
 	}
 	lease := external.Lease(t)
-	check, err := s.check(c)
+	check, err := s.admission.Check(c)
 	if err != nil {
 		return err
 	}

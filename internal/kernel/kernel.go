@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/active"
 	"github.com/earshot-dev/earshot/internal/kernel/admin"
+	"github.com/earshot-dev/earshot/internal/kernel/admission"
 	"github.com/earshot-dev/earshot/internal/kernel/argument"
 	"github.com/earshot-dev/earshot/internal/kernel/hints"
 	"github.com/earshot-dev/earshot/internal/kernel/ids"
@@ -160,6 +161,7 @@ type Kernel struct {
 	admin       *admin.Admin
 	outbox      *outbox.Outbox
 	passkeys    *passkeys.Passkeys
+	gate        *admission.Gate
 	incarnation *incarnation.Counter
 	hints       *hints.Publisher // nil without Options.Hints
 
@@ -195,7 +197,7 @@ func New(o Options) (*Kernel, error) {
 		openCalls: openCalls{agents: map[string]callEstimate{}},
 	}
 	k.incarnation = incarnation.New(incarnation.Options{
-		Ledger: o.Store, Copy: o.Incarnation, Takeover: o.Takeover, Numbers: []string{counterQuestion, counterPermission},
+		Ledger: o.Store, Copy: o.Incarnation, Takeover: o.Takeover, Numbers: []string{counterQuestion, admission.CounterPermission},
 		Act: func(a api.AuditAct) ([]api.AuditAct, error) { return k.admin.Operated(a) },
 	})
 	k.outbox = outbox.New(outbox.Options{
@@ -216,6 +218,7 @@ func New(o Options) (*Kernel, error) {
 	}
 	k.passkeys = k.newPasskeys()
 	k.registry = k.newRegistry()
+	k.gate = k.newGate()
 	if k.generation = o.Generation; k.generation == nil {
 		own, err := k.ids.Nonce()
 		if err != nil {
@@ -224,6 +227,17 @@ func New(o Options) (*Kernel, error) {
 		k.generation = func() string { return own }
 	}
 	return k, nil
+}
+
+// newGate returns the gate that decides about calls.
+func (k *Kernel) newGate() *admission.Gate {
+	return admission.New(admission.Options{
+		Decide: k.o.Policy.Decide, NeedsPasskey: k.passkeys.Needs, Lacks: k.registry.Lacks, Latest: k.clock.Latest,
+		Generation: func() string { return k.generation() }, Values: k.values, IDs: k.ids, Project: k.o.Project,
+		MayApprove: func(person, credential, owner string) bool {
+			return k.o.Approvers == nil || k.o.Approvers.MayApprove(person, credential, owner)
+		},
+	})
 }
 
 func (o *Options) fill() {

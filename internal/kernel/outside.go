@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/admission"
 	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -252,14 +253,15 @@ func (s *step) outsideCall(w invoked) (turn.Call, error) {
 		return turn.Call{}, err
 	}
 	stepID := "step_" + id
+	r := admission.Request{Step: stepID, Tool: w.Tool, Comment: w.Comment, Args: w.args, Missing: w.missing}
 	var c turn.Call
 	switch {
 	case w.Question != nil:
 		c, err = s.personCall(api.ToolCall{Question: w.Question}, stepID)
 	case w.Permission:
-		c, err = s.permission(w, stepID)
+		c, err = s.admission.MakePermission(r, w.Ask)
 	default:
-		c, err = s.make(callRequest{step: stepID, tool: w.Tool, comment: w.Comment, args: w.args, missing: w.missing})
+		c, err = s.make(r)
 	}
 	c.Key, c.HostCall, c.Identity, c.Answered = w.Key, w.HostCall, w.identity, w.Answered
 	if w.AwaitMS > 0 {
@@ -465,7 +467,7 @@ func (k *Kernel) offered(ctx context.Context, from Caller, q api.OfferedRequest)
 // offeredTool returns a tool as an agent is offered it; the zero value if it is not.
 func (k *Kernel) offeredTool(agent string, by api.AgentDefinition, t store.Tool) (api.OfferedTool, error) {
 	d := t.Definition
-	judged := rulebook.Terms(t, defined(by, d.Tool, k.o.Policy.Decide(agent, t)))
+	judged := rulebook.Terms(t, admission.Defined(by, d.Tool, k.o.Policy.Decide(agent, t)))
 	if judged.Decision == turn.Deny || k.registry.Lacks(t) {
 		return api.OfferedTool{}, nil
 	}

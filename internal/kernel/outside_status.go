@@ -1,18 +1,10 @@
 package kernel
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-
-	"github.com/go-json-experiment/json"
-
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel/argument"
 	"github.com/earshot-dev/earshot/internal/kernel/cards"
-	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // callStatus returns the status of a call of an outside turn, under its first id. If other calls have replaced it, it is
@@ -84,60 +76,13 @@ func (s *step) endedCall(id string) (turn.Call, error) {
 	}
 }
 
-// permission makes a call for what an outside agent does by itself: a person is asked, and nothing is started. What the
-// agent does is not known here, so it counts as irreversible.
-func (s *step) permission(w invoked, stepID string) (turn.Call, error) {
-	c, err := s.unresolved(callRequest{step: stepID, tool: s.rec.State.Agent + "." + w.Tool, comment: w.Comment})
-	if err != nil {
-		return c, err
-	}
-	c.Kind = turn.PermissionCall
-	if w.missing {
-		return s.invalid(c, nil, utp.CodeBadRequest, "the blob of the input has not been put, or not completely")
-	}
-	canonical, err := utp.Canonical(w.args)
-	if err != nil || w.args.Kind() != '{' {
-		return s.invalid(c, nil, utp.CodeBadRequest, "the input is not one JSON object that everybody reads alike")
-	}
-	sum := sha256.Sum256(canonical)
-	c.Arguments = hex.EncodeToString(sum[:])
-	ruling, err := s.permissionRuling(c.Tool)
-	if err != nil {
-		return c, err
-	}
-	if w.Ask && ruling.Decision == turn.Allow {
-		ruling.Decision = turn.Ask
-	}
-	c.Policy, c.Decision, c.Limits.Answer = ruling.Rule, ruling.Decision, ruling.Answer
-	definition, err := json.Marshal(struct {
-		Agent string `json:"agent"`
-		Tool  string `json:"tool"`
-	}{s.rec.State.Agent, w.Tool}, json.Deterministic(true))
-	if err != nil {
-		return c, store.Unexpected("a permission", err)
-	}
-	c.Definition = store.SHA256Hex(definition)
-	if err := s.cards.AddCall(c, "", argument.Resolved{Args: w.args}); err != nil {
-		return c, err
-	}
-	c.Digest, err = s.digestOf(c, w.args)
-	return c, err
-}
-
-// permissionRuling returns what the current policy, and the agent's definition, say about a tool of the agent's own. The
-// tool counts as reversible, so that a rule may leave it to the agent's own rules.
-func (s *step) permissionRuling(tool string) (rulebook.Ruling, error) {
-	return s.ruling(store.Tool{Definition: utp.Definition{Tool: tool}, Reviewed: true, Class: utp.Reversible, Risk: utp.RiskHigh})
-}
-
 // forbidPermission withdraws the question about a tool of the agent's own if the policy forbids the tool now, and reports
 // whether it does.
 func (s *step) forbidPermission(c turn.Call) (bool, error) {
 	if c.Kind != turn.PermissionCall || c.State != turn.Asked {
 		return false, nil
 	}
-	ruling, err := s.permissionRuling(c.Tool)
-	if err != nil || ruling.Decision != turn.Deny {
+	if forbidden, err := s.admission.Forbids(c); err != nil || !forbidden {
 		return false, err
 	}
 	return true, s.dispatch(turn.Ruled{Call: c.ID, Terms: turn.Terms{Decision: turn.Deny}})

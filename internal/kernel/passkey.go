@@ -67,7 +67,7 @@ func (k *Kernel) questionChallenge(tx store.Tx, q api.PasskeyChallengeRequest) (
 	s := k.newStep(tx, turn.Timestamp{}, rec)
 	asked := s.named(api.ReplyRequest{Question: q.Question, Token: q.Token})
 	call, found := rec.State.FindQuestion(q.Question)
-	if asked == nil || asked.State != consent.Open || !found || !s.mayApprove(q.By, q.Credential) {
+	if asked == nil || asked.State != consent.Open || !found || !s.admission.MayApprove(q.By, q.Credential) {
 		return "", api.NewFault(utp.CodeConflict, fmt.Sprintf("question %d is not open any more, or has been asked again", q.Question))
 	}
 	return k.acceptChallenge(rec, call, *asked), nil

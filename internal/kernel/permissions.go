@@ -47,11 +47,11 @@ func (k *Kernel) revoke(ctx context.Context, _ Caller, q api.RevokeRequest) (api
 		return v, err
 	}
 	err = k.attempt(ctx, store.TurnRef{Session: origin}, func(s *step) error {
-		p, err := store.OneRow(s.permissions(store.PermissionFilter{Number: q.Number}))
+		p, err := s.admission.Permissions().Number(q.Number)
 		if err != nil {
 			return err
 		}
-		if !s.mayApprove(q.By, q.Credential) {
+		if !s.admission.MayApprove(q.By, q.Credential) {
 			return noApprover()
 		}
 		if p.Closed() {

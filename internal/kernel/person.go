@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
@@ -33,7 +32,7 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (a
 		if q == nil {
 			return s.unnamed(from, r)
 		}
-		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
+		if !s.admission.MayApprove(cmp.Or(r.By, from.Name), r.Credential) {
 			return noApprover()
 		}
 		s.credential, s.language = r.Credential, r.Language
@@ -54,7 +53,7 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (a
 			a = api.ReplyAnswer{Question: q.Number, Resolution: string(consent.Withdrawn)}
 			return err
 		}
-		given, err := s.checkStanding(call, *q, judged.State, r)
+		given, err := s.admission.Permissions().Make(call, *q, judged.State, r)
 		if err != nil {
 			return err
 		}
@@ -64,7 +63,7 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (a
 		if call.Kind == turn.QuestionCall {
 			return s.respond(call, *q)
 		}
-		wish, err := s.preferredUndo(r.By)
+		wish, err := s.admission.PreferredUndo(r.By)
 		if err != nil {
 			return err
 		}
@@ -171,22 +170,6 @@ func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (
 	return a, store.ProtocolError(err)
 }
 
-// preferredUndo returns a person's preferred undo time; 0 means no preference.
-func (s *step) preferredUndo(person string) (time.Duration, error) {
-	if person == "" {
-		return 0, nil
-	}
-	preferences, err := s.tx.Preferences(person)
-	return turn.Seconds(api.Preferred(preferences.UndoSeconds)), err
-}
-
-// mayApprove reports whether a person may consent in this turn. The agent never may: whoever asks for a
-// call does not approve it.
-func (s *step) mayApprove(person, credential string) bool {
-	st := s.rec.State
-	return person != st.Agent && (s.k.o.Approvers == nil || s.k.o.Approvers.MayApprove(person, credential, st.Owner))
-}
-
 func (s *step) mayAccept(credential string) bool {
 	return s.k.o.Approvers == nil || s.k.o.Approvers.MayAccept(credential)
 }
@@ -250,7 +233,7 @@ func (k *Kernel) extend(ctx context.Context, from Caller, r api.ReplyRequest) (a
 		if q == nil {
 			return s.unnamed(from, r)
 		}
-		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
+		if !s.admission.MayApprove(cmp.Or(r.By, from.Name), r.Credential) {
 			return noApprover()
 		}
 		token, err := k.ids.Token()
@@ -294,7 +277,7 @@ func (k *Kernel) undo(ctx context.Context, from Caller, r api.ReplyRequest) (api
 		if q == nil {
 			return s.unnamed(from, r)
 		}
-		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
+		if !s.admission.MayApprove(cmp.Or(r.By, from.Name), r.Credential) {
 			return noApprover()
 		}
 		a.Question, s.credential, s.language = q.Number, r.Credential, r.Language

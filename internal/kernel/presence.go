@@ -18,7 +18,7 @@ func (s *step) reportUnserved(e turn.Command, subject utp.Subject) error {
 
 // toolUnserved reports whether nobody would receive a call of the tool that a question is about.
 func (s *step) toolUnserved(t store.Tool) bool {
-	subject, err := s.target(t.Definition)
+	subject, err := s.admission.Target(t.Definition)
 	return err == nil && s.k.registry.Missing(subject)
 }
 

@@ -37,7 +37,7 @@ func (k *Kernel) present(ctx context.Context, from Caller, r api.ReplyRequest) (
 		if !k.active.Has(s.rec.State.Turn) {
 			return errSuspended()
 		}
-		if !s.mayApprove(cmp.Or(r.By, from.Name), r.Credential) {
+		if !s.admission.MayApprove(cmp.Or(r.By, from.Name), r.Credential) {
 			return noApprover()
 		}
 		q := s.rec.QuestionByToken(r.Token)

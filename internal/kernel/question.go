@@ -28,7 +28,7 @@ func (s *step) personCall(w api.ToolCall, stepID string) (turn.Call, error) {
 		State: turn.Requested, Class: utp.Read, Risk: utp.RiskLow,
 	}
 	if w.Question == nil {
-		return s.invalid(c, w.Args.Inline, utp.CodeBadRequest, s.whyNot(w.Args.Inline))
+		return s.admission.Invalid(c, w.Args.Inline, utp.CodeBadRequest, s.whyNot(w.Args.Inline))
 	}
 	c.Kind, c.Tool = turn.QuestionCall, utp.AskPerson
 	q, err := w.Question.Complete()
@@ -36,7 +36,7 @@ func (s *step) personCall(w api.ToolCall, stepID string) (turn.Call, error) {
 		_, err = consent.Ask(clarification(q, 1, "sess_1", "rpl_1", s.now.Wall, 1))
 	}
 	if err != nil {
-		return s.invalid(c, nil, utp.CodeBadRequest, err.Error())
+		return s.admission.Invalid(c, nil, utp.CodeBadRequest, err.Error())
 	}
 	args, err := json.Marshal(q, json.Deterministic(true))
 	if err != nil {

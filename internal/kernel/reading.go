@@ -69,7 +69,7 @@ func (k *Kernel) arguments(ctx context.Context, _ Caller, q api.ArgumentsRequest
 			most = min(most, q.Limit)
 		}
 		a.Data = raw[from:min(from+most, a.Size)]
-		remember = q.By != "" && !q.Peek && s.rec.LastPresented(q.Question).Shows != store.ShowsInText && s.mayApprove(q.By, q.Credential)
+		remember = q.By != "" && !q.Peek && s.rec.LastPresented(q.Question).Shows != store.ShowsInText && s.admission.MayApprove(q.By, q.Credential)
 		return nil
 	})
 	if err == nil && remember {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/earshot-dev/earshot/internal/kernel/admission"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
@@ -93,7 +94,7 @@ func (s *step) rejudge() error {
 		if c.Kind != turn.ToolCall || !waits {
 			continue
 		}
-		tool, err := s.tool(c.Tool)
+		tool, err := s.admission.Tool(c.Tool)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
@@ -115,11 +116,11 @@ func (s *step) rejudgeCall(c turn.Call, tool store.Tool, removed bool) (bool, er
 	if removed || s.k.registry.Lacks(tool) {
 		return true, s.dispatch(turn.ToolMissing{Call: c.ID})
 	}
-	now, err := s.ruled(c, tool)
+	now, err := s.admission.Terms(c, tool)
 	if err != nil {
 		return false, err
 	}
-	if now.Decision != turn.Deny && !judgedAs(tool, c) {
+	if now.Decision != turn.Deny && !admission.JudgedAs(tool, c) {
 		return false, nil // the tool has changed since: the dispatch compares it
 	}
 	if !now.StricterThan(c.Terms()) || s.rec.State.Status == turn.Ended {

@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/roster"
-	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -35,61 +32,10 @@ func (k *Kernel) rejudgeDefined(ctx context.Context) {
 	}
 }
 
-// definition returns the definition of the turn's agent, as it is in this transaction.
-func (s *step) definition() (api.AgentDefinition, error) {
-	if s.agent == nil {
-		a, err := store.ReadAgent(s.tx, s.rec.State.Agent)
-		if err != nil {
-			return api.AgentDefinition{}, err
-		}
-		s.agent = &a
-	}
-	return s.agent.Definition, nil
-}
-
-// unusable returns why the turn's agent may not use a tool by its definition; "" if it may.
-func (s *step) unusable(tool string) (string, error) {
-	d, err := s.definition()
-	switch {
-	case err != nil || roster.MayUse(d, tool):
-		return "", err
-	case !d.IsActive():
-		return fmt.Sprintf("the agent %s is not active, so none of its calls is made; an operator sees why with `earshot agents show %s`", d.Name, d.Name), nil
-	default:
-		return fmt.Sprintf("the tool is not among those that the agent %s may use; an operator sees them with `earshot agents show %s`", d.Name, d.Name), nil
-	}
-}
-
-// ruling returns what applies to a tool now: that it is denied if the definition of the turn's agent leaves it out, and
-// otherwise what the policy decides.
-func (s *step) ruling(tool store.Tool) (rulebook.Ruling, error) {
-	d, err := s.definition()
-	if err != nil {
-		return rulebook.Ruling{}, err
-	}
-	return defined(d, tool.Definition.Tool, s.k.o.Policy.Decide(s.rec.State.Agent, tool)), nil
-}
-
-// defined returns the ruling unless the definition denies the tool. Its rule is then the definition.
-func defined(d api.AgentDefinition, tool string, r rulebook.Ruling) rulebook.Ruling {
-	if roster.MayUse(d, tool) {
-		return r
-	}
-	return rulebook.Ruling{Rule: fmt.Sprintf(`{"definition":%q}`, d.Name), Decision: turn.Deny}
-}
-
-// leftOut ends a call that the agent's definition does not allow. Nobody is asked, and nothing is looked up for it.
-func (s *step) leftOut(c turn.Call, args jsontext.Value, why string, err error) (turn.Call, error) {
-	if err != nil {
-		return c, err
-	}
-	return s.invalid(c, args, utp.CodeAuthFailed, why)
-}
-
 // mayBegin refuses a turn of an agent that is not active, or that has as many open turns as it may. The turn keeps the name
 // that the agent is shown by.
 func (s *step) mayBegin() error {
-	d, err := s.definition()
+	d, err := s.admission.Definition()
 	s.rec.State.DisplayName = d.DisplayName
 	switch {
 	case err != nil:
@@ -112,7 +58,7 @@ func (s *step) checkArgs() error {
 	if s.rec.State.Outside {
 		return nil
 	}
-	d, err := s.definition()
+	d, err := s.admission.Definition()
 	if err != nil {
 		return err
 	}
@@ -128,7 +74,7 @@ func (s *step) requireFields() error {
 	if st.Outside || len(st.ResultFields) > 0 {
 		return nil
 	}
-	d, err := s.definition()
+	d, err := s.admission.Definition()
 	st.ResultFields = d.ResultFields
 	return err
 }
@@ -149,7 +95,7 @@ func (s *step) mayAsk(above string) error {
 
 // overSteps ends a turn that has taken as many steps as its agent may, in place of the next one, and reports whether it has.
 func (s *step) overSteps(w turn.WorkerClaim) (bool, error) {
-	d, err := s.definition()
+	d, err := s.admission.Definition()
 	if err != nil || d.MaxSteps == 0 || s.rec.State.Step < d.MaxSteps || s.rec.State.Stop != nil {
 		return false, err
 	}
@@ -162,7 +108,7 @@ func (s *step) overSteps(w turn.WorkerClaim) (bool, error) {
 // succeeded; the zero value if it is. Calls that were asked for together are all the last one. Submitted is whether the
 // turn ends with an answer that has fields, which stands for a call of submit_result.
 func (s *step) unmet(submitted bool) (turn.End, error) {
-	d, err := s.definition()
+	d, err := s.admission.Definition()
 	if err != nil || len(d.MustEndWith) == 0 || submitted && roster.Submits(d) {
 		return turn.End{}, err
 	}

@@ -31,7 +31,7 @@ func (k *Kernel) start(ctx context.Context, from Caller, q api.StartRequest) (ap
 		if !found {
 			return api.NewFault(utp.CodeDone, "the call has ended")
 		}
-		check, err := s.check(c)
+		check, err := s.admission.Check(c)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/admission"
 	"github.com/earshot-dev/earshot/internal/kernel/cards"
 	"github.com/earshot-dev/earshot/internal/kernel/hints"
 	"github.com/earshot-dev/earshot/internal/kernel/outbox"
@@ -26,8 +27,8 @@ type step struct {
 	begun bool      // the step adds the turn
 	tried bool      // an earlier attempt at the transaction has failed
 
-	cards *cards.Tx    // of the turn
-	agent *store.Agent // the definition of the turn's agent, once it was read
+	cards     *cards.Tx     // of the turn
+	admission *admission.Tx // of its calls
 
 	batch        store.Batch
 	notification Notification // what this step adds to each of its notifications
@@ -53,7 +54,9 @@ type step struct {
 
 // newStep makes a step on a turn as its record was read.
 func (k *Kernel) newStep(tx store.Tx, now turn.Timestamp, rec store.Record) *step {
-	return &step{k: k, tx: tx, now: now, rec: rec, was: rec.State, cards: cards.In(tx, rec.State, now.Wall, k.ids)}
+	s := &step{k: k, tx: tx, now: now, rec: rec, was: rec.State, cards: cards.In(tx, rec.State, now.Wall, k.ids)}
+	s.admission = k.gate.In(tx, now, &s.rec.State, s.cards)
+	return s
 }
 
 // step runs fn on the turn that ref names and saves the result. fn may run again after a lost race, each time on
@@ -165,6 +168,12 @@ func (s *step) save() error {
 	}
 	if err := s.reportEnd(); err != nil {
 		return err
+	}
+	s.batch.Sealed, s.batch.Permissions = s.admission.Sealed(), s.admission.Permissions().Changed()
+	if len(s.batch.Permissions) > 0 && !s.counted { // a restored ledger must be found to be behind them
+		if err := s.count(); err != nil {
+			return err
+		}
 	}
 	for _, point := range s.before {
 		s.k.o.Reached(point)

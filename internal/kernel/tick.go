@@ -104,7 +104,7 @@ func (s *step) tickTurn() error {
 		if c.State != turn.Accepted {
 			continue
 		}
-		check, err := s.check(c)
+		check, err := s.admission.Check(c)
 		if err != nil {
 			return err
 		}

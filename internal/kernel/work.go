@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/admission"
 	"github.com/earshot-dev/earshot/internal/kernel/cards"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -114,11 +115,8 @@ func (s *step) prepareAll(q api.CallRequest, in *turn.Request) error {
 // ambiguous makes the one failed call that stands for several calls with one key. None of those is made, because
 // their results could not be distinguished. The other calls of the step are made.
 func (s *step) ambiguous(w api.ToolCall, stepID string, n int) (turn.Call, error) {
-	c, err := s.unresolved(callRequest{key: w.Key, step: stepID, tool: w.Tool, comment: w.Comment, from: w.From, to: w.To})
-	if err != nil {
-		return c, err
-	}
-	return s.invalid(c, nil, utp.CodeBadRequest, fmt.Sprintf(
+	r := admission.Request{Key: w.Key, Step: stepID, Tool: w.Tool, Comment: w.Comment, From: w.From, To: w.To}
+	return s.admission.Refuse(r, utp.CodeBadRequest, fmt.Sprintf(
 		"%d calls of this step have the id %q, so their results could not be told apart; none of them was made. Give each an id of its own", n, store.Clip(w.Key, store.MaxName)))
 }
 
