@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/admission"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -63,10 +64,7 @@ func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api
 	}
 	err = k.attemptOn(ctx, load, func(s *step) error {
 		s.batch.Keys = b.keys
-		if err := s.mayBegin(); err != nil {
-			return err
-		}
-		if err := s.takeName(q, tries > 0); err != nil {
+		if err := s.admission.Begin(q, tries > 0); err != nil {
 			return err
 		}
 		tries++
@@ -74,10 +72,7 @@ func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api
 		if err := first(s); err != nil {
 			return err
 		}
-		if err := s.checkArgs(); err != nil {
-			return err
-		}
-		return s.requireFields()
+		return s.admission.Complete(s.rec.Args)
 	})
 	if errors.Is(err, errBegunBefore) {
 		return rec, true, nil
@@ -101,7 +96,7 @@ type beginning struct {
 // newBeginning mints the ids of a new turn.
 func (k *Kernel) newBeginning(from Caller, principal string, q api.EnqueueRequest, now turn.Timestamp) (beginning, error) {
 	b := beginning{k: k, from: from, q: q, now: now}
-	if err := checkBegin(q); err != nil {
+	if err := admission.CheckRequest(q); err != nil {
 		return b, err
 	}
 	id, err := k.ids.Turn(now.Wall)
@@ -123,7 +118,7 @@ func (b beginning) load(tx store.Tx) (store.Record, error) {
 		err = errBegunBefore
 	}
 	if err == nil {
-		err = checkOpenTurns(tx, rec.State.Owner)
+		err = admission.CheckOpenTurns(tx, rec.State.Owner)
 	}
 	return rec, err
 }
@@ -146,87 +141,10 @@ func (s *step) inherit(parent string) error {
 	case above.State.Stop != nil:
 		return api.NewFault(utp.CodeStopped, "the parent turn has been stopped; nothing was started")
 	}
-	if err := s.within(above.State); err != nil {
+	if err := s.admission.Within(above.State); err != nil {
 		return err
 	}
 	return s.knownTo(above)
-}
-
-// within makes the turn of the step a part of another one, if it may be.
-func (s *step) within(above turn.State) error {
-	if err := s.mayAsk(above.Agent); err != nil {
-		return err
-	}
-	if err := s.checkChildren(above.Turn); err != nil {
-		return err
-	}
-	if err := s.checkPlaces(above); err != nil {
-		return err
-	}
-	st := &s.rec.State
-	st.Parent, st.Depth = above.Turn, above.Depth+1
-	st.Within.Session, st.Within.Name = above.Session, above.Name
-	st.Deadline = st.Deadline.Earlier(above.Deadline, s.now)
-	if err := s.checkBoxes(); err != nil {
-		return err
-	}
-	return checkDepth(st.Depth)
-}
-
-// checkChildren refuses another turn within one that has the most open turns allowed. An owner with fewer open turns
-// than that needs no closer look.
-func (s *step) checkChildren(parent string) error {
-	open, err := s.tx.Turns(store.TurnFilter{Owners: []string{s.rec.State.Owner}, Open: true})
-	if err != nil || len(open) < maxChildren {
-		return err
-	}
-	children := 0
-	for _, row := range open {
-		rec, err := s.tx.Turn(store.TurnRef{Turn: row.Turn})
-		if err != nil {
-			return err
-		}
-		if rec.State.Parent == parent {
-			children++
-		}
-	}
-	if children >= maxChildren {
-		return api.NewFault(utp.CodeTooManyTurns, fmt.Sprintf(
-			"%d turns that this one started have not ended, which is the most; wait until some have, or stop some", children))
-	}
-	return nil
-}
-
-func checkDepth(depth int) error {
-	if depth < 0 || depth >= turn.MaxDepth {
-		return api.NewFault(utp.CodeRecursionDepthExceeded, fmt.Sprintf("the turn would be %d agents deep; a turn is less than %d deep", depth, turn.MaxDepth))
-	}
-	return nil
-}
-
-func checkBegin(q api.EnqueueRequest) error {
-	if err := checkDepth(q.Depth); err != nil {
-		return err
-	}
-	if q.Deadline < 0 || q.Deadline > api.MaxDeadline {
-		return api.NewFault(utp.CodeBadRequest, fmt.Sprintf("deadline_seconds is %d; it is 1 to %d, or 0 for no deadline", q.Deadline, api.MaxDeadline))
-	}
-	if max(len(q.Profile), len(q.ContextBox), len(q.OutputBox), len(q.Parent)) > store.MaxName {
-		return api.NewFault(utp.CodeBadRequest, "the profile, a box and the parent turn are named by at most 128 bytes each")
-	}
-	if !utp.ValidToken(q.Agent) {
-		return api.NewFault(utp.CodeBadRequest, "the agent's name is not one token of A-Z a-z 0-9 _ -")
-	}
-	if len(q.Args)+len(q.Request)+len(q.Owner) > api.InlineLimit { // they fit in one message, with room to spare
-		return api.NewFault(utp.CodeTooLarge, "the turn's arguments and its request together may have 256 KiB")
-	}
-	if err := utp.CheckRequired(q.ResultFields); err != nil {
-		return api.NewFault(utp.CodeBadRequest, err.Error())
-	}
-	if len(q.Label) > api.InlineLimit/64 {
-		return api.NewFault(utp.CodeBadRequest, "the label may have 4 KiB; it is a few words on what the turn is about")
-	}
-	return nil
 }
 
 func (k *Kernel) newRecord(from Caller, q api.EnqueueRequest, begun api.EnqueueAnswer, now turn.Timestamp) store.Record {
@@ -239,15 +157,4 @@ func (k *Kernel) newRecord(from Caller, q api.EnqueueRequest, begun api.EnqueueA
 		},
 		Args: q.Args, Request: q.Request, AnswerSeconds: q.Answer, Created: now.Wall,
 	}
-}
-
-// checkOpenTurns refuses another turn of an owner who has the most open turns allowed. It runs in the
-// transaction that adds the turn, so that no two turns take the last place.
-func checkOpenTurns(tx store.Tx, owner string) error {
-	open, err := tx.Turns(store.TurnFilter{Owners: []string{owner}, Open: true, Limit: maxOpen})
-	if err == nil && len(open) >= maxOpen {
-		return api.NewFault(utp.CodeTooManyTurns, fmt.Sprintf(
-			"%d turns of %.64q have not ended, which is the most that one owner may have; wait until some have, or stop some", maxOpen, owner))
-	}
-	return err
 }

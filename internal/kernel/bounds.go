@@ -2,12 +2,8 @@ package kernel
 
 // Limits on what a caller may send, texts in bytes. Longer texts are cut; more calls are refused.
 const (
-	// maxOpen is how many open turns one owner may have: nobody who may start turns can fill the
-	// ledger, or the lists of those who listen to them.
-	maxOpen     = 200
-	maxChildren = 64  // open turns within one
-	maxCalls    = 256 // of one step
-	maxAdopted  = 64  // open commands taken over in one turn
+	maxCalls   = 256 // of one step
+	maxAdopted = 64  // open commands taken over in one turn
 
 	maxReason  = 1 << 10 // why a turn is stopped
 	maxMessage = 8 << 10 // of an error, or at the end of a turn

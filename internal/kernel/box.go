@@ -27,7 +27,7 @@ func (s *step) boxed(call, card string) error {
 	if box == "" {
 		return nil
 	}
-	if may, err := mayUse(s.tx, s.rec.State, box); err != nil || !may {
+	if may, err := s.admission.MayUse(box); err != nil || !may {
 		return err // of a box that others have filled meanwhile: the card stays with its turn
 	}
 	s.addBoxEntry(api.BoxEntry{Box: box, Use: api.BoxWrite, Call: call, Card: card})
@@ -56,54 +56,6 @@ func (s *step) boxText(q api.DeliverRequest, end turn.End) error {
 	return s.boxed("", card.ID)
 }
 
-// mayUse reports whether a turn may use a box of its owner's. What a person's own request names, it may. A turn that a
-// program has started within another has, of the boxes that hold something, those of the turn above and those that
-// this turn, that one, or another turn within that one has filled first: no agent reaches other work by naming it.
-func mayUse(tx store.Tx, st turn.State, box string) (bool, error) {
-	if st.Within.Spawner == "" {
-		return true, nil
-	}
-	entries, err := tx.BoxEntries(store.BoxFilter{Owner: st.Owner, Box: box, Use: string(api.BoxWrite), Limit: 1})
-	if err != nil || len(entries) == 0 || entries[0].Turn == st.Turn || entries[0].Turn == st.Parent {
-		return err == nil, err
-	}
-	above, err := tx.Turn(store.TurnRef{Turn: st.Parent})
-	if err != nil || box == above.State.Boxes.ContextBox || box == above.State.Boxes.OutputBox {
-		return err == nil, ignoreMissing(err)
-	}
-	first, err := tx.Turn(store.TurnRef{Turn: entries[0].Turn})
-	return err == nil && first.State.Parent == st.Parent, ignoreMissing(err)
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	return err
-}
-
-// checkBoxes refuses a turn that may not use its boxes.
-func (s *step) checkBoxes() error {
-	st := s.rec.State
-	for _, box := range []string{st.Boxes.ContextBox, st.Boxes.OutputBox} {
-		if box == "" {
-			continue
-		}
-		if may, err := mayUse(s.tx, st, box); err != nil || !may {
-			return boxFault(err, box)
-		}
-	}
-	return nil
-}
-
-// boxFault returns why a box cannot be used: err, or that the turn may not.
-func boxFault(err error, box string) error {
-	if err != nil {
-		return err
-	}
-	return api.NewFault(utp.CodeAuthFailed, fmt.Sprintf("the turn may not use the box %.128q: it is neither of the turn that starts it, nor filled by it or within it", box))
-}
-
 // readBox gives a worker the cards of its turn's context or output, and keeps in the box that the turn has read it.
 func (k *Kernel) readBox(ctx context.Context, from Caller, q api.ReadBoxRequest) (api.ReadBoxAnswer, error) {
 	var a api.ReadBoxAnswer
@@ -117,8 +69,8 @@ func (k *Kernel) readBox(ctx context.Context, from Caller, q api.ReadBoxRequest)
 		case q.Box == "" || q.Box != st.Boxes.ContextBox && q.Box != st.Boxes.OutputBox:
 			return api.NewFault(utp.CodeAuthFailed, fmt.Sprintf("the box %.128q is neither the context nor the output of the turn", q.Box))
 		}
-		if may, err := mayUse(s.tx, st, q.Box); err != nil || !may {
-			return boxFault(err, q.Box)
+		if err := s.admission.CheckBox(q.Box); err != nil {
+			return err
 		}
 		var err error
 		if a, err = s.boxCards(q); err != nil || a.After == q.After {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/admission"
 	"github.com/earshot-dev/earshot/internal/kernel/delegation"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -80,29 +81,23 @@ func (s *step) taskRequest(c turn.Call, index int, task delegation.Task) (api.En
 		q.ContextBox = st.Boxes.OutputBox
 	}
 	if err == nil && q.Agent == api.OperatorAgent {
-		err = mayNotStart(st.Agent, q.Agent)
+		err = admission.MayNotStart(st.Agent, q.Agent)
 	}
 	return q, err
 }
 
 // mayBeginTask makes the step's turn a part of another one, as q asks, or refuses what an agent may not have within its own.
 func (s *step) mayBeginTask(from Caller, q api.EnqueueRequest, above turn.State) error {
-	if err := s.mayBegin(); err != nil {
+	if err := s.admission.Begin(q, s.tried); err != nil {
 		return err
 	}
-	if err := s.takeName(q, s.tried); err != nil {
+	if err := s.admission.MayStart(from.Name, from.Kind == ToolCaller); err != nil {
 		return err
 	}
-	if err := s.mayStart(from); err != nil {
+	if err := s.admission.Within(above); err != nil {
 		return err
 	}
-	if err := s.within(above); err != nil {
-		return err
-	}
-	if err := s.checkArgs(); err != nil {
-		return err
-	}
-	return s.requireFields()
+	return s.admission.Complete(s.rec.Args)
 }
 
 // stopChild stops a turn that a call of this one has begun, for the same reason that this one was stopped for, if it was.

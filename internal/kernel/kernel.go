@@ -234,6 +234,7 @@ func (k *Kernel) newGate() *admission.Gate {
 	return admission.New(admission.Options{
 		Decide: k.o.Policy.Decide, NeedsPasskey: k.passkeys.Needs, Lacks: k.registry.Lacks, Latest: k.clock.Latest,
 		Generation: func() string { return k.generation() }, Values: k.values, IDs: k.ids, Project: k.o.Project,
+		MayStart: k.o.MayStart, MaxActive: k.o.MaxActive,
 		MayApprove: func(person, credential, owner string) bool {
 			return k.o.Approvers == nil || k.o.Approvers.MayApprove(person, credential, owner)
 		},

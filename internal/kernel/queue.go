@@ -1,14 +1,9 @@
 package kernel
 
 import (
-	"errors"
-	"fmt"
-
-	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/queue"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
-	"github.com/earshot-dev/earshot/utp"
 )
 
 // claimableStatuses returns the statuses of the agent's turns that a worker may claim; nil is any.
@@ -51,37 +46,4 @@ func (s *step) engaged() (bool, error) {
 	}
 	held, err := places(s.tx, st.Agent, 1)
 	return held > 0, err
-}
-
-// checkPlaces refuses a turn of an agent whose places are all held by the turns that it is within: it could begin only
-// when one of them has ended, and if they wait for it, none ever does. Those whose calls wait for it leave it their places.
-func (s *step) checkPlaces(above turn.State) error {
-	agent := s.rec.State.Agent
-	limit := s.k.o.MaxActive(agent)
-	if limit <= 0 {
-		return nil
-	}
-	held, below := 0, s.rec.State
-	for range turn.MaxDepth {
-		if above.Agent == agent && above.CountsAsActive() && !above.Awaits(below.Within) {
-			held++
-		}
-		if above.Parent == "" {
-			break
-		}
-		rec, err := s.tx.Turn(store.TurnRef{Turn: above.Parent})
-		if errors.Is(err, store.ErrNotFound) { // it has been erased, and so had ended
-			break
-		}
-		if err != nil {
-			return err
-		}
-		below, above = above, rec.State
-	}
-	if held < limit {
-		return nil
-	}
-	return api.NewFault(utp.CodeTooManyTurns, fmt.Sprintf(
-		"%.64q may have %d turns under way, and the turns that this one would be within are as many; nothing was started; "+
-			"do the work in the turn itself, or have an operator raise --max-active", agent, limit))
 }

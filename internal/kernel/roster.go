@@ -7,7 +7,6 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/roster"
-	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -30,67 +29,6 @@ func (k *Kernel) rejudgeDefined(ctx context.Context) {
 	if err := k.Rejudge(ctx); err != nil { // each start is judged by itself anyway
 		k.o.Logger.Error("judging calls after an agent was defined", "error", err)
 	}
-}
-
-// mayBegin refuses a turn of an agent that is not active, or that has as many open turns as it may. The turn keeps the name
-// that the agent is shown by.
-func (s *step) mayBegin() error {
-	d, err := s.admission.Definition()
-	s.rec.State.DisplayName = d.DisplayName
-	switch {
-	case err != nil:
-		return err
-	case !d.IsActive():
-		return api.NewFault(utp.CodeAgentInactive, fmt.Sprintf("the agent %s is not active, as an operator has defined it; nothing was started", d.Name))
-	case d.MaxOpen == 0:
-		return nil
-	}
-	open, err := s.tx.Turns(store.TurnFilter{Agent: d.Name, Open: true, Limit: d.MaxOpen})
-	if err == nil && len(open) >= d.MaxOpen {
-		return api.NewFault(utp.CodeTooManyTurns, fmt.Sprintf(
-			"%d turns of the agent %s have not ended, which is the most that its definition allows; wait until some have, or stop some", d.MaxOpen, d.Name))
-	}
-	return err
-}
-
-// checkArgs refuses a turn whose arguments are not those that the definition of its agent says.
-func (s *step) checkArgs() error {
-	if s.rec.State.Outside {
-		return nil
-	}
-	d, err := s.admission.Definition()
-	if err != nil {
-		return err
-	}
-	if err := roster.CheckArgs(d, s.rec.Args); err != nil {
-		return api.NewFault(utp.CodeBadRequest, err.Error()+"; nothing was started")
-	}
-	return nil
-}
-
-// requireFields makes the answer of a turn have the fields that its agent is defined with, where its request names none.
-func (s *step) requireFields() error {
-	st := &s.rec.State
-	if st.Outside || len(st.ResultFields) > 0 {
-		return nil
-	}
-	d, err := s.admission.Definition()
-	st.ResultFields = d.ResultFields
-	return err
-}
-
-// mayAsk refuses a turn within one of an agent whose definition does not let it ask this turn's agent, whoever the
-// request comes from: the agent itself, a service at work in its turn, or the owner.
-func (s *step) mayAsk(above string) error {
-	a, err := store.ReadAgent(s.tx, above)
-	if err != nil {
-		return err
-	}
-	if may, decided := roster.MayAsk(a.Definition, s.rec.State.Agent); decided && !may {
-		return api.NewFault(utp.CodeAuthFailed, fmt.Sprintf(
-			"the definition of the agent %s does not let it ask %.64q; an operator sees it with `earshot agents show %s`; nothing was started", above, s.rec.State.Agent, above))
-	}
-	return nil
 }
 
 // overSteps ends a turn that has taken as many steps as its agent may, in place of the next one, and reports whether it has.

@@ -2,10 +2,9 @@ package kernel
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/earshot-dev/earshot/api"
-	"github.com/earshot-dev/earshot/internal/kernel/roster"
+	"github.com/earshot-dev/earshot/internal/kernel/admission"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -33,7 +32,7 @@ func (k *Kernel) spawn(ctx context.Context, from Caller, q api.SpawnRequest) (ap
 	principal := "spawn " + from.Kind + " " + from.Name + " " + above.Turn // an id of another parent is another id
 	return k.beginQueued(ctx, from, principal, begin, func(s *step) error {
 		s.rec.State.Within.Spawner = from.Name
-		if err := s.mayStart(from); err != nil {
+		if err := s.admission.MayStart(from.Name, from.Kind == ToolCaller); err != nil {
 			return err
 		}
 		rec, err := spawner(s.tx, from, q)
@@ -51,31 +50,7 @@ func checkSpawn(from Caller, q api.SpawnRequest) error {
 	case q.Correlation == "":
 		return api.NewFault(utp.CodeBadRequest, "the request has no correlation_id; with one it can be sent again, and starts one turn")
 	case q.Agent == api.OperatorAgent:
-		return mayNotStart(from.Name, q.Agent)
-	}
-	return nil
-}
-
-func mayNotStart(name, agent string) error {
-	return api.NewFault(utp.CodeAuthFailed, fmt.Sprintf(
-		"%.64q may not start turns of %.64q; an operator allows it with `earshot up --may-start`, or in the definition of the agent", name, agent))
-}
-
-// mayStart checks that the caller may start turns of the new turn's agent at all. What the definition of an agent says of
-// whom it may ask takes the place of the server's setting.
-func (s *step) mayStart(from Caller) error {
-	agent := s.rec.State.Agent
-	if from.Kind != ToolCaller {
-		d, err := store.ReadAgent(s.tx, from.Name)
-		if err != nil {
-			return err
-		}
-		if _, decided := roster.MayAsk(d.Definition, agent); decided || agent == from.Name {
-			return nil // by its definition, when it is known what the turn is within
-		}
-	}
-	if !s.k.o.MayStart(from.Name, agent) {
-		return mayNotStart(from.Name, agent)
+		return admission.MayNotStart(from.Name, q.Agent)
 	}
 	return nil
 }

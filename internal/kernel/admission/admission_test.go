@@ -38,6 +38,7 @@ type rules struct {
 	passkey    bool
 	approvers  []string
 	project    string
+	places     int // of an agent's turns under way; 0 is any number
 }
 
 type world struct {
@@ -103,6 +104,8 @@ func (w *world) in(do func(*admission.Tx) error) {
 		},
 		MayApprove:   func(person, _, _ string) bool { return slices.Contains(w.rules.approvers, person) },
 		NeedsPasskey: func(turn.Call) bool { return w.rules.passkey },
+		MayStart:     func(string, string) bool { return false },
+		MaxActive:    func(string) int { return w.rules.places },
 		Lacks:        func(store.Tool) bool { return w.rules.lacks },
 		Generation:   func() string { return w.rules.generation },
 		Latest:       func(now turn.Timestamp) time.Time { return now.Wall },

@@ -1,9 +1,12 @@
-// Package admission decides which calls of a turn are made, and whether one that was made may still start. It reads what
-// decides: the definition of the agent, the registry of tools, the policy, standing permissions, and the arguments.
+// Package admission decides which turns begin, which calls they make, and whether a call that was made may still start. It
+// reads what decides: the definition of the agent, the registry of tools, the policy, standing permissions, the arguments,
+// and what is open already.
 //
 // A [Gate] is for a whole ledger, and a [Tx] for one turn within one transaction. [Tx.Make] makes a call from a request: a
 // fault of the request becomes the outcome of the call, and an error is the ledger's. [Tx.Check] compares a call with how
-// things stand when it is about to leave or start; the turn machine ends it, or asks for it again, if anything differs.
+// things stand when it is about to leave or start; the turn machine ends it, or asks for it again, if anything differs. A
+// new turn goes through [CheckRequest], [CheckOpenTurns], [Tx.Begin], where it is within another one [Tx.Within], and
+// [Tx.Complete].
 //
 // # Duties of the caller
 //
@@ -34,6 +37,10 @@ type Options struct {
 	NeedsPasskey func(c turn.Call) bool
 	// Lacks reports whether it is known that the tool's service does not have it any more.
 	Lacks func(t store.Tool) bool
+	// MayStart reports whether an agent or a service may start turns of an agent within its own, by the server's setting.
+	MayStart func(name, agent string) bool
+	// MaxActive is how many turns of an agent may be under way at once; 0 is any number.
+	MaxActive func(agent string) int
 	// Generation names the present run of the runtime.
 	Generation func() string
 	// Latest is the time by the clock that is never set back.

@@ -1,4 +1,4 @@
-package kernel
+package admission
 
 import (
 	"cmp"
@@ -20,15 +20,15 @@ const (
 	counterName = "name "
 )
 
-// takeName gives a new session its name, in which the agent is called as it is shown to people.
-func (s *step) takeName(q api.EnqueueRequest, again bool) (err error) {
-	st := &s.rec.State
+// nameSession gives a new session its name, in which the agent is called as it is shown to people.
+func (t *Tx) nameSession(q api.EnqueueRequest, again bool) (err error) {
+	st := t.of
 	st.Topic = topic(cmp.Or(st.DisplayName, q.Agent), q)
-	st.Name, err = name(s.tx, st.Topic, again)
+	st.Name, err = name(t.tx, st.Topic, again)
 	return err
 }
 
-// topic returns the name of a session before it is numbered: the agent, and the subject as set by whoever
+// topic returns the name of a session before it is numbered: the agent, and the subject as set by who
 // starts the session, else the beginning of the request.
 func topic(agent string, q api.EnqueueRequest) string {
 	label := strings.Join(strings.Fields(q.Label), " ")
