@@ -1,11 +1,9 @@
 package kernel
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
@@ -32,21 +30,26 @@ func (s *step) applyEffect(e turn.Effect) error {
 	case turn.Withdraw:
 		s.withdraw(e)
 	case turn.Consume:
-		s.consume(e)
+		s.receipts.Consume(e)
 	case turn.Command:
 		return s.command(e)
 	case turn.Grant:
-		return s.grant(e)
+		if c, _ := s.rec.State.Find(e.Call); c.Class.Effectful() {
+			s.after = append(s.after, "start.committed")
+		}
+		return s.receipts.Grant(e)
 	case turn.AskService:
-		return s.notice(e.Call, utp.SuffixReconcile)
+		c, _ := s.rec.State.Find(e.Call)
+		return s.outgoing.Notice(c, utp.SuffixReconcile)
 	case turn.StopService:
-		return s.cancelNotice(e.Call)
+		c, _ := s.rec.State.Find(e.Call)
+		return s.outgoing.Cancel(c)
 	case turn.RecordOutcome:
 		return s.recordOutcome(e.Call)
 	case turn.Apply:
 		s.apply(e.Call)
 	case turn.Receipt:
-		return s.receipt(e)
+		return s.receipts.Receipt(e)
 	case turn.Replace:
 		return s.replace(e.Call)
 	case turn.RecordLate:
@@ -281,24 +284,6 @@ func (s *step) withdraw(e turn.Withdraw) {
 	}
 }
 
-func (s *step) consume(e turn.Consume) {
-	call, _ := s.rec.State.Find(e.Call)
-	s.batch.Consumed = append(s.batch.Consumed, store.Consent{
-		Question: e.Question, Call: e.Call, Digest: call.Digest, At: s.now.Wall,
-	})
-}
-
-// shownIn is the language that events are written in.
-const shownIn = "en"
-
-// shown returns the digest of what the person was shown of a call's question.
-func (s *step) shown(c turn.Call) string {
-	if q := s.rec.Question(c.Question); q != nil {
-		return q.Shown
-	}
-	return ""
-}
-
 // recordShown saves the digest of the event that puts a question, for the receipt: the last event of
 // its narration.
 func (s *step) recordShown(n turn.Note, told Narration) {
@@ -326,70 +311,9 @@ func asks(kind turn.NoteKind) bool {
 	}
 }
 
-func (s *step) receipt(e turn.Receipt) error {
-	call, _ := s.rec.State.Find(e.Call)
-	salt, err := s.k.ids.Salt()
-	if err != nil {
-		return err
-	}
-	terms, err := s.receiptTerms(call, e.Decision)
-	if err != nil {
-		return err
-	}
-	s.batch.Receipts = append(s.batch.Receipts, store.Receipt{
-		Session: s.rec.State.Session, Call: e.Call, Question: call.Question, Decision: e.Decision,
-		By: e.By, Surface: e.Surface, At: s.now.Wall, Shown: s.shown(call), Language: cmp.Or(s.language, shownIn), Salt: salt,
-		Terms: terms,
-	})
-	if e.Decision == string(consent.Accept) {
-		s.batch.Consents = append(s.batch.Consents, store.Consent{
-			Question: call.Question, Call: call.ID, Digest: call.Digest, By: e.By, Surface: e.Surface, At: s.now.Wall,
-		})
-	}
-	return s.count()
-}
-
-// receiptTerms returns what an answer about a call is bound to. An answer about a call's outcome does not
-// say whether to do it, and so is bound to no consent.
-func (s *step) receiptTerms(c turn.Call, decision string) (t api.ReceiptTerms, err error) {
-	t = api.ReceiptTerms{Credential: s.credential, Event: s.rec.LastPresented(c.Question).Event, Signed: s.signed}
-	if c.Kind != turn.ToolCall && c.Kind != turn.PermissionCall {
-		if c.Outcome != nil && c.Outcome.Card != "" {
-			t.Response, err = s.cards.Sum(c.Outcome.Card)
-		}
-		return t, err
-	}
-	t.Arguments, t.Definition, t.Policy = c.Arguments, c.Definition, c.Policy
-	switch decision {
-	case string(consent.Accept):
-		t.Consent, t.Seen = c.Digest, s.argumentsSeen
-		if s.argumentsSeen != api.SeenRead { // they were read as well
-			t.Covered = strings.Join(s.rec.LastPresented(c.Question).Covered, "\n")
-		}
-	case string(consent.Reject), turn.Undone:
-		t.Consent = c.Digest
-	}
-	return t, nil
-}
-
 // count increments the incarnation, so that a ledger restored from before this step is behind the copy
 // outside.
 func (s *step) count() error {
 	s.counted = true
 	return s.k.incarnation.Add(s.tx)
-}
-
-// grant records a start. For a call with an effect it increments the incarnation in the same
-// transaction, so that a ledger restored from before it is detected.
-func (s *step) grant(e turn.Grant) error {
-	call, _ := s.rec.State.Find(e.Call)
-	s.batch.Grants = append(s.batch.Grants, store.Grant{Call: e.Call, Fence: e.Fence, Owner: call.Owner, At: s.now.Wall})
-	if !call.Class.Effectful() {
-		return nil
-	}
-	s.after = append(s.after, "start.committed")
-	if err := s.started(call, e.Fence); err != nil {
-		return err
-	}
-	return s.count()
 }

@@ -105,7 +105,7 @@ func (s *step) adoptCommand(from Caller, a *external.Command) (api.CommandAnswer
 	known, err := a.Judge(s.tx, s.rec.State, from.Name, s.k.o.Project)
 	switch {
 	case err == nil && known.State == api.CommandAnswered:
-		return known, s.wakeOrigin() // the first wakeup may have been lost
+		return known, s.outgoing.Wakeup() // the first wakeup may have been lost
 	case err != nil || known.State != "":
 		return known, err
 	case !s.k.active.Has(s.rec.State.Turn):
@@ -165,27 +165,7 @@ func (s *step) answerOrigins() error {
 		woken = woken || len(cards) > 0
 	}
 	if woken {
-		return s.wakeOrigin()
+		return s.outgoing.Wakeup()
 	}
-	return nil
-}
-
-// wakeOrigin sends a wakeup to the turn's worker through the outbox: a third-party worker may not poll.
-func (s *step) wakeOrigin() error {
-	control, err := s.control()
-	if err != nil {
-		return err
-	}
-	subject, err := utp.Wakeup(control.ProjectID, control.ChannelID, control.AgentID)
-	if err != nil {
-		return fmt.Errorf("kernel: %w", err)
-	}
-	header, err := utp.EncodeWakeup(control, utp.Stamp{At: s.now.Wall})
-	if err != nil {
-		return fmt.Errorf("kernel: %w", err)
-	}
-	s.batch.Outbox = append(s.batch.Outbox, store.Outgoing{
-		Session: s.rec.State.Session, Subject: subject.String(), Header: header, Payload: []byte("{}"),
-	})
 	return nil
 }

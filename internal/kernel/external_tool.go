@@ -1,16 +1,10 @@
 package kernel
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-
-	"github.com/go-json-experiment/json"
-	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/external"
-	"github.com/earshot-dev/earshot/internal/kernel/outbox"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -34,7 +28,7 @@ func (s *step) commandExternal(c turn.Call, t store.Tool, subject utp.Subject) e
 	if err != nil {
 		return err
 	}
-	started := s.live(c.ID)
+	started := s.rec.State.Live(c.ID)
 	if started == nil || started.State != turn.Started {
 		return nil // what was consented to has changed; the refusal is recorded
 	}
@@ -45,48 +39,7 @@ func (s *step) commandExternal(c turn.Call, t store.Tool, subject utp.Subject) e
 			Status: utp.StatusTimeout, Code: utp.CodeToolTimeout, Message: "the service did not report in time", Digest: "timeout",
 		}})
 	}
-	payload, err := utp.EncodeCommand(utp.Command{
-		ToolName: c.Tool, AfterExecution: cmp.Or(c.After, utp.Suspend), ToolCallCardID: c.Card,
-	})
-	if err != nil {
-		return fmt.Errorf("kernel: %w", err)
-	}
-	if err := s.send(c, subject, payload); err != nil {
-		return err
-	}
-	return s.leaveBy(c)
-}
-
-// live returns the call itself, for fields that the turn machine does not read.
-func (s *step) live(id string) *turn.Call {
-	for i := range s.rec.State.Calls {
-		if s.rec.State.Calls[i].ID == id {
-			return &s.rec.State.Calls[i]
-		}
-	}
-	return nil
-}
-
-// leaveBy sets the latest time to send the command that was just put into the outbox: if a command is
-// the start, an old one must not be found and sent days later.
-func (s *step) leaveBy(c turn.Call) error {
-	last := c.StartBy.Earlier(s.rec.State.Deadline, s.now)
-	if c.Class.Repeatable() {
-		last = c.Lease
-	}
-	raw, err := json.Marshal(last, jsonv1.FormatDurationAsNano(true))
-	if err != nil {
-		return store.Unexpected("a moment", err)
-	}
-	header := s.batch.Outbox[len(s.batch.Outbox)-1].Header
-	header[outbox.NotAfter] = []string{string(raw)}
-	if !c.Class.Repeatable() {
-		header[outbox.Once] = []string{"true"}
-	}
-	if c.Class == utp.Irreversible && c.Consent != nil {
-		header[outbox.ConsentGeneration] = []string{c.Consent.Generation}
-	}
-	return nil
+	return s.outgoing.Start(c, subject)
 }
 
 // saveExternalCard saves a card of a third-party peer: a tool.call of its own turn, or the result of a
@@ -123,7 +76,7 @@ func (k *Kernel) stepExternalCall(ctx context.Context, from Caller, call string,
 	known := false
 	err := k.step(ctx, store.TurnRef{Call: call}, func(s *step) error {
 		known = true
-		c := s.live(call)
+		c := s.rec.State.Live(call)
 		if c != nil && (c.Target != from.Name || !c.ThirdParty) {
 			return api.NewFault(utp.CodeAuthFailed, "the call has not been sent to "+from.Name)
 		}

@@ -32,10 +32,10 @@ func (s *step) recordOutcome(id string) error {
 	s.batch.Reports = append(s.batch.Reports, store.Report{
 		Turn: s.rec.State.Turn, Call: c.ID, Card: o.Card, Status: o.Status, After: string(cmp.Or(o.After, c.After, utp.Suspend)), At: s.now.Wall,
 	})
-	if err := s.boxed(c.ID, o.Card); err != nil {
+	if err := s.boxes.Add(c.ID, o.Card); err != nil {
 		return err
 	}
-	return s.ended(c)
+	return s.receipts.Outcome(c)
 }
 
 // saveOwnResult writes the result card of a call that no service has ended, and returns its id.
@@ -125,7 +125,7 @@ func (s *step) saveLate(c turn.Call, r utp.ResultCard) (string, error) {
 	if err != nil || !c.Class.Effectful() {
 		return card.ID, err
 	}
-	return card.ID, s.addAct(api.AuditAct{
+	return card.ID, s.receipts.Act(api.AuditAct{
 		Act: api.ActLate, Call: c.ID, Fence: c.Fence, Subject: card.ID, Detail: string(r.Status), Digest: store.SHA256Hex(card.Content), By: c.Target,
 	})
 }

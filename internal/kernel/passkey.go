@@ -7,6 +7,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
 	"github.com/earshot-dev/earshot/internal/kernel/passkeys"
+	"github.com/earshot-dev/earshot/internal/kernel/replies"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/passkey"
@@ -45,7 +46,7 @@ func (s *step) checkSigned(c turn.Call, q consent.Question, judged consent.State
 		return err
 	}
 	s.batch.PasskeysUsed = append(s.batch.PasskeysUsed, used)
-	s.signed = api.SignedAccept{Assertion: r.Assertion, Key: key.Public, Site: key.Site, Token: q.Token, Generation: s.k.generation()}
+	s.receipts.Answer.Signed = api.SignedAccept{Assertion: r.Assertion, Key: key.Public, Site: key.Site, Token: q.Token, Generation: s.k.generation()}
 	return nil
 }
 
@@ -65,7 +66,7 @@ func (k *Kernel) questionChallenge(tx store.Tx, q api.PasskeyChallengeRequest) (
 		return "", err
 	}
 	s := k.newStep(tx, turn.Timestamp{}, rec)
-	asked := s.named(api.ReplyRequest{Question: q.Question, Token: q.Token})
+	asked := replies.Named(&s.rec, api.ReplyRequest{Question: q.Question, Token: q.Token})
 	call, found := rec.State.FindQuestion(q.Question)
 	if asked == nil || asked.State != consent.Open || !found || !s.admission.MayApprove(q.By, q.Credential) {
 		return "", api.NewFault(utp.CodeConflict, fmt.Sprintf("question %d is not open any more, or has been asked again", q.Question))

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
+	"github.com/earshot-dev/earshot/internal/kernel/replies"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -27,23 +27,23 @@ const (
 func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	var a api.ReplyAnswer
 	err := k.step(ctx, store.RefOf(r), func(s *step) error {
-		r := s.noByNumber(r)
-		q := s.named(r)
+		r := replies.NoByNumber(&s.rec, r)
+		q := replies.Named(&s.rec, r)
 		if q == nil {
 			return s.unnamed(from, r)
 		}
 		if !s.admission.MayApprove(cmp.Or(r.By, from.Name), r.Credential) {
 			return noApprover()
 		}
-		s.credential, s.language = r.Credential, r.Language
-		if isUndo(*q, r) {
+		s.receipts.Answer.Credential, s.receipts.Answer.Language = r.Credential, r.Language
+		if replies.IsUndo(*q, r) {
 			a = api.ReplyAnswer{Question: q.Number, Resolution: "stopped"}
-			return s.tooLateToUndo(*q, s.takeBack(q.Number, r))
+			return replies.TooLateToUndo(*q, s.takeBack(q.Number, r))
 		}
-		judged, outcome := q.Reply(s.at(*q), reply(*q, from, r, s.now))
+		judged, outcome := q.Reply(s.at(*q), replies.Read(*q, from.Name, r, s.now))
 		if !outcome.Changed {
 			k.o.Logger.Info("reply ignored", "question", q.Number, "reason", string(outcome.Reason), "surface", r.Surface)
-			return s.notAccepted(*q, outcome.Reason)
+			return replies.NotAccepted(*q, outcome.Reason)
 		}
 		call, _ := s.rec.State.FindQuestion(q.Number)
 		if err := s.checkAnswer(call, *q, judged.State, r); err != nil {
@@ -144,7 +144,7 @@ func (s *step) checkAnswer(call turn.Call, q consent.Question, judged consent.St
 func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	var a api.ReplyAnswer
 	err := k.attempt(ctx, store.RefOf(r), func(s *step) error {
-		q := s.named(r)
+		q := replies.Named(&s.rec, r)
 		if q == nil {
 			return s.unnamed(from, r)
 		}
@@ -178,58 +178,11 @@ func noApprover() error {
 	return api.NewFault(utp.CodeAuthFailed, "who asks for a call never approves it, and only an approver does")
 }
 
-// isUndo reports whether a reply is an undo: a no after the yes (call protocol, step U).
-func isUndo(q consent.Question, r api.ReplyRequest) bool {
-	return q.Kind == consent.Confirmation && q.State == consent.Accepted && r.Decision == string(consent.Reject)
-}
-
-// named returns the question that a reply is about.
-func (s *step) named(r api.ReplyRequest) *consent.Question {
-	for i := range s.rec.Questions {
-		q := &s.rec.Questions[i]
-		byToken := r.Token != "" && q.Token == r.Token && (r.Question == 0 || r.Question == q.Number)
-		if byToken || (r.Token == "" && q.Number == r.Question) {
-			return q
-		}
-	}
-	return nil
-}
-
-// noByNumber takes the token from a no to a question by its number, if that is a token of the question from before: it has been
-// asked again since, as when somebody is just being shown it. What was read does not matter for a no.
-func (s *step) noByNumber(r api.ReplyRequest) api.ReplyRequest {
-	for _, q := range s.rec.Questions {
-		if r.Decision == string(consent.Reject) && q.Number == r.Question && slices.Contains(q.SpentTokens, r.Token) {
-			r.Token = ""
-		}
-	}
-	return r
-}
-
-// reply builds what consent judges.
-func reply(q consent.Question, from Caller, r api.ReplyRequest, now turn.Timestamp) consent.Reply {
-	at := r.At
-	if at.IsZero() {
-		at = now.Wall
-	}
-	out := consent.Reply{
-		Kind: q.Kind, Token: r.Token, Number: r.Question, Timestamp: at, Authenticated: true, Principal: r.By,
-		Surface: r.Surface, Rationale: r.Reason, Decision: consent.Decision(r.Decision),
-	}
-	if out.Principal == "" {
-		out.Principal = from.Name
-	}
-	if q.Kind == consent.Clarification {
-		out.Response = response(q, r)
-	}
-	return out
-}
-
 // extend asks the same question again with more time.
 func (k *Kernel) extend(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	var a api.ReplyAnswer
 	err := k.step(ctx, store.RefOf(r), func(s *step) error {
-		q := s.named(r)
+		q := replies.Named(&s.rec, r)
 		if q == nil {
 			return s.unnamed(from, r)
 		}
@@ -242,7 +195,7 @@ func (k *Kernel) extend(ctx context.Context, from Caller, r api.ReplyRequest) (a
 		}
 		longer, outcome := q.Extend(s.at(*q), token)
 		if !outcome.Changed {
-			return s.notAccepted(*q, outcome.Reason)
+			return replies.NotAccepted(*q, outcome.Reason)
 		}
 		if !k.active.Has(s.rec.State.Turn) {
 			return errSuspended()
@@ -258,7 +211,7 @@ func (k *Kernel) extend(ctx context.Context, from Caller, r api.ReplyRequest) (a
 
 func (k *Kernel) stop(ctx context.Context, _ Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	err := k.step(ctx, store.RefOf(r), func(s *step) error {
-		if err := s.mismatch(r); err != nil {
+		if err := replies.Mismatch(s.tx, &s.rec, r); err != nil {
 			return err
 		}
 		s.notification.Resolution, s.notification.By, s.notification.Surface = "stopped", r.By, r.Surface
@@ -273,14 +226,14 @@ func (k *Kernel) stop(ctx context.Context, _ Caller, r api.ReplyRequest) (api.Re
 func (k *Kernel) undo(ctx context.Context, from Caller, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	a := api.ReplyAnswer{Resolution: "stopped"}
 	err := k.step(ctx, store.RefOf(r), func(s *step) error {
-		q := s.named(r)
+		q := replies.Named(&s.rec, r)
 		if q == nil {
 			return s.unnamed(from, r)
 		}
 		if !s.admission.MayApprove(cmp.Or(r.By, from.Name), r.Credential) {
 			return noApprover()
 		}
-		a.Question, s.credential, s.language = q.Number, r.Credential, r.Language
+		a.Question, s.receipts.Answer.Credential, s.receipts.Answer.Language = q.Number, r.Credential, r.Language
 		return s.takeBack(q.Number, r)
 	})
 	return a, err
@@ -311,4 +264,14 @@ func (k *Kernel) Turn(ctx context.Context, id string) (store.Record, error) {
 		return err
 	})
 	return rec, store.ProtocolError(err)
+}
+
+// unnamed explains why a reply names no live question, to those whom the question concerns.
+func (s *step) unnamed(from Caller, r api.ReplyRequest) error {
+	return replies.Unnamed(s.tx, &s.rec, r, s.admission.MayApprove(cmp.Or(r.By, from.Name), r.Credential))
+}
+
+// errSuspended refuses a request that would start something in a turn that is suspended here.
+func errSuspended() error {
+	return api.NewFault(utp.CodeParked, "the turn is parked: it is not under way here, so nothing could be started, and nothing was recorded; it can be rejected or stopped")
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -30,26 +29,4 @@ func (k *Kernel) reportProgress(ctx context.Context, st turn.State, c turn.Call,
 	if err := k.o.Bus.Publish(ctx, subject.String(), header, payload); err != nil {
 		k.o.Logger.Debug("progress", "call", c.ID, "error", err)
 	}
-}
-
-// cancelNotice asks the call's service to stop it.
-func (s *step) cancelNotice(call string) error {
-	c, _ := s.rec.State.Find(call)
-	st := s.rec.State
-	if c.ThirdParty { // a third-party service does not know such a message
-		return nil
-	}
-	subject, err := utp.ToolEvent(st.Project, st.Channel, c.Target, utp.SuffixCancel)
-	if err != nil {
-		return store.Unexpected("the subject of a notice", err)
-	}
-	notice := utp.ToolCancel{Call: c.ID, Turn: st.Turn}
-	if st.Stop != nil {
-		notice.Reason = st.Stop.Reason
-	}
-	payload, err := json.Marshal(notice)
-	if err != nil {
-		return store.Unexpected("a notice", err)
-	}
-	return s.send(c, subject, payload)
 }

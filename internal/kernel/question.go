@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"slices"
 	"strconv"
 	"time"
 
@@ -146,60 +145,13 @@ func scalar(r consent.Response) jsontext.Value {
 	return jsontext.Value(`""`)
 }
 
-// response returns a typed answer as it is, and reads a text as the kind of answer that was asked for: a
-// choice, yes or no, a number, a text.
-func response(q consent.Question, r api.ReplyRequest) consent.Response {
-	kinds := []consent.ResponseKind{consent.MultipleChoice, consent.YesNo, consent.Numeric}
-	switch r.ResponseType {
-	case api.ResponseText:
-		return consent.TextResponse(r.Response)
-	case api.ResponseBool:
-		kinds = kinds[1:2]
-	case api.ResponseNumber:
-		kinds = kinds[2:]
-	default:
-		kinds = slices.DeleteFunc(kinds, func(kind consent.ResponseKind) bool { return !slices.Contains(q.ResponseKinds, kind) })
-	}
-	for _, kind := range kinds {
-		if read, is := responseAs(q, kind, r.Response); is {
-			return read
-		}
-	}
-	return consent.TextResponse(r.Response)
-}
-
-func responseAs(q consent.Question, kind consent.ResponseKind, words string) (consent.Response, bool) {
-	switch kind {
-	case consent.MultipleChoice:
-		for _, c := range q.Choices {
-			if c.Value == words {
-				return consent.TextResponse(words), true
-			}
-		}
-	case consent.YesNo:
-		switch words {
-		case "yes", "true":
-			return consent.BoolResponse(true), true
-		case "no", "false":
-			return consent.BoolResponse(false), true
-		}
-	case consent.Numeric:
-		var n float64
-		if err := json.Unmarshal([]byte(words), &n); err == nil {
-			return consent.NumberResponse(n), true
-		}
-	case consent.FreeText:
-	}
-	return consent.Response{}, false
-}
-
 // deliverable checks the fields of a result against those that the turn requires, and saves them in a card.
 // A turn that did not succeed, or that is handed off, needs none.
 func (s *step) deliverable(q api.DeliverRequest, end *turn.End) error {
 	required := s.rec.State.ResultFields
 	good := q.Status == utp.StatusSuccess || q.Status == utp.StatusPartial
 	if len(q.Fields) == 0 && (len(required) == 0 || !good || q.Handoff != nil) {
-		return s.boxText(q, *end)
+		return s.boxes.AddText(q, *end)
 	}
 	if err := utp.CheckFields(required, q.Fields); err != nil {
 		return api.NewFault(utp.CodeBadRequest, err.Error())
@@ -210,5 +162,5 @@ func (s *step) deliverable(q api.DeliverRequest, end *turn.End) error {
 	}
 	s.cards.Add(card)
 	end.Deliverable = card.ID
-	return s.boxed("", card.ID)
+	return s.boxes.Add("", card.ID)
 }

@@ -21,7 +21,7 @@ func (s *step) checkSeen(c turn.Call, q consent.Question, r api.ReplyRequest) er
 	must := api.MustBeRead(c.Class, c.Risk)
 	put := s.rec.LastPresented(q.Number)
 	if put.Shows == store.ShowsInText || put.Shows == store.ShowsInList && r.Lists {
-		s.argumentsSeen = api.SeenShown
+		s.receipts.Answer.Seen = api.SeenShown
 		return nil
 	}
 	args, err := s.cards.Args(c)
@@ -33,10 +33,10 @@ func (s *step) checkSeen(c turn.Call, q consent.Question, r api.ReplyRequest) er
 	}
 	switch {
 	case err == nil && slices.ContainsFunc(put.Read, whole):
-		s.argumentsSeen = api.SeenRead
+		s.receipts.Answer.Seen = api.SeenRead
 		return nil
 	case !must:
-		s.argumentsSeen = api.SeenPart
+		s.receipts.Answer.Seen = api.SeenPart
 		return nil
 	}
 	return api.NewFault(utp.CodeArgumentsNotSeen, fmt.Sprintf(

@@ -108,7 +108,7 @@ func (s *step) tellPermission(kind turn.NoteKind, p standing.Permission, call st
 
 // permissionAct records what became of a permission in the audit chain.
 func (s *step) permissionAct(p standing.Permission, detail, call, by string) error {
-	return s.addAct(api.AuditAct{
+	return s.receipts.Act(api.AuditAct{
 		Act: api.ActPermission, Subject: strconv.Itoa(p.Number), Detail: detail, Call: call, Digest: p.Definition, By: by,
 	})
 }

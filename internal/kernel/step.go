@@ -6,11 +6,13 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/admission"
+	"github.com/earshot-dev/earshot/internal/kernel/boxes"
 	"github.com/earshot-dev/earshot/internal/kernel/cards"
 	"github.com/earshot-dev/earshot/internal/kernel/hints"
 	"github.com/earshot-dev/earshot/internal/kernel/outbox"
+	"github.com/earshot-dev/earshot/internal/kernel/outgoing"
+	"github.com/earshot-dev/earshot/internal/kernel/receipts"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 )
@@ -29,15 +31,12 @@ type step struct {
 
 	cards     *cards.Tx     // of the turn
 	admission *admission.Tx // of its calls
+	outgoing  *outgoing.Tx  // its messages
+	boxes     *boxes.Tx     // its boxes
+	receipts  *receipts.Tx  // what it proves later
 
 	batch        store.Batch
 	notification Notification // what this step adds to each of its notifications
-	// credential is the id of the credential that the answer of this step came with, and argumentsSeen
-	// is how the arguments that it accepts were seen.
-	credential    string
-	language      string // that the question of this answer was shown in; "" is that of the ledger's events
-	argumentsSeen api.Seen
-	signed        api.SignedAccept // by which the answer of this step was signed, if it takes that
 
 	depth       int            // of nested inputs: effects lead to further inputs
 	wakeWorker  bool           // the worker needs a wakeup
@@ -56,6 +55,9 @@ type step struct {
 func (k *Kernel) newStep(tx store.Tx, now turn.Timestamp, rec store.Record) *step {
 	s := &step{k: k, tx: tx, now: now, rec: rec, was: rec.State, cards: cards.In(tx, rec.State, now.Wall, k.ids)}
 	s.admission = k.gate.In(tx, now, &s.rec.State, s.cards)
+	s.boxes = boxes.In(tx, &s.rec.State, now.Wall, s.cards)
+	s.receipts = receipts.In(receipts.Options{Record: &s.rec, Now: now, Cards: s.cards, IDs: k.ids, Act: k.admin.Act, Count: s.count})
+	s.outgoing = outgoing.In(now, &s.rec.State, k.ids)
 	return s
 }
 
@@ -169,12 +171,13 @@ func (s *step) save() error {
 	if err := s.reportEnd(); err != nil {
 		return err
 	}
-	s.batch.Sealed, s.batch.Permissions = s.admission.Sealed(), s.admission.Permissions().Changed()
+	s.batch.Sealed, s.batch.Permissions, s.batch.Outbox = s.admission.Sealed(), s.admission.Permissions().Changed(), s.outgoing.Rows()
 	if len(s.batch.Permissions) > 0 && !s.counted { // a restored ledger must be found to be behind them
 		if err := s.count(); err != nil {
 			return err
 		}
 	}
+	s.receipts.Into(&s.batch)
 	for _, point := range s.before {
 		s.k.o.Reached(point)
 	}
@@ -185,7 +188,7 @@ func (s *step) save() error {
 	}
 	rec := s.rec
 	s.batch.Turn = &rec
-	s.batch.Cards = s.cards.Added()
+	s.batch.Cards, s.batch.Boxes = s.cards.Added(), s.boxes.Added()
 	s.batch.Published = append(s.batch.Published, s.k.outbox.Acks(rec.State.Session)...)
 	if len(s.batch.Outbox) > 0 {
 		s.outboxEntry = s.k.outbox.Reserve(rec.State.Session)

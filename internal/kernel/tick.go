@@ -123,7 +123,7 @@ func (s *step) closeQuestion(q consent.Question, outcome consent.Outcome, code u
 	s.notification.Resolution, s.notification.Absent = "expired", q.Resolution.How == consent.ByNobody
 	call, _ := s.rec.State.FindQuestion(q.Number)
 	if s.notification.Absent {
-		if err := s.receipt(turn.Receipt{Call: call.ID, Decision: api.DecidedByNobody}); err != nil {
+		if err := s.receipts.Receipt(turn.Receipt{Call: call.ID, Decision: api.DecidedByNobody}); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/boxes"
 	"github.com/earshot-dev/earshot/internal/kernel/roster"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -108,8 +109,13 @@ func (t *Tx) Within(above turn.State) error {
 	st.Parent, st.Depth = above.Turn, above.Depth+1
 	st.Within.Session, st.Within.Name = above.Session, above.Name
 	st.Deadline = st.Deadline.Earlier(above.Deadline, t.now)
-	if err := t.checkBoxes(); err != nil {
-		return err
+	for _, box := range []string{st.Boxes.ContextBox, st.Boxes.OutputBox} {
+		if box == "" {
+			continue
+		}
+		if err := boxes.Check(t.tx, *st, box); err != nil {
+			return err
+		}
 	}
 	return checkDepth(st.Depth)
 }

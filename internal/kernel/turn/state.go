@@ -328,6 +328,9 @@ func (s *State) call(id string) *Call {
 	return nil
 }
 
+// Live returns the live call itself, for what the machine does not read; nil if there is none of that id.
+func (s *State) Live(id string) *Call { return s.call(id) }
+
 // Find returns a copy of the call with the given id.
 func (s State) Find(id string) (Call, bool) {
 	if c := s.call(id); c != nil {

@@ -1,7 +1,6 @@
-package kernel
+package replies
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,9 +15,9 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// notAccepted returns what our own surfaces tell a person whose answer did not count. A subscriber of
+// NotAccepted returns what our own surfaces tell a person whose answer did not count. A subscriber of
 // the protocol is told nothing of it (CONF-56).
-func (s *step) notAccepted(q consent.Question, why consent.Reason) error {
+func NotAccepted(q consent.Question, why consent.Reason) error {
 	label := "question " + strconv.Itoa(q.Number)
 	switch {
 	case q.State != consent.Open:
@@ -74,9 +73,9 @@ func choices(q consent.Question) string {
 	return strings.Join(values, ", ")
 }
 
-// tooLateToUndo returns the fault for a no that comes after the undo time: whose yes it was and, while
+// TooLateToUndo returns the fault for a no that comes after the undo time: whose yes it was and, while
 // the turn goes on, what can still be done.
-func (s *step) tooLateToUndo(q consent.Question, err error) error {
+func TooLateToUndo(q consent.Question, err error) error {
 	refused, is := errors.AsType[*turn.Error](err)
 	if !is {
 		return err
@@ -110,15 +109,15 @@ func closed(q consent.Question) *api.Fault {
 // clockTime formats a time for a message; surfaces get the time itself as well.
 func clockTime(at time.Time) string { return at.UTC().Format("15:04:05") + " UTC" }
 
-// unnamed explains why a reply names no live question: its number and token belong to different
+// Unnamed explains why a reply names no live question: its number and token belong to different
 // questions, its token has been replaced, or there is no such question. Only people whom the question
 // concerns are told more.
-func (s *step) unnamed(from Caller, r api.ReplyRequest) error {
-	if s.admission.MayApprove(cmp.Or(r.By, from.Name), r.Credential) {
-		if err := s.mismatch(r); err != nil {
+func Unnamed(tx store.Tx, rec *store.Record, r api.ReplyRequest, concerned bool) error {
+	if concerned {
+		if err := Mismatch(tx, rec, r); err != nil {
 			return err
 		}
-		for _, q := range s.rec.Questions {
+		for _, q := range rec.Questions {
 			if r.Token == "" || !slices.Contains(q.SpentTokens, r.Token) {
 				continue
 			}
@@ -134,15 +133,15 @@ func (s *step) unnamed(from Caller, r api.ReplyRequest) error {
 	return api.NewFault(utp.CodeNotFound, "no open question has that number")
 }
 
-// mismatch refuses a request whose number and token belong to different questions. It is not known which
+// Mismatch refuses a request whose number and token belong to different questions. It is not known which
 // of the two the person read, so the request counts for neither.
-func (s *step) mismatch(r api.ReplyRequest) error {
+func Mismatch(tx store.Tx, rec *store.Record, r api.ReplyRequest) error {
 	if r.Token == "" || r.Question == 0 {
 		return nil
 	}
 	refused := api.NewFault(utp.CodeConflict, fmt.Sprintf(
 		"the reply token does not belong to question %d; nothing was changed; read question %[1]d again, then answer it", r.Question))
-	for _, q := range s.rec.Questions {
+	for _, q := range rec.Questions {
 		carries, named := q.Token == r.Token || slices.Contains(q.SpentTokens, r.Token), q.Number == r.Question
 		if carries != named {
 			return refused
@@ -151,19 +150,14 @@ func (s *step) mismatch(r api.ReplyRequest) error {
 			return nil
 		}
 	}
-	other, err := s.tx.Turn(store.TurnRef{Question: r.Question})
+	other, err := tx.Turn(store.TurnRef{Question: r.Question})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return nil
 	case err != nil:
 		return err
-	case other.State.Turn != s.rec.State.Turn:
+	case other.State.Turn != rec.State.Turn:
 		return refused
 	}
 	return nil
-}
-
-// errSuspended refuses a request that would start something in a turn that is suspended here.
-func errSuspended() error {
-	return api.NewFault(utp.CodeParked, "the turn is parked: it is not under way here, so nothing could be started, and nothing was recorded; it can be rejected or stopped")
 }
