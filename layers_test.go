@@ -87,7 +87,7 @@ var layerTable = []rule{
 		beside: map[string]string{"internal/kernel/store": "a tool, a sealed value and a reference are the ledger's"},
 	},
 	{
-		pkg: "internal/kernel/cards", layer: 2, own: []string{"internal/kernel/turn", "api", "utp"},
+		pkg: "internal/kernel/cards", layer: 2, own: []string{"internal/kernel/delegation", "internal/kernel/turn", "api", "utp"},
 		beside: map[string]string{
 			"internal/kernel/store":    "cards and the blobs that they refer to are rows of the ledger",
 			"internal/kernel/argument": "a large value is divided as arguments are",
@@ -121,6 +121,13 @@ var layerTable = []rule{
 			"internal/kernel/ids":   "a receipt has a salt",
 		},
 		both: "an accept is recorded with the call that it is for",
+	},
+	{
+		pkg: "internal/kernel/invocation", layer: 2, own: []string{"internal/kernel/turn", "api", "utp"},
+		beside: map[string]string{
+			"internal/kernel/store": "a request is found again in the ledger",
+			"internal/kernel/cards": "the status of a call has its result",
+		},
 	},
 	{
 		pkg: "internal/kernel/replies", layer: 2, own: []string{"internal/kernel/turn", "internal/kernel/consent", "api", "utp"},
@@ -172,7 +179,7 @@ var layerTable = []rule{
 	},
 	{pkg: "internal/kernel/monotonic", layer: 2, own: []string{"internal/kernel/turn"}},
 	{
-		pkg: "internal/kernel", layer: 2, own: []string{"internal/kernel/delegation", "internal/kernel/queue", "internal/kernel/roster", "internal/kernel/turn", "internal/kernel/standing", "api", "utp", "internal/kernel/consent", "internal/passkey"},
+		pkg: "internal/kernel", layer: 2, own: []string{"internal/kernel/delegation", "internal/kernel/queue", "internal/kernel/turn", "internal/kernel/standing", "api", "utp", "internal/kernel/consent", "internal/passkey"},
 		beside: map[string]string{
 			"internal/kernel/rulebook":    "what an operator's rules say is asked in the step that it is about",
 			"internal/kernel/external":    "what third-party peers send is read, and answered, in their form",
@@ -181,6 +188,7 @@ var layerTable = []rule{
 			"internal/kernel/boxes":       "what a step reads and puts into its turn's boxes",
 			"internal/kernel/receipts":    "a step saves what proves it later",
 			"internal/kernel/replies":     "which question a reply is about, and why one does not count",
+			"internal/kernel/invocation":  "what a program that is an agent asks for, and how its calls stand",
 			"internal/kernel/argument":    "arguments are resolved before a step saves them",
 			"internal/kernel/cards":       "what a step reads and adds of its turn's cards",
 			"internal/kernel/store":       "the port to the ledger, which what looks after it uses too",

@@ -63,7 +63,7 @@ func (s *step) callFromCommand(service, call string, command utp.Command, header
 	if err != nil {
 		return turn.Call{}, err
 	}
-	if err := s.untaken(call, card.ID); err != nil {
+	if err := external.Untaken(s.tx, s.rec.State, call, card.ID); err != nil {
 		return turn.Call{}, err
 	}
 	lineage := content.Lineage.Or(headers)
@@ -94,29 +94,6 @@ func (s *step) callFromCommand(service, call string, command utp.Command, header
 	}
 	c.Origin = &turn.Origin{Call: call, Card: card.ID, After: command.AfterExecution}
 	return c, nil
-}
-
-// untaken refuses a call that was adopted or answered before, and one more than maxAdopted.
-func (s *step) untaken(call, card string) error {
-	adopted := 0
-	for _, c := range s.rec.State.Calls {
-		if c.Card == card || c.Origin != nil && (c.Origin.Card == card || c.Origin.Call == call) {
-			return api.NewFault(utp.CodeConflict, "the call has been taken over already")
-		}
-		if c.Adopted && c.State.Open() {
-			adopted++
-		}
-	}
-	switch answered, err := external.Answered(s.tx, s.rec.State.Project, call); {
-	case err != nil:
-		return err
-	case answered:
-		return api.NewFault(utp.CodeConflict, "the call has been answered already")
-	}
-	if adopted >= maxAdopted {
-		return api.NewFault(utp.CodeBusy, "as many commands as a turn may take over are open in it; send it again when some have ended")
-	}
-	return nil
 }
 
 // saveCard saves a card that an agent wrote. It accepts only tool.call cards of the agent's own turns:

@@ -7,7 +7,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/earshot-dev/earshot/internal/kernel/cards"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
@@ -19,7 +18,7 @@ func (s *step) takeAnswer() error {
 		return nil
 	}
 	row := store.ResultRow{Key: c.Key, Call: c.ID, Tool: c.Tool, Card: c.Outcome.Card}
-	result, err := s.resultValue(row)
+	result, err := s.cards.ResultValue(row)
 	if errors.Is(err, store.ErrDamaged) { // the turn ends without an answer
 		return nil
 	}
@@ -53,18 +52,4 @@ func unquoted(v jsontext.Value) string {
 		return ""
 	}
 	return text
-}
-
-// resultValue reads a recorded result, also one that this step records, if it is small enough to be
-// reported.
-func (s *step) resultValue(row store.ResultRow) (jsontext.Value, error) {
-	card, err := s.cards.Card(row.Card)
-	if err != nil {
-		return nil, store.AsDamage(err)
-	}
-	r, err := cards.ResultOn(card, row)
-	if err != nil {
-		return nil, err
-	}
-	return r.Result.Inline, nil
 }

@@ -19,7 +19,7 @@ func (s *step) beginChild(e turn.BeginChild) error {
 	if c.State != turn.Started || c.Batch.Children[e.Index].Status != "" { // one before it has failed and ended the call
 		return nil
 	}
-	p, err := s.plan(c)
+	p, err := s.cards.Plan(c)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (s *step) beginChild(e turn.BeginChild) error {
 // beginTask begins a turn within this one, as a spawn of its agent would, and returns its id. It is known by the call and
 // its index: the same child is never begun twice.
 func (s *step) beginTask(c turn.Call, index int, p delegation.Plan) (string, error) {
-	q, err := s.taskRequest(c, index, p.Tasks[index])
+	q, err := taskRequest(s.rec.State, c, index, p.Tasks[index])
 	if err != nil {
 		return "", err
 	}
@@ -70,8 +70,7 @@ func (s *step) beginTask(c turn.Call, index int, p delegation.Plan) (string, err
 }
 
 // taskRequest is what a spawn of the task would ask for.
-func (s *step) taskRequest(c turn.Call, index int, task delegation.Task) (api.EnqueueRequest, error) {
-	st := s.rec.State
+func taskRequest(st turn.State, c turn.Call, index int, task delegation.Task) (api.EnqueueRequest, error) {
 	args, err := task.Args()
 	q := api.EnqueueRequest{
 		Agent: task.Agent, Args: args, Request: task.Instruction, Owner: st.Owner, Parent: st.Turn,

@@ -111,7 +111,7 @@ func (s *step) adoptCommand(from Caller, a *external.Command) (api.CommandAnswer
 	case !s.k.active.Has(s.rec.State.Turn):
 		return known, api.NewFault(utp.CodeStale, "nobody attends to the turn at the moment")
 	}
-	if err := s.checkOpenCalls(1); err != nil {
+	if err := s.admission.CheckOpenCalls(1); err != nil {
 		return known, external.RefusedFor(err)
 	}
 	c, err := s.callFromCommand(a.Service, a.Call, a.Command, a.Lineage)

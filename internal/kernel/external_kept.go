@@ -32,19 +32,6 @@ func (s *step) adoptOffered(c *turn.Call) error {
 	return err
 }
 
-// isConclusive reports whether the card that a call's service has saved says what became of the call.
-func (s *step) isConclusive(c turn.Call) bool {
-	card, err := external.Offered(s.tx, c, utp.Report{ToolResultCardID: c.Offered})
-	if err != nil {
-		return false
-	}
-	o := turn.Outcome{Status: card.Status}
-	if card.Error != nil {
-		o.Code, o.Untouched = card.Error.Code, card.Error.IsUntouched()
-	}
-	return c.Conclusive(o)
-}
-
 // adoptUnknown adopts the saved card of a call before a person answers the question about its outcome, and reports
 // whether the outcome is known now. A card that does not say, or cannot be read, leaves the question to the person.
 func (s *step) adoptUnknown(call turn.Call) (known bool, err error) {
@@ -58,7 +45,7 @@ func (s *step) adoptUnknown(call turn.Call) (known bool, err error) {
 
 // adoptConclusive adopts the saved cards that say what became of their calls, and reports whether one has ended the turn.
 func (s *step) adoptConclusive() (ended bool, err error) {
-	err = s.adoptIf(s.isConclusive)
+	err = s.adoptIf(func(c turn.Call) bool { return external.Conclusive(s.tx, c) })
 	return s.rec.State.Status == turn.Ended && s.was.Status != turn.Ended, err
 }
 

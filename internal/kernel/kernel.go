@@ -166,7 +166,6 @@ type Kernel struct {
 	hints       *hints.Publisher // nil without Options.Hints
 
 	generation func() string
-	openCalls  openCalls
 
 	external externalCounts
 	registry *registry.Registry
@@ -193,8 +192,6 @@ func New(o Options) (*Kernel, error) {
 		values:    argument.New(argument.Options{Key: o.Key, Rand: o.Rand, Environment: o.Environment}),
 		active:    active.New(o.OwnedTurnsOnly),
 		startedAt: o.Clock.SinceBoot(),
-
-		openCalls: openCalls{agents: map[string]callEstimate{}},
 	}
 	k.incarnation = incarnation.New(incarnation.Options{
 		Ledger: o.Store, Copy: o.Incarnation, Takeover: o.Takeover, Numbers: []string{counterQuestion, admission.CounterPermission},
@@ -234,7 +231,7 @@ func (k *Kernel) newGate() *admission.Gate {
 	return admission.New(admission.Options{
 		Decide: k.o.Policy.Decide, NeedsPasskey: k.passkeys.Needs, Lacks: k.registry.Lacks, Latest: k.clock.Latest,
 		Generation: func() string { return k.generation() }, Values: k.values, IDs: k.ids, Project: k.o.Project,
-		MayStart: k.o.MayStart, MaxActive: k.o.MaxActive,
+		MayStart: k.o.MayStart, MaxActive: k.o.MaxActive, OpenCalls: k.o.OpenCalls,
 		MayApprove: func(person, credential, owner string) bool {
 			return k.o.Approvers == nil || k.o.Approvers.MayApprove(person, credential, owner)
 		},

@@ -50,7 +50,7 @@ func (s *step) saveOwnResult(c turn.Call) (string, error) {
 	}
 	if c.Batch != nil && c.State == turn.Finished {
 		var err error
-		if r.Result, err = s.delegated(c); err != nil {
+		if r.Result, err = s.cards.Delegated(c); err != nil {
 			return "", err
 		}
 	}

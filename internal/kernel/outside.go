@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/admission"
+	"github.com/earshot-dev/earshot/internal/kernel/invocation"
 	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -80,13 +78,13 @@ func mine(rec store.Record, q api.OutsideRequest) error {
 
 // invoke asks for one call of an outside turn, or finds the call that the same request asked for before.
 func (k *Kernel) invoke(ctx context.Context, _ Caller, q api.InvokeRequest) (a api.CallStatus, err error) {
-	if err := checkInvoke(q); err != nil {
+	if err := invocation.Check(q); err != nil {
 		return a, err
 	}
 	var saved *step
 	err = k.stepOutside(ctx, q.OutsideRequest, func(s *step) error {
 		saved = s
-		w, err := s.readInvocation(q)
+		w, err := invocation.Read(s.tx, s.rec.State, s.now.Wall, q)
 		if err != nil {
 			return err
 		}
@@ -99,74 +97,9 @@ func (k *Kernel) invoke(ctx context.Context, _ Caller, q api.InvokeRequest) (a a
 	return a, err
 }
 
-func checkInvoke(q api.InvokeRequest) error {
-	switch {
-	case q.AwaitMS < 0 || q.AwaitMS > api.MaxAwaitMS:
-		return api.NewFault(utp.CodeBadRequest, fmt.Sprintf("await_ms is %d; it is 0 to %d", q.AwaitMS, api.MaxAwaitMS))
-	case len(q.HostCall) > store.MaxName:
-		return api.NewFault(utp.CodeBadRequest, "the host's own id of the call has more than 128 bytes")
-	case (q.Question != nil) == (q.Tool != ""):
-		return api.NewFault(utp.CodeBadRequest, "a request names a tool, or asks the person a question; this one does both or neither")
-	case q.Permission && !hostTool(q.Tool):
-		return api.NewFault(utp.CodeBadRequest, "a permission names the agent's own tool by 1 to 100 of the characters A-Z a-z 0-9 _ . : / -")
-	}
-	if err := api.CheckKey(q.Key); err != nil {
-		return api.NewFault(utp.CodeBadRequest, err.Error())
-	}
-	return nil
-}
-
-func hostTool(name string) bool {
-	const most = 100
-	for _, r := range name {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '.', r == ':', r == '/', r == '-':
-		default:
-			return false
-		}
-	}
-	return name != "" && len(name) <= most
-}
-
-// invoked is a request for a call, with what identifies it.
-type invoked struct {
-	api.InvokeRequest
-
-	args     jsontext.Value
-	missing  bool   // the blob of the arguments is not there
-	identity string // the digest of what is asked for, as the program wrote it
-	key      store.RequestKey
-}
-
-// readInvocation reads a request for a call.
-func (s *step) readInvocation(q api.InvokeRequest) (invoked, error) {
-	w := invoked{InvokeRequest: q}
-	args, err := store.ReadBody(s.tx, q.Args)
-	if w.missing = errors.Is(err, store.ErrNotFound); err != nil && !w.missing {
-		return w, err
-	}
-	w.args = args
-	asked, err := json.Marshal(q.Question, json.Deterministic(true))
-	if err != nil {
-		return w, store.Unexpected("a question", err)
-	}
-	kind := "call"
-	if q.Permission {
-		kind = "permission"
-	}
-	w.identity = store.SHA256Hex([]byte(kind + "\n" + q.Tool + "\n" + store.SHA256Hex(args) + "\n" + string(asked)))
-	if q.Key != "" {
-		st := s.rec.State
-		w.key = store.RequestKey{
-			Principal: st.Session, Key: store.SHA256Hex([]byte(st.Project + "\n" + q.Key)), Digest: w.identity, Turn: st.Turn, Session: st.Session, At: s.now.Wall,
-		}
-	}
-	return w, nil
-}
-
 // invoke joins the call that the request asked for before, or makes one.
-func (s *step) invoke(w invoked) (api.CallStatus, error) {
-	id, err := s.joined(w)
+func (s *step) invoke(w invocation.Invocation) (api.CallStatus, error) {
+	id, err := w.Before(s.tx, s.rec.State, s.now)
 	if err != nil {
 		return api.CallStatus{}, err
 	}
@@ -184,16 +117,15 @@ func (s *step) invoke(w invoked) (api.CallStatus, error) {
 	if !s.k.active.Has(s.rec.State.Turn) {
 		return api.CallStatus{}, errSuspended()
 	}
-	if err := s.checkOpenCalls(1); err != nil {
+	if err := s.admission.CheckOpenCalls(1); err != nil {
 		return api.CallStatus{}, err
 	}
 	c, err := s.outsideCall(w)
 	if err != nil {
 		return api.CallStatus{}, err
 	}
-	if w.Key != "" {
-		w.key.Call = c.ID
-		s.batch.Keys = append(s.batch.Keys, w.key)
+	if key, has := w.RequestKey(c.ID); has {
+		s.batch.Keys = append(s.batch.Keys, key)
 	}
 	if err := s.dispatch(turn.Adopt{Call: c}); err != nil {
 		return api.CallStatus{}, err
@@ -201,38 +133,9 @@ func (s *step) invoke(w invoked) (api.CallStatus, error) {
 	return s.callStatus(c.ID)
 }
 
-// joined returns the call that the same request asked for before; "" is none.
-func (s *step) joined(w invoked) (string, error) {
-	if w.Key != "" {
-		before, err := s.tx.RequestKey(w.key.Principal, w.key.Key)
-		switch {
-		case err != nil:
-			return "", err
-		case before.Call == "" || before.Expired(w.key.At):
-			return "", nil
-		case before.Digest != w.identity:
-			return "", api.NewFault(utp.CodeConflict, "this idempotency key came with another request in this session; nothing was done; use a new key for a new call")
-		default:
-			return before.Call, nil
-		}
-	}
-	for _, c := range s.rec.State.Calls {
-		open := !c.Awaited.IsZero() && !c.Awaited.Passed(s.now) && !c.Answered
-		same := w.HostCall != "" && w.HostCall == c.HostCall
-		left := !open
-		if !c.State.Open() {
-			left = !w.Permission // a permission is good for the one use that was asked about
-		}
-		if c.Key == "" && c.Identity == w.identity && c.Replaces == "" && !c.Received && (same || left) {
-			return c.ID, nil
-		}
-	}
-	return "", nil
-}
-
 // joins marks a request as open for a call that was asked for before.
-func (s *step) joins(id string, w invoked) (api.CallStatus, error) {
-	c, live := s.latest(id)
+func (s *step) joins(id string, w invocation.Invocation) (api.CallStatus, error) {
+	c, live := s.rec.State.Current(id)
 	if live && c.State.Open() && w.AwaitMS > 0 && s.rec.State.Status != turn.Ended {
 		if err := s.dispatch(turn.Await{Call: c.ID, Within: time.Duration(w.AwaitMS) * time.Millisecond, Answered: w.Answered}); err != nil {
 			return api.CallStatus{}, err
@@ -246,14 +149,19 @@ func (s *step) joins(id string, w invoked) (api.CallStatus, error) {
 	return a, err
 }
 
+// callStatus returns the status of a call of an outside turn.
+func (s *step) callStatus(id string) (api.CallStatus, error) {
+	return invocation.Status(s.tx, &s.rec, s.cards, id)
+}
+
 // outsideCall makes the call that a request asks for.
-func (s *step) outsideCall(w invoked) (turn.Call, error) {
+func (s *step) outsideCall(w invocation.Invocation) (turn.Call, error) {
 	id, err := s.k.ids.ID(s.now.Wall)
 	if err != nil {
 		return turn.Call{}, err
 	}
 	stepID := "step_" + id
-	r := admission.Request{Step: stepID, Tool: w.Tool, Comment: w.Comment, Args: w.args, Missing: w.missing}
+	r := admission.Request{Step: stepID, Tool: w.Tool, Comment: w.Comment, Args: w.Args, Missing: w.Missing}
 	var c turn.Call
 	switch {
 	case w.Question != nil:
@@ -263,24 +171,11 @@ func (s *step) outsideCall(w invoked) (turn.Call, error) {
 	default:
 		c, err = s.make(r)
 	}
-	c.Key, c.HostCall, c.Identity, c.Answered = w.Key, w.HostCall, w.identity, w.Answered
+	c.Key, c.HostCall, c.Identity, c.Answered = w.Key, w.HostCall, w.Identity, w.Answered
 	if w.AwaitMS > 0 {
 		c.Awaited = s.now.Add(time.Duration(w.AwaitMS) * time.Millisecond)
 	}
 	return c, err
-}
-
-// latest returns the live call that replaces the given one, or the call itself.
-func (s *step) latest(id string) (turn.Call, bool) {
-	c, found := s.rec.State.Find(id)
-	for found && c.ReplacedBy != "" {
-		next, is := s.rec.State.Find(c.ReplacedBy)
-		if !is {
-			break
-		}
-		c = next
-	}
-	return c, found
 }
 
 // await marks a request for a call as open, or ends it, and returns the status of the call.
@@ -295,7 +190,7 @@ func (k *Kernel) await(ctx context.Context, _ Caller, q api.AwaitRequest) (a api
 	var saved *step
 	err = k.stepOutside(ctx, q.OutsideRequest, func(s *step) error {
 		saved = s
-		c, live := s.latest(q.Call)
+		c, live := s.rec.State.Current(q.Call)
 		var in turn.Input
 		switch {
 		case !live || s.rec.State.Status == turn.Ended:
@@ -339,10 +234,9 @@ func (k *Kernel) stands(ctx context.Context, q api.AwaitRequest) (a api.CallStat
 		if err != nil {
 			return err
 		}
-		s := k.newStep(tx, k.clock.Now(), rec)
-		a, err = s.callStatus(q.Call)
+		a, err = k.newStep(tx, k.clock.Now(), rec).callStatus(q.Call)
 		a.Last = rec.Last
-		c, live := s.latest(q.Call)
+		c, live := rec.State.Current(q.Call)
 		changes = live && !q.Peek && rec.State.Status != turn.Ended && (!a.Ended() && !c.Class.Repeatable() || a.Ended() && q.Received && !c.Received)
 		return err
 	})

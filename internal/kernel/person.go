@@ -75,7 +75,7 @@ func (k *Kernel) answer(ctx context.Context, from Caller, r api.ReplyRequest) (a
 		if err != nil {
 			return err
 		}
-		s.follows(&a)
+		follows(s.rec.State, &a)
 		if given != nil {
 			made, err := s.makePermission(*given)
 			a.Permission = &made
@@ -108,8 +108,8 @@ func (s *step) overtaken(call turn.Call, judged consent.State) (bool, error) {
 }
 
 // follows adds the consequences to an answer: for how long it can be undone, or that it has no effect.
-func (s *step) follows(a *api.ReplyAnswer) {
-	call, _ := s.rec.State.FindQuestion(a.Question)
+func follows(st turn.State, a *api.ReplyAnswer) {
+	call, _ := st.FindQuestion(a.Question)
 	if o := call.Outcome; call.Kind == turn.PermissionCall && o != nil && o.Code == utp.CodeConsentStale {
 		a.Resolution, a.Unused = string(consent.Withdrawn), true
 	}
@@ -122,7 +122,7 @@ func (s *step) follows(a *api.ReplyAnswer) {
 // takes, and anything but a no from nobody who is known to be there, or if this kernel does not work on the turn. A no
 // starts nothing, and always counts.
 func (s *step) checkAnswer(call turn.Call, q consent.Question, judged consent.State, r api.ReplyRequest) error {
-	if judged != consent.Rejected && !s.mayAccept(r.Credential) {
+	if judged != consent.Rejected && !s.k.mayAccept(r.Credential) {
 		return api.NewFault(utp.CodeAuthFailed, "no person is known to be behind what was presented, so only a no counts")
 	}
 	if judged == consent.Accepted {
@@ -170,8 +170,8 @@ func (k *Kernel) noticed(ctx context.Context, from Caller, r api.ReplyRequest) (
 	return a, store.ProtocolError(err)
 }
 
-func (s *step) mayAccept(credential string) bool {
-	return s.k.o.Approvers == nil || s.k.o.Approvers.MayAccept(credential)
+func (k *Kernel) mayAccept(credential string) bool {
+	return k.o.Approvers == nil || k.o.Approvers.MayAccept(credential)
 }
 
 func noApprover() error {

@@ -128,3 +128,15 @@ func (s *step) rejudgeCall(c turn.Call, tool store.Tool, removed bool) (bool, er
 	}
 	return true, s.dispatch(turn.Ruled{Call: c.ID, Terms: now})
 }
+
+// forbidPermission withdraws the question about a tool of the agent's own if the policy forbids the tool now, and reports
+// whether it does.
+func (s *step) forbidPermission(c turn.Call) (bool, error) {
+	if c.Kind != turn.PermissionCall || c.State != turn.Asked {
+		return false, nil
+	}
+	if forbidden, err := s.admission.Forbids(c); err != nil || !forbidden {
+		return false, err
+	}
+	return true, s.dispatch(turn.Ruled{Call: c.ID, Terms: turn.Terms{Decision: turn.Deny}})
+}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -72,18 +71,9 @@ func (s *step) startAnswer(c turn.Call) (api.StartAnswer, error) {
 	b, err := s.cards.Body(args)
 	return api.StartAnswer{
 		Call: c.ID, Turn: s.rec.State.Turn, Tool: c.Tool, Args: b, Fence: c.Fence, Secrets: secrets,
-		StartWithinMS: milliseconds(s.startWithin(c)), StartBy: c.StartBy.Wall, //nolint:staticcheck // older services read it
+		StartWithinMS: milliseconds(s.rec.State.StartWithin(c, s.now)), StartBy: c.StartBy.Wall, //nolint:staticcheck // older services read it
 		LeaseMS: milliseconds(s.k.o.ToolLease), Stop: s.rec.State.Stop != nil, Class: c.Class,
 	}, err
-}
-
-// startWithin returns how long the call may still be started: its own time, but no longer than the turn has.
-func (s *step) startWithin(c turn.Call) time.Duration {
-	left := c.StartBy.Remaining(s.now)
-	if deadline := s.rec.State.Deadline; !deadline.IsZero() {
-		left = min(left, deadline.Left(s.now))
-	}
-	return left
 }
 
 // stepServiceCall steps the turn of a call that belongs to the asking service; owner is the asking process. An

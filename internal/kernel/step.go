@@ -138,7 +138,7 @@ func (s *step) dispatch(in turn.Input) error {
 		if err != nil {
 			return err
 		}
-		unmet, err := s.unmet(false)
+		unmet, err := s.admission.Unmet(false)
 		if err != nil {
 			return err
 		}

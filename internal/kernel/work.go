@@ -59,7 +59,7 @@ func (k *Kernel) call(ctx context.Context, from Caller, q api.CallRequest) (stru
 			if over, err := s.overSteps(in.WorkerClaim); over || err != nil {
 				return err
 			}
-			if err := s.checkOpenCalls(len(q.Calls)); err != nil {
+			if err := s.admission.CheckOpenCalls(len(q.Calls)); err != nil {
 				return err
 			}
 			if err := s.prepareAll(q, &in); err != nil {
@@ -83,7 +83,7 @@ func checkKeys(calls []api.ToolCall) error {
 func (s *step) prepareAll(q api.CallRequest, in *turn.Request) error {
 	id, err := s.k.ids.ID(s.now.Wall)
 	if err == nil {
-		err = s.saveStepData("step_"+id, q.Data)
+		err = s.cards.AddStepData("step_"+id, q.Data)
 	}
 	if err != nil {
 		return err
@@ -258,7 +258,7 @@ func checkDeliver(q *api.DeliverRequest) error {
 func (s *step) endOf(q api.DeliverRequest) (turn.End, error) {
 	end := turn.End{Status: q.Status, Code: utp.Code(store.Clip(string(q.Code), store.MaxName)), Message: store.Clip(q.Summary, maxMessage)}
 	if end.Completes() {
-		unmet, err := s.unmet(len(q.Fields) > 0)
+		unmet, err := s.admission.Unmet(len(q.Fields) > 0)
 		if err != nil {
 			return end, err
 		}

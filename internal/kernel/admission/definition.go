@@ -2,6 +2,7 @@ package admission
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/delegation"
@@ -9,6 +10,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // Definition returns the definition of the turn's agent, as it is in this transaction.
@@ -70,4 +72,23 @@ func (t *Tx) Tool(name string) (store.Tool, error) {
 		return own, nil
 	}
 	return store.ReadTool(t.tx, name)
+}
+
+// Unmet returns the end of a turn in place of a success, unless its last call is one that its agent has to end with and
+// succeeded; the zero value if it is. Calls that were asked for together are all the last one. Submitted is whether the
+// turn ends with an answer that has fields, which stands for a call of submit_result.
+func (t *Tx) Unmet(submitted bool) (turn.End, error) {
+	d, err := t.Definition()
+	if err != nil || len(d.MustEndWith) == 0 || submitted && roster.Submits(d) {
+		return turn.End{}, err
+	}
+	for _, c := range t.of.Latest() {
+		if c.Outcome != nil && c.Outcome.Status == utp.StatusSuccess && roster.EndsWith(d, c.Tool) {
+			return turn.End{}, nil
+		}
+	}
+	return turn.End{
+		Status: utp.StatusFailed, Code: utp.CodeMustEndWith,
+		Message: fmt.Sprintf("a turn of the agent %s has to end with a successful call of %s", d.Name, strings.Join(d.MustEndWith, " or ")),
+	}, nil
 }

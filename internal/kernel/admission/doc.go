@@ -41,6 +41,8 @@ type Options struct {
 	MayStart func(name, agent string) bool
 	// MaxActive is how many turns of an agent may be under way at once; 0 is any number.
 	MaxActive func(agent string) int
+	// OpenCalls is how many calls of one agent may be open in all its turns.
+	OpenCalls int
 	// Generation names the present run of the runtime.
 	Generation func() string
 	// Latest is the time by the clock that is never set back.
@@ -51,10 +53,15 @@ type Options struct {
 }
 
 // Gate decides about the calls of one ledger. It is safe for concurrent use.
-type Gate struct{ o Options }
+type Gate struct {
+	o         Options
+	openCalls openCalls
+}
 
 // New makes a gate.
-func New(o Options) *Gate { return &Gate{o} }
+func New(o Options) *Gate {
+	return &Gate{o: o, openCalls: openCalls{agents: map[string]callEstimate{}}}
+}
 
 // Tx decides about the calls of one turn within one transaction. It is for one goroutine.
 type Tx struct {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/argument"
 	"github.com/earshot-dev/earshot/internal/kernel/cards"
 	"github.com/earshot-dev/earshot/internal/kernel/ids"
@@ -140,7 +141,7 @@ func TestOwn(t *testing.T) {
 	saved := false
 	twice(t, func(_ store.Tx, c *cards.Tx) (err error) {
 		words, err = c.AddText("Tidied \u2713 42 files.")
-		return errors.Join(err, c.AddStepData("step_1", jsontext.Value(`{"seen":3}`)))
+		return errors.Join(err, c.AddStepData("step_1", api.Body{Inline: jsontext.Value(`{"seen":3}`)}))
 	}, func(tx store.Tx, _ *cards.Tx) error {
 		if !saved { // the first look is in the transaction that adds them
 			saved = true

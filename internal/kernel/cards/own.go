@@ -25,8 +25,24 @@ type own struct {
 	Data jsontext.Value `json:"data"`
 }
 
-// AddStepData adds what an agent keeps about a step. There is one such card for a step.
-func (t *Tx) AddStepData(step string, data jsontext.Value) error {
+// AddStepData adds what an agent keeps about a step, which is a JSON object. There is one such card for a step.
+func (t *Tx) AddStepData(step string, body api.Body) error {
+	if body.SHA256 == "" && len(body.Inline) == 0 {
+		return nil
+	}
+	if max(int64(len(body.Inline)), body.Size) > api.StepDataLimit {
+		return api.NewFault(utp.CodeTooLarge, fmt.Sprintf("a step's own data may have %d MiB", api.StepDataLimit>>20))
+	}
+	raw, err := store.ReadBody(t.tx, body)
+	data := jsontext.Value(raw)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return api.NewFault(utp.CodeBadRequest, "the blob of the step's data has not been put, or not completely")
+	case err != nil:
+		return err
+	case data.Kind() != jsontext.KindBeginObject || !data.IsValid():
+		return api.NewFault(utp.CodeBadRequest, "a step's own data is a JSON object")
+	}
 	return t.addOwn("card_"+step, step, typeStep, data)
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/argument"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
@@ -51,4 +53,18 @@ func ArgsOf(tx store.Tx, row store.ResultRow) (api.Body, error) {
 		}
 	}
 	return argument.Body(args), nil
+}
+
+// ResultValue reads a recorded result, also one that this transaction adds, if it is small enough to be
+// reported.
+func (t *Tx) ResultValue(row store.ResultRow) (jsontext.Value, error) {
+	card, err := t.Card(row.Card)
+	if err != nil {
+		return nil, store.AsDamage(err)
+	}
+	r, err := ResultOn(card, row)
+	if err != nil {
+		return nil, err
+	}
+	return r.Result.Inline, nil
 }

@@ -339,6 +339,19 @@ func (s State) Find(id string) (Call, bool) {
 	return Call{}, false
 }
 
+// Current returns the live call that replaces the given one, or the call itself.
+func (s State) Current(id string) (Call, bool) {
+	c, found := s.Find(id)
+	for found && c.ReplacedBy != "" {
+		next, is := s.Find(c.ReplacedBy)
+		if !is {
+			break
+		}
+		c = next
+	}
+	return c, found
+}
+
 // FindQuestion returns a copy of the call that the question is about.
 func (s State) FindQuestion(number int) (Call, bool) {
 	if c := s.asked(number); c != nil {
@@ -425,4 +438,13 @@ func TraceID(turnID string) string { return turnID[len("turn_"):] }
 func Traceparent(turnID string) string {
 	id := TraceID(turnID)
 	return "00-" + id + "-" + id[16:] + "-01"
+}
+
+// StartWithin returns how long the call may still be started: its own time, but no longer than the turn has.
+func (s State) StartWithin(c Call, now Timestamp) time.Duration {
+	left := c.StartBy.Remaining(now)
+	if deadline := s.Deadline; !deadline.IsZero() {
+		left = min(left, deadline.Left(now))
+	}
+	return left
 }

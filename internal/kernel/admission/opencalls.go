@@ -1,4 +1,4 @@
-package kernel
+package admission
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -62,12 +63,16 @@ func (o *openCalls) set(agent string, e callEstimate) {
 	o.agents[agent] = e
 }
 
-// checkOpenCalls refuses n new calls of the turn's agent where it has as many as it may have.
-func (s *step) checkOpenCalls(n int) error {
-	agent, most, now := s.rec.State.Agent, s.k.o.OpenCalls, s.now.SinceBoot
-	taken, known := s.k.openCalls.reserve(agent, n, most, now)
+// CheckOpenCalls refuses n new calls of the turn's agent where it has as many as it may have.
+func (t *Tx) CheckOpenCalls(n int) error {
+	return t.gate.openCalls.check(t.tx, t.of.Agent, n, t.gate.o.OpenCalls, t.now.SinceBoot)
+}
+
+// check refuses n new calls of an agent where it would have more than most.
+func (o *openCalls) check(tx store.Tx, agent string, n, most int, now time.Duration) error {
+	taken, known := o.reserve(agent, n, most, now)
 	if !known {
-		counted, err := s.tx.OpenCalls(agent, most+1)
+		counted, err := tx.OpenCalls(agent, most+1)
 		if err != nil {
 			return err
 		}
@@ -75,7 +80,7 @@ func (s *step) checkOpenCalls(n int) error {
 		if taken = e.counted+n <= most; taken {
 			e.added = n
 		}
-		s.k.openCalls.set(agent, e)
+		o.set(agent, e)
 	}
 	if !taken {
 		return tooManyCalls(agent, most)
