@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"time"
@@ -101,11 +100,11 @@ func (m *Main) acp(ctx context.Context, f acpFlags, command []string) error {
 	if err := m.offerLoginAt(ctx, f, data); err != nil {
 		return err
 	}
-	signals := make(chan os.Signal, 4)
-	defer signal.Stop(signals)
-	cli.Heed(signals)
+	signals := cli.NewSignals()
+	defer signals.Stop()
+	signals.Heed()
 	var run *acpRun
-	signalled, err := unlessSignalled(ctx, signals, func(ctx context.Context) (err error) {
+	signalled, err := unlessSignalled(ctx, signals.C, func(ctx context.Context) (err error) {
 		run, err = m.openACP(ctx, f, data, command)
 		return err
 	})
@@ -115,7 +114,7 @@ func (m *Main) acp(ctx context.Context, f acpFlags, command []string) error {
 	case err != nil:
 		return err
 	}
-	return run.attend(ctx, f, signals)
+	return run.attend(ctx, f, signals.C)
 }
 
 // offerLoginAt offers, where a person types and a server runs, to log the terminal in.

@@ -257,7 +257,7 @@ func TestACPStubborn(t *testing.T) {
 	left := p.started()
 	p.signal(os.Interrupt)
 	p.hears("Stopped.")
-	p.signal(os.Interrupt)
+	p.insists(os.Interrupt)
 	p.ends(130)
 	for _, pid := range left {
 		p.isGone(pid)

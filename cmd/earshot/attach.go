@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"os"
-	"os/signal"
 	"sync"
 	"time"
 
@@ -55,9 +54,9 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 		return "", cli.ServerFailure(err)
 	}
 	prefers, _ := remote.Preferences(ctx) // where it fails, told as to everybody
-	signals := make(chan os.Signal, 4)
-	defer signal.Stop(signals)
-	cli.Heed(signals)
+	signals := cli.NewSignals()
+	defer signals.Stop()
+	signals.Heed()
 	if session, err = m.beginThere(ctx, remote, j); err != nil {
 		return "", err
 	}
@@ -68,7 +67,7 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 		port: port, session: session, person: me.Name, prefers: prefers, leaves: true, resume: resumeHint(session),
 		stop: func(ctx context.Context, _ os.Signal) error { return port.Stop(ctx, terminal.Stop{At: m.Now()}) },
 	}
-	signalled, failure := m.follow(ctx, f, signals, a)
+	signalled, failure := m.follow(ctx, f, signals.C, a)
 	switch {
 	case signalled != nil:
 		return "", &cli.ExitError{Code: cli.SignalCode(signalled)}

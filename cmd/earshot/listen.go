@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"time"
@@ -129,9 +128,9 @@ func (m *Main) listen(ctx context.Context, f listenFlags, address string) error 
 			m.Notef("Finding in %s: %s", cause.OneLine(event), cause.OneLine(v.String()))
 		},
 	})
-	signals := make(chan os.Signal, 4)
-	defer signal.Stop(signals)
-	cli.Heed(signals)
+	signals := cli.NewSignals()
+	defer signals.Stop()
+	signals.Heed()
 	a := attendance{
 		port: port, prefers: api.Preferences{Verbosity: &f.verbosity}, resume: "run it again",
 		stop: func(ctx context.Context, _ os.Signal) error {
@@ -139,7 +138,7 @@ func (m *Main) listen(ctx context.Context, f listenFlags, address string) error 
 			return nil
 		},
 	}
-	_, failure := m.follow(ctx, f.run, signals, a)
+	_, failure := m.follow(ctx, f.run, signals.C, a)
 	verdict := port.Verdict()
 	if verdict.Messages > 0 {
 		m.Notef("%s heard: %s, %s.", legible.Capital(legible.Counted(int64(verdict.Messages), "message")), legible.Counted(int64(verdict.Errors), "error"),

@@ -264,6 +264,25 @@ func (p *process) closeInput() { must(p.t, p.input.Close()) }
 
 func (p *process) signal(s os.Signal) { must(p.t, p.cmd.Process.Signal(s)) }
 
+// insists sends a signal until the program has ended, as an impatient person would: one that follows another at once counts
+// as the same.
+func (p *process) insists(s os.Signal) {
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	for {
+		if err := p.cmd.Process.Signal(s); errors.Is(err, os.ErrProcessDone) {
+			return
+		}
+		select {
+		case <-p.ended:
+			return
+		case <-p.t.Context().Done():
+			return
+		case <-again.C:
+		}
+	}
+}
+
 // wait waits for the end and returns the exit code, or minus the signal that killed it.
 func (p *process) wait() int {
 	p.t.Helper()

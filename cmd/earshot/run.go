@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"time"
@@ -173,8 +172,8 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	signals := make(chan os.Signal, 4)
-	defer signal.Stop(signals) // after all cleanup: a further signal must not change how it ends
+	signals := cli.NewSignals()
+	defer signals.Stop() // after all cleanup: a further signal must not change how it ends
 	defer h.Close()
 	return m.runIn(ctx, h, f, j, p, path, signals)
 }
@@ -332,7 +331,7 @@ func (m *Main) makeSample() (string, error) {
 }
 
 // runIn enqueues or resumes the turn, and attends it to its end.
-func (m *Main) runIn(ctx context.Context, h *instance.Instance, f runFlags, j job, p parts, data string, signals chan os.Signal) error {
+func (m *Main) runIn(ctx context.Context, h *instance.Instance, f runFlags, j job, p parts, data string, signals *cli.Signals) error {
 	if h.Restored {
 		m.Notef("%s", instance.RestoredNote)
 	}
@@ -344,12 +343,12 @@ func (m *Main) runIn(ctx context.Context, h *instance.Instance, f runFlags, j jo
 	if err := m.startParts(ctx, h, p, j, data); err != nil {
 		return err
 	}
-	cli.Heed(signals) // before there is a turn, a signal may just end the process
+	signals.Heed() // before there is a turn, a signal may just end the process
 	turnID, session, err := begin(ctx, h, j, row)
 	if err != nil {
 		return err
 	}
-	signalled, failure := m.follow(ctx, f, signals, here(ctx, h, f, turnID, session))
+	signalled, failure := m.follow(ctx, f, signals.C, here(ctx, h, f, turnID, session))
 	if failure != nil && signalled == nil {
 		return failure
 	}

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
-	"os/signal"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -128,9 +126,9 @@ func (m *Main) serve(ctx context.Context, services []toolfile.Service, f serveFl
 	defer m.tuneMemory()()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	signals := make(chan os.Signal, 4)
-	defer signal.Stop(signals)
-	cli.Heed(signals)
+	signals := cli.NewSignals()
+	defer signals.Stop()
+	signals.Heed()
 	broken := make(chan error, len(services))
 	var owned sync.WaitGroup
 	for _, c := range services {
@@ -146,7 +144,7 @@ func (m *Main) serve(ctx context.Context, services []toolfile.Service, f serveFl
 	m.Printf("Nobody has reviewed these tools by this: each call is asked for, as irreversible. A bus that is away is waited for. Control C ends it.")
 	select {
 	case err = <-broken:
-	case <-signals:
+	case <-signals.C:
 	case <-ctx.Done():
 	}
 	cancel()

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"syscall"
@@ -217,18 +216,18 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	o.Services = append(o.Services, served(services)...)
 	o.Reread = func() ([]server.Service, error) { return m.rereadServers(f.tools, path) }
 	defer m.tuneMemory()()
-	signals := make(chan os.Signal, 4)
-	defer signal.Stop(signals)
-	cli.Heed(signals)
+	signals := cli.NewSignals()
+	defer signals.Stop()
+	signals.Heed()
 	s, err := server.New(ctx, o)
 	if err != nil {
 		return err
 	}
 	err = m.welcome(s, path, roots, services, f)
 	if err == nil {
-		err = serveUntil(ctx, s, signals)
+		err = serveUntil(ctx, s, signals.C)
 	}
-	if ended := m.end(s, signals); err == nil {
+	if ended := m.end(s, signals.C); err == nil {
 		err = ended
 	}
 	return err

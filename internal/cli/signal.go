@@ -5,16 +5,70 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
-// Heed registers for the signals that stop a turn, except those that the caller has ignored: with nohup, the program
-// should outlive its terminal.
-func Heed(signals chan<- os.Signal) {
+// echo is within what time the same signal counts as the one that came before. Control C in a terminal reaches all its
+// programs, and one that has started another, such as npx or timeout, passes it on as well: that is one wish, not two.
+const echo = 100 * time.Millisecond
+
+// Signals are those that stop a turn. Make them with [NewSignals]; the caller stops them.
+type Signals struct {
+	C chan os.Signal // what came since Heed, without echoes
+
+	raw         chan os.Signal
+	heeded      bool
+	quit, ended chan struct{}
+}
+
+// NewSignals returns signals that are not heeded yet: until then, they do what they do by default.
+func NewSignals() *Signals {
+	return &Signals{C: make(chan os.Signal, 4), raw: make(chan os.Signal, 4), quit: make(chan struct{}), ended: make(chan struct{})}
+}
+
+// Heed registers for the signals, once, except for those that the caller has ignored: with nohup, the program should outlive its
+// terminal.
+func (s *Signals) Heed() {
 	signal.Ignore(syscall.SIGPIPE) // a closed reader becomes a write error, which is reported
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, Hangup} {
-		if !signal.Ignored(s) {
-			signal.Notify(signals, s)
+	s.heeded = true
+	go s.pass()
+	for _, one := range []os.Signal{os.Interrupt, syscall.SIGTERM, Hangup} {
+		if !signal.Ignored(one) {
+			signal.Notify(s.raw, one)
 		}
+	}
+}
+
+// pass passes signals on until Stop.
+func (s *Signals) pass() {
+	defer close(s.ended)
+	var last os.Signal
+	var at time.Time
+	for {
+		select {
+		case <-s.quit:
+			return
+		case one := <-s.raw:
+			now := time.Now()
+			if one == last && now.Sub(at) < echo {
+				continue
+			}
+			last, at = one, now
+			select {
+			case s.C <- one:
+			default: // there are enough signals
+			}
+		}
+	}
+}
+
+// Stop ends what Heed has begun. A signal does what it does by default from then on.
+func (s *Signals) Stop() {
+	signal.Stop(s.raw)
+	if s.heeded {
+		s.heeded = false
+		close(s.quit)
+		<-s.ended
 	}
 }
 
@@ -42,9 +96,9 @@ func SignalCode(s os.Signal) int {
 // UnlessInterrupted runs do, which writes a file, with a context that a signal cancels. A partial file is then removed,
 // which the signal alone would leave behind. The exit code is the signal's.
 func (m *Program) UnlessInterrupted(ctx context.Context, do func(context.Context) error) error {
-	signals := make(chan os.Signal, 1)
-	Heed(signals)
-	defer signal.Stop(signals)
+	signals := NewSignals()
+	defer signals.Stop()
+	signals.Heed()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var came os.Signal
@@ -52,7 +106,7 @@ func (m *Program) UnlessInterrupted(ctx context.Context, do func(context.Context
 	go func() {
 		defer close(watched)
 		select {
-		case came = <-signals:
+		case came = <-signals.C:
 			cancel()
 		case <-ctx.Done():
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"maps"
 	"net/url"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -123,13 +121,13 @@ func (m *commands) bridgeCommonground(ctx context.Context, f bridgeFlags) error 
 	o.Ready = func(offer commonground.Offer) { m.printOffer(offer, f.asJSON) }
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	signals := make(chan os.Signal, 4)
-	cli.Heed(signals)
+	signals := cli.NewSignals()
+	signals.Heed()
 	ended := make(chan struct{})
 	go func() { // ends with the bridge
 		defer close(ended)
 		select {
-		case <-signals:
+		case <-signals.C:
 			cancel()
 		case <-ctx.Done():
 		}
@@ -137,7 +135,7 @@ func (m *commands) bridgeCommonground(ctx context.Context, f bridgeFlags) error 
 	err = commonground.Run(ctx, o)
 	cancel()
 	<-ended
-	signal.Stop(signals)
+	signals.Stop()
 	return err
 }
 
