@@ -285,13 +285,14 @@ type Exported struct {
 	Call    *CallDetail    `json:"call,omitzero"`
 	Card    jsontext.Value `json:"card,omitzero"`
 	Blob    *PutRequest    `json:"blob,omitzero"`
+	Box     *BoxEntry      `json:"box,omitzero"`
 	Event   *ExportEvent   `json:"event,omitzero"`
 	Receipt *ReceiptDetail `json:"receipt,omitzero"`
 	End     *ExportEnd     `json:"end,omitzero"`
 }
 
-// ExportVersion is the newest version of an export that this package knows.
-const ExportVersion = 1
+// ExportVersion is the newest version of an export that this package knows. From version 2 on an export has boxes.
+const ExportVersion = 2
 
 // ExportBegin is the first line of an export.
 type ExportBegin struct {

@@ -2,7 +2,9 @@ package main_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -231,7 +233,7 @@ func TestExportImport(t *testing.T) {
 	}{
 		"cut off":          {raw[:len(raw)/2], "it is cut off"},
 		"without its end":  {bytes.Join(lines[:len(lines)-2], nil), "the end is missing"},
-		"of a newer form":  {bytes.Replace(raw, []byte(`"version":1`), []byte(`"version":7`), 1), "is of form 7; this program knows forms up to 1"},
+		"of a newer form":  {bytes.Replace(raw, []byte(`"version":2`), []byte(`"version":7`), 1), "is of form 7; this program knows forms up to 2"},
 		"with a wrong one": {bytes.Replace(raw, []byte(`"agent":"tidy"`), []byte(`"agent":"tidi"`), 1), "it says "},
 		"with a new name":  {bytes.Replace(raw, []byte(`"tool_call_id"`), []byte(`"toll_call_id"`), 1), "damaged in line 3: it has the member /call/toll_call_id, which is not known"},
 		"no export":        {[]byte("hello\n"), "damaged in line 1"},
@@ -247,7 +249,9 @@ func TestExportImport(t *testing.T) {
 		}
 	}
 	server := other.up()
-	contains(t, other.does(0, "import", file), "Imported: 1 turn; 0 were here already.")
+	older := filepath.Join(t.TempDir(), "older.jsonl")
+	must(t, os.WriteFile(older, inFormOne(raw), 0o600))
+	contains(t, other.does(0, "import", older), "Imported: 1 turn; 0 were here already.")
 	contains(t, other.does(0, "import", file), "Imported: 0 turns; 1 were here already.")
 	contains(t, other.does(0, "turns", "show", turn), "from another ledger; nothing of it runs here")
 	server.signal(os.Interrupt)
@@ -265,6 +269,15 @@ func TestExportImport(t *testing.T) {
 	if n := l.one(`SELECT count(*) FROM consents WHERE call_id IN (SELECT call_id FROM calls WHERE turn_id = '` + turn + `')`); n != "0" {
 		t.Errorf("%s consents came with it", n)
 	}
+}
+
+// inFormOne is the export as programs wrote it that knew no boxes.
+func inFormOne(export []byte) []byte {
+	lines := bytes.SplitAfter(bytes.Replace(export, []byte(`"version":2`), []byte(`"version":1`), 1), []byte("\n"))
+	records := bytes.Join(lines[:len(lines)-2], nil)
+	was, is := sha256.Sum256(bytes.Join(bytes.SplitAfter(export, []byte("\n"))[:len(lines)-2], nil)), sha256.Sum256(records)
+	end := bytes.Replace(lines[len(lines)-2], []byte(hex.EncodeToString(was[:])), []byte(hex.EncodeToString(is[:])), 1)
+	return append(records, end...)
 }
 
 // TestImportRefused: a ledger that refuses in the middle keeps what came before, says from which

@@ -163,7 +163,7 @@ func (c *importCheck) line(n int, raw []byte, r api.Exported) error {
 func (c *importCheck) record(r api.Exported) error {
 	switch {
 	case r.Begin != nil:
-		if r.Begin.Version != api.ExportVersion {
+		if r.Begin.Version < 1 || r.Begin.Version > api.ExportVersion {
 			return wrong("its form is %d, which this program does not know", r.Begin.Version)
 		}
 		return nil
@@ -178,6 +178,8 @@ func (c *importCheck) record(r api.Exported) error {
 		return c.card(r.Card)
 	case r.Blob != nil:
 		return c.chunk(*r.Blob)
+	case r.Box != nil:
+		return c.box(*r.Box)
 	case r.Event != nil:
 		if c.open {
 			return wrong("the turn had not ended, and does not say what its session is to be ended by")
@@ -210,6 +212,13 @@ func (c *importCheck) card(raw jsontext.Value) error {
 	}
 	if of := card.TurnID(); of != c.id && (of != "" || !c.calls[card.ToolCallID]) {
 		return wrong("the card %s does not belong to the turn", card.ID)
+	}
+	return nil
+}
+
+func (c *importCheck) box(e api.BoxEntry) error {
+	if e.Turn != c.id || e.Box == "" || e.N < 1 || e.Call != "" && !c.calls[e.Call] {
+		return wrong("the entry %d of the box %s does not belong to the turn", e.N, e.Box)
 	}
 	return nil
 }

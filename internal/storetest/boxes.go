@@ -14,6 +14,7 @@ func boxCases() []exercise {
 		{"keep their entries in order", boxesKeepTheirOrder},
 		{"are listed page by page, each owner's by themselves", boxesAreListed},
 		{"number entries that come at once", boxesNumberEntries},
+		{"keep the numbers that entries come with", boxesKeepNumbers},
 	}
 }
 
@@ -103,4 +104,19 @@ func boxesNumberEntries(l *ledger) {
 		same(l, "the number", e.N, int64(i+1))
 	}
 	same(l, "entries", len(l.entries(store.BoxFilter{})), writers)
+}
+
+// boxesKeepNumbers: an entry with a number of its own is put there, also before one that is there already; a number that
+// is taken is a conflict, and what is appended comes behind all of them.
+func boxesKeepNumbers(l *ledger) {
+	fourth, second, next := written("ann", "in", "turn_4", 4), written("ann", "in", "turn_2", 2), written("ann", "in", "turn_5", 5)
+	fourth.N, second.N = 4, 2
+	l.save(store.Batch{Boxes: []api.BoxEntry{fourth}})
+	l.save(store.Batch{Boxes: []api.BoxEntry{second}})
+	l.save(store.Batch{Boxes: []api.BoxEntry{next}})
+	next.N = 5
+	same(l, "the box", l.entries(store.BoxFilter{Owner: "ann", Box: "in"}), []api.BoxEntry{second, fourth, next})
+	taken := written("ann", "in", "turn_3", 3)
+	taken.N = 4
+	l.refuse("a number that is taken", store.ErrConflict, store.Batch{Boxes: []api.BoxEntry{taken}})
 }

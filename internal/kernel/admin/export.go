@@ -23,6 +23,7 @@ const (
 	partCalls    = "calls"
 	partCards    = "cards"
 	partBlob     = "blob"
+	partBoxes    = "boxes"
 	partEvents   = "events"
 	partReceipts = "receipts"
 )
@@ -31,7 +32,7 @@ const (
 const exportChunk = 128 << 10
 
 // Export returns the records of one turn: the turn, its calls, its cards, each with the blobs that it refers to,
-// its events, its receipts. Consents, tokens, questions, messages and secrets are never exported.
+// what it wrote into boxes and read of them, its events, its receipts. Consents, tokens, questions, messages and secrets are never exported.
 func (ad *Admin) Export(ctx context.Context, q api.ExportRequest) (api.ExportAnswer, error) {
 	var a api.ExportAnswer
 	err := ad.o.Ledger.View(ctx, func(tx store.Tx) error {
@@ -52,6 +53,8 @@ func (ad *Admin) Export(ctx context.Context, q api.ExportRequest) (api.ExportAns
 			err = e.cards(at)
 		case partBlob:
 			err = e.blob(at)
+		case partBoxes:
+			err = e.boxes(at)
 		case partEvents:
 			err = e.events(at)
 		case partReceipts:
@@ -152,7 +155,7 @@ func (e *exporter) cards(after string) error {
 			return nil
 		}
 	}
-	e.next = partEvents + "/0"
+	e.next = partBoxes + "/0"
 	if len(cards) == cardPage {
 		e.next = partCards + "/" + cards[cardPage-1].ID
 	}
@@ -199,6 +202,23 @@ func blobCursor(at string) (card string, n int, from int64, ok bool) {
 	n, _ = strconv.Atoi(at[first+1 : second])
 	from, _ = strconv.ParseInt(at[second+1:], 10, 64)
 	return at[:first], n, from, true
+}
+
+// boxes exports the entries of boxes that the turn has made, in the order of their boxes.
+func (e *exporter) boxes(at string) error {
+	from, _ := strconv.Atoi(at)
+	entries, err := e.tx.BoxEntries(store.BoxFilter{Turn: e.rec.State.Turn})
+	if err != nil {
+		return err
+	}
+	for i := max(from, 0); i < len(entries); i++ {
+		if fits, err := e.add(api.Exported{Box: &entries[i]}); err != nil || !fits {
+			e.next = partBoxes + "/" + strconv.Itoa(i)
+			return err
+		}
+	}
+	e.next = partEvents + "/0"
+	return nil
 }
 
 func (e *exporter) events(at string) error {

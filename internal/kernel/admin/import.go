@@ -70,7 +70,8 @@ type importer struct {
 	// receipts is the number of the next receipt, there is how many the ledger has.
 	receipts, there int
 	calls           map[string]bool
-	new             int // calls that did not exist here
+	new             int            // calls that did not exist here
+	boxes           []api.BoxEntry // of the turn that the ledger has
 }
 
 // begin finds the turn, or makes it from the first record.
@@ -98,8 +99,10 @@ func (im *importer) begin(records []api.Exported) (known bool, err error) {
 	for _, row := range rows {
 		im.seq = row.Last
 	}
+	var berr error
+	im.boxes, berr = im.tx.BoxEntries(store.BoxFilter{Turn: im.id})
 	closed := im.rec.Unfinished && len(im.rec.Narration) == 0 && im.seq > 0
-	return closed, errors.Join(err, rerr, terr)
+	return closed, errors.Join(err, rerr, terr, berr)
 }
 
 // make makes the turn in this ledger's form.
@@ -137,13 +140,15 @@ func (im *importer) add(r api.Exported) error {
 	case r.Call != nil:
 		im.call(*r.Call)
 		return nil
-	case im.rec.Erased && (r.Card != nil || r.Blob != nil || r.Event != nil):
+	case im.rec.Erased && (r.Card != nil || r.Blob != nil || r.Box != nil || r.Event != nil):
 		return nil // erased content does not come back
 	case r.Card != nil:
 		return im.card(r.Card)
 	case r.Blob != nil:
 		im.batch.Blobs = append(im.batch.Blobs, *r.Blob)
 		return store.CheckChunk(*r.Blob)
+	case r.Box != nil:
+		return im.box(*r.Box)
 	case r.Event != nil:
 		return im.event(*r.Event)
 	case r.Receipt != nil:
@@ -268,14 +273,14 @@ func (im *importer) end() error {
 // claim makes the save depend on the version of the turn that was read: a concurrent import in another kernel saves
 // nothing twice, and nothing is saved after an erasure.
 func (im *importer) claim() {
-	if b := im.batch; len(b.Cards)+len(b.Blobs)+len(b.Events)+len(b.Receipts) > 0 {
+	if b := im.batch; len(b.Cards)+len(b.Blobs)+len(b.Boxes)+len(b.Events)+len(b.Receipts) > 0 {
 		im.batch.Turn = &im.rec
 	}
 }
 
 // added counts what is new here. Cards and blobs belong to a call, which is counted.
 func (im *importer) added() int {
-	n := im.new + len(im.batch.Events) + len(im.batch.Receipts)
+	n := im.new + len(im.batch.Boxes) + len(im.batch.Events) + len(im.batch.Receipts)
 	if im.rec.Version == 0 {
 		n++
 	}

@@ -86,7 +86,8 @@ type Batch struct {
 	PasskeysUsed    []PasskeyUse
 	PasskeysRemoved []string
 	Agents          []AgentChange
-	// Boxes are appended to their boxes, numbered by the store. ErrConflict if another transaction appends to one of them.
+	// Boxes are appended to their boxes, numbered by the store; one with a number of its own, of an import, is put there.
+	// ErrConflict if another transaction appends to one of them, or the number is taken.
 	Boxes []api.BoxEntry
 }
 

@@ -15,9 +15,10 @@ func (t *Tx) saveBoxes(b *store.Batch) error {
 			return invalid("an entry of a box", fmt.Sprintf("%+v", e), "an owner, a box and a turn, and the card of a write")
 		}
 		err := t.must("the box "+e.Box, `INSERT INTO box_entries (owner, box, n, use, agent, turn_id, call_id, card_id, through, at)
-			SELECT $1, $2, coalesce((SELECT max(n) FROM box_entries WHERE owner = $1 AND box = $2), 0) + 1, $3, $4, $5, $6, $7, $8, $9
+			SELECT $1, $2, CASE WHEN CAST($10 AS BIGINT) > 0 THEN $10 ELSE coalesce((SELECT max(n) FROM box_entries WHERE owner = $1 AND box = $2), 0) + 1 END,
+				$3, $4, $5, $6, $7, $8, $9
 			WHERE true ON CONFLICT (owner, box, n) DO NOTHING`,
-			e.Owner, e.Box, string(e.Use), e.Agent, e.Turn, e.Call, e.Card, e.Through, stamp(e.At))
+			e.Owner, e.Box, string(e.Use), e.Agent, e.Turn, e.Call, e.Card, e.Through, stamp(e.At), e.N)
 		if err != nil {
 			return err
 		}
