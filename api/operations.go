@@ -35,6 +35,8 @@ const (
 	OpInbox   = "inbox"
 	OpReport  = "report"
 	OpCommand = "command"
+	// OpUIAction is [OpAct] in the form of the tool protocol.
+	OpUIAction = "ui_action"
 	// Requests of hubs on behalf of people.
 	OpEnqueue   = "enqueue"
 	OpSessions  = "sessions"
@@ -64,6 +66,7 @@ const (
 	OpAwait       = "await"
 	OpAgentReport = "tell"
 	OpClose       = "close"
+	OpAct         = "act"
 	// Requests of hubs on behalf of operators and auditors, who name the operation.
 	OpTurn   = "turn"
 	OpCards  = "cards"
@@ -118,6 +121,7 @@ var operations = []Operation{
 	operation[InboxRequest, InboxAnswer](OpInbox, External).repeatable(),
 	operation[utp.Message, ReportAnswer](OpReport, External).repeatable(),
 	operation[utp.Message, CommandAnswer](OpCommand).repeatable(),
+	operation[utp.Message, ActionAnswer](OpUIAction, External).repeatable(),
 	// Requests of hubs on behalf of people.
 	operation[EnqueueRequest, EnqueueAnswer](OpEnqueue, Hub),
 	operation[SessionsRequest, []SessionRow](OpSessions, Hub).repeatable().named(Inspect,
@@ -147,6 +151,7 @@ var operations = []Operation{
 	operation[AwaitRequest, CallStatus](OpAwait, Hub).repeatable(),
 	operation[AgentReportRequest, Empty](OpAgentReport, Hub),
 	operation[CloseRequest, Empty](OpClose, Hub).repeatable(),
+	operation[ActRequest, ActionAnswer](OpAct, Hub).repeatable(),
 	// Requests of hubs on behalf of operators and auditors, who name the operation.
 	operation[TurnRequest, TurnDetail](OpTurn, Hub).repeatable().named(Inspect,
 		"Shows a turn with its calls and receipts.",

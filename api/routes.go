@@ -32,6 +32,7 @@ const (
 
 	RouteAgentTools      = "listAgentTools"
 	RouteAgentOpen       = "openAgentSession"
+	RouteAgentAct        = "actForPerson"
 	RouteAgentSession    = "getAgentSession"
 	RouteAgentInvoke     = "invokeTool"
 	RouteAgentPermission = "askPermission"
@@ -190,6 +191,11 @@ var routes = []Route{
 		keyed().refuses(KindConflict, KindBusy, KindUncertain).
 		detail("Everything that happens in it is told to the person whose session it is, and they can stop it. " +
 			"It ends by `end`, by a stop, or when nothing is heard of the agent for `idle_seconds`."),
+	withRequest[AgentAction](withAnswer[ActionAnswer](route(RouteAgentAct, "POST", AgentRoot+"/actions", Act, "Has one tool called, as a person asks for it at a user interface.")),
+		turnLimit, `{"action_id":"a17","tool_name":"light.switch","args":{"on":true}}`).repeatable().
+		detail("It begins a session that does this one call, through the gate like any other, and ends with it: by the tool's time if the tool does not answer. " +
+			"The tool needs `ui_allowed: true` in the options of its definition. The same `message_id`, or without one the same `action_id`, is the same action within a day: " +
+			"ask again for how it ended. Whatever is wrong with an action is its `status` and `error_code`, not a refusal."),
 	withAnswer[Session](route(RouteAgentSession, "GET", AgentRoot+"/sessions/{session}", Act, "Describes one of the agent's sessions.")),
 	withRequest[AgentInvoke](
 		withAnswer[AgentCall](route(RouteAgentInvoke, "POST", AgentRoot+"/sessions/{session}/calls", Act, "Asks for a tool's call, and waits for its result."), 200, 202),

@@ -54,6 +54,16 @@ func (a *Agent) Open(ctx context.Context, q api.AgentOpen) (*AgentSession, error
 	return &AgentSession{c: a.c, ID: opened.Session, Turn: opened.Turn, Name: opened.Name}, err
 }
 
+// Act has one tool called, as a person asks for it at a user interface, or says what became of that: the same action again
+// is the same call. It returns at once; an action that is [api.ActionAccepted] is under way.
+func (a *Agent) Act(ctx context.Context, q api.AgentAction) (api.ActionAnswer, error) {
+	var answer api.ActionAnswer
+
+	err := a.c.call(ctx, to(api.RouteAgentAct), q, &answer)
+
+	return answer, err
+}
+
 // Session returns a session that the agent has opened elsewhere, by its id. It asks the server for nothing: an unknown id
 // is the error of the first request.
 func (a *Agent) Session(id string) *AgentSession { return &AgentSession{c: a.c, ID: id} }

@@ -94,6 +94,10 @@ const (
 	CodeTimeoutReapedByWatchdog Code = "timeout_reaped_by_watchdog" // a worker took the turn and stopped responding
 	CodeDeadlineExceeded        Code = "deadline_exceeded"          // the turn's own deadline has passed
 	CodeBatchFailed             Code = "batch_failed"               // turns that were to do the call did not succeed
+	CodeUINotAllowed            Code = "ui_not_allowed"             // the tool's definition does not allow actions of a user interface
+	CodeMissingRequiredFields   Code = "missing_required_fields"    // an action without its id, its tool or its arguments
+	CodeInvalidArgs             Code = "invalid_args"               // an action whose arguments are not an object
+	CodeInvalidMetadata         Code = "invalid_metadata"           // an action whose metadata is not an object
 )
 
 // codeFacts are the properties that follow from a code alone.
@@ -175,6 +179,10 @@ var codeTable = map[Code]codeFacts{
 	CodeTimeoutReapedByWatchdog: {http: 504},
 	CodeDeadlineExceeded:        {http: 504},
 	CodeBatchFailed:             {http: 500},
+	CodeUINotAllowed:            {safe: true, http: 403},
+	CodeMissingRequiredFields:   {safe: true, http: 400},
+	CodeInvalidArgs:             {safe: true, http: 400},
+	CodeInvalidMetadata:         {safe: true, http: 400},
 }
 
 // Codes lists every code of this package in alphabetical order.

@@ -15,6 +15,8 @@ type Options struct {
 	// Envs maps arguments to the variables of the service's environment that supply their values. Given values for them
 	// are deleted.
 	Envs map[string]string
+	// UIAllowed lets user interfaces have the tool called without a model, see [UIAction].
+	UIAllowed bool
 	// Enforcement is never empty.
 	Enforcement Enforcement
 }
@@ -37,11 +39,13 @@ func ParseOptions(raw jsontext.Value) (Options, error) {
 		} `json:"args"`
 		Envs        map[string]string `json:"envs"`
 		Enforcement Enforcement       `json:"enforcement"`
+		UIAllowed   jsontext.Value    `json:"ui_allowed"`
 	}
 	if err := json.Unmarshal(raw, &in); err != nil {
 		return Options{}, wrong("", "malformed: "+clip(err.Error()), "args.{defaults,fixed} objects and envs of strings", err)
 	}
 	o := Options{Defaults: in.Args.Defaults, Fixed: in.Args.Fixed, Envs: map[string]string{}, Enforcement: Enforced}
+	o.UIAllowed = in.UIAllowed.Kind() == jsontext.KindTrue // anything else does not allow it
 	if in.Enforcement != "" {
 		o.Enforcement = in.Enforcement
 	}

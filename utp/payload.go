@@ -24,7 +24,8 @@ const MessageLimit = 512 << 10
 // PayloadError describes what is wrong with a command or a report. Answer it under the identity of the headers, never
 // under that of the payload.
 type PayloadError struct {
-	// Reason is bad_request, invalid_after_execution, invalid_status or too_large.
+	// Reason is bad_request, invalid_after_execution, invalid_status or too_large; of a user interface's action also
+	// missing_required_fields, invalid_args or invalid_metadata.
 	Reason   Code
 	Field    string // the key, or "" for the whole payload
 	Found    string
@@ -54,6 +55,21 @@ var inlined = []string{"args", "arguments", "result"}
 // decodePayload reads the object. Each name must be unique, the text valid UTF-8, and the size at most [MessageLimit]
 // bytes.
 func decodePayload(raw []byte) (payload, error) {
+	p, err := payloadObject(raw)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range inlined {
+		if _, ok := p[name]; ok {
+			return nil, &PayloadError{
+				Reason: CodeBadRequest, Field: name, Found: "in the payload", Expected: "nothing here: it is read from the card",
+			}
+		}
+	}
+	return p, nil
+}
+
+func payloadObject(raw []byte) (payload, error) {
 	if len(raw) > MessageLimit {
 		return nil, &PayloadError{
 			Reason: CodeTooLarge, Found: strconv.Itoa(len(raw)) + " bytes", Expected: "at most " + strconv.Itoa(MessageLimit),
@@ -65,13 +81,6 @@ func decodePayload(raw []byte) (payload, error) {
 	}
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return nil, &PayloadError{Reason: CodeBadRequest, Found: "malformed: " + clip(err.Error()), Expected: "a JSON object", Err: err}
-	}
-	for _, name := range inlined {
-		if _, ok := p[name]; ok {
-			return nil, &PayloadError{
-				Reason: CodeBadRequest, Field: name, Found: "in the payload", Expected: "nothing here: it is read from the card",
-			}
-		}
 	}
 	return p, nil
 }

@@ -136,15 +136,15 @@ func (c *Client) AgentEvents(ctx context.Context, h func(context.Context, Messag
 }
 
 // Send sends a message of the tool protocol to the kernel and returns its answer unchanged: a command to a tool's
-// subject, or a report to that of its operation. Kind External only. Errors: as [Client.Request], and invalid for a
+// subject, or a report or a user interface's action to that of its operation. Kind External only. Errors: as [Client.Request], and invalid for a
 // subject or header that cannot be sent unchanged.
 func (c *Client) Send(ctx context.Context, m Message) ([]byte, error) {
 	if who := c.Principal(); who.Kind != External {
 		return nil, &Error{Code: CodeNotAllowed, Message: fmt.Sprintf("send: %s asks by operations; only a foreign peer sends messages", who)}
 	}
 	project := c.credentials.Project
-	if !isLiteral(m.Subject) || !matches(commandOf(project), m.Subject) && m.Subject != askSubject(project, api.OpReport) {
-		return nil, invalidf("send: %q is neither a tool's subject in project %s nor that of a report", m.Subject, project)
+	if !isLiteral(m.Subject) || !matches(commandOf(project), m.Subject) && m.Subject != askSubject(project, api.OpReport) && m.Subject != askSubject(project, api.OpUIAction) {
+		return nil, invalidf("send: %q is neither a tool's subject in project %s nor that of a report or of a user interface's action", m.Subject, project)
 	}
 	out, err := outgoing(m.Subject, m.Header, m.Payload)
 	if err != nil {

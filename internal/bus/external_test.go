@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"strings"
 	"strconv"
 	"testing"
 
@@ -37,7 +38,7 @@ func TestForeignCommand(t *testing.T) {
 	_, err := client(t, server, files).Commands(t.Context(), func(_ context.Context, m bus.Message) { heard <- m.Subject })
 	must(t, err)
 	c := client(t, server, foreigner)
-	for _, subject := range []string{filesCommand, "cg.v1r4.home.side.cmd.tool.victim.run", "earshot.v1.home.kernel.report"} {
+	for _, subject := range []string{filesCommand, "cg.v1r4.home.side.cmd.tool.victim.run", "earshot.v1.home.kernel.report", "earshot.v1.home.kernel.ui_action"} {
 		header := map[string][]string{"CG-Agent-Id": {"peer"}, "cg-turn-id": {"t", "u"}}
 		answer, err := c.Send(t.Context(), bus.Message{Subject: subject, Header: header, Payload: []byte("\xff{")})
 		if err != nil || string(answer) != "answer \xff{" {
@@ -45,8 +46,8 @@ func TestForeignCommand(t *testing.T) {
 		}
 		got := <-arrived
 		want := arrival{foreigner, bus.OpCommand, utp.Message{Subject: subject, Header: header, Payload: []byte("\xff{")}}
-		if subject == "earshot.v1.home.kernel.report" {
-			want.op, want.m.Subject = "report", ""
+		if op, asked := strings.CutPrefix(subject, "earshot.v1.home.kernel."); asked {
+			want.op, want.m.Subject = op, ""
 		}
 		if got.from != want.from || got.op != want.op || got.m.Subject != want.m.Subject || !bytes.Equal(got.m.Payload, want.m.Payload) {
 			t.Errorf("arrived %+v, want %+v", got, want)

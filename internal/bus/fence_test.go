@@ -355,7 +355,7 @@ func TestEverythingAllowedWorks(t *testing.T) {
 			for who, client := range w.clients {
 				for _, op := range bus.Ops(who.Kind) {
 					answer, err := client.Request(t.Context(), op, []byte(op+" of "+who.String()))
-					if op == "report" { // it arrives whole, not only its payload
+					if op == "report" || op == "ui_action" { // it arrives whole, not only its payload
 						m, merr := utp.DecodeMessage(answer)
 						must(t, merr)
 						answer = m.Payload

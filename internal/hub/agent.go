@@ -75,6 +75,21 @@ func (a *Agent) Open(ctx context.Context, q api.OpenRequest) (api.OpenAnswer, er
 	return answer, err
 }
 
+// Act has one tool called for a person, in a session that ends with that call, or says how that stands.
+func (a *Agent) Act(ctx context.Context, q api.ActRequest) (api.ActionAnswer, error) {
+	var answer api.ActionAnswer
+	who, err := a.acts()
+	if err != nil {
+		return answer, err
+	}
+	if q.Owner, err = a.owner(who, q.Owner); err != nil {
+		return answer, err
+	}
+	q.Agent = who.Name
+	err = rpc.AskUntil(ctx, a.hub.o.Conn, api.OpAct, q, &answer)
+	return answer, err
+}
+
 // owner returns the owner of the new session.
 func (a *Agent) owner(who access.Principal, requested string) (string, error) {
 	people := slices.DeleteFunc(slices.Clone(who.Owners), func(owner string) bool { return owner == access.Everybody })

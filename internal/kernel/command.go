@@ -35,7 +35,7 @@ func (s *step) command(e turn.Command) error {
 
 // wakeWorker sends a wakeup to the turn's agent. Losing it costs one poll.
 func (k *Kernel) wakeWorker(ctx context.Context, st turn.State) {
-	if st.Outside { // an outside turn has no worker
+	if st.Outside && !st.Action { // an outside turn has no worker; who asks for an action waits for its end
 		return
 	}
 	subject, err := utp.Wakeup(st.Project, st.Channel, st.Agent)

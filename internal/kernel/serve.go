@@ -61,6 +61,7 @@ var (
 
 		api.OpOpen: serve((*Kernel).openOutside), api.OpOffered: serve((*Kernel).offered), api.OpInvoke: serve((*Kernel).invoke),
 		api.OpAwait: serve((*Kernel).await), api.OpAgentReport: serve((*Kernel).reportOutside), api.OpClose: serve((*Kernel).closeOutside),
+		api.OpAct: serve((*Kernel).act), api.OpUIAction: receive((*Kernel).uiAction),
 
 		api.OpTurn: serveAdmin((*admin.Admin).TurnDetail), api.OpCards: serveAdmin((*admin.Admin).Cards),
 		api.OpBoxes: serveAdmin((*admin.Admin).Boxes), api.OpTools: serveAdmin((*admin.Admin).Tools),

@@ -115,11 +115,22 @@ func askedCard(tx Ledger, peer string, card utp.Card) error {
 			return store.ErrNotFound
 		}
 		lineage = content.Lineage
+	case card.Type == utp.CardToolResult:
+		return actionCard(tx, peer, card)
 	default:
 		return store.ErrNotFound
 	}
 	rec, err := tx.Turn(store.TurnRef{Turn: lineage.TurnID})
 	if err == nil && rec.State.Agent != peer {
+		err = store.ErrNotFound
+	}
+	return err
+}
+
+// actionCard refuses a result that is not that of an action of the peer's.
+func actionCard(tx Ledger, peer string, card utp.Card) error {
+	rec, err := tx.Turn(store.TurnRef{Call: card.ToolCallID})
+	if err == nil && (rec.State.Agent != peer || !rec.State.Action) {
 		err = store.ErrNotFound
 	}
 	return err

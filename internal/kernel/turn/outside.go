@@ -13,11 +13,12 @@ import (
 // [State.MaxIdle].
 //
 // A call whose effect cannot be repeated is dispatched and started only while a request for it is open: nothing is
-// started for a program that has gone.
+// started for a program that has gone. An action ([State.Action]) is the command of a person, who need not wait there.
 
 type (
-	// Open begins an outside turn.
-	Open struct{}
+	// Open begins an outside turn. With Action it does one call, asked for by a person at a user interface, and ends with
+	// it.
+	Open struct{ Action bool }
 	// Await says that a request for the result of a call is open for Within, unless another Await follows; 0 means that
 	// none is open any more. Answered: the request was answered before the result was there, and the program has that
 	// long to ask again. Abandoned: with Within 0, the program does not come back for the answer. What it asked to do itself is then
@@ -96,7 +97,7 @@ func (m *machine) applyOutside(in Input) error {
 	}
 	switch in := in.(type) {
 	case Open:
-		return m.open()
+		return m.open(in)
 	case Await:
 		return m.await(in)
 	case Received:
@@ -112,11 +113,11 @@ func (m *machine) applyOutside(in Input) error {
 	return refuse(utp.CodeInternalError, "the turn machine does not know the input")
 }
 
-func (m *machine) open() error {
+func (m *machine) open(in Open) error {
 	if m.Status != Queued {
 		return refuse(utp.CodeConflict, "the turn has begun")
 	}
-	m.Status, m.IdleFrom = Running, m.now
+	m.Status, m.IdleFrom, m.Action = Running, m.now, in.Action
 	m.emit(Note{Kind: NoteBegan}, Note{Kind: NoteThinking})
 	return nil
 }
@@ -214,10 +215,36 @@ func (m *machine) finishOutside() {
 		m.Status = Suspended
 	case m.Closing != nil:
 		m.end(*m.Closing)
+	case m.Action:
+		if c, is := m.ActionCall(); is {
+			m.end(endOfAction(c))
+		}
 	case m.Status == Suspended:
 		m.Status, m.IdleFrom = Running, m.now
 		m.emit(Note{Kind: NoteThinking})
 	}
+}
+
+// ActionCall returns the call that the turn of an action does: the last, where calls have replaced each other.
+func (s State) ActionCall() (Call, bool) {
+	for _, c := range slices.Backward(s.Calls) {
+		if c.Within == "" && c.ReplacedBy == "" {
+			return c, true
+		}
+	}
+	return Call{}, false
+}
+
+// endOfAction returns how an action ends with its call. A call that the person declined is done as they wanted.
+func endOfAction(c Call) End {
+	o := c.Outcome
+	if o == nil {
+		return End{Status: utp.StatusFailed, Code: utp.CodeOutcomeUnknown}
+	}
+	if o.Code == utp.CodeConsentDeclined {
+		return End{Status: utp.StatusSuccess}
+	}
+	return End{Status: o.Status, Code: o.Code, Message: o.Message}
 }
 
 // permitted applies a person's yes to what an outside program does by itself. It counts only while the program waits for
@@ -235,7 +262,7 @@ func (m *machine) permitted(c *Call, in Answered) {
 
 // unattended reports whether the call may begin only while a request for it is open, and none is.
 func (s *State) unattended(c *Call, now Timestamp) bool {
-	return s.Outside && c.Kind != QuestionCall && !c.Class.Repeatable() && (c.Awaited.IsZero() || c.Awaited.Passed(now))
+	return s.Outside && !s.Action && c.Kind != QuestionCall && !c.Class.Repeatable() && (c.Awaited.IsZero() || c.Awaited.Passed(now))
 }
 
 // dropReceived forgets the ended calls of an outside turn. It keeps the newest results that the program has not received

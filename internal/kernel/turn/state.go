@@ -87,6 +87,8 @@ type State struct {
 	ReportedText api.ReportedText `json:"said,omitzero"`
 	// Outside: the planner is an external program, which asks for one call after another; see [Open].
 	Outside bool `json:"outside,omitempty"`
+	// Action: the outside turn does one call, and ends with it.
+	Action bool `json:"action,omitempty"`
 	// Holder is the process that acts for the program, where several may follow one another.
 	Holder string `json:"holder,omitempty"`
 	// Closing is how the program has ended the turn, while some of its calls are still open.

@@ -228,6 +228,8 @@ func (m *machine) adopt(c Call) error {
 		}
 	case m.Closing != nil:
 		return refuse(utp.CodeTurnEnded, "the session is ending; no further call is taken")
+	case m.Action && len(m.Calls) > 0:
+		return refuse(utp.CodeConflict, "the session does one call, and has it")
 	case m.Outside:
 		c.Adopted, m.IdleFrom = true, m.now
 		m.dropReceived()

@@ -52,6 +52,11 @@ func (s *Server) openAgent(w http.ResponseWriter, r *http.Request, v visitor, q 
 	return a, err
 }
 
+// actForPerson has one tool called, or says what became of that.
+func (s *Server) actForPerson(_ http.ResponseWriter, r *http.Request, v visitor, q api.AgentAction) (api.ActionAnswer, error) {
+	return s.options.Programs.Act(r.Context(), v.Principal, api.ActRequest{Owner: q.Owner, Action: q.Action, Message: q.Message, Tool: q.Tool, Args: q.Args})
+}
+
 func (s *Server) agentSession(_ http.ResponseWriter, r *http.Request, v visitor) (api.Session, error) {
 	return s.options.Programs.Session(r.Context(), v.Principal, r.PathValue("session"))
 }

@@ -27,6 +27,11 @@ func (o agentsAdapter) Open(ctx context.Context, who Principal, q api.OpenReques
 	return a, unstarted(err, q.Key != "")
 }
 
+func (o agentsAdapter) Act(ctx context.Context, who Principal, q api.ActRequest) (api.ActionAnswer, error) {
+	a, err := o.hub.AsAgent(who).Act(ctx, q)
+	return a, refusal(err)
+}
+
 func (o agentsAdapter) Session(ctx context.Context, who Principal, id string) (api.Session, error) {
 	row, err := o.hub.AsAgent(who).Session(ctx, id)
 	return session(row), refusal(err)

@@ -59,6 +59,7 @@ func (s *Server) endpoints() map[string]endpoint {
 
 		api.RouteAgentTools:      giving(s.agentTools),
 		api.RouteAgentOpen:       taking(s.openAgent),
+		api.RouteAgentAct:        taking(s.actForPerson),
 		api.RouteAgentSession:    giving(s.agentSession),
 		api.RouteAgentInvoke:     asking(s, s.invokeTool),
 		api.RouteAgentPermission: asking(s, s.askPermission),

@@ -60,6 +60,8 @@ type Agents interface {
 	Offered(ctx context.Context, who Principal) ([]api.OfferedTool, error)
 	// Open opens a session of the agent.
 	Open(ctx context.Context, who Principal, q api.OpenRequest) (api.OpenAnswer, error)
+	// Act has one tool called for a person.
+	Act(ctx context.Context, who Principal, q api.ActRequest) (api.ActionAnswer, error)
 	// Session describes one of the agent's sessions.
 	Session(ctx context.Context, who Principal, id string) (api.Session, error)
 	// Invoke requests a call, and Await waits for the result of one. Both wait no longer than the context. If the server
