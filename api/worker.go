@@ -94,9 +94,11 @@ type ResumeAnswer struct {
 	TranscriptAnswer
 }
 
-// CardRequest stores a tool.call card, in the form of [utp.EncodeCard].
+// CardRequest stores a card that a worker writes, in the form of [utp.EncodeCard]: a tool.call card, or one of a type that it
+// adds to its turn. Box is the output box of the turn, if an added card is to be put there.
 type CardRequest struct {
 	Card jsontext.Value `json:"card"`
+	Box  string         `json:"box_id,omitzero"`
 }
 
 // TranscriptRequest reads the applied results of a turn, in order, after the first After of them.

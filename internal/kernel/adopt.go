@@ -96,14 +96,10 @@ func (s *step) callFromCommand(service, call string, command utp.Command, header
 	return c, nil
 }
 
-// saveCard saves a card that an agent wrote. It accepts only tool.call cards of the agent's own turns:
-// the kernel writes every other kind.
+// saveCard saves a card that an agent wrote, of one of its own turns: a tool.call card, or one that it adds. The kernel
+// writes every other kind.
 func (k *Kernel) saveCard(ctx context.Context, from Caller, q api.CardRequest) (struct{}, error) {
 	card, err := utp.DecodeCard(q.Card)
-	if err != nil {
-		return struct{}{}, api.NewFault(utp.CodeBadRequest, err.Error())
-	}
-	content, err := utp.DecodeToolCall(card)
 	if err != nil {
 		return struct{}{}, api.NewFault(utp.CodeBadRequest, err.Error())
 	}
@@ -112,6 +108,16 @@ func (k *Kernel) saveCard(ctx context.Context, from Caller, q api.CardRequest) (
 	}
 	if strings.HasPrefix(card.ID, external.AnswerPrefix) {
 		return struct{}{}, api.NewFault(utp.CodeBadRequest, "card ids that begin with "+external.AnswerPrefix+" are the kernel's own")
+	}
+	if card.Type != utp.CardToolCall {
+		return struct{}{}, k.addCard(ctx, from, card, q.Box)
+	}
+	content, err := utp.DecodeToolCall(card)
+	if err != nil {
+		return struct{}{}, api.NewFault(utp.CodeBadRequest, err.Error())
+	}
+	if q.Box != "" {
+		return struct{}{}, api.NewFault(utp.CodeBadRequest, "a card of the type tool.call goes into no box: its result does")
 	}
 	return struct{}{}, k.update(ctx, func(tx store.Tx) error {
 		rec, err := tx.Turn(store.TurnRef{Turn: content.Lineage.TurnID})

@@ -117,6 +117,8 @@ func askedCard(tx Ledger, peer string, card utp.Card) error {
 		lineage = content.Lineage
 	case card.Type == utp.CardToolResult:
 		return actionCard(tx, peer, card)
+	case card.AuthorID == peer: // it has added it, or has delivered it
+		lineage.TurnID = card.TurnID()
 	default:
 		return store.ErrNotFound
 	}

@@ -25,7 +25,7 @@ func TestImportBoxes(t *testing.T) {
 		turns = append(turns, there.passesOn(boxes))
 	}
 	want := there.box("b1")
-	if len(want) != 5 || want[1].Use != api.BoxRead || want[4].Turn != turns[2] {
+	if len(want) != 8 || want[2].Use != api.BoxRead || want[7].Turn != turns[2] || want[0].Card != "card_"+turns[0] {
 		t.Fatalf("the box has %+v", want)
 	}
 	slices.Reverse(turns)
@@ -43,12 +43,12 @@ func TestImportBoxes(t *testing.T) {
 	}
 	here.ask(api.OpErase, api.EraseRequest{Turns: turns[:1]}, nil)
 	here.ask(api.OpImport, api.ImportRequest{Turn: turns[0], Records: there.records(turns[0]), Last: true}, nil)
-	if got := here.box("b1"); !slices.Equal(got, want[:3]) {
-		t.Errorf("after its last turn was erased the box has %+v, want %+v", got, want[:3])
+	if got := here.box("b1"); !slices.Equal(got, want[:5]) {
+		t.Errorf("after its last turn was erased the box has %+v, want %+v", got, want[:5])
 	}
 }
 
-// passesOn plays a turn that reads its context and answers with a text.
+// passesOn plays a turn that reads its context, adds a card to its output, twice, and answers with a text.
 func (w *town) passesOn(boxes api.Boxes) (id string) {
 	w.t.Helper()
 	var begun api.EnqueueAnswer
@@ -64,6 +64,11 @@ func (w *town) passesOn(boxes api.Boxes) (id string) {
 	at := claim.WorkerRequest("wrk_0")
 	if boxes.ContextBox != "" {
 		as(api.OpReadBox, api.ReadBoxRequest{WorkerRequest: at, Box: boxes.ContextBox}, &api.ReadBoxAnswer{})
+	}
+	raw := fmt.Sprintf(`{"card_id":"card_%[1]s","tenant_id":"default","content":{"__type__":"TextContent","text":"I look first."},"metadata":{"type":"agent.thought",`+
+		`"project_id":"default","author_id":"tidy","created_at":"2026-11-20T15:17:37.523565+00:00","agent_turn_id":"%[1]s"}}`, begun.Turn)
+	for range 2 {
+		as(api.OpCard, api.CardRequest{Card: jsontext.Value(raw), Box: boxes.OutputBox}, nil)
 	}
 	as(api.OpDeliver, api.DeliverRequest{WorkerRequest: at, Status: utp.StatusSuccess, Summary: "Done.", Output: fmt.Sprint("All of ", begun.Turn)}, nil)
 	return begun.Turn
