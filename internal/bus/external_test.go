@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 	"slices"
-	"strings"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/earshot-dev/earshot/internal/bus"
