@@ -25,7 +25,7 @@ func (k *Kernel) addCard(ctx context.Context, from Caller, card utp.Card, box st
 	_, err := utp.DecodeContent(card.Content)
 	switch {
 	case !slices.Contains(addedTypes, card.Type):
-		return api.NewFault(utp.CodeInvalidCardType, fmt.Sprintf("a worker writes no card of the type %.64q", card.Type))
+		return api.NewFault(utp.CodeBadRequest, fmt.Sprintf("a worker writes no card of the type %.64q", card.Type))
 	case err != nil:
 		return api.NewFault(utp.CodeBadRequest, err.Error())
 	case card.TurnID() == "":

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,11 +17,17 @@ func (t *tx) saveBoxes(b store.Batch) error {
 		}
 		key := [2]string{e.Owner, e.Box}
 		entries := t.rows.boxes[key]
-		e.N = 1
-		if n := len(entries); n > 0 {
-			e.N = entries[n-1].N + 1
+		if e.N <= 0 {
+			e.N = 1
+			if n := len(entries); n > 0 {
+				e.N = entries[n-1].N + 1
+			}
 		}
-		putRow(t, t.rows.boxes, key, append(slices.Clip(entries), e))
+		at, taken := slices.BinarySearchFunc(entries, e.N, func(e api.BoxEntry, n int64) int { return cmp.Compare(e.N, n) })
+		if taken {
+			return fmt.Errorf("%w: another entry of the box has the number %d", store.ErrConflict, e.N)
+		}
+		putRow(t, t.rows.boxes, key, slices.Insert(slices.Clone(entries), at, e))
 	}
 	return nil
 }
