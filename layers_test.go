@@ -271,6 +271,7 @@ var layerTable = []rule{
 			"aaep/transport/stream": "a stream is kept alive, and a conversation kept in order, in one place",
 		},
 	},
+	{pkg: "aaep/serve/grpc", layer: 3, own: []string{"aaep", "aaep/serve", "aaep/transport", "aaep/transport/grpc"}},
 	{pkg: "aaep/transport/sse", layer: 2},
 	{pkg: "aaep/transport/stream", layer: 2, own: []string{"aaep", "aaep/transport"}},
 	{pkg: "aaep/transport", layer: 1, own: []string{"aaep"}},

@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/conform/producer"
 	"github.com/earshot-dev/earshot/aaep/serve"
+	"github.com/earshot-dev/earshot/aaep/serve/grpc"
 	"github.com/earshot-dev/earshot/aaep/session"
 )
 
@@ -58,16 +59,18 @@ func work(ctx context.Context, p *serve.Producer) error {
 	return s.Complete(aaep.SessionCompleted{SummaryNormal: "Done."})
 }
 
-// TestConform: a producer of this package is judged at level 3, over each transport of HTTP, with an accept and with a reject, and
-// breaks no rule.
+// TestConform: a producer of this package is judged at level 3, over each transport of HTTP and over gRPC, with an accept and with a
+// reject, and breaks no rule.
 func TestConform(t *testing.T) {
 	t.Parallel()
-	for _, scheme := range []string{"http", "ws"} {
+	for _, scheme := range []string{"http", "ws", "grpc"} {
 		for _, decision := range []aaep.Decision{aaep.DecisionAccept, aaep.DecisionReject} {
 			t.Run(scheme+" "+string(decision), func(t *testing.T) {
 				t.Parallel()
-				p := tidy(t, serve.Options{Allow: serve.Token("a secret")})
-				server := httptest.NewServer(p)
+				p := tidy(t, serve.Options{Allow: serve.Token("a secret"), Transports: []serve.Transport{grpc.Transport{}}})
+				server := httptest.NewUnstartedServer(p)
+				grpc.Configure(server.Config)
+				server.Start()
 				t.Cleanup(server.Close)
 				ended := make(chan error, 1)
 				r, err := producer.Judge(t.Context(), producer.Options{

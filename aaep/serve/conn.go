@@ -65,10 +65,24 @@ func (p *Producer) ServeConn(ctx context.Context, conn transport.Conn, token str
 
 // firstOf returns the first message of a connection, which is to come soon.
 func firstOf(ctx context.Context, conn transport.Conn) ([]byte, error) {
-	defer context.AfterFunc(ctx, func() { conn.Close(stream.ErrGoingAway.Code, stream.ErrGoingAway.Reason) })()
-	late := time.AfterFunc(stream.RequestTimeout, func() { conn.Close(stream.ErrUnasked.Code, stream.ErrUnasked.Reason) })
-	defer late.Stop()
-	return conn.Receive()
+	var closing sync.WaitGroup // what closes the connection does not outlive this
+	defer closing.Wait()
+	closes := func(why *transport.Error) func() {
+		closing.Add(1)
+		return func() {
+			defer closing.Done()
+			conn.Close(why.Code, why.Reason)
+		}
+	}
+	ended := context.AfterFunc(ctx, closes(stream.ErrGoingAway))
+	late := time.AfterFunc(stream.RequestTimeout, closes(stream.ErrUnasked))
+	raw, err := conn.Receive()
+	for _, stop := range []func() bool{ended, late.Stop} {
+		if stop() {
+			closing.Done()
+		}
+	}
+	return raw, err
 }
 
 // permit is the right of a token to hear.
@@ -79,6 +93,9 @@ type permit struct {
 
 // Changes implements [stream.Permit]: nothing says when rights change, so they are looked up at each delivery.
 func (permit) Changes(context.Context) <-chan struct{} { return nil }
+
+// Rights returns what somebody may do who shows this token; "" is no token.
+func (p *Producer) Rights(token string) Rights { return p.o.Allow(token) }
 
 // Valid implements [stream.Permit].
 func (p permit) Valid() bool { return p.producer.o.Allow(p.token).Hears }

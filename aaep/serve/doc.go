@@ -10,9 +10,9 @@
 //	}
 //	err = s.Complete(aaep.SessionCompleted{SummaryNormal: "Done."})
 //
-// A [Producer] is an [http.Handler]; [Producer.ServeListener] serves a Unix socket, and [Producer.ServeConn] any other connection. It
-// grants each subscriber terms and keeps to them (package aaep/pacing), sends a late one what is under way, lets one that was cut off
-// resume, and publishes a manifest.
+// A [Producer] is an [http.Handler], over which package aaep/serve/grpc serves gRPC too; [Producer.ServeListener] serves a Unix socket,
+// and [Producer.ServeConn] any other connection. It grants each subscriber terms and keeps to them (package aaep/pacing), sends a late one
+// what is under way, lets one that was cut off resume, and publishes a manifest.
 //
 // A [Session] is the agent's side. It builds legal events only (package aaep/session), and its questions wait for a person: the first
 // valid reply of a subscriber that may answer counts, and silence, a lost program and an error are never a yes.

@@ -28,11 +28,16 @@ func (p *Producer) routes() *http.ServeMux {
 	mux.HandleFunc("GET "+transport.Root+"/events", p.sendEvents)
 	mux.HandleFunc("POST "+transport.Root+"/replies", p.takeReply)
 	mux.HandleFunc("GET "+transport.Root+"/ws", p.serveSocket)
+	for _, further := range p.o.Transports {
+		for pattern, handler := range further.Routes(p) {
+			mux.Handle(pattern, handler)
+		}
+	}
 	return mux
 }
 
-// ServeHTTP implements [http.Handler]: server-sent events with POST, and a WebSocket, below /aaep/v1, and the manifest. A page of
-// another origin gets nothing. Without an Allow of its own the producer serves the names of this machine only.
+// ServeHTTP implements [http.Handler]: server-sent events with POST, and a WebSocket, below /aaep/v1, the manifest, and what
+// [Options.Transports] serve. A page of another origin gets nothing. Without an Allow of its own the producer serves the names of this machine only.
 func (p *Producer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if p.local && !stream.IsLocal(r) {
 		refuse(w, http.StatusForbidden, "this producer is for this machine only", "use localhost")
@@ -41,8 +46,8 @@ func (p *Producer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.NewCrossOriginProtection().Handler(p.mux).ServeHTTP(w, r)
 }
 
-// shown returns the token of a request.
-func shown(r *http.Request) string {
+// Shown returns the token that a request shows, as Authorization: Bearer; "" is none.
+func Shown(r *http.Request) string {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	return token
 }
@@ -58,7 +63,7 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 
 // takeRequest takes a subscription.request (TR-SSE-01, TR-SSE-02).
 func (p *Producer) takeRequest(w http.ResponseWriter, r *http.Request) {
-	if _, rejected := p.admit(shown(r)); rejected != nil {
+	if _, rejected := p.admit(Shown(r)); rejected != nil {
 		reject(w, stream.StatusOf(rejected.ReasonCode), *rejected)
 		return
 	}
@@ -71,7 +76,7 @@ func (p *Producer) takeRequest(w http.ResponseWriter, r *http.Request) {
 		reject(w, http.StatusBadRequest, pacing.Malformed(err))
 		return
 	}
-	s, accepted, rejected := p.subscribe(shown(r), request)
+	s, accepted, rejected := p.subscribe(Shown(r), request)
 	if rejected != nil {
 		reject(w, stream.StatusOf(rejected.ReasonCode), *rejected)
 		return
@@ -88,7 +93,7 @@ func (p *Producer) takeRequest(w http.ResponseWriter, r *http.Request) {
 
 // sendEvents sends the events of a subscription (TR-SSE-03).
 func (p *Producer) sendEvents(w http.ResponseWriter, r *http.Request) {
-	token := shown(r)
+	token := Shown(r)
 	s := p.subscription(token, r.URL.Query().Get("subscription_id"))
 	if s == nil {
 		refuse(w, http.StatusNotFound, "there is no such subscription of yours", "make one with POST "+transport.Root+"/subscriptions")
@@ -109,7 +114,7 @@ func (p *Producer) takeReply(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	answer, err := p.message(shown(r), raw)
+	answer, err := p.message(Shown(r), raw)
 	switch {
 	case errors.Is(err, errForbidden):
 		refuse(w, http.StatusForbidden, err.Error(), "")
@@ -124,7 +129,7 @@ func (p *Producer) takeReply(w http.ResponseWriter, r *http.Request) {
 
 // serveSocket serves a WebSocket (TR-WS-01 to TR-WS-08).
 func (p *Producer) serveSocket(w http.ResponseWriter, r *http.Request) {
-	token := shown(r)
+	token := Shown(r)
 	if !p.o.Allow(token).Hears {
 		refuse(w, http.StatusUnauthorized, "this token may not hear", "send one that may as Authorization: Bearer")
 		return

@@ -19,12 +19,18 @@ func (o Options) offer() pacing.Offer {
 	}
 }
 
+// Manifest returns the manifest, which is not to be changed.
+func (p *Producer) Manifest() []byte { return p.manifest }
+
 // describe returns the manifest (MAN-01 to MAN-05).
 func (o Options) describe() ([]byte, error) {
 	m := o.Manifest
 	m.AgentID, m.AgentVersion = o.Producer.AgentID, o.Producer.AgentVersion
 	m.AAEPVersionsSupported, m.ConformanceLevelsSupported = []string{aaep.Version}, levels
 	m.TransportsSupported = []aaep.Transport{aaep.TransportSSE, aaep.TransportWebSocket}
+	for _, further := range o.Transports {
+		m.TransportsSupported = append(m.TransportsSupported, further.Name())
+	}
 	m.LanguagesSupported = []string{o.Language}
 	m.ExtensionsSupported = append([]string{aaep.ExtensionContext}, o.Manifest.ExtensionsSupported...)
 	m.MaxConcurrentSubscriptions = o.Subscriptions

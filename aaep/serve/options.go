@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -34,11 +35,22 @@ type Options struct {
 	Subscriptions int
 	// History is how many events of a session are kept for those who resume; default 4,096.
 	History int
+	// Transports are further transports over HTTP, such as that of package aaep/serve/grpc.
+	Transports []Transport
 	// Rate is the highest rate that is granted, in events a second; default no limit.
 	Rate int
 
 	Now  func() time.Time // default time.Now
 	Rand io.Reader        // for ids and tokens; default crypto/rand
+}
+
+// Transport is one more transport over HTTP. It is a package of its own, so that a program links only what it serves.
+type Transport interface {
+	// Name is what the manifest calls it.
+	Name() aaep.Transport
+	// Routes returns what it serves of a producer, by pattern of [http.ServeMux]. Who asks has passed the same checks as for the other
+	// transports, except that of its token. It is called once, while the producer is made, and must not use the producer then.
+	Routes(p *Producer) map[string]http.Handler
 }
 
 // Rights are what somebody may do.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/serve"
+	"github.com/earshot-dev/earshot/aaep/serve/grpc"
 	"github.com/earshot-dev/earshot/aaep/subscribe"
 )
 
@@ -73,6 +74,7 @@ func on(t *testing.T, p *serve.Producer, scheme string) (*cutter, string) {
 		address = "unix:" + address
 	} else {
 		server := &http.Server{Handler: p, ReadHeaderTimeout: time.Minute}
+		grpc.Configure(server)
 		served.Go(func() { _ = server.Serve(c) })
 		context.AfterFunc(ctx, func() { _ = server.Close() })
 		address = scheme + "://" + l.Addr().String()
@@ -175,10 +177,10 @@ var yes = aaep.Capabilities{SupportsConfirmationReply: new(true), SupportsClarif
 // hears how far a session is.
 func TestResumes(t *testing.T) {
 	t.Parallel()
-	for _, scheme := range []string{"http", "ws", "unix"} {
+	for _, scheme := range []string{"http", "ws", "grpc", "unix"} {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
-			p := tidy(t, serve.Options{Allow: serve.Token("a secret")})
+			p := tidy(t, serve.Options{Allow: serve.Token("a secret"), Transports: []serve.Transport{grpc.Transport{}}})
 			conns, address := on(t, p, scheme)
 			s := begin(t, p)
 			state(t, s, aaep.StateThinking, "Looking.")
@@ -207,10 +209,10 @@ func TestResumes(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	rights := func(token string) serve.Rights { return serve.Rights{Hears: true, Answers: token == "a secret"} }
-	for _, scheme := range []string{"http", "ws", "unix"} {
+	for _, scheme := range []string{"http", "ws", "grpc", "unix"} {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
-			p := tidy(t, serve.Options{Allow: rights})
+			p := tidy(t, serve.Options{Allow: rights, Transports: []serve.Transport{grpc.Transport{}}})
 			_, address := on(t, p, scheme)
 			person := listen(t, subscribe.Options{URL: address, Request: aaep.SubscriptionRequest{Capabilities: yes}})
 			stranger := listen(t, subscribe.Options{URL: address, Token: "another", Request: aaep.SubscriptionRequest{Capabilities: yes}})
