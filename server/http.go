@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/earshot-dev/earshot/aaep/transport/grpc"
 	"github.com/earshot-dev/earshot/internal/address"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/gateway/mcp"
@@ -19,9 +20,6 @@ const (
 	headerTime = 10 * time.Second
 	// idleTime is how long a connection may wait for its next request.
 	idleTime = time.Minute
-	// pingInterval is after how long a silence a client of HTTP/2 is asked whether it is there, and pingTimeout how long the answer may take.
-	pingInterval = 15 * time.Second
-	pingTimeout  = 15 * time.Second
 	// answerGrace is how long pending requests may take once the server shuts down.
 	answerGrace = 2 * time.Second
 )
@@ -67,12 +65,9 @@ func (s *Server) serve(o Options, certificate *address.Certificate, listeners []
 	}
 	s.http = &http.Server{
 		Handler: s.web, ConnContext: peer.With, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: 64 << 10,
-		Protocols: new(http.Protocols), HTTP2: &http.HTTP2Config{SendPingTimeout: pingInterval, PingTimeout: pingTimeout},
 		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
 	}
-	s.http.Protocols.SetHTTP1(true)
-	s.http.Protocols.SetHTTP2(true)
-	s.http.Protocols.SetUnencryptedHTTP2(true) // for gRPC on this machine
+	grpc.Configure(s.http)
 	if certificate != nil {
 		s.http.TLSConfig = certificate.Settings()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/conform"
 	"github.com/earshot-dev/earshot/aaep/conform/report"
+	"github.com/earshot-dev/earshot/aaep/transport/grpc"
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
@@ -74,9 +75,7 @@ type judge struct {
 func (j *judge) serve(ctx context.Context, listener, unix net.Listener, do func(context.Context)) {
 	ctx, cancel := context.WithCancel(ctx)
 	server := &http.Server{Handler: j.handler(), ReadHeaderTimeout: headerTime, BaseContext: func(net.Listener) context.Context { return ctx }}
-	server.Protocols = new(http.Protocols)
-	server.Protocols.SetHTTP1(true)
-	server.Protocols.SetUnencryptedHTTP2(true)
+	grpc.Configure(server)
 	j.over = ctx.Done()
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(listener) }) // until it is closed

@@ -10,18 +10,11 @@ package grpc
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/serve"
 	"github.com/earshot-dev/earshot/aaep/transport"
 	"github.com/earshot-dev/earshot/aaep/transport/grpc"
-)
-
-const (
-	// pingInterval is the silence after which a subscriber is asked whether it is there, pingTimeout how long it may take to say so.
-	pingInterval = 15 * time.Second
-	pingTimeout  = 15 * time.Second
 )
 
 // Transport is gRPC, for [serve.Options.Transports]. A call shows its token as the metadata authorization. Who shows none gets the status
@@ -72,15 +65,6 @@ func subscribe(p *serve.Producer, w http.ResponseWriter, r *http.Request) {
 	p.ServeConn(r.Context(), conn, token)
 }
 
-// Configure sets a server to HTTP/2, also without TLS, beside HTTP/1.1, and has it find out about subscribers that have gone. Call it
-// before the server serves. Without TLS serve this machine only.
-func Configure(server *http.Server) {
-	server.Protocols = new(http.Protocols)
-	server.Protocols.SetHTTP1(true)
-	server.Protocols.SetHTTP2(true)
-	server.Protocols.SetUnencryptedHTTP2(true)
-	if server.HTTP2 == nil {
-		server.HTTP2 = new(http.HTTP2Config)
-	}
-	server.HTTP2.SendPingTimeout, server.HTTP2.PingTimeout = pingInterval, pingTimeout
-}
+// Configure sets a server to HTTP/2, also without TLS, beside HTTP/1.1, and has it find out about subscribers that have gone or read
+// nothing. Call it before the server serves. Without TLS serve this machine only.
+func Configure(server *http.Server) { grpc.Configure(server) }

@@ -33,6 +33,9 @@ const (
 	writeTimeout = 30 * time.Second
 	// closeTimeout is how long the peer may take to read why the connection ends.
 	closeTimeout = time.Second
+	// askInterval is the silence after which a server asks a subscriber whether it is there, and askTimeout how long it may take to say so.
+	askInterval = 15 * time.Second
+	askTimeout  = 15 * time.Second
 	// maxRequest is the largest message of the other methods, in bytes.
 	maxRequest = 4 << 10
 )
@@ -43,6 +46,20 @@ type Options struct {
 	Limit int
 	// Verbatim takes what is not UTF-8 too: for a recorder, which judges nothing.
 	Verbatim bool
+}
+
+// Configure sets a server to HTTP/2, also without TLS, beside HTTP/1.1. It finds out about subscribers that have gone, and drops the
+// connection of one that reads nothing at all. Call it before the server serves.
+func Configure(server *http.Server) {
+	server.Protocols = new(http.Protocols)
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetHTTP2(true)
+	server.Protocols.SetUnencryptedHTTP2(true)
+	if server.HTTP2 == nil {
+		server.HTTP2 = new(http.HTTP2Config)
+	}
+	server.HTTP2.SendPingTimeout, server.HTTP2.PingTimeout = askInterval, askTimeout
+	server.HTTP2.WriteByteTimeout = writeTimeout // a stream cannot be ended where nothing is read
 }
 
 // Is reports whether a request is one of gRPC.

@@ -93,9 +93,7 @@ func (p *Producer) Serve(scheme string) string {
 		}
 	})
 	server := httptest.NewUnstartedServer(mux)
-	server.Config.Protocols = new(http.Protocols)
-	server.Config.Protocols.SetHTTP1(true)
-	server.Config.Protocols.SetUnencryptedHTTP2(true)
+	grpc.Configure(server.Config)
 	server.Start()
 	p.t.Cleanup(server.Close)
 	return scheme + strings.TrimPrefix(server.URL, "http")
