@@ -3,40 +3,40 @@ package pipe_test
 import (
 	"net"
 	"testing"
-	"testing/synctest"
 
 	"github.com/earshot-dev/earshot/aaep/transport/pipe"
+	"github.com/earshot-dev/earshot/internal/testkit/framing"
 )
 
-// TestBothSend: two ends that send at the same moment both receive: what is being written keeps nobody from reading.
+// TestBothSend: two ends that send at the same moment both receive, with each framing.
 func TestBothSend(t *testing.T) {
-	synctest.Test(t, bothSend)
+	t.Parallel()
+	for name, connect := range map[string]func(t *testing.T) (one, other framing.End){
+		"lines":    framed(pipe.Lines),
+		"lengths":  framed(pipe.Length),
+		"JSON-RPC": byRPC,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			framing.BothSend(t, connect)
+		})
+	}
 }
 
-func bothSend(t *testing.T) {
-	t.Helper()
+func framed(as pipe.Framing) func(t *testing.T) (one, other framing.End) {
+	return func(*testing.T) (one, other framing.End) {
+		here, there := net.Pipe()
+		o := pipe.Options{Limit: 1 << 10, Framing: as}
+		return framing.End{Conn: pipe.New(here, o), Message: []byte(subscribe)}, framing.End{Conn: pipe.New(there, o), Message: []byte(granted)}
+	}
+}
+
+func byRPC(*testing.T) (one, other framing.End) {
+	const reply, event = `{"type":"confirmation.reply","reply_token":"rpl_1"}`, `{"type":"aaep:agent.state.changed"}`
 	here, there := net.Pipe()
-	ends := []*pipe.Conn{
-		pipe.New(here, pipe.Options{Limit: 1 << 10, Framing: pipe.Lines}), pipe.New(there, pipe.Options{Limit: 1 << 10, Framing: pipe.Lines}),
-	}
-	sent, received := make(chan error, len(ends)), make(chan error, len(ends))
-	for _, end := range ends {
-		t.Cleanup(end.Drop)
-		go func() { sent <- end.Send([]byte(subscribe)) }()
-	}
-	synctest.Wait() // both are writing
-	for _, end := range ends {
-		go func() {
-			_, err := end.Receive()
-			received <- err
-		}()
-	}
-	for range ends {
-		if err := <-received; err != nil {
-			t.Error(err)
+	return framing.End{Conn: pipe.NewRPC(here, 1<<10), Message: []byte(event), Arrives: []byte(`{"jsonrpc":"2.0","method":"aaep.event","params":` + event + `}`)},
+		framing.End{
+			Conn:    pipe.New(there, pipe.Options{Limit: 1 << 10, Framing: pipe.Lines}),
+			Message: []byte(`{"jsonrpc":"2.0","method":"aaep.reply","params":` + reply + `}`), Arrives: []byte(reply),
 		}
-		if err := <-sent; err != nil {
-			t.Error(err)
-		}
-	}
 }

@@ -51,24 +51,26 @@ type Conn struct {
 	ws *websocket.Conn
 	o  Options
 	// wire is below ws. Closing it ends every read and write at once, also those that the library waits for without a limit.
-	wire io.Closer
+	wire  io.Closer
+	pongs pongs
 }
 
-func newConn(ws *websocket.Conn, wire io.Closer, o Options) *Conn {
+func (c *Conn) open(ws *websocket.Conn, wire io.Closer) *Conn {
 	ws.SetReadLimit(-1) // Receive has its own: the library's closes before the rest of the message is read, and the code may be lost
-	return &Conn{ws: ws, wire: wire, o: o}
+	c.ws, c.wire = ws, wire
+	return c
 }
 
 // Accept upgrades a request. After an error the request has been answered.
 func Accept(w http.ResponseWriter, r *http.Request, o Options) (*Conn, error) {
-	h := &hijacker{ResponseWriter: w}
+	h, c := &hijacker{ResponseWriter: w}, &Conn{o: o}
 	ws, err := websocket.Accept(h, r, &websocket.AcceptOptions{
-		Subprotocols: []string{Subprotocol}, InsecureSkipVerify: o.OriginChecked, OnPingReceived: o.onPing(),
+		Subprotocols: []string{Subprotocol}, InsecureSkipVerify: o.OriginChecked, OnPingReceived: c.pinged,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("WebSocket: %w", err)
 	}
-	return newConn(ws, h.wire, o), nil
+	return c.open(ws, h.wire), nil
 }
 
 // hijacker remembers the connection that it hands out.
@@ -86,19 +88,19 @@ func (h *hijacker) Hijack() (_ net.Conn, buffers *bufio.ReadWriter, err error) {
 
 // Dial connects to an address that begins with ws or wss. After an error the answer, if there is one, has the beginning of its body.
 func Dial(ctx context.Context, address string, by *http.Client, header http.Header, o Options) (*Conn, *http.Response, error) {
-	h := &handshaker{RoundTripper: http.DefaultTransport}
+	h, c := &handshaker{RoundTripper: http.DefaultTransport}, &Conn{o: o}
 	via := *by
 	if by.Transport != nil {
 		h.RoundTripper = by.Transport
 	}
 	via.Transport = h
 	ws, answer, err := websocket.Dial(ctx, address, &websocket.DialOptions{
-		HTTPClient: &via, HTTPHeader: header, Subprotocols: []string{Subprotocol}, OnPingReceived: o.onPing(),
+		HTTPClient: &via, HTTPHeader: header, Subprotocols: []string{Subprotocol}, OnPingReceived: c.pinged,
 	})
 	if err != nil {
 		return nil, answer, fmt.Errorf("WebSocket: %w", err)
 	}
-	return newConn(ws, h.wire, o), answer, nil
+	return c.open(ws, h.wire), answer, nil
 }
 
 // handshaker remembers the body of the last answer: after the handshake it is the connection.
@@ -117,13 +119,13 @@ func (h *handshaker) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err //nolint:wrapcheck // Dial wraps it
 }
 
-func (o Options) onPing() func(context.Context, []byte) bool {
-	return func(context.Context, []byte) bool {
-		if o.OnPing != nil {
-			o.OnPing()
-		}
-		return true
+// pinged takes a ping of the peer. The library does not answer it.
+func (c *Conn) pinged(_ context.Context, payload []byte) bool {
+	if c.o.OnPing != nil {
+		c.o.OnPing()
 	}
+	c.pongs.answer(c.ws, payload)
+	return false
 }
 
 // Subprotocol returns what was negotiated; "" is none.
@@ -187,12 +189,14 @@ func (c *Conn) Close(code transport.Code, reason string) {
 	timer := time.AfterFunc(closeTimeout, func() { _ = c.wire.Close() }) // the library has no limit while a peer is silent within a frame
 	defer timer.Stop()
 	_ = c.ws.Close(websocket.StatusCode(code), clip(reason)) // a peer that has gone is not told
+	c.pongs.end()
 }
 
 // Drop implements [transport.Conn].
 func (c *Conn) Drop() {
 	_ = c.wire.Close() // it may be closed already
 	_ = c.ws.CloseNow()
+	c.pongs.end()
 }
 
 // clip shortens a reason to what a close frame has room for.

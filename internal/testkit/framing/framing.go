@@ -69,6 +69,7 @@ func Run(t *testing.T, over func() Transport) {
 		"a connection that breaks off":        cut,
 		"going on after it has broken":        resumed,
 		"events in the order of their making": ordered,
+		"a reply while events are not read":   unread,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -151,6 +152,24 @@ func ordered(t *testing.T, over Transport) {
 		want := p.Emit(strconv.Itoa(i))
 		if got := s.Next(); !bytes.Equal(got, want) {
 			t.Fatalf("event %d is %.200q, expected %q", i, got, want)
+		}
+	}
+}
+
+// unread: what is being written, and is not read, keeps no reply from being read, nor what the transport has between its fragments.
+func unread(t *testing.T, over Transport) {
+	t.Helper()
+	p, s := connect(t, over)
+	const events = 24 // of 1 MiB: more than a system keeps for a connection
+	want := make([][]byte, events)
+	for i := range want {
+		want[i] = p.Emit(strings.Repeat("x", 1<<20))
+	}
+	s.Write(s.Fragments(s.Reply("meanwhile")))
+	arrived(t, p, "meanwhile")
+	for i, event := range want {
+		if got := s.Next(); !bytes.Equal(got, event) {
+			t.Fatalf("event %d has %d bytes, expected %d others", i, len(got), len(event))
 		}
 	}
 }
