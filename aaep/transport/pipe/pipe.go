@@ -223,10 +223,14 @@ func (c *Conn) Send(group ...[]byte) error {
 	if !c.dialled && len(group) > 0 {
 		c.note(group[0])
 	}
-	return c.write(group...)
+	wrapped := make([][]byte, len(group))
+	for i, raw := range group {
+		wrapped[i] = c.wrap(raw)
+	}
+	return c.write(wrapped...)
 }
 
-// write writes messages at once. The caller holds writing.
+// write writes messages at once, in their envelopes. The caller holds writing.
 func (c *Conn) write(group ...[]byte) error {
 	if c.broken {
 		return transport.ErrBroken
@@ -234,7 +238,7 @@ func (c *Conn) write(group ...[]byte) error {
 	framing, _ := c.agreed()
 	var buffer []byte
 	for _, raw := range group {
-		buffer = framing.frame(buffer, c.wrap(raw))
+		buffer = framing.frame(buffer, raw)
 	}
 	timer := time.AfterFunc(writeTimeout, c.Drop)
 	defer timer.Stop()
@@ -267,7 +271,7 @@ func (c *Conn) Close(code transport.Code, reason string) {
 	defer c.writing.Unlock()
 	if _, subscription := c.agreed(); subscription != "" {
 		if raw, err := transport.Closing(subscription, code, reason); err == nil {
-			_ = c.write(raw) // a peer that has gone is not told
+			_ = c.write(c.wrap(raw)) // a peer that has gone is not told
 		}
 	}
 	c.broken = true

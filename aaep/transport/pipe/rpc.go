@@ -1,7 +1,6 @@
 package pipe
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -155,11 +154,8 @@ func (r *RPC) answer(raw []byte) error {
 	return r.write(raw)
 }
 
-// envelope puts a message into its envelope: terms answer the request for them, all else is a notification. An envelope stays as it is.
+// envelope puts a message into its envelope: terms answer the request for them, all else is a notification.
 func (r *RPC) envelope(raw []byte) []byte {
-	if bytes.HasPrefix(raw, []byte(`{"jsonrpc":`)) {
-		return raw
-	}
 	kind, _ := aaep.Read(raw).Text("type")
 	method := methodEvent
 	switch {
@@ -170,7 +166,8 @@ func (r *RPC) envelope(raw []byte) []byte {
 	case strings.HasPrefix(kind, aaep.PrefixEarshot+":"):
 		method = strings.Replace(kind, ":", ".", 1)
 	}
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":%s}`, method, raw)
+	name, _ := jsontext.AppendQuote(nil, method) // what is not UTF-8 is replaced
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%s,"params":%s}`, name, raw)
 }
 
 // asked returns the id of the request that terms answer.
