@@ -19,7 +19,7 @@ type Ingested struct {
 const (
 	IngestStatusAccepted = "accepted" // it is told
 	IngestStatusRepeated = "repeated" // it had been accepted before, and is not told again
-	IngestStatusRefused  = "refused"  // it is not told, and would be refused again
+	IngestStatusRefused  = "refused"  // it is not told; the error says why, and what to do
 	IngestStatusDeferred = "deferred" // it is not told; send it again, with all that follow it
 )
 

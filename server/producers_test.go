@@ -18,6 +18,7 @@ import (
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/gateway/local"
 	"github.com/earshot-dev/earshot/internal/testkit/scripted"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // numbered is an event with its number.
@@ -335,6 +336,39 @@ func TestIngestRefuses(t *testing.T) {
 			t.Errorf("event %d is %s %s with%s, expected %s %s with %s: %.100s", i+1, got.Status, code, rules, want.status, want.code, want.rule, want.event)
 		}
 	}
+}
+
+// TestIngestTooMany: a session beyond those that the definition of its agent allows is refused, with a code and what to do, and holds up
+// nothing else; once another has ended it is told, from the event on that comes then.
+func TestIngestTooMany(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	d := newDesk(ctx, t, asked)
+	person, err := client.Dial(ctx, client.Options{URL: d.URL(), Token: d.PersonToken()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var defined api.AgentDetail
+	if err := person.Operate(ctx, api.OpDefineAgent, api.DefineAgentRequest{Definition: api.AgentDefinition{Name: "claude", MaxOpen: 1}}, &defined); err != nil {
+		t.Fatal(err)
+	}
+	other := func(event []byte) []byte {
+		return []byte(strings.NewReplacer(`"session_id":"sess_1"`, `"session_id":"sess_2"`, `"event_id":"evt_`, `"event_id":"evt_2`).Replace(string(event)))
+	}
+	answer, err := d.producer().Ingest(ctx, "", [][]byte{foreignSession[0], other(foreignSession[0]), foreignSession[1]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := answer.Events[1]
+	if second.Status != api.IngestStatusRefused || second.Error == nil || second.Error.Code != string(utp.CodeTooManyTurns) || second.As != "" ||
+		!strings.Contains(second.Error.Message, "1 turns of the agent claude have not ended") {
+		t.Errorf("the second session is %+v, %+v", second, second.Error)
+	}
+	if answer.Refused != 1 || answer.Events[0].Status != api.IngestStatusAccepted || answer.Events[2].Status != api.IngestStatusAccepted {
+		t.Errorf("beside it found %+v", answer)
+	}
+	d.sends(ctx, api.IngestStatusAccepted, foreignSession[11], other(foreignSession[1]), other(foreignSession[11]))
 }
 
 // TestIngestPrincipals: two producers with the same ids, each with a token of its own, never meet.

@@ -49,7 +49,7 @@ func TestGateway(t *testing.T) {
 			s := emptyScene(t)
 			s.up()
 			producer := scripted.New(t, foreign)
-			p := start(t, options{verb: "gateway", args: []string{"--from", producer.Serve(scheme), "--agent", "other", "--data", s.data}})
+			p := start(t, options{verb: "gateway", args: []string{"--from", producer.Serve(scheme), "--agent", "other", "--data", s.data, "--json"}})
 			s.awaitQuestion(1)
 			person := s.dials()
 			_, err := person.Arguments(t.Context(), 1)
@@ -63,6 +63,14 @@ func TestGateway(t *testing.T) {
 			reply, err := aaep.DecodeConfirmationReply([]byte(got[1]))
 			if err != nil || reply.Decision != row.decision || reply.ReplyToken != "rpl_1" || reply.SubscriptionID != "sub_1" {
 				t.Errorf("the producer was told %s, %v", got[1], err)
+			}
+			for _, want := range []string{
+				`{"event":{"event_id":"evt_1","session_id":"sess_1","status":"accepted","as_session_id":"sess_`, `"question":1,`,
+				`{"answer":{"question":1,"session_id":"sess_1","outcome":"` + row.word + `ed","delivered":true}}`,
+			} {
+				if lines := p.out.String(); !strings.Contains(lines, want) || strings.Contains(lines, "rpl_1") {
+					t.Errorf("a program is not told %s, or has the token, in\n%s", want, lines)
+				}
 			}
 			summary, events := s.narrated("other")
 			if summary != "Done: nothing was deleted." {

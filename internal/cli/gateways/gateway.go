@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -30,6 +31,7 @@ type gatewayFlags struct {
 	from, fromToken, agent, owner string
 	data, url, token              string
 	patience                      time.Duration
+	asJSON                        bool
 }
 
 func (m *commands) gatewayCommand() *cobra.Command {
@@ -53,6 +55,9 @@ What breaks a rule of AAEP is said once for each rule and place. A lost connecti
 again, behind the last event where the producer can; while Earshot is away, the producer
 waits. Each event is told once, also after a restart of this command.
 
+With --json, standard output has a line for each event (what became of it, and the rules that
+it breaks), each answer (whether the producer has it) and each connection that is lost or back.
+
 It ends when the producer does, or with Ctrl-C. Exit codes: 0 the producer has ended, or you
 have; 1 the producer or Earshot cannot be reached, or refuses; 2 usage.`,
 		Example: `  earshot gateway --from ws://localhost:8080/aaep/v1/ws
@@ -68,6 +73,7 @@ have; 1 the producer or Earshot cannot be reached, or refuses; 2 usage.`,
 	flags.StringVar(&f.data, "data", "", cli.DataUsage)
 	flags.StringVar(&f.url, "url", "", "address of the server, where it is not the one of the data directory; it needs --token-file")
 	flags.StringVar(&f.token, "token-file", "", "file with a token of the role agent, such as one of earshot token add (default one that is made for --agent)")
+	flags.BoolVar(&f.asJSON, "json", false, "write what becomes of each event and answer as a line of JSON; what is told goes to standard error")
 	flags.DurationVar(&f.patience, "patience", 10*time.Minute, "how long a lost producer is tried for again")
 	cli.MarkPaths(c, []string{"data"}, []string{"token-file", "from-token-file"})
 	return c
@@ -88,7 +94,8 @@ func (m *commands) gateway(ctx context.Context, f gatewayFlags) error {
 	}
 	path := cursorFile(data, f)
 	known := forward.LoadCursor(path)
-	producer, err := m.producerOfGateway(f, known.After)
+	var g *forward.Gateway // before it runs nothing is connected
+	producer, err := m.producerOfGateway(f, known.After, func(state string) { g.Connected(forward.PeerProducer, state) })
 	if err != nil {
 		return err
 	}
@@ -97,13 +104,25 @@ func (m *commands) gateway(ctx context.Context, f gatewayFlags) error {
 		return err
 	}
 	m.Notef("Connecting to %s.", cause.OneLine(f.from))
-	err = forward.New(forward.Options{
+	o := forward.Options{
 		From: producer, To: server, Owner: f.owner, Cursor: known, Save: func(p forward.Cursor) error { return p.Save(path) }, Notice: m.Note,
-	}).Run(ctx)
+	}
+	if f.asJSON {
+		o.Record = m.printRecord
+	}
+	g = forward.New(o)
+	err = g.Run(ctx)
 	if e, is := errors.AsType[*subscribe.Error](err); is {
 		return cause.Fail(e, e.Message, e.Hint)
 	}
 	return cli.ServerFailure(err)
+}
+
+// printRecord writes a line of `gateway --json`.
+func (m *commands) printRecord(r forward.Record) {
+	if raw, err := json.Marshal(r, json.Deterministic(true)); err == nil { // texts and numbers only
+		m.Printf("%s", raw)
+	}
 }
 
 // cursorFile is the file with the cursor of the gateway, one for each producer and server.
@@ -148,7 +167,7 @@ func agentOf(f gatewayFlags) string {
 }
 
 // producerOfGateway returns the subscription to the producer, which is dialled later.
-func (m *commands) producerOfGateway(f gatewayFlags, after string) (*subscribe.Subscription, error) {
+func (m *commands) producerOfGateway(f gatewayFlags, after string, changed func(state string)) (*subscribe.Subscription, error) {
 	token, err := tokenIn(f.fromToken)
 	if err != nil {
 		return nil, err
@@ -162,9 +181,11 @@ func (m *commands) producerOfGateway(f gatewayFlags, after string) (*subscribe.S
 		OnConnection: func(c subscribe.Connection) {
 			if c.Lost != nil {
 				m.Notef("Connection to the producer: lost; trying again.")
+				changed(forward.StateLost)
 				return
 			}
 			m.Notef("Connection to the producer: back.")
+			changed(forward.StateBack)
 		},
 	})
 	if e, is := errors.AsType[*subscribe.Error](err); is {

@@ -35,12 +35,16 @@ type Options struct {
 	Save   func(Cursor) error
 	// Notice is told, in a sentence, what the person at the gateway has to know.
 	Notice func(string)
+	// Record gets what the gateway does, for a program; by several goroutines, one after the other. Default: nobody.
+	Record func(Record)
 }
 
 // Gateway carries events and answers. Use [New], and run it once.
 type Gateway struct {
 	o     Options
 	tasks sync.WaitGroup // those that wait for an answer
+
+	recording sync.Mutex // held while something is recorded
 
 	telling sync.Mutex // guards told, and is taken also while mu is held
 	told    map[string]bool
@@ -52,6 +56,9 @@ type Gateway struct {
 
 // New returns a gateway.
 func New(o Options) *Gateway {
+	if o.Record == nil {
+		o.Record = func(Record) {}
+	}
 	return &Gateway{o: o, told: map[string]bool{}, cursor: o.Cursor}
 }
 
@@ -76,6 +83,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 		switch {
 		case errors.Is(err, subscribe.ErrLost):
 			g.o.Notice("Messages of the producer may be missing here: the connection to it was lost, and it cannot resume.")
+			g.Connected(PeerProducer, StateIncomplete)
 		case err != nil:
 			return err
 		default:
@@ -103,6 +111,9 @@ func (g *Gateway) message(ctx context.Context, raw []byte) error {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // it was told to end
 		case err == nil && len(answer.Events) == 1 && answer.Events[0].Status != api.IngestStatusDeferred:
+			if told {
+				g.Connected(PeerServer, StateBack)
+			}
 			g.answered(ctx, answer.Events[0])
 			return nil
 		case err != nil && !away(err):
@@ -110,6 +121,7 @@ func (g *Gateway) message(ctx context.Context, raw []byte) error {
 		case !told:
 			told = true
 			g.o.Notice("Earshot does not take events at the moment; the producer waits." + why(answer))
+			g.Connected(PeerServer, StateLost)
 		}
 		if !wait(ctx, pause) {
 			return nil
@@ -141,6 +153,7 @@ func away(err error) bool {
 
 // answered processes what became of an event.
 func (g *Gateway) answered(ctx context.Context, e api.IngestedEvent) {
+	g.record(Record{Event: eventOf(e)})
 	for _, f := range e.Findings {
 		if f.Severity == string(aaep.SeverityError) {
 			g.once(f.Rule+" "+f.Path, fmt.Sprintf("Finding in %.80q: %s at %s: %s", e.ID, f.Rule, f.Path, f.Message))
@@ -202,6 +215,7 @@ func (g *Gateway) answer(ctx context.Context, q Question) {
 			return
 		case !away(err):
 			g.o.Notice(fmt.Sprintf("Question %d has no answer that could be passed on: %s.", q.Number, strings.TrimRight(err.Error(), ".")))
+			g.record(Record{Answer: q.ended("", err)})
 			g.done(q)
 			return
 		}
@@ -211,28 +225,37 @@ func (g *Gateway) answer(ctx context.Context, q Question) {
 	}
 }
 
-// replyTries is how often an answer that was not sent is tried.
-const replyTries = 30
+const (
+	// replyTries is how often an answer that was not sent is tried.
+	replyTries = 30
+	// replyGrace is how long one that is being sent may take once the gateway ends: the producer may have it, and end because of it.
+	replyGrace = 5 * time.Second
+)
 
 // reply gives an answer to the producer. One that was not sent, because there is no connection, is tried again: it was not heard.
 func (g *Gateway) reply(ctx context.Context, q Question, r api.IngestReply) {
 	defer g.done(q)
 	if len(r.Reply) == 0 {
+		g.record(Record{Answer: &Answer{Question: q.Number, Session: q.Session, Outcome: r.Outcome}}) // AAEP has no message for it
 		return
 	}
 	var err error
 	for range replyTries {
 		if err = g.send(ctx, []byte(r.Reply)); err == nil {
+			g.record(Record{Answer: q.ended(r.Outcome, nil)})
 			return
 		}
 		if e, is := errors.AsType[*subscribe.Error](err); !is || e.Code != subscribe.CodeUnreachable || !wait(ctx, pause) {
 			break
 		}
 	}
+	g.record(Record{Answer: q.ended(r.Outcome, err)})
 	g.o.Notice(fmt.Sprintf("The answer to question %d (%s) did not reach the producer: %s.", q.Number, r.Outcome, strings.TrimRight(err.Error(), ".")))
 }
 
 func (g *Gateway) send(ctx context.Context, raw []byte) error {
+	ctx, cancel := graced(ctx)
+	defer cancel()
 	if kind, _ := aaep.Read(raw).Text("type"); kind == aaep.TypeClarificationReply {
 		r, err := aaep.DecodeClarificationReply(raw)
 		if err != nil {
@@ -247,6 +270,13 @@ func (g *Gateway) send(ctx context.Context, raw []byte) error {
 	}
 	r.SubscriptionID = ""
 	return g.o.From.Confirm(ctx, r)
+}
+
+// graced returns a context that ends a while after another one.
+func graced(ctx context.Context) (context.Context, context.CancelFunc) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(replyGrace, cancel) })
+	return late, func() { stop(); cancel() }
 }
 
 // maxOver is how many questions that are over are remembered: a producer that resumes sends them again.

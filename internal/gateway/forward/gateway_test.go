@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/serve"
 	"github.com/earshot-dev/earshot/aaep/subscribe"
@@ -77,6 +79,7 @@ func (d *desk) IngestReply(_ context.Context, _, token string, _ time.Duration) 
 type room struct {
 	producer *serve.Producer
 	notices  chan string
+	records  chan forward.Record
 	stop     func() error
 }
 
@@ -93,10 +96,12 @@ func open(t *testing.T, d *desk, save func(forward.Cursor) error) *room {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &room{producer: p, notices: make(chan string, 100)}
+	r := &room{producer: p, notices: make(chan string, 100), records: make(chan forward.Record, 100)}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	g := forward.New(forward.Options{From: from, To: d, Save: save, Notice: func(text string) { r.notices <- text }})
+	g := forward.New(forward.Options{
+		From: from, To: d, Save: save, Notice: func(text string) { r.notices <- text }, Record: func(one forward.Record) { r.records <- one },
+	})
 	go func() { done <- g.Run(ctx) }()
 	r.stop = sync.OnceValue(func() error {
 		cancel()
@@ -156,6 +161,53 @@ func TestGateway(t *testing.T) {
 	}
 	if got := strings.Join(d.got, " "); !strings.HasPrefix(got, aaep.TypeSessionStarted) || !strings.Contains(got, aaep.TypeAwaitingConfirmation) {
 		t.Errorf("it took %s", got)
+	}
+}
+
+// recorded are the records, as lines of JSON. The gateway has ended.
+func (r *room) recorded(t *testing.T) string {
+	t.Helper()
+	close(r.records)
+	var lines strings.Builder
+	for one := range r.records {
+		raw, err := json.Marshal(one, json.Deterministic(true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines.Write(append(raw, '\n'))
+	}
+	return lines.String()
+}
+
+// TestGatewayRecords: what becomes of each event and of the answer is recorded, without the token with which one could answer. An answer that
+// is on its way when the gateway ends is waited for: the producer has it.
+func TestGatewayRecords(t *testing.T) {
+	t.Parallel()
+	d := &desk{ended: make(chan struct{}), first: []api.IngestedEvent{{Status: api.IngestStatusDeferred}, {
+		ID: "evt_1", Session: "sess_1", As: "sess_here", Status: api.IngestStatusRefused, Error: &api.IngestError{Code: api.IngestEnded, Message: "over"},
+		Findings: []api.IngestFinding{{Rule: "SEQ-04", Severity: "error", Path: "/type", Message: "m", Spec: "s"}},
+	}}}
+	r := open(t, d, func(forward.Cursor) error { return nil })
+	if got := r.asks(t); got != aaep.ResolutionAccepted {
+		t.Errorf("the producer hears %s", got)
+	}
+	arrives(t, d.ended)
+	if err := r.stop(); err != nil {
+		t.Error(err)
+	}
+	got := r.recorded(t)
+	for _, want := range []string{
+		`{"connection":{"peer":"earshot","state":"lost"}}`, `{"connection":{"peer":"earshot","state":"back"}}`,
+		`{"event":{"event_id":"evt_1","session_id":"sess_1","status":"refused","as_session_id":"sess_here",` +
+			`"findings":[{"rule":"SEQ-04","severity":"error","path":"/type","message":"m","spec":"s"}],"error":{"code":"session_ended","message":"over"}}}`,
+		`"status":"accepted","question":7}}`, `"outcome":"accepted","delivered":true}}`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("found no %s in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "rpl_") {
+		t.Errorf("a reply token is in\n%s", got)
 	}
 }
 
@@ -234,6 +286,11 @@ func TestGatewayCannotAnswer(t *testing.T) {
 	}()
 	if told := arrives(t, r.notices); told != "Question 7 has no answer that could be passed on: no such question was sent." {
 		t.Errorf("it is told %q", told)
+	}
+	for answer := (*forward.Answer)(nil); answer == nil; {
+		if answer = arrives(t, r.records).Answer; answer != nil && (answer.Delivered || answer.Question != 7 || answer.Error == "") {
+			t.Errorf("it is recorded as %+v", answer)
+		}
 	}
 	<-asked
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/session"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // Agent is an agent at Earshot; [Client] implements it.
@@ -311,6 +312,9 @@ func (d *Ingester) failed(r *stream, before State, err error, one *api.IngestedE
 		}
 		one.Error = ended(r.machine.State.Ended)
 		r.fresh++
+	case is && e.Code == client.Code(utp.CodeTooManyTurns):
+		// To wait would hold up the sessions that are open, and the end of one of them is what makes room.
+		one.Error = &api.IngestError{Code: string(e.Code), Message: e.Message, Hint: "send it again once another session of the agent has ended; the events of the others are told"}
 	case is && !e.Retry && e.Code != client.CodeUnreachable:
 		one.Error = &api.IngestError{Code: string(e.Code), Message: e.Message, Hint: e.Hint}
 	default:
