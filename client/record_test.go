@@ -20,6 +20,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/testkit/scripted"
 )
 
 // recorded receives a stream to its end.
@@ -438,4 +439,21 @@ type nobody struct{}
 
 func (nobody) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, errors.New("nobody there")
+}
+
+// TestRecordClose: the message with which a producer ends the subscription is recorded, where a transport has no close codes.
+func TestRecordClose(t *testing.T) {
+	t.Parallel()
+
+	for scheme, last := range map[string][]string{"ws": nil, "grpc": {aaep.TypeSubscriptionClose}, "unix": {aaep.TypeSubscriptionClose}} {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+
+			p := scripted.New(t, []string{scripted.Event("session.started", "1", `"summary_normal":"Started."`)})
+			got, err := recorded(t, client.RecordOptions{URL: p.Serve(scheme)})
+			if want := append([]string{aaep.TypeSubscriptionAccepted, "evt_1"}, last...); err != nil || !slices.Equal(got, want) {
+				t.Errorf("recorded %q, %v, expected %q", got, err, want)
+			}
+		})
+	}
 }

@@ -115,6 +115,10 @@ func (t *stream) over(conn transport.Conn, err error) error {
 			return t.tooLong(e)
 		}
 		return &Error{Code: CodeStrange, Message: t.host + " sends what is not a message: " + e.Reason, Hint: "see what the producer sends", Err: e}
+	case e.Message != nil:
+		if err := t.deliver(Message{Raw: e.Message}); err != nil || t.abandoned {
+			return err
+		}
 	}
 	said := fmt.Sprintf("%s ends the connection with the code %d %s", t.host, e.Code, e.Reason)
 	switch e.Code {

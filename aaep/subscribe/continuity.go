@@ -46,7 +46,7 @@ func (t *continuity) receive(m Message) (fresh, lost bool) {
 	}
 
 	if handshake(document) {
-		return true, false // each connection negotiates again
+		return true, false // each connection begins and ends by itself
 	}
 
 	key := maphash.String(t.seed, id+"\x00"+string(m.Raw)) | 1
@@ -86,11 +86,11 @@ func (t *continuity) remember(key uint64) {
 	}
 }
 
-// handshake reports whether a message is the answer to a subscription.
+// handshake reports whether a message is the answer to a subscription, or ends one.
 func handshake(d aaep.Document) bool {
 	body, _ := d.Text("type")
 
-	return body == aaep.TypeSubscriptionAccepted || body == aaep.TypeSubscriptionRejected
+	return body == aaep.TypeSubscriptionAccepted || body == aaep.TypeSubscriptionRejected || body == aaep.TypeSubscriptionClose
 }
 
 // resyncs reports whether a message gives the current state of its session in place of earlier messages: as a

@@ -111,6 +111,38 @@ func TestResumes(t *testing.T) {
 	}
 }
 
+// TestClose: where a message says that the subscription ends, it is the last of its connection for those who hear messages, on each
+// transport; the next connection does not have to repeat it.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	const away = `{"type":"subscription.close","subscription_id":"sub_1","reason_code":"try_again_later","reason_message":"Soon."}`
+	for scheme, last := range map[string]string{"ws": "", "grpc": " subscription.close", "unix": " subscription.close"} {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			s, err := subscribe.New(subscribe.Options{URL: scripted.New(t, []string{started, away}, []string{started, ended}).Serve(scheme)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var kinds []string
+			for m, err := range s.Messages(t.Context()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if kind, _ := aaep.Read(m.Raw).Text("type"); kind != "" {
+					kinds = append(kinds, aaep.CompactType(kind))
+				}
+				if kinds[len(kinds)-1] == aaep.TypeSubscriptionClose && len(kinds) == 3 && string(m.Raw) != away {
+					t.Errorf("heard %s, expected it as it came", m.Raw)
+				}
+			}
+			want := "subscription.accepted agent.session.started subscription.close subscription.accepted agent.session.completed" + last
+			if got := strings.Join(kinds, " "); got != strings.ReplaceAll(want, "agent.", "aaep:agent.") {
+				t.Errorf("heard %s, expected %s", got, want)
+			}
+		})
+	}
+}
+
 // TestPosition: a subscriber that is started again goes on where it was.
 func TestPosition(t *testing.T) {
 	t.Parallel()

@@ -70,7 +70,9 @@ type Error struct {
 	Reason string
 	// FromPeer says that the peer has closed the connection so. Otherwise the caller is to close it with this code.
 	FromPeer bool
-	Err      error
+	// Message is the subscription.close that has said so, as it came, where the transport has no close codes of its own.
+	Message []byte
+	Err     error
 }
 
 func (e *Error) Error() string {
@@ -96,7 +98,7 @@ func Closed(raw []byte) (*Error, bool) {
 		return nil, false
 	}
 	m, _ := aaep.DecodeSubscriptionClose(raw) // one that is wrong is meant all the same
-	end := &Error{Code: Clean, Reason: m.ReasonMessage, FromPeer: true}
+	end := &Error{Code: Clean, Reason: m.ReasonMessage, FromPeer: true, Message: raw}
 	for code, word := range words {
 		if word == m.ReasonCode {
 			end.Code = code

@@ -197,6 +197,9 @@ func (j *judge) converse(ctx context.Context, l *line, e effect, tell func(input
 		for first := true; ; first = false {
 			raw, err := conn.Receive()
 			if err != nil {
+				if end, is := errors.AsType[*transport.Error](err); is && end.Message != nil && !first {
+					tell(input{who: e.who, kind: inMessage, raw: end.Message})
+				}
 				ended(socketEnd(err))
 				return
 			}

@@ -72,7 +72,7 @@ func (x *exam) ordered(l *listener, d aaep.Document, id string, now time.Time) {
 			x.breach(l, raw, id, "ENV-27", fmt.Sprintf("found a time %s in the future, expected the time of the event", at.Sub(now).Round(time.Second)))
 		}
 	}
-	if !l.closing.IsZero() && now.Sub(l.closing) > inFlight {
+	if kind, _ := d.Text("type"); !l.closing.IsZero() && now.Sub(l.closing) > inFlight && kind != aaep.TypeSubscriptionClose {
 		l.intrudes = true
 		x.breach(l, raw, id, "HS-68", "found an event after subscription.close, expected none")
 	}
