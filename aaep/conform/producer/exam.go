@@ -71,6 +71,7 @@ type exam struct {
 	open      map[string]*asked // questions that were answered, by token
 	ready     bool
 	refused   *report.Error // nobody is let in
+	acted     int           // calls that cannot be undone, as the one who answers has heard them
 }
 
 // asked is a question that was answered.
@@ -135,7 +136,7 @@ func (x *exam) step(in input, now time.Time) []effect {
 	case inMessage:
 		return x.message(in, l, now)
 	case inReplied:
-		x.replied(in, l, now)
+		return x.replied(in, l, now)
 	case inEnded:
 		return x.end(in, l, now)
 	}

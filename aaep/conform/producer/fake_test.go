@@ -27,6 +27,8 @@ type fake struct {
 	frame    func(event, frame string) string
 	spacing  time.Duration // between the events
 	replied  int           // the status for a reply; 0 is 204
+	repeated int           // the same for one whose token is used
+	again    []string      // events after such a reply
 	deaf     bool          // replies change nothing
 	restarts bool          // a stream that comes back starts from now
 	lasting  bool          // a close ends nothing
@@ -328,8 +330,11 @@ func (p *fake) take(w http.ResponseWriter, s *subscription, kind, decision strin
 			p.mu.Unlock()
 			p.append(p.behind[decision]...)
 		}
-		if p.replied != 0 {
-			w.WriteHeader(p.replied)
+		if !first {
+			p.append(p.again...)
+		}
+		if status := map[bool]int{true: p.replied, false: p.repeated}[first]; status != 0 {
+			w.WriteHeader(status)
 			return
 		}
 	}

@@ -135,7 +135,7 @@ func (x *exam) unanswered(l *listener, problem string) []effect {
 }
 
 // replied judges the answer to what was sent back over HTTP, and what a producer answers to new terms on either transport.
-func (x *exam) replied(in input, l *listener, now time.Time) {
+func (x *exam) replied(in input, l *listener, now time.Time) []effect {
 	switch in.of {
 	case aaep.TypeSubscriptionRenegotiate:
 		x.renewed(in.raw, l, now)
@@ -144,6 +144,11 @@ func (x *exam) replied(in input, l *listener, now time.Time) {
 			x.evidence.Saw("HS-70")
 			x.breach(l, in.raw, "", "HS-70", fmt.Sprintf("found the status %d for subscription.close, expected that it is accepted", in.status))
 		}
+	case repeated:
+		if in.status != http.StatusNoContent {
+			text := fmt.Sprintf("found the status %d for a reply whose token is used, expected 204 as for the first: what is ignored is not told", in.status)
+			x.breach(l, in.raw, "", "CONF-56", text, "SEC-19")
+		}
 	default:
 		x.evidence.Saw("TR-09", "TR-SSE-04", "TR-SSE-08")
 		switch {
@@ -151,8 +156,13 @@ func (x *exam) replied(in input, l *listener, now time.Time) {
 			x.breach(l, in.raw, "", "TR-09", fmt.Sprintf("found the status %d for a valid %s, expected that a reply can be sent", in.status, in.of))
 		case in.status != http.StatusNoContent:
 			x.breach(l, in.raw, "", "TR-SSE-08", fmt.Sprintf("found the status %d for a %s, expected 204", in.status, in.of))
+		case l.repeats != nil:
+			raw := l.repeats
+			l.repeats = nil
+			return []effect{x.again(in.who, raw)}
 		}
 	}
+	return nil
 }
 
 // renewed takes the answer to new terms.

@@ -159,6 +159,15 @@ var wrong = []row{
 	})},
 	{name: "a reply is not let in", rule: "TR-09", breaks: func(p *fake) { p.replied = 403 }},
 	{name: "a reply gets 200", rule: "TR-SSE-08", breaks: func(p *fake) { p.replied = 200 }},
+	{name: "a used token is told", rule: "CONF-56", breaks: func(p *fake) { p.repeated = 409 }},
+	{name: "a yes is used twice", rule: "CONF-59", o: producer.Options{Answer: aaep.DecisionAccept}, breaks: func(p *fake) {
+		twice := func(e string) string { return strings.ReplaceAll(e, `"call_2"`, `"call_3"`) }
+		p.spacing, p.behind["accept"] = 2*time.Second, granted[:len(granted)-1]
+		p.again = []string{
+			event("state.changed", `"urgency":"background","from_state":"thinking","to_state":"calling_tool","summary_normal":"It deletes."`),
+			twice(deleting), twice(deleted), granted[len(granted)-2], ending,
+		}
+	}},
 	{name: "no answer to a request", rule: "HS-07", breaks: answers("defaults", func(*int, string) string { return `{"ok":true}` })},
 	{name: "more events than asked for", rule: "HS-28", breaks: says("slow", `"max_events_per_second":2`, `"max_events_per_second":20`)},
 	{name: "a language that was not asked for", rule: "HS-29", breaks: says("main", `"en-US","en"`, `"en-US","yo"`)},

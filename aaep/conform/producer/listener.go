@@ -32,6 +32,7 @@ type listener struct {
 	finished time.Time // when the stream of a closing listener has ended
 	renewed  time.Time // when its new terms were granted
 	asked    bool      // for new terms
+	repeats  []byte    // the reply that is sent once more, when the producer has it
 }
 
 // heard is one event, as far as it is compared.

@@ -53,6 +53,7 @@ func (x *exam) message(in input, l *listener, now time.Time) []effect {
 // ordered judges an event by those before it, and by the terms.
 func (x *exam) ordered(l *listener, d aaep.Document, id string, now time.Time) {
 	raw, _ := d.Value()
+	x.count(l, d, report.TypeOf(raw))
 	for _, v := range l.checker.CheckDocument(d) {
 		if !l.answers && slices.ContainsFunc(consent, v.Names) {
 			continue
@@ -63,7 +64,7 @@ func (x *exam) ordered(l *listener, d aaep.Document, id string, now time.Time) {
 			}
 			v.Also, v.Rule = append([]string{v.Rule}, v.Also...), "HS-63"
 		}
-		x.find(l, raw, id, v)
+		x.find(l, raw, id, x.reused(l, v))
 	}
 	if text, ok := d.Text("timestamp"); ok {
 		at, valid := aaep.ParseTime(text)
@@ -76,6 +77,21 @@ func (x *exam) ordered(l *listener, d aaep.Document, id string, now time.Time) {
 		l.intrudes = true
 		x.breach(l, raw, id, "HS-68", "found an event after subscription.close, expected none")
 	}
+}
+
+// count counts the calls that cannot be undone.
+func (x *exam) count(l *listener, d aaep.Document, kind string) {
+	if forever, _ := d.Flag("irreversible"); forever && l.answers && kind == aaep.TypeToolInvoked {
+		x.acted++
+	}
+}
+
+// reused adds to a finding that the producer has acted on the second reply, too, where it has.
+func (x *exam) reused(l *listener, v aaep.Violation) aaep.Violation {
+	if n := len(x.open); l.answers && n > 0 && x.acted > n && x.o.Answer == aaep.DecisionAccept && (v.Names("SEQ-22") || v.Names("SEQ-23")) {
+		v.Also = append(slices.Clone(v.Also), "CONF-59")
+	}
+	return v
 }
 
 // framed judges how the transport carries an event.
@@ -228,8 +244,25 @@ func (x *exam) reply(in input, l *listener, h heard, now time.Time) []effect {
 	}
 	l.checker.Check(raw)
 	x.open[token] = &asked{session: h.session, decision: x.o.Answer, at: now, finding: report.Finding{Peer: l.name, Line: h.line, EventID: h.id, Message: report.Beginning(in.raw)}}
-	return []effect{{who: in.who, kind: doSend, raw: raw, of: of}}
+	effects := []effect{{who: in.who, kind: doSend, raw: raw, of: of}}
+	switch {
+	case of != aaep.TypeConfirmationReply:
+	case x.sse:
+		l.repeats = raw // once the first has come
+	default:
+		effects = append(effects, x.again(in.who, raw))
+	}
+	return effects
 }
+
+// again sends a reply once more. Its token is used, so that it is to be ignored, without a word of why.
+func (x *exam) again(who int, raw []byte) effect {
+	x.evidence.Saw("CONF-52", "CONF-56", "CONF-59", "SEC-19")
+	return effect{who: who, kind: doSend, raw: raw, of: repeated}
+}
+
+// repeated stands for the type of a reply that is sent once more.
+const repeated = "repeated"
 
 // response is any answer that the question takes.
 func response(p aaep.AwaitingClarification) aaep.Response {
