@@ -66,8 +66,8 @@ public-suite: ## AAEP's public conformance suite, from a checkout of its reposit
 	scripts/public-suite "$(SUITE)"
 
 .PHONY: browser
-browser: ## the page in a real Chromium, by keyboard, with axe-core and a check of its HTML (fetches what it needs where it can)
-	@if scripts/need chromium && scripts/need axe && scripts/need html || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./internal/transport/web/browser; else exit 1; fi
+browser: ## the page in a real Chromium, by keyboard, with axe-core, Lighthouse and a check of its HTML (fetches what it needs where it can)
+	@if scripts/need chromium && scripts/need axe && scripts/need html && scripts/need lighthouse || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./internal/transport/web/browser; else exit 1; fi
 
 .PHONY: agents
 agents: ## the real Claude Code, Codex and Gemini CLI through turns with a scripted model (once fetches 700 MB from npm)
