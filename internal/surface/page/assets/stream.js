@@ -52,6 +52,7 @@ export function isLost() {
 // listen opens the stream. Returning says that the page has lost it, or was loaded: open questions
 // are then told again, for anyone who comes again may not know of them.
 export function listen(returning = true) {
+  source?.close();
   const mine = new EventSource(address());
   const spoken = new Set(); // what this stream has said
   source = mine;
@@ -112,6 +113,16 @@ function tell(a, priority, spoken) {
   const asks = a.kind === "question" || a.kind === "warning" ? a.question : 0;
   say(a.text, priority, { language: a.language, direction: a.direction, asks });
 }
+
+// A browser can keep the connection of a page that was left for a minute. Six are all that it opens to a server without TLS, and the
+// seventh page would wait for one of them.
+addEventListener("pagehide", () => {
+  clearTimeout(quiet);
+  source?.close();
+});
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted) listen();
+});
 
 // expectNews begins to wait for whatever comes next.
 function expectNews() {

@@ -90,6 +90,15 @@ func (s *server) openIn(zone string) *tab {
 	return b
 }
 
+// beforeEach runs a script in each page that the tab opens from now on, before those of the page.
+func (b *tab) beforeEach(script string) {
+	b.t.Helper()
+	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+		return err
+	}))
+}
+
 // passes lets time go by on the page.
 func (b *tab) passes(d time.Duration) {
 	b.t.Helper()
