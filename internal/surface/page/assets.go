@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
@@ -22,6 +24,7 @@ var embedded embed.FS
 type Assets struct {
 	templates *template.Template
 	files     map[string]File
+	packers   sync.Pool // of *gzip.Writer, each of which is large
 }
 
 // File is a style, a script or an image: its media type, its entity tag and its bytes.
@@ -29,6 +32,24 @@ type File struct {
 	Kind string
 	Tag  string
 	Body []byte
+	// Packed are the bytes as gzip makes them, and PackedTag is the entity tag of that; nil where it makes nothing smaller.
+	Packed    func() []byte
+	PackedTag string
+}
+
+// Gzip makes a body smaller.
+func (p *Assets) Gzip(body []byte) []byte {
+	var b bytes.Buffer
+	w, again := p.packers.Get().(*gzip.Writer)
+	if again {
+		w.Reset(&b)
+	} else {
+		w = gzip.NewWriter(&b)
+	}
+	_, _ = w.Write(body) // a buffer takes everything
+	_ = w.Close()
+	p.packers.Put(w)
+	return b.Bytes()
 }
 
 // Load reads the templates and the files, which are part of the program.
@@ -56,7 +77,12 @@ func Load() (*Assets, error) {
 			return err //nolint:wrapcheck // named below
 		}
 		sum := sha256.Sum256(body)
-		p.files[strings.TrimPrefix(name, "assets/")] = File{Kind: kind, Tag: `"` + hex.EncodeToString(sum[:8]) + `"`, Body: body}
+		tag := hex.EncodeToString(sum[:8])
+		f := File{Kind: kind, Tag: `"` + tag + `"`, Body: body}
+		if path.Ext(name) != ".png" {
+			f.Packed, f.PackedTag = sync.OnceValue(func() []byte { return p.Gzip(body) }), `"`+tag+`-gzip"`
+		}
+		p.files[strings.TrimPrefix(name, "assets/")] = f
 		return nil
 	})
 	if err != nil {

@@ -49,11 +49,11 @@ func (s *Server) agentsPage(w http.ResponseWriter, r *http.Request, v visitor) e
 			continue
 		case len(view.Rows) == rowsPerPage:
 			view.Search.Next = view.Search.Further("after", last)
-			return s.show(w, http.StatusOK, "agents", view)
+			return s.show(w, r, http.StatusOK, "agents", view)
 		}
 		view.Rows, last = append(view.Rows, row), name
 	}
-	return s.show(w, http.StatusOK, "agents", view)
+	return s.show(w, r, http.StatusOK, "agents", view)
 }
 
 // agents collects what is known of each agent, by its name. More reports that there are sessions that were not looked at.

@@ -27,7 +27,7 @@ func (s *Server) argumentsPage(w http.ResponseWriter, r *http.Request, v visitor
 	if view.Asked, err = s.askedThere(r, v); err != nil {
 		return err
 	}
-	return s.show(w, http.StatusOK, "arguments", view)
+	return s.show(w, r, http.StatusOK, "arguments", view)
 }
 
 // askedThere is the question of an address, with all answers that it takes: anyone who has come to the

@@ -28,7 +28,7 @@ func (s *Server) auditPage(w http.ResponseWriter, r *http.Request, v visitor) er
 	if err != nil {
 		return err
 	}
-	return s.show(w, http.StatusOK, "audit", view)
+	return s.show(w, r, http.StatusOK, "audit", view)
 }
 
 func (s *Server) auditView(r *http.Request, v visitor) (page.Audit, error) {
@@ -126,7 +126,7 @@ func (s *Server) verifyForm(w http.ResponseWriter, r *http.Request, v visitor) e
 		return err
 	}
 	view.Report = report
-	return s.show(w, http.StatusOK, "audit", view)
+	return s.show(w, r, http.StatusOK, "audit", view)
 }
 
 func (s *Server) verify(ctx context.Context, v visitor) (*page.Report, error) {

@@ -43,7 +43,7 @@ func (s *Server) deadPage(w http.ResponseWriter, r *http.Request, v visitor) err
 		return err
 	}
 	view.Notice = s.noticeOf(r, v)
-	return s.show(w, http.StatusOK, "dead", view)
+	return s.show(w, r, http.StatusOK, "dead", view)
 }
 
 // formOf is the token of forms that change what operators decide; "" for a visitor who may not, or is not on the page.

@@ -68,7 +68,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 			} else if ok { // HEAD shows nothing to anybody
 				s.flashes.add(v.form, n)
 			}
-			err = s.show(w, http.StatusOK, "home", view)
+			err = s.show(w, r, http.StatusOK, "home", view)
 		}
 	}
 	if err != nil {

@@ -9,7 +9,7 @@ func (s *Server) installedRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /worker.js", func(w http.ResponseWriter, r *http.Request) { s.file(w, r, "worker.js") })
 	for path, template := range map[string]string{"/page/offline": "offline", "/alerts": "alerts"} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
-			if err := s.show(w, http.StatusOK, template, nil); err != nil {
+			if err := s.show(w, r, http.StatusOK, template, nil); err != nil {
 				s.fail(w, r, err)
 			}
 		})

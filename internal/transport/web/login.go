@@ -13,7 +13,7 @@ import (
 )
 
 func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
-	if err := s.show(w, http.StatusOK, "login", page.Login{}); err != nil {
+	if err := s.show(w, r, http.StatusOK, "login", page.Login{}); err != nil {
 		s.fail(w, r, err)
 	}
 }
@@ -54,7 +54,7 @@ func (s *Server) refuseLogin(w http.ResponseWriter, r *http.Request, err error) 
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		message = legible.Capital(refusal.Message) + ". " + legible.Capital(refusal.Hint) + "."
 	}
-	if err := s.show(w, status, "login", page.Login{Message: message}); err != nil {
+	if err := s.show(w, r, status, "login", page.Login{Message: message}); err != nil {
 		s.fail(w, r, err)
 	}
 }

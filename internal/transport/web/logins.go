@@ -38,7 +38,7 @@ func (s *Server) loginsPage(w http.ResponseWriter, r *http.Request, v visitor) e
 		return err
 	}
 	view.Notice = s.noticeOf(r, v)
-	return s.show(w, http.StatusOK, "logins", view)
+	return s.show(w, r, http.StatusOK, "logins", view)
 }
 
 // loginsInto adds the logins behind a place to a list.

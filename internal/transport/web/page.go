@@ -9,12 +9,17 @@ import (
 )
 
 // show answers with a page.
-func (s *Server) show(w http.ResponseWriter, status int, name string, data any) error {
+func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, name string, data any) error {
 	body, err := s.pages.Render(name, data)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Add("Vary", "Accept-Encoding")
+	if takesGzip(r) {
+		w.Header().Set("Content-Encoding", "gzip")
+		body = s.pages.Gzip(body)
+	}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) //nolint:gosec // html/template has escaped it; a browser that has gone is not told
 	return nil
@@ -32,12 +37,19 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request, name string) {
 	h := w.Header()
 	h.Set("Content-Type", f.Kind)
 	h.Set("Cache-Control", "no-cache") // asked for again each time, and answered by the tag
-	h.Set("ETag", f.Tag)
-	if r.Header.Get("If-None-Match") == f.Tag {
+	h.Add("Vary", "Accept-Encoding")
+	body, tag := f.Body, f.Tag
+	if f.Packed != nil && takesGzip(r) {
+		body, tag = f.Packed(), f.PackedTag // another tag, because it is another answer
+		h.Set("Content-Encoding", "gzip")
+	}
+	h.Set("ETag", tag)
+	if r.Header.Get("If-None-Match") == tag {
+		h.Del("Content-Encoding")
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	_, _ = w.Write(f.Body) // a browser that has gone is not told
+	_, _ = w.Write(body) // a browser that has gone is not told
 }
 
 // failPage shows a refusal as a page.
@@ -61,7 +73,7 @@ func (s *Server) failPage(w http.ResponseWriter, r *http.Request, refusal *Refus
 	if refusal.Hint == "" {
 		t.Hint = ""
 	}
-	if err := s.show(w, refusal.status(), "trouble", t); err != nil {
+	if err := s.show(w, r, refusal.status(), "trouble", t); err != nil {
 		s.log.ErrorContext(r.Context(), "a page could not be made", "error", err)
 		http.Error(w, refusal.Message, refusal.status())
 	}

@@ -62,7 +62,7 @@ func (s *Server) passkeysPage(w http.ResponseWriter, r *http.Request, v visitor)
 	if n, ok := s.flashes.remove(v.form); ok {
 		view.Notice = n.Text
 	}
-	return s.show(w, http.StatusOK, "passkeys", view)
+	return s.show(w, r, http.StatusOK, "passkeys", view)
 }
 
 func (s *Server) passkeysView(ctx context.Context, v visitor) (page.Passkeys, error) {

@@ -21,5 +21,5 @@ func (s *Server) policyPage(w http.ResponseWriter, r *http.Request, v visitor) e
 		return err
 	}
 	now := s.options.Policy()
-	return s.show(w, http.StatusOK, "policy", page.Policy{Navigation: s.navigation(v), Path: legible.Text(now.Path), Text: legible.Source(now.Text), Trouble: legible.Line(now.Trouble)})
+	return s.show(w, r, http.StatusOK, "policy", page.Policy{Navigation: s.navigation(v), Path: legible.Text(now.Path), Text: legible.Source(now.Text), Trouble: legible.Line(now.Trouble)})
 }

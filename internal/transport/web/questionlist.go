@@ -83,5 +83,5 @@ func (s *Server) questionsPage(w http.ResponseWriter, r *http.Request, v visitor
 	if next := listed.next(); next != 0 {
 		view.More = page.LaterQuestions(next)
 	}
-	return s.show(w, http.StatusOK, "later", view)
+	return s.show(w, r, http.StatusOK, "later", view)
 }

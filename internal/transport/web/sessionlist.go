@@ -101,7 +101,7 @@ func (s *Server) sessionsPage(w http.ResponseWriter, r *http.Request, v visitor)
 	if next := listed.next(); next != "" {
 		view.Next = page.OlderSessions(next, want.Open)
 	}
-	return s.show(w, http.StatusOK, "older", view)
+	return s.show(w, r, http.StatusOK, "older", view)
 }
 
 // waiting says of each session with an open question on whom it waits.

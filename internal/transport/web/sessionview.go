@@ -24,7 +24,7 @@ func (s *Server) sessionPage(w http.ResponseWriter, r *http.Request, v visitor) 
 		return err
 	}
 	view.Density = api.Chosen(v.prefers.Density)
-	return s.show(w, http.StatusOK, "session", view)
+	return s.show(w, r, http.StatusOK, "session", view)
 }
 
 // sessionText is the same session as plain text.

@@ -92,7 +92,7 @@ func (s *Server) settingsPage(w http.ResponseWriter, r *http.Request, v visitor)
 		return err
 	}
 	view.Notice = s.noticeOf(r, v)
-	return s.show(w, http.StatusOK, "settings", view)
+	return s.show(w, r, http.StatusOK, "settings", view)
 }
 
 // settingsView is the page of what holds now.
@@ -189,7 +189,7 @@ func (s *Server) settingsAgain(w http.ResponseWriter, r *http.Request, v visitor
 			f.Value, f.Error = r.PostForm.Get(f.Name), wrong[f.Name]
 		}
 	}
-	return s.show(w, http.StatusBadRequest, "settings", view)
+	return s.show(w, r, http.StatusBadRequest, "settings", view)
 }
 
 // revokeForm ends a standing permission. It is like a no, and takes nothing but the form.

@@ -121,7 +121,7 @@ func (s *Server) startAgain(w http.ResponseWriter, r *http.Request, v visitor, r
 	box.Key = keyAgain(r, refusal, box.Key)
 	box.Refuse(refusal.Field, sentences(refusal))
 	view.Title = "Not started: " + view.Title
-	return s.show(w, refusal.status(), "home", view)
+	return s.show(w, r, refusal.status(), "home", view)
 }
 
 // keyAgain is the key of a form that is sent again: the same one where a turn may have begun, so that there is one.

@@ -28,7 +28,7 @@ func (s *Server) startPage(w http.ResponseWriter, r *http.Request, v visitor) er
 			view.Request, view.Again = one.Request, legible.Text(one.DisplayName())
 		}
 	}
-	return s.show(w, http.StatusOK, "startform", view)
+	return s.show(w, r, http.StatusOK, "startform", view)
 }
 
 // startView is the empty form of the agent in the address, and the schema that it is made of.
@@ -78,14 +78,14 @@ func (s *Server) startFormOf(w http.ResponseWriter, r *http.Request, v visitor) 
 		ok = len(where) == 0 || !view.Refuse(where, why)
 	}
 	if !ok {
-		return s.show(w, http.StatusBadRequest, "startform", view)
+		return s.show(w, r, http.StatusBadRequest, "startform", view)
 	}
 	started, err := s.start(r.Context(), v, api.TurnStart{
 		Agent: view.Agent.Name, Request: strings.TrimSpace(view.Request), Args: args, Key: r.PostForm.Get("key"),
 	})
 	if refusal, is := errors.AsType[*Refusal](err); is && correctable(refusal) {
 		view.Refused, view.Key = legible.Capital(sentences(refusal)), keyAgain(r, refusal, view.Key)
-		return s.show(w, refusal.status(), "startform", view)
+		return s.show(w, r, refusal.status(), "startform", view)
 	}
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func (s *Server) togetherPage(w http.ResponseWriter, r *http.Request, v visitor)
 		}
 		view.Items = append(view.Items, page.NewTogetherItem(q, full))
 	}
-	return s.show(w, http.StatusOK, "together", view)
+	return s.show(w, r, http.StatusOK, "together", view)
 }
 
 // inFull returns the exact text of a question's arguments, which counts as read; "" where they have no room on a page.

@@ -43,7 +43,7 @@ func (s *Server) toolsPage(w http.ResponseWriter, r *http.Request, v visitor) er
 	if err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
-	return s.show(w, http.StatusOK, "tools", view)
+	return s.show(w, r, http.StatusOK, "tools", view)
 }
 
 func toolRow(t api.ToolDetail) page.Tool {
@@ -63,7 +63,7 @@ func (s *Server) toolPage(w http.ResponseWriter, r *http.Request, v visitor) err
 	view.Navigation = s.navigation(v)
 	view.Form = s.formOf(v)
 	view.Notice = s.noticeOf(r, v)
-	return s.show(w, http.StatusOK, "tool", view)
+	return s.show(w, r, http.StatusOK, "tool", view)
 }
 
 func (s *Server) tool(ctx context.Context, v visitor, name string) (api.ToolDetail, error) {
