@@ -483,6 +483,7 @@ var layerTable = []rule{
 		own: []string{
 			"aaep", "aaep/manifest", "aaep/pacing", "api", "client", "internal/address", "internal/cause", "internal/datadir", "internal/fault", "internal/gateway/mcp", "internal/gateway/producer", "internal/hub/access", "internal/instance",
 			"internal/kernel", "internal/manifestkey", "internal/passkey", "internal/peer", "aaep/transport/pipe", "internal/policyfile", "internal/presence", "internal/rpc", "aaep/transport", "aaep/transport/grpc", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
+			"internal/kernel", "internal/kernel/roster", "internal/manifestkey", "internal/passkey", "internal/peer", "aaep/transport/pipe", "internal/policyfile", "internal/presence", "internal/rpc", "aaep/transport", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
 		},
 		both: "it wires everything",
 	},

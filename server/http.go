@@ -52,7 +52,7 @@ func (s *Server) serve(o Options, certificate *address.Certificate, listeners []
 	s.web, err = web.New(web.Options{
 		Hub: web.FromHub(i.Hub), Programs: web.AgentsFromHub(i.Hub), Producers: s.newProducers(o.Data, i.Now),
 		Passkeys: web.PasskeysFromHub(i.Hub), MCP: s.serveHost, Access: i.Access, Directory: i.Access, Policy: s.policy,
-		Agents: s.check, Startable: startable(o.Agents), KnownAgents: s.knownAgents, Definitions: i.Hub.Definitions,
+		Agents: s.check, Startable: startable(o.Agents), KnownAgents: s.knownAgents, Definitions: s.definitions,
 		Now: i.Now, Logger: o.Logger, PageURL: s.page, AllowedOrigins: o.AllowOrigins,
 		User: peer.Of, Terminal: s.terminalOf, Asked: s.asked, Below: s.below, Console: o.Console, Streams: o.SubscriptionsEach,
 		Ready: i.Hub.Ready, Counters: s.counters, Credentials: s.credentials, Services: s.rereader(o.Reread),

@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/address"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/kernel/roster"
 	"github.com/earshot-dev/earshot/internal/passkey"
 	"github.com/earshot-dev/earshot/tool"
 )
@@ -234,6 +235,11 @@ func (o Options) checkNames() error {
 		}
 		if slices.Contains(agents, a.Name) {
 			return cause.Misuse("there is another agent of the name "+a.Name, "give each a name of its own")
+		}
+		if len(a.Parameters) > 0 {
+			if err := roster.Check(api.AgentDefinition{Name: a.Name, Parameters: a.Parameters}); err != nil {
+				return cause.Misuse("the agent "+a.Name+": "+err.Error(), "correct Agent.Parameters, or leave it out")
+			}
 		}
 		agents = append(agents, a.Name)
 	}

@@ -19,6 +19,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/pacing"
 	"github.com/earshot-dev/earshot/api"
@@ -108,8 +110,11 @@ func (s *Server) openInstance(ctx context.Context, o Options, policy *policyfile
 
 		Data: o.Data, Policy: policy, Shared: true, Database: o.Ledger, Takeover: o.Takeover, Listen: o.NATSListen, Retention: o.retention(),
 		Events: o.PublishEvents, DispatchTimeout: o.DispatchTimeout, MaxActive: o.MaxActive, MayStart: o.MayStart,
-		Agents: slices.Collect(maps.Keys(s.agents)), Notice: o.Notice,
+		Agents: slices.Collect(maps.Keys(s.agents)), Parameters: map[string]jsontext.Value{}, Notice: o.Notice,
 		Now: o.Now, LookupEnv: o.LookupEnv, Logger: o.Logger, Reached: fault.Points(points),
+	}
+	for _, one := range o.Agents {
+		inner.Parameters[one.Name] = one.Parameters
 	}
 	for _, one := range o.Services {
 		inner.Services = append(inner.Services, one.inner())

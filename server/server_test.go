@@ -71,6 +71,7 @@ func TestOptions(t *testing.T) {
 		{"an agent has no name, or no plan", server.Options{Agents: []server.Agent{{Agent: worker.Agent{Name: "clerk"}}}}},
 		{"another agent of the name operator", server.Options{Agents: []server.Agent{{Agent: worker.Agent{Name: "operator", Plan: clerk().Plan}}}}},
 		{"another agent of the name clerk", server.Options{Agents: []server.Agent{{Agent: clerk()}, {Agent: clerk()}}}},
+		{"the agent clerk: parameters: ", server.Options{Agents: []server.Agent{{Agent: clerk(), Parameters: jsontext.Value(`{"type":"array"}`)}}}},
 		{"a service has no name, or no tools", server.Options{Services: []server.Service{{Name: "mail"}}}},
 		{"another service of the name mail", server.Options{Services: []server.Service{letters, letters}}},
 	} {

@@ -23,6 +23,10 @@ import (
 type Agent struct {
 	worker.Agent
 
+	// Parameters is the JSON Schema of the arguments that the agent takes: of an object, at most 32 KiB. A turn with others does
+	// not begin, and the page makes a form of it. Parameters in an operator's definition of the agent come
+	// first. Default: any arguments, and no form.
+	Parameters jsontext.Value
 	// Check validates a turn before it is recorded; an [*Error] refuses it. It may set Request and Label if they are
 	// empty. Default: the arguments must be one JSON object.
 	Check func(t *api.TurnStart) error
@@ -89,6 +93,25 @@ func (s *Server) knownAgents() ([]web.KnownAgent, error) {
 		known = append(known, web.KnownAgent{Name: one.Principal.Name, Credential: one.Principal.String(), Since: one.Since})
 	}
 	return known, nil
+}
+
+// definitions returns what operators have defined about agents, and for those of this process the parameters that they were given.
+func (s *Server) definitions(ctx context.Context) ([]api.AgentDefinition, error) {
+	all, err := s.instance.Hub.Definitions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.agents)) {
+		own := s.agents[name].Parameters
+		i := slices.IndexFunc(all, func(d api.AgentDefinition) bool { return d.Name == name })
+		switch {
+		case i < 0 && len(own) > 0:
+			all = append(all, api.AgentDefinition{Name: name, Parameters: own})
+		case i >= 0 && len(all[i].Parameters) == 0:
+			all[i].Parameters = own
+		}
+	}
+	return all, nil
 }
 
 // check validates a turn before it is recorded.

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/earshot-dev/earshot/aaep/pacing"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/bus"
@@ -63,6 +65,8 @@ type Options struct {
 	Retention Retention
 	// Agents are the names of the agents in this process, besides the one for operators.
 	Agents []string
+	// Parameters are the schemas of the arguments that these take, by their names.
+	Parameters map[string]jsontext.Value
 	// Services are the tool services in this process. [Instance.Start] starts them.
 	Services []Service
 	// Reviewed are tools by the service that may be started later with [Instance.Serve], or in another process of this
@@ -262,6 +266,7 @@ func (i *Instance) openKernel(ctx context.Context) error {
 		Approvers:       i.approvers(),
 		Hints:           o.Events,
 		DispatchTimeout: o.DispatchTimeout, MaxActive: func(agent string) int { return o.MaxActive[agent] },
+		Parameters:  func(agent string) jsontext.Value { return o.Parameters[agent] },
 		MayStart:    func(name, agent string) bool { return slices.Contains(o.MayStart[name], agent) },
 		Passkeys:    o.Passkeys,
 		Names:       i.Members,

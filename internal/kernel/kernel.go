@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/active"
 	"github.com/earshot-dev/earshot/internal/kernel/admin"
@@ -114,6 +116,9 @@ type Options struct {
 	// MayStart reports whether an agent or a service may start turns of an agent within its own. An agent may always start
 	// further turns of its own; by default nobody may start others. It must be quick and without effects.
 	MayStart func(name, agent string) bool
+	// Parameters returns the JSON Schema of the arguments that an agent of this program takes, where no definition says it; nil is any
+	// arguments.
+	Parameters func(agent string) jsontext.Value
 	// Poll is how often the kernel polls the ledger for work that others have left, default a
 	// minute. With several kernels on one ledger, it bounds how long the work of one stands still
 	// when that one is gone.
@@ -231,7 +236,7 @@ func (k *Kernel) newGate() *admission.Gate {
 	return admission.New(admission.Options{
 		Decide: k.o.Policy.Decide, NeedsPasskey: k.passkeys.Needs, Lacks: k.registry.Lacks, Latest: k.clock.Latest,
 		Generation: func() string { return k.generation() }, Values: k.values, IDs: k.ids, Project: k.o.Project,
-		MayStart: k.o.MayStart, MaxActive: k.o.MaxActive, OpenCalls: k.o.OpenCalls,
+		MayStart: k.o.MayStart, MaxActive: k.o.MaxActive, OpenCalls: k.o.OpenCalls, Parameters: k.o.Parameters,
 		MayApprove: func(person, credential, owner string) bool {
 			return k.o.Approvers == nil || k.o.Approvers.MayApprove(person, credential, owner)
 		},
@@ -282,6 +287,9 @@ func (o *Options) fill() {
 	}
 	if o.MayStart == nil {
 		o.MayStart = func(string, string) bool { return false }
+	}
+	if o.Parameters == nil {
+		o.Parameters = func(string) jsontext.Value { return nil }
 	}
 	if o.Environment == nil {
 		o.Environment = func(string) (string, bool) { return "", false }

@@ -140,6 +140,34 @@ func TestDefinedArguments(t *testing.T) {
 	}
 }
 
+// TestProgramArguments: where no definition says which arguments an agent takes, a turn has to have those that the program of the agent
+// says; a definition comes first.
+func TestProgramArguments(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.unended, w.takes = true, jsontext.Value(`{"type":"object","required":["to"]}`)
+	}, func(_ *testing.T, w *world) {
+		begins := func(args string) error {
+			_, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Args: jsontext.Value(args), Owner: person})
+			return err
+		}
+		if err := begins(`{"to":"Ada"}`); err != nil {
+			w.t.Error(err)
+		}
+		err := begins(`{}`)
+		wantFault(w.t, err, utp.CodeBadRequest)
+		if !strings.Contains(err.Error(), `"to" is missing; nothing was started`) {
+			w.t.Errorf("it says %v", err)
+		}
+		w.defines(api.AgentDefinition{Name: agentName, DisplayName: "The clerk"})
+		wantFault(w.t, begins(`{}`), utp.CodeBadRequest)
+		w.defines(api.AgentDefinition{Name: agentName, Parameters: jsontext.Value(`{"type":"object","required":["from"]}`)})
+		if err := begins(`{"from":"Ada"}`); err != nil {
+			w.t.Error(err)
+		}
+		wantFault(w.t, begins(`{"to":"Ada"}`), utp.CodeBadRequest)
+	})
+}
+
 // TestMayAsk: an agent starts turns of those that its definition names, and of no others, whatever the server's setting says.
 // Without such a list, the setting decides.
 func TestMayAsk(t *testing.T) {

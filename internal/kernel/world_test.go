@@ -67,12 +67,13 @@ type world struct {
 	unresumed bool         // a kernel that is booted leaves the open turns alone
 	idle      time.Duration
 	poll      time.Duration
-	dispatch  time.Duration // that a queued turn waits for a worker
-	starts    []string      // turns of which agents anybody may start
-	active    int           // turns that an agent may have under way
-	own       bool          // its next kernel keeps to its own turns
-	patient   bool          // its questions wait to be shown
-	hints     bool          // third-party followers are told
+	dispatch  time.Duration  // that a queued turn waits for a worker
+	takes     jsontext.Value // the schema of every agent's arguments, as its program says
+	starts    []string       // turns of which agents anybody may start
+	active    int            // turns that an agent may have under way
+	own       bool           // its next kernel keeps to its own turns
+	patient   bool           // its questions wait to be shown
+	hints     bool           // third-party followers are told
 	presence  registry.Presence
 
 	now       *process

@@ -105,6 +105,7 @@ func (w *world) in(do func(*admission.Tx) error) {
 		MayApprove:   func(person, _, _ string) bool { return slices.Contains(w.rules.approvers, person) },
 		NeedsPasskey: func(turn.Call) bool { return w.rules.passkey },
 		MayStart:     func(string, string) bool { return false },
+		Parameters:   func(string) jsontext.Value { return nil },
 		MaxActive:    func(string) int { return w.rules.places },
 		Lacks:        func(store.Tool) bool { return w.rules.lacks },
 		Generation:   func() string { return w.rules.generation },

@@ -18,6 +18,8 @@ package admission
 import (
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/argument"
 	"github.com/earshot-dev/earshot/internal/kernel/cards"
@@ -41,6 +43,8 @@ type Options struct {
 	MayStart func(name, agent string) bool
 	// MaxActive is how many turns of an agent may be under way at once; 0 is any number.
 	MaxActive func(agent string) int
+	// Parameters returns the JSON Schema of the arguments that an agent takes by its own program; nil is any arguments.
+	Parameters func(agent string) jsontext.Value
 	// OpenCalls is how many calls of one agent may be open in all its turns.
 	OpenCalls int
 	// Generation names the present run of the runtime.

@@ -31,8 +31,8 @@ func (t *Tx) Begin(q api.EnqueueRequest, again bool) error {
 	return t.nameSession(q, again)
 }
 
-// Complete checks the arguments of a turn, and gives it what it has by the definition of its agent. It is for a turn that is
-// otherwise ready to begin.
+// Complete checks the arguments of a turn by the definition of its agent, or where that says nothing by the agent's program,
+// and gives the turn what it has by the definition. It is for a turn that is otherwise ready to begin.
 func (t *Tx) Complete(args jsontext.Value) error {
 	if t.of.Outside { // what an external program takes and answers is its own affair
 		return nil
@@ -41,8 +41,12 @@ func (t *Tx) Complete(args jsontext.Value) error {
 	if err != nil {
 		return err
 	}
-	if err := roster.CheckArgs(d, args); err != nil {
-		return api.NewFault(utp.CodeBadRequest, err.Error()+"; nothing was started")
+	parameters, shown := d.Parameters, fmt.Sprintf("; `earshot agents show %s` shows what it takes", d.Name)
+	if len(parameters) == 0 {
+		parameters, shown = t.gate.o.Parameters(t.of.Agent), ""
+	}
+	if err := roster.CheckArgs(t.of.Agent, parameters, args); err != nil {
+		return api.NewFault(utp.CodeBadRequest, err.Error()+shown+"; nothing was started")
 	}
 	if len(t.of.ResultFields) == 0 {
 		t.of.ResultFields = d.ResultFields

@@ -7,7 +7,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/utp/schema"
 )
 
@@ -18,15 +17,15 @@ const maxParameters = 32 << 10
 type ArgsError struct{ Agent, Why string }
 
 func (e *ArgsError) Error() string {
-	return fmt.Sprintf("the arguments do not fit the agent %s: %s; `earshot agents show %s` shows what it takes", e.Agent, e.Why, e.Agent)
+	return fmt.Sprintf("the arguments do not fit the agent %s: %s", e.Agent, e.Why)
 }
 
-// CheckArgs returns an [*ArgsError] if the definition says which arguments the agent takes, and these are others.
-func CheckArgs(d api.AgentDefinition, args jsontext.Value) error {
-	if len(d.Parameters) == 0 {
+// CheckArgs returns an [*ArgsError] if there is a schema of the arguments that the agent takes, and these are others.
+func CheckArgs(agent string, parameters, args jsontext.Value) error {
+	if len(parameters) == 0 {
 		return nil
 	}
-	compiled, err := schema.Compile(d.Parameters)
+	compiled, err := schema.Compile(parameters)
 	if err == nil {
 		err = compiled.ValidateJSON(args)
 	}
@@ -34,9 +33,9 @@ func CheckArgs(d api.AgentDefinition, args jsontext.Value) error {
 	case err == nil:
 		return nil
 	case is:
-		return &ArgsError{Agent: d.Name, Why: why}
+		return &ArgsError{Agent: agent, Why: why}
 	default:
-		return &ArgsError{Agent: d.Name, Why: err.Error()}
+		return &ArgsError{Agent: agent, Why: err.Error()}
 	}
 }
 
