@@ -1,0 +1,233 @@
+// Command page measures what a person waits for on the page: its home with many sessions, and a session of many events. The
+// server is the built binary on a fresh ledger; the browser is Chromium, once as it is and once as a phone on a slow network.
+//
+//	go run ./page -sessions 200 -events 5000
+//
+// A phone is 360 by 640 pixels, a processor that is 4 times slower, 150 ms to the server and 1.6 Mbit/s. The question is painted
+// when it is in the document and two frames have begun since. The browser only tells of tasks over 50 ms.
+//
+// With -lighthouse (the default) the home page is rated for its performance as well, if `scripts/need lighthouse` has been run.
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/bench"
+	"github.com/earshot-dev/earshot/client"
+)
+
+type settings struct {
+	sessions, events, loads int
+	lighthouse              bool
+}
+
+func main() {
+	var s settings
+	flag.IntVar(&s.sessions, "sessions", 200, "how many sessions there are, half of them under way")
+	flag.IntVar(&s.events, "events", 5000, "how many events one of them has")
+	flag.IntVar(&s.loads, "loads", 5, "how often each page is loaded; the median counts")
+	flag.BoolVar(&s.lighthouse, "lighthouse", true, "have Lighthouse rate the home page")
+	flag.Parse()
+	if err := measure(context.Background(), s); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func measure(ctx context.Context, o settings) error {
+	dir, err := os.MkdirTemp("", "earshot-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	s, err := up(dir)
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	b, err := s.browse(ctx, dir) // first, because what an agent's program has started gets no code
+	if err != nil {
+		return err
+	}
+	defer b.end()
+	began := time.Now()
+	long, err := s.fill(ctx, o)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d sessions, one of %d events, made in %s\n", o.sessions, o.events, time.Since(began).Round(time.Second))
+	for _, path := range []string{"/", "/?session=" + long.ID, "/sessions/" + long.ID, "/page/style.css"} {
+		if err := s.fetched(ctx, b.cookies, path, o.loads); err != nil {
+			return err
+		}
+	}
+	for _, path := range []string{"/", "/?session=" + long.ID, "/sessions/" + long.ID} {
+		for _, phone := range []bool{false, true} {
+			if err := b.load(ctx, path, phone, o.loads); err != nil {
+				return err
+			}
+		}
+	}
+	if err := b.live(ctx, long, o.loads); err != nil {
+		return err
+	}
+	if o.lighthouse {
+		return b.rate(ctx, "/")
+	}
+	return nil
+}
+
+// server is one running `earshot up`, and an agent of it.
+type server struct {
+	cmd    *exec.Cmd
+	binary string
+	data   string
+	info   client.ServerInfo
+	agent  *client.Agent
+}
+
+func up(dir string) (*server, error) {
+	binary, err := bench.Binary(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{binary: binary, data: filepath.Join(dir, "data")}
+	root := filepath.Join(dir, "files")
+	if err := errors.Join(os.Mkdir(root, 0o700), os.Mkdir(s.data, 0o700)); err != nil {
+		return nil, err
+	}
+	s.cmd = exec.Command(binary, "up", "--root", root, "--data", s.data, "--http", "127.0.0.1:0")
+	s.cmd.Stderr = os.Stderr
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	file := filepath.Join(s.data, "server.json")
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		if s.info, err = client.ReadServerFile(file); err == nil {
+			break
+		}
+		if time.Since(began) > 10*time.Second {
+			return nil, errors.Join(err, s.cmd.Process.Kill())
+		}
+	}
+	token, err := s.command("token", "add", "bench", "--role", "agent")
+	s.agent = client.NewAgent(client.Options{URL: s.info.URL, Token: strings.TrimSpace(token)})
+	return s, err
+}
+
+func (s *server) command(args ...string) (string, error) {
+	out, err := exec.Command(s.binary, append(args, "--data", s.data)...).Output()
+	return string(out), err
+}
+
+func (s *server) end() {
+	_ = s.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+	_ = s.cmd.Wait()                          // it ends by the signal
+}
+
+// fill opens the sessions. The newest one is long, and asks a question at its end.
+func (s *server) fill(ctx context.Context, o settings) (*client.AgentSession, error) {
+	for n := range o.sessions - 1 {
+		one, err := s.agent.Open(ctx, api.AgentOpen{Label: fmt.Sprintf("folder %d", n), Request: fmt.Sprintf("Find what is twice in folder %d.", n), Idle: 86400})
+		if err == nil {
+			err = one.Report(ctx, api.AgentReport{Observed: fmt.Sprintf("Looked through folder %d.", n)})
+		}
+		if err == nil && n%2 == 0 {
+			err = one.End(ctx, api.AgentEnd{Summary: "Nothing is twice."})
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	long, err := s.agent.Open(ctx, api.AgentOpen{Label: "everything", Request: "Find what is twice anywhere.", Idle: 86400})
+	if err != nil {
+		return nil, err
+	}
+	for n := range o.events {
+		if err := long.Report(ctx, api.AgentReport{Observed: fmt.Sprintf("Looked through folder %d of this machine.", n)}); err != nil {
+			return nil, err
+		}
+	}
+	_, err = long.Question(ctx, api.AgentQuestion{Question: api.Question{Text: "Shall I look through the other machine, too?", Kinds: []string{"yes_no"}, Seconds: 86400}}, 0)
+	return long, err
+}
+
+// fetched reads a path with plain HTTP, and tells how soon its first byte was there and how large it is.
+func (s *server) fetched(ctx context.Context, cookies, path string, times int) error {
+	loopback, err := url.Parse(s.info.URL)
+	if err != nil {
+		return err
+	}
+	c := http.Client{Transport: &http.Transport{
+		DisableCompression: true,
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) { // the page's name is one of the browser
+			return new(net.Dialer).DialContext(ctx, network, loopback.Host)
+		},
+	}}
+	defer c.CloseIdleConnections()
+	var took []time.Duration
+	var sent, size int
+	for range times {
+		q, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(s.info.Page, "/")+path, http.NoBody)
+		if err != nil {
+			return err
+		}
+		q.Header.Set("Cookie", cookies)
+		q.Header.Set("Accept-Encoding", "gzip")
+		began := time.Now()
+		r, err := c.Do(q)
+		if err != nil {
+			return err
+		}
+		took = append(took, time.Since(began)) // the header has come
+		body, err := io.ReadAll(r.Body)
+		if err = errors.Join(err, r.Body.Close()); err != nil {
+			return err
+		}
+		if sent = len(body); r.Header.Get("Content-Encoding") == "gzip" {
+			unpacked, err := gzip.NewReader(bytes.NewReader(body))
+			if err != nil {
+				return err
+			}
+			if body, err = io.ReadAll(unpacked); err != nil {
+				return err
+			}
+		}
+		if size = len(body); r.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s: %s", path, r.Status)
+		}
+	}
+	fmt.Printf("%s: first byte %s, %d bytes, sent as %d\n", shape(path), median(took), size, sent)
+	return nil
+}
+
+// shape is a path without the ids in it.
+func shape(path string) string {
+	before, _, found := strings.Cut(path, "sess_")
+	if found {
+		return before + "ID"
+	}
+	return path
+}
+
+func median(took []time.Duration) time.Duration {
+	took = slices.Sorted(slices.Values(took))
+	return took[len(took)/2].Round(100 * time.Microsecond)
+}
