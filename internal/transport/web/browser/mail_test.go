@@ -33,13 +33,13 @@ const mailTools = `command:
       result: { success: The mail is sent. }
 `
 
-// serveMail starts the program with the tool that sends mails.
-func serveMail(t *testing.T) *server {
+// serveMail starts the program with the tool that sends mails, and with what else its command line is to say.
+func serveMail(t *testing.T, more ...string) *server {
 	t.Helper()
 	s := prepare(t, 1)
 	file := filepath.Join(s.home, "mail.yaml")
 	must(t, os.WriteFile(file, []byte(mailTools), 0o600))
-	s.args = []string{"--tools", file}
+	s.args = append([]string{"--tools", file}, more...)
 	s.start()
 	return s
 }

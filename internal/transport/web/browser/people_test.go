@@ -25,6 +25,7 @@ const (
 	taskUndo  = "take the accept back"
 	taskStop  = "stop another session"
 	taskPast  = "find out what happened before"
+	taskForm  = "start one with a form of its own"
 )
 
 // hand is how somebody works the page. A shortcut is the letter of an access key near to what is wanted, or "".
@@ -187,7 +188,7 @@ func click(ctx context.Context, x, y float64) error {
 }
 
 // TestFivePeople: five people, each in their own way, start an agent, answer two questions, take an accept back, stop another
-// session and find out what happened before they came. They need at most the keys and taps in docs/accessibility.md.
+// session, find out what happened before they came, and start an agent by a form of its own. They need at most the keys and taps in docs/accessibility.md.
 func TestFivePeople(t *testing.T) {
 	t.Parallel()
 	most := countsOf(t)
@@ -204,7 +205,9 @@ func TestFivePeople(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := serve(t, 4)
+			s := prepare(t, 4)
+			s.args = []string{"--nats-listen", "127.0.0.1:0"} // for the agent with a form
+			s.start()
 			must(t, s.command("set", "undo-time", "2m").Run())
 			b := s.login()
 			b.t = t
@@ -276,6 +279,23 @@ func (s *server) day(b *tab, h hand) map[string]int {
 			s.t.Errorf("the duplicate in folder %d is gone", n+1)
 		}
 	}
+	took[taskForm] = s.fillsIn(b, h)
+	return took
+}
+
+// fillsIn starts an agent that takes arguments by the form of its own. What is typed is a name and a number.
+func (s *server) fillsIn(b *tab, h hand) (took int) {
+	s.t.Helper()
+	if said, code := s.terminal("credential", "add", asker, "--role", "agent"); code != 0 {
+		s.t.Fatal(said)
+	}
+	s.defineAsker()
+	b.visit("/")
+	b.connected()
+	took = h.press("n", "#start a[href='/start/"+asker+"']")
+	b.until(`document.readyState === "complete" && document.querySelector("#arg-dG8")`)
+	took += h.types("", "#request", "Write to Ada.") + h.types("", "#arg-dG8", "Ada") + h.types("", "#arg-Y29waWVz", "3") + h.press("", "main form button")
+	b.until(`document.readyState === "complete" && location.hash === "#session" && document.querySelector("#session").innerText.includes("Write to Ada.")`)
 	return took
 }
 
@@ -284,7 +304,7 @@ func countsOf(t *testing.T) map[string]map[string]int {
 	t.Helper()
 	raw, err := os.ReadFile("../../../../docs/accessibility.md")
 	must(t, err)
-	tasks := []string{taskStart, taskNo, taskYes, taskUndo, taskStop, taskPast}
+	tasks := []string{taskStart, taskNo, taskYes, taskUndo, taskStop, taskPast, taskForm}
 	all := map[string]map[string]int{}
 	for line := range strings.Lines(string(raw)) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "| "), " | ")

@@ -54,7 +54,7 @@ func (b *tab) keep(name string, image []byte) {
 //	go test ./internal/transport/web/browser -run TestScreens -shots FOLDER
 func TestScreens(t *testing.T) {
 	t.Parallel()
-	s := serveMail(t)
+	s := serveMail(t, "--nats-listen", "127.0.0.1:0") // for the agent with a form
 	must(t, s.command("set", "undo-time", "60s").Run())
 	b := s.login()
 	screens := func(state string) {
@@ -82,7 +82,7 @@ func TestScreens(t *testing.T) {
 	s.ended(first)
 	b.hears("Finished.")
 	s.mail("friends@example.org", "Saturday", letter("friends@example.org", "Saturday"))
-	s.mail("maria@example.org", "keys", "The keys are back.")
+	keys := s.mail("maria@example.org", "keys", "The keys are back.")
 	b.until(`document.querySelectorAll("[data-question]").length === 2`)
 	b.reload()
 	b.connected()
@@ -101,6 +101,16 @@ func TestScreens(t *testing.T) {
 	screens("sessions")
 	b.visit("/questions/2/arguments")
 	screens("arguments")
+	if said, code := s.terminal("credential", "add", asker, "--role", "agent"); code != 0 {
+		t.Fatal(said)
+	}
+	s.defineAsker()
+	b.visit("/start/" + asker)
+	b.until(`document.querySelector("h1").textContent === "Start The asker"`)
+	screens("form")
+	b.visit("/sessions/" + keys)
+	screens("session")
+	b.view("page-session", 1000, 760, "prefers-color-scheme", "dark")
 	b = s.open()
 	screens("login")
 }
