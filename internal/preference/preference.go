@@ -56,10 +56,11 @@ func wishedTime(text string, given bool, w wished) (*int, error) {
 	if !given {
 		return nil, nil //nolint:nilnil // nothing is to be set, and that is not an error
 	}
-	d, named := w.keywords[strings.ToLower(strings.TrimSpace(text))]
+	text = strings.TrimSpace(text)
+	d, named := w.keywords[strings.ToLower(text)]
 	if !named {
 		var err error
-		d, err = time.ParseDuration(text)
+		d, err = time.ParseDuration(shortUnits(text))
 		if _, bare := strconv.Atoi(text); bare == nil {
 			return nil, cause.Misuse(fmt.Sprintf("%.64q has no unit; a time is one such as %s", text, w.sample), w.hint)
 		}
@@ -69,6 +70,25 @@ func wishedTime(text string, given bool, w wished) (*int, error) {
 	}
 	n := int(d / time.Second)
 	return &n, nil
+}
+
+// shortUnits writes a time as [time.ParseDuration] reads it where it is written as people do: "15 minutes", "1 hour and 30 min".
+func shortUnits(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r == ' ' || r == ',' })
+	for i, word := range words {
+		number := strings.TrimRight(word, "abcdefghijklmnopqrstuvwxyz")
+		switch word[len(number):] {
+		case "hour", "hours", "hr", "hrs":
+			words[i] = number + "h"
+		case "minute", "minutes", "min", "mins":
+			words[i] = number + "m"
+		case "second", "seconds", "sec", "secs":
+			words[i] = number + "s"
+		case "and":
+			words[i] = number
+		}
+	}
+	return strings.Join(words, "")
 }
 
 // Undo says for how long a person can take an accept back; 0 is what everybody has.

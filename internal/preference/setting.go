@@ -55,7 +55,7 @@ var settings = map[string]Setting{ //nolint:gochecknoglobals // a table
 	},
 	"time_zone": {
 		Short: "the zone in which times are told to you", Sample: "Europe/Berlin", Placeholder: "ZONE", Label: "Time zone",
-		Help: "The zone in which times are told, such as Europe/Berlin, or UTC. Or default, for that of your browser or terminal.",
+		Help: "The zone in which times are told. Default is that of your browser or terminal.",
 		told: map[string]string{"": "times are told to %s in the zone of the browser or the terminal.", "*": "times are told to %s in %s."},
 	},
 	"questions": {

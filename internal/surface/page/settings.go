@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -41,8 +42,24 @@ type Field struct {
 	Name, Label, Help string
 	Value             string
 	Choices           []FieldChoice // to choose from; none where it is typed
+	Groups            []FieldGroup  // of further choices
 	Now               string        // what holds now, in a sentence
 	Error             string
+}
+
+// FieldGroup are choices that belong together.
+type FieldGroup struct {
+	Label   string
+	Choices []FieldChoice
+}
+
+// Other is the value of a field if it is none of its choices, and can only be shown as one more; "" if it is.
+func (f Field) Other() string {
+	holds := func(c FieldChoice) bool { return c.Value == f.Value }
+	if slices.ContainsFunc(f.Choices, holds) || slices.ContainsFunc(f.Groups, func(g FieldGroup) bool { return slices.ContainsFunc(g.Choices, holds) }) {
+		return ""
+	}
+	return f.Value
 }
 
 // FieldChoice is a value to choose from, with the words that stand for it; "" is the value itself.

@@ -16,6 +16,7 @@ type setting struct {
 	name, label, help string
 	answers           bool               // only for those who answer
 	values            []page.FieldChoice // to choose from; none where it is typed
+	groups            []page.FieldGroup  // of further values
 	value             func(now api.Preferences) string
 	read              func(text string, changes api.Preferences) (api.Preferences, error)
 	tell              func(person string, now api.Preferences) string
@@ -35,7 +36,11 @@ func (s *Server) settings() []setting {
 	)
 	for _, one := range words {
 		field := setting{name: one.Command, label: one.Label, help: one.Help, value: one.Value, read: one.Read, tell: one.Describe}
-		if values := s.choices(one); len(values) > 0 {
+		values := s.choices(one)
+		if one.Name == "time_zone" {
+			field.groups = page.Zones()
+		}
+		if len(values)+len(field.groups) > 0 {
 			field.values = append([]page.FieldChoice{{Value: preference.Text(0)}}, values...)
 		}
 		all = append(all, field)
@@ -104,7 +109,7 @@ func (s *Server) settingsView(r *http.Request, v visitor, now api.Preferences) (
 			continue
 		}
 		view.Fields = append(view.Fields, page.Field{
-			Name: one.name, Label: one.label, Help: one.help, Value: one.value(now), Choices: one.values, Now: one.tell(v.Name, now),
+			Name: one.name, Label: one.label, Help: one.help, Value: one.value(now), Choices: one.values, Groups: one.groups, Now: one.tell(v.Name, now),
 		})
 	}
 	err := s.permissionsInto(r, v, &view)
