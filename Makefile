@@ -70,7 +70,7 @@ browser: ## the page in a real Chromium, by keyboard, with axe-core, Lighthouse 
 	@if scripts/need chromium && scripts/need axe && scripts/need html && scripts/need lighthouse || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./internal/transport/web/browser; else exit 1; fi
 
 .PHONY: agents
-agents: ## the real Claude Code, Codex and Gemini CLI through turns with a scripted model (once fetches 700 MB from npm)
+agents: ## the real Claude Code, Codex, Gemini CLI, OpenCode and Qwen Code through turns with a scripted model (once fetches 800 MB from npm)
 	@if scripts/need npm || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./internal/hosts; else exit 1; fi
 
 .PHONY: clients

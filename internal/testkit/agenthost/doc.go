@@ -1,5 +1,5 @@
-// Package agenthost starts the agents that people run, for tests: Claude Code, Codex and Gemini CLI, and their forms
-// that speak the Agent Client Protocol (ACP). They are the real programs, in pinned versions from npm (package.json),
+// Package agenthost starts the agents that people run, for tests: Claude Code, Codex, Gemini CLI, Qwen Code
+// and OpenCode, and their forms that speak the Agent Client Protocol (ACP). They are the real programs, in pinned versions from npm (package.json),
 // and they talk to a model of package fakemodel, so that a turn takes seconds and needs no internet.
 //
 //	programs := agenthost.Need(t)

@@ -30,9 +30,14 @@ var (
 	Claude    = Host{name: "claude", prepare: prepareClaude, text: claudeText}
 	Codex     = Host{name: "codex", prepare: prepareCodex, text: codexText}
 	Gemini    = Host{name: "gemini", prepare: prepareGemini, text: geminiText}
+	Qwen      = Host{name: "qwen", prepare: prepareQwen, text: claudeText}
+	OpenCode  = Host{name: "opencode", prepare: prepareOpenCode, text: openCodeText}
 	ClaudeACP = Host{name: "claude-agent-acp", acp: true, prepare: prepareClaudeACP}
 	CodexACP  = Host{name: "codex-acp", acp: true, prepare: prepareCodexACP}
 	GeminiACP = Host{name: "gemini --acp", acp: true, prepare: prepareGeminiACP}
+
+	QwenACP     = Host{name: "qwen --acp", acp: true, prepare: prepareQwenACP}
+	OpenCodeACP = Host{name: "opencode acp", acp: true, prepare: prepareOpenCodeACP}
 )
 
 // String is the name of its program.
@@ -192,7 +197,7 @@ func (p *preparation) json(value any) string {
 	return string(raw)
 }
 
-// hooks is the shape that all three hosts share. Their limits are in units of their own.
+// hooks is the shape that the hosts with hooks share. Their limits are in units of their own.
 func (p *preparation) hooks(event string, unit time.Duration) object {
 	hooks := object{}
 	for _, hook := range p.Hooks {

@@ -30,7 +30,7 @@ var (
 )
 
 const (
-	// installLimit bounds a download of 700 MB.
+	// installLimit bounds a download of 800 MB.
 	installLimit = 20 * time.Minute
 	// pollPause is how often a process that waits for another's installation looks whether it has ended.
 	pollPause = 200 * time.Millisecond
@@ -144,7 +144,7 @@ func install(ctx context.Context, folder string, to io.Writer) error {
 		}
 	}
 	began := time.Now()
-	_, _ = fmt.Fprintf(to, "agenthost: installing the agents of package.json from npm into %s (700 MB to fetch)\n", folder)
+	_, _ = fmt.Fprintf(to, "agenthost: installing the agents of package.json from npm into %s (800 MB to fetch)\n", folder)
 	npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error")
 	npm.Dir = made
 	out, err := npm.CombinedOutput()
