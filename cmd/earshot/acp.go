@@ -33,7 +33,7 @@ func (m *Main) acpCommand() *cobra.Command {
 	var f acpFlags
 	c := &cobra.Command{
 		Use:   "acp -- AGENT [ARGUMENT…]",
-		Short: "Work with an agent that speaks ACP: Gemini CLI, Claude Code, Codex and others",
+		Short: "Work with an agent that speaks ACP: Gemini CLI, Claude Code, Codex, Qwen Code, OpenCode and others",
 		Long: `Work with an agent that speaks the Agent Client Protocol (ACP). You type requests, line by
 line. What the agent says, plans and does is told here and on every other surface, in plain
 lines. What it asks permission for is a question to you, with all that it shows.
@@ -41,7 +41,7 @@ lines. What it asks permission for is a question to you, with all that it shows.
 The agent is started in the current folder, and ends with this command. It is set to a mode
 in which it asks before it acts, and the mode is said before the first request. An agent
 without such a mode, or that leaves it, is refused; --allow-mode NAME lets it work in the
-mode of that name all the same.
+mode of that name all the same. OpenCode, which has none, is given one, called earshot.
 
 The agent also gets the tools of Earshot, as an MCP server. Their calls go through the gate,
 in the same session: what cannot be undone starts after your yes only. An agent may ask by
@@ -167,7 +167,7 @@ func (m *Main) openACP(ctx context.Context, f acpFlags, data string, command []s
 		o.Program = program
 	}
 	m.Notef("Starting %s.", cause.OneLine(strings.Join(command, " ")))
-	agent, err := acp.Start(ctx, acp.Command{Args: command, Dir: local.WorkingFolder(), Env: agentEnvironment()}, build.This().Version)
+	agent, err := acp.Start(ctx, acp.Command{Args: command, Dir: local.WorkingFolder(), Env: acp.Environment(command, agentEnvironment())}, build.This().Version)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ Try it on a sample folder:
   earshot run tidy --sample
 
 Or leave it running, with a page to answer on, and put the agent that you have behind
-it: claude, codex, gemini, cursor, vscode, zed or goose.
+it: claude, codex, gemini, opencode, qwen, cursor, vscode, zed or goose.
 
   earshot up --sample
   earshot install claude`,

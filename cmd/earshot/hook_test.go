@@ -17,6 +17,7 @@ var uses = map[string]string{
 	"claude":  `{"session_id":"s1","cwd":"/home/me/photos","hook_event_name":"PreToolUse","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"make"},"tool_use_id":"t1"}`,
 	"codex":   `{"session_id":"s1","cwd":"/home/me/photos","hook_event_name":"PreToolUse","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"make"},"tool_use_id":"t1"}`,
 	"gemini":  `{"session_id":"s1","cwd":"/home/me/photos","hook_event_name":"BeforeTool","tool_name":"run_shell_command","tool_input":{"command":"make"}}`,
+	"qwen":    `{"session_id":"s1","cwd":"/home/me/photos","hook_event_name":"PreToolUse","permission_mode":"yolo","tool_name":"run_shell_command","tool_input":{"command":"make"},"tool_use_id":"t1"}`,
 	"cursor":  `{"conversation_id":"s1","hook_event_name":"preToolUse","workspace_roots":["/home/me/photos"],"tool_name":"Shell","tool_input":{"command":"make"},"tool_use_id":"t1"}`,
 	"copilot": `{"hook_event_name":"PreToolUse","session_id":"s1","cwd":"/home/me/photos","tool_name":"bash","tool_input":{"command":"make"}}`,
 }
@@ -26,6 +27,7 @@ var allows = map[string]string{
 	"claude":  `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"A person said yes at Earshot."}}`,
 	"codex":   `{}`,
 	"gemini":  `{"decision":"allow","reason":"A person said yes at Earshot."}`,
+	"qwen":    `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"A person said yes at Earshot."}}`,
 	"cursor":  `{"agent_message":"A person said yes at Earshot.","permission":"allow","user_message":"A person said yes at Earshot."}`,
 	"copilot": `{"permissionDecision":"allow","permissionDecisionReason":"A person said yes at Earshot."}`,
 }

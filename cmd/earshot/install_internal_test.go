@@ -68,9 +68,9 @@ func TestInstall(t *testing.T) {
 		{[]string{"install", "curser"}, 2, []string{"there is no host curser", "did you mean cursor?"}},
 		{[]string{"install", "goose", "--project"}, 2, []string{"Goose has no file of servers for a project"}},
 		{[]string{"install", "claude", "--project", "--import"}, 2, []string{"--import is for your own servers"}},
-		{[]string{"uninstall"}, 2, []string{"claude, codex, gemini, cursor, vscode, zed, goose"}},
+		{[]string{"uninstall"}, 2, []string{"claude, codex, gemini, opencode, qwen, cursor, vscode, zed, goose"}},
 		{[]string{"install", "cursor", "--json"}, 0, []string{"\"host\": \"cursor\"", "\"changed\": true", "\"backup\": \"" + file + ".before-earshot-3\""}},
-		{[]string{"__complete", "install", ""}, 0, []string{"claude\ncodex\ngemini\n"}},
+		{[]string{"__complete", "install", ""}, 0, []string{"claude\ncodex\ngemini\nopencode\nqwen\n"}},
 	} {
 		out, told := i.run(step.code, step.args...)
 		for _, part := range step.says {

@@ -31,9 +31,9 @@ const Limit = 90 * time.Second
 
 // Options select the host to check.
 type Options struct {
-	Hook    hook.Host
-	Program string   // the path of the host's program
-	Env     []string // its environment, NAME=VALUE
+	Hook    hook.Host // with its tools; it need not have hooks
+	Program string    // the path of the host's program
+	Env     []string  // its environment, NAME=VALUE
 	// MCP means that Earshot is among its MCP servers.
 	MCP bool
 }

@@ -27,6 +27,9 @@ type check struct {
 
 const prompt = "Add a line to a file. This is a check by `earshot doctor agents`; no model reads it."
 
+// openCodeProvider is the provider of models that OpenCode is given for a check.
+const openCodeProvider = "earshot_doctor"
+
 var drivers = map[string]driver{
 	"claude": {
 		shell: "Bash", argument: "command",
@@ -81,6 +84,46 @@ var drivers = map[string]driver{
 			return []string{
 				"GEMINI_API_KEY=scripted", "GOOGLE_GEMINI_BASE_URL=" + c.model, "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_SYSTEM_SETTINGS_PATH=" + path,
 			}, err
+		},
+	},
+	"qwen": {
+		shell: "run_shell_command", argument: "command",
+		args: func(c check) []string {
+			return []string{
+				"-p", c.prompt, "-m", "scripted", "--auth-type", "openai", "--openai-base-url", c.model + "/v1", "--openai-api-key", "scripted",
+				"-o", "stream-json", "--approval-mode", "yolo", "--allowed-mcp-server-names", "none-for-a-check",
+			}
+		},
+		env: func(c check) ([]string, error) {
+			// The settings of the system count more than those of the user, which may not trust the folder.
+			path := filepath.Join(filepath.Dir(c.folder), "qwen.json")
+			raw, err := json.Marshal(map[string]any{
+				"security": map[string]any{"folderTrust": map[string]any{"enabled": false}}, "privacy": map[string]any{"usageStatisticsEnabled": false},
+				"memory": map[string]any{"enableManagedAutoMemory": false, "enableManagedAutoDream": false}, // else it writes notes after the turn
+			})
+			if err == nil {
+				err = writeFile(path, raw)
+			}
+			return []string{
+				"OPENAI_API_KEY=scripted", "OPENAI_BASE_URL=" + c.model + "/v1", "OPENAI_MODEL=scripted", "QWEN_CODE_SYSTEM_SETTINGS_PATH=" + path,
+			}, err
+		},
+	},
+	"opencode": {
+		shell: "bash", argument: "command",
+		args: func(c check) []string {
+			return []string{"run", "--format", "json", "--title", "A check", "--model", openCodeProvider + "/scripted", c.prompt}
+		},
+		env: func(c check) ([]string, error) {
+			settings := map[string]any{"provider": map[string]any{openCodeProvider: map[string]any{
+				"npm": "@ai-sdk/openai-compatible", "options": map[string]any{"baseURL": c.model + "/v1", "apiKey": "scripted"},
+				"models": map[string]any{"scripted": map[string]any{}},
+			}}}
+			if c.mcp {
+				settings["mcp"] = map[string]any{"earshot": map[string]any{"enabled": false}}
+			}
+			raw, err := json.Marshal(settings)
+			return []string{"OPENCODE_CONFIG_CONTENT=" + string(raw), "OPENCODE_DISABLE_AUTOUPDATE=true"}, err //nolint:wrapcheck // it has no cause outside
 		},
 	},
 }

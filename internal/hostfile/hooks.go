@@ -36,6 +36,10 @@ func HookHosts() []Host {
 			Name: "copilot", Title: "Copilot CLI", Section: hookSection, format: jsonFormat{strict: true}, project: filepath.Join(".github", "hooks", "earshot.json"),
 			user: func(Environment) string { return "" }, // its documents know none
 		},
+		{
+			Name: "qwen", Title: "Qwen Code", Section: hookSection, format: jsonFormat{noLastComma: true}, project: ".qwen/settings.json",
+			user: func(p Environment) string { return p.under("QWEN_HOME", ".qwen", "settings.json") },
+		},
 	}
 }
 

@@ -119,6 +119,23 @@ func tried() []Host {
 				return Object{{"command", c[0]}, {"args", c[1:]}, {"timeout", int(hostTimeout.Milliseconds())}}
 			},
 		},
+		{
+			Name: "opencode", Title: "OpenCode", Programs: []string{"opencode"}, Section: "mcp", format: jsonFormat{}, project: "opencode.json",
+			user:  func(p Environment) string { return p.under("XDG_CONFIG_HOME", ".config", "opencode", "opencode.json") },
+			Limit: hostTimeout, AnswerBefore: answerBefore,
+			entry: func(c []any) Object {
+				return Object{{"type", "local"}, {"command", c}, {"enabled", true}, {"timeout", int(hostTimeout.Milliseconds())}}
+			},
+		},
+		{
+			Name: "qwen", Title: "Qwen Code", Programs: []string{"qwen"}, Section: "mcpServers", format: jsonFormat{noLastComma: true}, project: ".qwen/settings.json",
+			user:  func(p Environment) string { return p.under("QWEN_HOME", ".qwen", "settings.json") },
+			Limit: hostTimeout, AnswerBefore: answerBefore,
+			entry: func(c []any) Object {
+				// Without the last member its model would have to search for the tools before it sees them.
+				return Object{{"command", c[0]}, {"args", c[1:]}, {"timeout", int(hostTimeout.Milliseconds())}, {"alwaysLoadTools", true}}
+			},
+		},
 	}
 }
 

@@ -68,7 +68,7 @@ func (f *File) projectServers() (left []Left) {
 // Members of entries that say how the host treats a server, and mean nothing behind Earshot.
 var harmless = []string{
 	"name", "type", "transport", "source", "description", "timeout", "trust", "enabled", "disabled", "bundled", "required", "icon", "gallery", "version",
-	"startup_timeout_sec", "startup_timeout_ms", "tool_timeout_sec", "alwaysLoad", "alwaysAllow", "autoApprove", "default_tools_approval_mode",
+	"startup_timeout_sec", "startup_timeout_ms", "tool_timeout_sec", "alwaysLoad", "alwaysLoadTools", "alwaysAllow", "autoApprove", "default_tools_approval_mode",
 	"env_keys", "available_tools", "enabled_tools", "disabled_tools", "includeTools", "excludeTools", "disabledTools",
 }
 
@@ -86,7 +86,7 @@ var keeping = []struct{ member, why string }{
 }
 
 // placeholder is what hosts put values in the place of.
-var placeholder = regexp.MustCompile(`\$\{[^}]*\}|\$[A-Z_][A-Z0-9_]*|^\$[A-Za-z_]`)
+var placeholder = regexp.MustCompile(`\{(?:env|file):[^}]*\}|\$\{[^}]*\}|\$[A-Z_][A-Z0-9_]*|^\$[A-Za-z_]`)
 
 // reader reads the members of an entry, and notes the first that it cannot.
 type reader struct {
@@ -118,11 +118,13 @@ func ServerOf(name string, entry map[string]any) (Server, string) {
 		}
 	}
 	r.read = append(slices.Clone(harmless), "headersHelper", "envFile")
-	if command := r.text("command", "cmd"); command != "" {
+	if entry["type"] == "local" { // OpenCode's, with the arguments in the command
+		s.Command = r.list("command")
+	} else if command := r.text("command", "cmd"); command != "" {
 		s.Command = append([]string{command}, r.list("args")...)
 	}
 	s.Folder = r.text("cwd")
-	s.Environment = r.table("env", "envs")
+	s.Environment = r.table("env", "envs", "environment")
 	s.Inherit = r.list("env_vars")
 	s.URL = r.text("url", "httpUrl", "uri", "serverUrl")
 	s.Headers = r.table("headers", "http_headers")
@@ -190,7 +192,7 @@ func (r *reader) unfit(s Server) string {
 		return "it names no command and no address, or both"
 	case kind == "sse" || kind == "" && r.entry["url"] != nil && r.entry["httpUrl"] == nil && strings.HasSuffix(s.URL, "/sse"):
 		return "it speaks the older transport of HTTP, with server-sent events alone"
-	case kind != "" && !slices.Contains([]string{"stdio", "http", "streamable-http", "streamableHttp", "streamable_http"}, kind):
+	case kind != "" && !slices.Contains([]string{"stdio", "http", "streamable-http", "streamableHttp", "streamable_http", "local", "remote"}, kind):
 		return fmt.Sprintf("it is of the type %q", kind)
 	}
 	texts := append(slices.Clone(s.Command), s.URL, s.Folder)

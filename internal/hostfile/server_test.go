@@ -38,6 +38,11 @@ func TestServers(t *testing.T) {
 		{"gemini", `{"mcpServers": {"a": {"httpUrl": "https://a", "timeout": 5, "trust": true}}}`, "a https://a map[]"},
 		{"gemini", `{"mcpServers": {"a": {"command": "x", "args": ["$TOKEN"]}}}`, "a: it holds $TOKEN, which only its host can fill in"},
 		{"gemini", `{"mcpServers": {"a": {"command": "x", "includeTools": ["y"]}}}`, "a: its host has chosen some of its tools"},
+		{"opencode", `{"mcp": {"a": {"type": "local", "command": ["x", "y"], "environment": {"A": "b"}, "enabled": true}}}`, "a [x y] map[A:b]"},
+		{"opencode", `{"mcp": {"a": {"type": "remote", "url": "https://a", "oauth": false}}}`, "a https://a map[]"},
+		{"opencode", `{"mcp": {"a": {"type": "local", "command": ["x", "{env:TOKEN}"]}}}`, "a: it holds {env:TOKEN}, which only its host can fill in"},
+		{"opencode", `{"mcp": {"a": {"type": "local", "command": ["x"], "enabled": false}}}`, "a: it is switched off"},
+		{"qwen", `{"mcpServers": {"a": {"command": "x", "trust": true, "alwaysLoadTools": true}}}`, "a [x] map[]"},
 		{"codex", "[mcp_servers.a]\nurl = \"https://a\"\nbearer_token_env_var = \"T\"\nhttp_headers = { H = \"v\" }\n", "a https://a map[H:v] map[Authorization:T]"},
 		{"codex", "[mcp_servers.a]\ncommand = \"x\"\ncwd = \"/p\"\nenv_vars = [\"V\"]\nenabled = false\n", "a: it is switched off"},
 		{"codex", "[mcp_servers.a]\ncommand = \"x\"\ncwd = \"/p\"\nenv_vars = [\"V\"]\nstartup_timeout_sec = 9\n", "a [x] map[] /p [V]"},
@@ -142,6 +147,7 @@ func TestHosts(t *testing.T) {
 	want := map[string]string{
 		"claude": "/home/a/.claude.json", "codex": "/x/codex/config.toml", "gemini": "/home/a/.gemini/settings.json", "cursor": "/home/a/.cursor/mcp.json",
 		"vscode": "/home/a/.config/Code/User/mcp.json", "zed": "/home/a/.config/zed/settings.json", "goose": "/home/a/.config/goose/config.yaml",
+		"opencode": "/home/a/.config/opencode/opencode.json", "qwen": "/home/a/.qwen/settings.json",
 	}
 	for _, host := range hostfile.Hosts() {
 		if got := host.File(position); got != want[host.Name] {

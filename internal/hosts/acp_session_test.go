@@ -42,16 +42,28 @@ func acpAgents() []acpAgent {
 		{agenthost.GeminiACP, "gemini", func(command string) fakemodel.Call {
 			return fakemodel.Call{Tool: "run_shell_command", Args: map[string]any{"command": command, "description": "Write a file"}}
 		}, false, false},
+		{agenthost.QwenACP, "qwen", func(command string) fakemodel.Call {
+			return fakemodel.Call{Tool: "run_shell_command", Args: map[string]any{"command": command, "description": "Write a file", "is_background": false}}
+		}, true, false},
+		{agenthost.OpenCodeACP, "opencode", func(command string) fakemodel.Call {
+			return fakemodel.Call{Tool: "bash", Args: map[string]any{"command": command, "description": "Write a file"}}
+		}, true, false},
 	}
 }
 
-// eachACP runs a test with each agent that speaks ACP, beside others.
+// eachACP runs a test with each agent that speaks ACP.
 func eachACP(t *testing.T, test func(t *testing.T, programs agenthost.Programs, agent acpAgent)) {
+	t.Helper()
+	eachACPOf(t, acpAgents(), test)
+}
+
+// eachACPOf runs a test with each of some agents, beside others.
+func eachACPOf(t *testing.T, agents []acpAgent, test func(t *testing.T, programs agenthost.Programs, agent acpAgent)) {
 	t.Helper()
 	testkit.Slow(t)
 	t.Parallel()
 	programs := agenthost.Need(t)
-	for _, agent := range acpAgents() {
+	for _, agent := range agents {
 		t.Run(agent.name, func(t *testing.T) {
 			t.Parallel()
 			test(t, programs, agent)
@@ -91,7 +103,7 @@ func startACP(t *testing.T, programs agenthost.Programs, agent acpAgent, setup a
 	}
 	s.effect = filepath.Join(s.folder, "effect.txt")
 	script := fakemodel.Script{
-		agenthost.Title, agenthost.Suggestion,
+		agenthost.Title, agenthost.Suggestion, agenthost.OpenCodeTitle,
 		{Aside: "Tool use aborted", Say: "I stop."}, // Claude may go on for a moment after it was told to stop
 	}
 	if !setup.untimely {
@@ -189,7 +201,7 @@ func (s *acpSession) golden(name, heard string) {
 	s.t.Helper()
 	heard = strings.ReplaceAll(strings.ReplaceAll(heard, "\n  ", " "), s.folder, "/home/me/photos") // where lines end depends on the folder
 	for pattern, with := range map[string]string{
-		`Answer by \d\d:\d\d`: "Answer by 15:04", `[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`: "00000000-0000-0000-0000-000000000000", `\b1\d{12}\b`: "1700000000000", `127\.0\.0\.1:\d+`: "127.0.0.1:8080",
+		`Answer by \d\d:\d\d`: "Answer by 15:04", `[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`: "00000000-0000-0000-0000-000000000000", `\b1\d{12}\b`: "1700000000000", `127\.0\.0\.1:\d+`: "127.0.0.1:8080", `PGID: \d+`: "PGID: 1234",
 		`(?m)^Starting .*$`: "Starting the agent.",
 	} {
 		heard = regexp.MustCompile(pattern).ReplaceAllString(heard, with)
@@ -274,7 +286,8 @@ func TestACPStopElsewhere(t *testing.T) {
 
 // TestACPInterrupt: Ctrl-C is a stop.
 func TestACPInterrupt(t *testing.T) {
-	eachACP(t, func(t *testing.T, programs agenthost.Programs, agent acpAgent) {
+	const enough = 3 // what follows is as in TestACPStop
+	eachACPOf(t, acpAgents()[:enough], func(t *testing.T, programs agenthost.Programs, agent acpAgent) {
 		s := startACP(t, programs, agent, acpSetup{args: []string{"--request", "Write a file."}})
 		s.asked()
 		if err := syscall.Kill(s.process.PID(), syscall.SIGINT); err != nil {

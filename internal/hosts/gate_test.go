@@ -332,7 +332,7 @@ func TestGateByAddress(t *testing.T) {
 
 // TestGateHostKilled: a yes for a host that was killed starts nothing, and the person hears why.
 func TestGateHostKilled(t *testing.T) {
-	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
+	eachOf(t, installed, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
 		g := newGate(t)
 		model := fakemodel.Start(t, fakemodel.Script{{Call: adds("one")}})
 		process := agenthost.Start(t, agenthost.Prepare(t, programs, host, agenthost.Setup{Model: model.URL, Prompt: "Add a line.", MCP: g.gateway(), Relaunch: true}))
@@ -373,7 +373,7 @@ func (g *gate) reviews(service string, tools ...string) {
 // TestGateUpstream: a real MCP server behind the gate, and a real host before it. The file is not there before the yes, and a read
 // that was reviewed as one is not asked for; after a no there is no file, and the model hears the no.
 func TestGateUpstream(t *testing.T) {
-	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
+	eachOf(t, installed, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
 		folder := t.TempDir()
 		g := emptyGate(t)
 		g.does(append([]string{"mcp", "add", "outbox", "--data", g.data, "--"}, programs.FilesystemServer(folder)...)...)

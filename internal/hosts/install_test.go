@@ -16,7 +16,7 @@ import (
 // TestInstall: `earshot install` is all that a host needs: it lists Earshot among its servers, a call of its model waits for the person,
 // and is done once after the yes. Once it is uninstalled, its file has no such entry any more.
 func TestInstall(t *testing.T) {
-	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
+	eachOf(t, installed, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
 		g := newGate(t)
 		model := fakemodel.Start(t, fakemodel.Script{{Call: adds("one")}, {Say: "Done."}})
 		command := agenthost.Prepare(t, programs, host, agenthost.Setup{
@@ -44,9 +44,9 @@ func TestInstall(t *testing.T) {
 }
 
 // TestInstallImport: a server that a host has, as the host's own command has added it, moves behind Earshot with `--import`: what the host
-// called without asking waits for the person then. With `--restore` the host has it again.
+// called without asking waits for the person then. With `--restore` the host has it again. Qwen Code's file has the form of Gemini CLI's.
 func TestInstallImport(t *testing.T) {
-	eachHost(t, func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
+	eachOf(t, slices.Concat(headless, []agenthost.Host{agenthost.OpenCode}), func(t *testing.T, programs agenthost.Programs, host agenthost.Host) {
 		folder := t.TempDir()
 		note := filepath.Join(folder, "note.txt")
 		g := emptyGate(t)
@@ -60,6 +60,7 @@ func TestInstallImport(t *testing.T) {
 		at := hostAt{t, command}
 		add := map[string][]string{
 			"claude": {"mcp", "add", "-s", "user", "outbox", "--"}, "codex": {"mcp", "add", "outbox", "--"}, "gemini": {"mcp", "add", "-s", "user", "outbox"},
+			"opencode": {"mcp", "add", "outbox", "--"},
 		}[host.String()]
 		at.host(append(add, programs.FilesystemServer(folder)...)...)
 		told := at.earshot("install", host.String(), "--import", "--data", g.data)

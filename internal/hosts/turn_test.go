@@ -3,6 +3,7 @@ package hosts_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,16 +12,28 @@ import (
 	"github.com/earshot-dev/earshot/internal/testkit/agenthost"
 )
 
-// headless are the hosts that take a prompt and end.
+// headless are the hosts that take a prompt and end, with which each part of a turn is tried.
 var headless = []agenthost.Host{agenthost.Claude, agenthost.Codex, agenthost.Gemini}
 
-// eachHost runs a test with each host that takes a prompt, beside others: a host waits for most of its time.
+// hooked are those that run a program before they use a tool of their own, and installed all that Earshot is put into.
+var (
+	hooked    = slices.Concat(headless, []agenthost.Host{agenthost.Qwen})
+	installed = slices.Concat(hooked, []agenthost.Host{agenthost.OpenCode})
+)
+
+// eachHost runs a test with each of the headless hosts.
 func eachHost(t *testing.T, test func(t *testing.T, programs agenthost.Programs, host agenthost.Host)) {
+	t.Helper()
+	eachOf(t, headless, test)
+}
+
+// eachOf runs a test with each of some hosts, beside others: a host waits for most of its time.
+func eachOf(t *testing.T, hosts []agenthost.Host, test func(t *testing.T, programs agenthost.Programs, host agenthost.Host)) {
 	t.Helper()
 	testkit.Slow(t)
 	t.Parallel()
 	programs := agenthost.Need(t)
-	for _, host := range headless {
+	for _, host := range hosts {
 		t.Run(host.String(), func(t *testing.T) {
 			t.Parallel()
 			test(t, programs, host)

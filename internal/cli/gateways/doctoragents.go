@@ -34,8 +34,8 @@ host is held to your answers:
   advisory     the host asks before it uses tools of its own, and could leave that out
 
 The host runs with your own settings and its other hooks, without its model or login, and may
-keep the turn in its history. Nobody is asked anything. Claude Code, Codex and Gemini CLI can be
-run like that; of the others their files alone are read.
+keep the turn in its history. Nobody is asked anything. Claude Code, Codex, Gemini CLI, OpenCode
+and Qwen Code can be run like that; of the others their files alone are read.
 
 Exit codes: 0 what is set up holds; 1 it does not.`,
 		Example: "  earshot doctor agents\n  earshot doctor agents codex --json",
@@ -157,8 +157,8 @@ func (m *commands) agentFinding(ctx context.Context, f cli.LocalFlags, name stri
 		finding.Found = facts.Title + " is not found on this machine."
 		return finding, false, nil
 	}
-	if hooked && program != "" && agentcheck.Can(name) {
-		if facts.Result, err = agentcheck.Run(ctx, agentcheck.Options{Hook: asks, Program: program, Env: os.Environ(), MCP: facts.MCP}); err != nil {
+	if reviewed, known := hook.Reviewed(name); known && program != "" && agentcheck.Can(name) {
+		if facts.Result, err = agentcheck.Run(ctx, agentcheck.Options{Hook: reviewed, Program: program, Env: os.Environ(), MCP: facts.MCP}); err != nil {
 			return finding, true, cause.Fail(err, facts.Title+" could not be tried", "")
 		}
 		facts.Driven = true

@@ -49,7 +49,7 @@ func (m *commands) installCommand() *cobra.Command {
 	var f hostFlags
 	return f.add(&cobra.Command{
 		Use:   "install [HOST]",
-		Short: "Put Earshot into Claude Code, Codex, Gemini CLI, Cursor, VS Code, Zed or Goose",
+		Short: "Put Earshot into Claude Code, Codex, Gemini CLI, OpenCode, Qwen Code, Cursor, VS Code, Zed or Goose",
 		Long: `Write one entry, earshot, among the MCP servers in the host's own file, with time enough for a person to
 answer. What changes is shown, and the file from before stays beside it. A second time changes nothing.
 Without HOST the hosts are listed, with those that are on this machine and those that have it.

@@ -14,12 +14,15 @@ import (
 const NoMode = "none"
 
 // reviewed are the modes of agents in which they ask before they change anything, the preferred one first, each with
-// words for people. They were tried with claude-agent-acp 0.101.0, gemini 0.61.0 and codex-acp 0.16.0. A mode that is not
-// here counts as one that does not ask.
+// words for people. They were tried with claude-agent-acp 0.101.0, gemini 0.61.0, codex-acp 0.16.0, qwen 0.24.4 and opencode
+// 1.18.33, whose mode is the one of [Environment]. A mode that is not here counts as one that does not ask.
 var reviewed = map[string][]reviewedMode{
 	"claude": {{"default", "it asks before it uses tools"}, {"plan", "it plans, and changes nothing"}},
 	"gemini": {{"default", "it asks before it uses tools"}, {"plan", "it plans, and changes nothing"}},
 	"codex":  {{"read-only", "it asks before it changes files or leaves its sandbox"}},
+	"qwen":   {{"default", "it asks before it uses tools"}, {"plan", "it plans, and changes nothing"}},
+
+	"opencode": {{askingMode, "it asks before it uses tools"}},
 }
 
 type reviewedMode struct{ id, words string }

@@ -2,8 +2,9 @@ package hook
 
 import "time"
 
-// copilot is the GitHub Copilot CLI, according to its documentation; it was not run. It uses the event names of Visual
-// Studio Code, because only then the event contains its name. No exit code of a hook before a tool blocks anything.
+// copilot is the GitHub Copilot CLI, according to its documentation. With 1.0.102 it was seen that the hook runs in a
+// trusted folder, and that its no holds. It uses the event names of Visual Studio Code, because only then the event
+// contains its name. No exit code of a hook before a tool blocks anything.
 func copilot() Host {
 	return Host{
 		Name: "copilot", Title: "Copilot CLI", Limit: 30 * time.Second, noExit: true,
@@ -28,7 +29,7 @@ func copilot() Host {
 				"Notification":     entry(tellLimit),
 				"Stop":             entry(tellLimit),
 				"SessionEnd":       entry(tellLimit),
-			}}
+			}, Then: "Copilot CLI runs this only in a folder that it trusts: start copilot there and trust it, or give --trust-folder. In any other its tools run unasked."}
 		},
 	}
 }

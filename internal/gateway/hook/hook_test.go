@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/gateway/hook"
 )
 
-// uses is what each host says before it uses its shell; those of the first three were taken down from the real programs.
+// uses is what each host says before it uses its shell; those of the first four were taken down from the real programs.
 var uses = map[string]string{
 	"claude": `{"session_id":"s1","transcript_path":"/t","cwd":"/home/me/photos","prompt_id":"p","permission_mode":"default","effort":{"level":"medium"},` +
 		`"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls","description":"List"},"tool_use_id":"call_1"}`,
@@ -19,6 +19,8 @@ var uses = map[string]string{
 		`"permission_mode":"bypassPermissions","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"call_1"}`,
 	"gemini": `{"session_id":"s1","transcript_path":"/t","cwd":"/home/me/photos","hook_event_name":"BeforeTool","timestamp":"2026-11-24T14:04:41.950Z",` +
 		`"tool_name":"run_shell_command","tool_input":{"command":"ls","description":"List"}}`,
+	"qwen": `{"session_id":"s1","transcript_path":"/t","cwd":"/home/me/photos","hook_event_name":"PreToolUse","timestamp":"2026-11-27T09:25:45.843Z",` +
+		`"permission_mode":"yolo","prompt_id":"p","tool_name":"run_shell_command","tool_input":{"command":"ls","is_background":false},"tool_use_id":"call_1","tool_call_id":"c"}`,
 	"cursor": `{"conversation_id":"s1","generation_id":"g","hook_event_name":"preToolUse","workspace_roots":["/home/me/photos"],` +
 		`"tool_name":"Shell","tool_input":{"command":"ls"},"tool_use_id":"call_1"}`,
 	"copilot": `{"hook_event_name":"PreToolUse","session_id":"s1","timestamp":"2026-11-24T14:04:41.950Z","cwd":"/home/me/photos","tool_name":"bash","tool_input":{"command":"ls"}}`,
@@ -190,6 +192,7 @@ func TestTold(t *testing.T) {
 		{"codex", "SessionEnd", hook.Closed},
 		{"gemini", "Notification", hook.Waiting},
 		{"gemini", "AfterAgent", hook.Rested},
+		{"qwen", "Stop", hook.Rested},
 		{"cursor", "stop", hook.Rested},
 		{"copilot", "Notification", hook.Waiting},
 	} {
@@ -211,6 +214,7 @@ func TestTools(t *testing.T) {
 		"claude":  {"Bash", "Write", "Edit", "NotebookEdit", "WebFetch", "WebSearch", "Skill", "Monitor", "Workflow", "CronCreate", "mcp__files__write_file", "mcp__earshotx__a", "read", ""},
 		"codex":   {"Bash", "apply_patch", "write_stdin", "mcp__files__write_file"},
 		"gemini":  {"run_shell_command", "write_file", "replace", "web_fetch", "invoke_agent", "mcp_files_write_file"},
+		"qwen":    {"run_shell_command", "write_file", "edit", "web_fetch", "agent", "monitor", "tool_call", "mcp__files__write_file"},
 		"cursor":  {"Shell", "Write", "Delete", "Task", "MCP:write_file"},
 		"copilot": {"bash", "create", "edit", "task", "web_fetch", "powershell"},
 	} {
@@ -224,7 +228,7 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s has no tool that only reads", host)
 		}
 	}
-	for host, tool := range map[string]string{"claude": "mcp__earshot__files_delete", "codex": "mcp__earshot__files_delete", "gemini": "mcp_earshot_files_delete"} {
+	for host, tool := range map[string]string{"claude": "mcp__earshot__files_delete", "codex": "mcp__earshot__files_delete", "gemini": "mcp_earshot_files_delete", "qwen": "mcp__earshot__files_delete"} {
 		h, _ := hook.Named(host)
 		if name, is := h.OfGateway(tool); !is || name != "files_delete" || !h.Asks(tool) {
 			t.Errorf("%s: %s is %q of the gateway (%v)", host, tool, name, is)
@@ -239,6 +243,36 @@ func TestTools(t *testing.T) {
 		if _, is := h.OfGateway("MCP:files_delete"); is {
 			t.Error("Cursor does not say of which server a tool is")
 		}
+	}
+}
+
+// TestReviewed: the tools of a host without hooks are known, and it has none all the same.
+func TestReviewed(t *testing.T) {
+	t.Parallel()
+	h, known := hook.Reviewed("opencode")
+	for _, tool := range []string{"bash", "edit", "write", "patch", "webfetch", "task", "files_write_file", "earshot"} {
+		if _, gated := h.OfGateway(tool); !known || gated || !h.Asks(tool) {
+			t.Errorf("%q is not one that may change something", tool)
+		}
+	}
+	if name, is := h.OfGateway("earshot_files_delete"); !is || name != "files_delete" || h.Asks("read") {
+		t.Errorf("found %q (%v)", name, is)
+	}
+	if _, hooks := hook.Named("opencode"); hooks {
+		t.Error("it has hooks")
+	}
+	if claude, known := hook.Reviewed("claude"); !known || claude.Name != "claude" {
+		t.Errorf("found %+v", claude)
+	}
+}
+
+// TestMilliseconds: Qwen Code reads a limit of 1000 and more in milliseconds, and a smaller one in seconds, so that none is smaller.
+func TestMilliseconds(t *testing.T) {
+	t.Parallel()
+	h, _ := hook.Named("qwen")
+	raw, err := h.Settings("").JSON()
+	if err != nil || !strings.Contains(string(raw), `"timeout": 3600000`) || strings.Count(string(raw), `"timeout": 10000`) != 4 {
+		t.Errorf("found (%v)\n%s", err, raw)
 	}
 }
 

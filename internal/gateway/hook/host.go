@@ -37,7 +37,7 @@ type Host struct {
 }
 
 // Hosts returns all of them.
-func Hosts() []Host { return []Host{claude(), codex(), copilot(), cursor(), gemini()} }
+func Hosts() []Host { return []Host{claude(), codex(), copilot(), cursor(), gemini(), qwen()} }
 
 // Named returns the host with a name.
 func Named(name string) (Host, bool) {
@@ -47,6 +47,14 @@ func Named(name string) (Host, bool) {
 		}
 	}
 	return Host{}, false
+}
+
+// Reviewed returns a host whose own tools are known: one of [Hosts], or one without hooks.
+func Reviewed(name string) (Host, bool) {
+	if h := opencode(); h.Name == name {
+		return h, true
+	}
+	return Named(name)
 }
 
 // Names returns the names of all hosts.
