@@ -405,10 +405,11 @@ var layerTable = []rule{
 	{
 		pkg: "internal/testkit/agenthost", layer: 5, own: []string{"internal/fakemodel"}, third: []string{sysModule},
 	},
-	{pkg: "internal/testkit/authenticator", layer: 2, own: []string{"api"}},                               // a passkey's device, for tests
-	{pkg: "internal/hosts", layer: 4},                                                                     // all of it is in its tests
-	{pkg: "internal/chaos", layer: 4},                                                                     // all of it is in its tests
-	{pkg: "internal/bus/bustest", layer: 4, own: []string{"internal/bus"}},                                // for tests of a bus that goes and comes back
+	{pkg: "internal/testkit/authenticator", layer: 2, own: []string{"api"}}, // a passkey's device, for tests
+	{pkg: "internal/hosts", layer: 4},                                       // all of it is in its tests
+	{pkg: "internal/chaos", layer: 4},                                       // all of it is in its tests
+	{pkg: "internal/bus/bustest", layer: 4, own: []string{"internal/bus"}},  // for tests of a bus that goes and comes back
+	{pkg: "internal/testkit/sqlitetest", layer: 4, own: []string{"internal/kernel/store/sqlite"}},
 	{pkg: "internal/kernel/store/postgres/cluster", layer: 4, third: []string{"github.com/jackc/pgx/v5"}}, // a private server for tests and benchmarks
 
 	{

@@ -17,8 +17,8 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/standing"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
-	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/testkit/sqlitetest"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -52,15 +52,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	ledger, err := sqlite.Open(t.Context(), sqlite.Options{Path: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := ledger.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	ledger := sqlitetest.Open(t)
 	w := &world{
 		T: t, ledger: ledger, now: began, names: ids.New(rand.Reader),
 		rules: rules{decision: turn.Ask, rule: `{"line":1}`, generation: "run 1", approvers: []string{"ada"}, project: "default"},
@@ -143,7 +135,7 @@ func (w *world) request(r admission.Request) (c turn.Call) {
 	return c
 }
 
-// TestMake: whoever asks, a call is asked for, allowed, or has failed, by the first of what decides that speaks against it.
+// TestMake: a call is asked for, allowed, or has failed, by the first of what decides that speaks against it.
 func TestMake(t *testing.T) {
 	t.Parallel()
 	inactive := false

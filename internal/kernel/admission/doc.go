@@ -93,7 +93,7 @@ func (t *Tx) Sealed() []store.Sealed { return t.sealed }
 // Permissions are the standing permissions of the transaction.
 func (t *Tx) Permissions() *Permissions { return t.permissions }
 
-// MayApprove reports whether a person may consent in this turn. The agent never may: whoever asks for a call does not
+// MayApprove reports whether a person may consent in this turn. The agent never may: who asks for a call does not
 // approve it.
 func (t *Tx) MayApprove(person, credential string) bool {
 	return person != t.of.Agent && t.gate.o.MayApprove(person, credential, t.of.Owner)

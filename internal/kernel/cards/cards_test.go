@@ -14,8 +14,8 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/cards"
 	"github.com/earshot-dev/earshot/internal/kernel/ids"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
-	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/testkit/sqlitetest"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -27,17 +27,9 @@ var (
 // twice does something with the turn's cards in one transaction, and looks at them there and in a later one.
 func twice(t *testing.T, do, look func(store.Tx, *cards.Tx) error) {
 	t.Helper()
-	ledger, err := sqlite.Open(t.Context(), sqlite.Options{Path: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := ledger.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	ledger := sqlitetest.Open(t)
 	names := ids.New(rand.Reader)
-	err = ledger.Update(t.Context(), func(tx store.Tx) error {
+	err := ledger.Update(t.Context(), func(tx store.Tx) error {
 		c := cards.In(tx, of, at, names)
 		if err := errors.Join(do(tx, c), look(tx, c)); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/incarnation"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
+	"github.com/earshot-dev/earshot/internal/testkit/sqlitetest"
 )
 
 // outside is a copy in memory.
@@ -36,15 +37,7 @@ func (o *outside) Store(n int64) error {
 
 func ledger(t *testing.T) *sqlite.Store {
 	t.Helper()
-	l, err := sqlite.Open(t.Context(), sqlite.Options{Path: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	l := sqlitetest.Open(t)
 	return l
 }
 

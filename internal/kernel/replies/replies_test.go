@@ -10,8 +10,8 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
 	"github.com/earshot-dev/earshot/internal/kernel/replies"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
-	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/testkit/sqlitetest"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -60,15 +60,7 @@ func TestNamed(t *testing.T) {
 // TestUnnamed: who names no live question is told why, if it concerns them; anybody else learns nothing from it.
 func TestUnnamed(t *testing.T) {
 	t.Parallel()
-	ledger, err := sqlite.Open(t.Context(), sqlite.Options{Path: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := ledger.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	ledger := sqlitetest.Open(t)
 	for _, test := range []struct {
 		name      string
 		reply     api.ReplyRequest

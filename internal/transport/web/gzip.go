@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// takesGzip reports whether whoever asks reads what gzip has made smaller: pages, their style and their scripts. Streams and the API
+// takesGzip reports whether the browser reads what gzip has made smaller: pages, their style and their scripts. Streams and the API
 // are sent as they are.
 //
 // How small a page becomes tells something of what is on it. To use that, another site would have to have the browser load pages
