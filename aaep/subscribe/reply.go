@@ -1,6 +1,7 @@
 package subscribe
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -13,30 +14,33 @@ import (
 // producer has got the reply, over server-sent events, or that it was sent, on a connection; what has become of it says the
 // agent.state.changed that follows.
 func (s *Subscription) Confirm(ctx context.Context, r aaep.ConfirmationReply) error {
-	s.sign(&r.SubscriptionID, &r.Timestamp)
-	raw, err := r.Encode()
-	return s.say(ctx, raw, err)
+	s.stamp(&r.Timestamp)
+	return s.say(ctx, func(id string) ([]byte, error) {
+		r.SubscriptionID = cmp.Or(r.SubscriptionID, id)
+		return r.Encode()
+	})
 }
 
 // Clarify answers a question for a clarification, as [Subscription.Confirm] does.
 func (s *Subscription) Clarify(ctx context.Context, r aaep.ClarificationReply) error {
-	s.sign(&r.SubscriptionID, &r.Timestamp)
-	raw, err := r.Encode()
-	return s.say(ctx, raw, err)
+	s.stamp(&r.Timestamp)
+	return s.say(ctx, func(id string) ([]byte, error) {
+		r.SubscriptionID = cmp.Or(r.SubscriptionID, id)
+		return r.Encode()
+	})
 }
 
 // Extend asks for more time to answer a question, as Earshot's extension has it, as [Subscription.Confirm] does.
 func (s *Subscription) Extend(ctx context.Context, r aaep.QuestionExtend) error {
-	s.sign(&r.SubscriptionID, &r.Timestamp)
-	raw, err := r.Encode()
-	return s.say(ctx, raw, err)
+	s.stamp(&r.Timestamp)
+	return s.say(ctx, func(id string) ([]byte, error) {
+		r.SubscriptionID = cmp.Or(r.SubscriptionID, id)
+		return r.Encode()
+	})
 }
 
-// sign fills in who answers, and when.
-func (s *Subscription) sign(subscription *string, at *time.Time) {
-	if *subscription == "" {
-		*subscription = s.Terms().SubscriptionID
-	}
+// stamp fills in when somebody answers.
+func (s *Subscription) stamp(at *time.Time) {
 	if at.IsZero() {
 		*at = s.o.Now()
 	}
@@ -46,8 +50,10 @@ func (s *Subscription) sign(subscription *string, at *time.Time) {
 // them too. Which hold is what [Subscription.Terms] says once the producer has answered: over server-sent events when this returns, on a
 // connection when Messages has yielded the answer. A producer that refuses ends the subscription.
 func (s *Subscription) Renegotiate(ctx context.Context, change aaep.Capabilities) error {
-	raw, err := aaep.SubscriptionRenegotiate{SubscriptionID: s.Terms().SubscriptionID, Capabilities: change}.Encode()
-	if err := s.say(ctx, raw, err); err != nil {
+	err := s.say(ctx, func(id string) ([]byte, error) {
+		return aaep.SubscriptionRenegotiate{SubscriptionID: id, Capabilities: change}.Encode()
+	})
+	if err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -56,14 +62,16 @@ func (s *Subscription) Renegotiate(ctx context.Context, change aaep.Capabilities
 	return nil
 }
 
-// say sends a message of this subscriber on the connection that there is.
-func (s *Subscription) say(ctx context.Context, raw []byte, invalid error) error {
+// say sends a message of this subscriber on the connection that there is, of the subscription that is there at that moment.
+func (s *Subscription) say(ctx context.Context, encode func(subscription string) ([]byte, error)) error {
 	s.mu.Lock()
-	subscribed, conn := s.terms.SubscriptionID != "", s.conn
+	id, conn := s.terms.SubscriptionID, s.conn
 	s.mu.Unlock()
-	switch {
-	case !subscribed:
+	if id == "" {
 		return &Error{Code: CodeUnreachable, Message: "the message was not sent: there is no subscription at the moment", Hint: "send it again once there is one"}
+	}
+	raw, invalid := encode(id)
+	switch {
 	case invalid != nil:
 		return &Error{Code: CodeUsage, Message: "the message cannot be sent: " + plain(invalid), Err: invalid}
 	case conn != nil:

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/subscribe"
@@ -285,5 +287,45 @@ func TestUnsent(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
+	}
+}
+
+// TestSubscribedMeanwhile: an answer that is given while the producer accepts the subscription is of that subscription, or is
+// an error after which it can be sent again; it is never taken for one that breaks a rule.
+func TestSubscribedMeanwhile(t *testing.T) {
+	t.Parallel()
+	p := scripted.New(t, []string{started, asked, scripted.Await, ended})
+	var confirming atomic.Bool
+	halfway, accepted := make(chan struct{}), make(chan struct{})
+	s, err := subscribe.New(subscribe.Options{URL: p.Serve("unix"), Now: func() time.Time {
+		if confirming.CompareAndSwap(true, false) {
+			close(halfway)
+			<-accepted
+		}
+		return time.Now()
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	confirmed := make(chan error, 1)
+	confirming.Store(true)
+	go func() {
+		confirmed <- s.Confirm(t.Context(), aaep.ConfirmationReply{ReplyToken: "rpl_1", Decision: aaep.DecisionReject})
+	}()
+	<-halfway
+	for e, err := range s.Events(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, asks := e.Payload.(aaep.AwaitingConfirmation); asks {
+			close(accepted)
+			if err := <-confirmed; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	got := p.Got()
+	if r, err := aaep.DecodeConfirmationReply([]byte(got[len(got)-1])); err != nil || r.SubscriptionID != "sub_1" || r.Decision != aaep.DecisionReject {
+		t.Errorf("the producer was told %q, %v", got, err)
 	}
 }
