@@ -167,8 +167,8 @@ func (c call) script() (*script, error) {
 	}
 	fmt.Fprintf(&b, "\\set v :v + %d\n\\set s :s + %d\n", moved, taken)
 	return &script{text: b.String(), model: []string{
-		`INSERT INTO turns (turn_id, session_id, project, agent, owner, status, created, version, doc, summary)
-			VALUES ('turn_%[1]s', 'sess_%[1]s', 'bench', 'caller', 'starter', 'running', 1, 1, '{}', '')`,
+		`INSERT INTO turns (turn_id, session_id, project, agent, owner, status, ended, created, version, doc, summary)
+			VALUES ('turn_%[1]s', 'sess_%[1]s', 'bench', 'caller', 'starter', 'running', false, 1, 1, '{}', '')`,
 		`INSERT INTO turn_inputs (turn_id, request) VALUES ('turn_%[1]s', '')`,
 	}}, nil
 }
