@@ -63,6 +63,9 @@ type Reply struct {
 	Response Response `json:"response,omitzero"`
 	// Reason is the person's reason, for the agent.
 	Reason string `json:"reason,omitzero"`
+	// Language is the language in which the question was shown, as the tag that its list was asked for; absent means English.
+	// The receipt names it, if the server offers it.
+	Language string `json:"lang,omitzero"`
 	// Standing asks for a standing permission with an accept: later calls that meet its bounds are then not asked about.
 	Standing *Standing `json:"standing,omitzero"`
 }

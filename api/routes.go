@@ -117,8 +117,10 @@ var routes = []Route{
 	withAnswer[Session](route(RouteSession, "GET", Root+"/sessions/{session}", Listen, "Describes one session, and how it ended.")),
 	route(RouteEvents, "GET", Root+"/sessions/{session}/events", Listen, "Reads the events of a session so far.").
 		query("after", "integer", "The events after this sequence number; default 0, all.").
+		query("lang", "string", "The language, as a BCP 47 tag; default is that of the record.").
 		media("application/jsonl").
-		detail("Each line is one AAEP event ([reference](reference-aaep.md)). An answer that is cut off has no end of its last chunk."),
+		detail("Each line is one AAEP event ([reference](reference-aaep.md)). An answer that is cut off has no end of its last chunk. " +
+			"Without `lang` they are the record itself, byte for byte. In a language that the server does not offer they are in English."),
 	withAnswer[AnnouncementList](route(RouteRecap, "GET", Root+"/sessions/{session}/recap", Listen, "Repeats the last announcements of a session.")).
 		query("n", "integer", "How many, at most 100; default 5.").
 		query("lang", "string", "The language, as a BCP 47 tag."),
@@ -136,6 +138,7 @@ var routes = []Route{
 		query("limit", "integer", "How many, 1 to 100; default 50.").
 		query("after", "integer", "The `next` of the page before: the list continues with later questions.").
 		query("look", "boolean", "true only looks: no question counts as shown.").
+		query("lang", "string", "The language of titles and events, as a BCP 47 tag; default, and where the server does not offer it, is English.").
 		detail("A question that is listed for an approver who can answer it counts as shown: its time to answer begins."),
 	withAnswer[ArgumentsPart](route(RouteArguments, "GET", Root+"/questions/{number}/arguments", Listen, "Reads a part of the arguments that a question is about.")).
 		query("offset", "integer", "The `next` of the part before; default 0.").

@@ -24,6 +24,9 @@ type Offer struct {
 	SignedManifest string // compact JWS; "" means that there is none (HS-45)
 }
 
+// Serves returns the offered language that serves somebody who asks for a tag best, or "" (C-100). [Negotiate] chooses alike.
+func (o Offer) Serves(tag string) string { return serve(tag, o.Languages) }
+
 func (o Offer) versions() []string {
 	if o.Versions == nil {
 		return []string{aaep.Version}

@@ -65,7 +65,7 @@ func TestTokensAreForAnswerers(t *testing.T) {
 				judge(name, how, all[len(all)-1].Raw, one.answers)
 				e.leave()
 			}
-			page, err := s.hub.As(one.who).Events(s.t.Context(), api.EventsRequest{Session: "sess_a"})
+			page, err := s.hub.As(one.who).Events(s.t.Context(), api.EventsRequest{Session: "sess_a"}, "")
 			if err != nil {
 				t.Fatal(err)
 			}

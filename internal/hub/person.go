@@ -67,8 +67,9 @@ func (p *Person) Session(ctx context.Context, id string) (api.SessionRow, error)
 	return row, err
 }
 
-// Events reads a page of a session's events. Reply tokens are masked for a principal who may not answer.
-func (p *Person) Events(ctx context.Context, q api.EventsRequest) (api.EventsAnswer, error) {
+// Events reads a page of a session's events in a language, as a BCP 47 tag. One that is not offered, and "", is that of
+// the ledger, whose bytes they then are. Reply tokens are masked for a principal who may not answer.
+func (p *Person) Events(ctx context.Context, q api.EventsRequest, language string) (api.EventsAnswer, error) {
 	var page api.EventsAnswer
 	row, err := p.audibleSession(ctx, api.SessionsRequest{Session: q.Session})
 	if err != nil {
@@ -79,9 +80,12 @@ func (p *Person) Events(ctx context.Context, q api.EventsRequest) (api.EventsAns
 		return page, err
 	}
 	err = rpc.AskUntil(ctx, p.hub.o.Conn, api.OpEvents, q, &page)
-	if !who.Approves(row.Owner) {
-		for i := range page.Events {
-			page.Events[i].Body = masked(page.Events[i].Body)
+	in := p.hub.serving(language)
+	for i := range page.Events {
+		event := &page.Events[i]
+		event.Body = p.hub.translated(in, q.Session, newEntry(*event)).raw
+		if !who.Approves(row.Owner) {
+			event.Body = masked(event.Body)
 		}
 	}
 	return page, err
@@ -209,6 +213,7 @@ func (p *Person) consent(ctx context.Context, op string, r api.ReplyRequest) (ap
 	if !who.Approves(row.Owner) {
 		return api.ReplyAnswer{}, notAllowed("the session has another owner, for whom this principal does not approve", "ask the owner, or use a token for that owner")
 	}
+	r.Language = p.hub.shownIn(r.Language)
 	return p.reply(ctx, op, r)
 }
 

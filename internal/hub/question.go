@@ -18,6 +18,8 @@ type QuestionOptions struct {
 	Peek bool
 	// Overview also counts the open questions and says which sessions have one.
 	Overview bool
+	// Language is the language of their titles and events, as a BCP 47 tag. One that is not offered, and "", is English.
+	Language string
 }
 
 // QuestionPage is a page of the open questions that a principal may see.
@@ -49,12 +51,25 @@ func (p *Person) Questions(ctx context.Context, o QuestionOptions) (QuestionPage
 	if err == nil && !o.Peek && p.hub.presentAll(ctx, who, page.Questions) {
 		page.Questions, page.More, err = p.hub.questionsFor(ctx, who, o)
 	}
+	in := p.hub.serving(o.Language)
 	for i := range page.Questions {
-		if q := &page.Questions[i]; !who.Approves(q.Owner) {
+		q := &page.Questions[i]
+		p.hub.putInto(in, q)
+		if !who.Approves(q.Owner) {
 			q.Token, q.Body = "", masked(q.Body)
 		}
 	}
 	return page, err
+}
+
+// putInto puts a question into another language: its event, and its title, which is from the event.
+func (h *Hub) putInto(t Translation, q *api.QuestionRow) {
+	if t == nil || len(q.Body) == 0 {
+		return
+	}
+	e := newEntry(api.EventRow{Seq: q.Seq, Body: q.Body, Template: q.Template, Params: q.Params})
+	q.Body = h.translated(t, q.Session, e).raw
+	q.Title = title(*q)
 }
 
 // questionsFor lists the questions that the principal may see.

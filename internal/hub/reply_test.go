@@ -185,7 +185,7 @@ func TestPersonMay(t *testing.T) {
 		words := map[string]func(*hub.Person) error{
 			"hear": func(p *hub.Person) error { _, err := p.Session(s.t.Context(), "sess_a"); return err },
 			"read": func(p *hub.Person) error {
-				_, err := p.Events(s.t.Context(), api.EventsRequest{Session: "sess_a"})
+				_, err := p.Events(s.t.Context(), api.EventsRequest{Session: "sess_a"}, "")
 				return err
 			},
 			"answer": func(p *hub.Person) error { _, err := p.Answer(s.t.Context(), byNumber); return err },

@@ -61,19 +61,35 @@ func (h *Hub) translation(language string) Translation {
 	return h.o.Translations[i]
 }
 
-// translated returns an event in the language of the subscription. Where that fails, it is delivered as it is: no event
-// is left out for its language (I18N-18).
+// translated returns an event in the language of the subscription.
 func (st *stream) translated(session string, e *entry) *entry {
-	t := st.hub.translation(st.terms.Language)
+	return st.hub.translated(st.hub.translation(st.terms.Language), session, e)
+}
+
+// translated returns an event in the language of a translation; nil is that of the ledger's events. Where that fails, it
+// is delivered as it is: no event is left out for its language (I18N-18).
+func (h *Hub) translated(t Translation, session string, e *entry) *entry {
 	if t == nil {
 		return e
 	}
 	other, err := e.in(t)
 	if err != nil {
-		st.hub.o.Logger.Error("an event is told in English, for it cannot be translated", "session", session, "seq", e.seq, "language", t.Tag(), "error", err)
+		h.o.Logger.Error("an event is told in English, for it cannot be translated", "session", session, "seq", e.seq, "language", t.Tag(), "error", err)
 		return e
 	}
 	return other
+}
+
+// serving returns the translation for somebody who asks for a language, whether it is offered or not; nil for English.
+func (h *Hub) serving(tag string) Translation { return h.translation(h.o.Offer.Serves(tag)) }
+
+// shownIn returns the language in which a question was shown to somebody who says that it was this one: "", English,
+// unless it is offered.
+func (h *Hub) shownIn(tag string) string {
+	if t := h.serving(tag); t != nil {
+		return t.Tag()
+	}
+	return ""
 }
 
 // translatedBy says who has made the translation that a subscriber gets, if nobody has read it.

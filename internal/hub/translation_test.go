@@ -28,6 +28,7 @@ func (t spanish) Event(raw []byte, _ string, _ jsontext.Value) ([]byte, error) {
 	}
 	raw = bytes.ReplaceAll(raw, []byte("It begins."), []byte("Empieza."))
 	raw = bytes.ReplaceAll(raw, []byte("On it goes."), []byte("Sigue."))
+	raw = bytes.ReplaceAll(raw, []byte("Delete file"), []byte("Borrar el archivo"))
 	return bytes.ReplaceAll(raw, []byte(`"primary_language":"en"`), []byte(`"primary_language":"es"`)), nil
 }
 
@@ -193,5 +194,103 @@ func TestPreferredLanguage(t *testing.T) {
 			t.Fatal(err)
 		}
 		hears("en: It begins.")
+	})
+}
+
+// TestReadInALanguage: the list of questions and the events of a session are read in the language that is asked for, by the
+// matching of the streams; in one that is not offered, or cannot be translated, they are the ledger's own bytes. A token that
+// the reader may not know is masked in each.
+func TestReadInALanguage(t *testing.T) {
+	t.Parallel()
+	for _, broken := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &stage{t: t, book: newBook(t), badges: &badges{looked: map[string]int{}}, translations: []hub.Translation{spanish{broken: broken}}}
+			s.start()
+			defer s.halt()
+			s.book.begin("sess_a", "ann")
+			q := s.book.ask("sess_a", 7)
+			for language, in := range map[string]string{"": "en", "en": "en", "es": "es", "ES-mx": "es", "fr": "en", "es, en": "en", "\x00": "en"} {
+				want := "Delete file 7, Delete file 7; It begins. Delete file 7"
+				if in == "es" && !broken {
+					want = "Borrar el archivo 7, Borrar el archivo 7; Empieza. Borrar el archivo 7"
+				}
+				if got := reads(s, language); got != want {
+					t.Errorf("asked for %q, broken %v: %q, want %q", language, broken, got, want)
+				}
+			}
+			for _, language := range []string{"", "es"} {
+				hears := s.hub.As(person("ann", access.Listener))
+				list, err := hears.Questions(t.Context(), hub.QuestionOptions{Language: language})
+				page, failed := hears.Events(t.Context(), api.EventsRequest{Session: "sess_a"}, language)
+				if err = errors.Join(err, failed); err != nil {
+					t.Fatal(err)
+				}
+				if bytes.Contains(list.Questions[0].Body, []byte(q.Token)) || bytes.Contains(page.Events[len(page.Events)-1].Body, []byte(q.Token)) {
+					t.Errorf("in %q a listener is told the token", language)
+				}
+			}
+		})
+	}
+}
+
+// reads is what an approver reads: the title of the question and what its event asks, and what the session's events say.
+func reads(s *stage, language string) string {
+	s.t.Helper()
+	ann := s.hub.As(person("ann", access.Approver))
+	list, err := ann.Questions(s.t.Context(), hub.QuestionOptions{Language: language})
+	if err != nil || len(list.Questions) != 1 {
+		s.t.Fatalf("%+v, %v", list, err)
+	}
+	action := func(raw []byte) string {
+		e, err := aaep.DecodeEvent(raw)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		switch p := e.Payload.(type) {
+		case aaep.SessionStarted:
+			return p.SummaryNormal
+		case aaep.AwaitingConfirmation:
+			return p.Action
+		}
+		return ""
+	}
+	said := []string{list.Questions[0].Title + ", " + action(list.Questions[0].Body) + ";"}
+	page, err := ann.Events(s.t.Context(), api.EventsRequest{Session: "sess_a"}, language)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, e := range page.Events {
+		if text := action(e.Body); text != "" {
+			said = append(said, text)
+		}
+	}
+	return strings.Join(said, " ")
+}
+
+// TestAnAnswerNamesTheLanguageShown: an answer that says in which language its question was shown is recorded with that, as the
+// hub offers it; with any other it is English.
+func TestAnAnswerNamesTheLanguageShown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{t: t, book: newBook(t), badges: &badges{looked: map[string]int{}}, translations: []hub.Translation{spanish{}}}
+		s.start()
+		defer s.halt()
+		s.book.begin("sess_a", "ann")
+		q := s.book.ask("sess_a", 7)
+		ann := s.hub.As(person("ann", access.Approver))
+		for said, want := range map[string]string{"": "", "en": "", "es": "es", "ES": "es", "fr": "", "<b>": ""} {
+			r := api.ReplyRequest{Question: 7, Token: q.Token, Decision: "reject", Language: said}
+			for name, send := range map[string]func() error{
+				"answer": func() error { _, err := ann.Answer(t.Context(), r); return err },
+				"undo":   func() error { _, err := ann.Undo(t.Context(), r); return err },
+			} {
+				if err := send(); err != nil {
+					t.Fatal(err)
+				}
+				if got := s.replies(); len(got) != 1 || got[0].Language != want {
+					t.Errorf("%s, shown in %q: the kernel heard %+v", name, said, got)
+				}
+			}
+		}
 	})
 }

@@ -83,10 +83,10 @@ func session(r api.SessionRow) api.Session {
 	}
 }
 
-func (o hubAdapter) Events(ctx context.Context, who Principal, session string, after int64) iter.Seq2[api.EventRow, error] {
+func (o hubAdapter) Events(ctx context.Context, who Principal, session string, after int64, language string) iter.Seq2[api.EventRow, error] {
 	return func(yield func(api.EventRow, error) bool) {
 		for more := true; more; {
-			page, err := o.hub.As(who).Events(ctx, api.EventsRequest{Session: session, After: after})
+			page, err := o.hub.As(who).Events(ctx, api.EventsRequest{Session: session, After: after}, language)
 			if err != nil {
 				yield(api.EventRow{}, refusal(err))
 				return
@@ -181,7 +181,7 @@ func (o hubAdapter) Operate(ctx context.Context, who Principal, op string, reque
 func (o hubAdapter) Reply(ctx context.Context, who Principal, w Reply) (api.ReplyAnswer, error) {
 	r := api.ReplyRequest{
 		Question: w.Question, Token: w.Token, Session: w.Session, Decision: w.Decision, Response: w.Response.Text, ResponseType: w.Response.Type, Reason: w.Reason,
-		Standing: w.Standing, At: w.At, Assertion: w.Assertion,
+		Standing: w.Standing, At: w.At, Language: w.Language, Assertion: w.Assertion,
 	}
 	person := o.hub.As(who)
 	var a api.ReplyAnswer

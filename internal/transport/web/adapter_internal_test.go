@@ -112,7 +112,7 @@ func TestOver(t *testing.T) {
 		t.Errorf("%+v %v", one, err)
 	}
 	var seqs []int64
-	for row, err := range h.Events(t.Context(), ada(), "sess_1", 1) {
+	for row, err := range h.Events(t.Context(), ada(), "sess_1", 1, "") {
 		if err != nil {
 			t.Fatal(err)
 		}

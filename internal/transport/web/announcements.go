@@ -61,6 +61,7 @@ func (s *Server) announcements(w http.ResponseWriter, r *http.Request, v visitor
 	}
 	defer subscription.Close()
 	s.personal(r.Context(), &v)
+	v.reads(language)
 	speaker := s.speaker(v, announce.Preferences{Language: language, Since: since})
 	if begins && v.single() {
 		open, err := s.allOpen(ctx, v)

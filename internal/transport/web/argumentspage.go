@@ -37,7 +37,7 @@ func (s *Server) askedThere(r *http.Request, v visitor) (*page.Question, error) 
 	if err != nil {
 		return nil, err
 	}
-	listed, err := s.hub.Questions(r.Context(), v.Principal, QuestionListOptions{After: number - 1, Limit: 1, Peek: isHead(r)})
+	listed, err := s.hub.Questions(r.Context(), v.Principal, QuestionListOptions{After: number - 1, Limit: 1, Peek: isHead(r), Language: s.language(v)})
 	if err != nil {
 		return nil, err
 	}

@@ -235,7 +235,7 @@ func (h *room) Session(_ context.Context, _ web.Principal, id string) (api.Sessi
 	return api.Session{}, &web.Refusal{Kind: api.KindNotFound, Message: "there is no such session"}
 }
 
-func (h *room) Events(_ context.Context, _ web.Principal, session string, after int64) iter.Seq2[api.EventRow, error] {
+func (h *room) Events(_ context.Context, _ web.Principal, session string, after int64, language string) iter.Seq2[api.EventRow, error] {
 	return func(yield func(api.EventRow, error) bool) {
 		h.mu.Lock()
 		log, fail := slices.Clone(h.log), h.fail

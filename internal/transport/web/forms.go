@@ -30,7 +30,7 @@ func (s *Server) questionForm(w http.ResponseWriter, r *http.Request, v visitor)
 	if err != nil {
 		return err
 	}
-	reply := Reply{Question: number, Token: r.PostForm.Get("token"), At: s.now(), Assertion: assertionIn(r)}
+	reply := Reply{Question: number, Token: r.PostForm.Get("token"), At: s.now(), Language: r.PostForm.Get("lang"), Assertion: assertionIn(r)}
 	switch act := r.PathValue("act"); act {
 	case "accept", "reject":
 		reply.Verb, reply.Decision = VerbAnswer, act
@@ -39,7 +39,7 @@ func (s *Server) questionForm(w http.ResponseWriter, r *http.Request, v visitor)
 	case "more-time":
 		reply.Verb = VerbExtend
 	case "undo":
-		reply.Verb = VerbUndo
+		reply.Verb, reply.Language = VerbUndo, s.language(v) // its button says nothing of the question
 	default:
 		return refuse(api.KindNotFound, "there is nothing at this address", "go back to the page")
 	}

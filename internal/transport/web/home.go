@@ -130,7 +130,7 @@ func (s *Server) news(ctx context.Context, v visitor, chosen string, peek bool) 
 	if v.single() {
 		most = 1
 	}
-	listed, err := s.hub.Questions(ctx, v.Principal, QuestionListOptions{Limit: most, Peek: peek, Overview: true})
+	listed, err := s.hub.Questions(ctx, v.Principal, QuestionListOptions{Limit: most, Peek: peek, Overview: true, Language: s.language(v)})
 	if err != nil {
 		return n, err
 	}

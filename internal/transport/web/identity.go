@@ -41,7 +41,7 @@ type visitor struct {
 func (s *Server) visitor(r *http.Request) (visitor, error) {
 	v, err := s.shownBy(r)
 	v.zone = s.zone(r)
-	if err == nil && v.form != "" && r.Method == http.MethodGet {
+	if err == nil && v.form != "" {
 		s.personal(r.Context(), &v)
 	}
 	return v, err

@@ -270,7 +270,7 @@ func TestForms(t *testing.T) {
 		{"/questions/2/reject", "token=" + tokenA, web.Reply{Verb: web.VerbAnswer, Question: 2, Token: tokenA, Decision: "reject"}, "Recorded: question 2 is rejected."},
 		{"/questions/2/more-time", "token=" + tokenA, web.Reply{Verb: web.VerbExtend, Question: 2, Token: tokenA}, "Recorded: question 2 has more time."},
 		{"/questions/3/reply", "response=ask+again&token=" + tokenB, web.Reply{Verb: web.VerbAnswer, Question: 3, Token: tokenB, Response: api.Response{Text: "ask again"}}, "Recorded: question 3 is answered."},
-		{"/questions/2/undo", "", web.Reply{Verb: web.VerbUndo, Question: 2}, "Recorded: the yes to question 2 is taken back. Nothing was done."},
+		{"/questions/2/undo", "", web.Reply{Verb: web.VerbUndo, Question: 2, Language: "en"}, "Recorded: the yes to question 2 is taken back. Nothing was done."},
 		{"/sessions/sess_2/stop", "", web.Reply{Verb: web.VerbStop, Session: "sess_2"}, "Stopping."},
 		{"/questions/2/accept", "token=" + tokenC, web.Reply{Verb: web.VerbAnswer, Question: 2, Token: tokenC, Decision: "accept"}, "Question 2 is not open any more, or has been asked again."},
 	} {

@@ -58,6 +58,7 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) e
 		return err
 	}
 	defer leave()
+	v.reads(query.Get("lang"))
 	yes := v.May(api.Answer)
 	subscription, err := s.subscribeTo(ctx, v, aaep.SubscriptionRequest{
 		SubscriberID: "earshot-page", SubscriberName: "The page of this server",
@@ -299,7 +300,7 @@ func (p *pageStream) catchUp(ctx context.Context) ([]stream.Frame, error) {
 	f := stepsFrame{Session: p.chosen}
 	begun, answer, undo := p.story.Last, p.story.Progress, p.story.Undo
 	p.story.UndoEnded = 0
-	for row, err := range p.server.hub.Events(ctx, p.visitor.Principal, p.chosen, p.story.Last) {
+	for row, err := range p.server.hub.Events(ctx, p.visitor.Principal, p.chosen, p.story.Last, p.server.language(p.visitor)) {
 		if err != nil {
 			return nil, err
 		}

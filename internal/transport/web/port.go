@@ -23,9 +23,9 @@ type Hub interface {
 	Sessions(ctx context.Context, who Principal, w ListOptions) (Page, error)
 	// Session returns one of them, with its outcome if it has ended.
 	Session(ctx context.Context, who Principal, id string) (api.Session, error)
-	// Events yields the events of a session after a sequence number, in order, up to the current end. An error is the
-	// last value.
-	Events(ctx context.Context, who Principal, session string, after int64) iter.Seq2[api.EventRow, error]
+	// Events yields the events of a session after a sequence number, in order, up to the current end, in a language. One
+	// that is not offered, and "", is that of the ledger, whose bytes they then are. An error is the last value.
+	Events(ctx context.Context, who Principal, session string, after int64, language string) iter.Seq2[api.EventRow, error]
 	// Newest returns the id of the newest event of the ledger, or "" if there is none. What is read after that,
 	// together with the deliveries after that event, has no gap.
 	Newest(ctx context.Context, who Principal) (string, error)
@@ -160,6 +160,8 @@ type Reply struct {
 	// Standing asks for a standing permission with an accept.
 	Standing *api.Standing
 	At       time.Time
+	// Language is the one that the question was shown in; "" means English.
+	Language string
 	// Assertion is the signature of the person's passkey, if the accept takes one.
 	Assertion api.Assertion
 }

@@ -22,6 +22,8 @@ type QuestionListOptions struct {
 	Peek bool
 	// Overview also counts the open questions and says which sessions have one.
 	Overview bool
+	// Language is the language of their titles and events, as a BCP 47 tag. One that is not offered, and "", is English.
+	Language string
 }
 
 // QuestionList is one page of the open questions. More reports that there are more after it.
@@ -42,9 +44,9 @@ func (l QuestionList) next() int {
 	return l.Questions[len(l.Questions)-1].Number
 }
 
-// wantedQuestions parses ?limit=, ?after= and ?look=.
+// wantedQuestions parses ?limit=, ?after=, ?look= and ?lang=.
 func wantedQuestions(r *http.Request) (QuestionListOptions, error) {
-	w := QuestionListOptions{Limit: usualQuestions, Peek: onlyPeeks(r)}
+	w := QuestionListOptions{Limit: usualQuestions, Peek: onlyPeeks(r), Language: r.URL.Query().Get("lang")}
 	after, err := number(r, "after")
 	if err != nil {
 		return w, err
@@ -67,7 +69,7 @@ func (s *Server) questionsPage(w http.ResponseWriter, r *http.Request, v visitor
 	if err != nil {
 		return err
 	}
-	want.Peek, want.Overview = isHead(r), true
+	want.Peek, want.Overview, want.Language = isHead(r), true, s.language(v)
 	listed, err := s.hub.Questions(r.Context(), v.Principal, want)
 	if err != nil {
 		return err

@@ -24,10 +24,12 @@ type records struct {
 	bytes int
 }
 
-// recordKey is a session as somebody reads it: who may not answer its questions reads events without their tokens.
+// recordKey is a session as somebody reads it: in a language, and who may not answer its questions reads events without
+// their tokens.
 type recordKey struct {
 	session  string
 	approves bool
+	language string
 }
 
 type record struct {
@@ -99,7 +101,7 @@ func (r *records) remove(key recordKey) {
 
 // record calls use with what a session did up to now. Use copies what it needs: the next reader goes on with the same record.
 func (s *Server) record(ctx context.Context, v visitor, one api.Session, use func(*page.Record)) error {
-	key := recordKey{one.ID, v.Approves(one.Owner)}
+	key := recordKey{one.ID, v.Approves(one.Owner), s.language(v)}
 	entry := s.records.find(key, s.now())
 	select {
 	case entry.lock <- struct{}{}:
@@ -111,10 +113,10 @@ func (s *Server) record(ctx context.Context, v visitor, one api.Session, use fun
 		return err
 	}
 	defer s.reading.leave()
-	there, err := s.catchUp(ctx, v, one, entry)
+	there, err := s.catchUp(ctx, v, key, entry)
 	if err == nil && !there {
 		entry.record, entry.bytes = page.Record{}, 0
-		_, err = s.catchUp(ctx, v, one, entry)
+		_, err = s.catchUp(ctx, v, key, entry)
 	}
 	if err != nil {
 		s.records.drop(key, entry)
@@ -127,10 +129,10 @@ func (s *Server) record(ctx context.Context, v visitor, one api.Session, use fun
 
 // catchUp reads what has come since, from the last event that was read on: it reports whether that is still there. If it is not, the
 // session was erased meanwhile.
-func (s *Server) catchUp(ctx context.Context, v visitor, one api.Session, entry *record) (there bool, err error) {
+func (s *Server) catchUp(ctx context.Context, v visitor, key recordKey, entry *record) (there bool, err error) {
 	last := entry.record.Last()
 	there = last == 0
-	for row, err := range s.hub.Events(ctx, v.Principal, one.ID, max(last-1, 0)) {
+	for row, err := range s.hub.Events(ctx, v.Principal, key.session, max(last-1, 0), key.language) {
 		if err != nil {
 			return false, err
 		}

@@ -14,7 +14,7 @@ func TestRecordsAreBounded(t *testing.T) {
 	var r records
 	use := func(name string, size int) *record {
 		now = now.Add(time.Second)
-		key := recordKey{name, true}
+		key := recordKey{session: name, approves: true}
 		one := r.find(key, now)
 		one.bytes = max(one.bytes, size)
 		r.count(key, one)
@@ -28,18 +28,18 @@ func TestRecordsAreBounded(t *testing.T) {
 		t.Errorf("%d of %d bytes are kept", len(r.kept), r.bytes)
 	}
 	use("more", 1)
-	if _, kept := r.kept[recordKey{"0", true}]; kept || len(r.kept) != mostRecords || r.kept[recordKey{"first", true}] != first {
+	if _, kept := r.kept[recordKey{session: "0", approves: true}]; kept || len(r.kept) != mostRecords || r.kept[recordKey{session: "first", approves: true}] != first {
 		t.Errorf("the oldest is kept %v, of %d", kept, len(r.kept))
 	}
 	use("half", mostRecordBytes/2)
 	use("large", mostRecordBytes/2)
-	if r.bytes > mostRecordBytes || r.kept[recordKey{"large", true}] == nil {
+	if r.bytes > mostRecordBytes || r.kept[recordKey{session: "large", approves: true}] == nil {
 		t.Errorf("%d bytes are kept, of %d sessions", r.bytes, len(r.kept))
 	}
 	use("small", 1)
 	before := r.bytes
 	use("too large", mostRecordBytes+1)
-	if r.bytes != before || r.kept[recordKey{"too large", true}] != nil {
+	if r.bytes != before || r.kept[recordKey{session: "too large", approves: true}] != nil {
 		t.Errorf("%d bytes are kept, of %d sessions", r.bytes, len(r.kept))
 	}
 	now = now.Add(recordAge)
@@ -48,7 +48,7 @@ func TestRecordsAreBounded(t *testing.T) {
 	if use("old", 1) == old || r.bytes != 1 {
 		t.Errorf("an old one is kept: %d bytes", r.bytes)
 	}
-	key := recordKey{"old", true}
+	key := recordKey{session: "old", approves: true}
 	r.drop(key, old) // another one stands there
 	r.drop(key, r.kept[key])
 	if r.bytes != 0 || len(r.kept) != 0 {

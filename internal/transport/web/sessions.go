@@ -17,7 +17,8 @@ func (s *Server) oneSession(_ http.ResponseWriter, r *http.Request, v visitor) (
 	return s.hub.Session(r.Context(), v.Principal, r.PathValue("session"))
 }
 
-// sessionEvents writes a session's events so far as JSON lines; ?after=N begins after a sequence number.
+// sessionEvents writes a session's events so far as JSON lines; ?after=N begins after a sequence number. They are
+// those of the ledger, byte for byte, unless ?lang= asks for another language.
 func (s *Server) sessionEvents(w http.ResponseWriter, r *http.Request, v visitor) error {
 	after, err := number(r, "after")
 	if err != nil {
@@ -31,7 +32,7 @@ func (s *Server) sessionEvents(w http.ResponseWriter, r *http.Request, v visitor
 			begun = true
 		}
 	}
-	for row, err := range s.hub.Events(r.Context(), v.Principal, r.PathValue("session"), after) {
+	for row, err := range s.hub.Events(r.Context(), v.Principal, r.PathValue("session"), after, r.URL.Query().Get("lang")) {
 		if err != nil && !begun {
 			return err
 		}
@@ -58,10 +59,12 @@ func (s *Server) recap(_ http.ResponseWriter, r *http.Request, v visitor) (api.A
 		n = 5
 	}
 	s.personal(r.Context(), &v)
+	lang := r.URL.Query().Get("lang")
+	v.reads(lang)
 	narration := announce.New(announce.Preferences{
-		Language: r.URL.Query().Get("lang"), Person: v.Name, Zone: v.zone, Verbosity: aaep.Verbosity(api.Chosen(v.prefers.Verbosity)),
+		Language: lang, Person: v.Name, Zone: v.zone, Verbosity: aaep.Verbosity(api.Chosen(v.prefers.Verbosity)),
 	})
-	for row, err := range s.hub.Events(r.Context(), v.Principal, r.PathValue("session"), 0) {
+	for row, err := range s.hub.Events(r.Context(), v.Principal, r.PathValue("session"), 0, s.language(v)) {
 		if err != nil {
 			return api.AnnouncementList{}, err
 		}

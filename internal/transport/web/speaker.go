@@ -39,7 +39,7 @@ func (p *speaker) observeOpen(questions []api.OpenQuestion) {
 
 // allOpen lists the open questions, also those that wait behind another one, without marking them as shown.
 func (s *Server) allOpen(ctx context.Context, v visitor) ([]api.OpenQuestion, error) {
-	listed, err := s.hub.Questions(ctx, v.Principal, QuestionListOptions{Limit: page.MostAsked, Peek: true})
+	listed, err := s.hub.Questions(ctx, v.Principal, QuestionListOptions{Limit: page.MostAsked, Peek: true, Language: s.language(v)})
 	return listed.Questions, err
 }
 
@@ -120,7 +120,7 @@ func (p *speaker) delivery(ctx context.Context, d Delivery) ([]announce.Announce
 
 // learn passes a session's events up to a sequence number to observe.
 func (p *speaker) learn(ctx context.Context, session string, last int64, observe func(e aaep.Event, seq int64)) error {
-	for row, err := range p.server.hub.Events(ctx, p.visitor.Principal, session, p.known[session]) {
+	for row, err := range p.server.hub.Events(ctx, p.visitor.Principal, session, p.known[session], p.server.language(p.visitor)) {
 		if err != nil {
 			return err
 		}

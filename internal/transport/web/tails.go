@@ -19,8 +19,11 @@ const (
 // holds is asked for by the sessions of a list, which are those that its reader may follow.
 type tails struct {
 	mu     sync.Mutex
-	stored map[string]tail
+	stored map[tailKey]tail
 }
+
+// tailKey is a session as it is read in a language.
+type tailKey struct{ session, language string }
 
 type tail struct {
 	last int64
@@ -28,35 +31,36 @@ type tail struct {
 }
 
 // find returns the stored tail of a session, and whether it is of the session's last event.
-func (t *tails) find(one api.Session) (found page.Tail, current bool) {
+func (t *tails) find(one api.Session, language string) (found page.Tail, current bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	stored := t.stored[one.ID]
+	stored := t.stored[tailKey{one.ID, language}]
 	return stored.Tail, stored.last == one.Last
 }
 
-func (t *tails) save(one api.Session, found page.Tail) {
+func (t *tails) save(one api.Session, language string, found page.Tail) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.stored == nil || len(t.stored) >= mostTails {
-		t.stored = map[string]tail{}
+		t.stored = map[tailKey]tail{}
 	}
-	t.stored[one.ID] = tail{last: one.Last, Tail: found}
+	t.stored[tailKey{one.ID, language}] = tail{last: one.Last, Tail: found}
 }
 
 // tail reads what the last events of a session say. Where they say nothing for a person, what those before said holds.
 func (s *Server) tail(ctx context.Context, v visitor, one api.Session) (page.Tail, error) {
-	found, current := s.tails.find(one)
+	language := s.language(v)
+	found, current := s.tails.find(one, language)
 	if current {
 		return found, nil
 	}
-	for row, err := range s.hub.Events(ctx, v.Principal, one.ID, max(one.Last-tailEvents, 0)) {
+	for row, err := range s.hub.Events(ctx, v.Principal, one.ID, max(one.Last-tailEvents, 0), language) {
 		if err != nil {
 			return found, err
 		}
 		found.Add(row.Body)
 	}
-	s.tails.save(one, found)
+	s.tails.save(one, language, found)
 	return found, nil
 }
 

@@ -14,7 +14,7 @@ import (
 
 // togetherPage shows the questions that wait for a plain yes or no, each in full, and one form that answers them.
 func (s *Server) togetherPage(w http.ResponseWriter, r *http.Request, v visitor) error {
-	listed, err := s.hub.Questions(r.Context(), v.Principal, QuestionListOptions{Limit: page.MostTogether, Peek: isHead(r)})
+	listed, err := s.hub.Questions(r.Context(), v.Principal, QuestionListOptions{Limit: page.MostTogether, Peek: isHead(r), Language: s.language(v)})
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,9 @@ func (s *Server) ticked(r *http.Request) ([]Reply, error) {
 		if err != nil || number < 1 || token == "" {
 			return nil, refuse(api.KindInvalid, "the form does not say which questions were read", "go back and try again")
 		}
-		replies = append(replies, Reply{Verb: VerbAnswer, Question: number, Token: token, Decision: decision, At: s.now()})
+		replies = append(replies, Reply{
+			Verb: VerbAnswer, Question: number, Token: token, Decision: decision, At: s.now(), Language: r.PostForm.Get("lang-" + text),
+		})
 	}
 	return replies, nil
 }
