@@ -33,9 +33,9 @@ func Entry(e aaep.Event) string {
 	case aaep.SessionCompleted:
 		return entryText(p.SummaryNormal)
 	case aaep.AwaitingConfirmation:
-		return entryText(questionLabel(entryNumber(e))+": "+p.Action, p.Consequence)
+		return entryText(askedEntry(e, p.SummaryTerse, p.Action), p.Consequence)
 	case aaep.AwaitingClarification:
-		return entryText(questionLabel(entryNumber(e)) + ": " + p.Question)
+		return entryText(askedEntry(e, p.SummaryTerse, p.Question))
 	default:
 		return ""
 	}
@@ -46,6 +46,15 @@ func entryText(parts ...string) string {
 		parts[i] = legible.Text(text)
 	}
 	return join(parts...)
+}
+
+// askedEntry names a question before what it asks. An event in another language than English does so itself, at its
+// shortest.
+func askedEntry(e aaep.Event, terse, asks string) string {
+	if terse != "" && !isEnglish(primary(e)) {
+		return terse
+	}
+	return questionLabel(entryNumber(e)) + ": " + asks
 }
 
 func entryNumber(e aaep.Event) int { return number(aaep.Read(e.Extensions[aaep.PrefixEarshot])) }

@@ -11,7 +11,7 @@ const maxAct = 32
 
 // act is what an action does, in the few words that name a button: "Delete 15 files" of "Delete 15 files under /photos,
 // and keep one copy." The whole sentence stands above the button. It ends where quoted words of others begin, and before
-// where, to whom and with what. It is "" where nothing short is left that says it.
+// where, to whom and with what. It is "" where nothing short is left that says it. It takes English: of another language nothing is cut.
 func act(action string) string {
 	text := strings.TrimSuffix(action, ".")
 	for _, end := range []string{string(isolate), ", ", ". ", "; ", ": ", " (", "“"} {

@@ -17,14 +17,27 @@ type Call struct {
 	Tool         string
 	Values       []value // its arguments, as its question listed them
 	Unread       string  // what of them is not among the values
-	Args         string  // what was said of them, where nobody was asked
+	Args         said    // what was said of them, where nobody was asked
 	State        string
 	Tone         string // of the badge: good, bad, waits, or "" for none of these
-	Result       string // its first line
-	More         string // all of it, where there is more
+	Result       said   // its first line
+	More         said   // all of it, where there is more
 	Duration     string
 	Milliseconds int64
-	Consent      string // who said yes or no, and where
+	Consent      said // who said yes or no, and where
+}
+
+// said is a sentence of an event, or of the page itself. Language and Direction are those of the event, "" for English.
+type said struct {
+	Text, Language, Direction string
+}
+
+func sayingOf(e aaep.Event, text string) said {
+	tag, direction := language(e)
+	if tag == "" || tag == english {
+		return said{Text: text}
+	}
+	return said{text, tag, direction}
 }
 
 // The states of a call, in the words of its badge.
@@ -57,19 +70,19 @@ func (c calls) add(e aaep.Event, seq int64) {
 	case aaep.StateChanged:
 		if _, standing := ours.Whole("standing_permission"); standing || resolvedTo(ours) != "" {
 			if one := c.find(id, seq); one != nil {
-				one.resolve(ours, announce.Entry(e))
+				one.resolve(ours, sayingOf(e, announce.Entry(e)))
 			}
 		}
 	case aaep.ToolInvoked:
 		if one := c.find(p.ToolCallID, seq); one != nil {
 			one.Seq, one.State, one.Tone = seq, callRuns, ""
 			one.Tool = legible.Text(p.Tool)
-			one.Args = legible.Text(p.ArgsSummary)
-			one.Consent = cmp.Or(one.Consent, "Nobody was asked: the policy allows it.")
+			one.Args = sayingOf(e, legible.Text(p.ArgsSummary))
+			one.Consent = cmp.Or(one.Consent, said{Text: "Nobody was asked: the policy allows it."})
 		}
 	case aaep.ToolCompleted:
 		if one := c.find(p.ToolCallID, seq); one != nil {
-			one.end(p, outcomeOf(e))
+			one.end(e, p)
 		}
 	}
 }
@@ -102,9 +115,9 @@ func (c *Call) ask(tool string, e aaep.Event) {
 }
 
 // resolve notes how its question ended, or that a standing permission allows it. The text is that of the line.
-func (c *Call) resolve(ours aaep.Document, text string) {
+func (c *Call) resolve(ours aaep.Document, ended said) {
 	if _, standing := ours.Whole("standing_permission"); standing {
-		c.Consent = text
+		c.Consent = ended
 		return
 	}
 	state := resolvedTo(ours)
@@ -115,7 +128,8 @@ func (c *Call) resolve(ours aaep.Document, text string) {
 		c.Tool = legible.Text(tool)
 	}
 	c.State, c.Tone = state, ""
-	c.Consent = strings.TrimSpace(c.Consent + " " + text)
+	ended.Text = strings.TrimSpace(c.Consent.Text + " " + ended.Text)
+	c.Consent = ended
 }
 
 // resolvedTo is the state of a call whose question has ended so; "" where it has not.
@@ -124,16 +138,17 @@ func resolvedTo(ours aaep.Document) string {
 	return resolvedStates[aaep.Resolution(how)]
 }
 
-func (c *Call) end(p aaep.ToolCompleted, how Outcome) {
+func (c *Call) end(e aaep.Event, p aaep.ToolCompleted) {
+	how := outcomeOf(e)
 	if how == Ended { // without its exact status
 		how = map[aaep.ToolStatus]Outcome{aaep.ToolSuccess: Done, aaep.ToolError: Failed, aaep.ToolTimeout: TimedOut}[p.Status]
 	}
 	c.Tool = cmp.Or(c.Tool, legible.Text(p.Tool))
 	c.State, c.Tone = string(how), how.Tone()
 	all := legible.Text(cmp.Or(p.SummaryDetailed, p.SummaryNormal, p.ErrorMessage, p.SummaryTerse))
-	c.Result, _, _ = strings.Cut(cmp.Or(legible.Text(p.SummaryNormal), all), "\n")
-	if all != c.Result {
-		c.More = all
+	line, _, _ := strings.Cut(cmp.Or(legible.Text(p.SummaryNormal), all), "\n")
+	if c.Result = sayingOf(e, line); all != line {
+		c.More = sayingOf(e, all)
 	}
 	if p.DurationMS != nil {
 		c.Milliseconds, c.Duration = *p.DurationMS, inWords(*p.DurationMS)
@@ -160,7 +175,7 @@ func (c *Call) says(text string) bool {
 	if c == nil {
 		return false
 	}
-	parts := []string{c.Tool, c.State, c.Args, c.Result, c.More, c.Consent}
+	parts := []string{c.Tool, c.State, c.Args.Text, c.Result.Text, c.More.Text, c.Consent.Text}
 	for _, v := range c.Values {
 		parts = append(parts, v.Name, v.Text)
 	}

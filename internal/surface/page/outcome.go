@@ -49,7 +49,7 @@ func (t *Tail) Add(raw []byte) {
 	}
 	text := announce.Entry(e)
 	if p, is := e.Payload.(aaep.ProgressUpdated); is {
-		text = announce.Progress(p)
+		text = progress(e, p)
 	}
 	if text != "" {
 		t.Step = text

@@ -60,6 +60,14 @@ type Question struct {
 	Form, Back   string // of the page that it stands on
 }
 
+// ShownIn is the language of the question, for the receipt of its answer; "" is English.
+func (a Question) ShownIn() string {
+	if a.Language == english {
+		return ""
+	}
+	return a.Language
+}
+
 // NewQuestion makes what is shown of a question. Whose is why its reader may not answer it, "" where they may; times are
 // told in the zone.
 func NewQuestion(q api.OpenQuestion, whose string, now time.Time, zone *time.Location) Question {
@@ -116,7 +124,9 @@ func described(q api.OpenQuestion, whose string) Question {
 		return a
 	}
 	a.Language, a.Direction = language(e)
-	a.Hint = legible.Text(e.Extension(aaep.PrefixEarshot, "hint"))
+	if a.Hint = legible.Text(e.Extension(aaep.PrefixEarshot, "hint")); a.Hint != "" && a.ShownIn() != "" {
+		a.Hint = string(isolate) + a.Hint + string(isolateEnd) // it is the tool's own, which nobody has translated
+	}
 	a.Detail = legible.Text(e.Extension(aaep.PrefixEarshot, "detail"))
 	if q, asks := announce.ReadQuestion(e); asks {
 		a.Effect, a.Silence, a.Presence, a.Irreversible = q.Effect(), q.Silence(), q.Presence(), q.Irreversible()
@@ -149,7 +159,10 @@ func markedChoices(choices []aaep.Choice) []aaep.Choice {
 }
 
 func (a *Question) confirmation(p aaep.AwaitingConfirmation) {
-	a.Title, a.Act = cmp.Or(legible.Text(p.Action), a.Title), act(p.Action)
+	a.Title = cmp.Or(legible.Text(p.Action), a.Title)
+	if a.ShownIn() == "" {
+		a.Act = act(p.Action)
+	}
 	a.Consequence = legible.Text(p.Consequence)
 	a.Detail = cmp.Or(a.Detail, legible.Text(p.SummaryDetailed))
 	a.Risk = string(p.RiskLevel)

@@ -2,12 +2,15 @@ package page
 
 import (
 	"cmp"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
+	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
 // askedNumber is the number of the question that an event asks, or 0.
@@ -67,7 +70,7 @@ func (s *Story) add(e aaep.Event, seq int64) (Step, Piece) {
 	case aaep.OutputStreaming:
 		return Step{}, s.written.add(p)
 	case aaep.ProgressUpdated:
-		s.Progress = announce.Progress(p)
+		s.Progress = progress(e, p)
 		return Step{}, Piece{}
 	case aaep.StateChanged:
 		s.answered(aaep.Read(e.Extensions[aaep.PrefixEarshot]))
@@ -116,6 +119,23 @@ func (s *Story) endUndo(question int) {
 		s.Undo, s.undoCall = 0, ""
 	}
 }
+
+// progress says how far the work is. Another language than English has its own sentence for it, or
+// its number stands before its words.
+func progress(e aaep.Event, p aaep.ProgressUpdated) string {
+	tag, _ := language(e)
+	if tag == "" || tag == english {
+		return announce.Progress(p)
+	}
+	text := legible.Text(cmp.Or(p.SummaryNormal, p.SummaryTerse, p.Progress.Description))
+	if at := p.Progress.Percent; at != nil && *at >= 0 && *at <= 100 && !strings.Contains(text, strconv.Itoa(int(*at))) {
+		text = strings.TrimSpace(strconv.Itoa(int(*at)) + "% " + text)
+	}
+	return text
+}
+
+// english is the tag of the language that events of the ledger, and the page's own sentences, are in.
+const english = "en"
 
 // language returns the language and the direction of an event's text.
 func language(e aaep.Event) (tag, direction string) {
