@@ -12,6 +12,10 @@ LINT = $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint
 
 # The packages that start goroutines, those of them that exist.
 CONCURRENT := $(patsubst %,./%,$(wildcard internal/kernel internal/sim internal/kernel/store/sqlite internal/kernel/store/postgres internal/bus internal/hub internal/hub/access internal/oauth internal/program internal/transport/web tool tool/command tool/openapi worker client aaep/subscribe internal/surface/terminal agents/tidy agents/tidy/files internal/fakemodel internal/testkit/agenthost))
+# Those of them of which no test is smaller under the race detector. With ONCE=1 they are tested under it alone.
+SAMESIZE := $(filter-out $(shell grep -rlE --include='*_test.go' 'testkit\.(Raced|Slowdown)' internal tool worker client aaep agents | sed 's|[^/]*$$||; s|/$$||; s|^|./|' | sort -u),$(CONCURRENT))
+# What make unit leaves to other targets.
+ELSEWHERE := ./clients ./internal/transport/web/browser ./internal/kernel/store/postgres ./internal/chaos ./internal/hosts
 # What the linter looks at: everything, or one folder (make lint PKG=./internal/bus/...).
 PKG ?= ./...
 CHECK_TOOL = $(GO) tool -modfile=tools/check.mod
@@ -45,12 +49,12 @@ vet: ## go vet
 	$(GO) vet -tags differential ./aaep
 
 .PHONY: unit
-unit: ## go test of every package but those of browser, clients, postgres, chaos and agents, the real binary killed at every fault point among them
-	scripts/check $(TIMEOUT) $$($(GO) list ./... | grep -Ev '/(clients|internal/(transport/web/browser|kernel/store/postgres|chaos|hosts))$$')
+unit: ## go test of every package but those of other targets, the real binary killed at every fault point among them
+	scripts/check $(TIMEOUT) $(filter-out $(ELSEWHERE) $(if $(ONCE),$(SAMESIZE)),$(shell $(GO) list -f '.{{slice .ImportPath (len .Module.Path)}}' ./...))
 
 .PHONY: postgres
 postgres: ## the ledger in a private PostgreSQL, run by another user than root (fetches it where it can), and a short chaos run on it
-	@if scripts/need postgres || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./internal/kernel/store/postgres ./internal/chaos; else exit 1; fi
+	@if scripts/need postgres || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) $(filter-out $(if $(ONCE),$(SAMESIZE)),./internal/kernel/store/postgres) ./internal/chaos; else exit 1; fi
 
 .PHONY: chaos
 chaos: FOR ?= 5m
