@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
 // Translation says the events of sessions in the language of a catalogue. It is safe for concurrent use, and
@@ -127,13 +129,19 @@ func (t *Translation) noted(translated, _ string) string {
 	return translated + " " + note
 }
 
-// withEnglish adds the English text.
+// withEnglish adds the English text, unless the translation is that: the sentence of a tool's author, which nobody
+// translates.
 func (t *Translation) withEnglish(translated, english string) string {
+	if isolates.Replace(translated) == isolates.Replace(english) {
+		return translated
+	}
 	both, err := t.speaker.renderParam(phraseParam(keyOriginal, Params{"translation": {Name: translated}, "english": {Name: english}}))
 	if err != nil {
 		return english
 	}
-	return both
+	// In a language that isolates values, the translation is not one of them: it is in that language.
+	isolated := string(legible.FirstIsolate) + translated + string(legible.PopIsolate)
+	return strings.Replace(both, isolated, translated, 1)
 }
 
 // keyOutcome is the message of a question about an unknown outcome, whose answer can lead to a second attempt.

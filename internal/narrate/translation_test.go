@@ -259,6 +259,12 @@ func TestToolsWordsStayEnglish(t *testing.T) {
 		if !strings.Contains(q.Action, map[bool]string{true: isolated, false: own}[one.Tag() == "ar"]) {
 			t.Errorf("in %s the action is %q", one.Tag(), q.Action)
 		}
+		if n := strings.Count(q.Action, own); n != 1 {
+			t.Errorf("in %s the action has the tool's words %d times: %q", one.Tag(), n, q.Action)
+		}
+		if normal := q.SummaryNormal; one.Tag() == "ar" && (strings.HasPrefix(normal, "\u2068السؤال") || !strings.HasSuffix(normal, "\u2069") || !strings.Contains(normal, "\u2068Question 1")) {
+			t.Errorf("the English text alone is isolated: %q", normal)
+		}
 		if e.Hints.PrimaryLanguage != one.Tag() || (e.Hints.TextDirection == aaep.DirectionRTL) != (one.Tag() == "ar") {
 			t.Errorf("in %s the hints are %+v", one.Tag(), e.Hints)
 		}
