@@ -18,8 +18,8 @@ import (
 	"github.com/earshot-dev/earshot/server"
 )
 
-// browse returns what reads the page of a server, logged in.
-func browse(t *testing.T, s *server.Server) func(path string) string {
+// browse returns what reads the page of a server and sends its forms, logged in.
+func browse(t *testing.T, s *server.Server) func(method, path string, form url.Values) string {
 	t.Helper()
 	api, err := url.Parse(s.URL())
 	if err != nil {
@@ -60,7 +60,7 @@ func browse(t *testing.T, s *server.Server) func(path string) string {
 		t.Fatal(err)
 	}
 	do(http.MethodPost, "/login", url.Values{"code": {code}})
-	return func(path string) string { return do(http.MethodGet, path, nil) }
+	return do
 }
 
 // TestParameters: a turn with other arguments than those that an agent of the program takes does not begin, and the page has a form of them.
@@ -91,11 +91,11 @@ func TestParameters(t *testing.T) {
 	if _, err := c.Start(t.Context(), api.TurnStart{Agent: "clerk", Args: jsontext.Value(`{"to":"Ada"}`)}); err != nil {
 		t.Error(err)
 	}
-	read := browse(t, s)
-	if home := read("/"); !strings.Contains(home, `href="/start/clerk"`) {
+	do := browse(t, s)
+	if home := do(http.MethodGet, "/", nil); !strings.Contains(home, `href="/start/clerk"`) {
 		t.Errorf("the page does not offer the form:\n%s", home)
 	}
-	if form := read("/start/clerk"); !strings.Contains(form, "Recipient") {
+	if form := do(http.MethodGet, "/start/clerk", nil); !strings.Contains(form, "Recipient") {
 		t.Errorf("the form is\n%s", form)
 	}
 }

@@ -44,7 +44,8 @@ type room struct {
 	operated  []string
 	operates  func(op string, request jsontext.Value) (jsontext.Value, error)
 	wish      api.Preferences
-	wisher    string // whose wish it is; "" is everybody's
+	wisher    string                       // whose wish it is; "" is everybody's
+	languages map[string]*strings.Replacer // what it says in other languages; none: it speaks English
 
 	permissions []api.StandingPermission
 	listed      []api.PermissionsRequest
@@ -91,6 +92,14 @@ func (h *room) change(f func()) {
 	f()
 	close(h.changed)
 	h.changed = make(chan struct{})
+}
+
+// in is an event in a language.
+func (h *room) in(language string, raw []byte) []byte {
+	if other := h.languages[language]; other != nil {
+		return []byte(other.Replace(string(raw)))
+	}
+	return raw
 }
 
 func (h *room) hangs() bool {
@@ -259,7 +268,7 @@ func (h *room) Events(_ context.Context, _ web.Principal, session string, after 
 				continue
 			}
 			h.change(func() { h.read++ })
-			if !yield(api.EventRow{Seq: e.seq, Body: e.raw}, nil) {
+			if !yield(api.EventRow{Seq: e.seq, Body: h.in(language, e.raw)}, nil) {
 				return
 			}
 		}
@@ -289,6 +298,7 @@ func (h *room) Questions(ctx context.Context, who web.Principal, w web.QuestionL
 	for _, q := range h.questions {
 		l.Waiting[q.Session] = l.Waiting[q.Session] || who.Approves(q.Owner)
 		if q.Number > w.After {
+			q.Title, q.Event = string(h.in(w.Language, []byte(q.Title))), h.in(w.Language, q.Event)
 			l.Questions = append(l.Questions, q)
 		}
 	}
