@@ -71,7 +71,7 @@ func ofOne(err error) string {
 
 // packages are the package names before error texts, for readers of the code.
 var packages = regexp.MustCompile(`^(access|aaep|agent|audit|authenticator|bus|capture|chat|client|cluster|conform|enrol|exec|files|http|hub|json|jsontext|kernel|ledger|llm|local|mcp|` +
-	`narrate|nats|net|passkey|postgres|rpc|service|` +
+	`narrate|nats|net|passkey|phrasebook|postgres|rpc|service|` +
 	`settings|sim|sqlite|storetest|strconv|subscribe|terminal|tidy|time|tls|tool|utp|web|worker|x509|yaml): `)
 
 func withoutPackages(text string) string {

@@ -7,14 +7,10 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
-	"html/template"
 	"io/fs"
 	"path"
 	"strings"
 	"sync"
-	"time"
-
-	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
 //go:embed assets
@@ -22,7 +18,7 @@ var embedded embed.FS
 
 // Assets are the templates and the files of the page.
 type Assets struct {
-	templates *template.Template
+	languages map[string]*Language
 	files     map[string]File
 	packers   sync.Pool // of *gzip.Writer, each of which is large
 }
@@ -54,20 +50,16 @@ func (p *Assets) Gzip(body []byte) []byte {
 
 // Load reads the templates and the files, which are part of the program.
 func Load() (*Assets, error) {
-	templates, err := template.New("").Funcs(template.FuncMap{
-		"show":  legible.Text,
-		"mixed": Mixed,
-		"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	}).ParseFS(embedded, "assets/*.html")
-	if err != nil {
+	p := &Assets{files: map[string]File{}}
+	if err := p.loadLanguages(); err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	p := &Assets{templates: templates, files: map[string]File{}}
 	kinds := map[string]string{
 		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png",
 		".webmanifest": "application/manifest+json",
 	}
-	err = fs.WalkDir(embedded, "assets", func(name string, _ fs.DirEntry, err error) error {
+	var scripts []byte
+	err := fs.WalkDir(embedded, "assets", func(name string, _ fs.DirEntry, err error) error {
 		kind := kinds[path.Ext(name)]
 		if err != nil || kind == "" {
 			return err
@@ -76,32 +68,36 @@ func Load() (*Assets, error) {
 		if err != nil {
 			return err //nolint:wrapcheck // named below
 		}
-		sum := sha256.Sum256(body)
-		tag := hex.EncodeToString(sum[:8])
-		f := File{Kind: kind, Tag: `"` + tag + `"`, Body: body}
-		if path.Ext(name) != ".png" {
-			f.Packed, f.PackedTag = sync.OnceValue(func() []byte { return p.Gzip(body) }), `"`+tag+`-gzip"`
+		if path.Ext(name) == ".js" {
+			scripts = append(scripts, body...)
 		}
-		p.files[strings.TrimPrefix(name, "assets/")] = f
+		p.add(strings.TrimPrefix(name, "assets/"), kind, body)
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
+	for _, l := range p.languages {
+		if l.book != nil {
+			p.add("phrases."+l.Tag+".js", kinds[".js"], l.phrases(scripts))
+		}
+	}
 	return p, nil
+}
+
+// add adds a file.
+func (p *Assets) add(name, kind string, body []byte) {
+	sum := sha256.Sum256(body)
+	tag := hex.EncodeToString(sum[:8])
+	f := File{Kind: kind, Tag: `"` + tag + `"`, Body: body}
+	if path.Ext(name) != ".png" {
+		f.Packed, f.PackedTag = sync.OnceValue(func() []byte { return p.Gzip(body) }), `"`+tag+`-gzip"`
+	}
+	p.files[name] = f
 }
 
 // File is a style, a script or an image of the page.
 func (p *Assets) File(name string) (File, bool) {
 	f, found := p.files[name]
 	return f, found
-}
-
-// Render fills a template; half a page is never sent.
-func (p *Assets) Render(name string, data any) ([]byte, error) {
-	var b bytes.Buffer
-	if err := p.templates.ExecuteTemplate(&b, name, data); err != nil {
-		return nil, fmt.Errorf("web: %w", err)
-	}
-	return b.Bytes(), nil
 }

@@ -25,6 +25,7 @@ type Home struct {
 	Navigation Navigation
 	Form       string
 	Zone       string // in which times are told
+	Machine    bool   // a machine has translated the page
 	Density    string // how much room its reader wants between the parts
 	After      string // the newest event when the page was made
 	Title      string

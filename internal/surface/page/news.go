@@ -91,7 +91,15 @@ func (n News) standing() []string {
 		parts = append(parts, counted(n.Questions.Total, "question")+" open: "+list+".")
 	}
 	if n.Chosen != nil {
-		parts = append(parts, "You are looking at "+legible.Value(strings.Join(strings.Fields(n.Chosen.DisplayName()), " "))+", "+n.Chosen.State+".")
+		parts = append(parts, "You are looking at "+isolated(legible.Value(strings.Join(strings.Fields(n.Chosen.DisplayName()), " ")))+", "+n.Chosen.State+".")
 	}
 	return parts
+}
+
+// isolated sets a name apart from the sentence around it, whose words may go another way, or be like it.
+func isolated(name string) string {
+	if strings.HasPrefix(name, string(isolate)) {
+		return name
+	}
+	return string(isolate) + name + string(isolateEnd)
 }

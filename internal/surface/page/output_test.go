@@ -41,7 +41,7 @@ func TestOutputInLanguages(t *testing.T) {
 			for i, p := range tt.chunks {
 				r.Add(encode(t, p, ""), int64(i+1))
 			}
-			body, err := assets.Render("session", r.View(page.Session{}, page.Tree{}, page.Selection{}, time.UTC))
+			body, err := assets.In("").Render("session", r.View(page.Session{}, page.Tree{}, page.Selection{}, time.UTC))
 			if err != nil || !strings.Contains(string(body), tt.want) {
 				t.Errorf("%v: expected %s in\n%s", err, tt.want, body)
 			}

@@ -179,6 +179,9 @@ func (s *Server) serving(route api.Route, e endpoint) http.Handler {
 func (s *Server) known(needs api.Right, h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, err := s.entitled(r, needs)
+		if v.form != "" {
+			r = s.inLanguageOf(r, v)
+		}
 		if err == nil {
 			err = h(w, r, v)
 		}

@@ -151,7 +151,7 @@ func (s *Server) stopForm(w http.ResponseWriter, r *http.Request, v visitor) err
 // which then shows it.
 func (s *Server) done(w http.ResponseWriter, r *http.Request, v visitor, n page.Notice) error {
 	if !wantsPage(r) && accepts(r, "application/json") {
-		writeJSON(w, http.StatusOK, n)
+		writeJSON(w, http.StatusOK, s.pageLanguage(r).Notice(n))
 		return nil
 	}
 	s.flashes.add(v.form, n)

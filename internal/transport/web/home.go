@@ -59,6 +59,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/login", http.StatusSeeOther)
 		return
 	}
+	r = s.inLanguageOf(r, v)
 	if err = denied(v.Principal, api.Listen); err == nil {
 		var view page.Home
 		if view, err = s.homeView(r.Context(), v, r.URL.Query().Get("session"), isHead(r)); err == nil {
@@ -88,6 +89,7 @@ func (s *Server) navigation(v visitor) page.Navigation {
 func (s *Server) homeView(ctx context.Context, v visitor, chosen string, peek bool) (page.Home, error) {
 	view := page.Home{
 		Person: v.Name, Navigation: s.navigation(v), Form: v.form, Zone: page.ZoneName(s.now(), v.zone), Density: api.Chosen(v.prefers.Density),
+		Machine: slices.Contains(s.options.MachineWritten, s.language(v)),
 	}
 	var err error
 	if view.After, err = s.hub.Newest(ctx, v.Principal); err != nil {

@@ -10,12 +10,12 @@ import (
 
 // show answers with a page.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, name string, data any) error {
-	body, err := s.pages.Render(name, data)
+	body, err := s.pageLanguage(r).Render(name, data)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Add("Vary", "Accept-Encoding")
+	w.Header().Add("Vary", "Accept-Encoding, Accept-Language, Cookie")
 	if takesGzip(r) {
 		w.Header().Set("Content-Encoding", "gzip")
 		body = s.pages.Gzip(body)

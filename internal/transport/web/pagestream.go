@@ -103,6 +103,9 @@ type pageStream struct {
 	last     map[string]string
 }
 
+// in is the language of the page.
+func (p *pageStream) in() *page.Language { return p.server.pages.In(p.server.language(p.visitor)) }
+
 // run sends the present state, and then updates.
 func (p *pageStream) run(ctx context.Context, from Subscription, after string, fresh bool) error {
 	first, err := p.begin(ctx, fresh)
@@ -306,7 +309,7 @@ func (p *pageStream) catchUp(ctx context.Context) ([]stream.Frame, error) {
 		}
 		line, text := p.story.Add(row.Body, row.Seq)
 		if line.Text != "" {
-			html, err := p.server.pages.Render("step", line)
+			html, err := p.in().Render("step", line)
 			if err != nil {
 				return nil, err
 			}
@@ -322,14 +325,14 @@ func (p *pageStream) catchUp(ctx context.Context) ([]stream.Frame, error) {
 		}
 	}
 	p.story.Shown()
-	f.Last, f.Progress, f.Over = p.story.Last, p.story.Progress, p.story.UndoEnded
+	f.Last, f.Progress, f.Over = p.story.Last, p.in().Say(p.story.Progress), p.story.UndoEnded
 	if (p.story.Undo != undo || f.Over == p.story.Undo) && p.visitor.May(api.Answer) {
 		f.Undo = p.story.Undo
 	}
 	if f.Undo != 0 {
-		f.Yes = announce.Recorded(f.Undo, aaep.ResolutionAccepted)
+		f.Yes = p.in().Say(announce.Recorded(f.Undo, aaep.ResolutionAccepted))
 	}
-	if f.Last == begun || f.HTML == "" && len(f.Outputs) == 0 && f.Progress == answer && f.Undo == 0 && f.Over == 0 {
+	if f.Last == begun || f.HTML == "" && len(f.Outputs) == 0 && p.story.Progress == answer && f.Undo == 0 && f.Over == 0 {
 		return nil, nil
 	}
 	return encoded("earshot.steps", f)
@@ -369,24 +372,24 @@ func (p *pageStream) lists(ctx context.Context) ([]stream.Frame, page.News, erro
 	if err != nil {
 		return nil, n, err
 	}
-	questions, err := p.server.pages.Render("questions", n.Questions)
+	questions, err := p.in().Render("questions", n.Questions)
 	if err != nil {
 		return nil, n, err
 	}
-	sessions, err := p.server.pages.Render("sessions", n.Sessions)
+	sessions, err := p.in().Render("sessions", n.Sessions)
 	if err != nil {
 		return nil, n, err
 	}
-	list := listFrame{HTML: string(sessions), Where: n.Where()}
+	list := listFrame{HTML: string(sessions), Where: p.in().Say(n.Where())}
 	if n.Chosen != nil {
-		list.Chosen, list.State, list.When, list.Ended = n.Chosen.ID, n.Chosen.State, n.Chosen.When, n.Chosen.Ended
+		list.Chosen, list.State, list.When, list.Ended = n.Chosen.ID, p.in().Say(n.Chosen.State), p.in().Say(n.Chosen.When), n.Chosen.Ended
 	}
 	var group []stream.Frame
 	for _, part := range []struct {
 		name string
 		list listFrame
 	}{
-		{"earshot.questions", listFrame{HTML: string(questions), Title: n.Title(), Open: n.Questions.Total}},
+		{"earshot.questions", listFrame{HTML: string(questions), Title: p.in().Say(n.Title()), Open: n.Questions.Total}},
 		{"earshot.sessions", list},
 	} {
 		frames, err := encoded(part.name, part.list)

@@ -2,6 +2,8 @@
 // All of it is off until a person turns it on, for this browser only, and a notification tells nothing of a question's
 // content unless they want it.
 
+import { tr } from "./phrases.js";
+
 const store = "earshot.alerts";
 const none = { notify: false, words: false, sound: false, vibrate: false };
 
@@ -79,7 +81,7 @@ async function notify({ question, text, language, direction }, words) {
   if (!here || Notification.permission !== "granted") return;
   const shown = { tag: tag(question), icon: "/page/icon-192.png", data: "/#questions" };
   if (words) Object.assign(shown, { body: text, lang: language ?? "", dir: direction || "auto" });
-  await here.showNotification("A question waits for you", shown);
+  await here.showNotification(tr("A question waits for you"), shown);
 }
 
 // withdraw takes back the notification of a question that is not open any more.

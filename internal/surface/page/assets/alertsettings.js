@@ -1,6 +1,7 @@
 // The page on which a person turns the alerts of this browser on and off.
 
 import { alerts, play, setAlerts } from "./alerts.js";
+import { tr } from "./phrases.js";
 
 const said = document.getElementById("alerts-said");
 const settings = document.getElementById("alerts");
@@ -10,7 +11,7 @@ function say(text) {
   said.textContent = text;
 }
 
-const refused = "This browser does not allow notifications from this address. Allow them in its settings, then turn them on here.";
+const refused = tr("This browser does not allow notifications from this address. Allow them in its settings, then turn them on here.");
 
 async function mayNotify() {
   if (!("Notification" in window) || !navigator.serviceWorker) return false;
@@ -31,7 +32,9 @@ settings.addEventListener("change", async ({ target }) => {
   }
   const kept = setAlerts({ [target.name]: target.checked });
   show();
-  say(kept ? `${target.labels[0].textContent.trim()}: ${target.checked ? "on" : "off"}.` : "This browser keeps nothing for this address, so nothing was changed.");
+  const what = { what: target.labels[0].textContent.trim() };
+  const on = target.checked ? tr("{what}: on.", what) : tr("{what}: off.", what);
+  say(kept ? on : tr("This browser keeps nothing for this address, so nothing was changed."));
 });
 
 settings.addEventListener("click", ({ target }) => {

@@ -1,5 +1,7 @@
 // Buttons that copy: the code that they stand under, or the text at an address. They are shown where something can be copied.
 
+import { tr } from "./phrases.js";
+
 // tell says what came of it: in a line of its own, or as the page says all else.
 let tell = (text) => { document.getElementById("copied").textContent = text; };
 
@@ -25,11 +27,11 @@ document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
   tell("");
-  let outcome = "Copied.";
+  let outcome = tr("Copied.");
   try {
     await navigator.clipboard.writeText(await text(button));
   } catch {
-    outcome = "It could not be copied. Select the text, and copy it with your browser.";
+    outcome = tr("It could not be copied. Select the text, and copy it with your browser.");
   }
   tell(outcome);
 });

@@ -2,6 +2,7 @@
 // screen, and has the focus, so that reading goes on upwards from there.
 
 import { offerSorting } from "./sort.js";
+import { tr } from "./phrases.js";
 
 const status = document.getElementById("view-status");
 
@@ -36,7 +37,7 @@ function place(next, link) {
   first.focus({ preventScroll: true });
   if (fresh) link.href = fresh.href;
   else link.parentElement.remove();
-  status.textContent = `${lines.length} earlier lines are above.`; // it takes a line itself
+  status.textContent = tr("{n} earlier lines are above.", { n: lines.length }); // it takes a line itself
   scrollBy(0, first.getBoundingClientRect().top - before);
 }
 

@@ -4,6 +4,7 @@ import { say } from "./live.js";
 import { isLost } from "./stream.js";
 import { placeNotice, placeReason, withdraw } from "./notice.js";
 import { tooSoon } from "./place.js";
+import { tr } from "./phrases.js";
 
 const slowest = 30000; // ms in which the server answers, or never will
 
@@ -17,8 +18,8 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   event.stopPropagation();
   const text = button.closest("[data-question]")
-    ? "Not taken: the question had only just appeared or changed. Press again to answer."
-    : "Not taken: the list had only just changed. Press again.";
+    ? tr("Not taken: the question had only just appeared or changed. Press again to answer.")
+    : tr("Not taken: the list had only just changed. Press again.");
   if (button.form) beside(button.form, button, text);
   say(text);
 }, true);
@@ -44,7 +45,7 @@ document.addEventListener("submit", async (event) => {
     else if (told.session) location.assign(`/?session=${encodeURIComponent(told.session)}#session`);
     else done(told, form, at);
   } catch {
-    failed(form, event.submitter, "The server did not answer, so it is not known whether this arrived. Try again when the connection is back.");
+    failed(form, event.submitter, tr("The server did not answer, so it is not known whether this arrived. Try again when the connection is back."));
   } finally {
     busy.delete(form);
     if (at?.nodeType === Node.COMMENT_NODE) at.remove();

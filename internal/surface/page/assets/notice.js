@@ -1,5 +1,7 @@
 // The bar that says what became of a person's own act, and offers to take a yes back. It stands where the act was.
 
+import { tr } from "./phrases.js";
+
 // placeNotice shows what became of a person's own act, where that act was, and returns the element to read.
 export function placeNotice({ text, undo }, at) {
   const line = document.getElementById("notice-text");
@@ -27,7 +29,7 @@ function offer(undo) {
   form.hidden = !undo;
   if (!undo) return;
   form.action = `/questions/${undo}/undo`;
-  form.querySelector("button span").textContent = ` the yes to question ${undo}`;
+  form.querySelector("button span").textContent = " " + tr("the yes to question {number}", { number: undo });
 }
 
 // keepOffer gives a yes that can still be taken back a row of its own, before the bar is about another.

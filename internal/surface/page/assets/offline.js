@@ -4,8 +4,9 @@ import { lastHeard } from "./heard.js";
 
 const at = lastHeard();
 if (at) {
-  const when = new Intl.DateTimeFormat("en", { weekday: "long", day: "numeric", month: "long", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" });
-  document.getElementById("heard").textContent = `This browser last heard from it on ${when.format(at)}.`;
+  const when = new Intl.DateTimeFormat(document.documentElement.lang, { weekday: "long", day: "numeric", month: "long", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" });
+  const line = document.getElementById("heard");
+  line.textContent = line.dataset.said.replace("{when}", when.format(at));
 }
 
 setInterval(async () => {

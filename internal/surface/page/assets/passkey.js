@@ -1,6 +1,8 @@
 // Signs with a passkey what takes one. The server says by data attributes what that is, and verifies what comes: nothing
 // is sent before it is signed, and without this script nothing counts.
 
+import { tr } from "./phrases.js";
+
 const signed = new WeakSet(); // forms that are signed, and are being sent
 const busy = new WeakSet();
 
@@ -22,7 +24,7 @@ async function run(form, submitter) {
   busy.add(form);
   tell(form, "");
   try {
-    if (!window.PublicKeyCredential) throw new Error("This browser uses no passkeys on this page. Nothing was sent.");
+    if (!window.PublicKeyCredential) throw new Error(tr("This browser uses no passkeys on this page. Nothing was sent."));
     await steps[form.dataset.passkey](form);
     signed.add(form);
     form.requestSubmit(submitter);
@@ -38,7 +40,7 @@ const steps = {
     const token = form.elements.token.value;
     await sign(form, { purpose: "accept", question: form.dataset.passkeyQuestion, token });
     if (!form.isConnected || form.elements.token.value !== token) {
-      throw new Error("The question was asked again meanwhile. Read it again. Nothing was sent.");
+      throw new Error(tr("The question was asked again meanwhile. Read it again. Nothing was sent."));
     }
   },
   async add(form) {
@@ -107,13 +109,13 @@ function reason(problem) {
   switch (problem.name) {
     case "NotAllowedError":
     case "AbortError":
-      return "Not signed: it was cancelled, took too long, or none of your passkeys is here. Nothing was sent.";
+      return tr("Not signed: it was cancelled, took too long, or none of your passkeys is here. Nothing was sent.");
     case "InvalidStateError":
-      return "This device has a passkey of yours already. Nothing was sent.";
+      return tr("This device has a passkey of yours already. Nothing was sent.");
     case "SecurityError":
-      return "The browser uses no passkeys on this page. Nothing was sent.";
+      return tr("The browser uses no passkeys on this page. Nothing was sent.");
     case "TypeError":
-      return "The server did not answer. Nothing was sent.";
+      return tr("The server did not answer. Nothing was sent.");
     default:
       return problem.message;
   }

@@ -3,6 +3,7 @@
 
 import { say } from "./live.js";
 import { placeSessions, placeSteps } from "./place.js";
+import { tr } from "./phrases.js";
 
 const most = 500; // changes that are kept; with more, the page is loaded again at the end
 
@@ -30,7 +31,7 @@ button.addEventListener("click", () => {
   if (held === null) {
     held = [];
     button.setAttribute("aria-pressed", "true");
-    say("Held still. Questions still come.", "polite");
+    say(tr("Held still. Questions still come."), "polite");
     return;
   }
   const [steps, newest] = [held, lists];
@@ -42,5 +43,5 @@ button.addEventListener("click", () => {
   }
   for (const news of steps) placeSteps(news);
   if (newest) placeSessions(newest);
-  say("Up to date again.", "polite");
+  say(tr("Up to date again."), "polite");
 });

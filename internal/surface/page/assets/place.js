@@ -6,6 +6,7 @@ import { showWaiting } from "./alerts.js";
 import { offerCopies, tellCopiesBy } from "./copy.js";
 import { forget, say } from "./live.js";
 import { placeBegun, placeUndo } from "./notice.js";
+import { tr } from "./phrases.js";
 
 const guard = 700; // ms in which a press cannot be meant for what has just come or changed
 const since = new WeakMap();
@@ -124,7 +125,7 @@ function replace(item, fresh) {
   for (const field of fresh.querySelectorAll("input[id]")) field.value = typed.get(field.id) ?? "";
   watch(fresh);
   if (inside) fresh.querySelector("h3").focus();
-  say(`Question ${fresh.dataset.item} has changed. Read it again before you answer it.`, "assertive");
+  say(tr("Question {number} has changed. Read it again before you answer it.", { number: fresh.dataset.item }), "assertive");
 }
 
 function focusAfterLoss(heading) {

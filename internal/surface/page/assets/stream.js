@@ -8,12 +8,13 @@ import { forget, say } from "./live.js";
 import { placeBegun } from "./notice.js";
 import { newSessions, newSteps } from "./pause.js";
 import { placeQuestions, placeSession } from "./place.js";
+import { tr } from "./phrases.js";
 
 const root = document.documentElement;
 const connection = document.getElementById("connection");
 
-const connected = "Connected.";
-const noNews = "No news for 30 seconds. Earshot may have stopped.";
+const connected = tr("Connected.");
+const noNews = tr("No news for 30 seconds. Earshot may have stopped.");
 
 const silence = 30000; // ms without anything after which something has stopped
 const patience = 4000; // ms after which a lost connection is said: a short one would only disturb
@@ -65,7 +66,7 @@ export function listen(returning = true) {
     if (connection.textContent !== connected) state(connected);
     if (lost) {
       lost = lostSaid = false;
-      say("Connected again.");
+      say(tr("Connected again."));
     }
     take(JSON.parse(event.data));
     if (event.lastEventId) remember("after", event.lastEventId);
@@ -151,17 +152,17 @@ async function broken(mine) {
   clearTimeout(quiet);
   if (!lost) {
     lost = true;
-    state("The connection is lost. Trying again.");
+    state(tr("The connection is lost. Trying again."));
   }
   setTimeout(sayLost, patience);
   if (refused && await loggedOut()) {
     const link = document.createElement("a");
     link.href = "/login";
-    link.textContent = "Log in again";
-    connection.replaceChildren("You are logged out. ", link);
+    link.textContent = tr("Log in again");
+    connection.replaceChildren(tr("You are logged out.") + " ", link);
     connection.hidden = false;
     lostSaid = true;
-    say("You are logged out. There is a link to log in again at the top of the page.", "assertive");
+    say(tr("You are logged out. There is a link to log in again at the top of the page."), "assertive");
     return;
   }
   setTimeout(listen, refused ? wait : soon);
@@ -172,7 +173,7 @@ async function broken(mine) {
 function sayLost() {
   if (!lost || lostSaid) return;
   lostSaid = true;
-  say("The connection is lost. Questions may be waiting. The page tries again by itself.", "assertive");
+  say(tr("The connection is lost. Questions may be waiting. The page tries again by itself."), "assertive");
 }
 
 async function loggedOut() {

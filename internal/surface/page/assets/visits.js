@@ -1,5 +1,7 @@
 // What came since the last visit to a session. The newest line that was seen is kept in this browser, for as many sessions.
 
+import { tr } from "./phrases.js";
+
 const name = "earshot.visits";
 const most = 200;
 
@@ -38,14 +40,15 @@ function tell(seen) {
   const more = fresh.length === lines.length && document.getElementById("earlier") !== null;
   const link = document.createElement("a");
   link.href = more ? `?at=${seen}#step-${seen}` : `#${fresh[0].id}`;
-  link.textContent = "Go to the first of them";
-  const count = fresh.length === 1 ? "1 line is" : `${fresh.length} lines are`;
+  link.textContent = tr("Go to the first of them");
+  const n = fresh.length;
   const notice = document.getElementById("missed");
-  notice.append(`${more ? "More than " : ""}${count} new since your last visit. `, link);
+  const told = n === 1 ? tr("1 line is new since your last visit.") : tr("{n} lines are new since your last visit.", { n });
+  notice.append((more ? tr("More than {n} lines are new since your last visit.", { n }) : told) + " ", link);
   notice.hidden = false;
   if (more) return;
   const mark = document.createElement("p");
   mark.className = "eyebrow";
-  mark.textContent = "New since your last visit";
+  mark.textContent = tr("New since your last visit");
   fresh[0].prepend(mark);
 }

@@ -32,7 +32,7 @@ func styleGuide(t *testing.T) http.Handler {
 	must(t, err)
 	render := func(name string, data any) template.HTML {
 		t.Helper()
-		body, err := assets.Render(name, data)
+		body, err := assets.In("").Render(name, data)
 		must(t, err)
 		return template.HTML(body)
 	}

@@ -73,7 +73,7 @@ func (l *longSession) serve() *server {
 		want.At, _ = strconv.ParseInt(r.FormValue("at"), 10, 64)
 		want.Before, _ = strconv.ParseInt(r.FormValue("before"), 10, 64)
 		one, record := l.record()
-		body, err := l.assets.Render("session", record.View(one, page.NewTree(one.Session, nil), want, time.UTC))
+		body, err := l.assets.In("").Render("session", record.View(one, page.NewTree(one.Session, nil), want, time.UTC))
 		if err != nil {
 			l.t.Error(err)
 		}

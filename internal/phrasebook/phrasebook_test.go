@@ -1,0 +1,132 @@
+package phrasebook_test
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/earshot-dev/earshot/internal/phrasebook"
+)
+
+const sample = `
+msgid "running"
+msgstr "en curso"
+
+msgid "You are looking at %s, %s."
+msgstr "Miras %1$s, que está %2$s."
+
+msgid "%d questions open: %s."
+msgstr "Preguntas abiertas (%2$s): %1$d."
+
+msgid "%s and %s"
+msgstr "%s y %s"
+
+msgid "%d January"
+msgstr "%d de enero"
+
+msgid "%d January %d"
+msgstr "%d de enero de %d"
+
+msgid "Answer by %s."
+msgstr "Responde antes de las %s."
+
+msgid "Not yet."
+msgstr ""
+`
+
+func TestSay(t *testing.T) {
+	t.Parallel()
+	book := phrasebook.Read("es", []byte(sample))
+	for _, tt := range []struct {
+		english, want string
+		ok            bool
+	}{
+		{"running", "en curso", true},
+		{"You are looking at photos, running.", "Miras photos, que está en curso.", true},
+		{"2 questions open: 3, 4.", "Preguntas abiertas (3, 4): 2.", true},
+		{"some questions open: 3.", "some questions open: 3.", false},
+		{"running. running", "running. running", false}, // the first has a full stop that no phrase has
+		{"Answer by 14:05. You are looking at a, running.", "Responde antes de las 14:05. Miras a, que está en curso.", true},
+		{"Answer by 14:05. Something else.", "Answer by 14:05. Something else.", false},
+		{"Answer by 14:05 on 2 January.", "Responde antes de las 2 de enero, 14:05.", true},
+		{"2 January 2026, 15:04", "2 de enero de 2026, 15:04", true},
+		{"14:05", "14:05", true},
+		{"Not yet.", "Not yet.", false},
+		{"", "", false},
+		{"You are looking at $1 %s \\1, running.", "Miras $1 %s \\1, que está en curso.", true},
+		{"You are looking at ⁨a, b⁩\nc, d.", "Miras ⁨a, b⁩\nc, que está d.", true},
+	} {
+		if got, ok := book.Say(tt.english); got != tt.want || ok != tt.ok {
+			t.Errorf("%q: found %q, %v, expected %q, %v", tt.english, got, ok, tt.want, tt.ok)
+		}
+	}
+	if long := strings.Repeat("running ", 1000); !slices.Equal([]string{long}, []string{first(book.Say(long))}) {
+		t.Error("a long text was changed")
+	}
+}
+
+func first(text string, _ bool) string { return text }
+
+// values are what a translation has to keep: those of the code, of a template and of a script.
+var values = regexp.MustCompile(`\{\{.*?\}\}|\{\w+\}|%(?:\d\$)?[sd]`)
+
+// TestBooks: each book has all sentences, with the same values, and nothing that would be read as markup.
+func TestBooks(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("sentences.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sentences := strings.Split(strings.TrimSpace(string(raw)), "\n")
+	if !slices.IsSorted(sentences) || len(slices.Compact(slices.Clone(sentences))) != len(sentences) {
+		t.Error("sentences.txt is not in order, or has a sentence twice")
+	}
+	books, err := phrasebook.Books()
+	if err != nil || len(books) == 0 {
+		t.Fatalf("%d books, %v", len(books), err)
+	}
+	for _, b := range books {
+		known := b.Phrases()
+		for _, sentence := range sentences {
+			if _, found := slices.BinarySearch(known, sentence); !found {
+				t.Errorf("%s has no translation of %q", b.Tag, sentence)
+			}
+		}
+		for _, english := range known {
+			said, _ := b.Say(english)
+			if got, want := kept(said), kept(english); !slices.Equal(got, want) {
+				t.Errorf("%s: %q has the values %q, expected those of %q", b.Tag, said, got, english)
+			}
+			if strings.ContainsAny(values.ReplaceAllString(said, ""), "<>&") {
+				t.Errorf("%s: %q has markup", b.Tag, said)
+			}
+		}
+	}
+}
+
+// kept are the values of a sentence in their order in English.
+func kept(text string) []string {
+	all := values.FindAllString(text, -1)
+	for i, v := range all {
+		if v[0] == '%' {
+			all[i] = "%" + v[len(v)-1:]
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// FuzzSay: whatever a text is, it is translated or stays as it is.
+func FuzzSay(f *testing.F) {
+	for _, text := range []string{"", "running", "You are looking at a, b.", "2 questions open: %s.", "Answer by . . . .", "1 January and 2 January 2026 and %d"} {
+		f.Add(text)
+	}
+	book := phrasebook.Read("es", []byte(sample))
+	f.Fuzz(func(t *testing.T, text string) {
+		if said, ok := book.Say(text); !ok && said != text {
+			t.Errorf("%q became %q without a translation", text, said)
+		}
+	})
+}

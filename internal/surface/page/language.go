@@ -1,0 +1,149 @@
+package page
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/internal/phrasebook"
+)
+
+// Language is one in which the page is shown. It is safe for concurrent use.
+type Language struct {
+	// Tag names it, as in es; Direction is that of its script, ltr or rtl.
+	Tag, Direction string
+
+	book      *phrasebook.Book // nil for English
+	templates *template.Template
+}
+
+// In is a language that the page is shown in; English, where it is not shown in that one.
+func (p *Assets) In(tag string) *Language {
+	if l := p.languages[tag]; l != nil {
+		return l
+	}
+	return p.languages[english]
+}
+
+func (p *Assets) loadLanguages() error {
+	books, err := phrasebook.Books()
+	if err != nil {
+		return err //nolint:wrapcheck // it names its package
+	}
+	p.languages = map[string]*Language{english: {Tag: english}}
+	for _, b := range books {
+		p.languages[b.Tag] = &Language{Tag: b.Tag, book: b}
+	}
+	for _, l := range p.languages {
+		l.Direction = cmp.Or(string(aaep.Direction(l.Tag)), "ltr")
+		if err := l.layOut(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// layOut reads the templates, in this language.
+func (l *Language) layOut() error {
+	l.templates = template.New("").Funcs(template.FuncMap{
+		"show":  legible.Text,
+		"mixed": Mixed,
+		"say":   l.marked,
+		"plain": l.Say,
+		"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	})
+	names, err := fs.Glob(embedded, "assets/*.html")
+	if err != nil {
+		return fmt.Errorf("its templates: %w", err)
+	}
+	for _, name := range names {
+		source, err := embedded.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("its templates: %w", err)
+		}
+		if _, err := l.templates.New(path.Base(name)).Parse(l.source(string(source))); err != nil {
+			return fmt.Errorf("a template in %s: %w", l.Tag, err)
+		}
+	}
+	return nil
+}
+
+// source is the source of a template in this language.
+func (l *Language) source(text string) string {
+	if l.book == nil {
+		return text
+	}
+	text = strings.ReplaceAll(text, `<html lang="en"`, `<html lang="`+l.Tag+`" dir="`+l.Direction+`"`)
+	return translated(text, l.Say)
+}
+
+// spoken is a sentence of a script, which asks for it in the page's language.
+var spoken = regexp.MustCompile(`\btr\(\s*("(?:[^"\\]|\\.)*")`)
+
+// phrases is a script with the translations of what scripts say.
+func (l *Language) phrases(scripts []byte) []byte {
+	said := map[string]string{}
+	for _, found := range spoken.FindAllSubmatch(scripts, -1) {
+		var english string
+		if json.Unmarshal(found[1], &english) == nil {
+			said[english] = l.Say(english)
+		}
+	}
+	raw, err := json.Marshal(said, json.Deterministic(true))
+	if err != nil {
+		return []byte("export default {};\n") // cannot happen: it is text alone
+	}
+	return append(append([]byte("export default "), raw...), ";\n"...)
+}
+
+// Render fills a template; half a page is never sent.
+func (l *Language) Render(name string, data any) ([]byte, error) {
+	var b bytes.Buffer
+	if err := l.templates.ExecuteTemplate(&b, name, data); err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// Say translates one of the house's sentences; one without a translation stays as it is.
+func (l *Language) Say(text string) string {
+	if l.book == nil || text == "" {
+		return text
+	}
+	said, _ := l.book.Say(text)
+	return said
+}
+
+// Notice says a notice in this language.
+func (l *Language) Notice(n Notice) Notice {
+	n.Text = l.Say(n.Text)
+	n.Rows = slices.Clone(n.Rows)
+	for i := range n.Rows {
+		n.Rows[i].Text = l.Say(n.Rows[i].Text)
+	}
+	return n
+}
+
+// marked is Say for the page, where what stays English is marked as English.
+func (l *Language) marked(text any) template.HTML {
+	written := template.HTMLEscapeString(fmt.Sprint(text))
+	if l.book == nil || written == "" {
+		return template.HTML(written) //nolint:gosec // escaped above
+	}
+	said, ok := l.book.Say(fmt.Sprint(text))
+	if ok {
+		return template.HTML(template.HTMLEscapeString(said)) //nolint:gosec // escaped here
+	}
+	return template.HTML(`<span lang="en" dir="ltr">` + written + `</span>`) //nolint:gosec // escaped above
+}
