@@ -37,6 +37,7 @@ import (
 type settings struct {
 	sessions, events, loads int
 	lighthouse              bool
+	program                 string
 }
 
 func main() {
@@ -44,6 +45,7 @@ func main() {
 	flag.IntVar(&s.sessions, "sessions", 200, "how many sessions there are, half of them under way")
 	flag.IntVar(&s.events, "events", 5000, "how many events one of them has")
 	flag.IntVar(&s.loads, "loads", 5, "how often each page is loaded; the median counts")
+	flag.StringVar(&s.program, "program", "", "a built binary to measure instead of this tree's, to compare two in turns")
 	flag.BoolVar(&s.lighthouse, "lighthouse", true, "have Lighthouse rate the home page")
 	flag.Parse()
 	if err := measure(context.Background(), s); err != nil {
@@ -57,7 +59,7 @@ func measure(ctx context.Context, o settings) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	s, err := up(dir)
+	s, err := up(dir, o.program)
 	if err != nil {
 		return err
 	}
@@ -73,7 +75,7 @@ func measure(ctx context.Context, o settings) error {
 		return err
 	}
 	fmt.Printf("%d sessions, one of %d events, made in %s\n", o.sessions, o.events, time.Since(began).Round(time.Second))
-	for _, path := range []string{"/", "/?session=" + long.ID, "/sessions/" + long.ID, "/page/style.css"} {
+	for _, path := range []string{"/", "/?session=" + long.ID, "/sessions/" + long.ID} {
 		if err := s.fetched(ctx, b.cookies, path, o.loads); err != nil {
 			return err
 		}
@@ -103,10 +105,12 @@ type server struct {
 	agent  *client.Agent
 }
 
-func up(dir string) (*server, error) {
-	binary, err := bench.Binary(dir)
-	if err != nil {
-		return nil, err
+func up(dir, binary string) (*server, error) {
+	var err error
+	if binary == "" {
+		if binary, err = bench.Binary(dir); err != nil {
+			return nil, err
+		}
 	}
 	s := &server{binary: binary, data: filepath.Join(dir, "data")}
 	root := filepath.Join(dir, "files")

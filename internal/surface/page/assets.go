@@ -20,10 +20,11 @@ var embedded embed.FS
 type Assets struct {
 	languages map[string]*Language
 	files     map[string]File
+	styles    map[string]string
 	packers   sync.Pool // of *gzip.Writer, each of which is large
 }
 
-// File is a style, a script or an image: its media type, its entity tag and its bytes.
+// File is a script or an image: its media type, its entity tag and its bytes.
 type File struct {
 	Kind string
 	Tag  string
@@ -50,23 +51,27 @@ func (p *Assets) Gzip(body []byte) []byte {
 
 // Load reads the templates and the files, which are part of the program.
 func Load() (*Assets, error) {
-	p := &Assets{files: map[string]File{}}
+	p := &Assets{files: map[string]File{}, styles: map[string]string{}}
 	if err := p.loadLanguages(); err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	kinds := map[string]string{
-		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png",
+		".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png",
 		".webmanifest": "application/manifest+json",
 	}
 	var scripts []byte
 	err := fs.WalkDir(embedded, "assets", func(name string, _ fs.DirEntry, err error) error {
 		kind := kinds[path.Ext(name)]
-		if err != nil || kind == "" {
+		if err != nil || kind == "" && path.Ext(name) != styleExt {
 			return err
 		}
 		body, err := embedded.ReadFile(name)
 		if err != nil {
 			return err //nolint:wrapcheck // named below
+		}
+		if kind == "" {
+			p.styles[path.Base(name)] = string(body)
+			return nil
 		}
 		if path.Ext(name) == ".js" {
 			scripts = append(scripts, body...)
@@ -79,7 +84,7 @@ func Load() (*Assets, error) {
 	}
 	for _, l := range p.languages {
 		if l.book != nil {
-			p.add("phrases."+l.Tag+".js", kinds[".js"], l.phrases(scripts))
+			p.add(l.scriptName(), kinds[".js"], l.phrases(scripts))
 		}
 	}
 	return p, nil
@@ -96,7 +101,7 @@ func (p *Assets) add(name, kind string, body []byte) {
 	p.files[name] = f
 }
 
-// File is a style, a script or an image of the page.
+// File is a script or an image of the page.
 func (p *Assets) File(name string) (File, bool) {
 	f, found := p.files[name]
 	return f, found

@@ -27,6 +27,12 @@ func TestSize(t *testing.T) {
 	for _, name := range names {
 		if file, found := assets.File(name.Name()); found {
 			size += compressed(t, file.Body)
+		} else if filepath.Ext(name.Name()) == ".css" {
+			style, err := os.ReadFile(filepath.Join("assets", name.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			size += compressed(t, style)
 		}
 	}
 	t.Logf("%d bytes", size)
@@ -54,6 +60,43 @@ func compressed(t *testing.T, body []byte) int {
 		t.Fatal(err)
 	}
 	return int(n)
+}
+
+// TestScriptsAreToldAtOnce: a page names all scripts that its own imports, in whatever depth, and each once.
+func TestScriptsAreToldAtOnce(t *testing.T) {
+	t.Parallel()
+	assets, err := page.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	imported := regexp.MustCompile(`(?m)^import .*?"\./(.*?)"`)
+	var all func(name string, found map[string]bool)
+	all = func(name string, found map[string]bool) {
+		file, _ := assets.File(name)
+		for _, one := range imported.FindAllStringSubmatch(string(file.Body), -1) {
+			if !found[one[1]] {
+				found[one[1]] = true
+				all(one[1], found)
+			}
+		}
+	}
+	for template, data := range map[string]any{"home": page.Home{}, "login": page.Login{}} {
+		body, err := assets.Render(template, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		script := map[string]string{"home": "page.js", "login": "zone.js"}[template]
+		want := map[string]bool{}
+		all(script, want)
+		for name := range want {
+			if n := strings.Count(string(body), `<link rel="modulepreload" href="/page/`+name+`">`); n != 1 {
+				t.Errorf("%s names %s %d times", template, name, n)
+			}
+		}
+		if n := strings.Count(string(body), "modulepreload"); n != len(want) || script == "page.js" && n < 10 {
+			t.Errorf("%s names %d scripts, want %d", template, n, len(want))
+		}
+	}
 }
 
 // TestNamedNotPlaced: no sentence of the page sends its reader to something by its place, its shape or its colour (WCAG 1.3.3). What

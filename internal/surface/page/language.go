@@ -47,7 +47,7 @@ func (p *Assets) loadLanguages() error {
 	}
 	for _, l := range p.languages {
 		l.Direction = cmp.Or(string(aaep.Direction(l.Tag)), "ltr")
-		if err := l.layOut(); err != nil {
+		if err := l.layOut(p); err != nil {
 			return err
 		}
 	}
@@ -55,13 +55,21 @@ func (p *Assets) loadLanguages() error {
 }
 
 // layOut reads the templates, in this language.
-func (l *Language) layOut() error {
+func (l *Language) layOut(p *Assets) error {
 	l.templates = template.New("").Funcs(template.FuncMap{
 		"show":  legible.Text,
 		"mixed": Mixed,
 		"say":   l.marked,
 		"plain": l.Say,
 		"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"style": p.style,
+		"script": func(name string) (template.HTML, error) {
+			text, err := p.script(name)
+			if l.book == nil {
+				return text, err
+			}
+			return template.HTML(`<link rel="modulepreload" href="/page/`+l.scriptName()+"\">\n") + text, err //nolint:gosec // a name of our own
+		},
 	})
 	names, err := fs.Glob(embedded, "assets/*.html")
 	if err != nil {
@@ -90,6 +98,9 @@ func (l *Language) source(text string) string {
 
 // spoken is a sentence of a script, which asks for it in the page's language.
 var spoken = regexp.MustCompile(`\btr\(\s*("(?:[^"\\]|\\.)*")`)
+
+// scriptName is the name of the script with what scripts say in this language.
+func (l *Language) scriptName() string { return "phrases." + l.Tag + ".js" }
 
 // phrases is a script with the translations of what scripts say.
 func (l *Language) phrases(scripts []byte) []byte {

@@ -25,14 +25,17 @@ const (
 // socketPath is where the WebSocket is (TR-WS-01).
 const socketPath = api.AAEPRoot + "/ws"
 
-// policy is the Content-Security-Policy of our pages: load their own style, scripts and manifest, talk to this server, and send
-// forms to it. Nothing else is allowed, and no other page may frame them.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+// policy returns the Content-Security-Policy of our pages: take the styles that stand in them and no others, load their own scripts
+// and manifest, talk to this server, and send forms to it. Nothing else is allowed, and no other page may frame them.
+func policy(styles []string) string {
+	return "default-src 'none'; script-src 'self'; style-src " + strings.Join(styles, " ") + "; img-src 'self'; connect-src 'self'; " +
+		"manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+}
 
 // guard refuses a request that names another host or comes from a foreign origin, before any other handler runs. Its
 // answers never reveal the page's name.
 func (s *Server) guard(page, elsewhere http.Handler) http.Handler {
+	policy := policy(s.pages.StyleSources())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)

@@ -1,6 +1,8 @@
 package web_test
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"strings"
@@ -69,7 +71,7 @@ func TestCookieIsOfOneName(t *testing.T) {
 				t.Errorf("%s%s with the cookie: %d", host, target, w.Code)
 			}
 		}
-		for _, target := range []string{"/", "/login", "/page/events", "/page/style.css", "/questions/2/arguments"} {
+		for _, target := range []string{"/", "/login", "/page/events", "/page/page.js", "/questions/2/arguments"} {
 			if w := s.do("GET", target, "@ada", "", "Host", host, "Accept", "text/html"); w.Code != 421 {
 				t.Errorf("%s%s with the cookie: %d", host, target, w.Code)
 			}
@@ -144,7 +146,7 @@ func TestNameIsNotTold(t *testing.T) {
 	s := played(t)
 	for _, host := range []string{"127.0.0.1:7411", "localhost:7411", "evil.example", ""} {
 		for _, target := range []string{
-			"/", "/login", "/logout", "/page/style.css", "/page/events", "/questions/2/arguments", "/questions/2/accept", "/sessions/sess_2/stop", "/nothing",
+			"/", "/login", "/logout", "/page/page.js", "/page/events", "/questions/2/arguments", "/questions/2/accept", "/sessions/sess_2/stop", "/nothing",
 			"/api/v1/me", "/api/v1/codes", "/api/v1/nothing", "/aaep/v1/subscriptions", "/.well-known/aaep-manifest.json", "/healthz", "/readyz", "/metrics",
 		} {
 			for _, method := range []string{"GET", "POST", "OPTIONS", "HEAD"} {
@@ -278,13 +280,35 @@ func TestCrossOriginReads(t *testing.T) {
 	}
 }
 
+// TestStylesByDigest: the policy of a page names the digest of each style in its head, and takes no other.
+func TestStylesByDigest(t *testing.T) {
+	t.Parallel()
+	s := played(t)
+	s.login("ada")
+	for path, want := range map[string]int{"/login": 1, "/": 2, "/settings": 2, "/sessions/sess_1": 2, "/page/offline": 1} {
+		w := s.do("GET", path, "@ada", "", "Accept", "text/html")
+		policy := w.Header().Get("Content-Security-Policy")
+		found := styles.FindAllStringSubmatch(w.Body.String(), -1)
+		if len(found) != want {
+			t.Errorf("%s has %d styles, want %d", path, len(found), want)
+		}
+		for _, one := range found {
+			sum := sha256.Sum256([]byte(one[1]))
+			wants(t, policy, "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
+		}
+		if lacks(t, w.Body.String(), `rel="stylesheet"`); strings.Count(policy, "'sha256-") != 3 {
+			t.Errorf("the policy takes others: %s", policy)
+		}
+	}
+}
+
 // TestHeaders: a page may load nothing from elsewhere, and is in no frame.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	h := s.do("GET", "/login", "", "", "Accept", "text/html").Header()
 	wants(t, h.Get("Content-Security-Policy"), "default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "form-action 'self'", "base-uri 'none'")
-	lacks(t, h.Get("Content-Security-Policy"), "unsafe", "*", "http")
+	lacks(t, h.Get("Content-Security-Policy"), "unsafe", "*", "http", "style-src 'self'")
 	for name, want := range map[string]string{
 		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
 		"Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",

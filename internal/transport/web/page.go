@@ -25,7 +25,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, name s
 	return nil
 }
 
-// static serves the style, the scripts and the images.
+// static serves the scripts and the images.
 func (s *Server) static(w http.ResponseWriter, r *http.Request) { s.file(w, r, r.PathValue("file")) }
 
 func (s *Server) file(w http.ResponseWriter, r *http.Request, name string) {

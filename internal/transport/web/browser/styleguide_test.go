@@ -36,8 +36,8 @@ func styleGuide(t *testing.T) http.Handler {
 		must(t, err)
 		return template.HTML(body)
 	}
-	style, _ := assets.File("style.css")
-	g := guide{Head: render("head", nil), Brand: render("brand", nil), Colours: colours(string(style.Body))}
+	head := render("head", nil)
+	g := guide{Head: head, Brand: render("brand", nil), Colours: colours(string(head))}
 	for _, q := range guideQuestions(t) {
 		g.Questions = append(g.Questions, render("question", q))
 	}
@@ -50,7 +50,7 @@ func styleGuide(t *testing.T) http.Handler {
 	serve := func(path, kind string, body []byte) {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", kind)
-			w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'")
+			w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self' "+strings.Join(assets.StyleSources(), " ")+"; img-src 'self'")
 			_, _ = w.Write(body)
 		})
 	}
@@ -61,10 +61,8 @@ func styleGuide(t *testing.T) http.Handler {
 		fmt.Fprintf(&swatches, ".swatch-%[1]s { background: var(--%[1]s); }\n", name)
 	}
 	serve("/styleguide.css", "text/css; charset=utf-8", []byte(swatches.String()))
-	for _, name := range []string{"style.css", "mark.svg"} {
-		file, _ := assets.File(name)
-		serve("/page/"+name, file.Kind, file.Body)
-	}
+	mark, _ := assets.File("mark.svg")
+	serve("/page/mark.svg", mark.Kind, mark.Body)
 	return mux
 }
 

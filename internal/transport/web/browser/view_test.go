@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -64,7 +65,8 @@ func (l *longSession) serve() *server {
 	handle := func(path, kind string, body func(r *http.Request) []byte) {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", kind)
-			w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'")
+			w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src "+strings.Join(l.assets.StyleSources(), " ")+
+				"; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'")
 			_, _ = w.Write(body(r))
 		})
 	}
