@@ -28,6 +28,7 @@ type Home struct {
 	Machine    bool   // a machine has translated the page
 	Density    string // how much room its reader wants between the parts
 	After      string // the newest event when the page was made
+	Lists      string // marks of its lists, by which the stream knows whether they have changed
 	Title      string
 	Where      string
 	Notice     *Notice

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/announce"
@@ -100,6 +101,11 @@ func (s *Server) homeView(ctx context.Context, v visitor, chosen string, peek bo
 		return view, err
 	}
 	view.Sessions, view.Questions, view.Title, view.Where = n.Sessions, n.Questions, n.Title(), n.Where()
+	_, marks, err := s.lists(n, s.pages.In(s.language(v)))
+	if err != nil {
+		return view, err
+	}
+	view.Lists = strings.Join(marks, ".")
 	if box := s.startBox(ctx, v, view.After); box != nil {
 		view.Start = box
 		box.Open = n.Questions.Total == 0 && len(n.Sessions.Running) == 0

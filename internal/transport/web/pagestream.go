@@ -29,7 +29,8 @@ const (
 // pageEvents is the stream of one page (not of AAEP): what it has to say and to show.
 // It begins behind Last-Event-ID, or behind ?after= where a browser cannot send that;
 // with ?fresh=true what was before is summed up. ?session= is the session that the page
-// shows, and ?from= the number of the last event of it that the page has.
+// shows, and ?from= the number of the last event of it that the page has. ?lists= are the
+// marks of the lists that it was made with: they are sent when they have changed.
 //
 //	earshot.announce   one finished sentence for a live region
 //	earshot.questions  the list of open questions, as HTML, and the page's title
@@ -72,7 +73,7 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) e
 	if to.Send(stream.Frame{Retry: comeBack}) != nil {
 		return nil
 	}
-	p := &pageStream{language: query.Get("lang"), chosen: query.Get("session"), story: page.Story{Last: from}, since: s.now()}
+	p := &pageStream{language: query.Get("lang"), chosen: query.Get("session"), story: page.Story{Last: from}, since: s.now(), last: query.Get("lists")}
 	if !fresh {
 		p.since = p.since.Add(-stale)
 	}
@@ -87,6 +88,9 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) e
 	return nil
 }
 
+// heartbeat says that the server, the kernel and its ledger answer.
+var heartbeat = stream.Frame{Event: "earshot.heartbeat", Data: []byte("{}")}
+
 // pageStream makes the frames of one page's stream.
 type pageStream struct {
 	speaker
@@ -100,7 +104,7 @@ type pageStream struct {
 	due      []stream.Frame // of deliveries that others follow at once
 	moved    bool           // one of these may have changed the lists
 	stepped  bool           // one of these belongs to the chosen session
-	last     map[string]string
+	last     string         // the marks of the lists as the page has them
 }
 
 // in is the language of the page.
@@ -108,8 +112,8 @@ func (p *pageStream) in() *page.Language { return p.server.pages.In(p.server.lan
 
 // run sends the present state, and then updates.
 func (p *pageStream) run(ctx context.Context, from Subscription, after string, fresh bool) error {
-	first, err := p.begin(ctx, fresh)
-	if err != nil || !p.send(first) {
+	taken, err := p.begin(ctx, fresh)
+	if err != nil || !taken {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -139,7 +143,7 @@ func (p *pageStream) run(ctx context.Context, from Subscription, after string, f
 			if group, _, err = p.lists(ctx); err != nil {
 				return err
 			}
-			group = append(group, stream.Frame{Event: "earshot.heartbeat", Data: []byte("{}")})
+			group = append(group, heartbeat)
 		}
 		if len(group) > 0 && !p.send(group) {
 			return nil
@@ -157,25 +161,37 @@ func (p *pageStream) tick() []stream.Frame {
 	return nil
 }
 
-// begin returns the first frames of a page: the current lists, the events of the chosen session since the page was
-// made, and, for a fresh page, a summary of the running sessions.
-func (p *pageStream) begin(ctx context.Context, fresh bool) ([]stream.Frame, error) {
+// begin sends the first frames of a page: the lists where they have changed, the events of the chosen session since the page was
+// made, and then what is said of what was before. It reports whether the page took them.
+func (p *pageStream) begin(ctx context.Context, fresh bool) (taken bool, err error) {
 	group, n, err := p.lists(ctx)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	if p.chosen == "" && n.Chosen != nil {
 		p.chosen = n.Chosen.ID
 	}
 	steps, err := p.catchUp(ctx)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	group = append(group, steps...)
-	if !fresh {
-		open, err := p.open(ctx, n.Open)
-		return append(group, open...), err
+	if group = append(group, steps...); len(group) == 0 { // it is connected, and has everything
+		group = append(group, heartbeat)
 	}
+	if !p.send(group) {
+		return false, nil
+	}
+	before := p.open
+	if fresh {
+		before = p.sumUp
+	}
+	group, err = before(ctx, n)
+	return err == nil && p.send(group), err
+}
+
+// sumUp returns the summary of the running sessions for a fresh page.
+func (p *pageStream) sumUp(ctx context.Context, n page.News) ([]stream.Frame, error) {
+	var group []stream.Frame
 	for _, l := range n.Sessions.Running {
 		if l.Last == 0 { // it waits to be taken up, and has told nothing
 			continue
@@ -197,7 +213,8 @@ type openFrame struct {
 
 // open announces all open questions again: after a reconnect the person may not know them any more. Each has the id
 // that it has on the stream, so that a page announces it only once.
-func (p *pageStream) open(ctx context.Context, questions []api.OpenQuestion) ([]stream.Frame, error) {
+func (p *pageStream) open(ctx context.Context, n page.News) ([]stream.Frame, error) {
+	questions := n.Open
 	if p.visitor.single() {
 		var err error
 		if questions, err = p.server.allOpen(ctx, p.visitor); err != nil {
@@ -351,60 +368,6 @@ func (p *pageStream) laid(ctx context.Context, output string) (template.HTML, er
 	var html template.HTML
 	err = p.server.record(ctx, p.visitor, one, func(r *page.Record) { html = r.Laid(output) })
 	return html, err
-}
-
-// listFrame is the current content of a part of the page.
-type listFrame struct {
-	HTML  string `json:"html"`
-	Title string `json:"title,omitzero"`
-	Open  int    `json:"open"`
-	Where string `json:"where,omitzero"`
-	// Chosen is the session to show on a page that had none.
-	Chosen string `json:"chosen,omitzero"`
-	State  string `json:"state,omitzero"` // of the chosen session
-	When   string `json:"when,omitzero"`  // it has begun
-	Ended  bool   `json:"ended,omitzero"`
-}
-
-// lists makes the frames of those lists that have changed since they were last sent.
-func (p *pageStream) lists(ctx context.Context) ([]stream.Frame, page.News, error) {
-	n, err := p.server.news(ctx, p.visitor, p.chosen, false)
-	if err != nil {
-		return nil, n, err
-	}
-	questions, err := p.in().Render("questions", n.Questions)
-	if err != nil {
-		return nil, n, err
-	}
-	sessions, err := p.in().Render("sessions", n.Sessions)
-	if err != nil {
-		return nil, n, err
-	}
-	list := listFrame{HTML: string(sessions), Where: p.in().Say(n.Where())}
-	if n.Chosen != nil {
-		list.Chosen, list.State, list.When, list.Ended = n.Chosen.ID, p.in().Say(n.Chosen.State), p.in().Say(n.Chosen.When), n.Chosen.Ended
-	}
-	var group []stream.Frame
-	for _, part := range []struct {
-		name string
-		list listFrame
-	}{
-		{"earshot.questions", listFrame{HTML: string(questions), Title: p.in().Say(n.Title()), Open: n.Questions.Total}},
-		{"earshot.sessions", list},
-	} {
-		frames, err := encoded(part.name, part.list)
-		if err != nil {
-			return nil, n, err
-		}
-		if p.last == nil {
-			p.last = map[string]string{}
-		}
-		if text := string(frames[0].Data); p.last[part.name] != text {
-			p.last[part.name] = text
-			group = append(group, frames...)
-		}
-	}
-	return group, n, nil
 }
 
 // announced returns the frames of announcements.

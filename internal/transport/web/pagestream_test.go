@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -391,4 +392,44 @@ func TestPageRefused(t *testing.T) {
 	if w.Code != 503 || w.Header().Get("Retry-After") != "9" {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
+}
+
+// TestListsThatThePageHas: a page that has just been made has the lists, so that only what has changed since is sent; a mark of other
+// lists is none. That it is connected is said all the same.
+func TestListsThatThePageHas(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScene(t)
+		s.room.begin("sess_1", "tidy Downloads")
+		s.login("ada")
+		found := regexp.MustCompile(`data-lists="(.*?)"`).FindStringSubmatch(s.page("/", "@ada"))
+		if len(found) != 2 || len(strings.Split(found[1], ".")) != 2 {
+			t.Fatalf("the page names its lists as %q", found)
+		}
+		questions, sessions, _ := strings.Cut(found[1], ".")
+		first := func(lists string) string {
+			r := s.stream("/page/events?session=sess_1&from=1&after=evt_11&fresh=true&lists="+lists, "@ada")
+			defer r.close()
+			return strings.TrimSuffix(names(r.frames(t)), " announce")
+		}
+		for lists, want := range map[string]string{
+			found[1]: "heartbeat", "": "questions sessions", "x": "questions sessions", sessions + "." + questions: "questions sessions",
+			questions + ".x": "sessions", "x." + sessions: "questions",
+		} {
+			if got := first(lists); got != want {
+				t.Errorf("with the lists %q: %s, want %s", lists, got, want)
+			}
+		}
+		r := s.stream("/page/events?session=sess_1&from=1&after=evt_11&lists="+found[1], "@ada")
+		defer r.close()
+		if all := r.frames(t); names(all) != "heartbeat open" {
+			t.Errorf("a page that comes again hears %s", names(all))
+		}
+		s.room.ask("sess_1", 1, tokenA)
+		if all := r.frames(t); find(all, "questions").data.Open != 1 || find(all, "sessions").data.HTML == "" {
+			t.Errorf("a question came: %s", names(all))
+		}
+		if got := first(found[1]); !strings.HasPrefix(got, "questions sessions") {
+			t.Errorf("a question came after the page was made: %s", got)
+		}
+	})
 }

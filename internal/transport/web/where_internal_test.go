@@ -16,10 +16,10 @@ func TestWhere(t *testing.T) {
 		"":                               "tidy",
 		"tidy, a\u2069\n\n b":            "tidy, a<U+2069> b",
 		"tidy, \u202egpj.exe":            "tidy, <U+202E>gpj.exe",
-		"tidy, \u05e9\u05dc\u05d5\u05dd": "\u2068tidy, \u05e9\u05dc\u05d5\u05dd\u2069",
+		"tidy, \u05e9\u05dc\u05d5\u05dd": "tidy, \u05e9\u05dc\u05d5\u05dd",
 	} {
 		n := page.News{Chosen: &page.Session{Session: api.Session{Agent: "tidy", Name: name}, State: "running"}}
-		if got := n.Where(); got != "No session is running. No question is open. You are looking at "+want+", running." {
+		if got := n.Where(); got != "No session is running. No question is open. You are looking at \u2068"+want+"\u2069, running." {
 			t.Errorf("%q: %q", name, got)
 		}
 	}

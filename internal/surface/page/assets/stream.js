@@ -2,7 +2,7 @@
 // has come for too long: the server sends a heartbeat every ten seconds.
 
 import { recall, remember, firstTime } from "./memory.js";
-import { alertTo } from "./alerts.js";
+import { alertTo, showWaiting } from "./alerts.js";
 import { heardNow } from "./heard.js";
 import { forget, say } from "./live.js";
 import { placeBegun } from "./notice.js";
@@ -21,6 +21,8 @@ const patience = 4000; // ms after which a lost connection is said: a short one 
 const soon = 1000; // ms until a connection that has broken is tried again
 const slowest = 30000;
 
+showWaiting(Number(root.dataset.open));
+
 let source = null;
 let quiet = 0; // the timer of the silence
 let lost = false;
@@ -37,6 +39,8 @@ function address() {
     query.set("session", root.dataset.session);
     query.set("from", root.dataset.from || "0");
   }
+  if (root.dataset.lists) query.set("lists", root.dataset.lists);
+  delete root.dataset.lists; // from now on they are as the stream has sent them
   return "/page/events?" + query;
 }
 
