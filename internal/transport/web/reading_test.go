@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
@@ -78,6 +79,63 @@ func TestSessionsAreReadInTurn(t *testing.T) {
 		for range 7 {
 			if code := <-codes; code != 200 {
 				t.Errorf("found %d", code)
+			}
+		}
+	})
+}
+
+// TestWhatIsSaidReadsWhatIsNew: a recap, a page that connects and a listener who joins read of a long session what has come since it was
+// read last, by any of them, and say what they say where it is read whole.
+func TestWhatIsSaidReadsWhatIsNew(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const long = 5000
+		begun := func() *scene {
+			s := newScene(t)
+			s.room.begin("sess_1", "tidy Downloads")
+			for n := range long - 2 {
+				s.room.tell("sess_1", aaep.StateChanged{FromState: aaep.StateDeciding, ToState: aaep.StateDeciding, SummaryNormal: fmt.Sprintf("Came to folder %d.", n)})
+			}
+			s.room.ask("sess_1", 1, tokenA)
+			s.login("ada")
+			return s
+		}
+		ways := map[string]func(s *scene) string{
+			"a recap": func(s *scene) string {
+				return s.do("GET", "/api/v1/sessions/sess_1/recap?n=20", "ada", "").Body.String()
+			},
+			"a page": func(s *scene) string {
+				r := s.stream(fmt.Sprintf("/page/events?session=sess_1&from=%d&after=evt_1%d&fresh=true", long, long), "@ada")
+				defer r.close()
+				said := spoken(r.frames(t))
+				<-time.After(2 * time.Second) // the summary of what was before
+				return strings.Join(append(said, spoken(r.frames(t))...), "\n")
+			},
+			"a listener": func(s *scene) string {
+				r := s.stream("/api/v1/announcements", "lis")
+				defer r.close()
+				r.frames(t)
+				s.room.settle("sess_1", 1, "rejected")
+				return r.text()
+			},
+		}
+		for way, says := range ways {
+			s := begun()
+			before := s.room.read
+			want := says(s)
+			if read := s.room.read - before; want == "" || read < long {
+				t.Errorf("%s, at first: %d events are read, for %q", way, read, want)
+			}
+			s = begun()
+			for _, as := range []string{"ada", "lis"} { // who answers reads tokens, and who does not reads none
+				s.do("GET", "/api/v1/sessions/sess_1/recap", as, "")
+			}
+			before = s.room.read
+			found := says(s)
+			if read := s.room.read - before; read > 2+8 { // and the last 8 for the line of the list
+				t.Errorf("%s, after another: %d events are read", way, read)
+			}
+			if found != want {
+				t.Errorf("%s says, after another:\n%s\nand at first:\n%s", way, found, want)
 			}
 		}
 	})

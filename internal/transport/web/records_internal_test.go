@@ -11,8 +11,8 @@ import (
 func TestRecordsAreBounded(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-	var r records
-	use := func(name string, size int) *record {
+	r := records[told]{most: mostRecords, mostBytes: mostRecordBytes}
+	use := func(name string, size int) *record[told] {
 		now = now.Add(time.Second)
 		key := recordKey{session: name, approves: true}
 		one := r.find(key, now)

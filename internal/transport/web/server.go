@@ -25,7 +25,8 @@ type Server struct {
 	flashes   flashes
 	wrong     wrong
 	tails     tails
-	records   records
+	records   records[page.Record]
+	told      records[told]
 	counts    counts
 	verifying sync.Mutex // held while the audit chain is verified
 	reading   reading
@@ -56,6 +57,8 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		options: o, page: originOf(o.PageURL), hub: o.Hub, access: o.Access, log: o.Logger, now: o.Now, pages: pages, published: published, streams: map[string]int{},
 		reading: make(reading, mostReading),
+		records: records[page.Record]{most: mostRecords, mostBytes: mostRecordBytes},
+		told:    records[told]{most: mostTold, mostBytes: mostToldBytes},
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	page, err := s.routes(s.pageRoutes)

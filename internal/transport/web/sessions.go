@@ -1,6 +1,7 @@
 package web
 
 import (
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -58,19 +59,18 @@ func (s *Server) recap(_ http.ResponseWriter, r *http.Request, v visitor) (api.A
 	if n == 0 {
 		n = 5
 	}
+	one, err := s.hub.Session(r.Context(), v.Principal, r.PathValue("session"))
+	if err != nil {
+		return api.AnnouncementList{}, err
+	}
 	s.personal(r.Context(), &v)
 	lang := r.URL.Query().Get("lang")
 	v.reads(lang)
 	narration := announce.New(announce.Preferences{
 		Language: lang, Person: v.Name, Zone: v.zone, Verbosity: aaep.Verbosity(api.Chosen(v.prefers.Verbosity)),
 	})
-	for row, err := range s.hub.Events(r.Context(), v.Principal, r.PathValue("session"), 0, s.language(v)) {
-		if err != nil {
-			return api.AnnouncementList{}, err
-		}
-		if event, err := aaep.DecodeEvent(row.Body); err == nil {
-			narration.Observe(event, row.Seq)
-		}
+	if err := s.tell(r.Context(), v, one, 0, math.MaxInt64, narration.Observe); err != nil {
+		return api.AnnouncementList{}, err
 	}
 	answer := narration.Recap(int(min(n, 100)))
 	list := make([]api.Announcement, 0, len(answer))

@@ -120,17 +120,13 @@ func (p *speaker) delivery(ctx context.Context, d Delivery) ([]announce.Announce
 
 // learn passes a session's events up to a sequence number to observe.
 func (p *speaker) learn(ctx context.Context, session string, last int64, observe func(e aaep.Event, seq int64)) error {
-	for row, err := range p.server.hub.Events(ctx, p.visitor.Principal, session, p.known[session], p.server.language(p.visitor)) {
-		if err != nil {
-			return err
-		}
-		if row.Seq > last {
-			break
-		}
-		if e, err := aaep.DecodeEvent(row.Body); err == nil {
-			observe(e, row.Seq)
-		}
-		p.known[session] = row.Seq
+	one, err := p.server.hub.Session(ctx, p.visitor.Principal, session)
+	if err == nil {
+		err = p.server.tell(ctx, p.visitor, one, p.known[session], last, observe)
 	}
+	if err != nil {
+		return err
+	}
+	p.known[session] = max(p.known[session], last)
 	return nil
 }
