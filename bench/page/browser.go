@@ -193,7 +193,7 @@ func (b *browser) load(ctx context.Context, path string, phone bool, times int) 
 			return err
 		}
 		done := `document.readyState === "complete" && performance.getEntriesByName("first-contentful-paint").length`
-		if !strings.HasPrefix(path, "/sessions/") {
+		if !strings.HasPrefix(path, "/sessions") {
 			done = `document.getElementById("connection")?.textContent.startsWith("Connected") && measured.question > 0`
 		}
 		if err := b.until(done); err != nil {

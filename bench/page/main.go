@@ -16,6 +16,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"html"
 	"io"
 	"log"
 	"net"
@@ -24,6 +25,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -42,7 +44,7 @@ type settings struct {
 
 func main() {
 	var s settings
-	flag.IntVar(&s.sessions, "sessions", 200, "how many sessions there are, half of them under way")
+	flag.IntVar(&s.sessions, "sessions", 200, "how many sessions there are, half of the newest 200 of them under way")
 	flag.IntVar(&s.events, "events", 5000, "how many events one of them has")
 	flag.IntVar(&s.loads, "loads", 5, "how often each page is loaded; the median counts")
 	flag.StringVar(&s.program, "program", "", "a built binary to measure instead of this tree's, to compare two in turns")
@@ -75,12 +77,17 @@ func measure(ctx context.Context, o settings) error {
 		return err
 	}
 	fmt.Printf("%d sessions, one of %d events, made in %s\n", o.sessions, o.events, time.Since(began).Round(time.Second))
-	for _, path := range []string{"/", "/?session=" + long.ID, "/sessions/" + long.ID} {
+	last, err := s.oldest(ctx, b.cookies)
+	if err != nil {
+		return err
+	}
+	paths := []string{"/", "/?session=" + long.ID, "/sessions/" + long.ID, "/sessions", last, "/sessions?open=true"}
+	for _, path := range append(paths, "/sessions/"+long.ID+"?find=folder+1", "/sessions/"+long.ID+"?at=100") {
 		if err := s.fetched(ctx, b.cookies, path, o.loads); err != nil {
 			return err
 		}
 	}
-	for _, path := range []string{"/", "/?session=" + long.ID, "/sessions/" + long.ID} {
+	for _, path := range paths {
 		for _, phone := range []bool{false, true} {
 			if err := b.load(ctx, path, phone, o.loads); err != nil {
 				return err
@@ -146,6 +153,9 @@ func (s *server) end() {
 	_ = s.cmd.Wait()                          // it ends by the signal
 }
 
+// newest is among how many of the sessions half are under way; one owner may have as many.
+const newest = 200
+
 // fill opens the sessions. The newest one is long, and asks a question at its end.
 func (s *server) fill(ctx context.Context, o settings) (*client.AgentSession, error) {
 	for n := range o.sessions - 1 {
@@ -153,7 +163,7 @@ func (s *server) fill(ctx context.Context, o settings) (*client.AgentSession, er
 		if err == nil {
 			err = one.Report(ctx, api.AgentReport{Observed: fmt.Sprintf("Looked through folder %d.", n)})
 		}
-		if err == nil && n%2 == 0 {
+		if err == nil && (n%2 == 0 || n < o.sessions-newest) {
 			err = one.End(ctx, api.AgentEnd{Summary: "Nothing is twice."})
 		}
 		if err != nil {
@@ -173,11 +183,31 @@ func (s *server) fill(ctx context.Context, o settings) (*client.AgentSession, er
 	return long, err
 }
 
-// fetched reads a path with plain HTTP, and tells how soon its first byte was there and how large it is.
-func (s *server) fetched(ctx context.Context, cookies, path string, times int) error {
+// oldest turns the pages of all sessions to the last one, and returns its path.
+func (s *server) oldest(ctx context.Context, cookies string) (string, error) {
+	next := regexp.MustCompile(`<a href="(/sessions\?[^"]*)" rel="next">`)
+	began := time.Now()
+	path, pages := "/sessions", 1
+	for ; ; pages++ {
+		body, _, _, err := s.get(ctx, cookies, path)
+		if err != nil {
+			return "", err
+		}
+		found := next.FindSubmatch(body)
+		if found == nil {
+			break
+		}
+		path = html.UnescapeString(string(found[1]))
+	}
+	fmt.Printf("all sessions: %d pages, turned in %s\n", pages, time.Since(began).Round(time.Millisecond))
+	return path, nil
+}
+
+// get reads a path with plain HTTP, and tells how soon its first byte was there and how many bytes were sent.
+func (s *server) get(ctx context.Context, cookies, path string) (body []byte, sent int, took time.Duration, err error) {
 	loopback, err := url.Parse(s.info.URL)
 	if err != nil {
-		return err
+		return nil, 0, 0, err
 	}
 	c := http.Client{Transport: &http.Transport{
 		DisableCompression: true,
@@ -186,50 +216,56 @@ func (s *server) fetched(ctx context.Context, cookies, path string, times int) e
 		},
 	}}
 	defer c.CloseIdleConnections()
-	var took []time.Duration
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(s.info.Page, "/")+path, http.NoBody)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	q.Header.Set("Cookie", cookies)
+	q.Header.Set("Accept-Encoding", "gzip")
+	began := time.Now()
+	r, err := c.Do(q)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	took = time.Since(began) // the header has come
+	body, err = io.ReadAll(r.Body)
+	if err = errors.Join(err, r.Body.Close()); err != nil {
+		return nil, 0, 0, err
+	}
+	if r.StatusCode != http.StatusOK {
+		return nil, 0, 0, fmt.Errorf("%s: %s", path, r.Status)
+	}
+	sent = len(body)
+	if r.Header.Get("Content-Encoding") == "gzip" {
+		unpacked, err := gzip.NewReader(bytes.NewReader(body))
+		if err != nil {
+			return nil, 0, 0, err
+		}
+		body, err = io.ReadAll(unpacked)
+		return body, sent, took, err
+	}
+	return body, sent, took, nil
+}
+
+// fetched gets a path some times, and tells how soon its first byte was there and how large it is.
+func (s *server) fetched(ctx context.Context, cookies, path string, times int) error {
+	var all []time.Duration
 	var sent, size int
 	for range times {
-		q, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(s.info.Page, "/")+path, http.NoBody)
+		body, bytes, took, err := s.get(ctx, cookies, path)
 		if err != nil {
 			return err
 		}
-		q.Header.Set("Cookie", cookies)
-		q.Header.Set("Accept-Encoding", "gzip")
-		began := time.Now()
-		r, err := c.Do(q)
-		if err != nil {
-			return err
-		}
-		took = append(took, time.Since(began)) // the header has come
-		body, err := io.ReadAll(r.Body)
-		if err = errors.Join(err, r.Body.Close()); err != nil {
-			return err
-		}
-		if sent = len(body); r.Header.Get("Content-Encoding") == "gzip" {
-			unpacked, err := gzip.NewReader(bytes.NewReader(body))
-			if err != nil {
-				return err
-			}
-			if body, err = io.ReadAll(unpacked); err != nil {
-				return err
-			}
-		}
-		if size = len(body); r.StatusCode != http.StatusOK {
-			return fmt.Errorf("%s: %s", path, r.Status)
-		}
+		all, sent, size = append(all, took), bytes, len(body)
 	}
-	fmt.Printf("%s: first byte %s, %d bytes, sent as %d\n", shape(path), median(took), size, sent)
+	fmt.Printf("%s: first byte %s, %d bytes, sent as %d\n", shape(path), median(all), size, sent)
 	return nil
 }
 
+var ids = regexp.MustCompile(`sess_\w+`)
+
 // shape is a path without the ids in it.
-func shape(path string) string {
-	before, _, found := strings.Cut(path, "sess_")
-	if found {
-		return before + "ID"
-	}
-	return path
-}
+func shape(path string) string { return ids.ReplaceAllString(path, "ID") }
 
 func median(took []time.Duration) time.Duration {
 	took = slices.Sorted(slices.Values(took))
