@@ -71,7 +71,7 @@ public-suite: ## AAEP's public conformance suite, from a checkout of its reposit
 
 .PHONY: browser
 browser: ## the page in a real Chromium, by keyboard, with axe-core, Lighthouse and a check of its HTML (fetches what it needs where it can)
-	@if scripts/need chromium && scripts/need axe && scripts/need html && scripts/need lighthouse || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./internal/transport/web/browser; else exit 1; fi
+	@if scripts/need chromium && scripts/need fonts && scripts/need axe && scripts/need html && scripts/need lighthouse || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./internal/transport/web/browser; else exit 1; fi
 
 .PHONY: agents
 agents: ## the real Claude Code, Codex, Gemini CLI, OpenCode and Qwen Code through turns with a scripted model (once fetches 800 MB from npm)
