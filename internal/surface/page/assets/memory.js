@@ -1,5 +1,5 @@
-// What this tab has heard outlives a reload. Without storage (it may be forbidden) the
-// tab forgets with a reload, and hears a summary again.
+// What this tab and this browser have heard outlives a reload. Without storage (it may be forbidden) the tab forgets with a reload,
+// and hears a summary again.
 
 const prefix = "earshot.";
 const mostSaid = 500;
@@ -30,4 +30,22 @@ export function firstTime(id) {
   while (said.size > mostSaid) said.delete(said.values().next().value);
   remember("said", [...said].join("\n"));
   return true;
+}
+
+// When this browser last heard from the server: for the page that is shown when the server cannot be reached.
+const heard = prefix + "heard";
+
+export function lastHeard() {
+  try {
+    const at = Number(localStorage.getItem(heard));
+    return at ? new Date(at) : null;
+  } catch {
+    return null;
+  }
+}
+
+export function heardNow() {
+  try {
+    localStorage.setItem(heard, String(Date.now()));
+  } catch { /* the page that needs it says that it is not known */ }
 }

@@ -1,6 +1,6 @@
 // What a browser shows instead of the page while Earshot cannot be reached: since when it knows nothing.
 
-import { lastHeard } from "./heard.js";
+import { lastHeard } from "./memory.js";
 
 const at = lastHeard();
 if (at) {

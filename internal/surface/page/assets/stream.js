@@ -1,9 +1,8 @@
 // The page's stream. It is opened again when it breaks, behind the last event, and when nothing
 // has come for too long: the server sends a heartbeat every ten seconds.
 
-import { recall, remember, firstTime } from "./memory.js";
+import { firstTime, heardNow, recall, remember } from "./memory.js";
 import { alertTo, showWaiting } from "./alerts.js";
-import { heardNow } from "./heard.js";
 import { forget, say } from "./live.js";
 import { placeBegun } from "./notice.js";
 import { newSessions, newSteps } from "./pause.js";

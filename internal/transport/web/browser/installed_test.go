@@ -34,7 +34,7 @@ func TestInstalled(t *testing.T) {
 	b.until(`/^This browser last heard from it on \w+day, \w+ \d+ at \d\d:\d\d /.test(document.getElementById("heard").textContent)`)
 	b.accessible(axe, "the page without a server")
 	if kept := value[[]string](b, `caches.open("earshot-shell").then((c) => c.keys()).then((all) => all.map((r) => new URL(r.url).pathname).sort())`); strings.Join(kept, " ") !=
-		"/page/heard.js /page/mark.svg /page/offline /page/offline.js" {
+		"/page/mark.svg /page/memory.js /page/offline /page/offline.js" {
 		t.Errorf("the browser keeps %v", kept)
 	}
 	s.start()
