@@ -37,6 +37,8 @@ const (
 	LostBatchResult   Bug = "lost batch result"
 	InheritedConsent  Bug = "inherited consent"
 	DepthOverrun      Bug = "depth overrun"
+	DoubledSpawn      Bug = "doubled spawn"
+	LostSpawn         Bug = "lost spawn"
 )
 
 // Bugs are all of them.
@@ -45,6 +47,7 @@ func Bugs() []Bug {
 		StaleConsent, SwappedDefinition, ReflectedCommand, ZombieFinish, RestoredFires, AppliedTwice,
 		LostOutboxRow, EpochIgnored, DeadlineShrunk, OrphanedQueue, StopLost, SecondStart, LostFuture, NoCountsAsYes,
 		UnnotifiedYes, OutlivedYes, UnspentUse, UndeadPermission, OrphanChild, DoubledChild, LostBatchResult, InheritedConsent, DepthOverrun,
+		DoubledSpawn, LostSpawn,
 	}
 }
 
@@ -275,7 +278,9 @@ func (w *world) txOf(inner store.Tx) store.Tx {
 	case UndeadPermission:
 		return undead{inner}
 	case DoubledChild:
-		return forgetful{inner}
+		return forgetful{inner, "delegation "}
+	case DoubledSpawn:
+		return forgetful{inner, "spawn "}
 	case DepthOverrun:
 		return shallow{inner}
 	default:

@@ -29,6 +29,11 @@ func delegationStep(b Bug) stepping {
 			ended, is := in.(turn.ChildEnded)
 			return is && ended.Child.Turn != "" && chosen(ended.Call)
 		})
+	case LostSpawn:
+		return deaf(func(in turn.Input) bool {
+			begun, is := in.(turn.ChildBegun)
+			return is && begun.Call == "" && chosen(begun.Turn)
+		})
 	case InheritedConsent:
 		return before(anyChild)
 	default:
@@ -66,7 +71,7 @@ func unbegun(next stepping) stepping {
 
 // anyChild takes what the turns within another one want for allowed, because their owner has allowed that one.
 func anyChild(s *turn.State, in turn.Input) turn.Input {
-	if s.Within.Call == "" {
+	if s.Parent == "" {
 		return in
 	}
 	switch in := in.(type) {
@@ -86,14 +91,16 @@ func anyChild(s *turn.State, in turn.Input) turn.Input {
 	}
 }
 
-// forgetful does not know which children were begun.
-type forgetful struct{ store.Tx }
+// forgetful does not know which turns were begun within others: those of calls, or those beside them.
+type forgetful struct {
+	store.Tx
 
-func ofDelegation(principal string) bool { return strings.HasPrefix(principal, "delegation ") }
+	principal string // how those begin that it forgets
+}
 
 // RequestKey implements [store.Tx].
 func (f forgetful) RequestKey(principal, key string) (store.RequestKey, error) {
-	if ofDelegation(principal) {
+	if strings.HasPrefix(principal, f.principal) {
 		return store.RequestKey{}, nil
 	}
 	return f.Tx.RequestKey(principal, key)
@@ -101,7 +108,7 @@ func (f forgetful) RequestKey(principal, key string) (store.RequestKey, error) {
 
 // Save implements [store.Tx].
 func (f forgetful) Save(b store.Batch) error {
-	b.Keys = slices.DeleteFunc(slices.Clone(b.Keys), func(k store.RequestKey) bool { return ofDelegation(k.Principal) })
+	b.Keys = slices.DeleteFunc(slices.Clone(b.Keys), func(k store.RequestKey) bool { return strings.HasPrefix(k.Principal, f.principal) })
 	return f.Tx.Save(b)
 }
 

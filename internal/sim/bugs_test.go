@@ -12,8 +12,8 @@ import (
 	"github.com/earshot-dev/earshot/internal/sim"
 )
 
-// ofDelegation are the bugs of turns that others do for a call.
-var ofDelegation = []sim.Bug{sim.OrphanChild, sim.DoubledChild, sim.LostBatchResult, sim.InheritedConsent, sim.DepthOverrun}
+// ofDelegation are the bugs of turns that others do for a call, or that a turn begins beside its calls.
+var ofDelegation = []sim.Bug{sim.OrphanChild, sim.DoubledChild, sim.LostBatchResult, sim.InheritedConsent, sim.DepthOverrun, sim.DoubledSpawn, sim.LostSpawn}
 
 // few seeds are always looked through for a bug.
 const few = 10
@@ -28,6 +28,8 @@ var foundAt = map[sim.Bug]uint64{
 	sim.UnspentUse:       15,
 	sim.InheritedConsent: 12,
 	sim.DepthOverrun:     18,
+	sim.DoubledSpawn:     15,
+	sim.LostSpawn:        111,
 }
 
 // TestBugs: what the simulation is there to find, it finds. In short mode only the bugs are tried that foundAt or a few seeds find.

@@ -10,7 +10,8 @@
 // again after a crash or something else, let go of a turn that waits, give answers without a
 // required field, hand over, and end with the result of a call that ends its turn. In each third run
 // they have other agents do some of it, alone or several at once, waiting or not, for as long as they
-// may or less, and some chains of agents go deeper than they may. Tools take their time; some hang past
+// may or less, and some chains of agents go deeper than they may; there they also begin turns beside their calls, for which
+// nobody waits. Tools take their time; some hang past
 // the time they have, and of those some do not heed that they are called off.
 //
 // # What goes wrong
@@ -57,12 +58,14 @@
 //     wanted: not when the turn above is stopped, and not when a call that waits has ended. What a turn ends with is
 //     known to the call in the same transaction, and the agent hears of each task once, in its place, what its own
 //     turn did. No turn is nested 20 deep. A yes, and a standing permission, count for the agent that they were given to.
+//   - A turn that an agent begins beside its calls is begun once, however often it asks and whatever crashes, is the one that it
+//     was told of, does what it was begun for, is refused only for a reason that there is, and is stopped with the turn above.
 //   - Every message that was written has left. Events are numbered without gaps, a session passes its
 //     checker and has one end. A result has the fields that the turn requires, and no turn ends as
 //     an internal error.
 //
 // # That it would see it
 //
-// [Bugs] are twenty-three mistakes, put in through the step of the machine or around a transaction. A test
+// [Bugs] are twenty-five mistakes, put in through the step of the machine or around a transaction. A test
 // switches each on and says at which seed it is found.
 package sim

@@ -9,7 +9,7 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// childLog is what the world knows of a turn that another one has begun by a call.
+// childLog is what the world knows of a turn that another one has begun, by a call or beside its calls.
 type childLog struct {
 	within turn.Within
 	parent string
@@ -18,11 +18,20 @@ type childLog struct {
 
 func taskOf(call string, index int) string { return fmt.Sprint(call, "/", index) }
 
+// taskOfTurn is what a turn within another one was begun for.
+func taskOfTurn(s turn.State) string {
+	if s.Within.Call == "" {
+		return s.Parent + "/" + s.Correlation
+	}
+	return taskOf(s.Within.Call, s.Within.Index)
+}
+
 // plans: a worker reads what a turn is to do.
 func (j *judge) plans(turn, tag string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.tags[turn] = tag
+	j.promise(turn)
 }
 
 // family forgets what it knew of turns within others, as the ledger did, and takes in those that are there.
@@ -30,17 +39,19 @@ func (j *judge) family() {
 	clear(j.children)
 	clear(j.begun)
 	clear(j.below)
+	clear(j.told)
+	clear(j.promised)
 	for _, rec := range j.last {
 		j.childBegan(rec.State)
 	}
 }
 
-// childBegan: no task of a call is begun twice, and no turn is nested too deeply.
+// childBegan: no task is begun twice, neither of a call nor beside the calls, and no turn is nested too deeply.
 func (j *judge) childBegan(s turn.State) {
-	if _, known := j.children[s.Turn]; known || s.Within.Call == "" {
+	if _, known := j.children[s.Turn]; known || s.Parent == "" {
 		return
 	}
-	task := taskOf(s.Within.Call, s.Within.Index)
+	task := taskOfTurn(s)
 	if other := j.begun[task]; other != "" {
 		j.brokenf("%s and %s are both task %s", other, s.Turn, task)
 	}

@@ -50,6 +50,8 @@ type judge struct {
 	begun    map[string]string
 	below    map[string][]string
 	tags     map[string]string // of plans, by the turns that workers have read them for
+	// told are the turns that agents were told to have begun, and promised what each of them is to do.
+	told, promised map[string]string
 }
 
 // callLog is what the world knows of one call.
@@ -73,6 +75,7 @@ func newJudge(w *world) *judge {
 		accepted: map[string]bool{}, yes: map[string]time.Duration{}, aware: map[string]time.Duration{}, sent: map[string]bool{}, due: map[string]string{},
 		given: map[string]bool{}, permissions: map[int]*permissionLog{},
 		children: map[string]childLog{}, begun: map[string]string{}, below: map[string][]string{}, tags: map[string]string{},
+		told: map[string]string{}, promised: map[string]string{},
 	}
 }
 
@@ -361,13 +364,13 @@ func (j *judge) committed(p *process, b store.Batch) {
 	j.last[b.Turn.State.Turn] = recordOf(*b.Turn)
 }
 
-// correlated: of a request under one correlation id there is one turn, however often it was sent.
+// correlated: of a request under one correlation id, of a person or within one turn, there is one turn, however often it was sent.
 func (j *judge) correlated(s turn.State) {
 	if _, known := j.last[s.Turn]; known || s.Correlation == "" {
 		return
 	}
 	for id, other := range j.last {
-		if other.State.Correlation == s.Correlation {
+		if other.State.Correlation == s.Correlation && other.State.Parent == s.Parent {
 			j.brokenf("%s and %s are of one request, %s", id, s.Turn, s.Correlation)
 		}
 	}
@@ -426,6 +429,9 @@ func (j *judge) turnChanged(was, s turn.State) {
 		if c.Outcome != nil && before.Outcome == nil {
 			j.outcome(c)
 		}
+	}
+	if was.Stop == nil && s.Stop != nil && s.Parent != "" && s.Within.Call == "" && j.last[s.Parent].State.Stop != nil {
+		j.w.did(stoppedSpawned)
 	}
 	if s.Status != turn.Ended || was.Status == turn.Ended || s.End == nil {
 		return

@@ -27,6 +27,8 @@ type someone struct {
 	w      *world
 	p      *process
 	rand   *rand.Rand
+	// spawning is chance of its own, for turns that agents begin: so that what else is drawn stays as it was.
+	spawning *rand.Rand
 	minded map[int]string // what is done about a question, once decided
 	again  int            // how often an unknown call is asked for again
 	longer int            // how often more time is asked for
@@ -34,7 +36,8 @@ type someone struct {
 }
 
 func (w *world) runPerson(p *process) {
-	s := &someone{w: w, p: p, rand: rand.New(rand.NewPCG(w.seed, 99)), minded: map[int]string{}, again: 3, longer: 4} //nolint:gosec // Chance has to be the same again.
+	s := &someone{w: w, p: p, minded: map[int]string{}, again: 3, longer: 4}
+	s.rand, s.spawning = rand.New(rand.NewPCG(w.seed, 99)), rand.New(rand.NewPCG(w.seed, 98)) //nolint:gosec // Chance has to be the same again.
 	for n := range w.turns {
 		nap(p.ctx, time.Duration(s.rand.Int64N(int64(20*time.Second))))
 		s.enqueue(n)
@@ -91,6 +94,7 @@ func (s *someone) plan(n int, tag string) plan {
 	p := drawn(s.rand, tag)
 	if s.w.delegates {
 		p.delegates(s.rand, 2)
+		p.spawns(s.spawning, 2)
 	}
 	return p
 }

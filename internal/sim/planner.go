@@ -27,6 +27,8 @@ type plan struct {
 	Hands bool `json:"hands,omitzero"`
 	// Batch is what other agents are to do, in the step that is [delegating].
 	Batch *batch `json:"batch,omitzero"`
+	// Spawns are turns that it begins beside its calls.
+	Spawns []spawned `json:"spawns,omitzero"`
 }
 
 // writing is what a planner tells.
@@ -125,9 +127,15 @@ func (l *planner) Next() (worker.Decision, error) {
 	done := 0
 	for n, step := range l.plan.Steps {
 		if done == len(l.seen) {
+			if err := l.begin(n); err != nil {
+				return worker.Decision{}, err
+			}
 			return l.step(n, step)
 		}
 		done += len(step)
+	}
+	if err := l.begin(len(l.plan.Steps)); err != nil {
+		return worker.Decision{}, err
 	}
 	if l.plan.Hands {
 		return worker.Decision{Handoff: &worker.Handoff{Reason: "Somebody else knows more."}}, nil

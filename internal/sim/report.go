@@ -65,13 +65,15 @@ const (
 	joinedBatch       = "an agent hears what others have done for it"
 	stoppedByPerson   = "a person stops what they have begun"
 	tooDeep           = "an agent is nested too deeply to ask another one"
+	spawnedTurn       = "an agent begins a turn that nobody waits for"
+	stoppedSpawned    = "a turn that nobody waits for is stopped with the one that has begun it"
 )
 
 // Occurrences are the names of all of them.
 func Occurrences() []string {
 	return []string{
 		textWhilePlanning, letGo, answered, refusedResult, delivered, handoff, terminated, overdue, usedPermission, revokedPermission,
-		childBegun, joinedBatch, stoppedByPerson, tooDeep,
+		childBegun, joinedBatch, stoppedByPerson, tooDeep, spawnedTurn, stoppedSpawned,
 	}
 }
 
