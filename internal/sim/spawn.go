@@ -72,10 +72,11 @@ func (l *planner) spawn(one spawned) error {
 }
 
 // unspawned: a turn is not begun for a reason that there may be: it is of nobody whom the agent may ask, too deep, one too
-// many, or the worker has lost its own turn.
+// many, the worker has lost its own turn, or the ledger has failed for longer than a lease.
 func (j *judge) unspawned(who string, one spawned, refused *api.Fault) {
 	switch refused.Code {
-	case utp.CodeRecursionDepthExceeded, utp.CodeTooManyTurns, utp.CodeStale, utp.CodeStopped, utp.CodeTurnEnded, utp.CodeNotFound, utp.CodeDeadlineExceeded:
+	case utp.CodeRecursionDepthExceeded, utp.CodeTooManyTurns, utp.CodeStale, utp.CodeStopped, utp.CodeTurnEnded, utp.CodeNotFound, utp.CodeDeadlineExceeded,
+		utp.CodeStorageError:
 		return
 	case utp.CodeAuthFailed:
 		if one.Task.Agent == stranger {
