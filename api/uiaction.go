@@ -19,6 +19,8 @@ type ActRequest struct {
 	Tool    string `json:"tool_name"`
 	// Args are the arguments, an object of at most [ActionLimit] bytes.
 	Args jsontext.Value `json:"args"`
+	// Tracestate is passed on with the messages of the turn (UTP, "Headers"). The same action with another one is the same.
+	Tracestate string `json:"tracestate,omitzero"`
 }
 
 // ActionLimit is the most bytes that the arguments of an action may have.

@@ -32,6 +32,12 @@ type ClaimAnswer struct {
 	DeadlineMS int64 `json:"deadline_ms,omitzero"`
 	// Traceparent has the trace id of the turn, which is in every message of it and in the rows of its inbox.
 	Traceparent string `json:"traceparent,omitzero"`
+	// The turn that has begun this one, if one has, as its messages name it: its agent, its own id, the step whose call began it,
+	// and its trace.
+	ParentAgent       string `json:"parent_agent_id,omitzero"`
+	ParentTurn        string `json:"parent_agent_turn_id,omitzero"`
+	ParentStep        string `json:"parent_step_id,omitzero"`
+	ParentTraceparent string `json:"parent_traceparent,omitzero"`
 
 	Boxes
 }

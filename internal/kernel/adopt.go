@@ -35,7 +35,7 @@ func (k *Kernel) adoptOrRefuse(ctx context.Context, from Caller, q api.StartRequ
 		if !k.active.Has(header.TurnID) {
 			return api.NewFault(utp.CodeStale, "nobody attends to the turn at the moment")
 		}
-		c, err := s.callFromCommand(from.Name, q.Call, command, external.LineageOf(header))
+		c, err := s.callFromCommand(from.Name, q.Call, command, header)
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func (k *Kernel) adoptOrRefuse(ctx context.Context, from Caller, q api.StartRequ
 // the command's own: it names the same call, which the ledger does not know. A card that the kernel
 // wrote never fits. The service is the one that the command was meant for. The lineage in the headers
 // fills in what the card leaves out.
-func (s *step) callFromCommand(service, call string, command utp.Command, headers utp.Lineage) (turn.Call, error) {
+func (s *step) callFromCommand(service, call string, command utp.Command, header utp.Context) (turn.Call, error) {
 	card, err := store.ReadCard(s.tx, command.ToolCallCardID)
 	if err != nil {
 		return turn.Call{}, err
@@ -66,7 +66,7 @@ func (s *step) callFromCommand(service, call string, command utp.Command, header
 	if err := external.Untaken(s.tx, s.rec.State, call, card.ID); err != nil {
 		return turn.Call{}, err
 	}
-	lineage := content.Lineage.Or(headers)
+	lineage := content.Lineage.Or(external.LineageOf(header))
 	switch {
 	case card.ToolCallID != call || content.ToolName != command.ToolName:
 		return turn.Call{}, api.NewFault(utp.CodeToolCallIDMismatch, "the card is about another call")
@@ -92,7 +92,7 @@ func (s *step) callFromCommand(service, call string, command utp.Command, header
 	if c.Target != service {
 		return c, api.NewFault(utp.CodeAuthFailed, "the tool belongs to another service")
 	}
-	c.Origin = &turn.Origin{Call: call, Card: card.ID, After: command.AfterExecution}
+	c.Origin = &turn.Origin{Call: call, Card: card.ID, After: command.AfterExecution, Tracestate: utp.BoundTracestate(header.Tracestate)}
 	return c, nil
 }
 

@@ -57,7 +57,7 @@ func (s *step) beginTask(c turn.Call, index int, p delegation.Plan) (string, err
 	child := s.k.newStep(s.tx, s.now, rec)
 	child.with, child.tried, child.begun, child.wakeWorker = s.with, s.tried, true, true
 	child.batch.Keys = b.keys
-	child.rec.State.Within = turn.Within{Spawner: from.Name, Call: c.ID, Index: index}
+	child.rec.State.Within = turn.Within{Spawner: from.Name, Call: c.ID, Index: index, Step: c.Step}
 	child.queue(q)
 	if c.Batch.Waits {
 		child.rec.State.Deadline = c.EndBy

@@ -165,8 +165,11 @@ func (k *Kernel) claimTurn(ctx context.Context, worker string, pick func(store.T
 		a = api.ClaimAnswer{
 			Turn: st.Turn, Session: st.Session, Epoch: st.Epoch, Nonce: st.Nonce, Step: st.Step, Args: s.rec.Args,
 			Suspended: st.Status == turn.Suspended, LeaseMS: milliseconds(k.o.WorkerLease), ResultFields: st.ResultFields, ReportedText: st.ReportedText,
-			Depth: st.Depth, Boxes: st.Boxes, Traceparent: turn.Traceparent(st.Turn),
+			Depth: st.Depth, Boxes: st.Boxes,
 		}
+		control := st.Context("")
+		a.Traceparent, a.ParentTraceparent = control.Traceparent, control.ParentTraceparent
+		a.ParentAgent, a.ParentTurn, a.ParentStep = control.ParentAgentID, control.ParentTurnID, control.ParentStepID
 		if !st.Deadline.IsZero() {
 			a.DeadlineMS = max(1, int64(milliseconds(st.Deadline.Left(s.now))))
 		}

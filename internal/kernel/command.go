@@ -42,10 +42,9 @@ func (k *Kernel) wakeWorker(ctx context.Context, st turn.State) {
 	if err != nil {
 		return
 	}
-	header, err := utp.EncodeWakeup(utp.Context{
-		ProjectID: st.Project, ChannelID: st.Channel, AgentID: st.Agent, TurnID: st.Turn, TurnEpoch: st.Epoch,
-		Traceparent: turn.Traceparent(st.Turn),
-	}, utp.Stamp{At: k.o.Clock.Now()})
+	control := st.Context("")
+	control.TurnEpoch = st.Epoch // a turn that waits for its first worker has none
+	header, err := utp.EncodeWakeup(control, utp.Stamp{At: k.o.Clock.Now()})
 	if err != nil {
 		return
 	}

@@ -114,7 +114,7 @@ func (s *step) adoptCommand(from Caller, a *external.Command) (api.CommandAnswer
 	if err := s.admission.CheckOpenCalls(1); err != nil {
 		return known, external.RefusedFor(err)
 	}
-	c, err := s.callFromCommand(a.Service, a.Call, a.Command, a.Lineage)
+	c, err := s.callFromCommand(a.Service, a.Call, a.Command, a.Header())
 	if err != nil {
 		return known, external.RefusedFor(err)
 	}

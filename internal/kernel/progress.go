@@ -20,9 +20,7 @@ func (k *Kernel) reportProgress(ctx context.Context, st turn.State, c turn.Call,
 	if err != nil {
 		return
 	}
-	header, err := utp.EncodeHeader(utp.Context{
-		ProjectID: st.Project, ChannelID: st.Channel, AgentID: st.Agent, TurnID: st.Turn, TurnEpoch: max(st.Epoch, 1), ToolCallID: c.ID,
-	}, utp.Stamp{At: k.o.Clock.Now()})
+	header, err := utp.EncodeHeader(st.ContextOf(c, ""), utp.Stamp{At: k.o.Clock.Now()})
 	if err != nil {
 		return
 	}

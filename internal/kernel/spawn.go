@@ -39,6 +39,10 @@ func (k *Kernel) spawn(ctx context.Context, from Caller, q api.SpawnRequest) (ap
 		if err != nil {
 			return err
 		}
+		if q.Call != nil {
+			c, _ := rec.State.Find(q.Call.Call)
+			s.rec.State.Within.Step = c.Step
+		}
 		return atWork(rec.State, from, q)
 	})
 }

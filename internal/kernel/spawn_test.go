@@ -36,7 +36,7 @@ func TestSpawn(t *testing.T) {
 		if s := w.turn(child.Turn); s.Owner != "bob" || s.Parent != root.Turn || s.Depth != 1 || s.Agent != "clerk" || s.Deadline.IsZero() || s.Correlation != "child-1" {
 			t.Errorf("the child is %+v", s)
 		}
-		if got, want := w.turn(child.Turn).Within, (turn.Within{Session: root.Session, Name: w.turn(root.Turn).Name, Spawner: agentName}); got != want {
+		if got, want := w.turn(child.Turn).Within, (turn.Within{Session: root.Session, Name: w.turn(root.Turn).Name, Spawner: agentName, Agent: agentName}); got != want {
 			t.Errorf("it is within %+v; want %+v", got, want)
 		}
 		if again, err := spawn(kernel.AgentCaller, agentName, good); err != nil || again.Turn != child.Turn || !again.Repeated {

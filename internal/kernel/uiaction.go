@@ -26,7 +26,7 @@ func (k *Kernel) uiAction(ctx context.Context, from Caller, m utp.Message) (api.
 		return api.ActionAnswer{}, api.NewFault(external.CodeOf(err), err.Error())
 	}
 	action, header, err := utp.DecodeUIAction(m.Payload, header)
-	q := api.ActRequest{Agent: from.Name, Owner: k.o.Operator, Action: action.ActionID, Message: action.MessageID, Tool: action.ToolName, Args: action.Args}
+	q := api.ActRequest{Agent: from.Name, Owner: k.o.Operator, Action: action.ActionID, Message: action.MessageID, Tool: action.ToolName, Args: action.Args, Tracestate: header.Tracestate}
 	switch {
 	case header.AgentID != "" && header.AgentID != from.Name:
 		return api.ActionAnswer{}, api.NewFault(utp.CodeInvalidSourceActor, "the action names another agent than its sender")
@@ -108,7 +108,7 @@ func (s *step) act(q api.ActRequest) error {
 	if !options.UIAllowed {
 		return api.NewFault(utp.CodeUINotAllowed, fmt.Sprintf("the definition of %s does not have ui_allowed: true in its options", q.Tool))
 	}
-	s.rec.State.Outside = true
+	s.rec.State.Outside, s.rec.State.Tracestate = true, utp.BoundTracestate(q.Tracestate)
 	if err := s.dispatch(turn.Open{Action: true}); err != nil {
 		return err
 	}

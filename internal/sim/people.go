@@ -24,15 +24,15 @@ func decode(raw jsontext.Value, into any) error {
 // someone is a person at a surface: starts turns, looks at what is asked, and answers, or
 // does not.
 type someone struct {
-	w      *world
-	p      *process
-	rand   *rand.Rand
+	w    *world
+	p    *process
+	rand *rand.Rand
 	// spawning is chance of its own, for turns that agents begin: so that what else is drawn stays as it was.
 	spawning *rand.Rand
-	minded map[int]string // what is done about a question, once decided
-	again  int            // how often an unknown call is asked for again
-	longer int            // how often more time is asked for
-	began  []string       // sessions
+	minded   map[int]string // what is done about a question, once decided
+	again    int            // how often an unknown call is asked for again
+	longer   int            // how often more time is asked for
+	began    []string       // sessions
 }
 
 func (w *world) runPerson(p *process) {

@@ -111,7 +111,7 @@ func (t *Tx) Within(above turn.State) error {
 	}
 	st := t.of
 	st.Parent, st.Depth = above.Turn, above.Depth+1
-	st.Within.Session, st.Within.Name = above.Session, above.Name
+	st.Within.Session, st.Within.Name, st.Within.Agent = above.Session, above.Name, above.Agent
 	st.Deadline = st.Deadline.Earlier(above.Deadline, t.now)
 	for _, box := range []string{st.Boxes.ContextBox, st.Boxes.OutputBox} {
 		if box == "" {

@@ -193,7 +193,7 @@ func (t *Tx) Answer(fields []utp.Field, partial bool) (utp.Card, error) {
 }
 
 func (t *Tx) lineage(step string) utp.Lineage {
-	return utp.Lineage{TurnID: t.of.Turn, StepID: step, TraceID: turn.TraceID(t.of.Turn)}
+	return utp.Lineage{TurnID: t.of.Turn, StepID: step, TraceID: turn.TraceID(t.of.Turn), ParentStepID: t.of.Within.Step}
 }
 
 // outOfLine saves a large value as a blob and returns a reference to it.

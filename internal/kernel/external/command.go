@@ -72,6 +72,13 @@ func ReadCommand(from string, m utp.Message) (Command, error) {
 	return a, nil
 }
 
+// Header is the context of the command, with the lineage that its card has filled in.
+func (a *Command) Header() utp.Context {
+	header := a.header
+	header.TurnID, header.StepID, header.ParentStepID = a.Lineage.TurnID, a.Lineage.StepID, a.Lineage.ParentStepID
+	return header
+}
+
 // Identify fills in what the headers leave out from the command's own card, and finds contradictions
 // between the two. The identity in the headers wins.
 func (a *Command) Identify(tx store.CardReader, from string) error {

@@ -1,6 +1,7 @@
 package external
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -57,14 +58,15 @@ func inboxRow(st turn.State, r utp.ResultCard) (jsontext.Value, error) {
 	if r.Status == utp.StatusTimeout && r.Error != nil && r.Error.Source == utp.SourceWatchdog {
 		kind = utp.InboxTimeout
 	}
-	return utp.EncodeInboxRow(utp.InboxRow{
-		ID: "inbox_" + id, MessageType: kind, Report: r.Report(),
-		Context: utp.Context{
-			ProjectID: st.Project, ChannelID: st.Channel, AgentID: st.Agent, TurnID: st.Turn, TurnEpoch: max(st.Epoch, 1),
-			StepID: r.Lineage.StepID, ParentStepID: r.Lineage.ParentStepID, ToolCallID: r.ToolCallID, RecursionDepth: st.Depth,
-			Traceparent: "00-" + turn.TraceID(st.Turn) + "-" + id[16:] + "-01",
-		},
-	})
+	control := st.Context(id[16:])
+	control.StepID, control.ToolCallID = r.Lineage.StepID, r.ToolCallID
+	control.ParentStepID = cmp.Or(r.Lineage.ParentStepID, control.ParentStepID)
+	for _, c := range st.Calls {
+		if c.Origin != nil && c.Origin.Call == r.ToolCallID && c.Step == r.Lineage.StepID {
+			control.Tracestate = cmp.Or(c.Origin.Tracestate, control.Tracestate)
+		}
+	}
+	return utp.EncodeInboxRow(utp.InboxRow{ID: "inbox_" + id, MessageType: kind, Report: r.Report(), Context: control})
 }
 
 // ReadCard returns a card that concerns a third-party peer: the arguments of a call that it was sent, its

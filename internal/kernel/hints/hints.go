@@ -90,10 +90,7 @@ func (p *Publisher) publish(ctx context.Context, st turn.State, suffix string, p
 	if err != nil {
 		return
 	}
-	header, err := utp.EncodeWakeup(utp.Context{
-		ProjectID: st.Project, ChannelID: st.Channel, AgentID: st.Agent, TurnID: st.Turn, TurnEpoch: max(st.Epoch, 1),
-		Traceparent: turn.Traceparent(st.Turn),
-	}, utp.Stamp{At: p.now()})
+	header, err := utp.EncodeWakeup(st.Context(""), utp.Stamp{At: p.now()})
 	if err != nil {
 		return
 	}

@@ -103,10 +103,11 @@ func (t *Tx) Cancel(c turn.Call) error {
 
 // Wakeup adds a wakeup of the turn's worker, for one that may not poll.
 func (t *Tx) Wakeup() error {
-	control, err := t.control()
+	span, err := t.span()
 	if err != nil {
 		return err
 	}
+	control := t.of.Context(span)
 	subject, err := utp.Wakeup(control.ProjectID, control.ChannelID, control.AgentID)
 	if err != nil {
 		return fmt.Errorf("kernel: %w", err)
@@ -121,12 +122,11 @@ func (t *Tx) Wakeup() error {
 
 // about adds a message about a call.
 func (t *Tx) about(c turn.Call, subject utp.Subject, payload []byte) error {
-	control, err := t.control()
+	span, err := t.span()
 	if err != nil {
 		return err
 	}
-	control.StepID, control.ToolCallID = c.Step, c.ID
-	header, err := utp.EncodeHeader(control, utp.Stamp{At: t.now.Wall})
+	header, err := utp.EncodeHeader(t.of.ContextOf(c, span), utp.Stamp{At: t.now.Wall})
 	if err != nil {
 		return fmt.Errorf("kernel: %w", err)
 	}
@@ -138,14 +138,11 @@ func (t *Tx) add(subject utp.Subject, header map[string][]string, payload []byte
 	t.rows = append(t.rows, store.Outgoing{Session: t.of.Session, Subject: subject.String(), Header: header, Payload: payload, Call: call})
 }
 
-// control returns the context of the turn's messages, with a new span.
-func (t *Tx) control() (utp.Context, error) {
-	span, err := t.ids.ID(t.now.Wall)
+// span returns a new span, for one message.
+func (t *Tx) span() (string, error) {
+	id, err := t.ids.ID(t.now.Wall)
 	if err != nil {
-		return utp.Context{}, err
+		return "", err
 	}
-	return utp.Context{
-		ProjectID: t.of.Project, ChannelID: t.of.Channel, AgentID: t.of.Agent, TurnID: t.of.Turn, TurnEpoch: max(t.of.Epoch, 1),
-		RecursionDepth: t.of.Depth, Traceparent: "00-" + turn.TraceID(t.of.Turn) + "-" + span[16:] + "-01",
-	}, nil
+	return id[16:], nil
 }

@@ -64,6 +64,8 @@ type State struct {
 	Parent string `json:"parent,omitempty"`
 	// Within is the session of Parent.
 	Within Within `json:"within,omitzero"`
+	// Tracestate is what third-party peers have said last of the trace, for the messages of the turn.
+	Tracestate string `json:"tracestate,omitempty"`
 	// Depth is how many agents called each other to get here.
 	Depth int `json:"depth,omitempty"`
 	// Claims counts how often the turn was claimed since it last made progress.
@@ -106,6 +108,10 @@ type Within struct {
 	// Call is the call there that has begun the turn as the child of this Index, and takes its end; "" if none does.
 	Call  string `json:"call,omitempty"`
 	Index int    `json:"index,omitempty"`
+	// Agent is the agent of that session, and Step the step of it whose call has begun the turn, or the service of the call; ""
+	// if its worker has begun it between two steps, or its owner.
+	Agent string `json:"agent,omitempty"`
+	Step  string `json:"step,omitempty"`
 }
 
 // End is the one end of a turn.
@@ -270,6 +276,8 @@ type Origin struct {
 	Call  string             `json:"call"`
 	Card  string             `json:"card"`
 	After utp.AfterExecution `json:"after,omitempty"`
+	// Tracestate is the command's own, for the messages about the call.
+	Tracestate string `json:"tracestate,omitempty"`
 }
 
 // Limits are the time limits of a call. Zero fields take the defaults.

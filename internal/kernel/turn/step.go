@@ -240,6 +240,9 @@ func (m *machine) adopt(c Call) error {
 	if c.Origin != nil && c.Origin.After.Valid() {
 		c.After = c.Origin.After
 	}
+	if c.Origin != nil && c.Origin.Tracestate != "" {
+		m.Tracestate = c.Origin.Tracestate
+	}
 	m.admit(c)
 	return nil
 }
