@@ -25,12 +25,22 @@ type AgentState struct {
 // AgentStateMetadata is the agent's current activity: thinking, executing_tool or awaiting_tool_result.
 type AgentStateMetadata struct {
 	Activity string   `json:"activity,omitzero"`
+	Tool     string   `json:"current_tool,omitzero"` // if the turn waits for one call
 	Waiting  int      `json:"waiting_tool_count,omitzero"`
 	Calls    []string `json:"waiting_tool_call_ids,omitzero"`
+	Deadline string   `json:"resume_deadline,omitzero"` // RFC 3339, in UTC
 	Error    string   `json:"error,omitzero"`
 }
 
-// AgentStep is the progress of a step: Phase is started, planning, executing, completed or failed.
+// The phases of a step. A step that is planned has no id yet: the state of its turn tells it.
+const (
+	PhaseStarted   = "started"
+	PhaseExecuting = "executing"
+	PhaseCompleted = "completed"
+	PhaseFailed    = "failed"
+)
+
+// AgentStep is the progress of a step.
 type AgentStep struct {
 	Turn     string   `json:"agent_turn_id"`
 	Step     string   `json:"step_id"`
@@ -57,11 +67,18 @@ type AgentStats struct {
 	DurationMS int64 `json:"duration_ms"`
 }
 
-// AgentChunk is a piece of an agent's text.
+// The types of a chunk. A text may start again, from its beginning, when its agent has been started again.
+const (
+	ChunkStart   = "start"
+	ChunkContent = "content"
+	ChunkEnd     = "end"
+)
+
+// AgentChunk is a piece of an agent's text, or where the text starts or ends.
 type AgentChunk struct {
 	Turn    string `json:"agent_turn_id"`
 	Step    string `json:"step_id,omitzero"`
-	Type    string `json:"chunk_type"` // content
+	Type    string `json:"chunk_type"`
 	Content string `json:"content,omitzero"`
 	Index   int64  `json:"index,omitzero"` // the byte offset in the step's text
 }

@@ -672,11 +672,15 @@ func (w *world) hinted(id string) []string {
 			Status  string `json:"status"`
 			Phase   string `json:"phase"`
 			Content string `json:"content"`
+			Type    string `json:"chunk_type"`
 		}
 		if err := json.Unmarshal(m.payload, &p); err != nil || p.Turn != id || s.Target != agentName {
 			w.t.Errorf("%v: %s %s", err, m.subject, m.payload)
 		}
-		got = append(got, strings.TrimSpace(s.Suffix+" "+p.Status+p.Phase+p.Content))
+		if p.Type == utp.ChunkContent {
+			p.Type = ""
+		}
+		got = append(got, strings.TrimSpace(s.Suffix+" "+p.Status+p.Phase+p.Type+p.Content))
 	}
 	return got
 }
@@ -698,7 +702,10 @@ func TestHints(t *testing.T) {
 				w.over(a.Turn)
 				w.settle()
 				got := w.hinted(a.Turn)
-				want := []string{"state running", "chunk I look.", "step executing", "state suspended", "step completed", "state running", "state idle", "task success"}
+				want := []string{
+					"state running", "chunk start", "chunk I look.", "chunk end", "step started", "step executing", "state suspended",
+					"step completed", "state running", "state idle", "task success",
+				}
 				if !wanted {
 					want = nil
 				}

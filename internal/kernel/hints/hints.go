@@ -67,13 +67,13 @@ func (p *Publisher) Ready(ctx context.Context, e *Entry, s Step) {
 // publishAll publishes what a step has changed.
 func (p *Publisher) publishAll(ctx context.Context, s Step) {
 	was, is := s.Was, s.Is
-	if from, told := textFrom(was.ReportedText, is.ReportedText); told {
-		p.publish(ctx, is, utp.SuffixChunk, utp.AgentChunk{Turn: is.Turn, Type: "content", Content: s.Text, Index: from})
+	for _, c := range chunks(was, is, s.Text) {
+		p.publish(ctx, is, utp.SuffixChunk, c)
 	}
-	if step, phase := steps(was, is); phase != "" {
-		p.publish(ctx, is, utp.SuffixStep, utp.AgentStep{Turn: is.Turn, Step: step, Phase: phase, Cards: s.Cards})
+	for _, phase := range phases(was, is) {
+		p.publish(ctx, is, utp.SuffixStep, utp.AgentStep{Turn: is.Turn, Step: stepOf(is), Phase: phase, Cards: s.Cards})
 	}
-	if was.Status != is.Status || was.Epoch != is.Epoch || was.Waiting() != is.Waiting() {
+	if was.Status != is.Status || was.Epoch != is.Epoch || was.Waiting() != is.Waiting() || resumeDeadline(was) != resumeDeadline(is) {
 		p.publish(ctx, is, utp.SuffixState, state(is, s.At))
 	}
 	if is.Status == turn.Ended && was.Status != turn.Ended && is.End != nil {
@@ -99,6 +99,25 @@ func (p *Publisher) publish(ctx context.Context, st turn.State, suffix string, p
 	}
 }
 
+// chunks returns what a step of the turn has told of its agent's text: where it starts, a piece of it, and where it ends.
+func chunks(was, is turn.State, text string) (all []utp.AgentChunk) {
+	if from, told := textFrom(was.ReportedText, is.ReportedText); told {
+		if from == 0 {
+			all = append(all, utp.AgentChunk{Turn: is.Turn, Type: utp.ChunkStart})
+		}
+		all = append(all, utp.AgentChunk{Turn: is.Turn, Type: utp.ChunkContent, Content: text, Index: from})
+	}
+	if written := is.ReportedText; written.Bytes > 0 && !planned(was, written) && planned(is, written) {
+		all = append(all, utp.AgentChunk{Turn: is.Turn, Type: utp.ChunkEnd, Index: written.Bytes})
+	}
+	return all
+}
+
+// planned reports whether the step that a text belongs to is planned: nothing is added to the text any more.
+func planned(st turn.State, text api.ReportedText) bool {
+	return st.Status == turn.Ended || st.Step >= text.Step
+}
+
 // textFrom returns the byte offset of the piece of the agent's text that a step has reported, if any.
 func textFrom(was, is api.ReportedText) (from int64, told bool) {
 	if was.Step == is.Step && was.Try == is.Try {
@@ -107,15 +126,24 @@ func textFrom(was, is api.ReportedText) (from int64, told bool) {
 	return from, is.Bytes > from
 }
 
-// steps returns which step has begun or ended.
-func steps(was, is turn.State) (step, phase string) {
-	switch {
-	case is.Step > was.Step && is.Status != turn.Running:
-		return stepOf(is), "executing"
-	case is.Status == turn.Running && (was.Status == turn.Suspended || is.Step > was.Step):
-		return stepOf(is), "completed"
+// phases returns what has become of the step of the turn that has calls.
+func phases(was, is turn.State) (all []string) {
+	began := is.Step > was.Step
+	if stepOf(is) == "" || was.Status == turn.Ended || !began && was.Status != turn.Suspended {
+		return nil
 	}
-	return "", ""
+	if began {
+		all = append(all, utp.PhaseStarted)
+	}
+	switch {
+	case is.Status == turn.Suspended && began:
+		all = append(all, utp.PhaseExecuting)
+	case is.Status == turn.Running, is.Status == turn.Ended && is.End != nil && is.End.Completes():
+		all = append(all, utp.PhaseCompleted)
+	case is.Status == turn.Ended:
+		all = append(all, utp.PhaseFailed)
+	}
+	return all
 }
 
 func stepOf(st turn.State) string {
@@ -136,10 +164,15 @@ func state(st turn.State, now turn.Timestamp) utp.AgentState {
 		e.Status, e.Metadata.Activity = "running", "thinking"
 	case turn.Suspended:
 		e.Status, e.Metadata.Activity, e.Metadata.Waiting = "suspended", "awaiting_tool_result", st.Waiting()
+		e.Metadata.Deadline = resumeDeadline(st)
 		for _, c := range st.Calls {
 			if !c.Adopted && c.State.Open() {
 				e.Metadata.Calls = append(e.Metadata.Calls, c.ID)
+				e.Metadata.Tool = c.Tool
 			}
+		}
+		if e.Metadata.Waiting > 1 {
+			e.Metadata.Tool = ""
 		}
 	case turn.Ended:
 		e.Status = "idle"
@@ -150,6 +183,38 @@ func state(st turn.State, now turn.Timestamp) utp.AgentState {
 	return e
 }
 
+// resumeDeadline returns by when the calls that the turn waits for must have their results; "" while the time of one of them
+// has not begun to run, such as of one that a person is asked about.
+func resumeDeadline(st turn.State) string {
+	var last time.Time
+	for _, c := range st.Calls {
+		switch {
+		case c.Adopted || !c.State.Open():
+		case c.EndBy.IsZero():
+			return ""
+		case c.EndBy.Wall.After(last):
+			last = c.EndBy.Wall
+		}
+	}
+	if whole := st.Deadline; !whole.IsZero() && whole.Wall.Before(last) {
+		last = whole.Wall
+	}
+	if last.IsZero() {
+		return ""
+	}
+	return last.UTC().Format(time.RFC3339Nano)
+}
+
+// resultCard returns the card of the call whose result has ended the turn: of an action, or of a tool that ends it.
+func resultCard(st turn.State) string {
+	for _, c := range st.Calls {
+		if ends := st.Action || c.Applied && c.After == utp.Terminate; ends && c.ReplacedBy == "" && c.Outcome != nil {
+			return c.Outcome.Card
+		}
+	}
+	return ""
+}
+
 func task(s Step) utp.AgentTask {
 	end := s.Is.End
 	e := utp.AgentTask{
@@ -157,6 +222,9 @@ func task(s Step) utp.AgentTask {
 	}
 	if end.Deliverable != "" {
 		e.Deliverable = &end.Deliverable
+	}
+	if card := resultCard(s.Is); card != "" {
+		e.Result = &card
 	}
 	if end.Status != utp.StatusSuccess {
 		e.Error = &end.Message
