@@ -20,6 +20,13 @@ const (
 
 	// SuffixWakeup ends the subject of a wakeup.
 	SuffixWakeup = "wakeup"
+
+	// A command to a tool of the PMO goes to the system's TargetPMO, with SuffixInternal and the tool's name; an action of a
+	// user interface to TargetUI, with SuffixAction.
+	TargetPMO      = "pmo"
+	TargetUI       = "ui"
+	SuffixInternal = "internal"
+	SuffixAction   = "action"
 )
 
 const (
@@ -132,6 +139,15 @@ func (s Subject) version() string {
 // IsToolCommand reports whether the subject is a command to a tool service.
 func (s Subject) IsToolCommand() bool {
 	return s.Category == CategoryCommand && s.Component == ComponentTool
+}
+
+// PMOTool returns the name of the tool if the subject is that of a command to a tool of the PMO, else "".
+func (s Subject) PMOTool() string {
+	name, internal := strings.CutPrefix(s.Suffix, SuffixInternal+".")
+	if s.Category != CategoryCommand || s.Component != ComponentSystem || s.Target != TargetPMO || !internal || strings.Contains(name, ".") {
+		return ""
+	}
+	return name
 }
 
 // ToolCommand returns the subject of a command to a tool service. The suffix is one token, because services listen to

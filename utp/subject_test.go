@@ -123,3 +123,21 @@ func TestRenderTarget(t *testing.T) {
 		}
 	}
 }
+
+// TestPMOTool: only the command to a tool of the PMO is one.
+func TestPMOTool(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"cg.v1r4.home.public.cmd.sys.pmo.internal.fork_join":      "fork_join",
+		"cg.v1r4.home.public.cmd.sys.pmo.internal.fork_join.more": "",
+		"cg.v1r4.home.public.cmd.sys.pmo.fork_join":               "",
+		"cg.v1r4.home.public.cmd.sys.judge.internal.fork_join":    "",
+		"cg.v1r4.home.public.cmd.tool.pmo.internal.fork_join":     "",
+		"cg.v1r4.home.public.evt.sys.pmo.internal.fork_join":      "",
+	} {
+		s, err := utp.ParseSubject(text)
+		if got := s.PMOTool(); err != nil || got != want {
+			t.Errorf("%s: %q, %v; want %q", text, got, err, want)
+		}
+	}
+}

@@ -95,7 +95,7 @@ func (p *plan) addKernel(o Options) error {
 	}
 	p.addUser(p.kernel, p.responder, false, rights{
 		publish:   []string{answerPrefix + ">"},
-		subscribe: []string{servedPattern(p.project), sentPattern(p.project, "*")},
+		subscribe: append(sentPatterns(p.project, "*"), servedPattern(p.project)),
 		ways:      kernels,
 	})
 	p.addUser(p.kernel, p.publisher, false, rights{publish: publishable(p.project, p.events), ways: kernels})
@@ -173,14 +173,16 @@ func (p *plan) addRequestAccount(account string, who Principal) (*server.Account
 		r.publish = append(r.publish, local)
 	}
 	if who.Kind == External {
-		local, sent := commandOf(p.project), sentPattern(p.project, who.Name)
-		if err := p.kernel.AddServiceExport(sent, []*server.Account{a}); err != nil {
-			return nil, rights{}, planError(account, sent, err)
+		sent := sentPatterns(p.project, who.Name)
+		for n, local := range commandsOf(p.project) {
+			if err := p.kernel.AddServiceExport(sent[n], []*server.Account{a}); err != nil {
+				return nil, rights{}, planError(account, sent[n], err)
+			}
+			if err := a.AddServiceImport(p.kernel, local, sent[n]); err != nil {
+				return nil, rights{}, planError(account, sent[n], err)
+			}
+			r.publish = append(r.publish, local)
 		}
-		if err := a.AddServiceImport(p.kernel, local, sent); err != nil {
-			return nil, rights{}, planError(account, sent, err)
-		}
-		r.publish = append(r.publish, local)
 	}
 	return a, r, nil
 }

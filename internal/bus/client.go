@@ -143,8 +143,8 @@ func (c *Client) Send(ctx context.Context, m Message) ([]byte, error) {
 		return nil, &Error{Code: CodeNotAllowed, Message: fmt.Sprintf("send: %s asks by operations; only a foreign peer sends messages", who)}
 	}
 	project := c.credentials.Project
-	if !isLiteral(m.Subject) || !matches(commandOf(project), m.Subject) && m.Subject != askSubject(project, api.OpReport) && m.Subject != askSubject(project, api.OpUIAction) {
-		return nil, invalidf("send: %q is neither a tool's subject in project %s nor that of a report or of a user interface's action", m.Subject, project)
+	if !isLiteral(m.Subject) || !isSent(project, m.Subject) && m.Subject != askSubject(project, api.OpReport) && m.Subject != askSubject(project, api.OpUIAction) {
+		return nil, invalidf("send: %q is neither the subject of a command in project %s nor that of a report or of a user interface's action", m.Subject, project)
 	}
 	out, err := outgoing(m.Subject, m.Header, m.Payload)
 	if err != nil {

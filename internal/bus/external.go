@@ -16,8 +16,10 @@ const externalAtOnce = 8
 // listenExternal receives the commands of third-party peers. Beyond commandBurst the library drops messages and logs that. A
 // sender that requested an answer gets none, and sends again.
 func (s *service) listenExternal(ctx, accepting context.Context) error {
-	if err := s.subscribe(ctx, sentPattern(s.kernel.project, "*"), s.commands); err != nil {
-		return err
+	for _, pattern := range sentPatterns(s.kernel.project, "*") {
+		if err := s.subscribe(ctx, pattern, s.commands); err != nil {
+			return err
+		}
 	}
 	for range externalAtOnce {
 		s.running.Go(func() { s.runExternal(ctx, accepting) })
@@ -37,14 +39,14 @@ func (s *service) runExternal(ctx, accepting context.Context) {
 }
 
 func (s *service) answerExternal(ctx context.Context, m *nats.Msg) {
-	from, command, ok := senderOf(s.kernel.project, m.Subject)
+	from, op, command, ok := senderOf(s.kernel.project, m.Subject)
 	switch {
 	case !ok:
 		s.refuse(m, refusedCaller)
 	case m.Reply != "" && !strings.HasPrefix(m.Reply, answerPrefix): // as for a request
 		s.kernel.log.Warn("bus: command dropped, its reply subject was not made by the server", "from", from.String(), "reply", m.Reply)
 	default:
-		s.reply(m, s.call(ctx, from, OpCommand, requestOf(OpCommand, command, m)))
+		s.reply(m, s.call(ctx, from, op, requestOf(op, command, m)))
 	}
 }
 

@@ -38,7 +38,8 @@ func TestForeignCommand(t *testing.T) {
 	_, err := client(t, server, files).Commands(t.Context(), func(_ context.Context, m bus.Message) { heard <- m.Subject })
 	must(t, err)
 	c := client(t, server, foreigner)
-	for _, subject := range []string{filesCommand, "cg.v1r4.home.side.cmd.tool.victim.run", "earshot.v1.home.kernel.report", "earshot.v1.home.kernel.ui_action"} {
+	for _, subject := range []string{filesCommand, "cg.v1r4.home.side.cmd.tool.victim.run", "cg.v1r4.home.side.cmd.sys.pmo.internal.fork_join", "cg.v1r4.home.side.cmd.sys.ui.action",
+		"earshot.v1.home.kernel.report", "earshot.v1.home.kernel.ui_action"} {
 		header := map[string][]string{"CG-Agent-Id": {"peer"}, "cg-turn-id": {"t", "u"}}
 		answer, err := c.Send(t.Context(), bus.Message{Subject: subject, Header: header, Payload: []byte("\xff{")})
 		if err != nil || string(answer) != "answer \xff{" {
@@ -48,6 +49,9 @@ func TestForeignCommand(t *testing.T) {
 		want := arrival{foreigner, bus.OpCommand, utp.Message{Subject: subject, Header: header, Payload: []byte("\xff{")}}
 		if op, asked := strings.CutPrefix(subject, "earshot.v1.home.kernel."); asked {
 			want.op, want.m.Subject = op, ""
+		}
+		if strings.HasSuffix(subject, ".ui.action") {
+			want.op = "ui_action"
 		}
 		if got.from != want.from || got.op != want.op || got.m.Subject != want.m.Subject || !bytes.Equal(got.m.Payload, want.m.Payload) {
 			t.Errorf("arrived %+v, want %+v", got, want)
@@ -70,6 +74,7 @@ func TestForeignSendsNothingElse(t *testing.T) {
 	c := client(t, server, foreigner)
 	for _, subject := range []string{
 		"", "cg.v1r4.other.public.cmd.tool.files.run", "cg.v1r4.home.public.cmd.tool.files.run.more", "cg.v1r4.home.public.cmd.tool.*.run",
+		"cg.v1r4.home.public.cmd.sys.pmo.external.fork_join", "cg.v1r4.home.public.cmd.sys.judge.retry", "cg.v1r4.home.public.cmd.sys.ui.other",
 		workerDoorbell, broadcast, "earshot.v1.home.kernel.command", "earshot.v1.home.kernel.start",
 	} {
 		_, err := c.Send(t.Context(), bus.Message{Subject: subject})

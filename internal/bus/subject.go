@@ -1,6 +1,12 @@
 package bus
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/utp"
+)
 
 const (
 	commandPrefix = "cg.v1r4."
@@ -74,14 +80,41 @@ func wakeupOf(project string, p Principal) string {
 	return commandPrefix + project + ".*.cmd.agent." + p.Name + ".wakeup"
 }
 
-// commandOf returns the subjects to which a third-party peer publishes commands: any tool's, in its own account, where
-// nobody listens.
-func commandOf(project string) string { return commandPrefix + project + ".*.cmd.tool.*.*" }
+// lane is one kind of commands that third-party peers publish: to subjects of their own account, where nobody listens. The
+// tokens that a star stands for follow the operation in the kernel's account.
+type lane struct {
+	local string // from the channel's star on
+	op    string
+}
 
-// sentPattern returns the subjects of these commands in the kernel's account: channel, target and suffix of the
-// original follow the operation.
-func sentPattern(project, name string) string {
-	return servedSubject(project, Principal{Kind: External, Name: name}, OpCommand) + ".*.*.*"
+// lanes are those to the tools, to the tools that the kernel serves itself, and the actions of user interfaces.
+var lanes = []lane{
+	{"*.cmd.tool.*.*", OpCommand},
+	{"*.cmd." + utp.ComponentSystem + "." + utp.TargetPMO + "." + utp.SuffixInternal + ".*", OpCommand},
+	{"*.cmd." + utp.ComponentSystem + "." + utp.TargetUI + "." + utp.SuffixAction, api.OpUIAction},
+}
+
+// commandsOf returns the subjects to which a third-party peer publishes commands.
+func commandsOf(project string) []string {
+	all := make([]string, 0, len(lanes))
+	for _, l := range lanes {
+		all = append(all, commandPrefix+project+"."+l.local)
+	}
+	return all
+}
+
+// isSent reports whether a third-party peer may publish a command to the subject.
+func isSent(project, subject string) bool {
+	return slices.ContainsFunc(commandsOf(project), func(pattern string) bool { return matches(pattern, subject) })
+}
+
+// sentPatterns returns the subjects of these commands in the kernel's account, in the same order.
+func sentPatterns(project, name string) []string {
+	all := make([]string, 0, len(lanes))
+	for _, l := range lanes {
+		all = append(all, servedSubject(project, Principal{Kind: External, Name: name}, l.op)+strings.Repeat(".*", strings.Count(l.local, "*")))
+	}
+	return all
 }
 
 func broadcastsOf(project string) string { return kernelPrefix + project + ".events.>" }
@@ -114,18 +147,25 @@ func servedSubject(project string, p Principal, op string) string {
 // servedPattern covers every servedSubject of a project.
 func servedPattern(project string) string { return kernelPrefix + project + ".kernel.*.*.*" }
 
-// senderOf parses sender and command from a subject that sentPattern covers.
-func senderOf(project, subject string) (p Principal, command string, ok bool) {
+// senderOf parses sender, operation and the original subject from a subject that one of sentPatterns covers.
+func senderOf(project, subject string) (p Principal, op, command string, ok bool) {
 	rest, found := strings.CutPrefix(subject, kernelPrefix+project+".kernel."+string(External)+".")
 	if !found {
-		return Principal{}, "", false
+		return Principal{}, "", "", false
 	}
 	tokens := strings.Split(rest, ".")
-	if len(tokens) != 5 || tokens[1] != OpCommand {
-		return Principal{}, "", false
+	for _, l := range lanes {
+		if len(tokens) != 2+strings.Count(l.local, "*") || tokens[1] != l.op {
+			continue
+		}
+		command = commandPrefix + project + "." + l.local
+		for _, token := range tokens[2:] {
+			command = strings.Replace(command, "*", token, 1)
+		}
+		p = Principal{Kind: External, Name: tokens[0]}
+		return p, l.op, command, p.check() == nil
 	}
-	p = Principal{Kind: External, Name: tokens[0]}
-	return p, commandPrefix + project + "." + tokens[2] + ".cmd.tool." + tokens[3] + "." + tokens[4], p.check() == nil
+	return Principal{}, "", "", false
 }
 
 // callerOf parses caller and operation from a subject made by servedSubject.

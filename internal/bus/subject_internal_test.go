@@ -65,7 +65,7 @@ func FuzzMatchesLikeTheServer(f *testing.F) {
 		if !server.IsValidPublishSubject(subject) || strings.ContainsAny(subject, "*> \t\r\n") {
 			t.Fatalf("%q is taken for a subject", subject)
 		}
-		for _, pattern := range slices.Concat(publishable(project, true), []string{servedPattern(project), commandOf(project), sentPattern(project, "*")},
+		for _, pattern := range slices.Concat(publishable(project, true), []string{servedPattern(project)}, commandsOf(project), sentPatterns(project, "*"),
 			subjectsOf(project, Principal{Kind: Tool, Name: "x"}), subjectsOf(project, Principal{Kind: External, Name: "x"})) {
 			if got, want := matches(pattern, subject), server.SubjectMatchesFilter(subject, pattern); got != want {
 				t.Errorf("matches(%q, %q) is %t, the server says %t", pattern, subject, got, want)

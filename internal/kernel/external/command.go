@@ -18,13 +18,14 @@ const maxMessage = 8 << 10
 // Command is a third-party worker's command and the call that it is about, as far as both can be read.
 type Command struct {
 	Command utp.Command
-	Service string      // that the subject names
+	Service string      // that the subject names; "" is the kernel, for a tool of the PMO
 	Lineage utp.Lineage // of the call
 	Call    string
 
 	header utp.Context
-	wrong  error // what is wrong with the command itself
-	reused bool  // the id stands for another call
+	wrong  error  // what is wrong with the command itself
+	reused bool   // the id stands for another call
+	tool   string // of the PMO that the subject names
 }
 
 // CommandError is why a command did not become a call. With Answer set the worker gets a failed result;
@@ -46,10 +47,13 @@ func unanswerable(code utp.Code, message string) error {
 func ReadCommand(from string, m utp.Message) (Command, error) {
 	var a Command
 	subject, err := utp.ParseSubject(m.Subject)
-	if err != nil || !subject.IsToolCommand() || subject.Version != utp.Version {
+	a.tool = subject.PMOTool()
+	if err != nil || !subject.IsToolCommand() && a.tool == "" || subject.Version != utp.Version {
 		return a, unanswerable(utp.CodeBadRequest, "the subject is not a tool's of "+utp.Version)
 	}
-	a.Service = subject.Target
+	if a.tool == "" {
+		a.Service = subject.Target
+	}
 	if a.header, a.wrong = utp.DecodeHeader(m.Header); a.wrong == nil {
 		a.header, a.wrong = a.header.At(subject)
 	}
@@ -89,6 +93,10 @@ func (a *Command) Identify(tx store.CardReader, from string) error {
 	content, derr := utp.DecodeToolCall(card)
 	if err == nil && derr == nil && card.AuthorID == from {
 		a.complete(content)
+	}
+	if a.tool != "" && a.tool != a.Command.ToolName && a.wrong == nil {
+		a.wrong = &CommandError{Code: utp.CodeBadRequest, Message: fmt.Sprintf(
+			"the command names the tool %q; expected %s, as its subject says", store.Clip(a.Command.ToolName, store.MaxName), a.tool)}
 	}
 	switch {
 	case a.Call == "":
@@ -194,8 +202,12 @@ func (a *Command) Answer(tx store.CardReader, st turn.State, refused *CommandErr
 	if err != nil || given.To(lineage.StepID) {
 		return nil, err
 	}
+	author := "tool." + a.Service
+	if a.Service == "" {
+		author = "sys.kernel"
+	}
 	return given.card(utp.ResultCard{
-		Project: st.Project, AuthorID: "tool." + a.Service, CreatedAt: now,
+		Project: st.Project, AuthorID: author, CreatedAt: now,
 		FunctionName: cmp.Or(a.Command.ToolName, "unknown"), Lineage: lineage, Status: utp.StatusFailed, Command: a.Command.AfterExecution,
 		Error: &utp.ToolError{Code: refused.Code, Message: store.Clip(refused.Message, maxMessage), Source: utp.SourceTool},
 	}, a.reused)
