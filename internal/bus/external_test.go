@@ -38,8 +38,10 @@ func TestForeignCommand(t *testing.T) {
 	_, err := client(t, server, files).Commands(t.Context(), func(_ context.Context, m bus.Message) { heard <- m.Subject })
 	must(t, err)
 	c := client(t, server, foreigner)
-	for _, subject := range []string{filesCommand, "cg.v1r4.home.side.cmd.tool.victim.run", "cg.v1r4.home.side.cmd.sys.pmo.internal.fork_join", "cg.v1r4.home.side.cmd.sys.ui.action",
-		"earshot.v1.home.kernel.report", "earshot.v1.home.kernel.ui_action"} {
+	for _, subject := range []string{
+		filesCommand, "cg.v1r4.home.side.cmd.tool.victim.run", "cg.v1r4.home.side.cmd.sys.pmo.internal.fork_join", "cg.v1r4.home.side.cmd.sys.ui.action",
+		"earshot.v1.home.kernel.report", "earshot.v1.home.kernel.ui_action",
+	} {
 		header := map[string][]string{"CG-Agent-Id": {"peer"}, "cg-turn-id": {"t", "u"}}
 		answer, err := c.Send(t.Context(), bus.Message{Subject: subject, Header: header, Payload: []byte("\xff{")})
 		if err != nil || string(answer) != "answer \xff{" {
