@@ -430,9 +430,7 @@ func (j *judge) turnChanged(was, s turn.State) {
 			j.outcome(c)
 		}
 	}
-	if was.Stop == nil && s.Stop != nil && s.Parent != "" && s.Within.Call == "" && j.last[s.Parent].State.Stop != nil {
-		j.w.did(stoppedSpawned)
-	}
+	j.stoppedWith(was, s)
 	if s.Status != turn.Ended || was.Status == turn.Ended || s.End == nil {
 		return
 	}

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
 )
@@ -65,7 +67,7 @@ func (l *planner) spawn(one spawned) error {
 		l.w.judge.unspawned(l.p.name, one, refused)
 		return nil // it goes on without it
 	case err != nil:
-		return err //nolint:wrapcheck // It is the worker's own.
+		return err
 	}
 	l.w.judge.spawned(l.turn.ID, tag, a.Turn)
 	return nil
@@ -74,14 +76,12 @@ func (l *planner) spawn(one spawned) error {
 // unspawned: a turn is not begun for a reason that there may be: it is of nobody whom the agent may ask, too deep, one too
 // many, the worker has lost its own turn, or the ledger has failed for longer than a lease.
 func (j *judge) unspawned(who string, one spawned, refused *api.Fault) {
-	switch refused.Code {
-	case utp.CodeRecursionDepthExceeded, utp.CodeTooManyTurns, utp.CodeStale, utp.CodeStopped, utp.CodeTurnEnded, utp.CodeNotFound, utp.CodeDeadlineExceeded,
-		utp.CodeStorageError:
+	may := []utp.Code{
+		utp.CodeRecursionDepthExceeded, utp.CodeTooManyTurns, utp.CodeStale, utp.CodeStopped, utp.CodeTurnEnded, utp.CodeNotFound,
+		utp.CodeDeadlineExceeded, utp.CodeStorageError,
+	}
+	if slices.Contains(may, refused.Code) || refused.Code == utp.CodeAuthFailed && one.Task.Agent == stranger {
 		return
-	case utp.CodeAuthFailed:
-		if one.Task.Agent == stranger {
-			return
-		}
 	}
 	j.wrongf("%s may not begin %s of %s: %s", who, one.Task.Plan.Tag, one.Task.Agent, refused)
 }
@@ -104,5 +104,12 @@ func (j *judge) spawned(parent, tag, id string) {
 func (j *judge) promise(id string) {
 	if does, wanted := j.tags[id], j.promised[id]; does != "" && wanted != "" && does != wanted {
 		j.brokenf("%s was begun for %s, and does %s", id, wanted, does)
+	}
+}
+
+// stoppedWith counts turns beside the calls that are stopped with the turn above.
+func (j *judge) stoppedWith(was, s turn.State) {
+	if was.Stop == nil && s.Stop != nil && s.Parent != "" && s.Within.Call == "" && j.last[s.Parent].State.Stop != nil {
+		j.w.did(stoppedSpawned)
 	}
 }
