@@ -22,6 +22,7 @@ const (
 	CodeNotFound        Code = "not_found"               // there is no such subscription, or no producer at that address
 	CodeLost            Code = "messages_lost"           // messages may be missing here; the sequence goes on
 	CodeUnreadable      Code = "unreadable"              // a message is not an event that can be acted on; the sequence goes on
+	CodeUnanswerable    Code = "unanswerable"            // the producer takes no messages: its stream wants no subscription
 	CodeReplyRefused    Code = "reply_refused"           // a reply did not count; the sequence goes on
 )
 

@@ -36,9 +36,12 @@ const (
 // Options name the producer and the terms. Only URL is required, or Target.
 type Options struct {
 	// URL of the producer: http or https for server-sent events, ws or wss for a WebSocket, grpc or grpcs for gRPC, unix:PATH for a Unix
-	// socket. An http address with a path is a stream that wants no subscription; nothing can be answered there. A ws address without a path
-	// means /aaep/v1/ws.
+	// socket. An http address with a path is a stream that wants no subscription; nothing can be answered there, except at RepliesTo. A ws
+	// address without a path means /aaep/v1/ws.
 	URL string
+	// RepliesTo is where a stream that wants no subscription takes replies by POST, such as /messages: a path, or an address at the host of
+	// the stream. A producer that knows no subscriptions has no use for the subscription_id of such a reply, which is made here.
+	RepliesTo string
 	// Token goes into the Authorization header if it is set; over a Unix socket it goes before the request, as Earshot takes it. Without
 	// TLS it is sent to this machine only.
 	Token string
@@ -99,8 +102,9 @@ func (o Options) withDefaults() Options {
 
 // target is where a producer is, and who this is there.
 type target struct {
-	url   *url.URL // that of a Unix socket has its path for its host
-	token string
+	url     *url.URL // that of a Unix socket has its path for its host
+	token   string
+	replies string // where a stream without subscriptions takes replies; "" if it takes none
 }
 
 // unixScheme begins the address of a Unix socket, before its path.
@@ -116,7 +120,10 @@ func (o Options) target() (target, error) {
 	if err != nil {
 		return target{}, err
 	}
-	at := target{u, token}
+	at := target{url: u, token: token}
+	if err := at.repliesTo(o.RepliesTo); err != nil {
+		return target{}, err
+	}
 	if plain := slices.Contains([]string{"http", "ws", "grpc"}, u.Scheme); plain && token != "" && !IsLocal(u.Hostname()) {
 		return target{}, &Error{Code: CodeInsecure, Message: "the token would travel unencrypted to " + u.Host, Hint: "use https, wss or grpcs, or a tunnel"}
 	}
@@ -147,6 +154,27 @@ func (t target) web() bool { return strings.HasPrefix(t.url.Scheme, "http") }
 
 // direct reports whether the address is a stream that needs no subscription.
 func (t target) direct() bool { return t.web() && strings.Trim(t.url.Path, "/") != "" }
+
+// repliesTo sets where a stream without subscriptions takes replies.
+func (t *target) repliesTo(address string) error {
+	if address == "" {
+		return nil
+	}
+	u, err := t.url.Parse(address)
+	switch {
+	case !t.direct():
+		return &Error{
+			Code: CodeUsage, Message: t.url.Redacted() + " is not a stream without subscriptions, so an address for replies has no use",
+			Hint: "leave it out; replies belong to the subscription",
+		}
+	case err != nil || u.Host != t.url.Host || u.Scheme != t.url.Scheme: // the token would go to somebody else
+		return &Error{
+			Code: CodeUsage, Message: fmt.Sprintf("%q is not an address for replies at %s", address, t.url.Host), Hint: "give a path there, such as /messages", Err: err,
+		}
+	}
+	t.replies = u.String()
+	return nil
+}
 
 // at is the address of a resource of the HTTP transports.
 func (t target) at(path string) string { return t.url.JoinPath(transport.Root, path).String() }

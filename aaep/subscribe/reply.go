@@ -3,6 +3,7 @@ package subscribe
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -68,6 +69,9 @@ func (s *Subscription) say(ctx context.Context, encode func(subscription string)
 	id, conn := s.terms.SubscriptionID, s.conn
 	s.mu.Unlock()
 	if id == "" {
+		if at, err := s.o.target(); err == nil && at.direct() {
+			return s.sayDirect(ctx, at, encode)
+		}
 		return &Error{Code: CodeUnreachable, Message: "the message was not sent: there is no subscription at the moment", Hint: "send it again once there is one"}
 	}
 	raw, invalid := encode(id)
@@ -97,6 +101,38 @@ func (s *Subscription) say(ctx context.Context, encode func(subscription string)
 	}
 	return nil
 }
+
+// sayDirect sends a message to the producer of a stream without subscriptions.
+func (s *Subscription) sayDirect(ctx context.Context, at target, encode func(subscription string) ([]byte, error)) error {
+	if at.replies == "" {
+		return &Error{
+			Code: CodeUnanswerable, Message: at.url.Redacted() + " is a stream without subscriptions, which takes no messages",
+			Hint: "say where its producer takes replies, or use an address of it that can be subscribed to",
+		}
+	}
+	raw, invalid := encode(noSubscription)
+	if invalid != nil {
+		return &Error{Code: CodeUsage, Message: "the message cannot be sent: " + plain(invalid), Err: invalid}
+	}
+	got, err := s.post(ctx, at, at.replies, raw)
+	if err == nil && got.status >= http.StatusMultipleChoices {
+		return &Error{
+			Code: CodeReplyRefused, Message: fmt.Sprintf("%s answers \"%d %s\" to a message at %s, expected that it is taken", at.url.Host, got.status, http.StatusText(got.status), got.path),
+			Hint: "check where the producer takes replies, and the token", Raw: raw,
+		}
+	}
+	return err
+}
+
+// TakesReplies reports whether there is a way for replies to the producer: there is none to a stream without subscriptions, unless
+// [Options.RepliesTo] says one.
+func (s *Subscription) TakesReplies() bool {
+	at, err := s.o.target()
+	return err != nil || !at.direct() || at.replies != ""
+}
+
+// noSubscription stands for the subscription in a message to a producer that has none.
+const noSubscription = "sub_none"
 
 // Close ends the subscription and tells the producer why, in words for people; the sequence of messages then ends without an error.
 func (s *Subscription) Close(ctx context.Context, reason string) {

@@ -3,6 +3,9 @@ package subscribe_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -287,6 +290,47 @@ func TestUnsent(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
+	}
+}
+
+// TestDirect: a stream that wants no subscription takes answers where it is said to, with the token; where nothing is said, or the
+// producer refuses one, that is an error that another attempt does not mend. The token goes to the host of the stream only.
+func TestDirect(t *testing.T) {
+	t.Parallel()
+	var got []string
+	status := http.StatusOK
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got = append(got, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization")+" "+string(body))
+		w.WriteHeader(status)
+	}))
+	defer server.Close()
+	says := func(to string) error {
+		s, err := subscribe.New(subscribe.Options{URL: server.URL + "/events", Token: "secret", RepliesTo: to})
+		if err != nil {
+			return err
+		}
+		return s.Confirm(t.Context(), aaep.ConfirmationReply{ReplyToken: "rpl_1", Decision: aaep.DecisionAccept})
+	}
+	if err := says("/messages"); err != nil {
+		t.Error(err)
+	}
+	if len(got) != 1 || !strings.HasPrefix(got[0], `POST /messages Bearer secret {`) || !strings.Contains(got[0], `"reply_token":"rpl_1"`) {
+		t.Errorf("the producer got %q", got)
+	}
+	for to, want := range map[string]subscribe.Code{
+		"": subscribe.CodeUnanswerable, "http://localhost:1/messages": subscribe.CodeUsage, "https://" + server.Listener.Addr().String() + "/messages": subscribe.CodeUsage,
+	} {
+		if e, is := errors.AsType[*subscribe.Error](says(to)); !is || e.Code != want || e.Hint == "" {
+			t.Errorf("%q: got %v", to, e)
+		}
+	}
+	if _, err := subscribe.New(subscribe.Options{URL: server.URL, RepliesTo: "/messages"}); !errors.Is(err, &subscribe.Error{Code: subscribe.CodeUsage}) {
+		t.Errorf("got %v", err)
+	}
+	status = http.StatusBadRequest
+	if err := says("/messages"); !errors.Is(err, &subscribe.Error{Code: subscribe.CodeReplyRefused}) || len(got) != 2 {
+		t.Errorf("got %v after %d messages", err, len(got))
 	}
 }
 

@@ -151,12 +151,49 @@ func unisolated(text string) string {
 	return strings.NewReplacer("\u2066", "", "\u2067", "", "\u2068", "", "\u2069", "").Replace(text)
 }
 
+// TestGatewayStream: the producer of a stream without subscriptions hears the answer where --answers-to says that it takes answers; without
+// that, the gateway says at once that answers do not reach it.
+func TestGatewayStream(t *testing.T) {
+	t.Parallel()
+	testkit.Slow(t)
+	counts(t)
+	s := emptyScene(t)
+	s.up()
+	producer := scripted.New(t, foreign)
+	address := producer.Serve("http") + "/aaep/v1/events"
+	p := start(t, options{verb: "gateway", args: []string{"--from", address, "--answers-to", "/aaep/v1/replies", "--agent", "other", "--data", s.data}})
+	s.awaitQuestion(1)
+	person := s.dials()
+	_, err := person.Arguments(t.Context(), 1)
+	must(t, err)
+	open, err := person.Questions(t.Context())
+	must(t, err)
+	_, err = person.Reply(t.Context(), 1, api.Reply{Token: open[0].Token, Decision: "accept"})
+	must(t, err)
+	p.ends(0)
+	if got := producer.Await(1); !strings.Contains(got[0], `"decision":"accept"`) || !strings.Contains(got[0], `"reply_token":"rpl_1"`) {
+		t.Errorf("the producer was told %q", got)
+	}
+	if text := p.prompt.String(); strings.Contains(text, "do not reach") {
+		t.Errorf("said\n%s", text)
+	}
+	if summary, _ := s.narrated("other"); summary != "Done: nothing was deleted." {
+		t.Errorf("it ended with %q", summary)
+	}
+	without := start(t, options{verb: "gateway", args: []string{"--from", scripted.New(t, foreign[:2]).Serve("http") + "/aaep/v1/events", "--agent", "third", "--data", s.data}})
+	without.ends(0)
+	if text := squeeze(without.prompt.String()); !strings.Contains(text, "Answers do not reach this producer") || !strings.Contains(text, "--answers-to") {
+		t.Errorf("said\n%s", text)
+	}
+}
+
 // TestGatewayRefuses: what can never work is said at once, with what to do.
 func TestGatewayRefuses(t *testing.T) {
 	t.Parallel()
 	for _, row := range [][]string{
 		{"2", "no producer is named"},
 		{"2", "--from", "ftp://localhost", `the address begins with "ftp"`},
+		{"2", "--from", "http://localhost:1", "--answers-to", "/messages", "is not a stream without subscriptions"},
 		{"2", "--from", "unix:x", "--url", "http://127.0.0.1:1", "--url needs --token-file"},
 	} {
 		p := plain(t, append([]string{"gateway"}, row[1:len(row)-1]...)...)

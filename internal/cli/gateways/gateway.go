@@ -28,10 +28,10 @@ import (
 )
 
 type gatewayFlags struct {
-	from, fromToken, agent, owner string
-	data, url, token              string
-	patience                      time.Duration
-	asJSON                        bool
+	from, fromToken, answersTo, agent, owner string
+	data, url, token                         string
+	patience                                 time.Duration
+	asJSON                                   bool
 }
 
 func (m *commands) gatewayCommand() *cobra.Command {
@@ -49,7 +49,8 @@ stops an agent: a stop ends what is told here, and the agent has to be stopped w
 
 The address is that of a server (http, https), which is subscribed to with POST, of a
 WebSocket (ws, wss) or of a Unix socket (unix:PATH). An http address with a path is a stream
-without subscriptions, which takes no answers.
+without subscriptions. Where its producer takes answers by POST, --answers-to says; without
+that, questions are asked here all the same, and their answers do not reach the producer.
 
 What breaks a rule of AAEP is said once for each rule and place. A lost connection is made
 again, behind the last event where the producer can; while Earshot is away, the producer
@@ -61,13 +62,14 @@ it breaks), each answer (whether the producer has it) and each connection that i
 It ends when the producer does, or with Ctrl-C. Exit codes: 0 the producer has ended, or you
 have; 1 the producer or Earshot cannot be reached, or refuses; 2 usage.`,
 		Example: `  earshot gateway --from ws://localhost:8080/aaep/v1/ws
-  earshot gateway --from http://localhost:8080/events --agent research`,
+  earshot gateway --from http://localhost:8080/events --answers-to /messages --agent research`,
 		Args: usage.None,
 		RunE: func(c *cobra.Command, _ []string) error { return m.gateway(c.Context(), f) },
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.from, "from", "", "address of the producer")
 	flags.StringVar(&f.fromToken, "from-token-file", "", "file with the token for the producer")
+	flags.StringVar(&f.answersTo, "answers-to", "", "path at which the producer of a stream without subscriptions takes answers, such as /messages")
 	flags.StringVar(&f.agent, "agent", "", "name of the agent that people hear here, one for each producer (default made from the address)")
 	flags.StringVar(&f.owner, "owner", "", "person whose sessions they are (default the one who runs the server)")
 	flags.StringVar(&f.data, "data", "", cli.DataUsage)
@@ -104,6 +106,9 @@ func (m *commands) gateway(ctx context.Context, f gatewayFlags) error {
 		return err
 	}
 	m.Notef("Connecting to %s.", cause.OneLine(f.from))
+	if !producer.TakesReplies() {
+		m.Note("Answers do not reach this producer, whose stream wants no subscription: say with --answers-to where it takes them.")
+	}
 	o := forward.Options{
 		From: producer, To: server, Owner: f.owner, Cursor: known, Save: func(p forward.Cursor) error { return p.Save(path) }, Notice: m.Note,
 	}
@@ -174,7 +179,7 @@ func (m *commands) producerOfGateway(f gatewayFlags, after string, changed func(
 	}
 	answers := true
 	s, err := subscribe.New(subscribe.Options{
-		URL: f.from, Token: token, ReconnectTimeout: f.patience, Now: m.Now, After: after,
+		URL: f.from, RepliesTo: f.answersTo, Token: token, ReconnectTimeout: f.patience, Now: m.Now, After: after,
 		Request: aaep.SubscriptionRequest{SubscriberID: "earshot-gateway-" + agentOf(f), SubscriberName: "Earshot", Capabilities: aaep.Capabilities{
 			SupportsConfirmationReply: &answers, SupportsClarificationReply: &answers, SupportedConformanceLevels: []int{1, 2},
 		}},
