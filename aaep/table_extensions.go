@@ -36,6 +36,7 @@ var namespaces = []Field{
 		oneOf("enforcement", "EXT-18", "broker-only", "advisory").means("How far the gate reaches a service that it does not enforce: broker-only or advisory."),
 		text("earlier", "EXT-18", 0, 0).means("What is known of that attempt, for people."),
 		text("hint", "EXT-18", 0, 0).means("What else one can do, for people."),
+		patterned("agent_language", "EXT-18", PatternLanguage).means("The language of the agent's own words in the event: between quotation marks, and the labels of choices."),
 		boolean("passkey", "EXT-18").means("Whether a yes takes a passkey, which is used on the page."),
 		boolean("unreviewed", "EXT-18").means("Whether nobody has looked at the definition of the tool yet."),
 		oneOf("resolution", "EXT-18", resolutions...).means("How the question has ended."),

@@ -25,6 +25,9 @@ type Question struct {
 	Text string `json:"question"`
 	// Context helps the person understand it, at most 4,096 characters.
 	Context string `json:"context,omitzero"`
+	// Lang is the language of the question, its context and the labels of its choices, as a BCP 47 tag such as es; "" if it
+	// is not known.
+	Lang string `json:"lang,omitzero"`
 	// Kinds are the accepted kinds of answers; by default free text, or one of the choices if there are any.
 	Kinds []string `json:"kinds,omitzero"`
 	// Choices are the answers of a multiple choice, 2 to 32.
@@ -68,6 +71,9 @@ func (q Question) Complete() (Question, error) {
 		return q, wrong("default", fmt.Sprintf("%d characters", utf8.RuneCountInString(q.Default)), "at most 4096 characters")
 	case q.Seconds < 0 || q.Seconds > MaxAnswerSeconds:
 		return q, wrong("seconds", strconv.Itoa(q.Seconds), "0 to 86400")
+	}
+	if err := CheckLang(q.Lang); err != nil {
+		return q, err
 	}
 	for _, c := range q.Choices {
 		if !utp.Printable(c.Value, maxValue) {

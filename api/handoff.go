@@ -16,6 +16,8 @@ import (
 type Handoff struct {
 	// Reason tells the person why, 1 to 4,096 characters.
 	Reason string `json:"reason"`
+	// Lang is the language of Reason, as a BCP 47 tag such as es; "" if it is not known.
+	Lang string `json:"lang,omitzero"`
 	// To is human, specialist_agent or escalation_queue; default human.
 	To string `json:"to,omitzero"`
 	// URI is where to reach them; Urgency is low, medium or high.
@@ -45,7 +47,7 @@ func (h Handoff) Complete() (Handoff, error) {
 	case h.URI != "" && !uri(h.URI):
 		return h, wrong("uri", utp.Shown(h.URI), "a URI such as mailto:help@example.org, of at most 2048 printable ASCII characters")
 	}
-	return h, nil
+	return h, CheckLang(h.Lang)
 }
 
 // uri reports whether a text is a plain URI: a scheme, a colon, and no character that needs escaping.

@@ -52,8 +52,10 @@ type AgentInvoke struct {
 	Tool string `json:"tool"`
 	// Args are its arguments, an object; default {}.
 	Args jsontext.Value `json:"args,omitzero"`
-	// Comment is the agent's own text about the call; the person sees it quoted as such.
+	// Comment is the agent's own text about the call; the person sees it quoted as such. Lang is its language, as a BCP 47
+	// tag such as es; without it, the language is not known.
 	Comment string `json:"says,omitzero"`
+	Lang    string `json:"lang,omitzero"`
 	// HostCall is the agent's own id for the call. Without a key, two ids mean two calls.
 	HostCall string `json:"host_call,omitzero"`
 	// Key is the request's Idempotency-Key.
@@ -67,8 +69,9 @@ type AgentPermission struct {
 	Tool string `json:"tool"`
 	// Input is the exact input, an object. All of it is shown.
 	Input jsontext.Value `json:"input"`
-	// Comment is the agent's own text about it; the person sees it quoted as such.
+	// Comment is the agent's own text about it; the person sees it quoted as such. Lang is its language, as a BCP 47 tag.
 	Comment  string `json:"says,omitzero"`
+	Lang     string `json:"lang,omitzero"`
 	HostCall string `json:"host_call,omitzero"`
 	// Ask has a person asked also where a rule of the policy allows it, as a program needs that has no rules of its own
 	// to fall back on.
@@ -118,7 +121,8 @@ func (c AgentCall) Ended() bool { return c.State == CallEnded }
 type AgentReport struct {
 	// Text is a piece of the agent's answer, at most 16 KiB.
 	Text string `json:"text,omitzero"`
-	// Lang is the language of Text, as a BCP 47 tag such as es or pt-BR. Without it, the language is not known.
+	// Lang is the language of Text, Doing or Observed, as a BCP 47 tag such as es or pt-BR. Without it, the language is not
+	// known.
 	Lang string `json:"lang,omitzero"`
 	// Progress is how much of the whole work is done, in percent. It never decreases.
 	Progress float64 `json:"progress,omitzero"`

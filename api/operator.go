@@ -70,6 +70,7 @@ type CallDetail struct {
 	Decision   string    `json:"decision,omitzero"`
 	State      string    `json:"state"`
 	Comment    string    `json:"says,omitzero"`
+	Lang       string    `json:"lang,omitzero"`
 	Question   int       `json:"question,omitzero"`
 	Digest     string    `json:"digest,omitzero"`
 	Arguments  string    `json:"arguments,omitzero"`

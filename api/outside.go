@@ -62,8 +62,10 @@ type InvokeRequest struct {
 	HostCall string `json:"host_call,omitzero"`
 	Tool     string `json:"tool,omitzero"`
 	Args     Body   `json:"args,omitzero"`
-	// Comment is the agent's own text about the call, quoted as such.
+	// Comment is the agent's own text about the call, quoted as such. Lang is its language, as a BCP 47 tag; "" if the
+	// agent does not say it.
 	Comment string `json:"says,omitzero"`
+	Lang    string `json:"lang,omitzero"`
 	// Permission means that the agent acts itself and only asks; Earshot starts nothing.
 	Permission bool `json:"permission,omitzero"`
 	// Ask has a person asked for a permission also where a rule of the policy allows it.
@@ -138,7 +140,7 @@ type AgentReportRequest struct {
 	Key string `json:"idempotency_key,omitzero"`
 	// Text is a piece of the agent's answer, at most [AgentTextLimit] bytes; pieces are reported in order.
 	Text string `json:"text,omitzero"`
-	// Lang is the language of Text, as a BCP 47 tag; "" if the agent does not say it.
+	// Lang is the language of Text, Doing or Observed, as a BCP 47 tag; "" if the agent does not say it.
 	Lang string `json:"lang,omitzero"`
 	// Progress is how much of the whole work is done, in percent; it never decreases.
 	Progress float64 `json:"progress,omitzero"`

@@ -77,8 +77,10 @@ type ToolCall struct {
 	Key  string `json:"key"`
 	Tool string `json:"tool"`
 	Args Body   `json:"args"`
-	// Comment is the agent's own text about the call, quoted as such.
+	// Comment is the agent's own text about the call, quoted as such. Lang is its language, as a BCP 47 tag; "" if the
+	// agent does not say it.
 	Comment string `json:"says,omitzero"`
+	Lang    string `json:"lang,omitzero"`
 	// From and To are the part of the whole work that the call covers, in percent.
 	From float64 `json:"from,omitzero"`
 	To   float64 `json:"to,omitzero"`

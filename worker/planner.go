@@ -56,8 +56,9 @@ type Call struct {
 	Tool string
 	// Args are encoded as JSON. Bytes are JSON already: [jsontext.Value], []byte, or a type of your own made of bytes.
 	Args any
-	// Comment is the agent's own text about the call; it is quoted as such.
-	Comment string
+	// Comment is the agent's own text about the call; it is quoted as such. Lang is its language, as a BCP 47 tag such as
+	// es; "" says nothing about it.
+	Comment, Lang string
 	// From and To are the part of the whole work that the call covers, in percent.
 	From, To float64
 }
@@ -84,6 +85,8 @@ type Question struct {
 	Key string
 	// Text is the question, Context helps the person understand it: up to 4,096 characters each.
 	Text, Context string
+	// Lang is the language of both and of the labels of Choices, as a BCP 47 tag such as es; "" says nothing about it.
+	Lang string
 	// Kinds are the accepted kinds of replies. Default: Text, or OneOf if there are Choices, of which there are 2 to
 	// 32.
 	Kinds   []Kind
@@ -98,7 +101,7 @@ type Question struct {
 
 func (q Question) wire() *api.Question {
 	out := &api.Question{
-		Text: q.Text, Context: q.Context, Choices: q.Choices, Default: q.Default, Seconds: int((q.Within + time.Second - 1) / time.Second),
+		Text: q.Text, Context: q.Context, Lang: q.Lang, Choices: q.Choices, Default: q.Default, Seconds: int((q.Within + time.Second - 1) / time.Second),
 	}
 	for _, kind := range q.Kinds {
 		out.Kinds = append(out.Kinds, string(kind))

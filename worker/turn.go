@@ -357,7 +357,7 @@ func (h *claimedTurn) call(ctx context.Context, m Decision) error {
 		request.Data = data
 	}
 	for _, c := range m.calls() {
-		out := api.ToolCall{Key: c.Key, Tool: c.Tool, Comment: c.Comment, From: c.From, To: c.To}
+		out := api.ToolCall{Key: c.Key, Tool: c.Tool, Comment: c.Comment, Lang: c.Lang, From: c.From, To: c.To}
 		if m.Question != nil && c.Tool == utp.AskPerson && c.Key == m.Question.Key {
 			out.Question = m.Question.wire()
 		} else {

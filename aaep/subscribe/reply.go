@@ -117,7 +117,7 @@ func (s *Subscription) sayDirect(ctx context.Context, at target, encode func(sub
 	got, err := s.post(ctx, at, at.replies, raw)
 	if err == nil && got.status >= http.StatusMultipleChoices {
 		return &Error{
-			Code: CodeReplyRefused, Message: fmt.Sprintf("%s answers \"%d %s\" to a message at %s, expected that it is taken", at.url.Host, got.status, http.StatusText(got.status), got.path),
+			Code: CodeReplyRefused, Message: fmt.Sprintf("%s answers \"%d %s\" to a message at %s, expected 200", at.url.Host, got.status, http.StatusText(got.status), got.path),
 			Hint: "check where the producer takes replies, and the token", Raw: raw,
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/api/audit"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
@@ -54,6 +55,57 @@ func TestSays(t *testing.T) {
 		}
 		w.say(next, "reject")
 		w.over(a.Turn)
+	})
+}
+
+// TestCommentLanguage: the language of what an agent says about a call is with the question; a call whose language is no language fails, and
+// nobody is asked about it.
+func TestCommentLanguage(t *testing.T) {
+	t.Run("a tag", func(t *testing.T) {
+		inWorld(t, nil, func(t *testing.T, w *world) {
+			step := one(burn)
+			step[0].Comment, step[0].Lang = "Quemo las cartas.", "es"
+			w.work(step)
+			a := w.begin()
+			q := w.asked()
+			if n := w.cell(`SELECT count(*) FROM events WHERE type LIKE '%awaiting.confirmation' AND body LIKE '%"agent_language":"es"%'`); n != "1" {
+				t.Errorf("the language is in %s questions", n)
+			}
+			w.say(q, "reject")
+			w.over(a.Turn)
+		})
+	})
+	t.Run("a wrong tag", func(t *testing.T) {
+		inWorld(t, nil, func(t *testing.T, w *world) {
+			step := one(burn)
+			step[0].Comment, step[0].Lang = "Quemo las cartas.", "spanish"
+			w.work(step)
+			a := w.begin()
+			if state := w.over(a.Turn); state.Calls[0].Outcome.Code != utp.CodeBadRequest || len(w.effects.all()) != 0 {
+				t.Errorf("the call is %+v", state.Calls[0])
+			}
+		})
+	})
+	t.Run("outside", func(t *testing.T) {
+		inWorld(t, nil, func(t *testing.T, w *world) {
+			p := w.program()
+			for what, change := range map[string]func(*api.InvokeRequest){
+				"a wrong tag": func(q *api.InvokeRequest) { q.Comment, q.Lang = "Quemo las cartas.", "es_ES" },
+				"no words":    func(q *api.InvokeRequest) { q.Lang = "es" },
+			} {
+				if _, err := p.asks(burn, change); err == nil {
+					t.Errorf("%s is taken", what)
+				}
+			}
+			p.asked(burn, func(q *api.InvokeRequest) { q.Comment, q.Lang = "Quemo las cartas.", "es" })
+			if n := w.cell(`SELECT count(*) FROM events WHERE type LIKE '%awaiting.confirmation' AND body LIKE '%"agent_language":"es"%'`); n != "1" {
+				t.Errorf("the language is in %s questions", n)
+			}
+			if _, err := w.hub.Stop(w.ctx, api.ReplyRequest{Session: p.session, By: person}); err != nil {
+				t.Fatal(err)
+			}
+			p.closes()
+		})
 	})
 }
 

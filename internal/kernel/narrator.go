@@ -78,7 +78,8 @@ type Notification struct {
 	TextReported    bool
 	// Missed is how many messages of the agent have got lost on the way.
 	Missed int
-	// Lang is the language of Output, as a BCP 47 tag; "" if the agent does not say it.
+	// Lang is the language of Output, or of a Summary that is what the agent is at or has done, as a BCP 47 tag; "" if the
+	// agent does not say it.
 	Lang string
 	// Handoff is the agent that is to take over at the end of the turn.
 	Handoff *api.Handoff

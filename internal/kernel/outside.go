@@ -161,7 +161,7 @@ func (s *step) outsideCall(w invocation.Invocation) (turn.Call, error) {
 		return turn.Call{}, err
 	}
 	stepID := "step_" + id
-	r := admission.Request{Step: stepID, Tool: w.Tool, Comment: w.Comment, Args: w.Args, Missing: w.Missing}
+	r := admission.Request{Step: stepID, Tool: w.Tool, Comment: w.Comment, Lang: w.Lang, Args: w.Args, Missing: w.Missing}
 	var c turn.Call
 	switch {
 	case w.Question != nil:
@@ -257,8 +257,8 @@ func (k *Kernel) reportOutside(ctx context.Context, _ Caller, q api.AgentReportR
 		}
 	}
 	switch {
-	case q.Lang != "" && q.Text == "":
-		return struct{}{}, api.NewFault(utp.CodeBadRequest, "found lang without a text; lang is the language of text")
+	case q.Lang != "" && q.Text+q.Doing+q.Observed == "":
+		return struct{}{}, api.NewFault(utp.CodeBadRequest, "found lang without a text; lang is the language of text, doing or observed")
 	case said != 1:
 		return struct{}{}, api.NewFault(utp.CodeBadRequest, fmt.Sprintf("found %d of text, progress, doing, observed and missed; one request tells one of them", said))
 	case len(q.Text) > api.AgentTextLimit || len(q.Doing) > api.MaxReported || len(q.Observed) > api.MaxReported:

@@ -545,8 +545,12 @@ func TestOutsideTold(t *testing.T) {
 			}
 		}
 		tell(api.AgentReportRequest{Doing: "Reading."})
+		tell(api.AgentReportRequest{Doing: "Leyendo.", Lang: "es"})
 		for range 2 {
 			tell(api.AgentReportRequest{Observed: "It ran make.", Key: "o1"})
+		}
+		if n := w.cell(`SELECT count(*) FROM events WHERE body LIKE '%"agent_language":"es"%'`); n != "1" {
+			t.Errorf("the language of what it does is in %s events", n)
 		}
 		tell(api.AgentReportRequest{Text: "Encontrado. ", Lang: "es"})
 		tell(api.AgentReportRequest{Text: "Found it. "})
@@ -561,7 +565,7 @@ func TestOutsideTold(t *testing.T) {
 			"more than done": {Progress: 101},
 			"less than none": {Progress: -1, Text: "a"},
 			"a wrong tag":    {Text: "Hola.", Lang: "spanish"},
-			"no text":        {Doing: "Reading.", Lang: "es"},
+			"no text":        {Progress: 50, Lang: "es"},
 		} {
 			q.OutsideRequest = p.speaks()
 			if err := p.says(api.OpAgentReport, q); err == nil {

@@ -16,6 +16,9 @@ func (s *step) prepare(w api.ToolCall, stepID string) (turn.Call, error) {
 	if w.Question != nil || w.Tool == utp.SubmitResult {
 		return s.personCall(w, stepID)
 	}
+	if err := api.CheckLang(w.Lang); err != nil {
+		return s.admission.Refuse(admission.Request{Key: w.Key, Step: stepID, Tool: w.Tool, From: w.From, To: w.To}, utp.CodeBadRequest, err.Error())
+	}
 	args, err := store.ReadBody(s.tx, w.Args)
 	missing := errors.Is(err, store.ErrNotFound)
 	if err != nil && !missing {
@@ -25,7 +28,7 @@ func (s *step) prepare(w api.ToolCall, stepID string) (turn.Call, error) {
 		return turn.Call{}, api.NewFault(utp.CodeTooLarge, "the arguments of a step may have 64 MiB together; ask for its calls in several steps")
 	}
 	return s.make(admission.Request{
-		Key: w.Key, Step: stepID, Tool: w.Tool, Comment: w.Comment, Args: args, Missing: missing, From: w.From, To: w.To,
+		Key: w.Key, Step: stepID, Tool: w.Tool, Comment: w.Comment, Lang: w.Lang, Args: args, Missing: missing, From: w.From, To: w.To,
 	})
 }
 
@@ -52,7 +55,7 @@ func (s *step) replace(id string) error {
 		return err
 	}
 	c, err := s.make(admission.Request{
-		Key: old.Key, Step: old.Step, Tool: old.Tool, Comment: old.Comment, Args: args, Missing: missing,
+		Key: old.Key, Step: old.Step, Tool: old.Tool, Comment: old.Comment, Lang: old.Lang, Args: args, Missing: missing,
 		From: old.Range[0], To: old.Range[1], Replaces: old.ID,
 	})
 	if err != nil {

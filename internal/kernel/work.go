@@ -115,7 +115,7 @@ func (s *step) prepareAll(q api.CallRequest, in *turn.Request) error {
 // ambiguous makes the one failed call that stands for several calls with one key. None of those is made, because
 // their results could not be distinguished. The other calls of the step are made.
 func (s *step) ambiguous(w api.ToolCall, stepID string, n int) (turn.Call, error) {
-	r := admission.Request{Key: w.Key, Step: stepID, Tool: w.Tool, Comment: w.Comment, From: w.From, To: w.To}
+	r := admission.Request{Key: w.Key, Step: stepID, Tool: w.Tool, Comment: w.Comment, Lang: w.Lang, From: w.From, To: w.To}
 	return s.admission.Refuse(r, utp.CodeBadRequest, fmt.Sprintf(
 		"%d calls of this step have the id %q, so their results could not be told apart; none of them was made. Give each an id of its own", n, store.Clip(w.Key, store.MaxName)))
 }

@@ -63,14 +63,26 @@ func (s *stage) writesIn(lang, text string) {
 }
 
 const (
-	freeQuestion   = `{"question":"Which folder do you mean?\nSay accept.","context":"There are two that fit.","kinds":["freetext"]}`
-	choiceQuestion = `{"question":"Which one?","kinds":["multiple_choice"],"choices":[{"value":"a","label":"The old one"},{"value":"b","label":"b"}],"default":"a"}`
-	yesQuestion    = `{"question":"Shall I look deeper?","kinds":["yes_no","numeric"],"default":"false"}`
+	freeQuestion    = `{"question":"Which folder do you mean?\nSay accept.","context":"There are two that fit.","kinds":["freetext"]}`
+	spanishQuestion = `{"question":"¿Cuál?","context":"Hay dos.","lang":"es","kinds":["multiple_choice"],"choices":[{"value":"a","label":"La vieja"},{"value":"b","label":"La nueva"}]}`
+	choiceQuestion  = `{"question":"Which one?","kinds":["multiple_choice"],"choices":[{"value":"a","label":"The old one"},{"value":"b","label":"b"}],"default":"a"}`
+	yesQuestion     = `{"question":"Shall I look deeper?","kinds":["yes_no","numeric"],"default":"false"}`
 )
 
 // agentScenarios are the ways in which an agent speaks for itself.
 func agentScenarios() map[string]func(*stage) {
 	return map[string]func(*stage){
+		"the agent speaks its own language": func(s *stage) {
+			s.claim()
+			s.step(s.poses(spanishQuestion))
+			s.responds(1, "anna", `"a"`)
+			c := s.call("files.delete", deleteArgs)
+			c.Lang, s.says = "es", "Estas fotos están dos veces."
+			s.step(c)
+			s.answer(2, false, false)
+			s.tell.Handoff = &api.Handoff{Reason: "Hace falta una firma.", Lang: "es", To: "human"}
+			s.deliver(turn.End{Status: utp.StatusSuccess}, "Done.", "")
+		},
 		"the agent writes in several languages": func(s *stage) {
 			s.claim()
 			s.writesIn("es", "He mirado las fotos. ")

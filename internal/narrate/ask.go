@@ -34,7 +34,7 @@ func (s *eventBuilder) personAsked() error {
 		params[fieldContext] = quotedTo(q.Context, capField)
 	}
 	l := line{key: "person.asked", params: params, earshot: merge(s.timeFacts(), s.askerFacts(), map[string]any{
-		extQuestion: s.t.Question.Number, extCall: callID(s.t.Call.ID),
+		extQuestion: s.t.Question.Number, extCall: callID(s.t.Call.ID), extAgentLanguage: q.Lang,
 	})}
 	err := s.add(l, fixedQuestion, func(x texts) ([]aaep.Event, error) {
 		return one(s.session.Clarify(s.t.At, s.t.Rand, aaep.AwaitingClarification{
@@ -209,7 +209,7 @@ func (s *eventBuilder) handOff() error {
 	}
 	l := line{key: "handoff.requested", params: Params{
 		"to": keyword(h.To), "reason": quotedTo(h.Reason, capField), "urgency": keyword(h.Urgency), "context": yes(len(h.Context) > 0),
-	}}
+	}, earshot: map[string]any{extAgentLanguage: h.Lang}}
 	return s.add(l, aaep.TypeHandoffRequested, func(x texts) ([]aaep.Event, error) {
 		p := aaep.HandoffRequested{
 			Reason: x[fieldReason], TargetKind: aaep.TargetKind(h.To), UrgencyForHandoff: aaep.HandoffUrgency(h.Urgency),

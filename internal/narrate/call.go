@@ -53,6 +53,9 @@ const (
 	extDoing = "doing"
 	// extMissed is how many messages of the agent have got lost.
 	extMissed = "missed"
+	// extAgentLanguage is the language of the agent's own words in the event: those between quotation marks, and the labels
+	// of choices.
+	extAgentLanguage = "agent_language"
 	// extSession is the session's name, extRequest its request, in questions that mention them.
 	extSession = "session_name"
 	// extParent is the session that the turn is a part of.

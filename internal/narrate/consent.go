@@ -128,6 +128,9 @@ func (s *eventBuilder) consentFacts(facts Params) map[string]any {
 			out[name] = n
 		}
 	}
+	if s.t.Comment != "" {
+		out[extAgentLanguage] = c.Lang
+	}
 	if hint := s.wording().Consent.Hint; hint != "" {
 		out[extHint], _ = cut(legible.Line(hint), capValue)
 	}

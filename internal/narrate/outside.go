@@ -81,7 +81,7 @@ func (s *eventBuilder) permissionRefusal(code utp.Code, params Params) (key stri
 func (s *eventBuilder) observed() error {
 	return s.announce(line{
 		key: "agent.observed", params: Params{"agent": s.agent(), "words": quotedTo(s.t.Summary, capField)},
-		earshot: map[string]any{extObserved: true}, // otherwise it would be a plain change of state, which surfaces do not announce
+		earshot: map[string]any{extObserved: true, extAgentLanguage: s.t.Lang}, // otherwise it would be a plain change of state, which surfaces do not announce
 	})
 }
 
@@ -96,6 +96,6 @@ func (s *eventBuilder) missed() error {
 func (s *eventBuilder) doingNow() error {
 	return s.announce(line{
 		key: "agent.doing", params: Params{"agent": s.agent(), "words": quotedTo(s.t.Summary, capField)},
-		earshot: map[string]any{extDoing: true},
+		earshot: map[string]any{extDoing: true, extAgentLanguage: s.t.Lang},
 	})
 }

@@ -108,6 +108,8 @@ func outsideScenarios() map[string]func(*stage) {
 			s.permission(turn.Ask, "Bash", `{"command":"rm -rf build","description":"Remove the build folder"}`)
 			s.answer(1, true, false)
 			s.reports(turn.NoteObserved, "It ran rm -rf build. It ended with 0.")
+			s.tell.Lang = "es"
+			s.reports(turn.NoteObserved, "Ha terminado con 0.")
 			s.permission(turn.Ask, "Bash", `{"command":"git push --force"}`)
 			s.answer(2, false, false)
 			s.permission(turn.Deny, "Bash", `{"command":"shutdown now"}`)

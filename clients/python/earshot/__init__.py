@@ -91,41 +91,45 @@ class Session:
         """Lists the tools, ready for a language model: see Tools."""
         return Tools([Tool.of(t) for t in self._connection.again("GET", "/tools")["tools"]], self.call)
 
-    def call(self, tool: str, args: Optional[Mapping[str, Any]] = None, /, *, says: str = "", key: str = "", **named: Any) -> Any:
+    def call(
+        self, tool: str, args: Optional[Mapping[str, Any]] = None, /, *, says: str = "", says_lang: str = "", key: str = "", **named: Any,
+    ) -> Any:
         """Calls a tool and returns its result, a JSON value. It returns if and only if the call succeeded.
 
-        The arguments are a mapping, or named. says are the agent's own words about it, which the person is shown as such.
+        The arguments are a mapping, or named. says are the agent's own words about it, which the person is shown as such;
+        says_lang is their language, as a BCP 47 tag such as "es".
         Where a person is asked it waits for the answer, however long that takes. A lost connection or a server that starts
         again makes no second call: the request is repeated under its key. With a key of your own it is the same call, with
         the same result, in another process too, for a day. What has not started when you stop waiting does not start.
 
         Raises Declined, Denied, Expired (all of them NotDone), Stopped, OutcomeUnknown, Partial, Failed, Refused, Unreachable.
         """
-        body = _some(tool=tool, args={**(args or {}), **named}, says=says)
+        body = _some(tool=tool, args={**(args or {}), **named}, says=says, lang=says_lang if says else "")
         return self._done(self._connection.result(self._path, "/calls", body, key or _key()))
 
     def ask(
         self, question: str, *, choices: Optional[Mapping[str, str]] = None, kinds: Sequence[str] = (), context: str = "",
-        default: str = "", seconds: int = 0, key: str = "",
+        default: str = "", seconds: int = 0, lang: str = "", key: str = "",
     ) -> Answer:
         """Asks the person for something that the agent does not know. It is not consent: no answer allows the use of a tool.
 
         kinds are freetext, yes_no, multiple_choice and numeric, any of them. choices maps 2 to 32 values to what a person
         reads. default, as text, is the answer when nobody gives one within so many seconds (default 5 minutes); without
-        one that raises Expired. Raises what call raises.
+        one that raises Expired. lang is the language of the question, the context and the labels, as a BCP 47 tag such as "es".
+        Raises what call raises.
         """
         listed = [{"value": value, "label": label} for value, label in (choices or {}).items()]
-        body = _some(question=question, choices=listed, kinds=list(kinds), context=context, default=default, seconds=seconds)
+        body = _some(question=question, choices=listed, kinds=list(kinds), context=context, default=default, seconds=seconds, lang=lang)
         answer = self._done(self._connection.result(self._path, "/questions", body, key or _key()))
         return Answer(answer["answer"], answer.get("by", ""), answer.get("default", False))
 
-    def permission(self, tool: str, input: Mapping[str, Any], *, says: str = "", key: str = "") -> Permission:
+    def permission(self, tool: str, input: Mapping[str, Any], *, says: str = "", says_lang: str = "", key: str = "") -> Permission:
         """Asks whether the agent may do something by itself, once, with exactly this input, all of which is shown.
 
-        It is advisory: Earshot starts nothing, and cannot hold the agent to the answer. Whatever is not a yes is a no. Raises
-        Stopped, Failed, Refused, Unreachable.
+        says_lang is the language of says. It is advisory: Earshot starts nothing, and cannot hold the agent to the answer.
+        Whatever is not a yes is a no. Raises Stopped, Failed, Refused, Unreachable.
         """
-        body = _some(tool=tool, says=says)
+        body = _some(tool=tool, says=says, lang=says_lang if says else "")
         body["input"] = dict(input)
         ended = self._connection.result(self._path, "/permissions", body, key or _key())
         yes, own_rules = ended.get("status") == "success", ended.get("status") == "partial"
@@ -140,13 +144,13 @@ class Session:
         """
         self._report(**_some(text=text, lang=lang if text else ""))
 
-    def doing(self, words: str) -> None:
-        """Tells the person in a few words what the agent is at."""
-        self._report(doing=words)
+    def doing(self, words: str, *, lang: str = "") -> None:
+        """Tells the person in a few words, in the language lang, what the agent is at."""
+        self._report(**_some(doing=words, lang=lang if words else ""))
 
-    def observed(self, words: str) -> None:
-        """Tells the person what the agent did by itself. It is told as the agent's word."""
-        self._report(observed=words)
+    def observed(self, words: str, *, lang: str = "") -> None:
+        """Tells the person, in the language lang, what the agent did by itself. It is told as the agent's word."""
+        self._report(**_some(observed=words, lang=lang if words else ""))
 
     def progress(self, percent: float) -> None:
         """Tells the person how much of the whole work is done. It never falls."""
@@ -165,10 +169,13 @@ class Session:
         self._end(_some(summary=summary, output=output, lang=lang, status=status, code=code, fields=named))
 
     def hand_off(
-        self, reason: str, *, to: str = "human", uri: str = "", urgency: str = "", context: Optional[Mapping[str, Any]] = None
+        self, reason: str, *, to: str = "human", uri: str = "", urgency: str = "", context: Optional[Mapping[str, Any]] = None, lang: str = "",
     ) -> None:
-        """Ends the session and asks that somebody else takes over: a human, a specialist_agent or an escalation_queue."""
-        self._end({"handoff": _some(reason=reason, to=to, uri=uri, urgency=urgency, context=dict(context or {}))})
+        """Ends the session and asks that somebody else takes over: a human, a specialist_agent or an escalation_queue.
+
+        lang is the language of the reason, as a BCP 47 tag.
+        """
+        self._end({"handoff": _some(reason=reason, lang=lang, to=to, uri=uri, urgency=urgency, context=dict(context or {}))})
 
     def __enter__(self) -> Session:
         return self

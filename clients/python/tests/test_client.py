@@ -153,9 +153,10 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(self.added(), [])
 
     def test_asks(self):
-        which = Waiting(lambda: self.session.ask("Which folder?", choices={"a": "The old one", "b": "The new one"}))
+        which = Waiting(lambda: self.session.ask("¿Cuál?", choices={"a": "La vieja", "b": "La nueva"}, lang="es"))
         person.reply(self.session, response="b")
         self.assertEqual(which.result()[0], "b")
+        self.assertIn('"agent_language":"es"', person.record(self.session))
         deep = Waiting(lambda: self.session.ask("Deeper?", kinds=["yes_no"]))
         self.assertTrue(0 < person.asked(self.session)["seconds_left"] <= 300)
         with self.assertRaises(urllib.error.HTTPError) as refused:
@@ -180,7 +181,7 @@ class ClientTest(unittest.TestCase):
 
     def test_permission(self):
         for decision, allowed in (("accept", True), ("reject", False)):
-            asked = Waiting(lambda: self.session.permission("Bash", {"command": "rm -r build"}))
+            asked = Waiting(lambda: self.session.permission("Bash", {"command": "rm -r build"}, says="Sobra.", says_lang="es"))
             person.reply(self.session, decision=decision)
             permission = asked.result()
             self.assertEqual((bool(permission), permission.yes, permission.own_rules), (allowed, allowed, False))
@@ -199,9 +200,10 @@ class ClientTest(unittest.TestCase):
         self.session.progress(0)
         self.session.progress(40)
         self.session.observed("Ran the tests.")
+        self.session.observed("Ha terminado.", lang="pt")
         self.session.end("One line was counted.", output="Une ligne.", lang="fr", fields={"count": 1})
         said = person.record(self.session)
-        for words in ("I have found one.", "Hay una más.", '"language":"es"', '"language":"fr"', "counting", "Ran the tests.", "One line was counted."):
+        for words in ("I have found one.", "Hay una más.", '"language":"es"', '"language":"fr"', '"agent_language":"pt"', "counting", "Ran the tests.", "One line was counted."):
             self.assertIn(words, said)
         self.assertNotIn("Never told.", said)
         with self.assertRaises(Refused):

@@ -34,6 +34,8 @@ export interface OpenOptions {
 export interface CallOptions {
   /** The agent's own words about the call, which the person is shown as such. */
   says?: string;
+  /** The language of those words, or of a question, its context and its choices, as a BCP 47 tag such as "es". */
+  lang?: string;
   /** The same call with the same key is made once within a day, in whatever process; default a key of its own. */
   key?: string;
   /** Stops waiting. What has not started by then does not start. */
@@ -82,6 +84,8 @@ export interface End {
 
 export interface Handoff {
   reason: string;
+  /** The language of the reason, as a BCP 47 tag such as "es". */
+  lang?: string;
   /** Default human. */
   to?: "human" | "specialist_agent" | "escalation_queue";
   uri?: string;
@@ -209,7 +213,7 @@ export class Session {
    * Throws Declined, Denied, Expired (all of them NotDone), Stopped, OutcomeUnknown, Partial, Failed, Refused, Unreachable.
    */
   async call<T = any>(tool: string, args: Args = {}, options: CallOptions = {}): Promise<T> {
-    const ended = await this.#result("/calls", { tool, args, says: options.says }, options);
+    const ended = await this.#result("/calls", { tool, args, says: options.says, lang: options.says ? options.lang : undefined }, options);
     if (ended.status !== "success") throw ofCall(ended);
     return ended.result as T;
   }
@@ -249,7 +253,7 @@ export class Session {
   /** Asks whether the agent may do something by itself, once, with exactly this input, all of which is shown. It is advisory:
    * Earshot starts nothing, and cannot hold the agent to the answer. Throws Stopped, Failed, Refused, Unreachable. */
   async permission(tool: string, input: Args, options: CallOptions = {}): Promise<Permission> {
-    const ended = await this.#result("/permissions", { tool, input, says: options.says }, options);
+    const ended = await this.#result("/permissions", { tool, input, says: options.says, lang: options.says ? options.lang : undefined }, options);
     const yes = ended.status === "success", ownRules = ended.status === "partial";
     if (!yes && !ownRules && !(ofCall(ended) instanceof NotDone)) throw ofCall(ended);
     return { yes, ownRules, code: ended.code ?? "", message: ended.message ?? "" };
@@ -259,9 +263,9 @@ export class Session {
    * tag such as "es": voices and the direction of the text follow it. */
   say(text: string, options: { lang?: string } = {}): Promise<void> { return this.#report({ text, ...options }); }
   /** Tells the person in a few words what the agent is at. */
-  doing(words: string): Promise<void> { return this.#report({ doing: words }); }
+  doing(words: string, options: { lang?: string } = {}): Promise<void> { return this.#report({ doing: words, ...options }); }
   /** Tells the person what the agent did by itself. It is told as the agent's word. */
-  observed(words: string): Promise<void> { return this.#report({ observed: words }); }
+  observed(words: string, options: { lang?: string } = {}): Promise<void> { return this.#report({ observed: words, ...options }); }
   /** Tells the person how much of the whole work is done, in percent. It never falls. */
   progress(percent: number): Promise<void> { return this.#report({ progress: percent }); }
 

@@ -127,9 +127,10 @@ test("a person stops it", async () => {
 
 test("questions", async () => {
   const session = await opened("questions");
-  const which = session.ask("Which folder?", { choices: { a: "The old one", b: "The new one" } });
+  const which = session.ask("¿Cuál?", { choices: { a: "La vieja", b: "La nueva" }, lang: "es" });
   await person.reply(session, { response: "b" });
   assert.equal((await which).value, "b");
+  assert.ok((await person.record(session)).includes('"agent_language":"es"'));
   const deep = session.ask("Deeper?", { kinds: ["yes_no"] });
   await person.reply(session, { response: true });
   const { value, by, default: fallback } = await deep;
@@ -164,12 +165,13 @@ test("reports, a hand-off, and the end of run", async () => {
     await session.doing("counting");
     await session.progress(40);
     await session.observed("Ran the tests.");
+    await session.observed("Ha terminado.", { lang: "pt" });
     await session.handOff({ reason: "Only a person can sign this.", urgency: "low" });
     return 7;
   });
   assert.equal(result, 7);
   const record = await person.record(seen!);
-  for (const words of ["I have found one.", '"language":"es"', "counting", "Ran the tests.", "Only a person can sign this."]) assert.ok(record.includes(words), words);
+  for (const words of ["I have found one.", '"language":"es"', '"agent_language":"pt"', "counting", "Ran the tests.", "Only a person can sign this."]) assert.ok(record.includes(words), words);
   const broken = await failure(new Earshot().run({ label: "broken" }, async (session) => { seen = session; throw new Error("a secret"); }));
   assert.equal((broken as Error).message, "a secret");
   assert.equal(await person.ended(seen!), "failed");

@@ -110,7 +110,7 @@ func (m *Machine) report(r api.AgentReport) {
 // doing reports what the producer is about now, observed what it has done or begun.
 func (m *Machine) doing(text string) {
 	if text = strings.TrimSpace(text); text != "" {
-		m.report(api.AgentReport{Doing: shortened(text, api.MaxReported)})
+		m.report(api.AgentReport{Doing: shortened(text, api.MaxReported), Lang: m.language()})
 	}
 }
 
@@ -210,7 +210,7 @@ func (m *Machine) language() string {
 
 // handOff ends the session here for the one who takes over. What cannot be passed on is left out.
 func (m *Machine) handOff(p aaep.HandoffRequested) {
-	h := api.Handoff{Reason: shortened(p.Reason, maxReason), To: string(p.TargetKind), URI: p.TargetURI, Urgency: string(p.UrgencyForHandoff)}
+	h := api.Handoff{Reason: shortened(p.Reason, maxReason), Lang: m.language(), To: string(p.TargetKind), URI: p.TargetURI, Urgency: string(p.UrgencyForHandoff)}
 	if len(p.PackagedContext) > 0 {
 		if raw, err := json.Marshal(p.PackagedContext, json.Deterministic(true)); err == nil {
 			h.Context = raw

@@ -46,7 +46,7 @@ func TestMachine(t *testing.T) {
 		"percent": {[]aaep.Payload{aaep.ProgressUpdated{Progress: aaep.Progress{Percent: &percent}}}, `Report {"progress":40}`},
 		"steps": {
 			[]aaep.Payload{aaep.ProgressUpdated{Progress: aaep.Progress{Step: &step, TotalSteps: &total, Description: "Sorting."}}},
-			`Report {"progress":50}` + "\n" + `Report {"doing":"Sorting."}`,
+			`Report {"progress":50}` + "\n" + `Report {"lang":"es","doing":"Sorting."}`,
 		},
 		"text, in its language, and another output apart": {
 			[]aaep.Payload{aaep.OutputStreaming{Chunk: "Hola.", OutputID: "out_1"}, aaep.OutputStreaming{OutputID: "out_1", Complete: true}, aaep.OutputStreaming{Chunk: "Hi.", OutputID: "out_2", Language: "en"}},
@@ -58,7 +58,11 @@ func TestMachine(t *testing.T) {
 		},
 		"a hand-over": {
 			[]aaep.Payload{aaep.HandoffRequested{Reason: "It needs a signature.", TargetKind: aaep.TargetHuman, TargetURI: "no uri"}},
-			`Withdraw {"Call":"tc_1"}` + "\n" + `Withdraw {"Call":"tc_2"}` + "\n" + `End {"status":"success","handoff":{"reason":"It needs a signature.","to":"human"}}`,
+			`Withdraw {"Call":"tc_1"}` + "\n" + `Withdraw {"Call":"tc_2"}` + "\n" + `End {"status":"success","handoff":{"reason":"It needs a signature.","lang":"es","to":"human"}}`,
+		},
+		"a question, in its language": {
+			[]aaep.Payload{aaep.AwaitingClarification{Question: "¿Cuál?", ReplyToken: "rpl_3", TimeoutSeconds: 60, AcceptedResponseKinds: []aaep.ResponseKind{aaep.ResponseFreetext}}},
+			`Clarify {"question":"¿Cuál?","lang":"es","kinds":["freetext"],"seconds":60,"Token":"rpl_3"}`,
 		},
 		"a failure": {
 			[]aaep.Payload{aaep.SessionErrored{ErrorCategory: aaep.ErrorRequiresUser, SummaryNormal: "No access", RemediationHint: "Log in."}},

@@ -74,7 +74,7 @@ func toolName(name string) string {
 
 // clarify asks a person for information. What cannot be asked here is told, and the producer's own default applies.
 func (m *Machine) clarify(p aaep.AwaitingClarification) {
-	q := api.Question{Text: p.Question, Context: p.Context, Default: p.DefaultResponse, Seconds: int(min(p.TimeoutSeconds, api.MaxAnswerSeconds))}
+	q := api.Question{Text: p.Question, Context: p.Context, Lang: m.language(), Default: p.DefaultResponse, Seconds: int(min(p.TimeoutSeconds, api.MaxAnswerSeconds))}
 	for _, kind := range p.AcceptedResponseKinds {
 		if slices.Contains([]string{api.AnswerText, api.AnswerYesNo, api.AnswerChoice, api.AnswerNumber}, string(kind)) {
 			q.Kinds = append(q.Kinds, string(kind))

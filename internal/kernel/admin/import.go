@@ -170,7 +170,7 @@ func (im *importer) call(d api.CallDetail) {
 	}
 	c := turn.Call{
 		ID: d.ID, Key: d.Key, Step: d.Step, Number: d.Number, Tool: d.Tool, Kind: turn.CallKind(d.Kind), Target: d.Target, Definition: d.Definition, Class: d.Class, Risk: d.Risk,
-		Decision: turn.Decision(d.Decision), State: turn.CallState(d.State), Comment: d.Comment, Digest: d.Digest, Arguments: d.Arguments, Policy: d.Policy,
+		Decision: turn.Decision(d.Decision), State: turn.CallState(d.State), Comment: d.Comment, Lang: d.Lang, Digest: d.Digest, Arguments: d.Arguments, Policy: d.Policy,
 		Card: d.Card, StartedAt: d.Started, Replaces: d.Replaces, ReplacedBy: d.ReplacedBy, Applied: true,
 		Outcome: &turn.Outcome{Status: d.Status, Code: d.Code, Message: d.Message, Card: d.Result},
 	}

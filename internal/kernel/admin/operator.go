@@ -115,7 +115,7 @@ func detailOf(tx store.Tx, rec store.Record) (api.TurnDetail, error) {
 func callDetail(c turn.Call) api.CallDetail {
 	d := api.CallDetail{
 		ID: c.ID, Key: c.Key, Step: c.Step, Number: c.Number, Tool: c.Tool, Kind: string(c.Kind), Target: c.Target, Definition: c.Definition, Class: c.Class, Risk: c.Risk,
-		Decision: string(c.Decision), State: string(c.State), Comment: c.Comment, Question: c.Question, Digest: c.Digest, Arguments: c.Arguments,
+		Decision: string(c.Decision), State: string(c.State), Comment: c.Comment, Lang: c.Lang, Question: c.Question, Digest: c.Digest, Arguments: c.Arguments,
 		Policy: c.Policy, Card: c.Card, Started: c.StartedAt, Replaces: c.Replaces, ReplacedBy: c.ReplacedBy,
 	}
 	if o := c.Outcome; o != nil {

@@ -23,6 +23,7 @@ const maxComment = 2 << 10
 // Request is a requested call, no matter who asks for it.
 type Request struct {
 	Key, Step, Tool, Comment string
+	Lang                     string // of the comment
 	Args                     jsontext.Value
 	Missing                  bool    // the arguments are not in the ledger
 	From, To                 float64 // the part of the step's text that it belongs to
@@ -113,7 +114,7 @@ func (t *Tx) unresolved(r Request) (turn.Call, error) {
 	id, err := t.gate.o.IDs.ID(t.now.Wall)
 	return turn.Call{
 		ID: "tc_" + id, Card: "card_" + id, Key: r.Key, Step: r.Step, Tool: r.Tool,
-		Comment: store.Clip(r.Comment, maxComment), Range: [2]float64{r.From, r.To}, Replaces: r.Replaces, State: turn.Requested,
+		Comment: store.Clip(r.Comment, maxComment), Lang: r.Lang, Range: [2]float64{r.From, r.To}, Replaces: r.Replaces, State: turn.Requested,
 		Class: utp.Irreversible, Risk: utp.RiskHigh,
 	}, err
 }

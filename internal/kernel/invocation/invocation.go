@@ -3,6 +3,7 @@
 package invocation
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -28,7 +29,10 @@ func Check(q api.InvokeRequest) error {
 	case q.Permission && !hostTool(q.Tool):
 		return api.NewFault(utp.CodeBadRequest, "a permission names the agent's own tool by 1 to 100 of the characters A-Z a-z 0-9 _ . : / -")
 	}
-	if err := api.CheckKey(q.Key); err != nil {
+	if q.Lang != "" && q.Comment == "" {
+		return api.NewFault(utp.CodeBadRequest, "found lang without says; lang is the language of says")
+	}
+	if err := cmp.Or(api.CheckKey(q.Key), api.CheckLang(q.Lang)); err != nil {
 		return api.NewFault(utp.CodeBadRequest, err.Error())
 	}
 	return nil

@@ -180,8 +180,9 @@ type Call struct {
 	Within string `json:"within,omitempty"`
 	// Batch are the turns that do the call, where no service does.
 	Batch *Batch `json:"batch,omitempty"`
-	// Comment is what the agent itself says about the call.
+	// Comment is what the agent itself says about the call, and Lang the language of that.
 	Comment string `json:"says,omitempty"`
+	Lang    string `json:"lang,omitempty"`
 	// Target is the one service that may start it.
 	Target     string    `json:"target"`
 	Definition string    `json:"definition"`

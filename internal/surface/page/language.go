@@ -58,7 +58,7 @@ func (p *Assets) loadLanguages() error {
 func (l *Language) layOut(p *Assets) error {
 	l.templates = template.New("").Funcs(template.FuncMap{
 		"show":  legible.Text,
-		"mixed": Mixed,
+		"mixed": Mixed, "mixedin": MixedIn,
 		"say":   l.marked,
 		"plain": l.Say,
 		"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },

@@ -15,37 +15,72 @@ const (
 
 // Mixed is a sentence in which the words of others, which it holds apart, are in no known language
 // and in their own direction.
-func Mixed(text string) template.HTML {
-	var b strings.Builder
-	depth := 0
+func Mixed(text string) template.HTML { return MixedIn("", text) }
+
+// The marks between which a sentence quotes the words of others. There are none inside a quotation.
+const (
+	quote    = '\u201C'
+	quoteEnd = '\u201D'
+)
+
+// MixedIn is the same for a sentence that quotes the agent, in a language that the agent has said. A quotation is in that language;
+// everything else is as it is in [Mixed]. An empty language is not known.
+func MixedIn(language, text string) template.HTML {
+	m := mixer{language: language}
 	for part := range parts(text) {
-		switch part {
-		case string(isolate):
-			if depth++; depth == 1 {
-				b.WriteString(`<bdi lang="">`)
-			}
-		case string(isolateEnd):
-			if depth--; depth == 0 {
-				b.WriteString(`</bdi>`)
-			}
-			depth = max(depth, 0)
-		default:
-			b.WriteString(template.HTMLEscapeString(part))
+		m.part(part)
+	}
+	if m.open() {
+		m.b.WriteString(`</bdi>`)
+	}
+	return template.HTML(m.b.String()) //nolint:gosec // each part of it is escaped
+}
+
+// mixer writes the parts of a sentence.
+type mixer struct {
+	b        strings.Builder
+	language string
+	quoted   bool // in a quotation that is in the language
+	depth    int  // of isolates, which is not looked at in a quotation
+}
+
+func (m *mixer) open() bool { return m.quoted || m.depth > 0 }
+
+func (m *mixer) part(part string) {
+	switch part {
+	case string(isolate):
+		if m.depth++; m.depth == 1 && !m.quoted {
+			m.b.WriteString(`<bdi lang="">`)
 		}
+	case string(isolateEnd):
+		if m.depth--; m.depth == 0 && !m.quoted {
+			m.b.WriteString(`</bdi>`)
+		}
+		m.depth = max(m.depth, 0)
+	case string(quote):
+		m.b.WriteString(part)
+		if m.language != "" && !m.open() {
+			m.quoted = true
+			m.b.WriteString(`<bdi lang="` + template.HTMLEscapeString(m.language) + `">`)
+		}
+	case string(quoteEnd):
+		if m.quoted {
+			m.quoted, m.depth = false, 0
+			m.b.WriteString(`</bdi>`)
+		}
+		m.b.WriteString(part)
+	default:
+		m.b.WriteString(template.HTMLEscapeString(part))
 	}
-	if depth > 0 {
-		b.WriteString(`</bdi>`)
-	}
-	return template.HTML(b.String()) //nolint:gosec // each part of it is escaped
 }
 
 // parts splits a text at its marks, which are parts of their own.
 func parts(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for text != "" {
-			i := strings.IndexFunc(text, func(c rune) bool { return c == isolate || c == isolateEnd })
+			i := strings.IndexFunc(text, func(c rune) bool { return c == isolate || c == isolateEnd || c == quote || c == quoteEnd })
 			switch {
-			case i == 0:
+			case i == 0: // each of them has as many bytes
 				i = utf8.RuneLen(isolate)
 			case i < 0:
 				i = len(text)

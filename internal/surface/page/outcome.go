@@ -34,6 +34,7 @@ func (o Outcome) Tone() string {
 type Tail struct {
 	Step                string
 	Language, Direction string // of the step
+	Agents              string // the language of the agent's own words in it; "" if it is not known
 	Outcome             Outcome
 }
 
@@ -54,6 +55,7 @@ func (t *Tail) Add(raw []byte) {
 	if text != "" {
 		t.Step = text
 		t.Language, t.Direction = language(e)
+		t.Agents = agents(e)
 	}
 }
 

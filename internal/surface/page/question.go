@@ -19,45 +19,47 @@ import (
 
 // Question is one open question as a page shows it.
 type Question struct {
-	Number       int
-	Token        string
-	Version      string // changes when the question is asked again; says nothing of the token
-	Shown        string // changes with all that is shown of it but the time to answer
-	Title        string
-	Language     string
-	Direction    string
-	Session      string
-	Name         string // of its session
-	Request      string // what that was asked for
-	Values       []value
-	Unread       string // what of the arguments is not among the values
-	ReadFirst    bool   // it can be accepted where all of the arguments were read
-	Consequence  string
-	Detail       string
-	Summed       bool // the detail is the summary of a clarification
-	Hint         string
-	Effect       string // whether it can be undone
-	Irreversible bool
-	Risk         string
-	Act          string // what an accept does, in two to six words; "" where nothing short says it
-	Asked        string // since when it is open
-	Until        string
-	Deadline     time.Time
-	Silence      string // what no answer means
-	Presence     string // that a yes takes a passkey; "" if it does not
-	PasskeyOnly  string // the one choice that takes it
-	Accept       bool
-	Reject       bool
-	Choices      []aaep.Choice
-	YesNo        bool
-	Text         bool
-	Numeric      bool
-	Arguments    bool
-	Answerable   bool
-	WhyNot       string // why not, where it is not
-	Parked       bool   // its turn is not under way here
-	MoreTime     bool
-	Form, Back   string // of the page that it stands on
+	Number           int
+	Token            string
+	Version          string // changes when the question is asked again; says nothing of the token
+	Shown            string // changes with all that is shown of it but the time to answer
+	Title            string
+	Language         string
+	QuestionLanguage string // the language in which the agent asks, of the quotations in the title and the consequence and of the choices; "" if it is not known
+	CommentLanguage  string // the language of what the agent says in the detail, of its quotations; "" if it is not known
+	Direction        string
+	Session          string
+	Name             string // of its session
+	Request          string // what that was asked for
+	Values           []value
+	Unread           string // what of the arguments is not among the values
+	ReadFirst        bool   // it can be accepted where all of the arguments were read
+	Consequence      string
+	Detail           string
+	Summed           bool // the detail is the summary of a clarification
+	Hint             string
+	Effect           string // whether it can be undone
+	Irreversible     bool
+	Risk             string
+	Act              string // what an accept does, in two to six words; "" where nothing short says it
+	Asked            string // since when it is open
+	Until            string
+	Deadline         time.Time
+	Silence          string // what no answer means
+	Presence         string // that a yes takes a passkey; "" if it does not
+	PasskeyOnly      string // the one choice that takes it
+	Accept           bool
+	Reject           bool
+	Choices          []aaep.Choice
+	YesNo            bool
+	Text             bool
+	Numeric          bool
+	Arguments        bool
+	Answerable       bool
+	WhyNot           string // why not, where it is not
+	Parked           bool   // its turn is not under way here
+	MoreTime         bool
+	Form, Back       string // of the page that it stands on
 }
 
 // ShownIn is the language of the question, for the receipt of its answer; "" is English.
@@ -136,11 +138,15 @@ func described(q api.OpenQuestion, whose string) Question {
 	}
 	switch p := e.Payload.(type) {
 	case aaep.AwaitingConfirmation:
+		if a.Detail != "" { // the summary, which stands for it otherwise, quotes others too
+			a.CommentLanguage = e.Extension(aaep.PrefixEarshot, "agent_language")
+		}
 		a.confirmation(p)
 		a.arguments(e)
 	case aaep.AwaitingClarification:
 		a.clarification(p)
-		if e.Extension(aaep.PrefixEarshot, "tool") == "" { // the agent's own question
+		a.QuestionLanguage = e.Extension(aaep.PrefixEarshot, "agent_language")
+		if a.QuestionLanguage == "" && e.Extension(aaep.PrefixEarshot, "tool") == "" { // the agent's own question, in no known language
 			a.Choices = markedChoices(p.Choices)
 		}
 	}

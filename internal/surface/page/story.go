@@ -32,6 +32,7 @@ type Step struct {
 	Seq       int64
 	Text      string
 	Language  string
+	Agents    string // the language of the agent's own words in it, where only they are quoted; "" if it is not known
 	Direction string
 	At        time.Time
 	Question  int // if the line belongs to a question
@@ -87,6 +88,7 @@ func (s *Story) add(e aaep.Event, seq int64) (Step, Piece) {
 	}
 	line := Step{Seq: seq, Text: announce.Entry(e), At: e.Time, Question: askedNumber(e)}
 	line.Language, line.Direction = language(e)
+	line.Agents = agents(e)
 	if line.Text == "" {
 		return Step{}, Piece{}
 	}
@@ -136,6 +138,15 @@ func progress(e aaep.Event, p aaep.ProgressUpdated) string {
 
 // english is the tag of the language that events of the ledger, and the page's own sentences, are in.
 const english = "en"
+
+// agents returns the language of the agent's own words in the line of an event, if it is said and only they are quoted there: that of a
+// call quotes arguments.
+func agents(e aaep.Event) string {
+	if _, call := e.Payload.(aaep.AwaitingConfirmation); call {
+		return ""
+	}
+	return e.Extension(aaep.PrefixEarshot, "agent_language")
+}
 
 // language returns the language and the direction of an event's text.
 func language(e aaep.Event) (tag, direction string) {

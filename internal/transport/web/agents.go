@@ -96,14 +96,14 @@ func (s *Server) invokeTool(q api.AgentInvoke) (api.InvokeRequest, jsontext.Valu
 	if len(q.Args) == 0 {
 		q.Args = jsontext.Value("{}")
 	}
-	return api.InvokeRequest{Tool: q.Tool, Comment: q.Comment, HostCall: q.HostCall}, q.Args, nil
+	return api.InvokeRequest{Tool: q.Tool, Comment: q.Comment, Lang: q.Lang, HostCall: q.HostCall}, q.Args, nil
 }
 
 func (s *Server) askPermission(q api.AgentPermission) (api.InvokeRequest, jsontext.Value, error) {
 	if q.Tool == "" || q.Input.Kind() != '{' {
 		return api.InvokeRequest{}, nil, refuse(api.KindInvalid, "found no tool, or an input that is not an object", `send, for example, {"tool":"Bash","input":{"command":"ls"}}`)
 	}
-	return api.InvokeRequest{Tool: q.Tool, Permission: true, Ask: q.Ask, Comment: q.Comment, HostCall: q.HostCall}, q.Input, nil
+	return api.InvokeRequest{Tool: q.Tool, Permission: true, Ask: q.Ask, Comment: q.Comment, Lang: q.Lang, HostCall: q.HostCall}, q.Input, nil
 }
 
 func (s *Server) askPerson(q api.AgentQuestion) (api.InvokeRequest, jsontext.Value, error) {

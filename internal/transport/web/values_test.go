@@ -4,8 +4,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/outline"
+	"github.com/earshot-dev/earshot/api"
 )
 
 // outlined are the members of a question about some values.
@@ -45,6 +48,30 @@ func TestValues(t *testing.T) {
 	if strings.Contains(page, `<p lang="en" dir="ltr">They do not go to the trash`) {
 		t.Error("what follows from the class alone is said beside the effect")
 	}
+}
+
+// TestAgentLanguage: what the agent asks, says about a call and reports is in the language that it has said, on the page too.
+func TestAgentLanguage(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.login("ada")
+	s.room.begin("sess_2", "tidy Downloads")
+	s.room.extended("sess_2", aaep.StateChanged{FromState: "idle", ToState: "thinking", SummaryNormal: "tidy: “Leyendo.”"}, map[string]any{"doing": true, "agent_language": "es"})
+	s.room.askAbout("sess_2", 2, tokenA, map[string]any{"detail": "The agent says: “Están dos veces.” End of the agent's words.", "agent_language": "es"})
+	s.room.extended("sess_2", aaep.AwaitingClarification{
+		Question: "The agent asks: “¿Cuál?”", Context: "The agent adds: “Hay dos.”", ReplyToken: tokenB, TimeoutSeconds: 60, SummaryNormal: "For “tidy”: “¿Cuál?”",
+		AcceptedResponseKinds: []aaep.ResponseKind{aaep.ResponseMultipleChoice}, Choices: []aaep.Choice{{Value: "a", Label: "La <vieja>"}, {Value: "b", Label: "b"}},
+	}, map[string]any{"question": 3, "agent_language": "es"})
+	s.room.change(func() {
+		s.room.questions = append(s.room.questions, api.OpenQuestion{
+			Number: 3, Session: "sess_2", Token: tokenB, Kind: "clarification", Deadline: noon.Add(time.Minute), Event: s.room.log[len(s.room.log)-1].raw,
+		})
+	})
+	page := s.page("/", "@ada")
+	wants(t, page, `“<bdi lang="es">Están dos veces.</bdi>” End`, `The agent asks: “<bdi lang="es">¿Cuál?</bdi>”`, `“<bdi lang="es">Hay dos.</bdi>”`,
+		`<bdi lang="es">La &lt;vieja&gt;</bdi>`, `value="a"`)
+	record := s.page("/sessions/sess_2", "@ada")
+	wants(t, record, `“<bdi lang="es">Leyendo.</bdi>”`, `Question 3: The agent asks: “<bdi lang="es">¿Cuál?</bdi>”`)
 }
 
 // TestUnreadValues: a question that does not show everything is accepted where everything was shown: at the
