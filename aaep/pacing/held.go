@@ -95,15 +95,15 @@ func (h *held) isText() bool { return h.chunks != nil }
 
 // ripe reports whether it has to wait for nothing but the budget: a text until it reaches a boundary of the terms
 // (CAP-06), under a low cognitive load a background state until it is known what follows (C-77).
-func (h *held) ripe(t Terms) bool {
-	if h.followed {
-		return true
-	}
-	switch p := h.last.Event.Payload.(type) {
+func (h *held) ripe(t Terms) bool { return h.followed || ripe(h.last.Event, t) }
+
+// ripe is the same of an event behind which nothing waits.
+func ripe(e aaep.Event, t Terms) bool {
+	switch p := e.Payload.(type) {
 	case aaep.OutputStreaming:
 		return p.Complete || rank(p.CoalesceHint) >= t.reach()
 	case aaep.StateChanged:
-		return t.Honored.CognitiveLoad != aaep.LoadLow || h.last.Event.Urgency != aaep.UrgencyBackground
+		return t.Honored.CognitiveLoad != aaep.LoadLow || e.Urgency != aaep.UrgencyBackground
 	default:
 		return true
 	}

@@ -34,8 +34,20 @@ func (p *Pacer) Offer(now time.Time, i Item) []Delivery {
 	if isCritical(i.Event) {
 		return append(p.flush(out, i.Session), i.delivery())
 	}
+	if p.leavesAtOnce(i.Event) {
+		return append(out, i.delivery())
+	}
 	p.queue(hold(i))
 	return p.release(out)
+}
+
+// leavesAtOnce reports whether an event leaves as it is, because nothing is held, it waits for nothing and the budget has
+// paid for it. Most do, so that nothing has to be made to hold them.
+func (p *Pacer) leavesAtOnce(e aaep.Event) bool {
+	if _, text := e.Payload.(aaep.OutputStreaming); text || len(p.queued) > 0 {
+		return false
+	}
+	return ripe(e, p.terms) && p.bucket.take()
 }
 
 // Tick returns what the budget lets leave now.

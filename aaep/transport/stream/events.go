@@ -5,8 +5,15 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 )
+
+// buffers are for the groups that are being written. A stream that has nothing to write needs none.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// maxPooled is the largest buffer that is kept.
+const maxPooled = 256 << 10
 
 // Open opens a stream of server-sent events. It sends its header at once, so that the reader knows that it is connected.
 // The server's own timeouts do not apply to it.
@@ -31,23 +38,30 @@ func Head(w http.ResponseWriter) {
 type eventWire struct {
 	to      http.ResponseWriter
 	control *http.ResponseController
-	buffer  bytes.Buffer
 }
 
 // write sends a group in one write (TR-SSE-06, C-92).
 func (e *eventWire) write(group []Frame) error {
-	defer e.buffer.Reset()
+	buffer, _ := buffers.Get().(*bytes.Buffer)
+	defer release(buffer)
 	for _, f := range group {
-		f.appendTo(&e.buffer)
+		f.appendTo(buffer)
 	}
 	_ = e.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // by the real clock; not every writer supports a deadline
-	if _, err := e.to.Write(e.buffer.Bytes()); err != nil {
+	if _, err := e.to.Write(buffer.Bytes()); err != nil {
 		return fmt.Errorf("the stream: %w", err)
 	}
 	if err := e.control.Flush(); err != nil {
 		return fmt.Errorf("the stream: %w", err)
 	}
 	return nil
+}
+
+func release(buffer *bytes.Buffer) {
+	if buffer.Cap() <= maxPooled {
+		buffer.Reset()
+		buffers.Put(buffer)
+	}
 }
 
 func (e *eventWire) beat() error { return e.write([]Frame{{Comment: "still here"}}) }
