@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -40,12 +41,18 @@ func (st *stream) offer(session string, e *entry) []pacing.Delivery {
 	return st.pacer.Offer(st.hub.o.Now(), pacing.Item{Session: session, Seq: e.seq, Event: c.event, Raw: e.raw})
 }
 
+// batches are for what is due. A stream that rests needs none.
+var batches = sync.Pool{New: func() any { return new([]pacing.Delivery) }} //nolint:gochecknoglobals // every stream borrows from it
+
 // emit sends deliveries, together with what else is due.
 func (st *stream) emit(deliveries []pacing.Delivery) error {
 	for _, d := range deliveries {
-		st.due = append(st.due, d)
+		if st.due == nil {
+			st.due, _ = batches.Get().(*[]pacing.Delivery)
+		}
+		*st.due = append(*st.due, d)
 		st.dueBytes += len(d.Raw)
-		if len(st.due) >= dueEvents || st.dueBytes >= dueBytes {
+		if len(*st.due) >= dueEvents || st.dueBytes >= dueBytes {
 			if err := st.flush(); err != nil || st.abandoned {
 				return err
 			}
@@ -54,7 +61,7 @@ func (st *stream) emit(deliveries []pacing.Delivery) error {
 	return nil
 }
 
-// leaving is a delivery that has passed the check of its principal's rights.
+// leaving is a delivery that has passed the check of its principal's rights. Without a place there is none.
 type leaving struct {
 	pacing.Delivery
 
@@ -64,52 +71,58 @@ type leaving struct {
 // flush sends what is due, and checks each delivery by the rights of that moment. One that is not critical waits until
 // the next has been checked: only then is it known whether another follows.
 func (st *stream) flush() error {
-	due := st.due
+	if st.due == nil {
+		return nil
+	}
+	due := *st.due
 	defer func() {
 		clear(due)
-		st.due, st.dueBytes = due[:0], 0
+		*st.due = due[:0]
+		batches.Put(st.due)
+		st.due, st.dueBytes = nil, 0
 	}()
-	var waiting *leaving
+	st.findLate(st.hub.o.Now())
+	var waiting leaving
 	for _, d := range due {
 		next, err := st.judge(d)
 		if err != nil {
 			return err
 		}
-		if next == nil {
+		if next.place == nil {
 			continue
 		}
-		if waiting != nil && !st.deliver(*waiting, true) {
+		if waiting.place != nil && !st.deliver(waiting, true) {
 			return nil
 		}
 		if waiting = next; next.Critical {
-			waiting = nil
-			if !st.deliver(*next, false) {
+			waiting = leaving{}
+			if !st.deliver(next, false) {
 				return nil
 			}
 		}
 	}
-	if waiting != nil {
-		st.deliver(*waiting, false)
+	if waiting.place != nil {
+		st.deliver(waiting, false)
 	}
 	return nil
 }
 
-// judge returns a delivery as its principal may see it, or nil if they may not.
-func (st *stream) judge(d pacing.Delivery) (*leaving, error) {
+// judge returns a delivery as its principal may see it, without a place if they may not.
+func (st *stream) judge(d pacing.Delivery) (none leaving, _ error) {
 	p := st.cursors[d.Session]
 	if p == nil {
-		return nil, nil //nolint:nilnil // nothing leaves
+		return none, nil
 	}
 	who, err := st.hub.current(st.sub.who)
 	if err != nil {
 		st.sub.end(err)
-		return nil, err
+		return none, err
 	}
 	if st.ctx.Err() != nil {
-		return nil, context.Cause(st.ctx) //nolint:wrapcheck // why judges it
+		return none, context.Cause(st.ctx) //nolint:wrapcheck // why judges it
 	}
 	if !who.Hears(p.owner) {
-		return nil, nil //nolint:nilnil // nothing leaves
+		return none, nil
 	}
 	if d.Critical {
 		d.Raw = st.offered(d.Raw)
@@ -117,7 +130,7 @@ func (st *stream) judge(d pacing.Delivery) (*leaving, error) {
 	if !who.Approves(p.owner) {
 		d.Raw = masked(d.Raw)
 	}
-	return &leaving{Delivery: d, place: p}, nil
+	return leaving{Delivery: d, place: p}, nil
 }
 
 // deliver returns false if the consumer has stopped.
@@ -157,13 +170,22 @@ func (st *stream) resumable(this *cursor, d pacing.Delivery) bool {
 	if d.EventID == "" || d.First != d.Last && pacing.Original(d.EventID) == d.EventID {
 		return false
 	}
-	limit := st.hub.o.Now().Add(-tolerable)
+	if now := st.hub.o.Now(); now.Sub(st.judged) > time.Second { // the consumer has taken its time
+		st.findLate(now)
+	}
+	return st.lates == 0 || st.lates == 1 && st.late == this
+}
+
+// findLate finds the sessions that are late, once for all that is due at the same time.
+func (st *stream) findLate(now time.Time) {
+	st.late, st.lates, st.judged = nil, 0, now
+	limit := now.Add(-tolerable)
 	for _, p := range st.moving {
-		if p != this && !p.late.IsZero() && p.late.Before(limit) {
-			return false
+		if !p.late.IsZero() && p.late.Before(limit) {
+			st.late = p
+			st.lates++
 		}
 	}
-	return true
 }
 
 // markDelivered updates, for each moving session, whether all of it has been delivered, and drops those that the feed

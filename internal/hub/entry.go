@@ -20,7 +20,7 @@ type entry struct {
 
 	mu         sync.Mutex
 	decoded    weak.Pointer[content]
-	translated map[string]weak.Pointer[entry] // by language
+	translated map[Translation]weak.Pointer[entry]
 }
 
 // content is a decoded event. It is immutable.
@@ -53,7 +53,7 @@ func (e *entry) content() *content {
 func (e *entry) in(t Translation) (*entry, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if other := e.translated[t.Tag()].Value(); other != nil {
+	if other := e.translated[t].Value(); other != nil {
 		return other, nil
 	}
 	raw, err := t.Event(e.raw, e.template, e.params)
@@ -62,9 +62,9 @@ func (e *entry) in(t Translation) (*entry, error) {
 	}
 	other := &entry{seq: e.seq, raw: raw}
 	if e.translated == nil {
-		e.translated = map[string]weak.Pointer[entry]{}
+		e.translated = map[Translation]weak.Pointer[entry]{}
 	}
-	e.translated[t.Tag()] = weak.Make(other)
+	e.translated[t] = weak.Make(other)
 	return other, nil
 }
 

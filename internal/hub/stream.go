@@ -36,6 +36,7 @@ type stream struct {
 	abandoned bool // the consumer has stopped
 
 	terms    pacing.Terms
+	language Translation // that of the terms; nil for that of the ledger's events
 	names    []string
 	version  int
 	pacer    *pacing.Pacer
@@ -44,8 +45,11 @@ type stream struct {
 	moving   map[string]*cursor // cursors that are not fully delivered
 	again    map[string]bool    // ids of events that are sent again for a late joiner
 	looked   time.Time          // when it last knew the progress of every session; at first, long ago
-	due      []pacing.Delivery  // the next batch
+	due      *[]pacing.Delivery // the next batch; nil while nothing is due
 	dueBytes int
+	judged   time.Time // when it last looked for sessions that are late
+	late     *cursor   // one of them
+	lates    int       // how many there are
 }
 
 // cursor is the position of a stream in one session.
@@ -70,6 +74,7 @@ func newStream(ctx context.Context, s *Subscription, yield func(Delivery, error)
 		cursors: map[string]*cursor{}, moving: map[string]*cursor{}, again: map[string]bool{},
 		terms: s.terms, names: s.names, version: s.version, looked: time.Unix(0, 0),
 	}
+	st.language = s.hub.translation(st.terms.Language)
 	st.ctx, st.stop = context.WithCancelCause(ctx)
 	st.pacer = pacing.NewPacer(st.terms, s.hub.o.Now())
 	return st
@@ -170,6 +175,7 @@ func (st *stream) renegotiate() (able, renegotiated bool, err error) {
 	}
 	able = terms.CanConfirm() && !st.terms.CanConfirm() || terms.CanClarify() && !st.terms.CanClarify()
 	st.terms, st.names, st.version = terms, names, version
+	st.language = st.hub.translation(terms.Language)
 	return able, true, st.emit(st.pacer.SetTerms(st.hub.o.Now(), terms))
 }
 

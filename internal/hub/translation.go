@@ -63,7 +63,7 @@ func (h *Hub) translation(language string) Translation {
 
 // translated returns an event in the language of the subscription.
 func (st *stream) translated(session string, e *entry) *entry {
-	return st.hub.translated(st.hub.translation(st.terms.Language), session, e)
+	return st.hub.translated(st.language, session, e)
 }
 
 // translated returns an event in the language of a translation; nil is that of the ledger's events. Where that fails, it

@@ -199,7 +199,7 @@ func (s *Server) watchCall(w http.ResponseWriter, r *http.Request, v visitor) er
 		return err
 	}
 	defer leave()
-	s.serve(ctx, w, v, func(ctx context.Context, send func([]stream.Frame) bool) error {
+	s.serve(ctx, w, s.watch(v), func(ctx context.Context, send func([]stream.Frame) bool) error {
 		for c, err := range s.options.Programs.Watch(ctx, v.Principal, session, id) {
 			if err != nil {
 				return err

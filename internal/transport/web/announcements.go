@@ -70,7 +70,7 @@ func (s *Server) announcements(w http.ResponseWriter, r *http.Request, v visitor
 		}
 		speaker.observeOpen(open)
 	}
-	s.serve(ctx, w, v, func(ctx context.Context, send func([]stream.Frame) bool) error {
+	s.serve(ctx, w, s.watch(v), func(ctx context.Context, send func([]stream.Frame) bool) error {
 		return speaker.run(ctx, subscription, after, send)
 	})
 	return nil

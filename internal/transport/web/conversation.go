@@ -22,7 +22,7 @@ func (s *Server) converse(ctx context.Context, conn transport.Conn, v visitor, f
 
 // peer is a subscriber on a connection. It is the [stream.Host] of its conversation.
 type peer struct {
-	watch
+	*watch
 
 	server *Server
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"sync"
 
 	"github.com/earshot-dev/earshot/aaep/transport/stream"
 	"github.com/earshot-dev/earshot/api"
@@ -28,28 +29,36 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, v visitor) error
 		return err
 	}
 	defer leave()
-	s.serve(ctx, w, v, func(ctx context.Context, send func([]stream.Frame) bool) error {
+	s.serve(ctx, w, s.watch(v), func(ctx context.Context, send func([]stream.Frame) bool) error {
 		return s.deliver(ctx, subscription, r.Header.Get("Last-Event-ID"), "aaep.event", send)
 	})
 	return nil
 }
 
+// groups are the frames that are being sent. A stream that has nothing to send needs none.
+var groups = sync.Pool{New: func() any { return new([]stream.Frame) }} //nolint:gochecknoglobals // every stream borrows from it
+
 // deliver converts deliveries to frames; those sent together form one group.
 func (s *Server) deliver(ctx context.Context, from Subscription, after, name string, send func([]stream.Frame) bool) error {
-	var group []stream.Frame
+	var group *[]stream.Frame
 	for d, err := range from.Deliveries(ctx, after) {
 		if err != nil {
 			return err
 		}
 		s.counts.deliveries.Add(1)
-		if group = append(group, stream.Frame{ID: point(d), Event: name, Data: d.Raw}); d.More {
+		if group == nil {
+			group, _ = groups.Get().(*[]stream.Frame)
+		}
+		if *group = append(*group, stream.Frame{ID: point(d), Event: name, Data: d.Raw}); d.More {
 			continue
 		}
-		if !send(group) {
+		if !send(*group) {
 			return nil
 		}
-		clear(group)
-		group = group[:0]
+		clear(*group)
+		*group = (*group)[:0]
+		groups.Put(group)
+		group = nil
 	}
 	return nil
 }
@@ -63,13 +72,13 @@ func point(d Delivery) string {
 }
 
 // serve runs a stream to its end.
-func (s *Server) serve(ctx context.Context, w http.ResponseWriter, v visitor, from stream.Source) {
+func (s *Server) serve(ctx context.Context, w http.ResponseWriter, still *watch, from stream.Source) {
 	to := stream.Open(w)
 	if err := to.Send(stream.Frame{Comment: "connected"}); err != nil {
 		return
 	}
-	err := to.Run(ctx, from, s.watch(v))
+	err := to.Run(ctx, from, still)
 	if err != nil && ctx.Err() == nil {
-		s.log.InfoContext(ctx, "a stream has ended", "principal", v.Name, "reason", err)
+		s.log.InfoContext(ctx, "a stream has ended", "principal", still.who.Name, "reason", err)
 	}
 }

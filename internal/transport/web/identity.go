@@ -125,13 +125,13 @@ type watch struct {
 	who    visitor
 }
 
-func (s *Server) watch(v visitor) watch { return watch{access: s.access, who: v} }
+func (s *Server) watch(v visitor) *watch { return &watch{access: s.access, who: v} }
 
 // Changes sends when the rights may have changed; it is closed after the context's end.
-func (w watch) Changes(ctx context.Context) <-chan struct{} { return w.access.Watch(ctx) }
+func (w *watch) Changes(ctx context.Context) <-chan struct{} { return w.access.Watch(ctx) }
 
 // Valid reports whether the visitor is still the same, with the same rights.
-func (w watch) Valid() bool {
+func (w *watch) Valid() bool {
 	now, err := w.who.again()
 	return err == nil && sameRights(w.who.Principal, now)
 }
