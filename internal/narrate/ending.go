@@ -210,7 +210,7 @@ func (s *eventBuilder) errored(end turn.End) error {
 		why = phraseParam("why.unnamed", nil)
 	}
 	params["why"] = why
-	if end.Message != "" {
+	if end.Message != "" && end.Message != s.t.Summary { // the same sentence twice is heard twice
 		params["message"] = quoted(end.Message)
 	}
 	l := line{key: "turn.errored", params: params, utp: endUTP(end)}

@@ -197,6 +197,11 @@ func callScenarios() map[string]func(*stage) {
 			s.feed(turn.Unanswered{Question: 1, Code: "quota_reached"})
 			s.deliver(turn.End{Status: utp.StatusFailed, Code: "quota_reached"}, "", "")
 		},
+		"failed for the reason that the agent gives": func(s *stage) {
+			asks(s)
+			s.feed(turn.Unanswered{Question: 1, Code: utp.CodeBadRequest})
+			s.deliver(turn.End{Status: utp.StatusFailed, Code: utp.CodeBadRequest, Message: "The list is empty."}, "The list is empty.", "")
+		},
 		"counted down": func(s *stage) {
 			id := asks(s)
 			s.narrate(turn.Note{Kind: kernel.NoteCountdown, Call: id})
