@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +39,35 @@ func TestHookPanics(t *testing.T) {
 			t.Errorf("%s: found the exit code %d and %s\n%s", host.Name, code, &out, &said)
 		}
 		_ = in.Close()
+	}
+}
+
+// TestHookUnreadable: what a host's model and a person read about input that is not an event is in plain words.
+func TestHookUnreadable(t *testing.T) {
+	t.Parallel()
+	i := installer{t, t.TempDir()}
+	in := filepath.Join(i.home, "input")
+	for text, want := range map[string]string{
+		"garbage":       "what Claude Code has said to its hook cannot be read: it is not JSON from byte 1 on",
+		`{"hook_event`:  "what Claude Code has said to its hook cannot be read: it ends too early",
+		`{"tool_name":`: "what Claude Code has said to its hook cannot be read: it ends too early",
+	} {
+		if err := os.WriteFile(in, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.Open(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out, said strings.Builder
+		m := Main{Args: []string{"hook", "claude", "--data", i.home}, Program: cli.Program{
+			Stdin: file, Stdout: &out, Stderr: &said, Getenv: func(string) string { return "" }, Now: time.Now,
+			LookupEnv: func(string) (string, bool) { return "", false },
+		}}
+		if code := m.Run(); code != 2 || !strings.Contains(said.String(), want) {
+			t.Errorf("%s: found the exit code %d and %s\n%s", text, code, &out, &said)
+		}
+		_ = file.Close()
 	}
 }
 

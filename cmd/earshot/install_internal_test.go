@@ -66,6 +66,8 @@ func TestInstall(t *testing.T) {
 		{[]string{"uninstall", "cursor"}, 0, []string{"In " + file + ", the file of Cursor, the entry earshot is removed. ", "Written. The file from before is " + file + ".before-earshot-2.\n"}},
 		{[]string{"uninstall", "cursor"}, 0, []string{"Cursor does not have Earshot: nothing changes in " + file + ".\n"}},
 		{[]string{"install", "curser"}, 2, []string{"there is no host curser", "did you mean cursor?"}},
+		{[]string{"hook", "curser"}, 2, []string{"there is no host curser that has hooks", "did you mean cursor?"}},
+		{[]string{"hook"}, 2, []string{"no host is named", "name one of claude, codex"}},
 		{[]string{"install", "goose", "--project"}, 2, []string{"Goose has no file of servers for a project"}},
 		{[]string{"install", "claude", "--project", "--import"}, 2, []string{"--import is for your own servers"}},
 		{[]string{"uninstall"}, 2, []string{"claude, codex, gemini, opencode, qwen, cursor, vscode, zed, goose"}},

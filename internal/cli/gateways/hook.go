@@ -25,6 +25,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/gateway/local"
 	"github.com/earshot-dev/earshot/internal/gateway/mcp"
 	"github.com/earshot-dev/earshot/internal/gateway/permission"
+	"github.com/earshot-dev/earshot/tool/settings"
 )
 
 type hookFlags struct {
@@ -56,7 +57,7 @@ gate. docs/hosts.md has the settings of each host.`,
 					return nil
 				}
 			}
-			return cause.Misuse("found the hosts "+cause.Quoted(strings.Join(args, " ")), "name one of "+strings.Join(hook.Names(), ", "))
+			return noHook(args)
 		},
 		ValidArgs: hook.Names(),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -76,6 +77,17 @@ gate. docs/hosts.md has the settings of each host.`,
 	flags.BoolVar(&f.alone, "no-start", false, "start no server where none runs")
 	cli.MarkPaths(c, []string{"data"}, nil)
 	return c
+}
+
+// noHook says which host was expected where there is not exactly one that has hooks.
+func noHook(args []string) error {
+	switch len(args) {
+	case 0:
+		return cause.Misuse("no host is named", "name one of "+strings.Join(hook.Names(), ", "))
+	case 1:
+		return cause.Misuse("there is no host "+cause.Quoted(args[0])+" that has hooks", settings.Meant("hosts", args[0], hook.Names()))
+	}
+	return cause.Misuse("one hook serves one host", "name one of "+strings.Join(hook.Names(), ", "))
 }
 
 const (
@@ -180,11 +192,11 @@ func (r *hookRun) answer(ctx context.Context) (out hook.Output) {
 	}()
 	raw, err := io.ReadAll(io.LimitReader(r.m.Stdin, hook.MaxInput+1))
 	if err != nil {
-		return r.refuse("what " + r.host.Title + " has said could not be read: " + err.Error())
+		return r.refuse("what " + r.host.Title + " has said could not be read: " + cause.Of(err))
 	}
 	e, err := r.host.Read(raw)
 	if err != nil {
-		return r.refuse(err.Error())
+		return r.refuse(cause.Of(err))
 	}
 	r.event.Store(&e)
 	if nonce := r.m.Getenv(agentcheck.Variable); nonce != "" { // nobody is asked, and nothing is done

@@ -12,6 +12,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/sys/unix"
+
+	"github.com/earshot-dev/earshot/internal/cause"
 )
 
 const (
@@ -217,7 +219,7 @@ func unsafe(_, message, hint string) error {
 
 func damaged(path string, err error) error {
 	return &Error{
-		Code: CodeDamaged, Message: fmt.Sprintf("the token file %s cannot be read as one: %s", path, err),
+		Code: CodeDamaged, Message: fmt.Sprintf("the token file %s cannot be read as one: %s", path, cause.Of(err)),
 		Hint: "restore it from a backup, or move it away and make new tokens with `earshot token add`; until then no token counts", Err: err,
 	}
 }

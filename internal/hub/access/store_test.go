@@ -223,6 +223,8 @@ func TestBadFile(t *testing.T) {
 			var changed *access.Error
 			if !errors.Is(err, c.want) || !errors.As(err, &changed) || changed.Hint == "" {
 				t.Errorf("Open: %v", err)
+			} else if strings.Contains(changed.Message, "jsontext") || strings.Contains(changed.Message, "unmarshal") {
+				t.Errorf("Open says %q, in the decoder's text; expected one for people", changed.Message)
 			}
 			if _, err := running.Authenticate(secret); !errors.Is(err, c.want) {
 				t.Errorf("Authenticate: %v", err)

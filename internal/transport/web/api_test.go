@@ -235,6 +235,23 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestBodyRefusals: a body that does not fit is refused in words, without names from Go.
+func TestBodyRefusals(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	for body, want := range map[string]string{
+		`{"agnt":"tidy"}`:         "it has the member /agnt, which is not known",
+		`{"agent":7}`:             "the value of /agent is not of the kind that it should be",
+		`{"agent":"a","agent":1}`: "it has the member /agent twice",
+		`agent=tidy`:              "it is not JSON from byte 1 on",
+	} {
+		w := s.do("POST", "/api/v1/turns", "ada", body)
+		wants(t, w.Body.String(), `"message":"the body is not what this address takes: `+want+`"`)
+	}
+	w := s.do("POST", "/api/v1/turns", "ada", `{}`, "Content-Type", "application/x-www-form-urlencoded")
+	wants(t, w.Body.String(), `"hint":"send JSON, with the header Content-Type: application/json"`)
+}
+
 // TestCounters: what others count stands beside the server's own figures.
 func TestCounters(t *testing.T) {
 	t.Parallel()

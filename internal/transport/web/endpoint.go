@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -139,7 +140,7 @@ func read[Q any](w http.ResponseWriter, r *http.Request, route api.Route) (Q, er
 		if wrong, is := errors.AsType[*utp.FieldError](err); is {
 			return q, &Refusal{Kind: api.KindInvalid, Message: "the body's " + wrong.Error(), Hint: "send, for example, " + route.Example, Cause: err}
 		}
-		return q, &Refusal{Kind: api.KindInvalid, Message: "the body is not what this address takes: " + err.Error(), Hint: "send, for example, " + route.Example, Cause: err}
+		return q, &Refusal{Kind: api.KindInvalid, Message: "the body is not what this address takes: " + cause.Of(err), Hint: "send, for example, " + route.Example, Cause: err}
 	}
 	return q, nil
 }
