@@ -321,7 +321,7 @@ Without a number the last one accepted is meant.`,
 		said, err := remote.Undo(ctx, number)
 		if cli.IsConflict(err) {
 			message := fmt.Sprintf("the accept of question %d cannot be taken back: %s", number, err)
-			return &cause.Error{Kind: cause.Declined, Message: message, Hint: "`earshot stop` stops what has started", Err: err}
+			return &cause.Error{Kind: cause.Declined, Message: message, Hint: "`earshot stop` stops what has started; `earshot recap` says what was done", Err: err}
 		}
 		if err != nil {
 			return err

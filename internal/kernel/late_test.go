@@ -127,7 +127,7 @@ func TestNoAfterAYes(t *testing.T) {
 		q := api.QuestionRow{Token: w.cell(`SELECT token FROM questions`)}
 		_, err := w.reply(q, "reject")
 		fault, is := errors.AsType[*api.Fault](err)
-		if !is || !strings.Contains(fault.Message, `question 1 was accepted by "ada" at "terminal"`) || !strings.Contains(fault.Message, "only stopped") {
+		if !is || !strings.Contains(fault.Message, `question 1 was accepted by "ada" at "terminal"`) || !strings.Contains(fault.Message, "only be stopped") {
 			t.Errorf("while it runs: %v", err)
 		}
 		release()

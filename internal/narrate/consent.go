@@ -308,7 +308,7 @@ func (s *eventBuilder) refusal(code utp.Code) line {
 		delete(ext, extSurface)
 		params["surface"] = Param{}
 	case utp.CodeStopped:
-		if stop := s.t.Turn.Stop; stop == nil || stop.Reason == reasonUndone { // for an external agent only the call ends
+		if stop := s.t.Turn.Stop; stop == nil || stop.Reason == turn.ReasonUndone { // for an external agent only the call ends
 			key = "call.refused.undone"
 		}
 	case utp.CodeConsentExpired:
@@ -337,9 +337,6 @@ func (s *eventBuilder) refusal(code utp.Code) line {
 		utp: map[string]any{extStatus: string(status), extCode: string(code), extClass: string(s.t.Call.Class)},
 	}
 }
-
-// reasonUndone is the reason of a stop by which an accept was taken back.
-const reasonUndone = "undone"
 
 func resolution(code utp.Code) aaep.Resolution {
 	switch code {

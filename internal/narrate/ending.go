@@ -285,7 +285,7 @@ func (s *eventBuilder) cancelled(end turn.End) error {
 	default:
 		key, by = "turn.cancelled_agent", aaep.CancelledByProducer
 	}
-	params[reasonUndone] = yes(reason == reasonUndone)
+	params["undone"] = yes(reason == turn.ReasonUndone)
 	if s.session.State().Current == aaep.StateIdle && stop != nil {
 		key = "turn.cancelled_queued"
 	}

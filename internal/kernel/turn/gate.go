@@ -260,8 +260,11 @@ func (m *machine) undo(in Undo) error {
 	if c.State == Requested || c.State == Asked {
 		return refuse(utp.CodeDone, "nobody has said yes to it as it is asked now, and nothing was done; to have it not done, reject it")
 	}
-	if c.State != Accepted && c.State != Dispatched {
-		return refuse(utp.CodeDone, "the call is "+string(c.State)+"; it can no longer be taken back, only stopped")
+	switch {
+	case !c.State.Open():
+		return refuse(utp.CodeDone, "the call is over")
+	case c.State != Accepted && c.State != Dispatched:
+		return refuse(utp.CodeDone, "the call has started; it can only be stopped")
 	}
 	m.Tally.Undone++
 	m.emit(Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: Undone})
@@ -269,6 +272,6 @@ func (m *machine) undo(in Undo) error {
 		m.close(c, utp.CodeStopped, actor{in.By, in.Surface})
 		return nil
 	}
-	m.stop(Stop{By: in.By, Surface: in.Surface, Reason: "undone"})
+	m.stop(Stop{By: in.By, Surface: in.Surface, Reason: ReasonUndone})
 	return nil
 }

@@ -82,5 +82,12 @@ func (m *machine) finishStop() {
 		m.end(End{Status: utp.StatusTimeout, Code: utp.CodeDeadlineExceeded, Message: m.Stop.Reason})
 		return
 	}
-	m.end(End{Status: utp.StatusCanceled, Code: utp.CodeStopped, Message: m.Stop.Reason})
+	message := m.Stop.Reason
+	if message == ReasonUndone {
+		message = "a yes was taken back in time"
+	}
+	m.end(End{Status: utp.StatusCanceled, Code: utp.CodeStopped, Message: message})
 }
+
+// ReasonUndone is the reason of a stop by which a yes was taken back.
+const ReasonUndone = "undone"
