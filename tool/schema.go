@@ -251,7 +251,7 @@ func (d *deriver) schemaOf(t reflect.Type, path string) (node, error) {
 	}
 	n := node{}
 	if err := json.Unmarshal(schemer.JSONSchema(), (*map[string]any)(&n)); err != nil {
-		return nil, d.refuse(t, path, "its JSONSchema is not JSON object: "+err.Error())
+		return nil, d.refuse(t, path, "its JSONSchema is not a JSON object: "+err.Error())
 	}
 	return n, nil
 }

@@ -176,7 +176,7 @@ func (m *Main) console(f runFlags, l *line, a attendance) terminal.Options {
 	out, prompt := m.Stdout, m.Stdout
 	o := terminal.Options{
 		Now: m.Now, Zone: cli.ZoneOf(a.prefers, m.Now().Location()), Person: a.person, Verbosity: aaep.Verbosity(api.Chosen(a.prefers.Verbosity)),
-		OneQuestion: api.Chosen(a.prefers.Questions) == "one",
+		OneQuestion: api.Chosen(a.prefers.Questions) == "one", Away: m.Away,
 	}
 	if f.asJSON {
 		o.JSON = l.to(m.Stdout)

@@ -63,7 +63,7 @@ func (m *Main) callTool(ctx context.Context, f runFlags, args []string) error {
 		raw, f.noInput = all, true
 	}
 	if raw.Kind() != '{' || !raw.IsValid() || len(raw) > operators.MaxCallArgs {
-		return cause.Misuse("the arguments are not JSON object of at most 192 KiB", `for example '{"root":"/a/folder"}'`)
+		return cause.Misuse("the arguments are not a JSON object of at most 192 KiB", `for example '{"root":"/a/folder"}'`)
 	}
 	request, err := json.Marshal(api.OperatorArgs{Tool: args[0], Args: raw}, jsontext.PreserveRawStrings(true))
 	if err != nil {

@@ -46,13 +46,24 @@ func (m *Program) Operated(c *cobra.Command, do func(ctx context.Context, ask op
 		c.ValidArgsFunction = m.Completes(f, offer[0])
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := m.WithOperator(c.Context(), *f, func(ask operate.Ask) error { return do(c.Context(), ask, *f, args) }); err != nil {
+		if err := m.WithOperator(c.Context(), *f, func(ask operate.Ask) error { return absent(do(c.Context(), ask, *f, args), args) }); err != nil {
 			return err
 		}
 		return m.OutputError()
 	}
 	return c
 }
+
+// absent names what a command was asked for, where that is not there.
+func absent(err error, args []string) error {
+	if _, told := errors.AsType[*cause.Error](err); told || len(args) != 1 || !Absent(err) {
+		return err
+	}
+	return cause.Fail(err, "there is nothing called "+cause.Quoted(args[0]), notThere)
+}
+
+// notThere says where names and ids of the ledger stand.
+const notThere = "see `earshot turns list`, `earshot tools list` or `earshot dead list`"
 
 // WithOperator runs do with the server or, if none runs, with the ledger itself.
 func (m *Program) WithOperator(ctx context.Context, f RemoteFlags, do func(operate.Ask) error) error {
@@ -90,7 +101,7 @@ func OperatorError(err error) error {
 		return said // it has more details than the refusal in its chain
 	}
 	if Absent(err) {
-		return cause.Fail(nil, "the ledger has nothing of that name", "see `earshot turns list`, `earshot tools list` or `earshot dead list`")
+		return cause.Fail(nil, "the ledger has nothing of that name", notThere)
 	}
 	fault, is := errors.AsType[*api.Fault](err)
 	if told, there := errors.AsType[*client.Error](err); there && told.Code == client.Code(utp.CodeBadRequest) {

@@ -29,6 +29,7 @@ type Program struct {
 
 	unsaid atomic.Pointer[error]         // the first write error of standard output
 	zone   atomic.Pointer[time.Location] // where the person wants times told; nil is the zone of Now
+	away   atomic.Bool                   // the connection to the server is lost
 }
 
 // CodeOf returns the exit code of a kind of failure.

@@ -89,7 +89,11 @@ func FoundServer(path string) error {
 	return cause.Fail(nil, "no `earshot up` works with the data in "+path, "start it with `earshot up`, or name another with --data DIR or --url")
 }
 
+// Away reports whether a connection of this command to its server is lost at the moment.
+func (m *Program) Away() bool { return m.away.Load() }
+
 func (m *Program) onConnection(c client.Connection) {
+	m.away.Store(c.Lost != nil)
 	if c.Lost != nil {
 		m.Notef("Connection: lost; trying again. Nothing is decided meanwhile but by the question's own deadline.")
 		return

@@ -40,7 +40,7 @@ func readDocument(raw []byte) (*document, error) {
 	}
 	d := &document{byID: map[string]found{}}
 	if err := json.Unmarshal(value, &d.root); err != nil || d.root == nil {
-		return nil, fmt.Errorf("it is not JSON object: %w", err)
+		return nil, fmt.Errorf("it is not a JSON object: %w", err)
 	}
 	version, _ := d.root["openapi"].(string)
 	switch {

@@ -31,7 +31,7 @@ func ProtocolError(err error) error {
 	case errors.As(err, &refused):
 		return &api.Fault{Code: refused.Code, Message: refused.Message, Retry: refused.Code.SafeToRetry()}
 	case errors.Is(err, ErrNotFound):
-		return &api.Fault{Code: utp.CodeNotFound, Message: "the ledger has no such row"}
+		return &api.Fault{Code: utp.CodeNotFound, Message: "nothing of that id is there"}
 	case errors.Is(err, ErrFull):
 		return &api.Fault{Code: utp.CodeUpstreamUnavailable, Message: "no room left for the ledger; nothing was recorded", Retry: true}
 	case errors.Is(err, ErrConflict):

@@ -45,7 +45,9 @@ type Options struct {
 	Verbosity aaep.Verbosity
 	// OneQuestion shows one question at a time; see [Settings.OneQuestion].
 	OneQuestion bool
-	Now         func() time.Time // time.Now when nil
+	// Away reports whether the connection is lost; see [Settings.Away].
+	Away func() bool
+	Now  func() time.Time // time.Now when nil
 }
 
 // Run narrates the port's events and sends typed commands to it, until the events end or ctx is done. Then it waits for
@@ -69,7 +71,7 @@ func Run(ctx context.Context, o Options, port Port) error {
 		results: make(chan Result), asked: map[int]bool{},
 		input: newInput(o.In, o.FlushInput, keys),
 		machine: New(Settings{
-			Zone: o.Zone, Person: o.Person, Verbosity: o.Verbosity, OneQuestion: o.OneQuestion,
+			Zone: o.Zone, Person: o.Person, Verbosity: o.Verbosity, OneQuestion: o.OneQuestion, Away: o.Away,
 			Typed: o.FlushInput != nil, Keys: keys, Prompts: prompts, Permits: permits,
 		}),
 	}

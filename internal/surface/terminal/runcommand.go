@@ -147,6 +147,10 @@ func (t *Terminal) ofNarration(c command) {
 	default: // the others are about questions
 	}
 
+	if away := t.settings.Away; c.verb == verbWhere && away != nil && away() {
+		t.promptf("The connection is lost. This is what was known before:")
+	}
+
 	for _, n := range announced {
 		if strings.Contains(n.Text, "\n") {
 			t.promptf("%s", t.output(n))

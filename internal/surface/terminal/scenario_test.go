@@ -38,6 +38,7 @@ var update = flag.Bool("update", false, "rewrite the expected screens in testdat
 //	prompts                first line only, alone or after piped: the agent takes requests
 //	permits                the same: standing permissions can be given
 //	single                 the same: one question at a time
+//	away                   the same: the connection is lost
 //
 // On the screen "|" is narration, "?" the prompt, ">" keys that are shown, "!" what else is done.
 func TestScenarios(t *testing.T) {
@@ -91,6 +92,7 @@ func play(t *testing.T, script string, width int) string {
 		settings.Typed, settings.Keys = !slices.Contains(header, "piped"), slices.Contains(header, "keyed")
 		settings.Prompts, settings.Permits = slices.Contains(header, "prompts"), slices.Contains(header, "permits")
 		settings.OneQuestion = slices.Contains(header, "single")
+		settings.Away = func() bool { return slices.Contains(header, "away") }
 	}
 
 	p.terminal = terminal.New(settings)
@@ -109,7 +111,7 @@ func play(t *testing.T, script string, width int) string {
 // isHeader reports whether a line only says what kind of terminal it is, or is empty.
 func isHeader(words []string) bool {
 	return !slices.ContainsFunc(words, func(word string) bool {
-		return word != "piped" && word != "keyed" && word != "prompts" && word != "permits" && word != "single"
+		return word != "piped" && word != "keyed" && word != "prompts" && word != "permits" && word != "single" && word != "away"
 	})
 }
 

@@ -30,6 +30,8 @@ type Settings struct {
 	Prompts bool
 	// Permits means that standing permissions can be given here, see [Permitter].
 	Permits bool
+	// Away reports whether the connection to the server is lost, so that what is known may be old. Nil is never.
+	Away func() bool
 }
 
 // Terminal determines what a person at a terminal reads and what their commands do. The texts about events and
