@@ -202,6 +202,10 @@ func (t *Terminal) notOpen(number int) string {
 		return fmt.Sprintf("Question %d waits, and has not been shown yet.", number)
 	}
 
+	if q := t.find(number); q != nil && q.stage == stageAccepted {
+		return fmt.Sprintf("Question %d is accepted already; undo takes that back, until it starts.", number)
+	}
+
 	return fmt.Sprintf("Question %d is not open.", number)
 }
 
