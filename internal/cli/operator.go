@@ -59,7 +59,7 @@ func absent(err error, args []string) error {
 	if _, told := errors.AsType[*cause.Error](err); told || len(args) != 1 || !Absent(err) {
 		return err
 	}
-	return cause.Fail(err, "there is nothing called "+cause.Quoted(args[0]), notThere)
+	return &cause.Error{Message: "there is nothing called " + cause.Quoted(args[0]), Hint: notThere, Err: err}
 }
 
 // notThere says where names and ids of the ledger stand.
