@@ -56,6 +56,8 @@ func TestConfig(t *testing.T) {
 	}{
 		{"nothing", "", nil, nil, values{"http": address.Default, "root": "[]", "debug": "false"}},
 		{"file", file, map[string]string{"HOME": "/home/ada"}, nil, values{"http": "127.0.0.1:1", "root": "[/a,HERE/sub/b,/home/ada/c]", "debug": "true", "policy": "HERE/rules.yaml"}},
+		{"socket", "socket: run/earshot.sock\n", nil, nil, values{"socket": "HERE/run/earshot.sock"}},
+		{"no socket", "socket: none\n", nil, nil, values{"socket": "none"}},
 		{"one root", "root: /a\n", nil, nil, values{"root": "[/a]"}},
 		{"block list", "root:\n  - /a\n  - /b\ndata: /a\n", nil, nil, values{"root": "[/a,/b]", "data": "/a"}},
 		{"empty", "# nothing\n", nil, nil, values{"http": address.Default}},

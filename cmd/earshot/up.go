@@ -122,7 +122,8 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	flags.String(config.Flag, "", "YAML file with the same names as these flags")
 	_ = flags.SetAnnotation("take-over", config.Once, nil) // fails only if the flag does not exist
 	f.chatFlags(c)
-	cli.MarkPaths(c, []string{"root", "data"}, []string{"policy", "tools", "tls-cert", "tls-key", "manifest-key", config.Flag})
+	cli.MarkPaths(c, []string{"root", "data"}, []string{"policy", "tools", "tls-cert", "tls-key", "manifest-key", "socket", config.Flag})
+	_ = flags.SetAnnotation("socket", config.NoPath, []string{server.NoSocket}) // fails only if the flag does not exist
 	return c
 }
 

@@ -19,6 +19,8 @@ const (
 	Flag = "config"
 	// Once is the annotation of a flag for a single start, which is not a setting either.
 	Once = "earshot-once"
+	// NoPath is the annotation of a flag for a path, with the values that are not one, such as "none".
+	NoPath = "earshot-no-path"
 )
 
 // File is the file that was read.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,9 +24,11 @@ func read(path, home string, flags *pflag.FlagSet) (map[string][]string, []strin
 		return nil, nil, fmt.Errorf("the configuration %s: %w", path, err)
 	}
 	for name, list := range values {
-		if IsPath(flags.Lookup(name)) {
+		if flag := flags.Lookup(name); IsPath(flag) {
 			for i := range list {
-				list[i] = fromFolder(filepath.Dir(path), home, list[i])
+				if !slices.Contains(flag.Annotations[NoPath], list[i]) {
+					list[i] = fromFolder(filepath.Dir(path), home, list[i])
+				}
 			}
 		}
 	}
