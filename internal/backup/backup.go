@@ -39,6 +39,9 @@ func Make(ctx context.Context, data, to string, now time.Time, notice func(line 
 	if datadir.Exists(to) {
 		return "", cause.Fail(nil, "there is something already: "+to, "name a file that is not there yet; a backup is never written over")
 	}
+	if folder := filepath.Dir(to); !datadir.Exists(folder) {
+		return "", cause.Fail(nil, "there is no folder "+folder, "make it, or name another one")
+	}
 	notice("Copying the ledger of " + cause.OneLine(data) + ".")
 	if err := sqlite.Backup(ctx, from, to); err != nil {
 		return "", instance.LedgerFailure(to, err)
