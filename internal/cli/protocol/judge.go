@@ -94,10 +94,12 @@ func knownFailures(path string) (map[string]string, error) {
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return nil, cause.Fail(err, "the file of --known could not be read", "")
+		return nil, &cause.Error{
+			Kind: cause.Usage, Message: "the file of --known could not be read: " + cause.Of(err), Hint: "check the name and the rights", Err: err,
+		}
 	}
 	if err := json.Unmarshal(raw, &known); err != nil {
-		return nil, cause.Misuse(fmt.Sprintf("the file of --known is not one JSON object of ids and reasons: %v", err), `for example {"ENV-18-hyphen": "ids may have hyphens here"}`)
+		return nil, cause.Misuse(fmt.Sprintf("the file of --known is not one JSON object of ids and reasons: %s", cause.Of(err)), `for example {"ENV-18-hyphen": "ids may have hyphens here"}`)
 	}
 	return known, nil
 }
