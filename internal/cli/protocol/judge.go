@@ -99,7 +99,7 @@ func knownFailures(path string) (map[string]string, error) {
 		}
 	}
 	if err := json.Unmarshal(raw, &known); err != nil {
-		return nil, cause.Misuse(fmt.Sprintf("the file of --known is not one JSON object of ids and reasons: %s", cause.Of(err)), `for example {"ENV-18-hyphen": "ids may have hyphens here"}`)
+		return nil, cause.Misuse("the file of --known is not one JSON object of ids and reasons: "+cause.Of(err), `for example {"ENV-18-hyphen": "ids may have hyphens here"}`)
 	}
 	return known, nil
 }
