@@ -62,14 +62,6 @@ type Question struct {
 	Form, Back       string // of the page that it stands on
 }
 
-// ShownIn is the language of the question, for the receipt of its answer; "" is English.
-func (a Question) ShownIn() string {
-	if a.Language == english {
-		return ""
-	}
-	return a.Language
-}
-
 // NewQuestion makes what is shown of a question. Whose is why its reader may not answer it, "" where they may; times are
 // told in the zone.
 func NewQuestion(q api.OpenQuestion, whose string, now time.Time, zone *time.Location) Question {
@@ -83,6 +75,14 @@ func NewQuestion(q api.OpenQuestion, whose string, now time.Time, zone *time.Loc
 		a.Asked = clock(q.Asked, now, zone)
 	}
 	return a
+}
+
+// ShownIn is the language of the question, for the receipt of its answer; "" is English.
+func (a Question) ShownIn() string {
+	if a.Language == english {
+		return ""
+	}
+	return a.Language
 }
 
 // againChoice is the choice, about an unknown outcome, that says yes to something.

@@ -115,7 +115,10 @@ func (s *Server) decide(verb Verb) endpoint {
 			if err != nil {
 				return err
 			}
-			reply := Reply{Verb: verb, Question: question, Token: b.Token, Decision: b.Decision, Response: b.Response, Reason: b.Reason, Standing: b.Standing, At: s.now(), Language: b.Language}
+			reply := Reply{
+				Verb: verb, Question: question, Token: b.Token, Decision: b.Decision, Response: b.Response, Reason: b.Reason, Standing: b.Standing,
+				At: s.now(), Language: b.Language,
+			}
 			if err := reply.check(); err != nil {
 				return err
 			}
