@@ -26,6 +26,10 @@ const (
 	CodeUnsafe Code = "unsafe"
 	// CodeBusy: another process is changing the token file. Try again.
 	CodeBusy Code = "busy"
+	// CodeNoRole: the token of an identity provider is valid, and the operator gives it no role.
+	CodeNoRole Code = "no_role"
+	// CodeAway: the identity provider cannot be asked for its keys. Try again.
+	CodeAway Code = "provider_away"
 )
 
 // Error is the type of every error of this package. It never contains a secret.
@@ -51,7 +55,7 @@ func (e *Error) Is(target error) bool {
 }
 
 // SafeToRetry reports whether retrying the same call may succeed.
-func (e *Error) SafeToRetry() bool { return e.Code == CodeBusy }
+func (e *Error) SafeToRetry() bool { return e.Code == CodeBusy || e.Code == CodeAway }
 
 // The sentinels for [errors.Is].
 var (
@@ -63,5 +67,7 @@ var (
 	ErrDamaged    = &Error{Code: CodeDamaged, Message: "the token file cannot be read as one"}
 	ErrUnreadable = &Error{Code: CodeUnreadable, Message: "the token file cannot be used"}
 	ErrUnsafe     = &Error{Code: CodeUnsafe, Message: "the token file is not private"}
+	ErrNoRole     = &Error{Code: CodeNoRole, Message: "the token of the identity provider has no role here"}
+	ErrAway       = &Error{Code: CodeAway, Message: "the identity provider cannot be asked for its keys"}
 	ErrBusy       = &Error{Code: CodeBusy, Message: "another process is changing the tokens"}
 )

@@ -5,12 +5,17 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
@@ -201,5 +206,59 @@ func TestCookieIsOfOneUser(t *testing.T) {
 				t.Errorf("%s, of nobody known, shown by %q: %v", when, user, err)
 			}
 		}
+	}
+}
+
+// TestLoginFollowsItsToken: a login has the rights that its token has now, and none once the token is gone.
+func TestLoginFollowsItsToken(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "tokens.json")
+	s, err := access.Open(access.Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, _, err := s.Add(access.NewToken{Name: "anna", Roles: []api.Role{api.RoleListener, api.RoleApprover}, Owners: []string{"ben"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	who, err := s.Authenticate(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := s.Begin(who, access.Browser{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file map[string]any
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &file); err != nil {
+		t.Fatal(err)
+	}
+	token, is := file["tokens"].([]any)[0].(map[string]any)
+	if !is {
+		t.Fatalf("the file is %s", raw)
+	}
+	token["roles"], token["owners"] = []string{"auditor", "listener"}, []string{"cem"}
+	if raw, err = json.Marshal(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.List(); err != nil { // it has the file read again
+		t.Fatal(err)
+	}
+	now, err := s.Page(session.Cookie, "")
+	if err != nil || now.Has(access.Approver) || !now.Has(access.Auditor) || now.Approves("ben") || !slices.Equal(now.Owners, []string{"cem"}) {
+		t.Errorf("the login is %+v, %v", now, err)
+	}
+	if current, err := s.Current(session.Principal); err != nil || current.Has(access.Approver) {
+		t.Errorf("its rights now are %+v, %v", current, err)
+	}
+	if s.MayApprove("anna", session.Principal.Credential, "ben") {
+		t.Error("it still approves")
 	}
 }

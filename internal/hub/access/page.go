@@ -182,7 +182,7 @@ func (s *Store) Page(cookie, user string) (Principal, error) {
 	pg.used = s.now()
 	s.pages[hash] = pg
 	s.touched = s.touched || pg.used.Sub(pg.filed) >= usedEvery
-	return pg.who, nil
+	return s.entitled(pg.who), nil
 }
 
 // Logout ends the page session of a cookie, and its streams. An unknown cookie is not an error.
@@ -212,6 +212,7 @@ func (s *Store) sweep() bool {
 	now, before := s.now(), len(s.pages)
 	maps.DeleteFunc(s.codes, func(_ string, c code) bool { return !now.Before(c.expires) })
 	maps.DeleteFunc(s.shown, func(_ string, c shownCode) bool { return !now.Before(c.expires) })
+	maps.DeleteFunc(s.vouched, func(_ string, p Principal) bool { return !now.Before(p.Expires) })
 	maps.DeleteFunc(s.pages, func(_ string, pg page) bool {
 		return !now.Before(pg.expires) || (pg.by != "" && !s.counts(pg.by))
 	})

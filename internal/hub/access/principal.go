@@ -2,6 +2,7 @@ package access
 
 import (
 	"slices"
+	"time"
 
 	"github.com/earshot-dev/earshot/api"
 )
@@ -39,6 +40,10 @@ type Principal struct {
 	// Unattended is why no person is known to be behind the credential, as it goes on after a colon; "" if one is. Such
 	// a principal rejects, extends, takes back and stops. It accepts nothing, and answers nothing else.
 	Unattended string
+	// Issuer is the identity provider that vouches for the principal, and Expires is when that ends. Both are empty for a credential
+	// of the [Store] itself.
+	Issuer  string
+	Expires time.Time
 }
 
 // Has reports whether the principal has one of the roles.
@@ -46,8 +51,14 @@ func (p Principal) Has(roles ...Role) bool {
 	return slices.ContainsFunc(roles, func(r Role) bool { return slices.Contains(p.Roles, r) })
 }
 
-// May reports whether the principal has the right for at least one owner or project.
-func (p Principal) May(r api.Right) bool { return r.Of(p.Roles) }
+// May reports whether the principal has the right for at least one owner or project. With a token of an identity provider, behind
+// which no person is known to be, nobody changes what the gate relies on: the operator has not handed it out by themselves.
+func (p Principal) May(r api.Right) bool {
+	if r == api.Operate && p.Issuer != "" && p.Unattended != "" {
+		return false
+	}
+	return r.Of(p.Roles)
+}
 
 // Reaches reports whether the principal's rights include a project.
 func (p Principal) Reaches(project string) bool {

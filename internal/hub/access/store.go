@@ -19,6 +19,8 @@ type Options struct {
 	Poll time.Duration
 	Now  func() time.Time // default time.Now
 	Rand io.Reader        // default crypto/rand
+	// Provider verifies the tokens of an identity provider. Default: there is none.
+	Provider Provider
 }
 
 // Store authenticates principals. Create it with [Open].
@@ -28,10 +30,12 @@ type Store struct {
 	now  func() time.Time
 	rand io.Reader
 
+	provider Provider // nil if there is none
+
 	mu      sync.Mutex
 	state   fileState
 	tokens  []Token
-	ids     map[string]struct{}  // of tokens
+	ids     map[string]Token     // the tokens, by id
 	broken  error                // why the file cannot be read; then no token is valid
 	grants  map[string]Principal // by hash
 	granted map[string]struct{}  // the ids of grants
@@ -39,6 +43,7 @@ type Store struct {
 	codes   map[string]code      // by hash
 	shown   map[string]shownCode // by the key of the terminal that may use it
 	pages   map[string]page      // by hash
+	vouched map[string]Principal // of an identity provider, by credential
 	unsaved map[string]*page     // by hash: logins, and logouts (nil), that are not in the file yet
 	touched bool                 // last-used times are not in the file yet
 	changed map[chan struct{}]struct{}
@@ -51,7 +56,7 @@ func Open(o Options) (*Store, error) {
 		return nil, invalid("no path for the token file")
 	}
 	s := &Store{
-		path: o.Path, poll: o.Poll, now: o.Now, rand: o.Rand,
+		path: o.Path, poll: o.Poll, now: o.Now, rand: o.Rand, provider: o.Provider, vouched: map[string]Principal{},
 		grants: map[string]Principal{}, granted: map[string]struct{}{}, silent: map[string]struct{}{}, shown: map[string]shownCode{},
 		codes: map[string]code{}, pages: map[string]page{}, unsaved: map[string]*page{},
 		changed: map[chan struct{}]struct{}{},
@@ -72,9 +77,9 @@ func Open(o Options) (*Store, error) {
 func (s *Store) read() {
 	c, m, err := load(s.path)
 	s.tokens, s.state, s.broken = c.Tokens, m, err
-	s.ids = make(map[string]struct{}, len(s.tokens))
+	s.ids = make(map[string]Token, len(s.tokens))
 	for _, t := range s.tokens {
-		s.ids[t.ID] = struct{}{}
+		s.ids[t.ID] = t
 	}
 	if err == nil {
 		s.pages = s.openPages(c.Pages)
@@ -179,9 +184,12 @@ func find(tokens []Token, name string) int {
 	return slices.IndexFunc(tokens, func(t Token) bool { return t.Name == name })
 }
 
-// Authenticate returns the principal of a token's or grant's secret. Errors: unknown; if the file cannot be used, the
-// error of [Open].
+// Authenticate returns the principal of a token's or grant's secret, or of a token of the identity provider. Errors: unknown; if the
+// file cannot be used, the error of [Open]; those of [Provider].
 func (s *Store) Authenticate(secret string) (Principal, error) {
+	if s.provider != nil && !strings.HasPrefix(secret, secretPrefix) {
+		return s.vouch(secret)
+	}
 	hash := hashed(secret)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -230,14 +238,36 @@ func checkPrincipal(p Principal) error {
 	return Token{Name: p.Name, Person: p.Name, Surface: p.Surface, Roles: p.Roles, Owners: p.Owners, Projects: p.Projects}.check()
 }
 
-// Current implements hub.Rights. It answers from memory, with the state of the last refresh. Errors: gone.
+// Current implements hub.Rights: it returns the principal with its rights now. It answers from memory, with the state of the last
+// refresh. Errors: gone.
 func (s *Store) Current(p Principal) (Principal, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.counts(p.Credential) {
-		return p, nil
+	if !s.counts(p.Credential) || p.Issuer != "" && !s.now().Before(p.Expires) {
+		return Principal{}, ErrRevoked
 	}
-	return Principal{}, ErrRevoked
+	return s.entitled(p), nil
+}
+
+// entitled returns a principal with the rights that its token has now, or the token that its login was begun with. The caller holds mu,
+// and does not change the rights.
+func (s *Store) entitled(p Principal) Principal {
+	by := p.Credential
+	if strings.HasPrefix(by, sessionPrefix) {
+		for _, pg := range s.pages {
+			if pg.who.Credential == p.Credential {
+				by = pg.by
+			}
+		}
+	}
+	if id, is := strings.CutPrefix(by, tokenPrefix); is {
+		t := s.ids[id]
+		if t.Person != p.Name { // it is somebody else's now
+			t = Token{}
+		}
+		p.Roles, p.Projects, p.Owners = t.Roles, t.Projects, t.Owners
+	}
+	return p
 }
 
 // counts reports whether a credential is valid. It runs for every delivery to every subscriber. The caller holds mu.
@@ -249,6 +279,10 @@ func (s *Store) counts(credential string) bool {
 	if strings.HasPrefix(credential, grantPrefix) {
 		_, known := s.granted[credential]
 		return known
+	}
+	if strings.HasPrefix(credential, providerPrefix) {
+		p, known := s.vouched[credential]
+		return known && s.now().Before(p.Expires)
 	}
 	for _, pg := range s.pages {
 		if pg.who.Credential == credential {
@@ -284,6 +318,9 @@ func (s *Store) MayApprove(person, credential, owner string) bool {
 func (s *Store) MayAccept(credential string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if strings.HasPrefix(credential, providerPrefix) {
+		return s.counts(credential) && s.vouched[credential].Unattended == ""
+	}
 	_, silent := s.silent[credential]
 	return !silent
 }
@@ -299,7 +336,12 @@ func (s *Store) principals() []Principal {
 	}
 	for _, pg := range s.pages {
 		if s.counts(pg.who.Credential) {
-			all = append(all, pg.who)
+			all = append(all, s.entitled(pg.who))
+		}
+	}
+	for credential, p := range s.vouched {
+		if s.counts(credential) {
+			all = append(all, p)
 		}
 	}
 	return all

@@ -104,7 +104,7 @@ func (s *Store) AtTerminal(p Principal, t Terminal) (Principal, error) {
 	pg.used = s.now()
 	s.pages[hash] = pg
 	s.touched = s.touched || pg.used.Sub(pg.filed) >= usedEvery
-	return pg.who, nil
+	return s.entitled(pg.who), nil
 }
 
 // LogoutTerminal ends the login of a terminal. Errors: unknown if there is none.

@@ -78,6 +78,8 @@ const (
 	tokenPrefix   = "token:"
 	grantPrefix   = "grant:"
 	sessionPrefix = "session:"
+	// providerPrefix begins the credentials of an identity provider, and the names of the people that it vouches for.
+	providerPrefix = "oidc:"
 
 	// secretPrefix lets people and secret scanners recognize a secret.
 	secretPrefix = "earshot_"
@@ -105,6 +107,9 @@ func (t Token) check() error {
 		if !isName(name) {
 			return invalid(fmt.Sprintf("the %s %q is not usable: expected 1 to %d characters without spaces or controls", what, name, maxName))
 		}
+	}
+	if strings.HasPrefix(t.Person, providerPrefix) {
+		return invalid("the person " + t.Person + " would be one of an identity provider, whose names begin with " + providerPrefix)
 	}
 	for _, owner := range slices.Concat(t.Owners, t.Projects) {
 		if !isName(owner) {
