@@ -140,10 +140,12 @@ func (c *Client) sayWho(request *http.Request) {
 }
 
 func unreachable(u *url.URL, err error) error {
-	return &Error{
-		Code: CodeUnreachable, Message: fmt.Sprintf("the server at %s cannot be reached: %s", u.Host, cause.Of(err)),
-		Hint: "see that `earshot up` runs there; what was asked for may or may not have been done", Err: err,
+	hint := "see that `earshot up` runs there; what was asked for may or may not have been done"
+	if cause.NoClientCertificate(err) {
+		hint = "name a certificate that the server's operator has given you, and its key, with EARSHOT_CLIENT_CERT and EARSHOT_CLIENT_KEY"
 	}
+
+	return &Error{Code: CodeUnreachable, Message: fmt.Sprintf("the server at %s cannot be reached: %s", u.Host, cause.Of(err)), Hint: hint, Err: err}
 }
 
 func strange(answer *http.Response, err error) error {

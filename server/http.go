@@ -2,8 +2,9 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
-	"log/slog"
+	"log"
 	"net"
 	"net/http"
 	"time"
@@ -46,7 +47,7 @@ func (s *Server) listen(ctx context.Context, o Options) ([]net.Listener, error) 
 }
 
 // serve serves the page and the API.
-func (s *Server) serve(o Options, certificate *address.Certificate, listeners []net.Listener) (err error) {
+func (s *Server) serve(o Options, settings *tls.Config, listeners []net.Listener) (err error) {
 	i := s.instance
 	s.hosts = mcp.NewHTTP(mcp.HTTPOptions{Dial: s.dialInProcess, Version: o.Version, Logger: o.Logger})
 	s.web, err = web.New(web.Options{
@@ -65,12 +66,9 @@ func (s *Server) serve(o Options, certificate *address.Certificate, listeners []
 	}
 	s.http = &http.Server{
 		Handler: s.web, ConnContext: peer.With, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: 64 << 10,
-		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
+		ErrorLog: log.New(newHandshakes(o), "", 0), TLSConfig: settings,
 	}
 	grpc.Configure(s.http)
-	if certificate != nil {
-		s.http.TLSConfig = certificate.Settings()
-	}
 	for _, l := range listeners {
 		s.serving.Go(func() {
 			if err := s.accept(l); !errors.Is(err, http.ErrServerClosed) {

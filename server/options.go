@@ -60,9 +60,14 @@ type Options struct {
 	// HTTPS is the address for other machines, such as 0.0.0.0:7443. It requires TLSCert and TLSKey, files in PEM form,
 	// and PageURL.
 	HTTPS, TLSCert, TLSKey string
+	// TLSClientCA is a file with certificates of authorities, in PEM form: whoever comes by HTTPS has to show a certificate of one of
+	// them, besides a token or a login. Default: nobody has to.
+	TLSClientCA string
 	// Socket is the path of the Unix socket at which programs of this machine listen without a port; [NoSocket] is none. Default:
 	// aaep.sock in the data directory.
 	Socket string
+	// OIDC is an identity provider whose tokens count beside those of `earshot token add`. Default: none.
+	OIDC OIDC
 	// AllowOrigins are origins, such as https://reader.example.org, whose pages may use the API with a token.
 	AllowOrigins []string
 	// NATSListen is the loopback address at which tool services and agents in other processes connect to the bus.
@@ -211,6 +216,9 @@ func (o Options) checked() (Options, error) {
 	if err := o.checkPresence(); err != nil {
 		return o, err
 	}
+	if _, err := o.provider(); err != nil {
+		return o, err
+	}
 	return o, address.Origins(o.AllowOrigins)
 }
 
@@ -261,5 +269,5 @@ func (o Options) retention() instance.Retention {
 }
 
 func (o Options) far() address.HTTPS {
-	return address.HTTPS{Address: o.HTTPS, Cert: o.TLSCert, Key: o.TLSKey, PageURL: o.PageURL}
+	return address.HTTPS{Address: o.HTTPS, Cert: o.TLSCert, Key: o.TLSKey, PageURL: o.PageURL, ClientCA: o.TLSClientCA}
 }

@@ -11,6 +11,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"maps"
 	"net"
 	"net/http"
@@ -77,6 +78,10 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	authorities, err := address.OpenClientCA(o.far(), o.Logger)
+	if err != nil {
+		return nil, err
+	}
 	policy, err := policyfile.Open(o.Policy)
 	if err != nil {
 		return nil, err
@@ -96,7 +101,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if s.instance, err = s.openInstance(ctx, o, policy); err != nil {
 		return nil, err
 	}
-	if err := s.open(ctx, o, certificate); err != nil {
+	if err := s.open(ctx, o, settingsOf(certificate, authorities)); err != nil {
 		s.Close()
 		return nil, s.instance.Cause(err)
 	}
@@ -105,7 +110,12 @@ func New(ctx context.Context, o Options) (*Server, error) {
 
 func (s *Server) openInstance(ctx context.Context, o Options, policy *policyfile.File) (*instance.Instance, error) {
 	points, _ := o.LookupEnv(fault.Variable)
+	provider, err := o.reach(ctx)
+	if err != nil {
+		return nil, err
+	}
 	inner := instance.Options{
+		Provider: provider,
 		Passkeys: kernel.Passkeys{Require: passkey.Requirement(o.RequirePresence), Origin: s.pageOrigin},
 
 		Data: o.Data, Policy: policy, Shared: true, Database: o.Ledger, Takeover: o.Takeover, Listen: o.NATSListen, Retention: o.retention(),
@@ -132,7 +142,7 @@ func (s *Server) pageOrigin() string {
 }
 
 // open starts the agents and services, and lets clients connect.
-func (s *Server) open(ctx context.Context, o Options, certificate *address.Certificate) error {
+func (s *Server) open(ctx context.Context, o Options, settings *tls.Config) error {
 	listeners, err := s.listen(ctx, o)
 	if err != nil {
 		return err
@@ -162,7 +172,7 @@ func (s *Server) open(ctx context.Context, o Options, certificate *address.Certi
 	if err := s.resumeAll(ctx); err != nil {
 		return err
 	}
-	if err := s.serve(o, certificate, listeners); err != nil {
+	if err := s.serve(o, settings, listeners); err != nil {
 		return err
 	}
 	if err := s.listenLocal(ctx); err != nil {

@@ -167,8 +167,13 @@ func (m *Main) subscriptionTo(f listenFlags, address string) (*subscribe.Subscri
 		}
 		token, _, _ = strings.Cut(strings.TrimSpace(string(raw)), "\n")
 	}
+	by, err := m.Transport()
+	if err != nil {
+		return nil, err
+	}
 	s, err := subscribe.New(subscribe.Options{
-		URL: address, Token: strings.TrimSpace(token), ReconnectTimeout: f.reconnect, ConnectTimeout: -1, Now: m.Now,
+		Transport: by,
+		URL:       address, Token: strings.TrimSpace(token), ReconnectTimeout: f.reconnect, ConnectTimeout: -1, Now: m.Now,
 		Request: aaep.SubscriptionRequest{SubscriberID: f.name + "-" + rand.Text(), SubscriberName: f.name, Capabilities: terms},
 		OnConnection: func(c subscribe.Connection) {
 			if c.Lost != nil {

@@ -31,6 +31,8 @@ type upFlags struct {
 	dataFlag, http, policy string
 	pageURL                string
 	https, tlsCert, tlsKey string
+	tlsClientCA            string
+	oidc                   server.OIDC
 	manifestKey, contact   string
 	languages              []string
 	ledger                 string // a DSN; "" stores it in the data directory
@@ -105,6 +107,7 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	flags.StringVar(&f.dataFlag, "data", "", cli.DataUsage)
 	flags.StringVar(&f.http, "http", address.Default, "address to listen at, on the loopback; port 0 takes a free one")
 	f.pageFlags(c)
+	f.oidcFlags(c)
 	flags.StringVar(&f.ledger, "ledger", "",
 		"PostgreSQL database for the ledger, such as postgres://earshot@db.example.org/earshot (default a file in the data directory); "+
 			"give a password by PGPASSWORD, a password file or the configuration file")
@@ -122,7 +125,7 @@ Exit codes: 0 ended when it was told to; 1 it could not start, or something fail
 	flags.String(config.Flag, "", "YAML file with the same names as these flags")
 	_ = flags.SetAnnotation("take-over", config.Once, nil) // fails only if the flag does not exist
 	f.chatFlags(c)
-	cli.MarkPaths(c, []string{"root", "data"}, []string{"policy", "tools", "tls-cert", "tls-key", "manifest-key", "socket", config.Flag})
+	cli.MarkPaths(c, []string{"root", "data"}, []string{"policy", "tools", "tls-cert", "tls-key", "tls-client-ca", "manifest-key", "socket", config.Flag})
 	_ = flags.SetAnnotation("socket", config.NoPath, []string{server.NoSocket}) // fails only if the flag does not exist
 	return c
 }
@@ -154,6 +157,20 @@ func (f *upFlags) pageFlags(c *cobra.Command) {
 	flags.StringVar(&f.https, "https", "", "address at which other machines may come by HTTPS, such as 0.0.0.0:7443; needs --tls-cert, --tls-key and --page-url")
 	flags.StringVar(&f.tlsCert, "tls-cert", "", "file with the certificate for --https, and those that lead to its root, in PEM form; a renewed one is taken up by itself")
 	flags.StringVar(&f.tlsKey, "tls-key", "", "file with the key of the certificate, in PEM form")
+	flags.StringVar(&f.tlsClientCA, "tls-client-ca", "",
+		"file with certificates of authorities, in PEM form: who comes by HTTPS has to show a certificate of one of them, besides a token or a login")
+}
+
+// oidcFlags adds the flags of an identity provider.
+func (f *upFlags) oidcFlags(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.oidc.Issuer, "oidc-issuer", "", "address of an OpenID Connect provider, such as https://id.example.org, whose tokens count besides those of earshot token; needs --oidc-audience and --oidc-role")
+	flags.StringVar(&f.oidc.Audience, "oidc-audience", "", "what a token of the provider has to name as its audience (aud)")
+	flags.StringVar(&f.oidc.RolesClaim, "oidc-roles-claim", "", "claim of the token that roles are mapped from (default groups)")
+	flags.StringArrayVar(&f.oidc.Roles, "oidc-role", nil,
+		"role for a value of that claim, as VALUE=ROLE: listener, approver, auditor or operator; a token with no such value is refused; may be given several times")
+	flags.StringArrayVar(&f.oidc.Owners, "oidc-owner", nil, "whose sessions a value of that claim is for besides its own, as VALUE=PERSON; * is everybody; may be given several times")
+	flags.BoolVar(&f.oidc.Accept, "oidc-accept", false, "let an accept with a token of the provider count: only where no agent can hold one")
 }
 
 // subscriptionFlags adds the flags of the limits of listeners.
@@ -244,9 +261,10 @@ func (m *Main) serverOptions(f upFlags) server.Options {
 		f.dispatchTimeout = -1 // for the server, zero is the default
 	}
 	return server.Options{
+		OIDC:            f.oidc,
 		PublishEvents:   f.publishEvents,
 		DispatchTimeout: f.dispatchTimeout,
-		HTTP:            f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, AllowOrigins: f.origins, NATSListen: f.natsListen, Socket: f.socket,
+		HTTP:            f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, TLSClientCA: f.tlsClientCA, AllowOrigins: f.origins, NATSListen: f.natsListen, Socket: f.socket,
 		Ledger: f.ledger, Takeover: f.takeover, Policy: f.policy, Subscriptions: f.subscriptions, SubscriptionsEach: f.subscriptionsEach,
 		RequirePresence: f.requirePresence, RetentionContent: f.content, RetentionReceipts: f.receipts,
 		ManifestKey: f.manifestKey, Contact: f.contact, Languages: f.languages, Notice: m.Note, Console: console,
@@ -349,6 +367,9 @@ func (m *Main) welcome(s *server.Server, data string, roots []string, services [
 	seen := cli.IsTerminal(out)
 	if seen || m.Getenv("JOURNAL_STREAM") == "" && !isFile(out) {
 		m.Printf("Page: %s", s.Page())
+	}
+	if f.oidc.Issuer != "" {
+		m.Printf("Identity provider: tokens of %s for %s count.", cause.OneLine(f.oidc.Issuer), cause.OneLine(f.oidc.Audience))
 	}
 	if s.Far() != "" {
 		m.Printf("HTTPS: others can come to %s.", s.Far())

@@ -140,11 +140,18 @@ func (c *Certificate) Settings() *tls.Config {
 
 // HTTPS configures HTTPS: an address, a certificate with its key, and the page's URL, whose host name the certificate
 // is for.
-type HTTPS struct{ Address, Cert, Key, PageURL string }
+type HTTPS struct {
+	Address, Cert, Key, PageURL string
+	// ClientCA is a file with the authorities of clients' certificates; "" demands none.
+	ClientCA string
+}
 
 // Check requires either all HTTPS settings or none.
 func (h HTTPS) Check() error {
 	if h.Address == "" && h.Cert == "" && h.Key == "" {
+		if h.ClientCA != "" {
+			return cause.Misuse("--tls-client-ca is for connections by HTTPS, and there are none", "give --https, --tls-cert, --tls-key and --page-url, too")
+		}
 		return nil
 	}
 	if h.Address == "" || h.Cert == "" || h.Key == "" || !strings.HasPrefix(h.PageURL, "https://") {

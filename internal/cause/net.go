@@ -43,7 +43,31 @@ func ofName(e *net.DNSError) string {
 	return "no address is known for the name " + e.Name
 }
 
+// NoClientCertificate reports whether the other end has refused a connection for want of a client certificate that it accepts.
+func NoClientCertificate(err error) bool {
+	e, is := errors.AsType[*net.OpError](err)
+	return is && ofAlert(e) != ""
+}
+
+// ofAlert translates what the other end says of the certificate that it was shown; "" if it says something else.
+func ofAlert(e *net.OpError) string {
+	if e.Op != "remote error" || e.Err == nil {
+		return ""
+	}
+	alert := strings.TrimPrefix(e.Err.Error(), "tls: ")
+	switch {
+	case alert == "certificate required":
+		return "it demands a client certificate, and none was shown"
+	case strings.Contains(alert, "certificate"):
+		return "it does not accept the client certificate that was shown: " + alert
+	}
+	return ""
+}
+
 func ofConnection(e *net.OpError) string {
+	if words := ofAlert(e); words != "" {
+		return words
+	}
 	if name, is := errors.AsType[*net.DNSError](e.Err); is {
 		return ofName(name)
 	}

@@ -68,6 +68,10 @@ func (m *Program) Dial(ctx context.Context, f ServerFlags, name string) (*client
 			o.TokenFile = f.TokenFile
 		}
 	}
+	var err error
+	if o.Transport, err = m.Transport(); err != nil {
+		return nil, err
+	}
 	remote, err := client.Dial(ctx, o)
 	if err != nil {
 		return nil, ServerFailure(err)

@@ -84,6 +84,12 @@ func attended(who access.Principal, op string, r api.ReplyRequest) error {
 	if who.Unattended == "" || op != api.OpAnswer || r.Decision == string(aaep.DecisionReject) {
 		return nil
 	}
+	if who.Issuer != "" {
+		return &Error{
+			Code: CodeLogin, Message: "nothing is accepted or answered from here: " + who.Unattended,
+			Hint: "answer on the page, or with a token of `earshot token add`; the operator can let these tokens accept with --oidc-accept",
+		}
+	}
 	return &Error{
 		Code: CodeLogin, Message: "nothing is accepted or answered from here: " + who.Unattended,
 		Hint: "log a terminal of yours in with `earshot login`, or answer on the page; a script takes --token-file with a token of `earshot token add NAME --role approver`",

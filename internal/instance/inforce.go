@@ -20,6 +20,9 @@ import (
 // inForcePoll is the interval at which changes of what is in force are recorded in the audit chain.
 const inForcePoll = time.Second
 
+// providerRow is what the audit chain calls the tokens of the identity provider. No token has such a name.
+const providerRow = "the identity provider"
+
 // inForce records in the audit chain what is in force outside the ledger: the operator's rules, and the valid tokens,
 // logins and credentials. It belongs to one goroutine.
 type inForce struct {
@@ -79,7 +82,10 @@ func (f *inForce) record(ctx context.Context) error {
 
 func (i *Instance) tokensInForce() ([]store.InForce, error) {
 	all, err := i.Access.List()
-	rows := make([]store.InForce, 0, len(all))
+	rows := make([]store.InForce, 0, len(all)+1)
+	if provider := i.options.Provider; provider != nil {
+		rows = append(rows, store.InForce{Subject: providerRow, Digest: digestOf([]byte(provider.Describe())), Detail: provider.Describe()})
+	}
 	for _, t := range all {
 		raw, err := json.Marshal(t, json.Deterministic(true))
 		if err != nil {

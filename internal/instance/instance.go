@@ -59,6 +59,8 @@ type Options struct {
 	DispatchTimeout time.Duration
 	MaxActive       map[string]int
 	MayStart        map[string][]string
+	// Provider verifies the tokens of an identity provider. Default: there is none.
+	Provider access.Provider
 	// Passkeys says which accepts take a passkey. Default: none.
 	Passkeys kernel.Passkeys
 	// Retention is how long things are kept, if it is set again.

@@ -34,7 +34,7 @@ func (i *Instance) openAccess(context.Context) (err error) {
 	if !i.options.Shared {
 		return nil
 	}
-	if i.Access, err = OpenAccess(i.Data.Path, i.Now); err != nil {
+	if i.Access, err = openStore(i.Data.Path, i.Now, i.options.Provider); err != nil {
 		return err
 	}
 	for _, one := range []struct {
@@ -50,7 +50,11 @@ func (i *Instance) openAccess(context.Context) (err error) {
 
 // OpenAccess opens the tokens and logins of a data directory, even while a server uses it.
 func OpenAccess(data string, now func() time.Time) (*access.Store, error) {
-	store, err := access.Open(access.Options{Path: (&datadir.Dir{Path: data}).File(datadir.TokensFile), Now: now})
+	return openStore(data, now, nil)
+}
+
+func openStore(data string, now func() time.Time, provider access.Provider) (*access.Store, error) {
+	store, err := access.Open(access.Options{Path: (&datadir.Dir{Path: data}).File(datadir.TokensFile), Now: now, Provider: provider})
 	return store, AccessFailure(err)
 }
 

@@ -152,6 +152,10 @@ func (m *commands) serverOfGateway(ctx context.Context, f gatewayFlags, data str
 			o.TokenFile = token
 		}
 	}
+	var err error
+	if o.Transport, err = m.Transport(); err != nil {
+		return nil, err
+	}
 	agent, err := client.DialAgent(ctx, o)
 	if err != nil {
 		return nil, cli.ServerFailure(err)
@@ -177,9 +181,13 @@ func (m *commands) producerOfGateway(f gatewayFlags, after string, changed func(
 	if err != nil {
 		return nil, err
 	}
+	by, err := m.Transport()
+	if err != nil {
+		return nil, err
+	}
 	answers := true
 	s, err := subscribe.New(subscribe.Options{
-		URL: f.from, RepliesTo: f.answersTo, Token: token, ReconnectTimeout: f.patience, Now: m.Now, After: after,
+		Transport: by, URL: f.from, RepliesTo: f.answersTo, Token: token, ReconnectTimeout: f.patience, Now: m.Now, After: after,
 		Request: aaep.SubscriptionRequest{SubscriberID: "earshot-gateway-" + agentOf(f), SubscriberName: "Earshot", Capabilities: aaep.Capabilities{
 			SupportsConfirmationReply: &answers, SupportsClarificationReply: &answers, SupportedConformanceLevels: []int{1, 2},
 		}},

@@ -6,11 +6,15 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
 
+	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
 // cookieName is the name of the page session's cookie.
@@ -86,18 +90,52 @@ func (s *Server) identify(find func() (Principal, error), surface, form string) 
 	}
 	who, err := again()
 	if err != nil {
-		return visitor{}, &Refusal{
-			Kind: api.KindUnauthenticated, Message: "the token or the login is not valid, or no longer", Hint: "log in again, or get a new token", Cause: err,
-		}
+		return visitor{}, unknown(err)
 	}
 	return visitor{Principal: who, form: form, again: again}, nil
+}
+
+// awayTime is after how long a token may be sent again whose provider could not be asked for its keys.
+const awayTime = 15 * time.Second
+
+// unknown is the refusal of whom nobody knows. Why a token of an identity provider does not count is said: it is about the token alone,
+// which the sender has.
+func unknown(err error) *Refusal {
+	known, is := errors.AsType[*access.Error](err)
+	switch {
+	case is && known.Code == access.CodeAway:
+		return &Refusal{Kind: api.KindUnavailable, Message: known.Message, Hint: known.Hint, After: awayTime, Cause: err}
+	case is && known.Code == access.CodeNoRole:
+		return &Refusal{Kind: api.KindForbidden, Message: known.Message, Hint: known.Hint, Cause: err}
+	case is && known.Code == access.CodeUnknown && known != access.ErrUnknown: // not merely the sentinel: it says why
+		return &Refusal{Kind: api.KindUnauthenticated, Code: codeInvalidToken, Message: known.Message, Hint: known.Hint, Cause: err}
+	}
+	return &Refusal{Kind: api.KindUnauthenticated, Message: "the token or the login is not valid, or no longer", Hint: "log in again, or get a new token", Cause: err}
+}
+
+// codeInvalidToken is the code for a token of an identity provider that does not count.
+const codeInvalidToken = "invalid_token"
+
+// rejection is the refusal of whom nobody knows, as a message of AAEP.
+func (r *Refusal) rejection(otherwise string) aaep.SubscriptionRejected {
+	switch {
+	case r.Kind == api.KindUnavailable:
+		return aaep.SubscriptionRejected{
+			ReasonCode: aaep.ReasonTransportUnavailable, ReasonMessage: legible.Capital(r.Message) + ".", RetryAfterSeconds: int(r.After / time.Second),
+		}
+	case r.Kind == api.KindForbidden:
+		return aaep.SubscriptionRejected{ReasonCode: aaep.ReasonAuthorizationDenied, ReasonMessage: legible.Capital(r.Message) + "."}
+	case r.Code == codeInvalidToken:
+		otherwise = legible.Capital(r.Message) + "."
+	}
+	return aaep.SubscriptionRejected{ReasonCode: aaep.ReasonAuthenticationRequired, ReasonMessage: otherwise}
 }
 
 // authenticate returns the principal of a token. If no person is known to be behind it, a login of the terminal that
 // the request comes from is one.
 func (s *Server) authenticate(r *http.Request, secret string) (Principal, error) {
 	who, err := s.access.Authenticate(secret)
-	if err != nil || who.Unattended == "" {
+	if err != nil || who.Unattended == "" || who.Issuer != "" { // who comes by a provider is nobody of this machine
 		return who, err
 	}
 	terminal, unknown := s.options.Terminal(r)
@@ -127,8 +165,31 @@ type watch struct {
 
 func (s *Server) watch(v visitor) *watch { return &watch{access: s.access, who: v} }
 
-// Changes sends when the rights may have changed; it is closed after the context's end.
-func (w *watch) Changes(ctx context.Context) <-chan struct{} { return w.access.Watch(ctx) }
+// Changes sends when the rights may have changed, also when a token of a provider expires; it is closed after the context's end.
+func (w *watch) Changes(ctx context.Context) <-chan struct{} {
+	changed := w.access.Watch(ctx)
+	if w.who.Issuer == "" {
+		return changed
+	}
+	either := make(chan struct{}, 1)
+	go func() { // it ends with the context, after which changed is closed; who reads waits for that
+		defer close(either)
+		ends := time.NewTimer(time.Until(w.who.Expires))
+		defer ends.Stop()
+		for more := true; more; {
+			select {
+			case _, more = <-changed:
+			case <-ends.C:
+				ends.Reset(time.Second) // the store may count with another clock
+			}
+			select {
+			case either <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	return either
+}
 
 // Valid reports whether the visitor is still the same, with the same rights.
 func (w *watch) Valid() bool {

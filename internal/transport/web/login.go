@@ -66,6 +66,10 @@ func (s *Server) newCode(w http.ResponseWriter, r *http.Request, v visitor, _ ap
 	if v.form != "" {
 		return none, refuse(api.KindForbidden, "a login cannot make another", "use a token: the command earshot code does")
 	}
+	if v.Issuer != "" {
+		return none, refuse(api.KindForbidden, "a token of the identity provider gets no login code: it does not show that a person is there",
+			"have a code made by `earshot code` where the server runs")
+	}
 	if s.page.text == "" {
 		return none, refuse(api.KindNotFound, "this server has no page", "")
 	}

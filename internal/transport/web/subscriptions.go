@@ -18,7 +18,7 @@ import (
 func (s *Server) subscribe(w http.ResponseWriter, r *http.Request, _ visitor) error {
 	v, err := s.visitor(r)
 	if err != nil {
-		s.reject(w, r, aaep.SubscriptionRejected{ReasonCode: aaep.ReasonAuthenticationRequired, ReasonMessage: "Nobody has said who this is. Send a token as Authorization: Bearer."})
+		s.reject(w, r, s.refusalOf(r, err).rejection("Nobody has said who this is. Send a token as Authorization: Bearer."))
 		return nil //nolint:nilerr // the rejection says it
 	}
 	if err := denied(v.Principal, api.Listen); err != nil {

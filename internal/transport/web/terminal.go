@@ -86,7 +86,7 @@ func (s *Server) terminalOf(r *http.Request, v visitor) (access.Terminal, error)
 // isCommand reports whether the request's token is that of the commands of the server's own user.
 func (s *Server) isCommand(r *http.Request) bool {
 	who, err := s.access.Authenticate(secretOf(r))
-	return err == nil && who.Unattended != ""
+	return err == nil && who.Unattended != "" && who.Issuer == ""
 }
 
 // mayHaveCode refuses a login code to what an agent's host has started: the host asks, and would answer by the page.

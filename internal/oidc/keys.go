@@ -1,0 +1,199 @@
+package oidc
+
+import (
+	"cmp"
+	"context"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/earshot-dev/earshot/internal/hub/access"
+)
+
+const (
+	// requestTime is the limit of fetching the keys, both documents together.
+	requestTime = 5 * time.Second
+	maxDocument = 1 << 20
+	// renewAfter is when the keys are fetched again, so that one that the provider has withdrawn stops counting; keysLife is how long
+	// they count while the provider cannot be asked.
+	renewAfter = 5 * time.Minute
+	keysLife   = 15 * time.Minute
+	// tryAfter is the shortest time between two tries: a token that names an unknown key has the keys fetched, and anybody can send one.
+	tryAfter = 10 * time.Second
+
+	minRSABits = 2048
+)
+
+// errNoKey is what a token gets whose key the provider does not have.
+var errNoKey = errors.New("the key that has signed it is not one of the provider's")
+
+var errStatus = errors.New("expected 200 OK")
+
+// keys are the provider's keys. They are fetched when they are needed, by whoever needs them; others wait for that.
+type keys struct {
+	issuer string
+	client *http.Client
+	o      Options
+
+	mu      sync.Mutex
+	set     []jose.JSONWebKey
+	fetched time.Time // zero if never
+	tried   time.Time
+}
+
+func newKeys(o Options) *keys {
+	return &keys{issuer: o.Issuer, o: o, client: &http.Client{
+		Transport: bounded{o.Transport},
+		CheckRedirect: func(q *http.Request, via []*http.Request) error {
+			if q.URL.Scheme != via[0].URL.Scheme || q.URL.Host != via[0].URL.Host || len(via) >= 3 {
+				return http.ErrUseLastResponse
+			}
+			return nil
+		},
+	}}
+}
+
+// fit returns the keys that may have signed a token with this header. Errors: provider_away, and [errNoKey].
+func (k *keys) fit(ctx context.Context, id, algorithm string) ([]jose.JSONWebKey, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	found := k.named(id, algorithm)
+	if len(found) == 0 || k.passed(k.fetched, renewAfter) {
+		k.fetch(ctx)
+		found = k.named(id, algorithm)
+	}
+	if k.passed(k.fetched, keysLife) {
+		return nil, &access.Error{
+			Code: access.CodeAway, Message: "the identity provider " + k.issuer + " cannot be asked for its keys, so that its tokens do not count now", Hint: "try again in a moment",
+		}
+	}
+	if len(found) == 0 {
+		return nil, errNoKey
+	}
+	return found, nil
+}
+
+// passed reports whether so much time has passed since then. A clock that was set back counts as that.
+func (k *keys) passed(since time.Time, d time.Duration) bool {
+	age := k.o.Now().Sub(since)
+	return age < 0 || age >= d
+}
+
+func (k *keys) named(id, algorithm string) []jose.JSONWebKey {
+	var found []jose.JSONWebKey
+	for _, key := range k.set {
+		if (id == "" || key.KeyID == id) && (key.Algorithm == "" || key.Algorithm == algorithm) {
+			found = append(found, key)
+		}
+	}
+	return found
+}
+
+// fetch fetches the keys if that was not tried just now. The caller holds mu.
+func (k *keys) fetch(ctx context.Context) {
+	if !k.passed(k.tried, tryAfter) {
+		return
+	}
+	k.tried = k.o.Now()
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	set, err := k.read(ctx)
+	if err != nil {
+		k.o.Logger.WarnContext(ctx, "the identity provider cannot be asked for its keys; that is tried again with the next token", "issuer", k.issuer, "reason", err)
+		return
+	}
+	k.set, k.fetched = set, k.o.Now()
+}
+
+// read reads the provider's document, which has to be about this issuer, and the keys that it names.
+func (k *keys) read(ctx context.Context) ([]jose.JSONWebKey, error) {
+	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, k.client), k.issuer)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it says what it has asked for
+	}
+	var named struct {
+		Keys string `json:"jwks_uri"`
+	}
+	if err := provider.Claims(&named); err != nil {
+		return nil, fmt.Errorf("its document of configuration: %w", err)
+	}
+	u, err := url.Parse(named.Keys)
+	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !onLoopback(u)) {
+		return nil, fmt.Errorf("its keys are at %q, expected an address of HTTPS", named.Keys)
+	}
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, named.Keys, http.NoBody)
+	if err != nil {
+		return nil, fmt.Errorf("its keys: %w", err)
+	}
+	answer, err := k.client.Do(q)
+	if err != nil {
+		return nil, fmt.Errorf("its keys: %w", err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	raw, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("its keys at %s: found %s, %w", named.Keys, answer.Status, cmp.Or(err, errStatus))
+	}
+	return parseKeys(raw)
+}
+
+// parseKeys reads a set of keys, without those that sign nothing here.
+func parseKeys(raw []byte) ([]jose.JSONWebKey, error) {
+	var document struct {
+		Keys []jsontext.Value `json:"keys"`
+	}
+	if err := json.Unmarshal(raw, &document); err != nil {
+		return nil, fmt.Errorf("its keys: %w", err)
+	}
+	var set []jose.JSONWebKey
+	for _, one := range document.Keys {
+		var key jose.JSONWebKey
+		if err := key.UnmarshalJSON(one); err == nil && usable(key) {
+			set = append(set, key)
+		}
+	}
+	if len(set) == 0 {
+		return nil, fmt.Errorf("none of its %d keys is a public key for signatures", len(document.Keys))
+	}
+	return set, nil
+}
+
+// usable reports whether a key verifies signatures. A secret one never does: whoever verifies could sign.
+func usable(key jose.JSONWebKey) bool {
+	if !slices.Contains([]string{"", "sig"}, key.Use) || !key.Valid() {
+		return false
+	}
+	switch public := key.Key.(type) {
+	case *rsa.PublicKey:
+		return public.N.BitLen() >= minRSABits
+	case *ecdsa.PublicKey, ed25519.PublicKey:
+		return true
+	}
+	return false
+}
+
+// bounded cuts documents off that are too large, so that they cannot be read.
+type bounded struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (b bounded) RoundTrip(q *http.Request) (*http.Response, error) {
+	answer, err := b.RoundTripper.RoundTrip(q)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // as the connection says it
+	}
+	answer.Body = http.MaxBytesReader(nil, answer.Body, maxDocument)
+	return answer, nil
+}
