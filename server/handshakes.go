@@ -27,25 +27,29 @@ func settingsOf(certificate *address.Certificate, authorities *address.ClientCA)
 // noticeEvery is the shortest time between two notices of refused certificates: anybody who reaches the port can cause them.
 const noticeEvery = 10 * time.Second
 
-// handshakes takes the lines of the HTTP server's log. It tells the operator who was refused for want of a certificate.
+// handshakes takes the records of the HTTP server's log, and hands them on. It tells the operator who was refused for want of a certificate.
 type handshakes struct {
+	slog.Handler
+
 	o  Options
 	mu sync.Mutex
 	at time.Time // of the last notice
 }
 
-func newHandshakes(o Options) *handshakes { return &handshakes{o: o} }
+// Enabled implements [slog.Handler].
+func (*handshakes) Enabled(context.Context, slog.Level) bool { return true }
 
-// Write implements io.Writer.
-func (h *handshakes) Write(line []byte) (int, error) {
-	text := strings.TrimSpace(string(line))
-	h.o.Logger.Log(context.Background(), slog.LevelDebug, text)
-	rest, is := strings.CutPrefix(text, "http: TLS handshake error from ")
+// Handle implements [slog.Handler].
+func (h *handshakes) Handle(ctx context.Context, r slog.Record) error {
+	rest, is := strings.CutPrefix(strings.TrimSpace(r.Message), "http: TLS handshake error from ")
 	from, reason, _ := strings.Cut(rest, ": tls: ")
-	if is && h.o.TLSClientCA != "" && strings.Contains(reason, "certificate") && !strings.HasPrefix(reason, "remote error") && h.due() {
+	if is && h.o.TLSClientCA != "" && strings.Contains(reason, "certificate") && h.due() {
 		h.o.Notice("Refused by HTTPS: " + cause.OneLine(from) + " has no certificate of --tls-client-ca: " + cause.OneLine(reason) + ".")
 	}
-	return len(line), nil
+	if !h.Handler.Enabled(ctx, r.Level) {
+		return nil
+	}
+	return h.Handler.Handle(ctx, r) //nolint:wrapcheck // it is the handler
 }
 
 func (h *handshakes) due() bool {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -66,7 +66,7 @@ func (s *Server) serve(o Options, settings *tls.Config, listeners []net.Listener
 	}
 	s.http = &http.Server{
 		Handler: s.web, ConnContext: peer.With, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: 64 << 10,
-		ErrorLog: log.New(newHandshakes(o), "", 0), TLSConfig: settings,
+		ErrorLog: slog.NewLogLogger(&handshakes{Handler: o.Logger.Handler(), o: o}, slog.LevelDebug), TLSConfig: settings,
 	}
 	grpc.Configure(s.http)
 	for _, l := range listeners {

@@ -42,7 +42,8 @@ func (o Options) reach(ctx context.Context) (access.Provider, error) {
 		return nil, err
 	}
 	if err := v.Reach(ctx); err != nil {
-		o.Notice("The identity provider " + o.OIDC.Issuer + " cannot be asked for its keys: " + cause.OneLine(cause.Of(err)) + ". Its tokens do not count until it can; it is asked again with each.")
+		o.Notice("The identity provider " + o.OIDC.Issuer + " cannot be asked for its keys: " + cause.OneLine(cause.Of(err)) +
+			". Its tokens do not count until it can; it is asked again with each.")
 	}
 	return v, nil
 }

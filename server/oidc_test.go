@@ -102,13 +102,13 @@ func byEvents(ctx context.Context, t *testing.T, s *server.Server, token string)
 		t.Cleanup(func() { _ = answer.Body.Close() })
 		return answer
 	}
-	made := asks(http.MethodPost, "/aaep/v1/subscriptions", plainRequest)
+	made := asks(http.MethodPost, "/aaep/v1/subscriptions", plainRequest) //nolint:bodyclose // asks closes it
 	if made.StatusCode != http.StatusCreated {
 		raw, err := io.ReadAll(made.Body)
 		must(t, err)
 		return subscription{refused: made.Status + " " + string(raw)}
 	}
-	events := asks(http.MethodGet, made.Header.Get("Location"), "")
+	events := asks(http.MethodGet, made.Header.Get("Location"), "") //nolint:bodyclose // asks closes it
 	if events.StatusCode != http.StatusOK {
 		return subscription{refused: events.Status}
 	}

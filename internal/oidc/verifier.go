@@ -144,7 +144,9 @@ func (v *Verifier) vouch(t *oidc.IDToken) (access.Vouched, error) {
 	}
 	values, err := said.values(v.o.Claim)
 	if err != nil {
-		return out, &access.Error{Code: access.CodeNoRole, Message: "the token is valid, and " + err.Error(), Hint: "have the provider put it there, or name another claim with --oidc-roles-claim"}
+		return out, &access.Error{
+			Code: access.CodeNoRole, Message: "the token is valid, and " + err.Error(), Hint: "have the provider put it there, or name another claim with --oidc-roles-claim",
+		}
 	}
 	for _, value := range values {
 		out.Roles = append(out.Roles, v.roles[value]...)

@@ -74,7 +74,7 @@ func (v Vouched) principal() (Principal, error) {
 func (s *Store) vouch(token string) (Principal, error) {
 	v, err := s.provider.Verify(token)
 	if err != nil {
-		return Principal{}, err //nolint:wrapcheck // it is an Error of this package
+		return Principal{}, err
 	}
 	p, err := v.principal()
 	if err != nil {

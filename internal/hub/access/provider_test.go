@@ -102,8 +102,8 @@ func TestVouched(t *testing.T) {
 func TestNameOf(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
-	hashed := access.NameOf("i", strings.Repeat("a", 300))
-	for _, subject := range []string{"alice", "alice ", "Alice", "~alice", strings.Repeat("a", 300), hashed[strings.Index(hashed, "~"):], "a\nb", "\xff", "auth0|5f7c8ec7c33c6c004bbafe82"} {
+	_, hash, _ := strings.Cut(access.NameOf("i", strings.Repeat("a", 300)), "~")
+	for _, subject := range []string{"alice", "alice ", "Alice", "~alice", strings.Repeat("a", 300), "~" + hash, "a\nb", "\xff", "auth0|5f7c8ec7c33c6c004bbafe82"} {
 		name := access.NameOf("i", subject)
 		if other, is := seen[name]; is || len(name) > 64 || !strings.HasPrefix(name, "oidc:") || strings.ContainsAny(name, " \n") {
 			t.Errorf("%q is %q, like %q", subject, name, other)
