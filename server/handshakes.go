@@ -43,7 +43,7 @@ func (*handshakes) Enabled(context.Context, slog.Level) bool { return true }
 func (h *handshakes) Handle(ctx context.Context, r slog.Record) error {
 	rest, is := strings.CutPrefix(strings.TrimSpace(r.Message), "http: TLS handshake error from ")
 	from, reason, _ := strings.Cut(rest, ": tls: ")
-	if is && h.o.TLSClientCA != "" && strings.Contains(reason, "certificate") && h.due() {
+	if is && h.o.TLSClientCA != "" && strings.Contains(reason, "certificate") && !strings.HasSuffix(from, "remote error") && h.due() {
 		h.o.Notice("Refused by HTTPS: " + cause.OneLine(from) + " has no certificate of --tls-client-ca: " + cause.OneLine(reason) + ".")
 	}
 	if !h.Handler.Enabled(ctx, r.Level) {
