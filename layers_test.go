@@ -306,9 +306,8 @@ var layerTable = []rule{
 	{pkg: "internal/phrasebook", layer: 1, third: []string{"github.com/leonelquinteros/gotext"}},
 	{pkg: "internal/surface/page/markdown", layer: 1, own: []string{"aaep/legible"}, third: []string{"github.com/yuin/goldmark"}},
 	{
-		pkg: "internal/transport/web", layer: 3, own: []string{"internal/hub", "internal/hub/access", "internal/passkey", "internal/surface/page", "internal/wording", "aaep/transport/grpc", "aaep/transport/socket", "aaep/transport/stream", "aaep/transport", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/manifest", "aaep/pacing", "api", "api/audit", "api/openapi", "utp", "utp/schema"},
+		pkg: "internal/transport/web", layer: 3, own: []string{"internal/cause", "internal/hub", "internal/hub/access", "internal/passkey", "internal/surface/page", "internal/wording", "aaep/transport/grpc", "aaep/transport/socket", "aaep/transport/stream", "aaep/transport", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/manifest", "aaep/pacing", "api", "api/audit", "api/openapi", "utp", "utp/schema"},
 		third: []string{textModule},
-		pkg: "internal/transport/web", layer: 3, own: []string{"internal/cause", "internal/hub", "internal/hub/access", "internal/passkey", "internal/surface/page", "internal/wording", "aaep/transport/grpc", "aaep/transport/socket", "aaep/transport/stream", "aaep/transport", "aaep", "aaep/announce", "aaep/capture", "aaep/legible", "aaep/manifest", "api", "api/audit", "api/openapi", "utp", "utp/schema"},
 		beside: map[string]string{
 			"internal/preference": "what people type into the settings page is read as in the terminal",
 			"internal/operate":    "the lists of operators are read as in the terminal",

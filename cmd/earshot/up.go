@@ -164,7 +164,8 @@ func (f *upFlags) pageFlags(c *cobra.Command) {
 // oidcFlags adds the flags of an identity provider.
 func (f *upFlags) oidcFlags(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.oidc.Issuer, "oidc-issuer", "", "address of an OpenID Connect provider, such as https://id.example.org, whose tokens count besides those of earshot token; needs --oidc-audience and --oidc-role")
+	flags.StringVar(&f.oidc.Issuer, "oidc-issuer", "",
+		"address of an OpenID Connect provider, such as https://id.example.org, whose tokens count besides those of earshot token; needs --oidc-audience and --oidc-role")
 	flags.StringVar(&f.oidc.Audience, "oidc-audience", "", "what a token of the provider has to name as its audience (aud)")
 	flags.StringVar(&f.oidc.RolesClaim, "oidc-roles-claim", "", "claim of the token that roles are mapped from (default groups)")
 	flags.StringArrayVar(&f.oidc.Roles, "oidc-role", nil,
@@ -264,7 +265,8 @@ func (m *Main) serverOptions(f upFlags) server.Options {
 		OIDC:            f.oidc,
 		PublishEvents:   f.publishEvents,
 		DispatchTimeout: f.dispatchTimeout,
-		HTTP:            f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, TLSClientCA: f.tlsClientCA, AllowOrigins: f.origins, NATSListen: f.natsListen, Socket: f.socket,
+		HTTP:            f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, TLSClientCA: f.tlsClientCA,
+		AllowOrigins: f.origins, NATSListen: f.natsListen, Socket: f.socket,
 		Ledger: f.ledger, Takeover: f.takeover, Policy: f.policy, Subscriptions: f.subscriptions, SubscriptionsEach: f.subscriptionsEach,
 		RequirePresence: f.requirePresence, RetentionContent: f.content, RetentionReceipts: f.receipts,
 		ManifestKey: f.manifestKey, Contact: f.contact, Languages: f.languages, Notice: m.Note, Console: console,

@@ -167,7 +167,7 @@ func TestUIActionRefused(t *testing.T) {
 		w.isAction(w.actionEnds(action("a1")), api.ActionDone, "")
 		one.Tools = []string{poller}
 		w.defines(one)
-		w.isAction(w.actsOn(action("a2")), api.ActionRejected, notAmong) // it begins, and its one call is refused
+		w.isAction(w.actsOn(action("a2")), api.ActionRejected, utp.CodeAuthFailed) // it begins, and its one call is refused
 		p.closes()
 	})
 }

@@ -56,7 +56,7 @@ func TestSay(t *testing.T) {
 		{"Not yet.", "Not yet.", false},
 		{"", "", false},
 		{"You are looking at $1 %s \\1, running.", "Miras $1 %s \\1, que está en curso.", true},
-		{"You are looking at ⁨a, b⁩\nc, d.", "Miras ⁨a, b⁩\nc, que está d.", true},
+		{"You are looking at \u2068a, b\u2069\nc, d.", "Miras \u2068a, b\u2069\nc, que está d.", true},
 	} {
 		if got, ok := book.Say(tt.english); got != tt.want || ok != tt.ok {
 			t.Errorf("%q: found %q, %v, expected %q, %v", tt.english, got, ok, tt.want, tt.ok)

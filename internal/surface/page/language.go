@@ -39,7 +39,7 @@ func (p *Assets) In(tag string) *Language {
 func (p *Assets) loadLanguages() error {
 	books, err := phrasebook.Books()
 	if err != nil {
-		return err //nolint:wrapcheck // it names its package
+		return err
 	}
 	p.languages = map[string]*Language{english: {Tag: english}}
 	for _, b := range books {

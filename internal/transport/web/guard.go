@@ -113,7 +113,8 @@ func hostname(hostport string) string {
 func body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
-		return nil, refuse(api.KindMedia, "found the content type "+clip(r.Header.Get("Content-Type"))+", expected application/json", "send JSON, with the header Content-Type: application/json")
+		return nil, refuse(api.KindMedia, "found the content type "+clip(r.Header.Get("Content-Type"))+", expected application/json",
+			"send JSON, with the header Content-Type: application/json")
 	}
 	deadline(w, bodyTime)
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))

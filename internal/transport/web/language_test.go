@@ -47,9 +47,9 @@ func translated(t *testing.T, prefers string) *scene {
 func TestPageInItsPersonsLanguage(t *testing.T) {
 	t.Parallel()
 	const asks = "/questions/2/arguments"
-	for language, row := range map[string]struct{ words, title, gone, began, call, find string }{
-		"es": {`lang="es" dir="ltr">`, "Borra 5 archivos en Downloads.", "No van a la papelera.", "Ha empezado.", "Hay 2 archivos.", "PAPELERA"},
-		"ar": {`lang="ar" dir="rtl">`, "احذف 5 ملفات.", "لا تذهب إلى السلة.", "بدأ.", "يوجد ملفان.", "السلة"},
+	for language, row := range map[string]struct{ words, title, gone, began, call, find, result, found string }{
+		"es": {`lang="es" dir="ltr">`, "Borra 5 archivos en Downloads.", "No van a la papelera.", "Ha empezado.", "Hay 2 archivos.", "PAPELERA", "Resultado:", "1 línea contiene"},
+		"ar": {`lang="ar" dir="rtl">`, "احذف 5 ملفات.", "لا تذهب إلى السلة.", "بدأ.", "يوجد ملفان.", "السلة", "النتيجة:", "1 "},
 	} {
 		find := url.QueryEscape(row.find)
 		s := translated(t, language)
@@ -60,8 +60,8 @@ func TestPageInItsPersonsLanguage(t *testing.T) {
 				"/questions/together":                 {"<span " + row.words + row.title + "</span></h3>", "<p " + row.words + row.gone},
 				asks:                                  {"<span " + row.words + row.title + "</span>"},
 				"/sessions":                           {"<p " + row.words + row.began},
-				"/sessions/sess_ada":                  {"<span " + row.words + row.began, "<p>Result: <span " + row.words + row.call},
-				"/sessions/sess_ada?find=" + find:     {"1 line contains", row.title + " " + row.gone},
+				"/sessions/sess_ada":                  {"<span " + row.words + row.began, "<p>" + row.result + " <span " + row.words + row.call},
+				"/sessions/sess_ada?find=" + find:     {row.found, row.title + " " + row.gone},
 				"/sessions/sess_ada/text":             {row.began, row.call, row.title + " " + row.gone},
 				api.Root + "/sessions/sess_ada/recap": {row.began, `"language":"` + language + `"`},
 			} {
@@ -91,7 +91,7 @@ func TestPageInALanguageThatIsNotOffered(t *testing.T) {
 	s := translated(t, "es")
 	wants(t, s.page("/?session=sess_ada", "ada"), `lang="en" dir="ltr">Delete 5 files in Downloads.`)
 	es := s.page("/?session=sess_ada", "@ada")
-	wants(t, es, ">Accept<span")
+	wants(t, es, ">Aceptar<span")
 	lacks(t, es, "danger\"><span")
 }
 

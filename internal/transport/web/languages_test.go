@@ -68,7 +68,7 @@ var ofOthers = []string{
 }
 
 // marked is what a page marks as English, and tags all tags.
-var marked, tags = regexp.MustCompile(`(?s)<span lang="en" dir="ltr">(.*?)</span>`), regexp.MustCompile(`(?s)<(?:script|svg|code).*?</(?:script|svg|code)>|<[^>]*>`)
+var marked, tags = regexp.MustCompile(`(?s)<span lang="en" dir="ltr">(.*?)</span>`), regexp.MustCompile(`(?s)<(?:script|style|svg|code).*?</(?:script|style|svg|code)>|<[^>]*>`)
 
 // leftInEnglish are the texts of a page that nobody has translated: those that it marks, and those of a few common words.
 func leftInEnglish(body string) []string {

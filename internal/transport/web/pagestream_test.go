@@ -355,7 +355,7 @@ func TestPageGroup(t *testing.T) {
 		if find(all, "steps").event != "" || len(spoken(all)) != 1 || !strings.Contains(find(all, "sessions").data.HTML, "tidy, Documents") {
 			t.Errorf("found %s: %q", names(all), spoken(all))
 		}
-		if where := find(all, "sessions").data.Where; !strings.HasPrefix(where, "2 sessions running. No question is open. You are looking at tidy, Downloads, ") {
+		if where := find(all, "sessions").data.Where; !strings.HasPrefix(where, "2 sessions running. No question is open. You are looking at \u2068tidy, Downloads\u2069, ") {
 			t.Errorf("where: %q", where)
 		}
 	})

@@ -33,6 +33,7 @@ function address() {
   const query = new URLSearchParams();
   const after = recall("after");
   query.set("after", after || root.dataset.after || "");
+  query.set("lang", root.lang); // of this page, whatever has been chosen elsewhere meanwhile
   if (!after) query.set("fresh", "true");
   if (root.dataset.session) {
     query.set("session", root.dataset.session);

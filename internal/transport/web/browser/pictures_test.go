@@ -95,7 +95,7 @@ func pictured(t *testing.T) http.Handler {
 		"/home": {"home", home}, "/login": {"login", page.Login{}},
 		"/sessions/sess_1": {"session", record.View(one, page.NewTree(one.Session, nil), page.Selection{}, time.UTC)},
 	} {
-		bodies[path], err = assets.Render(made.template, made.data)
+		bodies[path], err = assets.In("").Render(made.template, made.data)
 		must(t, err)
 	}
 	guide := httptest.NewRecorder()
