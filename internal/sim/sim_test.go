@@ -63,7 +63,7 @@ func TestSeeds(t *testing.T) {
 	if s.failed > 0 {
 		t.Errorf("%d of %d seeds fail; play one with: make sim SEED=n", s.failed, *seeds)
 	}
-	if *seeds >= manySeeds && *most == 0 {
+	if *seeds >= manySeeds && *most == 0 && !testkit.Raced { // what is rare takes more seeds than there are under the race detector
 		everything(t, &s.sum)
 	}
 }
