@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"embed"
 	"fmt"
-	"io/fs"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,21 +24,26 @@ type Book struct {
 	patterns []pattern
 }
 
-// Books are those of the languages that this program has besides English.
-func Books() ([]*Book, error) {
-	names, err := fs.Glob(books, "po/*.po")
+// Tags are the languages that this program has besides English, in order.
+func Tags() []string {
+	entries, err := books.ReadDir("po")
 	if err != nil {
-		return nil, fmt.Errorf("phrasebook: %w", err)
+		return nil // cannot happen: the folder is part of the program
 	}
-	all := make([]*Book, 0, len(names))
-	for _, name := range names {
-		po, err := books.ReadFile(name)
-		if err != nil {
-			return nil, fmt.Errorf("phrasebook: %w", err)
-		}
-		all = append(all, Read(strings.TrimSuffix(path.Base(name), ".po"), po))
+	tags := make([]string, 0, len(entries))
+	for _, e := range entries {
+		tags = append(tags, strings.TrimSuffix(e.Name(), ".po"))
 	}
-	return all, nil
+	return tags
+}
+
+// Open reads the book of one of the [Tags].
+func Open(tag string) (*Book, error) {
+	po, err := books.ReadFile("po/" + tag + ".po")
+	if err != nil {
+		return nil, fmt.Errorf("phrasebook: found no language %q, expected one of %s: %w", tag, strings.Join(Tags(), ", "), err)
+	}
+	return Read(tag, po), nil
 }
 
 // Read reads a book in gettext's form. An empty translation is as if it were not there.

@@ -18,8 +18,10 @@ var embedded embed.FS
 
 // Assets are the templates and the files of the page.
 type Assets struct {
-	languages map[string]*Language
+	english   *Language
+	languages map[string]func() (*Language, error) // the others
 	files     map[string]File
+	scripts   []byte // all of them
 	styles    map[string]string
 	packers   sync.Pool // of *gzip.Writer, each of which is large
 }
@@ -49,17 +51,18 @@ func (p *Assets) Gzip(body []byte) []byte {
 	return b.Bytes()
 }
 
-// Load reads the templates and the files, which are part of the program.
-func Load() (*Assets, error) {
+// Load reads the templates and the files, which are part of the program and do not change.
+var Load = sync.OnceValues(load) //nolint:gochecknoglobals // made once
+
+func load() (*Assets, error) {
 	p := &Assets{files: map[string]File{}, styles: map[string]string{}}
 	if err := p.loadLanguages(); err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	kinds := map[string]string{
-		".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png",
+		scriptExt: scriptKind, ".svg": "image/svg+xml", ".png": "image/png",
 		".webmanifest": "application/manifest+json",
 	}
-	var scripts []byte
 	err := fs.WalkDir(embedded, "assets", func(name string, _ fs.DirEntry, err error) error {
 		kind := kinds[path.Ext(name)]
 		if err != nil || kind == "" && path.Ext(name) != styleExt {
@@ -73,36 +76,35 @@ func Load() (*Assets, error) {
 			p.styles[path.Base(name)] = string(body)
 			return nil
 		}
-		if path.Ext(name) == ".js" {
-			scripts = append(scripts, body...)
+		if kind == scriptKind {
+			p.scripts = append(p.scripts, body...)
 		}
-		p.add(strings.TrimPrefix(name, "assets/"), kind, body)
+		p.files[strings.TrimPrefix(name, "assets/")] = p.file(kind, body)
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	for _, l := range p.languages {
-		if l.book != nil {
-			p.add(l.scriptName(), kinds[".js"], l.phrases(scripts))
-		}
-	}
 	return p, nil
 }
 
-// add adds a file.
-func (p *Assets) add(name, kind string, body []byte) {
+// file is a file with what is sent of it.
+func (p *Assets) file(kind string, body []byte) File {
 	sum := sha256.Sum256(body)
 	tag := hex.EncodeToString(sum[:8])
 	f := File{Kind: kind, Tag: `"` + tag + `"`, Body: body}
-	if path.Ext(name) != ".png" {
+	if kind != "image/png" {
 		f.Packed, f.PackedTag = sync.OnceValue(func() []byte { return p.Gzip(body) }), `"`+tag+`-gzip"`
 	}
-	p.files[name] = f
+	return f
 }
 
 // File is a script or an image of the page.
 func (p *Assets) File(name string) (File, bool) {
+	if tag, phrases := strings.CutPrefix(strings.TrimSuffix(name, scriptExt), scriptPrefix); phrases {
+		l := p.In(tag)
+		return l.script, l.book != nil && l.Tag == tag
+	}
 	f, found := p.files[name]
 	return f, found
 }

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -26,32 +27,40 @@ type Language struct {
 
 	book      *phrasebook.Book // nil for English
 	templates *template.Template
+	script    File // what scripts say
 }
 
 // In is a language that the page is shown in; English, where it is not shown in that one.
 func (p *Assets) In(tag string) *Language {
-	if l := p.languages[tag]; l != nil {
-		return l
-	}
-	return p.languages[english]
-}
-
-func (p *Assets) loadLanguages() error {
-	books, err := phrasebook.Books()
-	if err != nil {
-		return err
-	}
-	p.languages = map[string]*Language{english: {Tag: english}}
-	for _, b := range books {
-		p.languages[b.Tag] = &Language{Tag: b.Tag, book: b}
-	}
-	for _, l := range p.languages {
-		l.Direction = cmp.Or(string(aaep.Direction(l.Tag)), "ltr")
-		if err := l.layOut(p); err != nil {
-			return err
+	if open := p.languages[tag]; open != nil {
+		if l, err := open(); err == nil { // the tests open each
+			return l
 		}
 	}
-	return nil
+	return p.english
+}
+
+// loadLanguages opens English. Another language is opened when somebody reads in it: most servers offer none.
+func (p *Assets) loadLanguages() error {
+	p.english = &Language{Tag: english, Direction: "ltr"}
+	p.languages = map[string]func() (*Language, error){}
+	for _, tag := range phrasebook.Tags() {
+		p.languages[tag] = sync.OnceValues(func() (*Language, error) { return p.open(tag) })
+	}
+	return p.english.layOut(p)
+}
+
+func (p *Assets) open(tag string) (*Language, error) {
+	book, err := phrasebook.Open(tag)
+	if err != nil {
+		return nil, err
+	}
+	l := &Language{Tag: tag, Direction: cmp.Or(string(aaep.Direction(tag)), "ltr"), book: book}
+	l.script = p.file(scriptKind, l.phrases(p.scripts))
+	if err := l.layOut(p); err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // layOut reads the templates, in this language.
@@ -100,7 +109,13 @@ func (l *Language) source(text string) string {
 var spoken = regexp.MustCompile(`\btr\(\s*("(?:[^"\\]|\\.)*")`)
 
 // scriptName is the name of the script with what scripts say in this language.
-func (l *Language) scriptName() string { return "phrases." + l.Tag + ".js" }
+func (l *Language) scriptName() string { return scriptPrefix + l.Tag + scriptExt }
+
+const (
+	scriptPrefix = "phrases."
+	scriptExt    = ".js"
+	scriptKind   = "text/javascript; charset=utf-8"
+)
 
 // phrases is a script with the translations of what scripts say.
 func (l *Language) phrases(scripts []byte) []byte {

@@ -49,6 +49,11 @@ func TestPageLanguages(t *testing.T) {
 	golden(t, "home-es.html", s.page("/", "@ada"))
 	golden(t, "settings-es.html", s.page("/settings", "@ada"))
 	wants(t, s.page("/page/phrases.es.js", ""), `export default {`, `"Connected.":"`)
+	for _, none := range []string{"/page/phrases.en.js", "/page/phrases.xx.js", "/page/phrases..js"} {
+		if w := s.do("GET", none, "", ""); w.Code != 404 {
+			t.Errorf("%s: %d", none, w.Code)
+		}
+	}
 	wants(t, s.do("GET", "/nothing", "@ada", "", "Accept", "text/html").Body.String(), `<html lang="en"`)
 }
 
