@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
-// ClientCA are the authorities of which whoever connects by HTTPS has to show a certificate. A renewed file is loaded at the next
+// ClientCA are the authorities of which everybody who connects by HTTPS has to show a certificate. A renewed file is loaded at the next
 // connection; of an invalid one nothing is taken, and the last valid authorities stay. It is safe for concurrent use.
 type ClientCA struct {
 	file string

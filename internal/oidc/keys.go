@@ -42,7 +42,7 @@ var errNoKey = errors.New("the key that has signed it is not one of the provider
 
 var errStatus = errors.New("expected 200 OK")
 
-// keys are the provider's keys. They are fetched when they are needed, by whoever needs them; others wait for that.
+// keys are the provider's keys. They are fetched when they are needed, by the first request that needs them; others wait for that.
 type keys struct {
 	issuer string
 	client *http.Client
@@ -171,7 +171,7 @@ func parseKeys(raw []byte) ([]jose.JSONWebKey, error) {
 	return set, nil
 }
 
-// usable reports whether a key verifies signatures. A secret one never does: whoever verifies could sign.
+// usable reports whether a key verifies signatures. A secret one never does: it would let the verifier sign.
 func usable(key jose.JSONWebKey) bool {
 	if !slices.Contains([]string{"", "sig"}, key.Use) || !key.Valid() {
 		return false

@@ -22,7 +22,7 @@ const (
 	stranger = "a token of the identity provider does not show that a person is there"
 )
 
-// algorithms are those with a public key. With any other, whoever verifies could sign, or nobody has signed.
+// algorithms are those with a public key. With any other, the verifier could sign, or nobody has signed.
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
