@@ -58,7 +58,7 @@ func TestSays(t *testing.T) {
 	})
 }
 
-// TestCommentLanguage: the language of what an agent says about a call is with the question; a call whose language is no language fails, and
+// TestCommentLanguage: the language of what an agent says about a call is with the question; a call whose tag names no language fails, and
 // nobody is asked about it.
 func TestCommentLanguage(t *testing.T) {
 	t.Run("a tag", func(t *testing.T) {

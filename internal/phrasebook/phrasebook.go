@@ -72,7 +72,7 @@ func Read(tag string, po []byte) *Book {
 const longest = 2000
 
 // Say translates a text: as a whole, or else sentence by sentence. It is false, and the text stays as it is, unless all of it has a
-// translation. Values are translated too, where they have one.
+// translation. A value that is a phrase itself, such as a state, is translated too; one that is isolated never is.
 func (b *Book) Say(english string) (said string, ok bool) {
 	if english == "" || len(english) > longest {
 		return english, false
@@ -103,14 +103,18 @@ func first(text string) (sentence, rest string) {
 	return text, ""
 }
 
-// date is a day as the house writes it, with the time before it or without.
-var date = regexp.MustCompile(`(?:(\d\d:\d\d) on )?\b(\d{1,2} (?:January|February|March|April|May|June|July|August|September|October|November|December)(?: \d{4})?)\b`)
+// date is a day as the house writes it, with the time before it or without; or a value that is isolated, in which nothing is a day of ours.
+var date = regexp.MustCompile(`\x{2068}[^\x{2069}]*\x{2069}|(?:(\d\d:\d\d) on )?\b(\d{1,2} ` +
+	`(?:January|February|March|April|May|June|July|August|September|October|November|December)(?: \d{4})?)\b`)
 
 // dates translates the days in a text.
 func (b *Book) dates(english string) string {
 	return date.ReplaceAllStringFunc(english, func(found string) string {
 		parts := date.FindStringSubmatch(found)
 		day := parts[2]
+		if day == "" {
+			return found
+		}
 		for _, p := range b.patterns {
 			if values := p.english.FindStringSubmatch(day); values != nil {
 				day = p.with(values[1:])
@@ -144,7 +148,7 @@ func (b *Book) say(english string, depth int) (string, bool) {
 	if strings.ContainsFunc(date.ReplaceAllString(plain, ""), unicode.IsLetter) {
 		return plain, false
 	}
-	return english, true // a day, a number
+	return english, true // a day, a number, a name
 }
 
 // Phrases are all English texts that have a translation, in order.

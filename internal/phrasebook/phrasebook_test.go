@@ -57,6 +57,8 @@ func TestSay(t *testing.T) {
 		{"", "", false},
 		{"You are looking at $1 %s \\1, running.", "Miras $1 %s \\1, que está en curso.", true},
 		{"You are looking at \u2068a, b\u2069\nc, d.", "Miras \u2068a, b\u2069\nc, que está d.", true},
+		{"You are looking at \u2068running, 2 January 2026\u2069, running.", "Miras \u2068running, 2 January 2026\u2069, que está en curso.", true},
+		{"\u2068running\u2069", "\u2068running\u2069", true},
 	} {
 		if got, ok := book.Say(tt.english); got != tt.want || ok != tt.ok {
 			t.Errorf("%q: found %q, %v, expected %q, %v", tt.english, got, ok, tt.want, tt.ok)
