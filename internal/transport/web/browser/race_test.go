@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -43,12 +44,14 @@ func leaders(n int) int { return [...]int{4, 3, 2, 2}[n%4] }
 // TestEverybodyAtOnce: two browsers, a terminal and another person's program answer the
 // same question at the same moment, again and again. Each question has one resolution
 // (and a no that follows a yes takes it back, which is no second one); who came second is
-// told so; both pages hear how it ended, once, and by whom where that was somebody else. Over
-// all races each of the four is the first at least once.
+// told so; both pages hear how it ended, once, and by whom where that was somebody else. Each
+// of the four wins the race in which its answer is on record before the others begin.
 func TestEverybodyAtOnce(t *testing.T) {
 	t.Parallel()
 	races := raceCount()
-	s := serve(t, races)
+	s := prepare(t, races)
+	must(t, s.command("set", "undo-time", "30s").Run()) // the no that follows comes within it on any machine; a yes that stays is stopped below
+	s.start()
 	first, second := s.login(), s.login()
 	waiting := map[int]*run{} // by question
 	all := []surface{
@@ -85,6 +88,9 @@ func TestEverybodyAtOnce(t *testing.T) {
 			by, how := s.resolution(n, sessions[n])
 			_, place, _ := strings.Cut(by, " ")
 			won[place+" "+how]++
+			if n <= len(all) && place+" "+how != all[n-1].wins {
+				t.Errorf("question %d, which the %s answered before the others began, is %s by %s", n, all[n-1].name, how, by)
+			}
 			if how == "accepted" { // what it asked for need not be waited for
 				s.api(http.MethodPost, "/api/v1/sessions/"+sessions[n]+"/stop", map[string]any{}, nil)
 			}
@@ -98,11 +104,6 @@ func TestEverybodyAtOnce(t *testing.T) {
 		}
 	}
 	t.Logf("who was first: %v", won)
-	for _, one := range all {
-		if won[one.wins] == 0 {
-			t.Errorf("the %s has never been first: %v", one.name, won)
-		}
-	}
 	for n := range races {
 		if !s.left(n + 1) {
 			t.Errorf("folder %d has lost its duplicate: every question was rejected, or taken back", n+1)
@@ -110,16 +111,24 @@ func TestEverybodyAtOnce(t *testing.T) {
 	}
 }
 
-// atOnce lets everybody answer a question at the same moment.
+// atOnce lets everybody answer a question at the same moment; of the first questions each has
+// one who has heard that its answer is on record before the others begin.
 func atOnce(t *testing.T, n int, all []surface) {
 	t.Helper()
+	if n <= len(all) {
+		if err := all[n-1].answer(n, func() {}); err != nil {
+			t.Errorf("question %d, %s, before the others: %v", n, all[n-1].name, err)
+		}
+		all = slices.Concat(all[:n-1], all[n:])
+	}
 	var ready, leading, done sync.WaitGroup
 	begin := make(chan struct{})
-	leading.Add(leaders(n))
+	led := min(leaders(n), len(all))
+	leading.Add(led)
 	for i := range all {
 		place := (i + n/4) % len(all)
 		begun := func() {}
-		if place < leaders(n) {
+		if place < led {
 			begun = sync.OnceFunc(leading.Done)
 		}
 		ready.Add(1)
@@ -127,7 +136,7 @@ func atOnce(t *testing.T, n int, all []surface) {
 			defer begun()
 			ready.Done()
 			<-begin
-			if place >= leaders(n) {
+			if place >= led {
 				leading.Wait()
 			}
 			if err := all[place].answer(n, begun); err != nil {
