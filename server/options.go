@@ -60,7 +60,7 @@ type Options struct {
 	// HTTPS is the address for other machines, such as 0.0.0.0:7443. It requires TLSCert and TLSKey, files in PEM form,
 	// and PageURL.
 	HTTPS, TLSCert, TLSKey string
-	// TLSClientCA is a file with certificates of authorities, in PEM form: whoever comes by HTTPS has to show a certificate of one of
+	// TLSClientCA is a file with certificates of authorities, in PEM form: who comes by HTTPS has to show a certificate of one of
 	// them, besides a token or a login. Default: nobody has to.
 	TLSClientCA string
 	// Socket is the path of the Unix socket at which programs of this machine listen without a port; [NoSocket] is none. Default:
