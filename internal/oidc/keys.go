@@ -108,14 +108,20 @@ func (k *keys) fetch(ctx context.Context) {
 		return
 	}
 	k.tried = k.o.Now()
+	if err := k.renew(ctx); err != nil {
+		k.o.Logger.WarnContext(ctx, "the identity provider cannot be asked for its keys; that is tried again with the next token", "issuer", k.issuer, "reason", err)
+	}
+}
+
+// renew takes the keys that the provider has now; where it cannot be asked, those from before stay. The caller holds mu.
+func (k *keys) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
 	set, err := k.read(ctx)
-	if err != nil {
-		k.o.Logger.WarnContext(ctx, "the identity provider cannot be asked for its keys; that is tried again with the next token", "issuer", k.issuer, "reason", err)
-		return
+	if err == nil {
+		k.set, k.fetched = set, k.o.Now()
 	}
-	k.set, k.fetched = set, k.o.Now()
+	return err
 }
 
 // read reads the provider's document, which has to be about this issuer, and the keys that it names.

@@ -54,13 +54,7 @@ func New(o Options) (*Verifier, error) {
 func (v *Verifier) Reach(ctx context.Context) error {
 	v.keys.mu.Lock()
 	defer v.keys.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
-	defer cancel()
-	set, err := v.keys.read(ctx)
-	if err == nil {
-		v.keys.set, v.keys.fetched = set, v.o.Now()
-	}
-	return err
+	return v.keys.renew(ctx)
 }
 
 // Describe implements [access.Provider].
