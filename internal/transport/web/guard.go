@@ -25,6 +25,9 @@ const (
 // socketPath is where the WebSocket is (TR-WS-01).
 const socketPath = api.AAEPRoot + "/ws"
 
+// strictTransport keeps browsers from the page's host without TLS for a year (RFC 6797). Names below it are not ours to speak for.
+const strictTransport = "max-age=31536000"
+
 // policy returns the Content-Security-Policy of our pages: take the styles that stand in them and no others, load their own scripts
 // and manifest, talk to this server, and send forms to it. Nothing else is allowed, and no other page may frame them.
 func policy(styles []string) string {
@@ -45,6 +48,9 @@ func (s *Server) guard(page, elsewhere http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		if s.page.secure() && s.onPage(r) && !isLoopback(r.Host) {
+			h.Set("Strict-Transport-Security", strictTransport)
+		}
 		served := elsewhere
 		switch {
 		case s.onPage(r):

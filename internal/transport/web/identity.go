@@ -17,9 +17,6 @@ import (
 	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
-// cookieName is the name of the page session's cookie.
-const cookieName = "earshot_page"
-
 // Surfaces, as recorded in a receipt.
 const (
 	surfacePage   = "page"
@@ -74,7 +71,7 @@ func (s *Server) shownBy(r *http.Request) (visitor, error) {
 		}
 		return s.identify(func() (Principal, error) { return s.authenticate(r, secret) }, surfaceHTTP, "")
 	}
-	cookie, err := r.Cookie(cookieName)
+	cookie, err := r.Cookie(s.page.cookie())
 	if err != nil || cookie.Value == "" || !s.onPage(r) {
 		return visitor{}, refuse(api.KindUnauthenticated, "nobody is logged in", "log in on the page with the one-time code, or send a token as Authorization: Bearer")
 	}

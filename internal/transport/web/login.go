@@ -30,7 +30,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.counts.logins.Add(1)
-	if old, err := r.Cookie(cookieName); err == nil {
+	if old, err := r.Cookie(s.page.cookie()); err == nil {
 		s.access.Logout(old.Value) // this browser replaces it now
 	}
 	http.SetCookie(w, s.cookie(session.Cookie, session.Expires))
@@ -93,7 +93,7 @@ func (s *Server) newCode(w http.ResponseWriter, r *http.Request, v visitor, _ ap
 // start, and with TLS not over plain HTTP.
 func (s *Server) cookie(secret string, until time.Time) *http.Cookie {
 	return &http.Cookie{ //nolint:gosec // Secure is for TLS only: on the loopback without it there would be no login
-		Name: cookieName, Value: secret, Path: "/", Expires: until, HttpOnly: true, Secure: s.page.secure(),
+		Name: s.page.cookie(), Value: secret, Path: "/", Expires: until, HttpOnly: true, Secure: s.page.secure(),
 		SameSite: http.SameSiteStrictMode,
 	}
 }
@@ -111,7 +111,7 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	if cookie, err := r.Cookie(cookieName); err == nil {
+	if cookie, err := r.Cookie(s.page.cookie()); err == nil {
 		s.access.Logout(cookie.Value)
 	}
 	http.SetCookie(w, s.cookie("", time.Unix(1, 0)))

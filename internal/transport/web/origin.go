@@ -37,6 +37,15 @@ func originOf(text string) origin {
 // secure reports whether browsers reach the page by HTTPS.
 func (o origin) secure() bool { return o.scheme == "https" }
 
+// cookie returns the name of the page session's cookie. By HTTPS it has the prefix with which browsers take it from this very host only,
+// over TLS, so that another host under the same domain cannot put one of its own in its place.
+func (o origin) cookie() string {
+	if o.secure() {
+		return "__Host-earshot_page"
+	}
+	return "earshot_page"
+}
+
 // names reports whether a Host header is the page's, including the port. Another port of the same host is another
 // program, or a tunnel that the operator has not configured.
 func (o origin) names(host string) bool {

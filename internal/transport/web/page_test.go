@@ -173,6 +173,36 @@ func TestLogin(t *testing.T) {
 	wants(t, s.do("GET", "/metrics", "ada", "").Body.String(), "earshot_logins_total 1\n", "earshot_logins_failed_total 2\n")
 }
 
+// TestSecurePage: by HTTPS, browsers take the cookie from this very host only, and come back without TLS no more.
+func TestSecurePage(t *testing.T) {
+	t.Parallel()
+	const host, secure = "earshot.example.org", "__Host-earshot_page"
+	s := newScene(t, func(o *web.Options) { o.PageURL = "https://" + host })
+	w := s.submit("/login", "", "code=AAAA-1111", "Host", host, "Origin", "https://"+host)
+	if w.Code != 303 {
+		t.Fatalf("%d %v", w.Code, w.Header())
+	}
+	if c := w.Result().Cookies()[0]; c.Name != secure || !c.Secure || c.Path != "/" || c.Domain != "" {
+		t.Errorf("the cookie is %+v", c)
+	}
+	if got := w.Header().Get("Strict-Transport-Security"); got != "max-age=31536000" {
+		t.Errorf("Strict-Transport-Security: %q", got)
+	}
+	for name, want := range map[string]int{secure: 200, "earshot_page": 401} {
+		if w := s.do("GET", "/api/v1/me", "", "", "Host", host, "Cookie", name+"=cookie-of-ada"); w.Code != want {
+			t.Errorf("with the cookie %s: %d, want %d", name, w.Code, want)
+		}
+	}
+	for _, elsewhere := range []string{"127.0.0.1:7411", "localhost:7411", "evil.example"} {
+		if got := s.do("GET", "/login", "", "", "Host", elsewhere).Header().Get("Strict-Transport-Security"); got != "" {
+			t.Errorf("%s is kept to TLS: %q", elsewhere, got)
+		}
+	}
+	if got := newScene(t).do("GET", "/login", "", "").Header().Get("Strict-Transport-Security"); got != "" {
+		t.Errorf("without HTTPS: %q", got)
+	}
+}
+
 // TestLoginAgain: a new login in a browser ends the one that it had, once it is there.
 func TestLoginAgain(t *testing.T) {
 	t.Parallel()
