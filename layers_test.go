@@ -364,8 +364,8 @@ var layerTable = []rule{
 		third: []string{mcpModule, sysModule, "github.com/fsnotify/fsnotify", "golang.org/x/oauth2"},
 	},
 	{
-		pkg: "internal/oidc", layer: 4, own: []string{"api", "internal/cause", "internal/hub/access"},
-		third: []string{"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4"}, // what they verify is what providers sign
+		pkg: "internal/oidc", layer: 4, own: []string{"aaep/legible", "api", "internal/cause", "internal/hub/access"},
+		third: []string{"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4", "golang.org/x/oauth2"}, // what they verify is what providers sign
 	},
 	{ // a provider for tests
 		pkg: "internal/testkit/oidctest", layer: 4, third: []string{"github.com/go-jose/go-jose/v4", "github.com/zitadel/oidc/v3", "golang.org/x/oauth2"},
@@ -492,8 +492,7 @@ var layerTable = []rule{
 		pkg: "server", layer: 6,
 		own: []string{
 			"aaep", "aaep/manifest", "aaep/pacing", "api", "client", "internal/address", "internal/cause", "internal/datadir", "internal/fault", "internal/gateway/mcp", "internal/gateway/producer", "internal/hub/access", "internal/instance",
-			"internal/kernel", "internal/manifestkey", "internal/oidc", "internal/passkey", "internal/peer", "aaep/transport/pipe", "internal/policyfile", "internal/presence", "internal/rpc", "aaep/transport", "aaep/transport/grpc", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
-			"internal/kernel", "internal/kernel/roster", "internal/manifestkey", "internal/passkey", "internal/peer", "aaep/transport/pipe", "internal/policyfile", "internal/presence", "internal/rpc", "aaep/transport", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
+			"internal/kernel", "internal/kernel/roster", "internal/keyfile", "internal/manifestkey", "internal/oidc", "internal/passkey", "internal/peer", "aaep/transport/pipe", "internal/policyfile", "internal/presence", "internal/rpc", "aaep/transport", "aaep/transport/grpc", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
 		},
 		both: "it wires everything",
 	},

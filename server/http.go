@@ -50,7 +50,7 @@ func (s *Server) listen(ctx context.Context, o Options) ([]net.Listener, error) 
 func (s *Server) serve(o Options, settings *tls.Config, listeners []net.Listener) (err error) {
 	i := s.instance
 	s.hosts = mcp.NewHTTP(mcp.HTTPOptions{Dial: s.dialInProcess, Version: o.Version, Logger: o.Logger})
-	s.web, err = web.New(web.Options{
+	options := web.Options{
 		Hub: web.FromHub(i.Hub), Programs: web.AgentsFromHub(i.Hub), Producers: s.newProducers(o.Data, i.Now),
 		Passkeys: web.PasskeysFromHub(i.Hub), MCP: s.serveHost, Access: i.Access, Directory: i.Access, Policy: s.policy,
 		Agents: s.check, Startable: startable(o.Agents), KnownAgents: s.knownAgents, Definitions: s.definitions,
@@ -59,8 +59,11 @@ func (s *Server) serve(o Options, settings *tls.Config, listeners []net.Listener
 		Ready: i.Hub.Ready, Counters: s.counters, Credentials: s.credentials, Services: s.rereader(o.Reread),
 		Decides: i.Decides, Manifest: s.introduction.manifest, MachineWritten: s.introduction.translations.ByMachine(),
 		SignedManifest: s.introduction.signed, ManifestKeys: s.introduction.keys,
-	})
-	if err != nil {
+	}
+	if s.logins != nil {
+		options.Logins = s.logins
+	}
+	if s.web, err = web.New(options); err != nil {
 		s.hosts.Close()
 		return cause.Fail(err, "the page could not be made", "")
 	}

@@ -32,6 +32,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/gateway/mcp"
 	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/kernel"
+	"github.com/earshot-dev/earshot/internal/oidc"
 	"github.com/earshot-dev/earshot/internal/passkey"
 	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/internal/presence"
@@ -55,6 +56,7 @@ type Server struct {
 	socket       string // the path of the Unix socket; "" if there is none
 	local        net.Listener
 	introduction introduction
+	logins       *oidc.Logins // at the identity provider; nil if there are none
 
 	web   *web.Server
 	hosts *mcp.HTTP
@@ -115,13 +117,15 @@ func (s *Server) openInstance(ctx context.Context, o Options, policy *policyfile
 		return nil, err
 	}
 	inner := instance.Options{
-		Provider: provider,
 		Passkeys: kernel.Passkeys{Require: passkey.Requirement(o.RequirePresence), Origin: s.pageOrigin},
 
 		Data: o.Data, Policy: policy, Shared: true, Database: o.Ledger, Takeover: o.Takeover, Listen: o.NATSListen, Retention: o.retention(),
 		Events: o.PublishEvents, DispatchTimeout: o.DispatchTimeout, MaxActive: o.MaxActive, MayStart: o.MayStart,
 		Agents: slices.Collect(maps.Keys(s.agents)), Parameters: map[string]jsontext.Value{}, Notice: o.Notice,
 		Now: o.Now, LookupEnv: o.LookupEnv, Logger: o.Logger, Reached: fault.Points(points),
+	}
+	if provider != nil {
+		inner.Provider, s.logins = provider, provider.Logins()
 	}
 	for _, one := range o.Agents {
 		inner.Parameters[one.Name] = one.Parameters

@@ -165,13 +165,19 @@ func (f *upFlags) pageFlags(c *cobra.Command) {
 func (f *upFlags) oidcFlags(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.oidc.Issuer, "oidc-issuer", "",
-		"address of an OpenID Connect provider, such as https://id.example.org, whose tokens count besides those of earshot token; needs --oidc-audience and --oidc-role")
-	flags.StringVar(&f.oidc.Audience, "oidc-audience", "", "what a token of the provider has to name as its audience (aud)")
+		"address of an OpenID Connect provider, such as https://id.example.org, at which people log in (--oidc-client-id) or whose tokens count (--oidc-audience); needs --oidc-role")
+	flags.StringVar(&f.oidc.ClientID, "oidc-client-id", "",
+		"id of this server at the provider: people log in on the page there, and it leads back to the page's address with /login/provider/back")
+	flags.StringVar(&f.oidc.ClientSecretFile, "oidc-client-secret-file", "", "file with the secret of that id, open to nobody else; default: it has none")
+	flags.StringArrayVar(&f.oidc.Scopes, "oidc-scope", nil, "scope to ask for at a login besides openid, for the provider to put the claim into its ID token; may be given several times")
+	flags.StringVar(&f.oidc.Audience, "oidc-audience", "",
+		"what a token of the provider has to name as its audience (aud) to count besides those of earshot token (default: none counts)")
 	flags.StringVar(&f.oidc.RolesClaim, "oidc-roles-claim", "", "claim of the token that roles are mapped from (default groups)")
 	flags.StringArrayVar(&f.oidc.Roles, "oidc-role", nil,
 		"role for a value of that claim, as VALUE=ROLE: listener, approver, auditor or operator; a token with no such value is refused; may be given several times")
 	flags.StringArrayVar(&f.oidc.Owners, "oidc-owner", nil, "whose sessions a value of that claim is for besides its own, as VALUE=PERSON; * is everybody; may be given several times")
-	flags.BoolVar(&f.oidc.Accept, "oidc-accept", false, "let an accept with a token of the provider count: only where no agent can hold one")
+	flags.BoolVar(&f.oidc.Accept, "oidc-accept", false,
+		"let an accept count with a token of the provider, or after a login of which it does not say that the person was asked: only where no agent can get either")
 }
 
 // subscriptionFlags adds the flags of the limits of listeners.
@@ -341,6 +347,16 @@ func serveUntil(ctx context.Context, s *server.Server, signals <-chan os.Signal)
 	}
 }
 
+// welcomeProvider says who comes by an identity provider, and how.
+func (m *Main) welcomeProvider(p server.OIDC) {
+	if p.Audience != "" {
+		m.Printf("Identity provider: tokens of %s for %s count.", cause.OneLine(p.Issuer), cause.OneLine(p.Audience))
+	}
+	if p.ClientID != "" {
+		m.Printf("Identity provider: people log in on the page at %s. It has to know the page's address with /login/provider/back.", cause.OneLine(p.Issuer))
+	}
+}
+
 // welcome prints the address, the login code on its own, and three things to try. Anyone who reads the code can log in,
 // so it is only printed to a terminal. A journal and a file, which others may read, do not get the page's name either.
 func (m *Main) welcome(s *server.Server, data string, roots []string, services []toolfile.Service, f upFlags) error {
@@ -370,9 +386,7 @@ func (m *Main) welcome(s *server.Server, data string, roots []string, services [
 	if seen || m.Getenv("JOURNAL_STREAM") == "" && !isFile(out) {
 		m.Printf("Page: %s", s.Page())
 	}
-	if f.oidc.Issuer != "" {
-		m.Printf("Identity provider: tokens of %s for %s count.", cause.OneLine(f.oidc.Issuer), cause.OneLine(f.oidc.Audience))
-	}
+	m.welcomeProvider(f.oidc)
 	if s.Far() != "" {
 		m.Printf("HTTPS: others can come to %s.", s.Far())
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/oauth2"
 
 	"github.com/earshot-dev/earshot/internal/hub/access"
 )
@@ -49,9 +50,15 @@ type keys struct {
 	o      Options
 
 	mu      sync.Mutex
-	set     []jose.JSONWebKey
+	known   document
 	fetched time.Time // zero if never
 	tried   time.Time
+}
+
+// document is what the provider publishes about itself.
+type document struct {
+	keys   []jose.JSONWebKey
+	logins oauth2.Endpoint // where people log in, and where the code that they bring becomes a token; empty if nowhere
 }
 
 func newKeys(o Options) *keys {
@@ -76,14 +83,29 @@ func (k *keys) fit(ctx context.Context, id, algorithm string) ([]jose.JSONWebKey
 		found = k.named(id, algorithm)
 	}
 	if k.passed(k.fetched, keysLife) {
-		return nil, &access.Error{
-			Code: access.CodeAway, Message: "the identity provider " + k.issuer + " cannot be asked for its keys, so that its tokens do not count now", Hint: "try again in a moment",
-		}
+		return nil, k.away("for its keys, so that its tokens do not count now")
 	}
 	if len(found) == 0 {
 		return nil, errNoKey
 	}
 	return found, nil
+}
+
+// endpoint returns where people log in. Errors: provider_away, also if it is nowhere.
+func (k *keys) endpoint(ctx context.Context) (oauth2.Endpoint, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.passed(k.fetched, renewAfter) {
+		k.fetch(ctx)
+	}
+	if k.passed(k.fetched, keysLife) || k.known.logins.AuthURL == "" {
+		return oauth2.Endpoint{}, k.away("where people log in")
+	}
+	return k.known.logins, nil
+}
+
+func (k *keys) away(what string) error {
+	return &access.Error{Code: access.CodeAway, Message: "the identity provider " + k.issuer + " cannot be asked " + what, Hint: "try again in a moment"}
 }
 
 // passed reports whether so much time has passed since then. A clock that was set back counts as that.
@@ -94,7 +116,7 @@ func (k *keys) passed(since time.Time, d time.Duration) bool {
 
 func (k *keys) named(id, algorithm string) []jose.JSONWebKey {
 	var found []jose.JSONWebKey
-	for _, key := range k.set {
+	for _, key := range k.known.keys {
 		if (id == "" || key.KeyID == id) && (key.Algorithm == "" || key.Algorithm == algorithm) {
 			found = append(found, key)
 		}
@@ -117,30 +139,48 @@ func (k *keys) fetch(ctx context.Context) {
 func (k *keys) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	set, err := k.read(ctx)
+	known, err := k.read(ctx)
 	if err == nil {
-		k.set, k.fetched = set, k.o.Now()
+		k.known, k.fetched = known, k.o.Now()
 	}
 	return err
 }
 
 // read reads the provider's document, which has to be about this issuer, and the keys that it names.
-func (k *keys) read(ctx context.Context) ([]jose.JSONWebKey, error) {
+func (k *keys) read(ctx context.Context) (document, error) {
 	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, k.client), k.issuer)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it says what it has asked for
+		return document{}, err //nolint:wrapcheck // it says what it has asked for
 	}
 	var named struct {
-		Keys string `json:"jwks_uri"`
+		Keys    string   `json:"jwks_uri"`
+		Methods []string `json:"token_endpoint_auth_methods_supported"`
 	}
 	if err := provider.Claims(&named); err != nil {
-		return nil, fmt.Errorf("its document of configuration: %w", err)
+		return document{}, fmt.Errorf("its document of configuration: %w", err)
 	}
-	u, err := url.Parse(named.Keys)
-	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !onLoopback(u)) {
-		return nil, fmt.Errorf("its keys are at %q, expected an address of HTTPS", named.Keys)
+	if !private(named.Keys) {
+		return document{}, fmt.Errorf("its keys are at %q, expected an address of HTTPS", named.Keys)
 	}
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, named.Keys, http.NoBody)
+	set, err := k.readKeys(ctx, named.Keys)
+	out := document{keys: set}
+	if at := provider.Endpoint(); private(at.AuthURL) && private(at.TokenURL) {
+		out.logins = oauth2.Endpoint{AuthURL: at.AuthURL, TokenURL: at.TokenURL, AuthStyle: oauth2.AuthStyleInHeader} // the default of OpenID Connect Discovery
+		if len(named.Methods) > 0 && !slices.Contains(named.Methods, "client_secret_basic") {
+			out.logins.AuthStyle = oauth2.AuthStyleInParams
+		}
+	}
+	return out, err
+}
+
+// private reports whether nobody on the way can read or change what is sent to an address.
+func private(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && onLoopback(u))
+}
+
+func (k *keys) readKeys(ctx context.Context, at string) ([]jose.JSONWebKey, error) {
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
 	if err != nil {
 		return nil, fmt.Errorf("its keys: %w", err)
 	}
@@ -151,7 +191,7 @@ func (k *keys) read(ctx context.Context) ([]jose.JSONWebKey, error) {
 	defer func() { _ = answer.Body.Close() }()
 	raw, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("its keys at %s: found %s, %w", named.Keys, answer.Status, cmp.Or(err, errStatus))
+		return nil, fmt.Errorf("its keys at %s: found %s, %w", at, answer.Status, cmp.Or(err, errStatus))
 	}
 	return parseKeys(raw)
 }

@@ -21,8 +21,15 @@ const DefaultClaim = "groups"
 
 // Options configure a [Verifier]. Their names in errors are those of the flags of `earshot up`.
 type Options struct {
-	// Issuer is the provider's address, and Audience is what its tokens have to be for. Both are required.
-	Issuer, Audience string
+	// Issuer is the provider's address. Required.
+	Issuer string
+	// Audience is what its tokens have to be for. Default: none of them count.
+	Audience string
+	// ClientID is the id that people log in on the page under, and ClientSecret is the secret that belongs to it, if it has one. Default:
+	// nobody logs in at the provider. Either this or Audience is required.
+	ClientID, ClientSecret string
+	// Scopes are asked for at a login, besides openid.
+	Scopes []string
 	// Claim is the claim that Roles and Owners map from; default [DefaultClaim].
 	Claim string
 	// Roles map a value of the claim to a role, as VALUE=ROLE. At least one is required: a token that nothing is mapped to has no role.
@@ -43,7 +50,7 @@ var mapped = []api.Role{api.RoleListener, api.RoleApprover, api.RoleAuditor, api
 
 // Named reports whether an identity provider is named, or anything about one.
 func (o Options) Named() bool {
-	return o.Issuer != "" || o.Audience != "" || o.Claim != "" || len(o.Roles) > 0 || len(o.Owners) > 0 || o.Accept
+	return o.Issuer != "" || o.Audience != "" || o.ClientID != "" || o.ClientSecret != "" || len(o.Scopes) > 0 || o.Claim != "" || len(o.Roles) > 0 || len(o.Owners) > 0 || o.Accept
 }
 
 // checked returns the options with their defaults, and the two maps.
@@ -52,9 +59,13 @@ func (o Options) checked() (_ Options, roles map[string][]api.Role, owners map[s
 		return o, nil, nil, err
 	}
 	switch {
-	case o.Audience == "":
-		return o, nil, nil, cause.Misuse("--oidc-issuer needs --oidc-audience: a token of the provider that is for another program must not count here",
-			"name what the provider puts into aud for this server, such as --oidc-audience earshot")
+	case o.ClientID == "" && (o.ClientSecret != "" || len(o.Scopes) > 0):
+		return o, nil, nil, cause.Misuse("--oidc-client-secret-file and --oidc-scope are for people's logins, which need --oidc-client-id",
+			"name the id that this server has at the provider")
+	case o.Audience == "" && o.ClientID == "":
+		return o, nil, nil, cause.Misuse("--oidc-issuer needs --oidc-client-id, so that people log in on the page with it, or --oidc-audience, so that its tokens count: "+
+			"one that is for another program must not count here",
+			"name the id that this server has at the provider, or what the provider puts into aud for it, such as --oidc-audience earshot")
 	case len(o.Roles) == 0:
 		return o, nil, nil, cause.Misuse("--oidc-issuer needs --oidc-role: a token without a role can do nothing",
 			"map a value of the claim "+cmp.Or(o.Claim, DefaultClaim)+" to a role, such as --oidc-role earshot-listeners=listener")

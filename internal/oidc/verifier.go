@@ -63,32 +63,50 @@ func (v *Verifier) Describe() string {
 	if v.o.Accept {
 		accepts = "an accept with one counts"
 	}
+	of := "tokens of " + v.o.Issuer + " for " + v.o.Audience
+	if v.o.Audience == "" {
+		of = "logins at " + v.o.Issuer
+	} else if v.o.ClientID != "" {
+		of += ", and logins there"
+	}
 	given := strings.Join(slices.Sorted(slices.Values(v.o.Roles)), ", ")
 	if len(v.o.Owners) > 0 {
 		given += "; sessions: " + strings.Join(slices.Sorted(slices.Values(v.o.Owners)), ", ")
 	}
-	return fmt.Sprintf("tokens of %s for %s; %s: %s; %s", v.o.Issuer, v.o.Audience, v.o.Claim, given, accepts)
+	return fmt.Sprintf("%s; %s: %s; %s", of, v.o.Claim, given, accepts)
 }
 
 // Verify implements [access.Provider].
 func (v *Verifier) Verify(token string) (access.Vouched, error) {
+	if v.o.Audience == "" {
+		return access.Vouched{}, access.ErrUnknown
+	}
+	verified, err := v.signed(token, v.o.Audience)
+	if err != nil {
+		return access.Vouched{}, err
+	}
+	return v.vouch(verified)
+}
+
+// signed verifies that the provider has signed a token for an audience, and that it counts now.
+func (v *Verifier) signed(token, audience string) (*oidc.IDToken, error) {
 	ctx := context.Background() // the keys are everybody's; fetching them has a limit of its own
 	if len(token) > maxToken {
-		return access.Vouched{}, refused("the token is larger than 16 KiB", nil)
+		return nil, refused("the token is larger than 16 KiB", nil)
 	}
 	signed, err := jose.ParseSignedCompact(token, algorithms)
 	if err != nil {
-		return access.Vouched{}, refused("the token is neither one of this server nor a JWT with the signature of a public key", err)
+		return nil, refused("the token is neither one of this server nor a JWT with the signature of a public key", err)
 	}
 	header := signed.Signatures[0].Protected
 	if name, is := header.ExtraHeaders[jose.HeaderType].(string); !slices.Contains(types, strings.ToLower(name)) || !is && header.ExtraHeaders[jose.HeaderType] != nil {
-		return access.Vouched{}, refused("the token is not one for access, by its typ", nil)
+		return nil, refused("the token is not one for access, by its typ", nil)
 	}
 	fit, err := v.keys.fit(ctx, header.KeyID, header.Algorithm)
 	if errors.Is(err, errNoKey) {
-		return access.Vouched{}, refused("the token is not valid: "+err.Error(), nil)
+		return nil, refused("the token is not valid: "+err.Error(), nil)
 	} else if err != nil {
-		return access.Vouched{}, err
+		return nil, err
 	}
 	public := make([]crypto.PublicKey, 0, len(fit))
 	for _, key := range fit {
@@ -99,22 +117,22 @@ func (v *Verifier) Verify(token string) (access.Vouched, error) {
 		names = append(names, string(a))
 	}
 	verified, err := oidc.NewVerifier(v.o.Issuer, &oidc.StaticKeySet{PublicKeys: public}, &oidc.Config{
-		ClientID: v.o.Audience, SupportedSigningAlgs: names, Now: v.o.Now,
+		ClientID: audience, SupportedSigningAlgs: names, Now: v.o.Now,
 	}).Verify(ctx, token)
 	if err != nil {
-		return access.Vouched{}, refused(v.reason(err), err)
+		return nil, refused(v.reason(err, audience), err)
 	}
-	return v.vouch(verified)
+	return verified, nil
 }
 
 // reason says why a token is refused. What it does not know stays in the cause, for the log.
-func (v *Verifier) reason(err error) string {
+func (v *Verifier) reason(err error, audience string) string {
 	if expired, is := errors.AsType[*oidc.TokenExpiredError](err); is {
 		return "the token has expired at " + expired.Expiry.UTC().Format("2006-01-02 15:04:05 MST")
 	}
 	switch text := err.Error(); {
 	case strings.Contains(text, "expected audience"):
-		return "the token is not for this server, which is " + v.o.Audience + " (aud)"
+		return "the token is not for this server, which is " + audience + " (aud)"
 	case strings.Contains(text, "different provider"):
 		return "the token is of another issuer than " + v.o.Issuer + " (iss)"
 	case strings.Contains(text, "before the nbf"):

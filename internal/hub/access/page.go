@@ -132,6 +132,20 @@ func (s *Store) Begin(p Principal, in Browser) (PageSession, error) {
 	return s.begin(p, in, "", "")
 }
 
+// BeginVouched begins a page session in a browser for a person whom the identity provider vouches for. It ends with the process: what a
+// value of a claim gives may be another thing in the next. Who is vouched for as unattended accepts nothing on it. Errors: no_role, unknown.
+func (s *Store) BeginVouched(v Vouched, in Browser) (PageSession, error) {
+	p, err := v.principal()
+	if err != nil {
+		return PageSession{}, err
+	}
+	p.Credential = ""
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sweep()
+	return s.begin(p, in, "", "")
+}
+
 // begin creates the session, of a browser or of the terminal with that key and name. The caller holds mu.
 func (s *Store) begin(who Principal, in Browser, key, terminal string) (PageSession, error) {
 	for _, hash := range oldest(s.pages, maxPagesEach, func(p page) (bool, time.Time) {
@@ -160,14 +174,22 @@ func (s *Store) begin(who Principal, in Browser, key, terminal string) (PageSess
 	}
 	now := s.now()
 	pg := page{who: who, by: who.Credential, terminal: terminal, browser: Browser{Name: cut(in.Name), User: in.User}, begun: now, used: now, filed: now, expires: now.Add(PageLife)}
-	pg.who.Credential, pg.who.Surface, pg.who.Unattended = sessionPrefix+id, surface, ""
+	pg.who.Credential, pg.who.Surface = sessionPrefix+id, surface
+	if pg.who.Issuer == "" {
+		pg.who.Unattended = ""
+	} else {
+		pg.who.Expires = pg.expires
+	}
 	s.pages[hash] = pg
-	if !strings.HasPrefix(pg.by, grantPrefix) {
+	if !pg.passing() {
 		s.unsaved[hash] = &pg
 		s.flush()
 	}
 	return PageSession{Cookie: cookie, Principal: pg.who, Expires: pg.expires}, nil
 }
+
+// passing reports whether a page session ends with the process, and is in no file.
+func (pg page) passing() bool { return strings.HasPrefix(pg.by, grantPrefix) || pg.who.Issuer != "" }
 
 // Page returns the principal of a cookie that the given local account presented (see [Browser]), and records the use.
 // Errors: unknown, also if another account logged in with it.

@@ -51,13 +51,13 @@ func (k storedPage) page() page {
 	return page{who: who, by: k.By, terminal: k.Terminal, browser: Browser{Name: k.Browser, User: k.User}, begun: k.Begun, used: k.Used, filed: k.Used, expires: k.Expires}
 }
 
-// storedPages returns the page sessions to store, in a fixed order. Those based on a grant are left out: the grant ends
-// with the process.
+// storedPages returns the page sessions to store, in a fixed order. Those that end with the process are left
+// out.
 func storedPages(pages map[string]page) []storedPage {
 	var all []storedPage
 	for _, hash := range slices.Sorted(maps.Keys(pages)) {
 		pg := pages[hash]
-		if strings.HasPrefix(pg.by, grantPrefix) {
+		if pg.passing() {
 			continue
 		}
 		all = append(all, storedPage{
@@ -70,11 +70,11 @@ func storedPages(pages map[string]page) []storedPage {
 }
 
 // openPages merges the page sessions of the file with what is not stored: logins and logouts that are not written yet,
-// and the sessions based on a grant of this process. The caller holds mu.
+// and the sessions that end with this process. The caller holds mu.
 func (s *Store) openPages(filed []storedPage) map[string]page {
 	open := map[string]page{}
 	for hash, pg := range s.pages {
-		if strings.HasPrefix(pg.by, grantPrefix) {
+		if pg.passing() {
 			open[hash] = pg
 		}
 	}

@@ -111,3 +111,69 @@ func TestNameOf(t *testing.T) {
 		seen[name] = subject
 	}
 }
+
+// TestBeginVouched: a person of a provider who has logged in on the page is who it says for as long as any login, in this process alone; and
+// accepts only if they were seen to log in.
+func TestBeginVouched(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	file := filepath.Join(t.TempDir(), "tokens.json")
+	o := access.Options{Path: file, Now: func() time.Time { return now }, Provider: &vouches{}}
+	s, err := access.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alice := access.Vouched{
+		Issuer: "https://id.example.org", Subject: "alice", Expires: now.Add(time.Minute), Owners: []string{"anna"},
+		Roles: []api.Role{api.RoleListener, api.RoleApprover, api.RoleOperator},
+	}
+	begin := func(v access.Vouched) access.PageSession {
+		t.Helper()
+		session, err := s.BeginVouched(v, access.Browser{Name: "a browser", User: "me"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return session
+	}
+	session := begin(alice)
+	alone := alice
+	alone.Unattended = "nobody was asked"
+	unseen := begin(alone)
+	if _, _, err := s.Add(access.NewToken{Name: "bob", Roles: []api.Role{api.RoleListener}}); err != nil { // the file is written and read again
+		t.Fatal(err)
+	}
+
+	now = now.Add(time.Hour) // longer than the provider's token
+	who, err := s.Page(session.Cookie, "me")
+	if err != nil || who.Name != access.NameOf(alice.Issuer, "alice") || who.Surface != "page" || !who.May(api.Operate) {
+		t.Fatalf("%+v, %v", who, err)
+	}
+	if !s.MayApprove(who.Name, who.Credential, "anna") || !s.MayAccept(who.Credential) {
+		t.Error("who was seen to log in accepts nothing")
+	}
+	if other, err := s.Page(session.Cookie, "another"); err == nil {
+		t.Errorf("the cookie is good for another account: %+v", other)
+	}
+	if who, err := s.Page(unseen.Cookie, "me"); err != nil || who.Unattended == "" || who.May(api.Operate) || s.MayAccept(who.Credential) {
+		t.Errorf("who was not seen: %+v, %v", who, err)
+	}
+	if _, err := s.BeginVouched(access.Vouched{Issuer: alice.Issuer, Subject: "x", Roles: []api.Role{api.RoleAgent}}, access.Browser{}); err == nil {
+		t.Error("an agent logs in")
+	}
+
+	if again, err := access.Open(o); err != nil {
+		t.Fatal(err)
+	} else if who, err := again.Page(session.Cookie, "me"); err == nil {
+		t.Errorf("after the restart: %+v", who)
+	}
+	s.Logout(unseen.Cookie)
+	if _, err := s.Page(unseen.Cookie, "me"); err == nil {
+		t.Error("after the logout it counts")
+	}
+	if now = now.Add(access.PageLife); s.MayApprove(who.Name, who.Credential, "anna") {
+		t.Error("after its end it approves")
+	}
+	if _, err := s.Current(who); !errors.Is(err, access.ErrRevoked) {
+		t.Errorf("after its end: %v", err)
+	}
+}

@@ -321,6 +321,11 @@ func (s *Store) MayAccept(credential string) bool {
 	if strings.HasPrefix(credential, providerPrefix) {
 		return s.counts(credential) && s.vouched[credential].Unattended == ""
 	}
+	for _, pg := range s.pages {
+		if pg.who.Credential == credential {
+			return pg.who.Unattended == ""
+		}
+	}
 	_, silent := s.silent[credential]
 	return !silent
 }

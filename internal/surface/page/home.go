@@ -79,7 +79,13 @@ func (q *Questions) Count() {
 
 // Login is the page on which a code is typed.
 type Login struct {
-	Message string
+	Message  string
+	Provider string // the identity provider at which people log in; "" if there is none
+}
+
+// Arrived is the page between the identity provider's and ours.
+type Arrived struct {
+	Only string // why an accept does not count here, as it goes on after a colon; "" if it does
 }
 
 // Trouble is the page of a refusal.

@@ -44,6 +44,8 @@ type Provider struct {
 	// Fetched counts how often its keys were fetched.
 	Fetched atomic.Int64
 
+	people People
+
 	t      testing.TB
 	mu     sync.Mutex
 	keys   []key // the last one signs
@@ -53,7 +55,7 @@ type Provider struct {
 // New runs a provider until the test ends.
 func New(t testing.TB) *Provider {
 	t.Helper()
-	p := &Provider{t: t, grants: map[string]Grant{}}
+	p := &Provider{t: t, grants: map[string]Grant{}, people: People{at: time.Now, requests: map[string]*request{}, codes: map[string]string{}}}
 	p.Rotate()
 	var served atomic.Pointer[op.Provider]
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -63,6 +65,10 @@ func New(t testing.TB) *Provider {
 		}
 		if r.URL.Path == op.DefaultEndpoints.JwksURI.Relative() {
 			p.Fetched.Add(1)
+		}
+		if r.URL.Path == signInPath {
+			p.people.signIn(w, r)
+			return
 		}
 		served.Load().ServeHTTP(w, r)
 	}))
@@ -153,7 +159,7 @@ func (k published) Algorithm() jose.SignatureAlgorithm { return jose.RS256 }
 func (k published) Use() string                        { return "sig" }
 func (k published) Key() any                           { return &k.private.PublicKey }
 
-// storage is what the library asks for. What the grant of client credentials does not need is missing.
+// storage is what the library asks for. What neither the grant of client credentials nor a login needs is missing.
 type storage struct {
 	op.Storage
 
@@ -189,6 +195,9 @@ func (s *storage) ClientCredentialsTokenRequest(_ context.Context, id string, sc
 }
 
 func (s *storage) CreateAccessToken(_ context.Context, q op.TokenRequest) (string, time.Time, error) {
+	if _, is := q.(*request); is {
+		return rand.Text(), time.Now().Add(time.Hour), nil
+	}
 	g, err := s.p.granted(q.GetSubject())
 	return rand.Text(), time.Now().Add(g.Life), err
 }
@@ -198,19 +207,23 @@ func (s *storage) GetPrivateClaimsFromScopes(_ context.Context, user, _ string, 
 	return map[string]any{Claim: g.Groups}, err
 }
 
-// client is a program that asks for tokens.
+// client is a program that asks for tokens, or at which people log in.
 type client struct {
-	op.Client
-
-	id string
+	id, back string
 }
 
 func (c client) GetID() string { return c.id }
 func (c client) GrantTypes() []oidc.GrantType {
-	return []oidc.GrantType{oidc.GrantTypeClientCredentials}
+	return []oidc.GrantType{oidc.GrantTypeClientCredentials, oidc.GrantTypeCode}
 }
-func (c client) AccessTokenType() op.AccessTokenType { return op.AccessTokenTypeJWT }
-func (c client) ClockSkew() time.Duration            { return 0 }
+
+func (c client) AccessTokenType() op.AccessTokenType {
+	if c.id == ClientID {
+		return op.AccessTokenTypeBearer
+	}
+	return op.AccessTokenTypeJWT
+}
+func (c client) ClockSkew() time.Duration { return 0 }
 func (c client) RestrictAdditionalAccessTokenScopes() func([]string) []string {
 	return func(scopes []string) []string { return scopes }
 }

@@ -116,6 +116,14 @@ func (d *doors) LogoutTerminal(p web.Principal, at access.Terminal) error {
 	return nil
 }
 
+// BeginVouched begins the page session of whom a provider vouches for, who is ada.
+func (d *doors) BeginVouched(v access.Vouched, in access.Browser) (access.PageSession, error) {
+	if v.Subject != "ada" {
+		return access.PageSession{}, &access.Error{Code: access.CodeNoRole, Message: "nothing gives a role here", Hint: "ask the operator"}
+	}
+	return d.Login("AAAA-1111", in)
+}
+
 // Spend takes the code of a person that is their name.
 func (d *doors) Spend(person, code string) error {
 	if code != person {

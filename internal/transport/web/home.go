@@ -32,6 +32,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 	mux.Handle("POST /start/{agent}", s.known(api.Start, s.startFormOf))
 	mux.Handle("POST /turns", s.known(api.Start, s.startForm))
 	mux.Handle("POST /sessions/{session}/stop", s.known(api.Stop, s.stopForm))
+	s.providerRoutes(mux)
 	s.installedRoutes(mux)
 	s.passkeyRoutes(mux)
 	s.settingsRoutes(mux)
@@ -42,7 +43,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 // but not the page's name: whoever knows that name could attract the page's cookie.
 func (s *Server) elsewhereRoutes(mux *http.ServeMux) {
 	for _, path := range []string{
-		"/{$}", "/login", "/logout", "/page/", "/questions", "/questions/", "/sessions", "/sessions/", "/passkeys", "/passkeys/", "/turns", "/start/",
+		"/{$}", "/login", "/login/", "/logout", "/page/", "/questions", "/questions/", "/sessions", "/sessions/", "/passkeys", "/passkeys/", "/turns", "/start/",
 		"/settings", "/permissions/", "/agents", "/tools", "/tools/", "/audit", "/audit/", "/dead", "/dead/", "/logins", "/logins/", "/policy",
 		"/alerts", "/worker.js",
 	} {

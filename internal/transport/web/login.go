@@ -9,11 +9,10 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/hub/access"
-	"github.com/earshot-dev/earshot/internal/surface/page"
 )
 
 func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
-	if err := s.show(w, r, http.StatusOK, "login", page.Login{}); err != nil {
+	if err := s.show(w, r, http.StatusOK, "login", s.loginForm("")); err != nil {
 		s.fail(w, r, err)
 	}
 }
@@ -29,12 +28,17 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		s.refuseLogin(w, r, err)
 		return
 	}
+	s.arrive(w, r, session)
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+// arrive gives a browser the cookie of its new page session, which takes the place of the one that it had.
+func (s *Server) arrive(w http.ResponseWriter, r *http.Request, session access.PageSession) {
 	s.counts.logins.Add(1)
 	if old, err := r.Cookie(s.page.cookie()); err == nil {
-		s.access.Logout(old.Value) // this browser replaces it now
+		s.access.Logout(old.Value)
 	}
 	http.SetCookie(w, s.cookie(session.Cookie, session.Expires))
-	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
 // refuseLogin reports a wrong code. When there are many, the answers are short and not every one is logged. Codes are
@@ -54,7 +58,7 @@ func (s *Server) refuseLogin(w http.ResponseWriter, r *http.Request, err error) 
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		message = legible.Capital(refusal.Message) + ". " + legible.Capital(refusal.Hint) + "."
 	}
-	if err := s.show(w, r, status, "login", page.Login{Message: message}); err != nil {
+	if err := s.show(w, r, status, "login", s.loginForm(message)); err != nil {
 		s.fail(w, r, err)
 	}
 }

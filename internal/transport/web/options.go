@@ -18,6 +18,8 @@ type Options struct {
 	Access Access
 	// Directory lists logins and tokens to operators, on the page. Default: they are not listed.
 	Directory Directory
+	// Logins lets people log in on the page at an identity provider. Default: they log in by a one-time code alone.
+	Logins Logins
 	// Policy returns the operator's rules as they were read. Default: there is no page for them.
 	Policy func() Policy
 	// Programs serves external agents. Default: none are served.

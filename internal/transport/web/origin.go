@@ -40,10 +40,17 @@ func (o origin) secure() bool { return o.scheme == "https" }
 // cookie returns the name of the page session's cookie. By HTTPS it has the prefix with which browsers take it from this very host only,
 // over TLS, so that another host under the same domain cannot put one of its own in its place.
 func (o origin) cookie() string {
+	return o.prefix() + "earshot_page"
+}
+
+// attemptCookie is the name of the cookie of a login at the provider that was begun.
+func (o origin) attemptCookie() string { return o.prefix() + "earshot_login" }
+
+func (o origin) prefix() string {
 	if o.secure() {
-		return "__Host-earshot_page"
+		return "__Host-"
 	}
-	return "earshot_page"
+	return ""
 }
 
 // names reports whether a Host header is the page's, including the port. Another port of the same host is another

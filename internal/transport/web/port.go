@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"iter"
+	"net/url"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -117,6 +118,8 @@ type Access interface {
 	Login(code string, in access.Browser) (access.PageSession, error)
 	// Code creates a one-time code that logs the principal in.
 	Code(p Principal) (string, error)
+	// BeginVouched begins a page session in a browser for a person whom the identity provider vouches for.
+	BeginVouched(v access.Vouched, in access.Browser) (access.PageSession, error)
 	// Spend consumes a one-time code of a person without a login.
 	Spend(person, code string) error
 	// Page returns the principal of a page session by its cookie, which the given local account presented.
@@ -133,6 +136,18 @@ type Access interface {
 	Logout(cookie string)
 	// Watch sends when credentials may have changed, until the context ends; then it closes the channel.
 	Watch(ctx context.Context) <-chan struct{}
+}
+
+// Logins lets people log in at an identity provider; [oidc.Logins] implements it. Its methods may be called concurrently. Their errors
+// are of type [*access.Error].
+type Logins interface {
+	// Called is how people know the provider, such as id.example.org.
+	Called() string
+	// Begin returns the provider's page on which a person logs in, which leads back to an address of ours, and what the browser keeps until
+	// then.
+	Begin(ctx context.Context, back string) (to, kept string, err error)
+	// Finish returns whom the provider vouches for, by what the browser kept and the query with which it came back.
+	Finish(ctx context.Context, back, kept string, query url.Values) (access.Vouched, error)
 }
 
 // Verb is the kind of a person's command.
