@@ -15,6 +15,12 @@ type Identity struct {
 	TimeZone string `json:"time_zone,omitzero"`
 }
 
+// LoginCodeRequest asks for a code.
+type LoginCodeRequest struct {
+	// Short asks for one of 8 digits, for a phone, instead of 20. It is void after ten wrong ones that anybody tries.
+	Short bool `json:"short,omitzero"`
+}
+
 // LoginCode is a one-time code that logs one browser, or one terminal, in.
 type LoginCode struct {
 	// Code is empty if it was shown in the terminal where the server runs.

@@ -168,7 +168,7 @@ var routes = []Route{
 		replyLimit, `{}`).repeatable().refuses(KindNotFound, KindConflict, KindBusy).
 		detail("What it has allowed and has not started is asked for. It is like a no: it takes no login."),
 	withAnswer[Identity](route(RouteMe, "GET", Root+"/me", Listen, "Names the principal of the token.")),
-	withRequest[Empty](withAnswer[LoginCode](route(RouteCode, "POST", Root+"/codes", Listen, "Makes a code that logs one browser in, once."), 201), replyLimit, `{}`).
+	withRequest[LoginCodeRequest](withAnswer[LoginCode](route(RouteCode, "POST", Root+"/codes", Listen, "Makes a code that logs one browser in, once."), 201), replyLimit, `{}`).
 		refuses(KindNotFound, KindBusy).
 		detail("A command of the server's own user, with the token in `person.token`, gets no code where the server has a terminal: it is shown there."),
 	withRequest[TerminalLogin](withAnswer[TerminalAnswer](route(RouteTerminal, "POST", Root+"/terminal", Answer, "Logs in the terminal of the process that sends the request.")),

@@ -21,9 +21,18 @@ func (c *Client) Zone() *time.Location { return c.zone }
 
 // LoginCode creates a one-time code to log a browser in.
 func (c *Client) LoginCode(ctx context.Context) (api.LoginCode, error) {
+	return c.loginCode(ctx, api.LoginCodeRequest{})
+}
+
+// ShortLoginCode creates a one-time code of 8 digits to log a phone in. It is void after ten wrong ones that anybody tries.
+func (c *Client) ShortLoginCode(ctx context.Context) (api.LoginCode, error) {
+	return c.loginCode(ctx, api.LoginCodeRequest{Short: true})
+}
+
+func (c *Client) loginCode(ctx context.Context, q api.LoginCodeRequest) (api.LoginCode, error) {
 	var code api.LoginCode
 
-	err := c.call(ctx, to(api.RouteCode), api.Empty{}, &code)
+	err := c.call(ctx, to(api.RouteCode), q, &code)
 
 	return code, err
 }

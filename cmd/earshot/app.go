@@ -123,7 +123,7 @@ func (m *Main) addCommands(root *cobra.Command) {
 	}{
 		{"people", "Run agents, and answer them:", []*cobra.Command{
 			m.runCommand(), m.acpCommand(), m.listenCommand(), m.pendingCommand(), m.replyCommand(), m.extendCommand(), m.undoCommand(), m.stopCommand(), m.recapCommand(),
-			m.sessionsCommand(), m.permissionsCommand(), m.setCommand(), m.loginCommand(), m.logoutCommand(), m.codeCommand(),
+			m.sessionsCommand(), m.permissionsCommand(), m.setCommand(), m.loginCommand(), m.logoutCommand(), m.codeCommand(), m.pairCommand(),
 		}},
 		{"processes", "Processes:", slices.Concat([]*cobra.Command{m.upCommand(), m.serveCommand()}, gateways.Commands(&m.Program), []*cobra.Command{m.doctorCommand()})},
 		{"operators", "Operate a server:", operators.Commands(&m.Program, m.toolsCallCommand())},

@@ -143,6 +143,33 @@ func TestServerCodeIsForATerminal(t *testing.T) {
 	}
 }
 
+// TestServerPair: a code for a phone is eight digits, logs one browser in, and comes with a word on where the page opens.
+func TestServerPair(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	p := start(t, options{verb: "up", data: s.data, args: []string{"--root", s.folder, "--http", "127.0.0.1:0"}})
+	p.hears("Control C ends it")
+	pair := start(t, options{verb: "pair", data: s.data, nobody: true})
+	pair.ends(0)
+	code := strings.TrimSpace(pair.out.String())
+	if !regexp.MustCompile(`^\d{4}-\d{4}$`).MatchString(code) {
+		t.Fatalf("the code is %q", code)
+	}
+	contains(t, pair.prompt.String(), "Page: "+s.place().Page, "The code counts once, until", "This page opens on this machine only, and not on a phone.")
+	for _, want := range []int{http.StatusSeeOther, http.StatusUnauthorized} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.place().URL+"/login", strings.NewReader(url.Values{"code": {code}}.Encode()))
+		must(t, err)
+		r.Host = strings.TrimSuffix(strings.TrimPrefix(s.place().Page, "http://"), "/")
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		answer, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(r)
+		must(t, err)
+		_ = answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("the login: %s, expected %d", answer.Status, want)
+		}
+	}
+}
+
 // TestServerLogFile: a file, which others may be able to read, gets neither.
 func TestServerLogFile(t *testing.T) {
 	t.Parallel()

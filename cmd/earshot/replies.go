@@ -393,34 +393,3 @@ func (m *Main) recapCommand() *cobra.Command {
 	c.Flags().StringVar(&session, "session", "", "session to tell of (default the newest)")
 	return c
 }
-
-func (m *Main) codeCommand() *cobra.Command {
-	return m.RemoteCommand(&cobra.Command{
-		Use:   "code",
-		Short: "Print the page's address and a new code that lets one browser in, once, within 10 minutes",
-		Long: `Print the address of the page, and a new code that lets one browser in, once, within 10
-minutes. Where ` + "`earshot up`" + ` runs in a terminal, the code is shown there instead, unless this
-terminal is logged in: a program of yours could read it here. The code is 20 digits in groups of four; it goes to standard output, all else to
-standard error. Wrong codes that somebody tries never make a right one void.
-
-The name in the address is a secret of yours: anyone who knows it could be sent the page's
-cookie by your browser.`,
-		Args: usage.None,
-	}, func(ctx context.Context, remote *client.Client, f cli.RemoteFlags, _ []string) error {
-		code, err := remote.LoginCode(ctx)
-		if err != nil {
-			return err
-		}
-		if f.AsJSON {
-			return m.WriteJSON(code)
-		}
-		m.Notef("Page: %s", cause.OneLine(code.Page))
-		if code.Code == "" {
-			m.Notef("The code is shown in the terminal where `earshot up` runs: only who sees it gets in.")
-			return nil
-		}
-		m.Notef("The code counts once, until %s; dashes and spaces do not matter.", m.TimeText(code.Expires))
-		m.Printf("%s", code.Code)
-		return nil
-	})
-}

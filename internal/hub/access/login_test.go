@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -260,5 +261,78 @@ func TestLoginFollowsItsToken(t *testing.T) {
 	}
 	if s.MayApprove("anna", session.Principal.Credential, "ben") {
 		t.Error("it still approves")
+	}
+}
+
+// TestShortCode: a code for a phone logs it in once, is void after ten wrong ones of its length, and takes none of the long ones with it.
+func TestShortCode(t *testing.T) {
+	t.Parallel()
+	s := open(t, path(t))
+	ann := access.Principal{Name: "ann", Surface: "here", Roles: []access.Role{access.Listener}}
+	short := func(p access.Principal) string {
+		t.Helper()
+		word, err := s.ShortCode(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(strings.ReplaceAll(word, "-", "")) != 8 {
+			t.Errorf("a short code is %s", word)
+		}
+		return word
+	}
+	try := func(word string) bool {
+		_, err := s.Login(word, access.Browser{})
+		return err == nil
+	}
+	wrong := func(word string, n int) { // in a code of ours, one digit is another
+		t.Helper()
+		for range n {
+			other := []byte(word)
+			other[0] = '0' + (other[0]-'0'+1)%10
+			if try(string(other)) {
+				t.Error("a wrong code logs in")
+			}
+		}
+	}
+	first, second := short(ann), short(ann)
+	if try(first) || !try(second) || try(second) {
+		t.Error("not the newest short code alone counts, once")
+	}
+	long, err := s.Code(ann)
+	if err != nil {
+		t.Fatal(err)
+	}
+	word := short(ann)
+	if _, _, err := s.LoginTerminal("ann", word, access.Terminal{Key: "k", Name: "pts/1"}); err == nil {
+		t.Error("it logs a terminal in")
+	}
+	if err := s.Spend("ann", word); err == nil {
+		t.Error("it is good for something else")
+	}
+	if wrong(word, 9); !try(word) {
+		t.Error("it is void after nine wrong ones")
+	}
+	word = short(ann)
+	for range 20 {
+		if try("1") || try("1234-5678-9012-3456-7890") {
+			t.Error("a wrong code logs in")
+		}
+	}
+	if wrong(word, 10); try(word) {
+		t.Error("it counts after ten wrong ones")
+	}
+	if !try(long) {
+		t.Error("the long code went with it")
+	}
+	for i := range 8 {
+		p := ann
+		p.Name = fmt.Sprint("person", i)
+		short(p)
+	}
+	if _, err := s.ShortCode(access.Principal{Name: "late", Surface: "here", Roles: ann.Roles}); err == nil {
+		t.Error("more short codes are out than guesses allow")
+	}
+	if _, err := s.Code(ann); err != nil {
+		t.Errorf("they keep long ones from being made: %v", err)
 	}
 }

@@ -20,7 +20,14 @@ const (
 	codeDigits = 20
 	codeGroup  = 4
 	maxCodes   = 64
-	maxPages   = 1024
+
+	// A short code is for a phone: it is typed there, or told to it. Anybody can try one, so that it is void after maxShortTries wrong ones
+	// of its length. Who is kept out by somebody who tries takes a long one. With the most that are out, all tries together guess one with
+	// a probability below one in a million.
+	shortDigits   = 8
+	maxShort      = 8
+	maxShortTries = 10
+	maxPages      = 1024
 	// maxCodesEach and maxPagesEach limit the codes and pages of one credential. The oldest is dropped, so that nobody
 	// can exhaust what others need.
 	maxCodesEach = 4
@@ -34,6 +41,8 @@ const (
 type code struct {
 	who     Principal
 	expires time.Time
+	short   bool
+	tries   int // how many wrong codes of its length have been tried, if it is short
 }
 
 // page is one logged-in browser, or one terminal.
@@ -59,26 +68,62 @@ type PageSession struct {
 // Code creates a login code for a principal: 20 digits in groups of four, valid once within 10 minutes. If the
 // principal used a token, the resulting page session is valid only as long as that token. A grant ends with the
 // process, but a page session that it opens may outlive it. Errors: invalid.
-func (s *Store) Code(p Principal) (string, error) {
+func (s *Store) Code(p Principal) (string, error) { return s.newCode(p, codeDigits) }
+
+// ShortCode is like Code, for a phone: 8 digits, which replace those that the principal had. They are void after ten wrong ones. Errors: invalid.
+func (s *Store) ShortCode(p Principal) (string, error) { return s.newCode(p, shortDigits) }
+
+func (s *Store) newCode(p Principal, digits int) (string, error) {
 	if err := checkPrincipal(p); err != nil {
 		return "", err
 	}
 	p = independent(p)
-	word, err := newCode(s.rand, codeDigits)
+	word, err := newCode(s.rand, digits)
 	if err != nil {
 		return "", err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sweep()
-	oldest(s.codes, maxCodesEach, func(c code) (bool, time.Time) {
-		return c.who.Name == p.Name && c.who.Credential == p.Credential, c.expires
+	short, most := digits == shortDigits, maxCodesEach
+	if short {
+		most = 1
+	}
+	oldest(s.codes, most, func(c code) (bool, time.Time) {
+		return c.short == short && c.who.Name == p.Name && c.who.Credential == p.Credential, c.expires
 	})
-	if len(s.codes) >= maxCodes {
+	if len(s.codes) >= maxCodes || short && s.shorts() >= maxShort {
 		return "", invalid("too many login codes are out; wait until one has run out")
 	}
-	s.codes[hashed(plainCode(word))] = code{who: p, expires: s.now().Add(CodeLife)}
+	s.codes[hashed(plainCode(word))] = code{who: p, expires: s.now().Add(CodeLife), short: short}
 	return word, nil
+}
+
+// shorts is how many short codes are out. The caller holds mu.
+func (s *Store) shorts() (n int) {
+	for _, c := range s.codes {
+		if c.short {
+			n++
+		}
+	}
+	return n
+}
+
+// tried counts a wrong code against the short ones, if it could have been one. The caller holds mu.
+func (s *Store) tried(plain string) {
+	if len(plain) != shortDigits {
+		return
+	}
+	for hash, c := range s.codes {
+		if !c.short {
+			continue
+		}
+		if c.tries++; c.tries >= maxShortTries {
+			delete(s.codes, hash)
+			continue
+		}
+		s.codes[hash] = c
+	}
 }
 
 // independent returns the principal of a login that p starts: a person is behind it, and it outlives a grant.
@@ -91,15 +136,17 @@ func independent(p Principal) Principal {
 }
 
 // Login consumes a login code and begins a page session in a browser. The code may contain dashes or spaces, and digits
-// of any script. A wrong code does not invalidate any other. Errors: unknown, also for a code that was used or has
-// expired.
+// of any script. A wrong code does not invalidate any other, but short ones. Errors: unknown, also for a code that was used, has
+// expired or is void.
 func (s *Store) Login(word string, in Browser) (PageSession, error) {
-	hash := hashed(plainCode(word))
+	plain := plainCode(word)
+	hash := hashed(plain)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sweep()
 	c, found := s.codes[hash]
 	if !found {
+		s.tried(plain)
 		return PageSession{}, ErrUnknown
 	}
 	delete(s.codes, hash)
@@ -114,7 +161,7 @@ func (s *Store) Spend(person, word string) error {
 	defer s.mu.Unlock()
 	s.sweep()
 	c, found := s.codes[hash]
-	if !found || c.who.Name != person {
+	if !found || c.short || c.who.Name != person {
 		return ErrUnknown
 	}
 	delete(s.codes, hash)

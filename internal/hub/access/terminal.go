@@ -71,7 +71,7 @@ func (s *Store) LoginTerminal(person, word string, t Terminal) (Principal, time.
 
 // consume uses up a code. The caller holds mu.
 func (s *Store) consume(hash, person string, t Terminal) (Principal, error) {
-	if c, found := s.codes[hash]; found && c.who.Name == person {
+	if c, found := s.codes[hash]; found && !c.short && c.who.Name == person {
 		delete(s.codes, hash)
 		return c.who, nil
 	}

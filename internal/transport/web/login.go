@@ -65,7 +65,7 @@ func (s *Server) refuseLogin(w http.ResponseWriter, r *http.Request, err error) 
 
 // newCode creates a one-time code for a client with a token. A page gets none: a login must not be able to prolong
 // itself.
-func (s *Server) newCode(w http.ResponseWriter, r *http.Request, v visitor, _ api.Empty) (api.LoginCode, error) {
+func (s *Server) newCode(w http.ResponseWriter, r *http.Request, v visitor, q api.LoginCodeRequest) (api.LoginCode, error) {
 	var none api.LoginCode
 	if v.form != "" {
 		return none, refuse(api.KindForbidden, "a login cannot make another", "use a token: the command earshot code does")
@@ -80,7 +80,11 @@ func (s *Server) newCode(w http.ResponseWriter, r *http.Request, v visitor, _ ap
 	if err := s.mayHaveCode(r, v); err != nil {
 		return none, err
 	}
-	code, err := s.access.Code(v.Principal)
+	create := s.access.Code
+	if q.Short {
+		create = s.access.ShortCode
+	}
+	code, err := create(v.Principal)
 	if err != nil {
 		return none, noCode(err)
 	}

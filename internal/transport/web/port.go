@@ -116,14 +116,24 @@ type Access interface {
 	Authenticate(secret string) (Principal, error)
 	// Login exchanges a one-time code for a page session in a browser.
 	Login(code string, in access.Browser) (access.PageSession, error)
-	// Code creates a one-time code that logs the principal in.
+	// Code creates a one-time code that logs the principal in, and ShortCode one for a phone.
 	Code(p Principal) (string, error)
+	ShortCode(p Principal) (string, error)
 	// BeginVouched begins a page session in a browser for a person whom the identity provider vouches for.
 	BeginVouched(v access.Vouched, in access.Browser) (access.PageSession, error)
 	// Spend consumes a one-time code of a person without a login.
 	Spend(person, code string) error
 	// Page returns the principal of a page session by its cookie, which the given local account presented.
 	Page(cookie, user string) (Principal, error)
+	TerminalAccess
+	// Logout ends a page session.
+	Logout(cookie string)
+	// Watch sends when credentials may have changed, until the context ends; then it closes the channel.
+	Watch(ctx context.Context) <-chan struct{}
+}
+
+// TerminalAccess logs terminals in.
+type TerminalAccess interface {
 	// AtTerminal returns the principal of the person who has logged in at a terminal, for a principal behind which no
 	// person is known to be.
 	AtTerminal(p Principal, t access.Terminal) (Principal, error)
@@ -132,10 +142,6 @@ type Access interface {
 	// LoginTerminal logs a terminal in with a code, and LogoutTerminal ends that.
 	LoginTerminal(person, code string, t access.Terminal) (Principal, time.Time, error)
 	LogoutTerminal(p Principal, t access.Terminal) error
-	// Logout ends a page session.
-	Logout(cookie string)
-	// Watch sends when credentials may have changed, until the context ends; then it closes the channel.
-	Watch(ctx context.Context) <-chan struct{}
 }
 
 // Logins lets people log in at an identity provider; [oidc.Logins] implements it. Its methods may be called concurrently. Their errors
