@@ -96,6 +96,11 @@ func TestServerClientCA(t *testing.T) {
 	const hint = "hint: name a certificate that the server's operator has given you"
 	contains(t, does(1), "it demands a client certificate, and none was shown", hint)
 	server.await("Refused by HTTPS: 127.0.0.1:", "has no certificate of --tls-client-ca: client didn't provide a certificate")
+	verify := start(t, options{
+		verb: "manifest", args: []string{"verify", "https://localhost:" + port}, env: append(shows(goodCert, goodKey), "EARSHOT_CLIENT_CA="+cert), nobody: true,
+	})
+	verify.ends(1)
+	contains(t, verify.out.String()+verify.prompt.String(), "the server publishes no key that signs manifests") // so it has been let in
 	strangeCert, strangeKey := theirs.client(t, now.Add(time.Hour), x509.ExtKeyUsageClientAuth)
 	lateCert, lateKey := ours.client(t, now.Add(-time.Hour), x509.ExtKeyUsageClientAuth)
 	otherCert, otherKey := ours.client(t, now.Add(time.Hour), x509.ExtKeyUsageServerAuth)

@@ -170,7 +170,7 @@ func (m *commands) trustedKeys(ctx context.Context, file string, at *url.URL) (m
 	if file != "" {
 		return manifestkey.ReadPublic(file)
 	}
-	raw, _, err := fetch(ctx, (&url.URL{Scheme: at.Scheme, Host: at.Host, Path: keysPath}).String(), "application/jwk-set+json, application/json")
+	raw, _, err := m.fetch(ctx, (&url.URL{Scheme: at.Scheme, Host: at.Host, Path: keysPath}).String(), "application/jwk-set+json, application/json")
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func (m *commands) signedManifest(ctx context.Context, from string, at *url.URL)
 	if at == nil {
 		return m.readDocument(from)
 	}
-	raw, kind, err := fetch(ctx, at.String(), "application/jose")
+	raw, kind, err := m.fetch(ctx, at.String(), "application/jose")
 	if err != nil {
 		return nil, err
 	}
@@ -197,13 +197,17 @@ func (m *commands) signedManifest(ctx context.Context, from string, at *url.URL)
 }
 
 // fetch reads a document. It follows no redirect: another server would speak in this one's name.
-func fetch(ctx context.Context, address, accept string) (raw []byte, kind string, err error) {
+func (m *commands) fetch(ctx context.Context, address, accept string) (raw []byte, kind string, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return nil, "", cause.Fail(err, address+" cannot be asked", "")
 	}
 	request.Header.Set("Accept", accept)
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	by, err := m.Transport()
+	if err != nil {
+		return nil, "", err
+	}
+	client := &http.Client{Transport: by, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := client.Do(request)
 	if err != nil {
 		return nil, "", cause.Fail(err, address+" cannot be fetched", "check the address, and that the server runs")
