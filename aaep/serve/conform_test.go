@@ -96,7 +96,7 @@ func TestConform(t *testing.T) {
 }
 
 // tidy returns a producer that ends with the test.
-func tidy(t *testing.T, o serve.Options) *serve.Producer {
+func tidy(t testing.TB, o serve.Options) *serve.Producer {
 	t.Helper()
 	o.Producer.AgentID = "tidy"
 	p, err := serve.New(o)

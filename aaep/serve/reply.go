@@ -3,6 +3,7 @@ package serve
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
 )
@@ -70,6 +71,7 @@ type reply struct {
 
 	token, subscription string
 	decision            aaep.Decision // "" for a clarification
+	at                  time.Time     // when the person decided
 }
 
 // reply hands an answer to the question that it names. The first that counts is taken; of any other, nobody learns what was wrong with
@@ -87,7 +89,7 @@ func (p *Producer) reply(token, kind string, raw []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q := p.questions[r.token]
-	if s == nil || q == nil || !s.mayAnswer(q) || !q.takes(r.decision) || !p.o.Now().Before(q.deadline) {
+	if s == nil || q == nil || !s.mayAnswer(q) || !q.takes(r.decision) || !q.inTime(r.at) || !q.inTime(p.o.Now()) {
 		return nil
 	}
 	delete(p.questions, r.token)
@@ -103,7 +105,7 @@ func decided(raw []byte) (reply, error) {
 	}
 	r := reply{
 		Answer: Answer{Resolution: aaep.ResolutionRejected, By: m.DecidedBy, Reason: m.DecisionRationale},
-		token:  m.ReplyToken, subscription: m.SubscriptionID, decision: m.Decision,
+		token:  m.ReplyToken, subscription: m.SubscriptionID, decision: m.Decision, at: m.Timestamp,
 	}
 	if m.Decision == aaep.DecisionAccept {
 		r.Resolution = aaep.ResolutionAccepted
@@ -115,7 +117,7 @@ func decided(raw []byte) (reply, error) {
 func clarified(raw []byte) (reply, error) {
 	m, err := aaep.DecodeClarificationReply(raw)
 	return reply{
-		Answer: Answer{Resolution: aaep.ResolutionAnswered, Response: m.Response, By: m.DecidedBy}, token: m.ReplyToken, subscription: m.SubscriptionID,
+		Answer: Answer{Resolution: aaep.ResolutionAnswered, Response: m.Response, By: m.DecidedBy}, token: m.ReplyToken, subscription: m.SubscriptionID, at: m.Timestamp,
 	}, err
 }
 
@@ -136,6 +138,9 @@ func (s *subscription) mayAnswer(q *question) bool {
 	}
 	return s.terms.CanClarify() && s.terms.Hears(q.session)
 }
+
+// inTime reports whether a reply of this time may count: it was given before the deadline, and it has come before it (CONF-53).
+func (q *question) inTime(at time.Time) bool { return at.Before(q.deadline) }
 
 // takes reports whether a decision answers the question; "" is the answer to a clarification.
 func (q *question) takes(d aaep.Decision) bool {

@@ -237,7 +237,9 @@ func TestAnswers(t *testing.T) {
 				t.Error("a stranger's reply is taken")
 			}
 			for _, wrong := range []aaep.ConfirmationReply{
-				{ReplyToken: strings.Repeat("x", len(token)), Decision: aaep.DecisionAccept}, {ReplyToken: token, Decision: "maybe"},
+				{ReplyToken: strings.Repeat("x", len(token)), Decision: aaep.DecisionAccept},
+				{ReplyToken: token, Decision: "maybe"},
+				{ReplyToken: token, Decision: aaep.DecisionAccept, Timestamp: time.Now().Add(25 * time.Hour)}, // given when the time to answer is over (CONF-53)
 			} {
 				if err := person.Confirm(t.Context(), wrong); err != nil {
 					t.Log(err) // it may be refused here already; it must not count

@@ -138,7 +138,8 @@ func (p *Producer) until(q *question) time.Time {
 		}
 		for _, item := range slices.Backward(t.asked) {
 			if tokenOf(item.Event) == q.token {
-				q.deadline = item.Event.Time.Add(time.Duration(seconds(item.Event)) * time.Second)
+				written := item.Event.Time.Truncate(time.Millisecond)
+				q.deadline = written.Add(time.Duration(seconds(item.Event)) * time.Second)
 			}
 		}
 	}

@@ -40,9 +40,18 @@ func (x *exam) missing(main, l *listener) {
 // complete reports whether the listener was to hear everything to the end.
 func (l *listener) complete() bool { return l.problem == "" || len(l.ended) > 0 }
 
+// everything are the rules by which the listener hears every event, although it has asked for others.
+func (l *listener) everything() []string {
+	if l.asks.PreferredVerbosity == "" {
+		return nil
+	}
+	return []string{"ENV-38", "I18N-15", "I18N-18"}
+}
+
 // delivered notes what the arrival of an event shows.
 func (x *exam) delivered(l *listener, h heard) {
 	x.evidence.Saw("TR-05", "MS-02", "TR-04", "MS-10")
+	x.evidence.Saw(l.everything()...)
 	if h.critical && l.asks.EventFilters != nil {
 		x.evidence.Saw("BP-06")
 	}
@@ -77,7 +86,7 @@ func (x *exam) lost(l *listener, h heard) {
 	case slices.Contains(criticals, h.kind):
 		x.note(x.evidence.Violation("BP-06", said+"; expected critical events on every subscription"), where)
 	case l.broke == 0:
-		x.note(x.evidence.Violation("TR-05", said+"; expected that none is lost"), where)
+		x.note(x.evidence.Violation("TR-05", said+"; expected that none is lost", l.everything()...), where)
 	case !x.sse: // a new subscription, which need not go on where the old one was
 	case !l.resyncs:
 		x.note(x.evidence.Violation("TR-SSE-10", said+"; expected to go on behind the last event, or a state.changed that tells where the session is"), where)
@@ -102,6 +111,7 @@ func (x *exam) conclude(now time.Time) {
 			x.note(x.evidence.Violation("SEQ-30", said, rules[1:]...), a.finding)
 		}
 	}
+	x.lapsed(now)
 	for _, l := range x.listeners {
 		if l.closing.IsZero() || l.finished.IsZero() && now.Sub(l.closing) < inFlight {
 			continue

@@ -86,7 +86,7 @@ func (j *judge) tell(ctx context.Context, in arrival) {
 
 // subscribe sends the request over HTTP.
 func (j *judge) subscribe(ctx context.Context, e effect, tell func(input)) {
-	answer, err := j.post(ctx, subscriptionsPath, e.raw)
+	answer, err := j.post(ctx, subscriptionsPath, e.raw, j.o.Token)
 	switch {
 	case err != nil:
 		tell(input{who: e.who, kind: inEnded, problem: j.unreachable(err)})
@@ -103,13 +103,13 @@ func (j *judge) unreachable(err error) string {
 }
 
 // post sends a message over HTTP, and returns the answer.
-func (j *judge) post(ctx context.Context, path string, raw []byte) (input, error) {
+func (j *judge) post(ctx context.Context, path string, raw []byte, token string) (input, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, j.url.JoinPath(path).String(), bytes.NewReader(raw))
 	if err != nil {
 		return input{}, err //nolint:wrapcheck // the caller tells it
 	}
 	request.Header.Set("Content-Type", "application/json")
-	answer, err := j.ask(request)
+	answer, err := j.ask(request, token)
 	if err != nil {
 		return input{}, err
 	}
@@ -118,9 +118,9 @@ func (j *judge) post(ctx context.Context, path string, raw []byte) (input, error
 	return input{raw: body, status: answer.StatusCode, place: answer.Header.Get("Location")}, err //nolint:wrapcheck // the caller tells it
 }
 
-func (j *judge) ask(request *http.Request) (*http.Response, error) {
-	if j.o.Token != "" {
-		request.Header.Set("Authorization", "Bearer "+j.o.Token)
+func (j *judge) ask(request *http.Request, token string) (*http.Response, error) {
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	return j.http.Do(request) //nolint:wrapcheck // the callers tell it
 }
@@ -137,7 +137,7 @@ func (j *judge) receive(ctx context.Context, who int, stream, after string, tell
 	if after != "" {
 		request.Header.Set("Last-Event-ID", after)
 	}
-	answer, err := j.ask(request)
+	answer, err := j.ask(request, j.o.Token)
 	if err != nil {
 		tell(input{who: who, kind: inEnded, problem: j.unreachable(err)})
 		return
@@ -167,8 +167,12 @@ func (j *judge) send(ctx context.Context, l *line, e effect) {
 		}
 		return
 	}
+	token := j.o.Token
+	if e.bare {
+		token = ""
+	}
 	j.tasks.Go(func() {
-		answer, err := j.post(ctx, repliesPath, e.raw)
+		answer, err := j.post(ctx, repliesPath, e.raw, token)
 		if err != nil {
 			answer = input{} // the status 0 says so
 		}

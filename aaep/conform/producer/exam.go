@@ -45,6 +45,7 @@ type effect struct {
 	of    string // the type of raw
 	place string // of the stream, as the producer has named it
 	after string // the id of the last event that came
+	bare  bool   // it is sent without the token
 }
 
 type effectKind int
@@ -72,6 +73,8 @@ type exam struct {
 	ready     bool
 	refused   *report.Error // nobody is let in
 	acted     int           // calls that cannot be undone, as the one who answers has heard them
+	tries     *tries        // the replies that do not count, once they have begun
+	silent    []*silence    // questions that were left alone
 }
 
 // asked is a question that was answered.
@@ -147,6 +150,8 @@ func (x *exam) step(in input, now time.Time) []effect {
 func (x *exam) streams(in input, l *listener) []effect {
 	l.gone = false
 	if l.broke > 0 {
+		l.back = true
+		x.evidence.Saw("HS-67")
 		l.connected(false)
 		return nil
 	}
@@ -170,6 +175,10 @@ func (x *exam) end(in input, l *listener, now time.Time) []effect {
 	l.gone = true
 	if !l.answered {
 		l.answered, l.problem = true, in.problem
+		if l.large {
+			x.evidence.Saw("TR-12")
+			x.breach(l, nil, "", "TR-12", fmt.Sprintf("found no answer to a request of %d bytes (%s), expected that messages of 64 KiB pass", largeRequest, in.problem))
+		}
 		if l.name == "main" {
 			x.refused = &report.Error{Message: in.problem, Hint: "see that the producer runs, and check the address and the token"}
 		}
@@ -184,6 +193,25 @@ func (x *exam) end(in input, l *listener, now time.Time) []effect {
 	x.finish(now)
 	if l.problem == "" && l.closing.IsZero() && in.problem != "" && !l.probe {
 		l.problem = in.problem
+		if l.broke > 0 && !l.back {
+			x.breach(l, nil, "", "HS-67", "found that it does not come back after its connection broke ("+in.problem+"), expected a producer that bears it")
+		}
+	}
+	return nil
+}
+
+// next is when the exam wants to be asked again.
+func (x *exam) next() time.Time {
+	if t := x.tries; t != nil && !t.due.IsZero() && t.due.Before(x.until) {
+		return t.due
+	}
+	return x.until
+}
+
+// tick goes on where time has passed.
+func (x *exam) tick(now time.Time) []effect {
+	if t := x.tries; t != nil && !t.due.IsZero() && !now.Before(t.due) {
+		return x.nextTry(now)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package producer_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -24,12 +25,16 @@ type fake struct {
 	accept   func(r aaep.SubscriptionRequest, status *int, body string) string
 	passes   func(s *subscription, event string, passes bool) bool
 	shape    func(s *subscription, event string) string
-	frame    func(event, frame string) string
+	frame    func(s *subscription, event, frame string) string
 	spacing  time.Duration // between the events
 	replied  int           // the status for a reply; 0 is 204
 	repeated int           // the same for one whose token is used
 	again    []string      // events after such a reply
 	deaf     bool          // replies change nothing
+	careless string        // the rule about replies that it does not keep
+	tells    int           // the status for a reply that does not count; 0 is 204
+	lapses   time.Duration // after the question it goes on by itself; 0 is never
+	forgets  bool          // those whose connection breaks
 	restarts bool          // a stream that comes back starts from now
 	lasting  bool          // a close ends nothing
 	renews   func(before, after *aaep.SubscriptionAccepted) string
@@ -40,6 +45,7 @@ type fake struct {
 	log           []string
 	subscriptions map[string]*subscription
 	answered      bool
+	asked         time.Time
 }
 
 type subscription struct {
@@ -181,6 +187,9 @@ func (p *fake) subscribe(w http.ResponseWriter, r *http.Request) {
 func (p *fake) accepts(id string, request aaep.SubscriptionRequest) string {
 	honored := request.Capabilities
 	honored.Extensions, honored.SupportedExtensions = nil, nil
+	if !slices.Contains(honored.Languages, "en-US") {
+		honored.Languages = nil // nobody speaks what it asks for
+	}
 	raw, err := aaep.SubscriptionAccepted{SubscriptionID: id, AAEPVersion: aaep.Version, Producer: aaep.Producer{AgentID: "fake"}, HonoredCapabilities: honored}.Encode()
 	if err != nil {
 		panic(err)
@@ -194,6 +203,9 @@ func (p *fake) append(events ...string) {
 	defer p.mu.Unlock()
 	for _, e := range events {
 		e = strings.ReplaceAll(e, "evt_#", fmt.Sprintf("evt_%d", len(p.log)+1))
+		if strings.Contains(e, "awaiting.confirmation") {
+			p.asked = time.Now()
+		}
 		p.log = append(p.log, strings.ReplaceAll(e, `"@"`, `"`+aaep.FormatTime(time.Now())+`"`))
 	}
 	close(p.changed)
@@ -201,10 +213,12 @@ func (p *fake) append(events ...string) {
 }
 
 func (p *fake) stream(w http.ResponseWriter, r *http.Request, s *subscription) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.(http.Flusher).Flush()
 	next := 0
 	if after := r.Header.Get("Last-Event-ID"); after != "" {
+		if p.forgets {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
 		p.mu.Lock()
 		for i, e := range p.log {
 			if id, _ := aaep.Read([]byte(e)).Text("event_id"); id == after {
@@ -216,6 +230,8 @@ func (p *fake) stream(w http.ResponseWriter, r *http.Request, s *subscription) {
 		}
 		p.mu.Unlock()
 	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.(http.Flusher).Flush()
 	if s.name == "main" {
 		p.once.Do(func() { go p.begin(r.Context()) })
 	}
@@ -257,6 +273,14 @@ func (p *fake) begin(ctx context.Context) {
 			return
 		}
 	}
+	if p.lapses == 0 {
+		return
+	}
+	select {
+	case <-time.After(p.lapses):
+		p.append(p.behind["reject"]...)
+	case <-ctx.Done():
+	}
 }
 
 func (p *fake) framed(s *subscription, e string) string {
@@ -265,7 +289,10 @@ func (p *fake) framed(s *subscription, e string) string {
 	urgency, _ := d.Text("urgency")
 	terms := s.accepted.HonoredCapabilities
 	passes := urgency == "critical" || terms.EventFilters.Passes(kind, nil)
-	if kind == aaep.TypeAwaitingConfirmation {
+	switch kind {
+	case aaep.TypeAwaitingClarification:
+		passes = terms.SupportsClarificationReply != nil && *terms.SupportsClarificationReply
+	case aaep.TypeAwaitingConfirmation:
 		passes = s.accepted.SubscriptionID == "" || terms.SupportsConfirmationReply != nil && *terms.SupportsConfirmationReply
 	}
 	if p.passes != nil {
@@ -280,7 +307,7 @@ func (p *fake) framed(s *subscription, e string) string {
 	id, _ := aaep.Read([]byte(e)).Text("event_id")
 	text := "event: aaep.event\nid: " + id + "\ndata: " + e + "\n\n"
 	if p.frame != nil {
-		text = p.frame(e, text)
+		text = p.frame(s, e, text)
 	}
 	return text
 }
@@ -297,7 +324,40 @@ func (p *fake) reply(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	s, first := p.subscriptions[m.ID], !p.answered
 	p.mu.Unlock()
+	if rule := p.unfit(r, raw, m.Type, s); rule != "" && rule != p.careless {
+		w.WriteHeader(cmp.Or(map[string]int{"CONF-54": http.StatusUnauthorized, "CONF-50": http.StatusBadRequest}[rule], p.tells, http.StatusNoContent))
+		return
+	}
 	p.take(w, s, m.Type, m.Decision, m.Capabilities, first)
+}
+
+// unfit is the rule by which a reply does not count, or "".
+func (p *fake) unfit(r *http.Request, raw []byte, kind string, s *subscription) string {
+	if kind != aaep.TypeConfirmationReply && kind != aaep.TypeClarificationReply {
+		return ""
+	}
+	d := aaep.Read(raw)
+	token, _ := d.Text("reply_token")
+	text, _ := d.Text("timestamp")
+	at, dated := aaep.ParseTime(text)
+	decision, _ := d.Text("decision")
+	switch {
+	case r.Header.Get("Authorization") != "Bearer secret":
+		return "CONF-54"
+	case !dated:
+		return "CONF-50"
+	case token != "rpl_1":
+		return "CONF-51"
+	case kind != aaep.TypeConfirmationReply:
+		return "CONF-61"
+	case decision != "accept" && decision != "reject":
+		return "CONF-55"
+	case !at.Before(p.asked.Add(300 * time.Second)):
+		return "CONF-53"
+	case s == nil || s.accepted.HonoredCapabilities.SupportsConfirmationReply == nil:
+		return "SEC-04"
+	}
+	return ""
 }
 
 func (p *fake) take(w http.ResponseWriter, s *subscription, kind, decision string, asked aaep.Capabilities, first bool) {
@@ -323,12 +383,12 @@ func (p *fake) take(w http.ResponseWriter, s *subscription, kind, decision strin
 		w.WriteHeader(http.StatusOK)
 		_, _ = io.WriteString(w, body)
 		return
-	case aaep.TypeConfirmationReply:
+	case aaep.TypeConfirmationReply, aaep.TypeClarificationReply:
 		if first && !p.deaf {
 			p.mu.Lock()
 			p.answered = true
 			p.mu.Unlock()
-			p.append(p.behind[decision]...)
+			p.append(p.behind[cmp.Or(map[string]string{"accept": "accept"}[decision], "reject")]...)
 		}
 		if !first {
 			p.append(p.again...)

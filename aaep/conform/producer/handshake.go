@@ -16,7 +16,14 @@ import (
 func (x *exam) answer(in input, l *listener) []effect {
 	l.line++
 	x.evidence.Saw("HS-07")
+	if l.large {
+		x.evidence.Saw("TR-12")
+	}
 	if kind := report.TypeOf(in.raw); kind != aaep.TypeSubscriptionAccepted && kind != aaep.TypeSubscriptionRejected {
+		if l.large {
+			x.breach(l, in.raw, "", "TR-12", fmt.Sprintf("found the status %d for a request of %d bytes, expected that messages of 64 KiB pass", in.status, largeRequest))
+			return x.unanswered(l, "the large request is not answered")
+		}
 		x.breach(l, in.raw, "", "HS-07", "found neither subscription.accepted nor subscription.rejected, expected one of them as the answer to the request")
 		return x.unanswered(l, "the subscription is not answered")
 	}
@@ -143,6 +150,10 @@ func (x *exam) replied(in input, l *listener, now time.Time) []effect {
 		if !l.probe && in.status >= http.StatusBadRequest {
 			x.evidence.Saw("HS-70")
 			x.breach(l, in.raw, "", "HS-70", fmt.Sprintf("found the status %d for subscription.close, expected that it is accepted", in.status))
+		}
+	case tried:
+		if t := x.tries; t != nil && t.current != nil {
+			t.current.answered(x, in, l)
 		}
 	case repeated:
 		if in.status != http.StatusNoContent {

@@ -80,10 +80,11 @@ func (j *judge) run(ctx context.Context, effects []effect) {
 			told = true
 			j.o.Ready()
 		}
-		timer := time.NewTimer(j.exam.until.Sub(now))
+		timer := time.NewTimer(j.exam.next().Sub(now))
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
+			j.do(life, j.exam.tick(j.o.Now()))
 		case in := <-j.inputs:
 			if in.kind == inReplied || in.turn == j.lines[in.who].turn {
 				j.do(life, j.take(in))
@@ -108,7 +109,7 @@ func (j *judge) leave(ctx context.Context) {
 			_ = conn.Send(e.raw) // it may be gone
 			continue
 		}
-		_, _ = j.post(ctx, repliesPath, e.raw) // the producer ends it by itself otherwise
+		_, _ = j.post(ctx, repliesPath, e.raw, j.o.Token) // the producer ends it by itself otherwise
 	}
 }
 

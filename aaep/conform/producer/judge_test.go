@@ -18,7 +18,7 @@ func judged(t *testing.T, p *fake, o producer.Options) report.Report {
 	if o.URL == "" {
 		o.URL = "http://127.0.0.1:1"
 	}
-	o.Transport, o.Session, o.Fresh = p, "sess_1", true
+	o.Transport, o.Session, o.Fresh, o.Token = p, "sess_1", true, "secret"
 	report, err := producer.Judge(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -43,11 +43,11 @@ func broken(r report.Report) []string {
 func TestKept(t *testing.T) {
 	t.Parallel()
 	for _, o := range []producer.Options{
-		{Level: 1}, {Level: 2}, {Level: 3}, {Answer: aaep.DecisionAccept}, {Level: 1, URL: "http://127.0.0.1:1/stream"},
+		{Level: 1}, {Level: 2}, {Level: 3}, {Answer: aaep.DecisionAccept}, silent, {Level: 1, URL: "http://127.0.0.1:1/stream"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newFake()
-			p.pause = 3 * time.Second
+			p.pause, p.lapses = 3*time.Second, lapseOf(o)
 			if strings.HasSuffix(o.URL, "/stream") {
 				p.before = append(p.before[:5:5], ending) // nobody can answer there
 			}
@@ -65,9 +65,18 @@ func TestKept(t *testing.T) {
 // row is a producer with one fault.
 type row struct {
 	name   string
-	rule   string // the one that it breaks
+	rule   string   // the one that it breaks
+	also   []string // further rules that say the same
 	breaks func(p *fake)
 	o      producer.Options
+}
+
+// lapseOf is when a producer goes on by itself, in an exam that leaves its question alone.
+func lapseOf(o producer.Options) time.Duration {
+	if o.Answer != producer.Silence {
+		return 0
+	}
+	return 301 * time.Second
 }
 
 // only changes what one subscriber gets.
@@ -151,7 +160,7 @@ var wrong = []row{
 	}},
 	{name: "a stream that goes on later", rule: "TR-SSE-10", breaks: func(p *fake) { p.restarts = true }},
 	{name: "frames without an id", rule: "TR-SSE-06", breaks: func(p *fake) {
-		p.frame = func(_, frame string) string { return strings.Replace(frame, "id: ", "ids: ", 1) }
+		p.frame = func(_ *subscription, _, frame string) string { return strings.Replace(frame, "id: ", "ids: ", 1) }
 	}},
 	{name: "accepted with 200", rule: "TR-SSE-02", breaks: answers("filtered", func(status *int, body string) string {
 		*status = 200
@@ -204,7 +213,60 @@ var wrong = []row{
 		p.passes = only("renegotiating", func(e string, passes bool) bool { return passes || strings.Contains(e, "agent.tool.") })
 	}},
 	{name: "events after a close", rule: "HS-68", breaks: func(p *fake) { p.lasting, p.spacing = true, time.Second }},
-	{name: "a stream that stays open", rule: "HS-70", breaks: func(p *fake) { p.lasting = true }},
+	{name: "a stream that stays open", rule: "HS-70", breaks: func(p *fake) {
+		p.lasting, p.before = true, append(p.before[:5:5], ending)
+	}},
+	{name: "a used token is asked with again", rule: "CONF-06", also: []string{"CONF-07"}, breaks: func(p *fake) {
+		p.spacing, p.behind["reject"] = time.Second, append([]string{refused[0], waiting, p.before[6]}, refused...)
+	}},
+	{name: "a reply with a strange token counts", rule: "CONF-51", breaks: heeds("CONF-51")},
+	{name: "a reply from after the time counts", rule: "CONF-53", also: []string{"SEC-05"}, breaks: heeds("CONF-53")},
+	{name: "a clarification answers a confirmation", rule: "CONF-61", breaks: heeds("CONF-61")},
+	{name: "a reply of somebody who was not asked counts", rule: "SEC-04", also: []string{"MS-07"}, breaks: heeds("SEC-04")},
+	{name: "a reply without the token counts", rule: "CONF-54", also: []string{"SEC-03", "CONF-09"}, breaks: heeds("CONF-54")},
+	{name: "a reply without its time counts", rule: "CONF-50", breaks: heeds("CONF-50")},
+	{name: "a third decision counts as a no", rule: "CONF-55", o: producer.Options{Answer: aaep.DecisionAccept}, breaks: heeds("CONF-55")},
+	{name: "a reply that does not count is told", rule: "CONF-56", also: []string{"SEC-19"}, breaks: func(p *fake) { p.tells = 410 }},
+	{name: "nothing follows the silence", rule: "CONF-70", also: []string{"L2P-3"}, o: silent, breaks: func(p *fake) { p.lapses = 0 }},
+	{name: "it deletes after a silence", rule: "SEQ-22", o: silent, breaks: func(p *fake) { p.behind["reject"] = granted }},
+	{name: "a clarification holds up for ever", rule: "CLA-11", o: producer.Options{For: 6 * time.Minute}, breaks: func(p *fake) {
+		p.before[6], p.lapses = strings.NewReplacer("confirmation", "clarification", `"action":"Delete a file.","consequence":"It is gone."`, `"question":"Which?"`,
+			`"default_decision":"reject","risk_level":"high","irreversible":true,"extra_context":{"tool":"delete","tool_call_id":"call_2"}`, `"accepted_response_kinds":["freetext"]`).Replace(p.before[6]), 0
+	}},
+	{name: "a lost connection is not borne", rule: "HS-67", breaks: func(p *fake) { p.forgets = true }},
+	{name: "a large request is refused", rule: "TR-12", breaks: answers("large", func(status *int, _ string) string {
+		*status = 413
+		return "too large"
+	})},
+	{name: "who speaks another language hears less", rule: "TR-05", also: []string{"ENV-38", "I18N-15", "I18N-18"}, breaks: func(p *fake) {
+		p.passes = only("stranger", func(e string, passes bool) bool { return passes && !strings.Contains(e, `"evt_3"`) })
+	}},
+	{name: "one hears it the other way round", rule: "TR-04", also: []string{"MS-10"}, breaks: func(p *fake) {
+		held := ""
+		p.before = append(p.before[:3:3], progress, progress, ending)
+		p.frame = func(s *subscription, e, frame string) string {
+			switch {
+			case s.name != "stranger":
+			case strings.Contains(e, `"evt_4"`):
+				held = frame
+				return ""
+			case strings.Contains(e, `"evt_5"`):
+				return frame + held
+			}
+			return frame
+		}
+	}},
+}
+
+// silent leaves the question alone until its time is over.
+var silent = producer.Options{Answer: producer.Silence, For: 6 * time.Minute}
+
+// waiting is the state around a question.
+var waiting = event("state.changed", `"urgency":"background","from_state":"thinking","to_state":"awaiting_input","summary_normal":"It asks."`)
+
+// heeds is a producer that takes replies which that rule has it ignore.
+func heeds(rule string) func(p *fake) {
+	return func(p *fake) { p.careless = rule }
 }
 
 // TestWrong: each of these producers has one fault, and is found to break that rule and no other.
@@ -215,17 +277,24 @@ func TestWrong(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				p := newFake()
-				p.pause = 3 * time.Second
+				p.pause, p.lapses = 3*time.Second, lapseOf(r.o)
 				r.breaks(p)
 				report := judged(t, p, r.o)
 				if rules := broken(report); len(rules) == 0 {
 					t.Error("nothing is found")
 				}
+				named := []string{}
 				for _, v := range report.Verdicts {
 					for _, f := range v.Findings {
 						if f.Rule != r.rule && !slices.Contains(f.Also, r.rule) {
 							t.Errorf("found also %s %v", v.Rule, f)
 						}
+						named = append(named, f.Also...)
+					}
+				}
+				for _, rule := range r.also {
+					if !slices.Contains(named, rule) {
+						t.Errorf("%s is not named", rule)
 					}
 				}
 				if report.Passed(true) {

@@ -25,7 +25,8 @@ type listener struct {
 	index   map[string]int // of heard, by event id
 	ended   map[string]bool
 
-	broke    int // how many events it had heard when it broke off; 0 has not
+	broke    int  // how many events it had heard when it broke off; 0 has not
+	back     bool // it has come back since
 	resyncs  bool
 	intrudes bool      // events have come after its close
 	closing  time.Time // when it has sent its close
@@ -39,6 +40,7 @@ type listener struct {
 type heard struct {
 	id, session, kind string
 	critical, resync  bool
+	leaves            bool // a state in which it waited
 	at                time.Time
 	line              int
 }

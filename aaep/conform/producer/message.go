@@ -64,7 +64,7 @@ func (x *exam) ordered(l *listener, d aaep.Document, id string, now time.Time) {
 			}
 			v.Also, v.Rule = append([]string{v.Rule}, v.Also...), "HS-63"
 		}
-		x.find(l, raw, id, x.reused(l, v))
+		x.find(l, raw, id, x.provoked(l, x.reused(l, v)))
 	}
 	if text, ok := d.Text("timestamp"); ok {
 		at, valid := aaep.ParseTime(text)
@@ -124,6 +124,7 @@ func (x *exam) heard(in input, l *listener, d aaep.Document, now time.Time) []ef
 	from, _ := d.Text("from_state")
 	to, _ := d.Text("to_state")
 	h.resync = h.kind == aaep.TypeStateChanged && from == to
+	h.leaves = h.kind == aaep.TypeStateChanged && from == string(aaep.StateAwaitingInput) && !h.resync
 	if h.session == "" {
 		return nil
 	}
@@ -145,6 +146,8 @@ func (x *exam) heard(in input, l *listener, d aaep.Document, now time.Time) []ef
 			a.followed = true
 		}
 	}
+	x.moved(l, d, h)
+	x.brokenSilence(l, h, now)
 	effects := x.play(in, l, h, now)
 	x.finish(now)
 	return effects
@@ -208,7 +211,7 @@ func (x *exam) play(in input, l *listener, h heard, now time.Time) []effect {
 		}
 		return []effect{{who: in.who, kind: doSend, raw: raw, of: aaep.TypeSubscriptionClose}}
 	case l.answers && !l.direct && (h.kind == aaep.TypeAwaitingConfirmation || h.kind == aaep.TypeAwaitingClarification):
-		return x.reply(in, l, h, now)
+		return x.asked(in, l, h, now)
 	}
 	return nil
 }

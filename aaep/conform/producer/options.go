@@ -26,6 +26,9 @@ const (
 	patience = 10 * time.Second
 )
 
+// Silence is the [Options.Answer] that leaves every question alone until its time is over.
+const Silence aaep.Decision = "none"
+
 // Options say which producer is judged, and how. URL is required.
 type Options struct {
 	// URL of the producer. An http or https address without a path is subscribed to first, with POST; one with a path is
@@ -43,8 +46,8 @@ type Options struct {
 	Sessions int
 	// Fresh says that no session runs when Judge begins: each then has to begin with its start (SEQ-01).
 	Fresh bool
-	// Answer is the decision about every question, default reject. Clarifications are answered with accept only. Nobody
-	// else should answer meanwhile.
+	// Answer is the decision about every question, default reject. Clarifications are answered with accept only. With [Silence] nothing is
+	// answered, and the producer has to go on by itself when the time is over. Nobody else should answer meanwhile.
 	Answer aaep.Decision
 	// Now is the clock; default time.Now.
 	Now func() time.Time
@@ -73,8 +76,8 @@ func (o Options) checked() (Options, *url.URL, error) {
 			"it reads like http://localhost:8080, ws://localhost:8080/aaep/v1/ws, grpc://localhost:8080 or unix:/run/user/1000/aaep/agent.sock")
 	case o.Level < 1 || o.Level > 3:
 		return o, nil, report.Misuse(fmt.Sprintf("found the level %d, expected 1, 2 or 3", o.Level), "")
-	case o.Answer != aaep.DecisionReject && o.Answer != aaep.DecisionAccept:
-		return o, nil, report.Misuse(fmt.Sprintf("found the answer %q, expected reject or accept", o.Answer), "")
+	case !slices.Contains([]aaep.Decision{aaep.DecisionReject, aaep.DecisionAccept, Silence}, o.Answer):
+		return o, nil, report.Misuse(fmt.Sprintf("found the answer %q, expected reject, accept or %s", o.Answer, Silence), "")
 	case o.For < 0 || o.Sessions < 0:
 		return o, nil, report.Misuse("the time to listen, or the number of sessions, is negative", "")
 	case o.Level > 1 && direct(u):

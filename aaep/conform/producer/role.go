@@ -1,6 +1,8 @@
 package producer
 
 import (
+	"strings"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -14,6 +16,7 @@ type role struct {
 	asks         aaep.Capabilities
 	grease       bool // asks also for what nobody knows
 	probe        bool // wants the answer only
+	large        bool // asks with as many bytes as any producer has to take
 	direct       bool // also takes part where there is no subscription
 	answers      bool
 	cuts         bool // breaks off after a few events, and goes on
@@ -35,6 +38,11 @@ func cast(level int, direct bool) []role {
 		{name: "another version", about: "asks for a version that does not exist", level: 3, version: "99.0.0", probe: true},
 		{name: "signed only", about: "accepts signed manifests only", level: 3, asks: aaep.Capabilities{AcceptSignedManifestsOnly: new(true)}, probe: true},
 		{name: "defaults", about: "asks for nothing in particular", level: 3, probe: true},
+		{name: "large", about: "asks with nearly 64 KiB", level: 3, probe: true, large: true},
+		{
+			name: "stranger", about: "wants short texts in a language that nobody speaks, and all events all the same", level: 3,
+			asks: aaep.Capabilities{Languages: []string{"tlh"}, PreferredVerbosity: aaep.VerbosityTerse},
+		},
 		{
 			name: "filtered", about: "keeps back tools and, which must come all the same, questions; it does not answer", level: 3,
 			asks: aaep.Capabilities{EventFilters: questionsAndTools, SupportsConfirmationReply: new(true), SupportsClarificationReply: new(true)},
@@ -76,8 +84,15 @@ func (r role) request() aaep.SubscriptionRequest {
 		request.Capabilities.Extensions = map[string]jsontext.Value{"grease": jsontext.Value(`{"unknown":true,"deep":{"er":[1]}}`)}
 		request.Extensions = map[string]jsontext.Value{"grease": jsontext.Value(`{"unknown":"member"}`)}
 	}
+	if r.large {
+		request.Extensions = map[string]jsontext.Value{"grease": jsontext.Value(`{"filler":"` + strings.Repeat("x", largeRequest-largeHead) + `"}`)}
+	}
 	return request
 }
+
+// largeRequest is about how many bytes the large request has, of which largeHead are not its filler: less than the 64 KiB that every
+// transport carries (TR-12).
+const largeRequest, largeHead = 64_000, 400
 
 func slug(name string) string {
 	text := []byte(name)

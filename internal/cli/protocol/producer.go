@@ -44,8 +44,9 @@ WebSocket (ws, wss), of gRPC (grpc, grpcs), or unix:PATH for a Unix socket. An h
 stream without subscriptions, which is of level 1.
 
 Questions are rejected. With --answer accept they are accepted, and what the producer then
-does is done: use it with a producer whose actions are harmless. Nobody else should answer
-meanwhile.
+does is done: use it with a producer whose actions are harmless. With --answer none they are
+left alone until their time is over. Nobody else should answer meanwhile. The first question
+also gets replies that do not count, such as one with a wrong token: each says no.
 
 The exit code is 0 when no duty was broken beyond what --known lists, 1 when one was (with
 --strict, advice too), 2 if a flag is wrong or the producer cannot be reached or lets
@@ -62,10 +63,10 @@ nobody in.`,
 	flags.StringVar(&f.session, "session", "", "judge the events of this session only")
 	flags.IntVar(&f.sessions, "sessions", 0, "end after so many sessions have ended")
 	flags.BoolVar(&f.fresh, "fresh", false, "no session runs yet: each must begin with its start")
-	flags.StringVar(&f.answer, "answer", "reject", "answer every question with reject or accept; clarifications with accept only")
+	flags.StringVar(&f.answer, "answer", "reject", "answer every question with reject, accept or none; clarifications with accept only")
 	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token for the producer")
 	flags.BoolVar(&f.mute, "quiet", false, "do not say on standard error when it listens")
-	_ = c.RegisterFlagCompletionFunc("answer", cobra.FixedCompletions([]string{"reject", "accept"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("answer", cobra.FixedCompletions([]string{"reject", "accept", string(producer.Silence)}, cobra.ShellCompDirectiveNoFileComp))
 	cli.MarkPaths(c, nil, []string{"token-file", "known", "junit", "html"})
 	return c
 }
