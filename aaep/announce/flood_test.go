@@ -32,7 +32,7 @@ func words(list []announce.Announcement) int {
 }
 
 // TestFlood: more than can be said in the time is summed up, nothing is left out of the count, and what
-// interrupts is told at once, before what waits.
+// interrupts is told at once, before what waits (BP-07, BP-08, BP-20).
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	a := announce.New(announce.Preferences{})

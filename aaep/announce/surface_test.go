@@ -200,7 +200,7 @@ func TestAnswerIsBounded(t *testing.T) {
 }
 
 // TestOutputAsItComes: where a surface has no other place for it, the text itself is announced, at the ends
-// of sentences; a quiet listener reads it on request.
+// of sentences and not before (OUT-08); a quiet listener reads it on request.
 func TestOutputAsItComes(t *testing.T) {
 	t.Parallel()
 	chunks := []aaep.OutputStreaming{

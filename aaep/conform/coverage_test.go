@@ -33,6 +33,9 @@ func TestCoverage(t *testing.T) {
 		if c.Rule.Due() && !c.Covered && c.Reason == "" {
 			t.Errorf("%s (%s, %v) is covered by nothing and has no reason: %d vectors keep it, %d break it", c.Rule.ID, c.Rule.Level, c.Rule.Check, c.Passing, c.Failing)
 		}
+		if c.Rule.Exchange() && !c.Covered && c.Rule.Uncovered == "" {
+			t.Errorf("%s takes an exchange, no check covers it, and catalogue.json has no reason (uncovered): %s", c.Rule.ID, c.Reason)
+		}
 		if c.Rule.Uncovered != "" && c.Covered {
 			t.Errorf("%s is covered: take its reason out of catalogue.json", c.Rule.ID)
 		}

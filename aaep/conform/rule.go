@@ -87,6 +87,10 @@ func (r Rule) Due() bool {
 	return shown && slices.Contains([]Level{LevelMust, LevelShould, LevelMay, LevelSchema, LevelInfer, LevelApp}, r.Level)
 }
 
+// Exchange reports whether the rule is a MUST that no event, message or stream shows by itself: a check of one of the suites, or a test,
+// covers it, or the catalogue says why none does.
+func (r Rule) Exchange() bool { return r.Level == LevelMust && !r.Due() }
+
 // beyond says why vectors are not the means to check a rule.
 func (r Rule) beyond() string {
 	switch {

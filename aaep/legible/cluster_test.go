@@ -8,7 +8,7 @@ import (
 )
 
 // TestJoined has one row for each way in which characters of a reader are made of
-// several code points, and one for each that looks like it and is not (I18N-29). The
+// several code points, and one for each that looks like it and is not (I18N-21, I18N-29). The
 // bar is where the cut would be.
 func TestJoined(t *testing.T) {
 	t.Parallel()

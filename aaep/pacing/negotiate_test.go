@@ -169,7 +169,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestLanguages: C-100, HS-29, I18N-09 to I18N-13.
+// TestLanguages: C-100, HS-29, and I18N-09, I18N-10, I18N-11, I18N-12 and I18N-13.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ offered, asked, want string }{

@@ -105,7 +105,7 @@ func TestDoctorCertificate(t *testing.T) {
 }
 
 // TestServerHTTPS: others come by HTTPS alone, under the name of the certificate, and
-// nobody without a login or a token; a renewed certificate is taken up, a wrong one is not.
+// nobody without a login or a token, nor with a TLS before 1.2 (SEC-02, TR-11); a renewed certificate is taken up, a wrong one is not.
 func TestServerHTTPS(t *testing.T) {
 	t.Parallel()
 	s, dir, now := newScene(t), t.TempDir(), time.Now()

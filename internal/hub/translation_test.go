@@ -68,7 +68,7 @@ func (e *ear) said(t *testing.T) []string {
 }
 
 // TestEachSubscriptionInItsLanguage: two listeners of one session hear it in two languages at the same time, by the
-// matching of I18N-10 to I18N-15 and with I18N-16 and I18N-17; a resumption gives the same bytes again.
+// matching of I18N-10, I18N-11, I18N-12, I18N-13, I18N-14 and I18N-15, and with I18N-16 and I18N-17; a resumption gives the same bytes again.
 func TestEachSubscriptionInItsLanguage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

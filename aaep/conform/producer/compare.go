@@ -86,7 +86,7 @@ func (x *exam) lost(l *listener, h heard) {
 	case slices.Contains(criticals, h.kind):
 		x.note(x.evidence.Violation("BP-06", said+"; expected critical events on every subscription"), where)
 	case l.broke == 0:
-		x.note(x.evidence.Violation("TR-05", said+"; expected that none is lost", l.everything()...), where)
+		x.note(x.evidence.Violation("TR-05", said+"; expected that none is lost", append(l.everything(), "MS-02")...), where)
 	case !x.sse: // a new subscription, which need not go on where the old one was
 	case !l.resyncs:
 		x.note(x.evidence.Violation("TR-SSE-10", said+"; expected to go on behind the last event, or a state.changed that tells where the session is"), where)

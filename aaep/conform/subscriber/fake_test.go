@@ -88,6 +88,7 @@ type fake struct {
 	id     atomic.Pointer[string] // of the subscription
 	last   string
 	seen   map[string]bool
+	plain  int // how many events came that only say that it goes on
 	tasks  sync.WaitGroup
 }
 

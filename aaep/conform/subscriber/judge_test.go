@@ -70,7 +70,7 @@ func TestKept(t *testing.T) {
 		over  string
 		keeps []string
 	}{
-		"level 1":          {o: subscriber.Options{Level: 1}, keeps: []string{"ENV-17", "ENV-43", "VER-03", "TR-SSE-09"}},
+		"level 1":          {o: subscriber.Options{Level: 1}, keeps: []string{"L1S-1", "ENV-17", "ENV-43", "VER-03", "TR-SSE-09"}},
 		"level 2":          {o: subscriber.Options{Level: 2}, keeps: []string{"CONF-81", "L2S-2"}},
 		"level 3":          {keeps: []string{"HS-71", "BP-09", "HS-01"}},
 		"with a person":    {o: subscriber.Options{Person: true}, keeps: []string{"CONF-31", "TR-06", "CONF-77", "CLA-03", "ENV-06", "ENV-10", "GD-08"}},
@@ -167,6 +167,14 @@ var wrong = []struct {
 	{"an end at an unknown word", "ENV-61", leavesAt("daydreaming")},
 	{"an end at a large event", "ENV-54", leavesAt(strings.Repeat("It goes on. ", 1000))},
 	{"an end at other letters", "I18N-15", leavesAt(`"yo"`)},
+	{"an end at a burst", "BP-09", func(f *fake) {
+		f.leaves = func(event string) bool {
+			if strings.Contains(event, `"summary_normal":"It goes on."`) {
+				f.plain++
+			}
+			return f.plain == 15 // fewer come before the burst
+		}
+	}},
 	{"an end at what is not an event", "L1S-2", leavesAt("[1,2]")},
 	{"a question without its context", "ENV-10", func(f *fake) { f.naive = true }},
 	{"no Last-Event-ID", "TR-SSE-09", func(f *fake) { f.amnesia = true }},

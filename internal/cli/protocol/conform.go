@@ -193,7 +193,8 @@ func (m *commands) coverageCommand() *cobra.Command {
 		Short: "Say which rules of AAEP are covered by vectors and tests",
 		Long: `Say how many rules of each level are covered: by vectors that keep and break them, or
 by other tests of this program's sources. Rules that one event, one message or one stream
-can show should all be covered; each of them that is not is named with the reason.`,
+can show should all be covered, and so should each MUST that takes an exchange; each of
+them that is not is named with the reason.`,
 		Args: usage.None,
 		RunE: func(*cobra.Command, []string) error {
 			all, err := conform.Measure()
@@ -225,7 +226,7 @@ func (m *commands) printCoverage(all []conform.Coverage) {
 		m.Printf("%s: %d of %d covered where one event, message or stream shows it; %d of %d of the others", s.Level, s.DueCovered, s.Due, s.OtherCovered, s.Other)
 	}
 	for _, c := range all {
-		if c.Rule.Due() && !c.Covered {
+		if (c.Rule.Due() || c.Rule.Exchange()) && !c.Covered {
 			m.Printf("not covered: %s, %s: %s", c.Rule.ID, c.Rule.Title, c.Reason)
 		}
 	}
