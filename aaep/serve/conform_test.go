@@ -77,12 +77,12 @@ func TestConform(t *testing.T) {
 				grpc.Configure(server.Config)
 				server.Start()
 				t.Cleanup(server.Close)
-				ended, seconds, keeps := make(chan error, 1), int64(20), []string{"CONF-51", "CONF-53", "CONF-61", "SEC-04", "TR-12", "HS-67", "I18N-18"}
+				ended, seconds, keeps := make(chan error, 1), int64(120), []string{"CONF-51", "CONF-53", "CONF-61", "SEC-04", "TR-12", "HS-67", "I18N-18"}
 				if decision == producer.Silence {
 					seconds, keeps = 1, []string{"CONF-70", "CLA-11"}
 				}
 				r, err := producer.Judge(t.Context(), producer.Options{
-					URL: scheme + strings.TrimPrefix(server.URL, "http"), Token: "a secret", Fresh: true, Sessions: 1, For: 20 * time.Second, Answer: decision,
+					URL: scheme + strings.TrimPrefix(server.URL, "http"), Token: "a secret", Fresh: true, Sessions: 1, For: 2 * time.Minute, Answer: decision,
 					Ready: func() { go func() { ended <- work(t.Context(), p, seconds) }() },
 				})
 				if err != nil {
