@@ -29,7 +29,7 @@ type bridge struct {
 	collecting sync.Mutex // one look at the inbox at a time
 
 	mu        sync.Mutex
-	tools     map[string]tool   // that are offered, as they were registered
+	tools     map[string]tool   // that are offered, as they were registered, by their names at Earshot
 	leftOut   map[string]string // why others of the list are not offered
 	published map[string]bool   // calls whose commands this process has sent; bounded by [maxPublished]
 }
@@ -158,11 +158,15 @@ func (b *bridge) offer(ctx context.Context) (changed bool, err error) {
 	defer b.mu.Unlock()
 	for name := range out {
 		delete(b.tools, name)
+		delete(b.tools, b.ours.name+"."+name)
 	}
 	changed = changed || !maps.Equal(out, b.leftOut)
 	b.leftOut = out
 	return changed, nil
 }
+
+// errAgain: their PMO keeps no account of the calls that it has had, and would have the same work done twice.
+var errAgain = errors.New("the call has been entered before, and a command to CommonGround's PMO leaves once")
 
 var errNoTool = errors.New("the project has no such tool")
 
@@ -190,7 +194,7 @@ func (b *bridge) offerOne(ctx context.Context, name string, all map[string]tool)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.tools[name] = t
+	b.tools[d.Tool] = t
 	return true, nil
 }
 
@@ -198,7 +202,7 @@ func (b *bridge) offerOne(ctx context.Context, name string, all map[string]tool)
 func (b *bridge) registered(t tool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.tools[t.name].equal(t)
+	return b.tools[nameAt(b.ours.name, t.name, t.target)].equal(t)
 }
 
 // offered describes what the bridge offers.
@@ -228,8 +232,7 @@ func (b *bridge) forward(ctx context.Context, command utp.Command, header utp.Co
 	if err != nil {
 		return err
 	}
-	now, err := b.theirs.tools(ctx, b.at.project, command.ToolName)
-	t, found := now[command.ToolName]
+	t, found, err := b.named(ctx, command.ToolName)
 	switch {
 	case err != nil:
 		return errors.Join(err, b.refuse(ctx, ours, utp.CodeUpstreamUnavailable, "CommonGround's database cannot be read at the moment"))
@@ -248,11 +251,13 @@ func (b *bridge) forward(ctx context.Context, command utp.Command, header utp.Co
 	case !served:
 		return b.refuse(ctx, ours, utp.CodeUpstreamUnavailable, "no service of CommonGround hears "+c.subject+" at the moment")
 	}
-	switch err := b.theirs.insert(ctx, c); {
+	switch entered, err := b.theirs.insert(ctx, c); {
 	case refusedValue(err):
 		return b.refuse(ctx, ours, utp.CodeBadRequest, "CommonGround's database does not take these arguments: "+plain(err))
 	case err != nil:
 		return errors.Join(err, b.refuse(ctx, ours, utp.CodeUpstreamUnavailable, "CommonGround's database cannot be written to at the moment"))
+	case !entered && ofPMO(t.name, t.target):
+		return errAgain
 	}
 	b.o.Reached("bridge.inserted")
 	b.remember(c.id)
@@ -261,6 +266,17 @@ func (b *bridge) forward(ctx context.Context, command utp.Command, header utp.Co
 	}
 	b.o.Reached("bridge.published")
 	return nil
+}
+
+// named finds the tool of theirs that a tool of Earshot stands for.
+func (b *bridge) named(ctx context.Context, ours string) (tool, bool, error) {
+	now, err := b.theirs.tools(ctx, b.at.project, namesOf(b.ours.name, ours)...)
+	for _, t := range now {
+		if nameAt(b.ours.name, t.name, t.target) == ours {
+			return t, true, err
+		}
+	}
+	return tool{}, false, err
 }
 
 func (b *bridge) remember(call string) {
@@ -317,7 +333,7 @@ func (b *bridge) apply(ctx context.Context, r report) error {
 	outcome, err := b.ours.give(ctx, given, b.o)
 	if err != nil && !passing(err) && !isUnknown(err) {
 		b.log.Warn("commonground: a result was refused", "call", r.call, "error", plain(err))
-		outcome, err = b.ours.give(ctx, b.ours.failed(r.call, r.tool, r.lineage(), unreadable(err), b.o.Now()), b.o)
+		outcome, err = b.ours.give(ctx, b.ours.failed(r.call, r.ours(b.ours.identity), r.lineage(), unreadable(err), b.o.Now()), b.o)
 	}
 	reason := ""
 	switch {
@@ -351,5 +367,5 @@ func (b *bridge) resultOf(ctx context.Context, r report) (utp.ResultCard, error)
 	if passing(err) { // their database is in trouble
 		return utp.ResultCard{}, err
 	}
-	return b.ours.failed(r.call, r.tool, r.lineage(), unreadable(err), b.o.Now()), nil
+	return b.ours.failed(r.call, r.ours(b.ours.identity), r.lineage(), unreadable(err), b.o.Now()), nil
 }

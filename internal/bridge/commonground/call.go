@@ -29,14 +29,15 @@ type call struct {
 }
 
 // newCall translates a command of Earshot, with the card that holds its arguments. Turn, step, call, depth, epoch and trace
-// keep their ids; project, channel and agent are theirs.
+// keep their ids; project, channel, agent and the tool's name are theirs.
 func newCall(at place, t tool, command utp.Command, header utp.Context, ours utp.CallCard, now time.Time) (call, error) {
 	subject, err := t.subject(at.project, at.channel, at.agent)
 	if err != nil {
 		return call{}, err
 	}
 	theirs := ours
-	theirs.Project, theirs.AuthorID, theirs.TargetSubject = at.project, at.agent, subject.String()
+	theirs.Project, theirs.AuthorID, theirs.TargetSubject, theirs.ToolName = at.project, at.agent, subject.String(), t.name
+	command.ToolName = t.name
 	c := call{id: ours.ToolCallID, subject: subject.String(), trace: ours.Lineage.TraceID}
 	if c.card, err = utp.NewToolCall(theirs); err != nil {
 		return call{}, err

@@ -181,15 +181,20 @@ func (d *database) readTools(ctx context.Context, project string, names []string
 	return all, err //nolint:wrapcheck // the caller says what it was
 }
 
-// insert writes what their service looks for before it takes a command. All of it may be there already.
-func (d *database) insert(ctx context.Context, c call) error {
-	return d.twice(ctx, func() error { return d.write(ctx, c) })
+// insert writes what their service looks for before it takes a command. All of it may be there already; entered reports whether
+// it certainly was not.
+func (d *database) insert(ctx context.Context, c call) (entered bool, err error) {
+	err = d.twice(ctx, func() error {
+		entered, err = d.write(ctx, c)
+		return err
+	})
+	return entered, err
 }
 
-func (d *database) write(ctx context.Context, c call) error {
+func (d *database) write(ctx context.Context, c call) (entered bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
-	return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { //nolint:wrapcheck // the caller says what it was
+	err = pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { //nolint:wrapcheck // the caller says what it was
 		at := c.context
 		_, err := tx.Exec(ctx, `INSERT INTO cards (card_id, tenant_id, content, tool_call_id, metadata, created_at)
 			VALUES ($1, $2, $3::jsonb, $4, $5::jsonb, $6) ON CONFLICT DO NOTHING`,
@@ -205,12 +210,14 @@ func (d *database) write(ctx context.Context, c call) error {
 		if err != nil {
 			return err //nolint:wrapcheck // the caller says what it was
 		}
-		_, err = tx.Exec(ctx, `INSERT INTO state.agent_inbox (inbox_id, project_id, agent_id, channel_id, message_type, enqueue_mode,
+		added, err := tx.Exec(ctx, `INSERT INTO state.agent_inbox (inbox_id, project_id, agent_id, channel_id, message_type, enqueue_mode,
 				correlation_id, agent_turn_id, turn_epoch, context_headers, payload, status, created_at)
 			VALUES ($1, $2, $3, $4, 'command_anchor', 'call', $5, $6, $7, $8::jsonb, $9::jsonb, 'consumed', now()) ON CONFLICT DO NOTHING`,
 			c.inbox, at.ProjectID, at.AgentID, at.ChannelID, c.id, at.TurnID, at.TurnEpoch, string(c.headers), string(c.anchor))
+		entered = added.RowsAffected() > 0
 		return err //nolint:wrapcheck // the caller says what it was
 	})
+	return entered && err == nil, err
 }
 
 // refusedValue reports whether the database refuses a value as such, for example text with a NUL.
@@ -223,7 +230,8 @@ func refusedValue(err error) bool {
 func (d *database) reports(ctx context.Context, project, agent string) ([]report, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
-	rows, err := d.pool.Query(ctx, `SELECT i.inbox_id, coalesce(i.correlation_id, ''), i.payload::text, coalesce(c.content->>'tool_name', ''), coalesce(c.metadata::text, '{}')
+	rows, err := d.pool.Query(ctx, `SELECT i.inbox_id, coalesce(i.correlation_id, ''), i.payload::text, coalesce(c.content->>'tool_name', ''),
+			coalesce(c.content->>'target_subject', ''), coalesce(c.metadata::text, '{}')
 		FROM state.agent_inbox i
 		LEFT JOIN cards c ON c.tenant_id = i.project_id AND c.tool_call_id = i.correlation_id AND c.metadata->>'type' = 'tool.call' AND c.deleted_at IS NULL
 		WHERE i.project_id = $1 AND i.agent_id = $2 AND i.message_type IN ('tool_result', 'timeout') AND i.status IN ('pending', 'processing', 'deferred')
@@ -234,7 +242,7 @@ func (d *database) reports(ctx context.Context, project, agent string) ([]report
 	var all []report
 	var r report
 	var payload, metadata string
-	_, err = pgx.ForEachRow(rows, []any{&r.inbox, &r.call, &payload, &r.tool, &metadata}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&r.inbox, &r.call, &payload, &r.tool, &r.subject, &metadata}, func() error {
 		r.payload, r.metadata = jsontext.Value(payload), jsontext.Value(metadata)
 		all = append(all, r)
 		return nil

@@ -14,10 +14,14 @@ import (
 type report struct {
 	inbox, call string
 	payload     jsontext.Value
-	// tool and metadata are those of the call's own card, which the bridge wrote.
+	// tool, subject and metadata are those of the call's own card, which the bridge wrote.
 	tool     string
+	subject  string
 	metadata jsontext.Value
 }
+
+// ours is the name of the tool at Earshot.
+func (r report) ours(at identity) string { return nameAt(at.name, r.tool, r.subject) }
 
 // lineage is that of the call's own card.
 func (r report) lineage() utp.Lineage {
@@ -47,7 +51,7 @@ func result(to identity, r report, theirs utp.Card, after utp.AfterExecution) (u
 	case f.FunctionName != r.tool:
 		return f, &utp.CardError{Reason: utp.CodeBadRequest, Card: theirs.ID, Field: "metadata.function_name", Found: utp.Shown(f.FunctionName), Expected: utp.Shown(r.tool)}
 	}
-	f.Project, f.AuthorID, f.Lineage = to.project, to.author(), r.lineage()
+	f.Project, f.AuthorID, f.Lineage, f.FunctionName = to.project, to.author(), r.lineage(), r.ours(to)
 	return f, nil
 }
 

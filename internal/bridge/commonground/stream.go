@@ -77,12 +77,20 @@ func (j *jets) check(ctx context.Context) error {
 
 func (j *jets) close() { j.nc.Close() }
 
-// publish puts a command into their stream. The server drops the same call's command again within its window.
+// publish puts a command into their stream.
 func (j *jets) publish(ctx context.Context, c call) error {
+	return j.put(ctx, &nats.Msg{Subject: c.subject, Header: nats.Header(c.header), Data: c.payload})
+}
+
+// put publishes a message to their stream. It has no header of NATS's own, such as the id of a message or the stream that is
+// expected: their processes copy the headers that they get onto what they publish themselves, and NATS would drop or refuse that.
+func (j *jets) put(ctx context.Context, m *nats.Msg) error {
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
-	m := &nats.Msg{Subject: c.subject, Header: nats.Header(c.header), Data: c.payload}
-	_, err := j.js.PublishMsg(ctx, m, jetstream.WithMsgID(c.id), jetstream.WithExpectStream(stream))
+	ack, err := j.js.PublishMsg(ctx, m)
+	if err == nil && ack.Stream != stream {
+		err = errors.New("the stream " + ack.Stream + " has taken it; expected " + stream)
+	}
 	return err //nolint:wrapcheck // the caller says what it was
 }
 
@@ -201,9 +209,5 @@ func (j *jets) ring(ctx context.Context, c theirCall, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
-	defer cancel()
-	m := &nats.Msg{Subject: subject.String(), Header: nats.Header(header), Data: []byte("{}")}
-	_, err = j.js.PublishMsg(ctx, m, jetstream.WithExpectStream(stream))
-	return err //nolint:wrapcheck // the caller says what it was
+	return j.put(ctx, &nats.Msg{Subject: subject.String(), Header: nats.Header(header), Data: []byte("{}")})
 }

@@ -3,6 +3,7 @@ package commonground
 import (
 	"bytes"
 	"cmp"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -40,13 +41,43 @@ func (t tool) definition(bridge string) (utp.Definition, error) {
 		return utp.Definition{}, &utp.DefinitionError{Tool: t.name, Field: "options", Found: "unreadable", Expected: "a JSON object", Err: err}
 	}
 	return utp.Definition{
-		Tool: t.name, Description: t.description, Parameters: t.parameters, Options: options,
+		Tool: nameAt(bridge, t.name, t.target), Description: t.description, Parameters: t.parameters, Options: options,
 		Target:         "cg." + utp.Version + ".{project_id}.{channel_id}.cmd.tool." + bridge + "." + suffix,
 		AfterExecution: utp.AfterExecution(cmp.Or(t.after, string(utp.Suspend))),
 	}, nil
 }
 
+// pmoTarget is where their PMO hears commands to one of its tools, as their table has it.
+const pmoTarget = "cg." + utp.Version + ".{project_id}.{channel_id}.cmd.sys.pmo.internal."
+
+// ofPMO reports whether a tool is one of their PMO's. The subject may be that of the table or of a card.
+func ofPMO(name, subject string) bool { return strings.HasSuffix(subject, ".cmd.sys.pmo.internal."+name) }
+
+// nameAt is the name of a tool at Earshot. The PMO's tools have the names of those that Earshot serves itself, and stand
+// beside them under the bridge's own.
+func nameAt(bridge, name, subject string) string {
+	if ofPMO(name, subject) {
+		return bridge + "." + name
+	}
+	return name
+}
+
+// namesOf are the names that a tool of Earshot may have in their table.
+func namesOf(bridge, ours string) []string {
+	if theirs, beside := strings.CutPrefix(ours, bridge+"."); beside {
+		return []string{ours, theirs}
+	}
+	return []string{ours}
+}
+
 // subject is where their service hears commands. Their table may hold any text.
 func (t tool) subject(project, channel, agent string) (utp.Subject, error) {
+	if t.target == pmoTarget+t.name {
+		s := utp.Subject{
+			Version: utp.Version, Project: project, Channel: channel,
+			Category: utp.CategoryCommand, Component: utp.ComponentSystem, Target: utp.TargetPMO, Suffix: utp.SuffixInternal + "." + t.name,
+		}
+		return s, s.Validate()
+	}
 	return utp.RenderTarget(t.target, utp.TargetValues{Project: project, Channel: channel, Agent: agent})
 }
