@@ -22,8 +22,15 @@ type bridged struct {
 
 func newBridged(t *testing.T, policy string) *bridged {
 	t.Helper()
-	b := &bridged{scene: emptyScene(t), ground: newGround(t, false), t: t}
-	b.does(0, "credential", "add", "commonground", "--role", "foreign", "--tools", groundTool)
+	return newBridgedTo(newGround(t, false), policy, groundTool)
+}
+
+// newBridgedTo is one whose bridge offers a tool of an installation.
+func newBridgedTo(g *ground, policy, tool string) *bridged {
+	t := g.t
+	t.Helper()
+	b := &bridged{scene: emptyScene(t), ground: g, t: t}
+	b.does(0, "credential", "add", "commonground", "--role", "foreign", "--tools", tool)
 	b.with = []string{"--nats-listen", bustest.Address(t), "--policy", b.policy(policy)}
 	b.server = b.up(b.with...)
 	return b
@@ -48,17 +55,27 @@ func (b *bridged) begins(fault string, args ...string) *process {
 // reviewed has an operator review the tool as it is registered now.
 func (b *bridged) reviewed(class string) {
 	b.t.Helper()
+	b.reviewedTool(groundTool, class)
+}
+
+func (b *bridged) reviewedTool(name, class string) {
+	b.t.Helper()
 	var tool struct {
 		Digest string `json:"digest"`
 	}
-	b.reads(&tool, "tools", "show", groundTool, "--json")
-	b.does(0, "tools", "review", groundTool, "--digest", tool.Digest, "--class", class, "--risk", "low")
+	b.reads(&tool, "tools", "show", name, "--json")
+	b.does(0, "tools", "review", name, "--digest", tool.Digest, "--class", class, "--risk", "low")
 }
 
 // calls starts a call of the tool.
 func (b *bridged) calls(args string) *process {
 	b.t.Helper()
-	return start(b.t, options{verb: "tools", data: b.data, args: []string{"call", "--token-file", b.approver(), groundTool, args, "--json"}})
+	return b.callsTool(groundTool, args)
+}
+
+func (b *bridged) callsTool(name, args string) *process {
+	b.t.Helper()
+	return start(b.t, options{verb: "tools", data: b.data, args: []string{"call", "--token-file", b.approver(), name, args, "--json"}})
 }
 
 // outcome is what a call came to.

@@ -32,14 +32,15 @@ const (
 	groundAgent = "researcher"
 )
 
-func newGroundWorker(t *testing.T) *groundWorker {
+func newGroundWorker(t *testing.T, with ...string) *groundWorker {
 	t.Helper()
 	b := &bridged{scene: emptyScene(t), ground: newGround(t, true), t: t}
 	w := &groundWorker{bridged: b}
 	b.does(0, "credential", "add", "commonground", "--role", "foreign", "--tools", groundTool)
+	b.does(0, "credential", "add", "scout", "--role", "agent")
 	tools, lines := b.box()
 	w.lines = lines
-	b.server = b.up("--nats-listen", bustest.Address(t), "--tools", tools)
+	b.server = b.up(append([]string{"--nats-listen", bustest.Address(t), "--tools", tools}, with...)...)
 	b.do(`INSERT INTO resource.project_agents VALUES ($1, $2, 'worker_generic')`, groundProject, groundAgent)
 	for name, seconds := range map[string]string{"box_add": "60", "box_read": "60"} {
 		b.do(`INSERT INTO resource.tools VALUES ($1, $2, 'A tool of Earshot.', '{"type":"object"}', 'cg.v1r4.{project_id}.{channel_id}.cmd.tool.earshot.call', 'suspend', $3::jsonb)`,

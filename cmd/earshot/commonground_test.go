@@ -67,8 +67,9 @@ type ground struct {
 	mode string // of the service: "", silent, or what is wrong with its card
 }
 
-// newGround starts an installation. Where it uses tools of ours, the bridge has the rights for that, too.
-func newGround(t *testing.T, uses bool) *ground {
+// newGround starts an installation. Where it uses tools of ours, the bridge has the rights for that, too. May are further
+// subjects that the bridge may publish to.
+func newGround(t *testing.T, uses bool, may ...string) *ground {
 	t.Helper()
 	g := &ground{t: t}
 	g.cluster, g.dsn = database(t)
@@ -84,7 +85,7 @@ func newGround(t *testing.T, uses bool) *ground {
 	var err error
 	g.nats, err = server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: -1, NoSigs: true, JetStream: true, StoreDir: t.TempDir(), NoAuthUser: "bridge",
-		Users: []*server.User{{Username: "service", Password: "s"}, {Username: "bridge", Password: "b", Permissions: groundRights(uses)}},
+		Users: []*server.User{{Username: "service", Password: "s"}, {Username: "bridge", Password: "b", Permissions: groundRights(uses, may...)}},
 	})
 	must(t, err)
 	g.nats.Start()
@@ -106,9 +107,9 @@ func newGround(t *testing.T, uses bool) *ground {
 }
 
 // groundRights is what docs/foreign-peers.md says that the bridge needs of their NATS.
-func groundRights(uses bool) *server.Permissions {
+func groundRights(uses bool, may ...string) *server.Permissions {
 	consumers := []string{"cg_cmd_v1r4.earshot_bridge_" + groundProject + "_earshot"}
-	allowed := []string{"cg.v1r4." + groundProject + ".*.cmd.tool.>", "$JS.API.STREAM.INFO.cg_cmd_v1r4", "$JS.API.CONSUMER.LIST.cg_cmd_v1r4"}
+	allowed := append([]string{"cg.v1r4." + groundProject + ".*.cmd.tool.>", "$JS.API.STREAM.INFO.cg_cmd_v1r4", "$JS.API.CONSUMER.LIST.cg_cmd_v1r4"}, may...)
 	if uses {
 		allowed = append(allowed, "cg.v1r4."+groundProject+".*.cmd.agent.*.wakeup")
 		consumers = append(consumers, consumers[0]+"_tools")
@@ -245,8 +246,13 @@ func understands(m jetstream.Msg) (groundCommand, error) {
 	if keys := slices.Sorted(maps.Keys(c.payload)); !slices.Equal(keys, []string{"after_execution", "tool_call_card_id", "tool_name"}) {
 		return c, fmt.Errorf("the payload has the keys %v", keys)
 	}
-	if subject := strings.Split(m.Subject(), "."); subject[2] != one("CG-Project-Id") || subject[3] != c.channel || len(subject) != 8 {
+	if subject := strings.Split(m.Subject(), "."); subject[2] != one("CG-Project-Id") || subject[3] != c.channel {
 		return c, fmt.Errorf("the headers contradict %s", m.Subject())
+	}
+	for name := range h { // the original copies what it gets onto what it publishes, and NATS would drop or refuse that
+		if strings.HasPrefix(name, "Nats-") {
+			return c, fmt.Errorf("a header of NATS's own: %s", name)
+		}
 	}
 	if c.agent == "" || c.turn == "" || c.step == "" || c.call == "" || len(c.trace) != 55 {
 		return c, fmt.Errorf("a header is missing: %+v", c)
@@ -259,6 +265,9 @@ func (g *ground) count(ctx context.Context, m jetstream.Msg, mode string) error 
 	c, err := understands(m)
 	if err != nil {
 		return err
+	}
+	if strings.Count(m.Subject(), ".") != 7 {
+		return fmt.Errorf("the service does not hear %s", m.Subject())
 	}
 	pg, err := pgx.Connect(ctx, g.dsn)
 	if err != nil {

@@ -57,7 +57,7 @@ func Run(ctx context.Context, o Options) error {
 		return stopped(ctx, err)
 	}
 	defer b.ours.Close()
-	if len(o.Serve) > 0 {
+	if o.provides() {
 		p := &provider{o: o, log: b.log, at: b.at, theirs: b.theirs, jets: b.jets}
 		stop, err := p.run(ctx)
 		if err != nil {
@@ -77,7 +77,7 @@ func stopped(ctx context.Context, err error) error {
 }
 
 func (b *bridge) openTheirs(ctx context.Context) (err error) {
-	if b.theirs, err = openDatabase(ctx, b.o.DSN, len(b.o.Serve) > 0); err != nil {
+	if b.theirs, err = openDatabase(ctx, b.o.DSN, b.o.provides()); err != nil {
 		return err
 	}
 	b.at = place{project: b.o.Project, channel: b.o.Channel, agent: b.o.Agent}
@@ -179,7 +179,7 @@ func (b *bridge) offerOne(ctx context.Context, name string, all map[string]tool)
 	switch {
 	case err != nil:
 		return false, err
-	case len(b.o.Serve) > 0 && subject.Target == b.at.agent:
+	case b.o.provides() && subject.Component == utp.ComponentTool && subject.Target == b.at.agent:
 		return false, &utp.DefinitionError{Tool: name, Field: "target_subject", Found: t.target, Expected: "a service of theirs: this one is Earshot's", Err: errNoTool}
 	}
 	d, err := t.definition(b.ours.name)
@@ -209,7 +209,7 @@ func (b *bridge) registered(t tool) bool {
 func (b *bridge) offered() Offer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return Offer{Project: b.at.project, Agent: b.at.agent, Target: b.target, Tools: slices.Sorted(maps.Keys(b.tools)), Serves: b.o.Serve, LeftOut: maps.Clone(b.leftOut)}
+	return Offer{Project: b.at.project, Agent: b.at.agent, Target: b.target, Tools: slices.Sorted(maps.Keys(b.tools)), Serves: b.o.Serve, Asks: b.o.Ask, LeftOut: maps.Clone(b.leftOut)}
 }
 
 // command takes a command of Earshot: it writes their rows and sends the command on. What certainly has not left is told at

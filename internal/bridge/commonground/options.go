@@ -34,10 +34,10 @@ type Options struct {
 	Channel string
 	// Agent is whom the calls come from, for them: one in their roster. Default: [DefaultAgent].
 	Agent string
-	// Serve are tools of Earshot that agents of theirs may use; none leaves that direction out. As is then required: in its
-	// name, they are asked for.
-	Serve []string
-	As    *client.Agent
+	// Serve are tools of Earshot that agents of theirs may use, and Ask agents of Earshot that they may ask; none of both leaves
+	// that direction out. As is else required: in its name, the calls are made.
+	Serve, Ask []string
+	As         *client.Agent
 	// Poll is the time between looks at their inbox and their tools without a wakeup. Default: 15 s.
 	Poll time.Duration
 	// Ready is called whenever the tools that are offered have changed, the first time when the bridge works.
@@ -62,9 +62,14 @@ type Offer struct {
 	Tools                  []string
 	// Serves are the tools of Earshot that agents of theirs may use.
 	Serves []string
+	// Asks are the agents of Earshot that agents of theirs may ask.
+	Asks []string
 	// LeftOut says for each tool of the credential's list that is not offered why it is not.
 	LeftOut map[string]string
 }
+
+// provides reports whether agents of theirs may use or ask something of Earshot.
+func (o Options) provides() bool { return len(o.Serve)+len(o.Ask) > 0 }
 
 func (o Options) withDefaults() (Options, error) {
 	o.Agent, o.Channel, o.Poll = cmp.Or(o.Agent, DefaultAgent), cmp.Or(o.Channel, DefaultChannel), cmp.Or(o.Poll, defaultPoll)

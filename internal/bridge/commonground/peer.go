@@ -31,7 +31,7 @@ func join(ctx context.Context, o Options) (*peer, error) {
 	case c.Principal.Kind != bus.External:
 		return nil, cause.Misuse("the credentials are those of "+c.Principal.String()+"; the bridge is a third-party peer",
 			"make others with `earshot credential add commonground --role foreign --tools TOOL,…`")
-	case len(c.Tools) == 0 && len(o.Serve) == 0:
+	case len(c.Tools) == 0 && !o.provides():
 		return nil, cause.Misuse("the credentials of "+c.Principal.String()+" list no tools",
 			"list those that may come: `earshot credential add "+c.Principal.Name+" --role foreign --tools TOOL,…`")
 	}

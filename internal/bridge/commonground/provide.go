@@ -27,7 +27,7 @@ const (
 	parting = 10 * time.Second
 )
 
-// provider lets agents of CommonGround use tools of Earshot: it takes their commands from the stream, asks Earshot for the
+// provider lets agents of CommonGround use tools of Earshot, and ask its agents: it takes their commands from the stream, asks Earshot for the
 // calls as an outside agent, and reports the results in their tables.
 //
 // It decides nothing. The key of a session and of its call is the id of their call, so a command that comes again, also to
@@ -149,8 +149,18 @@ func (p *provider) prepare(ctx context.Context, c *theirCall, m jetstream.Msg) (
 	} else {
 		c.until = p.o.Now().Add(t.patience())
 	}
-	c.tool = p.named(t.name)
-	return c.check(p.at, t, m.Subject()), nil
+	c.tool, c.args = p.named(t.name), c.card.Arguments
+	agent := ""
+	if c.tool == "" {
+		if agent = p.asked(t.name); agent != "" {
+			c.tool = askExpert
+		}
+	}
+	if bad := c.check(p.at, t, m.Subject()); bad != nil || agent == "" {
+		return bad, nil
+	}
+	c.args, bad = question(agent, c.card.Arguments, t.patience())
+	return bad, nil
 }
 
 // named returns the tool of Earshot that they mean: its name, or that with _ for what the APIs of models refuse.
@@ -174,7 +184,7 @@ func (p *provider) ask(ctx context.Context, c theirCall) error {
 	session, err := p.o.As.Open(within, api.AgentOpen{Label: c.context.AgentID, Key: key, Idle: p.idle(c)})
 	call := api.AgentCall{}
 	if err == nil {
-		call, err = p.call(within, session, api.AgentInvoke{Tool: c.tool, Args: c.card.Arguments, HostCall: key, Key: key})
+		call, err = p.call(within, session, api.AgentInvoke{Tool: c.tool, Args: c.args, HostCall: key, Key: key})
 	}
 	switch {
 	case ctx.Err() != nil:

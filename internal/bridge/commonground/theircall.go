@@ -23,6 +23,7 @@ type theirCall struct {
 	anchor  anchor
 	card    utp.CallCard
 	tool    string    // at Earshot
+	args    jsontext.Value
 	until   time.Time // when they wait no longer
 }
 
@@ -77,7 +78,7 @@ func (c *theirCall) check(at place, t tool, subject string) error {
 	case want.String() != subject:
 		return &refusal{utp.CodeBadRequest, "the command came on " + utp.Shown(subject) + "; expected the subject of its tool, " + want.String()}
 	case c.tool == "":
-		return &refusal{utp.CodeAuthFailed, "Earshot's bridge does not serve " + utp.Shown(t.name) + "; its operator names it with --serve"}
+		return &refusal{utp.CodeAuthFailed, "Earshot's bridge does not serve " + utp.Shown(t.name) + "; its operator names it with --serve, or the agent that it asks with --ask"}
 	case c.card.ToolCallID != "" && c.card.ToolCallID != c.context.ToolCallID:
 		return &refusal{utp.CodeToolCallIDMismatch, "the card is that of the call " + utp.Shown(c.card.ToolCallID) + "; expected " + c.context.ToolCallID}
 	case c.card.ToolName != t.name:

@@ -46,7 +46,7 @@ func (m *commands) bridgeCommongroundCommand() *cobra.Command {
 	o := &f.options
 	c := &cobra.Command{
 		Use:   "commonground --dsn DSN --nats URL",
-		Short: "Let a running CommonGround (v1r4) and Earshot use each other's tools",
+		Short: "Let a running CommonGround (v1r4) and Earshot use each other's tools and agents",
 		Long: `Let tool services of a running CommonGround installation (v1r4) serve the turns of "earshot up --nats-listen".
 The services stay as they are. The bridge comes to Earshot with a credential of the role foreign, whose list of tools
 says which of theirs are offered, and to CommonGround as an agent of its roster.
@@ -55,8 +55,12 @@ Such a tool is broker-only: Earshot decides whether a call leaves, and with whic
 this. Until "earshot tools review" has made it a reading or idempotent one, or a rule of the policy names it with
 broker_only, its calls are denied and never reach CommonGround.
 
-With --serve, agents of CommonGround use tools of Earshot, too: those that it names. Their calls are made by an outside
+With --serve, agents of CommonGround use tools of Earshot, too: those that it names. With --ask, they ask agents of Earshot:
+the tool ask_NAME of theirs starts a turn of the agent NAME, and its result is the answer. Both are done by an outside
 agent of Earshot, whose token is --token-file's, in a session with the name of their agent, and go through the gate.
+
+Tools of CommonGround's PMO, such as fork_join, can be listed, too. They are offered as commonground.fork_join and so on:
+with them, agents of Earshot have agents of CommonGround do something.
 
 On CommonGround's database the bridge reads the roster, the tools, cards, edges and inboxes; it inserts cards, edges and
 rows of inboxes, and marks rows of its own inbox as consumed. Ended and started again, it collects what has been
@@ -83,8 +87,9 @@ Exit codes: 0 ended when it was told to; 1 one of the two sides cannot be used; 
 	flags.StringVar(&o.Agent, "agent", commonground.DefaultAgent, "agent of CommonGround's roster in whose name calls are made")
 	flags.StringVar(&o.Credentials, "credential", "", "file with the bridge's credentials (default $"+bus.CredentialsVariable+", else those of foreign/commonground in the data directory)")
 	flags.StringSliceVar(&o.Serve, "serve", nil, "tools of Earshot that agents of CommonGround may use, by their names (default none)")
+	flags.StringSliceVar(&o.Ask, "ask", nil, "agents of Earshot that agents of CommonGround may ask, each by the tool ask_NAME (default none)")
 	flags.StringVar(&f.token, "token-file", "", "file with the token of the agent in whose name those calls are made (default one that is made for commonground)")
-	flags.StringVar(&f.url, "url", "", "address of the server for --serve, where it is not the one of the data directory; it needs --token-file")
+	flags.StringVar(&f.url, "url", "", "address of the server for --serve and --ask, where it is not the one of the data directory; it needs --token-file")
 	flags.StringVar(&f.data, "data", "", cli.DataUsage)
 	flags.BoolVar(&f.asJSON, "json", false, "write what is offered, and each change of it, as a line of JSON")
 	flags.BoolVar(&f.debug, "debug", false, "log what the bridge does to standard error, without any content")
@@ -141,9 +146,9 @@ func (m *commands) bridgeCommonground(ctx context.Context, f bridgeFlags) error 
 
 // bridgeAgent is the agent in whose name agents of the other system make calls; nil where they make none.
 func (m *commands) bridgeAgent(ctx context.Context, f bridgeFlags) (*client.Agent, error) {
-	if len(f.options.Serve) == 0 {
+	if len(f.options.Serve)+len(f.options.Ask) == 0 {
 		if f.token != "" || f.url != "" {
-			return nil, cause.Misuse("--token-file and --url are for the tools that --serve names, and it names none", "name them, such as --serve desk.say")
+			return nil, cause.Misuse("--token-file and --url are for what --serve and --ask name, and they name nothing", "name it, such as --serve desk.say")
 		}
 		return nil, nil //nolint:nilnil // the agent of those that make no calls
 	}
@@ -188,6 +193,7 @@ type offerRow struct {
 	Target  string            `json:"worker_target"`
 	Tools   []string          `json:"tools"`
 	Serves  []string          `json:"serves,omitempty"`
+	Asks    []string          `json:"asks,omitempty"`
 	LeftOut map[string]string `json:"left_out,omitempty"`
 }
 
@@ -207,6 +213,9 @@ func (m *commands) printOffer(offer commonground.Offer, asJSON bool) {
 	}
 	if len(offer.Serves) > 0 {
 		m.Printf("CommonGround may use: %s.", strings.Join(offer.Serves, ", "))
+	}
+	if len(offer.Asks) > 0 {
+		m.Printf("CommonGround may ask: %s.", strings.Join(offer.Asks, ", "))
 	}
 	for _, name := range slices.Sorted(maps.Keys(offer.LeftOut)) {
 		m.Printf("Left out: %s: %s", name, cause.OneLine(offer.LeftOut[name]))
