@@ -90,7 +90,7 @@ func (p *groundPMO) fork(ctx context.Context, m jetstream.Msg) error {
 		return fmt.Errorf("card, tool, edge, anchor and agent: %w", err)
 	}
 	// The headers that it got are on what it publishes: the event that the child has been dispatched.
-	event := &nats.Msg{Subject: "cg.v1r4." + groundProject + ".public.evt.agent.child.state", Header: nats.Header(m.Headers()), Data: []byte("{}")}
+	event := &nats.Msg{Subject: "cg.v1r4." + groundProject + ".public.evt.agent.child.state", Header: m.Headers(), Data: []byte("{}")}
 	if _, err := p.js.PublishMsg(ctx, event); err != nil {
 		return fmt.Errorf("the event: %w", err)
 	}
@@ -212,7 +212,8 @@ func newAsked(t *testing.T, seconds string) (*groundWorker, *scout) {
 		w.do(`INSERT INTO resource.tools VALUES ($1, $2, 'Asks an agent of Earshot.', '{"type":"object"}', 'cg.v1r4.{project_id}.{channel_id}.cmd.tool.earshot.call', 'suspend', $3::jsonb)`,
 			groundProject, name, `{"suspend_timeout_seconds":`+seconds+`}`)
 	}
-	return w, w.newScout()
+	s := w.newScout()
+	return w, s
 }
 
 func (w *groundWorker) askable(fault string) *process {

@@ -194,7 +194,7 @@ func (d *database) insert(ctx context.Context, c call) (entered bool, err error)
 func (d *database) write(ctx context.Context, c call) (entered bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
-	err = pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { //nolint:wrapcheck // the caller says what it was
+	err = pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error {
 		at := c.context
 		_, err := tx.Exec(ctx, `INSERT INTO cards (card_id, tenant_id, content, tool_call_id, metadata, created_at)
 			VALUES ($1, $2, $3::jsonb, $4, $5::jsonb, $6) ON CONFLICT DO NOTHING`,
@@ -217,7 +217,7 @@ func (d *database) write(ctx context.Context, c call) (entered bool, err error) 
 		entered = added.RowsAffected() > 0
 		return err //nolint:wrapcheck // the caller says what it was
 	})
-	return entered && err == nil, err
+	return entered && err == nil, err //nolint:wrapcheck // the caller says what it was
 }
 
 // refusedValue reports whether the database refuses a value as such, for example text with a NUL.

@@ -91,7 +91,7 @@ func (j *jets) put(ctx context.Context, m *nats.Msg) error {
 	if err == nil && ack.Stream != stream {
 		err = errors.New("the stream " + ack.Stream + " has taken it; expected " + stream)
 	}
-	return err //nolint:wrapcheck // the caller says what it was
+	return err
 }
 
 const (

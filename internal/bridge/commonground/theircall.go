@@ -22,7 +22,7 @@ type theirCall struct {
 	command utp.Command
 	anchor  anchor
 	card    utp.CallCard
-	tool    string    // at Earshot
+	tool    string // at Earshot
 	args    jsontext.Value
 	until   time.Time // when they wait no longer
 }

@@ -51,7 +51,9 @@ func (t tool) definition(bridge string) (utp.Definition, error) {
 const pmoTarget = "cg." + utp.Version + ".{project_id}.{channel_id}.cmd.sys.pmo.internal."
 
 // ofPMO reports whether a tool is one of their PMO's. The subject may be that of the table or of a card.
-func ofPMO(name, subject string) bool { return strings.HasSuffix(subject, ".cmd.sys.pmo.internal."+name) }
+func ofPMO(name, subject string) bool {
+	return strings.HasSuffix(subject, ".cmd.sys.pmo.internal."+name)
+}
 
 // nameAt is the name of a tool at Earshot. The PMO's tools have the names of those that Earshot serves itself, and stand
 // beside them under the bridge's own.
