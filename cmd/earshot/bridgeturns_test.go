@@ -141,13 +141,14 @@ func TestBridgePMOOnce(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
 	for point, want := range map[string]struct {
+		seconds  string
 		commands int
 		status   string
-	}{"": {1, "timeout"}, "bridge.inserted": {0, "timeout"}, "bridge.published": {1, "success"}} {
+	}{"": {"15", 1, "timeout"}, "bridge.inserted": {"6", 0, "timeout"}, "bridge.published": {"60", 1, "success"}} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			counts(t)
-			p := newGroundPMO(t, "6")
+			p := newGroundPMO(t, want.seconds)
 			p.silent = point == "" // before any command
 			b := p.bridge(point)
 			p.reviewedTool("commonground."+pmoTool, "read")
@@ -204,6 +205,20 @@ func (w *groundWorker) newScout() *scout {
 	return s
 }
 
+// begins waits until the agent is asked something, and returns the question.
+func (s *scout) begins(t *testing.T) string {
+	t.Helper()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case q := <-s.asked:
+		return q
+	case <-timer.C:
+		t.Fatal("scout is not asked")
+		return ""
+	}
+}
+
 // newAsked is a worker of CommonGround whose project has a tool that asks our agent scout.
 func newAsked(t *testing.T, seconds string) (*groundWorker, *scout) {
 	t.Helper()
@@ -232,7 +247,7 @@ func TestBridgeAsked(t *testing.T) {
 	p := w.askable("")
 	w.calls("call_1", "ask_scout", `{"question":"6 * 7"}`)
 	w.sends("call_1", "ask_scout", nil)
-	if q := <-s.asked; q != "6 * 7" {
+	if q := s.begins(t); q != "6 * 7" {
 		t.Errorf("scout is asked %q", q)
 	}
 	s.goOn <- struct{}{}
@@ -269,7 +284,7 @@ func TestBridgeAskedKilled(t *testing.T) {
 			w, s := newAsked(t, "60")
 			p := w.askable(point)
 			w.calls("call_1", "ask_scout", `{"question":"6 * 7"}`)
-			<-s.asked
+			s.begins(t)
 			if point == "" {
 				must(t, p.cmd.Process.Kill())
 				p.wait()
@@ -294,12 +309,12 @@ func TestBridgeAskedKilled(t *testing.T) {
 func TestBridgeAskedLate(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
-	w, s := newAsked(t, "4")
+	w, s := newAsked(t, "8")
 	w.askable("")
 	began := time.Now()
 	w.calls("call_1", "ask_scout", `{"question":"6 * 7"}`)
-	<-s.asked
-	if r := w.resumes("call_1"); r.Status == "success" || time.Since(began) < 3*time.Second {
+	s.begins(t)
+	if r := w.resumes("call_1"); r.Status == "success" || time.Since(began) < 7*time.Second {
 		t.Errorf("after %v: %+v", time.Since(began), r)
 	}
 	var turns []struct {

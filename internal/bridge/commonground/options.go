@@ -90,5 +90,10 @@ func (o Options) withDefaults() (Options, error) {
 			return o, cause.Misuse("the "+name.what+" "+cause.OneLine(name.value)+" cannot be a part of a subject", "use 1 to 128 of A-Z a-z 0-9 _ -")
 		}
 	}
+	for _, name := range o.Ask {
+		if !utp.ValidToken(name) {
+			return o, cause.Misuse("the agent "+cause.OneLine(name)+" of --ask cannot be an agent of Earshot", "use 1 to 128 of A-Z a-z 0-9 _ -")
+		}
+	}
 	return o, nil
 }

@@ -73,6 +73,9 @@ func TestQuestion(t *testing.T) {
 			t.Errorf("%s becomes %s, %v", args, got, err)
 		}
 	}
+	if _, err := (Options{Ask: []string{"scout, tidy"}}).withDefaults(); err == nil {
+		t.Error("an agent with a blank is taken")
+	}
 	p := &provider{o: Options{Ask: []string{"scout"}}}
 	for theirs, want := range map[string]string{"ask_scout": "scout", "ask_tidy": "", "scout": "", "ask_": ""} {
 		if got := p.asked(theirs); got != want {
