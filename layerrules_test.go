@@ -35,7 +35,10 @@ func TestNoUnusedAllowance(t *testing.T) {
 func TestLayerTable(t *testing.T) {
 	t.Parallel()
 	for _, r := range layerTable {
-		for _, own := range r.own {
+		for i, own := range r.own {
+			if slices.Contains(r.own[:i], own) {
+				t.Errorf("%s is told twice that it may import %s", r.pkg, own)
+			}
 			if own == "*" {
 				continue
 			}

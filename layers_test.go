@@ -517,12 +517,10 @@ var layerTable = []rule{
 	},
 	{
 		pkg: "internal/cli/gateways", layer: 8, own: []string{
-			"api", "client", "internal/agentcheck", "internal/bridge/commonground", "internal/build", "internal/bus", "internal/cause", "internal/cli", "internal/credentialfile", "internal/datadir",
-			"internal/doctor", "internal/fault", "internal/gateway/hook",
-			"internal/gateway/local", "internal/gateway/mcp", "internal/gateway/permission", "internal/hostfile", "internal/hostsetup", "internal/operate", "internal/oauth", "aaep/transport/pipe", "internal/toolfile",
-			"api", "client", "internal/agentcheck", "internal/build", "internal/cause", "internal/cli", "internal/datadir", "internal/doctor", "internal/gateway/hook",
-			"internal/gateway/local", "internal/gateway/forward", "internal/gateway/mcp", "internal/gateway/permission", "internal/hostfile", "internal/hostsetup", "internal/operate", "internal/oauth", "aaep", "aaep/subscribe", "aaep/transport/pipe", "internal/toolfile",
-			"aaep/transport", "internal/usage", "tool/mcp", "tool/settings", "utp",
+			"api", "client", "internal/agentcheck", "internal/bridge/commonground", "internal/build", "internal/bus", "internal/cause", "internal/cli", "internal/credentialfile",
+			"internal/datadir", "internal/doctor", "internal/fault", "internal/gateway/hook", "internal/gateway/local", "internal/gateway/mcp", "internal/gateway/permission",
+			"internal/hostfile", "internal/hostsetup", "internal/operate", "internal/oauth", "aaep/transport/pipe", "internal/toolfile", "internal/gateway/forward", "aaep",
+			"aaep/subscribe", "aaep/transport", "internal/usage", "tool/mcp", "tool/settings", "utp",
 		},
 		third: []string{"github.com/spf13/cobra"},
 		both:  "what it carries between a program and the server is AAEP, and what it manages are tools",
