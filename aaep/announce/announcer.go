@@ -162,7 +162,8 @@ func (a *Announcer) urgently(e aaep.Event, sayings []saying) []saying {
 		return sayings
 	}
 	if len(sayings) == 0 {
-		sayings = []saying{{text: "Something needs your attention, but does not say what.", language: english, kind: KindOther}}
+		text, language := a.own("Something needs your attention, but does not say what.")
+		sayings = []saying{{text: text, language: language, kind: KindOther}}
 	}
 	for i := range sayings {
 		if !sayings[i].ofOwnReply {

@@ -50,8 +50,9 @@ func (a *Announcer) late(now time.Time, s *session, e aaep.Event) []Announcement
 	default:
 		return nil
 	}
+	text, language := a.own(text)
 	n := Announcement{
-		ID: a.base(e) + "behind", Session: e.SessionID, Event: e.ID, Text: a.named(s, saying{text: text}), Language: english, Priority: Polite, Kind: KindState,
+		ID: a.base(e) + "behind", Session: e.SessionID, Event: e.ID, Text: a.named(s, saying{text: text}), Language: language, Priority: Polite, Kind: KindState,
 		Label: labels[KindState], At: e.Time,
 	}
 	a.record(n, "")

@@ -33,9 +33,9 @@
 // a value, are isolated for bidirectional text and shown with their hidden characters;
 // reply tokens never appear.
 //
-// Own sentences are English. An event in another language speaks through its own
-// summaries only, so that no announcement mixes two languages; [Announcement].Language
-// says which one it is.
+// Own sentences are English, or in the language of [Preferences].Translation. An event in another language speaks
+// through its own summaries, and through own sentences only where these have a translation into its language, so that no
+// announcement mixes two languages; [Announcement].Language says which one it is. [Announcer.Where] is English.
 //
 // Events from before [Preferences].Since, or before the time given to
 // [Announcer.Resume], are replays: they are taken in without a word and summed up, one

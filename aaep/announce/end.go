@@ -25,9 +25,7 @@ func (a *Announcer) end(s *session, e aaep.Event) []saying {
 	s.outputs = nil
 	w := a.ending(e)
 	w.kind, w.label = KindEnd, endLabel(e)
-	if isEnglish(w.language) {
-		w.text = join(w.text, a.unasked(s.id))
-	}
+	w.text = join(w.text, a.in(w.language, a.unasked(s.id)))
 	return append(sayings, w)
 }
 
@@ -53,20 +51,20 @@ func (a *Announcer) ending(e aaep.Event) saying {
 		if hint := sentence(p.RemediationHint, w.language); !strings.Contains(w.text, hint) && w.language == primary(e) {
 			w.text = join(w.text, hint)
 		}
-		return orElse(w, Assertive, "The work has failed.")
+		return a.orElse(w, Assertive, "The work has failed.")
 	case aaep.SessionCancelled:
-		return orElse(a.text(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed), Assertive, "The work was stopped.")
+		return a.orElse(a.text(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed), Assertive, "The work was stopped.")
 	case aaep.SessionCompleted:
-		return orElse(a.text(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed), Polite, "Finished.")
+		return a.orElse(a.text(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed), Polite, "Finished.")
 	default:
-		return orElse(saying{}, Polite, "The session has ended.")
+		return a.orElse(saying{}, Polite, "The session has ended.")
 	}
 }
 
-func orElse(w saying, priority Priority, text string) saying {
+func (a *Announcer) orElse(w saying, priority Priority, text string) saying {
 	w.priority = priority
 	if w.text == "" {
-		w.text, w.language = text, english
+		w.text, w.language = a.own(text)
 	}
 	return w
 }

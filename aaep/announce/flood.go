@@ -3,6 +3,7 @@ package announce
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -105,18 +106,8 @@ func (a *Announcer) flushed(now time.Time) []Announcement {
 		return []Announcement{n}
 	}
 	n.ID += ".flood" + strconv.Itoa(f.n+1)
-	n.Kind, n.Label, n.At, n.Language = KindRecap, labelMeanwhile, now, english
-	counts, latest := f.counts(), f.plain
-	if len(f.sessions) > 1 {
-		counts, latest = counts+" in "+legible.Counted(int64(len(f.sessions)), "session"), f.last.Text
-	}
-	if counts != "" {
-		counts += "."
-	}
-	if isEnglish(f.last.Language) {
-		counts = join(counts, "Now: "+latest)
-	}
-	n.Text = first(counts, f.last.Text)
+	n.Kind, n.Label, n.At = KindRecap, labelMeanwhile, now
+	n.Text, n.Language = a.floodText(f)
 	if len(f.sessions) == 1 {
 		n.Text = a.named(a.known(f.last.Session), saying{text: n.Text})
 	}
@@ -125,17 +116,33 @@ func (a *Announcer) flushed(now time.Time) []Announcement {
 	return []Announcement{n}
 }
 
-// counts returns how much was held back: "12 steps, 3 done".
-func (f flood) counts() string {
-	text := ""
+// floodText is the sentence about what was held back, and its language; with what was said last, if that is in the same one.
+func (a *Announcer) floodText(f flood) (text, language string) {
+	latest := f.plain
+	text, language = a.list(f.counts())
+	if len(f.sessions) > 1 {
+		latest = f.last.Text
+		text += " " + a.in(language, "in "+legible.Counted(int64(len(f.sessions)), "session"))
+	}
+	if text = strings.TrimSpace(text); text != "" {
+		text += "."
+	}
+	if now := a.in(language, "Now:"); now != "" && speaks(language, f.last.Language) {
+		text = join(text, now+" "+latest)
+	}
+	if text == "" {
+		return f.last.Text, f.last.Language
+	}
+	return text, language
+}
+
+// counts returns how much was held back: 12 steps, 3 done.
+func (f flood) counts() []string {
+	var parts []string
 	add := func(n int, what string) {
-		if n == 0 {
-			return
+		if n > 0 {
+			parts = append(parts, what)
 		}
-		if text != "" {
-			text += ", "
-		}
-		text += what
 	}
 	add(f.started, legible.Counted(int64(f.started), "session")+" started")
 	add(f.steps, legible.Counted(int64(f.steps), "step"))
@@ -145,7 +152,7 @@ func (f flood) counts() string {
 	}
 	add(f.done, done)
 	add(f.other, legible.Counted(int64(f.other), "other message"))
-	return text
+	return parts
 }
 
 // floodDue returns when to summarise at the latest what was held back; zero if nothing is, or if only the next event

@@ -83,7 +83,8 @@ func (a *Announcer) output(now time.Time, s *session, e aaep.Event, p aaep.Outpu
 		return a.ready(o, "The answer is ready")
 	case now.Sub(o.life) >= lifeTime && o.content:
 		o.life = now
-		return []saying{{text: o.goesOn(), language: english, kind: KindProgress, priority: Polite}}
+		text, language := a.own(o.goesOn())
+		return []saying{{text: text, language: language, kind: KindProgress, priority: Polite}}
 	}
 	return nil
 }
@@ -228,13 +229,15 @@ func (a *Announcer) ready(o *output, what string) []saying {
 	if !o.content && !o.broken {
 		return nil
 	}
-	w := saying{text: what + ".", language: english, kind: KindOutput, priority: Polite}
+	w := saying{kind: KindOutput, priority: Polite}
+	text := what + "."
 	if o.text && !o.broken {
-		w.text = what + ": " + legible.Counted(o.lines, "line") + "."
+		text = what + ": " + legible.Counted(o.lines, "line") + "."
 	}
 	if a.preferences.Surface.Output != OutputElsewhere {
 		w.offer = OfferRead
-		w.text = join(w.text, a.hint(OfferRead, 0))
+		text = join(text, a.hint(OfferRead, 0))
 	}
+	w.text, w.language = a.own(text)
 	return []saying{w}
 }

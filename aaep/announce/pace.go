@@ -69,7 +69,7 @@ func (a *Announcer) Pace() Pace { return a.preferences.Pace }
 func (a *Announcer) SetPace(p Pace, now time.Time) Announcement {
 	a.preferences.Pace = p
 	a.purse = purse{}
-	n := Announcement{Session: "", Kind: KindOther, Priority: Polite, Language: english, At: now}
+	n := Announcement{Session: "", Kind: KindOther, Priority: Polite, At: now}
 	switch p {
 	case PaceSlower:
 		n.Text = "Slower: fewer single steps; the others are summed up."
@@ -78,7 +78,7 @@ func (a *Announcer) SetPace(p Pace, now time.Time) Announcement {
 	case PaceUsual:
 		n.Text = "Back to the usual pace."
 	}
-	n.Text = join(n.Text, a.hint(n.Offer, 0))
+	n.Text, n.Language = a.own(join(n.Text, a.hint(n.Offer, 0)))
 	return a.again(n, "pace")
 }
 

@@ -14,6 +14,8 @@ type Preferences struct {
 	// Language is a BCP 47 tag. An event whose summary has a variant in that language is announced with it (PAY-01); ""
 	// uses each event's own language.
 	Language string
+	// Translation says the announcer's own sentences beside events that are not in English.
+	Translation Translation
 	// Person is the name under which this listener's answers are recorded. If someone else ends a question, that
 	// interrupts; with "" everyone counts as someone else.
 	Person string

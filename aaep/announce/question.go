@@ -21,7 +21,7 @@ type question struct {
 	event     string
 	warnAt    time.Time // zero: never, or already done
 	warned    time.Time // when warnAt came
-	full      string    // the whole announcement, even if only the extra time was announced; "" in another language
+	full      string    // the whole announcement, even if only the extra time was announced; "" in a language that says it all the same
 	cue       Announcement
 	extra     string // the announcement of its extra time; "" for a new question
 	announced bool   // it was announced, not only stored
@@ -178,7 +178,10 @@ func (a *Announcer) addQuestion(q *question, e aaep.Event, w saying) []saying {
 	a.open = append(a.open, q)
 	w.kind, w.priority, w.question, w.offer, w.unnamed = KindQuestion, Assertive, q.Number, OfferAnswer, isEnglish(primary(e))
 	if w.text == "" {
-		w.text, w.language = q.Label()+" waits for your answer.", english
+		w.text, w.language = a.own(q.Label() + " waits for your answer.")
+	}
+	if said := a.in(w.language, q.extra); said != "" && !isEnglish(w.language) {
+		q.full, q.extra, w.text = w.text, said, said
 	}
 	return one(w)
 }
@@ -215,7 +218,7 @@ func (a *Announcer) closeSession(session string) {
 func (a *Announcer) cue(n Announcement) {
 	q := a.open[len(a.open)-1]
 	q.cue, q.announced = n, !a.replay
-	if q.full != "" && isEnglish(n.Language) {
+	if q.full != "" && (isEnglish(n.Language) || n.Text == q.extra) {
 		q.cue.Text = q.full
 	}
 }
@@ -261,9 +264,9 @@ func (a *Announcer) Tick(now time.Time) []Announcement {
 		if q.Number == 0 {
 			what = "a question"
 		}
+		text, language := a.own(join(timeText(q.Deadline.Sub(now))+" left to answer "+what+".", q.Silence(), a.hint(OfferMoreTime, q.Number)))
 		n := Announcement{
-			ID: q.cue.ID + ".warning", Session: q.Session, Event: q.event, Seq: q.cue.Seq, Language: english,
-			Text:     join(timeText(q.Deadline.Sub(now))+" left to answer "+what+".", q.Silence(), a.hint(OfferMoreTime, q.Number)),
+			ID: q.cue.ID + ".warning", Session: q.Session, Event: q.event, Seq: q.cue.Seq, Language: language, Text: text,
 			Priority: Assertive, Kind: KindWarning, Offer: OfferMoreTime, Question: q.Number, At: now,
 		}
 		a.record(n, "")

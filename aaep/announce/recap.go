@@ -92,15 +92,20 @@ func (a *Announcer) summary(s *session, m missed) (Announcement, bool) {
 	n := m.last
 	n.ID += ".summary"
 	if m.announcements == 0 { // joined after its start
-		n = Announcement{ID: s.id + ".summary", Session: s.id, At: a.since, Priority: Polite, Language: english}
+		n = Announcement{ID: s.id + ".summary", Session: s.id, At: a.since, Priority: Polite}
+		_, n.Language = a.own("Meanwhile:")
 	}
 	n.Kind, n.Label = KindRecap, labelMeanwhile
+	if text := a.summaryText(n.Language, s, m); text != "" {
+		n.Text = text
+	}
 	if isEnglish(n.Language) {
-		n.Text, n.Language = a.summaryText(s, m), english
+		n.Language = english
 	}
 	s.replayed = false
 	if m.more > 0 {
-		n.Text = join(n.Text, legible.Counted(int64(m.more), "earlier warning")+" not repeated.")
+		more := legible.Counted(int64(m.more), "earlier warning") + " not repeated."
+		n.Text = join(n.Text, first(a.in(n.Language, more), more))
 	}
 	if !m.end {
 		n.Priority = Polite
@@ -108,24 +113,33 @@ func (a *Announcer) summary(s *session, m missed) (Announcement, bool) {
 	return n, true
 }
 
-func (a *Announcer) summaryText(s *session, m missed) string {
+// summaryText is that sentence in a language; "" where it cannot be said in that one.
+func (a *Announcer) summaryText(language string, s *session, m missed) string {
 	title := a.title(s)
-	switch {
-	case m.end && title != "":
-		return "Meanwhile, " + title + ": " + m.plain
-	case m.end, m.announcements == 1 && !s.replayed && title == "":
-		return "Meanwhile: " + m.plain
-	case m.announcements == 1 && !s.replayed:
-		return "Meanwhile, " + title + ": " + m.plain
+	meanwhile := "Meanwhile, " + title + ":"
+	if title == "" {
+		meanwhile = "Meanwhile:"
 	}
-	text := first(title, s.name, s.agent) + " has been working since " + sinceText(s.began, a.since, a.preferences.Zone)
+	if m.end || m.announcements == 1 && !s.replayed {
+		if meanwhile = a.in(language, meanwhile); meanwhile == "" {
+			return ""
+		}
+		return meanwhile + " " + m.plain
+	}
+	text, request := first(title, s.name, s.agent)+" has been working since "+sinceText(s.began, a.since, a.preferences.Zone), ""
 	if s.replayed && s.request != "" {
-		text += " on this request: “" + s.request + "”"
+		text, request = text+" on this request:", " “"+s.request+"”."
+	} else {
+		text += "."
 	}
-	if m.announcements == 0 || m.last.Kind == KindStarted {
-		return text + "."
+	text, last := a.in(language, text), a.in(language, "The last thing said:")
+	switch {
+	case text == "":
+		return ""
+	case m.announcements == 0 || m.last.Kind == KindStarted || last == "":
+		return text + request
 	}
-	return text + ". The last thing said: " + m.plain
+	return text + request + " " + last + " " + m.plain
 }
 
 // Repeat returns the last announcement again, with a new id. It returns false if there was none.

@@ -59,15 +59,15 @@ func (a *Announcer) resolution(e aaep.Event, p aaep.StateChanged, how aaep.Resol
 // resolved returns how a question ended, with the priority for this listener.
 func (a *Announcer) resolved(e aaep.Event, p aaep.StateChanged, ending outcome) saying {
 	offers := ending.starts != ""
-	w := a.framed(e, ending.text(), p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
+	w, own := a.ours(e, ending.text(), p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
 	if offers {
 		w.offer = OfferUndo
 	}
-	if ending.starts != "" && isEnglish(w.language) {
+	if ending.starts != "" && own {
 		ending.starts, ending.recorded = "", false // someone who hears it again can no longer undo it
-		w.recapText = legible.Shorten(ending.text(), MaxText)
+		w.recapText = legible.Shorten(a.in(w.language, ending.text()), MaxText)
 	}
-	w.kind, w.question, w.unnamed = KindResolution, ending.number, isEnglish(primary(e))
+	w.kind, w.question, w.unnamed = KindResolution, ending.number, own || isEnglish(primary(e))
 	w.ofOwnReply = ending.mine
 	switch {
 	case !ending.mine:

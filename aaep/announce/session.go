@@ -114,10 +114,13 @@ func (a *Announcer) unnamed(s *session, text string) string {
 func (a *Announcer) started(s *session, e aaep.Event, p aaep.SessionStarted) []saying {
 	s.began, s.request = e.Time, shown(p.RequestText, maxRequest)
 	w := a.text(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
-	if title := a.title(s); title != "" && title != s.agent && isEnglish(w.language) {
-		w.text = title + " has started."
+	if title := a.title(s); title != "" && title != s.agent {
+		text, request := title+" has started.", ""
 		if s.request != "" && a.preferences.Verbosity != aaep.VerbosityTerse {
-			w.text = title + " has started on this request: “" + s.request + "”."
+			text, request = title+" has started on this request:", "“"+s.request+"”."
+		}
+		if said := a.in(w.language, text); said != "" {
+			w.text = join(said, request)
 		}
 	}
 	w.kind = KindStarted

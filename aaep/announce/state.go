@@ -22,7 +22,7 @@ func (a *Announcer) state(e aaep.Event, p aaep.StateChanged) []saying {
 	}
 	w := a.text(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
 	if w.text == "" {
-		w.text, w.language = "Now in the state: "+shown(strings.ReplaceAll(p.ToState, "_", " "), maxName)+".", english
+		w.text, w.language = a.own("Now in the state: " + shown(strings.ReplaceAll(p.ToState, "_", " "), maxName) + ".")
 	}
 	w.kind, w.question = KindState, number(ours)
 	if stops(ours) {
@@ -54,7 +54,7 @@ func standard(state string) bool {
 func (a *Announcer) handoff(e aaep.Event, p aaep.HandoffRequested) []saying {
 	w := a.text(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
 	if w.text == "" {
-		w.text, w.language = join("The agent wants someone else to take over.", legible.Capital(sentence(p.Reason, english))), english
+		w.text, w.language = a.own(join("The agent wants someone else to take over.", legible.Capital(sentence(p.Reason, english))))
 	}
 	w.kind, w.priority = KindHandoff, Assertive
 	return one(w)
@@ -65,7 +65,7 @@ func (a *Announcer) handoff(e aaep.Event, p aaep.HandoffRequested) []saying {
 func (a *Announcer) other(e aaep.Event, p aaep.Other) []saying {
 	w := a.text(e, unquoted(p, "summary_terse"), unquoted(p, "summary_normal"), unquoted(p, "summary_detailed"))
 	if w.text == "" {
-		w.text, w.language = "An event of another kind: "+nameText(p.Type)+".", english
+		w.text, w.language = a.own("An event of another kind: " + nameText(p.Type) + ".")
 		if urgency(e) == aaep.UrgencyBackground {
 			w.priority = Silent
 		}

@@ -26,12 +26,12 @@ func (a *Announcer) invoked(s *session, e aaep.Event, p aaep.ToolInvoked) []sayi
 	if n := number(aaep.Read(e.Extensions[aaep.PrefixEarshot])); n > 0 {
 		long := utf8.RuneCountInString(w.text) > maxDoing
 		if a.preferences.Verbosity != aaep.VerbosityDetailed && !a.replay && (long || w.text == "") { // what was asked need not be said again
-			w = a.framed(e, "What question "+strconv.Itoa(n)+" asked for begins now.", p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
+			w, _ = a.ours(e, "What question "+strconv.Itoa(n)+" asked for begins now.", p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
 		}
 		w.question = n
 	}
 	if w.text == "" {
-		w.text, w.language = "Using the tool "+nameText(p.Tool)+".", english
+		w.text, w.language = a.own("Using the tool " + nameText(p.Tool) + ".")
 	}
 	w.kind = KindTool
 	return one(w)
@@ -49,7 +49,7 @@ func (a *Announcer) completed(s *session, e aaep.Event, p aaep.ToolCompleted) []
 		w = a.text(e, p.SummaryTerse, first(p.SummaryTerse, p.SummaryNormal), "")
 	}
 	if w.text == "" {
-		w.text, w.language = join("The tool "+nameText(p.Tool)+" did not succeed.", legible.Capital(sentence(p.ErrorMessage, english))), english
+		w.text, w.language = a.own(join("The tool "+nameText(p.Tool)+" did not succeed.", legible.Capital(sentence(p.ErrorMessage, english))))
 	}
 	w.kind, w.priority, w.label = KindTool, Assertive, resultLabel(e, p)
 	return one(w)
@@ -70,7 +70,7 @@ func (a *Announcer) succeeded(e aaep.Event, p aaep.ToolCompleted) []saying {
 	}
 	w := a.text(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
 	if w.text == "" {
-		w.text, w.language = "The tool "+nameText(p.Tool)+" has finished.", english
+		w.text, w.language = a.own("The tool " + nameText(p.Tool) + " has finished.")
 	}
 	w.kind, w.label = KindTool, resultLabel(e, p)
 	return one(w)

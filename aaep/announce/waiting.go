@@ -27,7 +27,7 @@ func (a *Announcer) hold(n Announcement) Announcement {
 	q.waits, n.Waits = true, true
 	n.ID += ".waits"
 	if n.Text != q.extra {
-		n.Text, n.Language = a.waitingText([]*question{q}), english
+		n.Text, n.Language = a.own(a.waitingText([]*question{q}))
 	}
 	return n
 }
@@ -67,7 +67,8 @@ func (a *Announcer) caughtUp(missed []*question) []Announcement {
 	}
 	n := missed[0].cue
 	n.ID += ".waits"
-	n.Text, n.Language, n.Waits, n.At = a.waitingText(missed), english, true, a.now
+	n.Text, n.Language = a.own(a.waitingText(missed))
+	n.Waits, n.At = true, a.now
 	return append(out, n)
 }
 
@@ -93,6 +94,7 @@ func (a *Announcer) Waiting(now time.Time) []Announcement {
 	}
 	a.now = now
 	n := a.again(held[0].cue, "waits")
-	n.Text, n.Language, n.Waits, n.At = a.waitingText(held), english, true, now
+	n.Text, n.Language = a.own(a.waitingText(held))
+	n.Waits, n.At = true, now
 	return []Announcement{n}
 }

@@ -43,6 +43,7 @@ func (a *Announcer) countdown(e aaep.Event, p aaep.ProgressUpdated, left time.Du
 	}
 	w := a.text(e, p.SummaryTerse, first(p.SummaryNormal, p.Progress.Description), p.SummaryDetailed)
 	w.kind, w.priority, w.question, w.offer = KindWarning, Assertive, q.Number, OfferMoreTime
-	w.text = join(w.text, a.hint(OfferMoreTime, q.Number))
+	hint := a.hint(OfferMoreTime, q.Number)
+	w.text = join(w.text, first(a.in(w.language, hint), hint))
 	return one(w)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -22,6 +23,7 @@ type Book struct {
 
 	exact    map[string]string // by the English text
 	patterns []pattern
+	parts    []pattern // of values alone
 }
 
 // Tags are the languages that this program has besides English, in order.
@@ -46,27 +48,55 @@ func Open(tag string) (*Book, error) {
 	return Read(tag, po), nil
 }
 
+// valueContext is the context, in gettext's sense, of what is translated only as a value of a sentence.
+const valueContext = "value"
+
+// manyOfEach is a number whose form in a language is that of numbers in general.
+const manyOfEach = 100
+
 // Read reads a book in gettext's form. An empty translation is as if it were not there.
 func Read(tag string, po []byte) *Book {
 	b := &Book{Tag: tag, exact: map[string]string{}}
 	file := gotext.NewPo()
 	file.Parse(po)
 	for english, t := range file.GetDomain().GetTranslations() {
-		said := t.Get()
-		if english == "" || said == "" || !file.IsTranslated(english) {
+		if english == "" || t.Trs[0] == "" {
 			continue
 		}
-		b.exact[english] = said
-		if verb.MatchString(english) && !strings.Contains(english, "{{") {
-			b.patterns = append(b.patterns, newPattern(english, said))
+		if t.PluralID == "" {
+			b.add(english, pattern{said: t.Get()})
+			continue
+		}
+		form := func(n int) string { return file.GetN(english, t.PluralID, n) }
+		b.add(english, pattern{said: form(1), form: form})
+		if t.PluralID != english {
+			b.add(t.PluralID, pattern{said: form(manyOfEach), form: form})
 		}
 	}
-	// The one that says more comes first, so that it is found before one that says less; the order is the same each time.
-	slices.SortFunc(b.patterns, func(x, y pattern) int {
-		return cmp.Or(cmp.Compare(y.literal, x.literal), strings.Compare(x.said, y.said))
-	})
+	for english, t := range file.GetDomain().GetCtxTranslations()[valueContext] {
+		if t.Trs[0] != "" {
+			b.parts = append(b.parts, newPattern(english, pattern{said: t.Get()}))
+		}
+	}
+	for _, list := range [][]pattern{b.patterns, b.parts} {
+		// The one that says more comes first, so that it is found before one that says less; the order is the same each time.
+		slices.SortFunc(list, func(x, y pattern) int {
+			return cmp.Or(cmp.Compare(y.literal, x.literal), strings.Compare(x.source, y.source))
+		})
+	}
 	return b
 }
+
+// add adds the translation of an English text.
+func (b *Book) add(english string, p pattern) {
+	b.exact[english] = p.said
+	if verb.MatchString(english) && !strings.Contains(english, "{{") {
+		b.patterns = append(b.patterns, newPattern(english, p))
+	}
+}
+
+// whole is the depth of a text itself; that of its values is less.
+const whole = 2
 
 // longest is how many bytes of a sentence are looked up: ours are shorter.
 const longest = 2000
@@ -77,14 +107,14 @@ func (b *Book) Say(english string) (said string, ok bool) {
 	if english == "" || len(english) > longest {
 		return english, false
 	}
-	if said, ok = b.say(english, 2); ok {
+	if said, ok = b.say(english, whole); ok {
 		return said, true
 	}
 	rest := b.dates(english)
 	var all []string
 	for rest != "" {
 		sentence, after := first(rest)
-		one, ok := b.say(sentence, 2)
+		one, ok := b.say(sentence, whole)
 		if !ok || len(all) == 0 && after == "" {
 			return english, false
 		}
@@ -137,7 +167,14 @@ func (b *Book) say(english string, depth int) (string, bool) {
 	}
 	plain := english
 	english = b.dates(english)
-	for _, p := range b.patterns {
+	patterns := b.patterns
+	if depth < whole {
+		if said, ok := b.length(english); ok {
+			return said, true
+		}
+		patterns = slices.Concat(b.parts, b.patterns)
+	}
+	for _, p := range patterns {
 		if values := p.english.FindStringSubmatch(english); values != nil {
 			for i, value := range values[1:] {
 				values[i+1], _ = b.say(value, depth-1)
@@ -151,14 +188,52 @@ func (b *Book) say(english string, depth int) (string, bool) {
 	return english, true // a day, a number, a name
 }
 
-// Phrases are all English texts that have a translation, in order.
+// length is a length of time in several units, such as 1 minute 30 seconds.
+var length, unit = regexp.MustCompile(`\A(?:\d[\d,]* (?:day|hour|minute|second)s? ?){2,}\z`), regexp.MustCompile(`\d[\d,]* \w+`)
+
+// length translates such a length of time, unit by unit.
+func (b *Book) length(english string) (string, bool) {
+	if !length.MatchString(english) {
+		return english, false
+	}
+	return unit.ReplaceAllStringFunc(english, func(one string) string {
+		said, _ := b.say(one, 1)
+		return said
+	}), true
+}
+
+// Phrases are all English texts that have a translation, in order; also those that have one only as a value of a sentence.
 func (b *Book) Phrases() []string {
-	all := make([]string, 0, len(b.exact))
+	all := make([]string, 0, len(b.exact)+len(b.parts))
 	for english := range b.exact {
 		all = append(all, english)
 	}
+	for _, p := range b.parts {
+		all = append(all, p.source)
+	}
 	slices.Sort(all)
-	return all
+	return slices.Compact(all)
+}
+
+// Forms are all forms of the translation of an English text, the one of numbers in general last. There are several where a number
+// decides.
+func (b *Book) Forms(english string) []string {
+	for _, p := range slices.Concat(b.patterns, b.parts) {
+		if p.source != english {
+			continue
+		}
+		var all []string
+		for n := range manyOfEach + 1 {
+			if said := p.as(n); !slices.Contains(all, said) || n == manyOfEach {
+				all = append(slices.DeleteFunc(all, func(s string) bool { return s == said }), said)
+			}
+		}
+		return all
+	}
+	if said, ok := b.exact[english]; ok {
+		return []string{said}
+	}
+	return nil
 }
 
 // verb is a value in a sentence. A translation names the second by %2$s, where it comes in another order.
@@ -169,14 +244,27 @@ const anyText = `((?:\x{2068}[^\x{2069}]*\x{2069}|[^.!?\x{2068}]|[.!?][^ ])+?)`
 
 // pattern translates the sentences of one form.
 type pattern struct {
+	source  string
 	english *regexp.Regexp
 	said    string
-	literal int // bytes of the English text that are no values
+	form    func(n int) string // what is said with a number; nil where all numbers have the same form
+	number  int                // which value is that number
+	literal int                // bytes of the English text that are no values
 }
 
-func newPattern(english, said string) pattern {
+// as is the translation for a number.
+func (p pattern) as(n int) string {
+	if p.form == nil {
+		return p.said
+	}
+	return p.form(n)
+}
+
+// newPattern completes a pattern with the English text that it is for.
+func newPattern(english string, p pattern) pattern {
 	var source strings.Builder
 	literal := 0
+	p.number = slices.IndexFunc(verb.FindAllString(english, -1), func(v string) bool { return v[len(v)-1] == 'd' })
 	for rest := english; rest != ""; {
 		at := verb.FindStringSubmatchIndex(rest)
 		if at == nil {
@@ -193,13 +281,19 @@ func newPattern(english, said string) pattern {
 		}
 		rest = rest[at[1]:]
 	}
-	return pattern{english: regexp.MustCompile(`(?s)\A` + source.String() + `\z`), said: said, literal: literal}
+	p.source, p.literal, p.english = english, literal, regexp.MustCompile(`(?s)\A`+source.String()+`\z`)
+	return p
 }
 
 // with puts values into the translation.
 func (p pattern) with(values []string) string {
-	next := 0
-	return verb.ReplaceAllStringFunc(p.said, func(v string) string {
+	next, said := 0, p.said
+	if p.form != nil && p.number >= 0 {
+		if n, err := strconv.Atoi(strings.ReplaceAll(values[p.number], ",", "")); err == nil {
+			said = p.form(n)
+		}
+	}
+	return verb.ReplaceAllStringFunc(said, func(v string) string {
 		at := next
 		if number := verb.FindStringSubmatch(v)[1]; number != "" {
 			at = int(number[0] - '1')

@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/internal/phrasebook"
 )
@@ -149,6 +150,14 @@ func (l *Language) Say(text string) string {
 	}
 	said, _ := l.book.Say(text)
 	return said
+}
+
+// Announcers is the translation of what an announcer says of its own; that of English is none.
+func (l *Language) Announcers() announce.Translation {
+	if l.book == nil {
+		return announce.Translation{}
+	}
+	return announce.Translation{Language: l.Tag, Say: l.book.Say}
 }
 
 // Notice says a notice in this language.

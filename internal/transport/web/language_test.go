@@ -163,11 +163,11 @@ func TestAnswersSayWhatWasShown(t *testing.T) {
 // TestPageStreamInALanguage: a page's stream goes on in its person's language, or in the one that it asks for: lists, steps and open
 // questions alike. What it inserts is marked, whatever the page's own language.
 func TestPageStreamInALanguage(t *testing.T) {
-	for query, row := range map[string]struct{ words, title, step, announces string }{
-		"":         {`lang=\"es\" dir=\"ltr\">`, "Borra 5 archivos en Downloads.", "Hay 2 archivos.", "es"},
-		"&lang=ar": {`lang=\"ar\" dir=\"rtl\">`, "احذف 5 ملفات.", "يوجد ملفان.", "ar"},
-		"&lang=fr": {`lang=\"en\" dir=\"ltr\">`, "Delete 5 files in Downloads.", "Found 2 files.", "en"},
-		"&lang=!":  {`lang=\"es\" dir=\"ltr\">`, "Borra 5 archivos en Downloads.", "Hay 2 archivos.", "es"},
+	for query, row := range map[string]struct{ words, title, step, announces, ready string }{
+		"":         {`lang=\"es\" dir=\"ltr\">`, "Borra 5 archivos en Downloads.", "Hay 2 archivos.", "es", "La respuesta está lista: 3 líneas."},
+		"&lang=ar": {`lang=\"ar\" dir=\"rtl\">`, "احذف 5 ملفات.", "يوجد ملفان.", "ar", "الإجابة جاهزة: 3 أسطر."},
+		"&lang=fr": {`lang=\"en\" dir=\"ltr\">`, "Delete 5 files in Downloads.", "Found 2 files.", "en", "The answer is ready: 3 lines."},
+		"&lang=!":  {`lang=\"es\" dir=\"ltr\">`, "Borra 5 archivos en Downloads.", "Hay 2 archivos.", "es", "La respuesta está lista: 3 líneas."},
 	} {
 		t.Run(query, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -180,6 +180,11 @@ func TestPageStreamInALanguage(t *testing.T) {
 				said := r.frames(t)
 				if !slices.ContainsFunc(said, func(f got) bool { return f.event == "earshot.steps" && strings.Contains(f.data.HTML, row.step) }) {
 					t.Errorf("%q: no step in %s", query, row.announces)
+				}
+				s.room.tell("sess_ada", aaep.OutputStreaming{OutputID: "out_1", Chunk: "a\nb\nc", ContentType: "text/plain", Complete: true})
+				own := func(f got) bool { return f.event == "earshot.announce" && f.data.Text == row.ready && f.data.Language == row.announces }
+				if said := r.frames(t); !slices.ContainsFunc(said, own) {
+					t.Errorf("%q: %+v, expected %q in %s", query, said, row.ready, row.announces)
 				}
 			})
 		})

@@ -224,6 +224,7 @@ func (p *pageStream) open(ctx context.Context, n page.News) ([]stream.Frame, err
 	}
 	announcer := announce.New(announce.Preferences{
 		Language: p.language, Person: p.visitor.Name, Surface: page.Surface, Zone: p.visitor.zone, OneQuestion: p.visitor.single(),
+		Translation: p.in().Announcers(),
 	})
 	f := openFrame{Questions: []api.Announcement{}}
 	var asked []aaep.Event

@@ -22,6 +22,7 @@ type got struct {
 		Text      string `json:"text"`
 		Priority  string `json:"priority"`
 		Kind      string `json:"kind"`
+		Language  string `json:"language"`
 		Question  int    `json:"question"`
 		HTML      string `json:"html"`
 		Title     string `json:"title"`

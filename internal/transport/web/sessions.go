@@ -68,6 +68,7 @@ func (s *Server) recap(_ http.ResponseWriter, r *http.Request, v visitor) (api.A
 	v.reads(lang)
 	narration := announce.New(announce.Preferences{
 		Language: lang, Person: v.Name, Zone: v.zone, Verbosity: aaep.Verbosity(api.Chosen(v.prefers.Verbosity)),
+		Translation: s.pages.In(s.language(v)).Announcers(),
 	})
 	if err := s.tell(r.Context(), v, one, 0, math.MaxInt64, narration.Observe); err != nil {
 		return api.AnnouncementList{}, err

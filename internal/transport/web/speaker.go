@@ -20,7 +20,7 @@ type speaker struct {
 
 func (s *Server) speaker(v visitor, p announce.Preferences) speaker {
 	p.Person, p.Zone, p.Verbosity = v.Name, v.zone, aaep.Verbosity(api.Chosen(v.prefers.Verbosity))
-	p.OneQuestion = v.single()
+	p.OneQuestion, p.Translation = v.single(), s.pages.In(s.language(v)).Announcers()
 	return speaker{server: s, visitor: v, announcer: announce.New(p), known: map[string]int64{}}
 }
 
