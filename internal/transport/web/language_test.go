@@ -182,7 +182,9 @@ func TestPageStreamInALanguage(t *testing.T) {
 					t.Errorf("%q: no step in %s", query, row.announces)
 				}
 				s.room.tell("sess_ada", aaep.OutputStreaming{OutputID: "out_1", Chunk: "a\nb\nc", ContentType: "text/plain", Complete: true})
-				own := func(f got) bool { return f.event == "earshot.announce" && f.data.Text == row.ready && f.data.Language == row.announces }
+				own := func(f got) bool {
+					return f.event == "earshot.announce" && f.data.Text == row.ready && f.data.Language == row.announces
+				}
 				if said := r.frames(t); !slices.ContainsFunc(said, own) {
 					t.Errorf("%q: %+v, expected %q in %s", query, said, row.ready, row.announces)
 				}
