@@ -47,11 +47,13 @@ type Form struct {
 // Argument is a field of a form, with what was typed into it and why that is not taken.
 type Argument struct {
 	Control
-	Label, Help string
-	Required    bool
-	Choices     []Option
-	Value       string
-	Error       string
+	Label    string
+	About    string // what its agent says of it, in no known language
+	Help     string // what is expected
+	Required bool
+	Choices  []Option
+	Value    string
+	Error    string
 
 	name     string // the member of the arguments
 	whole    bool   // it is all of them
@@ -222,7 +224,7 @@ func textOf(value jsontext.Value) (text string, is bool) {
 func (a *Argument) help(p property) {
 	var parts []string
 	if text := strings.TrimSpace(p.Description); text != "" {
-		parts = append(parts, legible.Text(shorten(text, maxFieldHelp)))
+		a.About = legible.Text(shorten(text, maxFieldHelp))
 	}
 	switch a.Control {
 	case ControlNumber:

@@ -69,7 +69,7 @@ func TestForm(t *testing.T) {
 			}
 			ids := map[string]bool{}
 			for _, a := range form.Fields {
-				if ids[a.ID()] || strings.ContainsAny(a.ID(), " \"<>&\n") || strings.ContainsAny(a.Label+a.Help, "\u202e\n") {
+				if ids[a.ID()] || strings.ContainsAny(a.ID(), " \"<>&\n") || strings.ContainsAny(a.Label+a.About+a.Help, "\u202e\n") {
 					t.Errorf("a field is %q, %q, %q", a.ID(), a.Label, a.Help)
 				}
 				ids[a.ID()] = true

@@ -39,7 +39,7 @@ func TestAgentsPage(t *testing.T) {
 	page := s.page("/agents?q=LAPTOP", "@ada")
 	wants(t, page, `<bdi lang="">claude</bdi>`)
 	lacks(t, page, `<bdi lang="">tidy</bdi>`)
-	wants(t, s.page("/agents?q=nobody", "@ada"), "No agent has “<bdi>nobody</bdi>” in its lines.")
+	wants(t, s.page("/agents?q=nobody", "@ada"), "No agent has “<bdi lang=\"\">nobody</bdi>” in its lines.")
 	wants(t, s.page("/agents?after=tidy", "@ada"), "No agent follows.")
 	fail = errors.New("the bus has stopped")
 	if w := s.do("GET", "/agents", "@ada", ""); w.Code != 503 {

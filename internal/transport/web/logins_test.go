@@ -55,7 +55,7 @@ func TestLoginsPage(t *testing.T) {
 	d.tokens = []access.Token{{Name: "phone", Person: "ada", Roles: []access.Role{access.Approver}, Surface: "phone", Created: noon}}
 	golden(t, "logins.html", s.page("/logins", "@ada"))
 	page := s.page("/logins?q=FIREFOX", "@ada")
-	wants(t, page, "/logins/3fa9/end", "No token has “<bdi>FIREFOX</bdi>”")
+	wants(t, page, "/logins/3fa9/end", "No token has “<bdi lang=\"\">FIREFOX</bdi>”")
 	lacks(t, page, "/logins/77b0/end")
 
 	end := func(as, fields string) int { return s.submit("/logins/3fa9/end", as, fields).Code }

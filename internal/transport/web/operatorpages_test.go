@@ -98,7 +98,7 @@ func TestTools(t *testing.T) {
 	golden(t, "tools.html", s.page("/tools", "@ada"))
 	golden(t, "tool.html", s.page("/tools/mail.send", "@ada"))
 	wants(t, s.page("/tools?q=ANYBODY", "@ada"), "mail.send")
-	wants(t, s.page("/tools?q="+url.QueryEscape("<x>"), "@ada"), "No tool has “<bdi>&lt;x&gt;</bdi>” in its name", `value="&lt;x&gt;"`)
+	wants(t, s.page("/tools?q="+url.QueryEscape("<x>"), "@ada"), "No tool has “<bdi lang=\"\">&lt;x&gt;</bdi>” in its name", `value="&lt;x&gt;"`)
 	if w := s.do("GET", "/tools/mail.sent", "@ada", "", "Accept", "text/html"); w.Code != 404 || !strings.Contains(w.Body.String(), "No tool is called “mail.sent”.") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
@@ -213,7 +213,7 @@ func TestAudit(t *testing.T) {
 		t.Errorf("%s to %s, %d", first, last, n)
 	}
 	wants(t, page, "Searched in the entries 1 to 130.")
-	wants(t, s.page("/audit?q=nothing", "@ada"), "Nothing in them has “<bdi>nothing</bdi>”.")
+	wants(t, s.page("/audit?q=nothing", "@ada"), "Nothing in them has “<bdi lang=\"\">nothing</bdi>”.")
 
 	w := s.submit("/audit/verify", "@ada", "form="+s.form)
 	wants(t, w.Body.String(), "The chain is not whole.", `role="alert"`, "more are not listed here", "What to do:")

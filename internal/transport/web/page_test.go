@@ -559,7 +559,7 @@ func TestArguments(t *testing.T) {
 	var text strings.Builder
 	for offset, parts := "", 0; ; parts++ {
 		page := s.page("/questions/3/arguments"+offset, "@ada")
-		_, rest, _ := strings.Cut(page, `<pre dir="ltr">`)
+		_, rest, _ := strings.Cut(page, `<pre lang="" dir="ltr">`)
 		body, _, _ := strings.Cut(rest, "</pre>")
 		text.WriteString(body)
 		_, next, more := strings.Cut(page, "&amp;offset=")

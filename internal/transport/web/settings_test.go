@@ -73,14 +73,14 @@ func TestWordSettings(t *testing.T) {
 	s := permitted(t)
 	w := s.submit("/settings", "@ada", "form="+s.form+"&verbosity=loud&time-zone=Mars/Base&density=compact")
 	wants(t, w.Body.String(), "The setting verbosity cannot be &#34;loud&#34;; it can be terse, normal or detailed.",
-		"The setting time zone cannot be &#34;Mars/Base&#34;; it can be a time zone such as Europe/Berlin, or UTC.", `<option value="compact" selected>compact</option>`, `<option value="Mars/Base" selected>Mars/Base</option>`, "time-zone-error")
+		"The setting time zone cannot be &#34;Mars/Base&#34;; it can be a time zone such as Europe/Berlin, or UTC.", `<option value="compact" selected>compact</option>`, `<option value="Mars/Base" lang="en" selected>Mars/Base</option>`, "time-zone-error")
 	if w.Code != 400 || s.room.wish != (api.Preferences{}) {
 		t.Errorf("%d, kept is %+v", w.Code, s.room.wish)
 	}
 	if w := s.submit("/settings", "@ada", "form="+s.form+"&verbosity=terse&time-zone=Asia/Tokyo&density=compact&questions=one"); w.Code != 303 {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
-	wants(t, s.page("/settings", "@ada"), "what ada hears is short", `<option value="Asia/Tokyo" selected>Asia/Tokyo</option>`, `<optgroup label="Asia">`, "Times are told in JST", `<option value="one" selected>one</option>`)
+	wants(t, s.page("/settings", "@ada"), "what ada hears is short", `<option value="Asia/Tokyo" selected>Asia/Tokyo</option>`, `<optgroup lang="en" label="Asia">`, "Times are told in JST", `<option value="one" selected>one</option>`)
 	wants(t, s.page("/", "@ada"), `data-density="compact"`)
 }
 

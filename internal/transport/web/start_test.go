@@ -79,7 +79,7 @@ func TestStartIsRefused(t *testing.T) {
 			`<p class="reason" id="start-`+want.field+`-error">`+want.text, "<details open>")
 	}
 	typed := s.submit("/turns", "@ada", "form="+s.form+"&agent=tidy&request=Tidy+%3Call%3E&folder=", "Accept", "text/html").Body.String()
-	wants(t, typed, "\nTidy &lt;all&gt;</textarea>", `<option value="tidy" selected>`)
+	wants(t, typed, "\nTidy &lt;all&gt;</textarea>", `<option value="tidy" lang="" selected>`)
 	if len(s.room.turns) != 0 {
 		t.Errorf("started were %+v", s.room.turns)
 	}
@@ -122,7 +122,7 @@ func TestStartNames(t *testing.T) {
 	s := newScene(t, defined)
 	s.login("ada")
 	page := s.page("/", "@ada")
-	wants(t, page, `<option value="tidy">The &lt;tidier&gt;</option>`, `<a href="/start/clerk"><span class="unseen">Start </span><bdi lang="">The clerk</bdi></a>`, "is started from its own program")
+	wants(t, page, `<option value="tidy" lang="">The &lt;tidier&gt;</option>`, `<a href="/start/clerk"><span class="unseen">Start </span><bdi lang="">The clerk</bdi></a>`, "is started from its own program")
 	lacks(t, page, "idle", "scout", "far")
 	alike := newScene(t, defined, func(o *web.Options) {
 		o.Definitions = func(context.Context) ([]api.AgentDefinition, error) {

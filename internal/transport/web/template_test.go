@@ -28,7 +28,7 @@ func TestTemplates(t *testing.T) {
 	wants(t, page, "Asked before", `<li><a href="/?again=sess_2#start"><span class="unseen">Fill in: </span><span lang="" dir="auto">Find &lt;twins&gt;.</span></a>`)
 	lacks(t, page, "again=sess_1", "again=sess_3", "again=sess_4", "Filled in")
 	page = s.page("/?again=sess_2", "@ada")
-	wants(t, page, "<details open>", "Filled in from what was asked in", "\nFind &lt;twins&gt;.</textarea>", `<option value="tidy" selected>`, `value="/home/ada/Pictures/2024"`)
+	wants(t, page, "<details open>", "Filled in from what was asked in", "\nFind &lt;twins&gt;.</textarea>", `<option value="tidy" lang="" selected>`, `value="/home/ada/Pictures/2024"`)
 	for _, other := range []string{"sess_3", "sess_4", "sess_7"} {
 		lacks(t, s.page("/?again="+other, "@ada"), "Filled in")
 	}

@@ -1,0 +1,125 @@
+package web_test
+
+import (
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/net/html"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/hub/access"
+	"github.com/earshot-dev/earshot/internal/transport/web"
+)
+
+// everywhere are pages with something of others on each.
+var everywhere = []string{
+	"/", "/?session=sess_1", "/sessions", "/sessions/sess_1", "/sessions/sess_2", "/questions", "/questions/together", "/questions/2/arguments", "/settings", "/alerts",
+	"/agents", "/tools", "/tools/mail.send", "/audit", "/dead", "/logins", "/policy", "/start/formal", "/?again=sess_1",
+}
+
+// full is a played scene with a line in each list, whose person reads in a language.
+func full(t *testing.T, tag string) *scene {
+	t.Helper()
+	d := &directory{tokens: []access.Token{{Name: "laptop", Person: "claude", Roles: []access.Role{access.Agent}, Surface: "laptop", Created: noon}}}
+	s := played(t, startable, func(o *web.Options) {
+		o.Manifest.LanguagesSupported = []string{"en", "es", "fr", "ar", "yo"}
+		o.Startable[0].About = "It tidies what you have."
+		o.Startable = append(o.Startable, web.StartAgent{Name: "formal", About: "It wants arguments."})
+		o.Definitions = func(context.Context) ([]api.AgentDefinition, error) {
+			root := jsontext.Value(`{"type":"object","properties":{"root":{"type":"string","description":"Where it begins."}}}`)
+			return []api.AgentDefinition{{Name: "formal", Parameters: root}}, nil
+		}
+		o.Directory = d
+		o.KnownAgents = func() ([]web.KnownAgent, error) {
+			return []web.KnownAgent{{Name: "tidy"}, {Name: "counter", Credential: "agent/counter", Since: noon.Add(time.Hour)}}, nil
+		}
+		o.Policy = func() web.Policy {
+			return web.Policy{Path: "/etc/rules.yaml", Text: "rules: []", Trouble: "line 3 is no rule"}
+		}
+	})
+	l := &ledger{tools: []api.ToolDetail{someTool("mail.send")}, entries: []api.AuditEntry{
+		{N: 1, Kind: "act", At: noon, Act: &api.AuditAct{Act: api.ActReview, Subject: "mail.send", Detail: "read, low risk", By: "ada"}},
+	}}
+	s.room.operates = func(op string, request jsontext.Value) (jsontext.Value, error) {
+		if op == api.OpDead {
+			return json.Marshal(api.DeadAnswer{Dead: []api.DeadDetail{{ID: 4, Subject: "tool.mail", Reason: "no service answers", Died: noon}}})
+		}
+		answer, err := l.answer(op, request)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(answer)
+	}
+	s.room.arguments[2] = `{"root":"/home/ada"}`
+	s.room.wish = api.Preferences{Language: &tag}
+	s.login("ada")
+	return s
+}
+
+// plainTexts are the texts of a page that it says to be in its own language, also those of attributes that are read out. The title of a
+// window cannot say of a name that it is one, and what a person has typed is theirs.
+func plainTexts(t *testing.T, body string) map[string]bool {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	var walk func(n *html.Node, own bool)
+	walk = func(n *html.Node, own bool) {
+		if n.Type == html.ElementNode {
+			if slices.Contains([]string{"script", "style", "code", "svg", "datalist", "textarea", "noscript", "title"}, n.Data) {
+				return
+			}
+			if slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "lang" }) {
+				own = n.Data == "html"
+			}
+			for _, a := range n.Attr {
+				if own && slices.Contains([]string{"aria-label", "label", "title", "placeholder"}, a.Key) {
+					found[a.Val] = true
+				}
+			}
+		}
+		if text := strings.TrimSpace(n.Data); n.Type == html.TextNode && own {
+			found[text] = true
+		}
+		for c := range n.ChildNodes() {
+			walk(c, own)
+		}
+	}
+	walk(root, true)
+	return found
+}
+
+// sameEverywhere is what a page says alike in every language: names of ours, the marks of languages and zones.
+var sameEverywhere = regexp.MustCompile(`^[^\pL]*(?:Earshot|API|JSON|UTC)?[^\pL]*$`)
+
+// TestNothingIsUnmarked: what a page says to be in its person's language is not what it says in English. Anything else is translated, or
+// it is said to be in another language, or in none that is known.
+func TestNothingIsUnmarked(t *testing.T) {
+	t.Parallel()
+	english, arabic := full(t, "en"), full(t, "ar")
+	for _, address := range everywhere {
+		read := func(s *scene, tag string) string {
+			w := s.do("GET", address, "@ada", "", "Accept", "text/html", "Accept-Language", tag)
+			if w.Code != 200 {
+				t.Fatalf("%s: %d", address, w.Code)
+			}
+			return w.Body.String()
+		}
+		in := plainTexts(t, read(english, "en"))
+		for _, text := range slices.Sorted(maps.Keys(plainTexts(t, read(arabic, "ar")))) {
+			if in[text] && !sameEverywhere.MatchString(text) {
+				t.Errorf("%s has in English, as if it were Arabic: %q", address, text)
+			}
+		}
+	}
+	wants(t, arabic.page("/", "@ada"), `<bdi lang="">It tidies what you have.</bdi>`, `<span class="help" lang="" dir="auto">It wants arguments.</span>`)
+}
