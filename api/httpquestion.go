@@ -18,6 +18,8 @@ type OpenQuestion struct {
 	// Kind is confirmation or clarification.
 	Kind  string `json:"kind"`
 	Title string `json:"title"`
+	// English is the title in English, where it is in another language.
+	English string `json:"-"`
 	// Name is the name of its session, Request the beginning of the person's request.
 	Name     string    `json:"session_name,omitzero"`
 	Agent    string    `json:"agent,omitzero"`

@@ -50,6 +50,8 @@ type QuestionRow struct {
 	Request string `json:"request,omitzero"`
 	// Title is the question's first line. The kernel does not know events and leaves it to the hub.
 	Title string `json:"title,omitzero"`
+	// English is the title in English, where the question is put in another language.
+	English string `json:"-"`
 	// Event, Seq and Body are the event that asks, as it was sent.
 	Event string         `json:"event_id,omitzero"`
 	Seq   int64          `json:"seq,omitzero"`

@@ -68,6 +68,7 @@ func (h *Hub) putInto(t Translation, q *api.QuestionRow) {
 		return
 	}
 	e := newEntry(api.EventRow{Seq: q.Seq, Body: q.Body, Template: q.Template, Params: q.Params})
+	q.English = title(*q)
 	q.Body = h.translated(t, q.Session, e).raw
 	q.Title = title(*q)
 }

@@ -241,6 +241,9 @@ func reads(s *stage, language string) string {
 	if err != nil || len(list.Questions) != 1 {
 		s.t.Fatalf("%+v, %v", list, err)
 	}
+	if q := list.Questions[0]; strings.HasPrefix(q.Title, "Borrar") && q.English != "Delete file 7" {
+		s.t.Errorf("in English it asks %q", q.English)
+	}
 	action := func(raw []byte) string {
 		e, err := aaep.DecodeEvent(raw)
 		if err != nil {

@@ -41,7 +41,7 @@ type Question struct {
 	Effect           string // whether it can be undone
 	Irreversible     bool
 	Risk             string
-	Act              string // what an accept does, in two to six words; "" where nothing short says it
+	Act              string // what an accept does, in two to six words of English; "" where nothing short says it
 	Asked            string // since when it is open
 	Until            string
 	Deadline         time.Time
@@ -141,7 +141,7 @@ func described(q api.OpenQuestion, whose string) Question {
 		if a.Detail != "" { // the summary, which stands for it otherwise, quotes others too
 			a.CommentLanguage = e.Extension(aaep.PrefixEarshot, "agent_language")
 		}
-		a.confirmation(p)
+		a.confirmation(p, q.English)
 		a.arguments(e)
 	case aaep.AwaitingClarification:
 		a.clarification(p)
@@ -164,8 +164,10 @@ func markedChoices(choices []aaep.Choice) []aaep.Choice {
 	return marked
 }
 
-func (a *Question) confirmation(p aaep.AwaitingConfirmation) {
+// confirmation is what a question for consent says. English is what it asks in English, where it is in another language.
+func (a *Question) confirmation(p aaep.AwaitingConfirmation, english string) {
 	a.Title = cmp.Or(legible.Text(p.Action), a.Title)
+	a.Act = act(english)
 	if a.ShownIn() == "" {
 		a.Act = act(p.Action)
 	}

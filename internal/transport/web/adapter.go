@@ -115,7 +115,7 @@ func (o hubAdapter) Questions(ctx context.Context, who Principal, w QuestionList
 	list := QuestionList{More: page.More, Total: page.Total, Waiting: page.Waiting}
 	for _, q := range page.Questions {
 		list.Questions = append(list.Questions, api.OpenQuestion{
-			Number: q.Number, Session: q.Session, Token: q.Token, Call: q.Call, Tool: q.Tool, Kind: q.Kind, Title: q.Title,
+			Number: q.Number, Session: q.Session, Token: q.Token, Call: q.Call, Tool: q.Tool, Kind: q.Kind, Title: q.Title, English: q.English,
 			Name: q.Name, Agent: q.Agent, Request: q.Request, Owner: q.Owner,
 			Asked: q.Asked, Deadline: q.Deadline, Parked: q.Parked, Event: q.Body,
 		})

@@ -298,6 +298,9 @@ func (h *room) Questions(ctx context.Context, who web.Principal, w web.QuestionL
 	for _, q := range h.questions {
 		l.Waiting[q.Session] = l.Waiting[q.Session] || who.Approves(q.Owner)
 		if q.Number > w.After {
+			if h.languages[w.Language] != nil {
+				q.English = q.Title
+			}
 			q.Title, q.Event = string(h.in(w.Language, []byte(q.Title))), h.in(w.Language, q.Event)
 			l.Questions = append(l.Questions, q)
 		}
