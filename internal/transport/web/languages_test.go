@@ -68,7 +68,7 @@ func TestNoticeLanguage(t *testing.T) {
 var ofOthers = []string{
 	"Ask again", "Delete 5 files", "Delete 5 files in Downloads", "Leave it", "Question 2: Delete 5 files in Downloads. They do not go to the trash",
 	"Question 3: What now?", "They do not go to the trash", "What now?", "Done", "Tidy has started", "Working out what to do next",
-	"1 session running", "Latest session: for ada, since 1 January 2000, 00:00. It is open", "It has no token or credential of its own now", "Without an answer it is: leave",
+	"Without an answer it is: leave",
 }
 
 // marked is what a page marks as English, and tags all tags.

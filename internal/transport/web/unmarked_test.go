@@ -123,3 +123,45 @@ func TestNothingIsUnmarked(t *testing.T) {
 	}
 	wants(t, arabic.page("/", "@ada"), `<bdi lang="">It tidies what you have.</bdi>`, `<span class="help" lang="" dir="auto">It wants arguments.</span>`)
 }
+
+// stays is what the lists of operators leave in English: the words of a file and of a definition, how that has changed, and a message's
+// fate.
+var stays = regexp.MustCompile(`^(?:ask|mail|suspend|3f9a|line 3 is no rule|4: a notice, .*|the (?:description|after execution|target|class|risk) was .*|the parameters have .*)$`)
+
+// TestOperatorsInALanguage: the lists of operators, and why something is refused, are in the language of their reader.
+func TestOperatorsInALanguage(t *testing.T) {
+	t.Parallel()
+	for _, tag := range []string{"es", "fr", "ar", "yo"} {
+		s := full(t, tag)
+		s.login("anna")
+		for _, target := range []struct{ address, as string }{
+			{"/agents", "@ada"},
+			{"/agents?q=none", "@ada"},
+			{"/agents?after=%", "@ada"},
+			{"/tools", "@ada"},
+			{"/tools/mail.send", "@ada"},
+			{"/tools/none", "@ada"},
+			{"/tools?q=" + strings.Repeat("x", 201), "@ada"},
+			{"/tools", "@anna"},
+			{"/audit", "@ada"},
+			{"/audit?q=mail", "@ada"},
+			{"/logins", "@ada"},
+			{"/dead", "@ada"},
+			{"/policy", "@ada"},
+			{"/start/none", "@ada"},
+			{"/nothing", "@ada"},
+		} {
+			body := s.do("GET", target.address, target.as, "", "Accept", "text/html", "Accept-Language", tag).Body.String()
+			for _, found := range marked.FindAllStringSubmatch(body, -1) {
+				if !stays.MatchString(html.UnescapeString(found[1])) {
+					t.Errorf("%s: %s for %s has in English: %q", tag, target.address, target.as, found[1])
+				}
+			}
+		}
+	}
+	es := full(t, "es")
+	wants(t, es.page("/agents", "@ada"), "1 sesión en marcha", "Credencial agent/counter: con conexión desde: 1 de enero de 2000, 01:00.", "Última sesión: para ada")
+	wants(t, es.page("/tools", "@ada"), "cambiada desde su revisión", "irreversible, riesgo alto")
+	wants(t, es.page("/audit", "@ada"), "ada revisó la herramienta mail.send: solo lectura, riesgo bajo.")
+	wants(t, es.page("/logins", "@ada"), "agent para claude, no responde nada.")
+}
