@@ -102,6 +102,8 @@ type pageStream struct {
 	chosen   string
 	story    page.Story
 	due      []stream.Frame // of deliveries that others follow at once
+	more     bool           // others follow these at once
+	point    string         // the resume point behind these, if there is one
 	moved    bool           // one of these may have changed the lists
 	stepped  bool           // one of these belongs to the chosen session
 	last     string         // the marks of the lists as the page has them
@@ -154,7 +156,7 @@ func (p *pageStream) run(ctx context.Context, from Subscription, after string, f
 // tick returns the announcer's timed announcements that are due.
 func (p *pageStream) tick() []stream.Frame {
 	answer := announced(p.announcer.Tick(p.server.now()))
-	if len(p.due) == 0 {
+	if !p.more {
 		return answer
 	}
 	p.due = append(p.due, answer...)
@@ -247,14 +249,18 @@ func (p *pageStream) open(ctx context.Context, n page.News) ([]stream.Frame, err
 }
 
 // delivered returns the frames of one delivery, and of the earlier ones that it follows at once: the lists are read
-// once for all of them. Only the last frame carries the id. A page that lost some of them therefore gets all of them
-// again, and recognizes by their own ids which it has.
+// once for all of them, and one id ends them: a page that resumes is sent thousands. Only the last frame carries the id. A page
+// that lost some of them therefore gets all of them again, and recognizes by their own ids which it has.
 func (p *pageStream) delivered(ctx context.Context, d Delivery) ([]stream.Frame, error) {
 	answer, err := p.announce(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	if p.due = append(p.due, answer...); d.More {
+	p.due, p.more = append(p.due, answer...), d.More
+	if id := point(d); id != "" {
+		p.point = id
+	}
+	if p.more {
 		return nil, nil
 	}
 	var group []stream.Frame
@@ -273,7 +279,10 @@ func (p *pageStream) delivered(ctx context.Context, d Delivery) ([]stream.Frame,
 		group = append(group, steps...)
 	}
 	group = append(group, p.due...)
-	p.due, p.moved, p.stepped = nil, false, false
+	if p.point != "" {
+		group = append(group, stream.Frame{ID: p.point, Event: "earshot.at", Data: []byte("{}")})
+	}
+	p.due, p.point, p.moved, p.stepped = nil, "", false, false
 	return group, nil
 }
 
@@ -287,7 +296,7 @@ func (p *pageStream) announce(ctx context.Context, d Delivery) ([]stream.Frame, 
 		p.moved = p.moved || changes(e)
 		p.stepped = p.stepped || d.Session == p.chosen
 	}
-	return append(announced(said), at(d)), nil
+	return announced(said), nil
 }
 
 // changes reports whether an event may change the lists.
@@ -382,10 +391,6 @@ func announced(answer []Announcement) []stream.Frame {
 		group = append(group, frames...)
 	}
 	return group
-}
-
-func at(d Delivery) stream.Frame {
-	return stream.Frame{ID: point(d), Event: "earshot.at", Data: []byte("{}")}
 }
 
 func encoded(event string, value any) ([]stream.Frame, error) {

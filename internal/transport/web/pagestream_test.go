@@ -434,3 +434,25 @@ func TestListsThatThePageHas(t *testing.T) {
 		}
 	})
 }
+
+// TestOneMarkForWhatComesAtOnce: a page that resumes can be sent thousands of events at once, most of which say nothing. One id ends them.
+func TestOneMarkForWhatComesAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScene(t)
+		s.room.begin("sess_1", "tidy Downloads")
+		s.login("ada")
+		r := s.stream("/page/events?after=evt_11&session=sess_1&from=1", "@ada")
+		r.frames(t)
+		r.close()
+		percent := 10.0
+		for range 40 {
+			s.room.tell("sess_1", aaep.ProgressUpdated{Progress: aaep.Progress{Percent: &percent}, SummaryNormal: "Comparing."})
+		}
+		r = s.stream("/page/events?after=evt_11&session=sess_1&from=1", "@ada")
+		defer r.close()
+		all := r.frames(t)
+		if n := strings.Count(names(all)+" ", " at "); n != 1 || all[len(all)-1].event != "earshot.at" || all[len(all)-1].id == "" {
+			t.Errorf("it hears %s, the last with the id %q", names(all), all[len(all)-1].id)
+		}
+	})
+}

@@ -34,6 +34,8 @@ export function firstTime(id) {
 
 // When this browser last heard from the server: for the page that is shown when the server cannot be reached.
 const heard = prefix + "heard";
+const often = 1000; // ms within which it is not written again: thousands of events can come at once, and it is told by the minute
+let noted = -often;
 
 export function lastHeard() {
   try {
@@ -45,6 +47,9 @@ export function lastHeard() {
 }
 
 export function heardNow() {
+  const now = performance.now();
+  if (now - noted < often) return;
+  noted = now;
   try {
     localStorage.setItem(heard, String(Date.now()));
   } catch { /* the page that needs it says that it is not known */ }

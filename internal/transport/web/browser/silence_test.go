@@ -88,3 +88,29 @@ func TestSilenceAtAPress(t *testing.T) {
 	}
 	b.hears("Recorded: question 1 is rejected")
 }
+
+// TestHeardIsNoted: when the page last heard from the server is written down for the page that stands in for it, at most once a second by
+// the page's clock, however much comes.
+func TestHeardIsNoted(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1)
+	b := s.login()
+	value[bool](b, `(() => {
+		const [write, began] = [Storage.prototype.setItem, performance.now()];
+		window.noted = { times: 0, most: () => 1 + (performance.now() - began) / 1000 };
+		Storage.prototype.setItem = function (key, value) {
+			if (key === "earshot.heard") noted.times++;
+			return write.call(this, key, value);
+		};
+		return true;
+	})()`)
+	session := s.turn(1)
+	b.hears("Question 1")
+	b.toQuestion("1")
+	b.acts("Reject question 1")
+	s.ended(session)
+	b.until(`noted.times > 0`)
+	if got := value[string](b, "noted.times + \" of \" + noted.most()"); !value[bool](b, `noted.times <= noted.most()`) {
+		t.Errorf("it was noted more often than once a second: %s", got)
+	}
+}
