@@ -59,10 +59,10 @@ func load() (*Assets, error) {
 	if err := p.loadLanguages(); err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	kinds := map[string]string{
-		scriptExt: scriptKind, ".svg": "image/svg+xml", ".png": "image/png",
-		".webmanifest": "application/manifest+json",
+	if err := p.loadScripts(); err != nil {
+		return nil, fmt.Errorf("web: %w", err)
 	}
+	kinds := map[string]string{".svg": "image/svg+xml", ".png": "image/png", ".webmanifest": "application/manifest+json"}
 	err := fs.WalkDir(embedded, "assets", func(name string, _ fs.DirEntry, err error) error {
 		kind := kinds[path.Ext(name)]
 		if err != nil || kind == "" && path.Ext(name) != styleExt {
@@ -75,9 +75,6 @@ func load() (*Assets, error) {
 		if kind == "" {
 			p.styles[path.Base(name)] = string(body)
 			return nil
-		}
-		if kind == scriptKind {
-			p.scripts = append(p.scripts, body...)
 		}
 		p.files[strings.TrimPrefix(name, "assets/")] = p.file(kind, body)
 		return nil

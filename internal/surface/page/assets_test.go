@@ -62,40 +62,55 @@ func compressed(t *testing.T, body []byte) int {
 	return int(n)
 }
 
-// TestScriptsAreToldAtOnce: a page names all scripts that its own imports, in whatever depth, and each once. With its own they are no more
-// than a browser asks for in two turns, without TLS.
-func TestScriptsAreToldAtOnce(t *testing.T) {
+// TestOneScript: a page asks for one script, in which everything is that it imports, in whatever depth, each once and before what
+// imports it. Nothing is left for the browser to import but the phrases of a language.
+func TestOneScript(t *testing.T) {
 	t.Parallel()
 	assets, err := page.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	imported := regexp.MustCompile(`(?m)^import .*?"\./(.*?)"`)
-	var all func(name string, found map[string]bool)
-	all = func(name string, found map[string]bool) {
-		file, _ := assets.File(name)
-		for _, one := range imported.FindAllStringSubmatch(string(file.Body), -1) {
-			if !found[one[1]] {
-				found[one[1]] = true
-				all(one[1], found)
-			}
-		}
-	}
+	imports := regexp.MustCompile(`(?m)^import .*?"\./(.*?)"`)
 	for template, data := range map[string]any{"home": page.Home{}, "login": page.Login{}} {
 		body, err := assets.In("").Render(template, data)
 		if err != nil {
 			t.Fatal(err)
 		}
 		script := map[string]string{"home": "page.js", "login": "zone.js"}[template]
-		want := map[string]bool{}
-		all(script, want)
-		for name := range want {
-			if n := strings.Count(string(body), `<link rel="modulepreload" href="/page/`+name+`">`); n != 1 {
-				t.Errorf("%s names %s %d times", template, name, n)
+		if n := strings.Count(string(body), `.js"`); n != 1 || !strings.Contains(string(body), `<script type="module" src="/page/`+script+`"></script>`) {
+			t.Errorf("%s names %d scripts, expected %s alone", template, n, script)
+		}
+		file, _ := assets.File(script)
+		sent := string(file.Body)
+		var follow func(name string)
+		seen := map[string]bool{}
+		follow = func(name string) {
+			seen[name] = true
+			source, err := os.ReadFile(filepath.Join("assets", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			begins, _, _ := strings.Cut(string(source), "\n")
+			if n := strings.Count(sent, begins+"\n"); n != 1 {
+				t.Errorf("%s has %s %d times", script, name, n)
+			}
+			for _, one := range imports.FindAllStringSubmatch(string(source), -1) {
+				other, _ := os.ReadFile(filepath.Join("assets", one[1]))
+				first, _, _ := strings.Cut(string(other), "\n")
+				if strings.Index(sent, first) > strings.Index(sent, begins) {
+					t.Errorf("%s has %s before %s, which it imports", script, name, one[1])
+				}
+				if !seen[one[1]] {
+					follow(one[1])
+				}
 			}
 		}
-		if n := strings.Count(string(body), "modulepreload"); n != len(want) || script == "page.js" && (n < 10 || n > 2*6) {
-			t.Errorf("%s names %d scripts, expected %d, and no more than a browser asks for in two turns without TLS", template, n, len(want))
+		follow(script)
+		if script == "page.js" && len(seen) < 10 {
+			t.Errorf("%s has %d parts", script, len(seen))
+		}
+		if left := regexp.MustCompile(`(?m)^(?:import|export)\b.*|import\("[^)]*\)`).FindString(sent); left != "" {
+			t.Errorf("%s has %q", script, left)
 		}
 	}
 }

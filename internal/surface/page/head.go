@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"maps"
-	"regexp"
 	"slices"
 )
 
@@ -33,25 +32,10 @@ func (p *Assets) StyleSources() []string {
 	return sources
 }
 
-// imports finds the scripts that a script imports before it runs.
-var imports = regexp.MustCompile(`(?m)^import (?:.* from )?"\./([a-z]+\.js)";$`)
-
-// script is a script in the head of a page, after all that it imports: a browser otherwise learns of each only when it has read the
-// one before.
+// script is a script in the head of a page. All that it imports is in it.
 func (p *Assets) script(name string) (template.HTML, error) {
-	var text template.HTML
-	seen := []string{name}
-	for i := 0; i < len(seen); i++ {
-		file, found := p.files[seen[i]]
-		if !found {
-			return "", fmt.Errorf("web: found no script %s", seen[i])
-		}
-		for _, one := range imports.FindAllSubmatch(file.Body, -1) {
-			if other := string(one[1]); !slices.Contains(seen, other) {
-				seen = append(seen, other)
-				text += template.HTML(`<link rel="modulepreload" href="/page/` + other + "\">\n") //nolint:gosec // a name of our own
-			}
-		}
+	if _, found := p.files[name]; !found {
+		return "", fmt.Errorf("web: found no script %s", name)
 	}
-	return text + template.HTML(`<script type="module" src="/page/`+name+`"></script>`), nil //nolint:gosec // a name of our own
+	return template.HTML(`<script type="module" src="/page/` + name + `"></script>`), nil //nolint:gosec // a name of our own
 }

@@ -580,11 +580,11 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestStatic: the scripts and the images come with their types, and are asked for once.
+// TestStatic: the scripts and the images come with their types, and are asked for once. A part of another script is in that.
 func TestStatic(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	for file, kind := range map[string]string{"mark.svg": "image/svg+xml", "page.js": "text/javascript; charset=utf-8", "stream.js": "text/javascript; charset=utf-8"} {
+	for file, kind := range map[string]string{"mark.svg": "image/svg+xml", "page.js": "text/javascript; charset=utf-8", "zone.js": "text/javascript; charset=utf-8"} {
 		w := s.do("GET", "/page/"+file, "", "")
 		if w.Code != 200 || w.Header().Get("Content-Type") != kind || w.Body.Len() == 0 {
 			t.Errorf("%s: %d %v", file, w.Code, w.Header())
@@ -593,7 +593,7 @@ func TestStatic(t *testing.T) {
 			t.Errorf("%s again: %d", file, again.Code)
 		}
 	}
-	for _, file := range []string{"home.html", "style.css", "nothing.js", url.PathEscape("../web.go"), ""} {
+	for _, file := range []string{"home.html", "style.css", "stream.js", "nothing.js", url.PathEscape("../web.go"), ""} {
 		if w := s.do("GET", "/page/"+file, "", ""); w.Code == 200 {
 			t.Errorf("%s is served", file)
 		}

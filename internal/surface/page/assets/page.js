@@ -3,9 +3,12 @@
 import "./zone.js";
 import { movedNow, watch } from "./place.js";
 import { listen } from "./stream.js";
-import "./passkey.js";
+import { say } from "./live.js";
+import { tellProblemsBy } from "./passkey.js";
 import "./forms.js";
 import "./copy.js";
+
+tellProblemsBy(say);
 
 for (const item of document.querySelectorAll("#questions li[data-item]")) watch(item);
 

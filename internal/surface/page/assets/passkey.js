@@ -121,19 +121,25 @@ function reason(problem) {
   }
 }
 
+let aloud = null; // the pages of one question have no region of their own
+
+// tellProblemsBy has problems said as the page says all else.
+export function tellProblemsBy(say) {
+  aloud = say;
+}
+
 // tell says why nothing was sent: beside what was pressed, and aloud. The focus stays where it is.
-async function tell(form, text) {
+function tell(form, text) {
   form.querySelector(".reason")?.remove();
   if (!text) return;
-  const region = document.getElementById("live-assertive"); // the pages of one question have none
   if (form.isConnected) {
     const line = document.createElement("p");
     line.className = "reason";
-    if (!region) line.setAttribute("role", "alert");
+    if (!aloud) line.setAttribute("role", "alert");
     form.append(line);
     line.textContent = text; // after it is there, so that it is announced
   }
-  if (region) (await import("./live.js")).say(text, "assertive");
+  aloud?.(text, "assertive");
 }
 
 function sentence(text) {

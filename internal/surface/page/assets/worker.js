@@ -3,7 +3,7 @@
 
 const shell = "earshot-shell";
 const offline = "/page/offline";
-const files = [offline, "/page/offline.js", "/page/memory.js", "/page/mark.svg"];
+const files = [offline, "/page/offline.js", "/page/mark.svg"];
 
 self.addEventListener("install", (event) => {
   event.waitUntil(caches.open(shell).then((cache) => cache.addAll(files)).then(() => self.skipWaiting()));
