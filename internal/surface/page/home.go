@@ -45,6 +45,12 @@ type Sessions struct {
 	MoreRunning, MoreBefore string
 }
 
+// Newest are the running sessions that stand open in the list.
+func (s Sessions) Newest() []Session { return s.Running[:min(len(s.Running), newestRunning)] }
+
+// Further are the other running sessions. A browser lays them out when they are opened, which keeps the page of many sessions quick.
+func (s Sessions) Further() []Session { return s.Running[len(s.Newest()):] }
+
 // Chosen is the session that the page shows, with its story.
 type Chosen struct {
 	Session

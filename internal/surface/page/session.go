@@ -12,10 +12,11 @@ import (
 // What a page lists of sessions that run and of those that have ended, and how long their
 // texts may be there, in characters. The rest is on pages of its own.
 const (
-	MostRunning = 50
-	MostBefore  = 10
-	MostAsked   = 50
-	maxSummary  = 240
+	MostRunning   = 50
+	newestRunning = 20
+	MostBefore    = 10
+	MostAsked     = 50
+	maxSummary    = 240
 )
 
 // Session is a line of a list of sessions.

@@ -162,7 +162,7 @@ func TestMoreSessions(t *testing.T) {
 	if len(found) != 60 { // 50 that run, and 10 that have ended
 		t.Errorf("the page lists %d sessions", len(found))
 	}
-	wants(t, home, "More than 50 sessions waiting.", ">More running sessions</a>", ">More sessions</a>")
+	wants(t, home, "More than 50 sessions waiting.", "More running sessions: 30</summary>", ">More running sessions</a>", ">More sessions</a>")
 	next := regexp.MustCompile(`href="(/sessions\?[^"]*)"[^>]*>More`)
 	for _, link := range next.FindAllStringSubmatch(home, -1) {
 		for target := link[1]; target != ""; {

@@ -143,7 +143,11 @@ export function placeSessions({ html, where, state, when, ended }) {
   const had = document.activeElement;
   const control = here.contains(had) ? had : null;
   placeLists(here, parse(html));
-  if (control !== null && !document.contains(control)) (alike(here, control) ?? document.getElementById("sessions-heading")).focus();
+  if (control !== null && !document.contains(control)) {
+    const now = alike(here, control) ?? document.getElementById("sessions-heading");
+    if (now.localName !== "summary") now.closest("details")?.setAttribute("open", "");
+    now.focus();
+  }
   document.getElementById("whereami-text").textContent = where;
   const stateText = document.getElementById("session-state");
   if (stateText && state) stateText.textContent = state;
@@ -161,6 +165,7 @@ export function placeSessions({ html, where, state, when, ended }) {
 function placeLists(here, next) {
   const order = (root) => [...root.querySelectorAll("ul")].map((list) => [...list.children].map((item) => item.dataset.item).join()).join("; ");
   if (order(here) !== order(next)) {
+    if (here.querySelector("details[open]")) next.querySelector("details")?.setAttribute("open", "");
     here.replaceChildren(next);
     movedNow();
     return;
@@ -175,7 +180,7 @@ function placeLists(here, next) {
 // one, and is the same link.
 function alike(here, control) {
   const target = (e) => e.id || e.getAttribute("href") || e.form?.getAttribute("action");
-  return [...here.querySelectorAll("a, button")].find((e) => e.localName === control.localName && target(e) === target(control));
+  return [...here.querySelectorAll("a, button, summary")].find((e) => e.localName === control.localName && target(e) === target(control));
 }
 
 // placeSession shows a session on a page that had none to show, as a reload would.

@@ -9,7 +9,7 @@ import (
 
 // TestMoreSessions: where there are more sessions than the page lists, a link leads to the
 // others by keyboard; it keeps the focus while the list above it changes; and the page that
-// it leads to needs no scripts and says what it holds.
+// it leads to needs no scripts and says what it holds. Of those that the page lists the newest stand open.
 func TestMoreSessions(t *testing.T) {
 	t.Parallel()
 	axe := axeCore(t)
@@ -19,6 +19,27 @@ func TestMoreSessions(t *testing.T) {
 	}
 	b := s.login()
 	b.until(`document.querySelectorAll("#sessions-lists li").length === 50`)
+	if n := value[int](b, `[...document.querySelectorAll("#sessions-lists li")].filter((row) => row.checkVisibility()).length`); n != 20 {
+		t.Errorf("%d sessions stand open; want the newest 20", n)
+	}
+	// A session that has the focus when it comes to stand among the further ones keeps it, and is shown.
+	const last = `document.querySelectorAll("#sessions-lists li")[19].querySelector("a")`
+	pushed := value[string](b, `(`+last+`.focus(), document.activeElement.getAttribute("href"))`)
+	s.turn(2)
+	b.until(`document.activeElement.closest("details")?.open && document.activeElement.getAttribute("href") === ` + "`" + pushed + "`")
+	b.tabTo("#further-running")
+	if text := value[string](b, `document.activeElement.textContent`); text != "More running sessions: 30" {
+		t.Errorf("the further ones are named %q", text)
+	}
+	newest := value[string](b, `document.querySelector("#sessions-lists li").dataset.item`)
+	s.turn(2)
+	b.until(`document.querySelector("#sessions-lists li").dataset.item !== ` + "`" + newest + "`")
+	b.focusIs("#further-running")
+	if !value[bool](b, `document.activeElement.parentElement.open`) {
+		t.Error("the further ones were put away when a session came")
+	}
+	b.press(kb.Enter)
+	b.until(`!document.activeElement.parentElement.open`)
 	b.tabTo("#more-running")
 	leads := value[string](b, `document.activeElement.getAttribute("href")`)
 	s.turn(2)
@@ -27,8 +48,8 @@ func TestMoreSessions(t *testing.T) {
 	b.accessible(axe, "more sessions than are listed")
 	b.press(kb.Enter)
 	b.until(`document.readyState === "complete" && document.title.startsWith("Running sessions from ")`)
-	if n := value[int](b, `document.querySelectorAll("main li").length`); n != 11 {
-		t.Errorf("the next page lists %d sessions; want the 11 others", n)
+	if n := value[int](b, `document.querySelectorAll("main li").length`); n != 13 {
+		t.Errorf("the next page lists %d sessions; want the 13 others", n)
 	}
 	if heading := value[string](b, `document.querySelector("h1").textContent + " - Earshot"`); heading != value[string](b, "document.title") {
 		t.Errorf("the heading is %q", heading)
