@@ -182,31 +182,40 @@ func (b *browser) become(phone bool) error {
 
 // load opens a page, each time with an empty cache, and tells when what was painted and how long the longest task was.
 func (b *browser) load(ctx context.Context, path string, phone bool, times int) error {
-	root := strings.TrimSuffix(b.server.info.Page, "/")
 	if err := b.become(phone); err != nil {
 		return err
 	}
 	var all []seen
 	for range times {
-		// From a page of the same server, or the way to the document would not be slow.
-		if err := b.do(chromedp.Navigate(root+"/page/mark.svg"), chromedp.Navigate(root+path)); err != nil {
-			return err
-		}
-		done := `document.readyState === "complete" && performance.getEntriesByName("first-contentful-paint").length`
-		if !strings.HasPrefix(path, "/sessions") {
-			done = `document.getElementById("connection")?.textContent.startsWith("Connected") && measured.question > 0`
-		}
-		if err := b.until(done); err != nil {
-			return err
-		}
-		time.Sleep(500 * time.Millisecond) // the tasks after the load count, too
-		one, err := value[seen](b, reading)
+		one, err := b.once(path)
 		if err != nil {
 			return err
 		}
 		all = append(all, one)
 	}
 	fmt.Printf("%s, %s:\n", shape(path), device(phone))
+	report(all)
+	return ctx.Err()
+}
+
+// once loads a page from a page of the same server, or the way to the document would not be slow.
+func (b *browser) once(path string) (seen, error) {
+	root := strings.TrimSuffix(b.server.info.Page, "/")
+	if err := b.do(chromedp.Navigate(root+"/page/mark.svg"), chromedp.Navigate(root+path)); err != nil {
+		return seen{}, err
+	}
+	done := `document.readyState === "complete" && performance.getEntriesByName("first-contentful-paint").length`
+	if !strings.HasPrefix(path, "/sessions") {
+		done = `document.getElementById("connection")?.textContent.startsWith("Connected") && measured.question > 0`
+	}
+	if err := b.until(done); err != nil {
+		return seen{}, err
+	}
+	time.Sleep(500 * time.Millisecond) // the tasks after the load count, too
+	return value[seen](b, reading)
+}
+
+func report(all []seen) {
 	for _, one := range []struct {
 		what string
 		of   func(seen) float64
@@ -218,7 +227,6 @@ func (b *browser) load(ctx context.Context, path string, phone bool, times int) 
 	} {
 		fmt.Printf("  %s: %s\n", one.what, middle(all, one.of))
 	}
-	return ctx.Err()
 }
 
 func device(phone bool) string {

@@ -6,6 +6,9 @@
 // A phone is 360 by 640 pixels, a processor that is 4 times slower, 150 ms to the server and 1.6 Mbit/s. The question is painted
 // when it is in the document and two frames have begun since. The browser only tells of tasks over 50 ms.
 //
+// With several programs, as in -program BEFORE,NOW, the home page is loaded from each in turns, so that other work on the machine meets them
+// alike; -trace tells what the longest tasks of each load were made of, and for how long they had the processor.
+//
 // With -lighthouse (the default) the home page is rated for its performance as well, if `scripts/need lighthouse` has been run.
 package main
 
@@ -38,7 +41,7 @@ import (
 
 type settings struct {
 	sessions, events, loads int
-	lighthouse              bool
+	lighthouse, trace       bool
 	program                 string
 }
 
@@ -47,7 +50,8 @@ func main() {
 	flag.IntVar(&s.sessions, "sessions", 200, "how many sessions there are, half of the newest 200 of them under way")
 	flag.IntVar(&s.events, "events", 5000, "how many events one of them has")
 	flag.IntVar(&s.loads, "loads", 5, "how often each page is loaded; the median counts")
-	flag.StringVar(&s.program, "program", "", "a built binary to measure instead of this tree's, to compare two in turns")
+	flag.StringVar(&s.program, "program", "", "a built binary to measure instead of this tree's; of several, separated by commas, the home page is loaded in turns")
+	flag.BoolVar(&s.trace, "trace", false, "with several programs: tell what the longest tasks of each load were made of")
 	flag.BoolVar(&s.lighthouse, "lighthouse", true, "have Lighthouse rate the home page")
 	flag.Parse()
 	if err := measure(context.Background(), s); err != nil {
@@ -61,6 +65,9 @@ func measure(ctx context.Context, o settings) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	if strings.Contains(o.program, ",") {
+		return turns(ctx, o, dir)
+	}
 	s, err := up(dir, o.program)
 	if err != nil {
 		return err
