@@ -2,6 +2,8 @@ package gateways
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/hostsetup"
 	"github.com/earshot-dev/earshot/internal/toolfile"
 	"github.com/earshot-dev/earshot/internal/usage"
+	"github.com/earshot-dev/earshot/tool/settings"
 )
 
 // removedServer is the result of `mcp rm --json`.
@@ -44,7 +47,7 @@ func (m *commands) removeServer(ctx context.Context, f mcpFlags, name string) er
 		return err
 	}
 	out := removedServer{Name: name, File: file}
-	there, err := m.removeEntry(&out, data)
+	entry, err := m.removeEntry(&out, data)
 	if err != nil {
 		return err
 	}
@@ -56,44 +59,55 @@ func (m *commands) removeServer(ctx context.Context, f mcpFlags, name string) er
 		}
 		return gone.failure()
 	}
-	m.printRemoved(f, data, out, there, gone)
+	m.printRemoved(f, data, out, entry, gone)
 	if err := gone.failure(); err != nil {
 		return err
 	}
 	return m.OutputError()
 }
 
-// removeEntry takes a server out of the file, with its secrets. It reports whether it was there.
-func (m *commands) removeEntry(out *removedServer, data string) (there bool, err error) {
-	before, err := toolfile.Servers(out.File)
-	if err != nil {
-		return false, err
-	}
-	if _, there = before[out.Name]; there {
-		draft, err := toolfile.RemoveServer(out.File, out.Name)
-		if err != nil {
-			return true, err
-		}
-		if err := draft.Save(); err != nil {
-			return true, err
-		}
-	}
-	out.Secrets, err = hostsetup.RemoveSecrets(data, out.Name, before)
-	return there, err
+// removedEntry says whether a server was in the file, and where it was not, which name was probably meant; "" if none is similar.
+type removedEntry struct {
+	there bool
+	near  string
 }
 
-func (m *commands) printRemoved(f mcpFlags, data string, out removedServer, there bool, gone retired) {
-	name, file := cause.OneLine(out.Name), cause.OneLine(out.File)
-	if there {
-		m.Printf("Recorded: %s is not in %s any more.", name, file)
+// removeEntry takes a server out of the file, with its secrets.
+func (m *commands) removeEntry(out *removedServer, data string) (e removedEntry, err error) {
+	before, err := toolfile.Servers(out.File)
+	if err != nil {
+		return e, err
+	}
+	if _, e.there = before[out.Name]; e.there {
+		draft, err := toolfile.RemoveServer(out.File, out.Name)
+		if err != nil {
+			return e, err
+		}
+		if err := draft.Save(); err != nil {
+			return e, err
+		}
 	} else {
+		e.near = settings.Nearest(out.Name, slices.Sorted(maps.Keys(before)))
+	}
+	out.Secrets, err = hostsetup.RemoveSecrets(data, out.Name, before)
+	return e, err
+}
+
+func (m *commands) printRemoved(f mcpFlags, data string, out removedServer, entry removedEntry, gone retired) {
+	name, file := cause.OneLine(out.Name), cause.OneLine(out.File)
+	switch {
+	case entry.there:
+		m.Printf("Recorded: %s is not in %s any more.", name, file)
+	case entry.near != "":
+		m.Printf("There is no MCP server of the name %s in %s. Did you mean %s?", name, file, cause.OneLine(entry.near))
+	default:
 		m.Printf("There is no MCP server of the name %s in %s.", name, file)
 	}
 	for _, path := range out.Secrets {
 		m.Printf("Removed: %s, which held a credential of it.", cause.OneLine(path))
 	}
 	m.printRetired(gone)
-	if f.file != "" && there {
+	if f.file != "" && entry.there {
 		m.printReread(f, gone.reread, data, out.File)
 		m.Printf("Its tools stay registered until you take them out: `earshot tools rm%s %s.…`.", m.DataFlag(data), name)
 	}

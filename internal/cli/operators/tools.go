@@ -17,6 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/operate"
 	"github.com/earshot-dev/earshot/internal/usage"
 	"github.com/earshot-dev/earshot/internal/wording"
+	"github.com/earshot-dev/earshot/tool/settings"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -51,12 +52,25 @@ func toolNamed(ctx context.Context, ask operate.Ask, name string) (api.ToolDetai
 	var page api.ToolsAnswer
 	err := ask(ctx, api.OpTools, api.ToolsRequest{Tool: name}, &page)
 	if cli.Absent(err) || err == nil && len(page.Tools) != 1 {
-		return api.ToolDetail{}, cause.Fail(nil, fmt.Sprintf("no tool is called %.128q", name), "see `earshot tools list`")
+		return api.ToolDetail{}, cause.Fail(nil, fmt.Sprintf("no tool is called %.128q", name), toolMeant(ctx, ask, name))
 	}
 	if err != nil {
 		return api.ToolDetail{}, err
 	}
 	return page.Tools[0], nil
+}
+
+// toolMeant is a hint for a name that no tool has.
+func toolMeant(ctx context.Context, ask operate.Ask, name string) string {
+	var names []string
+	all := operate.EachTool(ctx, ask, func(t api.ToolDetail) error {
+		names = append(names, t.Definition.Tool)
+		return nil
+	})
+	if near := settings.Nearest(name, names); all == nil && near != "" {
+		return "did you mean " + near + "? See `earshot tools list`"
+	}
+	return "see `earshot tools list`"
 }
 
 const toolArgument = "the name of a tool, as `earshot tools list` tells it"
