@@ -180,7 +180,7 @@ func TestAgentFromOutside(t *testing.T) {
 	s := newScene(t)
 	s.does(0, "credential", "add", "counter", "--role", "agent")
 	s.does(0, "credential", "add", "words", "--role", "tool")
-	contains(t, s.does(2, "run", "counter", "{}"), `error: there is no agent "counter" here`, "hint: the agents are: tidy; for one of your own, start `earshot up")
+	contains(t, s.does(1, "run", "counter", "{}"), `error: there is no agent "counter" here`, "hint: the agents are: tidy; for one of your own, start `earshot up")
 	server := s.up("--nats-listen", "127.0.0.1:0")
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 2)

@@ -180,13 +180,13 @@ func TestMCP(t *testing.T) {
 	if got := offered.out.String(); !strings.HasPrefix(got, "post\n") {
 		t.Errorf("offered are %q", got)
 	}
-	contains(t, p.does(0, "mcp", "rm", "pots"), "There is no MCP server of the name pots in", "Did you mean post?")
+	contains(t, p.does(1, "mcp", "rm", "pots"), "there is no MCP server of the name pots in", "did you mean post?")
 	contains(t, p.does(1, "tools", "show", "post.sendd"), "did you mean post.send?")
 	contains(t, p.does(0, "mcp", "rm", "post"), "post is not in", "Tools that are not offered any more: post.look, post.send.", "The server that runs has ended post.")
 	if listed := p.does(0, "tools", "list"); strings.Contains(listed, "post.") {
 		t.Errorf("its tools are listed: %s", listed)
 	}
-	contains(t, p.does(0, "mcp", "rm", "post"), "There is no MCP server of the name post in")
+	contains(t, p.does(1, "mcp", "rm", "post"), "there is no MCP server of the name post in")
 	contains(t, p.does(1, "tools", "call", "post.look", `{"to":"a"}`), "post.look")
 	contains(t, p.does(0, "mcp", "list"), "There is no MCP server")
 	server.signal(os.Interrupt)

@@ -19,6 +19,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 	"github.com/earshot-dev/earshot/internal/usage"
+	"github.com/earshot-dev/earshot/tool/settings"
 )
 
 // replyWait is how long a command waits for its outcome.
@@ -295,9 +296,21 @@ func (m *Main) toStop(ctx context.Context, remote *client.Client, which string) 
 	case which == "" && len(names) > 1:
 		return nil, cause.Misuse(fmt.Sprintf("%d sessions are under way", len(names)), "name one of "+strings.Join(names, ", ")+", or all")
 	case which != "" && which != "all" && len(names) == 0:
-		return nil, &cause.Error{Kind: cause.Declined, Message: fmt.Sprintf("no session %.128q is under way", which), Hint: "see `earshot sessions --open`"}
+		return nil, notUnderWay(ctx, remote, which, open)
 	}
 	return names, nil
+}
+
+// notUnderWay says of a session that is not under way whether it has ended or is not there at all.
+func notUnderWay(ctx context.Context, remote *client.Client, which string, open []api.Session) error {
+	if s, err := remote.Session(ctx, which); err == nil && s.End != nil {
+		return &cause.Error{Kind: cause.Declined, Message: fmt.Sprintf("the session %.128q has ended already", which), Hint: "see `earshot sessions`"}
+	}
+	names := make([]string, 0, 2*len(open))
+	for _, s := range open {
+		names = append(names, s.ID, s.Turn)
+	}
+	return cause.Fail(nil, fmt.Sprintf("no session %.128q is under way", which), settings.Suggest(which, names, "see `earshot sessions --open`"))
 }
 
 func (m *Main) undoCommand() *cobra.Command {

@@ -149,7 +149,7 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 		return err
 	}
 	if j.outside && !cli.ServerAt(path) {
-		return cause.Misuse(fmt.Sprintf("there is no agent %.64q here, and no server that could know it", j.request.Agent),
+		return cause.Fail(nil, fmt.Sprintf("there is no agent %.64q here, and no server that could know it", j.request.Agent),
 			settings.Meant("agents", j.request.Agent, []string{cli.TidyName})+"; for one of your own, start `earshot up --nats-listen 127.0.0.1:4222` first, or name a server with --url")
 	}
 	if j.chat && cli.ServerAt(path) {
@@ -413,12 +413,15 @@ func pick(open []unfinished, session string, when func(time.Time) string) (unfin
 		}
 		return unfinished{}, cause.Misuse("several sessions did not end:"+list.String(), "name one: `earshot run --resume SESSION`")
 	}
+	names := make([]string, 0, 2*len(open))
 	for _, row := range open {
 		if row.session == session || row.turn == session {
 			return row, nil
 		}
+		names = append(names, row.session, row.turn)
 	}
-	return unfinished{}, cause.Misuse(fmt.Sprintf("there is no unfinished session %q here", session), "leave the name out to resume the only one, or to see which there are")
+	return unfinished{}, cause.Fail(nil, fmt.Sprintf("there is no unfinished session %.128q here", session),
+		settings.Suggest(session, names, "leave the name out to resume the only one, or to see which there are"))
 }
 
 func unfinishedIn(ctx context.Context, h *instance.Instance) ([]api.SessionRow, error) {

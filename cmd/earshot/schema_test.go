@@ -90,13 +90,13 @@ func TestSchemaHints(t *testing.T) {
 		args []string
 		says []string
 	}{
-		{[]string{"confirmaton.reply"}, []string{`error: there is no message "confirmaton.reply"`, "hint: the nearest is confirmation.reply;"}},
-		{[]string{"tool.invoked"}, []string{"the nearest is agent.tool.invoked;"}},
-		{[]string{"aaep:agent.tool.finished"}, []string{"the nearest is agent.tool."}},
-		{[]string{"aaep:agent.sesion.started"}, []string{"the nearest is agent.session.started;"}},
-		{[]string{"weather"}, []string{"hint: `earshot schema` lists them\n"}},
-		{[]string{""}, []string{"hint: `earshot schema` lists them\n"}},
-		{[]string{strings.Repeat("x", 100_000)}, []string{"hint: `earshot schema` lists them\n"}},
+		{[]string{"confirmaton.reply"}, []string{`error: there is no message "confirmaton.reply"`, "hint: did you mean confirmation.reply?"}},
+		{[]string{"tool.invoked"}, []string{"did you mean agent.tool.invoked?"}},
+		{[]string{"aaep:agent.tool.finished"}, []string{"did you mean agent.tool."}},
+		{[]string{"aaep:agent.sesion.started"}, []string{"did you mean agent.session.started?"}},
+		{[]string{"weather"}, []string{"hint: see `earshot schema`, which lists them all\n"}},
+		{[]string{""}, []string{"hint: see `earshot schema`, which lists them all\n"}},
+		{[]string{strings.Repeat("x", 100_000)}, []string{"hint: see `earshot schema`, which lists them all\n"}},
 		{[]string{"envelope", "question.extend"}, []string{"found 2 names, expected at most one"}},
 		{[]string{"envelope", "--json"}, []string{"beside --json, expected one of the two"}},
 		{[]string{"--json", "--markdown"}, []string{"error:", "hint:"}},

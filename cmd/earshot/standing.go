@@ -167,7 +167,7 @@ func (m *Main) revoke(ctx context.Context, remote *client.Client, f cli.RemoteFl
 	for _, n := range numbers {
 		p, err := remote.RevokePermission(ctx, n)
 		if cli.IsConflict(err) {
-			return &cause.Error{Kind: cause.Declined, Message: fmt.Sprintf("there is no standing permission %d", n), Hint: "see `earshot permissions`", Err: err}
+			return cause.Fail(nil, fmt.Sprintf("there is no standing permission %d", n), "see `earshot permissions`")
 		}
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -65,6 +66,9 @@ func (m *Main) callTool(ctx context.Context, f runFlags, args []string) error {
 	if raw.Kind() != '{' || !raw.IsValid() || len(raw) > operators.MaxCallArgs {
 		return cause.Misuse("the arguments are not a JSON object of at most 192 KiB", `for example '{"root":"/a/folder"}'`)
 	}
+	if err := m.toolThere(ctx, f.server, args[0]); err != nil {
+		return err
+	}
 	request, err := json.Marshal(api.OperatorArgs{Tool: args[0], Args: raw}, jsontext.PreserveRawStrings(true))
 	if err != nil {
 		return cause.Fail(err, "the arguments cannot be written", "")
@@ -85,6 +89,19 @@ func (m *Main) callTool(ctx context.Context, f runFlags, args []string) error {
 		return err
 	}
 	return verdict
+}
+
+// toolThere refuses the name of a tool that the server does not have, before a turn is begun for it. What else goes wrong the turn says.
+func (m *Main) toolThere(ctx context.Context, server cli.ServerFlags, name string) error {
+	remote, err := m.Dial(ctx, server, "earshot-operator")
+	if err != nil {
+		return err
+	}
+	_, err = operators.ToolNamed(ctx, remote.Operate, name)
+	if absent, is := errors.AsType[*cause.Error](err); is {
+		return absent
+	}
+	return nil
 }
 
 // printResult writes the result of the only call of a turn.

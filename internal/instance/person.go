@@ -109,7 +109,7 @@ func AccessFailure(err error) error {
 		return cause.Fail(err, "the tokens cannot be used", "")
 	}
 	kind := cause.Failed
-	if e.Code == access.CodeInvalid || e.Code == access.CodeExists || e.Code == access.CodeNotFound {
+	if e.Code == access.CodeInvalid || e.Code == access.CodeExists {
 		kind = cause.Usage
 	}
 	return &cause.Error{Kind: kind, Message: e.Message, Hint: e.Hint, Err: err}

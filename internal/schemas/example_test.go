@@ -16,5 +16,5 @@ func Example() {
 	fmt.Println(failure.Hint)
 	// Output:
 	// there is no message "tool.invokd"
-	// the nearest is agent.tool.invoked; `earshot schema` lists them all
+	// did you mean agent.tool.invoked? See `earshot schema`, which lists them all
 }

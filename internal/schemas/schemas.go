@@ -73,10 +73,11 @@ func unknownHint(name string) string {
 			known, of[spelling] = append(known, spelling), e.Name
 		}
 	}
-	if near := settings.Nearest(name, known); near != "" {
-		return fmt.Sprintf("the nearest is %s; `earshot schema` lists them all", of[near])
+	near := settings.Nearest(name, known)
+	if near != "" {
+		near = of[near]
 	}
-	return "`earshot schema` lists them"
+	return settings.Meaning(near, "see `earshot schema`, which lists them all")
 }
 
 // spellings are the ways in which a type may have been meant: whole, without the

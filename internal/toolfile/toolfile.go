@@ -137,11 +137,7 @@ func read(path, name string, o Options) ([]Service, error) {
 
 func readSection(root settings.Section, name, folder string, o Options) ([]Service, error) {
 	if !slices.Contains(kinds(), name) {
-		hint := "the sections are " + strings.Join(kinds(), ", ")
-		if near := settings.Nearest(name, kinds()); near != "" {
-			hint = "did you mean " + near + "?"
-		}
-		return nil, root.Fault([]any{name}, "unknown section", "", hint)
+		return nil, root.Fault([]any{name}, "unknown section", "", settings.Meant("sections", name, kinds()))
 	}
 	section, err := root.Of(name)
 	if err != nil {

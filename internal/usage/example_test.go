@@ -21,7 +21,7 @@ func Example() {
 	fmt.Println(failure.Hint)
 	// Output:
 	// there is no flag --smaple
-	// did you mean --sample? Or see `run --help`
+	// did you mean --sample? See `run --help`
 }
 
 // Flags that exclude each other are named.

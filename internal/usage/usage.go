@@ -69,11 +69,7 @@ func OneAtMost(c *cobra.Command, args []string) error {
 
 // orHelp is a hint: what was probably meant, and where there is more.
 func orHelp(c *cobra.Command, near string) string {
-	help := "see `" + c.CommandPath() + " --help`"
-	if near != "" {
-		return "did you mean " + near + "? Or " + help
-	}
-	return help
+	return settings.Meaning(near, "see `"+c.CommandPath()+" --help`")
 }
 
 // flagGroup is how the library of the command line says that flags exclude each other.

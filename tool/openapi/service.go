@@ -269,11 +269,11 @@ func (l *loader) documented(s operationSettings, fault faultAt) (*operation, map
 	}
 	f, known := l.document.byID[s.Operation]
 	if !known {
-		hint := "it has no operation of that id"
-		if near := settings.Nearest(s.Operation, l.document.ids()); near != "" {
-			hint += "; did you mean " + near + "?"
+		found := "the document has no operation of that id"
+		if meant := settings.Suggest(s.Operation, l.document.ids(), ""); meant != "" {
+			found += "; " + meant
 		}
-		return nil, nil, fault("the document: "+hint, "an operationId of the document", "operation")
+		return nil, nil, fault(found, "an operationId of the document", "operation")
 	}
 	server := l.c.Server
 	if server == "" {

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"reflect"
 	"slices"
@@ -103,12 +104,8 @@ func checkStruct(node *yaml.Node, t reflect.Type, path []any) error {
 
 // unknown is the error for an unknown name at the end of a path.
 func unknown(line int, path []any, known []string) *Error {
-	hint := "the names here are: " + strings.Join(known, ", ")
-	if name, is := path[len(path)-1].(string); is {
-		if near := Nearest(name, known); near != "" {
-			hint = "did you mean " + near + "?"
-		}
-	}
+	name, _ := path[len(path)-1].(string)
+	hint := cmp.Or(Suggest(name, known, ""), "the names here are: "+strings.Join(known, ", "))
 	return &Error{Line: line, Field: pathText(path), Found: "unknown name", Hint: hint}
 }
 

@@ -1,14 +1,32 @@
 package settings
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Suggest returns a hint for an unknown name: the known name that is probably meant, and then the hint that holds in any case, which may be "".
+func Suggest(name string, known []string, hint string) string {
+	return Meaning(Nearest(name, known), hint)
+}
+
+// Meaning is [Suggest] where the name that is probably meant is found already; "" if none is similar.
+func Meaning(near, hint string) string {
+	if near == "" {
+		return hint
+	}
+	near = "did you mean " + near + "?"
+	if hint == "" {
+		return near
+	}
+	first, size := utf8.DecodeRuneInString(hint)
+	return near + " " + string(unicode.ToUpper(first)) + hint[size:]
+}
 
 // Meant returns a hint for an unknown name: the name that is probably meant, and the names that exist.
 func Meant(things, name string, known []string) string {
-	all := "he " + things + " are: " + strings.Join(known, ", ")
-	if near := Nearest(name, known); near != "" {
-		return "did you mean " + near + "? T" + all
-	}
-	return "t" + all
+	return Suggest(name, known, "the "+things+" are: "+strings.Join(known, ", "))
 }
 
 // Nearest returns the known word that a misspelt one probably means; "" if none is similar.

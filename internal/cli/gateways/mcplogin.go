@@ -130,11 +130,7 @@ func loginServer(file, name string) (string, error) {
 	entry, there := all[name]
 	switch {
 	case !there:
-		hint := "see `earshot mcp list`"
-		if near := settings.Nearest(name, slices.Sorted(maps.Keys(all))); near != "" {
-			hint = "did you mean " + near + "?"
-		}
-		return "", cause.Misuse("there is no MCP server of the name "+cause.OneLine(name)+" in "+cause.OneLine(file), hint)
+		return "", noServer(name, file, all)
 	case entry.URL == "":
 		return "", cause.Misuse(name+" is a program of this machine, which logs in by itself", "see what it says of that; a secret is given with `earshot mcp add --secret`")
 	case slices.ContainsFunc(slices.Collect(maps.Keys(entry.Headers)), func(h string) bool { return strings.EqualFold(h, "authorization") }):

@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/toolfile"
 	"github.com/earshot-dev/earshot/internal/usage"
 	"github.com/earshot-dev/earshot/tool/mcp"
+	"github.com/earshot-dev/earshot/tool/settings"
 )
 
 // loggedOut is the result of `mcp logout --json`.
@@ -38,7 +39,7 @@ that. A server that runs has no access from then on.`,
 		result, err := m.endLogin(c.Context(), data, args[0])
 		switch {
 		case errors.Is(err, oauth.ErrNone):
-			return cause.Fail(nil, "there is no login at "+cause.OneLine(args[0]), "see `earshot mcp list`")
+			return cause.Fail(nil, "there is no login at "+cause.OneLine(args[0]), settings.Suggest(args[0], m.Logins(data).Names(), "see `earshot mcp list`"))
 		case err != nil:
 			return err
 		case f.AsJSON:
@@ -112,13 +113,12 @@ func (m *commands) loginState(data, name, server string) (state, text string) {
 	return loginHolds, ", logged in since " + m.TimeText(l.Since) + m.lasts(l)
 }
 
-// forgetLogin ends the login at a server that is taken out of a file, if there is one.
-func (m *commands) forgetLogin(ctx context.Context, data, name string) error {
-	_, err := m.endLogin(ctx, data, name)
-	if errors.Is(err, oauth.ErrNone) {
-		return nil
+// forgetLogin ends the login at a server that is taken out of a file, and reports whether there was one.
+func (m *commands) forgetLogin(ctx context.Context, data, name string) (ended bool, err error) {
+	if _, err = m.endLogin(ctx, data, name); errors.Is(err, oauth.ErrNone) {
+		return false, nil
 	}
-	return err
+	return err == nil, err
 }
 
 // addWithoutLogin adds a server that lists its tools after a login only.

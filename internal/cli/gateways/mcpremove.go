@@ -47,67 +47,70 @@ func (m *commands) removeServer(ctx context.Context, f mcpFlags, name string) er
 		return err
 	}
 	out := removedServer{Name: name, File: file}
-	entry, err := m.removeEntry(&out, data)
+	absent, err := m.removeEntry(&out, data)
 	if err != nil {
 		return err
 	}
 	gone := m.retire(ctx, f, data, name)
 	out.Tools = gone.tools
+	if absent != nil && gone.failure() == nil && !gone.some() && len(out.Secrets) == 0 {
+		if !f.asJSON {
+			m.printOthers(gone.reread, gone.servers)
+		}
+		return absent
+	}
 	if f.asJSON {
 		if err := m.WriteJSON(out); err != nil {
 			return err
 		}
 		return gone.failure()
 	}
-	m.printRemoved(f, data, out, entry, gone)
+	m.printRemoved(f, data, out, absent == nil, gone)
 	if err := gone.failure(); err != nil {
 		return err
 	}
 	return m.OutputError()
 }
 
-// removedEntry says whether a server was in the file, and where it was not, which name was probably meant; "" if none is similar.
-type removedEntry struct {
-	there bool
-	near  string
+// noServer is the error for a name that no MCP server of a file has.
+func noServer(name, file string, all map[string]toolfile.MCPServer) error {
+	return cause.Fail(nil, "there is no MCP server of the name "+cause.OneLine(name)+" in "+cause.OneLine(file),
+		settings.Suggest(name, slices.Sorted(maps.Keys(all)), "see `earshot mcp list`"))
 }
 
-// removeEntry takes a server out of the file, with its secrets.
-func (m *commands) removeEntry(out *removedServer, data string) (e removedEntry, err error) {
+// removeEntry takes a server out of the file, with its secrets. Absent is the error where the file did not have it.
+func (m *commands) removeEntry(out *removedServer, data string) (absent, err error) {
 	before, err := toolfile.Servers(out.File)
 	if err != nil {
-		return e, err
+		return nil, err
 	}
-	if _, e.there = before[out.Name]; e.there {
+	if _, there := before[out.Name]; there {
 		draft, err := toolfile.RemoveServer(out.File, out.Name)
 		if err != nil {
-			return e, err
+			return nil, err
 		}
 		if err := draft.Save(); err != nil {
-			return e, err
+			return nil, err
 		}
 	} else {
-		e.near = settings.Nearest(out.Name, slices.Sorted(maps.Keys(before)))
+		absent = noServer(out.Name, out.File, before)
 	}
 	out.Secrets, err = hostsetup.RemoveSecrets(data, out.Name, before)
-	return e, err
+	return absent, err
 }
 
-func (m *commands) printRemoved(f mcpFlags, data string, out removedServer, entry removedEntry, gone retired) {
+func (m *commands) printRemoved(f mcpFlags, data string, out removedServer, there bool, gone retired) {
 	name, file := cause.OneLine(out.Name), cause.OneLine(out.File)
-	switch {
-	case entry.there:
+	if there {
 		m.Printf("Recorded: %s is not in %s any more.", name, file)
-	case entry.near != "":
-		m.Printf("There is no MCP server of the name %s in %s. Did you mean %s?", name, file, cause.OneLine(entry.near))
-	default:
-		m.Printf("There is no MCP server of the name %s in %s.", name, file)
+	} else {
+		m.Printf("There is no MCP server of the name %s in %s; what was left of it is removed.", name, file)
 	}
 	for _, path := range out.Secrets {
 		m.Printf("Removed: %s, which held a credential of it.", cause.OneLine(path))
 	}
 	m.printRetired(gone)
-	if f.file != "" && entry.there {
+	if f.file != "" && there {
 		m.printReread(f, gone.reread, data, out.File)
 		m.Printf("Its tools stay registered until you take them out: `earshot tools rm%s %s.…`.", m.DataFlag(data), name)
 	}

@@ -19,6 +19,7 @@ type retired struct {
 
 	servers []string
 	tools   []string // those that were taken out of the registry
+	login   bool     // a login has ended
 	err     error    // why their logins, or their tools, are there still
 }
 
@@ -34,11 +35,18 @@ func (m *commands) retire(ctx context.Context, f mcpFlags, data string, servers 
 		}
 	}
 	for _, name := range servers {
-		if err := m.forgetLogin(ctx, data, name); got.err == nil {
+		ended, err := m.forgetLogin(ctx, data, name)
+		got.login = got.login || ended
+		if got.err == nil {
 			got.err = err
 		}
 	}
 	return got
+}
+
+// some reports whether there was anything left of the servers.
+func (r retired) some() bool {
+	return r.login || len(r.tools) > 0 || slices.ContainsFunc(r.servers, func(name string) bool { return slices.Contains(r.answer.Ended, name) })
 }
 
 // failure is the first error of what was left to do; nil if there is none.

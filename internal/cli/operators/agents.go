@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/roster"
 	"github.com/earshot-dev/earshot/internal/operate"
 	"github.com/earshot-dev/earshot/internal/usage"
+	"github.com/earshot-dev/earshot/tool/settings"
 )
 
 func (m *commands) agentsCommand() *cobra.Command {
@@ -59,8 +60,14 @@ func agentNamed(ctx context.Context, ask operate.Ask, name string) (a api.AgentD
 	return page.Agents[0], true, nil
 }
 
-func noAgent(name string) error {
-	return cause.Fail(nil, fmt.Sprintf("the agent %.128q has no definition", name), "see `earshot agents list`")
+// noAgent is the error for the name of an agent that has no definition.
+func noAgent(ctx context.Context, ask operate.Ask, name string) error {
+	var names []string
+	_ = operate.EachAgent(ctx, ask, func(a api.AgentDetail) error { // where it fails, no similar name is known
+		names = append(names, a.Name)
+		return nil
+	})
+	return cause.Fail(nil, fmt.Sprintf("the agent %.128q has no definition", name), settings.Suggest(name, names, "see `earshot agents list`"))
 }
 
 func (m *commands) agentsShowCommand() *cobra.Command {
@@ -74,7 +81,7 @@ func (m *commands) agentsShowCommand() *cobra.Command {
 		case err != nil:
 			return err
 		case !found:
-			return noAgent(args[0])
+			return noAgent(ctx, ask, args[0])
 		case f.AsJSON:
 			return m.WriteJSON(a)
 		}
@@ -100,7 +107,7 @@ a definition. To keep an agent from working, define it with "active: false" inst
 		err := ask(ctx, api.OpRemoveAgent, api.RemoveAgentRequest{Name: args[0], Before: digest}, nil)
 		switch {
 		case cli.Absent(err):
-			return noAgent(args[0])
+			return noAgent(ctx, ask, args[0])
 		case err != nil:
 			return err
 		case f.AsJSON:
@@ -120,7 +127,7 @@ func (m *commands) offerRemoval(ctx context.Context, ask operate.Ask, f cli.Remo
 	case err != nil:
 		return err
 	case !found:
-		return noAgent(name)
+		return noAgent(ctx, ask, name)
 	case f.AsJSON:
 		return m.WriteJSON(a)
 	}

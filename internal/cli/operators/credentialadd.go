@@ -16,6 +16,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/credentialfile"
 	"github.com/earshot-dev/earshot/internal/usage"
+	"github.com/earshot-dev/earshot/tool/settings"
 )
 
 // addFlags are the flags of `earshot credential add`.
@@ -125,6 +126,18 @@ func (m *commands) credentialRevokeCommand() *cobra.Command {
 	return c
 }
 
+// noCredentials is the error for a name that no credentials of its kind have.
+func noCredentials(files credentialfile.Dir, who bus.Principal) error {
+	all, _ := files.All() // where it fails, no similar name is known
+	var names []string
+	for _, one := range all {
+		if one.Principal.Kind == who.Kind {
+			names = append(names, one.Principal.Name)
+		}
+	}
+	return cause.Fail(nil, "there are no credentials of "+cause.OneLine(who.String()), settings.Suggest(who.Name, names, "see `earshot credential list`"))
+}
+
 func (m *commands) revokeCredential(ctx context.Context, who bus.Principal, dataFlag string) error {
 	files, err := m.credentials(dataFlag)
 	if err != nil {
@@ -132,7 +145,7 @@ func (m *commands) revokeCredential(ctx context.Context, who bus.Principal, data
 	}
 	switch err := files.Remove(who); {
 	case errors.Is(err, credentialfile.ErrNone):
-		return cause.Misuse("there are no credentials of "+cause.OneLine(who.String()), "see `earshot credential list`")
+		return noCredentials(files, who)
 	case err != nil:
 		return err
 	}

@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/hub/access"
 	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/usage"
+	"github.com/earshot-dev/earshot/tool/settings"
 )
 
 func (m *commands) tokenCommand() *cobra.Command {
@@ -154,6 +156,16 @@ func (m *commands) tokenListCommand() *cobra.Command {
 	}, "write the list as JSON")
 }
 
+// noToken is the error for a name that no token has.
+func noToken(store *access.Store, name string, err error) error {
+	all, _ := store.List() // where it fails, no similar name is known
+	names := make([]string, 0, len(all))
+	for _, t := range all {
+		names = append(names, t.Name)
+	}
+	return &cause.Error{Message: cause.Of(err), Hint: settings.Suggest(name, names, "see `earshot token list`"), Err: err}
+}
+
 func (m *commands) tokenRevokeCommand() *cobra.Command {
 	var f cli.LocalFlags
 	return f.Add(&cobra.Command{
@@ -166,6 +178,9 @@ func (m *commands) tokenRevokeCommand() *cobra.Command {
 				return err
 			}
 			t, err := store.Revoke(args[0])
+			if errors.Is(err, access.ErrNotFound) {
+				return noToken(store, args[0], err)
+			}
 			if err != nil {
 				return instance.AccessFailure(err)
 			}

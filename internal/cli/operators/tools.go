@@ -47,12 +47,12 @@ func (m *commands) toolsListCommand() *cobra.Command {
 	})
 }
 
-// toolNamed reads one tool.
-func toolNamed(ctx context.Context, ask operate.Ask, name string) (api.ToolDetail, error) {
+// ToolNamed reads one tool.
+func ToolNamed(ctx context.Context, ask operate.Ask, name string) (api.ToolDetail, error) {
 	var page api.ToolsAnswer
 	err := ask(ctx, api.OpTools, api.ToolsRequest{Tool: name}, &page)
 	if cli.Absent(err) || err == nil && len(page.Tools) != 1 {
-		return api.ToolDetail{}, cause.Fail(nil, fmt.Sprintf("no tool is called %.128q", name), toolMeant(ctx, ask, name))
+		return api.ToolDetail{}, noTool(ctx, ask, name)
 	}
 	if err != nil {
 		return api.ToolDetail{}, err
@@ -60,17 +60,14 @@ func toolNamed(ctx context.Context, ask operate.Ask, name string) (api.ToolDetai
 	return page.Tools[0], nil
 }
 
-// toolMeant is a hint for a name that no tool has.
-func toolMeant(ctx context.Context, ask operate.Ask, name string) string {
+// noTool is the error for a name that no tool has.
+func noTool(ctx context.Context, ask operate.Ask, name string) error {
 	var names []string
-	all := operate.EachTool(ctx, ask, func(t api.ToolDetail) error {
-		names = append(names, t.Definition.Tool)
+	_ = operate.EachTool(ctx, ask, func(t api.ToolDetail) error { // where it fails, no similar name is known
+		names = append(names, t.Tool)
 		return nil
 	})
-	if near := settings.Nearest(name, names); all == nil && near != "" {
-		return "did you mean " + near + "? See `earshot tools list`"
-	}
-	return "see `earshot tools list`"
+	return cause.Fail(nil, fmt.Sprintf("no tool is called %.128q", name), settings.Suggest(name, names, "see `earshot tools list`"))
 }
 
 const toolArgument = "the name of a tool, as `earshot tools list` tells it"
@@ -86,7 +83,7 @@ func (m *commands) toolsShowCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		t, err := toolNamed(ctx, ask, args[0])
+		t, err := ToolNamed(ctx, ask, args[0])
 		if err != nil {
 			return err
 		}
@@ -130,7 +127,7 @@ the classes in it as you see fit. With --digest, --class names the tools of each
 		if err != nil {
 			return err
 		}
-		t, err := toolNamed(ctx, ask, args[0])
+		t, err := ToolNamed(ctx, ask, args[0])
 		if err != nil {
 			return err
 		}
@@ -187,10 +184,13 @@ func (m *commands) toolsRemoveCommand() *cobra.Command {
 it again, nobody has reviewed it.`,
 		Args: usage.One(toolArgument),
 	}, func(ctx context.Context, ask operate.Ask, f cli.RemoteFlags, args []string) error {
-		if err := ask(ctx, api.OpRemove, api.RemoveRequest{Tool: args[0]}, nil); err != nil {
+		err := ask(ctx, api.OpRemove, api.RemoveRequest{Tool: args[0]}, nil)
+		switch {
+		case cli.Absent(err):
+			return noTool(ctx, ask, args[0])
+		case err != nil:
 			return err
-		}
-		if f.AsJSON {
+		case f.AsJSON:
 			return m.WriteJSON(map[string]string{"removed": args[0]})
 		}
 		m.Printf("Recorded: %s is removed.", cause.OneLine(args[0]))

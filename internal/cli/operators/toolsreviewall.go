@@ -78,6 +78,18 @@ func digestOf(tools []api.ToolDetail) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// noService is the error for the name of a service that has no tools.
+func noService(ctx context.Context, ask operate.Ask, name string) error {
+	var names []string
+	_ = operate.EachTool(ctx, ask, func(t api.ToolDetail) error { // where it fails, no similar name is known
+		service, _, _ := strings.Cut(t.Tool, ".")
+		names = append(names, service)
+		return nil
+	})
+	return cause.Fail(nil, fmt.Sprintf("the service %.128q has no tools", name),
+		settings.Suggest(name, names, "see `earshot tools list`; tools of an MCP server are there once it has run"))
+}
+
 // reviewService shows all unreviewed tools of a service, or records their reviews.
 func (m *commands) reviewService(ctx context.Context, ask operate.Ask, f cli.RemoteFlags, q serviceReview) error {
 	all, err := toolsOf(ctx, ask, q.service)
@@ -85,7 +97,7 @@ func (m *commands) reviewService(ctx context.Context, ask operate.Ask, f cli.Rem
 		return err
 	}
 	if len(all) == 0 {
-		return cause.Fail(nil, fmt.Sprintf("the service %.128q has no tools", q.service), "see `earshot tools list`; tools of an MCP server are there once it has run")
+		return noService(ctx, ask, q.service)
 	}
 	open := slices.DeleteFunc(slices.Clone(all), func(t api.ToolDetail) bool { return t.Reviewed })
 	if q.digest == "" {

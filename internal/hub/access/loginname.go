@@ -19,7 +19,7 @@ func LoginNamed(all []Login, word string) (string, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", cause.Misuse(fmt.Sprintf("no login begins with %.32q", word), "see `earshot logins`")
+		return "", cause.Fail(nil, fmt.Sprintf("no login begins with %.32q", word), "see `earshot logins`")
 	}
 	return "", cause.Misuse(fmt.Sprintf("%d logins begin with %.32q", len(found), word), "type more of it: "+strings.Join(found, ", "))
 }
