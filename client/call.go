@@ -144,6 +144,9 @@ func unreachable(u *url.URL, err error) error {
 	if cause.NoClientCertificate(err) {
 		hint = "name a certificate that the server's operator has given you, and its key, with EARSHOT_CLIENT_CERT and EARSHOT_CLIENT_KEY"
 	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		hint = "see that `earshot up` runs there, and what it says, such as that its database is away; what was asked for may or may not have been done"
+	}
 
 	return &Error{Code: CodeUnreachable, Message: fmt.Sprintf("the server at %s cannot be reached: %s", u.Host, cause.Of(err)), Hint: hint, Err: err}
 }

@@ -49,6 +49,8 @@ type Options struct {
 	// OnConnection is called once when the connection of Events is lost and once when it is back, by the goroutine that
 	// reads the events.
 	OnConnection func(Connection)
+	// OnWait is called after each further attempt that failed while the connection is lost, by the same goroutine, with the time of the loss.
+	OnWait func(since time.Time)
 	// Now is the clock; default time.Now.
 	Now func() time.Time
 	// Transport makes the requests; default a new transport with the environment's proxy.

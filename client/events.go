@@ -79,7 +79,7 @@ func (c *Client) subscription() (*subscribe.Subscription, error) {
 
 			return info.URL, info.Token, err
 		},
-		ReconnectTimeout: c.o.ReconnectTimeout, MayRetry: w.mayRetry, OnConnection: reporting(c.o.OnConnection), Now: c.o.Now, Transport: asker{c},
+		ReconnectTimeout: c.o.ReconnectTimeout, MayRetry: w.mayRetry, OnConnection: reporting(c.o.OnConnection), OnWait: c.o.OnWait, Now: c.o.Now, Transport: asker{c},
 	})
 }
 

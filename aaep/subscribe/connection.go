@@ -23,6 +23,7 @@ type connection struct {
 	timeout time.Duration // how long to retry a lost connection
 	now     func() time.Time
 	report  func(Connection) // reports a loss and a return, once each
+	wait    func(time.Time)  // reports a further attempt that failed, and since when the connection is lost
 
 	made         bool      // whether there ever was a connection
 	lost         time.Time // when it was lost; zero while connected
@@ -56,7 +57,10 @@ func (c *connection) run(ctx context.Context) error {
 			return err
 		}
 
-		if pause > firstPause && !c.lossReported { // a very short loss is not reported
+		switch {
+		case c.lossReported:
+			c.wait(c.lost)
+		case pause > firstPause: // a very short loss is not reported
 			c.lossReported = true
 			c.report(Connection{Lost: err})
 		}

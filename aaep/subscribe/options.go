@@ -59,6 +59,9 @@ type Options struct {
 	// OnConnection is called once when the connection is lost for longer than a moment, and once when it is back, by the goroutine that
 	// ranges.
 	OnConnection func(Connection)
+	// OnWait is called after each further attempt that failed, from the reported loss on until the connection is back, by the same goroutine,
+	// with the time of the loss.
+	OnWait func(since time.Time)
 	// MayRetry reports whether another attempt makes sense after this error; default: after one that [Error.Retry] says it of, when the
 	// producer cannot be reached, and when a connection broke.
 	MayRetry func(error) bool
@@ -86,6 +89,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.OnConnection == nil {
 		o.OnConnection = func(Connection) {}
+	}
+	if o.OnWait == nil {
+		o.OnWait = func(time.Time) {}
 	}
 	if o.MayRetry == nil {
 		o.MayRetry = mayRetry

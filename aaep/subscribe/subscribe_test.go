@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -372,4 +373,39 @@ func TestSubscribedMeanwhile(t *testing.T) {
 	if r, err := aaep.DecodeConfirmationReply([]byte(got[len(got)-1])); err != nil || r.SubscriptionID != "sub_1" || r.Decision != aaep.DecisionReject {
 		t.Errorf("the producer was told %q, %v", got, err)
 	}
+}
+
+// TestWaits: after the loss is reported, each further attempt that fails is told with the time of the loss, so that a program can say that it
+// still waits.
+func TestWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		lost, waits := 0, 0
+		s, err := subscribe.New(subscribe.Options{
+			URL: "http://localhost/", Transport: nobody{}, ReconnectTimeout: time.Minute,
+			OnConnection: func(subscribe.Connection) { lost++ },
+			OnWait: func(since time.Time) {
+				if waits++; lost != 1 || !since.Equal(began) {
+					t.Errorf("lost %d times, since %v", lost, since)
+				}
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range s.Messages(t.Context()) {
+			continue
+		}
+		if waits < 8 || waits > 16 {
+			t.Errorf("told %d times within a minute", waits)
+		}
+	})
+}
+
+// nobody is a transport that never answers.
+type nobody struct{}
+
+func (nobody) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("nobody there")
 }

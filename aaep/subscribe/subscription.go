@@ -155,7 +155,7 @@ func (s *Subscription) Messages(ctx context.Context) iter.Seq2[Message, error] {
 		t := &stream{Subscription: s, yield: yield, last: s.o.After, continuity: newContinuity()}
 		t.connection = connection{
 			make: t.receive, done: func() bool { return t.abandoned || t.ended || s.isClosed() }, mayReturn: s.o.MayRetry, first: s.o.ConnectTimeout,
-			timeout: s.o.ReconnectTimeout, now: s.o.Now, report: s.o.OnConnection,
+			timeout: s.o.ReconnectTimeout, now: s.o.Now, report: s.o.OnConnection, wait: s.o.OnWait,
 		}
 		defer s.http.CloseIdleConnections()
 		defer t.leave(ctx)

@@ -75,6 +75,8 @@ func TestServerLedgerInADatabase(t *testing.T) {
 	}
 
 	must(t, server.Restart(t.Context()))
+	second.await("Database: the connection to postgres://")
+	second.await("Database: the connection is back")
 	s.does(0, "reply", "1", "accept")
 	run.ends(0)
 	if gone := s.gone(); !slices.Equal(gone, s.duplicates()) {

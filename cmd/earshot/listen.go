@@ -171,11 +171,18 @@ func (m *Main) subscriptionTo(f listenFlags, address string) (*subscribe.Subscri
 	if err != nil {
 		return nil, err
 	}
+	var outage cli.Outage
 	s, err := subscribe.New(subscribe.Options{
 		Transport: by,
 		URL:       address, Token: strings.TrimSpace(token), ReconnectTimeout: f.reconnect, ConnectTimeout: -1, Now: m.Now,
 		Request: aaep.SubscriptionRequest{SubscriberID: f.name + "-" + rand.Text(), SubscriberName: f.name, Capabilities: terms},
+		OnWait: func(since time.Time) {
+			if lasted, again := outage.Again(since, m.Now()); again {
+				m.Notef("Connection: still lost, after %s; trying again.", cli.LastedText(lasted))
+			}
+		},
 		OnConnection: func(c subscribe.Connection) {
+			outage.Over()
 			if c.Lost != nil {
 				m.Notef("Connection: lost; trying again. The producer decides meanwhile what becomes of its questions.")
 				return

@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -47,7 +49,8 @@ func (f ServerFlags) Elsewhere() bool { return f.URL != "" && !client.IsLocal(f.
 
 // Dial connects to the server.
 func (m *Program) Dial(ctx context.Context, f ServerFlags, name string) (*client.Client, error) {
-	o := client.Options{Name: name, Now: m.Now, OnConnection: m.onConnection}
+	reports := &connectionReports{m: m}
+	o := client.Options{Name: name, Now: m.Now, OnConnection: reports.changed, OnWait: reports.waits}
 	switch {
 	case f.URL != "" && f.DataFlag != "":
 		return nil, cause.Misuse("both --data and --url are named", "name the server by one of them")
@@ -63,6 +66,7 @@ func (m *Program) Dial(ctx context.Context, f ServerFlags, name string) (*client
 		if err := FoundServer(path); err != nil {
 			return nil, err
 		}
+		reports.data = path
 		o.ServerFile, o.TokenFile = filepath.Join(path, datadir.ServerFile), filepath.Join(path, datadir.PersonFile) // a person has typed the command
 		if f.TokenFile != "" {
 			o.TokenFile = f.TokenFile
@@ -72,6 +76,12 @@ func (m *Program) Dial(ctx context.Context, f ServerFlags, name string) (*client
 	if o.Transport, err = m.Transport(); err != nil {
 		return nil, err
 	}
+	if o.Transport == nil {
+		o.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 2, IdleConnTimeout: idleConnection}
+	}
+	o.Transport = &Slow{By: o.Transport, After: slowAfter, Say: func(host string) {
+		m.Notef("Waiting: the server at %s has not answered for %s. It says itself whether its database is away.", host, LastedText(slowAfter))
+	}}
 	remote, err := client.Dial(ctx, o)
 	if err != nil {
 		return nil, ServerFailure(err)
@@ -96,13 +106,34 @@ func FoundServer(path string) error {
 // Away reports whether a connection of this command to its server is lost at the moment.
 func (m *Program) Away() bool { return m.away.Load() }
 
-func (m *Program) onConnection(c client.Connection) {
-	m.away.Store(c.Lost != nil)
+// connectionReports tells of the connection of one client. The goroutine that reads its events uses it.
+type connectionReports struct {
+	m      *Program
+	data   string // the data directory whose server it is; "" for one that is named by its address
+	outage Outage
+}
+
+func (r *connectionReports) changed(c client.Connection) {
+	r.m.away.Store(c.Lost != nil)
+	r.outage.Over()
 	if c.Lost != nil {
-		m.Notef("Connection: lost; trying again. Nothing is decided meanwhile but by the question's own deadline.")
+		r.m.Notef("Connection: lost; trying again. Nothing is decided meanwhile but by the question's own deadline.")
 		return
 	}
-	m.Notef("Connection: back; nothing was missed.")
+	r.m.Notef("Connection: back; nothing was missed.")
+}
+
+// waits says again from time to time that the connection is lost, and what holds meanwhile.
+func (r *connectionReports) waits(since time.Time) {
+	lasted, again := r.outage.Again(since, r.m.Now())
+	if !again {
+		return
+	}
+	todo := "trying again"
+	if r.data != "" && !ServerAt(r.data) {
+		todo = "no `earshot up` works with the data in " + cause.OneLine(r.data) + ", and this goes on once one does"
+	}
+	r.m.Notef("Connection: still lost, after %s; %s. What is asked waits at the server, and does not run without an answer.", LastedText(lasted), todo)
 }
 
 // ServerFailure converts an error of a server, or of the connection to it, to one with a hint.

@@ -104,6 +104,7 @@ func (i *Instance) holdClaim(ctx context.Context, store *postgres.Store, hold *p
 			hold.Release()
 		}
 		log.Warn("the claim to the ledger was lost with its connection; claiming it again", "ledger", i.Ledger)
+		i.options.Notice("Database: the connection to " + cause.OneLine(i.Ledger) + " is lost; trying again for 2 minutes. Until it is back nothing is decided, and no call starts.")
 		var err error
 		if hold, err = reclaim(ctx, store); err != nil {
 			i.Fail(databaseFailure(err))
@@ -112,6 +113,7 @@ func (i *Instance) holdClaim(ctx context.Context, store *postgres.Store, hold *p
 		if hold == nil {
 			return
 		}
+		i.options.Notice("Database: the connection is back, and nothing was lost.")
 	}
 }
 

@@ -186,12 +186,19 @@ func (m *commands) producerOfGateway(f gatewayFlags, after string, changed func(
 		return nil, err
 	}
 	answers := true
+	var outage cli.Outage
 	s, err := subscribe.New(subscribe.Options{
 		Transport: by, URL: f.from, RepliesTo: f.answersTo, Token: token, ReconnectTimeout: f.patience, Now: m.Now, After: after,
 		Request: aaep.SubscriptionRequest{SubscriberID: "earshot-gateway-" + agentOf(f), SubscriberName: "Earshot", Capabilities: aaep.Capabilities{
 			SupportsConfirmationReply: &answers, SupportsClarificationReply: &answers, SupportedConformanceLevels: []int{1, 2},
 		}},
+		OnWait: func(since time.Time) {
+			if lasted, again := outage.Again(since, m.Now()); again {
+				m.Notef("Connection to the producer: still lost, after %s; trying again.", cli.LastedText(lasted))
+			}
+		},
 		OnConnection: func(c subscribe.Connection) {
+			outage.Over()
 			if c.Lost != nil {
 				m.Notef("Connection to the producer: lost; trying again.")
 				changed(forward.StateLost)

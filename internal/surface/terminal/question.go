@@ -34,6 +34,9 @@ type question struct {
 	read   bool            // the whole list was shown
 	waits  bool            // it is open, and is shown when the one before it has ended
 
+	overTold  bool      // it was said that its time is over while the connection was lost
+	overAfter time.Time // when that is looked at again; zero is at its deadline
+
 	startText  string // reports that an accepted action starts, and is not yet shown
 	startAfter time.Time
 }

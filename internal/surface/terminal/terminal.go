@@ -172,6 +172,7 @@ func (t *Terminal) Wake() time.Time {
 
 	for _, q := range t.questions {
 		sooner(q.startDue())
+		sooner(t.overDue(q))
 	}
 
 	return next
@@ -194,6 +195,7 @@ func (t *Terminal) step(now time.Time, input func()) []Effect {
 	}
 
 	t.showStarts()
+	t.showOver()
 	t.drain()
 	t.refresh()
 
