@@ -33,7 +33,7 @@ func TestAgents(t *testing.T) {
 	contains(t, s.does(1, "agents", "add", file, "--digest", "0"), "has changed since it was looked at; nothing was recorded")
 	run := s.run("--json")
 	run.ends(1)
-	contains(t, run.out.String(), "it is not allowed to do that")
+	contains(t, run.out.String(), "this agent may not use it; an operator can allow it")
 	s.up()
 	contains(t, define("    tools: [files.*]\n    max_steps: 40\n"), "Changed: tidy.", "before: uses files.hash, no.such; now: uses files.*",
 		"before: nothing of the kind; now: takes 40 steps at most", "Recorded: tidy: uses files.*")

@@ -69,6 +69,7 @@ it: claude, codex, gemini, opencode, qwen, cursor, vscode, zed or goose.
 	root.SetVersionTemplate("earshot {{.Version}}{{\"\\n\"}}")
 	root.SetFlagErrorFunc(usage.UnknownFlag)
 	m.addCommands(root)
+	root.PersistentPreRun = func(c *cobra.Command, _ []string) { m.noteVariables(c) }
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

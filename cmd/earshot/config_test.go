@@ -3,6 +3,7 @@ package main_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -54,4 +55,10 @@ func TestServerMisconfigured(t *testing.T) {
 	contains(t, s.does(2, "up", "--config", file), "error: the configuration "+file+`: line 1: roots: unknown name hint: did you mean root?`)
 	contains(t, s.does(1, "doctor", "--config", file), `problem: configuration: the configuration `+file+`: line 1: roots: unknown name. hint: did you mean root?`)
 	contains(t, s.does(2, "up", "--config", ""), "the configuration cannot be read")
+	misspelt := start(t, options{verb: "sessions", data: s.data, nobody: true, env: []string{"EARSHOT_DTAA=/tmp", "EARSHOT_DATA=" + s.data}})
+	misspelt.ends(1) // no server runs
+	contains(t, misspelt.prompt.String(), "warning: EARSHOT_DTAA is not a setting, and does nothing; did you mean EARSHOT_DATA?")
+	if strings.Count(misspelt.prompt.String(), "warning: ") != 1 {
+		t.Errorf("warned of others: %s", misspelt.prompt.String())
+	}
 }

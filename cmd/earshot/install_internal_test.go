@@ -65,6 +65,8 @@ func TestInstall(t *testing.T) {
 		{[]string{"install"}, 0, []string{"cursor: Cursor has Earshot, in " + file + ".\n"}},
 		{[]string{"uninstall", "cursor"}, 0, []string{"In " + file + ", the file of Cursor, the entry earshot is removed. ", "Written. The file from before is " + file + ".before-earshot-2.\n"}},
 		{[]string{"uninstall", "cursor"}, 0, []string{"Cursor does not have Earshot: nothing changes in " + file + ".\n"}},
+		{[]string{"install", "zed", "--dry-run"}, 0, []string{"Zed is not found: no program zed or zeditor is in PATH. Install it, or add its folder to PATH; it reads this file when it starts.\n"}},
+		{[]string{"install", "copilot", "--hooks", "--project", "--dry-run"}, 0, []string{"Copilot CLI is not found: no program copilot is in PATH."}},
 		{[]string{"install", "curser"}, 2, []string{"there is no host curser", "did you mean cursor?"}},
 		{[]string{"hook", "curser"}, 2, []string{"there is no host curser that has hooks", "did you mean cursor?"}},
 		{[]string{"hook"}, 2, []string{"no host is named", "name one of claude, codex"}},

@@ -182,7 +182,7 @@ func (m *Main) subscriptionTo(f listenFlags, address string) (*subscribe.Subscri
 			}
 		},
 		OnConnection: func(c subscribe.Connection) {
-			outage.Over()
+			outage.Reset()
 			if c.Lost != nil {
 				m.Notef("Connection: lost; trying again. The producer decides meanwhile what becomes of its questions.")
 				return

@@ -13,7 +13,7 @@ import (
 func main() {
 	m := Main{Args: os.Args[1:], Program: cli.Program{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Getenv: os.Getenv, LookupEnv: os.LookupEnv, Now: time.Now,
+		Getenv: os.Getenv, LookupEnv: os.LookupEnv, Environ: os.Environ, Now: time.Now,
 	}}
 	os.Exit(m.Run())
 }

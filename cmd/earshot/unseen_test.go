@@ -126,7 +126,7 @@ func TestUnseenIsNotAccepted(t *testing.T) {
 	}
 	args, err := json.Marshal(map[string]any{"list": list})
 	must(t, err)
-	p := start(t, options{verb: "tools", data: s.data, args: []string{"call", "desk.remove", string(args)}, env: []string{"EARSHOT_JSON=1"}})
+	p := start(t, options{verb: "tools", data: s.data, args: []string{"call", "desk.remove", string(args)}})
 	p.await(asked)
 	open := s.pending()
 	if len(open) != 1 {

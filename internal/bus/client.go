@@ -38,6 +38,8 @@ type DialOptions struct {
 	Timeout time.Duration
 	// Logger receives log entries without content. Default: none.
 	Logger *slog.Logger
+	// OnConnection is called when the connection that makes requests is lost, and when it is back. Default: nothing is.
+	OnConnection func(lost bool)
 }
 
 // Dial connects a principal from another process to a bus that listens. The client reconnects automatically; calls made
@@ -48,9 +50,33 @@ func Dial(ctx context.Context, c Credentials, o DialOptions) (*Client, error) {
 	}
 	o.Timeout, o.Logger = Options{Timeout: o.Timeout}.withDefaults().Timeout, Options{Logger: o.Logger}.withDefaults().Logger
 	return connect(ctx, c, o.Timeout, o.Logger, func(ctx context.Context, l Login) (*conn, error) {
+		if l == c.Request && o.OnConnection != nil {
+			return dial(ctx, l, o.Timeout, o.Logger, outside(c.URL), reporting(o.OnConnection))
+		}
 		return dial(ctx, l, o.Timeout, o.Logger, outside(c.URL))
 	})
 }
+
+// reporting reports a loss and a return, after what the connection itself does of them; that it was closed here is no loss.
+func reporting(report func(lost bool)) nats.Option {
+	return func(settings *nats.Options) error {
+		lost, back := settings.DisconnectedErrCB, settings.ReconnectedCB
+		settings.DisconnectedErrCB = func(nc *nats.Conn, err error) {
+			lost(nc, err)
+			if !nc.IsClosed() {
+				report(true)
+			}
+		}
+		settings.ReconnectedCB = func(nc *nats.Conn) {
+			back(nc)
+			report(false)
+		}
+		return nil
+	}
+}
+
+// Server is the address of the bus that this client is connected to; "" while it is not.
+func (c *Client) Server() string { return c.requests.nats.ConnectedUrlRedacted() }
 
 // outside connects to a bus over the network, and reconnects whenever the connection breaks.
 func outside(url string) nats.Option {

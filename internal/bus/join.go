@@ -19,6 +19,8 @@ type JoinOptions struct {
 	Who Principal
 	// Logger receives log entries without content. Default: none.
 	Logger *slog.Logger
+	// OnConnection is that of [DialOptions].
+	OnConnection func(lost bool)
 }
 
 // The pauses between attempts.
@@ -36,7 +38,7 @@ func Join(ctx context.Context, o JoinOptions) (*Client, error) {
 		return nil, err
 	}
 	for wait := firstPause; ; wait = min(2*wait, lastPause) {
-		client, err := Dial(ctx, c, DialOptions{Logger: log})
+		client, err := Dial(ctx, c, DialOptions{Logger: log, OnConnection: o.OnConnection})
 		switch {
 		case err == nil:
 			return client, nil

@@ -41,5 +41,5 @@ func LastedText(d time.Duration) string {
 	return legible.Counted(int64(d/time.Minute), "minute")
 }
 
-// Over begins again: the connection is back, or has just been lost.
-func (o *Outage) Over() { o.told = 0 }
+// Reset begins again: the connection is back, or has just been lost.
+func (o *Outage) Reset() { o.told = 0 }

@@ -26,6 +26,6 @@ func TestOutage(t *testing.T) {
 		if got := said(); !slices.Equal(got, want) {
 			t.Errorf("said after %v, expected %v", got, want)
 		}
-		o.Over()
+		o.Reset()
 	}
 }

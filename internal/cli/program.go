@@ -25,6 +25,7 @@ type Program struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	LookupEnv      func(string) (string, bool)
+	Environ        func() []string // nil where it is not looked at as a whole
 	Now            func() time.Time
 
 	unsaid atomic.Pointer[error]         // the first write error of standard output

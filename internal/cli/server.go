@@ -115,7 +115,7 @@ type connectionReports struct {
 
 func (r *connectionReports) changed(c client.Connection) {
 	r.m.away.Store(c.Lost != nil)
-	r.outage.Over()
+	r.outage.Reset()
 	if c.Lost != nil {
 		r.m.Notef("Connection: lost; trying again. Nothing is decided meanwhile but by the question's own deadline.")
 		return

@@ -35,7 +35,7 @@ func Fill(flags *pflag.FlagSet, getenv func(string) string) (File, error) {
 	var c File
 	c.Path, _ = flags.GetString(Flag)
 	if c.Path == "" && !flags.Changed(Flag) {
-		c.Path = getenv(variable(Flag))
+		c.Path = getenv(Variable(Flag))
 	}
 	values := map[string][]string{}
 	if c.Path != "" || flags.Changed(Flag) {
@@ -56,8 +56,8 @@ func Fill(flags *pflag.FlagSet, getenv func(string) string) (File, error) {
 // fill sets one flag from its variable or from the file.
 func fill(flags *pflag.FlagSet, f *pflag.Flag, getenv func(string) string, values []string, path string) error {
 	from, advice := "the configuration "+path, "`earshot help configuration` prints a complete example"
-	if text := getenv(variable(f.Name)); text != "" {
-		from, advice = "the variable "+variable(f.Name), "correct it, or unset it"
+	if text := getenv(Variable(f.Name)); text != "" {
+		from, advice = "the variable "+Variable(f.Name), "correct it, or unset it"
 		var err error
 		if values, err = fromVariable(f, text); err != nil {
 			return cause.Misuse(from+": "+cause.Of(err), advice)
@@ -77,8 +77,8 @@ func setting(f *pflag.Flag) bool {
 	return f.Name != "help" && f.Name != Flag && !once
 }
 
-// variable returns the variable of a flag: EARSHOT_ROOT for --root.
-func variable(name string) string {
+// Variable returns the variable of a flag: EARSHOT_ROOT for --root.
+func Variable(name string) string {
 	return "EARSHOT_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 

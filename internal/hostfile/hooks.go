@@ -52,6 +52,14 @@ func HookHostOf(name string) (Host, bool) {
 	return HookHosts()[i], true
 }
 
+// Programs are the names by which a host of a name is started.
+func Programs(name string) []string {
+	if host, known := HostOf(name); known {
+		return host.Programs
+	}
+	return []string{name}
+}
+
 // List are the entries of a list of the section; none where there is no such list.
 func (f *File) List(name string) []any {
 	list, _ := f.section()[name].([]any)

@@ -15,7 +15,7 @@ import (
 )
 
 // notAmong is what people are told of a call that the definition of the agent leaves out.
-const notAmong = "was not run: it is not allowed to do that."
+const notAmong = "was not run: this agent may not use it; an operator can allow it."
 
 // defines records the definition of an agent, in place of the one that is there.
 func (w *world) defines(d api.AgentDefinition) {

@@ -318,7 +318,7 @@ func (s *eventBuilder) refusal(code utp.Code) line {
 	case utp.CodeConsentDeclined, utp.CodeConsentWithdrawn:
 	default:
 		key = "call.refused.other"
-		params["why"], _ = s.why(code)
+		params["why"], _ = s.why(before(code))
 		if s.t.Note.Surface == turn.ReasonToolMissing {
 			key, params["said"], params["surface"] = "call.refused.tool_gone", yes(s.t.Call.Consent != nil), Param{}
 			delete(ext, extSurface)

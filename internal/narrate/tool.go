@@ -104,7 +104,11 @@ func (s *eventBuilder) completion(o turn.Outcome) line {
 	if o.Message != "" && o.Code != utp.CodeConsentStale {
 		params["message"] = quoted(o.Message)
 	}
-	if why, ok := s.why(o.Code); ok {
+	code := o.Code
+	if s.t.Call.Fence == 0 && s.t.Call.Batch == nil {
+		code = before(code)
+	}
+	if why, ok := s.why(code); ok {
 		params["why"] = why
 	}
 	if s.t.Duration > 0 {
@@ -150,6 +154,15 @@ func neverBegun(o turn.Outcome) string {
 		return "call.completed.not_started"
 	}
 	return ""
+}
+
+// before returns the code by which a call that never began is explained: then it is the agent that may not, and not the tool's service that was
+// refused where it works.
+func before(code utp.Code) utp.Code {
+	if code == utp.CodeAuthFailed {
+		return "not_allowed"
+	}
+	return code
 }
 
 // why explains a code, if there is one.

@@ -25,7 +25,8 @@ func (c Conn) Commands(ctx context.Context, handle func(context.Context, tool.Me
 type found struct {
 	Conn
 
-	card func() bus.Card
+	card    func() bus.Card
+	serving func() // it hears commands
 }
 
 // Commands implements [tool.Conn].
@@ -39,6 +40,7 @@ func (f *found) Commands(ctx context.Context, handle func(context.Context, tool.
 		deaf()
 		return nil, err
 	}
+	f.serving()
 	return func() {
 		gone()
 		deaf()

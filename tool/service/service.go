@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"strings"
+	"sync"
 
 	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/tool"
@@ -33,7 +34,7 @@ type Options struct {
 	Version string
 	// Parallel is the maximum number of concurrent calls; default 4.
 	Parallel int
-	// Logger receives log records, which hold no content. Default: none.
+	// Logger receives log records, which hold no content: what is served and where, and when the connection is lost and back. Default: none.
 	Logger *slog.Logger
 }
 
@@ -51,7 +52,9 @@ func Run(ctx context.Context, o Options, tools ...tool.Tool) error {
 	if err != nil {
 		return err
 	}
-	client, err := bus.Join(ctx, bus.JoinOptions{File: o.Credentials, Who: bus.Principal{Kind: bus.Tool, Name: s.Target()}, Logger: o.Logger})
+	client, err := bus.Join(ctx, bus.JoinOptions{
+		File: o.Credentials, Who: bus.Principal{Kind: bus.Tool, Name: s.Target()}, Logger: o.Logger, OnConnection: o.reportConnection,
+	})
 	if err != nil && ctx.Err() != nil {
 		return nil // stopped before there was a bus
 	}
@@ -60,7 +63,31 @@ func Run(ctx context.Context, o Options, tools ...tool.Tool) error {
 	}
 	defer client.Close()
 	link.Client, link.card = client, o.card(s)
+	at := client.Server()
+	link.serving = sync.OnceFunc(func() {
+		o.Logger.Info("Serving " + serves(s) + ", connected to " + at + ".")
+	})
 	return client.Reconnect(ctx, s.Run)
+}
+
+// serves names the tools of a service.
+func serves(s *tool.Service) string {
+	var names []string
+	for _, d := range s.Definitions() {
+		names = append(names, d.Tool)
+	}
+	if len(names) == 0 {
+		return s.Target() + ", which has no tools yet"
+	}
+	return strings.Join(names, ", ")
+}
+
+func (o Options) reportConnection(lost bool) {
+	if lost {
+		o.Logger.Warn("The connection to the server is lost; trying again. Calls that run go on, and none begins.")
+		return
+	}
+	o.Logger.Info("The connection to the server is back.")
 }
 
 // card returns what discovery says about the service.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	stdjson "encoding/json"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -235,6 +236,9 @@ func TestExample(t *testing.T) {
 	if err := c.Wait(); err != nil {
 		t.Errorf("it ended with %v\n%s", err, log.String())
 	}
+	if said, want := log.String(), `msg="Serving words.count, connected to `+k.known.URL+`."`; strings.Count(said, "Serving") != 1 || !strings.Contains(said, want) {
+		t.Errorf("it said %q, expected %s", said, want)
+	}
 }
 
 func counting(t *testing.T, run func(context.Context, *tool.Call) (tool.Result, error)) tool.Tool {
@@ -245,9 +249,39 @@ func counting(t *testing.T, run func(context.Context, *tool.Call) (tool.Result, 
 // begin runs a service in this process until end is called, which returns what it ended with.
 func begin(t *testing.T, k *kernel, made ...tool.Tool) (end func() error) {
 	t.Helper()
+	return beginLogged(t, k, nil, made...)
+}
+
+// lines is what is written, line by line.
+type lines chan string
+
+func (l lines) Write(line []byte) (int, error) {
+	l <- string(line)
+	return len(line), nil
+}
+
+// await waits for a line with a text.
+func (l lines) await(t *testing.T, text string) {
+	t.Helper()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for {
+		select {
+		case line := <-l:
+			if strings.Contains(line, text) {
+				return
+			}
+		case <-timer.C:
+			t.Fatalf("%q was not logged", text)
+		}
+	}
+}
+
+func beginLogged(t *testing.T, k *kernel, log *slog.Logger, made ...tool.Tool) (end func() error) {
+	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- service.Run(ctx, service.Options{Credentials: k.path}, made...) }()
+	go func() { done <- service.Run(ctx, service.Options{Credentials: k.path, Logger: log}, made...) }()
 	return func() error {
 		stop()
 		return <-done
@@ -261,7 +295,8 @@ func TestBusGoesAndComes(t *testing.T) {
 	k := newKernel(t)
 	k.server.Close()
 	begun, release := make(chan struct{}), make(chan struct{})
-	end := begin(t, k, counting(t, func(_ context.Context, c *tool.Call) (tool.Result, error) {
+	log := make(lines, 1024)
+	end := beginLogged(t, k, slog.New(slog.NewTextHandler(log, nil)), counting(t, func(_ context.Context, c *tool.Call) (tool.Result, error) {
 		if c.ID == "tc_long" {
 			close(begun)
 			<-release
@@ -274,9 +309,12 @@ func TestBusGoesAndComes(t *testing.T) {
 	k.listening()
 	k.ring("tc_long", `{}`)
 	<-begun
+	log.await(t, "Serving words.count, connected to ")
 	k.server.Close()
+	log.await(t, "The connection to the server is lost; trying again.")
 	close(release)
 	k.open()
+	log.await(t, "The connection to the server is back.")
 	var f api.FinishRequest
 	if k.await(api.OpFinish, &f); f.Call != "tc_long" || string(f.Result.Inline) != `"tc_long"` {
 		t.Errorf("finished: %+v", f)

@@ -21,8 +21,8 @@ import (
 	"github.com/earshot-dev/earshot/internal/usage"
 )
 
-// commongroundDSN is the variable for a DSN that is not to be seen in a list of processes.
-const commongroundDSN = "EARSHOT_COMMONGROUND_DSN"
+// CommonGroundDSN is the variable for a DSN that is not to be seen in a list of processes.
+const CommonGroundDSN = "EARSHOT_COMMONGROUND_DSN"
 
 type bridgeFlags struct {
 	options          commonground.Options
@@ -67,7 +67,7 @@ rows of inboxes, and marks rows of its own inbox as consumed. Ended and started 
 reported, and asked, meanwhile. docs/foreign-peers.md has the steps, with word_count as the example.
 
 A password is not written into --dsn, where others can read it: use a password file (PGPASSFILE), or the variable
-` + commongroundDSN + `.
+` + CommonGroundDSN + `.
 
 Exit codes: 0 ended when it was told to; 1 one of the two sides cannot be used; 2 usage.`,
 		Example: `  earshot credential add commonground --role foreign --tools word_count
@@ -76,7 +76,7 @@ Exit codes: 0 ended when it was told to; 1 one of the two sides cannot be used; 
 		RunE: func(c *cobra.Command, _ []string) error { return m.bridgeCommonground(c.Context(), f) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&o.DSN, "dsn", "", "CommonGround's database, without a password (default $"+commongroundDSN+")")
+	flags.StringVar(&o.DSN, "dsn", "", "CommonGround's database, without a password (default $"+CommonGroundDSN+")")
 	flags.StringVar(&o.NATS, "nats", "", "address of CommonGround's NATS, such as nats://localhost:4222")
 	flags.StringVar(&o.NATSAuth.Credentials, "nats-creds", "", "file of user credentials for that NATS")
 	flags.StringVar(&o.NATSAuth.CA, "nats-ca", "", "PEM file of the authority that has signed that NATS's certificate")
@@ -100,10 +100,10 @@ Exit codes: 0 ended when it was told to; 1 one of the two sides cannot be used; 
 func (m *commands) bridgeCommonground(ctx context.Context, f bridgeFlags) error {
 	o := f.options
 	if o.DSN == "" {
-		o.DSN = m.Getenv(commongroundDSN)
+		o.DSN = m.Getenv(CommonGroundDSN)
 	} else if holdsPassword(o.DSN) {
 		return cause.Misuse("--dsn holds a password, which every user of this machine can read",
-			"leave it out of the argument: use a password file (PGPASSFILE), or the variable "+commongroundDSN)
+			"leave it out of the argument: use a password file (PGPASSFILE), or the variable "+CommonGroundDSN)
 	}
 	switch {
 	case o.DSN == "":

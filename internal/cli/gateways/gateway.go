@@ -198,7 +198,7 @@ func (m *commands) producerOfGateway(f gatewayFlags, after string, changed func(
 			}
 		},
 		OnConnection: func(c subscribe.Connection) {
-			outage.Over()
+			outage.Reset()
 			if c.Lost != nil {
 				m.Notef("Connection to the producer: lost; trying again.")
 				changed(forward.StateLost)

@@ -2,8 +2,10 @@ package gateways
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -87,6 +89,7 @@ What a host can do without Earshot, with a shell or with file tools of its own, 
 			if err != nil {
 				return err
 			}
+			m.noteMissing(o.Host)
 			return taken.failure()
 		},
 	}, "import", "move the host's other MCP servers behind Earshot", "have the host ask before it uses tools of its own: "+strings.Join(hook.Names(), ", "))
@@ -193,6 +196,17 @@ func (m *commands) hostDone(f hostFlags, o hostsetup.Options, r hostsetup.Result
 	}
 	tell(o, r)
 	return m.OutputError()
+}
+
+// noteMissing says that the program of a host is not found. What was written stands there for when it is.
+func (m *commands) noteMissing(host hostfile.Host) {
+	programs := hostfile.Programs(host.Name)
+	for _, folder := range filepath.SplitList(m.Getenv("PATH")) {
+		if slices.ContainsFunc(programs, func(p string) bool { _, err := exec.LookPath(filepath.Join(folder, p)); return err == nil }) {
+			return
+		}
+	}
+	m.Notef("%s is not found: no program %s is in PATH. Install it, or add its folder to PATH; it reads this file when it starts.", host.Title, strings.Join(programs, " or "))
 }
 
 func (m *commands) printInstalled(o hostsetup.Options, r hostsetup.Result, taken reread) {

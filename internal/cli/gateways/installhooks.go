@@ -58,6 +58,7 @@ func (m *commands) installHooks(f hostFlags, name string) error {
 	if err != nil {
 		return err
 	}
+	defer m.noteMissing(o.Host)
 	if f.AsJSON {
 		return m.WriteJSON(r)
 	}
