@@ -125,7 +125,7 @@ func TestSetAnswerTime(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
 	s := newScene(t)
-	contains(t, s.does(0, "set", "answer-time"), "stay open as long as the policy and the tool say.")
+	contains(t, s.does(0, "set", "answer-time"), "Questions to ", "stay open as long as the policy and the tool say.")
 	contains(t, s.does(0, "set", "answer-time", "unlimited"), "have no time limit; a question stays open for 24 hours at most.")
 	for _, bad := range []string{"", "0s", "29s", "25h", "soon"} {
 		contains(t, s.does(2, "set", "answer-time", bad), "is not a valid time to answer; it can be 30s to 24h")

@@ -94,7 +94,11 @@ server running or not.`,
 				return cli.ServerFailure(err)
 			}
 			value := api.Preferred(now.AnswerSeconds)
-			return m.preferred(f, map[string]any{"person": person, "answer_seconds": value}, preference.Answer(person, value), seconds != nil)
+			told := preference.Answer(person, value)
+			if seconds == nil {
+				told = "Q" + strings.TrimPrefix(told, "q") // it begins the line
+			}
+			return m.preferred(f, map[string]any{"person": person, "answer_seconds": value}, told, seconds != nil)
 		},
 	}
 	f.Add(c)
@@ -182,7 +186,8 @@ func (m *Main) preferred(f cli.RemoteFlags, value map[string]any, told string, s
 		return m.WriteJSON(value)
 	}
 	if set {
-		told = "Recorded: " + told
+		m.Printf("Recorded: %s", told)
+		return nil
 	}
 	m.Printf("%s", told)
 	return nil
