@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/earshot-dev/earshot/internal/datadir"
 )
 
 // configuration writes a file of settings beside the scene.
@@ -55,8 +57,13 @@ func TestServerMisconfigured(t *testing.T) {
 	contains(t, s.does(2, "up", "--config", file), "error: the configuration "+file+`: line 1: roots: unknown name hint: did you mean root?`)
 	contains(t, s.does(1, "doctor", "--config", file), `problem: configuration: the configuration `+file+`: line 1: roots: unknown name. hint: did you mean root?`)
 	contains(t, s.does(2, "up", "--config", ""), "the configuration cannot be read")
+	key := filepath.Join(s.data, "key")
+	must(t, os.MkdirAll(s.data, 0o700))
+	must(t, os.WriteFile(key, make([]byte, datadir.KeySize), 0o644)) //nolint:gosec // that is what is tried
+	must(t, os.Chmod(key, 0o644))                                    //nolint:gosec // also under another umask
+	s.up().await("Key: " + key + " can be read by others, who can read the secrets in the ledger with it. Run `chmod 600 " + key + "`.")
 	misspelt := start(t, options{verb: "sessions", data: s.data, nobody: true, env: []string{"EARSHOT_DTAA=/tmp", "EARSHOT_DATA=" + s.data}})
-	misspelt.ends(1) // no server runs
+	misspelt.ends(0)
 	contains(t, misspelt.prompt.String(), "warning: EARSHOT_DTAA is not a setting, and does nothing; did you mean EARSHOT_DATA?")
 	if strings.Count(misspelt.prompt.String(), "warning: ") != 1 {
 		t.Errorf("warned of others: %s", misspelt.prompt.String())

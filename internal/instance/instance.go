@@ -194,8 +194,14 @@ func (i *Instance) openData(context.Context) (err error) {
 		return err
 	}
 	i.closers = append(i.closers, i.Data.Close)
-	i.key, err = i.Data.Key() // before the ledger is created: an existing ledger without its key is refused
-	return err
+	if i.key, err = i.Data.Key(); err != nil { // before the ledger is created: an existing ledger without its key is refused
+		return err
+	}
+	path := i.Data.File(datadir.KeyFile)
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+		i.options.Notice("Key: " + cause.OneLine(path) + " can be read by others, who can read the secrets in the ledger with it. Run `chmod 600 " + cause.Quoted(path) + "`.")
+	}
+	return nil
 }
 
 func (i *Instance) openBus(ctx context.Context) (err error) {

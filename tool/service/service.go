@@ -65,15 +65,16 @@ func Run(ctx context.Context, o Options, tools ...tool.Tool) error {
 	link.Client, link.card = client, o.card(s)
 	at := client.Server()
 	link.serving = sync.OnceFunc(func() {
-		o.Logger.Info("Serving " + serves(s) + ", connected to " + at + ".")
+		o.Logger.Info("Serving.", "tools", serves(s), "connected_to", at)
 	})
 	return client.Reconnect(ctx, s.Run)
 }
 
 // serves names the tools of a service.
 func serves(s *tool.Service) string {
-	var names []string
-	for _, d := range s.Definitions() {
+	all := s.Definitions()
+	names := make([]string, 0, len(all))
+	for _, d := range all {
 		names = append(names, d.Tool)
 	}
 	if len(names) == 0 {

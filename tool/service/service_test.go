@@ -236,7 +236,7 @@ func TestExample(t *testing.T) {
 	if err := c.Wait(); err != nil {
 		t.Errorf("it ended with %v\n%s", err, log.String())
 	}
-	if said, want := log.String(), `msg="Serving words.count, connected to `+k.known.URL+`."`; strings.Count(said, "Serving") != 1 || !strings.Contains(said, want) {
+	if said, want := log.String(), `msg=Serving. tools=words.count connected_to=`+k.known.URL; strings.Count(said, "Serving") != 1 || !strings.Contains(said, want) {
 		t.Errorf("it said %q, expected %s", said, want)
 	}
 }
@@ -309,7 +309,7 @@ func TestBusGoesAndComes(t *testing.T) {
 	k.listening()
 	k.ring("tc_long", `{}`)
 	<-begun
-	log.await(t, "Serving words.count, connected to ")
+	log.await(t, "msg=Serving. tools=words.count connected_to=")
 	k.server.Close()
 	log.await(t, "The connection to the server is lost; trying again.")
 	close(release)

@@ -36,5 +36,6 @@ func (t *Terminal) showOver() {
 }
 
 func overText(number int) string {
-	return fmt.Sprintf("The time to answer question %d is over, and the connection is lost. Nothing is done without an answer; what became of it is told once the connection is back.", number)
+	return fmt.Sprintf("The time to answer question %d is over, and the connection is lost. "+
+		"Nothing is done without an answer; what became of it is told once the connection is back.", number)
 }
