@@ -59,8 +59,8 @@ func TestServerMisconfigured(t *testing.T) {
 	contains(t, s.does(2, "up", "--config", ""), "the configuration cannot be read")
 	key := filepath.Join(s.data, "key")
 	must(t, os.MkdirAll(s.data, 0o700))
-	must(t, os.WriteFile(key, make([]byte, datadir.KeySize), 0o644)) //nolint:gosec // that is what is tried
-	must(t, os.Chmod(key, 0o644))                                    //nolint:gosec // also under another umask
+	must(t, os.WriteFile(key, make([]byte, datadir.KeySize), 0o644))
+	must(t, os.Chmod(key, 0o644))
 	s.up().await("Key: " + key + " can be read by others, who can read the secrets in the ledger with it. Run `chmod 600 " + key + "`.")
 	misspelt := start(t, options{verb: "sessions", data: s.data, nobody: true, env: []string{"EARSHOT_DTAA=/tmp", "EARSHOT_DATA=" + s.data}})
 	misspelt.ends(0)
