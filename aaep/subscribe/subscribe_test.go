@@ -394,8 +394,10 @@ func TestWaits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range s.Messages(t.Context()) {
-			continue
+		for _, err := range s.Messages(t.Context()) {
+			if err == nil {
+				t.Error("nobody has sent a message")
+			}
 		}
 		if waits < 8 || waits > 16 {
 			t.Errorf("told %d times within a minute", waits)
