@@ -363,8 +363,8 @@ func TestServerLogins(t *testing.T) {
 			t.Errorf("browser %d gets %d, want %d", i, status, want[i])
 		}
 	}
-	contains(t, s.does(2, "logins", "end", "zz"), "no login begins with \"zz\"")
-	contains(t, s.does(2, "logins", "end", rows[0].ID), "no login begins with")
+	contains(t, s.does(1, "logins", "end", "zz"), "no login begins with \"zz\"")
+	contains(t, s.does(1, "logins", "end", rows[0].ID), "no login begins with")
 	contains(t, s.does(2, "logins", "end"), "no login is named")
 	contains(t, s.does(2, "logins", "end", "--all", rows[1].ID), "both an ID and --all")
 	completed := start(t, options{verb: "__complete", args: []string{"logins", "end", "--data", s.data, ""}, nobody: true})

@@ -449,7 +449,7 @@ func TestServerTokens(t *testing.T) {
 	s.does(0, "token", "revoke", "phone")
 	run.ends(1) // its stream has ended, and cannot be taken up again
 	contains(t, with("phone", 1, "pending"), "not valid")
-	contains(t, s.does(2, "token", "revoke", "phone"), "there is no token named phone")
+	contains(t, s.does(1, "token", "revoke", "phone"), "there is no token named phone")
 	s.does(0, "stop")
 	s.untouched("after a stop")
 	server.signal(os.Interrupt)
