@@ -236,6 +236,7 @@ func TestPolicyPage(t *testing.T) {
 	wants(t, s.page("/policy", "@aud"), "No policy file is in force", "earshot up --policy FILE")
 	now = web.Policy{Path: "/etc/rules.yaml", Text: "rules:\n- allow: <read>\n", Trouble: "line 3 is no rule"}
 	wants(t, s.page("/policy", "@aud"), "rules:\n- allow: &lt;read&gt;\n</pre>", "The file cannot be read as it is now: line 3 is no rule. These rules were read before")
+	golden(t, "policy.html", s.page("/policy", "@aud"))
 	s.login("anna")
 	lacks(t, s.page("/", "@anna"), "/policy")
 	if w := s.do("GET", "/policy", "@anna", ""); w.Code != 403 {

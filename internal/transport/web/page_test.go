@@ -143,6 +143,18 @@ func TestNoRight(t *testing.T) {
 	wants(t, s.do("GET", "/api/v1/questions", "ada", "").Body.String(), tokenA)
 }
 
+// TestSmallPages: what is neither asked about nor listed is a page like the others.
+func TestSmallPages(t *testing.T) {
+	t.Parallel()
+	s := played(t)
+	s.login("ada")
+	for name, address := range map[string]string{
+		"sessions": "/sessions", "questions": "/questions", "alerts": "/alerts", "offline": "/page/offline", "trouble": "/questions/99/arguments", "login": "/login",
+	} {
+		golden(t, name+".html", s.do("GET", address, "@ada", "", "Accept", "text/html").Body.String())
+	}
+}
+
 // TestLogin: a code opens the page once; the cookie is kept from scripts and other sites.
 func TestLogin(t *testing.T) {
 	t.Parallel()

@@ -165,6 +165,7 @@ func TestStartForm(t *testing.T) {
 	if w.Code != 400 {
 		t.Errorf("what is wrong is answered with %d", w.Code)
 	}
+	golden(t, "startform-wrong.html", w.Body.String())
 	wants(t, w.Body.String(), "<title>Not started: ", `role="alert"`, `<a href="#arg-dG8"><bdi lang="">Recipient</bdi>: It is empty. It is needed.</a>`, `<a href="#arg-Y29waWVz">`,
 		`value="zero"`, "\nWrite &lt;it&gt;</textarea>", `aria-describedby="arg-Y29waWVz-error arg-Y29waWVz-help" aria-invalid="true"`)
 	if len(s.room.turns) != 0 {

@@ -32,6 +32,7 @@ func TestTogetherShowsAll(t *testing.T) {
 	wants(t, s.page("/", "@ada"), `<p id="together"><a href="/questions/together">Answer 3 <span class="unseen">questions </span>together</a></p>`)
 	s.room.looked = nil
 	page := s.page("/questions/together", "@ada")
+	golden(t, "together.html", page)
 	wants(t, page, `name="question" value="2" checked`, `name="question" value="3" checked`, `name="question" value="4">`,
 		"read me", "Its arguments have no room here.", tokenA, tokenB, tokenD)
 	lacks(t, page, "/accept", "<script", `href="#question-2-answers"`)
