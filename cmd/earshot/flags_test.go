@@ -341,7 +341,7 @@ func TestResume(t *testing.T) {
 	s.complains(s.resume(), 2, "there is nothing to resume", "start a new one")
 
 	first := s.left()
-	s.complains(s.resume("sess_0"), 2, `there is no unfinished session "sess_0" here`, "leave the name out")
+	s.complains(s.resume("sess_0"), 1, `there is no unfinished session "sess_0" here`, "leave the name out")
 	s.complains(s.resume("tidy", s.folder), 2, "--resume takes one session at most", "earshot run --resume")
 	second := s.left()
 	s.complains(s.resume(), 2, "several sessions did not end: "+first, "name one")

@@ -72,7 +72,7 @@ func TestStandingPermission(t *testing.T) {
 	<-other
 	contains(t, s.does(0, "permissions", "revoke", "1"), "Standing permission 1 is revoked. helper has to ask again for box.add.")
 	contains(t, s.does(0, "permissions"), "There are no standing permissions.")
-	contains(t, s.does(3, "permissions", "revoke", "9"), "there is no standing permission 9")
+	contains(t, s.does(1, "permissions", "revoke", "9"), "there is no standing permission 9")
 	third := writes(t, session, "a three")
 	s.awaitQuestion(3)
 	s.does(0, "reply", "3", "reject")
