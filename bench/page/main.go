@@ -40,9 +40,9 @@ import (
 )
 
 type settings struct {
-	sessions, events, loads int
-	lighthouse, trace       bool
-	program                 string
+	sessions, events, loads, replay int
+	lighthouse, trace               bool
+	program                         string
 }
 
 func main() {
@@ -50,6 +50,7 @@ func main() {
 	flag.IntVar(&s.sessions, "sessions", 200, "how many sessions there are, half of the newest 200 of them under way")
 	flag.IntVar(&s.events, "events", 5000, "how many events one of them has")
 	flag.IntVar(&s.loads, "loads", 5, "how often each page is loaded; the median counts")
+	flag.IntVar(&s.replay, "replay", 0, "how many events an open page hears then, whose memory is measured meanwhile; 18000 are 5 a second for an hour")
 	flag.StringVar(&s.program, "program", "", "a built binary to measure instead of this tree's; of several, separated by commas, the home page is loaded in turns")
 	flag.BoolVar(&s.trace, "trace", false, "with several programs: tell what the longest tasks of each load were made of")
 	flag.BoolVar(&s.lighthouse, "lighthouse", true, "have Lighthouse rate the home page")
@@ -103,6 +104,11 @@ func measure(ctx context.Context, o settings) error {
 	}
 	if err := b.live(ctx, long, o.loads); err != nil {
 		return err
+	}
+	if o.replay > 0 {
+		if err := b.replay(ctx, long, o.replay); err != nil {
+			return err
+		}
 	}
 	if o.lighthouse {
 		return b.rate(ctx, "/")
