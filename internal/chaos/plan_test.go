@@ -72,7 +72,7 @@ func (t task) steps() [][]worker.Call {
 			case roll < 8:
 				name = "set"
 			}
-			all[i] = append(all[i], worker.Call{Key: fmt.Sprintf("k%d", n), Tool: target + "." + name, Args: deed{N: n}})
+			all[i] = append(all[i], worker.Call{Key: fmt.Sprintf("k%d", n), Tool: target + "." + name, Args: effect{N: n}})
 		}
 	}
 	if parts := t.parts(); len(parts) > 0 {
@@ -124,7 +124,7 @@ func (b *planner) Observe(r worker.Result) error {
 	n, waited := b.waits[r.Key]
 	delete(b.waits, r.Key)
 	b.seen++
-	var got deed
+	var got effect
 	switch {
 	case !waited:
 		b.complainf("%s was applied twice, or in a wrong step", r.Key)
@@ -170,7 +170,7 @@ func (b *planner) joins(r worker.Result) {
 func (b *planner) begin() {
 	b.waits = map[string]int{}
 	for _, c := range b.steps[b.step] {
-		done, _ := c.Args.(deed)
+		done, _ := c.Args.(effect)
 		b.waits[c.Key] = done.N
 	}
 	b.step++

@@ -38,7 +38,7 @@ const (
 const (
 	project = "chaos"
 	agent   = "chaos"
-	target  = "deeds"
+	target  = "effects"
 	hubName = "people"
 
 	lease   = 10 * time.Second
@@ -173,7 +173,7 @@ func playKernel(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	rules, err := rulebook.NewRules([]rulebook.Rule{{Tool: "deeds.look", Decide: turn.Allow}, {Tool: "deeds.set", Decide: turn.Allow}, {Tool: "*", Decide: turn.Ask}})
+	rules, err := rulebook.NewRules([]rulebook.Rule{{Tool: "effects.look", Decide: turn.Allow}, {Tool: "effects.set", Decide: turn.Allow}, {Tool: "*", Decide: turn.Ask}})
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func definitions() []utp.Definition {
 		risk  utp.Risk
 	}{{"look", utp.Read, utp.RiskLow}, {"set", utp.Idempotent, utp.RiskLow}, {"burn", utp.Irreversible, utp.RiskHigh}} {
 		all = append(all, utp.Definition{
-			Tool: target + "." + d.name, Description: "Do the deed number n: " + d.name + ".",
+			Tool: target + "." + d.name, Description: "Have the effect number n: " + d.name + ".",
 			Target:         "cg.v1r4.{project_id}.{channel_id}.cmd.tool." + target + "." + d.name,
 			Parameters:     []byte(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`),
 			AfterExecution: utp.Suspend, Class: d.class, Risk: d.risk,
@@ -232,13 +232,13 @@ func definitions() []utp.Definition {
 	return all
 }
 
-// playTool does deeds, and notes each in a file of its own in the moment in which it is done.
+// playTool has effects, and notes each in a file of its own in the moment in which it is done.
 func playTool(ctx context.Context, log *slog.Logger) error {
-	deeds, err := os.OpenFile(place("deeds-"+os.Getenv(nameVariable)), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	effects, err := os.OpenFile(place("effects-"+os.Getenv(nameVariable)), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = deeds.Close() }()
+	defer func() { _ = effects.Close() }()
 	conn, err := dialled(ctx, func(a access) bus.Credentials { return a.Tool })
 	if err != nil {
 		return err
@@ -246,7 +246,7 @@ func playTool(ctx context.Context, log *slog.Logger) error {
 	defer conn.Close()
 	var tools []tool.Tool
 	for _, d := range definitions() {
-		tools = append(tools, tool.Tool{Definition: d, Run: func(ctx context.Context, c *tool.Call) (tool.Result, error) { return do(ctx, c, deeds) }})
+		tools = append(tools, tool.Tool{Definition: d, Run: func(ctx context.Context, c *tool.Call) (tool.Result, error) { return do(ctx, c, effects) }})
 	}
 	serving, err := tool.New(tool.Options{Conn: service.Conn{Client: conn}, Tools: tools, Parallel: seats, Logger: log})
 	if err != nil {
@@ -255,16 +255,16 @@ func playTool(ctx context.Context, log *slog.Logger) error {
 	return runs(ctx, serving.Run)
 }
 
-type deed struct {
+type effect struct {
 	N int `json:"n"`
 }
 
-func do(ctx context.Context, c *tool.Call, deeds io.Writer) (tool.Result, error) {
-	var args deed
+func do(ctx context.Context, c *tool.Call, effects io.Writer) (tool.Result, error) {
+	var args effect
 	if err := c.Decode(&args); err != nil {
 		return tool.Result{}, err
 	}
-	select { // a kill may come before the deed, and behind it
+	select { // a kill may come before the effect, and behind it
 	case <-time.After(time.Duration(args.N%5) * time.Millisecond):
 	case <-ctx.Done():
 		return tool.Result{}, &utp.ToolError{Code: utp.CodeStopped, Message: "it was told to end; nothing was done"}
@@ -272,7 +272,7 @@ func do(ctx context.Context, c *tool.Call, deeds io.Writer) (tool.Result, error)
 	if err := c.Ready(); err != nil {
 		return tool.Result{}, err
 	}
-	if _, err := fmt.Fprintf(deeds, "%s %s %d\n", c.ID, c.Tool, args.N); err != nil { // one write to the end of the file
+	if _, err := fmt.Fprintf(effects, "%s %s %d\n", c.ID, c.Tool, args.N); err != nil { // one write to the end of the file
 		return tool.Result{}, err
 	}
 	select {

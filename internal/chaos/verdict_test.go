@@ -26,7 +26,7 @@ type verdict struct {
 	begun map[string]task
 	said  map[string]bool // by call: a person said yes, as they remember it themselves
 	yes   map[string]bool
-	deeds map[string]int // by call: how often the tools really did it
+	done  map[string]int // by call: how often the tools really did it
 
 	turns, parts, calls, effects, unknown, stale, again int
 }
@@ -36,7 +36,7 @@ func judge(ctx context.Context, t *testing.T, dsn, dir string, p *people) *verdi
 	pg, err := pgx.Connect(ctx, dsn)
 	must(t, err)
 	defer func() { _ = pg.Close(ctx) }()
-	v := &verdict{t: t, pg: pg, begun: p.begun, said: p.said, yes: p.accepted, deeds: map[string]int{}}
+	v := &verdict{t: t, pg: pg, begun: p.begun, said: p.said, yes: p.accepted, done: map[string]int{}}
 	v.readDeeds(dir)
 	for _, statement := range []string{`CREATE INDEX ON cards (tool_call_id)`, `ANALYZE`} { // for what is asked here only
 		_, err := pg.Exec(ctx, statement)
@@ -54,7 +54,7 @@ func judge(ctx context.Context, t *testing.T, dsn, dir string, p *people) *verdi
 }
 
 func (v *verdict) readDeeds(dir string) {
-	files, err := filepath.Glob(filepath.Join(dir, "deeds-*"))
+	files, err := filepath.Glob(filepath.Join(dir, "effects-*"))
 	must(v.t, err)
 	for _, file := range files {
 		f, err := os.Open(file)
@@ -65,7 +65,7 @@ func (v *verdict) readDeeds(dir string) {
 			if _, err := fmt.Sscan(lines.Text(), &call, &name, &n); err != nil {
 				v.t.Errorf("%s: %q: %v", file, lines.Text(), err)
 			}
-			v.deeds[call]++
+			v.done[call]++
 			v.effects++
 		}
 		must(v.t, f.Close())
@@ -97,7 +97,7 @@ func (v *verdict) nothingLost(ctx context.Context) {
 	}
 }
 
-// nothingTwice: of each irreversible call there is one grant and one deed at most, of each
+// nothingTwice: of each irreversible call there is one grant and one effect at most, of each
 // call one report and one place in the transcript.
 func (v *verdict) nothingTwice(ctx context.Context) {
 	v.each(ctx, `SELECT c.call_id, c.class, c.state, count(g.call_id), (SELECT count(*) FROM results r WHERE r.call_id = c.call_id),
@@ -111,7 +111,7 @@ func (v *verdict) nothingTwice(ctx context.Context) {
 		}
 		v.calls++
 		if tool == forkJoin && status == "success" { // what the turns of its parts did is in their own calls
-			v.deeds[id], grants = 1, 1
+			v.done[id], grants = 1, 1
 		}
 		v.call(id, class, state, status, grants, applied, cards)
 		return nil
@@ -119,7 +119,7 @@ func (v *verdict) nothingTwice(ctx context.Context) {
 }
 
 func (v *verdict) call(id, class, state, status string, grants, applied, cards int) {
-	done := v.deeds[id]
+	done := v.done[id]
 	switch state {
 	case "finished", "resolved", "over":
 	default:
@@ -271,7 +271,7 @@ func (v *verdict) each(ctx context.Context, query string, read func(scan func(..
 }
 
 func (v *verdict) String() string {
-	return fmt.Sprintf("%d turns, %d of them parts of others, %d calls, %d deeds in the tools' own files; "+
+	return fmt.Sprintf("%d turns, %d of them parts of others, %d calls, %d effects in the tools' own files; "+
 		"%d repeatable calls granted again, %d unknown fates told to a person, %d calls too old to start after a yes",
 		v.turns, v.parts, v.calls, v.effects, v.again, v.unknown, v.stale)
 }

@@ -16,7 +16,7 @@ type counts struct {
 
 	diedAfterCommit atomic.Int64
 	mu              sync.Mutex
-	deeds           map[string]int
+	occurrences     map[string]int
 	weather         map[string]int
 }
 
@@ -32,8 +32,8 @@ type Report struct {
 	Violations []string
 	// Faults that were injected, by kind.
 	Faults map[string]int
-	// Deeds are what agents and tools did that not all of them do.
-	Deeds map[string]int
+	// Occurrences are what agents and tools did that not all of them do.
+	Occurrences map[string]int
 	// Turns that ended, Calls that were asked for, Effects that the tools had.
 	Turns, Calls, Effects int
 }
@@ -77,11 +77,11 @@ func Occurrences() []string {
 	}
 }
 
-// did counts a deed.
+// did counts an occurrence.
 func (w *world) did(what string) {
 	w.count.mu.Lock()
 	defer w.count.mu.Unlock()
-	w.count.deeds[what]++
+	w.count.occurrences[what]++
 }
 
 // Faults are the names of all kinds of faults.
@@ -92,7 +92,7 @@ func Faults() []string {
 func (w *world) report() Report {
 	r := Report{
 		Seed: w.seed, Trace: w.trace.sum.Sum64(), Lines: w.trace.n, Virtual: time.Since(w.began), Violations: w.judge.violations(),
-		Faults: maps.Clone(w.count.weather), Deeds: w.count.deeds, Turns: len(w.ledger.rows.turns), Calls: len(w.judge.calls),
+		Faults: maps.Clone(w.count.weather), Occurrences: w.count.occurrences, Turns: len(w.ledger.rows.turns), Calls: len(w.judge.calls),
 	}
 	maps.Copy(r.Faults, map[string]int{
 		messageLost: w.count.dropped + w.count.lost, messageDoubled: w.count.doubled, messageLate: w.count.delayed,
@@ -108,10 +108,10 @@ func (w *world) report() Report {
 // Add sums two reports up; the seed and the trace of the first stay.
 func (r *Report) Add(o Report) {
 	if r.Faults == nil {
-		r.Faults, r.Deeds = map[string]int{}, map[string]int{}
+		r.Faults, r.Occurrences = map[string]int{}, map[string]int{}
 	}
-	for name, n := range o.Deeds {
-		r.Deeds[name] += n
+	for name, n := range o.Occurrences {
+		r.Occurrences[name] += n
 	}
 	for name, n := range o.Faults {
 		r.Faults[name] += n
@@ -133,8 +133,8 @@ func (r *Report) String() string {
 	for _, name := range slices.Sorted(maps.Keys(r.Faults)) {
 		fmt.Fprintf(&out, "fault: %s: %d\n", name, r.Faults[name])
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Deeds)) {
-		fmt.Fprintf(&out, "deed: %s: %d\n", name, r.Deeds[name])
+	for _, name := range slices.Sorted(maps.Keys(r.Occurrences)) {
+		fmt.Fprintf(&out, "occurrence: %s: %d\n", name, r.Occurrences[name])
 	}
 	return out.String()
 }

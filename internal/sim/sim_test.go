@@ -169,9 +169,9 @@ func everything(t *testing.T, sum *sim.Report) {
 			t.Errorf("no fault in %d seeds: %s", *seeds, kind)
 		}
 	}
-	for _, deed := range sim.Occurrences() {
-		if sum.Deeds[deed] == 0 {
-			t.Errorf("never in %d seeds: %s", *seeds, deed)
+	for _, occurrence := range sim.Occurrences() {
+		if sum.Occurrences[occurrence] == 0 {
+			t.Errorf("never in %d seeds: %s", *seeds, occurrence)
 		}
 	}
 	if sum.Turns == 0 || sum.Calls == 0 || sum.Effects == 0 {

@@ -87,7 +87,7 @@ func newWorld(seed uint64, o Options) (*world, error) {
 	}
 	w := &world{
 		schedule: newSchedule(seed, o.Trace), seed: seed, bug: o.Bug, clock: newClock(), weather: &weather{},
-		policy: rules, narrator: words, count: counts{weather: map[string]int{}, deeds: map[string]int{}},
+		policy: rules, narrator: words, count: counts{weather: map[string]int{}, occurrences: map[string]int{}},
 	}
 	w.ledger = NewLedger(w.clock.Now)
 	w.judge = newJudge(w)
