@@ -161,6 +161,15 @@ func TestBeginVouched(t *testing.T) {
 		t.Error("an agent logs in")
 	}
 
+	other := alice
+	other.Subject = "other"
+	ended := begin(other)
+	if all, err := s.EndLogins(func(l access.Login) bool { return l.Person == ended.Principal.Name }); err != nil || len(all) != 1 {
+		t.Errorf("an operator ends %v, %v", all, err)
+	}
+	if _, err := s.Page(ended.Cookie, "me"); err == nil {
+		t.Error("a login that an operator has ended counts")
+	}
 	if again, err := access.Open(o); err != nil {
 		t.Fatal(err)
 	} else if who, err := again.Page(session.Cookie, "me"); err == nil {
