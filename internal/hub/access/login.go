@@ -56,6 +56,9 @@ func (s *Store) Logins() ([]Login, error) {
 			all = append(all, pg.login())
 		}
 	}
+	for _, pg := range s.others {
+		all = append(all, pg.login())
+	}
 	slices.SortFunc(all, func(a, b Login) int {
 		if d := a.Begun.Compare(b.Begun); d != 0 {
 			return d
@@ -84,6 +87,12 @@ func (s *Store) EndLogins(meant func(Login) bool) ([]Login, error) {
 		for _, hash := range slices.Sorted(maps.Keys(s.pages)) {
 			if one := s.pages[hash].login(); meant(one) {
 				s.end(hash)
+				ended = append(ended, one)
+			}
+		}
+		for _, hash := range slices.Sorted(maps.Keys(s.others)) {
+			if one := s.others[hash].login(); meant(one) {
+				delete(s.others, hash)
 				ended = append(ended, one)
 			}
 		}

@@ -49,6 +49,7 @@ type code struct {
 type page struct {
 	who      Principal
 	by       string // the credential that it is based on; "" if it is independent
+	run      string // of a login at an identity provider: the run of the store that it ends with
 	terminal string // of a terminal: its name, which is part of its surface
 	browser  Browser
 	begun    time.Time
@@ -179,8 +180,9 @@ func (s *Store) Begin(p Principal, in Browser) (PageSession, error) {
 	return s.begin(p, in, "", "")
 }
 
-// BeginVouched begins a page session in a browser for a person whom the identity provider vouches for. It ends with the process: what a
-// value of a claim gives may be another thing in the next. Who is vouched for as unattended accepts nothing on it. Errors: no_role, unknown.
+// BeginVouched begins a page session in a browser for a person whom the identity provider vouches for. It ends with the process, though it
+// is in the file, where others list and end it: what a value of a claim gives may be another thing in the next process. Who is vouched
+// for as unattended accepts nothing on it. Errors: no_role, unknown.
 func (s *Store) BeginVouched(v Vouched, in Browser) (PageSession, error) {
 	p, err := v.principal()
 	if err != nil {
@@ -225,7 +227,7 @@ func (s *Store) begin(who Principal, in Browser, key, terminal string) (PageSess
 	if pg.who.Issuer == "" {
 		pg.who.Unattended = ""
 	} else {
-		pg.who.Expires = pg.expires
+		pg.who.Expires, pg.run = pg.expires, s.run
 	}
 	s.pages[hash] = pg
 	if !pg.passing() {
@@ -235,8 +237,8 @@ func (s *Store) begin(who Principal, in Browser, key, terminal string) (PageSess
 	return PageSession{Cookie: cookie, Principal: pg.who, Expires: pg.expires}, nil
 }
 
-// passing reports whether a page session ends with the process, and is in no file.
-func (pg page) passing() bool { return strings.HasPrefix(pg.by, grantPrefix) || pg.who.Issuer != "" }
+// passing reports whether a page session is in no file, because what it is based on is in none.
+func (pg page) passing() bool { return strings.HasPrefix(pg.by, grantPrefix) }
 
 // Page returns the principal of a cookie that the given local account presented (see [Browser]), and records the use.
 // Errors: unknown, also if another account logged in with it.

@@ -17,7 +17,8 @@ type storedPage struct {
 	Roles    []Role    `json:"roles"`
 	Projects []string  `json:"projects,omitzero"`
 	Owners   []string  `json:"owners,omitzero"`
-	By       string    `json:"by,omitzero"` // the credential that it is based on
+	By       string    `json:"by,omitzero"`  // the credential that it is based on
+	Run      string    `json:"run,omitzero"` // the run of the store that it ends with
 	Terminal string    `json:"terminal,omitzero"`
 	Browser  string    `json:"browser,omitzero"`
 	User     string    `json:"user,omitzero"` // the local account that logged in
@@ -36,7 +37,11 @@ func (k storedPage) check() error {
 	if k.Terminal != "" && !isName(k.Terminal) {
 		return errors.New("a login of " + k.Person + " has a terminal with an unusable name")
 	}
-	return checkPrincipal(k.page().who)
+	who := k.page().who
+	if k.Run != "" {
+		who.Name = strings.TrimPrefix(who.Name, providerPrefix)
+	}
+	return checkPrincipal(who)
 }
 
 func (k storedPage) page() page {
@@ -48,21 +53,22 @@ func (k storedPage) page() page {
 		Name: k.Person, Roles: slices.Clone(k.Roles), Projects: slices.Clone(k.Projects), Owners: slices.Clone(k.Owners),
 		Surface: surface, Credential: sessionPrefix + k.ID,
 	}
-	return page{who: who, by: k.By, terminal: k.Terminal, browser: Browser{Name: k.Browser, User: k.User}, begun: k.Begun, used: k.Used, filed: k.Used, expires: k.Expires}
+	return page{who: who, by: k.By, run: k.Run, terminal: k.Terminal, browser: Browser{Name: k.Browser, User: k.User}, begun: k.Begun, used: k.Used, filed: k.Used, expires: k.Expires}
 }
 
-// storedPages returns the page sessions to store, in a fixed order. Those that end with the process are left
-// out.
-func storedPages(pages map[string]page) []storedPage {
-	var all []storedPage
-	for _, hash := range slices.Sorted(maps.Keys(pages)) {
-		pg := pages[hash]
+// storedPages returns the page sessions to store, in a fixed order. Those by a grant are left out.
+func storedPages(pages, others map[string]page) []storedPage {
+	all := make([]storedPage, 0, len(pages)+len(others))
+	both := maps.Clone(others)
+	maps.Copy(both, pages)
+	for _, hash := range slices.Sorted(maps.Keys(both)) {
+		pg := both[hash]
 		if pg.passing() {
 			continue
 		}
 		all = append(all, storedPage{
 			ID: strings.TrimPrefix(pg.who.Credential, sessionPrefix), SHA256: hash, Person: pg.who.Name, Roles: pg.who.Roles,
-			Projects: pg.who.Projects, Owners: pg.who.Owners, By: pg.by, Terminal: pg.terminal, Browser: pg.browser.Name, User: pg.browser.User,
+			Projects: pg.who.Projects, Owners: pg.who.Owners, By: pg.by, Run: pg.run, Terminal: pg.terminal, Browser: pg.browser.Name, User: pg.browser.User,
 			Begun: pg.begun.UTC(), Used: pg.used.UTC(), Expires: pg.expires.UTC(),
 		})
 	}
@@ -70,9 +76,10 @@ func storedPages(pages map[string]page) []storedPage {
 }
 
 // openPages merges the page sessions of the file with what is not stored: logins and logouts that are not written yet,
-// and the sessions that end with this process. The caller holds mu.
-func (s *Store) openPages(filed []storedPage) map[string]page {
-	open := map[string]page{}
+// and the sessions by a grant. Those of another run of a store count here for nothing; they are returned apart, to be listed and
+// ended, unless that run has been replaced by this one. The caller holds mu.
+func (s *Store) openPages(filed []storedPage) (open, others map[string]page) {
+	open, others = map[string]page{}, map[string]page{}
 	for hash, pg := range s.pages {
 		if pg.passing() {
 			open[hash] = pg
@@ -83,17 +90,30 @@ func (s *Store) openPages(filed []storedPage) map[string]page {
 			continue
 		}
 		pg := k.page()
-		if known, was := s.pages[k.SHA256]; was && known.used.After(pg.used) {
-			pg.used = known.used
+		known, was := s.pages[k.SHA256]
+		switch {
+		case k.Run == "":
+			if was && known.used.After(pg.used) {
+				pg.used = known.used
+			}
+			open[k.SHA256] = pg
+		case k.Run == s.run:
+			if was {
+				known.filed = pg.used
+				open[k.SHA256] = known // with whom the provider vouched for, which is in no file
+			}
+		case s.run == "":
+			others[k.SHA256] = pg
+		default:
+			s.touched = true // the file loses it
 		}
-		open[k.SHA256] = pg
 	}
 	for hash, pg := range s.unsaved {
 		if delete(open, hash); pg != nil {
 			open[hash] = *pg
 		}
 	}
-	return open
+	return open, others
 }
 
 // flush writes logins, logouts and, every [usedEvery], last-used times to the file. They take effect without it. If the

@@ -3,6 +3,7 @@ package access_test
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -170,11 +171,6 @@ func TestBeginVouched(t *testing.T) {
 	if _, err := s.Page(ended.Cookie, "me"); err == nil {
 		t.Error("a login that an operator has ended counts")
 	}
-	if again, err := access.Open(o); err != nil {
-		t.Fatal(err)
-	} else if who, err := again.Page(session.Cookie, "me"); err == nil {
-		t.Errorf("after the restart: %+v", who)
-	}
 	s.Logout(unseen.Cookie)
 	if _, err := s.Page(unseen.Cookie, "me"); err == nil {
 		t.Error("after the logout it counts")
@@ -184,5 +180,82 @@ func TestBeginVouched(t *testing.T) {
 	}
 	if _, err := s.Current(who); !errors.Is(err, access.ErrRevoked) {
 		t.Errorf("after its end: %v", err)
+	}
+}
+
+// TestVouchedLoginsAreListed: a command lists and ends the logins of people of a provider that a server has begun, and counts none of
+// them; and the server's next run takes them out of the file.
+func TestVouchedLoginsAreListed(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	file := filepath.Join(t.TempDir(), "tokens.json")
+	open := func(p access.Provider) *access.Store {
+		t.Helper()
+		s, err := access.Open(access.Options{Path: file, Now: func() time.Time { return now }, Provider: p, Poll: time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	listed := func(s *access.Store) (ids []string) {
+		t.Helper()
+		all, err := s.Logins()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range all {
+			ids = append(ids, l.ID)
+		}
+		return ids
+	}
+	server := open(&vouches{})
+	var began []access.PageSession
+	for _, subject := range []string{"alice", "bob", "eve"} {
+		one, err := server.BeginVouched(access.Vouched{
+			Issuer: "https://id.example.org", Subject: subject, Roles: []api.Role{api.RoleApprover}, Owners: []string{"anna"},
+		}, access.Browser{Name: subject})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began = append(began, one)
+		now = now.Add(time.Second)
+	}
+	alice, bob, eve := began[0], began[1], began[2]
+	idOf := func(s access.PageSession) string { return strings.TrimPrefix(s.Principal.Credential, "session:") }
+
+	command := open(nil)
+	if got := listed(command); !slices.Equal(got, []string{idOf(alice), idOf(bob), idOf(eve)}) {
+		t.Fatalf("a command lists %v", got)
+	}
+	who := alice.Principal
+	if _, err := command.Page(alice.Cookie, ""); err == nil || command.MayApprove(who.Name, who.Credential, "anna") {
+		t.Error("the login counts in another process")
+	}
+	if _, err := command.EndLogins(func(l access.Login) bool { return l.ID == idOf(bob) }); err != nil {
+		t.Fatal(err)
+	}
+	if got := listed(server); !slices.Equal(got, []string{idOf(alice), idOf(eve)}) {
+		t.Errorf("after a command has ended one, the server lists %v", got)
+	}
+	if _, err := server.Page(bob.Cookie, ""); err == nil {
+		t.Error("a login that a command has ended counts")
+	}
+	if _, err := server.Page(alice.Cookie, ""); err != nil || !server.MayAccept(who.Credential) || !server.MayApprove(who.Name, who.Credential, "anna") {
+		t.Errorf("another one, which it has not, does not count: %v", err)
+	}
+	server.Logout(eve.Cookie)
+	if got := listed(open(nil)); !slices.Equal(got, []string{idOf(alice)}) {
+		t.Errorf("after a logout a command lists %v", got)
+	}
+
+	again := open(&vouches{})
+	if _, err := again.Page(alice.Cookie, ""); err == nil || again.MayApprove(who.Name, who.Credential, "anna") || len(listed(again)) != 0 {
+		t.Error("after the restart a login of the run before counts or is listed")
+	}
+	if _, _, err := again.Add(access.NewToken{Name: "carol", Roles: []api.Role{api.RoleListener}}); err != nil { // the file is written
+		t.Fatal(err)
+	}
+	if got := listed(open(nil)); len(got) != 0 {
+		t.Errorf("and a command still lists %v", got)
 	}
 }

@@ -31,6 +31,7 @@ type Store struct {
 	rand io.Reader
 
 	provider Provider // nil if there is none
+	run      string   // identifies this run in the file; "" without a provider
 
 	mu      sync.Mutex
 	state   fileState
@@ -43,6 +44,7 @@ type Store struct {
 	codes   map[string]code      // by hash
 	shown   map[string]shownCode // by the key of the terminal that may use it
 	pages   map[string]page      // by hash
+	others  map[string]page      // by hash: those in the file that count in another process alone
 	vouched map[string]Principal // of an identity provider, by credential
 	unsaved map[string]*page     // by hash: logins, and logouts (nil), that are not in the file yet
 	touched bool                 // last-used times are not in the file yet
@@ -67,6 +69,12 @@ func Open(o Options) (*Store, error) {
 	if s.rand == nil {
 		s.rand = rand.Reader
 	}
+	if s.provider != nil {
+		var err error
+		if s.run, err = newID(s.rand); err != nil {
+			return nil, err
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.read()
@@ -82,7 +90,7 @@ func (s *Store) read() {
 		s.ids[t.ID] = t
 	}
 	if err == nil {
-		s.pages = s.openPages(c.Pages)
+		s.pages, s.others = s.openPages(c.Pages)
 	}
 }
 
@@ -171,7 +179,7 @@ func (s *Store) change(fn func([]Token) ([]Token, error)) error {
 
 // save replaces the file. The caller holds mu and the file lock, and has read the file under both.
 func (s *Store) save(tokens []Token) error {
-	if err := save(s.path, content{Version: fileVersion, Tokens: tokens, Pages: storedPages(s.pages)}); err != nil {
+	if err := save(s.path, content{Version: fileVersion, Tokens: tokens, Pages: storedPages(s.pages, s.others)}); err != nil {
 		return err
 	}
 	clear(s.unsaved)
