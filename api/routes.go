@@ -113,6 +113,8 @@ var routes = []Route{
 		query("open", "boolean", "true leaves out those that have ended.").
 		query("limit", "integer", "How many, 1 to 100; default 50.").
 		query("before", "string", "The `next` of the page before: the list continues with older sessions.").
+		query("q", "string", "Only those with this in their name, agent, owner, request or result; letters count the same, small or capital. "+
+			"A page looks at 2,000 sessions at most: while there is a `next`, there may be more, even if it is empty.").
 		refuses(KindNotFound),
 	withAnswer[Session](route(RouteSession, "GET", Root+"/sessions/{session}", Listen, "Describes one session, and how it ended.")),
 	route(RouteEvents, "GET", Root+"/sessions/{session}/events", Listen, "Reads the events of a session so far.").

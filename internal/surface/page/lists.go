@@ -18,6 +18,7 @@ type QuestionList struct {
 // SessionList is a page of the list of all sessions.
 type SessionList struct {
 	Navigation Navigation
+	Search     Search
 	Title      string
 	Heading    string
 	Sessions   []Session
@@ -27,11 +28,14 @@ type SessionList struct {
 	Running    bool
 }
 
-// OlderSessions is the address of the list behind a session.
-func OlderSessions(than string, open bool) string {
+// OlderSessions is the address of the list behind a session: all, the open ones, or those that hold what is searched for.
+func OlderSessions(than string, open bool, wanted string) string {
 	query := url.Values{"before": {than}}
 	if open {
 		query.Set("open", "true")
+	}
+	if wanted != "" {
+		query.Set("q", wanted)
 	}
 	return "/sessions?" + query.Encode()
 }

@@ -203,7 +203,7 @@ func (s *Server) listInto(ctx context.Context, v visitor, n *page.News, waiting 
 
 func moreOf(l Page, open bool) string {
 	if next := l.next(); next != "" {
-		return page.OlderSessions(next, open)
+		return page.OlderSessions(next, open, "")
 	}
 	return ""
 }

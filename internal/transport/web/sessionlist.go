@@ -13,6 +13,8 @@ const (
 	// usualSessions is the default length of a list, mostSessions the maximum.
 	usualSessions = 50
 	mostSessions  = 100
+	// mostSearched is how many sessions are looked at for one page of a search.
+	mostSearched = 2000
 )
 
 // ListOptions select sessions for a list.
@@ -53,18 +55,52 @@ func listOptions(r *http.Request) (ListOptions, error) {
 	return w, nil
 }
 
-// listSessions lists sessions, newest first, 50 or ?limit= of them; ?open=true leaves out those that have ended. If
-// there are older ones, next in the answer is the value of ?before= for the next page.
+// listSessions lists sessions, newest first, 50 or ?limit= of them; ?open=true leaves out those that have ended, ?q= those that do not
+// hold it. If there are older ones, next in the answer is the value of ?before= for the next page.
 func (s *Server) listSessions(_ http.ResponseWriter, r *http.Request, v visitor) (api.SessionList, error) {
 	want, err := listOptions(r)
 	if err != nil {
 		return api.SessionList{}, err
 	}
-	page, err := s.hub.Sessions(r.Context(), v.Principal, want)
+	wanted, err := query(r)
 	if err != nil {
 		return api.SessionList{}, err
 	}
-	return api.SessionList{Sessions: append([]api.Session{}, page.Sessions...), Next: page.next()}, nil
+	page, next, err := s.sessionsWith(r.Context(), v, want, wanted)
+	if err != nil {
+		return api.SessionList{}, err
+	}
+	return api.SessionList{Sessions: append([]api.Session{}, page.Sessions...), Next: next}, nil
+}
+
+// sessionsWith lists the sessions that hold what is searched for in their name, agent, owner, request or result, and returns the cursor
+// of what is older, or "". It looks at 2,000 sessions at most, so that a page may be short, or empty, and still have a cursor.
+func (s *Server) sessionsWith(ctx context.Context, v visitor, want ListOptions, wanted string) (found Page, next string, err error) {
+	if wanted == "" {
+		found, err = s.hub.Sessions(ctx, v.Principal, want)
+		return found, found.next(), err
+	}
+	read := want
+	read.Limit = mostSessions
+	for looked := 0; looked < mostSearched; looked += mostSessions {
+		listed, err := s.hub.Sessions(ctx, v.Principal, read)
+		if err != nil {
+			return Page{}, "", err
+		}
+		for _, one := range listed.Sessions {
+			if len(found.Sessions) == want.Limit {
+				return found, found.Sessions[want.Limit-1].ID, nil
+			}
+			if holds(wanted, one.Name, one.Agent, one.Owner, one.Request, one.Summary) {
+				found.Sessions = append(found.Sessions, one)
+			}
+		}
+		if next = listed.next(); next == "" {
+			break
+		}
+		read.Before = next
+	}
+	return found, next, nil
 }
 
 // sessionsPage is the list of all sessions as a page of its own, for what the first page has
@@ -74,7 +110,11 @@ func (s *Server) sessionsPage(w http.ResponseWriter, r *http.Request, v visitor)
 	if err != nil {
 		return err
 	}
-	listed, err := s.hub.Sessions(r.Context(), v.Principal, want)
+	wanted, err := query(r)
+	if err != nil {
+		return err
+	}
+	listed, next, err := s.sessionsWith(r.Context(), v, want, wanted)
 	if err != nil {
 		return err
 	}
@@ -82,7 +122,10 @@ func (s *Server) sessionsPage(w http.ResponseWriter, r *http.Request, v visitor)
 	if err != nil {
 		return err
 	}
-	view := page.SessionList{Navigation: s.navigation(v), Heading: "All sessions", First: want.Before == "", Running: want.Open}
+	view := page.SessionList{
+		Navigation: s.navigation(v), Heading: "All sessions", First: want.Before == "", Running: want.Open,
+		Search: page.Search{Path: "/sessions", Label: "Search by agent, request or result", Query: wanted},
+	}
 	if want.Open {
 		view.Heading = "Running sessions"
 	}
@@ -98,8 +141,8 @@ func (s *Server) sessionsPage(w http.ResponseWriter, r *http.Request, v visitor)
 		}
 	}
 	view.Title = view.Heading + " - Earshot"
-	if next := listed.next(); next != "" {
-		view.Next = page.OlderSessions(next, want.Open)
+	if next != "" {
+		view.Next = page.OlderSessions(next, want.Open, wanted)
 	}
 	return s.show(w, r, http.StatusOK, "older", view)
 }
