@@ -1,6 +1,8 @@
 package browser_test
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -125,6 +129,32 @@ func TestSessionView(t *testing.T) {
 	b.emulate(320, 640, 1)
 	b.narrow("the page of a session")
 	b.shot("session-phone")
+	roles := map[string]int{} // both tables are tables for who cannot see them, though one looks like lines
+	for _, role := range b.roles() {
+		roles[role]++
+	}
+	if roles["table"] != 2 || roles["columnheader"] != 5+2 || roles["row"] != 4+2 || roles["rowheader"] != 3 || roles["cell"] != 3*4+2 {
+		t.Errorf("on a phone the calls and the table of the answer are %v", roles)
+	}
+}
+
+// roles are those of the document as a screen reader gets it.
+func (b *tab) roles() (all []string) {
+	b.t.Helper()
+	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		tree, err := chromedp.Call(ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+		if err != nil {
+			return err
+		}
+		for _, node := range tree.Nodes {
+			var role string
+			if node.Role != nil && !node.Ignored && json.Unmarshal(node.Role.Value, &role) == nil {
+				all = append(all, role)
+			}
+		}
+		return nil
+	}))
+	return all
 }
 
 // TestPlot: the plot of many calls has a name, a description and its table, shuts nobody out in any look, fits on a phone, and
