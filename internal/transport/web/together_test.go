@@ -34,7 +34,7 @@ func TestTogetherShowsAll(t *testing.T) {
 	page := s.page("/questions/together", "@ada")
 	golden(t, "together.html", page)
 	wants(t, page, `name="question" value="2" checked`, `name="question" value="3" checked`, `name="question" value="4">`,
-		"read me", "Its arguments have no room here.", tokenA, tokenB, tokenD)
+		"read me", "Its arguments do not fit here.", tokenA, tokenB, tokenD)
 	lacks(t, page, "/accept", "<script", `href="#question-2-answers"`)
 	if reject, accept := strings.Index(page, `value="reject"`), strings.Index(page, `value="accept"`); reject < 0 || accept < reject {
 		t.Errorf("reject stands at %d, accept at %d", reject, accept)
