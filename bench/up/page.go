@@ -25,14 +25,16 @@ const watching = `(() => {
   const committed = new Map();
   const placed = [];
   window.measured = () => placed.splice(0);
-  const add = EventSource.prototype.addEventListener;
-  EventSource.prototype.addEventListener = function (name, take, ...rest) {
-    if (name !== "earshot.announce") return add.call(this, name, take, ...rest);
-    return add.call(this, name, (event) => {
-      const a = JSON.parse(event.data);
-      if (!committed.has(a.text)) committed.set(a.text, []);
-      committed.get(a.text).push(Date.parse(a.at));
-      take(event);
+  const add = WebSocket.prototype.addEventListener;
+  WebSocket.prototype.addEventListener = function (name, take, ...rest) {
+    if (name !== "message") return add.call(this, name, take, ...rest);
+    return add.call(this, name, (message) => {
+      const { event, data: a } = JSON.parse(message.data);
+      if (event === "earshot.announce") {
+        if (!committed.has(a.text)) committed.set(a.text, []);
+        committed.get(a.text).push(Date.parse(a.at));
+      }
+      take(message);
     }, ...rest);
   };
   document.addEventListener("DOMContentLoaded", () => {

@@ -37,7 +37,7 @@ var (
 type Host interface {
 	Permit
 
-	// Subscribe takes the first message of the peer, and returns what is sent to it. Without a subscription that is a
+	// Subscribe takes the first message of the peer, and returns what is sent to it, if anything. Without a subscription that is a
 	// rejection, after which the connection ends.
 	Subscribe(ctx context.Context, raw []byte) (s Subscription, answer []byte, err error)
 	// Message takes what the peer sends afterwards, and returns what is sent to it, if anything. An error ends the connection.
@@ -149,8 +149,10 @@ func (c *conversation) subscribe(ctx context.Context, raw []byte) error {
 		return err
 	}
 	c.subscription = subscription
-	if err := c.sender.Send(Frame{Data: answer}); err != nil {
-		return err
+	if answer != nil {
+		if err := c.sender.Send(Frame{Data: answer}); err != nil {
+			return err
+		}
 	}
 	if subscription == nil {
 		return ErrRejected

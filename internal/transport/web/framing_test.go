@@ -258,10 +258,16 @@ const (
 // upgrade connects to the WebSocket, and returns the answer with what reads on.
 func (l *loopback) upgrade(t *testing.T, headers ...string) (*http.Response, *bySocket) {
 	t.Helper()
+	return l.upgradeTo(t, "/aaep/v1/ws", l.host, headers...)
+}
+
+// upgradeTo asks for a WebSocket at a path, under a name of the server.
+func (l *loopback) upgradeTo(t *testing.T, path, host string, headers ...string) (*http.Response, *bySocket) {
+	t.Helper()
 	s := &bySocket{T: t, conn: l.dial(t)}
 	s.from = bufio.NewReader(s.conn)
-	write(t, s.conn, fmt.Appendf(nil, "GET /aaep/v1/ws HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"+
-		"Sec-WebSocket-Key: %s\r\n%s\r\n\r\n", l.host, handshakeKey, strings.Join(headers, "\r\n")))
+	write(t, s.conn, fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"+
+		"Sec-WebSocket-Key: %s\r\n%s\r\n\r\n", path, host, handshakeKey, strings.Join(headers, "\r\n")))
 	answer, err := http.ReadResponse(s.from, nil)
 	if err != nil {
 		t.Fatal(err)

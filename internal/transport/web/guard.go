@@ -22,8 +22,12 @@ const (
 	formLimit  = 64 << 10
 )
 
-// socketPath is where the WebSocket is (TR-WS-01).
-const socketPath = api.AAEPRoot + "/ws"
+const (
+	// socketPath is where the WebSocket is (TR-WS-01).
+	socketPath = api.AAEPRoot + "/ws"
+	// pageSocketPath is where that of a page is.
+	pageSocketPath = "/page/socket"
+)
 
 // strictTransport keeps browsers from the page's host without TLS for a year (RFC 6797). Names below it are not ours to speak for.
 const strictTransport = "max-age=31536000"
@@ -93,9 +97,11 @@ func isAPI(r *http.Request) bool {
 	return isMCP(r) || strings.HasPrefix(r.URL.Path, api.Root+"/") || strings.HasPrefix(r.URL.Path, api.AAEPRoot+"/")
 }
 
-// isSocket reports whether a path is that of the WebSocket. A browser lets any page connect to it, and sends the cookies of the host
+// isSocket reports whether a path is that of a WebSocket. A browser lets any page connect to it, and sends the cookies of the host
 // along, so that it is treated as a request that changes something.
-func isSocket(r *http.Request) bool { return r.URL.Path == socketPath }
+func isSocket(r *http.Request) bool {
+	return r.URL.Path == socketPath || r.URL.Path == pageSocketPath
+}
 
 // crossSite reports whether, according to the browser, another site made the request. Browsers say so even without an
 // Origin.

@@ -20,6 +20,7 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /logout", s.logout)
 	mux.HandleFunc("GET /page/{file}", s.static)
 	mux.Handle("GET /page/events", s.known(api.Listen, s.pageEvents))
+	mux.Handle("GET "+pageSocketPath, s.known(api.Listen, s.pageSocket))
 	mux.Handle("GET /questions", s.known(api.Listen, s.questionsPage))
 	mux.Handle("GET /questions/together", s.known(api.Answer, s.togetherPage))
 	mux.Handle("POST /questions/together", s.known(api.Answer, s.togetherForm))

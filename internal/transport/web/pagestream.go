@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"html/template"
 	"net/http"
@@ -30,7 +31,7 @@ const (
 // It begins behind Last-Event-ID, or behind ?after= where a browser cannot send that;
 // with ?fresh=true what was before is summed up. ?session= is the session that the page
 // shows, and ?from= the number of the last event of it that the page has. ?lists= are the
-// marks of the lists that it was made with: they are sent when they have changed.
+// marks of the lists that it was made with: they are sent when they have changed. [Server.pageSocket] sends the same.
 //
 //	earshot.announce   one finished sentence for a live region
 //	earshot.questions  the list of open questions, as HTML, and the page's title
@@ -40,15 +41,9 @@ const (
 //	earshot.at         carries the id: everything that belongs to the event has been sent
 //	earshot.heartbeat  every ten seconds: the server, the kernel and its ledger answer
 func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) error {
-	query := r.URL.Query()
-	from, err := number(r, "from")
+	p, err := s.pageStream(r, v)
 	if err != nil {
 		return err
-	}
-	after := r.Header.Get("Last-Event-ID")
-	fresh := after == "" && query.Get("fresh") == "true"
-	if after == "" {
-		after = query.Get("after")
 	}
 	if r.Method == http.MethodHead {
 		stream.Head(w)
@@ -59,12 +54,7 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) e
 		return err
 	}
 	defer leave()
-	v.reads(query.Get("lang"))
-	yes := v.May(api.Answer)
-	subscription, err := s.subscribeTo(ctx, v, aaep.SubscriptionRequest{
-		SubscriberID: "earshot-page", SubscriberName: "The page of this server",
-		Capabilities: aaep.Capabilities{SupportsConfirmationReply: &yes, SupportsClarificationReply: &yes},
-	}, query.Get("lang"))
+	subscription, err := p.subscribe(ctx)
 	if err != nil {
 		return err
 	}
@@ -73,15 +63,9 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) e
 	if to.Send(stream.Frame{Retry: comeBack}) != nil {
 		return nil
 	}
-	p := &pageStream{language: query.Get("lang"), chosen: query.Get("session"), story: page.Story{Last: from}, since: s.now(), last: query.Get("lists")}
-	if !fresh {
-		p.since = p.since.Add(-stale)
-	}
-	p.speaker = s.speaker(v, announce.Preferences{Language: query.Get("lang"), Surface: page.Surface, Since: p.since})
 	err = to.Run(ctx, func(ctx context.Context, send func([]stream.Frame) bool) error {
-		p.send = send
-		return p.run(ctx, subscription, after, fresh)
-	}, s.watch(v))
+		return p.run(ctx, subscription, send)
+	}, s.watch(p.visitor))
 	if err != nil && ctx.Err() == nil {
 		s.log.InfoContext(ctx, "a page's stream has ended", "principal", v.Name, "reason", err)
 	}
@@ -96,6 +80,8 @@ type pageStream struct {
 	speaker
 
 	since time.Time
+	after string // the resume point from which the page has to hear
+	fresh bool   // what was before is summed up
 	send  func([]stream.Frame) bool
 
 	language string
@@ -109,17 +95,48 @@ type pageStream struct {
 	last     string         // the marks of the lists as the page has them
 }
 
+// pageStream is what a request asks for. Nothing is subscribed to yet.
+func (s *Server) pageStream(r *http.Request, v visitor) (*pageStream, error) {
+	query := r.URL.Query()
+	from, err := number(r, "from")
+	if err != nil {
+		return nil, err
+	}
+	after := r.Header.Get("Last-Event-ID")
+	fresh := after == "" && query.Get("fresh") == "true"
+	v.reads(query.Get("lang"))
+	p := &pageStream{
+		language: query.Get("lang"), chosen: query.Get("session"), story: page.Story{Last: from}, since: s.now(), last: query.Get("lists"),
+		after: cmp.Or(after, query.Get("after")), fresh: fresh,
+	}
+	if !fresh {
+		p.since = p.since.Add(-stale)
+	}
+	p.speaker = s.speaker(v, announce.Preferences{Language: p.language, Surface: page.Surface, Since: p.since})
+	return p, nil
+}
+
+// subscribe begins the subscription of the page. Its caller closes it.
+func (p *pageStream) subscribe(ctx context.Context) (Subscription, error) {
+	yes := p.visitor.May(api.Answer)
+	return p.server.subscribeTo(ctx, p.visitor, aaep.SubscriptionRequest{
+		SubscriberID: "earshot-page", SubscriberName: "The page of this server",
+		Capabilities: aaep.Capabilities{SupportsConfirmationReply: &yes, SupportsClarificationReply: &yes},
+	}, p.language)
+}
+
 // in is the language of the page.
 func (p *pageStream) in() *page.Language { return p.server.pages.In(p.server.language(p.visitor)) }
 
 // run sends the present state, and then updates.
-func (p *pageStream) run(ctx context.Context, from Subscription, after string, fresh bool) error {
-	taken, err := p.begin(ctx, fresh)
+func (p *pageStream) run(ctx context.Context, from Subscription, send func([]stream.Frame) bool) error {
+	p.send = send
+	taken, err := p.begin(ctx)
 	if err != nil || !taken {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	next, done := pump(ctx, from, after)
+	next, done := pump(ctx, from, p.after)
 	defer drain(done) // until its goroutine has ended
 	defer cancel()
 	timer := time.NewTimer(time.Hour)
@@ -165,7 +182,7 @@ func (p *pageStream) tick() []stream.Frame {
 
 // begin sends the first frames of a page: the lists where they have changed, the events of the chosen session since the page was
 // made, and then what is said of what was before. It reports whether the page took them.
-func (p *pageStream) begin(ctx context.Context, fresh bool) (taken bool, err error) {
+func (p *pageStream) begin(ctx context.Context) (taken bool, err error) {
 	group, n, err := p.lists(ctx)
 	if err != nil {
 		return false, err
@@ -184,7 +201,7 @@ func (p *pageStream) begin(ctx context.Context, fresh bool) (taken bool, err err
 		return false, nil
 	}
 	before := p.open
-	if fresh {
+	if p.fresh {
 		before = p.sumUp
 	}
 	group, err = before(ctx, n)

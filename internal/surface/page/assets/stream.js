@@ -8,6 +8,7 @@ import { placeBegun } from "./notice.js";
 import { newSessions, newSteps } from "./pause.js";
 import { placeQuestions, placeSession } from "./place.js";
 import { tr } from "./phrases.js";
+import { carry } from "./wire.js";
 
 const root = document.documentElement;
 const connection = document.getElementById("connection");
@@ -29,7 +30,7 @@ let lostSaid = false;
 let choosing = false;
 let wait = soon;
 
-function address() {
+function query() {
   const query = new URLSearchParams();
   const after = recall("after");
   query.set("after", after || root.dataset.after || "");
@@ -41,7 +42,7 @@ function address() {
   }
   if (root.dataset.lists) query.set("lists", root.dataset.lists);
   delete root.dataset.lists; // from now on they are as the stream has sent them
-  return "/page/events?" + query;
+  return query;
 }
 
 function state(text) {
@@ -58,58 +59,63 @@ export function isLost() {
 // are then told again, for anyone who comes again may not know of them.
 export function listen(returning = true) {
   source?.close();
-  const mine = new EventSource(address());
   const spoken = new Set(); // what this stream has said
+  const takes = {
+    "earshot.announce": (a) => {
+      if (a.kind === "tool" && a.question) placeBegun(a.question);
+      if (a.priority === "none" || !firstTime(a.id)) return;
+      tell(a, a.priority, spoken);
+      alertTo(a);
+    },
+    "earshot.open": ({ questions }) => {
+      for (const a of questions) {
+        if (!returning || spoken.has(a.id)) continue;
+        const fresh = firstTime(a.id);
+        tell(a, fresh ? a.priority : "polite", spoken);
+        if (fresh) alertTo(a);
+      }
+    },
+    "earshot.questions": placeQuestions,
+    "earshot.sessions": async (sessions) => {
+      newSessions(sessions);
+      if (root.dataset.session || !sessions.chosen || choosing) return;
+      choosing = true;
+      const placed = await placeSession(sessions.chosen).catch(() => false); // the next list tries again
+      choosing = false;
+      if (placed && mine === source) listen(false); // the stream has to know what is shown
+    },
+    "earshot.steps": newSteps,
+    "earshot.at": () => {},
+    "earshot.heartbeat": () => {},
+  };
+  const mine = carry(query(), Object.keys(takes), {
+    opened() {
+      wait = soon;
+      // A page that came with a summary must not be summed up again after a reload.
+      if (!recall("after") && root.dataset.after) remember("after", root.dataset.after);
+    },
+    take(name, data, id) {
+      heard();
+      takes[name](data);
+      if (id) remember("after", id);
+    },
+    broken(refused) {
+      if (mine === source) void lose(refused);
+    },
+  });
   source = mine;
   expectNews();
-  const on = (name, take) => mine.addEventListener(name, (event) => {
-    if (mine !== source) return;
-    expectNews();
-    heardNow();
-    // Only now: a connection that opens and breaks again is none.
-    if (connection.textContent !== connected) state(connected);
-    if (lost) {
-      lost = lostSaid = false;
-      say(tr("Connected again."));
-    }
-    take(JSON.parse(event.data));
-    if (event.lastEventId) remember("after", event.lastEventId);
-  });
-  on("earshot.announce", (a) => {
-    if (a.kind === "tool" && a.question) placeBegun(a.question);
-    if (a.priority === "none" || !firstTime(a.id)) return;
-    tell(a, a.priority, spoken);
-    alertTo(a);
-  });
-  on("earshot.open", ({ questions }) => {
-    for (const a of questions) {
-      if (!returning || spoken.has(a.id)) continue;
-      const fresh = firstTime(a.id);
-      tell(a, fresh ? a.priority : "polite", spoken);
-      if (fresh) alertTo(a);
-    }
-  });
-  on("earshot.questions", placeQuestions);
-  on("earshot.sessions", async (sessions) => {
-    newSessions(sessions);
-    if (root.dataset.session || !sessions.chosen || choosing) return;
-    choosing = true;
-    const placed = await placeSession(sessions.chosen).catch(() => false); // the next list tries again
-    choosing = false;
-    if (placed && mine === source) {
-      mine.close();
-      listen(false); // the stream has to know what is shown
-    }
-  });
-  on("earshot.steps", newSteps);
-  on("earshot.at", () => {});
-  on("earshot.heartbeat", () => {});
-  mine.addEventListener("open", () => {
-    wait = soon;
-    // A page that came with a summary must not be summed up again after a reload.
-    if (!recall("after") && root.dataset.after) remember("after", root.dataset.after);
-  });
-  mine.addEventListener("error", () => broken(mine));
+}
+
+// heard notes that something has come.
+function heard() {
+  expectNews();
+  heardNow();
+  // Only now: a connection that opens and breaks again is none.
+  if (connection.textContent !== connected) state(connected);
+  if (!lost) return;
+  lost = lostSaid = false;
+  say(tr("Connected again."));
 }
 
 function tell(a, priority, spoken) {
@@ -119,8 +125,7 @@ function tell(a, priority, spoken) {
   say(a.text, priority, { language: a.language, direction: a.direction, asks });
 }
 
-// A browser can keep the connection of a page that was left for a minute. Six are all that it opens to a server without TLS, and the
-// seventh page would wait for one of them.
+// A browser can keep the connections of a page that was left for a minute, and it opens only so many to a server.
 addEventListener("pagehide", () => {
   clearTimeout(quiet);
   source?.close();
@@ -147,12 +152,10 @@ function silent() {
   listen();
 }
 
-// broken tries again. A server that cannot be reached is tried every second; one that refuses is
+// lose tries again after the stream has ended. A server that cannot be reached is tried every second; one that refuses is
 // asked more and more seldom.
-async function broken(mine) {
-  if (mine !== source) return;
-  const refused = mine.readyState === EventSource.CLOSED;
-  mine.close();
+async function lose(refused) {
+  source = null;
   clearTimeout(quiet);
   if (!lost) {
     lost = true;
@@ -169,8 +172,29 @@ async function broken(mine) {
     say(tr("You are logged out. There is a link to log in again at the top of the page."), "assertive");
     return;
   }
-  setTimeout(listen, refused ? wait : soon);
-  if (refused) wait = Math.min(wait * 2, slowest);
+  if (refused) {
+    setTimeout(listen, wait);
+    wait = Math.min(wait * 2, slowest);
+  } else {
+    setTimeout(again, soon);
+  }
+}
+
+// again listens once the server answers. A browser lets a page wait longer and longer for a WebSocket to a server that was away, but not for
+// a request.
+async function again() {
+  if (source) return;
+  if (await answers()) listen();
+  else setTimeout(again, soon);
+}
+
+async function answers() {
+  try {
+    await fetch("/readyz", { cache: "no-store", signal: AbortSignal.timeout(5 * soon) });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 // sayLost says it once, to anyone who cannot see it: silence must not be taken for "no question".

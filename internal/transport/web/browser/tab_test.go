@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// tab is one tab of a browser that shares nothing with the others, not even the login.
+// tab is one tab of a browser. Those that a test opens share nothing, not even the login, but for those that it opens beside one.
 type tab struct {
 	t      *testing.T
 	ctx    context.Context //nolint:containedctx // chromedp keeps a tab in its context
@@ -75,7 +75,18 @@ func (s *server) open() *tab {
 // openIn opens a tab on the page, of a browser in a time zone.
 func (s *server) openIn(zone string) *tab {
 	s.t.Helper()
-	ctx, closeTab := chromedp.NewContext(window, chromedp.WithNewBrowserContext())
+	return s.tabOf(window, zone, chromedp.WithNewBrowserContext())
+}
+
+// beside opens another tab of the same browser on the page.
+func (b *tab) beside() *tab {
+	b.t.Helper()
+	return b.server.tabOf(b.ctx, "")
+}
+
+func (s *server) tabOf(of context.Context, zone string, options ...chromedp.ContextOption) *tab {
+	s.t.Helper()
+	ctx, closeTab := chromedp.NewContext(of, options...)
 	s.t.Cleanup(closeTab)
 	b := &tab{t: s.t, ctx: ctx, server: s}
 	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {

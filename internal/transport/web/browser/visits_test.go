@@ -5,11 +5,13 @@ import "testing"
 // streams counts, over all pages of the tab, how many streams are open. It is the test's, not the page's.
 const streams = `(() => {
 	const count = (by) => sessionStorage.setItem("streams", Number(sessionStorage.getItem("streams") ?? "0") + by);
-	const Real = EventSource;
-	window.EventSource = class extends Real {
-		constructor(...args) { super(...args); count(1); }
-		close() { if (this.readyState !== Real.CLOSED) count(-1); super.close(); }
-	};
+	for (const name of ["EventSource", "WebSocket"]) {
+		const Real = window[name];
+		window[name] = class extends Real {
+			constructor(...args) { super(...args); count(1); }
+			close() { if (this.readyState <= Real.OPEN) count(-1); super.close(); }
+		};
+	}
 })()`
 
 // TestLeftPages: a page that was left has no stream any more, for a browser opens only six connections to a server, and can keep those of
