@@ -9,12 +9,12 @@ const regions = {
 const again = document.getElementById("say-again");
 let said = []; // what stands in the regions, oldest first
 
-// say adds a sentence. Asks is the number of the question that it puts, if it puts one.
+// say adds a sentence; one of no language is in that of the page. Asks is the number of the question that it puts, if it puts one.
 export function say(text, priority = "polite", { language = "", direction = "auto", asks = 0 } = {}) {
   const region = regions[priority];
   if (!region || !text) return;
   const line = document.createElement("p");
-  if (language) line.lang = language;
+  line.lang = language || document.documentElement.lang;
   line.dir = direction || "auto";
   line.textContent = text;
   region.append(line);

@@ -35,6 +35,11 @@ func TestLanguages(t *testing.T) {
 				t.Errorf("the page is in %q, expected %s %s", got, tt.tag, tt.direction)
 			}
 			b.accessible(axe, "a question in "+tt.tag)
+			value[bool](b, `document.getElementById("pause").click() ?? true`) // the page says something of its own
+			b.until(`document.querySelector("#live-polite p:last-child")?.lang === "` + tt.tag + `"`)
+			if n := value[int](b, `document.querySelectorAll("#live-polite p:not([lang]), #live-assertive p:not([lang]), #live-polite p[lang=''], #live-assertive p[lang='']").length`); n > 0 {
+				t.Errorf("%d sentences are in no language", n)
+			}
 			b.tabTo(`form[action="/questions/1/reject"] button`)
 			if name := value[string](b, `document.activeElement.firstChild.textContent`); name != tt.reject {
 				t.Errorf("the button that rejects is called %q, expected %q", name, tt.reject)
