@@ -71,7 +71,7 @@ func (k *Kernel) revoke(ctx context.Context, _ Caller, q api.RevokeRequest) (api
 	if err := k.incarnation.Save(ctx); err != nil { // a restored ledger must not revive what somebody was told to be revoked
 		return v, store.Unexpected("writing the incarnation", err)
 	}
-	if err := k.Rejudge(ctx); err != nil { // each start is judged by itself anyway
+	if err := k.everyOpen(ctx, v.Agent, (*step).rejudge); err != nil { // each start is judged by itself anyway
 		k.o.Logger.Error("judging calls after a permission was revoked", "error", err)
 	}
 	return v, nil

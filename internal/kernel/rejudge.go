@@ -21,29 +21,29 @@ var errUnchanged = errors.New("kernel: nothing has changed")
 // now changes nothing. A call whose tool is not there any more ends as well. Call it when the policy has changed. Safety does not depend on it: each dispatch and each
 // start is judged by itself. After an error it can be called again.
 func (k *Kernel) Rejudge(ctx context.Context) error {
-	return k.everyOpen(ctx, (*step).rejudge)
+	return k.everyOpen(ctx, "", (*step).rejudge)
 }
 
 // NoteAll adds a note that belongs to no call, such as [NoteRulesBroken], to every open turn. A turn that cannot
 // be stepped is skipped.
 func (k *Kernel) NoteAll(ctx context.Context, kind turn.NoteKind) error {
-	return k.everyOpen(ctx, func(s *step) error { return s.note(turn.Note{Kind: kind}) })
+	return k.everyOpen(ctx, "", func(s *step) error { return s.note(turn.Note{Kind: kind}) })
 }
 
-// everyOpen steps every open turn, or with Options.OwnedTurnsOnly those that this kernel works on. An error in one
-// turn does not affect the others. The first error is returned at the end, unless its turn is unreadable.
-func (k *Kernel) everyOpen(ctx context.Context, fn func(*step) error) error {
+// everyOpen steps every open turn of an agent, or of all with "", or with Options.OwnedTurnsOnly those that this kernel works
+// on. An error in one turn does not affect the others. The first error is returned at the end, unless its turn is unreadable.
+func (k *Kernel) everyOpen(ctx context.Context, agent string, fn func(*step) error) error {
 	turns, only := k.active.Owned()
 	if !only {
 		var err error
-		if turns, err = k.openTurns(ctx); err != nil {
+		if turns, err = k.openTurns(ctx, agent); err != nil {
 			return store.ProtocolError(err)
 		}
 	}
 	var first error
 	for _, id := range turns {
 		err := k.attempt(ctx, store.TurnRef{Turn: id}, func(s *step) error {
-			if s.rec.State.Status == turn.Ended {
+			if s.rec.State.Status == turn.Ended || agent != "" && s.rec.State.Agent != agent {
 				return errUnchanged
 			}
 			return fn(s)
@@ -59,9 +59,9 @@ func (k *Kernel) everyOpen(ctx context.Context, fn func(*step) error) error {
 	return store.ProtocolError(first)
 }
 
-func (k *Kernel) openTurns(ctx context.Context) ([]string, error) {
+func (k *Kernel) openTurns(ctx context.Context, agent string) ([]string, error) {
 	var turns []string
-	f := store.TurnFilter{Open: true, Limit: rejudgePage}
+	f := store.TurnFilter{Agent: agent, Open: true, Limit: rejudgePage}
 	for {
 		var rows []store.TurnRow
 		err := k.o.Store.View(ctx, func(tx store.Tx) (err error) {

@@ -13,7 +13,7 @@ import (
 func (k *Kernel) defineAgent(ctx context.Context, _ Caller, q api.DefineAgentRequest) (api.AgentDetail, error) {
 	a, err := k.admin.DefineAgent(ctx, q)
 	if err == nil {
-		k.rejudgeDefined(ctx)
+		k.rejudgeDefined(ctx, q.Definition.Name)
 	}
 	return a, err
 }
@@ -23,8 +23,9 @@ func (k *Kernel) removeAgent(ctx context.Context, _ Caller, q api.RemoveAgentReq
 	return struct{}{}, k.admin.RemoveAgent(ctx, q)
 }
 
-func (k *Kernel) rejudgeDefined(ctx context.Context) {
-	if err := k.Rejudge(ctx); err != nil { // each start is judged by itself anyway
+// rejudgeDefined judges the calls of an agent that wait: its definition binds nobody else.
+func (k *Kernel) rejudgeDefined(ctx context.Context, agent string) {
+	if err := k.everyOpen(ctx, agent, (*step).rejudge); err != nil { // each start is judged by itself anyway
 		k.o.Logger.Error("judging calls after an agent was defined", "error", err)
 	}
 }

@@ -134,6 +134,8 @@ func positionOf(f store.TurnFilter, r store.Record) time.Time {
 		return r.Due
 	case !f.Free.IsZero():
 		return r.Free
+	case f.Active:
+		return time.Time{}
 	default:
 		return r.Created
 	}

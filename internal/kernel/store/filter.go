@@ -18,7 +18,7 @@ type TurnFilter struct {
 	Turn, Session, Agent string
 	// Worker keeps only the turns that this worker has claimed.
 	Worker string
-	// Active keeps only the turns that take a place of their agent now.
+	// Active keeps only the turns that take a place of their agent now, in the order of their ids if Due and Free are not set.
 	Active bool
 	// Due keeps only the turns that need a tick at this time or before, in the order of that time,
 	// then of their ids.

@@ -30,7 +30,7 @@ func (t *Tx) Turns(f store.TurnFilter) ([]store.TurnRow, error) {
 		var created, place int64
 		err := scan(&r.Turn, &r.Session, &r.Agent, &r.Name, &r.Owner, &r.Status, &created, &r.Last, &r.Request, &r.Summary, &place)
 		r.Created = instant(created)
-		if by != byCreation {
+		if by == byDue || by == byClaim {
 			r.Position = instant(place)
 		}
 		rows = append(rows, r)
@@ -44,6 +44,7 @@ const (
 	byCreation = "created"
 	byDue      = "agenda.due_at"
 	byClaim    = "agenda.claim_at"
+	byID       = "" // the id alone, as the index of the active turns has them
 )
 
 func orderOf(f store.TurnFilter) string {
@@ -52,6 +53,8 @@ func orderOf(f store.TurnFilter) string {
 		return byDue
 	case !f.Free.IsZero():
 		return byClaim
+	case f.Active:
+		return byID
 	default:
 		return byCreation
 	}
@@ -60,7 +63,7 @@ func orderOf(f store.TurnFilter) string {
 // tablesFor says where the turns of a list are found, which tables are locked for a claim, and
 // where their agent stands.
 func tablesFor(f store.TurnFilter, by string) (tables, locked, agent string) {
-	if by == byCreation && f.Worker == "" && !f.Active {
+	if by == byCreation && f.Worker == "" {
 		return "turns JOIN turn_inputs USING (turn_id)", "turns", "turns.agent"
 	}
 	return "agenda JOIN turns USING (turn_id) JOIN turn_inputs USING (turn_id)", "turns, agenda", "agenda.agent"
@@ -128,6 +131,8 @@ func (t *Tx) listTurns(f store.TurnFilter, by string) (query string, args []any)
 		behind, order = "<", " DESC"
 	}
 	switch {
+	case f.After != "" && by == byID:
+		wanted = append(wanted, "turn_id "+behind+" "+parameter(f.After))
 	case f.After != "" && by != byCreation:
 		wanted = append(wanted, "("+by+", turn_id) "+behind+" ("+parameter(stamp(f.Position))+", "+parameter(f.After)+")")
 	case f.After != "":
@@ -137,9 +142,13 @@ func (t *Tx) listTurns(f store.TurnFilter, by string) (query string, args []any)
 	if f.Limit > 0 {
 		limit = int64(f.Limit)
 	}
-	query = `SELECT turn_id, session_id, turns.agent, name, owner, status, created, seq, request, summary, ` + by + `
+	place, before := by, by+order+", "
+	if by == byID {
+		place, before = "0", ""
+	}
+	query = `SELECT turn_id, session_id, turns.agent, name, owner, status, created, seq, request, summary, ` + place + `
 		FROM ` + tables + ` WHERE ` + strings.Join(wanted, " AND ") +
-		` ORDER BY ` + by + order + `, turn_id` + order + limited(parameter(limit))
+		` ORDER BY ` + before + `turn_id` + order + limited(parameter(limit))
 	if f.Claim {
 		query += t.d.Claim(locked)
 	}

@@ -2,7 +2,9 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"strings"
 
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
@@ -41,4 +43,26 @@ func Migrate(ctx context.Context, folder string) error {
 		return err
 	}
 	return errors.Join(s.enterLogMode(), s.advance(ctx), s.writer.close())
+}
+
+// Plan returns how SQLite carries out the queries for which run prepares a statement.
+func Plan(t store.Tx, run func() error) (plan []string, err error) {
+	c := t.(*ledgersql.Tx).Conn().(*conn)
+	kept := c.stmts
+	c.stmts = map[string]*sql.Stmt{}
+	err = run()
+	queries := c.stmts
+	c.stmts = kept
+	for query, stmt := range queries {
+		err = errors.Join(err, stmt.Close())
+		args := make([]any, strings.Count(query, "$"))
+		err = errors.Join(err, c.Each("EXPLAIN QUERY PLAN "+query, args, func(scan func(...any) error) error {
+			var id, parent, unused int
+			var detail string
+			err := scan(&id, &parent, &unused, &detail)
+			plan = append(plan, detail)
+			return err
+		}))
+	}
+	return plan, err
 }

@@ -300,6 +300,7 @@ CREATE UNIQUE INDEX turns_name ON turns (project, name) WHERE NOT ended AND name
 CREATE INDEX turns_topic ON turns (topic) WHERE NOT ended AND topic <> '';
 CREATE UNIQUE INDEX reports_applied ON reports (turn_id, applied) WHERE applied IS NOT NULL;
 CREATE VIEW results AS SELECT turn_id, applied AS n, key, call_id, tool, card FROM reports WHERE applied IS NOT NULL AND key IS NOT NULL;
+CREATE INDEX turns_agent ON turns (agent, created, turn_id) WHERE NOT ended;
 INSERT INTO goose_db_version (version_id, is_applied) VALUES
     (0, 1),
     (1, 1),
@@ -325,4 +326,5 @@ INSERT INTO goose_db_version (version_id, is_applied) VALUES
     (21, 1),
     (22, 1),
     (23, 1),
-    (24, 1);
+    (24, 1),
+    (25, 1);
