@@ -398,6 +398,9 @@ var layerTable = []rule{
 		both:  "it proves the stores, which hold both",
 	},
 	{
+		pkg: "internal/kerneltest", layer: 4, own: []string{"internal/kernel", "internal/kernel/rulebook", "internal/kernel/store", "internal/kernel/turn", "api", "utp", "internal/narrate"},
+	},
+	{
 		pkg: "internal/sim", layer: 4, own: []string{"internal/kernel", "internal/kernel/admin", "internal/kernel/delegation", "internal/kernel/rulebook", "internal/kernel/standing", "internal/kernel/store", "internal/kernel/turn", "aaep", "aaep/session", "internal/kernel/consent", "api", "utp", "api/audit", "internal/narrate", "internal/rpc", "tool", "worker"},
 		both: "it runs the whole loop",
 	},

@@ -57,6 +57,10 @@ type Dialect struct {
 	// same until the transaction ends. LockEvents runs before the first event is written, and makes
 	// the transaction known to [Conn.LastVisible].
 	LockBlob, LockTurns, LockAudit, LockEvents string
+	// LockFamily, if a transaction takes row after row, runs when its first question is for a turn: for the turn above that one,
+	// and then for itself. Its steps write to both, and one that came from below while another came from above would each hold
+	// what the other waits for.
+	LockFamily string
 }
 
 // stamp returns an instant in the ledger's form.

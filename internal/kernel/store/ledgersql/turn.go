@@ -123,6 +123,23 @@ const turnColumns = `SELECT t.doc, t.narration, t.created, t.version, t.due_at, 
 
 // Turn implements [store.Tx].
 func (t *Tx) Turn(ref store.TurnRef) (store.Record, error) {
+	first := !t.used
+	r, err := t.readTurn(ref)
+	if err != nil || !first || !t.writes || t.d.LockFamily == "" {
+		return r, err
+	}
+	for _, id := range []string{r.State.Parent, r.State.Turn} { // from above, as everybody does
+		if id == "" {
+			continue
+		}
+		if err := t.lock("the turn "+id, t.d.LockFamily, id); err != nil {
+			return store.Record{}, err
+		}
+	}
+	return t.readTurn(ref) // others had it meanwhile
+}
+
+func (t *Tx) readTurn(ref store.TurnRef) (store.Record, error) {
 	var r store.Record
 	if err := t.usable(); err != nil {
 		return r, err

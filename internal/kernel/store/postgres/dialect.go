@@ -34,6 +34,10 @@ var dialect = ledgersql.Dialect{
 		FROM events_id_seq`,
 }
 
+// lockFamily is what an update holds that is run again, statement by statement: of the ends of many turns within one, of which
+// each may stop all others, none waits for a row that another has.
+const lockFamily = `SELECT pg_advisory_xact_lock(hashtextextended('earshot: turn ' || current_schema() || $1, 0))`
+
 // openEvents lists what HoldEvents has said in transactions that are under way, without
 // the upper halves of the numbers.
 const openEvents = `SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted

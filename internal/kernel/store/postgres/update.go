@@ -51,7 +51,11 @@ func (s *Store) attempt(ctx context.Context, plain bool, fn func(store.Tx) error
 			return false, err
 		}
 	}
-	t := ledgersql.Update(c, dialect, s.now)
+	d := dialect
+	if plain {
+		d.LockFamily = lockFamily
+	}
+	t := ledgersql.Update(c, d, s.now)
 	if err := t.Run(fn); err != nil {
 		c.rollback()
 		if c.rerun == nil {
