@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/internal/kernel/store"
-	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 	"github.com/earshot-dev/earshot/internal/kerneltest"
 )
 
@@ -13,15 +12,6 @@ func TestCases(t *testing.T) {
 	t.Parallel()
 	kerneltest.Exercise(t, func(t *testing.T) store.Ledger {
 		t.Helper()
-		s, err := sqlite.Open(t.Context(), sqlite.Options{Path: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		return s
+		return openAt(t, t.TempDir())
 	})
 }

@@ -28,9 +28,9 @@ const (
 	service     = "fire"
 )
 
-// The tools of the service: two that read, of which one takes its time, and one whose effect cannot be undone.
+// The tools of the service: two that read, of which one takes its time, one whose effect can be undone, and one whose cannot.
 const (
-	look, dig, burn = "look", "dig", "burn"
+	look, dig, paint, burn = "look", "dig", "paint", "burn"
 )
 
 // scene is a ledger, and the kernel that works on it.
@@ -50,13 +50,16 @@ func newScene(t *testing.T, ledger store.Ledger) *scene {
 	t.Helper()
 	s := &scene{t: t, ledger: ledger}
 	s.start()
-	for name, timeout := range map[string]int{look: 10, dig: 60, burn: 60} {
+	for name, timeout := range map[string]int{look: 10, dig: 60, paint: 60, burn: 60} {
 		d := utp.Definition{
 			Tool: name, Description: "Does it.", Parameters: jsontext.Value(`{"type":"object"}`), AfterExecution: utp.Suspend,
 			Target: "cg.v1r4.{project_id}.{channel_id}.cmd.tool." + service + ".run", Class: utp.Read, Risk: utp.RiskLow,
 			Options: jsontext.Value(fmt.Sprintf(`{"timeout_seconds":%d}`, timeout)),
 		}
-		if name == burn {
+		switch name {
+		case paint:
+			d.Class = utp.Reversible
+		case burn:
 			d.Class = utp.Irreversible
 		}
 		digest, err := d.Digest()
@@ -80,7 +83,7 @@ func (s *scene) start() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	rules, err := rulebook.NewRules([]rulebook.Rule{{Tool: look, Decide: turn.Allow}, {Tool: dig, Decide: turn.Allow}})
+	rules, err := rulebook.NewRules([]rulebook.Rule{{Tool: look, Decide: turn.Allow}, {Tool: dig, Decide: turn.Allow}, {Tool: paint, Decide: turn.Ask}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -110,7 +110,10 @@ func (t *Tx) listTurns(f store.TurnFilter, by string) (query string, args []any)
 	if f.Session != "" {
 		wanted = append(wanted, "session_id = "+parameter(f.Session))
 	}
-	if f.Agent != "" {
+	switch {
+	case f.Active && f.Agent != "":
+		wanted = append(wanted, "CASE WHEN agenda.active = 1 THEN agenda.agent END = "+parameter(f.Agent)) // literally so, as the index has it
+	case f.Agent != "":
 		wanted = append(wanted, agent+" = "+parameter(f.Agent))
 	}
 	if f.Worker != "" {

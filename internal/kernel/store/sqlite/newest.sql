@@ -292,7 +292,6 @@ CREATE TABLE box_entries (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX box_entries_turn ON box_entries (turn_id);
 CREATE INDEX box_entries_card ON box_entries (card_id);
-CREATE INDEX agenda_active ON agenda (agent, turn_id) WHERE active = 1;
 CREATE INDEX turns_open ON turns (created, turn_id) WHERE NOT ended;
 CREATE INDEX turns_owner ON turns (owner, created, turn_id) WHERE NOT ended;
 CREATE INDEX turns_content ON turns (created, turn_id) WHERE ended AND erased_at IS NULL;
@@ -301,6 +300,7 @@ CREATE INDEX turns_topic ON turns (topic) WHERE NOT ended AND topic <> '';
 CREATE UNIQUE INDEX reports_applied ON reports (turn_id, applied) WHERE applied IS NOT NULL;
 CREATE VIEW results AS SELECT turn_id, applied AS n, key, call_id, tool, card FROM reports WHERE applied IS NOT NULL AND key IS NOT NULL;
 CREATE INDEX turns_agent ON turns (agent, created, turn_id) WHERE NOT ended;
+CREATE INDEX agenda_active ON agenda ((CASE WHEN active = 1 THEN agent END), turn_id) WHERE active = 1;
 INSERT INTO goose_db_version (version_id, is_applied) VALUES
     (0, 1),
     (1, 1),
