@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/address"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/roster"
 	"github.com/earshot-dev/earshot/internal/passkey"
 	"github.com/earshot-dev/earshot/tool"
@@ -33,6 +34,9 @@ const DefaultSubscriptions = 4096
 
 // DefaultDispatchTimeout is how long a turn waits for a worker of an idle agent by default.
 const DefaultDispatchTimeout = 30 * time.Second
+
+// DefaultMaxCards is how many cards a worker may add to a turn by default.
+const DefaultMaxCards = kernel.DefaultAddedCards
 
 // sharePerPrincipal divides that limit: one token or login gets one part of so many by default.
 const sharePerPrincipal = 4
@@ -91,6 +95,8 @@ type Options struct {
 	// MaxActive is how many turns of an agent, by its name, may be under way at once; others wait in their order. An agent
 	// that is not in it has no limit.
 	MaxActive map[string]int
+	// MaxCards is how many cards a worker may add to a turn, beside those of its calls. Default 10,000.
+	MaxCards int
 	// MayStart says turns of which agents an agent or a tool service, by its name, may start besides its own.
 	MayStart map[string][]string
 	// RequirePresence says which accepts take a passkey of the person, on the page: of high risk or of what cannot be undone
@@ -182,6 +188,9 @@ func (o Options) checked() (Options, error) {
 		return o, err
 	}
 	o.DispatchTimeout = cmp.Or(o.DispatchTimeout, DefaultDispatchTimeout)
+	if o.MaxCards < 0 {
+		return o, cause.Misuse(fmt.Sprintf("--max-cards is %d", o.MaxCards), "give a number from 1 on")
+	}
 	for name, limit := range o.MaxActive {
 		if limit < 0 {
 			return o, cause.Misuse(fmt.Sprintf("--max-active gives %.64q %d turns", name, limit), "give a number from 1 on, or leave the agent out")

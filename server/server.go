@@ -120,7 +120,7 @@ func (s *Server) openInstance(ctx context.Context, o Options, policy *policyfile
 		Passkeys: kernel.Passkeys{Require: passkey.Requirement(o.RequirePresence), Origin: s.pageOrigin},
 
 		Data: o.Data, Policy: policy, Shared: true, Database: o.Ledger, Takeover: o.Takeover, Listen: o.NATSListen, Retention: o.retention(),
-		Events: o.PublishEvents, DispatchTimeout: o.DispatchTimeout, MaxActive: o.MaxActive, MayStart: o.MayStart,
+		Events: o.PublishEvents, DispatchTimeout: o.DispatchTimeout, MaxActive: o.MaxActive, AddedCards: o.MaxCards, MayStart: o.MayStart,
 		Agents: slices.Collect(maps.Keys(s.agents)), Parameters: map[string]jsontext.Value{}, Notice: o.Notice,
 		Now: o.Now, LookupEnv: o.LookupEnv, Logger: o.Logger, Reached: fault.Points(points),
 	}

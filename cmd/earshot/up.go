@@ -43,6 +43,7 @@ type upFlags struct {
 	requirePresence        string // high, irreversible or all; "" asks for no passkey
 	content, receipts      string // how long they are kept
 	dispatchTimeout        time.Duration
+	maxCards               int
 	maxActive, mayStart    []string // NAME=VALUE
 	subscriptions          int      // listeners at once
 	subscriptionsEach      int      // of one principal
@@ -270,8 +271,8 @@ func (m *Main) serverOptions(f upFlags) server.Options {
 	return server.Options{
 		OIDC:            f.oidc,
 		PublishEvents:   f.publishEvents,
-		DispatchTimeout: f.dispatchTimeout,
-		HTTP:            f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, TLSClientCA: f.tlsClientCA,
+		DispatchTimeout: f.dispatchTimeout, MaxCards: f.maxCards,
+		HTTP: f.http, PageURL: f.pageURL, HTTPS: f.https, TLSCert: f.tlsCert, TLSKey: f.tlsKey, TLSClientCA: f.tlsClientCA,
 		AllowOrigins: f.origins, NATSListen: f.natsListen, Socket: f.socket,
 		Ledger: f.ledger, Takeover: f.takeover, Policy: f.policy, Subscriptions: f.subscriptions, SubscriptionsEach: f.subscriptionsEach,
 		RequirePresence: f.requirePresence, RetentionContent: f.content, RetentionReceipts: f.receipts,

@@ -17,6 +17,8 @@ func (f *upFlags) queueFlags(c *cobra.Command) {
 		"how long a turn waits for a worker while its agent does nothing else, before it ends; 0 waits up to a day")
 	flags.StringArrayVar(&f.maxActive, "max-active", nil,
 		"AGENT=N: how many turns of the agent may be under way at once, the others wait in their order (default any number); may be given several times")
+	flags.IntVar(&f.maxCards, "max-cards", server.DefaultMaxCards,
+		"how many cards a worker may add to a turn, beside those of its calls")
 	flags.StringArrayVar(&f.mayStart, "may-start", nil,
 		"NAME=AGENT: the agent or tool service NAME may start turns of AGENT within its own (default only its own agent); may be given several times")
 }

@@ -58,7 +58,9 @@ type Options struct {
 	// turns an agent may have under way, by its name, and MayStart whose turns an agent or a service may start.
 	DispatchTimeout time.Duration
 	MaxActive       map[string]int
-	MayStart        map[string][]string
+	// AddedCards is how many cards a worker may add to a turn; 0 is the kernel's default.
+	AddedCards int
+	MayStart   map[string][]string
 	// Provider verifies the tokens of an identity provider. Default: there is none.
 	Provider access.Provider
 	// Passkeys says which accepts take a passkey. Default: none.
@@ -273,7 +275,7 @@ func (i *Instance) openKernel(ctx context.Context) error {
 		Store: i.watch(), Bus: end, Policy: o.Policy, Narrator: narrator,
 		Approvers:       i.approvers(),
 		Hints:           o.Events,
-		DispatchTimeout: o.DispatchTimeout, MaxActive: func(agent string) int { return o.MaxActive[agent] },
+		DispatchTimeout: o.DispatchTimeout, AddedCards: o.AddedCards, MaxActive: func(agent string) int { return o.MaxActive[agent] },
 		Parameters:  func(agent string) jsontext.Value { return o.Parameters[agent] },
 		MayStart:    func(name, agent string) bool { return slices.Contains(o.MayStart[name], agent) },
 		Passkeys:    o.Passkeys,

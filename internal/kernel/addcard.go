@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -45,6 +46,9 @@ func (k *Kernel) addCard(ctx context.Context, from Caller, card utp.Card, box st
 		case box != "" && box != st.Boxes.OutputBox:
 			return api.NewFault(utp.CodeAuthFailed, fmt.Sprintf("the box %.128q is not the output of the turn", box))
 		}
+		if err := s.countCard(card.ID); err != nil {
+			return err
+		}
 		s.cards.Add(card)
 		if box == "" {
 			return nil
@@ -58,4 +62,18 @@ func (k *Kernel) addCard(ctx context.Context, from Caller, card utp.Card, box st
 		}
 		return s.boxes.Add("", card.ID)
 	})
+}
+
+// countCard counts a card that is added, unless it is there already, and refuses one beyond the limit.
+func (s *step) countCard(id string) error {
+	_, err := s.cards.Card(id)
+	if !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	if most := s.k.o.AddedCards; s.rec.State.AddedCards >= most {
+		return api.NewFault(utp.CodeTooLarge, fmt.Sprintf(
+			"%d cards were added to this turn, which is the most; nothing was kept of this one, and the others stay; begin another turn, or have an operator raise --max-cards", most))
+	}
+	s.rec.State.AddedCards++
+	return nil
 }

@@ -123,3 +123,38 @@ func TestAddedCardsAreRead(t *testing.T) {
 		}
 	})
 }
+
+// TestAddedCardsAreLimited: one card more than a turn may have is refused with the limit and its setting. The cards that are
+// there stay, each may be sent again, and the turn goes on; another turn has a limit of its own.
+func TestAddedCardsAreLimited(t *testing.T) {
+	inWorld(t, func(w *world) { w.unended, w.cards = true, 2 }, func(t *testing.T, w *world) {
+		first := w.withBoxes(person, api.Boxes{OutputBox: "b1"})
+		claim := w.claims("wrk_0")
+		add := func(turnID, id string) error {
+			raw := jsontext.Value(thought(turnID, agentName, id, "I look first."))
+			return w.as(kernel.AgentCaller, agentName, api.OpCard, api.CardRequest{Card: raw, Box: "b1"}, nil)
+		}
+		for _, id := range []string{"card_1", "card_2", "card_1", "card_2"} {
+			if err := add(first.Turn, id); err != nil {
+				t.Fatalf("%s: %v", id, err)
+			}
+		}
+		err := add(first.Turn, "card_3")
+		wantFault(t, err, utp.CodeTooLarge)
+		if err == nil || !strings.Contains(err.Error(), "2 cards") || !strings.Contains(err.Error(), "--max-cards") {
+			t.Errorf("it does not name the limit: %v", err)
+		}
+		if err := add(first.Turn, "card_2"); err != nil {
+			t.Errorf("after the refusal: %v", err)
+		}
+		if got := w.boxEntries(person, "b1"); len(got) != 2 {
+			t.Errorf("the box has %+v", got)
+		}
+		w.answersWith(claim, "wrk_0")
+		next := w.withBoxes(person, api.Boxes{OutputBox: "b1"})
+		w.claims("wrk_1")
+		if err := add(next.Turn, "card_3"); err != nil {
+			t.Errorf("in another turn: %v", err)
+		}
+	})
+}

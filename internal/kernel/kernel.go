@@ -145,6 +145,8 @@ type Options struct {
 	// Each further kernel on the same ledger can admit an eighth more, or as many as it adds within a second,
 	// before it counts again.
 	OpenCalls int
+	// AddedCards is the most cards that a worker may add to a turn, beside those of its calls; default [DefaultAddedCards].
+	AddedCards int
 	// BytesPerDay is the most that one credential may put into blobs in a day (UTC); default 16 GiB.
 	BytesPerDay int64
 	// Reached is called at the named points of the fault tests; nil does nothing.
@@ -275,6 +277,9 @@ func (o *Options) fill() {
 	if o.OpenCalls <= 0 {
 		o.OpenCalls = 10_000
 	}
+	if o.AddedCards <= 0 {
+		o.AddedCards = DefaultAddedCards
+	}
 	if o.BytesPerDay <= 0 {
 		o.BytesPerDay = 16 << 30
 	}
@@ -303,6 +308,9 @@ func (o *Options) fill() {
 }
 
 const defaultLease = 30 * time.Second
+
+// DefaultAddedCards is how many cards a worker may add to a turn by default.
+const DefaultAddedCards = 10_000
 
 // Admin returns the administration of the kernel's ledger.
 func (k *Kernel) Admin() *admin.Admin { return k.admin }

@@ -327,7 +327,7 @@ func (w *world) process(store *sqlite.Store) *process {
 		Store:    fuse{p}, Bus: port{bus: w.bus, proc: p}, Policy: policy, Narrator: narrator, Incarnation: w.count,
 		Project: w.project, Clock: kernel.Clock{Now: w.clock.now, SinceBoot: w.clock.elapsed, Boot: w.clock.boot()},
 		Logger: w.log, Key: w.key, Environment: w.lookup, SingleHost: w.sole, WaitForPresence: w.patient, Reached: p.reached, Approvers: w.approvers, Names: w.names, Hints: w.hints, Retention: w.retention,
-		DispatchTimeout: w.dispatch, MaxActive: func(string) int { return w.active },
+		DispatchTimeout: w.dispatch, AddedCards: w.cards, MaxActive: func(string) int { return w.active },
 		Parameters: func(string) jsontext.Value { return w.takes },
 		MayStart:   func(_, agent string) bool { return slices.Contains(w.starts, agent) },
 		IdleTurn:   w.idle, Poll: w.poll, OwnedTurnsOnly: w.own, Generation: w.generation(), Presence: w.presence, Takeover: w.takenOver, BytesPerDay: w.bytes, OpenCalls: w.calls,

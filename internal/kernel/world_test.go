@@ -71,6 +71,7 @@ type world struct {
 	takes     jsontext.Value // the schema of every agent's arguments, as its program says
 	starts    []string       // turns of which agents anybody may start
 	active    int            // turns that an agent may have under way
+	cards     int            // that a worker may add to a turn
 	own       bool           // its next kernel keeps to its own turns
 	patient   bool           // its questions wait to be shown
 	hints     bool           // third-party followers are told

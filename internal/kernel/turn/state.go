@@ -76,6 +76,8 @@ type State struct {
 	Applied int    `json:"applied"`
 	// Delegated are the open turns within this one that none of its calls waits for. They outlive it, unless it is stopped.
 	Delegated []string `json:"delegated,omitempty"`
+	// AddedCards counts the cards that a worker has added beside those of its calls.
+	AddedCards int `json:"added_cards,omitempty"`
 	// Stop is set once a person or a signal has stopped the turn.
 	Stop *Stop `json:"stop,omitempty"`
 	// Tally counts how calls have ended so far, for the closing message.
