@@ -13,6 +13,7 @@
 //	go run ./call -only postgres,river -workers 64
 //	go run ./call -only postgres -workers 64 -profile /tmp/prof
 //	go run ./call -claims 1000,1000000     claims per second among so many suspended turns
+//	go run ./call -parents 100000          claims among so many turns that wait for three others each, beside none
 //	go run ./call -join 8                  calls that 8 turns do each, beside calls of the tool
 package main
 
@@ -43,6 +44,7 @@ type settings struct {
 	only        []string
 	claims      []int
 	join        int
+	parents     int
 	profile     string
 	script      string
 	where, json bool
@@ -65,6 +67,7 @@ func parse() (s settings, err error) {
 	only := flag.String("only", strings.Join(contenders(), ","), "which contenders")
 	claims := flag.String("claims", "", "instead of calls, measure claims among so many suspended turns, for example 1000,1000000")
 	flag.IntVar(&s.join, "join", 0, "instead of calls alone, measure calls that so many turns do each, beside them; at most 64")
+	flag.IntVar(&s.parents, "parents", 0, "instead of calls, measure claims among so many suspended turns that wait for three others each, beside none")
 	flag.DurationVar(&s.last, "for", 5*time.Second, "how long each measurement lasts")
 	flag.DurationVar(&s.warm, "warm", 2*time.Second, "how long each contender runs before it")
 	flag.IntVar(&s.rounds, "rounds", 3, "how many of each, in alternating order; the median counts")
@@ -113,6 +116,9 @@ func run(ctx context.Context, s settings) (err error) {
 	defer func() { err = errors.Join(err, f.close()) }()
 	if len(s.claims) > 0 {
 		return f.claims(ctx)
+	}
+	if s.parents > 0 {
+		return f.parentsWait(ctx, s.parents)
 	}
 	if s.join > 0 {
 		return f.joins(ctx, min(s.join, joinWorkers))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -44,7 +45,8 @@ var definition = utp.Definition{
 type parts struct {
 	kernel *kernel.Kernel
 	asked  asked
-	people int // who own turns, so far
+	people int          // who own turns, so far
+	active atomic.Int64 // how many turns of the agent may be under way; 0 is any number
 	hub    *bus.Client
 	upper  context.CancelFunc // ends worker and service
 	lower  context.CancelFunc // ends the kernel
@@ -96,7 +98,10 @@ func (p *parts) openKernel(ctx context.Context, b *bus.Server, store store.Ledge
 	if err != nil {
 		return err
 	}
-	p.kernel, err = kernel.New(kernel.Options{Store: store, Bus: end, Policy: rules, Narrator: narrator, Project: project})
+	p.kernel, err = kernel.New(kernel.Options{
+		Store: store, Bus: end, Policy: rules, Narrator: narrator, Project: project,
+		MaxActive: func(string) int { return int(p.active.Load()) }, MayStart: func(string, string) bool { return true },
+	})
 	if err != nil {
 		return err
 	}

@@ -42,9 +42,9 @@ func Fill(t *testing.T, ledger store.Ledger) {
 	w.result()
 	w.mustEnd(utp.StatusSuccess)
 
-	s.begin(lead)
+	s.begin()
 	s.claims(lead, "wrk_asks").calls(one(burn, `{}`))
-	s.begin(lead)
+	s.begin()
 	s.claims(lead, "wrk_joins").calls(joins(3, ""))
 	first, _ := s.child("wrk_1")
 	first.mustEnd(utp.StatusSuccess)
@@ -54,7 +54,7 @@ func Fill(t *testing.T, ledger store.Ledger) {
 // paints begins a turn whose call can be undone and has to be asked about.
 func (s *scene) paints(name string) *seat {
 	s.t.Helper()
-	s.begin(lead)
+	s.begin()
 	w := s.claims(lead, name)
 	w.calls(one(paint, `{"wall":1}`))
 	return w

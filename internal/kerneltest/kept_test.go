@@ -89,7 +89,7 @@ func writeKept(t *testing.T, name string) {
 // unpack puts a kept ledger into a folder of its own.
 func unpack(t *testing.T, name string) string {
 	t.Helper()
-	packed, err := os.ReadFile(name) //nolint:gosec // a file of the test data
+	packed, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}

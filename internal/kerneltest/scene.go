@@ -189,10 +189,10 @@ type seat struct {
 	claim       api.ClaimAnswer
 }
 
-// begin begins a turn of an agent.
-func (s *scene) begin(agent string) (a api.EnqueueAnswer) {
+// begin begins a turn of the lead.
+func (s *scene) begin() (a api.EnqueueAnswer) {
 	s.t.Helper()
-	s.must(kernel.HubCaller, person, api.OpEnqueue, api.EnqueueRequest{Agent: agent, Args: jsontext.Value(`{}`), Owner: person}, &a)
+	s.must(kernel.HubCaller, person, api.OpEnqueue, api.EnqueueRequest{Agent: lead, Args: jsontext.Value(`{}`), Owner: person}, &a)
 	return a
 }
 
@@ -210,7 +210,7 @@ func (s *scene) claims(agent, name string) *seat {
 // leads begins a turn of the lead and has it claimed.
 func (s *scene) leads() *seat {
 	s.t.Helper()
-	s.begin(lead)
+	s.begin()
 	return s.claims(lead, "wrk_lead")
 }
 

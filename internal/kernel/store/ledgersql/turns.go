@@ -87,6 +87,23 @@ func (t *Tx) amongStatusesAndOwners(f store.TurnFilter, parameter func(any) stri
 	return wanted
 }
 
+// atWork are the conditions on the agent and worker of a turn, literally as the partial indexes have them.
+func atWork(f store.TurnFilter, agent string, parameter func(any) string) (wanted []string) {
+	switch {
+	case f.Active && f.Agent != "":
+		wanted = append(wanted, "CASE WHEN agenda.active = 1 THEN agenda.agent END = "+parameter(f.Agent))
+	case f.Agent != "":
+		wanted = append(wanted, agent+" = "+parameter(f.Agent))
+	}
+	if f.Worker != "" {
+		wanted = append(wanted, "agenda.worker <> '' AND agenda.worker = "+parameter(f.Worker))
+	}
+	if f.Active {
+		wanted = append(wanted, "agenda.active = 1")
+	}
+	return wanted
+}
+
 // listTurns makes the query; its texts are a fixed set, also for many owners.
 func (t *Tx) listTurns(f store.TurnFilter, by string) (query string, args []any) {
 	parameter := func(value any) string {
@@ -110,18 +127,7 @@ func (t *Tx) listTurns(f store.TurnFilter, by string) (query string, args []any)
 	if f.Session != "" {
 		wanted = append(wanted, "session_id = "+parameter(f.Session))
 	}
-	switch {
-	case f.Active && f.Agent != "":
-		wanted = append(wanted, "CASE WHEN agenda.active = 1 THEN agenda.agent END = "+parameter(f.Agent)) // literally so, as the index has it
-	case f.Agent != "":
-		wanted = append(wanted, agent+" = "+parameter(f.Agent))
-	}
-	if f.Worker != "" {
-		wanted = append(wanted, "agenda.worker <> '' AND agenda.worker = "+parameter(f.Worker)) // literally so, as above
-	}
-	if f.Active {
-		wanted = append(wanted, "agenda.active = 1") // literally so, as above
-	}
+	wanted = append(wanted, atWork(f, agent, parameter)...)
 	switch by {
 	case byDue:
 		wanted = append(wanted, byDue+" IS NOT NULL AND "+byDue+" <= "+parameter(stamp(f.Due)))
