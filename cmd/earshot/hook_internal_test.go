@@ -75,6 +75,7 @@ func TestHookUnreadable(t *testing.T) {
 func TestInstallHooks(t *testing.T) {
 	i := installer{t, t.TempDir()}
 	t.Chdir(i.home)
+	t.Setenv("PATH", i.home) // without codex
 	file := i.home + "/.codex/hooks.json"
 	for _, step := range []struct {
 		args []string
@@ -90,6 +91,10 @@ func TestInstallHooks(t *testing.T) {
 			"start codex, enter /hooks, and trust it.", "To see that a no holds: `earshot doctor agents`.\n",
 		}},
 		{[]string{"install", "codex", "--hooks"}, 0, []string{"Codex has Earshot's hook already: nothing changes in " + file + ".\n"}},
+		{[]string{"doctor", "agents", "codex"}, 0, []string{" hint: no program codex is in PATH; install it, or add its folder to PATH, and do this again\n"}},
+		{[]string{"uninstall", "codex"}, 0, []string{
+			"Earshot's hook stays in " + file + ", so you are still asked before Codex uses tools of its own. `earshot uninstall codex --hooks` takes it out.\n",
+		}},
 		{[]string{"uninstall", "codex", "--hooks"}, 0, []string{"Earshot's hook is removed from PreToolUse, SessionEnd, Stop, UserPromptSubmit.", "Written. The file from before is " + file + ".before-earshot.\n"}},
 		{[]string{"uninstall", "codex", "--hooks"}, 0, []string{"Codex does not have Earshot's hook: nothing changes in " + file + ".\n"}},
 		{[]string{"install", "copilot", "--hooks"}, 2, []string{"Copilot CLI has hooks for a project alone", "add --project"}},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -17,8 +18,10 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/aaep/subscribe"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/cli"
+	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/listening"
 	"github.com/earshot-dev/earshot/internal/usage"
 )
@@ -61,7 +64,7 @@ producers was broken, messages may be missing, or the producer cannot be heard; 
 		Example: `  earshot listen ws://localhost:8080/aaep/v1/ws
   earshot listen unix:$HOME/.local/share/earshot/aaep.sock --no-input
   earshot listen https://agents.example --token-file token --rate 2 --load low --lang fr,en`,
-		Args: usage.One("the address of a producer"),
+		Args: m.producerAddress,
 		RunE: func(c *cobra.Command, args []string) error { return m.listen(c.Context(), f, args[0]) },
 	}
 	flags := c.Flags()
@@ -80,6 +83,24 @@ producers was broken, messages may be missing, or the producer cannot be heard; 
 	_ = c.RegisterFlagCompletionFunc("load", cobra.FixedCompletions([]string{"low", "medium", "high"}, cobra.ShellCompDirectiveNoFileComp))
 	cli.MarkPaths(c, nil, []string{"token-file"})
 	return c
+}
+
+// producerAddress demands the address of a producer. Without one, the server that runs here is probably meant.
+func (m *Main) producerAddress(c *cobra.Command, args []string) error {
+	err := usage.One("the address of a producer")(c, args)
+	if err == nil || len(args) > 0 {
+		return err
+	}
+	path, failed := m.DataPath("", false)
+	if failed != nil {
+		return err
+	}
+	server, failed := client.ReadServerFile(filepath.Join(path, datadir.ServerFile))
+	if failed != nil || server.Socket == "" || !cli.ServerAt(path) {
+		return err
+	}
+	return cause.Misuse("expected one argument, the address of a producer",
+		"`earshot listen "+cause.Quoted("unix:"+server.Socket)+"` hears the server that runs here; see `earshot listen --help`")
 }
 
 // maxRate is the highest rate that can be asked for, in events a second (CAP-01).

@@ -54,6 +54,37 @@ func TestListen(t *testing.T) {
 	}
 }
 
+// TestListenEnding: a producer that ends the subscription says so in a message of its own, which is nothing to be told of.
+func TestListenEnding(t *testing.T) {
+	t.Parallel()
+	closing := []string{
+		scripted.Event("session.started", "1", `"summary_normal":"Tidying up."`),
+		scripted.Event("session.completed", "2", `"summary_normal":"Done: nothing was deleted.","duration_ms":1`),
+		`{"type":"subscription.close","subscription_id":"sub_1","reason_code":"producer_shutdown"}`,
+	}
+	p := start(t, options{verb: "listen", args: []string{scripted.New(t, closing).Serve("unix"), "--no-input"}})
+	p.hears("Done: nothing was deleted.")
+	p.ends(0)
+	if text := p.prompt.String(); strings.Contains(text, "Missing") {
+		t.Errorf("it was told of as\n%s", text)
+	}
+}
+
+// TestListenAddress: without an address, the hint is that of the server that runs here, and where none runs, the help.
+func TestListenAddress(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	says := func(parts ...string) {
+		t.Helper()
+		p := start(t, options{verb: "listen", env: []string{"EARSHOT_DATA=" + s.data}, nobody: true})
+		p.ends(2)
+		contains(t, p.prompt.String(), parts...)
+	}
+	says("expected one argument, the address of a producer", "hint: see `earshot listen --help`")
+	s.up()
+	says("hint: `earshot listen", "aaep.sock", "` hears the server that runs here")
+}
+
 // TestListenServed: a producer of the library numbers no questions, and says of each by its token how it ended.
 func TestListenServed(t *testing.T) {
 	t.Parallel()

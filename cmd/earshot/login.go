@@ -93,7 +93,12 @@ func (m *Main) logIn(ctx context.Context, remote *client.Client, a api.TerminalA
 			return a, &cause.Error{Kind: cause.Declined, Message: "no code was typed; this terminal is not logged in", Hint: "type `earshot login` to begin again"}
 		}
 		answer, err := remote.LoginTerminal(ctx, strings.TrimSpace(line))
-		if err == nil || !errors.Is(err, client.ErrConflict) || try == codeTries {
+		switch {
+		case err == nil || !errors.Is(err, client.ErrConflict):
+			return answer, err
+		case try == codeTries && !a.Shown:
+			return answer, cause.Fail(err, "that code is not valid, or no longer", "`earshot code` makes another one; then type `earshot login` again")
+		case try == codeTries:
 			return answer, err
 		}
 		m.Notef("That code is not the right one.")

@@ -194,3 +194,18 @@ func TestOwnUser(t *testing.T) {
 	reject.ends(0)
 	run.ends(3)
 }
+
+// TestLoginWrongCodes: where no code is shown, the hint after the last wrong one says how to get one.
+func TestLoginWrongCodes(t *testing.T) {
+	t.Parallel()
+	needsProcesses(t)
+	s := newScene(t)
+	s.up()
+	here := sit(t, 200, options{data: s.data, shell: `e login; echo "login $?"`})
+	here.hears("so no code is shown. `earshot code` makes one.")
+	for range 3 {
+		here.line("0000-0000")
+	}
+	here.hears("login 1")
+	contains(t, here.out.String(), "error: that code is not valid, or no longer", "hint: `earshot code` makes another one; then type `earshot login` again")
+}

@@ -31,6 +31,9 @@ func TestReadmeInstall(t *testing.T) {
 		t.Helper()
 		run := start(t, options{verb: verb, args: args, nobody: true, env: []string{"HOME=" + home}})
 		run.ends(0)
+		if verb == "install" {
+			contains(t, run.prompt.String(), "Listing the tools of outbox. This can take some seconds.")
+		}
 		return run.out.String()
 	}
 	shown := readmeInstall(t, home)

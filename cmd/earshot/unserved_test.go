@@ -23,6 +23,11 @@ func TestToolWithoutService(t *testing.T) {
 	if said := s.does(0, "tools", "list") + s.does(0, "doctor") + s.does(0, "tools", "list", "--json"); strings.Contains(said, mark) || strings.Contains(said, "service_connected") {
 		t.Errorf("without a server: %s", said)
 	}
+	bare := start(t, options{verb: "up", data: s.data, args: []string{"--http", "127.0.0.1:0"}})
+	bare.hears("Control C ends it")
+	contains(t, s.does(0, "doctor"), "note: services: No service is connected for files.", "hint: `earshot up --root DIR` serves those that begin with files.; of others, start it")
+	bare.signal(os.Interrupt)
+	bare.ends(0)
 	server := s.up()
 	for line := range strings.Lines(s.does(0, "tools", "list")) {
 		if foreign := strings.HasPrefix(line, "words."); strings.Contains(line, mark) != foreign {

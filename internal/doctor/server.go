@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -82,10 +83,11 @@ func examineServices(ctx context.Context, ask operate.Ask) []Finding {
 	if len(missing) == 0 {
 		return nil
 	}
-	return []Finding{{
-		Name: name, State: Note, Found: sentence("No service is connected for " + firstOf(missing)),
-		Advice: "start it, or take a tool that is gone out with `earshot tools rm TOOL`; a call waits a minute for its service",
-	}}
+	advice := "start it, or take a tool that is gone out with `earshot tools rm TOOL`; a call waits a minute for its service"
+	if slices.ContainsFunc(missing, func(tool string) bool { return strings.HasPrefix(tool, "files.") }) {
+		advice = "`earshot up --root DIR` serves those that begin with files.; of others, " + advice
+	}
+	return []Finding{{Name: name, State: Note, Found: sentence("No service is connected for " + firstOf(missing)), Advice: advice}}
 }
 
 // examinePasskeys says how to add the first passkey, if accepting takes one and there is none.

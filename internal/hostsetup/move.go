@@ -87,6 +87,9 @@ func (w *work) add(ctx context.Context, b behind, m *Moved) error {
 		return err
 	}
 	defer draft.Drop()
+	if w.OnStart != nil {
+		w.OnStart(b.as)
+	}
 	offered, _, err := draft.Inspect(ctx, b.as, w.Tools)
 	if _, is := errors.AsType[*mcp.LoginError](err); is {
 		m.Login = loginNeeded

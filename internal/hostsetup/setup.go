@@ -28,6 +28,8 @@ type Options struct {
 	Import, Restore bool
 	// AskLogin records that the server of that name at that address asks for a login. Required for Import.
 	AskLogin func(ctx context.Context, server, address string) error
+	// OnStart is called before a server is started, or dialled, to list its tools, which can take a while. Default: nobody is told.
+	OnStart func(server string)
 	// Force writes over, and removes, what somebody has changed by hand.
 	Force bool
 	// DryRun writes nothing and starts nothing.

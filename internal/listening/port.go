@@ -100,6 +100,14 @@ func failure(err error) error {
 	return err
 }
 
+// plain is why a message cannot be read, without the code that programs go by.
+func plain(err error) string {
+	if e, is := errors.AsType[*aaep.Error](err); is {
+		return e.Message
+	}
+	return cause.Of(err)
+}
+
 // message judges a message, and reads it for the person.
 func (p *Port) message(raw []byte, seen *aaep.Seen) client.Event {
 	document := aaep.Read(raw)
@@ -113,13 +121,13 @@ func (p *Port) message(raw []byte, seen *aaep.Seen) client.Event {
 		p.o.Found(id, v)
 	}
 	switch kind {
-	case aaep.TypeSubscriptionAccepted, aaep.TypeSubscriptionRejected:
+	case aaep.TypeSubscriptionAccepted, aaep.TypeSubscriptionRejected, aaep.TypeSubscriptionClose: // what follows is told as a connection that ends
 		return client.Event{Raw: raw}
 	}
 	event, err := aaep.DecodeEvent(raw)
 	switch {
 	case err != nil:
-		p.o.Lost(cause.Fail(err, "a message cannot be shown: "+cause.Of(err), ""))
+		p.o.Lost(cause.Fail(err, "a message cannot be shown: "+plain(err), ""))
 		return client.Event{Raw: raw}
 	case !seen.Add(event.ID):
 		return client.Event{Raw: raw}

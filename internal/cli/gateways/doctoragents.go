@@ -163,12 +163,20 @@ func (m *commands) agentFinding(ctx context.Context, f cli.LocalFlags, name stri
 		}
 		facts.Driven = true
 	}
-	m.judged(&finding, facts, asks)
+	m.judged(&finding, facts, asks, program)
 	return finding, true, nil
 }
 
+// untried says why a host with a hook was not run, and how a person sees whether a no holds.
+func untried(title, program, name string) string {
+	if host, known := hostfile.HostOf(name); known && program == "" {
+		return "no program " + strings.Join(host.Programs, " or ") + " is in PATH; install it, or add its folder to PATH, and do this again"
+	}
+	return title + " cannot be run by this check; have it use a tool of its own, and answer reject"
+}
+
 // judged adds the conclusions from the facts to a finding.
-func (m *commands) judged(finding *agentFinding, facts agentcheck.Facts, asks hook.Host) {
+func (m *commands) judged(finding *agentFinding, facts agentcheck.Facts, asks hook.Host, program string) {
 	v := facts.Judge()
 	finding.Label, finding.Found, finding.NotGated = string(v.Label), v.Why, v.NotGated
 	finding.Denied = facts.Driven && facts.Result.Denied && !facts.Result.Ran
@@ -182,6 +190,9 @@ func (m *commands) judged(finding *agentFinding, facts agentcheck.Facts, asks ho
 		finding.NotGated = append(finding.NotGated, "It did not come to the scripted model: "+cause.OneLine(facts.Result.Trouble)+".")
 	case v.Label != "" && (!facts.Hook || finding.Denied):
 		finding.State = doctor.OK
+	}
+	if finding.Advice == "" && facts.Hook && !facts.Driven {
+		finding.Advice = untried(facts.Title, program, finding.Host)
 	}
 	if finding.Advice == "" && asks.Name != "" && !facts.Hook {
 		finding.Advice = "to be asked before it uses its own tools: `earshot install " + asks.Name + " --hooks`"

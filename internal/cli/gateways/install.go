@@ -80,6 +80,9 @@ What a host can do without Earshot, with a shell or with file tools of its own, 
 			if o.Import = f.moves; o.Import && f.project {
 				return cause.Misuse("--import is for your own servers, and --project for those of a project", "give one of them")
 			}
+			o.OnStart = func(server string) {
+				m.Notef("Listing the tools of %s. This can take some seconds.", cause.OneLine(server))
+			}
 			r, err := hostsetup.Install(c.Context(), o)
 			var taken reread
 			if len(r.Moved) > 0 && !r.DryRun {
@@ -127,6 +130,7 @@ host has moved, too, stays.`,
 			if err != nil {
 				return err
 			}
+			m.noteHooks(f, args[0])
 			return gone.failure()
 		},
 	}, "restore", "move the servers back that --import has moved", "take out what --hooks has put in")

@@ -85,6 +85,26 @@ func (m *commands) installHooks(f hostFlags, name string) error {
 	return m.OutputError()
 }
 
+// noteHooks says that a host still asks before it uses its own tools, for its entry of servers is another one.
+func (m *commands) noteHooks(f hostFlags, name string) {
+	if _, hooked := hook.Named(name); !hooked {
+		return
+	}
+	f.moves = false
+	o, err := m.hookOptions(f, name)
+	if err != nil {
+		return // the host has no hooks there
+	}
+	flag := m.DataFlag(o.Data)
+	if f.project {
+		flag += " --project"
+	}
+	if has, err := hostsetup.HasHooks(o); err == nil && has {
+		m.Notef("Earshot's hook stays in %s, so you are still asked before %s uses tools of its own. `earshot uninstall %s%s --hooks` takes it out.",
+			cause.OneLine(o.File), o.Host.Title, name, flag)
+	}
+}
+
 func (m *commands) uninstallHooks(f hostFlags, name string) error {
 	o, err := m.hookOptions(f, name)
 	if err != nil {
