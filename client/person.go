@@ -16,6 +16,10 @@ func (c *Client) Identity(ctx context.Context) (api.Identity, error) {
 	return me, err
 }
 
+// Ready returns nil if the server takes work. One that answers and does not, as while its database is away, is an error with the
+// code "unavailable".
+func (c *Client) Ready(ctx context.Context) error { return c.call(ctx, to(api.RouteReady), nil, nil) }
+
 // Zone is where the token's person wanted times told when this client connected; nil without such a preference.
 func (c *Client) Zone() *time.Location { return c.zone }
 

@@ -62,6 +62,7 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 	}
 	m.Notef("Attached: the turn runs at %s. `earshot run --resume %s` comes back to it.", remote.Server(), session)
 	defer m.reportUnclaimed(ctx, remote, session)()
+	defer m.reportReady(ctx, remote.Ready)()
 	port := terminal.NewServer(remote, terminal.ServerOptions{Session: session, Resumed: j.resume, Items: cli.ItemsOf})
 	a := attendance{
 		port: port, session: session, person: me.Name, prefers: prefers, leaves: true, resume: resumeHint(session),

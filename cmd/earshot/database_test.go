@@ -74,7 +74,8 @@ func TestServerLedgerInADatabase(t *testing.T) {
 		t.Errorf("the question was %+v and is %+v", before, after)
 	}
 
-	must(t, server.Restart(t.Context()))
+	must(t, server.RestartAfter(t.Context(), func() { run.await("Waiting: the server answers, but does not take work") }))
+	run.await("The server takes work again")
 	second.await("Database: the connection to postgres://")
 	second.await("Database: the connection is back")
 	s.does(0, "reply", "1", "accept")

@@ -223,8 +223,13 @@ func (c *Cluster) Stop() error {
 }
 
 // Restart ends the server as a crash would and starts it again on the same data and port.
-func (c *Cluster) Restart(ctx context.Context) error {
-	return errors.Join(c.end(), c.start(ctx))
+func (c *Cluster) Restart(ctx context.Context) error { return c.RestartAfter(ctx, func() {}) }
+
+// RestartAfter is Restart, and does something while no server runs.
+func (c *Cluster) RestartAfter(ctx context.Context, do func()) error {
+	err := c.end()
+	do()
+	return errors.Join(err, c.start(ctx))
 }
 
 // Crashed crashes the server and returns a cluster with a copy of what is then on the disk.
