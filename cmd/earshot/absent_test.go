@@ -30,9 +30,9 @@ func TestAbsent(t *testing.T) {
 		{1, "agents show nothing", []string{"has no definition"}},
 		{1, "agents rm nothing --digest 0", []string{"has no definition"}},
 		{1, "run tidi {}", []string{"did you mean tidy?"}},
-		{1, "turns show turn_0", []string{"there is nothing called turn_0"}},
-		{1, "erase turn_0", []string{"there is nothing called turn_0"}},
-		{1, "cards list turn_0", []string{"there is nothing called turn_0"}},
+		{1, "turns show turn_0", []string{"there is no turn or session called turn_0"}},
+		{1, "erase turn_0", []string{"there is no turn or session called turn_0"}},
+		{1, "cards list turn_0", []string{"there is no turn or session called turn_0"}},
 		{1, "boxes show nothing", []string{"no box has the id"}},
 		{1, "dead show 9", []string{"no message was put aside"}},
 		{1, "passkeys revoke nothing", []string{"there is no passkey"}},
@@ -71,6 +71,11 @@ func TestAbsentSession(t *testing.T) {
 	typed := begun[:len(begun)-1]
 	contains(t, s.does(1, "stop", typed), `no session "`+typed+`" is under way`, "did you mean "+begun+"?")
 	contains(t, s.does(1, "run", "--resume", typed, "--no-input"), `there is no unfinished session "`+typed+`"`, "did you mean "+begun+"?")
+	for _, c := range []string{"turns show ", "cards list ", "erase "} {
+		contains(t, s.does(1, strings.Fields(c)[0], strings.Fields(c + typed)[1:]...), "there is no turn or session called "+typed, "did you mean "+begun+"? See `earshot turns list`")
+	}
+	contains(t, s.does(1, "erase", begun, typed), "there is no turn or session called "+typed, "did you mean "+begun+"?")
+	contains(t, s.does(1, "cards", "show", begun), "there is no card called "+begun, "see `earshot cards list "+begun+"`")
 	s.does(0, "stop", begun)
 	contains(t, s.does(3, "stop", begun), "has ended already")
 }

@@ -100,8 +100,8 @@ func TestOperatorLooks(t *testing.T) {
 	}
 	contains(t, s.does(1, "tools", "show", "nothing"), `error: no tool is called "nothing"`)
 	contains(t, s.does(1, "dead", "show", "9"), "error: no message was put aside under the number 9")
-	contains(t, s.does(1, "turns", "show", "turn_0"), "error: there is nothing called turn_0 hint: see `earshot turns list`")
-	contains(t, s.does(1, "erase", "turn_0"), "error: there is nothing called turn_0")
+	contains(t, s.does(1, "turns", "show", "turn_0"), "error: there is no turn or session called turn_0 hint: see `earshot turns list`")
+	contains(t, s.does(1, "erase", "turn_0"), "error: there is no turn or session called turn_0")
 	for _, c := range []string{"turns show turn_0", "cards list turn_0", "cards show nothing", "tools show nothing", "dead show 9", "dead retry 9"} {
 		words := strings.Fields(c)
 		contains(t, s.does(1, words[0], words[1:]...), "hint: see `earshot")

@@ -37,18 +37,57 @@ func Join(ctx context.Context, o JoinOptions) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	missing := absence{log: log, url: c.URL}
 	for wait := firstPause; ; wait = min(2*wait, lastPause) {
 		client, err := Dial(ctx, c, DialOptions{Logger: log, OnConnection: o.OnConnection})
 		switch {
 		case err == nil:
+			missing.over(time.Now())
 			return client, nil
 		case ctx.Err() != nil:
 			return nil, wireError("join "+c.Principal.String(), false, ctx.Err())
 		case !passing(err):
 			return nil, err
 		}
-		log.Info("the bus is not there yet", "url", c.URL, "error", err)
+		missing.noted(time.Now(), err)
 		pause(ctx, wait)
+	}
+}
+
+// absence logs that the bus is not there: at once, after half a minute, then ever more rarely, and when it is there. One goroutine
+// uses it.
+type absence struct {
+	log   *slog.Logger
+	url   string
+	since time.Time     // zero while nothing was logged
+	due   time.Duration // after what time it is logged again
+}
+
+// The time after which it is logged again that the bus is not there, and the longest between two such entries.
+const (
+	firstReminder = 30 * time.Second
+	mostReminders = 10 * time.Minute
+)
+
+// noted takes an attempt that failed.
+func (a *absence) noted(now time.Time, err error) {
+	if a.since.IsZero() {
+		a.since, a.due = now, firstReminder
+		a.log.Info("The bus is not there yet; trying again until it is. `earshot up --nats-listen ADDRESS` brings it.", "url", a.url, "error", err)
+		return
+	}
+	passed := now.Sub(a.since)
+	if passed < a.due {
+		return
+	}
+	a.due = passed + min(a.due, mostReminders)
+	a.log.Info("The bus is still not there; trying again.", "url", a.url, "after", passed.Round(time.Second), "error", err)
+}
+
+// over takes an attempt that succeeded.
+func (a *absence) over(now time.Time) {
+	if !a.since.IsZero() {
+		a.log.Info("The bus is there.", "url", a.url, "after", now.Sub(a.since).Round(time.Second))
 	}
 }
 

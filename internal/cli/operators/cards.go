@@ -2,11 +2,13 @@ package operators
 
 import (
 	"context"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/listing"
 	"github.com/earshot-dev/earshot/internal/operate"
@@ -27,7 +29,7 @@ func (m *commands) cardsListCommand() *cobra.Command {
 	}, func(ctx context.Context, ask operate.Ask, f cli.RemoteFlags, args []string) error {
 		var of api.TurnDetail // a turn that does not exist is an error, not an empty list
 		if err := ask(ctx, api.OpTurn, api.TurnRequest{Name: args[0]}, &of); err != nil {
-			return err
+			return noTurn(ctx, ask, args[0], err)
 		}
 		list := m.NewRows(f.AsJSON)
 		err := operate.EachCard(ctx, ask, of.Turn, func(raw jsontext.Value) (string, error) {
@@ -49,7 +51,7 @@ func (m *commands) cardsShowCommand() *cobra.Command {
 	}, func(ctx context.Context, ask operate.Ask, f cli.RemoteFlags, args []string) error {
 		var page api.CardsAnswer
 		if err := ask(ctx, api.OpCards, api.CardsRequest{ID: args[0]}, &page); err != nil {
-			return err
+			return noCard(args[0], err)
 		}
 		for _, raw := range page.Cards {
 			if f.AsJSON {
@@ -64,4 +66,16 @@ func (m *commands) cardsShowCommand() *cobra.Command {
 		}
 		return err
 	})
+}
+
+// noCard is the error of a card that is not there. Other errors are returned as they are.
+func noCard(name string, err error) error {
+	if !cli.Absent(err) {
+		return err
+	}
+	hint := "see `earshot cards list TURN`, with a turn of `earshot turns list`"
+	if strings.HasPrefix(name, "turn_") || strings.HasPrefix(name, "sess_") {
+		hint = "see `earshot cards list " + cause.Quoted(name) + "`"
+	}
+	return &cause.Error{Message: "there is no card called " + cause.Quoted(name), Hint: hint, Err: err}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/operate"
@@ -40,7 +41,7 @@ retention-receipts of ` + "`earshot up`" + ` say otherwise.`,
 func (m *commands) erase(ctx context.Context, ask operate.Ask, f cli.RemoteFlags, turns []string, project string) error {
 	all, err := operate.Erase(ctx, ask, turns, project, func(n int) { m.Notef("Erased so far: %s.", legible.Counted(int64(n), "turn")) })
 	if err != nil {
-		return err
+		return missingTurn(ctx, ask, turns, err)
 	}
 	if f.AsJSON {
 		if err := m.WriteJSON(all); err != nil {
@@ -59,4 +60,18 @@ func (m *commands) erase(ctx context.Context, ask operate.Ask, f cli.RemoteFlags
 	}
 	m.Notef("Left alone, %s%s. Stop them with `earshot stop`, or wait a moment; then erase again.", why, open)
 	return nil
+}
+
+// missingTurn names the first of the turns that is not there, if that is the error.
+func missingTurn(ctx context.Context, ask operate.Ask, turns []string, err error) error {
+	if !cli.Absent(err) {
+		return err
+	}
+	for _, name := range turns {
+		var of api.TurnDetail
+		if missing := ask(ctx, api.OpTurn, api.TurnRequest{Name: name}, &of); cli.Absent(missing) {
+			return noTurn(ctx, ask, name, missing)
+		}
+	}
+	return err
 }

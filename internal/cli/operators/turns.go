@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/operate"
 	"github.com/earshot-dev/earshot/internal/usage"
+	"github.com/earshot-dev/earshot/tool/settings"
 )
 
 func (m *commands) turnsCommand() *cobra.Command {
@@ -67,7 +68,7 @@ func (m *commands) turnsShowCommand() *cobra.Command {
 	}, func(ctx context.Context, ask operate.Ask, f cli.RemoteFlags, args []string) error {
 		whole, err := operate.Turn(ctx, ask, args[0])
 		if err != nil {
-			return err
+			return noTurn(ctx, ask, args[0], err)
 		}
 		if f.AsJSON {
 			return m.WriteJSON(whole)
@@ -75,4 +76,21 @@ func (m *commands) turnsShowCommand() *cobra.Command {
 		m.Listing().Turn(whole)
 		return nil
 	}, cli.OfferOne(offerTurns))
+}
+
+// noTurn is the error of a turn that is not there, with the one that is meant, if one of the newest has a similar id. Other errors
+// are returned as they are.
+func noTurn(ctx context.Context, ask operate.Ask, name string, err error) error {
+	if !cli.Absent(err) {
+		return err
+	}
+	var rows []api.SessionRow
+	_ = ask(ctx, api.OpSessions, api.SessionsRequest{Newest: true, Limit: offeredRows}, &rows) // without them there is only the hint
+	var known []string
+	for _, t := range rows {
+		known = append(known, t.Turn, t.Session)
+	}
+	return &cause.Error{
+		Message: "there is no turn or session called " + cause.Quoted(name), Hint: settings.Suggest(name, known, "see `earshot turns list`"), Err: err,
+	}
 }
