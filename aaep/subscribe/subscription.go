@@ -3,7 +3,6 @@ package subscribe
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"net/http"
 	"sync"
@@ -259,14 +258,6 @@ func (t *stream) lost() {
 // tooLong is the error for a message that exceeds the limit. It would be as long the next time.
 func (t *stream) tooLong(err error) error {
 	return &Error{Code: CodeStrange, Message: t.host + " sends a message that is too long: " + err.Error(), Hint: "see what the producer sends", Err: err}
-}
-
-// unreachable is the error for a producer that does not answer.
-func unreachable(host string, err error) error {
-	return &Error{
-		Code: CodeUnreachable, Message: fmt.Sprintf("%s cannot be reached: %s", host, reason(err)),
-		Hint: "see that the producer runs, and that the address is right", Retry: true, Err: err,
-	}
 }
 
 // reason is the innermost cause of a failed request, without the address, which the sentence around it has.
