@@ -69,6 +69,16 @@ func (o OIDC) secret() (string, error) {
 	return secret, nil
 }
 
+// AskProvider asks the identity provider for its keys, as the server does when it starts, and returns what of it counts; "" if none is
+// named. It starts and changes nothing.
+func (o Options) AskProvider(ctx context.Context) (counts string, err error) {
+	v, err := o.provider()
+	if v == nil || err != nil {
+		return "", err
+	}
+	return v.Describe(), v.Reach(ctx)
+}
+
 // reach asks the provider for its keys, and tells the operator if it cannot be asked. The server starts all the same: other tokens count,
 // and the provider is asked again with each of its own.
 func (o Options) reach(ctx context.Context) (*oidc.Verifier, error) {

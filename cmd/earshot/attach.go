@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"sync"
 	"time"
@@ -105,9 +106,38 @@ func (m *Main) reportUnclaimed(ctx context.Context, remote *client.Client, sessi
 	}
 }
 
+// verdictTime is how long a server that does not answer, or takes no work, is asked for how a session ended, and verdictPause
+// is the pause before it is asked again.
+const (
+	verdictTime  = 30 * time.Second
+	verdictPause = time.Second
+)
+
+// sessionThere reads a session whose end was heard. A server that is started again just then, or whose database is away, is asked again.
+func sessionThere(ctx context.Context, read func(context.Context) (api.Session, error)) (api.Session, error) {
+	limit := time.NewTimer(verdictTime)
+	defer limit.Stop()
+	for {
+		told, err := read(ctx)
+		if e, is := errors.AsType[*client.Error](err); !is || !e.Retry && e.Code != client.CodeUnreachable {
+			return told, err
+		}
+		pause := time.NewTimer(verdictPause)
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return told, err
+		case <-limit.C:
+			pause.Stop()
+			return told, err
+		case <-pause.C:
+		}
+	}
+}
+
 // verdictThere returns the exit code, according to the server's ledger.
 func verdictThere(ctx context.Context, remote *client.Client, session string) error {
-	told, err := remote.Session(ctx, session)
+	told, err := sessionThere(ctx, func(ctx context.Context) (api.Session, error) { return remote.Session(ctx, session) })
 	switch {
 	case err != nil:
 		return cli.ServerFailure(err)

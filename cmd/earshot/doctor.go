@@ -97,6 +97,7 @@ func (m *Main) examine(ctx context.Context, given *pflag.FlagSet) []doctor.Findi
 		}
 		return resolved, err
 	}
+	o.Provider = m.serverOptions(f).AskProvider
 	o.Dial = func(ctx context.Context) (doctor.Server, error) {
 		remote, err := m.Dial(ctx, cli.ServerFlags{DataFlag: o.Data}, "earshot-doctor")
 		return examined{remote}, err

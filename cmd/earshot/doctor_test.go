@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/earshot-dev/earshot/internal/testkit"
+	"github.com/earshot-dev/earshot/internal/testkit/oidctest"
 )
 
 // examined is a data directory in which a run has left a ledger.
@@ -213,4 +214,30 @@ func TestAgentIsSuggested(t *testing.T) {
 	contains(t, s.does(1, "run", "tidi", "{}"), "did you mean tidy?")
 	server.signal(os.Interrupt)
 	server.ends(0)
+}
+
+// TestDoctorProvider: of an identity provider it is told what of it counts, that it cannot be asked, and what is wrong with its settings.
+func TestDoctorProvider(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	p := oidctest.New(t)
+	file := filepath.Join(t.TempDir(), "up.yaml")
+	for _, row := range []struct {
+		code           int
+		issuer, rest   string
+		expected, none string
+	}{
+		{0, p.URL, "oidc-audience: earshot\noidc-role: ears=listener\n", "ok: identity provider: It has given out its keys. These count: tokens of " + p.URL + " for earshot; groups: ears=listener;", "problem"},
+		{1, p.URL + "/nowhere", "oidc-audience: earshot\noidc-role: ears=listener\n", "problem: identity provider: It cannot be asked for its keys: ", "ok: identity"},
+		{1, p.URL, "oidc-audience: earshot\n", "--oidc-issuer needs --oidc-role", "ok: identity"},
+	} {
+		must(t, os.WriteFile(file, []byte("oidc-issuer: "+row.issuer+"\n"+row.rest), 0o600))
+		got := s.does(row.code, "doctor", "--config", file)
+		if contains(t, got, row.expected); strings.Contains(got, row.none) {
+			t.Errorf("it says %s", got)
+		}
+	}
+	if got := s.does(0, "doctor"); strings.Contains(got, "identity provider") {
+		t.Errorf("without a provider it says %s", got)
+	}
 }

@@ -65,3 +65,37 @@ func TestReportReady(t *testing.T) {
 		})
 	}
 }
+
+// TestSessionThere: how a session ended is asked for again while the server does not answer or takes no work, for half a minute; another
+// refusal is returned at once.
+func TestSessionThere(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		failures int // before there is an answer
+		err      error
+		took     time.Duration
+		fails    bool
+	}{
+		"at once":         {0, nil, 0, false},
+		"away for 3 s":    {3, &client.Error{Code: client.CodeUnreachable}, 3 * time.Second, false},
+		"no work for 5 s": {5, &client.Error{Code: client.Code(api.KindUnavailable), Retry: true}, 5 * time.Second, false},
+		"away for good":   {100, &client.Error{Code: client.CodeUnreachable}, verdictTime, true},
+		"not allowed":     {100, &client.Error{Code: client.CodeForbidden}, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				began, asked := time.Now(), 0
+				_, err := sessionThere(t.Context(), func(context.Context) (api.Session, error) {
+					if asked++; asked <= row.failures {
+						return api.Session{}, row.err
+					}
+					return api.Session{}, nil
+				})
+				if took := time.Since(began); took != row.took || (err != nil) != row.fails {
+					t.Errorf("it took %v and ended with %v", took, err)
+				}
+			})
+		})
+	}
+}

@@ -50,6 +50,8 @@ type Options struct {
 	// Typed means that somebody can type here.
 	Typed bool
 
+	// Provider asks the identity provider for its keys, and returns what of it counts; "" if none is named.
+	Provider func(ctx context.Context) (counts string, err error)
 	// Folder returns a folder's path for the tools, or why it cannot be allowed.
 	Folder func(root string) (string, error)
 	// Serves reports whether a server, and not only a run, uses the data directory.
@@ -80,6 +82,7 @@ func Examine(ctx context.Context, o Options) []Finding {
 	}
 	all = append(all, o.examineData(ctx)...)
 	all = append(all, o.examineCertificate()...)
+	all = append(all, o.examineProvider(ctx)...)
 	if o.Ledger != "" {
 		all = append(all, examineDatabase(ctx, o.Ledger))
 	}

@@ -110,6 +110,28 @@ func (o Options) examineCertificate() []Finding {
 	return []Finding{{Name: name, State: OK, Found: fmt.Sprintf("%s is for %s, until %s.", o.HTTPS.Cert, host, until.Format(layout))}}
 }
 
+// examineProvider checks whether the identity provider can be asked, if one is named.
+func (o Options) examineProvider(ctx context.Context) []Finding {
+	const name = "identity provider"
+	if o.Provider == nil || o.SettingsErr != nil { // what is wrong with its settings is reported with them
+		return nil
+	}
+	counts, err := o.Provider(ctx)
+	_, misused := errors.AsType[*cause.Error](err)
+	switch {
+	case misused:
+		return []Finding{broken(name, err)}
+	case err != nil:
+		return []Finding{{
+			Name: name, State: Problem, Found: sentence("It cannot be asked for its keys: " + cause.Of(err)),
+			Advice: "see that its address is right and that this machine reaches it; nobody can log in with it, and none of its tokens count, until it answers",
+		}}
+	case counts != "":
+		return []Finding{{Name: name, State: OK, Found: sentence("It has given out its keys. These count: " + counts)}}
+	}
+	return nil
+}
+
 // examineTools checks the files of services together, because a name has one meaning in all of them.
 func (o Options) examineTools() []Finding {
 	const name = "tools"
