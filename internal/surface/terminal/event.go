@@ -41,6 +41,7 @@ func (t *Terminal) onEvent(e aaep.Event) {
 	for _, n := range announced {
 		if n.Kind == announce.KindQuestion && n.Question == asked.Number && fresh && !waits {
 			t.show(t.find(asked.Number))
+			t.screen.heard = n
 
 			fresh = false
 
@@ -88,6 +89,8 @@ func (t *Terminal) showAnnouncements(announced []announce.Announcement) {
 			continue
 		}
 
+		count := t.bufferedCount()
+
 		switch n.Kind {
 		case announce.KindQuestion:
 			t.showNext(n)
@@ -106,6 +109,10 @@ func (t *Terminal) showAnnouncements(announced []announce.Announcement) {
 			} else {
 				t.narrate(labelled(n))
 			}
+		}
+
+		if t.bufferedCount() <= count { // more than that is held
+			t.screen.heard = n
 		}
 	}
 }

@@ -127,9 +127,13 @@ func (t *Terminal) stillOpen(q *question) { t.promptf("%s", q.StillOpen(t.now, t
 func (t *Terminal) ofNarration(c command) {
 	var announced []announce.Announcement
 
+	if slices.Contains([]verb{verbLast, verbRecap, verbWhere, verbRead}, c.verb) {
+		t.releaseBehind() // it comes before what is said about it
+	}
+
 	switch c.verb {
 	case verbLast:
-		if again, found := t.announcer.Repeat(); found {
+		if again, found := t.last(); found {
 			announced = append(announced, again)
 		}
 	case verbRecap:
@@ -151,6 +155,21 @@ func (t *Terminal) ofNarration(c command) {
 		t.promptf("The connection is lost. This is what was known before:")
 	}
 
+	t.tellAgain(announced)
+
+	switch {
+	case c.verb == verbLast && t.bufferedCount() > 0:
+		t.reportBuffered()
+	case len(announced) > 0:
+	case c.verb == verbRead:
+		t.promptf("There is no answer yet.")
+	default:
+		t.promptf("Nothing has been told yet.")
+	}
+}
+
+// tellAgain prints announcements as the answer to a command.
+func (t *Terminal) tellAgain(announced []announce.Announcement) {
 	for _, n := range announced {
 		if strings.Contains(n.Text, "\n") {
 			t.promptf("%s", t.output(n))
@@ -159,14 +178,6 @@ func (t *Terminal) ofNarration(c command) {
 		}
 
 		t.promptf("%s", n.Text)
-	}
-
-	switch {
-	case len(announced) > 0:
-	case c.verb == verbRead:
-		t.promptf("There is no answer yet.")
-	default:
-		t.promptf("Nothing has been told yet.")
 	}
 }
 

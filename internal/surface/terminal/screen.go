@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/earshot-dev/earshot/aaep/announce"
 	"github.com/earshot-dev/earshot/aaep/legible"
 )
 
@@ -23,6 +24,8 @@ type screen struct {
 	reportedCount int       // the last reported number
 
 	behind []string // while a line is being typed
+
+	heard announce.Announcement // the last one that is not held
 }
 
 // narrate prints a line, or holds it.
@@ -82,16 +85,30 @@ func (t *Terminal) release() {
 // typed.
 func (t *Terminal) refresh() {
 	if !t.typing() {
-		for _, line := range t.screen.behind {
-			t.print(Narration, line)
-		}
-
-		t.screen.behind = nil
+		t.releaseBehind()
 	}
 
 	if due := t.reportDue(); !due.IsZero() && !due.After(t.now) {
 		t.reportBuffered()
 	}
+}
+
+// releaseBehind prints what waited for a line that was being typed.
+func (t *Terminal) releaseBehind() {
+	for _, line := range t.screen.behind {
+		t.print(Narration, line)
+	}
+
+	t.screen.behind = nil
+}
+
+// last returns what was told last: not what is held, which nobody has heard yet.
+func (t *Terminal) last() (announce.Announcement, bool) {
+	if t.bufferedCount() > 0 && t.screen.heard.Text != "" {
+		return t.screen.heard, true
+	}
+
+	return t.announcer.Repeat()
 }
 
 func (t *Terminal) reportBuffered() {
