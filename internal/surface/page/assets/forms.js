@@ -24,6 +24,14 @@ document.addEventListener("click", (event) => {
   say(text);
 }, true);
 
+// Enter begins a line in a request. With Control or Command it starts what stands there.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat || event.target.id !== "start-request") return;
+  event.preventDefault();
+  event.target.form.requestSubmit();
+});
+document.getElementById("start-request-help")?.removeAttribute("hidden");
+
 document.addEventListener("submit", async (event) => {
   const form = event.target;
   const path = new URL(form.action, location.href).pathname;

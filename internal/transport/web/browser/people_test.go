@@ -34,6 +34,8 @@ type hand interface {
 	press(shortcut, selector string) int
 	// types writes into a field; the letters are not counted.
 	types(shortcut, selector, text string) int
+	// sends sends what stands in the field that was written into, whose button is the other.
+	sends(field, button string) int
 }
 
 // shortcut presses an access key, if there is one, and waits until the focus is where it leads.
@@ -76,6 +78,17 @@ func (k keyboard) types(shortcut, selector, text string) int {
 	n := k.reach(shortcut, selector)
 	k.b.types(text)
 	return n
+}
+
+func (k keyboard) sends(field, _ string) int { return k.b.sends(field) }
+
+// sends has Control and Enter send what stands in a field that has the focus.
+func (b *tab) sends(field string) int {
+	b.t.Helper()
+	b.focusIs(field)
+	b.settled()
+	b.press(kb.Enter, chromedp.ModifierCtrl)
+	return 1
 }
 
 // reader is somebody with a screen reader, whose keys lead to the next heading, button, link, field or landmark from
@@ -130,6 +143,8 @@ func (r reader) types(shortcut, selector, text string) int {
 	return n
 }
 
+func (r reader) sends(field, _ string) int { return r.b.sends(field) }
+
 // pointer is somebody who presses what they see, and scrolls to what they do not see: a screen at a time, less a fifth.
 type pointer struct {
 	b     *tab
@@ -168,6 +183,8 @@ func (p pointer) types(_, selector, text string) int {
 	p.b.types(text)
 	return n
 }
+
+func (p pointer) sends(_, button string) int { return p.press("", button) }
 
 func tap(ctx context.Context, x, y float64) error {
 	_, err := chromedp.Call(ctx, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: "touchStart", TouchPoints: []*input.TouchPoint{{X: x, Y: y}}})
@@ -249,7 +266,7 @@ func (s *server) day(b *tab, h hand) map[string]int {
 	b.visit("/")
 	b.connected()
 
-	took[taskStart] = h.types("n", "#start-request", "Find what I have twice.") + h.press("", "#start button")
+	took[taskStart] = h.types("n", "#start-request", "Find what I have twice.") + h.sends("#start-request", "#start button")
 	b.until(`document.readyState === "complete" && location.hash === "#session" && document.querySelector("#question-2")`)
 	b.connected()
 	took[taskNo] = h.press("q", "form[action='/questions/2/reject'] button")
