@@ -70,9 +70,12 @@ func (s *Sender) Send(group ...Frame) error {
 	return s.wire.write(group)
 }
 
-// Run sends frames until there are no more, the reader disconnects, or its right ends. Frames are produced and written
-// by a separate goroutine, which has ended when Run returns.
+// Run sends frames until there are no more, the reader disconnects, or its right ends. All goroutines that it has started have ended
+// when it returns. It closes the connection of a detached stream.
 func (s *Sender) Run(ctx context.Context, from Source, still Permit) error {
+	if own, detached := s.wire.(*ownWire); detached {
+		return s.runOwn(ctx, own, from, still)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	changed := still.Changes(ctx)
 	done := make(chan error, 1)

@@ -198,8 +198,7 @@ func (s *Server) watchCall(w http.ResponseWriter, r *http.Request, v visitor) er
 	if err != nil {
 		return err
 	}
-	defer leave()
-	s.serve(ctx, w, s.watch(v), func(ctx context.Context, send func([]stream.Frame) bool) error {
+	s.serve(ctx, leave, w, r, s.watch(v), connected, func(ctx context.Context, send func([]stream.Frame) bool) error {
 		for c, err := range s.options.Programs.Watch(ctx, v.Principal, session, id) {
 			if err != nil {
 				return err

@@ -41,7 +41,12 @@ func (s *Server) announcements(w http.ResponseWriter, r *http.Request, v visitor
 	if err != nil {
 		return err
 	}
-	defer leave()
+	goesOn := false
+	defer func() {
+		if !goesOn {
+			leave()
+		}
+	}()
 	begins := after == ""
 	if begins {
 		if after, err = s.hub.Newest(ctx, v.Principal); err != nil {
@@ -59,7 +64,7 @@ func (s *Server) announcements(w http.ResponseWriter, r *http.Request, v visitor
 	if err != nil {
 		return err
 	}
-	defer subscription.Close()
+	leave = both(subscription.Close, leave)
 	s.personal(r.Context(), &v)
 	v.reads(language)
 	speaker := s.speaker(v, announce.Preferences{Language: language, Since: since})
@@ -70,7 +75,8 @@ func (s *Server) announcements(w http.ResponseWriter, r *http.Request, v visitor
 		}
 		speaker.observeOpen(open)
 	}
-	s.serve(ctx, w, s.watch(v), func(ctx context.Context, send func([]stream.Frame) bool) error {
+	goesOn = true
+	s.serve(ctx, leave, w, r, s.watch(v), connected, func(ctx context.Context, send func([]stream.Frame) bool) error {
 		return speaker.run(ctx, subscription, after, send)
 	})
 	return nil

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"runtime/debug"
 	"sync"
 
 	"github.com/earshot-dev/earshot/aaep/transport/stream"
@@ -28,9 +29,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, v visitor) error
 	if err != nil {
 		return err
 	}
-	defer leave()
-	s.serve(ctx, w, s.watch(v), func(ctx context.Context, send func([]stream.Frame) bool) error {
-		return s.deliver(ctx, subscription, r.Header.Get("Last-Event-ID"), "aaep.event", send)
+	after := r.Header.Get("Last-Event-ID")
+	s.serve(ctx, leave, w, r, s.watch(v), connected, func(ctx context.Context, send func([]stream.Frame) bool) error {
+		return s.deliver(ctx, subscription, after, "aaep.event", send)
 	})
 	return nil
 }
@@ -71,13 +72,45 @@ func point(d Delivery) string {
 	return ""
 }
 
-// serve runs a stream to its end.
-func (s *Server) serve(ctx context.Context, w http.ResponseWriter, still *watch, from stream.Source) {
-	to := stream.Open(w)
-	if err := to.Send(stream.Frame{Comment: "connected"}); err != nil {
+// connected is the first frame of a stream.
+var connected = stream.Frame{Comment: "connected"} //nolint:gochecknoglobals // it is never changed
+
+// both calls the first, and then the second.
+func both(first, second func()) func() {
+	return func() {
+		defer second()
+		first()
+	}
+}
+
+// serve runs a stream to its end, and then calls leave. Where the stream has the connection for itself, it goes on after serve has
+// returned; Close waits for it.
+func (s *Server) serve(ctx context.Context, leave func(), w http.ResponseWriter, r *http.Request, still *watch, first stream.Frame, from stream.Source) {
+	to, detached := stream.Detach(w, r)
+	if !detached {
+		defer leave()
+		s.run(ctx, to, still, first, from)
 		return
 	}
-	err := to.Run(ctx, from, still)
+	go func() {
+		defer leave()
+		defer func() { // as the HTTP server does for its handlers
+			if p := recover(); p != nil {
+				to.Close()
+				s.log.Error("a stream has failed", "principal", still.who.Name, "panic", p, "stack", string(debug.Stack()))
+			}
+		}()
+		s.run(s.life, to, still, first, from)
+	}()
+}
+
+func (s *Server) run(ctx context.Context, to *stream.Sender, still *watch, first stream.Frame, from stream.Source) {
+	err := to.Run(ctx, func(ctx context.Context, send func([]stream.Frame) bool) error {
+		if !send([]stream.Frame{first}) {
+			return nil
+		}
+		return from(ctx, send)
+	}, still)
 	if err != nil && ctx.Err() == nil {
 		s.log.InfoContext(ctx, "a stream has ended", "principal", still.who.Name, "reason", err)
 	}

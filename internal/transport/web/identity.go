@@ -9,6 +9,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -157,10 +158,41 @@ func formToken(secret string) string {
 // watch checks whether a visitor may still receive a stream.
 type watch struct {
 	access Access
+	rights *lookout
 	who    visitor
 }
 
-func (s *Server) watch(v visitor) *watch { return &watch{access: s.access, who: v} }
+func (s *Server) watch(v visitor) *watch { return &watch{access: s.access, rights: &s.rights, who: v} }
+
+// Notify calls when the rights may have changed, also when a token of a provider expires. It needs no goroutine of its own.
+func (w *watch) Notify(changed func()) (stop func()) {
+	leave := w.rights.join(changed)
+	if w.who.Issuer == "" {
+		return leave
+	}
+	var ends *time.Timer
+	var mu sync.Mutex
+	over := false
+	again := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if over {
+			return
+		}
+		changed()
+		ends.Reset(time.Second) // the store may count with another clock
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	ends = time.AfterFunc(time.Until(w.who.Expires), again)
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		over = true
+		ends.Stop()
+		leave()
+	}
+}
 
 // Changes sends when the rights may have changed, also when a token of a provider expires; it is closed after the context's end.
 func (w *watch) Changes(ctx context.Context) <-chan struct{} {

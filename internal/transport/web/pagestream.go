@@ -53,22 +53,15 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request, v visitor) e
 	if err != nil {
 		return err
 	}
-	defer leave()
 	subscription, err := p.subscribe(ctx)
 	if err != nil {
+		leave()
 		return err
 	}
-	defer subscription.Close()
-	to := stream.Open(w)
-	if to.Send(stream.Frame{Retry: comeBack}) != nil {
-		return nil
-	}
-	err = to.Run(ctx, func(ctx context.Context, send func([]stream.Frame) bool) error {
+	leave = both(subscription.Close, leave)
+	s.serve(ctx, leave, w, r, s.watch(v), stream.Frame{Retry: comeBack}, func(ctx context.Context, send func([]stream.Frame) bool) error {
 		return p.run(ctx, subscription, send)
-	}, s.watch(p.visitor))
-	if err != nil && ctx.Err() == nil {
-		s.log.InfoContext(ctx, "a page's stream has ended", "principal", v.Name, "reason", err)
-	}
+	})
 	return nil
 }
 

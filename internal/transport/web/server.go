@@ -30,6 +30,7 @@ type Server struct {
 	counts    counts
 	verifying sync.Mutex // held while the audit chain is verified
 	reading   reading
+	rights    lookout
 
 	life context.Context //nolint:containedctx // it is the life of all streams, not of a call
 	end  context.CancelFunc
@@ -59,6 +60,7 @@ func New(o Options) (*Server, error) {
 		reading: make(reading, mostReading),
 		records: records[page.Record]{most: mostRecords, mostBytes: mostRecordBytes},
 		told:    records[told]{most: mostTold, mostBytes: mostToldBytes},
+		rights:  lookout{access: o.Access},
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	page, err := s.routes(s.pageRoutes)
