@@ -61,13 +61,21 @@ type Rule struct {
 
 // Lookup returns the description of a message type, in compact or expanded form.
 func Lookup(messageType string) (Message, bool) {
-	compact := CompactType(messageType)
-	i := slices.IndexFunc(table, func(m Message) bool { return m.Type == compact })
-	if i < 0 {
+	i, known := typed[CompactType(messageType)]
+	if !known {
 		return Message{}, false
 	}
 	return table[i], true
 }
+
+// typed are the places in the table, by type: each event is looked up many times.
+var typed = func() map[string]int {
+	all := make(map[string]int, len(table))
+	for i := range table {
+		all[table[i].Type] = i
+	}
+	return all
+}()
 
 // Describe returns the description of a message or a document by its type, in compact
 // or expanded form, or by its [Message.Name].

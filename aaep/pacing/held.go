@@ -95,10 +95,10 @@ func (h *held) isText() bool { return h.chunks != nil }
 
 // ripe reports whether it has to wait for nothing but the budget: a text until it reaches a boundary of the terms
 // (CAP-06), under a low cognitive load a background state until it is known what follows (C-77).
-func (h *held) ripe(t Terms) bool { return h.followed || ripe(h.last.Event, t) }
+func (h *held) ripe(t *Terms) bool { return h.followed || ripe(&h.last.Event, t) }
 
 // ripe is the same of an event behind which nothing waits.
-func ripe(e aaep.Event, t Terms) bool {
+func ripe(e *aaep.Event, t *Terms) bool {
 	switch p := e.Payload.(type) {
 	case aaep.OutputStreaming:
 		return p.Complete || rank(p.CoalesceHint) >= t.reach()
@@ -119,7 +119,7 @@ func (h *held) deliveries(t Terms) []Delivery {
 	if err != nil && h.isText() { // better many events than none
 		parts := make([]Delivery, len(h.chunks))
 		for n, i := range h.chunks {
-			parts[n] = i.delivery()
+			parts[n] = i.delivery(isCritical(&i.Event))
 		}
 		parts[0].First = h.first
 		return parts
@@ -131,7 +131,7 @@ func (h *held) deliveries(t Terms) []Delivery {
 }
 
 func (h *held) delivery(i Item) Delivery {
-	d := i.delivery()
+	d := i.delivery(isCritical(&i.Event))
 	d.First = h.first
 	return d
 }

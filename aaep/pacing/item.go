@@ -21,6 +21,6 @@ type Delivery struct {
 }
 
 // delivery is the item as it leaves.
-func (i Item) delivery() Delivery {
-	return Delivery{Session: i.Session, First: i.Seq, Last: i.Seq, EventID: i.Event.ID, Raw: i.Raw, Critical: isCritical(i.Event)}
+func (i *Item) delivery(critical bool) Delivery {
+	return Delivery{Session: i.Session, First: i.Seq, Last: i.Seq, EventID: i.Event.ID, Raw: i.Raw, Critical: critical}
 }

@@ -28,14 +28,15 @@ func NewPacer(t Terms, now time.Time) *Pacer {
 // session.
 func (p *Pacer) Offer(now time.Time, i Item) []Delivery {
 	out := p.Tick(now)
-	if !p.passes(i) {
+	critical := isCritical(&i.Event)
+	if !p.terms.Hears(i.Session) || !p.terms.wants(&i.Event, critical) {
 		return out
 	}
-	if isCritical(i.Event) {
-		return append(p.flush(out, i.Session), i.delivery())
+	if critical {
+		return append(p.flush(out, i.Session), i.delivery(true))
 	}
-	if p.leavesAtOnce(i.Event) {
-		return append(out, i.delivery())
+	if p.leavesAtOnce(&i.Event) {
+		return append(out, i.delivery(false))
 	}
 	p.queue(hold(i))
 	return p.release(out)
@@ -43,11 +44,11 @@ func (p *Pacer) Offer(now time.Time, i Item) []Delivery {
 
 // leavesAtOnce reports whether an event leaves as it is, because nothing is held, it waits for nothing and the budget has
 // paid for it. Most do, so that nothing has to be made to hold them.
-func (p *Pacer) leavesAtOnce(e aaep.Event) bool {
+func (p *Pacer) leavesAtOnce(e *aaep.Event) bool {
 	if _, text := e.Payload.(aaep.OutputStreaming); text || len(p.queued) > 0 {
 		return false
 	}
-	return ripe(e, p.terms) && p.bucket.take()
+	return ripe(e, &p.terms) && p.bucket.take()
 }
 
 // Tick returns what the budget lets leave now.
@@ -66,7 +67,7 @@ func (p *Pacer) see(now time.Time) {
 func (p *Pacer) Wake() time.Time {
 	var wake time.Time
 	for _, h := range p.queued {
-		if !h.ripe(p.terms) {
+		if !h.ripe(&p.terms) {
 			continue
 		}
 		due := p.bucket.next()
@@ -160,7 +161,7 @@ func (p *Pacer) before(n int, session string) int {
 func (p *Pacer) release(out []Delivery) []Delivery {
 	left := p.queued[:0]
 	for _, h := range p.queued {
-		if h.ripe(p.terms) && !p.listens(h) && p.bucket.take() {
+		if h.ripe(&p.terms) && !p.listens(h) && p.bucket.take() {
 			out = p.leave(out, h)
 		} else {
 			left = append(left, h)

@@ -30,12 +30,14 @@ func (t Terms) Hears(session string) bool {
 // Wants reports whether an event of a session that it hears of is delivered. What is
 // critical passes every filter (BP-06), except that one who cannot answer is not asked
 // (CONF-83, CLA-12, C-46).
-func (t Terms) Wants(e aaep.Event) bool {
+func (t Terms) Wants(e aaep.Event) bool { return t.wants(&e, isCritical(&e)) }
+
+func (t *Terms) wants(e *aaep.Event, critical bool) bool {
 	eventType := aaep.CompactType(e.Type())
 	switch {
 	case eventType == aaep.TypeAwaitingConfirmation && !t.CanConfirm(), eventType == aaep.TypeAwaitingClarification && !t.CanClarify():
 		return t.ObserveQuestions
-	case isCritical(e):
+	case critical:
 		return true
 	case eventType == aaep.TypeProgressUpdated && t.Honored.CognitiveLoad == aaep.LoadLow: // C-77
 		return false
@@ -56,6 +58,6 @@ func (t Terms) CanClarify() bool { return isTrue(t.Honored.SupportsClarification
 
 // isCritical reports whether an event must not wait: by its own word, or by its type,
 // which for four of them leaves no choice (§3.3.2).
-func isCritical(e aaep.Event) bool {
+func isCritical(e *aaep.Event) bool {
 	return e.Urgency == aaep.UrgencyCritical || aaep.DefaultUrgency(e.Type()) == aaep.UrgencyCritical
 }

@@ -9,7 +9,8 @@ const maxTrail = 1024
 // a critical event has overtaken others, and where events were merged. The zero value is an empty one.
 type Trail struct {
 	sessions map[string]*progress
-	log      []sent // the last deliveries, oldest first
+	log      []sent // the last deliveries; from maxTrail on a ring
+	oldest   int    // where it begins
 }
 
 // progress is the position in a session.
@@ -57,27 +58,31 @@ func (t *Trail) release(session string, p *progress) {
 
 // Note records a delivery that is about to be made, of a session whose position is known.
 func (t *Trail) Note(d Delivery) {
-	t.log = append(t.log, sent{id: d.EventID, session: d.Session, first: d.First, last: d.Last})
-	t.sessions[d.Session].logged++
-	if len(t.log) > maxTrail {
-		t.unlog(t.log[:1])
-		t.log = t.log[1:]
+	p := t.sessions[d.Session]
+	p.logged++
+	next := sent{id: d.EventID, session: d.Session, first: d.First, last: d.Last}
+	if len(t.log) < maxTrail {
+		t.log = append(t.log, next)
+		return
 	}
+	gone := t.log[t.oldest]
+	t.log[t.oldest] = next
+	t.oldest = (t.oldest + 1) % maxTrail
+	t.unlog(gone)
 }
 
-// unlog adjusts the counts for deliveries that leave the log.
-func (t *Trail) unlog(gone []sent) {
-	for i, d := range gone {
-		p := t.sessions[d.session]
-		p.logged--
-		t.release(d.session, p)
-		gone[i] = sent{}
-	}
+// unlog adjusts the counts for a delivery that leaves the log.
+func (t *Trail) unlog(gone sent) {
+	p := t.sessions[gone.session]
+	p.logged--
+	t.release(gone.session, p)
 }
 
 // After returns the position in each session after an event was delivered, if the trail remembers it, and forgets what came
 // later: it is going to be delivered again.
 func (t *Trail) After(id string) (at map[string]int64, known bool) {
+	t.log = append(slices.Clone(t.log[t.oldest:]), t.log[:t.oldest]...)
+	t.oldest = 0
 	i := slices.IndexFunc(t.log, func(d sent) bool { return d.id == id })
 	if i < 0 {
 		return nil, false
@@ -97,7 +102,10 @@ func (t *Trail) After(id string) (at map[string]int64, known bool) {
 			delete(at, session)
 		}
 	}
-	t.unlog(t.log[i+1:])
+	for _, later := range t.log[i+1:] {
+		t.unlog(later)
+	}
+	clear(t.log[i+1:])
 	t.log = t.log[:i+1]
 	return at, true
 }

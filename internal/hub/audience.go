@@ -10,16 +10,16 @@ import (
 
 // audience indexes which streams follow which sessions, so that an event wakes only these. The feed's mu guards it.
 type audience struct {
-	everything set                   // those that follow all sessions
-	owners     map[string]set        // by the owners whose sessions they follow
-	sessions   map[string]set        // by the sessions that their terms name
-	joined     map[*mailbox]interest // the current entry of each
+	everything set                    // those that follow all sessions
+	owners     map[string]set         // by the owners whose sessions they follow
+	sessions   map[string]set         // by the sessions that their terms name
+	joined     map[*mailbox]*interest // the current entry of each
 }
 
 type set map[*mailbox]struct{}
 
 func newAudience() audience {
-	return audience{everything: set{}, owners: map[string]set{}, sessions: map[string]set{}, joined: map[*mailbox]interest{}}
+	return audience{everything: set{}, owners: map[string]set{}, sessions: map[string]set{}, joined: map[*mailbox]*interest{}}
 }
 
 // interest is what a stream may receive and has asked for.
@@ -32,7 +32,7 @@ type interest struct {
 // join registers what a stream is interested in, and replaces its former interest.
 func (a *audience) join(m *mailbox, i interest) {
 	a.leave(m)
-	a.joined[m] = i
+	a.joined[m] = &i
 	switch {
 	case len(i.names) > 0:
 		for _, session := range i.names {
@@ -48,7 +48,10 @@ func (a *audience) join(m *mailbox, i interest) {
 }
 
 func (a *audience) leave(m *mailbox) {
-	i := a.joined[m]
+	i, joined := a.joined[m]
+	if !joined {
+		return
+	}
 	delete(a.joined, m)
 	delete(a.everything, m)
 	for _, session := range i.names {

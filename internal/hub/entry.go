@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"bytes"
 	"sync"
 	"weak"
 
@@ -11,8 +12,10 @@ import (
 )
 
 // entry is one event of a session, as the bytes of the ledger. It is decoded and translated on demand. Streams that
-// deliver it at the same time share the results, and nothing retains these afterwards. It is safe for concurrent use.
+// deliver it at the same time share the results, and only freshest retains the latest of these afterwards. It is safe for
+// concurrent use.
 type entry struct {
+	freshest *freshest // nil for an event that was read from the ledger
 	seq      int64
 	raw      []byte
 	template string // of the message that it says, for other languages
@@ -28,6 +31,25 @@ type content struct {
 	event aaep.Event
 	// unreadable is set if the event cannot be decoded. It is then passed on unchanged.
 	unreadable error
+	// tokens is set if the event may name a reply token, also one that is written with escapes.
+	tokens bool
+}
+
+// freshest holds the latest results of entries, so that streams that are a moment behind need not make them again.
+type freshest struct {
+	mu   sync.Mutex
+	held [256]any
+	next int
+}
+
+func (f *freshest) hold(what any) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.held[f.next] = what
+	f.next = (f.next + 1) % len(f.held)
 }
 
 func newEntry(row api.EventRow) *entry {
@@ -45,7 +67,9 @@ func (e *entry) content() *content {
 	}
 	c := new(content)
 	c.event, c.unreadable = aaep.DecodeEvent(e.raw)
+	c.tokens = c.unreadable != nil || bytes.Contains(e.raw, []byte(replyToken)) || bytes.Contains(e.raw, []byte(`\u`))
 	e.decoded = weak.Make(c)
+	e.freshest.hold(c)
 	return c
 }
 
@@ -60,11 +84,12 @@ func (e *entry) in(t Translation) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	other := &entry{seq: e.seq, raw: raw}
+	other := &entry{seq: e.seq, raw: raw, freshest: e.freshest}
 	if e.translated == nil {
 		e.translated = map[Translation]weak.Pointer[entry]{}
 	}
 	e.translated[t] = weak.Make(other)
+	e.freshest.hold(other)
 	return other, nil
 }
 

@@ -38,6 +38,8 @@ type feed struct {
 	now  func() time.Time
 	rand io.Reader
 
+	freshest freshest
+
 	ready chan struct{} // closed once the open sessions are known
 
 	mu       sync.Mutex
@@ -194,6 +196,7 @@ func (f *feed) meant(id string) (event string, begun bool) {
 // polled.
 func (f *feed) add(row api.EventRow) bool {
 	e := newEntry(row)
+	e.freshest = &f.freshest
 	c := e.content()
 	f.mu.Lock()
 	defer f.mu.Unlock()

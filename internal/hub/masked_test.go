@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"testing"
+	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
@@ -80,6 +81,44 @@ func TestTokensAreForAnswerers(t *testing.T) {
 		owner := person("ann", access.Approver)
 		if _, err := s.hub.As(owner).Answer(context.Background(), api.ReplyRequest{Token: mask, Decision: "accept"}); err == nil || len(s.replies()) != 0 {
 			t.Errorf("the masked token leads somewhere: %v", err)
+		}
+	})
+}
+
+// TestTokensInOtherEvents: a token is masked in whatever event it is, at once, and where the event was held and what came meanwhile names
+// none.
+func TestTokensInOtherEvents(t *testing.T) {
+	onStage(t, func(s *stage) {
+		const token = "rpl_00000000000000000000000000000007"
+		s.book.begin("sess_a", "ann")
+		who := person("ann", access.Listener)
+		full, slow := s.listen(s.subscribe(who), ""), s.listen(s.subscribeAt(1, who), "")
+		for range 3 {
+			s.book.move("sess_a", 5)
+			full.all()
+			row := s.book.tell("sess_a", aaep.ToolInvoked{Tool: "a", SummaryNormal: "It goes on.", ArgsSummary: "a=1"}, "reply_token", token)
+			if !bytes.Contains(row.Body, []byte(token)) {
+				t.Fatal("the ledger has no token")
+			}
+			full.all()
+			s.book.move("sess_a", 2)
+			full.all()
+		}
+		<-time.After(time.Minute)
+		for name, e := range map[string]*ear{"in full": full, "slowly": slow} {
+			masks := 0
+			for _, d := range e.all() {
+				if bytes.Contains(d.Raw, []byte(token)) {
+					t.Errorf("%s: %s", name, d.Raw)
+				}
+				if bytes.Contains(d.Raw, []byte("reply_token")) {
+					masks++
+				}
+			}
+			if masks != 3 {
+				t.Errorf("%s: %d events were masked", name, masks)
+			}
+			e.leave()
 		}
 	})
 }

@@ -47,6 +47,7 @@ type stream struct {
 	looked   time.Time          // when it last knew the progress of every session; at first, long ago
 	due      *[]pacing.Delivery // the next batch; nil while nothing is due
 	dueBytes int
+	tokens   bool      // an event may name a reply token that has come since nothing was held and due
 	judged   time.Time // when it last looked for sessions that are late
 	late     *cursor   // one of them
 	lates    int       // how many there are
@@ -123,6 +124,9 @@ func (st *stream) turn() (more bool, err error) {
 		return false, err
 	}
 	st.markDelivered()
+	if st.pacer.Queued() == 0 && st.due == nil {
+		st.tokens = false
+	}
 	return st.pacer.Queued() < maxQueued && len(st.behind()) > 0, nil
 }
 

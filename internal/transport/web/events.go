@@ -46,13 +46,13 @@ func (s *Server) deliver(ctx context.Context, from Subscription, after, name str
 		if err != nil {
 			return err
 		}
-		s.counts.deliveries.Add(1)
 		if group == nil {
 			group, _ = groups.Get().(*[]stream.Frame)
 		}
 		if *group = append(*group, stream.Frame{ID: point(d), Event: name, Data: d.Raw}); d.More {
 			continue
 		}
+		s.counts.deliveries.Add(int64(len(*group)))
 		if !send(*group) {
 			return nil
 		}
