@@ -11,7 +11,16 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-const kernelAccount = "KERNEL"
+// DefaultProject is the project whose accounts and users have no prefix: credentials of a server with one project name them so.
+const DefaultProject = "default"
+
+// prefixOf begins the names of the users and accounts of a project, which are those of one server. No name of a principal has a colon.
+func prefixOf(project string) string {
+	if project == DefaultProject {
+		return ""
+	}
+	return project + ":"
+}
 
 // The ways in which a login may reach the server.
 const (
@@ -44,7 +53,7 @@ type rights struct {
 
 // newPlan builds the plan of a server. It reuses the logins that an earlier plan has generated.
 func newPlan(o Options, existing map[string]Login) (*plan, error) {
-	kernel := server.NewAccount(kernelAccount)
+	kernel := server.NewAccount(prefixOf(o.Project) + "KERNEL")
 	p := &plan{
 		project: o.Project, events: o.Events, random: o.Rand, key: o.Key, kernel: kernel,
 		accounts: []*server.Account{kernel}, principals: map[Principal]Credentials{},
@@ -89,7 +98,7 @@ func (p *plan) addKernel(o Options) error {
 	}
 	for _, l := range []namedLogin{{"kernel.responder", &p.responder}, {"kernel.publisher", &p.publisher}, {"kernel.streams", &p.streams}} {
 		var err error
-		if *l.login, err = p.login(l.user); err != nil {
+		if *l.login, err = p.login(prefixOf(p.project) + l.user); err != nil {
 			return err
 		}
 	}
@@ -204,7 +213,7 @@ func (p *plan) addSubscribeAccount(account string, l Login, hears []string) erro
 }
 
 func (p *plan) addAccount(name string) *server.Account {
-	a := server.NewAccount(name)
+	a := server.NewAccount(prefixOf(p.project) + name)
 	p.accounts = append(p.accounts, a)
 	return a
 }

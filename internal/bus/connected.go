@@ -15,7 +15,7 @@ func (s *Server) Connected() (map[Principal]time.Time, error) {
 	}
 	since := make(map[Principal]time.Time)
 	for offset := 0; ; {
-		found, err := s.nats.Connz(&server.ConnzOptions{Username: true, Offset: offset})
+		found, err := s.host.nats.Connz(&server.ConnzOptions{Username: true, Offset: offset})
 		if err != nil {
 			return nil, &Error{Code: CodeFailed, Message: "the connections cannot be listed: " + err.Error(), Err: err}
 		}

@@ -119,7 +119,7 @@ type namedLogin struct {
 
 // logins returns those that the principal's kind requires.
 func (c *Credentials) logins() []namedLogin {
-	user := string(c.Principal.Kind) + "." + c.Principal.Name
+	user := prefixOf(c.Project) + string(c.Principal.Kind) + "." + c.Principal.Name
 	all := []namedLogin{{user + ".mouth", &c.Request}, {user + ".ear", &c.Subscribe}}
 	if c.Principal.Kind == Tool {
 		all = append(all, namedLogin{user + ".face", &c.Discovery})

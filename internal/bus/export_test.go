@@ -8,7 +8,7 @@ const ForeignAtOnce = externalAtOnce
 // The tests attack the server with connections of their own.
 
 // InProcessConn lets a raw connection reach the server without a listener.
-func (s *Server) InProcessConn() (net.Conn, error) { return s.nats.InProcessConn() }
+func (s *Server) InProcessConn() (net.Conn, error) { return s.host.nats.InProcessConn() }
 
 // ResponderLogin is the kernel's own, to prove that it is fenced in too.
 func (s *Server) ResponderLogin() Login { return s.now().responder }
@@ -27,15 +27,15 @@ func (s *Subscription) AfterEnd(f func()) {
 }
 
 // CutOff ends the server as a crash would, without a word to anybody.
-func (s *Server) CutOff() { s.nats.Shutdown() }
+func (s *Server) CutOff() { s.host.nats.Shutdown() }
 
 // CutEverybody ends every connection, as the server does with one that takes nothing.
 func (s *Server) CutEverybody() {
-	connections, err := s.nats.Connz(nil)
+	connections, err := s.host.nats.Connz(nil)
 	if err != nil {
 		panic(err)
 	}
 	for _, c := range connections.Conns {
-		_ = s.nats.DisconnectClientByID(c.Cid)
+		_ = s.host.nats.DisconnectClientByID(c.Cid)
 	}
 }

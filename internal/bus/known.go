@@ -22,37 +22,20 @@ func (s *Server) SetKnown(known []Credentials) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	s.changing.Lock()
-	defer s.changing.Unlock()
-	before := s.now()
-	p, err := s.reload(o, before.existing)
-	if err == nil && p.adds(before) {
-		// The server only starts the imports of accounts that it knew before.
-		p, err = s.reload(o, before.existing)
-	}
-	if err != nil {
-		return err
-	}
+	return s.host.admit(s, o.Known)
+}
+
+// now returns the current plan.
+func (s *Server) now() *plan {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.plan
+}
+
+func (s *Server) apply(p *plan) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.plan = p
-	return nil
-}
-
-// reload makes the server apply the plan of o, as at a start, and check every connection again.
-func (s *Server) reload(o Options, existing map[string]Login) (*plan, error) {
-	p, err := newPlan(o, existing)
-	if err != nil {
-		return nil, err
-	}
-	settings, err := serverOptions(o, p)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.nats.ReloadOptions(settings); err != nil {
-		return nil, &Error{Code: CodeFailed, Message: "the embedded server refuses its new settings: " + err.Error(), Err: err}
-	}
-	return p, nil
 }
 
 // adds reports whether the plan has principals that the one before did not have.
@@ -63,11 +46,4 @@ func (p *plan) adds(before *plan) bool {
 		}
 	}
 	return false
-}
-
-// now returns the current plan.
-func (s *Server) now() *plan {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.plan
 }

@@ -4,21 +4,17 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net"
 	"sync"
-	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 )
 
-// Server is the embedded bus. It is safe for concurrent use.
+// Server is the embedded bus of one project. It is safe for concurrent use.
 type Server struct {
 	options Options
-	nats    *server.Server
-	url     string
-
-	changing sync.Mutex // locked while the admitted principals change
+	host    *host
+	own     bool          // the host ends with this bus
+	known   []Credentials // those admitted besides the options' principals; locked with the host's changes
 
 	mu     sync.Mutex
 	plan   *plan
@@ -48,91 +44,20 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{options: o, plan: p, open: map[closer]struct{}{}, done: make(chan struct{})}
-	if err := s.run(settings); err != nil {
+	s := newServer(o, p)
+	s.host, s.own = &host{options: o, buses: []*Server{s}}, true
+	if err := s.host.run(settings, p.kernel.Name); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// signInTime is the authentication timeout of a connection, in seconds, the same as the client's dial timeout. With the
-// library's default of 2 s, the server would permanently reject a process that a loaded machine has not scheduled. All
-// connections come over the loopback.
-const signInTime = float64(defaultTimeout / time.Second)
-
-// stallTime is how long a connection may stall before it is closed. With the library's default of 10 s, a machine that
-// was suspended for that long would lose messages.
-const stallTime = time.Minute
-
-// backAgain is the delay before a connection of this process is opened again.
-const backAgain = 100 * time.Millisecond
-
-func serverOptions(o Options, p *plan) (*server.Options, error) {
-	settings := &server.Options{
-		ServerName:      "earshot",
-		DontListen:      o.Listen == "",
-		NoSigs:          true,
-		NoSystemAccount: true,
-		AuthTimeout:     signInTime,
-		WriteDeadline:   stallTime,
-		MaxPayload:      int32(o.MaxPayload),
-		Accounts:        p.accounts,
-		Users:           p.users,
-		JetStream:       o.JetStreamDir != "",
-		StoreDir:        o.JetStreamDir,
-	}
-	if o.Listen == "" {
-		return settings, nil
-	}
-	var err error
-	settings.Host, settings.Port, err = o.listenAddress()
-	return settings, err
-}
-
-func (s *Server) run(settings *server.Options) error {
-	ns, err := server.NewServer(settings)
-	if err != nil {
-		return &Error{Code: CodeFailed, Message: "the embedded server refuses its settings: " + err.Error(), Err: err}
-	}
-	log := &serverLog{log: s.options.Logger}
-	ns.SetLogger(log, false, false)
-	ns.Start()
-	if err := s.ready(ns, log); err != nil {
-		ns.Shutdown()
-		ns.WaitForShutdown()
-		return err
-	}
-	s.nats = ns
-	return nil
-}
-
-// ready completes a start: Start of the server has returned, so all that can fail has.
-func (s *Server) ready(ns *server.Server, log *serverLog) error {
-	if reason := log.failure(); reason != "" {
-		return &Error{Code: CodeFailed, Message: "the embedded server did not start: " + reason}
-	}
-	if s.options.Listen != "" {
-		address, ok := ns.Addr().(*net.TCPAddr)
-		if !ok {
-			return &Error{Code: CodeFailed, Message: "the embedded server does not listen on " + s.options.Listen}
-		}
-		s.url = "nats://" + address.String()
-	}
-	if s.options.JetStreamDir == "" {
-		return nil
-	}
-	account, err := ns.LookupAccount(kernelAccount)
-	if err == nil {
-		err = account.EnableJetStream(nil, nil)
-	}
-	if err != nil {
-		return &Error{Code: CodeFailed, Message: "JetStream in " + s.options.JetStreamDir + ": " + err.Error(), Err: err}
-	}
-	return nil
+func newServer(o Options, p *plan) *Server {
+	return &Server{options: o, known: o.Known, plan: p, open: map[closer]struct{}{}, done: make(chan struct{})}
 }
 
 // URL returns where the bus listens, or "" if it does not.
-func (s *Server) URL() string { return s.url }
+func (s *Server) URL() string { return s.host.url }
 
 // Credentials returns what another process needs to act as p. Error: not_allowed if p is not one of the principals.
 func (s *Server) Credentials(p Principal) (Credentials, error) {
@@ -143,7 +68,7 @@ func (s *Server) Credentials(p Principal) (Credentials, error) {
 			Message: fmt.Sprintf("%s is not on the list of principals; add it to the options", p),
 		}
 	}
-	c.URL = s.url
+	c.URL = s.host.url
 	return c, nil
 }
 
@@ -154,7 +79,7 @@ func (s *Server) KernelCredentials() (KernelCredentials, error) {
 		return KernelCredentials{}, &Error{Code: CodeNotAllowed, Message: "kernels of other processes are not let in; set Kernels in the options"}
 	}
 	c := s.kernelLogins()
-	c.URL = s.url
+	c.URL = s.host.url
 	return c, nil
 }
 
@@ -177,7 +102,7 @@ func (s *Server) Kernel(ctx context.Context) (*Kernel, error) {
 		return nil, err
 	}
 	k.release = func() { s.release(k) }
-	account, err := s.nats.LookupAccount(kernelAccount)
+	account, err := s.host.nats.LookupAccount(s.now().kernel.Name)
 	if err != nil { // it was created with the server
 		k.Close()
 		return nil, &Error{Code: CodeFailed, Message: "the kernel's account is not there: " + err.Error(), Err: err}
@@ -207,7 +132,7 @@ func (s *Server) Connect(ctx context.Context, p Principal) (*Client, error) {
 }
 
 func (s *Server) dial(ctx context.Context, l Login) (*conn, error) {
-	return dial(ctx, l, s.options.Timeout, s.options.Logger, nats.InProcessServer(s.nats), nats.MaxReconnects(-1), nats.ReconnectWait(backAgain))
+	return dial(ctx, l, s.options.Timeout, s.options.Logger, nats.InProcessServer(s.host.nats), nats.MaxReconnects(-1), nats.ReconnectWait(backAgain))
 }
 
 // enter delays Close until the caller has called Done: a connection to a server that is stopping would hang until its
@@ -236,7 +161,7 @@ func (s *Server) release(c closer) {
 }
 
 // Close stops accepting requests, waits for the running handlers and sends their answers. It then closes every
-// connection of this process, stops the server, and returns when its last goroutine has ended. To make the handlers
+// connection of this process, stops the server, or removes its project from one that others share, and returns when its last goroutine has ended. To make the handlers
 // stop sooner, cancel the context passed to Serve first. Close may be called more than once.
 func (s *Server) Close() {
 	s.mu.Lock()
@@ -264,7 +189,6 @@ func (s *Server) Close() {
 		}
 		c.Close()
 	}
-	s.nats.Shutdown()
-	s.nats.WaitForShutdown()
+	s.host.leave(s)
 	close(s.done)
 }

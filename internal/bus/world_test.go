@@ -184,6 +184,11 @@ func newWorld(t *testing.T, s setting) *world {
 // drawn are new credentials.
 func drawn(t *testing.T, principals ...bus.Principal) []bus.Credentials {
 	t.Helper()
+	return drawnFor(t, project, principals...)
+}
+
+func drawnFor(t *testing.T, project string, principals ...bus.Principal) []bus.Credentials {
+	t.Helper()
 	all := make([]bus.Credentials, 0, len(principals))
 	for _, p := range principals {
 		c, err := bus.NewCredentials(rand.Reader, project, p)
