@@ -355,6 +355,7 @@ var layerTable = []rule{
 	{pkg: "agents/tidy", layer: 3, own: []string{"agents/tidy/files", "api", "internal/cause", "tool", "worker", "utp"}},
 
 	{pkg: "internal/credentialfile", layer: 4, own: []string{"api", "internal/bus", "internal/cause", "internal/datadir", "utp"}},
+	{pkg: "internal/projectfile", layer: 4, own: []string{"internal/cause", "internal/datadir", "tool/settings"}},
 	{
 		pkg: "internal/bridge/commonground", layer: 4, own: []string{"api", "client", "internal/bus", "internal/cause", "internal/rpc", "utp"},
 		third: []string{"github.com/jackc/pgx/v5", "github.com/nats-io/nats.go"}, // a foreign installation's database and stream
@@ -429,7 +430,7 @@ var layerTable = []rule{
 		own: []string{
 			"aaep/pacing", "api", "internal/bus", "internal/cause", "internal/credentialfile", "internal/datadir", "internal/hub", "internal/hub/access",
 			"internal/kernel", "internal/kernel/admin", "internal/kernel/registry", "internal/kernel/store", "internal/kernel/clock", "internal/kernel/store/ledgersql", "internal/kernel/store/postgres", "internal/kernel/store/sqlite",
-			"internal/narrate", "internal/policyfile", "internal/rpc", "tool", "tool/service", "tool/settings", "utp", "worker", "worker/agent",
+			"internal/narrate", "internal/policyfile", "internal/projectfile", "internal/rpc", "tool", "tool/service", "tool/settings", "utp", "worker", "worker/agent",
 		},
 		third: []string{sysModule},
 		both:  "it wires one process",
@@ -495,14 +496,14 @@ var layerTable = []rule{
 		pkg: "server", layer: 6,
 		own: []string{
 			"aaep", "aaep/manifest", "aaep/pacing", "api", "client", "internal/address", "internal/cause", "internal/datadir", "internal/fault", "internal/gateway/mcp", "internal/gateway/producer", "internal/hub/access", "internal/instance",
-			"internal/kernel", "internal/kernel/roster", "internal/keyfile", "internal/manifestkey", "internal/oidc", "internal/passkey", "internal/peer", "aaep/transport/pipe", "internal/policyfile", "internal/presence", "internal/rpc", "aaep/transport", "aaep/transport/grpc", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
+			"internal/kernel", "internal/kernel/roster", "internal/keyfile", "internal/manifestkey", "internal/oidc", "internal/passkey", "internal/peer", "aaep/transport/pipe", "internal/policyfile", "internal/presence", "internal/projectfile", "internal/rpc", "aaep/transport", "aaep/transport/grpc", "internal/transport/web", "tool", "tool/settings", "utp", "worker",
 		},
 		both: "it wires everything",
 	},
 	{pkg: "scripts/verdict", layer: 7}, // judges test runs for scripts/check; not part of the program
 	{
 		pkg: "internal/cli", layer: 7, own: []string{
-			"aaep/legible", "agents/chat", "agents/chat/llm", "agents/tidy", "agents/tidy/files", "api", "client", "internal/build", "internal/cause", "internal/datadir", "internal/fault", "internal/instance",
+			"aaep/legible", "aaep/subscribe", "agents/chat", "agents/chat/llm", "agents/tidy", "agents/tidy/files", "api", "client", "internal/build", "internal/cause", "internal/datadir", "internal/fault", "internal/instance",
 			"internal/listing", "internal/oauth", "internal/operate", "internal/policyfile", "internal/rpc", "internal/surface/terminal", "internal/toolfile", "internal/usage", "server", "tool",
 			"tool/mcp", "tool/settings", "utp",
 		},
@@ -513,7 +514,7 @@ var layerTable = []rule{
 		pkg: "internal/cli/operators", layer: 8, own: []string{
 			"aaep/legible", "agents/tidy", "api", "api/audit", "client", "internal/auditkey", "internal/backup", "internal/bus", "internal/cause", "internal/cli",
 			"internal/credentialfile", "internal/datadir", "internal/example", "internal/hub/access", "internal/instance", "internal/kernel/roster", "internal/listing", "internal/operate",
-			"internal/rosterfile", "internal/toolfile", "internal/usage", "internal/wording", "tool/mcp", "tool/settings", "utp",
+			"internal/projectfile", "internal/rosterfile", "internal/toolfile", "internal/usage", "internal/wording", "tool/mcp", "tool/settings", "utp",
 		},
 		third: []string{"github.com/spf13/cobra"},
 		both:  "operators look at either side",

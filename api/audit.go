@@ -76,6 +76,8 @@ const (
 	ActToken      = "token"
 	ActLogin      = "login"
 	ActCredential = "credential"
+	// ActProject: a project was added to the server, or removed; the subject is its name.
+	ActProject = "project"
 	// ActPasskey is a passkey that a person added, or that was removed.
 	ActPasskey = "passkey"
 	// ActAgent: the definition of an agent was recorded, or removed; the subject is its name.
@@ -93,7 +95,7 @@ const OlderReceipts, OlderStarts = "receipts", "starts"
 // AuditAct is everything that the commitment to an act is computed from.
 type AuditAct struct {
 	// Act is the kind of act: start, outcome, late, permission, review, remove, erase, import, restore, policy, token, login,
-	// credential, passkey, agent or older.
+	// credential, project, passkey, agent or older.
 	Act string `json:"act"`
 	// At is when it happened, to the microsecond.
 	At time.Time `json:"at"`

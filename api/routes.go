@@ -27,6 +27,7 @@ const (
 	RouteTerminal       = "logTerminalIn"
 	RouteTerminalEnd    = "logTerminalOut"
 	RouteCredentials    = "reloadCredentials" //nolint:gosec // a name
+	RouteProjects       = "rereadProjects"
 	RouteServices       = "rereadServices"
 	RouteOpenAPI        = "getOpenAPI"
 
@@ -183,6 +184,10 @@ var routes = []Route{
 		replyLimit, `{}`).repeatable().refuses(KindNotFound).
 		detail("`earshot credential` asks for it after each change. Who has no file any more is cut off, whatever is wrong with other files; " +
 			"a file that cannot be read leaves what counted before."),
+	withRequest[Empty](withAnswer[Projects](route(RouteProjects, "POST", Root+"/projects", Operate, "Has the server read its list of projects again.")),
+		replyLimit, `{}`).repeatable().refuses(KindNotFound).
+		detail("`earshot projects` asks for it after each change. A project that was added is served, one that was removed is ended, and the others go on as they are. " +
+			"One that cannot be served says why, and hinders no other. Only the server's own project answers this."),
 	withRequest[Empty](withAnswer[Services](route(RouteServices, "POST", Root+"/services", Operate, "Has the server read its list of MCP servers again.")),
 		replyLimit, `{}`).repeatable().refuses(KindNotFound, KindUnavailable).
 		detail("`earshot mcp add` and `earshot mcp rm` ask for it. The list is that of the server's own file of tools. A server that was added is started, and the answer waits " +

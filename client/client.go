@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/earshot-dev/earshot/aaep/subscribe"
 	"github.com/earshot-dev/earshot/api"
 )
 
@@ -97,7 +98,7 @@ func newClient(o Options) *Client {
 	}
 
 	if o.Transport == nil {
-		o.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 2, IdleConnTimeout: silence}
+		o.Transport = subscribe.NewTransport(silence)
 	}
 
 	return &Client{

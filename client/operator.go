@@ -22,6 +22,18 @@ func (c *Client) ReloadCredentials(ctx context.Context) (api.Credentials, error)
 	return answer, err
 }
 
+// RereadProjects makes the server read its list of projects again: it serves those that are new, and ends those that are missing. It
+// returns all of them.
+func (c *Client) RereadProjects(ctx context.Context) (api.Projects, error) {
+	ctx, cancel := context.WithTimeout(ctx, servicesTime)
+	defer cancel()
+	var answer api.Projects
+
+	err := c.call(ctx, to(api.RouteProjects), api.Empty{}, &answer)
+
+	return answer, err
+}
+
 // servicesTime is how long the server may take to end services and to start others.
 const servicesTime = time.Minute
 

@@ -27,11 +27,18 @@ const (
 
 // listen opens the listeners before any address is announced.
 func (s *Server) listen(ctx context.Context, o Options) ([]net.Listener, error) {
+	if s.within != nil {
+		s.at = s.within.at
+		url, err := address.Page(s.hostName(), s.at)
+		s.url = url
+		return nil, err
+	}
 	listeners, err := address.Listen(ctx, o.HTTP)
 	if err != nil {
 		return nil, err
 	}
-	s.url = "http://" + listeners[0].Addr().String()
+	s.at = listeners[0].Addr()
+	s.url = "http://" + s.at.String()
 	if o.HTTPS == "" {
 		return listeners, nil
 	}
@@ -55,10 +62,13 @@ func (s *Server) serve(o Options, settings *tls.Config, listeners []net.Listener
 		Passkeys: web.PasskeysFromHub(i.Hub), MCP: s.serveHost, Access: i.Access, Directory: i.Access, Policy: s.policy,
 		Agents: s.check, Startable: startable(o.Agents), KnownAgents: s.knownAgents, Definitions: s.definitions,
 		Now: i.Now, Logger: o.Logger, PageURL: s.page, AllowedOrigins: o.AllowOrigins,
-		User: peer.Of, Terminal: s.terminalOf, Asked: s.asked, Below: s.below, Console: o.Console, Streams: o.SubscriptionsEach,
+		User: peer.Of, Terminal: s.terminalOf, Asked: s.asked, Name: s.hostName(), Below: s.below, Console: o.Console, Streams: o.SubscriptionsEach,
 		Ready: i.Hub.Ready, Counters: s.counters, Credentials: s.credentials, Services: s.rereader(o.Reread),
 		Decides: i.Decides, Manifest: s.introduction.manifest, MachineWritten: s.introduction.translations.ByMachine(),
 		SignedManifest: s.introduction.signed, ManifestKeys: s.introduction.keys,
+	}
+	if s.projects != nil && o.OpenProject != nil {
+		options.Projects = s.projects.answer
 	}
 	if s.logins != nil {
 		options.Logins = s.logins
@@ -67,8 +77,11 @@ func (s *Server) serve(o Options, settings *tls.Config, listeners []net.Listener
 		s.hosts.Close()
 		return cause.Fail(err, "the page could not be made", "")
 	}
+	if s.within != nil {
+		return nil // its requests come to the other's listeners
+	}
 	s.http = &http.Server{
-		Handler: s.web, ConnContext: peer.With, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: 64 << 10,
+		Handler: s.projects, ConnContext: peer.With, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(&handshakes{Handler: o.Logger.Handler(), o: o}, slog.LevelDebug), TLSConfig: settings,
 	}
 	grpc.Configure(s.http)

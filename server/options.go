@@ -56,6 +56,11 @@ type Options struct {
 	// the list cannot be read. Default: the list is that of the start.
 	Reread func() ([]Service, error)
 
+	// OpenProject returns the options of a further project of this server, whose data directory is given; config is the path of its
+	// configuration, or "". Data, HTTP, HTTPS with its files, NATSListen, Version and the functions of the process are taken from this server.
+	// An [*Error] says why it cannot be served. Default: the server has no projects besides its own.
+	OpenProject func(name, data, config string) (Options, error)
+
 	// HTTP is the loopback address of the page and the API; port 0 picks a free port. Default 127.0.0.1:7411.
 	HTTP string
 	// PageURL is the page's address for browsers, such as https://earshot.example.org behind a proxy. Default: an

@@ -52,6 +52,10 @@ type Server struct {
 	// origin is the page's address for the kernel, which asks for it from goroutines of its own.
 	origin atomic.Value
 	https  string // the address for other machines; "" if there is none
+	at     net.Addr
+
+	within   *Server   // the server whose listeners and message server this project shares; nil for that of the process
+	projects *projects // of this process; nil for a project that shares another's
 
 	socket       string // the path of the Unix socket; "" if there is none
 	local        net.Listener
@@ -69,6 +73,11 @@ type Server struct {
 // New opens a server. When it returns, people and programs can connect, and the turns of an earlier process have been
 // resumed.
 func New(ctx context.Context, o Options) (*Server, error) {
+	return open(ctx, o, nil)
+}
+
+// open opens a server, or a project that shares the listeners of another.
+func open(ctx context.Context, o Options, within *Server) (*Server, error) {
 	o, err := o.checked()
 	if err != nil {
 		return nil, err
@@ -96,7 +105,10 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{agents: map[string]Agent{}, notice: o.Notice, introduction: introduction, socket: socket, asking: presence.NewHosts(presence.Processes)}
+	s := &Server{agents: map[string]Agent{}, notice: o.Notice, introduction: introduction, socket: socket, asking: presence.NewHosts(presence.Processes), within: within}
+	if within == nil {
+		s.projects = newProjects(s, o, certificate)
+	}
 	for _, a := range o.Agents {
 		s.agents[a.Name] = a
 	}
@@ -123,6 +135,9 @@ func (s *Server) openInstance(ctx context.Context, o Options, policy *policyfile
 		Events: o.PublishEvents, DispatchTimeout: o.DispatchTimeout, MaxActive: o.MaxActive, AddedCards: o.MaxCards, MayStart: o.MayStart,
 		Agents: slices.Collect(maps.Keys(s.agents)), Parameters: map[string]jsontext.Value{}, Notice: o.Notice,
 		Now: o.Now, LookupEnv: o.LookupEnv, Logger: o.Logger, Reached: fault.Points(points),
+	}
+	if s.within != nil {
+		inner.Bus = s.within.instance.Bus
 	}
 	if provider != nil {
 		inner.Provider, s.logins = provider, provider.Logins()
@@ -163,7 +178,7 @@ func (s *Server) open(ctx context.Context, o Options, settings *tls.Config) erro
 		if err != nil {
 			return err
 		}
-		if s.page, err = address.Page(name, listeners[0].Addr()); err != nil {
+		if s.page, err = address.Page(name, s.at); err != nil {
 			return err
 		}
 	}
@@ -175,6 +190,11 @@ func (s *Server) open(ctx context.Context, o Options, settings *tls.Config) erro
 	// has changed.
 	if err := s.resumeAll(ctx); err != nil {
 		return err
+	}
+	if s.projects != nil {
+		if _, err := s.projects.reread(ctx); err != nil {
+			return err
+		}
 	}
 	if err := s.serve(o, settings, listeners); err != nil {
 		return err
@@ -228,18 +248,29 @@ func (s *Server) Close() {
 		if s.local != nil {
 			_ = s.local.Close() // which removes the socket
 		}
+		s.endStreams()
 		if s.http != nil {
-			s.web.Close()
-			s.hosts.Close()
+			s.projects.endStreams()
 			ctx, cancel := context.WithTimeout(context.Background(), answerGrace)
 			defer cancel()
 			if err := s.http.Shutdown(ctx); err != nil {
 				_ = s.http.Close()
 			}
-			s.serving.Wait()
+		}
+		s.serving.Wait()
+		if s.projects != nil {
+			s.projects.close()
 		}
 		s.instance.Close()
 	})
+}
+
+// endStreams ends the streams of people and hosts; later ones are refused.
+func (s *Server) endStreams() {
+	if s.web != nil {
+		s.web.Close()
+		s.hosts.Close()
+	}
 }
 
 // URL is the address of the API.
@@ -260,6 +291,18 @@ func (s *Server) Database() string {
 		return s.instance.Ledger
 	}
 	return ""
+}
+
+// Project returns a further project of this server, or nil if it is not served. It ends with this server, which alone is closed.
+func (s *Server) Project(name string) *Server {
+	if s.projects == nil {
+		return nil
+	}
+	one := s.projects.all()[name]
+	if one == nil {
+		return nil
+	}
+	return one.server
 }
 
 // Token is for programs of the person who runs the process, and is valid until the server closes. It lets them receive

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -97,7 +96,7 @@ func (o Options) withDefaults() Options {
 		o.MayRetry = mayRetry
 	}
 	if o.Transport == nil {
-		o.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 2, IdleConnTimeout: silence}
+		o.Transport = NewTransport(silence)
 	}
 	if o.Target == nil {
 		address, token := o.URL, o.Token
@@ -184,15 +183,6 @@ func (t *target) repliesTo(address string) error {
 
 // at is the address of a resource of the HTTP transports.
 func (t target) at(path string) string { return t.url.JoinPath(transport.Root, path).String() }
-
-// IsLocal reports whether a host name belongs to this machine.
-func IsLocal(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	address, err := netip.ParseAddr(host)
-	return err == nil && address.IsLoopback()
-}
 
 // request returns the request, with the terms as they were changed last. On a connection it asks for points to resume after.
 func (s *Subscription) request(after string, points bool) ([]byte, error) {

@@ -18,6 +18,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/policyfile"
+	"github.com/earshot-dev/earshot/internal/projectfile"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -78,7 +79,7 @@ func TestForgedCommandStartsNothing(t *testing.T) {
 	defer publisher.Close()
 	for _, id := range []string{waiting.ID, "tc_01a1fd94e29c78e5bedda257233c20ea"} {
 		header, err := utp.EncodeHeader(utp.Context{
-			ProjectID: instance.Project, ChannelID: "public", AgentID: cli.TidyName, TurnID: a.Turn, TurnEpoch: 1, StepID: waiting.Step, ToolCallID: id,
+			ProjectID: projectfile.Default, ChannelID: "public", AgentID: cli.TidyName, TurnID: a.Turn, TurnEpoch: 1, StepID: waiting.Step, ToolCallID: id,
 		}, utp.Stamp{At: time.Now()})
 		if err != nil {
 			t.Fatal(err)
@@ -87,7 +88,7 @@ func TestForgedCommandStartsNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		subject, err := utp.ToolCommand(instance.Project, "public", tidy.Target, "delete")
+		subject, err := utp.ToolCommand(projectfile.Default, "public", tidy.Target, "delete")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/credentialfile"
 	"github.com/earshot-dev/earshot/internal/instance"
 	"github.com/earshot-dev/earshot/internal/policyfile"
+	"github.com/earshot-dev/earshot/internal/projectfile"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/service"
 	"github.com/earshot-dev/earshot/utp"
@@ -138,9 +139,12 @@ func TestToolFromOutside(t *testing.T) {
 // letIn makes credentials in a data directory.
 func letIn(t *testing.T, data string, all ...bus.Principal) credentialfile.Dir {
 	t.Helper()
-	files := operators.CredentialsIn(data)
+	files, err := operators.CredentialsIn(data)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, who := range all {
-		one, err := bus.NewCredentials(rand.Reader, instance.Project, who)
+		one, err := bus.NewCredentials(rand.Reader, projectfile.Default, who)
 		if err == nil {
 			err = os.MkdirAll(data, 0o700)
 		}

@@ -177,5 +177,9 @@ func (m *Main) credentialFiles(services []toolfile.Service, f serveFlags) (map[s
 	if err != nil {
 		return nil, err
 	}
-	return files, operators.CredentialsIn(data).Complete(names, files)
+	all, err := operators.CredentialsIn(data)
+	if err != nil {
+		return nil, err
+	}
+	return files, all.Complete(names, files)
 }

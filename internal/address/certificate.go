@@ -107,6 +107,20 @@ func (c *Certificate) judge(pair tls.Certificate) error {
 	return nil
 }
 
+// Also checks that it is for the host of a further page by HTTPS.
+func (c *Certificate) Also(page string) error {
+	u, err := url.Parse(page)
+	if err != nil || u.Scheme != "https" {
+		return nil //nolint:nilerr // the address was checked before
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.current.Leaf.VerifyHostname(u.Hostname()) != nil {
+		return cause.Fail(nil, fmt.Sprintf("the certificate %s is not for %s (page-url)", c.certFile, u.Hostname()), "use one that names both hosts")
+	}
+	return nil
+}
+
 // get returns the certificate for the next connection.
 func (c *Certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()

@@ -48,13 +48,13 @@ func TestProjectsApart(t *testing.T) {
 		must(t, err)
 		agent, err := bus.Dial(t.Context(), c, bus.DialOptions{})
 		must(t, err)
-		defer agent.Close()
+		t.Cleanup(agent.Close)
 		if got, err := agent.Request(t.Context(), "claim", []byte("x")); err != nil || string(got) != name {
 			t.Errorf("the agent of %s was answered by %q, %v", name, got, err)
 		}
 		service, err := server.Connect(t.Context(), words)
 		must(t, err)
-		defer service.Close()
+		t.Cleanup(service.Close)
 		_, err = service.Commands(t.Context(), func(_ context.Context, m bus.Message) { heard[name] <- m.Subject })
 		must(t, err)
 	}
@@ -94,7 +94,7 @@ func TestProjectCredentials(t *testing.T) {
 				nc, err := nats.Connect(c.URL, nats.UserInfo(login.User, login.Password), nats.CustomInboxPrefix(login.Inbox),
 					nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { denied <- err }))
 				must(t, err)
-				defer nc.Close()
+				t.Cleanup(nc.Close)
 				for _, subject := range []string{
 					"cg.v1r4." + other + ".public.cmd.tool.words.count", "cg.v1r4." + other + ".public.cmd.agent.worker.wakeup",
 					"earshot.v1." + other + ".kernel.claim", "earshot.v1." + other + ".events.sess_1",

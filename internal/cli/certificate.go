@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/earshot-dev/earshot/aaep/subscribe"
 	"github.com/earshot-dev/earshot/internal/cause"
 )
 
@@ -47,6 +48,8 @@ func (m *Program) Transport() (http.RoundTripper, error) {
 			return nil, cause.Misuse("there is no certificate in "+ca+", which "+VariableClientCA+" names", "it holds those of the authorities, in PEM form")
 		}
 	}
-	// It speaks HTTP/1.1: over HTTP/2 the reason may be lost why a certificate is refused.
-	return &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 2, IdleConnTimeout: idleConnection, TLSClientConfig: settings}, nil
+	t := subscribe.NewTransport(idleConnection)
+	// Over HTTP/2 the reason may be lost why a certificate is refused.
+	t.TLSClientConfig, t.ForceAttemptHTTP2 = settings, false
+	return t, nil
 }

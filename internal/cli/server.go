@@ -3,13 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/earshot-dev/earshot/aaep/subscribe"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/datadir"
@@ -77,7 +77,7 @@ func (m *Program) Dial(ctx context.Context, f ServerFlags, name string) (*client
 		return nil, err
 	}
 	if o.Transport == nil {
-		o.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 2, IdleConnTimeout: idleConnection}
+		o.Transport = subscribe.NewTransport(idleConnection)
 	}
 	o.Transport = &Slow{By: o.Transport, After: slowAfter, Say: func(host string) {
 		m.Notef("Waiting: the server at %s has not answered for %s. It says itself whether its database is away.", host, LastedText(slowAfter))

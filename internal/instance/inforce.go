@@ -15,6 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/bus"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
+	"github.com/earshot-dev/earshot/internal/projectfile"
 )
 
 // inForcePoll is the interval at which changes of what is in force are recorded in the audit chain.
@@ -63,6 +64,9 @@ func (f *inForce) watch(ctx context.Context) {
 // record compares what is in force with the last record.
 func (f *inForce) record(ctx context.Context) error {
 	kinds := map[string]func() ([]store.InForce, error){api.ActPolicy: f.of.Policy.InForce}
+	if f.of.Project == projectfile.Default {
+		kinds[api.ActProject] = f.of.projectsInForce
+	}
 	if f.of.Access != nil { // without a store nobody has access, and there is nothing to record
 		kinds[api.ActToken], kinds[api.ActLogin] = f.of.tokensInForce, f.of.loginsInForce
 		kinds[api.ActCredential] = f.of.Members.inForce
@@ -105,6 +109,25 @@ func (i *Instance) loginsInForce() ([]store.InForce, error) {
 		})
 	}
 	return rows, AccessFailure(err)
+}
+
+// projectsInForce returns the projects of the server besides its own. One whose file cannot be read stays as it was recorded.
+func (i *Instance) projectsInForce() ([]store.InForce, error) {
+	all, err := projectfile.List(i.Data.Path)
+	rows := make([]store.InForce, 0, len(all))
+	for _, p := range all {
+		if p.Trouble != nil {
+			return nil, p.Trouble
+		}
+		row := store.InForce{
+			Subject: p.Name, Digest: digestOf([]byte(p.Name + "\n" + p.Config + "\n" + p.By + "\n" + p.Added.UTC().Format(time.RFC3339Nano))), By: p.By, Detail: "in " + p.Path,
+		}
+		if p.Config != "" {
+			row.Detail += ", with the configuration " + p.Config
+		}
+		rows = append(rows, row)
+	}
+	return rows, err
 }
 
 func (m *Members) inForce() ([]store.InForce, error) {

@@ -28,11 +28,9 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/narrate"
 	"github.com/earshot-dev/earshot/internal/policyfile"
+	"github.com/earshot-dev/earshot/internal/projectfile"
 	"github.com/earshot-dev/earshot/utp"
 )
-
-// Project is the name of the only project.
-const Project = "default"
 
 // hubName is the hub's name on the bus.
 const hubName = "terminal"
@@ -52,6 +50,8 @@ type Options struct {
 	Takeover bool
 	// Listen is the address at which external tool services and agents connect to the bus; "" admits none.
 	Listen string
+	// Bus is that of another project, on whose message server the bus of this one is too; nil starts a message server.
+	Bus *bus.Server
 	// Events publishes the events of agents on the bus.
 	Events bool
 	// DispatchTimeout is how long a turn waits for a worker of an idle agent; 0 and less is up to a day. MaxActive is how many
@@ -97,6 +97,8 @@ type Instance struct {
 	Access  *access.Store // who may do what; nil if there is only the person who runs it
 	Members *Members      // who may connect to the bus
 	Policy  *policyfile.File
+	// Project is that of the data directory.
+	Project string
 	// Decides is what the policy said at the start of questions that nobody who is connected can answer. It holds until the
 	// end, because the manifest, which may be signed, says it.
 	Decides bool
@@ -196,6 +198,11 @@ func (i *Instance) openData(context.Context) (err error) {
 		return err
 	}
 	i.closers = append(i.closers, i.Data.Close)
+	project, err := projectfile.Of(i.Data.Path)
+	if err != nil {
+		return err
+	}
+	i.Project = project.Name
 	if i.key, err = i.Data.Key(); err != nil { // before the ledger is created: an existing ledger without its key is refused
 		return err
 	}
@@ -209,20 +216,20 @@ func (i *Instance) openData(context.Context) (err error) {
 func (i *Instance) openBus(ctx context.Context) (err error) {
 	o := i.options
 	residents := i.residents()
-	files := credentialfile.Dir{Path: i.Data.File(credentialfile.Folder), Project: Project, Residents: residents}
-	settings := bus.Options{Project: Project, Logger: o.Logger, Principals: residents, Listen: o.Listen, Events: o.Events}
+	files := credentialfile.Dir{Path: i.Data.File(credentialfile.Folder), Project: i.Project, Residents: residents}
+	settings := bus.Options{Project: i.Project, Logger: o.Logger, Principals: residents, Listen: o.Listen, Events: o.Events}
 	if o.Listen != "" {
 		if settings.Known, err = files.All(); err != nil {
 			return err
 		}
 	}
-	i.Members = &Members{files: files, residents: residents, services: i.services, known: settings.Known}
+	i.Members = &Members{project: i.Project, files: files, residents: residents, services: i.services, known: settings.Known}
 	for _, one := range settings.Known {
 		if err := i.Members.onlyHere(one); err != nil {
 			return err
 		}
 	}
-	if i.Bus, err = bus.Start(ctx, settings); err != nil {
+	if i.Bus, err = i.startBus(ctx, settings); err != nil {
 		return cause.Fail(nil, "the message bus did not start: "+cause.Of(err), "with --nats-listen, use an address that is free, such as 127.0.0.1:4222")
 	}
 	i.closers = append(i.closers, i.Bus.Close)
@@ -231,6 +238,14 @@ func (i *Instance) openBus(ctx context.Context) (err error) {
 		return cause.Fail(err, "the credentials cannot be written", "make room in "+i.Data.Path)
 	}
 	return nil
+}
+
+// startBus starts a message server, or joins the one of another project.
+func (i *Instance) startBus(ctx context.Context, o bus.Options) (*bus.Server, error) {
+	if i.options.Bus != nil {
+		return i.options.Bus.Share(ctx, o)
+	}
+	return bus.Start(ctx, o)
 }
 
 // residents returns the principals in this process.
@@ -283,7 +298,7 @@ func (i *Instance) openKernel(ctx context.Context) error {
 		Operator:    LocalUser(),
 		Presence:    i.presence(end),
 		Incarnation: &datadir.Counter{Path: i.counter, Trouble: i.counterBroke}, Takeover: i.LedgerMoved,
-		Project: Project, Clock: clock.System(i.Now), Logger: o.Logger, Key: i.key, Environment: o.LookupEnv,
+		Project: i.Project, Clock: clock.System(i.Now), Logger: o.Logger, Key: i.key, Environment: o.LookupEnv,
 		SingleHost: true, OwnedTurnsOnly: !o.Shared, WaitForPresence: o.Shared, Reached: o.Reached,
 		Retention: admin.Retention{Content: content, Receipts: receipts, OnErased: i.forget},
 	})
@@ -348,7 +363,7 @@ const (
 // share the hub.
 func (i *Instance) Subscribed(offer pacing.Offer, languages Languages, most, each int) {
 	i.Hub = hub.Open(hub.Options{
-		Conn: i.conn, Rights: i.Access, Owner: LocalUser(), Project: Project, Now: i.Now, Logger: i.options.Logger, Poll: hubPoll, Idle: idlePoll,
+		Conn: i.conn, Rights: i.Access, Owner: LocalUser(), Project: i.Project, Now: i.Now, Logger: i.options.Logger, Poll: hubPoll, Idle: idlePoll,
 		Offer: offer, Translations: languages, Subscriptions: most, SubscriptionsEach: each, Decides: i.Decides,
 	})
 	i.run(i.Hub.Run)

@@ -19,6 +19,7 @@ import (
 // Members are the principals of the bus: those in this process, and those with valid credentials. It is safe for
 // concurrent use.
 type Members struct {
+	project   string
 	files     credentialfile.Dir
 	residents []bus.Principal
 	services  []Service
@@ -44,7 +45,7 @@ func (m *Members) admit(s Service) error {
 		return cause.Misuse("there are credentials of the name "+s.Name+" for another process",
 			"revoke them with `earshot credential revoke "+s.Name+"`, or give the service another name")
 	}
-	own, err := bus.NewCredentials(rand.Reader, Project, who)
+	own, err := bus.NewCredentials(rand.Reader, m.project, who)
 	if err != nil {
 		return cause.Fail(err, "the service "+s.Name+" has no credentials for the message bus", "")
 	}
@@ -209,8 +210,8 @@ func (m *Members) readable(path string, others []bus.Credentials) (bus.Credentia
 	}
 	who := one.Principal
 	switch {
-	case one.Project != Project:
-		return one, cause.Fail(nil, "they are for the project "+one.Project+"; this one is "+Project, "make new ones")
+	case one.Project != m.project:
+		return one, cause.Fail(nil, "they are for the project "+one.Project+"; this one is "+m.project, "make new ones")
 	case m.files.File(who) != path:
 		return one, cause.Fail(nil, "they are those of "+who.String(), "call the file "+filepath.Base(m.files.File(who)))
 	}

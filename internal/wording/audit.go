@@ -77,6 +77,11 @@ func actText(a api.AuditAct) string {
 			return fmt.Sprintf("the definition of the agent %s was removed%s", a.Subject, by)
 		}
 		return fmt.Sprintf("the agent %s was defined%s: %s", a.Subject, by, a.Detail)
+	case api.ActProject:
+		if a.Detail == api.ActEnded {
+			return fmt.Sprintf("the project %s was removed%s", a.Subject, by)
+		}
+		return fmt.Sprintf("the project %s was added%s: %s", a.Subject, by, a.Detail)
 	case api.ActToken, api.ActCredential:
 		return fmt.Sprintf("%s %s: %s", a.Act, a.Subject, strings.TrimSuffix(cmp.Or(a.Detail, "in force"), "."))
 	}

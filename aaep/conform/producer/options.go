@@ -64,7 +64,7 @@ func (o Options) checked() (Options, *url.URL, error) {
 		o.Now = time.Now
 	}
 	if o.Transport == nil {
-		o.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment}
+		o.Transport = subscribe.NewTransport(0)
 	}
 	if o.Ready == nil {
 		o.Ready = func() {}

@@ -13,7 +13,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/credentialfile"
 	"github.com/earshot-dev/earshot/internal/datadir"
-	"github.com/earshot-dev/earshot/internal/instance"
+	"github.com/earshot-dev/earshot/internal/projectfile"
 	"github.com/earshot-dev/earshot/internal/usage"
 )
 
@@ -48,17 +48,21 @@ func (m *commands) credentials(dataFlag string) (credentialfile.Dir, error) {
 	if err != nil {
 		return credentialfile.Dir{}, err
 	}
-	return CredentialsIn(path), datadir.Make(path)
+	if err := datadir.Make(path); err != nil {
+		return credentialfile.Dir{}, err
+	}
+	return CredentialsIn(path)
 }
 
 // CredentialsIn returns the credential folder of a data directory.
-func CredentialsIn(data string) credentialfile.Dir {
+func CredentialsIn(data string) (credentialfile.Dir, error) {
+	project, err := projectfile.Of(data)
 	return credentialfile.Dir{
-		Path: (&datadir.Dir{Path: data}).File(credentialfile.Folder), Project: instance.Project,
+		Path: (&datadir.Dir{Path: data}).File(credentialfile.Folder), Project: project.Name,
 		Residents: []bus.Principal{
 			{Kind: bus.Agent, Name: cli.TidyName}, {Kind: bus.Agent, Name: api.OperatorAgent}, {Kind: bus.Tool, Name: tidy.Target},
 		},
-	}
+	}, err
 }
 
 // credentialRow is the JSON of a credential in lists.

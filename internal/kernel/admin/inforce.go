@@ -9,7 +9,7 @@ import (
 )
 
 // actKinds are the kinds of acts on what is in force outside the ledger.
-var actKinds = []string{api.ActPolicy, api.ActToken, api.ActLogin, api.ActCredential}
+var actKinds = []string{api.ActPolicy, api.ActToken, api.ActLogin, api.ActCredential, api.ActProject}
 
 // inForceKey identifies what is in force or reviewed, by kind and name.
 type inForceKey struct{ kind, subject string }

@@ -55,6 +55,7 @@ func (s *Server) endpoints() map[string]endpoint {
 		api.RouteTerminal:       taking(s.logTerminalIn),
 		api.RouteTerminalEnd:    taking(s.logTerminalOut),
 		api.RouteCredentials:    taking(s.reloadCredentials),
+		api.RouteProjects:       taking(s.rereadProjects),
 		api.RouteServices:       taking(s.rereadServices),
 		api.RouteOpenAPI:        raw(s.openAPI),
 

@@ -59,13 +59,13 @@ func (s *Server) guard(page, elsewhere http.Handler) http.Handler {
 		switch {
 		case s.onPage(r):
 			served = page
-		case !isLoopback(r.Host):
+		case !s.named(r.Host):
 			s.fail(w, r, refuse(api.KindMisdirected, "this server does not answer to the name in the Host header",
 				"use the address that the server printed; behind a proxy, hand on the Host that the browser sent, and start the server with --page-url"))
 			return
 		}
 		origin := r.Header.Get("Origin")
-		crossOrigin := origin != "" && (!s.onPage(r) || origin != s.page.text) && !namesItself(r, origin)
+		crossOrigin := origin != "" && (!s.onPage(r) || origin != s.page.text) && !s.namesItself(r, origin)
 		if crossOrigin && isAPI(r) && slices.Contains(s.options.AllowedOrigins, origin) {
 			h.Add("Vary", "Origin")
 			h.Set("Access-Control-Allow-Origin", origin)

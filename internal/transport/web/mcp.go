@@ -91,8 +91,8 @@ func methodsServed() []string { return append(api.Methods(), http.MethodDelete) 
 
 // namesItself reports whether a host, or a library for WebSockets, sends the server's own address as its origin. That is safe: no page
 // under that name makes requests.
-func namesItself(r *http.Request, origin string) bool {
-	return (isMCP(r) || isSocket(r)) && isLoopback(r.Host) && origin == "http://"+r.Host
+func (s *Server) namesItself(r *http.Request, origin string) bool {
+	return (isMCP(r) || isSocket(r)) && s.named(r.Host) && origin == "http://"+r.Host
 }
 
 // secretOf returns the token of a request; "" for a login.

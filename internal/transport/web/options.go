@@ -46,6 +46,8 @@ type Options struct {
 	Counters func() []Counter
 	// Credentials reloads the credential files. Default: there are none.
 	Credentials func(ctx context.Context) (api.Credentials, error)
+	// Projects reads the list of projects again. Default: the server has none besides its own.
+	Projects func(ctx context.Context) (api.Projects, error)
 	// Services reads the list of Model Context Protocol servers again. Default: there is none.
 	Services func(ctx context.Context) (api.Services, error)
 	// Manifest is published at the well-known address (MAN-01). The server adds its versions, transport and paths; the
@@ -65,6 +67,9 @@ type Options struct {
 	// send a cookie to every port of a host, so anyone who knows the host name of a page without TLS can attract its
 	// cookie. The API answers to the name too. Default: there is no page.
 	PageURL string
+	// Name is the host name under which programs come, and no page is, where several servers share an address. Default: the names
+	// that every server of this machine has.
+	Name string
 	// User returns the local account that a request comes from, or "" if unknown. A login is valid only for the account
 	// that logged in. Default: always unknown.
 	User func(r *http.Request) string

@@ -66,6 +66,19 @@ func (o origin) names(host string) bool {
 // onPage reports whether a request was made under the page's own name.
 func (s *Server) onPage(r *http.Request) bool { return s.page.names(r.Host) }
 
+// named reports whether a Host header is a name under which programs come: that of this server, or those of this machine.
+func (s *Server) named(hostport string) bool {
+	if s.options.Name != "" {
+		return strings.EqualFold(hostname(hostport), s.options.Name)
+	}
+	return isLoopback(hostport)
+}
+
+// Answers reports whether a Host header is a name of this server alone: that of its page, or its own one for programs.
+func (s *Server) Answers(host string) bool {
+	return s.page.names(host) || s.options.Name != "" && s.named(host)
+}
+
 // isLoopback reports whether a Host header is a name that every server of this machine has. The API answers to it. The
 // API takes no cookie, so it does not matter who else is reachable under that name. Other names are refused, because
 // their owner could point them at the loopback address.

@@ -1,0 +1,272 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/internal/address"
+	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/projectfile"
+	"github.com/earshot-dev/earshot/internal/transport/web"
+)
+
+// projects are the projects of a process besides the server's own. Each is a server with a ledger, tokens, a bus and a page of its own; they
+// share the listeners, where the name of the host tells them apart, and the message server.
+type projects struct {
+	main        *Server
+	options     Options // of the main one
+	certificate *address.Certificate
+
+	changing sync.Mutex // held while some are opened or ended
+	closed   bool       // needs changing
+
+	mu   sync.RWMutex
+	open map[string]*project
+
+	owned sync.WaitGroup // the goroutines that watch them, and that wait for their last requests
+}
+
+// project is one of them.
+type project struct {
+	projectfile.Project
+
+	server   *Server // nil while it is not served
+	trouble  error   // why it is not
+	requests sync.WaitGroup
+	ended    chan struct{}
+}
+
+func newProjects(main *Server, o Options, certificate *address.Certificate) *projects {
+	return &projects{main: main, options: o, certificate: certificate, open: map[string]*project{}}
+}
+
+// hostName is the name under which the programs of a project come; "" for those of the process, which come under every name of the machine.
+func (s *Server) hostName() string {
+	if s.within == nil {
+		return ""
+	}
+	return hostOf(s.instance.Project)
+}
+
+func hostOf(project string) string { return project + ".localhost" }
+
+// ServeHTTP hands a request to the project that its host names, and to the server's own otherwise. That one refuses names that are not its own.
+func (p *projects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	one := p.enter(r.Host)
+	if one == nil {
+		p.main.web.ServeHTTP(w, r)
+		return
+	}
+	defer one.requests.Done()
+	if one.server != nil {
+		one.server.web.ServeHTTP(w, r)
+		return
+	}
+	refusal := &web.Refusal{Kind: api.KindUnavailable, Message: "this project is not served at the moment", Hint: "the server's operator sees why by `earshot projects list`"}
+	refusal.ServeHTTP(w, r)
+}
+
+// enter returns the project that a host names, and counts a request of it; nil if it names none.
+func (p *projects) enter(host string) *project {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	for name, one := range p.open {
+		if one.server != nil && one.server.web.Answers(host) || one.server == nil && (&url.URL{Host: host}).Hostname() == hostOf(name) {
+			one.requests.Add(1)
+			return one
+		}
+	}
+	return nil
+}
+
+// reread serves the projects that were added since, and those that could not be served before, and ends those that were removed.
+func (p *projects) reread(ctx context.Context) (api.Projects, error) {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	if p.closed || p.options.OpenProject == nil {
+		return api.Projects{}, nil
+	}
+	list, err := projectfile.List(p.main.instance.Data.Path)
+	if err != nil {
+		return api.Projects{}, err
+	}
+	answer := api.Projects{Projects: make([]api.ServedProject, 0, len(list))}
+	listed := map[string]bool{}
+	for _, one := range list {
+		listed[one.Name] = true
+	}
+	for name, one := range p.all() {
+		if !listed[name] {
+			p.end(one)
+			p.options.Notice("Project " + name + ": it was removed, and is not served any more.")
+		}
+	}
+	for _, one := range list {
+		answer.Projects = append(answer.Projects, p.serve(context.WithoutCancel(ctx), one).told())
+	}
+	return answer, nil
+}
+
+// answer is reread for operators.
+func (p *projects) answer(ctx context.Context) (api.Projects, error) {
+	answer, err := p.reread(ctx)
+	return answer, refused(err)
+}
+
+func (p *projects) all() map[string]*project {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	all := make(map[string]*project, len(p.open))
+	for name, one := range p.open {
+		all[name] = one
+	}
+	return all
+}
+
+// told says how a project is, for operators.
+func (p *project) told() api.ServedProject {
+	told := api.ServedProject{Name: p.Name}
+	if p.server != nil {
+		told.URL = p.server.url
+		return told
+	}
+	told.Trouble = cause.Of(p.trouble)
+	if failure, is := p.trouble.(*cause.Error); is { //nolint:errorlint // a hint of a cause within is not about this
+		told.Trouble, told.Hint = failure.Message, failure.Hint
+	}
+	return told
+}
+
+// serve opens a project unless it is open. It needs changing.
+func (p *projects) serve(ctx context.Context, listed projectfile.Project) *project {
+	before := p.all()[listed.Name]
+	if before != nil && before.server != nil {
+		return before
+	}
+	one := &project{Project: listed, ended: make(chan struct{})}
+	one.server, one.trouble = p.openOne(ctx, listed)
+	p.put(one)
+	if one.server == nil {
+		if before == nil || cause.Of(before.trouble) != cause.Of(one.trouble) {
+			p.options.Notice("Project " + listed.Name + " is not served: " + cause.OneLine(cause.Of(one.trouble)) + ".")
+		}
+		return one
+	}
+	p.owned.Go(func() {
+		select {
+		case err := <-one.server.instance.Broken():
+			p.fail(one, err)
+		case <-one.ended:
+		}
+	})
+	return one
+}
+
+func (p *projects) put(one *project) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open[one.Name] = one
+}
+
+// openOne opens the server of a project.
+func (p *projects) openOne(ctx context.Context, listed projectfile.Project) (*Server, error) {
+	if listed.Trouble != nil {
+		return nil, listed.Trouble
+	}
+	o, err := p.options.OpenProject(listed.Name, listed.Path, listed.Config)
+	if err != nil {
+		return nil, err
+	}
+	main := p.options
+	o.Data, o.OpenProject = listed.Path, nil
+	o.HTTP, o.HTTPS, o.TLSCert, o.TLSKey, o.TLSClientCA, o.NATSListen = main.HTTP, "", "", "", "", main.NATSListen
+	o.Version, o.LookupEnv, o.Now, o.Logger = main.Version, main.LookupEnv, main.Now, main.Logger.With("project", listed.Name)
+	o.Notice = func(line string) { main.Notice("Project " + listed.Name + ": " + line) }
+	if o.Console = main.Console; o.Console != nil {
+		o.Console = func(line string) { main.Console("Project " + listed.Name + ": " + line) }
+	}
+	if err := p.covers(o.PageURL); err != nil {
+		return nil, err
+	}
+	return open(ctx, o, p.main)
+}
+
+// covers checks that browsers accept the certificate of the server for a project's page, and that no other project has the page's address.
+func (p *projects) covers(page string) error {
+	if page == "" {
+		return nil
+	}
+	page, err := address.PageURL(page)
+	if err != nil {
+		return err
+	}
+	taken := page == p.main.page
+	for _, one := range p.all() {
+		taken = taken || one.server != nil && one.server.page == page
+	}
+	if taken {
+		return cause.Misuse("page-url "+page+" is the page of another project", "give each a host name of its own")
+	}
+	if p.certificate == nil {
+		return nil
+	}
+	return p.certificate.Also(page)
+}
+
+// fail ends a project whose ledger or bus has failed; the others go on.
+func (p *projects) fail(one *project, err error) {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	if p.all()[one.Name] != one {
+		return
+	}
+	p.end(one)
+	p.put(&project{Project: one.Project, trouble: err, ended: make(chan struct{})})
+	p.options.Notice("Project " + one.Name + " is not served any more: " + cause.OneLine(cause.Of(err)) + ". The others go on.")
+}
+
+// end takes a project out, lets its requests end for a moment, and closes it. It needs changing.
+func (p *projects) end(one *project) {
+	p.mu.Lock()
+	delete(p.open, one.Name)
+	p.mu.Unlock()
+	close(one.ended)
+	if one.server == nil {
+		return
+	}
+	one.server.endStreams()
+	last := make(chan struct{})
+	p.owned.Go(func() {
+		one.requests.Wait()
+		close(last)
+	})
+	select {
+	case <-last:
+	case <-time.After(answerGrace):
+	}
+	one.server.Close()
+}
+
+// endStreams ends the streams of all projects.
+func (p *projects) endStreams() {
+	for _, one := range p.all() {
+		if one.server != nil {
+			one.server.endStreams()
+		}
+	}
+}
+
+// close ends all of them and waits for it. No request comes any more.
+func (p *projects) close() {
+	p.changing.Lock()
+	p.closed = true
+	for _, one := range p.all() {
+		p.end(one)
+	}
+	p.changing.Unlock()
+	p.owned.Wait()
+}
