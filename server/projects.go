@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"sync"
@@ -66,7 +67,10 @@ func (p *projects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		one.server.web.ServeHTTP(w, r)
 		return
 	}
-	refusal := &web.Refusal{Kind: api.KindUnavailable, Message: "this project is not served at the moment", Hint: "the server's operator sees why by `earshot projects list`"}
+	refusal := &web.Refusal{
+		Kind: api.KindUnavailable, Message: "this project is not served at the moment",
+		Hint: "the operator of the server sees why with `earshot projects`, which also tries again",
+	}
 	refusal.ServeHTTP(w, r)
 }
 
@@ -120,11 +124,7 @@ func (p *projects) answer(ctx context.Context) (api.Projects, error) {
 func (p *projects) all() map[string]*project {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	all := make(map[string]*project, len(p.open))
-	for name, one := range p.open {
-		all[name] = one
-	}
-	return all
+	return maps.Clone(p.open)
 }
 
 // told says how a project is, for operators.

@@ -3,6 +3,11 @@ package server_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +18,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
+	"github.com/earshot-dev/earshot/internal/kernel/store/postgres/cluster"
 	"github.com/earshot-dev/earshot/internal/projectfile"
 	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/server"
@@ -25,6 +31,8 @@ type house struct {
 	t *testing.T
 	o server.Options
 
+	ledgers map[string]string // the databases of projects; "" is a file
+
 	mu   sync.Mutex
 	sent map[string]*[]string // by project
 	said []string
@@ -32,12 +40,14 @@ type house struct {
 
 const own = projectfile.Default
 
-func newHouse(ctx context.Context, t *testing.T, names ...string) *house {
+var everywhere = []string{own, "billing", "sales"}
+
+func newHouse(ctx context.Context, t *testing.T, ledgers map[string]string, names ...string) *house {
 	t.Helper()
-	h := &house{t: t, sent: map[string]*[]string{}}
+	h := &house{t: t, ledgers: ledgers, sent: map[string]*[]string{}}
 	parts := h.parts(own)
 	h.o = server.Options{
-		Data: t.TempDir(), HTTP: "127.0.0.1:0", NATSListen: "127.0.0.1:0", Agents: parts.Agents, Services: parts.Services,
+		Data: t.TempDir(), HTTP: "127.0.0.1:0", NATSListen: "127.0.0.1:0", Ledger: parts.Ledger, Agents: parts.Agents, Services: parts.Services,
 		Notice: func(line string) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -65,7 +75,7 @@ func (h *house) parts(name string) server.Options {
 	if h.sent[name] == nil {
 		h.sent[name] = new([]string)
 	}
-	return server.Options{Agents: []server.Agent{{Agent: clerk()}}, Services: []server.Service{send(h.sent[name], &h.mu)}}
+	return server.Options{Ledger: h.ledgers[name], Agents: []server.Agent{{Agent: clerk()}}, Services: []server.Service{send(h.sent[name], &h.mu)}}
 }
 
 func (h *house) add(name, config string) {
@@ -103,6 +113,12 @@ func (h *house) at(name string) *server.Server {
 func (h *house) program(ctx context.Context, name string) *client.Client {
 	h.t.Helper()
 	return h.dial(ctx, name, h.at(name).Token())
+}
+
+// operator connects as the person who runs the server.
+func (h *house) operator(ctx context.Context, name string) *client.Client {
+	h.t.Helper()
+	return h.dial(ctx, name, h.at(name).PersonToken())
 }
 
 func (h *house) dial(ctx context.Context, name, token string) *client.Client {
@@ -152,10 +168,39 @@ func (h *house) onlyQuestion(ctx context.Context, name string) api.OpenQuestion 
 func TestProjectsApart(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
+	t.Run("files", func(t *testing.T) {
+		t.Parallel()
+		projectsApart(t, nil)
+	})
+	t.Run("database", func(t *testing.T) {
+		t.Parallel()
+		database, err := cluster.Start(t.Context())
+		if errors.Is(err, cluster.ErrMissing) && os.Getenv("CI") != "true" {
+			t.Skip("left out: " + err.Error() + "; scripts/need postgres installs it")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := database.Stop(); err != nil {
+				t.Error(err)
+			}
+		})
+		ledgers := map[string]string{}
+		for _, name := range everywhere {
+			if ledgers[name], err = database.Ledger(t.Context()); err != nil { // each a schema of one database
+				t.Fatal(err)
+			}
+		}
+		projectsApart(t, ledgers)
+	})
+}
+
+func projectsApart(t *testing.T, ledgers map[string]string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	h := newHouse(ctx, t, "billing", "sales")
-	everywhere := []string{own, "billing", "sales"}
+	h := newHouse(ctx, t, ledgers, everywhere[1:]...)
 	sessions, heard := map[string]string{}, map[string]func() []string{}
 	for _, name := range everywhere {
 		heard[name] = h.listen(ctx, name)
@@ -245,7 +290,7 @@ func (h *house) strangers(ctx context.Context, name string, sessions map[string]
 // accept answers the only question of a project with yes, as its person, and waits for the end.
 func (h *house) accept(ctx context.Context, name string) {
 	h.t.Helper()
-	person := h.dial(ctx, name, h.at(name).PersonToken())
+	person := h.operator(ctx, name)
 	all, err := person.Questions(ctx)
 	if err != nil || len(all) != 1 {
 		h.t.Fatal(all, err)
@@ -260,5 +305,122 @@ func (h *house) accept(ctx context.Context, name string) {
 		if _, is := event.Payload.(aaep.SessionCompleted); is {
 			return
 		}
+	}
+}
+
+// get asks the server for a path under a name of a host, as anybody of this machine can.
+func (h *house) get(host, path, token string) (status int, body string) {
+	h.t.Helper()
+	_, port, _ := strings.Cut(h.URL(), "127.0.0.1:")
+	r, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, h.URL()+path, http.NoBody)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	r.Host = host + ":" + port
+	r.Header.Set("Authorization", "Bearer "+token)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	raw, err := io.ReadAll(answer.Body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return answer.StatusCode, string(raw)
+}
+
+// TestProjectHosts: a request reaches a project under its own names only. A name that is nobody's is refused, and nothing says which names
+// there are; a project that cannot be served says only that, and hinders no other.
+func TestProjectHosts(t *testing.T) {
+	t.Parallel()
+	testkit.Slow(t)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	h := newHouse(ctx, t, nil, "billing")
+	h.add("odd", "odd.yaml")
+	if got, err := h.operator(ctx, own).RereadProjects(ctx); err != nil || len(got.Projects) != 2 || got.Projects[1].Trouble != "the configuration is odd" || got.Projects[1].Hint == "" {
+		t.Errorf("read again: %+v, %v", got, err)
+	}
+	page, err := url.Parse(h.at("billing").Page())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		host, by string
+		status   int
+	}{
+		{"127.0.0.1", own, 200},
+		{"localhost", own, 200},
+		{"127.0.0.1", "billing", 401},
+		{"billing.localhost", "billing", 200},
+		{"BILLING.localhost", "billing", 200},
+		{page.Hostname(), "billing", 200},
+		{"billing.localhost", own, 401},
+		{page.Hostname(), own, 401},
+		{"odd.localhost", own, 503},
+		{"sales.localhost", own, 421},
+		{"default.localhost", own, 421},
+		{"billing.localhost.example.org", "billing", 421},
+		{"a.billing.localhost", "billing", 421},
+	} {
+		status, body := h.get(row.host, "/api/v1/me", h.at(row.by).Token())
+		if status != row.status {
+			t.Errorf("%s with a token of %s: %d, expected %d; %s", row.host, row.by, status, row.status, body)
+		}
+		if status != 200 && (strings.Contains(body, "billing") || strings.Contains(body, page.Hostname()) || strings.Contains(body, "is odd")) {
+			t.Errorf("%s says: %s", row.host, body)
+		}
+	}
+	if status, body := h.get("billing.localhost", "/", ""); status == 200 && strings.Contains(body, page.Hostname()) {
+		t.Errorf("the name of the page is told under the guessable one: %s", body)
+	}
+	_, err = h.operator(ctx, "billing").RereadProjects(ctx)
+	if e, is := errors.AsType[*client.Error](err); !is || e.Code != client.CodeNotFound {
+		t.Errorf("a project reads the list of projects: %v", err)
+	}
+}
+
+// TestProjectsChange: a project is served from the moment that it is added, ends with its streams when it is removed, and is back with what it
+// had; the server's own goes on throughout.
+func TestProjectsChange(t *testing.T) {
+	t.Parallel()
+	testkit.Slow(t)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	h := newHouse(ctx, t, nil)
+	reread := func() {
+		t.Helper()
+		if _, err := h.operator(ctx, own).RereadProjects(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mine := h.asked(ctx, own)
+	h.add("billing", "")
+	reread()
+	theirs := h.asked(ctx, "billing")
+	reread() // changes nothing
+	token, url := h.at("billing").Token(), h.at("billing").URL()
+	removed, err := projectfile.Remove(h.o.Data, "billing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reread()
+	if h.Project("billing") != nil || len(h.Projects()) != 0 {
+		t.Error("it is served after it was removed")
+	}
+	if _, err := client.Dial(ctx, client.Options{URL: url, Token: token}); err == nil {
+		t.Error("its token counts after it was removed")
+	}
+	if _, err := os.Stat(filepath.Join(removed.Path, "server.json")); err == nil {
+		t.Error("it still says where it is")
+	}
+	h.add("billing", "")
+	reread()
+	if got := h.onlyQuestion(ctx, "billing"); got.Session != theirs.Session {
+		t.Errorf("it asks in %s, before in %s", got.Session, theirs.Session)
+	}
+	if got := h.onlyQuestion(ctx, own); got.Session != mine.Session {
+		t.Errorf("the server's own asks in %s, before in %s", got.Session, mine.Session)
 	}
 }

@@ -293,6 +293,21 @@ func (s *Server) Database() string {
 	return ""
 }
 
+// Projects lists the further projects of this server that are served, by name.
+func (s *Server) Projects() []api.ServedProject {
+	var all []api.ServedProject
+	if s.projects == nil {
+		return all
+	}
+	open := s.projects.all()
+	for _, name := range slices.Sorted(maps.Keys(open)) {
+		if one := open[name]; one.server != nil {
+			all = append(all, one.told())
+		}
+	}
+	return all
+}
+
 // Project returns a further project of this server, or nil if it is not served. It ends with this server, which alone is closed.
 func (s *Server) Project(name string) *Server {
 	if s.projects == nil {

@@ -29,7 +29,7 @@ func NewTransport(idle time.Duration) *http.Transport {
 	return &http.Transport{
 		Proxy: func(r *http.Request) (*url.URL, error) {
 			if belowLocalhost(r.URL.Hostname()) {
-				return nil, nil //nolint:nilnil // no proxy
+				return nil, nil // no proxy
 			}
 			return http.ProxyFromEnvironment(r)
 		},

@@ -128,7 +128,7 @@ func (s *scene) approver() string {
 	return s.approverFile()
 }
 
-func (s *scene) approverFile() string { return filepath.Join(filepath.Dir(s.data), "approver.token") }
+func (s *scene) approverFile() string { return s.data + "-approver.token" }
 
 // dials reaches the server of the scene as a program that answers on purpose.
 func (s *scene) dials() *client.Client {

@@ -209,38 +209,11 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 	if err != nil {
 		return err
 	}
-	roots, err := m.allowedFolders(f, path)
+	o, roots, services, err := m.parts(f, path, path)
 	if err != nil {
 		return err
 	}
-	o := m.serverOptions(f)
-	if o.MaxActive, err = f.limits(); err != nil {
-		return err
-	}
-	if o.MayStart, err = f.starters(); err != nil {
-		return err
-	}
-	if err := o.Check(); err != nil {
-		return err
-	}
-	services, err := m.readToolFiles(f.tools, path)
-	if err != nil {
-		return err
-	}
-	o.Data = path
-	o.Agents = []server.Agent{cli.TidyAgent(roots)}
-	if f.servesChat() {
-		agent, err := m.ChatAgent(f.model, roots)
-		if err != nil {
-			return err
-		}
-		o.Agents = slices.Insert(o.Agents, 0, agent) // the page offers it first
-	}
-	if len(roots) > 0 {
-		o.Services = []server.Service{m.FilesService(roots, path)}
-	}
-	o.Services = append(o.Services, served(services)...)
-	o.Reread = func() ([]server.Service, error) { return m.rereadServers(f.tools, path) }
+	o.OpenProject = m.projectOptions
 	defer m.tuneMemory()()
 	signals := cli.NewSignals()
 	defer signals.Stop()
@@ -257,6 +230,42 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 		err = ended
 	}
 	return err
+}
+
+// parts returns the options of a server with its agents and services, the folders that they may work in, and the services of the files. No
+// folder may be in the private one, and no file tool reaches into it.
+func (m *Main) parts(f upFlags, data, private string) (o server.Options, roots []string, services []toolfile.Service, err error) {
+	if roots, err = m.allowedFolders(f, private); err != nil {
+		return o, nil, nil, err
+	}
+	o = m.serverOptions(f)
+	if o.MaxActive, err = f.limits(); err != nil {
+		return o, nil, nil, err
+	}
+	if o.MayStart, err = f.starters(); err != nil {
+		return o, nil, nil, err
+	}
+	if err := o.Check(); err != nil {
+		return o, nil, nil, err
+	}
+	if services, err = m.readToolFiles(f.tools, data); err != nil {
+		return o, nil, nil, err
+	}
+	o.Data = data
+	o.Agents = []server.Agent{cli.TidyAgent(roots)}
+	if f.servesChat() {
+		agent, err := m.ChatAgent(f.model, roots)
+		if err != nil {
+			return o, nil, nil, err
+		}
+		o.Agents = slices.Insert(o.Agents, 0, agent) // the page offers it first
+	}
+	if len(roots) > 0 {
+		o.Services = []server.Service{m.FilesService(roots, data, private)}
+	}
+	o.Services = append(o.Services, served(services)...)
+	o.Reread = func() ([]server.Service, error) { return m.rereadServers(f.tools, data) }
+	return o, roots, services, nil
 }
 
 // serverOptions converts the flags to server options, without services and agents.
@@ -390,6 +399,9 @@ func (m *Main) welcome(s *server.Server, data string, roots []string, services [
 	m.welcomeProvider(f.oidc)
 	if s.Far() != "" {
 		m.Printf("HTTPS: others can come to %s.", s.Far())
+	}
+	for _, one := range s.Projects() {
+		m.Printf("Project %s: %s", one.Name, one.URL)
 	}
 	if at := s.BusURL(); at != "" {
 		m.Printf("Tool services: those with a credential can come to %s.", at)

@@ -111,7 +111,7 @@ func (c *Certificate) judge(pair tls.Certificate) error {
 func (c *Certificate) Also(page string) error {
 	u, err := url.Parse(page)
 	if err != nil || u.Scheme != "https" {
-		return nil //nolint:nilerr // the address was checked before
+		return nil // the address was checked before
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

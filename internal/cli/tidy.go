@@ -39,8 +39,8 @@ func FolderFailure(path string, err error) error {
 
 const TidyName = "tidy"
 
-// FilesService returns the tool service of tidy, for folders.
-func (m *Program) FilesService(roots []string, data string) server.Service {
+// FilesService returns the tool service of tidy, for folders. It keeps out of the data directory and of the other private folders.
+func (m *Program) FilesService(roots []string, data string, private ...string) server.Service {
 	journal := (&datadir.Dir{Path: data}).File(datadir.JournalDir)
 	return server.Service{
 		Name:   tidy.Target,
@@ -50,7 +50,7 @@ func (m *Program) FilesService(roots []string, data string) server.Service {
 			if err != nil {
 				return nil, FolderFailure(strings.Join(roots, ", "), err)
 			}
-			operations, err := files.New(files.Options{Allowed: allowed, Journal: journal, Private: []string{data}, Now: now})
+			operations, err := files.New(files.Options{Allowed: allowed, Journal: journal, Private: append([]string{data}, private...), Now: now})
 			if err != nil {
 				return nil, cause.Fail(err, "the files service did not start", "make room in the data directory, or use --data DIR")
 			}

@@ -89,6 +89,9 @@ func List(data string) ([]Project, error) {
 	}
 	var all []Project
 	for _, entry := range entries { // sorted by their names
+		if !entry.IsDir() {
+			continue
+		}
 		p, err := read(data, entry.Name())
 		switch {
 		case err != nil:
@@ -180,6 +183,18 @@ func Remove(data, name string) (Project, error) {
 	}
 	p.Removed = true
 	return p, write(p)
+}
+
+// Left returns a project that was removed, and whose data is still there.
+func Left(data, name string) (Project, error) {
+	if err := Check(name); err != nil {
+		return Project{}, err
+	}
+	p, err := read(data, name)
+	if err == nil && !p.Removed {
+		err = cause.Misuse("no data is left of a project "+name, "see `earshot projects list`")
+	}
+	return p, err
 }
 
 // Erase deletes all data of a project that was removed. It must not be in use: its lock is taken first.

@@ -87,7 +87,13 @@ func TestProjects(t *testing.T) {
 	if _, err := os.Stat(kept); err != nil {
 		t.Error(err)
 	}
-	gone, err := projectfile.Remove(data, "billing")
+	if _, err := projectfile.Left(data, "billing"); err == nil {
+		t.Error("one that is listed is left over")
+	}
+	if _, err := projectfile.Remove(data, "billing"); err != nil {
+		t.Fatal(err)
+	}
+	gone, err := projectfile.Left(data, "billing")
 	if err == nil {
 		err = projectfile.Erase(gone)
 	}

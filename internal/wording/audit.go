@@ -68,24 +68,26 @@ func actText(a api.AuditAct) string {
 	case api.ActLogin:
 		return fmt.Sprintf("login %s of %s: %s", a.Subject, a.By, cmp.Or(a.Detail, "a browser that does not say its name"))
 	case api.ActPasskey:
-		if a.Detail == api.ActEnded {
-			return fmt.Sprintf("the passkey %.16s… was removed%s", a.Subject, by)
-		}
-		return fmt.Sprintf("the passkey %.16s… was added%s: %s", a.Subject, by, a.Detail)
+		return kept(a, by, fmt.Sprintf("the passkey %.16s…", a.Subject))
 	case api.ActAgent:
 		if a.Detail == api.ActEnded {
 			return fmt.Sprintf("the definition of the agent %s was removed%s", a.Subject, by)
 		}
 		return fmt.Sprintf("the agent %s was defined%s: %s", a.Subject, by, a.Detail)
 	case api.ActProject:
-		if a.Detail == api.ActEnded {
-			return fmt.Sprintf("the project %s was removed%s", a.Subject, by)
-		}
-		return fmt.Sprintf("the project %s was added%s: %s", a.Subject, by, a.Detail)
+		return kept(a, by, "the project "+a.Subject)
 	case api.ActToken, api.ActCredential:
 		return fmt.Sprintf("%s %s: %s", a.Act, a.Subject, strings.TrimSuffix(cmp.Or(a.Detail, "in force"), "."))
 	}
 	return fmt.Sprintf("%s %s: %s", a.Act, a.Subject, a.Detail) // of a newer program
+}
+
+// kept says that something is kept from now on, or not any more.
+func kept(a api.AuditAct, by, what string) string {
+	if a.Detail == api.ActEnded {
+		return what + " was removed" + by
+	}
+	return fmt.Sprintf("%s was added%s: %s", what, by, a.Detail)
 }
 
 // Finding is what a verification found in a line.

@@ -20,7 +20,7 @@ func Commands(p *cli.Program, toolCall *cobra.Command) []*cobra.Command {
 	m := &commands{Program: p, toolCall: toolCall}
 	return []*cobra.Command{
 		m.toolsCommand(), m.agentsCommand(), m.turnsCommand(), m.cardsCommand(), m.boxesCommand(), m.deadCommand(),
-		m.auditCommand(), m.tokenCommand(), m.credentialCommand(), m.loginsCommand(), m.passkeysCommand(),
+		m.auditCommand(), m.tokenCommand(), m.credentialCommand(), m.loginsCommand(), m.passkeysCommand(), m.projectsCommand(),
 		m.eraseCommand(), m.exportCommand(), m.importCommand(), m.backupCommand(), m.restoreCommand(),
 	}
 }
