@@ -54,6 +54,11 @@ func newHouse(ctx context.Context, t *testing.T, ledgers map[string]string, name
 			h.said = append(h.said, line)
 		},
 		OpenProject: func(name, _, config string) (server.Options, error) {
+			if strings.HasPrefix(config, "https://") { // the address of its page
+				o := h.parts(name)
+				o.PageURL = config
+				return o, nil
+			}
 			if config != "" {
 				return server.Options{}, &server.Error{Kind: server.Usage, Message: "the configuration is odd", Hint: "correct it"}
 			}
@@ -341,6 +346,11 @@ func TestProjectHosts(t *testing.T) {
 	h.add("odd", "odd.yaml")
 	if got, err := h.operator(ctx, own).RereadProjects(ctx); err != nil || len(got.Projects) != 2 || got.Projects[1].Trouble != "the configuration is odd" || got.Projects[1].Hint == "" {
 		t.Errorf("read again: %+v, %v", got, err)
+	}
+	h.add("sales1", "https://sales.example.org")
+	h.add("sales2", "https://Sales.example.org/") // which is the same
+	if got, err := h.operator(ctx, own).RereadProjects(ctx); err != nil || got.Projects[2].URL == "" || !strings.Contains(got.Projects[3].Trouble, "is the page of another project") {
+		t.Errorf("with two of one page: %+v, %v", got, err)
 	}
 	page, err := url.Parse(h.at("billing").Page())
 	if err != nil {
