@@ -113,7 +113,7 @@ func must(t testing.TB, err error) {
 // within waits until a condition holds, or says what was waited for in vain.
 func within(t *testing.T, what string, holds func() (bool, error)) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience) // also in a cleanup
 	defer cancel()
 	ticker := time.NewTicker(glance)
 	defer ticker.Stop()

@@ -60,7 +60,11 @@ type judge struct {
 // judge logs in with a browser of its own, because Lighthouse opens its tab in front, beside those that are logged in.
 func (s *server) judge() judge {
 	s.t.Helper()
-	home := s.t.TempDir()
+	home, err := os.MkdirTemp("", "judge")
+	must(s.t, err)
+	s.t.Cleanup(func() { // the last: processes of the browser write in it until they have noticed that it has ended
+		within(s.t, "the browser's folder is removed", func() (bool, error) { return os.RemoveAll(home) == nil, nil })
+	})
 	ctx, closeAll := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(chromium), chromedp.WSURLReadTimeout(patience), chromedp.UserDataDir(home), remote.WebSocket, chromedp.Flag("accept-lang", "en"))...)
 	s.t.Cleanup(closeAll)
