@@ -69,7 +69,7 @@ func (p *projects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	refusal := &web.Refusal{
 		Kind: api.KindUnavailable, Message: "this project is not served at the moment",
-		Hint: "the operator of the server sees why with `earshot projects`, which also tries again",
+		Hint: "the operator of the server sees why with `earshot projects add` and its name, which tries again",
 	}
 	refusal.ServeHTTP(w, r)
 }
