@@ -59,7 +59,7 @@ func (r *readiness) heard(err error, now time.Time) {
 		}
 		if lasted, again := r.outage.Again(r.since, now); !r.told || again {
 			r.told = true
-			r.say("Waiting: the server answers, but does not take work, for %s now; its database may be away. It says which, where it runs. "+
+			r.say("Waiting: the server answers, but does not take work, for %s now; its database may be away. What is wrong is said where it runs. "+
 				"Nothing starts meanwhile, and questions stay open until their deadlines.", cli.LastedText(lasted))
 		}
 	case err == nil:
