@@ -41,6 +41,7 @@ type crowd struct {
 	session string // of the last parent; "" where there is none
 	defined bool   // the agent with a limit of open turns
 	close   func() error
+	settle  func(context.Context) error // has the database write what it has changed
 }
 
 // parentsWait measures claims among so many suspended turns that wait for three others each, beside those of a ledger that has
@@ -84,13 +85,18 @@ func (f *field) parentsWait(ctx context.Context, many int) (err error) {
 	return nil
 }
 
-// besides measures in both ledgers in turns, the other one first each time.
+// besides measures in both ledgers in turns, the other one first each time. Each finds all pages written: after a checkpoint
+// PostgreSQL's log has each page whole once, and one that falls between filling a ledger and measuring it would slow down only
+// that ledger.
 func (f *field) besides(ctx context.Context, who, what string, many int, both [2]*crowd, run func(context.Context, *crowd, int) (float64, error)) error {
 	var rates [2][]float64
 	for n := range f.rounds {
 		for i := range both {
 			i = (i + n) % len(both)
 			f.progress("round %d of %d: %s", n+1, f.rounds, what)
+			if err := both[i].settle(ctx); err != nil {
+				return err
+			}
 			rate, err := run(ctx, both[i], n)
 			if err != nil {
 				return err
@@ -167,7 +173,7 @@ func (f *field) openFile(ctx context.Context, c *crowd) (run func(context.Contex
 	if err != nil {
 		return nil, err
 	}
-	c.ledger, c.close = s, s.Close
+	c.ledger, c.close, c.settle = s, s.Close, func(context.Context) error { return nil }
 	return func(ctx context.Context, statements []string) error {
 		db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(60000)&_pragma=synchronous(OFF)")
 		if err != nil {
@@ -192,6 +198,7 @@ func (f *field) openServer(ctx context.Context, c *crowd) (run func(context.Cont
 		return nil, err
 	}
 	c.ledger = s
+	c.settle = func(ctx context.Context) error { return f.server.Do(ctx, "CHECKPOINT") }
 	c.close = func() error { return errors.Join(s.Close(), dropSchema(context.WithoutCancel(ctx), dsn)) }
 	return func(ctx context.Context, statements []string) error {
 		pg, err := pgx.Connect(ctx, dsn)
