@@ -37,10 +37,9 @@ settings.addEventListener("change", async ({ target }) => {
   say(kept ? on : tr("This browser keeps nothing for this address, so nothing was changed."));
 });
 
-settings.addEventListener("click", ({ target }) => {
-  const name = target.dataset?.sound;
-  if (name) play(name);
-});
+for (const button of settings.querySelectorAll("[data-sound]")) {
+  button.addEventListener("click", () => play(button.dataset.sound));
+}
 
 if (!navigator.vibrate) box("vibrate").closest("p").hidden = true;
 if (!window.AudioContext) for (const part of settings.querySelectorAll("[data-audio]")) part.hidden = true;

@@ -9,10 +9,14 @@ export function tellCopiesBy(say) {
   tell = say;
 }
 
-// offerCopies shows the buttons in a part of the page.
+// offerCopies shows the buttons in a part of the page. Each listens for itself: were the page to listen for clicks, a screen
+// reader would call its headings clickable.
 export function offerCopies(part) {
   if (!navigator.clipboard) return; // not without a safe connection
-  for (const button of part.querySelectorAll("[data-copy]")) button.hidden = false;
+  for (const button of part.querySelectorAll("[data-copy][hidden]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => copy(button));
+  }
 }
 
 async function text(button) {
@@ -23,9 +27,7 @@ async function text(button) {
   return answer.text();
 }
 
-document.addEventListener("click", async (event) => {
-  const button = event.target.closest("[data-copy]");
-  if (!button) return;
+async function copy(button) {
   tell("");
   let outcome = tr("Copied.");
   try {
@@ -34,6 +36,6 @@ document.addEventListener("click", async (event) => {
     outcome = tr("It could not be copied. Select the text, and copy it with your browser.");
   }
   tell(outcome);
-});
+}
 
 offerCopies(document);
