@@ -41,7 +41,7 @@ func TestLateOnThePage(t *testing.T) {
 			t.Fatalf("%d %s", w.Code, w.Body)
 		}
 		s.room.fail = nil
-		wants(t, s.page("/", "@ada"), `<p id="notice-text" tabindex="-1">`+answer)
+		wants(t, s.page("/", "@ada"), `<span id="notice-text" tabindex="-1">`+answer)
 	}
 }
 
@@ -66,7 +66,7 @@ func TestMismatch(t *testing.T) {
 		if w.Code != 303 {
 			t.Fatalf("%s: %d %s", act, w.Code, w.Body)
 		}
-		wants(t, s.page("/", "@ada"), `<p id="notice-text" tabindex="-1">Question 2: the reply token does not belong to question 2.`)
+		wants(t, s.page("/", "@ada"), `<span id="notice-text" tabindex="-1">Question 2: the reply token does not belong to question 2.`)
 	}
 	if len(s.room.won) > 0 {
 		t.Errorf("answered: %v", s.room.won)

@@ -333,7 +333,7 @@ func TestForms(t *testing.T) {
 			if len(s.room.words) != 1 || s.room.words[0] != tt.want || s.room.who[0].Name != "ada" || s.room.who[0].Surface != "page" {
 				t.Errorf("the hub got %+v from %+v", s.room.words, s.room.who)
 			}
-			wants(t, s.page("/?session=sess_2", "@ada"), `<p id="notice-text" tabindex="-1">`+tt.said)
+			wants(t, s.page("/?session=sess_2", "@ada"), `<span id="notice-text" tabindex="-1">`+tt.said)
 			lacks(t, s.page("/?session=sess_2", "@ada"), tt.said)
 		})
 	}
@@ -489,7 +489,7 @@ func TestUndo(t *testing.T) {
 		t.Errorf("with scripts: %s", got)
 	}
 	s.submit("/questions/2/accept", "@ada", "form="+s.form+"&token="+tokenA)
-	wants(t, s.page("/", "@ada"), `<form id="notice-undo" method="post" action="/questions/2/undo">`, "<button>Undo<span class=\"unseen\"> the yes to question 2</span></button>")
+	wants(t, s.page("/", "@ada"), `<form id="notice-undo" role="none" method="post" action="/questions/2/undo">`, "<button>Undo<span class=\"unseen\"> the yes to question 2</span></button>")
 	wants(t, s.page("/", "@ada"), `action="/questions/0/undo" hidden>`)
 }
 

@@ -133,8 +133,8 @@ func TestAcceptForm(t *testing.T) {
 	})
 	s.login("ada")
 	wants(t, s.page("/", "@ada"),
-		`<form method="post" action="/questions/7/accept" data-passkey="accept" data-passkey-question="7">`,
-		`<form method="post" action="/questions/7/reject">`, "Accepting takes your passkey, on the page.")
+		`<form role="none" method="post" action="/questions/7/accept" data-passkey="accept" data-passkey-question="7">`,
+		`<form role="none" method="post" action="/questions/7/reject">`, "Accepting takes your passkey, on the page.")
 	form := url.Values{
 		"form": {s.form}, "token": {tokenA}, "signed_passkey": {"aWQ"}, "signed_authenticator": {"YQ"}, "signed_client": {"Yg"}, "signed_signature": {"Yw"},
 	}.Encode()

@@ -3,7 +3,7 @@
 import { say } from "./live.js";
 import { isLost } from "./stream.js";
 import { placeNotice, placeReason, withdraw } from "./notice.js";
-import { tooSoon } from "./place.js";
+import { changedNow, tooSoon } from "./place.js";
 import { tr } from "./phrases.js";
 
 const slowest = 30000; // ms in which the server answers, or never will
@@ -11,16 +11,22 @@ const slowest = 30000; // ms in which the server answers, or never will
 const busy = new WeakSet();
 let reasons = 0;
 
+// byPointer is how the last press was made. A listener for clicks would know it, and have a screen reader call every heading
+// of the page clickable.
+let byPointer = false;
+window.addEventListener("pointerup", () => { byPointer = true; }, true);
+window.addEventListener("keydown", () => { byPointer = false; }, true);
+
 // A press that was meant for something else must not decide: it is ignored, and said.
-document.addEventListener("click", (event) => {
-  const button = event.target.closest("button");
-  if (!button || !tooSoon(button, event.detail > 0)) return;
+window.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!tooSoon(form, byPointer)) return;
   event.preventDefault();
-  event.stopPropagation();
-  const text = button.closest("[data-question]")
+  event.stopImmediatePropagation();
+  const text = form.closest("[data-question]")
     ? tr("Not taken: the question had only just appeared or changed. Press again to answer.")
     : tr("Not taken: the list had only just changed. Press again.");
-  if (button.form) beside(button.form, button, text);
+  beside(form, event.submitter, text);
   say(text);
 }, true);
 
@@ -37,7 +43,7 @@ document.addEventListener("submit", async (event) => {
   const path = new URL(form.action, location.href).pathname;
   if (path !== "/turns" && !path.startsWith("/questions/") && !path.startsWith("/sessions/")) return;
   event.preventDefault();
-  if (tooSoon(form) || busy.has(form)) return;
+  if (busy.has(form)) return;
   busy.add(form);
   clear(form);
   const at = mark(form);
@@ -90,9 +96,10 @@ function sentence(text) {
 // what has changed.
 function done(told, form, at) {
   if (at === null) withdraw(form);
-  const line = placeNotice(told, at);
-  if (!told.open) line.focus();
-  else if (isLost()) say(told.text);
+  const target = placeNotice(told, at);
+  changedNow(document.getElementById("notice")); // a second press of the button that stood here takes nothing back
+  if (!told.open) target.focus();
+  if (isLost() && (told.open || told.undo)) say(told.text);
 }
 
 // failed tells why nothing came of a press: aloud, beside the field that it is about or else the button, and where the

@@ -2,7 +2,8 @@
 
 import { tr } from "./phrases.js";
 
-// placeNotice shows what became of a person's own act, where that act was, and returns the element to read.
+// placeNotice shows what became of a person's own act, where that act was, and returns what the focus goes to: the button that
+// takes it back, which saves a person who listens the way there while the time for it runs, or else the line.
 export function placeNotice({ text, undo }, at) {
   const line = document.getElementById("notice-text");
   keepOffer(undo);
@@ -19,7 +20,7 @@ export function placeNotice({ text, undo }, at) {
     document.getElementById("questions").before(bar);
   }
   if (before && before !== bar.parentElement) before.remove();
-  return line;
+  return undo ? undoForm().querySelector("button") : line;
 }
 
 const undoForm = () => document.getElementById("notice-undo");

@@ -24,10 +24,10 @@ export function movedNow() {
   moved = performance.now();
 }
 
-// tooSoon answers whether a press on something inside a question comes before a person
+// tooSoon answers whether a press on something inside a question, or on what takes its answer back, comes before a person
 // can have read it, or could have moved the pointer after it. Lists of sessions only move.
 export function tooSoon(element, byPointer) {
-  const question = element.closest("[data-question]");
+  const question = element.closest("[data-question], #notice");
   if (question === null && element.closest("#sessions-lists") === null) return false;
   const changed = since.get(question) ?? -guard;
   return performance.now() - Math.max(changed, byPointer ? moved : -guard) < guard;

@@ -142,7 +142,7 @@ func TestAccessibleRunning(t *testing.T) {
 	s.turn(1)
 	b.toQuestion("1")
 	b.acts("Accept question 1")
-	b.focusIs("#notice-text")
+	b.focusInNotice()
 	for _, look := range looks() {
 		b.media(look)
 		b.accessible(axe, fmt.Sprint("accepted, about to begin, with ", look))

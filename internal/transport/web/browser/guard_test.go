@@ -22,7 +22,10 @@ func TestGuardFollowsTheLayout(t *testing.T) {
 		new MutationObserver(() => {
 			if (document.querySelector("#question-1") || window.pressed) return;
 			window.pressed = true;
-			requestAnimationFrame(() => button.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, detail: 1 })));
+			requestAnimationFrame(() => {
+				button.dispatchEvent(new PointerEvent("pointerup", { bubbles: true }));
+				button.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, detail: 1 }));
+			});
 		}).observe(document.querySelector("#questions ol"), { childList: true });
 		return true;
 	})()`)
@@ -47,4 +50,28 @@ func TestLossIsSaid(t *testing.T) {
 	b.hears("Question 1")
 	s.kill()
 	b.hears("The connection is lost. Questions may be waiting.")
+}
+
+// TestSecondPress: the button that takes a yes back has the focus once the yes is recorded, and a press that comes with it, such
+// as the second one of a key that was pressed twice, takes nothing back.
+func TestSecondPress(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1)
+	b := s.login()
+	session := s.turn(1)
+	b.toQuestion("1")
+	value[bool](b, `(() => {
+		document.addEventListener("focusin", ({ target }) => {
+			if (!target.closest("#notice-undo") || window.pressed) return;
+			window.pressed = true;
+			target.click();
+		});
+		return true;
+	})()`)
+	b.acts("Accept question 1")
+	b.hears("Not taken: the list had only just changed. Press again.")
+	s.ended(session)
+	if s.left(1) {
+		t.Error("the yes was taken back by a press that was meant for something else")
+	}
 }

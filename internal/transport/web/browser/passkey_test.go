@@ -118,7 +118,7 @@ func TestPasskey(t *testing.T) {
 	}
 	b.knows(phone, true)
 	b.press(kb.Enter)
-	b.focusIs("#notice-text")
+	b.focusInNotice()
 	b.hears("Recorded: question 1 is accepted.")
 	s.ended(session)
 	if s.left(1) {

@@ -107,6 +107,7 @@ const stops = `((wanted) => {
 	const after = (a, b) => a === document.body || Boolean(a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING);
 	const goal = document.querySelector(wanted);
 	if (!goal || !seen(goal)) return -1;
+	if (goal === document.activeElement) return 0;
 	const own = Object.keys(kinds).find((k) => goal.matches(kinds[k]));
 	const along = (kind, from, to) => [...document.querySelectorAll(kinds[kind])].filter((e) => seen(e) && (from === null || after(from, e)) && (e === to || after(e, to)));
 	const start = after(document.activeElement, goal) ? document.activeElement : null;
@@ -277,7 +278,8 @@ func (s *server) day(b *tab, h hand) map[string]int {
 	b.until(`document.querySelector("#question-3")`)
 	took[taskYes] = h.press("q", "form[action='/questions/3/accept'] button")
 	b.hears("Recorded: question 3 is accepted")
-	b.focusIs("#notice-text")
+	b.focusIs("button Undo the yes to question 3")
+	b.settled()
 	took[taskUndo] = h.press("", "#notice form[action='/questions/3/undo'] button")
 	b.until(`document.getElementById("notice-text").textContent === "Recorded: the yes to question 3 is taken back. Nothing was done."`)
 	b.focusIs("#notice-text")

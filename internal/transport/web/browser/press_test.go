@@ -51,7 +51,7 @@ func TestFailedPress(t *testing.T) {
 	swap(token)
 	b.press(kb.Enter)
 	b.hears("Recorded: question 1 is accepted")
-	b.focusIs("#notice-text")
+	b.focusInNotice()
 	if n := value[int](b, `document.querySelectorAll(".reason").length`); n != 0 {
 		t.Errorf("%d reasons are left", n)
 	}
@@ -69,10 +69,9 @@ func TestUndoThatFails(t *testing.T) {
 	s.turn(1)
 	b.toQuestion("1")
 	b.acts("Accept question 1")
-	b.focusIs("#notice-text")
-	b.hears("Starts in 5 minutes") // by then the stream has offered to take it back, too, and does not do so again
-	b.press(kb.Tab)
 	b.focusIs("button Undo the yes to question 1")
+	b.hears("Starts in 5 minutes") // by then the stream has offered to take it back, too, and does not do so again
+	b.settled()
 	swap := `((action) => { document.getElementById("notice-undo").action = action; return true; })`
 	value[bool](b, swap+`("/questions/99/undo")`)
 	b.press(kb.Enter)

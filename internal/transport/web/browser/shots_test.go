@@ -93,7 +93,7 @@ func TestScreens(t *testing.T) {
 	b.emulate(1024, 768, 1)
 	b.toQuestion("3")
 	b.acts("Accept question 3")
-	b.focusIs("#notice-text")
+	b.focusInNotice()
 	screens("accepted")
 	b.visit("/questions/together")
 	screens("together")

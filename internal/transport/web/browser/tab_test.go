@@ -238,6 +238,12 @@ func (b *tab) focusIs(want string) {
 	})
 }
 
+// focusInNotice waits until the focus is on what became of an act: the line, or while there is time the button that takes it back.
+func (b *tab) focusInNotice() {
+	b.t.Helper()
+	b.until(`document.getElementById("notice").contains(document.activeElement)`)
+}
+
 func (b *tab) press(keys string, modifiers ...chromedp.Modifier) {
 	b.t.Helper()
 	b.do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
