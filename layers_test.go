@@ -63,10 +63,10 @@ var layerTable = []rule{
 	{pkg: "internal/kernel/delegation", layer: 1, own: []string{"utp"}, beside: map[string]string{"internal/kernel/turn": "it plans the turns that do a call"}},
 	{pkg: "internal/kernel/queue", layer: 1, own: []string{"api"}, beside: map[string]string{"internal/kernel/turn": "it reads the turns that it puts in order"}},
 	{
-		pkg: "api/audit", layer: 1, own: []string{"api"},
+		pkg: "api/audit", layer: 1, own: []string{"aaep/legible", "api"},
 		beside: map[string]string{"internal/passkey": "those who verify the chain verify the signatures under its accepts, by the same rules as the kernel"},
 	},
-	{pkg: "internal/passkey", layer: 1, own: []string{"api"}},
+	{pkg: "internal/passkey", layer: 1, own: []string{"aaep/legible", "api"}},
 	{
 		pkg: "internal/passkey/enrol", layer: 1, own: []string{"api"}, third: []string{"github.com/go-webauthn/webauthn"},
 		beside: map[string]string{"internal/passkey": "what it reads is one of its keys"},
@@ -139,7 +139,8 @@ var layerTable = []rule{
 		beside: map[string]string{"internal/kernel/store": "answers and offered results are cards of the ledger"},
 	},
 	{
-		pkg: "internal/kernel/rulebook", layer: 2, own: []string{"internal/kernel/roster", "internal/kernel/turn", "utp"},
+		pkg: "internal/kernel/rulebook", layer: 2, own: []string{"aaep/legible", "internal/kernel/roster", "internal/kernel/turn", "utp"},
+		both:   "what is wrong is said apart from what stands in the file, so that a page can say it in another language",
 		beside: map[string]string{"internal/kernel/store": "a rule decides about a registered tool"},
 	},
 	{
@@ -240,7 +241,10 @@ var layerTable = []rule{
 	{pkg: "internal/build", layer: 2},
 	{pkg: "internal/example", layer: 0},
 	{pkg: "internal/cause", layer: 2},
-	{pkg: "tool/settings", layer: 2, own: []string{"utp", "utp/schema"}, third: []string{yamlModule}},
+	{
+		pkg: "tool/settings", layer: 2, own: []string{"aaep/legible", "utp", "utp/schema"}, third: []string{yamlModule},
+		both: "what is wrong is said apart from what stands in the file, so that a page can say it in another language",
+	},
 	{pkg: "worker", layer: 2, own: []string{"api", "utp"}, beside: kernelClient()},
 	{
 		pkg: "worker/agent", layer: 3, own: []string{"internal/cause", "worker", "utp"},
@@ -289,7 +293,12 @@ var layerTable = []rule{
 	},
 	{pkg: "internal/datadir", layer: 3, own: []string{"internal/cause"}, third: []string{sysModule}},
 	{pkg: "internal/rosterfile", layer: 3, own: []string{"api", "internal/kernel/roster", "tool/settings"}, third: []string{yamlModule}},
-	{pkg: "internal/policyfile", layer: 3, own: []string{"internal/cause", "internal/kernel/rulebook", "internal/kernel/store", "tool/settings"}, third: []string{sysModule, "github.com/fsnotify/fsnotify"}},
+	{
+		pkg: "internal/policyfile", layer: 3,
+		own:   []string{"aaep/legible", "internal/cause", "internal/kernel/rulebook", "internal/kernel/store", "tool/settings"},
+		third: []string{sysModule, "github.com/fsnotify/fsnotify"},
+		both:  "what is wrong is said apart from what stands in the file, so that a page can say it in another language",
+	},
 	{pkg: "internal/kernel/clock", layer: 3, own: []string{"internal/boottime", "internal/kernel"}},
 	{
 		pkg: "internal/kernel/store/sqlite", layer: 3, own: []string{"internal/kernel/store"}, beside: ledgerRows(),

@@ -1,7 +1,7 @@
 package server
 
 import (
-	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/internal/transport/web"
 )
 
@@ -14,7 +14,7 @@ func (s *Server) policy() web.Policy {
 	raw, trouble := file.Text()
 	now := web.Policy{Path: file.Path, Text: string(raw)}
 	if trouble != nil {
-		now.Trouble = cause.Of(trouble)
+		now.Trouble = policyfile.Why(trouble, file.Path)
 	}
 	return now
 }

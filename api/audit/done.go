@@ -1,8 +1,7 @@
 package audit
 
 import (
-	"fmt"
-
+	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 )
 
@@ -25,8 +24,8 @@ func (v *Verifier) act(e api.AuditEntry) {
 	}
 	v.kinds.set(e.N, there)
 	if ActCommitment(*e.Act) != e.Commitment {
-		v.find(e.N, Altered, fmt.Sprintf("an act (%.32s) that is not the one that was recorded", e.Act.Act),
-			"what was done was altered after it, or the entry was", askOthers)
+		v.find(e.N, Altered, part("an act (%s) that is not the one that was recorded", cut(e.Act.Act, shortest)),
+			part("what was done was altered after it, or the entry was"), askOthers())
 		return // it proves nothing
 	}
 	switch e.Act.Act {
@@ -45,18 +44,19 @@ func (v *Verifier) done(e api.AuditEntry) {
 	}
 	v.report.Compared++
 	d, a := *e.Done, *e.Act
-	about := fmt.Sprintf("the call %.64s: ", a.Call)
-	tell := func(flaw Flaw, found, means string) { v.find(e.N, flaw, about+found, means, askOthers) }
+	tell := func(flaw Flaw, found, means legible.Sentence) {
+		v.find(e.N, flaw, part("the call %s: %s", cut(a.Call, longest), found), means, askOthers())
+	}
 	if d.Turn == api.AuditTurnMissing {
-		tell(Orphaned, "its turn is not in the ledger", "the turn was removed by something else than retention, which keeps the acts for as long")
+		tell(Orphaned, part("its turn is not in the ledger"), part("the turn was removed by something else than retention, which keeps the acts for as long"))
 		return
 	}
 	if d.Turn == api.AuditTurnImported {
-		tell(Orphaned, "its turn counts as imported, and the call was started here", "the turn was marked as imported after the start")
+		tell(Orphaned, part("its turn counts as imported, and the call was started here"), part("the turn was marked as imported after the start"))
 		return
 	}
 	if a.Fence > 0 && !d.Granted || d.Fence < a.Fence {
-		tell(Ungranted, "its start is not in the ledger", "it was removed after the call was started")
+		tell(Ungranted, part("its start is not in the ledger"), part("it was removed after the call was started"))
 		return
 	}
 	switch a.Act {
@@ -65,17 +65,18 @@ func (v *Verifier) done(e api.AuditEntry) {
 			return // the call has been started again, as another entry says
 		}
 		if d.Class != a.Detail {
-			tell(Class, fmt.Sprintf("its class is %.32q, and it was started as %.32q", d.Class, a.Detail), "the class was altered after the start, or the call was removed")
+			tell(Class, part("its class is %s, and it was started as %s", quoted(d.Class, shortest), quoted(a.Detail, shortest)),
+				part("the class was altered after the start, or the call was removed"))
 		}
 		switch {
 		case d.Consent != a.Digest:
-			tell(Bound, "the digest of its consent is not the one that it was started with", "the call was altered or removed after the start")
+			tell(Bound, part("the digest of its consent is not the one that it was started with"), part("the call was altered or removed after the start"))
 		case d.Turn == api.AuditTurnWhole && !d.Agreed && d.Allowed != a.Digest:
-			tell(Bound, "what the ledger keeps of it is not what was started", "its arguments, its tool, its definition or its rule were altered or removed after the start")
+			tell(Bound, part("what the ledger keeps of it is not what was started"), part("its arguments, its tool, its definition or its rule were altered or removed after the start"))
 		}
 	case api.ActLate:
 		if d.Turn == api.AuditTurnWhole && d.Result != a.Digest {
-			tell(Outcome, "its late result "+differ(d.Result, a.Digest)+" was recorded", "the late result was altered or removed")
+			tell(Outcome, differ(theLateResult, d.Result, a.Digest), part("the late result was altered or removed"))
 		}
 	case api.ActOutcome:
 		ended(d, a, tell)
@@ -83,16 +84,17 @@ func (v *Verifier) done(e api.AuditEntry) {
 }
 
 // ended compares what the ledger stores about an ended call with its outcome.
-func ended(d api.AuditDone, a api.AuditAct, tell func(Flaw, string, string)) {
+func ended(d api.AuditDone, a api.AuditAct, tell telling) {
 	if d.Fence != a.Fence {
-		tell(Ungranted, "it counts as started after it had ended", "the call was altered after it had ended")
+		tell(Ungranted, part("it counts as started after it had ended"), part("the call was altered after it had ended"))
 	}
 	switch {
 	case d.Status != a.Detail:
-		tell(Outcome, fmt.Sprintf("its outcome is %.32q, and %.32q was recorded", d.Status, a.Detail), "the outcome was altered or removed")
+		tell(Outcome, part("its outcome is %s, and %s was recorded", quoted(d.Status, shortest), quoted(a.Detail, shortest)), part("the outcome was altered or removed"))
 	case d.Turn == api.AuditTurnWhole && d.DocumentStatus != a.Detail:
-		tell(Outcome, fmt.Sprintf("people heard the outcome %.32q, but %.32q was recorded", d.DocumentStatus, a.Detail), "the call was altered after it had ended")
+		tell(Outcome, part("people heard the outcome %s, but %s was recorded", quoted(d.DocumentStatus, shortest), quoted(a.Detail, shortest)),
+			part("the call was altered after it had ended"))
 	case d.Turn == api.AuditTurnWhole && d.Result != a.Digest:
-		tell(Outcome, "its result "+differ(d.Result, a.Digest)+" was recorded", "the result was altered or removed")
+		tell(Outcome, differ(theResult, d.Result, a.Digest), part("the result was altered or removed"))
 	}
 }

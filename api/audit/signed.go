@@ -1,9 +1,6 @@
 package audit
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/passkey"
 )
@@ -40,12 +37,13 @@ func (v *Verifier) signed(e api.AuditEntry) {
 		Consent: r.Terms.Consent, Session: r.Session, Call: r.Call, Question: r.Question, Token: s.Token, Generation: s.Generation,
 	}
 	_, err := passkey.Verify(s.Assertion, passkey.Expected{Challenge: yes.Challenge(), Key: key})
-	if r.Decision != accept && r.Decision != again {
-		err = errors.New("it is under an answer that takes none")
-	}
-	if err != nil {
-		v.find(e.N, Signature, about(r)+"the passkey's signature under the accept does not count: "+passkey.Reason(err),
-			"the accept was not signed by the person, or was altered after it", askOthers)
+	if unasked := r.Decision != accept && r.Decision != again; unasked || err != nil {
+		why := part("it is under an answer that takes none")
+		if !unasked {
+			why = passkey.Why(err)
+		}
+		v.find(e.N, Signature, about(r, part("the passkey's signature under the accept does not count: %s", why)),
+			part("the accept was not signed by the person, or was altered after it"), askOthers())
 		return
 	}
 	if e.Evidence != nil && e.Evidence.Turn == api.AuditTurnImported {
@@ -53,8 +51,8 @@ func (v *Verifier) signed(e api.AuditEntry) {
 	}
 	digest, known := v.passkeys[s.Passkey]
 	if known && digest != key.Digest() || !known && !v.lostActs {
-		v.find(e.N, Signer, about(r)+fmt.Sprintf("the chain has no such passkey of %.64s at the time of the accept", r.By),
-			"the accept was signed by a key that the person never added, or that was removed before", askOthers)
+		v.find(e.N, Signer, about(r, part("the chain has no such passkey of %s at the time of the accept", cut(r.By, longest))),
+			part("the accept was signed by a key that the person never added, or that was removed before"), askOthers())
 		return
 	}
 	v.report.Signed++

@@ -1,13 +1,12 @@
 package audit
 
 import (
-	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
 
+	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 )
 
@@ -39,14 +38,14 @@ const (
 	Unreachable Flaw = "unreachable"  // the entry of the noted head is not in the chain
 )
 
-// Finding is one flaw: where it is, what was found, what that means and what to do. N is 0 if it does not belong to a
-// single entry.
+// Finding is one flaw: where it is, what was found, what that means and what to do, each a part of a sentence. N is 0 if
+// it does not belong to a single entry.
 type Finding struct {
-	N     int64  `json:"n,omitzero"`
-	Flaw  Flaw   `json:"flaw"`
-	Found string `json:"found"`
-	Means string `json:"means"`
-	Do    string `json:"do"`
+	N     int64            `json:"n,omitzero"`
+	Flaw  Flaw             `json:"flaw"`
+	Found legible.Sentence `json:"found"`
+	Means legible.Sentence `json:"means"`
+	Do    legible.Sentence `json:"do"`
 }
 
 // Report summarises what was read.
@@ -94,14 +93,14 @@ type Verifier struct {
 func (v *Verifier) Next(e api.AuditEntry) {
 	v.place(e)
 	if link := Link(v.report.Head.Link, e); link != e.Link && !v.hurtHere {
-		v.find(e.N, Broken, fmt.Sprintf("the link %.16s…, where %.16s… follows from entry %d", e.Link, link, v.report.Head.N),
-			"this entry or the one before it was altered, or one was put in between", askOthers)
+		v.find(e.N, Broken, part("the link %s, where %s follows from entry %d", abbreviated(e.Link), abbreviated(link), v.report.Head.N),
+			part("this entry or the one before it was altered, or one was put in between"), askOthers())
 	}
 	v.report.Entries++
 	v.report.Head = Head{N: e.N, Link: e.Link}
 	known := e.Kind == Answer || e.Kind == Act || e.Kind == Forgotten
 	if known && (e.Receipt != nil && e.Kind != Answer || e.Act != nil && e.Kind != Act) {
-		v.find(e.N, Misplaced, fmt.Sprintf("a receipt or an act at an entry of the kind %.32q", e.Kind), "it was moved from its own entry", askOthers)
+		v.find(e.N, Misplaced, part("a receipt or an act at an entry of the kind %s", quoted(e.Kind, shortest)), part("it was moved from its own entry"), askOthers())
 	}
 	switch e.Kind {
 	case Answer:
@@ -111,7 +110,8 @@ func (v *Verifier) Next(e api.AuditEntry) {
 	case Forgotten:
 		v.forgotten(e)
 	default:
-		v.find(e.N, Unknown, fmt.Sprintf("an entry of the kind %.32q", e.Kind), "a newer program wrote it, or it was altered", "verify with the program that the server runs")
+		v.find(e.N, Unknown, part("an entry of the kind %s", quoted(e.Kind, shortest)), part("a newer program wrote it, or it was altered"),
+			part("verify with the program that the server runs"))
 	}
 	v.compare(e)
 }
@@ -137,8 +137,8 @@ func (v *Verifier) Ledger(ask func(api.AuditRequest) (api.AuditAnswer, error)) (
 	}
 	standing, err := ask(api.AuditRequest{Standing: true})
 	for _, s := range standing.Standing {
-		v.find(0, Standing, fmt.Sprintf("%s %.64q is %.64q, and %.64q was recorded last", s.Kind, s.Subject, cmp.Or(s.Found, "not there"), cmp.Or(s.Recorded, "nothing")),
-			"it was changed by something else than this program", askOthers)
+		v.find(0, Standing, part("%s %s is %s, and %s was recorded last", s.Kind, quoted(s.Subject, longest), orElse(s.Found, `"not there"`), orElse(s.Recorded, `"nothing"`)),
+			part("it was changed by something else than this program"), askOthers())
 	}
 	return v.End(newest.Unchained), err
 }
@@ -161,7 +161,9 @@ func (v *Verifier) Read(page func(after int64) (api.AuditAnswer, error)) error {
 	}
 }
 
-const askOthers = "keep the ledger as it is, and compare it with a backup from before"
+func askOthers() legible.Sentence {
+	return part("keep the ledger as it is, and compare it with a backup from before")
+}
 
 // place checks the number of an entry. If it is out of place, its link cannot be checked.
 func (v *Verifier) place(e api.AuditEntry) {
@@ -169,9 +171,9 @@ func (v *Verifier) place(e api.AuditEntry) {
 	v.hurtHere = e.N != last+1
 	switch {
 	case e.N > last+1:
-		v.find(e.N, Gap, fmt.Sprintf("entry %d behind entry %d", e.N, last), fmt.Sprintf("%d of the entries between them are gone", e.N-last-1), askOthers)
+		v.find(e.N, Gap, part("entry %d behind entry %d", e.N, last), part("%d of the entries between them are gone", e.N-last-1), askOthers())
 	case e.N <= last:
-		v.find(e.N, Repeat, fmt.Sprintf("entry %d behind entry %d", e.N, last), "an entry was added by something else than this program", askOthers)
+		v.find(e.N, Repeat, part("entry %d behind entry %d", e.N, last), part("an entry was added by something else than this program"), askOthers())
 	}
 }
 
@@ -184,8 +186,8 @@ func (v *Verifier) answer(e api.AuditEntry) {
 	v.report.Receipts++
 	v.kinds.set(e.N, there)
 	if Commitment(*e.Receipt) != e.Commitment {
-		v.find(e.N, Altered, fmt.Sprintf("a receipt of the call %.64s that is not the one that was answered", e.Receipt.Call),
-			"the receipt was altered after the answer, or the entry was", askOthers)
+		v.find(e.N, Altered, part("a receipt of the call %s that is not the one that was answered", cut(e.Receipt.Call, longest)),
+			part("the receipt was altered after the answer, or the entry was"), askOthers())
 		return // it proves nothing
 	}
 	v.signed(e)
@@ -200,14 +202,14 @@ func (v *Verifier) forgotten(e api.AuditEntry) {
 	}
 	switch before {
 	case none:
-		v.find(e.N, Baseless, fmt.Sprintf("entry %d is said to be forgotten", e.Of), "no answer and no act with that number was read before", askOthers)
+		v.find(e.N, Baseless, part("entry %d is said to be forgotten", e.Of), part("no answer and no act with that number was read before"), askOthers())
 		return
 	case over:
-		v.find(e.N, Again, fmt.Sprintf("entry %d is said to be forgotten a second time", e.Of), "an entry was added by something else than this program", askOthers)
+		v.find(e.N, Again, part("entry %d is said to be forgotten a second time", e.Of), part("an entry was added by something else than this program"), askOthers())
 	case there:
 		if v.Started == 0 || e.N <= v.Started {
-			v.find(e.Of, Still, fmt.Sprintf("what entry %d says was forgotten", e.N), "it should be gone and was put back, or it was never removed",
-				"see whether part of a backup was brought back, and remove it if so")
+			v.find(e.Of, Still, part("what entry %d says was forgotten", e.N), part("it should be gone and was put back, or it was never removed"),
+				part("see whether part of a backup was brought back, and remove it if so"))
 		}
 	case gone:
 	}
@@ -221,8 +223,8 @@ func (v *Verifier) compare(e api.AuditEntry) {
 	}
 	v.met = true
 	if e.Link != v.Known.Link {
-		v.find(e.N, Rewritten, fmt.Sprintf("the link %.16s…, where %.16s… was noted", e.Link, v.Known.Link),
-			"the chain up to here was made again since, or this is another ledger", askOthers)
+		v.find(e.N, Rewritten, part("the link %s, where %s was noted", abbreviated(e.Link), abbreviated(v.Known.Link)),
+			part("the chain up to here was made again since, or this is another ledger"), askOthers())
 	}
 }
 
@@ -230,11 +232,11 @@ func (v *Verifier) compare(e api.AuditEntry) {
 // receipts without an entry.
 func (v *Verifier) End(unchained api.AuditUnchained) Report {
 	for n := range v.kinds.gone {
-		v.find(n, Missing, "nothing is kept of this answer or act, and no entry says that it was forgotten", "it was removed by something else than retention", askOthers)
+		v.find(n, Missing, part("nothing is kept of this answer or act, and no entry says that it was forgotten"), part("it was removed by something else than retention"), askOthers())
 	}
 	if unchained.Later > 0 {
-		v.find(0, Unchained, fmt.Sprintf("receipts that no entry stands for, and that are not older than the chain: %d", unchained.Later),
-			"they were put in by something else than this program, or the end of the chain was cut off", askOthers)
+		v.find(0, Unchained, part("receipts that no entry stands for, and that are not older than the chain: %d", unchained.Later),
+			part("they were put in by something else than this program, or the end of the chain was cut off"), askOthers())
 	}
 	v.tooMany(api.OlderReceipts, unchained.Older)
 	v.tooMany(api.OlderStarts, unchained.Starts)
@@ -242,10 +244,11 @@ func (v *Verifier) End(unchained api.AuditUnchained) Report {
 	switch {
 	case v.Known.N == 0 || v.met:
 	case v.Known.N > last:
-		v.find(v.Known.N, Cut, fmt.Sprintf("a chain that ends with entry %d, where %d was noted", last, v.Known.N),
-			"its end was cut off, or the ledger was restored from an older backup", "see `earshot doctor`, and ask the person who restored it; the answers since are not in this ledger")
+		v.find(v.Known.N, Cut, part("a chain that ends with entry %d, where %d was noted", last, v.Known.N),
+			part("its end was cut off, or the ledger was restored from an older backup"),
+			part("see `earshot doctor`, and ask the person who restored it; the answers since are not in this ledger"))
 	default:
-		v.find(v.Known.N, Unreachable, "no entry with the number that was noted", "it was removed", askOthers)
+		v.find(v.Known.N, Unreachable, part("no entry with the number that was noted"), part("it was removed"), askOthers())
 	}
 	v.report.Older, v.report.OlderStarts = unchained.Older, unchained.Starts
 	return v.report
@@ -258,7 +261,7 @@ func (v *Verifier) older(e api.AuditEntry) {
 	}
 	n, err := strconv.ParseInt(e.Act.Detail, 10, 64)
 	if most, twice := v.noted[e.Act.Subject]; twice && n != most || err != nil { // two kernels may have started at the same time
-		v.find(e.N, Repeat, fmt.Sprintf("how many %.32s are older than the chain, a second time", e.Act.Subject), "it was made to look older", askOthers)
+		v.find(e.N, Repeat, part("how many %s are older than the chain, a second time", cut(e.Act.Subject, shortest)), part("it was made to look older"), askOthers())
 		return
 	}
 	v.noted[e.Act.Subject] = n
@@ -269,12 +272,12 @@ func (v *Verifier) older(e api.AuditEntry) {
 func (v *Verifier) tooMany(what string, n int64) {
 	most, known := v.noted[what]
 	if n > most && (known || v.report.Forgotten == 0) {
-		v.find(0, Unchained, fmt.Sprintf("%s that are said to be older than the chain: %d, where there were %d", what, n, most),
-			"they were put in by something else than this program", askOthers)
+		v.find(0, Unchained, part("%s that are said to be older than the chain: %d, where there were %d", part(what), n, most),
+			part("they were put in by something else than this program"), askOthers())
 	}
 }
 
-func (v *Verifier) find(n int64, flaw Flaw, found, means, do string) {
+func (v *Verifier) find(n int64, flaw Flaw, found, means, do legible.Sentence) {
 	v.report.Findings++
 	if v.Found != nil {
 		v.Found(Finding{N: n, Flaw: flaw, Found: found, Means: means, Do: do})

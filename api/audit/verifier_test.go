@@ -70,7 +70,7 @@ func verified(t *testing.T, v audit.Verifier, c chain, beside api.AuditUnchained
 	var flaws []string
 	v.Found = func(f audit.Finding) {
 		flaws = append(flaws, fmt.Sprintf("%d %s", f.N, f.Flaw))
-		if f.Found == "" || f.Means == "" || f.Do == "" {
+		if f.Found.Form == "" || f.Means.Form == "" || f.Do.Form == "" {
 			t.Errorf("%+v does not say what was found, what it means and what to do", f)
 		}
 	}

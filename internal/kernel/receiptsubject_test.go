@@ -77,7 +77,7 @@ func TestFindingsName(t *testing.T) {
 		w.tamper(`DELETE FROM cards`)
 		_, flaws := w.verified(func(r api.AuditRequest) (api.AuditAnswer, error) { return operate[api.AuditAnswer](w, api.OpAudit, r) })
 		want := fmt.Sprintf("question %d, call %s: the arguments cannot be read, and what has the digest ", q.Number, w.last(a.Turn).ID)
-		if !slices.ContainsFunc(flaws, func(f audit.Finding) bool { return strings.HasPrefix(f.Found, want) }) {
+		if !slices.ContainsFunc(flaws, func(f audit.Finding) bool { return strings.HasPrefix(f.Found.String(), want) }) {
 			t.Errorf("%+v, want one that begins %q", flaws, want)
 		}
 	})

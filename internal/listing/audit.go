@@ -17,6 +17,6 @@ func (p Printer) EntryLine(e api.AuditEntry) string {
 // Audit tells what a verification came to; known is the head that it had to find.
 func (p Printer) Audit(r audit.Report, known audit.Head) {
 	for _, line := range wording.Report(r, known) {
-		p.Line(line)
+		p.Line(line.String())
 	}
 }

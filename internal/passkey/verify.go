@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 )
 
@@ -23,7 +24,11 @@ import (
 const maxPart = 8 << 10
 
 // Error says why an assertion does not count, in words for people. It is final: the same assertion fails again.
-type Error struct{ Message string }
+type Error struct {
+	Message string
+
+	why legible.Sentence
+}
 
 func (e *Error) Error() string { return "passkey: " + e.Message }
 
@@ -38,7 +43,18 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-func refuse(format string, args ...any) error { return &Error{Message: fmt.Sprintf(format, args...)} }
+// Why is [Reason] apart from its values.
+func Why(err error) legible.Sentence {
+	if e, is := errors.AsType[*Error](err); is && e.why.Form != "" {
+		return e.why
+	}
+	return legible.NewSentence(Reason(err))
+}
+
+func refuse(form string, values ...any) error {
+	why := legible.NewSentence(form, values...)
+	return &Error{Message: why.String(), why: why}
+}
 
 // Expected is what an assertion has to be about.
 type Expected struct {
@@ -54,15 +70,15 @@ func Verify(a api.Assertion, e Expected) (counter uint32, err error) {
 	if a.Passkey != e.Key.ID {
 		return 0, refuse("it was signed by another passkey")
 	}
-	client, err := decode("the browser's data", a.Client)
+	client, err := decode(legible.NewSentence("the browser's data"), a.Client)
 	if err != nil {
 		return 0, err
 	}
-	data, err := decode("the authenticator's data", a.Authenticator)
+	data, err := decode(legible.NewSentence("the authenticator's data"), a.Authenticator)
 	if err != nil {
 		return 0, err
 	}
-	signature, err := decode("the signature", a.Signature)
+	signature, err := decode(legible.NewSentence("the signature"), a.Signature)
 	if err != nil {
 		return 0, err
 	}
@@ -85,7 +101,7 @@ func CheckCounter(last, now uint32) error {
 	return refuse("the passkey's counter is %d, and was %d before: the passkey may have been copied", now, last)
 }
 
-func decode(what, text string) ([]byte, error) {
+func decode(what legible.Sentence, text string) ([]byte, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil || len(raw) == 0 || len(raw) > maxPart || strings.ContainsAny(text, "\r\n") {
 		return nil, refuse("%s cannot be read: expected base64url without padding, of 1 byte to %d", what, maxPart)
@@ -107,11 +123,11 @@ func checkClient(raw []byte, e Expected) error {
 	}
 	switch {
 	case client.Type != "webauthn.get":
-		return refuse("it was made for %.32q, and not to sign", client.Type)
+		return refuse("it was made for %s, and not to sign", fmt.Sprintf("%.32q", client.Type))
 	case client.Challenge != e.Challenge:
 		return refuse("it was signed for another question, or for this one as it was before")
 	case e.Origin != "" && client.Origin != e.Origin, Site(client.Origin) != e.Key.Site:
-		return refuse("it was signed on the page %.128q, and not on the page of this server", client.Origin)
+		return refuse("it was signed on the page %s, and not on the page of this server", fmt.Sprintf("%.128q", client.Origin))
 	case client.CrossOrigin, client.TopOrigin != "":
 		return refuse("it was signed in a page inside another one")
 	}
@@ -189,7 +205,7 @@ func checkSignature(public string, signed, signature []byte) error {
 
 // PublicKey reads the public key of a [Key]. Errors: [*Error], also for a key of another sort.
 func PublicKey(public string) (crypto.PublicKey, error) {
-	raw, err := decode("the public key", public)
+	raw, err := decode(legible.NewSentence("the public key"), public)
 	if err != nil {
 		return nil, err
 	}

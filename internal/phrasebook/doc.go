@@ -5,5 +5,7 @@
 // "Question %d is not open any more.", and is found by its form: %s is any text, %d a number. A state or a day among
 // them is translated, too; what others have chosen, such as a name, stays as it is where it is isolated from the sentence (U+2068).
 //
+// A sentence that comes apart from its values is found by its form alone, in the context "form" ([Book.Form]).
+//
 // The sentences about events, which have parameters of their own, are translated by package narrate.
 package phrasebook

@@ -23,7 +23,8 @@ type Book struct {
 
 	exact    map[string]string // by the English text
 	patterns []pattern
-	parts    []pattern // of values alone
+	parts    []pattern         // of values alone
+	forms    map[string]string // of sentences that come apart from their values; see [Book.Form]
 }
 
 // Tags are the languages that this program has besides English, in order.
@@ -48,15 +49,16 @@ func Open(tag string) (*Book, error) {
 	return Read(tag, po), nil
 }
 
-// valueContext is the context, in gettext's sense, of what is translated only as a value of a sentence.
-const valueContext = "value"
+// valueContext is the context, in gettext's sense, of what is translated only as a value of a sentence, and formContext that of sentences
+// that come apart from their values: no text is looked up by their form.
+const valueContext, formContext = "value", "form"
 
 // manyOfEach is a number whose form in a language is that of numbers in general.
 const manyOfEach = 100
 
 // Read reads a book in gettext's form. An empty translation is as if it were not there.
 func Read(tag string, po []byte) *Book {
-	b := &Book{Tag: tag, exact: map[string]string{}}
+	b := &Book{Tag: tag, exact: map[string]string{}, forms: map[string]string{}}
 	file := gotext.NewPo()
 	file.Parse(po)
 	for english, t := range file.GetDomain().GetTranslations() {
@@ -76,6 +78,11 @@ func Read(tag string, po []byte) *Book {
 	for english, t := range file.GetDomain().GetCtxTranslations()[valueContext] {
 		if t.Trs[0] != "" {
 			b.parts = append(b.parts, newPattern(english, pattern{said: t.Get()}))
+		}
+	}
+	for english, t := range file.GetDomain().GetCtxTranslations()[formContext] {
+		if t.Trs[0] != "" {
+			b.forms[english] = t.Get()
 		}
 	}
 	for _, list := range [][]pattern{b.patterns, b.parts} {
@@ -202,14 +209,18 @@ func (b *Book) length(english string) (string, bool) {
 	}), true
 }
 
-// Phrases are all English texts that have a translation, in order; also those that have one only as a value of a sentence.
+// Phrases are all English texts that have a translation, in order; also those that have one only as a value of a sentence, or
+// apart from their values.
 func (b *Book) Phrases() []string {
-	all := make([]string, 0, len(b.exact)+len(b.parts))
+	all := make([]string, 0, len(b.exact)+len(b.parts)+len(b.forms))
 	for english := range b.exact {
 		all = append(all, english)
 	}
 	for _, p := range b.parts {
 		all = append(all, p.source)
+	}
+	for english := range b.forms {
+		all = append(all, english)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -231,6 +242,9 @@ func (b *Book) Forms(english string) []string {
 		return all
 	}
 	if said, ok := b.exact[english]; ok {
+		return []string{said}
+	}
+	if said, ok := b.forms[english]; ok {
 		return []string{said}
 	}
 	return nil
@@ -304,4 +318,39 @@ func (p pattern) with(values []string) string {
 		}
 		return values[at]
 	})
+}
+
+// Form translates the form of a sentence that comes apart from its values, such as "entry %d behind entry %d", which also may have lost its
+// full stop. A form without words is said as it is.
+func (b *Book) Form(english string) (said string, ok bool) {
+	if said, ok := b.forms[english]; ok {
+		return said, true
+	}
+	if said, ok := b.forms[english+"."]; ok {
+		return strings.TrimSuffix(said, "."), true
+	}
+	if said, ok := b.exact[english]; ok {
+		return said, true
+	}
+	return english, !strings.ContainsFunc(verb.ReplaceAllString(english, ""), unicode.IsLetter)
+}
+
+// Fill writes a form: the texts between its values, and each value by its number, which begins with 0.
+func Fill(form string, text func(string) string, value func(n int) string) string {
+	var out strings.Builder
+	for next := 0; form != ""; next++ {
+		at := verb.FindStringSubmatchIndex(form)
+		if at == nil {
+			out.WriteString(text(form))
+			break
+		}
+		out.WriteString(text(form[:at[0]]))
+		n := next
+		if at[2] >= 0 {
+			n = int(form[at[2]] - '1')
+		}
+		out.WriteString(value(n))
+		form = form[at[1]:]
+	}
+	return out.String()
 }

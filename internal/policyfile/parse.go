@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/tool/settings"
 )
@@ -46,7 +47,7 @@ func bytesOf(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the policy cannot be read: %w", err)
 	}
-	unfit := fmt.Errorf("the policy %s should be a file of at most 1 MiB", path)
+	unfit := &Error{why: legible.NewSentence("the policy %s should be a file of at most 1 MiB", path)}
 	if !info.Mode().IsRegular() || info.Size() > maxSize {
 		return nil, unfit
 	}
@@ -77,7 +78,7 @@ func within(r io.Reader) ([]byte, error) {
 func parse(path string, raw []byte) (*rulebook.Rules, error) {
 	section, err := settings.Parse(raw)
 	if errors.Is(err, settings.ErrEmpty) || err == nil && (section.Bare("rules") || without(section)) {
-		return nil, fmt.Errorf("the policy %s has no rules; where none are meant, write rules: []", path)
+		return nil, &Error{why: legible.NewSentence("the policy %s has no rules; where none are meant, write rules: []", path)}
 	}
 	var in document
 	if err == nil {
@@ -107,6 +108,9 @@ func checkQuestions(section settings.Section, q rulebook.Questions) error {
 	case "", rulebook.Wait, rulebook.Decide:
 		return nil
 	}
-	return section.Fault([]any{"questions", "when_nobody"}, "it is "+strconv.Quote(settings.Clip(string(q.WhenNobody), 80)), "wait or decide",
+	value := strconv.Quote(settings.Clip(string(q.WhenNobody), 80))
+	fault := section.Fault([]any{"questions", "when_nobody"}, "it is "+value, "wait or decide",
 		"wait leaves a question open until its deadline; decide applies its default as soon as nobody who is connected can answer it")
+	fault.Value = value
+	return fault
 }

@@ -91,17 +91,18 @@ func kept(a api.AuditAct, by, what string) string {
 }
 
 // Finding is what a verification found in a line.
-func Finding(f audit.Finding) string {
-	place := "Beside the chain"
-	if f.N != 0 {
-		place = "Entry " + strconv.FormatInt(f.N, 10)
+func Finding(f audit.Finding) legible.Sentence {
+	found, means, do := f.Found.Map(cause.OneLine), f.Means.Map(cause.OneLine), f.Do.Map(cause.OneLine)
+	if f.N == 0 {
+		return legible.NewSentence("Beside the chain: %s. It means: %s. What to do: %s.", found, means, do)
 	}
-	return fmt.Sprintf("%s: %s. It means: %s. What to do: %s.", place, cause.OneLine(f.Found), cause.OneLine(f.Means), cause.OneLine(f.Do))
+	return legible.NewSentence("Entry %d: %s. It means: %s. What to do: %s.", f.N, found, means, do)
 }
 
 // Report says what a verification came to; known is the head that it had to find. Findings are said by [Finding].
-func Report(r audit.Report, known audit.Head) []string {
-	lines := []string{fmt.Sprintf("Answers: %s. Starts, outcomes and changes by operators: %s.", legible.Grouped(r.Answers), legible.Grouped(r.Acts))}
+func Report(r audit.Report, known audit.Head) []legible.Sentence {
+	grouped := func(n int64) legible.Sentence { return legible.NewSentence(legible.Grouped(n)) }
+	lines := []legible.Sentence{legible.NewSentence("Answers: %s. Starts, outcomes and changes by operators: %s.", grouped(r.Answers), grouped(r.Acts))}
 	for _, part := range []struct {
 		n    int64
 		text string
@@ -113,18 +114,18 @@ func Report(r audit.Report, known audit.Head) []string {
 		{r.OlderStarts, "Starts from before the chain had entries of starts: %s."},
 	} {
 		if part.n > 0 {
-			lines = append(lines, fmt.Sprintf(part.text, legible.Grouped(part.n)))
+			lines = append(lines, legible.NewSentence(part.text, grouped(part.n)))
 		}
 	}
 	if r.Head.N > 0 {
-		lines = append(lines, "Head: "+r.Head.String())
+		lines = append(lines, legible.NewSentence("Head: %s", r.Head.String()))
 	}
 	switch {
 	case r.Findings > 0:
 	case known.N > 0:
-		lines = append(lines, "The chain is whole, and the head that was noted is in it.")
+		lines = append(lines, legible.NewSentence("The chain is whole, and the head that was noted is in it."))
 	default:
-		lines = append(lines, "The chain is whole.")
+		lines = append(lines, legible.NewSentence("The chain is whole."))
 	}
 	return lines
 }

@@ -24,7 +24,11 @@ func TestChangesEnd(t *testing.T) {
 		d := api.ToolDetail{
 			Definition: utp.Definition{Description: "It reads; it sends?", Parameters: jsontext.Value(`{"description":"A letter."}`)}, Seen: jsontext.Value(seen),
 		}
-		if got := strings.Join(wording.Changes(d), "\n"); !strings.Contains(got, want) || strings.Contains(got, "..") {
+		var all []string
+		for _, change := range wording.Changes(d) {
+			all = append(all, change.String())
+		}
+		if got := strings.Join(all, "\n"); !strings.Contains(got, want) || strings.Contains(got, "..") {
 			t.Errorf("%s: it says\n%s\nexpected\n%s", seen, got, want)
 		}
 	}

@@ -51,67 +51,88 @@ func Enforcement(e utp.Enforcement) string {
 	return "unknown"
 }
 
-// unnamed stands for a class or risk that a service leaves out.
-const unnamed = "not named"
-
 // Changes tells what of a definition is other than when it was reviewed last.
-func Changes(t api.ToolDetail) []string {
+func Changes(t api.ToolDetail) []legible.Sentence {
 	if len(t.Seen) == 0 {
 		return nil
 	}
 	var was utp.Definition
 	if err := json.Unmarshal(t.Seen, &was); err != nil {
-		return []string{"the definition that was reviewed cannot be read."}
+		return []legible.Sentence{legible.NewSentence("the definition that was reviewed cannot be read.")}
 	}
-	var out []string
-	for _, part := range []struct{ name, was, is string }{
-		{"description", was.Description, t.Description},
-		{"target", was.Target, t.Target},
-		{"after execution", string(was.AfterExecution), string(t.AfterExecution)},
-		{"class", cmp.Or(string(was.Class), unnamed), cmp.Or(string(t.Class), unnamed)},
-		{"risk", cmp.Or(string(was.Risk), unnamed), cmp.Or(string(t.Risk), unnamed)},
+	var out []legible.Sentence
+	for _, part := range []struct{ form, was, is string }{
+		{"the description was %s, and is %s.", was.Description, t.Description},
+		{"the target was %s, and is %s.", was.Target, t.Target},
+		{"the after execution was %s, and is %s.", string(was.AfterExecution), string(t.AfterExecution)},
+		{"the class was %s, and is %s.", string(was.Class), string(t.Class)},
+		{"the risk was %s, and is %s.", string(was.Risk), string(t.Risk)},
 	} {
 		if part.was != part.is {
-			out = append(out, ended(fmt.Sprintf("the %s was %s, and is %s", part.name, legible.Value(cause.OneLine(part.was)), legible.Value(cause.OneLine(part.is)))))
+			out = append(out, ended(part.form, named(part.was), named(part.is)))
 		}
 	}
-	out = append(out, differing("parameters", was.Parameters, t.Parameters)...)
-	return append(out, differing("options", was.Options, t.Options)...)
+	out = append(out, differing(ofParameters, was.Parameters, t.Parameters)...)
+	return append(out, differing(ofOptions, was.Options, t.Options)...)
 }
 
+// named is a value of a definition, which a service may leave out.
+func named(value string) any {
+	if value == "" {
+		return legible.NewSentence("not named")
+	}
+	return legible.Value(cause.OneLine(value))
+}
+
+// forms are what is said of a value in a document that came, changed or went, and of one whose values are the same.
+type forms struct{ came, changed, went, nested string }
+
+var (
+	ofParameters = forms{
+		"the parameters have %s at %s.", "the parameters had %s at %s, and have %s.", "the parameters have no longer %s at %s.",
+		"the parameters are written or nested in another way.",
+	}
+	ofOptions = forms{
+		"the options have %s at %s.", "the options had %s at %s, and have %s.", "the options have no longer %s at %s.",
+		"the options are written or nested in another way.",
+	}
+)
+
 // differing tells the values that came, went or changed in a document.
-func differing(name string, was, is jsontext.Value) []string {
+func differing(f forms, was, is jsontext.Value) []legible.Sentence {
 	before, now := map[string]string{}, map[string]string{}
 	for _, item := range Values(was) {
 		before[item.Pointer] = item.Text
 	}
-	var out []string
+	var out []legible.Sentence
 	for _, item := range Values(is) {
 		now[item.Pointer] = item.Text
 		switch value, there := before[item.Pointer]; {
 		case !there:
-			out = append(out, ended(fmt.Sprintf("the %s have %s at %s", name, legible.Value(item.Text), legible.Value(item.Pointer))))
+			out = append(out, ended(f.came, legible.Value(item.Text), legible.Value(item.Pointer)))
 		case value != item.Text:
-			out = append(out, ended(fmt.Sprintf("the %s had %s at %s, and have %s", name, legible.Value(value), legible.Value(item.Pointer), legible.Value(item.Text))))
+			out = append(out, ended(f.changed, legible.Value(value), legible.Value(item.Pointer), legible.Value(item.Text)))
 		}
 	}
 	for _, item := range Values(was) {
 		if _, there := now[item.Pointer]; !there {
-			out = append(out, ended(fmt.Sprintf("the %s have no longer %s at %s", name, legible.Value(item.Text), legible.Value(item.Pointer))))
+			out = append(out, ended(f.went, legible.Value(item.Text), legible.Value(item.Pointer)))
 		}
 	}
 	if len(out) == 0 && string(was) != string(is) {
-		out = append(out, "the "+name+" are written or nested in another way.")
+		out = append(out, legible.NewSentence(f.nested))
 	}
 	return out
 }
 
-// ended ends a sentence that may end with a value which has its own end.
-func ended(sentence string) string {
-	if last, _ := utf8.DecodeLastRuneInString(sentence); strings.ContainsRune(".!?…", last) {
-		return sentence
+// ended is a sentence whose full stop is left out where its last value has an end of its own.
+func ended(form string, values ...any) legible.Sentence {
+	if last, is := values[len(values)-1].(string); is {
+		if end, _ := utf8.DecodeLastRuneInString(last); strings.ContainsRune(".!?…", end) {
+			form = strings.TrimSuffix(form, ".")
+		}
 	}
-	return sentence + "."
+	return legible.NewSentence(form, values...)
 }
 
 // ClassOr is the class that an operator has named, else what the service says, else the worst.

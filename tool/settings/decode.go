@@ -40,7 +40,7 @@ func check(node *yaml.Node, t reflect.Type, path []any) error {
 		t = t.Elem()
 	}
 	wrong := func(expected string) error {
-		return &Error{Line: node.Line, Field: pathText(path), Found: "it is " + kindOf(node), Expected: expected}
+		return &Error{Line: node.Line, Field: pathText(path), Found: "it is " + kindOf(node), Value: valueOf(node), Expected: expected}
 	}
 	switch {
 	case t == nodeType:
@@ -112,7 +112,7 @@ func unknown(line int, path []any, known []string) *Error {
 // leaf checks a single value.
 func leaf(node *yaml.Node, t reflect.Type, path []any) error {
 	wrong := func(expected string) error {
-		return &Error{Line: node.Line, Field: pathText(path), Found: "it is " + kindOf(node), Expected: expected}
+		return &Error{Line: node.Line, Field: pathText(path), Found: "it is " + kindOf(node), Value: valueOf(node), Expected: expected}
 	}
 	custom := reflect.PointerTo(t).Implements(customType)
 	switch {

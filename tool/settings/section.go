@@ -56,7 +56,7 @@ func Parse(raw []byte) (Section, error) {
 	case node.Kind == yaml.ScalarNode && node.ShortTag() == tagNull:
 		return Section{}, ErrEmpty
 	case node.Kind != yaml.MappingNode:
-		return Section{}, &Error{Line: node.Line, Found: "it is " + kindOf(node), Expected: "names and values"}
+		return Section{}, &Error{Line: node.Line, Found: "it is " + kindOf(node), Value: valueOf(node), Expected: "names and values"}
 	}
 	return Section{node: node}, checkTree(node, nil, 0)
 }
@@ -179,6 +179,14 @@ func child(node *yaml.Node, name string) *yaml.Node {
 		}
 	}
 	return nil
+}
+
+// valueOf is the text of a plain value as [kindOf] quotes it; "" for anything else, which kindOf names.
+func valueOf(node *yaml.Node) string {
+	if node == nil || node.Kind != yaml.ScalarNode || node.Tag == tagNull {
+		return ""
+	}
+	return quote(node.Value)
 }
 
 func kindOf(node *yaml.Node) string {

@@ -24,16 +24,16 @@ var plainTags = []string{"", tagNull, "!!str", "!!int", "!!float", "!!bool", "!!
 
 // checkTree refuses what would change the meaning of the written text: duplicate names, aliases, and types by name.
 func checkTree(node *yaml.Node, path []any, depth int) error {
-	wrong := func(found, expected string) error {
-		return &Error{Line: node.Line, Field: pathText(path), Found: found, Expected: expected}
+	wrong := func(found, value, expected string) error {
+		return &Error{Line: node.Line, Field: pathText(path), Found: found + value, Value: value, Expected: expected}
 	}
 	switch {
 	case depth > maxDepth:
-		return wrong("it is nested too deep", "at most "+strconv.Itoa(maxDepth)+" levels")
+		return wrong("it is nested too deep", "", "at most "+strconv.Itoa(maxDepth)+" levels")
 	case node.Kind == yaml.AliasNode, node.Anchor != "":
-		return wrong("it uses an anchor or an alias (& or *)", "the value itself, written out")
+		return wrong("it uses an anchor or an alias (& or *)", "", "the value itself, written out")
 	case !slices.Contains(plainTags, node.ShortTag()):
-		return wrong("it has the tag "+quote(node.Tag), "a plain value")
+		return wrong("it has the tag ", quote(node.Tag), "a plain value")
 	case node.Kind == yaml.SequenceNode:
 		for i, item := range node.Content {
 			if err := checkTree(item, below(path, i), depth+1); err != nil {
@@ -51,16 +51,16 @@ func checkMapping(node *yaml.Node, path []any, depth int) error {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key := node.Content[i]
 		at := below(path, key.Value)
-		wrong := func(found, expected string) error {
-			return &Error{Line: key.Line, Field: pathText(at), Found: found, Expected: expected}
+		wrong := func(found, value, expected string) error {
+			return &Error{Line: key.Line, Field: pathText(at), Found: found + value, Value: value, Expected: expected}
 		}
 		switch first, twice := seen[key.Value]; {
 		case key.ShortTag() == tagMerge:
-			return wrong("it merges what stands elsewhere (<<)", "the values themselves, written out")
+			return wrong("it merges what stands elsewhere (<<)", "", "the values themselves, written out")
 		case key.Kind != yaml.ScalarNode, key.Anchor != "", key.ShortTag() == tagNull:
-			return wrong("the name is not a plain word", "one")
+			return wrong("the name is not a plain word", "", "one")
 		case twice:
-			return wrong("it is there twice, first on line "+strconv.Itoa(first), "it once")
+			return wrong("it is there twice, first on line ", strconv.Itoa(first), "it once")
 		}
 		seen[key.Value] = key.Line
 		if err := checkTree(node.Content[i+1], at, depth+1); err != nil {

@@ -4,13 +4,14 @@ package rulebook
 
 import (
 	"cmp"
-	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/internal/kernel/roster"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -75,7 +76,19 @@ const (
 	Decide WhenNobody = "decide"
 )
 
-// NewRules checks the rules.
+// Error says what is wrong with a rule.
+type Error struct{ why legible.Sentence }
+
+func (e *Error) Error() string { return e.why.String() }
+
+// Sentence is the text of the error, apart from what stands in the rule.
+func (e *Error) Sentence() legible.Sentence { return e.why }
+
+func wrong(form string, values ...any) error {
+	return &Error{why: legible.NewSentence(form, values...)}
+}
+
+// NewRules checks the rules. Errors: [*Error].
 func NewRules(rules []Rule) (*Rules, error) {
 	for i, r := range rules {
 		if err := r.check(i + 1); err != nil {
@@ -123,28 +136,28 @@ func (r Rule) check(n int) error {
 	switch r.Decide {
 	case turn.Allow, turn.Ask, turn.Deny:
 	default:
-		return fmt.Errorf("policy: rule %d (%s): decide is %q; want allow, ask or deny", n, r.Tool, r.Decide)
+		return wrong("policy: rule %d (%s): decide is %s; want allow, ask or deny", n, r.Tool, strconv.Quote(string(r.Decide)))
 	}
 	if r.Tool == "" {
-		return fmt.Errorf("policy: rule %d has no tool; want a name, a prefix with *, or *", n)
+		return wrong("policy: rule %d has no tool; want a name, a prefix with *, or *", n)
 	}
 	if r.StartWithin < 0 || r.Timeout < 0 || (r.Timeout > 0 && r.Timeout < time.Second) {
-		return fmt.Errorf("policy: rule %d (%s): timeout is 1s or longer, and start_within is not negative", n, r.Tool)
+		return wrong("policy: rule %d (%s): timeout is 1s or longer, and start_within is not negative", n, r.Tool)
 	}
 	if r.StartWithin > turn.MaxStartWithin || r.Timeout > 24*time.Hour {
-		return fmt.Errorf("policy: rule %d (%s): start_within is at most 10m and timeout at most 24h", n, r.Tool)
+		return wrong("policy: rule %d (%s): start_within is at most 10m and timeout at most 24h", n, r.Tool)
 	}
 	if r.Undo != 0 && (r.Undo < turn.MinUndo || r.Undo > turn.MaxUndo) {
-		return fmt.Errorf("policy: rule %d (%s): undo is from 3s to 5m", n, r.Tool)
+		return wrong("policy: rule %d (%s): undo is from 3s to 5m", n, r.Tool)
 	}
 	if r.ResultWithin != 0 && (r.ResultWithin < time.Second || r.ResultWithin > 24*time.Hour) {
-		return fmt.Errorf("policy: rule %d (%s): result_within is from 1s to 24h", n, r.Tool)
+		return wrong("policy: rule %d (%s): result_within is from 1s to 24h", n, r.Tool)
 	}
 	if _, wild := roster.CutStar(r.Tool); wild && r.BrokerOnly {
-		return fmt.Errorf("policy: rule %d (%s): broker_only names one tool, without a star", n, r.Tool)
+		return wrong("policy: rule %d (%s): broker_only names one tool, without a star", n, r.Tool)
 	}
 	if name, _ := roster.CutStar(r.Agent); name != "" && !utp.ValidToken(name) {
-		return fmt.Errorf("policy: rule %d (%s): agent is %q; want a name of A-Z a-z 0-9 _ -, or a prefix with *", n, r.Tool, r.Agent)
+		return wrong("policy: rule %d (%s): agent is %s; want a name of A-Z a-z 0-9 _ -, or a prefix with *", n, r.Tool, strconv.Quote(r.Agent))
 	}
 	return nil
 }
@@ -161,7 +174,7 @@ func (r *Rules) CheckTools(tools []store.Tool) error {
 				continue
 			}
 			if rule.Decide == turn.Allow {
-				return fmt.Errorf("policy: the rule %q allows %s, which is irreversible; only ask or deny can stand there", rule.Tool, t.Definition.Tool)
+				return wrong("policy: the rule %s allows %s, which is irreversible; only ask or deny can stand there", strconv.Quote(rule.Tool), t.Definition.Tool)
 			}
 			if rule.Agent == "" || rule.Agent == "*" {
 				break // no later rule decides on the tool

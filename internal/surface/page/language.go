@@ -70,6 +70,7 @@ func (l *Language) layOut(p *Assets) error {
 		"show":  legible.Text,
 		"mixed": Mixed, "mixedin": MixedIn,
 		"say":   l.marked,
+		"told":  l.told,
 		"plain": l.Say,
 		"stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"style": p.style,
@@ -181,4 +182,35 @@ func (l *Language) marked(text any) template.HTML {
 		return template.HTML(template.HTMLEscapeString(said)) //nolint:gosec // escaped here
 	}
 	return template.HTML(`<span lang="en" dir="ltr">` + written + `</span>`) //nolint:gosec // escaped above
+}
+
+// told is a sentence for the page, whose values stay as they are and are set apart from it. What stays English of it is marked as English.
+func (l *Language) told(s legible.Sentence) template.HTML {
+	said, ok := s.Form, true
+	if l.book != nil {
+		said, ok = l.book.Form(s.Form)
+	}
+	text := func(piece string) string {
+		if len(s.Values) > 0 {
+			return template.HTMLEscapeString(strings.ReplaceAll(piece, "%%", "%"))
+		}
+		return template.HTMLEscapeString(legible.Line(piece)) // it may be a library's
+	}
+	written := phrasebook.Fill(said, text, func(n int) string {
+		if n >= len(s.Values) {
+			return ""
+		}
+		switch value := s.Values[n].(type) {
+		case legible.Sentence:
+			return string(l.told(value))
+		case string:
+			return `<bdi lang="">` + template.HTMLEscapeString(value) + `</bdi>`
+		default:
+			return template.HTMLEscapeString(fmt.Sprint(value))
+		}
+	})
+	if !ok {
+		written = `<span lang="en" dir="ltr">` + written + `</span>`
+	}
+	return template.HTML(written) //nolint:gosec // each part of it is escaped
 }

@@ -1,6 +1,10 @@
 package page
 
-import "net/url"
+import (
+	"net/url"
+
+	"github.com/earshot-dev/earshot/aaep/legible"
+)
 
 // Search is the field with which a list of operators is searched, and where the list goes on.
 type Search struct {
@@ -61,7 +65,7 @@ type ToolSheet struct {
 
 	Notice  *Notice
 	Pairs   []Pair
-	Changes []string
+	Changes []legible.Sentence
 	// Whole is the description in full, Parameters and Options are JSON.
 	Whole, Parameters, Options string
 	Digest                     string
@@ -102,8 +106,8 @@ type Entry struct {
 type Report struct {
 	Whole    bool
 	Heading  string
-	Lines    []string
-	Findings []string
+	Lines    []legible.Sentence
+	Findings []legible.Sentence
 	More     int64 // findings that are not listed
 }
 
@@ -150,6 +154,6 @@ type Token struct{ Name, Text string }
 // Policy is the operator's file of rules, as it was read.
 type Policy struct {
 	Navigation Navigation
-	Path, Text string // "" if there is none
-	Trouble    string // why the file is invalid now; "" if it is not
+	Path, Text string           // "" if there is none
+	Trouble    legible.Sentence // why the file is invalid now; without a form if it is not
 }

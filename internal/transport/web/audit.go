@@ -133,7 +133,7 @@ func (s *Server) verify(ctx context.Context, v visitor) (*page.Report, error) {
 	report := page.Report{Heading: "The chain is not whole."}
 	verifier := audit.Verifier{Found: func(f audit.Finding) {
 		if len(report.Findings) < findingsOnPage {
-			report.Findings = append(report.Findings, legible.Line(wording.Finding(f)))
+			report.Findings = append(report.Findings, wording.Finding(f).Map(legible.Line))
 		}
 	}}
 	found, err := verifier.Ledger(func(q api.AuditRequest) (a api.AuditAnswer, err error) {

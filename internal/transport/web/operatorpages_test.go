@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/transport/web"
 	"github.com/earshot-dev/earshot/utp"
@@ -234,7 +235,7 @@ func TestPolicyPage(t *testing.T) {
 	s.login("aud")
 	wants(t, s.page("/", "@aud"), `<a href="/policy">Policy</a>`)
 	wants(t, s.page("/policy", "@aud"), "No policy file is in force", "earshot up --policy FILE")
-	now = web.Policy{Path: "/etc/rules.yaml", Text: "rules:\n- allow: <read>\n", Trouble: "line 3 is no rule"}
+	now = web.Policy{Path: "/etc/rules.yaml", Text: "rules:\n- allow: <read>\n", Trouble: legible.NewSentence("line 3 is no rule")}
 	wants(t, s.page("/policy", "@aud"), "rules:\n- allow: &lt;read&gt;\n</pre>", "The file cannot be read as it is now: line 3 is no rule. These rules were read before")
 	golden(t, "policy.html", s.page("/policy", "@aud"))
 	s.login("anna")

@@ -11,8 +11,9 @@ import (
 type Policy struct {
 	Path string // "" if there is none
 	Text string // as it was last valid
-	// Trouble is why the file is invalid now, in a sentence without its end; the rules in Text stay in force.
-	Trouble string
+	// Trouble is why the file is invalid now, in a sentence without its end; the rules in Text stay in force. It has no form if the file is
+	// valid.
+	Trouble legible.Sentence
 }
 
 // policyPage shows the rules as they were read. They are changed in their file only.
@@ -21,5 +22,7 @@ func (s *Server) policyPage(w http.ResponseWriter, r *http.Request, v visitor) e
 		return err
 	}
 	now := s.options.Policy()
-	return s.show(w, r, http.StatusOK, "policy", page.Policy{Navigation: s.navigation(v), Path: legible.Text(now.Path), Text: legible.Source(now.Text), Trouble: legible.Line(now.Trouble)})
+	return s.show(w, r, http.StatusOK, "policy", page.Policy{
+		Navigation: s.navigation(v), Path: legible.Text(now.Path), Text: legible.Source(now.Text), Trouble: now.Trouble.Map(legible.Line),
+	})
 }

@@ -2,10 +2,12 @@ package web_test
 
 import (
 	"context"
+	"io/fs"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -13,9 +15,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/net/html"
 
+	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/hub/access"
+	"github.com/earshot-dev/earshot/internal/policyfile"
 	"github.com/earshot-dev/earshot/internal/transport/web"
+	"github.com/earshot-dev/earshot/tool/settings"
 )
 
 // everywhere are pages with something of others on each.
@@ -25,10 +30,10 @@ var everywhere = []string{
 }
 
 // full is a played scene with a line in each list, whose person reads in a language.
-func full(t *testing.T, tag string) *scene {
+func full(t *testing.T, tag string, changes ...func(*web.Options)) *scene {
 	t.Helper()
 	d := &directory{tokens: []access.Token{{Name: "laptop", Person: "claude", Roles: []access.Role{access.Agent}, Surface: "laptop", Created: noon}}}
-	s := played(t, startable, func(o *web.Options) {
+	s := played(t, slices.Concat([]func(*web.Options){startable, func(o *web.Options) {
 		o.Manifest.LanguagesSupported = []string{"en", "es", "fr", "ar", "yo"}
 		o.Startable[0].About = "It tidies what you have."
 		o.Startable = append(o.Startable, web.StartAgent{Name: "formal", About: "It wants arguments."})
@@ -41,9 +46,9 @@ func full(t *testing.T, tag string) *scene {
 			return []web.KnownAgent{{Name: "tidy"}, {Name: "counter", Credential: "agent/counter", Since: noon.Add(time.Hour)}}, nil
 		}
 		o.Policy = func() web.Policy {
-			return web.Policy{Path: "/etc/rules.yaml", Text: "rules: []", Trouble: "line 3 is no rule"}
+			return web.Policy{Path: "/etc/rules.yaml", Text: "rules: []", Trouble: legible.NewSentence("line 3 is no rule")}
 		}
-	})
+	}}, changes)...)
 	l := &ledger{tools: []api.ToolDetail{someTool("mail.send")}, entries: []api.AuditEntry{
 		{N: 1, Kind: "act", At: noon, Act: &api.AuditAct{Act: api.ActReview, Subject: "mail.send", Detail: "read, low risk", By: "ada"}},
 	}}
@@ -124,9 +129,9 @@ func TestNothingIsUnmarked(t *testing.T) {
 	wants(t, arabic.page("/", "@ada"), `<bdi lang="">It tidies what you have.</bdi>`, `<span class="help" lang="" dir="auto">It wants arguments.</span>`)
 }
 
-// stays is what the lists of operators leave in English: the words of a file and of a definition, how that has changed, and a message's
-// fate.
-var stays = regexp.MustCompile(`^(?:ask|mail|suspend|3f9a|line 3 is no rule|4: a notice, .*|the (?:description|after execution|target|class|risk) was .*|the parameters have .*)$`)
+// stays is what the lists of operators leave in English: the words of a file and of a definition, what a library says of a file, and a
+// message's fate.
+var stays = regexp.MustCompile(`^(?:ask|mail|suspend|3f9a|line 3 is no rule|4: a notice, .*)$`)
 
 // TestOperatorsInALanguage: the lists of operators, and why something is refused, are in the language of their reader.
 func TestOperatorsInALanguage(t *testing.T) {
@@ -164,4 +169,53 @@ func TestOperatorsInALanguage(t *testing.T) {
 	wants(t, es.page("/tools", "@ada"), "cambiada desde su revisión", "irreversible, riesgo alto")
 	wants(t, es.page("/audit", "@ada"), "ada revisó la herramienta mail.send: solo lectura, riesgo bajo.")
 	wants(t, es.page("/logins", "@ada"), "agent para claude, no responde nada.")
+}
+
+// TestFormsInALanguage: what a verification finds, what has changed in a definition and what is wrong with the policy are in the language of
+// their reader, and only what others have written stays as it is. A text of a library is marked as English.
+func TestFormsInALanguage(t *testing.T) {
+	t.Parallel()
+	var trouble legible.Sentence
+	told := func(tag string) *scene {
+		s := full(t, tag, func(o *web.Options) {
+			o.Policy = func() web.Policy { return web.Policy{Path: "/etc/rules.yaml", Text: "rules: []", Trouble: trouble} }
+		})
+		return s
+	}
+	english := told("en")
+	for _, tag := range []string{"es", "fr", "ar", "yo"} {
+		s := told(tag)
+		for _, trouble = range []legible.Sentence{
+			policyfile.Why(&settings.Error{Line: 3, Field: "rules[0].decide", Found: `it is "a. <b>"`, Value: `"a. <b>"`, Expected: "one value"}, "/etc/rules.yaml"),
+			policyfile.Why(&settings.Error{Line: 3, Found: "it uses an anchor or an alias (& or *)", Expected: "the value itself, written out"}, "/etc/rules.yaml"),
+			policyfile.Why(&fs.PathError{Op: "open", Path: "/etc/rules.yaml", Err: syscall.ENOENT}, "/etc/rules.yaml"),
+		} {
+			for name, read := range map[string]func(*scene) string{
+				"policy": func(s *scene) string { return s.page("/policy", "@ada") },
+				"tool":   func(s *scene) string { return s.page("/tools/mail.send", "@ada") },
+				"verify": func(s *scene) string { return s.submit("/audit/verify", "@ada", "form="+s.form).Body.String() },
+			} {
+				body, in := read(s), plainTexts(t, read(english))
+				for _, found := range marked.FindAllStringSubmatch(body, -1) {
+					if !stays.MatchString(html.UnescapeString(found[1])) {
+						t.Errorf("%s: %s has in English: %q", tag, name, found[1])
+					}
+				}
+				for text := range plainTexts(t, body) {
+					if in[text] && strings.Contains(text, " ") && !sameEverywhere.MatchString(text) {
+						t.Errorf("%s: %s has in English, as if it were its own: %q", tag, name, text)
+					}
+				}
+			}
+		}
+	}
+	es := told("es")
+	trouble = policyfile.Why(&settings.Error{Line: 3, Field: "rules[0].decide", Found: `it is "a. <b>"`, Value: `"a. <b>"`, Expected: "one value"}, "/etc/rules.yaml")
+	wants(t, es.page("/policy", "@ada"),
+		`la política <bdi lang="">/etc/rules.yaml</bdi>: línea 3: <bdi lang="">rules[0].decide</bdi>: es <bdi lang="">&#34;a. &lt;b&gt;&#34;</bdi>; se esperaba un solo valor. Estas`)
+	trouble = policyfile.Why(&settings.Error{Line: 3, Found: "yaml: strange <text>"}, "/etc/rules.yaml")
+	wants(t, es.page("/policy", "@ada"), `línea 3: <span lang="en" dir="ltr">yaml: strange &lt;text&gt;</span>. Estas`)
+	wants(t, es.page("/tools/mail.send", "@ada"), `<li>la descripción era <bdi lang="">Drafts a mail.</bdi>, y es <bdi lang="">Sends a mail &lt;now&gt;. To anybody.</bdi></li>`,
+		`<li>los parámetros tienen <bdi lang="">string</bdi> en <bdi lang="">/properties/to/type</bdi>.</li>`)
+	wants(t, es.submit("/audit/verify", "@ada", "form="+es.form).Body.String(), "Entrada 1: ", "Qué hacer: deja el registro como está y compáralo con una copia de seguridad anterior.")
 }
