@@ -176,7 +176,10 @@ func kept(text string) []string {
 
 // formed are the files with sentences that come apart from their values, and how they begin there.
 var (
-	formed   = []string{"../../api/audit/*.go", "../passkey/verify.go", "../wording/*.go", "../kernel/rulebook/*.go", "../policyfile/*.go", "../../tool/settings/error.go", "../../tool/settings/syntax.go"}
+	formed = []string{
+		"../../api/audit/*.go", "../passkey/verify.go", "../wording/*.go", "../kernel/rulebook/*.go", "../policyfile/*.go", "../../tool/settings/error.go",
+		"../../tool/settings/syntax.go",
+	}
 	formIn   = regexp.MustCompile(`\b(?:part|NewSentence|refuse|wrong|ended|orElse)\([^"\x60\n]*("(?:[^"\\]|\\.)*"|` + "`[^`]*`" + `)`)
 	quotedIn = regexp.MustCompile(`\t("the [^"]*%s[^"]*"|"its [^"]*%s[^"]*"|"the \w+ are written[^"]*"), ?("[^"]*")?,? ?("[^"]*")?`)
 	rowIn    = regexp.MustCompile(`\t\{"[^"]*", ("[^"]*"), ("[^"]*")\},`)
