@@ -7,13 +7,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+
+	"github.com/earshot-dev/earshot/aaep/transport/grpc"
 )
 
 // unreachable is the error of a connection that was not made, or broke before there was an answer.
 func unreachable(host string, err error) error {
 	why, hint := certificateTrouble(err)
 	if why == "" {
-		why, hint = wrongScheme(err)
+		why, hint = wrongScheme(host, err)
 	}
 	if why == "" {
 		why, hint = reason(err), "see that the producer runs, and that the address is right"
@@ -38,8 +40,12 @@ func certificateTrouble(err error) (why, hint string) {
 }
 
 // wrongScheme is what speaks for an address of the wrong kind: TLS where there is none, or none where there is TLS.
-func wrongScheme(err error) (why, hint string) {
+func wrongScheme(host string, err error) (why, hint string) {
 	switch {
+	case errors.Is(err, grpc.ErrTLS):
+		return "it answers in TLS, and was called without it", "use the address grpcs://" + host
+	case errors.Is(err, grpc.ErrSilent):
+		return "it has closed the connection without an answer", "if it speaks TLS, use the address grpcs://" + host + "; else see that the producer runs"
 	case errors.As(err, new(tls.RecordHeaderError)), errors.Is(err, http.ErrSchemeMismatch):
 		return "it does not speak TLS", "begin the address with http, ws or grpc, if it is meant to be without TLS"
 	case errors.Is(err, io.EOF):

@@ -13,6 +13,34 @@ import (
 	"github.com/earshot-dev/earshot/aaep/subscribe"
 )
 
+// listener serves each connection in its turn, then closes it in order, and returns its address.
+func listener(t *testing.T, serve func(net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			serve(conn)
+			_ = conn.(*net.TCPConn).CloseWrite()
+			_, _ = io.Copy(io.Discard, conn)
+			_ = conn.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = l.Close()
+		<-done
+	})
+	return l.Addr().String()
+}
+
 // TestUnreachable: where the certificate or the kind of the address is the reason, the error says so, and what to do.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
@@ -22,29 +50,13 @@ func TestUnreachable(t *testing.T) {
 		return s
 	}
 	secure, plain := quiet(httptest.NewTLSServer(http.NotFoundHandler())), quiet(httptest.NewServer(http.NotFoundHandler()))
-	closing, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			conn, err := closing.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = io.ReadFull(conn, make([]byte, 1)) // so that it ends in order
-			_ = conn.(*net.TCPConn).CloseWrite()
-			_, _ = io.Copy(io.Discard, conn)
-			_ = conn.Close()
-		}
-	}()
-	t.Cleanup(func() {
-		_ = closing.Close()
-		<-done
+	closing := listener(t, func(conn net.Conn) { _, _ = io.ReadFull(conn, make([]byte, 1)) }) // so that it ends in order
+	alerting := listener(t, func(conn net.Conn) {
+		_, _ = io.ReadFull(conn, make([]byte, 1))
+		_, _ = conn.Write([]byte("\x15\x03\x03\x00\x02\x02\x46")) // an alert of TLS: protocol_version
 	})
 	trusting := secure.Client().Transport
+	tls := strings.TrimPrefix(secure.URL, "https://")
 	for name, row := range map[string]struct {
 		url       string
 		transport http.RoundTripper
@@ -54,7 +66,9 @@ func TestUnreachable(t *testing.T) {
 		"unknown, socket":   {strings.Replace(secure.URL, "https", "wss", 1) + "/x", nil, "this machine does not trust the authority", "SSL_CERT_FILE"},
 		"another name":      {strings.Replace(secure.URL, "127.0.0.1", "localhost", 1), trusting, "its certificate is not for the name localhost", "use the name"},
 		"no TLS":            {strings.Replace(plain.URL, "http", "https", 1), nil, "it does not speak TLS", "begin the address with http,"},
-		"closed":            {"http://" + closing.Addr().String(), nil, "closed the connection without an answer", "begin the address with https"},
+		"closed":            {"http://" + closing, nil, "closed the connection without an answer", "begin the address with https"},
+		"gRPC to TLS":       {"grpc://" + tls, nil, "closed the connection without an answer", "use the address grpcs://" + tls},
+		"gRPC to an alert":  {"grpc://" + alerting, nil, "it answers in TLS", "use the address grpcs://" + alerting},
 		"refused":           {"http://127.0.0.1:1", nil, "refused", "see that the producer runs"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +25,7 @@ const (
 type Dialled struct {
 	o      Options
 	body   *io.PipeWriter // what is sent
-	end    context.CancelFunc
+	end    func()
 	owned  sync.WaitGroup // the call
 	answer chan called    // gets the beginning of the answer
 	// receiving is held while a message is received.
@@ -51,8 +52,18 @@ type called struct {
 // TLS; any other has to speak it. header may hold the token. An error is one of reaching the producer: what it says itself is received.
 func Dial(ctx context.Context, address string, by http.RoundTripper, header http.Header, o Options) (*Dialled, error) {
 	c := &Dialled{o: o, answer: make(chan called, 1)}
+	reached := make(chan struct{})
+	tell := sync.OnceFunc(func() { close(reached) }) // a request may be tried on several connections
+	// The call outlives the dialling: its end is Close or Drop.
+	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	c.end = func() { end(nil) }
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { tell() }}
 	if known, is := by.(*http.Transport); is {
 		via := known.Clone()
+		if strings.HasPrefix(address, "http:") { // by TLS, the handshake has shown that the other end answers
+			trace.GotConn = nil
+			via.DialContext = watched(via.DialContext, tell, end)
+		}
 		via.Protocols = new(http.Protocols)
 		via.Protocols.SetHTTP2(true)
 		via.Protocols.SetUnencryptedHTTP2(true)
@@ -60,17 +71,11 @@ func Dial(ctx context.Context, address string, by http.RoundTripper, header http
 		via.DisableKeepAlives = true // the connection ends with the call
 		by = via
 	}
-	// The call outlives the dialling: its end is Close or Drop.
-	life, end := context.WithCancel(context.WithoutCancel(ctx))
-	c.end = end
-	reached := make(chan struct{})
-	tell := sync.OnceFunc(func() { close(reached) }) // a request may be tried on several connections
-	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { tell() }}
 	body, writer := io.Pipe()
 	c.body = writer
 	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(life, trace), http.MethodPost, address+SubscribePath, body)
 	if err != nil {
-		end()
+		end(nil)
 		return nil, fmt.Errorf("gRPC: %w", err)
 	}
 	if header != nil {
@@ -98,7 +103,11 @@ func Dial(ctx context.Context, address string, by http.RoundTripper, header http
 	first := <-c.answer
 	c.answer <- first
 	if first.err != nil {
+		said := context.Cause(life)
 		c.Drop()
+		if said != nil { // otherwise it is only a context that has ended
+			return nil, fmt.Errorf("gRPC: %w", said)
+		}
 		return nil, fmt.Errorf("gRPC: %w", first.err)
 	}
 	return c, nil
