@@ -141,6 +141,9 @@ func (c *Client) sayWho(request *http.Request) {
 
 func unreachable(u *url.URL, err error) error {
 	hint := "see that `earshot up` runs there; what was asked for may or may not have been done"
+	if tls := cause.TLSHint(err); tls != "" {
+		hint = tls
+	}
 	if cause.NoClientCertificate(err) {
 		hint = "name a certificate that the server's operator has given you, and its key, with EARSHOT_CLIENT_CERT and EARSHOT_CLIENT_KEY"
 	}

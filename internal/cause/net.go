@@ -109,6 +109,25 @@ func behind(word, at string) string {
 	return word + at
 }
 
+// TLSHint is what to do where a connection fails for the other end's certificate, or because one end speaks TLS and the other does not;
+// "" if that is not the reason.
+func TLSHint(err error) string {
+	invalid, _ := errors.AsType[x509.CertificateInvalidError](err)
+	name, named := errors.AsType[x509.HostnameError](err)
+	_, plain := errors.AsType[tls.RecordHeaderError](err)
+	switch {
+	case errors.As(err, new(x509.UnknownAuthorityError)):
+		return "install that authority on this machine, or name a file with its certificate in SSL_CERT_FILE (on Linux)"
+	case named && name.Host != "":
+		return "use the name that the certificate is for"
+	case invalid.Cert != nil && invalid.Reason == x509.Expired:
+		return "see the clock of this machine, and have the server's operator renew the certificate"
+	case plain, strings.HasSuffix(err.Error(), "server gave HTTP response to HTTPS client"):
+		return "begin the address with http, if it is meant to be without TLS"
+	}
+	return ""
+}
+
 // ofCertificate translates why the other end's certificate is not accepted.
 func ofCertificate(err error) (words string, inner error) {
 	if e, is := errors.AsType[*tls.CertificateVerificationError](err); is {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import logging
 import time
 import urllib.error
 import urllib.parse
@@ -16,6 +17,9 @@ from .errors import EarshotError, Unreachable, of_answer
 WAIT = 60  # seconds for which one request waits for a result; the most that the server allows
 ANSWER = 30  # seconds in which an answer comes when nothing is waited for
 PAUSES = (0.2, 5.0)  # seconds between two attempts, at first and at most
+QUIET = 3.0  # seconds without a server until it is said that it is tried for
+
+_log = logging.getLogger("earshot")  # without a handler of the program's own, Python writes its warnings to standard error
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -58,7 +62,7 @@ class Connection:
                 raise of_answer(refused.code, _json(refused)) from None
         except (OSError, HTTPException, ValueError) as lost:
             raise Unreachable(
-                f"The server at {self.url} cannot be reached: {lost}", code="unreachable", retry=True,
+                f"The server at {self.url} cannot be reached: {getattr(lost, 'reason', lost)}", code="unreachable", retry=True,
                 hint="see that `earshot up` runs there; what was asked for may or may not have been done",
             ) from lost
 
@@ -94,7 +98,7 @@ class Attempts:
     """Attempts at one thing: after each failure a pause, and in the end the error."""
 
     def __init__(self, patience: float) -> None:
-        self._patience, self._pause, self._since = patience, PAUSES[0], -1.0
+        self._patience, self._pause, self._since, self._told = patience, PAUSES[0], -1.0, False
 
     def after(self, error: EarshotError) -> None:
         """Waits for the next attempt, or raises the error: where another attempt is no use, or patience is at its end."""
@@ -102,6 +106,9 @@ class Attempts:
         self._since = now if self._since < 0 else self._since
         if not error.retry or now - self._since > self._patience:
             raise error
+        if not self._told and now - self._since >= QUIET:
+            self._told = True
+            _log.warning("Still trying: %s", error)
         time.sleep(self._pause)
         self._pause = min(2 * self._pause, PAUSES[1])
 

@@ -265,6 +265,24 @@ class ClientTest(unittest.TestCase):
         with self.assertRaises(Refused):
             Session(self.session._connection, {"session_id": "sess_none", "name": ""}).call("box.read")
 
+    def test_tells_that_it_waits(self):
+        """A program that waits for a server says so, once; a short loss is not spoken of."""
+        lost = Unreachable("The server cannot be reached.", code="unreachable", retry=True)
+        for quiet, said in ((0, 1), (60, 0)):
+            tried = iter((lost, lost, lost, {"tools": []}))
+
+            def once(*_, **__):
+                answer = next(tried)
+                if isinstance(answer, Exception):
+                    raise answer
+                return answer
+
+            earshot = Earshot("http://127.0.0.1:9", "t")
+            with self.subTest(quiet=quiet), mock.patch("earshot.connection.PAUSES", (0, 0)), mock.patch("earshot.connection.QUIET", quiet), \
+                    mock.patch.object(earshot._connection, "once", once), mock.patch("earshot.connection._log") as log:
+                self.assertEqual(earshot.tools(), [])
+                self.assertEqual(log.warning.call_count, said, log.warning.call_args_list)
+
 
 class Proxy(http.server.BaseHTTPRequestHandler):
     """A proxy that gives up on the server a few times, each time in other words."""
