@@ -150,7 +150,16 @@ type AgentReportRequest struct {
 	Observed string `json:"observed,omitzero"`
 	// Missed is how many messages of the agent are known to have got lost on the way, at most [MaxMissed].
 	Missed int `json:"missed,omitzero"`
+	// Lease says that the program is there, and says so again within so many seconds, [MinLease] to [MaxLease]. When it does not, it
+	// has gone: the session ends as soon as none of its calls is open.
+	Lease int `json:"lease_seconds,omitzero"`
 }
+
+// Bounds of [AgentReportRequest.Lease].
+const (
+	MinLease = 10
+	MaxLease = 60 * 60
+)
 
 // MaxMissed limits [AgentReportRequest.Missed].
 const MaxMissed = 1_000_000

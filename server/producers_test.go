@@ -176,7 +176,7 @@ func TestIngest(t *testing.T) {
 		"claude: “40 percent.”",
 		"The answer is ready: 1 line.",
 		"claude: “Asking.”",
-		"Question 1, claude, other: Let claude act by itself. action: “Delete 2 files.”. consequence: “They are gone.”. risk_level: “high”. " +
+		"Question 1, claude, other: Let claude act by itself. action: “Delete 2 files.” consequence: “They are gone.” risk_level: “high”. " +
 			"irreversible: true. Earshot cannot undo it. This is for the request “Tidy my pictures”.",
 		"Question 1 was accepted by ",
 		"claude: “You said yes.”",

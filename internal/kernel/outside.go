@@ -243,40 +243,56 @@ func (k *Kernel) stands(ctx context.Context, q api.AwaitRequest) (a api.CallStat
 	return a, changes, err
 }
 
-// reportOutside reports what an outside agent says about its work.
+// reportOutside reports what an outside agent says about its work, or notes that it is there.
 func (k *Kernel) reportOutside(ctx context.Context, _ Caller, q api.AgentReportRequest) (struct{}, error) {
-	said := 0
-	in := turn.AgentReport{Key: q.Key}
-	for _, one := range []struct {
-		is   bool
-		kind turn.NoteKind
-	}{{q.Text != "", turn.NoteText}, {q.Progress > 0, turn.NoteProgress}, {q.Doing != "", NoteDoing}, {q.Observed != "", turn.NoteObserved}, {q.Missed != 0, NoteMissed}} {
-		if one.is {
-			said++
-			in.Kind = one.kind
-		}
+	kind, err := checkReport(q)
+	if err != nil {
+		return struct{}{}, err
 	}
-	switch {
-	case q.Lang != "" && q.Text+q.Doing+q.Observed == "":
-		return struct{}{}, api.NewFault(utp.CodeBadRequest, "found lang without a text; lang is the language of text, doing or observed")
-	case said != 1:
-		return struct{}{}, api.NewFault(utp.CodeBadRequest, fmt.Sprintf("found %d of text, progress, doing, observed and missed; one request tells one of them", said))
-	case len(q.Text) > api.AgentTextLimit || len(q.Doing) > api.MaxReported || len(q.Observed) > api.MaxReported:
-		return struct{}{}, api.NewFault(utp.CodeTooLarge, fmt.Sprintf("a piece of text may have %d bytes, and what the agent does or has done %d", api.AgentTextLimit, api.MaxReported))
-	case q.Progress < 0 || q.Progress > 100:
-		return struct{}{}, api.NewFault(utp.CodeBadRequest, "progress is a share of the whole work, from 0 to 100 percent")
+	var in turn.Input = turn.AgentReport{Key: q.Key, Kind: kind, Percent: q.Progress}
+	if q.Lease > 0 {
+		in = turn.Present{Within: time.Duration(q.Lease) * time.Second}
 	}
-	if q.Missed < 0 || q.Missed > api.MaxMissed {
-		return struct{}{}, api.NewFault(utp.CodeBadRequest, fmt.Sprintf("missed is %d; it is 1 to %d messages", q.Missed, api.MaxMissed))
-	}
-	if err := cmp.Or(api.CheckKey(q.Key), api.CheckLang(q.Lang)); err != nil {
-		return struct{}{}, api.NewFault(utp.CodeBadRequest, err.Error())
-	}
-	in.Percent = q.Progress
 	return struct{}{}, k.stepOutside(ctx, q.OutsideRequest, func(s *step) error {
 		s.notification.Output, s.notification.Lang, s.notification.Summary, s.notification.Missed = q.Text, q.Lang, q.Doing+q.Observed, q.Missed
 		return s.dispatch(in)
 	})
+}
+
+// checkReport returns what a report is about; "" where the agent only says that it is there.
+func checkReport(q api.AgentReportRequest) (kind turn.NoteKind, err error) {
+	said := 0
+	for _, one := range []struct {
+		is   bool
+		kind turn.NoteKind
+	}{
+		{q.Text != "", turn.NoteText}, {q.Progress > 0, turn.NoteProgress}, {q.Doing != "", NoteDoing}, {q.Observed != "", turn.NoteObserved},
+		{q.Missed != 0, NoteMissed}, {q.Lease != 0, ""},
+	} {
+		if one.is {
+			said++
+			kind = one.kind
+		}
+	}
+	switch {
+	case q.Lang != "" && q.Text+q.Doing+q.Observed == "":
+		return "", api.NewFault(utp.CodeBadRequest, "found lang without a text; lang is the language of text, doing or observed")
+	case said != 1:
+		return "", api.NewFault(utp.CodeBadRequest,
+			fmt.Sprintf("found %d of text, progress, doing, observed, missed and lease_seconds; one request tells one of them", said))
+	case len(q.Text) > api.AgentTextLimit || len(q.Doing) > api.MaxReported || len(q.Observed) > api.MaxReported:
+		return "", api.NewFault(utp.CodeTooLarge, fmt.Sprintf("a piece of text may have %d bytes, and what the agent does or has done %d", api.AgentTextLimit, api.MaxReported))
+	case q.Progress < 0 || q.Progress > 100:
+		return "", api.NewFault(utp.CodeBadRequest, "progress is a share of the whole work, from 0 to 100 percent")
+	case q.Missed < 0 || q.Missed > api.MaxMissed:
+		return "", api.NewFault(utp.CodeBadRequest, fmt.Sprintf("missed is %d; it is 1 to %d messages", q.Missed, api.MaxMissed))
+	case q.Lease != 0 && (q.Lease < api.MinLease || q.Lease > api.MaxLease):
+		return "", api.NewFault(utp.CodeBadRequest, fmt.Sprintf("lease_seconds is %d; it is %d to %d", q.Lease, api.MinLease, api.MaxLease))
+	}
+	if err := cmp.Or(api.CheckKey(q.Key), api.CheckLang(q.Lang)); err != nil {
+		return "", api.NewFault(utp.CodeBadRequest, err.Error())
+	}
+	return kind, nil
 }
 
 // closeOutside ends an outside turn with the agent's own result, once none of its calls is open. A repeat changes nothing.

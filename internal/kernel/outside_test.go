@@ -264,6 +264,8 @@ func TestOutsideGone(t *testing.T) {
 				gone := p.asked(class)
 				p.goes(gone.Call)
 				w.accepts()
+				w.pass(turn.DefaultUndo + 5*time.Second)
+				w.tells(p.session, "claude, which asked for it, does not wait for it any more")
 				w.pass(5 * time.Minute)
 				w.effectsAre(0)
 				w.isStatus(p.await(api.AwaitRequest{Call: gone.Call, Peek: true}), utp.StatusCanceled, utp.CodeConsentStale)

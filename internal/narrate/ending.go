@@ -160,6 +160,8 @@ func (s *eventBuilder) finished(end turn.End) error {
 	switch {
 	case s.t.Handoff != nil:
 		key = "turn.handed_over"
+	case end.Message == turn.EndGone && s.t.Turn.Outside:
+		key = "turn.gone"
 	case end.Code == utp.CodeTimeoutReapedByWatchdog:
 		key = "turn.quiet"
 	case declined:

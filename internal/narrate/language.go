@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/text/feature/plural"
 	"golang.org/x/text/language"
@@ -90,7 +91,7 @@ func (t *localizer) write(out *strings.Builder, p phrase, params Params, number 
 func (t *localizer) writeNode(out *strings.Builder, part node, params Params, number *Param, depth int) error {
 	switch part.kind {
 	case prose:
-		out.WriteString(part.text)
+		out.WriteString(afterQuote(out.String(), part.text))
 		return nil
 	case hash:
 		return t.writeParam(out, *number, depth)
@@ -251,6 +252,20 @@ func (t *localizer) writeQuote(out *strings.Builder, p Param, depth int) error {
 	}
 	out.WriteString("”")
 	return t.writeMore(out, p.More, depth)
+}
+
+// afterQuote returns the prose that follows text. Words that end with a full stop before their closing mark get no other behind it.
+func afterQuote(text, prose string) string {
+	rest, full := strings.CutPrefix(prose, ".")
+	inner, quoted := strings.CutSuffix(text, "”")
+	if !full || !quoted {
+		return prose
+	}
+	inner = strings.TrimSuffix(inner, string(legible.PopIsolate))
+	if r, _ := utf8.DecodeLastRuneInString(inner); strings.ContainsRune(".۔。", r) {
+		return rest
+	}
+	return prose
 }
 
 // writeExact writes a value between quotation marks and names those inside it, so that values with different bytes look

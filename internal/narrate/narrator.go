@@ -190,6 +190,8 @@ func (s *eventBuilder) ofOthers() error {
 		return s.children()
 	case turn.NotePermitted:
 		return s.permitted()
+	case turn.NoteUnawaited:
+		return s.unawaited()
 	case turn.NoteObserved:
 		return s.observed()
 	case kernel.NoteDoing:

@@ -1,6 +1,8 @@
 package narrate
 
 import (
+	"time"
+
 	"strings"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -75,6 +77,19 @@ func (s *eventBuilder) permissionRefusal(code utp.Code, params Params) (key stri
 	}
 	_, own = s.narrator.speaker.localizer.messages[key]
 	return key, own
+}
+
+// unawaited reports that an accepted call does not begin, because the agent that asked for it does not wait.
+func (s *eventBuilder) unawaited() error {
+	params := s.about().with(Params{"agent": s.agent()})
+	if left := s.t.Call.StartBy.Wall.Sub(s.t.At).Truncate(time.Second); left > 0 {
+		params["left"] = duration(left)
+	}
+	earshot := s.aboutCall()
+	if n := s.number(); n > 0 {
+		earshot[extQuestion] = n
+	}
+	return s.announce(line{key: "call.unawaited", params: params, urgency: aaep.UrgencyCritical, earshot: earshot})
 }
 
 // observed reports what the agent says that it has done itself. Nothing but its words is known.

@@ -81,6 +81,15 @@ func outsideScenarios() map[string]func(*stage) {
 			s.after(2 * time.Hour)
 			s.tick()
 		},
+		"an agent outside has gone without a word": func(s *stage) {
+			s.opens()
+			look := s.asksFor("files.scan", `{"root":"/home/anna"}`)
+			s.start(look)
+			s.finish(look, utp.StatusSuccess, "", `{"files":["a","b"]}`)
+			s.feed(turn.Present{Within: 90 * time.Second})
+			s.after(90 * time.Second)
+			s.tick()
+		},
 		"an agent outside has gone before the start": func(s *stage) {
 			s.opens()
 			id := s.asksFor("files.delete", string(deleteArgs))

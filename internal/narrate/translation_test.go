@@ -71,6 +71,9 @@ func (s *stage) judgeTranslations(row store.Event, in []*narrate.Translation) {
 		}
 		have := s.members(store.Event{Body: raw})
 		for name, value := range want {
+			if text := string(have[name]); strings.Contains(text, ".”.") || strings.Contains(text, ".\u2069”.") {
+				s.tb.Fatalf("%s in %s: %s has two full stops: %s", row.Template, one.Tag(), name, text)
+			}
 			if have[name].Kind() != value.Kind() || have[name].Kind() == '"' && len(value) > 2 && len(have[name]) == 2 {
 				s.tb.Fatalf("%s in %s: %s is %s, and was %s", row.Template, one.Tag(), name, have[name], value)
 			}

@@ -47,6 +47,14 @@ type joined struct{ *client.AgentSession }
 
 func (joined) End(context.Context, api.AgentEnd) error { return nil }
 
+// Report does not say for the other process that it is there.
+func (j joined) Report(ctx context.Context, q api.AgentReport) error {
+	if q.Lease > 0 {
+		return nil
+	}
+	return j.AgentSession.Report(ctx, q)
+}
+
 // keyFor returns the idempotency key of the n-th session of a host.
 func keyFor(host string, n int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "earshot-mcp-1\n%s\n%d", host, n))

@@ -69,6 +69,8 @@ const (
 	pause = time.Second
 	// pollInterval is the interval of checks for changed tools.
 	pollInterval = time.Minute
+	// presence is how long the gateway may be silent until it counts as gone.
+	presence = 90 * time.Second
 	// goodbye is the timeout for ending the session.
 	goodbye = 2 * time.Second
 )
@@ -119,6 +121,7 @@ func (g *Gateway) Run(ctx context.Context, t sdk.Transport) error {
 	watching, quiet := context.WithCancel(ctx)
 	var owned sync.WaitGroup
 	owned.Go(func() { g.tools.watch(watching) })
+	owned.Go(func() { g.stay(watching) })
 	err := g.tools.server.Run(ctx, acknowledging{t, g})
 	quiet()
 	owned.Wait()
@@ -133,6 +136,28 @@ func (g *Gateway) Run(ctx context.Context, t sdk.Transport) error {
 		return nil // the host has disconnected, or the context has ended
 	}
 	return err //nolint:wrapcheck // it says itself what it is about
+}
+
+// stay reports from time to time that the gateway is there. Otherwise the session of one that was killed would last for an hour more.
+func (g *Gateway) stay(ctx context.Context) {
+	ticker := time.NewTicker(presence / 3)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		g.mu.Lock()
+		session := g.session
+		g.mu.Unlock()
+		if session == nil {
+			continue
+		}
+		if err := session.Report(ctx, api.AgentReport{Lease: int(presence / time.Second)}); err != nil {
+			g.o.Logger.Debug("that the gateway is there is not noted", "reason", err)
+		}
+	}
 }
 
 // end ends the session, if there is one.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,6 +31,7 @@ type earshot struct {
 	slow   time.Duration // how long it takes to note that a result was received
 	report func(n int) error
 	told   int
+	here   atomic.Int32 // how often the gateway has said that it is there
 }
 
 func (e *earshot) notef(format string, args ...any) {
@@ -110,6 +112,10 @@ func (s *session) Received(_ context.Context, call string) error {
 }
 
 func (s *session) Report(_ context.Context, q api.AgentReport) error {
+	if q.Lease > 0 {
+		s.here.Add(1)
+		return nil
+	}
 	s.notef("say %s", q.Doing)
 	if s.report == nil {
 		return nil
@@ -225,6 +231,26 @@ func textOf(r *sdk.CallToolResult) string {
 func member(r *sdk.CallToolResult, name string) any {
 	m, _ := r.StructuredContent.(map[string]any)
 	return m[name]
+}
+
+// TestStays: a gateway with a session says that it is there, and says so before its time is over.
+func TestStays(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := &earshot{tools: []api.AgentTool{note("note.read", utp.Read, false)}}
+		e.invoke = func(int, api.AgentInvoke, time.Duration) (api.AgentCall, error) { return ended("tc_1", `"one"`), nil }
+		h := join(t, e)
+		pass(5*time.Minute + 10*time.Second) // no session begins at the moment in which it would say so
+		if n := e.here.Load(); n != 0 {
+			t.Errorf("without a session it says %d times that it is there", n)
+		}
+		h.use("note_read", nil, nil)
+		pass(5*time.Minute + time.Second)
+		h.leave()
+		if n := e.here.Load(); n != 10 {
+			t.Errorf("in five minutes it says %d times that it is there, want 10", n)
+		}
+	})
 }
 
 func TestTools(t *testing.T) {

@@ -99,6 +99,7 @@ const (
 	NoteShown         NoteKind = "question.shown"   // the question is first shown, and its time starts
 	NoteUnshown       NoteKind = "question.unshown" // nobody has seen the question, so it waits
 	NoteAccepted      NoteKind = "call.accepted"    // yes; the undo time runs
+	NoteUnawaited     NoteKind = "call.unawaited"   // the undo time is over, and the program that asked does not wait
 	NoteRefused       NoteKind = "call.refused"     // ended before dispatch; Detail is the code
 	NoteInvoked       NoteKind = "call.invoked"     // the command may leave now
 	NoteUndelivered   NoteKind = "call.undelivered" // a message about it can never be published

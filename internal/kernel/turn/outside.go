@@ -40,6 +40,9 @@ type (
 		Kind    NoteKind
 		Percent float64
 	}
+	// Present says that the program is there, and says so again within so long. When it does not, it has gone: the turn ends as soon as
+	// none of its calls is open. It is no sign of work.
+	Present struct{ Within time.Duration }
 	// Close ends an outside turn with its program's own result, as soon as none of its calls is open.
 	Close struct{ End End }
 )
@@ -49,6 +52,7 @@ func (Await) input()       {}
 func (Received) input()    {}
 func (Attached) input()    {}
 func (AgentReport) input() {}
+func (Present) input()     {}
 func (Close) input()       {}
 
 // PermissionCall is something that an outside program does by itself, and only asks permission for. A person's yes is
@@ -58,6 +62,9 @@ const PermissionCall CallKind = "permission"
 const (
 	// StaleUnawaited is a yes to a call that nobody waited for when it could have begun. It is not asked for again.
 	StaleUnawaited = "gone"
+
+	// EndGone is the message of the end of a turn whose program has gone.
+	EndGone = "the program has gone"
 
 	// PermissionDeferred is the message of a permission that the policy leaves to the program's own rules.
 	PermissionDeferred = "left to the agent's own rules"
@@ -92,6 +99,12 @@ func (m *machine) applyOutside(in Input) error {
 	if !m.Outside {
 		return refuse(utp.CodeConflict, "the turn has a worker; nobody outside speaks for it")
 	}
+	if in, is := in.(Present); is {
+		m.Presence = in.Within
+		m.seen()
+		return nil
+	}
+	m.seen()
 	if m.Status != Queued {
 		m.IdleFrom = m.now
 	}
@@ -111,6 +124,34 @@ func (m *machine) applyOutside(in Input) error {
 		return m.closeOutside(in)
 	}
 	return refuse(utp.CodeInternalError, "the turn machine does not know the input")
+}
+
+// seen notes that the program is there.
+func (m *machine) seen() {
+	if m.Presence > 0 {
+		m.PresentUntil = m.now.Add(m.Presence)
+	}
+}
+
+// goneAt returns when the program counts as gone; zero means never. While a call is open, another process may come for it.
+func (s State) goneAt() Timestamp {
+	if !s.Outside || s.Status != Running || s.Closing != nil {
+		return Timestamp{}
+	}
+	return s.PresentUntil
+}
+
+// gone ends a turn whose program does not say any more that it is there. Where the tick is late, the program may have slept as well,
+// or waited for this server: it gets the whole time again.
+func (m *machine) gone() {
+	at := m.goneAt()
+	switch {
+	case at.IsZero() || !at.reached(m.now):
+	case at.Add(lateTick).reached(m.now):
+		m.seen()
+	default:
+		m.end(End{Status: utp.StatusSuccess, Code: utp.CodeTimeoutReapedByWatchdog, Message: EndGone})
+	}
 }
 
 func (m *machine) open(in Open) error {

@@ -20,6 +20,7 @@ func (m *machine) tick(in Tick) {
 	}
 	m.undispatched(in.Engaged) // first: a turn that ends asks for no call again
 	m.idle()
+	m.gone()
 	for i := 0; i < len(m.Calls) && m.Status != Ended; i++ {
 		m.tickCall(&m.Calls[i], checks)
 	}
@@ -59,6 +60,10 @@ func (m *machine) tickAccepted(c *Call, checks map[string]Check) {
 	case !found || !c.Noticed() || !c.DispatchAt.PassedOnBoth(m.now):
 		return // without a fresh check nothing is dispatched
 	case m.unattended(c, m.now):
+		if !c.Unawaited {
+			c.Unawaited = true
+			m.emit(Note{Kind: NoteUnawaited, Call: c.ID})
+		}
 		return // it waits for an open request, until it is too old
 	}
 	if reason := m.fresh(c, check); reason != "" {
@@ -398,7 +403,7 @@ func (s State) Due(now Timestamp) (time.Time, bool) {
 	for _, c := range s.Calls {
 		switch c.State {
 		case Accepted:
-			if c.Noticed() && !s.unattended(&c, now) {
+			if c.Noticed() && !(c.Unawaited && s.unattended(&c, now)) {
 				sooner(c.DispatchAt.passedOnBothAt(now))
 			}
 			sooner(c.StartBy.due(now))
@@ -417,6 +422,7 @@ func (s State) Due(now Timestamp) (time.Time, bool) {
 	}
 	sooner(s.abandonedAt().reachedAt(now))
 	sooner(s.undispatchedAt().reachedAt(now))
+	sooner(s.goneAt().reachedAt(now))
 	if s.Stop == nil {
 		sooner(s.Deadline.reachedAt(now))
 	}

@@ -324,6 +324,9 @@ func (s *script) outside(verb string, words []string, named map[string]string) (
 		return turn.Received{Call: word(0)}, nil
 	case "attached":
 		return turn.Attached{Holder: word(0)}, nil
+	case "present":
+		d, err := time.ParseDuration(word(0))
+		return turn.Present{Within: d}, err
 	case "tell":
 		percent := number(named["percent"])
 		kind := turn.NoteObserved

@@ -49,6 +49,10 @@ type State struct {
 	// then or from the end of a worker's lease, before it ends; 0 is for ever.
 	IdleFrom Timestamp     `json:"idle_from,omitzero"`
 	MaxIdle  time.Duration `json:"patience,omitempty"`
+	// Presence is how long the program of an outside turn may be silent until it counts as gone, and PresentUntil when that is; zero
+	// where it has not said.
+	Presence     time.Duration `json:"presence,omitempty"`
+	PresentUntil Timestamp     `json:"present_until,omitzero"`
 	// Correlation is the id under which its caller asked for it, if there is one.
 	Correlation string `json:"correlation,omitempty"`
 	// Deadline is when the turn ends whatever it does, see [machine.pastDeadline]; zero is never.
@@ -271,6 +275,8 @@ type Call struct {
 	Identity string    `json:"identity,omitempty"`
 	HostCall string    `json:"host_call,omitempty"`
 	Received bool      `json:"received,omitempty"`
+	// Unawaited: it was reported that the undo time was over, and that no request was open. It may still begin.
+	Unawaited bool `json:"unawaited,omitempty"`
 }
 
 // Origin is where an adopted call comes from: the id and the tool.call card under which a third-party

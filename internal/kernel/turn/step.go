@@ -121,7 +121,7 @@ func (m *machine) applyAgent(in Input) error {
 		return m.toolMissing(in)
 	case CheckDeadline: // apply has looked
 		return nil
-	case Open, Await, Received, Attached, AgentReport, Close:
+	case Open, Await, Received, Attached, AgentReport, Present, Close:
 		return m.applyOutside(in)
 	}
 	return refuse(utp.CodeInternalError, fmt.Sprintf("the turn machine does not know the input %T", in))

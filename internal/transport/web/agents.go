@@ -227,7 +227,7 @@ func (s *Server) agentReport(_ http.ResponseWriter, r *http.Request, v visitor, 
 	}
 	return api.Empty{}, s.options.Programs.Report(r.Context(), v.Principal, api.AgentReportRequest{
 		OutsideRequest: api.OutsideRequest{Session: r.PathValue("session")}, Key: key, Text: q.Text, Lang: q.Lang, Progress: q.Progress,
-		Doing: q.Doing, Observed: q.Observed, Missed: q.Missed,
+		Doing: q.Doing, Observed: q.Observed, Missed: q.Missed, Lease: q.Lease,
 	})
 }
 
