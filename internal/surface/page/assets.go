@@ -11,17 +11,20 @@ import (
 	"path"
 	"strings"
 	"sync"
+
+	"github.com/earshot-dev/earshot/internal/phrasebook"
 )
 
 //go:embed assets
 var embedded embed.FS
 
-// Assets are the templates and the files of the page.
+// Assets are the templates and the files of the page. Templates and scripts are read when somebody first asks for a page: that takes a
+// tenth of the time in which a server starts, and many servers show none.
 type Assets struct {
 	english   *Language
 	languages map[string]func() (*Language, error) // the others
-	files     map[string]File
-	scripts   []byte // all of them
+	images    map[string]File
+	scripts   func() (*scripts, error)
 	styles    map[string]string
 	packers   sync.Pool // of *gzip.Writer, each of which is large
 }
@@ -51,16 +54,17 @@ func (p *Assets) Gzip(body []byte) []byte {
 	return b.Bytes()
 }
 
-// Load reads the templates and the files, which are part of the program and do not change.
+// Load makes the assets ready. They are part of the program and do not change.
 var Load = sync.OnceValues(load) //nolint:gochecknoglobals // made once
 
 func load() (*Assets, error) {
-	p := &Assets{files: map[string]File{}, styles: map[string]string{}}
-	if err := p.loadLanguages(); err != nil {
-		return nil, fmt.Errorf("web: %w", err)
-	}
-	if err := p.loadScripts(); err != nil {
-		return nil, fmt.Errorf("web: %w", err)
+	p := &Assets{images: map[string]File{}, styles: map[string]string{}}
+	p.scripts = sync.OnceValues(p.loadScripts)
+	p.english = &Language{Tag: english, Direction: "ltr"}
+	p.english.layOut(p)
+	p.languages = map[string]func() (*Language, error){}
+	for _, tag := range phrasebook.Tags() {
+		p.languages[tag] = sync.OnceValues(func() (*Language, error) { return p.open(tag) })
 	}
 	kinds := map[string]string{".svg": "image/svg+xml", ".png": "image/png", ".webmanifest": "application/manifest+json"}
 	err := fs.WalkDir(embedded, "assets", func(name string, _ fs.DirEntry, err error) error {
@@ -76,7 +80,7 @@ func load() (*Assets, error) {
 			p.styles[path.Base(name)] = string(body)
 			return nil
 		}
-		p.files[strings.TrimPrefix(name, "assets/")] = p.file(kind, body)
+		p.images[strings.TrimPrefix(name, "assets/")] = p.file(kind, body)
 		return nil
 	})
 	if err != nil {
@@ -102,6 +106,13 @@ func (p *Assets) File(name string) (File, bool) {
 		l := p.In(tag)
 		return l.script, l.book != nil && l.Tag == tag
 	}
-	f, found := p.files[name]
+	if f, found := p.images[name]; found {
+		return f, true
+	}
+	s, err := p.scripts()
+	if err != nil { // the tests load them
+		return File{}, false
+	}
+	f, found := s.files[name]
 	return f, found
 }

@@ -84,8 +84,15 @@ func (b *bundle) add(name string, within []string) error {
 // variable is what a script exports, in a bundle.
 func variable(name string) string { return "$" + strings.TrimSuffix(name, scriptExt) }
 
+// scripts are those of the page.
+type scripts struct {
+	files   map[string]File
+	sources []byte // of all
+}
+
 // loadScripts keeps the scripts that a page or a browser asks for: those that a template names, and those that no other one imports.
-func (p *Assets) loadScripts() error {
+func (p *Assets) loadScripts() (*scripts, error) {
+	loaded := &scripts{files: map[string]File{}}
 	sources, parts := map[string][]byte{}, map[string]bool{}
 	err := fs.WalkDir(embedded, "assets", func(name string, _ fs.DirEntry, err error) error {
 		if err != nil || path.Ext(name) != scriptExt {
@@ -93,23 +100,23 @@ func (p *Assets) loadScripts() error {
 		}
 		source, err := embedded.ReadFile(name)
 		sources[path.Base(name)] = source
-		p.scripts = append(p.scripts, source...)
+		loaded.sources = append(loaded.sources, source...)
 		for _, one := range imported.FindAllSubmatch(source, -1) {
 			parts[string(one[2])] = true
 		}
-		return err //nolint:wrapcheck // named by the caller
+		return err //nolint:wrapcheck // named below
 	})
 	if err != nil {
-		return err //nolint:wrapcheck // named by the caller
+		return nil, fmt.Errorf("web: %w", err)
 	}
 	names, err := fs.Glob(embedded, "assets/*.html")
 	if err != nil {
-		return err //nolint:wrapcheck // named by the caller
+		return nil, fmt.Errorf("web: %w", err)
 	}
 	for _, name := range names {
 		source, err := embedded.ReadFile(name)
 		if err != nil {
-			return err //nolint:wrapcheck // named by the caller
+			return nil, fmt.Errorf("web: %w", err)
 		}
 		for _, one := range named.FindAllSubmatch(source, -1) {
 			delete(parts, string(one[1]))
@@ -121,9 +128,9 @@ func (p *Assets) loadScripts() error {
 		}
 		text, err := bundled(sources, name)
 		if err != nil {
-			return err
+			return nil, fmt.Errorf("web: %w", err)
 		}
-		p.files[name] = p.file(scriptKind, text)
+		loaded.files[name] = p.file(scriptKind, text)
 	}
-	return nil
+	return loaded, nil
 }

@@ -34,7 +34,7 @@ func (p *Assets) StyleSources() []string {
 
 // script is a script in the head of a page. All that it imports is in it.
 func (p *Assets) script(name string) (template.HTML, error) {
-	if _, found := p.files[name]; !found {
+	if _, found := p.File(name); !found {
 		return "", fmt.Errorf("web: found no script %s", name)
 	}
 	return template.HTML(`<script type="module" src="/page/` + name + `"></script>`), nil //nolint:gosec // a name of our own

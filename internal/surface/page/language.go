@@ -26,9 +26,9 @@ type Language struct {
 	// Tag names it, as in es; Direction is that of its script, ltr or rtl.
 	Tag, Direction string
 
-	book      *phrasebook.Book // nil for English
-	templates *template.Template
-	script    File // what scripts say
+	book      *phrasebook.Book                   // nil for English
+	templates func() (*template.Template, error) // read once
+	script    File                               // what scripts say
 }
 
 // In is a language that the page is shown in; English, where it is not shown in that one.
@@ -41,32 +41,32 @@ func (p *Assets) In(tag string) *Language {
 	return p.english
 }
 
-// loadLanguages opens English. Another language is opened when somebody reads in it: most servers offer none.
-func (p *Assets) loadLanguages() error {
-	p.english = &Language{Tag: english, Direction: "ltr"}
-	p.languages = map[string]func() (*Language, error){}
-	for _, tag := range phrasebook.Tags() {
-		p.languages[tag] = sync.OnceValues(func() (*Language, error) { return p.open(tag) })
-	}
-	return p.english.layOut(p)
-}
-
+// open opens another language than English, when somebody reads in it: most servers offer none.
 func (p *Assets) open(tag string) (*Language, error) {
 	book, err := phrasebook.Open(tag)
 	if err != nil {
 		return nil, err
 	}
+	all, err := p.scripts()
+	if err != nil {
+		return nil, err
+	}
 	l := &Language{Tag: tag, Direction: cmp.Or(string(aaep.Direction(tag)), "ltr"), book: book}
-	l.script = p.file(scriptKind, l.phrases(p.scripts))
-	if err := l.layOut(p); err != nil {
+	l.script = p.file(scriptKind, l.phrases(all.sources))
+	l.layOut(p)
+	if _, err := l.templates(); err != nil {
 		return nil, err
 	}
 	return l, nil
 }
 
-// layOut reads the templates, in this language.
-func (l *Language) layOut(p *Assets) error {
-	l.templates = template.New("").Funcs(template.FuncMap{
+// layOut has the templates read in this language, at the first page.
+func (l *Language) layOut(p *Assets) {
+	l.templates = sync.OnceValues(func() (*template.Template, error) { return l.parse(p) })
+}
+
+func (l *Language) parse(p *Assets) (*template.Template, error) {
+	templates := template.New("").Funcs(template.FuncMap{
 		"show":  legible.Text,
 		"mixed": Mixed, "mixedin": MixedIn,
 		"say":   l.marked,
@@ -84,18 +84,18 @@ func (l *Language) layOut(p *Assets) error {
 	})
 	names, err := fs.Glob(embedded, "assets/*.html")
 	if err != nil {
-		return fmt.Errorf("its templates: %w", err)
+		return nil, fmt.Errorf("its templates: %w", err)
 	}
 	for _, name := range names {
 		source, err := embedded.ReadFile(name)
 		if err != nil {
-			return fmt.Errorf("its templates: %w", err)
+			return nil, fmt.Errorf("its templates: %w", err)
 		}
-		if _, err := l.templates.New(path.Base(name)).Parse(l.source(string(source))); err != nil {
-			return fmt.Errorf("a template in %s: %w", l.Tag, err)
+		if _, err := templates.New(path.Base(name)).Parse(l.source(string(source))); err != nil {
+			return nil, fmt.Errorf("a template in %s: %w", l.Tag, err)
 		}
 	}
-	return nil
+	return templates, nil
 }
 
 // source is the source of a template in this language.
@@ -137,8 +137,12 @@ func (l *Language) phrases(scripts []byte) []byte {
 
 // Render fills a template; half a page is never sent.
 func (l *Language) Render(name string, data any) ([]byte, error) {
+	templates, err := l.templates()
+	if err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
 	var b bytes.Buffer
-	if err := l.templates.ExecuteTemplate(&b, name, data); err != nil {
+	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	return b.Bytes(), nil
