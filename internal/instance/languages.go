@@ -38,13 +38,13 @@ func (l Languages) ByMachine() []string {
 func OpenLanguages(allowed []string) (Languages, error) {
 	var all Languages
 	var known []string
-	for _, c := range narrate.Translations() {
+	for _, c := range narrate.Headers() {
 		tag := c.Tag.String()
 		known = append(known, tag)
 		if c.ByMachine() && !slices.Contains(allowed, tag) {
 			continue
 		}
-		t, err := narrate.NewTranslation(c)
+		t, err := narrate.NewTranslation(c.WithMessages())
 		if err != nil {
 			return nil, fmt.Errorf("the language %s: %w", tag, err)
 		}

@@ -18,18 +18,44 @@ var catalogues embed.FS
 // and parameters.
 func English() Catalogue { return mustLoad("en") }
 
+// others are the names of the catalogues of the other languages.
+var others = []string{"es", "fr", "ar", "yo"} //nolint:gochecknoglobals // it is constant
+
 // Translations are the catalogues of the other languages.
 func Translations() []Catalogue {
-	return []Catalogue{mustLoad("es"), mustLoad("fr"), mustLoad("ar"), mustLoad("yo")}
+	all := make([]Catalogue, len(others))
+	for i, name := range others {
+		all[i] = mustLoad(name)
+	}
+	return all
 }
 
+// Headers are the catalogues of the other languages without their messages, which are most of the work of reading one.
+func Headers() []Catalogue {
+	all := make([]Catalogue, len(others))
+	for i, name := range others {
+		header, _, _ := strings.Cut(mustRead(name), "\n[")
+		all[i] = mustParse(name, header)
+	}
+	return all
+}
+
+// WithMessages returns the catalogue of [Headers] with its messages.
+func (c Catalogue) WithMessages() Catalogue { return mustLoad(c.Tag.String()) }
+
 // mustLoad reads a catalogue of this program. That each can be read is tested.
-func mustLoad(name string) Catalogue {
+func mustLoad(name string) Catalogue { return mustParse(name, mustRead(name)) }
+
+func mustRead(name string) string {
 	text, err := catalogues.ReadFile("catalogue/" + name + ".txt")
 	if err != nil {
 		panic("narrate: " + err.Error())
 	}
-	c, err := ParseCatalogue(string(text))
+	return string(text)
+}
+
+func mustParse(name, text string) Catalogue {
+	c, err := ParseCatalogue(text)
 	if err != nil {
 		panic("narrate: catalogue " + name + ": " + err.Error())
 	}

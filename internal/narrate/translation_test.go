@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"maps"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -334,6 +335,23 @@ func TestMessagesWithHostileParameters(t *testing.T) {
 					t.Errorf("%s %s: %d isolates are opened and %d closed", c.Tag, field, opened, closed)
 				}
 			}
+		}
+	}
+}
+
+// TestHeaders: what is known of a language before its messages are read is what is known of it with them.
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	whole, headers := narrate.Translations(), narrate.Headers()
+	if len(headers) != len(whole) {
+		t.Fatalf("%d headers of %d catalogues", len(headers), len(whole))
+	}
+	for i, h := range headers {
+		if h.Tag != whole[i].Tag || h.Reader != whole[i].Reader || h.ByMachine() != whole[i].ByMachine() || len(h.Messages) != 0 {
+			t.Errorf("the header of %s is %+v", whole[i].Tag, h)
+		}
+		if !reflect.DeepEqual(h.WithMessages(), whole[i]) {
+			t.Errorf("%s with its messages is another catalogue", h.Tag)
 		}
 	}
 }
