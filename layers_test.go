@@ -233,7 +233,7 @@ var layerTable = []rule{
 		beside: map[string]string{"internal/bus": "a service's process connects itself, so that its author writes no transport"},
 	},
 	{pkg: "internal/fault", layer: 2},
-	{pkg: "internal/peer", layer: 2},
+	{pkg: "internal/peer", layer: 2, third: []string{sysModule}},
 	{
 		pkg: "internal/presence", layer: 2,
 		beside: map[string]string{"internal/boottime": "a session of a terminal belongs to one boot"},

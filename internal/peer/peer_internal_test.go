@@ -136,3 +136,22 @@ func TestUserOf(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkProcess finds this process among those of the machine, which is done for each connection.
+func BenchmarkProcess(b *testing.B) {
+	listener, err := new(net.ListenConfig).Listen(b.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	there, err := new(net.Dialer).DialContext(b.Context(), "tcp", listener.Addr().String())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = there.Close() }()
+	for b.Loop() {
+		if got := process(there.LocalAddr(), there.RemoteAddr()); got != os.Getpid() {
+			b.Fatalf("process %d, want %d", got, os.Getpid())
+		}
+	}
+}

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -9,10 +10,11 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // The fields of a row of the kernel's tables of sockets (proc_pid_net(5)).
@@ -34,17 +36,17 @@ func process(remote, local net.Addr) int {
 	if inode == "" || inode == "0" {
 		return 0
 	}
-	holders, err := filepath.Glob("/proc/[0-9]*/fd")
+	all, err := namesIn("/proc")
 	if err != nil {
 		return 0
 	}
-	found := 0
-	for _, folder := range holders {
-		if !holds(folder, "socket:["+inode+"]") {
+	found, socket := 0, []byte("socket:["+inode+"]")
+	for _, name := range all {
+		id, err := strconv.Atoi(name)
+		if err != nil || !holds("/proc/"+name+"/fd", socket) {
 			continue
 		}
-		id, err := strconv.Atoi(filepath.Base(filepath.Dir(folder)))
-		if err != nil || found != 0 {
+		if found != 0 {
 			return 0
 		}
 		found = id
@@ -52,15 +54,31 @@ func process(remote, local net.Addr) int {
 	return found
 }
 
-// holds answers whether one of the descriptors in a folder leads to a socket.
-func holds(folder, socket string) bool {
-	open, err := os.ReadDir(folder)
+func namesIn(folder string) ([]string, error) {
+	f, err := os.Open(folder)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it says the folder
+	}
+	defer func() { _ = f.Close() }()
+	return f.Readdirnames(-1) //nolint:wrapcheck // it says the folder
+}
+
+// holds answers whether one of the descriptors in a folder leads to a socket. All descriptors of all processes are looked at for each
+// connection, so each is read below its folder, which is opened once, and nothing is allocated for it.
+func holds(folder string, socket []byte) bool {
+	f, err := os.Open(folder)
 	if err != nil {
 		return false // another user's, or it has ended
 	}
-	return slices.ContainsFunc(open, func(one os.DirEntry) bool {
-		to, err := os.Readlink(filepath.Join(folder, one.Name()))
-		return err == nil && to == socket
+	defer func() { _ = f.Close() }()
+	open, err := f.Readdirnames(-1)
+	if err != nil {
+		return false // it has ended
+	}
+	within, to := int(f.Fd()), make([]byte, 1+len(socket)) // a longer link is another one
+	return slices.ContainsFunc(open, func(name string) bool {
+		n, err := unix.Readlinkat(within, name, to)
+		return err == nil && bytes.Equal(to[:n], socket)
 	})
 }
 
