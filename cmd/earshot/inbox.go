@@ -104,7 +104,7 @@ func (m *Main) inFull(ctx context.Context, remote *client.Client, q api.OpenQues
 
 func (m *Main) questionLine(q api.OpenQuestion) string {
 	asked, asks := readQuestion(q)
-	line := fmt.Sprintf("Question %d: %s", q.Number, cli.Shown(strings.TrimSuffix(q.Title, ".")+"."))
+	line := fmt.Sprintf("Question %d: %s", q.Number, cli.Shown(asSentence(q.Title)))
 	switch {
 	case q.Parked:
 		line += " Parked: its session is not under way at the server, so it can be rejected and not accepted."
@@ -115,6 +115,14 @@ func (m *Main) questionLine(q api.OpenQuestion) string {
 		line += fmt.Sprintf(" `earshot pending %d` shows all of it.", q.Number)
 	}
 	return line + " In " + q.Session + "."
+}
+
+// asSentence ends a title with a full stop, unless it ends as a sentence, or with the quotation of one.
+func asSentence(title string) string {
+	if strings.HasSuffix(strings.TrimRight(title, "”"), ".") || strings.HasSuffix(title, "?") {
+		return title
+	}
+	return title + "."
 }
 
 // readQuestion parses a question's event; false if this version cannot parse it.
