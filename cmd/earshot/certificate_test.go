@@ -98,7 +98,7 @@ func TestDoctorCertificate(t *testing.T) {
 	s, dir, now := newScene(t), t.TempDir(), time.Now()
 	cert, key := certified(t, dir, "earshot.test", 1, now.Add(-time.Hour), now.Add(time.Hour))
 	settings := "https: 127.0.0.1:0\ntls-cert: " + cert + "\ntls-key: " + key + "\npage-url: https://"
-	contains(t, s.does(0, "doctor", "--config", s.configuration(settings+"earshot.test\n")), "ok: certificate: "+cert+" is for earshot.test, until ")
+	contains(t, s.does(0, "doctor", "--config", s.configuration(settings+"earshot.test\n")), "ok: certificate: "+cert+" is for earshot.test, and valid until ")
 	contains(t, s.does(1, "doctor", "--config", s.configuration(settings+"other.test\n")), "problem: certificate: the certificate "+cert+" is for")
 	contains(t, s.does(1, "doctor", "--config", s.configuration("https: 127.0.0.1:0\n")), "problem: settings: for HTTPS there must be")
 	contains(t, s.does(1, "doctor", "--config", s.configuration("retention-content: 3 days\n")), "problem: settings: --retention-content")

@@ -24,7 +24,7 @@ func TestServerConfigured(t *testing.T) {
 	s := newScene(t)
 	file := s.configuration("root: photos\nhttp: 127.0.0.1:0\n")
 	contains(t, s.does(0, "doctor", "--config", file), "ok: configuration: "+file+" was read; it sets root, http.")
-	contains(t, s.does(0, "doctor"), "ok: configuration: No file is named")
+	contains(t, s.does(0, "doctor"), "ok: configuration: No configuration file is used")
 	server := start(t, options{verb: "up", data: s.data, args: []string{"--config", file}, nobody: true})
 	server.hears("Allowed folder: " + s.folder)
 	server.hears("Control C ends it")

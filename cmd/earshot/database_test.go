@@ -78,6 +78,9 @@ func TestServerLedgerInADatabase(t *testing.T) {
 	run.await("The server takes work again")
 	second.await("Database: the connection to postgres://")
 	second.await("Database: the connection is back")
+	if said := s.does(0, "doctor", "--ledger", dsn); strings.Contains(said, "not there yet") || strings.Contains(said, "name it with --ledger") {
+		t.Errorf("doctor misses what a ledger in a database does not have:\n%s", said)
+	}
 	s.does(0, "reply", "1", "accept")
 	run.ends(0)
 	if gone := s.gone(); !slices.Equal(gone, s.duplicates()) {

@@ -31,7 +31,7 @@ func TestDoctorOpens(t *testing.T) {
 	before := content(t, s.data)
 	contains(t, s.does(0, "doctor"),
 		"ok: data directory: "+s.data+" is yours, and can be written to.", "ok: ledger: "+s.data+"/ledger.db is whole,", "schema version",
-		"ok: key: "+s.data+"/key can be read, and has its 32 bytes.", "ok: incarnation: "+s.data+"/incarnation says 2.")
+		"ok: key: "+s.data+"/key can be read and is complete, 32 bytes.", "ok: incarnation: "+s.data+"/incarnation can be read; its count is 2.")
 	if after := content(t, s.data); !maps.Equal(before, after) {
 		t.Errorf("there were %v, and are %v", slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
 	}
@@ -46,7 +46,8 @@ func TestDoctorBesideAServer(t *testing.T) {
 	run := s.run("--json")
 	run.await(asked)
 	for range 3 {
-		contains(t, s.does(0, "doctor"), "ok: data directory:", "can be written to.", "ledger.db is whole,", "has its 32 bytes.", "ok: server: The process", "note: questions: 1 question open.")
+		contains(t, s.does(0, "doctor"), "ok: data directory:", "can be written to.", "ledger.db is whole,", "is complete, 32 bytes.",
+			"ok: server: The process", "note: questions: 1 question open.")
 	}
 	run.say("accept")
 	run.ends(0)
@@ -227,7 +228,7 @@ func TestDoctorProvider(t *testing.T) {
 		issuer, rest   string
 		expected, none string
 	}{
-		{0, p.URL, "oidc-audience: earshot\noidc-role: ears=listener\n", "ok: identity provider: It has given out its keys. These count: tokens of " + p.URL + " for earshot; groups: ears=listener;", "problem"},
+		{0, p.URL, "oidc-audience: earshot\noidc-role: ears=listener\n", "ok: identity provider: It answers, and its keys are known. These count: tokens of " + p.URL + " for earshot; groups: ears=listener;", "problem"},
 		{1, p.URL + "/nowhere", "oidc-audience: earshot\noidc-role: ears=listener\n", "problem: identity provider: It cannot be asked for its keys: ", "ok: identity"},
 		{1, p.URL, "oidc-audience: earshot\n", "--oidc-issuer needs --oidc-role", "ok: identity"},
 	} {

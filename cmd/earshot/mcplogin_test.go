@@ -119,7 +119,7 @@ func TestMCPLogin(t *testing.T) {
 	h.tellsNothing(said)
 	h.awaitsList("hub.look: irreversible")
 	contains(t, h.does(0, "mcp", "list"), "logged in since")
-	contains(t, h.does(0, "doctor"), "hub is logged in since")
+	contains(t, h.does(0, "doctor"), "hub has been logged in since")
 
 	contains(t, h.does(0, "tools", lastCommand(h.does(0, "tools", "review", "hub.*"))...), "hub.look: read")
 	contains(t, h.does(0, "tools", "call", "hub.look", `{}`), "seen with Bearer [secret of the login]")

@@ -25,7 +25,8 @@ func TestToolWithoutService(t *testing.T) {
 	}
 	bare := start(t, options{verb: "up", data: s.data, args: []string{"--http", "127.0.0.1:0"}})
 	bare.hears("Control C ends it")
-	contains(t, s.does(0, "doctor"), "note: services: No service is connected for files.", "hint: `earshot up --root DIR` serves those that begin with files.; of others, start it")
+	contains(t, s.does(0, "doctor"), "note: services: No service is connected for files.",
+		"hint: `earshot up --root DIR` serves the tools whose names begin with files.; for the others, start the service")
 	bare.signal(os.Interrupt)
 	bare.ends(0)
 	server := s.up()
@@ -45,7 +46,7 @@ func TestToolWithoutService(t *testing.T) {
 			t.Errorf("%s is connected: %v", tool.Name, tool.Connected)
 		}
 	}
-	contains(t, s.does(0, "doctor"), "note: services: No service is connected for words.count, words.drop. hint: start it")
+	contains(t, s.does(0, "doctor"), "note: services: No service is connected for words.count, words.drop. hint: start the service")
 	s.does(0, "tools", "rm", "words.count")
 	s.does(0, "tools", "rm", "words.drop")
 	if said := s.does(0, "doctor"); strings.Contains(said, "services:") {

@@ -25,10 +25,18 @@ func (o Options) examineData(ctx context.Context) []Finding {
 	}
 	data := &datadir.Dir{Path: path}
 	all := []Finding{
-		examineWriting(path), examineSpace(path), examineLedger(ctx, data), examineKey(data), examineCounter(data),
-		examineFile("page's name", data.File(datadir.PageFile), "the first `earshot up` makes it"),
+		examineWriting(path), examineSpace(path),
 	}
-	all = append(all, o.examineTokens())
+	if instance.InDatabase(data, "") == nil {
+		all = append(all, examineLedger(ctx, data), examineKey(data), examineCounter(data))
+	} else { // its counter has a name of its own, and is read when the server starts
+		if o.Ledger == "" {
+			all = append(all, examineLedger(ctx, data))
+		}
+		all = append(all, examineKey(data))
+	}
+	all = append(all, examineFile("page's name", data.File(datadir.PageFile), "`earshot up` makes it, unless --page-url names the page"),
+		o.examineTokens())
 	return append(all, o.examineServer(ctx)...)
 }
 
@@ -36,7 +44,7 @@ func examineSpace(path string) Finding {
 	const least = 64 << 20
 	var st unix.Statfs_t
 	if err := unix.Statfs(path, &st); err != nil {
-		return Finding{Name: "room", State: Note, Found: "How much room the disk has is not known."}
+		return Finding{Name: "room", State: Note, Found: "How much room the disk has cannot be found out.", Advice: "look with `df`"}
 	}
 	free := int64(st.Bavail) * int64(st.Bsize) //nolint:unconvert // their widths differ between systems
 	if free < least {

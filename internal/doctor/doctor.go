@@ -100,7 +100,10 @@ func (o Options) examineClock() Finding {
 		return Finding{Name: "clock", State: Problem, Found: "It says " + now.Format(time.RFC3339) + ".", Advice: "set the clock; deadlines hang on it"}
 	}
 	if !clock.Booted() {
-		return Finding{Name: "clock", State: Note, Found: "This system does not tell when it was started.", Advice: "a yes does not outlive the process here"}
+		return Finding{
+			Name: "clock", State: Note, Found: "This system does not tell when it was started.",
+			Advice: "nothing needs to be done; when Earshot is started again, it asks again what you had already accepted",
+		}
 	}
 	return Finding{Name: "clock", State: OK, Found: "The time of day and the time since the start can be read."}
 }

@@ -25,6 +25,6 @@ func Example() {
 		}
 	}
 	// Output:
-	// ok: configuration: No file is named; flags and variables count.
+	// ok: configuration: No configuration file is used; flags and variables apply.
 	// problem: folder: it is not there.
 }

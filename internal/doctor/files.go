@@ -28,7 +28,7 @@ func examineWriting(path string) Finding {
 		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	if err != nil {
-		return Finding{Name: name, State: Problem, Found: sentence(path + " cannot be written to: " + cause.Of(err)), Advice: "make room, or see who may write there"}
+		return Finding{Name: name, State: Problem, Found: sentence(path + " cannot be written to: " + cause.Of(err)), Advice: "make room on the disk, or check the permissions of the folder"}
 	}
 	return Finding{Name: name, State: OK, Found: path + " is yours, and can be written to."}
 }
@@ -40,7 +40,7 @@ func privately(name, path, missing string) (info fs.FileInfo, trouble *Finding) 
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, &Finding{Name: name, State: Note, Found: path + " is not there yet.", Advice: missing}
 	case err != nil:
-		return nil, &Finding{Name: name, State: Problem, Found: sentence(cause.Of(err)), Advice: "see who may read it"}
+		return nil, &Finding{Name: name, State: Problem, Found: sentence(cause.Of(err)), Advice: "check its permissions with `ls -l`"}
 	case !info.Mode().IsRegular():
 		return nil, &Finding{Name: name, State: Problem, Found: path + " is not a file.", Advice: "move it away, or use another folder with --data DIR"}
 	case info.Mode().Perm()&0o077 != 0:
@@ -56,7 +56,7 @@ func examineFile(name, path, missing string) Finding {
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return Finding{Name: name, State: Problem, Found: sentence(cause.Of(err)), Advice: "see who may read it"}
+		return Finding{Name: name, State: Problem, Found: sentence(cause.Of(err)), Advice: "check its permissions with `ls -l`"}
 	}
 	return Finding{Name: name, State: OK, Found: fmt.Sprintf("%s can be read, %s.", path, legible.Bytes(int64(len(raw))))}
 }
@@ -81,7 +81,7 @@ func examineLedger(ctx context.Context, data *datadir.Dir) Finding {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return Finding{
-			Name: name, State: Note, Found: fmt.Sprintf("%s was read for %s and is whole so far, %s.", path, examineTime, size),
+			Name: name, State: Note, Found: fmt.Sprintf("%s is whole as far as it was read in %s; it has %s.", path, examineTime, size),
 			Advice: "`earshot backup` reads all of it",
 		}
 	case err != nil:
@@ -109,7 +109,7 @@ func examineKey(data *datadir.Dir) Finding {
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return Finding{Name: name, State: Problem, Found: sentence(cause.Of(err)), Advice: "see who may read it"}
+		return Finding{Name: name, State: Problem, Found: sentence(cause.Of(err)), Advice: "check its permissions with `ls -l`"}
 	}
 	if len(raw) != datadir.KeySize {
 		return Finding{
@@ -117,7 +117,7 @@ func examineKey(data *datadir.Dir) Finding {
 			Advice: datadir.RestoreKey,
 		}
 	}
-	return Finding{Name: name, State: OK, Found: fmt.Sprintf("%s can be read, and has its %d bytes.", path, datadir.KeySize)}
+	return Finding{Name: name, State: OK, Found: fmt.Sprintf("%s can be read and is complete, %d bytes.", path, datadir.KeySize)}
 }
 
 // examineCounter reads the counter file of starts.
@@ -131,5 +131,5 @@ func examineCounter(data *datadir.Dir) Finding {
 	if err != nil {
 		return Finding{Name: name, State: Problem, Found: sentence(cause.Of(err)), Advice: "restore it from your backup, with the ledger of the same time"}
 	}
-	return Finding{Name: name, State: OK, Found: fmt.Sprintf("%s says %d.", path, n)}
+	return Finding{Name: name, State: OK, Found: fmt.Sprintf("%s can be read; its count is %d.", path, n)}
 }

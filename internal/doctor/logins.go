@@ -23,13 +23,13 @@ func (o Options) examineLogin(s toolfile.Service) []Finding {
 	case err != nil:
 		return []Finding{broken(name, err)}
 	case !l.Holds(o.Now()):
-		return []Finding{{Name: name, State: Problem, Found: s.Name + " needs a login, and its tools are not there until then.", Advice: "`earshot mcp login " + s.Name + "`"}}
+		return []Finding{{Name: name, State: Problem, Found: s.Name + " needs a login; its tools are missing until then.", Advice: "`earshot mcp login " + s.Name + "`"}}
 	}
-	found := s.Name + " is logged in since " + l.Since.Local().Format(layout) + ", at " + cause.OneLine(l.Issuer)
+	found := s.Name + " has been logged in since " + l.Since.Local().Format(layout) + ", at " + cause.OneLine(l.Issuer)
 	switch {
 	case l.Expires.IsZero():
 	case l.RefreshToken != "":
-		found += ", and renews that by itself"
+		found += ", and the login is renewed automatically"
 	default:
 		found += ", until " + l.Expires.Local().Format(layout)
 	}

@@ -28,7 +28,7 @@ func (o Options) examineServer(ctx context.Context) []Finding {
 		return []Finding{{Name: "server", State: Note, Found: "None has run here yet.", Advice: "start it with `earshot up`"}, examineAddress(o.HTTP)}
 	}
 	if err != nil {
-		return []Finding{{Name: "server", State: Problem, Found: sentence(cause.Of(err)), Advice: "see who may read the data directory"}}
+		return []Finding{{Name: "server", State: Problem, Found: sentence(cause.Of(err)), Advice: "check the permissions of the data directory with `ls -ld`"}}
 	}
 	defer func() { _ = lock.Close() }()
 	err = unix.Flock(int(lock.Fd()), unix.LOCK_SH|unix.LOCK_NB)
@@ -36,10 +36,10 @@ func (o Options) examineServer(ctx context.Context) []Finding {
 		return []Finding{broken("server", datadir.LockedBy(path, 0, err))}
 	}
 	if err == nil {
-		return []Finding{{Name: "server", State: Note, Found: "None works with the data.", Advice: "start it with `earshot up`"}, examineAddress(o.HTTP)}
+		return []Finding{{Name: "server", State: Note, Found: "No server is running with this data.", Advice: "start it with `earshot up`"}, examineAddress(o.HTTP)}
 	}
 	if !o.Serves(path) {
-		found := fmt.Sprintf("The process %d works with the data, and serves nobody else.", datadir.ReadHolder(lock))
+		found := fmt.Sprintf("The process %d is running with this data, and it is not a server.", datadir.ReadHolder(lock))
 		return []Finding{{Name: "server", State: Note, Found: found, Advice: "wait until that run has ended"}}
 	}
 	remote, err := o.Dial(ctx)
@@ -53,7 +53,7 @@ func (o Options) examineServer(ctx context.Context) []Finding {
 	}
 	all := []Finding{{Name: "server", State: OK, Found: found}}
 	if place, err := client.ReadServerFile(filepath.Join(path, datadir.ServerFile)); err == nil && place.Page != "" {
-		all = append(all, Finding{Name: "page", State: OK, Found: sentence("It is at " + place.Page), Advice: "`earshot code` makes a code for it; keep its name to yourself"})
+		all = append(all, Finding{Name: "page", State: OK, Found: sentence("It is at " + place.Page), Advice: "`earshot code` gives a code to log in with; keep the address to yourself"})
 		all = append(all, examineRules(place.Policy)...)
 	}
 	all = append(all, examineServices(ctx, remote.Operate)...)
@@ -83,9 +83,9 @@ func examineServices(ctx context.Context, ask operate.Ask) []Finding {
 	if len(missing) == 0 {
 		return nil
 	}
-	advice := "start it, or take a tool that is gone out with `earshot tools rm TOOL`; a call waits a minute for its service"
+	advice := "start the service, or remove a tool that you no longer have with `earshot tools rm TOOL`; a call waits a minute for its service"
 	if slices.ContainsFunc(missing, func(tool string) bool { return strings.HasPrefix(tool, "files.") }) {
-		advice = "`earshot up --root DIR` serves those that begin with files.; of others, " + advice
+		advice = "`earshot up --root DIR` serves the tools whose names begin with files.; for the others, " + advice
 	}
 	return []Finding{{Name: name, State: Note, Found: sentence("No service is connected for " + firstOf(missing)), Advice: advice}}
 }

@@ -51,7 +51,7 @@ func examineConfig(from config.File, err error) Finding {
 	case err != nil:
 		return broken(name, err)
 	case from.Path == "":
-		return Finding{Name: name, State: OK, Found: "No file is named; flags and variables count.", Advice: "`earshot up --config FILE` reads one"}
+		return Finding{Name: name, State: OK, Found: "No configuration file is used; flags and variables apply.", Advice: "`earshot up --config FILE` reads one"}
 	case len(from.Sets) == 0:
 		return Finding{Name: name, State: Note, Found: from.Path + " was read, and sets nothing.", Advice: "`earshot help configuration` prints a complete example"}
 	}
@@ -107,7 +107,7 @@ func (o Options) examineCertificate() []Finding {
 		return nil
 	}
 	host, until := c.Covers()
-	return []Finding{{Name: name, State: OK, Found: fmt.Sprintf("%s is for %s, until %s.", o.HTTPS.Cert, host, until.Format(layout))}}
+	return []Finding{{Name: name, State: OK, Found: fmt.Sprintf("%s is for %s, and valid until %s.", o.HTTPS.Cert, host, until.Format(layout))}}
 }
 
 // examineProvider checks whether the identity provider can be asked, if one is named.
@@ -127,7 +127,7 @@ func (o Options) examineProvider(ctx context.Context) []Finding {
 			Advice: "see that its address is right and that this machine reaches it; nobody can log in with it, and none of its tokens count, until it answers",
 		}}
 	case counts != "":
-		return []Finding{{Name: name, State: OK, Found: sentence("It has given out its keys. These count: " + counts)}}
+		return []Finding{{Name: name, State: OK, Found: sentence("It answers, and its keys are known. These count: " + counts)}}
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (o Options) examineRoot(root string) Finding {
 		return broken("folder", err)
 	}
 	if unix.Access(resolved, unix.W_OK) != nil {
-		return Finding{Name: "folder", State: Note, Found: resolved + " can be read and not changed.", Advice: "duplicates are found there, and not removed"}
+		return Finding{Name: "folder", State: Note, Found: resolved + " can be read and not changed.", Advice: "to have files removed there, let this user write to it"}
 	}
 	return Finding{Name: "folder", State: OK, Found: resolved + " can be read and changed."}
 }
@@ -170,5 +170,5 @@ func (o Options) examineTerminal() Finding {
 	if o.Typed {
 		return Finding{Name: "terminal", State: OK, Found: "Questions can be answered here by typing."}
 	}
-	return Finding{Name: "terminal", State: Note, Found: "Standard input is not a terminal.", Advice: "lines piped in answer like typed ones; or use `earshot up` and `earshot reply`"}
+	return Finding{Name: "terminal", State: Note, Found: "Standard input is not a terminal.", Advice: "answers can be piped in, one on each line; or use `earshot up` and `earshot reply`"}
 }
