@@ -403,7 +403,7 @@ func (s State) Due(now Timestamp) (time.Time, bool) {
 	for _, c := range s.Calls {
 		switch c.State {
 		case Accepted:
-			if c.Noticed() && !(c.Unawaited && s.unattended(&c, now)) {
+			if c.Noticed() && (!c.Unawaited || !s.unattended(&c, now)) {
 				sooner(c.DispatchAt.passedOnBothAt(now))
 			}
 			sooner(c.StartBy.due(now))
