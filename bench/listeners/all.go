@@ -99,11 +99,15 @@ func (s settings) measured(what string) (r round, err error) {
 		return r, err
 	}
 	r.idle = each(full)
-	if err := c.steadily(&r); err != nil {
-		return r, err
+	if s.measure != "flood" {
+		if err := c.steadily(&r); err != nil {
+			return r, err
+		}
 	}
-	if err := c.flooded(&r); err != nil {
-		return r, err
+	if s.measure != "steady" {
+		if err := c.flooded(&r); err != nil {
+			return r, err
+		}
 	}
 	full, err = c.ask("settle")
 	r.rested = each(full)

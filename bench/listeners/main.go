@@ -38,7 +38,7 @@ type settings struct {
 
 func main() {
 	var s settings
-	flag.StringVar(&s.measure, "measure", "all", "what to measure: all, turns or session")
+	flag.StringVar(&s.measure, "measure", "all", "what to measure: all, steady or flood (one part of all, as for a profile), turns or session")
 	flag.IntVar(&s.listeners, "listeners", 1000, "how many listen")
 	flag.IntVar(&s.owners, "owners", 1, "how many people own sessions; each listener hears those of one")
 	flag.IntVar(&s.open, "open", 10, "how many sessions are under way")
@@ -62,12 +62,12 @@ func (s settings) run() error {
 		return s.inner()
 	}
 	switch s.measure {
-	case "all":
+	case "all", "steady", "flood":
 		return s.all()
 	case "turns":
 		return s.turns()
 	case "session":
 		return s.session()
 	}
-	return fmt.Errorf("there is nothing to measure that is called %q; try all, turns or session", s.measure)
+	return fmt.Errorf("there is nothing to measure that is called %q; try all, steady, flood, turns or session", s.measure)
 }
