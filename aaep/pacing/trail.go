@@ -1,6 +1,11 @@
 package pacing
 
-import "slices"
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"slices"
+)
 
 // maxTrail is how many deliveries a [Trail] remembers.
 const maxTrail = 1024
@@ -8,22 +13,44 @@ const maxTrail = 1024
 // Trail is what one subscriber was sent, so that a later stream of it can resume after any of the last 1,024 deliveries: also where
 // a critical event has overtaken others, and where events were merged. The zero value is an empty one.
 type Trail struct {
-	sessions map[string]*progress
-	log      []sent // the last deliveries; from maxTrail on a ring
-	oldest   int    // where it begins
+	places   map[string]int32 // of the sessions
+	sessions []progress       // one that is forgotten leaves a gap, for the next
+	log      []sent           // the last deliveries; from maxTrail on a ring
+	oldest   int              // where it begins
 }
 
 // progress is the position in a session.
 type progress struct {
-	at     int64 // the last sequence number that was delivered
-	logged int   // how many deliveries of it the log has
-	ended  bool  // it has ended, and all of it is delivered
+	session string // "" in a gap
+	at      int64  // the last sequence number that was delivered
+	logged  int    // how many deliveries of it the log has
+	ended   bool   // it has ended, and all of it is delivered
 }
 
-// sent is one delivery.
+// sent is one delivery. There are a thousand of them for each subscriber, so that they are small, and hold nothing that a collector of
+// garbage has to look at.
 type sent struct {
-	id, session string
-	first, last int64
+	id   uint64 // the [digest] of its event's
+	last int64
+	// before is how many events it stands for besides the last.
+	before, place int32
+}
+
+// digest stands for an id in a log of a thousand.
+func digest(id string) uint64 {
+	const multiplier = 0x9e3779b97f4a7c15
+	h := uint64(len(id)) + 1
+	for ; len(id) >= 8; id = id[8:] {
+		h = fold(h^binary.LittleEndian.Uint64([]byte(id[:8])), multiplier)
+	}
+	var rest [8]byte
+	copy(rest[:], id)
+	return fold(h^binary.LittleEndian.Uint64(rest[:]), multiplier)
+}
+
+func fold(a, b uint64) uint64 {
+	high, low := bits.Mul64(a, b)
+	return bits.RotateLeft64(high^low, 29) + b
 }
 
 // Forget empties the trail: the stream begins again.
@@ -31,36 +58,52 @@ func (t *Trail) Forget() { *t = Trail{} }
 
 // Reach records the position in a session: everything up to it is delivered, or is left out by the terms.
 func (t *Trail) Reach(session string, at int64) {
-	if t.sessions == nil {
-		t.sessions = map[string]*progress{}
+	place, known := t.places[session]
+	if !known {
+		place = t.add(session)
 	}
-	if t.sessions[session] == nil {
-		t.sessions[session] = &progress{}
+	t.sessions[place].at, t.sessions[place].ended = at, false
+}
+
+// add makes room for a session.
+func (t *Trail) add(session string) int32 {
+	place := slices.IndexFunc(t.sessions, func(p progress) bool { return p.session == "" })
+	if place < 0 {
+		place = len(t.sessions)
+		t.sessions = append(t.sessions, progress{})
 	}
-	t.sessions[session].at, t.sessions[session].ended = at, false
+	if t.places == nil {
+		t.places = map[string]int32{}
+	}
+	t.sessions[place] = progress{session: session}
+	t.places[session] = int32(place)
+	return int32(place)
 }
 
 // Ended records that a session has ended and is fully delivered. It is remembered only as long as a stream may go back to it, that is,
 // while the log has one of its deliveries: a subscription may last for weeks.
 func (t *Trail) Ended(session string) {
-	if p, known := t.sessions[session]; known {
-		p.ended = true
-		t.release(session, p)
+	if place, known := t.places[session]; known {
+		t.sessions[place].ended = true
+		t.release(place)
 	}
 }
 
 // release forgets an ended session once the log has nothing of it.
-func (t *Trail) release(session string, p *progress) {
-	if p.ended && p.logged == 0 {
-		delete(t.sessions, session)
+func (t *Trail) release(place int32) {
+	if p := &t.sessions[place]; p.ended && p.logged == 0 {
+		delete(t.places, p.session)
+		*p = progress{}
 	}
 }
 
-// Note records a delivery that is about to be made, of a session whose position is known.
+// Note records a delivery that is about to be made, of a session whose position is known, and which it reaches.
 func (t *Trail) Note(d Delivery) {
-	p := t.sessions[d.Session]
+	place := t.places[d.Session]
+	p := &t.sessions[place]
 	p.logged++
-	next := sent{id: d.EventID, session: d.Session, first: d.First, last: d.Last}
+	p.at = max(p.at, d.Last)
+	next := sent{id: digest(d.EventID), last: d.Last, before: int32(min(d.Last-d.First, math.MaxInt32)), place: place}
 	if len(t.log) < maxTrail {
 		t.log = append(t.log, next)
 		return
@@ -73,9 +116,8 @@ func (t *Trail) Note(d Delivery) {
 
 // unlog adjusts the counts for a delivery that leaves the log.
 func (t *Trail) unlog(gone sent) {
-	p := t.sessions[gone.session]
-	p.logged--
-	t.release(gone.session, p)
+	t.sessions[gone.place].logged--
+	t.release(gone.place)
 }
 
 // After returns the position in each session after an event was delivered, if the trail remembers it, and forgets what came
@@ -83,29 +125,38 @@ func (t *Trail) unlog(gone sent) {
 func (t *Trail) After(id string) (at map[string]int64, known bool) {
 	t.log = append(slices.Clone(t.log[t.oldest:]), t.log[:t.oldest]...)
 	t.oldest = 0
-	i := slices.IndexFunc(t.log, func(d sent) bool { return d.id == id })
+	wanted := digest(id)
+	i := slices.IndexFunc(t.log, func(d sent) bool { return d.id == wanted })
 	if i < 0 {
 		return nil, false
 	}
-	at = make(map[string]int64, len(t.sessions))
-	for session, p := range t.sessions {
-		at[session] = p.at
-	}
-	at[t.log[i].session] = max(at[t.log[i].session], t.log[i].last)
-	for _, later := range t.log[i+1:] {
-		if before, is := at[later.session]; is {
-			at[later.session] = min(before, later.first-1)
-		}
-	}
-	for session, p := range t.sessions {
-		if p.ended && at[session] == p.at { // there is nothing to go back to, and nothing more will come
-			delete(at, session)
+	at = t.positions(i)
+	for _, p := range t.sessions {
+		if p.ended && at[p.session] == p.at { // there is nothing to go back to, and nothing more will come
+			delete(at, p.session)
 		}
 	}
 	for _, later := range t.log[i+1:] {
 		t.unlog(later)
 	}
-	clear(t.log[i+1:])
 	t.log = t.log[:i+1]
 	return at, true
+}
+
+// positions returns the position in each session after the delivery at a place of the log.
+func (t *Trail) positions(i int) map[string]int64 {
+	at := make(map[string]int64, len(t.places))
+	for _, p := range t.sessions {
+		if p.session != "" {
+			at[p.session] = p.at
+		}
+	}
+	here := t.log[i]
+	session := t.sessions[here.place].session
+	at[session] = max(at[session], here.last)
+	for _, later := range t.log[i+1:] {
+		session := t.sessions[later.place].session
+		at[session] = min(at[session], later.last-int64(later.before)-1)
+	}
+	return at
 }

@@ -8,18 +8,14 @@ import (
 	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
-// audience indexes which streams follow which sessions, so that an event wakes only these. The feed's mu guards it.
+// audience indexes which streams follow which sessions, so that an event wakes only these. It has a lock of its own: while an
+// event is told to many, streams that it has woken already read what the feed retains.
 type audience struct {
-	everything set                    // those that follow all sessions
-	owners     map[string]set         // by the owners whose sessions they follow
-	sessions   map[string]set         // by the sessions that their terms name
-	joined     map[*mailbox]*interest // the current entry of each
-}
-
-type set map[*mailbox]struct{}
-
-func newAudience() audience {
-	return audience{everything: set{}, owners: map[string]set{}, sessions: map[string]set{}, joined: map[*mailbox]*interest{}}
+	mu         sync.Mutex
+	everything []*mailbox            // those that follow all sessions
+	owners     map[string][]*mailbox // by the owners whose sessions they follow
+	sessions   map[string][]*mailbox // by the sessions that their terms name
+	joined     map[*mailbox]struct{}
 }
 
 // interest is what a stream may receive and has asked for.
@@ -31,72 +27,116 @@ type interest struct {
 
 // join registers what a stream is interested in, and replaces its former interest.
 func (a *audience) join(m *mailbox, i interest) {
-	a.leave(m)
-	a.joined[m] = &i
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.drop(m)
+	if a.joined == nil {
+		a.joined, a.owners, a.sessions = map[*mailbox]struct{}{}, map[string][]*mailbox{}, map[string][]*mailbox{}
+	}
+	a.joined[m], m.interest = struct{}{}, &i
 	switch {
 	case len(i.names) > 0:
 		for _, session := range i.names {
-			insert(a.sessions, session, m)
+			a.sessions[session] = append(a.sessions[session], m)
 		}
 	case i.who.HearsAll():
-		a.everything[m] = struct{}{}
+		a.everything = append(a.everything, m)
 	default:
 		for _, owner := range concerns(i.who, nil) {
-			insert(a.owners, owner, m)
+			a.owners[owner] = append(a.owners[owner], m)
 		}
 	}
 }
 
 func (a *audience) leave(m *mailbox) {
-	i, joined := a.joined[m]
-	if !joined {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.drop(m)
+}
+
+// drop takes a stream out. The caller holds mu.
+func (a *audience) drop(m *mailbox) {
+	i := m.interest
+	if i == nil {
 		return
 	}
 	delete(a.joined, m)
-	delete(a.everything, m)
-	for _, session := range i.names {
-		remove(a.sessions, session, m)
-	}
-	for _, owner := range concerns(i.who, nil) {
-		remove(a.owners, owner, m)
+	m.interest = nil
+	switch {
+	case len(i.names) > 0:
+		for _, session := range i.names {
+			remove(a.sessions, session, m)
+		}
+	case i.who.HearsAll():
+		a.everything = without(a.everything, m)
+	default:
+		for _, owner := range concerns(i.who, nil) {
+			remove(a.owners, owner, m)
+		}
 	}
 }
 
-func insert(in map[string]set, key string, m *mailbox) {
-	if in[key] == nil {
-		in[key] = set{}
-	}
-	in[key][m] = struct{}{}
-}
-
-func remove(from map[string]set, key string, m *mailbox) {
-	delete(from[key], m)
-	if len(from[key]) == 0 {
+func remove(from map[string][]*mailbox, key string, m *mailbox) {
+	if from[key] = without(from[key], m); len(from[key]) == 0 {
 		delete(from, key)
 	}
 }
 
-// tell reports the progress of a session to the streams that follow it. c is the event behind it. It is nil if there
-// are several or it is not known: then all of them have to look.
-func (a *audience) tell(v view, c *content) {
-	for _, heard := range []set{a.everything, a.owners[v.owner], a.sessions[v.session]} {
-		for m := range heard {
-			i := a.joined[m]
-			if !i.who.Hears(v.owner) {
-				continue
+// without takes one out. The order means nothing.
+func without(all []*mailbox, m *mailbox) []*mailbox {
+	i := slices.Index(all, m)
+	if i < 0 {
+		return all
+	}
+	last := len(all) - 1
+	all[i], all[last] = all[last], nil
+	return all[:last]
+}
+
+// progress is a change of a session, and the event behind it: nil if there are several or it is not known. Then all who follow
+// it have to look.
+type progress struct {
+	view
+
+	event *content
+}
+
+// tell reports progress to the streams that follow the session. Only the goroutine of the feed calls it, so that they hear of
+// changes in their order.
+func (a *audience) tell(all ...progress) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for n := range all {
+		p := &all[n]
+		for _, heard := range [][]*mailbox{a.everything, a.owners[p.owner], a.sessions[p.session]} {
+			for _, m := range heard {
+				if m.interest.who.Hears(p.owner) {
+					m.put(p.view, p.event == nil || p.event.unreadable != nil || m.interest.terms.Wants(p.event.event))
+				}
 			}
-			m.put(v, c == nil || c.unreadable != nil || i.terms.Wants(c.event))
 		}
+	}
+}
+
+// everybody makes every stream look at all sessions.
+func (a *audience) everybody() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for m := range a.joined {
+		m.again()
 	}
 }
 
 // mailbox collects the sessions that a stream has to look at. Writers never block.
 type mailbox struct {
-	bell chan struct{}
+	bell     chan struct{}
+	interest *interest // of the audience, which guards it; nil while it is not registered
 
 	mu     sync.Mutex
-	news   map[string]view
-	quiet  int // how many updates since the last empty did not wake the stream
+	news   []view         // one for each session
+	places map[string]int // of the sessions in news, once they are many
+	quiet  int            // how many updates since the last empty did not wake the stream
+	rung   bool           // it has been woken since the last empty
 	afresh bool
 }
 
@@ -104,10 +144,14 @@ type mailbox struct {
 // retains of a session, so that the stream still finds them there.
 const maxQuiet = recentEvents / 2
 
-func newMailbox() *mailbox { return &mailbox{bell: make(chan struct{}, 1), news: map[string]view{}} }
+func newMailbox() *mailbox { return &mailbox{bell: make(chan struct{}, 1)} }
 
-// maxNews is how many changed sessions a mailbox holds; beyond it the stream looks at all sessions.
-const maxNews = 1024
+const (
+	// maxNews is how many changed sessions a mailbox holds; beyond it the stream looks at all sessions.
+	maxNews = 1024
+	// fewNews is how many are looked through, and kept room for.
+	fewNews = 16
+)
 
 // put records the progress of a session. It wakes the stream if the stream wants the event, otherwise every maxQuiet
 // events.
@@ -120,12 +164,50 @@ func (m *mailbox) put(v view, requested bool) {
 func (m *mailbox) note(v view, requested bool) (wake bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.news[v.session] = v; len(m.news) > maxNews {
-		clear(m.news)
+	if at := m.place(v.session); at >= 0 {
+		m.news[at] = v
+	} else if len(m.news) < maxNews {
+		m.add(v)
+	} else {
+		m.clear()
 		m.afresh = true
 	}
 	m.quiet++
-	return requested || m.quiet >= maxQuiet || m.afresh
+	wake = !m.rung && (requested || m.quiet >= maxQuiet || m.afresh)
+	m.rung = m.rung || wake
+	return wake
+}
+
+// place returns where a session is in the news, or -1. The caller holds mu.
+func (m *mailbox) place(session string) int {
+	if m.places == nil {
+		return slices.IndexFunc(m.news, func(v view) bool { return v.session == session })
+	}
+	if at, is := m.places[session]; is {
+		return at
+	}
+	return -1
+}
+
+// add takes in a session that has no news yet. The caller holds mu.
+func (m *mailbox) add(v view) {
+	m.news = append(m.news, v)
+	if m.places == nil && len(m.news) > fewNews {
+		m.places = make(map[string]int, 2*fewNews)
+		for at, other := range m.news {
+			m.places[other.session] = at
+		}
+	} else if m.places != nil {
+		m.places[v.session] = len(m.news) - 1
+	}
+}
+
+// clear drops the news. The caller holds mu.
+func (m *mailbox) clear() {
+	m.places = nil
+	if m.news = m.news[:0]; cap(m.news) > fewNews {
+		m.news = nil
+	}
 }
 
 // again makes the stream look at all sessions.
@@ -143,27 +225,24 @@ func (m *mailbox) ring() {
 	}
 }
 
-// empty returns and clears the collected updates, and reports whether all sessions have to be looked at.
-func (m *mailbox) empty() (news []view, afresh bool) {
+// empty calls f with the collected updates and clears them, and reports whether all sessions have to be looked at. f is quick.
+func (m *mailbox) empty(f func(view)) (afresh bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.news) > 0 {
-		news = make([]view, 0, len(m.news))
-		for _, v := range m.news {
-			news = append(news, v)
-		}
-		clear(m.news)
+	for _, v := range m.news {
+		f(v)
 	}
-	afresh, m.afresh, m.quiet = m.afresh, false, 0
-	return news, afresh
+	m.clear()
+	afresh, m.afresh, m.quiet, m.rung = m.afresh, false, 0, false
+	return afresh
 }
 
 // join registers a stream, or its new interest, and returns every session as of that moment. Later changes are in the
 // mailbox.
 func (f *feed) join(m *mailbox, i interest) (all []view, life int) {
+	f.audience.join(m, i) // before it looks: what changes meanwhile is told
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.audience.join(m, i)
 	all = make([]view, 0, len(f.tracks))
 	for _, t := range f.tracks {
 		if i.who.Hears(t.owner) && (len(i.names) == 0 || slices.Contains(i.names, t.session)) {
@@ -173,22 +252,7 @@ func (f *feed) join(m *mailbox, i interest) (all []view, life int) {
 	return all, f.life
 }
 
-func (f *feed) leave(m *mailbox) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.audience.leave(m)
-}
+func (f *feed) leave(m *mailbox) { f.audience.leave(m) }
 
 // again makes every stream look at all sessions.
-func (f *feed) again() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.everybody()
-}
-
-// everybody makes every stream look at all sessions. The caller holds mu.
-func (f *feed) everybody() {
-	for m := range f.audience.joined {
-		m.again()
-	}
-}
+func (f *feed) again() { f.audience.everybody() }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/pacing"
+	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
 // Delivery is one event as it is sent to a subscriber.
@@ -39,7 +40,7 @@ func (st *stream) offer(session string, e *entry) []pacing.Delivery {
 		st.hub.o.Logger.Warn("an event cannot be read and is passed on as it is", "session", session, "seq", e.seq, "error", c.unreadable)
 		return []pacing.Delivery{{Session: session, First: e.seq, Last: e.seq, Raw: e.raw, Critical: true}}
 	}
-	return st.pacer.Offer(st.hub.o.Now(), pacing.Item{Session: session, Seq: e.seq, Event: c.event, Raw: e.raw})
+	return st.pacer.Offer(st.now, pacing.Item{Session: session, Seq: e.seq, Event: c.event, Raw: e.raw})
 }
 
 // batches are for what is due. A stream that rests needs none.
@@ -82,7 +83,7 @@ func (st *stream) flush() error {
 		batches.Put(st.due)
 		st.due, st.dueBytes = nil, 0
 	}()
-	st.findLate(st.hub.o.Now())
+	st.findLate(st.now)
 	var waiting leaving
 	for _, d := range due {
 		next, err := st.judge(d)
@@ -114,9 +115,8 @@ func (st *stream) judge(d pacing.Delivery) (none leaving, _ error) {
 	if p == nil {
 		return none, nil
 	}
-	who, err := st.hub.current(st.sub.who)
+	who, err := st.mayNow()
 	if err != nil {
-		st.sub.end(err)
 		return none, err
 	}
 	if st.ctx.Err() != nil {
@@ -139,18 +139,48 @@ func (st *stream) deliver(l leaving, more bool) bool {
 	d, p := l.Delivery, l.place
 	if st.again[d.EventID] {
 		delete(st.again, d.EventID)
-		st.abandoned = !st.yield(Delivery{Delivery: d, More: more}, nil)
+		st.hand(Delivery{Delivery: d, More: more})
 		st.handed(p, d)
 		return !st.abandoned
 	}
 	st.sub.note(st, d)
-	if st.abandoned = !st.yield(Delivery{Delivery: d, Resumable: st.resumable(p, d), More: more}, nil); st.abandoned {
+	if st.hand(Delivery{Delivery: d, Resumable: st.resumable(p, d), More: more}); st.abandoned {
 		return false
 	}
 	p.sent = max(p.sent, d.Last)
-	st.sub.setCursor(st, p.session, p.sent)
 	st.handed(p, d)
 	return true
+}
+
+// hand gives a delivery to the consumer, who may take its time, unless it gets more.
+func (st *stream) hand(d Delivery) {
+	if st.abandoned = !st.yield(d, nil); !d.More {
+		st.waited()
+	}
+}
+
+// waited is called when the stream has waited for somebody: what it knows of the moment is to be looked at again.
+func (st *stream) waited() { st.now, st.rights.known = st.hub.o.Now(), false }
+
+// rights are what the principal of a stream may, as long as the stream waits for nobody and nobody's rights change.
+type rights struct {
+	who    access.Principal
+	known  bool
+	change uint64 // the latest of anybody's rights, when these were looked up
+}
+
+// mayNow returns the principal of the stream with its rights of this moment. Without any it ends the subscription.
+func (st *stream) mayNow() (*access.Principal, error) {
+	r := &st.rights
+	if change := st.hub.changes.Load(); !r.known || r.change != change {
+		who, err := st.hub.current(st.sub.who)
+		if err != nil {
+			st.sub.end(err)
+			return nil, err
+		}
+		r.who, r.known, r.change = who, true, change
+	}
+	return &r.who, nil
 }
 
 // handed records what a delivery has shown, if the consumer took it. Questions and their outcomes are critical: they
@@ -171,8 +201,8 @@ func (st *stream) resumable(this *cursor, d pacing.Delivery) bool {
 	if d.EventID == "" || d.First != d.Last && pacing.Original(d.EventID) == d.EventID {
 		return false
 	}
-	if now := st.hub.o.Now(); now.Sub(st.judged) > time.Second { // the consumer has taken its time
-		st.findLate(now)
+	if st.now.Sub(st.judged) > time.Second { // the consumer has taken its time
+		st.findLate(st.now)
 	}
 	return st.lates == 0 || st.lates == 1 && st.late == this
 }
@@ -193,7 +223,8 @@ func (st *stream) findLate(now time.Time) {
 // has forgotten. Events that the terms leave out are never delivered; they count as delivered once nothing is pending.
 func (st *stream) markDelivered() {
 	idle := st.pacer.Queued() == 0
-	for session, p := range st.moving {
+	left := st.moving[:0]
+	for _, p := range st.moving {
 		if idle && p.sent < p.offered && !st.abandoned {
 			p.sent = p.offered
 			st.sub.setCursor(st, p.session, p.sent)
@@ -202,12 +233,17 @@ func (st *stream) markDelivered() {
 			p.late = time.Time{}
 		}
 		if p.moves() {
+			left = append(left, p)
 			continue
 		}
-		delete(st.moving, session)
+		p.moving = false
 		if p.forgotten && p.ended && p.sent >= p.last && len(st.names) == 0 {
-			delete(st.cursors, session)
-			st.sub.done(st, session)
+			delete(st.cursors, p.session)
+			st.sub.done(st, p.session)
 		}
+	}
+	clear(st.moving[len(left):])
+	if st.moving = left; len(left) == 0 && cap(left) > fewNews {
+		st.moving = nil
 	}
 }

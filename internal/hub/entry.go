@@ -3,7 +3,7 @@ package hub
 import (
 	"bytes"
 	"sync"
-	"weak"
+	"sync/atomic"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -11,9 +11,8 @@ import (
 	"github.com/earshot-dev/earshot/api"
 )
 
-// entry is one event of a session, as the bytes of the ledger. It is decoded and translated on demand. Streams that
-// deliver it at the same time share the results, and only freshest retains the latest of these afterwards. It is safe for
-// concurrent use.
+// entry is one event of a session, as the bytes of the ledger. It is decoded and translated on demand, once for all streams that
+// deliver it at about the same time: freshest has the results of those that the feed retains released. It is safe for concurrent use.
 type entry struct {
 	freshest *freshest // nil for an event that was read from the ledger
 	seq      int64
@@ -21,9 +20,16 @@ type entry struct {
 	template string // of the message that it says, for other languages
 	params   jsontext.Value
 
-	mu         sync.Mutex
-	decoded    weak.Pointer[content]
-	translated map[Translation]weak.Pointer[entry]
+	mu         sync.Mutex // of those who make results
+	decoded    atomic.Pointer[content]
+	translated atomic.Pointer[translated]
+}
+
+// translated is an event in another language, and in further ones.
+type translated struct {
+	to    Translation
+	entry *entry
+	next  *translated
 }
 
 // content is a decoded event. It is immutable.
@@ -35,20 +41,24 @@ type content struct {
 	tokens bool
 }
 
-// freshest holds the latest results of entries, so that streams that are a moment behind need not make them again.
+// freshest are the entries with results, the latest ones, so that streams that are a moment behind need not make them again.
 type freshest struct {
 	mu   sync.Mutex
-	held [256]any
+	held [128]*entry
 	next int
 }
 
-func (f *freshest) hold(what any) {
+func (f *freshest) hold(e *entry) {
 	if f == nil {
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.held[f.next] = what
+	if oldest := f.held[f.next]; oldest != nil {
+		oldest.decoded.Store(nil)
+		oldest.translated.Store(nil)
+	}
+	f.held[f.next] = e
 	f.next = (f.next + 1) % len(f.held)
 }
 
@@ -60,37 +70,50 @@ func newEntry(row api.EventRow) *entry {
 func (e *entry) size() int { return len(e.raw) + len(e.params) }
 
 func (e *entry) content() *content {
+	if c := e.decoded.Load(); c != nil {
+		return c
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if c := e.decoded.Value(); c != nil {
+	if c := e.decoded.Load(); c != nil {
 		return c
 	}
 	c := new(content)
 	c.event, c.unreadable = aaep.DecodeEvent(e.raw)
 	c.tokens = c.unreadable != nil || bytes.Contains(e.raw, []byte(replyToken)) || bytes.Contains(e.raw, []byte(`\u`))
-	e.decoded = weak.Make(c)
-	e.freshest.hold(c)
+	e.freshest.hold(e)
+	e.decoded.Store(c)
 	return c
 }
 
 // in returns the event in another language.
 func (e *entry) in(t Translation) (*entry, error) {
+	if other := e.already(t); other != nil {
+		return other, nil
+	}
+	e.content() // by which it is held
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if other := e.translated[t].Value(); other != nil {
+	if other := e.already(t); other != nil {
 		return other, nil
 	}
 	raw, err := t.Event(e.raw, e.template, e.params)
 	if err != nil {
 		return nil, err
 	}
-	other := &entry{seq: e.seq, raw: raw, freshest: e.freshest}
-	if e.translated == nil {
-		e.translated = map[Translation]weak.Pointer[entry]{}
-	}
-	e.translated[t] = weak.Make(other)
-	e.freshest.hold(other)
+	other := &entry{seq: e.seq, raw: raw}
+	e.translated.Store(&translated{to: t, entry: other, next: e.translated.Load()})
 	return other, nil
+}
+
+// already returns the event in another language, nil if it has not been translated.
+func (e *entry) already(t Translation) *entry {
+	for one := e.translated.Load(); one != nil; one = one.next {
+		if one.to == t {
+			return one.entry
+		}
+	}
+	return nil
 }
 
 // asks reports whether the event may put a question.

@@ -53,8 +53,9 @@ type feed struct {
 	received    int
 	// waiting are notified of the events of a session.
 	waiting  map[string]map[chan struct{}]struct{}
-	audience audience
 	retained retained
+
+	audience audience
 	vigil    vigil
 }
 
@@ -68,7 +69,7 @@ type receivedEvent struct {
 func newFeed(o Options, v vigil) *feed {
 	return &feed{
 		conn: o.Conn, poll: o.Poll, idle: o.Idle, now: o.Now, rand: o.Rand, vigil: v,
-		ready: make(chan struct{}), tracks: map[string]*track{}, audience: newAudience(),
+		ready: make(chan struct{}), tracks: map[string]*track{},
 	}
 }
 
@@ -197,19 +198,28 @@ func (f *feed) meant(id string) (event string, begun bool) {
 func (f *feed) add(row api.EventRow) bool {
 	e := newEntry(row)
 	e.freshest = &f.freshest
+	p, known, fits := f.take(row, e)
+	if known {
+		f.moved(p)
+	}
+	return fits
+}
+
+// take takes one event in, and returns its progress if it is known of. fits is false if the ledger has to be polled.
+func (f *feed) take(row api.EventRow, e *entry) (p progress, known, fits bool) {
 	c := e.content()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	t, known := f.tracks[row.Session]
-	if !known {
+	t, is := f.tracks[row.Session]
+	if !is {
 		if row.Seq != 1 {
-			return false
+			return p, false, false
 		}
 		t = &track{session: row.Session, owner: row.Owner}
 		f.tracks[row.Session] = t
 	}
 	if row.Seq <= t.last {
-		return true
+		return p, false, true
 	}
 	gap := row.Seq != t.last+1
 	t.add(e, c, f.now())
@@ -218,8 +228,7 @@ func (f *feed) add(row api.EventRow) bool {
 	if gap { // a stream that filters out c may want what is in the gap
 		c = nil
 	}
-	f.moved(t, c)
-	return !gap || t.last == row.Seq // streams that want the gap read it themselves
+	return f.progress(t, c), true, true // streams that want the gap read it themselves
 }
 
 // catchUp polls the ledger for the sessions that have advanced, and reports whether there are any.
@@ -235,6 +244,12 @@ func (f *feed) catchUp(ctx context.Context) (news bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	f.moved(f.reach(since)...)
+	return len(since.Sessions) > 0, nil
+}
+
+// reach takes in what the ledger reports, and returns what has changed.
+func (f *feed) reach(since api.SinceAnswer) (changed []progress) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, row := range since.Sessions {
@@ -244,23 +259,22 @@ func (f *feed) catchUp(ctx context.Context) (news bool, err error) {
 			f.tracks[row.Session] = t
 		}
 		if t.owner != row.Owner && known { // other streams may follow it now
-			f.everybody()
+			f.audience.everybody()
 		}
 		t.owner = row.Owner
 		if row.Last > t.last || !known {
 			t.reach(row.Last, row.Ended, f.now())
 			f.note(t)
-			f.moved(t, nil)
+			changed = append(changed, f.progress(t, nil))
 			continue
 		}
 		if row.Ended && !t.ended {
 			t.reach(row.Last, row.Ended, f.now())
-			f.moved(t, nil)
+			changed = append(changed, f.progress(t, nil))
 		}
 	}
 	f.position = since.Newest
-	f.forget()
-	return len(since.Sessions) > 0, nil
+	return f.forget(changed)
 }
 
 // restart begins again if the ledger was replaced, or has advanced too far to list the changes. Every stream has to
@@ -270,10 +284,10 @@ func (f *feed) restart(ctx context.Context) error {
 		return err
 	}
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.life++
 	f.retained = retained{}
-	f.everybody()
+	f.mu.Unlock()
+	f.audience.everybody()
 	return nil
 }
 
@@ -308,33 +322,42 @@ func (f *feed) watch(session string) (news <-chan struct{}, stop func()) {
 	}
 }
 
-// moved notifies the watchers of the session and the streams that follow it. c is the new event, nil if it is not
-// known. The caller holds mu.
-func (f *feed) moved(t *track, c *content) {
+// progress notifies the watchers of a session, and returns what the streams that follow it are to be told. c is the new event,
+// nil if it is not known. The caller holds mu.
+func (f *feed) progress(t *track, c *content) progress {
 	for signal := range f.waiting[t.session] {
 		select {
 		case signal <- struct{}{}:
 		default:
 		}
 	}
-	f.audience.tell(t.view(), c)
-	if c == nil || c.asks() {
-		f.vigil.ring()
+	return progress{view: t.view(), event: c}
+}
+
+// moved notifies the streams, without holding up those that they are already reading for.
+func (f *feed) moved(all ...progress) {
+	f.audience.tell(all...)
+	for _, p := range all {
+		if !p.forgotten && (p.event == nil || p.event.asks()) {
+			f.vigil.ring()
+			return
+		}
 	}
 }
 
-// forget drops sessions that ended long enough ago. Streams keep what they have not delivered of them. The caller holds
-// mu.
-func (f *feed) forget() {
+// forget drops sessions that ended long enough ago, and appends them to what has changed. Streams keep what they have not
+// delivered of them. The caller holds mu.
+func (f *feed) forget(changed []progress) []progress {
 	old := f.now().Add(-endedRetention)
 	for id, t := range f.tracks {
 		if t.ended && t.endedAt.Before(old) {
 			delete(f.tracks, id)
 			v := t.view()
 			v.forgotten = true
-			f.audience.tell(v, nil)
+			changed = append(changed, progress{view: v})
 		}
 	}
+	return changed
 }
 
 // recent returns the events of a session after a sequence number, if the feed retains the next one.

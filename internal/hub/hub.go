@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
@@ -25,6 +26,8 @@ type Hub struct {
 	subs  *registry
 	shown showings
 	vigil vigil
+	// changes counts how often somebody's rights may have changed.
+	changes atomic.Uint64
 	// attended are the calls for which external agents wait here.
 	attended *attendance
 }

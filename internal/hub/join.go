@@ -147,6 +147,7 @@ func (st *stream) introduce(v view, questions []api.QuestionRow) error {
 			intro = append(intro, newEntry(api.EventRow{Seq: q.Seq, Body: q.Body, Template: q.Template, Params: q.Params}))
 		}
 	}
+	st.waited()
 	for _, e := range intro {
 		c := e.content()
 		if c.unreadable != nil {
@@ -258,7 +259,7 @@ func (st *stream) resumeAt(who access.Principal, views []view, at map[string]int
 		}
 	}
 	for _, v := range views {
-		st.see(who, v)
+		st.see(&who, v)
 	}
 	return nil
 }

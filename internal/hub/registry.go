@@ -81,6 +81,7 @@ func (h *Hub) guard(ctx context.Context) {
 
 // review checks whether every subscriber may still listen.
 func (h *Hub) review() {
+	h.changes.Add(1)
 	for _, s := range h.subs.all() {
 		if _, err := h.current(s.who); err != nil {
 			s.end(err)

@@ -42,7 +42,9 @@ type stream struct {
 	pacer    *pacing.Pacer
 	life     int
 	cursors  map[string]*cursor
-	moving   map[string]*cursor // cursors that are not fully delivered
+	moving   []*cursor // cursors that are not fully delivered, by session
+	now      time.Time // a moment ago: since the stream last waited for anybody
+	rights   rights
 	again    map[string]bool    // ids of events that are sent again for a late joiner
 	looked   time.Time          // when it last knew the progress of every session; at first, long ago
 	due      *[]pacing.Delivery // the next batch; nil while nothing is due
@@ -61,6 +63,7 @@ type cursor struct {
 	sent    int64     // delivered
 	empty   int64     // the value of last for which the ledger had nothing after offered
 	late    time.Time // since when deliveries are pending; zero if none are
+	moving  bool      // it is among those of the stream
 }
 
 // behind reports whether the pacer is missing events.
@@ -72,18 +75,20 @@ func (p *cursor) moves() bool { return p.behind() || p.sent < p.offered || !p.la
 func newStream(ctx context.Context, s *Subscription, yield func(Delivery, error) bool) *stream {
 	st := &stream{
 		sub: s, hub: s.hub, mail: newMailbox(), yield: yield,
-		cursors: map[string]*cursor{}, moving: map[string]*cursor{}, again: map[string]bool{},
-		terms: s.terms, names: s.names, version: s.version, looked: time.Unix(0, 0),
+		cursors: map[string]*cursor{}, again: map[string]bool{},
+		terms: s.terms, names: s.names, version: s.version, looked: time.Unix(0, 0), now: s.hub.o.Now(),
 	}
 	st.language = s.hub.translation(st.terms.Language)
 	st.ctx, st.stop = context.WithCancelCause(ctx)
-	st.pacer = pacing.NewPacer(st.terms, s.hub.o.Now())
+	st.pacer = pacing.NewPacer(st.terms, st.now)
 	return st
 }
 
 // run delivers until the context or the consumer ends. It then returns the reason, or nil if there is nothing to
 // report.
 func (st *stream) run(lastEventID string) error {
+	awake := context.AfterFunc(st.ctx, st.mail.ring)
+	defer awake()
 	err := st.hub.feed.wait(st.ctx)
 	if err == nil {
 		defer st.hub.feed.leave(st.mail)
@@ -117,7 +122,7 @@ func (st *stream) turn() (more bool, err error) {
 	if err := st.takeAll(); err != nil {
 		return false, err
 	}
-	if err := st.emit(st.pacer.Tick(st.hub.o.Now())); err != nil {
+	if err := st.emit(st.pacer.Tick(st.now)); err != nil {
 		return false, err
 	}
 	if err := st.flush(); err != nil {
@@ -127,12 +132,15 @@ func (st *stream) turn() (more bool, err error) {
 	if st.pacer.Queued() == 0 && st.due == nil {
 		st.tokens = false
 	}
-	return st.pacer.Queued() < maxQueued && len(st.behind()) > 0, nil
+	return st.pacer.Queued() < maxQueued && slices.ContainsFunc(st.moving, (*cursor).behind), nil
 }
 
 // takeAll reads a page of each session of which the pacer is missing events.
 func (st *stream) takeAll() error {
-	for _, p := range st.behind() {
+	for _, p := range st.moving {
+		if !p.behind() {
+			continue
+		}
 		if st.pacer.Queued() >= maxQueued || st.abandoned {
 			break
 		}
@@ -145,21 +153,18 @@ func (st *stream) takeAll() error {
 
 // refresh takes in the progress of the sessions, and new terms.
 func (st *stream) refresh() error {
-	who, err := st.hub.current(st.sub.who)
+	st.now, st.rights.known = st.hub.o.Now(), false
+	who, err := st.mayNow()
 	if err != nil {
-		st.sub.end(err)
 		return err
 	}
-	news, afresh := st.mail.empty()
-	for _, v := range news {
-		st.see(who, v)
-	}
+	afresh := st.mail.empty(func(v view) { st.see(who, v) })
 	able, renegotiated, err := st.renegotiate()
 	if err != nil {
 		return err
 	}
 	if afresh || renegotiated {
-		if err := st.lookAfresh(who, able); err != nil {
+		if err := st.lookAfresh(*who, able); err != nil {
 			return err
 		}
 	}
@@ -180,7 +185,7 @@ func (st *stream) renegotiate() (able, renegotiated bool, err error) {
 	able = terms.CanConfirm() && !st.terms.CanConfirm() || terms.CanClarify() && !st.terms.CanClarify()
 	st.terms, st.names, st.version = terms, names, version
 	st.language = st.hub.translation(terms.Language)
-	return able, true, st.emit(st.pacer.SetTerms(st.hub.o.Now(), terms))
+	return able, true, st.emit(st.pacer.SetTerms(st.now, terms))
 }
 
 // lookAfresh visits every session, and registers the stream for its current sessions.
@@ -192,7 +197,7 @@ func (st *stream) lookAfresh(who access.Principal, able bool) error {
 	known := make(map[string]bool, len(views))
 	for _, v := range views {
 		known[v.session] = true
-		st.see(who, v)
+		st.see(&who, v)
 	}
 	if err := st.flush(); err != nil {
 		return err
@@ -217,7 +222,7 @@ func (st *stream) interest(who access.Principal) interest {
 }
 
 // see takes in the progress of a session.
-func (st *stream) see(who access.Principal, v view) {
+func (st *stream) see(who *access.Principal, v view) {
 	p, is := st.cursors[v.session]
 	switch {
 	case is:
@@ -228,9 +233,17 @@ func (st *stream) see(who access.Principal, v view) {
 	default:
 		return
 	}
-	if p.moves() || p.forgotten {
-		st.moving[v.session] = p
+	st.move(p)
+}
+
+// move has the stream visit a session, if work remains for it.
+func (st *stream) move(p *cursor) {
+	if p.moving || !p.moves() && !p.forgotten {
+		return
 	}
+	p.moving = true
+	at, _ := slices.BinarySearchFunc(st.moving, p.session, func(other *cursor, session string) int { return cmp.Compare(other.session, session) })
+	st.moving = slices.Insert(st.moving, at, p)
 }
 
 // lookUp asks the ledger how a session ended that the feed has forgotten. It may have advanced and ended while the
@@ -244,7 +257,7 @@ func (st *stream) lookUp(p *cursor) error {
 		p.last, p.ended = max(p.last, row.Last), row.Ended
 	}
 	p.forgotten = true
-	st.moving[p.session] = p
+	st.move(p)
 	return nil
 }
 
@@ -255,7 +268,7 @@ func (st *stream) date() {
 			p.late = st.looked
 		}
 	}
-	st.looked = st.hub.o.Now()
+	st.looked = st.now
 }
 
 // base returns the starting position in a session that is new to the stream. It is the first event if the terms name
@@ -269,25 +282,14 @@ func (st *stream) base(v view) int64 {
 
 // addSession adds a session at a position.
 func (st *stream) addSession(v view, at int64) *cursor {
+	if before, known := st.cursors[v.session]; known && before.moving {
+		st.moving = slices.DeleteFunc(st.moving, func(p *cursor) bool { return p == before })
+	}
 	p := &cursor{view: v, offered: at, sent: at}
 	st.cursors[v.session] = p
-	if p.moves() || p.forgotten {
-		st.moving[v.session] = p
-	}
+	st.move(p)
 	st.sub.setCursor(st, v.session, at)
 	return p
-}
-
-// behind lists the sessions of which the pacer is missing events, in a fixed order.
-func (st *stream) behind() []*cursor {
-	var all []*cursor
-	for _, p := range st.moving {
-		if p.behind() {
-			all = append(all, p)
-		}
-	}
-	slices.SortFunc(all, func(a, b *cursor) int { return cmp.Compare(a.session, b.session) })
-	return all
 }
 
 // offerPage passes one page of a session to the pacer, and delivers what is then due.
@@ -298,7 +300,8 @@ func (st *stream) offerPage(p *cursor) error {
 			return err
 		}
 		var err error
-		if rows, err = st.hub.page(st.ctx, p.session, p.offered, 0); err != nil {
+		rows, err = st.hub.page(st.ctx, p.session, p.offered, 0)
+		if st.waited(); err != nil {
 			return st.lost(p, err)
 		}
 	}
@@ -329,17 +332,18 @@ func (st *stream) lost(p *cursor, err error) error {
 
 // rest blocks until there may be something to do.
 func (st *stream) rest() error {
-	var due <-chan time.Time
-	if wake := st.pacer.Wake(); !wake.IsZero() {
+	if wake := st.pacer.Wake(); wake.IsZero() {
+		<-st.mail.bell
+	} else {
 		timer := time.NewTimer(wake.Sub(st.hub.o.Now()))
 		defer timer.Stop()
-		due = timer.C
+		select {
+		case <-st.mail.bell:
+		case <-timer.C:
+		}
 	}
-	select {
-	case <-st.ctx.Done():
+	if st.ctx.Err() != nil { // by which the bell rings, too
 		return context.Cause(st.ctx) //nolint:wrapcheck // why judges it
-	case <-st.mail.bell:
-	case <-due:
 	}
 	st.looked = st.hub.o.Now() // nothing had come until now
 	return nil

@@ -208,6 +208,7 @@ func TestDetached(t *testing.T) {
 		from := sse.NewReader(answer.body, "")
 		for _, size := range []int{1, 15, 16, 255, 256, 4095, 4096, 70_000, 1 << 20} {
 			text := strings.Repeat("x", size)
+			o.group <- nil // which is nothing, and no end
 			o.group <- frames("first", text)
 			for _, want := range []string{"first", text} {
 				if e, err := from.Next(func() {}); err != nil || e.ID != want || string(e.Data) != `"`+want+`"` {

@@ -61,13 +61,19 @@ type Sender struct {
 
 // Send writes a group of frames together.
 func (s *Sender) Send(group ...Frame) error {
-	if len(group) == 0 {
-		return nil
-	}
+	_, err := s.send(group)
+	return err
+}
+
+// send writes a group, and returns when it began to. Of an empty one it writes nothing: an empty chunk would end an HTTP answer.
+func (s *Sender) send(group []Frame) (at time.Time, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(group) == 0 {
+		return s.wrote, nil
+	}
 	s.wrote = time.Now()
-	return s.wire.write(group)
+	return s.wrote, s.wire.write(group)
 }
 
 // Run sends frames until there are no more, the reader disconnects, or its right ends. All goroutines that it has started have ended
@@ -104,9 +110,10 @@ func drain[T any](from <-chan T) {
 func (s *Sender) writeAll(ctx context.Context, from Source, valid func() bool) error {
 	var failed error
 	looked := time.Now()
+	wrote := looked
 	err := from(ctx, func(group []Frame) bool {
-		if now := time.Now(); now.Sub(looked) >= glance { // a stream that is never silent is checked too
-			if looked = now; !valid() {
+		if wrote.Sub(looked) >= glance { // a stream that is never silent is checked too
+			if looked = wrote; !valid() {
 				failed = ErrRevoked
 				return false
 			}
@@ -114,7 +121,7 @@ func (s *Sender) writeAll(ctx context.Context, from Source, valid func() bool) e
 		if ctx.Err() != nil {
 			return false
 		}
-		failed = s.Send(group...)
+		wrote, failed = s.send(group)
 		return failed == nil
 	})
 	if failed != nil {
