@@ -26,6 +26,15 @@ func named(at time.Time, count int) string {
 	return fmt.Sprintf("evt_%0*d%0*d", stampDigits, at.UnixNano(), countDigits, count)
 }
 
+// counted returns the count in an event's id, 0 if it has none.
+func counted(id string) int {
+	if len(id) != len("evt_")+stampDigits+countDigits {
+		return 0
+	}
+	n, _ := strconv.Atoi(id[len("evt_")+stampDigits:])
+	return n
+}
+
 // stamps calls f with the time at which each event was told of which b has the id, and returns the rest of b that may be
 // the beginning of another.
 func stamps(b []byte, f func(nanos int64)) (rest []byte) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // ledger holds what was told in memory, and is the bus to it.
@@ -20,6 +21,7 @@ type ledger struct {
 	order    []string
 	newest   string
 	told     int
+	places   []place // of the events, in their order
 	hear     map[int]func([]byte)
 	ears     int
 }
@@ -34,6 +36,13 @@ func (l *ledger) open() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.hear) > 0
+}
+
+// place is where an event is, and when it was told.
+type place struct {
+	session string
+	seq     int64
+	at      time.Time
 }
 
 // tell takes in the next event of a session, and broadcasts it.
@@ -61,6 +70,7 @@ func (l *ledger) tell(name, owner string, urgency aaep.Urgency, payload aaep.Pay
 		row.Template, row.Params = "turn.thinking", jsontext.Value(`{}`)
 	}
 	s.rows = append(s.rows, row)
+	l.places = append(l.places, place{session: name, seq: row.Seq, at: time.Now()})
 	s.ended = e.IsTerminal()
 	broadcast, err := json.Marshal(row)
 	if err != nil {
@@ -116,8 +126,34 @@ func answer[Q, A any](request []byte, fn func(Q) (A, error)) ([]byte, error) {
 	return api.EncodeAnswer(a, err), nil
 }
 
-func (l *ledger) since(api.SinceRequest) (api.SinceAnswer, error) {
-	return api.SinceAnswer{Newest: l.newest}, nil
+// since lists the sessions with events after one, some of them from a little before it.
+func (l *ledger) since(q api.SinceRequest) (api.SinceAnswer, error) {
+	a := api.SinceAnswer{Newest: l.newest}
+	if q.Now || q.Event == "" || q.Event == l.newest {
+		return a, nil
+	}
+	n := counted(q.Event)
+	if n < 1 || n > len(l.places) {
+		return a, &api.Fault{Code: utp.CodeNotFound}
+	}
+	here := l.places[n-1]
+	a.Owner = l.sessions[here.session].owner
+	limit := here.at.Add(-time.Duration(q.OverlapMS) * time.Millisecond)
+	for n > 0 && l.places[n-1].at.After(limit) {
+		n--
+	}
+	first := map[string]int64{here.session: here.seq}
+	for _, later := range l.places[n:] {
+		if _, known := first[later.session]; !known {
+			first[later.session] = later.seq - 1
+		}
+	}
+	for name, seq := range first {
+		if s := l.sessions[name]; int(seq) < len(s.rows) {
+			a.Sessions = append(a.Sessions, api.SinceRow{Session: name, Seq: seq, Last: int64(len(s.rows)), Owner: s.owner, Ended: s.ended})
+		}
+	}
+	return a, nil
 }
 
 func (l *ledger) list(q api.SessionsRequest) (rows []api.SessionRow, _ error) {

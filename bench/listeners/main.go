@@ -6,6 +6,7 @@
 //	go run ./listeners -measure turns -owners 100          the same, and each event is heard by a hundredth of them
 //	go run ./listeners -measure streams -batch 32          the processor time of the hub alone, without connections and readers
 //	go run ./listeners -measure session                    one session at 1,000 events/s, heard at once at 1/s, at 3/s and in full
+//	go run ./listeners -measure soak -listeners 5000 -lasts 10m    nothing is lost while listeners drop and the hub begins again
 //
 // The server is a process of its own: the hub and the web transport as `earshot up` has them, over a ledger in memory.
 // Beside it, in the same run and in turns, stands a bare HTTP server which writes the same frames to every stream that
@@ -39,7 +40,7 @@ type settings struct {
 
 func main() {
 	var s settings
-	flag.StringVar(&s.measure, "measure", "all", "what to measure: all, steady or flood (one part of all, as for a profile), streams, turns or session")
+	flag.StringVar(&s.measure, "measure", "all", "what to measure: all, steady or flood (one part of all, as for a profile), streams, turns, session or soak")
 	flag.IntVar(&s.listeners, "listeners", 1000, "how many listen")
 	flag.IntVar(&s.owners, "owners", 1, "how many people own sessions; each listener hears those of one")
 	flag.IntVar(&s.open, "open", 10, "how many sessions are under way")
@@ -71,6 +72,8 @@ func (s settings) run() error {
 		return s.turns()
 	case "session":
 		return s.session()
+	case "soak":
+		return s.soak()
 	}
-	return fmt.Errorf("there is nothing to measure that is called %q; try all, steady, flood, streams, turns or session", s.measure)
+	return fmt.Errorf("there is nothing to measure that is called %q; try all, steady, flood, streams, turns, session or soak", s.measure)
 }
