@@ -266,8 +266,12 @@ func checkReport(q api.AgentReportRequest) (kind turn.NoteKind, err error) {
 		is   bool
 		kind turn.NoteKind
 	}{
-		{q.Text != "", turn.NoteText}, {q.Progress > 0, turn.NoteProgress}, {q.Doing != "", NoteDoing}, {q.Observed != "", turn.NoteObserved},
-		{q.Missed != 0, NoteMissed}, {q.Lease != 0, ""},
+		{q.Text != "", turn.NoteText},
+		{q.Progress > 0, turn.NoteProgress},
+		{q.Doing != "", NoteDoing},
+		{q.Observed != "", turn.NoteObserved},
+		{q.Missed != 0, NoteMissed},
+		{q.Lease != 0, ""},
 	} {
 		if one.is {
 			said++

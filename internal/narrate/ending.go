@@ -160,7 +160,7 @@ func (s *eventBuilder) finished(end turn.End) error {
 	switch {
 	case s.t.Handoff != nil:
 		key = "turn.handed_over"
-	case end.Message == turn.EndGone && s.t.Turn.Outside:
+	case end.Code == utp.CodeTimeoutReapedByWatchdog && end.Message == turn.EndMissing:
 		key = "turn.gone"
 	case end.Code == utp.CodeTimeoutReapedByWatchdog:
 		key = "turn.quiet"

@@ -1,9 +1,8 @@
 package narrate
 
 import (
-	"time"
-
 	"strings"
+	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/outline"

@@ -63,8 +63,8 @@ const (
 	// StaleUnawaited is a yes to a call that nobody waited for when it could have begun. It is not asked for again.
 	StaleUnawaited = "gone"
 
-	// EndGone is the message of the end of a turn whose program has gone.
-	EndGone = "the program has gone"
+	// EndMissing is the message of the end of a turn whose program has gone.
+	EndMissing = "the program has gone"
 
 	// PermissionDeferred is the message of a permission that the policy leaves to the program's own rules.
 	PermissionDeferred = "left to the agent's own rules"
@@ -150,7 +150,7 @@ func (m *machine) gone() {
 	case at.Add(lateTick).reached(m.now):
 		m.seen()
 	default:
-		m.end(End{Status: utp.StatusSuccess, Code: utp.CodeTimeoutReapedByWatchdog, Message: EndGone})
+		m.end(End{Status: utp.StatusSuccess, Code: utp.CodeTimeoutReapedByWatchdog, Message: EndMissing})
 	}
 }
 
