@@ -94,10 +94,13 @@ func (h *claimedTurn) run(ctx context.Context, a api.ClaimAnswer) error {
 	if err != nil {
 		return h.fail(ctx, utp.CodeBadRequest, err)
 	}
-	if a.Suspended {
+	switch {
+	case a.Suspended:
 		if err := h.await(ctx, false); err != nil {
 			return err
 		}
+	case a.Epoch == 1 && a.Step == 0: // its first worker finds no results
+		h.page = &api.TranscriptAnswer{}
 	}
 	for ctx.Err() == nil {
 		if err := h.observe(ctx); err != nil {

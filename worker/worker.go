@@ -48,6 +48,7 @@ type Worker struct {
 
 	mu      sync.Mutex
 	wakeups map[chan struct{}]string // one entry for each waiter, with its claimed turn if any; guarded by mu
+	news    int                      // turns that were announced and not claimed here, at most mostClaims; guarded by mu
 }
 
 // New checks the options and creates the worker's nonce.
@@ -96,40 +97,76 @@ func (w *Worker) Run(ctx context.Context) error {
 	wakeup, away := w.register("")
 	defer away()
 	idle := w.pace(w.o.Idle)
-	for {
+	answers := make(chan claimed, w.o.Turns)
+	for open := 0; ; {
+		free := slots
+		if open >= max(1, w.announced(0)) {
+			free = nil
+		}
 		select {
 		case <-ctx.Done():
+			for ; open > 0; open-- { // what is claimed by now is released
+				if c := <-answers; c.err == nil && c.Turn != "" {
+					w.process(ctx, c.ClaimAnswer, c.slot)
+				}
+			}
 			return nil
-		case slot := <-slots:
-			a, err := w.claim(ctx, slot)
-			if err != nil || a.Turn == "" {
-				slots <- slot
-				idle.wait(ctx, wakeup)
+		case slot := <-free:
+			open++
+			owned.Go(func() { answers <- w.claim(ctx, slot) })
+			continue
+		case c := <-answers:
+			open--
+			if c.err == nil && c.Turn != "" {
+				w.announced(-1)
+				idle.reset()
+				owned.Go(func() {
+					w.process(ctx, c.ClaimAnswer, c.slot)
+					slots <- c.slot
+					w.freed() // there may be turns that had no free slot
+				})
 				continue
 			}
-			idle.reset()
-			owned.Go(func() {
-				w.process(ctx, a, slot)
-				slots <- slot
-				w.notify("") // there may be turns that had no free slot
-			})
+			slots <- c.slot
+		}
+		if w.announced(-mostClaims); open == 0 {
+			idle.wait(ctx, wakeup)
 		}
 	}
+}
+
+// mostClaims is how many claims are made side by side at most: as many as turns were announced, as when many begin at once.
+const mostClaims = 8
+
+// announced adds to the count of turns that have been announced and not claimed here, and returns it.
+func (w *Worker) announced(more int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.news = min(max(0, w.news+more), mostClaims)
+	return w.news
+}
+
+// claimed is what a slot's claim has found.
+type claimed struct {
+	api.ClaimAnswer
+
+	slot string
+	err  error
 }
 
 // claimTimeout is how long a claim waits for its answer. A lost answer costs nothing more: the same slot claims again
 // and receives the turn that it already holds.
 const claimTimeout = 10 * time.Second
 
-func (w *Worker) claim(ctx context.Context, slot string) (api.ClaimAnswer, error) {
-	var a api.ClaimAnswer
+func (w *Worker) claim(ctx context.Context, slot string) claimed {
+	c := claimed{slot: slot}
 	once, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()
-	err := rpc.Ask(once, w.o.Conn, api.OpClaim, api.ClaimRequest{Agent: w.o.Agent.Name, Worker: slot}, &a)
-	if err != nil && ctx.Err() == nil {
-		w.o.Logger.Warn("claim", "error", err)
+	c.err = rpc.Ask(once, w.o.Conn, api.OpClaim, api.ClaimRequest{Agent: w.o.Agent.Name, Worker: slot}, &c.ClaimAnswer)
+	if c.err != nil && ctx.Err() == nil {
+		w.o.Logger.Warn("claim", "error", c.err)
 	}
-	return a, err
+	return c
 }
 
 // process works on a claimed turn. If the worker had to leave it, it pauses before the next claim.
@@ -165,8 +202,22 @@ func (w *Worker) notify(turn string) {
 	for _, in := range w.wakeups {
 		claimed = claimed || in == turn
 	}
+	if !claimed && turn != "" {
+		w.news = min(w.news+1, mostClaims)
+	}
 	for wakeup, in := range w.wakeups {
 		if turn == "" || in == turn || (!claimed && in == "") {
+			signal(wakeup)
+		}
+	}
+}
+
+// freed wakes those that could claim a turn: one of ours has ended. The slots that hold turns have no news.
+func (w *Worker) freed() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for wakeup, in := range w.wakeups {
+		if in == "" {
 			signal(wakeup)
 		}
 	}
