@@ -59,7 +59,7 @@ func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api
 	}
 	tries := 0
 	load := func(tx store.Tx) (store.Record, error) {
-		rec, err = b.load(tx)
+		rec, err = b.load(tx, nil)
 		return rec, err
 	}
 	err = k.attemptOn(ctx, load, func(s *step) error {
@@ -109,8 +109,8 @@ func (k *Kernel) newBeginning(from Caller, principal string, q api.EnqueueReques
 }
 
 // load makes the record of the turn, in the transaction that adds it. If an earlier request has begun it, the record has
-// that turn and its session only, with [errBegunBefore].
-func (b beginning) load(tx store.Tx) (store.Record, error) {
+// that turn and its session only, with [errBegunBefore]. With are the turns that begin with it.
+func (b beginning) load(tx store.Tx, with *admission.Siblings) (store.Record, error) {
 	rec := b.k.newRecord(b.from, b.q, b.turn, b.now)
 	before, err := begunBefore(tx, b.keys, b.turn)
 	if err == nil && before.Repeated {
@@ -118,7 +118,7 @@ func (b beginning) load(tx store.Tx) (store.Record, error) {
 		err = errBegunBefore
 	}
 	if err == nil {
-		err = admission.CheckOpenTurns(tx, rec.State.Owner)
+		err = admission.CheckOpenTurns(tx, rec.State.Owner, with)
 	}
 	return rec, err
 }

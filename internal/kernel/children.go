@@ -47,7 +47,7 @@ func (s *step) beginTask(c turn.Call, index int, p delegation.Plan) (string, err
 	if err != nil {
 		return "", err
 	}
-	rec, err := b.load(s.tx)
+	rec, err := b.load(s.tx, &s.siblings)
 	if errors.Is(err, errBegunBefore) {
 		return rec.State.Turn, nil
 	}
@@ -62,11 +62,26 @@ func (s *step) beginTask(c turn.Call, index int, p delegation.Plan) (string, err
 	if c.Batch.Waits {
 		child.rec.State.Deadline = c.EndBy
 	}
-	if err := child.mayBeginTask(from, q, s.rec.State); err != nil {
+	if err := child.mayBeginTask(from, q, s.rec.State, &s.siblings); err != nil {
 		return "", err
 	}
-	s.with.steps = append(s.with.steps, child)
-	return child.rec.State.Turn, child.save()
+	s.siblings.Add(child.admission)
+	s.children = append(s.children, child)
+	return child.rec.State.Turn, nil
+}
+
+// saveChildren names and saves the turns that this step begins.
+func (s *step) saveChildren() error {
+	if err := s.siblings.Name(s.tx, s.tried); err != nil {
+		return err
+	}
+	for _, child := range s.children {
+		s.with.steps = append(s.with.steps, child)
+		if err := child.save(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // taskRequest is what a spawn of the task would ask for.
@@ -86,8 +101,8 @@ func taskRequest(st turn.State, c turn.Call, index int, task delegation.Task) (a
 }
 
 // mayBeginTask makes the step's turn a part of another one, as q asks, or refuses what an agent may not have within its own.
-func (s *step) mayBeginTask(from Caller, q api.EnqueueRequest, above turn.State) error {
-	if err := s.admission.Begin(q, s.tried); err != nil {
+func (s *step) mayBeginTask(from Caller, q api.EnqueueRequest, above turn.State, with *admission.Siblings) error {
+	if err := s.admission.BeginWithin(q, with); err != nil {
 		return err
 	}
 	if err := s.admission.MayStart(from.Name, from.Kind == ToolCaller); err != nil {

@@ -175,6 +175,7 @@ type Kernel struct {
 	generation func() string
 
 	external externalCounts
+	ends     ends
 	registry *registry.Registry
 
 	startedAt time.Duration // when it was made, by the monotonic clock

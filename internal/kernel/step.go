@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -34,6 +35,9 @@ type step struct {
 	outgoing  *outgoing.Tx  // its messages
 	boxes     *boxes.Tx     // its boxes
 	receipts  *receipts.Tx  // what it proves later
+
+	children []*step            // the turns that it begins, saved with it
+	siblings admission.Siblings // the same, as they are admitted
 
 	batch        store.Batch
 	notification Notification // what this step adds to each of its notifications
@@ -85,6 +89,21 @@ func (k *Kernel) attemptAny(ctx context.Context, pick func(store.Tx) (store.Turn
 
 // attemptOn steps the turn that load reads, or makes, in the same transaction.
 func (k *Kernel) attemptOn(ctx context.Context, load func(store.Tx) (store.Record, error), fn func(*step) error) error {
+	return k.attemptAll(ctx, attempt{load, fn})
+}
+
+// attempt is one step of a transaction: load reads its turn, or makes it.
+type attempt struct {
+	load func(store.Tx) (store.Record, error)
+	fn   func(*step) error
+}
+
+func onTurn(ref store.TurnRef, fn func(*step) error) attempt {
+	return attempt{func(tx store.Tx) (store.Record, error) { return tx.Turn(ref) }, fn}
+}
+
+// attemptAll steps several turns in one transaction.
+func (k *Kernel) attemptAll(ctx context.Context, attempts ...attempt) error {
 	all := &together{}
 	var behind []string // sessions whose later messages a failed attempt has blocked
 	tried := false
@@ -93,17 +112,21 @@ func (k *Kernel) attemptOn(ctx context.Context, load func(store.Tx) (store.Recor
 		all = &together{}
 		now, again := k.clock.Now(), tried
 		tried = true
-		rec, err := load(tx)
-		if err != nil {
-			return err
+		for _, a := range attempts {
+			rec, err := a.load(tx)
+			if err != nil {
+				return err
+			}
+			s := all.begin(k.newStep(tx, now, rec))
+			s.tried = again
 		}
-		s := all.begin(k.newStep(tx, now, rec))
-		s.tried = again
-		if err := fn(s); err != nil {
-			return err
-		}
-		if err := s.save(); err != nil {
-			return err
+		for i, s := range slices.Clone(all.steps) { // once all are read: what is written is read by nobody else's connection
+			if err := attempts[i].fn(s); err != nil {
+				return err
+			}
+			if err := s.save(); err != nil {
+				return err
+			}
 		}
 		return all.finish()
 	})
@@ -194,6 +217,9 @@ func (s *step) save() error {
 		s.outboxEntry = s.k.outbox.Reserve(rec.State.Session)
 	}
 	s.hints = s.k.hints.Reserve(rec.State.Turn)
+	if err := s.saveChildren(); err != nil {
+		return err
+	}
 	return s.tx.Save(s.batch)
 }
 

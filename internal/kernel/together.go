@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
@@ -13,7 +14,14 @@ import (
 type together struct {
 	steps []*step
 	// left are the steps of other turns that are still to do. Each reads its turn again: one before it may have changed it.
-	left []func() error
+	left []later
+}
+
+// later is a step of another turn that one of the transaction leads to.
+type later struct {
+	turn string
+	from *step
+	fn   func(*step) error
 }
 
 // begin makes a step one of the transaction.
@@ -30,12 +38,18 @@ func (s *step) beside(rec store.Record) *step {
 	return s.with.begin(other)
 }
 
-// finish does the steps that are left, and those that these lead to.
+// finish does the steps that are left, and those that these lead to. Those of one turn are one step.
 func (t *together) finish() error {
 	for len(t.left) > 0 {
-		next := t.left[0]
-		t.left = t.left[1:]
-		if err := next(); err != nil {
+		first := t.left[0]
+		var same []later
+		t.left = slices.DeleteFunc(t.left, func(l later) bool {
+			if l.turn == first.turn {
+				same = append(same, l)
+			}
+			return l.turn == first.turn
+		})
+		if err := first.from.stepBeside(same); err != nil {
 			return err
 		}
 	}
@@ -64,25 +78,31 @@ func (t *together) committed(ctx context.Context, k *Kernel) {
 // afterwards steps another turn in the same transaction, once this step is saved. A turn that is gone, that cannot be read
 // or has ended is passed over: it must not keep this one from going on.
 func (s *step) afterwards(id string, fn func(*step) error) {
-	s.with.left = append(s.with.left, func() error {
-		rec, err := s.tx.Turn(store.TurnRef{Turn: id})
-		switch {
-		case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDamaged):
-			s.k.o.Logger.Warn("a turn was passed over", "turn", id, "of", s.rec.State.Turn, "error", err)
-			return nil
-		case err != nil:
-			return err
-		case rec.State.Status == turn.Ended:
-			return nil
-		}
-		other := s.beside(rec)
-		err = other.dispatch(turn.CheckDeadline{}) // by which it may have ended
+	s.with.left = append(s.with.left, later{id, s, fn})
+}
+
+// stepBeside does what steps of the transaction lead to in another turn.
+func (s *step) stepBeside(all []later) error {
+	id := all[0].turn
+	rec, err := s.tx.Turn(store.TurnRef{Turn: id})
+	switch {
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDamaged):
+		s.k.o.Logger.Warn("a turn was passed over", "turn", id, "of", s.rec.State.Turn, "error", err)
+		return nil
+	case err != nil:
+		return err
+	case rec.State.Status == turn.Ended:
+		return nil
+	}
+	other := s.beside(rec)
+	err = other.dispatch(turn.CheckDeadline{}) // by which it may have ended
+	for _, l := range all {
 		if err == nil && other.rec.State.Status != turn.Ended {
-			err = fn(other)
+			err = l.fn(other)
 		}
-		if err != nil {
-			return err
-		}
-		return other.save()
-	})
+	}
+	if err != nil {
+		return err
+	}
+	return other.save()
 }

@@ -216,7 +216,10 @@ func (k *Kernel) deliver(ctx context.Context, from Caller, q api.DeliverRequest)
 	if err := checkDeliver(&q); err != nil {
 		return struct{}{}, err
 	}
-	err := k.stepAgentTurn(ctx, from, q.Turn, func(s *step) error {
+	err := k.stepEnd(ctx, q.Turn, func(s *step) error {
+		if s.rec.State.Agent != from.Name {
+			return notYours()
+		}
 		if ended, err := s.adoptConclusive(); ended || err != nil {
 			return err
 		}

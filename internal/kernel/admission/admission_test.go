@@ -87,10 +87,9 @@ func (w *world) save(b store.Batch) {
 	}
 }
 
-// in does something with the gate in one transaction, and saves what was added.
-func (w *world) in(do func(*admission.Tx) error) {
-	w.Helper()
-	gate := admission.New(admission.Options{
+// gate returns the gate with the rules of the test.
+func (w *world) gate() *admission.Gate {
+	return admission.New(admission.Options{
 		Decide: func(string, store.Tool) rulebook.Ruling {
 			return rulebook.Ruling{Rule: w.rules.rule, Decision: w.rules.decision}
 		},
@@ -104,6 +103,12 @@ func (w *world) in(do func(*admission.Tx) error) {
 		Latest:       func(now turn.Timestamp) time.Time { return now.Wall },
 		Values:       argument.New(argument.Options{Rand: rand.Reader}), IDs: w.names, Project: w.rules.project,
 	})
+}
+
+// in does something with the gate in one transaction, and saves what was added.
+func (w *world) in(do func(*admission.Tx) error) {
+	w.Helper()
+	gate := w.gate()
 	err := w.ledger.Update(w.Context(), func(tx store.Tx) error {
 		c := cards.In(tx, w.of, w.now.Wall, w.names)
 		t := gate.In(tx, w.now, &w.of, c)

@@ -16,7 +16,7 @@ import (
 // Definition returns the definition of the turn's agent, as it is in this transaction.
 func (t *Tx) Definition() (api.AgentDefinition, error) {
 	if t.agent == nil {
-		a, err := store.ReadAgent(t.tx, t.of.Agent)
+		a, err := t.siblings.agent(t.tx, t.of.Agent)
 		if err != nil {
 			return api.AgentDefinition{}, err
 		}

@@ -60,6 +60,7 @@ type Options struct {
 type Gate struct {
 	o         Options
 	openCalls openCalls
+	parents   parents
 }
 
 // New makes a gate.
@@ -76,6 +77,7 @@ type Tx struct {
 	cards       *cards.Tx
 	permissions *Permissions
 	agent       *store.Agent // once it was read
+	siblings    *Siblings    // those that begin with it; nil if none do
 	sealed      []store.Sealed
 }
 

@@ -57,19 +57,44 @@ func firstWords(text string, most int) string {
 // else the topic with a number. A number is not reused while sessions of the topic are open. The ledger
 // refuses a name that another open session has, also if two begin at once.
 func name(tx store.Tx, topic string, again bool) (string, error) {
-	open, err := tx.Turns(store.TurnFilter{Topic: topic, Open: true, Limit: 1})
+	taken, err := isTaken(tx, topic)
 	if err != nil {
 		return "", err
 	}
+	names, err := number(tx, topic, 1, taken || again)
+	if err != nil {
+		return "", err
+	}
+	return names[0], nil
+}
+
+// isTaken reports whether an open session has the topic.
+func isTaken(tx store.Tx, topic string) (bool, error) {
+	open, err := tx.Turns(store.TurnFilter{Topic: topic, Open: true, Limit: 1})
+	return len(open) > 0, err
+}
+
+// number returns the names of so many new sessions of a topic.
+func number(tx store.Tx, topic string, sessions int, taken bool) (names []string, err error) {
 	sum := sha256.Sum256([]byte(topic)) // the counter outlives the session's content
 	counter := counterName + hex.EncodeToString(sum[:8])
-	if len(open) == 0 && !again {
+	if !taken {
 		given, err := tx.Count(counter, 0)
 		if err == nil && given > 0 {
 			_, err = tx.Count(counter, -given)
 		}
-		return topic, err
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, topic)
 	}
-	n, err := tx.Count(counter, 1)
-	return topic + " " + strconv.FormatInt(n+1, 10), err
+	left := int64(sessions - len(names))
+	if left == 0 {
+		return names, nil
+	}
+	n, err := tx.Count(counter, left)
+	for i := n - left + 1; i <= n; i++ {
+		names = append(names, topic+" "+strconv.FormatInt(i+1, 10))
+	}
+	return names, err
 }

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -54,6 +55,14 @@ func (t *Tx) Complete(args jsontext.Value) error {
 	return nil
 }
 
+// BeginWithin is Begin for a turn that is begun with others. They are named together, by [Siblings.Name].
+func (t *Tx) BeginWithin(q api.EnqueueRequest, with *Siblings) error {
+	t.siblings = with
+	err := t.mayBegin()
+	t.of.Topic = topic(cmp.Or(t.of.DisplayName, q.Agent), q)
+	return err
+}
+
 func (t *Tx) mayBegin() error {
 	d, err := t.Definition()
 	t.of.DisplayName = d.DisplayName
@@ -66,7 +75,7 @@ func (t *Tx) mayBegin() error {
 		return nil
 	}
 	open, err := t.tx.Turns(store.TurnFilter{Agent: d.Name, Open: true, Limit: d.MaxOpen})
-	if err == nil && len(open) >= d.MaxOpen {
+	if err == nil && len(open)+t.siblings.countOf(d.Name) >= d.MaxOpen {
 		return api.NewFault(utp.CodeTooManyTurns, fmt.Sprintf(
 			"%d turns of the agent %s have not ended, which is the most that its definition allows; wait until some have, or stop some", d.MaxOpen, d.Name))
 	}
@@ -84,7 +93,7 @@ func MayNotStart(name, agent string) error {
 func (t *Tx) MayStart(name string, service bool) error {
 	agent := t.of.Agent
 	if !service {
-		d, err := store.ReadAgent(t.tx, name)
+		d, err := t.siblings.agent(t.tx, name)
 		if err != nil {
 			return err
 		}
@@ -127,7 +136,7 @@ func (t *Tx) Within(above turn.State) error {
 // mayAsk refuses a turn within one of an agent whose definition does not let it ask this turn's agent, no matter who
 // requests it: the agent itself, a service at work in its turn, or the owner.
 func (t *Tx) mayAsk(above string) error {
-	a, err := store.ReadAgent(t.tx, above)
+	a, err := t.siblings.agent(t.tx, above)
 	if err != nil {
 		return err
 	}
@@ -141,25 +150,41 @@ func (t *Tx) mayAsk(above string) error {
 // checkChildren refuses another turn within one that has the most open turns allowed. An owner with fewer open turns
 // than that needs no closer look.
 func (t *Tx) checkChildren(parent string) error {
-	open, err := t.tx.Turns(store.TurnFilter{Owners: []string{t.of.Owner}, Open: true})
-	if err != nil || len(open) < maxChildren {
+	open, err := t.siblings.openOf(t.tx, t.of.Owner, 0)
+	if err != nil || len(open)+t.siblings.count() < maxChildren {
 		return err
 	}
-	children := 0
-	for _, row := range open {
-		rec, err := t.tx.Turn(store.TurnRef{Turn: row.Turn})
-		if err != nil {
-			return err
-		}
-		if rec.State.Parent == parent {
-			children++
-		}
-	}
-	if children >= maxChildren {
+	children, err := t.countChildren(open, parent)
+	if children += t.siblings.count(); err == nil && children >= maxChildren {
 		return api.NewFault(utp.CodeTooManyTurns, fmt.Sprintf(
 			"%d turns that this one started have not ended, which is the most; wait until some have, or stop some", children))
 	}
-	return nil
+	return err
+}
+
+// countChildren counts the turns that are within one.
+func (t *Tx) countChildren(open []store.TurnRow, parent string) (n int, err error) {
+	if t.siblings != nil && t.siblings.read.children {
+		return t.siblings.children, nil
+	}
+	for _, row := range open {
+		above, known := t.gate.parents.get(row.Turn)
+		if !known {
+			rec, err := t.tx.Turn(store.TurnRef{Turn: row.Turn})
+			if err != nil {
+				return n, err
+			}
+			above = rec.State.Parent
+			t.gate.parents.put(row.Turn, above)
+		}
+		if above == parent {
+			n++
+		}
+	}
+	if t.siblings != nil {
+		t.siblings.children, t.siblings.read.children = n, true
+	}
+	return n, nil
 }
 
 // checkPlaces refuses a turn of an agent whose places are all held by the turns that it is within: it could begin only
@@ -229,10 +254,10 @@ func CheckRequest(q api.EnqueueRequest) error {
 }
 
 // CheckOpenTurns refuses another turn of an owner who has the most open turns allowed. It runs in the
-// transaction that adds the turn, so that no two turns take the last place.
-func CheckOpenTurns(tx store.Tx, owner string) error {
-	open, err := tx.Turns(store.TurnFilter{Owners: []string{owner}, Open: true, Limit: maxOpen})
-	if err == nil && len(open) >= maxOpen {
+// transaction that adds the turn, so that no two turns take the last place. With are those that are added with it.
+func CheckOpenTurns(tx store.Tx, owner string, with *Siblings) error {
+	open, err := with.openOf(tx, owner, maxOpen)
+	if err == nil && len(open)+with.count() >= maxOpen {
 		return api.NewFault(utp.CodeTooManyTurns, fmt.Sprintf(
 			"%d turns of %.64q have not ended, which is the most that one owner may have; wait until some have, or stop some", maxOpen, owner))
 	}
