@@ -217,7 +217,7 @@ func relate(all []figures, l load) {
 func (f *field) measure(ctx context.Context, who string, l load, n int) (round, error) {
 	profile := ""
 	if f.profile != "" {
-		profile = filepath.Join(f.profile, fmt.Sprintf("%s-%d-%d-%d.cpu", who, l.Workers, l.Rate, n+1))
+		profile = filepath.Join(f.profile, fmt.Sprintf("%s-%d-%d-%d-%d.cpu", who, l.Workers, l.Rate, l.Join, n+1))
 	}
 	switch who {
 	case onSQLite:

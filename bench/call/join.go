@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -40,8 +41,17 @@ func (f *field) joins(ctx context.Context, children int) error {
 		call, join := middle(calls), middle(joined)
 		fmt.Printf("%-10s %d children each: %.1f joined/s, p50 %s p99 %s; %.0f turns/s beside %.0f calls/s of the same run, %.2f x\n", who, children,
 			join.Rate, short(join.P50), short(join.P99), join.Rate*float64(children), call.Rate, join.Rate*float64(children)/call.Rate)
+		fmt.Printf("           a call: %s\n           a turn: %s\n", ofJoin(call, 0), ofJoin(join, children))
 	}
 	return nil
+}
+
+// ofJoin says what a round has cost for each turn, or each call if it had no turns.
+func ofJoin(r round, children int) string {
+	n := float64(max(children, 1))
+	each := func(d time.Duration) string { return short(time.Duration(float64(d) / n)) }
+	return fmt.Sprintf("processor time %s + %s of the server; %.2f commits, %.2f flushes, %.1f rows, %.0f bytes of log; asked for each call: %s",
+		each(r.Own), each(r.Server), r.Counted.Commits/n, r.Counted.Syncs/n, r.Counted.Rows/n, r.Counted.Bytes/n, r.Asked)
 }
 
 // middle is the round of the median rate.
