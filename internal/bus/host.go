@@ -17,7 +17,9 @@ type host struct {
 	nats    *server.Server
 	url     string
 
-	changing sync.Mutex // locked while who is admitted changes
+	// changing is locked while who is admitted changes, and for reading while somebody of this process connects: a server that applies
+	// its settings closes connections that have not said yet who they are.
+	changing sync.RWMutex
 	buses    []*Server
 	ended    bool
 }

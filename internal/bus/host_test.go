@@ -3,7 +3,9 @@ package bus_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -168,4 +170,29 @@ func TestProjectLeaves(t *testing.T) {
 	if err := again.SetKnown(nil); err == nil {
 		t.Error("the other bus outlives the message server")
 	}
+}
+
+// TestProjectsComeAtOnce: while projects are added, programs of this process connect to others. None of them is turned away.
+func TestProjectsComeAtOnce(t *testing.T) {
+	t.Parallel()
+	first := two(t)[project]
+	var coming sync.WaitGroup
+	for n := range 12 {
+		coming.Go(func() {
+			added, err := first.Share(t.Context(), bus.Options{Project: fmt.Sprint("project", n), Principals: []bus.Principal{worker}, Timeout: patience})
+			if err != nil {
+				t.Errorf("project %d: %v", n, err)
+				return
+			}
+			t.Cleanup(added.Close)
+			for _, server := range []*bus.Server{added, first} {
+				if c, err := server.Connect(t.Context(), worker); err != nil {
+					t.Errorf("at project %d: %v", n, err)
+				} else {
+					t.Cleanup(c.Close)
+				}
+			}
+		})
+	}
+	coming.Wait()
 }

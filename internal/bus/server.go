@@ -132,6 +132,8 @@ func (s *Server) Connect(ctx context.Context, p Principal) (*Client, error) {
 }
 
 func (s *Server) dial(ctx context.Context, l Login) (*conn, error) {
+	s.host.changing.RLock()
+	defer s.host.changing.RUnlock()
 	return dial(ctx, l, s.options.Timeout, s.options.Logger, nats.InProcessServer(s.host.nats), nats.MaxReconnects(-1), nats.ReconnectWait(backAgain))
 }
 
