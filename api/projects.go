@@ -1,6 +1,6 @@
 package api
 
-// Projects are the projects of a server besides its own, after they were read again.
+// Projects are the projects of a server besides its own.
 type Projects struct {
 	Projects []ServedProject `json:"projects"`
 }

@@ -28,6 +28,7 @@ const (
 	RouteTerminalEnd    = "logTerminalOut"
 	RouteCredentials    = "reloadCredentials" //nolint:gosec // a name
 	RouteProjects       = "rereadProjects"
+	RouteProjectStates  = "listProjects"
 	RouteServices       = "rereadServices"
 	RouteOpenAPI        = "getOpenAPI"
 
@@ -188,6 +189,9 @@ var routes = []Route{
 		replyLimit, `{}`).repeatable().refuses(KindNotFound).
 		detail("`earshot projects` asks for it after each change. A project that was added is served, one that was removed is ended, and the others go on as they are. " +
 			"One that cannot be served says why, and hinders no other. Only the server's own project answers this."),
+	withAnswer[Projects](route(RouteProjectStates, "GET", Root+"/projects", Operate, "Lists the projects of the server besides its own, and how each is served.")).
+		refuses(KindNotFound).
+		detail("One that is not served says why, as the server last found it: nothing is tried again. Only the server's own project answers this."),
 	withRequest[Empty](withAnswer[Services](route(RouteServices, "POST", Root+"/services", Operate, "Has the server read its list of MCP servers again.")),
 		replyLimit, `{}`).repeatable().refuses(KindNotFound, KindUnavailable).
 		detail("`earshot mcp add` and `earshot mcp rm` ask for it. The list is that of the server's own file of tools. A server that was added is started, and the answer waits " +

@@ -34,6 +34,15 @@ func (c *Client) RereadProjects(ctx context.Context) (api.Projects, error) {
 	return answer, err
 }
 
+// Projects returns the projects of the server besides its own, and how each is served. Nothing is tried again.
+func (c *Client) Projects(ctx context.Context) (api.Projects, error) {
+	var answer api.Projects
+
+	err := c.call(ctx, to(api.RouteProjectStates), nil, &answer)
+
+	return answer, err
+}
+
 // servicesTime is how long the server may take to end services and to start others.
 const servicesTime = time.Minute
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +22,9 @@ type projects struct {
 	main        *Server
 	options     Options // of the main one
 	certificate *address.Certificate
+
+	life context.Context //nolint:containedctx // ends with the server, and with it what is being opened
+	stop context.CancelFunc
 
 	changing sync.Mutex // held while some are opened or ended
 	closed   bool       // needs changing
@@ -42,7 +46,37 @@ type project struct {
 }
 
 func newProjects(main *Server, o Options, certificate *address.Certificate) *projects {
-	return &projects{main: main, options: o, certificate: certificate, open: map[string]*project{}}
+	life, stop := context.WithCancel(context.Background())
+	return &projects{main: main, options: o, certificate: certificate, life: life, stop: stop, open: map[string]*project{}}
+}
+
+const (
+	// sideBySide is how many projects are opened at once.
+	sideBySide = 4
+	// openingGrace is how long the start of the server waits for them; then it serves those that are open.
+	openingGrace = 10 * time.Second
+)
+
+// errOpening is why a project is not served at first.
+var errOpening = &cause.Error{Message: "it is still being opened", Hint: "wait a moment; what takes long is mostly a database that does not answer"}
+
+// start opens the projects, and leaves those that take long to be opened while the others are served.
+func (p *projects) start(ctx context.Context) error {
+	opened := make(chan error, 1)
+	p.owned.Go(func() {
+		_, err := p.reread()
+		opened <- err
+	})
+	grace := time.NewTimer(openingGrace)
+	defer grace.Stop()
+	select {
+	case err := <-opened:
+		return err
+	case <-grace.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // hostName is the name under which the programs of a project come; "" for those of the process, which come under every name of the machine.
@@ -88,7 +122,7 @@ func (p *projects) enter(host string) *project {
 }
 
 // reread serves the projects that were added since, and those that could not be served before, and ends those that were removed.
-func (p *projects) reread(ctx context.Context) (api.Projects, error) {
+func (p *projects) reread() (api.Projects, error) {
 	p.changing.Lock()
 	defer p.changing.Unlock()
 	if p.closed || p.options.OpenProject == nil {
@@ -98,7 +132,6 @@ func (p *projects) reread(ctx context.Context) (api.Projects, error) {
 	if err != nil {
 		return api.Projects{}, err
 	}
-	answer := api.Projects{Projects: make([]api.ServedProject, 0, len(list))}
 	listed := map[string]bool{}
 	for _, one := range list {
 		listed[one.Name] = true
@@ -109,16 +142,55 @@ func (p *projects) reread(ctx context.Context) (api.Projects, error) {
 			p.options.Notice("Project " + name + ": it was removed, and is not served any more.")
 		}
 	}
-	for _, one := range list {
-		answer.Projects = append(answer.Projects, p.serve(context.WithoutCancel(ctx), one).told())
-	}
-	return answer, nil
+	p.serveAll(list)
+	return p.states(), nil
 }
 
-// answer is reread for operators.
-func (p *projects) answer(ctx context.Context) (api.Projects, error) {
-	answer, err := p.reread(ctx)
+// states says how each project is.
+func (p *projects) states() api.Projects {
+	all := p.all()
+	answer := api.Projects{Projects: make([]api.ServedProject, 0, len(all))}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		answer.Projects = append(answer.Projects, all[name].told())
+	}
+	return answer
+}
+
+// answer is reread for operators, or states.
+func (p *projects) answer(_ context.Context, again bool) (api.Projects, error) {
+	if !again {
+		return p.states(), nil
+	}
+	answer, err := p.reread()
 	return answer, refused(err)
+}
+
+// serveAll opens the projects that are not open, several at once. It needs changing.
+func (p *projects) serveAll(list []projectfile.Project) {
+	var opening sync.WaitGroup
+	places := make(chan struct{}, sideBySide)
+	pages := map[string]bool{p.main.page: true}
+	for _, one := range p.all() {
+		if one.server != nil {
+			pages[one.server.page] = true
+		}
+	}
+	for _, one := range list {
+		before := p.all()[one.Name]
+		if before != nil && before.server != nil {
+			continue
+		}
+		if before == nil {
+			p.put(&project{Project: one, trouble: errOpening, ended: make(chan struct{})})
+		}
+		o, err := p.optionsOf(one, pages) // in the order of their names: the first has the page that two want
+		opening.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			p.serve(one, before, o, err)
+		})
+	}
+	opening.Wait()
 }
 
 func (p *projects) all() map[string]*project {
@@ -141,20 +213,18 @@ func (p *project) told() api.ServedProject {
 	return told
 }
 
-// serve opens a project unless it is open. It needs changing.
-func (p *projects) serve(ctx context.Context, listed projectfile.Project) *project {
-	before := p.all()[listed.Name]
-	if before != nil && before.server != nil {
-		return before
+// serve opens a project with its options, unless it has none. It needs changing.
+func (p *projects) serve(listed projectfile.Project, before *project, o Options, err error) {
+	one := &project{Project: listed, trouble: err, ended: make(chan struct{})}
+	if err == nil {
+		one.server, one.trouble = open(p.life, o, p.main)
 	}
-	one := &project{Project: listed, ended: make(chan struct{})}
-	one.server, one.trouble = p.openOne(ctx, listed)
 	p.put(one)
 	if one.server == nil {
 		if before == nil || cause.Of(before.trouble) != cause.Of(one.trouble) {
 			p.options.Notice("Project " + listed.Name + " is not served: " + cause.OneLine(cause.Of(one.trouble)) + ".")
 		}
-		return one
+		return
 	}
 	p.owned.Go(func() {
 		select {
@@ -163,7 +233,6 @@ func (p *projects) serve(ctx context.Context, listed projectfile.Project) *proje
 		case <-one.ended:
 		}
 	})
-	return one
 }
 
 func (p *projects) put(one *project) {
@@ -172,14 +241,14 @@ func (p *projects) put(one *project) {
 	p.open[one.Name] = one
 }
 
-// openOne opens the server of a project.
-func (p *projects) openOne(ctx context.Context, listed projectfile.Project) (*Server, error) {
+// optionsOf returns the options of a project's server. Pages are those that projects have by now.
+func (p *projects) optionsOf(listed projectfile.Project, pages map[string]bool) (Options, error) {
 	if listed.Trouble != nil {
-		return nil, listed.Trouble
+		return Options{}, listed.Trouble
 	}
 	o, err := p.options.OpenProject(listed.Name, listed.Path, listed.Config)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
 	main := p.options
 	o.Data, o.OpenProject = listed.Path, nil
@@ -189,14 +258,11 @@ func (p *projects) openOne(ctx context.Context, listed projectfile.Project) (*Se
 	if o.Console = main.Console; o.Console != nil {
 		o.Console = func(line string) { main.Console("Project " + listed.Name + ": " + line) }
 	}
-	if err := p.covers(o.PageURL); err != nil {
-		return nil, err
-	}
-	return open(ctx, o, p.main)
+	return o, p.covers(o.PageURL, pages)
 }
 
 // covers checks that browsers accept the certificate of the server for a project's page, and that no other project has the page's address.
-func (p *projects) covers(page string) error {
+func (p *projects) covers(page string, pages map[string]bool) error {
 	if page == "" {
 		return nil
 	}
@@ -204,17 +270,14 @@ func (p *projects) covers(page string) error {
 	if err != nil {
 		return err
 	}
-	taken := page == p.main.page
-	for _, one := range p.all() {
-		taken = taken || one.server != nil && one.server.page == page
-	}
-	if taken {
+	if pages[page] {
 		return cause.Misuse("page-url "+page+" is the page of another project", "give each a host name of its own")
 	}
-	if p.certificate == nil {
-		return nil
+	if p.certificate != nil {
+		err = p.certificate.Also(page)
 	}
-	return p.certificate.Also(page)
+	pages[page] = err == nil
+	return err
 }
 
 // fail ends a project whose ledger or bus has failed; the others go on.
@@ -262,6 +325,7 @@ func (p *projects) endStreams() {
 
 // close ends all of them and waits for it. No request comes any more.
 func (p *projects) close() {
+	p.stop()
 	p.changing.Lock()
 	p.closed = true
 	for _, one := range p.all() {

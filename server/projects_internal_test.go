@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"net"
 	"strings"
 	"testing"
 
@@ -48,5 +49,52 @@ func TestProjectFails(t *testing.T) {
 	}
 	if again := s.Project("billing"); again == nil || again == billing {
 		t.Errorf("it is %v, before %v", again, billing)
+	}
+}
+
+// TestProjectsOpenSideBySide: a project whose database does not answer keeps neither the server nor another project from serving. It is
+// said why it is not served, and the end of the server does not wait for it.
+func TestProjectsOpenSideBySide(t *testing.T) {
+	t.Parallel()
+	testkit.Slow(t)
+	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0") // takes connections, and never answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close() //nolint:errcheck // nobody needs it any more
+	data := t.TempDir()
+	for _, name := range []string{"alone", "billing", "sales"} {
+		if _, _, err := projectfile.Add(data, projectfile.Project{Name: name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := New(t.Context(), Options{
+		Data: data, HTTP: "127.0.0.1:0",
+		OpenProject: func(name, _, _ string) (o Options, err error) {
+			if name == "alone" {
+				o.Ledger = "postgres://earshot@" + silent.Addr().String() + "/earshot?sslmode=disable&connect_timeout=300"
+			}
+			return o, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, name := range []string{"billing", "sales"} {
+		if s.Project(name) == nil {
+			t.Errorf("%s is not served", name)
+		}
+	}
+	own, err := client.Dial(t.Context(), client.Options{URL: s.URL(), Token: s.PersonToken()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := own.Projects(t.Context())
+	if err != nil || len(answer.Projects) != 3 {
+		t.Fatalf("the projects are %+v, %v", answer, err)
+	}
+	if first := answer.Projects[0]; first.Name != "alone" || first.Trouble == "" || first.Hint == "" || answer.Projects[1].Trouble != "" {
+		t.Errorf("the projects are %+v", answer.Projects)
 	}
 }

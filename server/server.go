@@ -192,7 +192,7 @@ func (s *Server) open(ctx context.Context, o Options, settings *tls.Config) erro
 		return err
 	}
 	if s.projects != nil {
-		if _, err := s.projects.reread(ctx); err != nil {
+		if err := s.projects.start(ctx); err != nil {
 			return err
 		}
 	}

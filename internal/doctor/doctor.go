@@ -68,6 +68,7 @@ type Options struct {
 type Server interface {
 	Server() string // its address
 	Questions(ctx context.Context) ([]api.OpenQuestion, error)
+	Projects(ctx context.Context) (api.Projects, error)
 	Operate(ctx context.Context, op string, request, answer any) error
 }
 

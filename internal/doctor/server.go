@@ -58,6 +58,7 @@ func (o Options) examineServer(ctx context.Context) []Finding {
 	}
 	all = append(all, examineServices(ctx, remote.Operate)...)
 	all = append(all, examinePasskeys(ctx, remote.Operate)...)
+	all = append(all, examineProjects(ctx, remote)...)
 	if len(open) > 0 {
 		all = append(all, Finding{Name: "questions", State: Note, Found: legible.Counted(int64(len(open)), "question") + " open.", Advice: "see `earshot pending`"})
 	}
@@ -107,6 +108,37 @@ func examinePasskeys(ctx context.Context, ask operate.Ask) []Finding {
 		}}
 	}
 	return []Finding{{Name: name, State: OK, Found: legible.Counted(int64(len(all.Passkeys)), "passkey") + " for --require-presence " + all.Required + "."}}
+}
+
+// examineProjects says how many further projects the server has, and which of them it does not serve.
+func examineProjects(ctx context.Context, remote Server) []Finding {
+	const name = "projects"
+	answer, err := remote.Projects(ctx)
+	if is, found := errors.AsType[*client.Error](err); found && is.Code == client.CodeNotFound { // it is one itself
+		return nil
+	}
+	if err != nil {
+		return []Finding{{Name: name, State: Note, Found: sentence("How they are served is not known: " + cause.Of(err)), Advice: "see `earshot projects list`"}}
+	}
+	var all []Finding
+	for _, p := range answer.Projects {
+		if p.Trouble == "" {
+			continue
+		}
+		advice := "then `earshot projects add " + p.Name + "` tries again"
+		if p.Hint != "" {
+			advice = cause.OneLine(p.Hint) + "; " + advice
+		}
+		all = append(all, Finding{Name: name, State: Problem, Found: sentence("The project " + p.Name + " is not served: " + cause.OneLine(p.Trouble)), Advice: advice})
+	}
+	if n := len(answer.Projects); n > 0 {
+		found := Finding{Name: name, State: OK, Found: legible.Counted(int64(n), "project") + " beside the server's own."}
+		if served := n - len(all); served < n {
+			found.Found = fmt.Sprintf("%s beside the server's own; %d of them served.", legible.Counted(int64(n), "project"), served)
+		}
+		all = append([]Finding{found}, all...)
+	}
+	return all
 }
 
 // firstOf lists the first names, and how many more there are.

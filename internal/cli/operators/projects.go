@@ -28,6 +28,7 @@ type projectRow struct {
 	// URL is where its programs come, while it is served.
 	URL     string `json:"url,omitzero"`
 	Trouble string `json:"trouble,omitzero"`
+	Hint    string `json:"hint,omitzero"`
 }
 
 func projectRowOf(p projectfile.Project) projectRow {
@@ -42,6 +43,32 @@ func projectRowOf(p projectfile.Project) projectRow {
 		row.URL = info.URL
 	}
 	return row
+}
+
+// with adds the trouble that the server has with a project that it does not serve.
+func (r projectRow) with(states []api.ServedProject) projectRow {
+	for _, s := range states {
+		if s.Name == r.Name && s.Trouble != "" && r.URL == "" {
+			r.Trouble, r.Hint = s.Trouble, s.Hint
+		}
+	}
+	return r
+}
+
+// projectStates asks the server of the data directory how its projects are. Without an answer the list says what the files say.
+func (m *commands) projectStates(ctx context.Context, data, dataFlag string) []api.ServedProject {
+	if !cli.ServerAt(data) {
+		return nil
+	}
+	remote, err := m.Dial(ctx, cli.ServerFlags{DataFlag: dataFlag}, "earshot-projects")
+	if err != nil {
+		return nil
+	}
+	answer, err := remote.Projects(ctx)
+	if err != nil {
+		return nil
+	}
+	return answer.Projects
 }
 
 func (r projectRow) line() string {
@@ -79,7 +106,7 @@ func (m *commands) projectsListCommand(name, short string) *cobra.Command {
 	var f cli.LocalFlags
 	return f.Add(&cobra.Command{
 		Use: name, Short: short, Args: usage.None,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			data, err := m.DataPath(f.Data, false)
 			if err != nil {
 				return err
@@ -88,9 +115,10 @@ func (m *commands) projectsListCommand(name, short string) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			states := m.projectStates(c.Context(), data, f.Data)
 			rows := make([]projectRow, 0, len(all))
 			for _, p := range all {
-				rows = append(rows, projectRowOf(p))
+				rows = append(rows, projectRowOf(p).with(states))
 			}
 			return cli.ListRows(m.Program, f.AsJSON, rows, "There is no project besides the server's own.", projectRow.line)
 		},
@@ -101,7 +129,7 @@ func (m *commands) projectsShowCommand() *cobra.Command {
 	var f cli.LocalFlags
 	return f.Add(&cobra.Command{
 		Use: "show NAME", Short: "Show a project, and how to work in it", Args: usage.One("the name of a project"), ValidArgsFunction: m.offerProjects(&f),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			data, err := m.DataPath(f.Data, false)
 			if err != nil {
 				return err
@@ -110,10 +138,11 @@ func (m *commands) projectsShowCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			row := projectRowOf(p).with(m.projectStates(c.Context(), data, f.Data))
 			if f.AsJSON {
-				return m.WriteJSON(projectRowOf(p))
+				return m.WriteJSON(row)
 			}
-			m.printProject(projectRowOf(p))
+			m.printProject(row)
 			return nil
 		},
 	}, "write it as JSON")
@@ -122,6 +151,9 @@ func (m *commands) projectsShowCommand() *cobra.Command {
 // printProject writes a project, and how to work in it.
 func (m *commands) printProject(r projectRow) {
 	m.Printf("%s", r.line())
+	if r.Hint != "" {
+		m.Printf("What to do: %s", cause.OneLine(r.Hint))
+	}
 	if r.Config != "" {
 		m.Printf("Configuration: %s", cause.OneLine(r.Config))
 	}

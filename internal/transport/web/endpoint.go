@@ -56,6 +56,7 @@ func (s *Server) endpoints() map[string]endpoint {
 		api.RouteTerminalEnd:    taking(s.logTerminalOut),
 		api.RouteCredentials:    taking(s.reloadCredentials),
 		api.RouteProjects:       taking(s.rereadProjects),
+		api.RouteProjectStates:  giving(s.listProjects),
 		api.RouteServices:       taking(s.rereadServices),
 		api.RouteOpenAPI:        raw(s.openAPI),
 

@@ -46,8 +46,9 @@ type Options struct {
 	Counters func() []Counter
 	// Credentials reloads the credential files. Default: there are none.
 	Credentials func(ctx context.Context) (api.Credentials, error)
-	// Projects reads the list of projects again. Default: the server has none besides its own.
-	Projects func(ctx context.Context) (api.Projects, error)
+	// Projects says how the projects are served, with again after it has read their list again. Default: the server has none besides its
+	// own.
+	Projects func(ctx context.Context, again bool) (api.Projects, error)
 	// Services reads the list of Model Context Protocol servers again. Default: there is none.
 	Services func(ctx context.Context) (api.Services, error)
 	// Manifest is published at the well-known address (MAN-01). The server adds its versions, transport and paths; the
