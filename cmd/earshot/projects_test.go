@@ -108,6 +108,9 @@ func TestProjectsWrong(t *testing.T) {
 	s.does(0, "projects", "add", "odd", "--config", odd) // which is seen when it is served
 	up := s.up()
 	up.await("Project odd is not served: the configuration " + odd + " of the project odd sets http, which is the server's.")
+	contains(t, s.does(0, "projects"), "Project billing: served at", "Project odd: not served: the configuration "+odd)
+	contains(t, s.does(0, "projects", "show", "odd"), "sets http", "What to do: ")
+	contains(t, s.does(1, "doctor"), "2 projects beside the server's own; 1 of them served.", "The project odd is not served: the configuration "+odd, "`earshot projects add odd` tries again")
 	contains(t, s.does(1, "projects", "add", "odder", "--config", odd), "the project odder is not added, because it cannot be served", "sets http")
 	contains(t, s.does(2, "projects", "show", "odder"), "there is no project odder")
 	contains(t, s.does(1, "projects", "add", "odd"), "the project odd cannot be served", "sets http")
