@@ -125,7 +125,8 @@ func TestStandingTyped(t *testing.T) {
 	testkit.Slow(t)
 	counts(t)
 	s := newScene(t)
-	s.up()
+	// What is accepted begins only after all that is typed, or the permission would have ended with its session.
+	s.up("--policy", s.policy("rules: [{tool: files.trash, decide: ask, start_within: 10m, undo: 5m}]\n"))
 	run := sit(t, 200, options{data: s.data, args: append([]string{"tidy", s.folder, "--trash"}, s.answering(nil)...), env: []string{"XDG_DATA_HOME=" + t.TempDir()}})
 	types := func(words, says string) {
 		t.Helper()
