@@ -133,7 +133,7 @@ type AgentReport struct {
 	// Missed is how many messages of the agent are known to have got lost on the way, at most 1,000,000.
 	Missed int `json:"missed,omitzero"`
 	// Lease says that the program is there, and says so again within so many seconds, 10 to 3600. When it does not, it has gone: the
-	// session ends as soon as none of its calls is open. It is not told to anybody, and is no sign of work.
+	// session ends as soon as none of its calls is open. It is not told to anybody, and does not count as work.
 	Lease int `json:"lease_seconds,omitzero"`
 	// Key is the request's Idempotency-Key.
 	Key string `json:"-"`

@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/tool/settings"
 )
 
-// Error says why a file is no policy.
+// Error says why a file is not a valid policy.
 type Error struct{ why legible.Sentence }
 
 func (e *Error) Error() string { return e.why.String() }

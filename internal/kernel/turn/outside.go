@@ -41,7 +41,7 @@ type (
 		Percent float64
 	}
 	// Present says that the program is there, and says so again within so long. When it does not, it has gone: the turn ends as soon as
-	// none of its calls is open. It is no sign of work.
+	// none of its calls is open. It does not count as work.
 	Present struct{ Within time.Duration }
 	// Close ends an outside turn with its program's own result, as soon as none of its calls is open.
 	Close struct{ End End }
