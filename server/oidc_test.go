@@ -181,12 +181,13 @@ func containsAny(text string, parts []string) bool {
 func TestOIDCExpires(t *testing.T) {
 	t.Parallel()
 	p := oidctest.New(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	t.Cleanup(cancel)
 	s := open(t, server.Options{Data: t.TempDir(), HTTP: "127.0.0.1:0", OIDC: vouching(p, false)})
-	for by, listens := range listeners(ctx, s) {
+	for by := range listeners(t.Context(), s) {
 		t.Run(by, func(t *testing.T) {
 			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), patience) // from here: it may have waited long for its turn
+			defer cancel()
+			listens := listeners(ctx, s)[by]
 			for life := 2 * time.Second; ; life *= 2 { // on a busy machine the subscription may come too late
 				before := time.Now()
 				got := listens(t, p.Token(oidctest.Grant{Subject: "alice", Groups: []string{"ears"}, Life: life}))

@@ -241,7 +241,7 @@ func TestBridgeSilent(t *testing.T) {
 	}
 	b.waits("0", `SELECT count(*)::text FROM state.agent_inbox WHERE status <> 'consumed'`)
 	b.sets("")
-	before := b.commands()
+	before := b.called()
 	b.tool(groundTool, `{"suspend_timeout_seconds":4}`) // before the bridge has looked again
 	refused := func(code string) {
 		t.Helper()
@@ -253,8 +253,8 @@ func TestBridgeSilent(t *testing.T) {
 	refused("conflict")
 	b.do(`DELETE FROM resource.tools`)
 	refused("not_found")
-	if after := b.commands(); after != before {
-		t.Errorf("%d commands of them", after-before)
+	if after := b.called(); after != before {
+		t.Errorf("%d of them were sent", after-before)
 	}
 	b.does(0, "credential", "add", "commonground", "--role", "foreign", "--tools", "letter_count")
 	b.tool("letter_count", "{}")

@@ -192,6 +192,21 @@ func (g *ground) commands() uint64 {
 	return n
 }
 
+// called counts the calls that have a command in the stream. A read that is repeated has several, and they may come late.
+func (g *ground) called() int {
+	g.t.Helper()
+	s, err := g.js.Stream(g.t.Context(), "cg_cmd_v1r4")
+	must(g.t, err)
+	state := s.CachedInfo().State
+	calls := map[string]bool{}
+	for i := state.FirstSeq; i <= state.LastSeq; i++ {
+		m, err := s.GetMsg(g.t.Context(), i)
+		must(g.t, err)
+		calls[m.Header.Get("CG-Tool-Call-Id")] = true
+	}
+	return len(calls)
+}
+
 func (g *ground) sets(mode string) { g.mu.Lock(); defer g.mu.Unlock(); g.mode = mode }
 
 func (g *ground) ran() int { g.mu.Lock(); defer g.mu.Unlock(); return g.runs }
