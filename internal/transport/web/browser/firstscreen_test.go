@@ -133,6 +133,8 @@ func TestUndoStaysThere(t *testing.T) {
 	}
 	b.acts("Accept question 3")
 	b.hears("Recorded: question 3 is accepted")
+	b.focusIs("button Undo the yes to question 3")
+	b.settled()
 	b.until(`document.querySelector("#notice-rows form[action='/questions/2/undo']")`)
 	b.acts("Undo the yes to question 2")
 	b.until(`document.getElementById("notice-text").textContent === "Recorded: the yes to question 2 is taken back. Nothing was done."`)
