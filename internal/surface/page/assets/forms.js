@@ -23,9 +23,9 @@ window.addEventListener("submit", (event) => {
   if (!tooSoon(form, byPointer)) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  const text = form.closest("[data-question]")
-    ? tr("Not taken: the question had only just appeared or changed. Press again to answer.")
-    : tr("Not taken: the list had only just changed. Press again.");
+  const text = form.closest("[data-question]") ? tr("Not taken: the question had only just appeared or changed. Press again to answer.")
+    : form.closest("#notice") ? tr("Not taken: Undo had only just appeared or changed. Press again to take the yes back.")
+      : tr("Not taken: the list had only just changed. Press again.");
   beside(form, event.submitter, text);
   say(text);
 }, true);

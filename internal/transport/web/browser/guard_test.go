@@ -69,7 +69,7 @@ func TestSecondPress(t *testing.T) {
 		return true;
 	})()`)
 	b.acts("Accept question 1")
-	b.hears("Not taken: the list had only just changed. Press again.")
+	b.hears("Not taken: Undo had only just appeared or changed. Press again to take the yes back.")
 	s.ended(session)
 	if s.left(1) {
 		t.Error("the yes was taken back by a press that was meant for something else")
