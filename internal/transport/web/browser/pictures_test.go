@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	cdp "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"github.com/earshot-dev/earshot/internal/surface/page"
@@ -200,15 +201,18 @@ func (b *tab) pictured(name string) {
 	}
 }
 
-// picture is one of the page as it is.
+// picture is one of the page as it is. Chromium is told how large that is: by itself it takes the size of a frame before, on a busy machine.
 func (b *tab) picture() *image.Gray {
 	b.t.Helper()
-	const quality = 100 // that is PNG
+	size := value[[]float64](b, `[document.documentElement.scrollWidth, document.documentElement.scrollHeight]`)
+	beyond := true
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	shot, err := chromedp.Run(ctx, chromedp.FullScreenshot(quality))
+	shot, err := chromedp.Call(ctx, cdp.CaptureScreenshot, cdp.CaptureScreenshotParams{
+		CaptureBeyondViewport: &beyond, Clip: &cdp.Viewport{Width: size[0], Height: size[1], Scale: 1},
+	})
 	must(b.t, err)
-	whole, err := png.Decode(bytes.NewReader(shot))
+	whole, err := png.Decode(bytes.NewReader(shot.Data))
 	must(b.t, err)
 	return shrunk(whole)
 }
