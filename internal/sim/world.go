@@ -117,8 +117,9 @@ func (w *world) addPosition(name, kind, peer string, begin func(*process)) {
 	w.positions = append(w.positions, &position{name: name, kind: kind, peer: peer, begin: begin})
 }
 
-// maxRunTime is how long a turn may go on after the weather has cleared up.
-const maxRunTime = 3 * time.Hour
+// maxRunTime is how long a turn may go on after the weather has cleared up. Agents that ask one another may hold all workers until
+// the two hours of such a call are over, and turns that waited for a worker meanwhile may do the same once more.
+const maxRunTime = 5 * time.Hour
 
 // play runs the world until every turn has ended and nothing more happens.
 func (w *world) play() {
