@@ -202,7 +202,9 @@ func (g *ground) called() int {
 	for i := state.FirstSeq; i <= state.LastSeq; i++ {
 		m, err := s.GetMsg(g.t.Context(), i)
 		must(g.t, err)
-		calls[m.Header.Get("CG-Tool-Call-Id")] = true
+		if strings.Contains(m.Subject, ".cmd.tool.") {
+			calls[m.Header.Get("CG-Tool-Call-Id")] = true
+		}
 	}
 	return len(calls)
 }
