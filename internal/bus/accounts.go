@@ -40,6 +40,7 @@ type plan struct {
 	users    []*server.User
 
 	responder, publisher, streams Login
+	first                         Login // of the first request; see Server.answerable
 	principals                    map[Principal]Credentials
 
 	discovery map[string]*server.Account // of the tools, by name
@@ -96,7 +97,9 @@ func (p *plan) addKernel(o Options) error {
 	if o.Kernels {
 		kernels = []string{inProcess, standard}
 	}
-	for _, l := range []namedLogin{{"kernel.responder", &p.responder}, {"kernel.publisher", &p.publisher}, {"kernel.streams", &p.streams}} {
+	for _, l := range []namedLogin{
+		{"kernel.responder", &p.responder}, {"kernel.publisher", &p.publisher}, {"kernel.streams", &p.streams}, {"kernel.first", &p.first},
+	} {
 		var err error
 		if *l.login, err = p.login(prefixOf(p.project) + l.user); err != nil {
 			return err
@@ -111,6 +114,21 @@ func (p *plan) addKernel(o Options) error {
 	if o.JetStreamDir != "" {
 		p.addUser(p.kernel, p.streams, true, rights{publish: []string{"$JS.API.>"}, ways: here})
 	}
+	return p.addFirst(here)
+}
+
+// addFirst adds the account of the first request, which nobody serves.
+func (p *plan) addFirst(ways []string) error {
+	const account = "FIRST"
+	a, subject := p.addAccount(account), firstSubject(p.project)
+	err := p.kernel.AddServiceExport(subject, []*server.Account{a})
+	if err == nil {
+		err = a.AddServiceImport(p.kernel, subject, subject)
+	}
+	if err != nil {
+		return planError(account, subject, err)
+	}
+	p.addUser(a, p.first, true, rights{publish: []string{subject}, ways: ways})
 	return nil
 }
 

@@ -46,7 +46,13 @@ func (s *Server) Share(ctx context.Context, o Options) (*Server, error) {
 	defer s.dials.Done()
 	further := newServer(o, nil)
 	further.host = s.host
-	return further, s.host.add(further)
+	if err := s.host.add(further); err != nil {
+		return nil, err
+	}
+	if err := further.answerable(ctx); err != nil {
+		return nil, err
+	}
+	return further, nil
 }
 
 // add admits a further project.

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -49,7 +50,28 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err := s.host.run(settings, p.kernel.Name); err != nil {
 		return nil, err
 	}
+	if err := s.answerable(ctx); err != nil {
+		return nil, err
+	}
 	return s, nil
+}
+
+// answerable makes the first request of all, before anybody else can. For it the server draws the subject of the kernel's answers, and
+// listens there a moment later: a request that came in between would be served, and its answer lost. An error closes the bus.
+func (s *Server) answerable(ctx context.Context) error {
+	ctx, cancel := bounded(ctx, defaultTimeout)
+	defer cancel()
+	c, err := s.dial(ctx, s.now().first)
+	if err != nil {
+		s.Close()
+		return err
+	}
+	defer c.close()
+	if _, sent, err := c.request(ctx, firstSubject(s.options.Project), nil); err != nil && !errors.Is(err, nats.ErrNoResponders) {
+		s.Close()
+		return wireError("start", sent, err)
+	}
+	return nil
 }
 
 func newServer(o Options, p *plan) *Server {

@@ -1,6 +1,37 @@
 package bus
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// TestAnswersFromTheStart: the server listens for the kernel's answers before anybody can ask. It begins to with the first request, so that
+// the answer to a second one, made at the same time, was lost.
+func TestAnswersFromTheStart(t *testing.T) {
+	t.Parallel()
+	first, err := Start(t.Context(), Options{Project: "home"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	further, err := first.Share(t.Context(), Options{Project: "work"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer further.Close()
+	for _, s := range []*Server{first, further} {
+		heard, err := s.host.nats.Subsz(&server.SubszOptions{Subscriptions: true, Account: s.now().kernel.Name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(heard.Subs, func(sub server.SubDetail) bool { return strings.HasPrefix(sub.Subject, answerPrefix) }) {
+			t.Errorf("project %s: nobody listens for answers: %v", s.options.Project, heard.Subs)
+		}
+	}
+}
 
 // TestSignInTime: a process that a loaded machine does not let run for a while is not turned
 // away, as anyone who has a wrong password is.

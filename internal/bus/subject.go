@@ -139,6 +139,9 @@ func publishable(project string, events bool) []string {
 // askSubject returns the subject of a request in the principal's own account.
 func askSubject(project, op string) string { return kernelPrefix + project + ".kernel." + op }
 
+// firstSubject returns the subject of the first request of all. No kernel serves it.
+func firstSubject(project string) string { return kernelPrefix + project + ".kernel.first" }
+
 // servedSubject returns the subject of the same request in the kernel's account.
 func servedSubject(project string, p Principal, op string) string {
 	return kernelPrefix + project + ".kernel." + string(p.Kind) + "." + p.Name + "." + op
