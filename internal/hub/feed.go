@@ -116,7 +116,7 @@ func (f *feed) run(ctx context.Context) error {
 			quiet = true
 		}
 		lost.Store(false)
-		news, err := f.catchUp(ctx)
+		news, err := f.catchUp(ctx, rows)
 		if err != nil {
 			return err
 		}
@@ -231,8 +231,9 @@ func (f *feed) take(row api.EventRow, e *entry) (p progress, known, fits bool) {
 	return f.progress(t, c), true, true // streams that want the gap read it themselves
 }
 
-// catchUp polls the ledger for the sessions that have advanced, and reports whether there are any.
-func (f *feed) catchUp(ctx context.Context) (news bool, err error) {
+// catchUp polls the ledger for the sessions that have advanced, and reports whether there are any. What has been broadcast meanwhile is taken
+// in first: of an event that is only known to be there, each stream would have to read the ledger for itself.
+func (f *feed) catchUp(ctx context.Context, broadcast <-chan api.EventRow) (news bool, err error) {
 	f.mu.Lock()
 	position := f.position
 	f.mu.Unlock()
@@ -243,6 +244,9 @@ func (f *feed) catchUp(ctx context.Context) (news bool, err error) {
 	}
 	if err != nil {
 		return false, err
+	}
+	for range len(broadcast) {
+		f.add(<-broadcast)
 	}
 	f.moved(f.reach(since)...)
 	return len(since.Sessions) > 0, nil

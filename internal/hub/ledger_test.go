@@ -41,6 +41,8 @@ type book struct {
 	ear      int
 	// weather decides when a broadcast arrives, and how often; nil is at once, once.
 	weather func(deliver func())
+	// asking is called after each request has been answered; nil does nothing.
+	asking func(op string)
 }
 
 type shelf struct {
@@ -208,6 +210,9 @@ func (b *book) Broadcasts(_ context.Context, session string, receive func([]byte
 // Request implements rpc.Requester.
 func (b *book) Request(_ context.Context, op string, request []byte) ([]byte, error) {
 	b.mu.Lock()
+	if asking := b.asking; asking != nil {
+		defer asking(op)
+	}
 	defer b.mu.Unlock()
 	b.asked[op]++
 	if b.away {

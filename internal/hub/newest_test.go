@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/hub/access"
 )
 
@@ -61,6 +62,36 @@ func TestNewestIsOnesOwn(t *testing.T) {
 		synctest.Wait()
 		if now := s.newest(ann); now != eventID("sess_a", 3) {
 			t.Errorf("after a lost broadcast: %q", now)
+		}
+	})
+}
+
+// TestPollBesideBroadcasts: what a poll finds has often been broadcast as well, and waits to be taken in. It is: otherwise each stream would
+// read the ledger for it.
+func TestPollBesideBroadcasts(t *testing.T) {
+	onStage(t, func(s *stage) {
+		waiting := make(chan func(), 10)
+		s.book.setWeather(func(deliver func()) { waiting <- deliver })
+		s.book.begin("sess_a", "ann")
+		s.book.mu.Lock()
+		s.book.asking = func(op string) {
+			if op == api.OpSince {
+				for range len(waiting) {
+					(<-waiting)()
+				}
+			}
+		}
+		s.book.mu.Unlock()
+		e := s.listen(s.subscribe(person("ann", access.Listener)), "")
+		<-time.After(2100 * time.Millisecond) // a poll
+		synctest.Wait()
+		read := s.book.count(api.OpEvents)
+		s.book.move("sess_a", 5)
+		<-time.After(2100 * time.Millisecond)
+		live, _ := e.told()
+		s.want("the listener", live, numbered("sess_a", 1, 6))
+		if again := s.book.count(api.OpEvents); again != read {
+			t.Errorf("%d pages were read of the ledger for 5 events that had been broadcast", again-read)
 		}
 	})
 }
