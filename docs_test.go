@@ -21,11 +21,13 @@ var updateDocs = flag.Bool("update", false, "write the Go examples of the docume
 // exampleBlock is a block of Go in a document, below a comment that names its source:
 //
 //	<!-- example: FOLDER FUNCTION -->
-var exampleBlock = regexp.MustCompile("(?s)<!-- example: (\\S+) (\\S+) -->\n\n```go\n(.*?)```\n")
+//
+// With "program" instead of "example" it is a whole program, whose main function that is.
+var exampleBlock = regexp.MustCompile("(?s)<!-- (example|program): (\\S+) (\\S+) -->\n\n```go\n(.*?)```\n")
 
 // TestExamplesInDocuments: every block of Go in a document is the body of an Example
-// function, which `go test` compiles and runs. With -update the blocks are written
-// again.
+// function, which `go test` compiles and runs, or a program around it. With -update the
+// blocks are written again.
 func TestExamplesInDocuments(t *testing.T) {
 	t.Parallel()
 	documents, err := filepath.Glob("docs/*.md")
@@ -64,41 +66,81 @@ func withExamples(t *testing.T, name string, text []byte) (fresh []byte, count i
 	fresh = exampleBlock.ReplaceAllFunc(text, func(block []byte) []byte {
 		parts := exampleBlock.FindSubmatch(block)
 		count++
-		body, err := bodyOf(string(parts[1]), string(parts[2]))
+		source, err := sourceOf(string(parts[2]), string(parts[3]))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			return block
 		}
-		return fmt.Appendf(nil, "<!-- example: %s %s -->\n\n```go\n%s```\n", parts[1], parts[2], body)
+		text := source.body()
+		if string(parts[1]) == "program" {
+			text = source.program()
+		}
+		return fmt.Appendf(nil, "<!-- %s: %s %s -->\n\n```go\n%s```\n", parts[1], parts[2], parts[3], text)
 	})
 	return fresh, count
 }
 
-// bodyOf is what stands between the braces of a function of the tests in a folder, one
-// step to the left.
-func bodyOf(folder, function string) (string, error) {
+// example is a function of the tests in a folder.
+type example struct {
+	file     *ast.File
+	function *ast.FuncDecl
+	braces   string // what stands between them
+}
+
+func sourceOf(folder, function string) (example, error) {
 	files, err := filepath.Glob(path.Join(folder, "*_test.go"))
 	if err != nil {
-		return "", err
+		return example{}, err
 	}
 	for _, file := range files {
 		source, err := os.ReadFile(file)
 		if err != nil {
-			return "", err
+			return example{}, err
 		}
 		set := token.NewFileSet()
 		syntax, err := parser.ParseFile(set, file, source, parser.ParseComments)
 		if err != nil {
-			return "", err
+			return example{}, err
 		}
 		for _, declared := range syntax.Decls {
 			if f, ok := declared.(*ast.FuncDecl); ok && f.Name.Name == function {
 				body := source[set.Position(f.Body.Lbrace).Offset+1 : set.Position(f.Body.Rbrace).Offset]
-				return strings.TrimPrefix(strings.ReplaceAll(string(body), "\n\t", "\n"), "\n"), nil
+				return example{file: syntax, function: f, braces: string(body)}, nil
 			}
 		}
 	}
-	return "", fmt.Errorf("no function %s in the tests of %s", function, folder)
+	return example{}, fmt.Errorf("no function %s in the tests of %s", function, folder)
+}
+
+// body is the function's, one step to the left.
+func (e example) body() string {
+	return strings.TrimPrefix(strings.ReplaceAll(e.braces, "\n\t", "\n"), "\n")
+}
+
+// program is one with the function as its main, and with what that imports.
+func (e example) program() string {
+	used := map[string]bool{}
+	ast.Inspect(e.function.Body, func(n ast.Node) bool {
+		if s, is := n.(*ast.SelectorExpr); is {
+			if x, is := s.X.(*ast.Ident); is {
+				used[x.Name] = true
+			}
+		}
+		return true
+	})
+	var library, others []string
+	for _, spec := range e.file.Imports {
+		switch name := path.Base(strings.Trim(spec.Path.Value, `"`)); {
+		case !used[name]:
+		case strings.Contains(spec.Path.Value, "."):
+			others = append(others, "\t"+spec.Path.Value+"\n")
+		default:
+			library = append(library, "\t"+spec.Path.Value+"\n")
+		}
+	}
+	slices.Sort(others) // those of this repository stand below all others in its files
+	imports := strings.Join(library, "") + "\n" + strings.Join(others, "")
+	return "package main\n\nimport (\n" + imports + ")\n\nfunc main() {" + e.braces + "}\n"
 }
 
 func TestExamplesAreFound(t *testing.T) {
@@ -109,13 +151,19 @@ func TestExamplesAreFound(t *testing.T) {
 		{"aaep", "ExampleValidate", "for _, v := range aaep.Validate(raw, aaep.ModeProducer) {\n\tfmt.Println(v, v.Also)\n}\n"},
 		{"aaep", "ExampleValidate", "raw := []byte("},
 	} {
-		body, err := bodyOf(tt.folder, tt.function)
+		source, err := sourceOf(tt.folder, tt.function)
+		body := source.body()
 		if err != nil || !strings.Contains(body, tt.want) || strings.HasPrefix(body, "\n") || strings.HasPrefix(body, "\t") {
 			t.Errorf("%s: %v\n%q", tt.function, err, body)
 		}
 	}
-	if _, err := bodyOf("aaep", "ExampleNothing"); err == nil {
+	if _, err := sourceOf("aaep", "ExampleNothing"); err == nil {
 		t.Error("a function that is not there is found")
+	}
+	whole, err := sourceOf("tool/service", "Example")
+	if program := whole.program(); err != nil || !strings.HasPrefix(program, "package main\n\nimport (\n\t\"context\"\n\t\"strings\"\n\n\t\"github.com/") ||
+		!strings.Contains(program, "\n\tservice.Main(") || !strings.HasSuffix(program, "\n}\n") {
+		t.Errorf("a program: %v\n%s", err, program)
 	}
 	stale := []byte("<!-- example: aaep ExampleValidate -->\n\n```go\nold\n```\n")
 	if fresh, count := withExamples(t, "a test", stale); count != 1 || bytes.Equal(fresh, stale) {
