@@ -19,8 +19,23 @@ type JoinOptions struct {
 	Who Principal
 	// Logger receives log entries without content. Default: none.
 	Logger *slog.Logger
-	// OnConnection is that of [DialOptions].
-	OnConnection func(lost bool)
+	// Meanwhile says what becomes of the process's work while the connection is lost. The loss is logged with it, and the return.
+	// Default: neither is.
+	Meanwhile string
+}
+
+// reportConnection logs that the connection is lost, and that it is back.
+func (o JoinOptions) reportConnection() func(lost bool) {
+	if o.Meanwhile == "" || o.Logger == nil {
+		return nil
+	}
+	return func(lost bool) {
+		if lost {
+			o.Logger.Warn("The connection to the server is lost; trying again.", "meanwhile", o.Meanwhile)
+			return
+		}
+		o.Logger.Info("The connection to the server is back.")
+	}
 }
 
 // The pauses between attempts.
@@ -39,7 +54,7 @@ func Join(ctx context.Context, o JoinOptions) (*Client, error) {
 	}
 	missing := absence{log: log, url: c.URL}
 	for wait := firstPause; ; wait = min(2*wait, lastPause) {
-		client, err := Dial(ctx, c, DialOptions{Logger: log, OnConnection: o.OnConnection})
+		client, err := Dial(ctx, c, DialOptions{Logger: log, OnConnection: o.reportConnection()})
 		switch {
 		case err == nil:
 			missing.over(time.Now())

@@ -53,7 +53,7 @@ func Run(ctx context.Context, o Options, tools ...tool.Tool) error {
 		return err
 	}
 	client, err := bus.Join(ctx, bus.JoinOptions{
-		File: o.Credentials, Who: bus.Principal{Kind: bus.Tool, Name: s.Target()}, Logger: o.Logger, OnConnection: o.reportConnection,
+		File: o.Credentials, Who: bus.Principal{Kind: bus.Tool, Name: s.Target()}, Logger: o.Logger, Meanwhile: "calls that run go on, and none begins",
 	})
 	if err != nil && ctx.Err() != nil {
 		return nil // stopped before there was a bus
@@ -81,14 +81,6 @@ func serves(s *tool.Service) string {
 		return s.Target() + ", which has no tools yet"
 	}
 	return strings.Join(names, ", ")
-}
-
-func (o Options) reportConnection(lost bool) {
-	if lost {
-		o.Logger.Warn("The connection to the server is lost; trying again. Calls that run go on, and none begins.")
-		return
-	}
-	o.Logger.Info("The connection to the server is back.")
 }
 
 // card returns what discovery says about the service.

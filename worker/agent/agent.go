@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -31,19 +32,26 @@ type Options struct {
 	// Turns and Keep are those of [worker.Options].
 	Turns  int
 	Retain time.Duration
-	// Logger receives log records, which hold no content. Default: none.
+	// Logger receives log records, which hold no content: where it waits for turns, and when the connection is lost and back. Default:
+	// none.
 	Logger *slog.Logger
 }
 
 // Run works on the agent's turns until ctx ends. It returns an error if the agent or its credentials are invalid, or if
 // the connection is refused.
 func Run(ctx context.Context, o Options, a worker.Agent) error {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
 	link := &Conn{}
 	w, err := worker.New(worker.Options{Conn: link, Agent: a, Turns: o.Turns, Retain: o.Retain, Logger: o.Logger, Idle: idle})
 	if err != nil {
 		return err
 	}
-	client, err := bus.Join(ctx, bus.JoinOptions{File: o.Credentials, Who: bus.Principal{Kind: bus.Agent, Name: a.Name}, Logger: o.Logger})
+	client, err := bus.Join(ctx, bus.JoinOptions{
+		File: o.Credentials, Who: bus.Principal{Kind: bus.Agent, Name: a.Name}, Logger: o.Logger,
+		Meanwhile: "what it has claimed goes on, and nothing new begins",
+	})
 	if err != nil && ctx.Err() != nil {
 		return nil // stopped before there was a bus
 	}
@@ -51,7 +59,10 @@ func Run(ctx context.Context, o Options, a worker.Agent) error {
 		return fmt.Errorf("agent: %w", err)
 	}
 	defer client.Close()
-	link.Client = client
+	at := client.Server()
+	link.Client, link.listening = client, sync.OnceFunc(func() {
+		o.Logger.Info("Waiting for turns.", "agent", a.Name, "connected_to", at)
+	})
 	if err := client.Reconnect(ctx, w.Run); err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
@@ -86,13 +97,20 @@ func run(args []string, a worker.Agent) int {
 }
 
 // Conn adapts an agent's bus client to [worker.Conn].
-type Conn struct{ *bus.Client }
+type Conn struct {
+	*bus.Client
+
+	listening func() // called once its wakeups come; nil does nothing
+}
 
 // Wakeups implements [worker.Conn].
 func (c Conn) Wakeups(ctx context.Context, notify func(turn string)) (func(), error) {
 	s, err := c.SubscribeWakeups(ctx, func(_ context.Context, m bus.Message) { notify(strings.Join(m.Header[utp.HeaderTurnID], "")) })
 	if err != nil {
 		return nil, err
+	}
+	if c.listening != nil {
+		c.listening()
 	}
 	return s.Close, nil
 }

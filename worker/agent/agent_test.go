@@ -333,8 +333,9 @@ func TestBusGoesAsItBegins(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	planned, ended := make(chan struct{}), make(chan error, 1)
+	var log strings.Builder // slog writes one record at a time
 	go func() {
-		ended <- agent.Run(ctx, agent.Options{Credentials: h.file}, worker.Agent{
+		ended <- agent.Run(ctx, agent.Options{Credentials: h.file, Logger: slog.New(slog.NewTextHandler(&log, nil))}, worker.Agent{
 			Name: "counter", Plan: worker.PlanFunc(func(context.Context, worker.Transcript) (worker.Decision, error) {
 				close(planned)
 				return worker.Decision{Answer: &worker.Answer{Summary: "Counted."}}, nil
@@ -354,6 +355,9 @@ func TestBusGoesAsItBegins(t *testing.T) {
 	}
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+	if want := `msg="Waiting for turns." agent=counter connected_to=nats://127.0.0.1:`; strings.Count(log.String(), want) != 1 {
+		t.Errorf("its log does not say once %q:\n%s", want, &log)
 	}
 }
 
