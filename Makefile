@@ -47,6 +47,7 @@ short: ## go test -short of everything: about two minutes
 vet: ## go vet
 	$(GO) vet ./...
 	$(GO) vet -tags differential ./aaep
+	GOOS=windows $(GO) vet ./aaep/transport/pipe ./aaep/serve ./aaep/subscribe
 
 .PHONY: unit
 unit: ## go test of every package but those of other targets, the real binary killed at every fault point among them

@@ -280,7 +280,7 @@ var layerTable = []rule{
 	{pkg: "aaep/transport/stream", layer: 2, own: []string{"aaep", "aaep/transport"}},
 	{pkg: "aaep/transport", layer: 1, own: []string{"aaep"}},
 	{pkg: "aaep/transport/grpc", layer: 2, own: []string{"aaep", "aaep/transport"}},
-	{pkg: "aaep/transport/pipe", layer: 2, own: []string{"aaep", "aaep/transport"}},
+	{pkg: "aaep/transport/pipe", layer: 2, own: []string{"aaep", "aaep/transport"}, third: []string{"github.com/Microsoft/go-winio", sysModule}}, // on Windows
 	{pkg: "aaep/transport/socket", layer: 2, own: []string{"aaep/transport"}, third: []string{"github.com/coder/websocket"}},
 	{
 		pkg: "agents/tidy/files", layer: 2, third: []string{sysModule},

@@ -8,10 +8,13 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,6 +25,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/serve"
 	"github.com/earshot-dev/earshot/aaep/serve/grpc"
 	"github.com/earshot-dev/earshot/aaep/subscribe"
+	"github.com/earshot-dev/earshot/aaep/transport/pipe"
 )
 
 // cutter is a listener whose connections can be cut.
@@ -51,27 +55,47 @@ func (c *cutter) cut() {
 	c.conns = nil
 }
 
+// pipes counts the named pipes, for names of their own.
+var pipes atomic.Int64
+
+// schemes are the transports of this system; "pipe" is a named pipe.
+func schemes() []string {
+	all := []string{"http", "ws", "grpc", "unix"}
+	if runtime.GOOS == "windows" {
+		all = append(all, "pipe")
+	}
+	return all
+}
+
 // on serves a producer on a transport of this scheme, and returns its address.
 func on(t *testing.T, p *serve.Producer, scheme string) (*cutter, string) {
 	t.Helper()
-	network, address := "tcp", "127.0.0.1:0"
-	if scheme == "unix" {
-		network, address = "unix", filepath.Join(t.TempDir(), "s")
+	var l net.Listener
+	var err error
+	address := "127.0.0.1:0"
+	switch scheme {
+	case "unix":
+		address = filepath.Join(t.TempDir(), "s")
+		l, err = new(net.ListenConfig).Listen(t.Context(), "unix", address)
+		address = "unix:" + address
+	case "pipe":
+		address = pipe.NamedPath(fmt.Sprintf("test-%d-%d", os.Getpid(), pipes.Add(1)))
+		l, err = pipe.ListenNamed(address)
+	default:
+		l, err = new(net.ListenConfig).Listen(t.Context(), "tcp", address)
 	}
-	l, err := new(net.ListenConfig).Listen(t.Context(), network, address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &cutter{Listener: l}
 	ctx, cancel := context.WithCancel(context.Background())
 	var served sync.WaitGroup
-	if scheme == "unix" {
+	if scheme == "unix" || scheme == "pipe" {
 		served.Go(func() {
 			if err := p.ServeListener(ctx, c); err != nil {
 				t.Error(err)
 			}
 		})
-		address = "unix:" + address
 	} else {
 		server := &http.Server{Handler: p, ReadHeaderTimeout: time.Minute}
 		grpc.Configure(server)
@@ -177,7 +201,7 @@ var yes = aaep.Capabilities{SupportsConfirmationReply: new(true), SupportsClarif
 // hears how far a session is.
 func TestResumes(t *testing.T) {
 	t.Parallel()
-	for _, scheme := range []string{"http", "ws", "grpc", "unix"} {
+	for _, scheme := range schemes() {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			p := tidy(t, serve.Options{Allow: serve.Token("a secret"), Transports: []serve.Transport{grpc.Transport{}}})
@@ -209,7 +233,7 @@ func TestResumes(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	rights := func(token string) serve.Rights { return serve.Rights{Hears: true, Answers: token == "a secret"} }
-	for _, scheme := range []string{"http", "ws", "grpc", "unix"} {
+	for _, scheme := range schemes() {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			p := tidy(t, serve.Options{Allow: rights, Transports: []serve.Transport{grpc.Transport{}}})

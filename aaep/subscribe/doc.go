@@ -1,5 +1,5 @@
 // Package subscribe hears a producer of AAEP, and answers it: over server-sent events and POST (http, https), a WebSocket (ws, wss),
-// gRPC (grpc, grpcs) or a Unix socket (unix:PATH).
+// gRPC (grpc, grpcs), a Unix socket (unix:PATH) or a named pipe of Windows (its path).
 //
 //	s, err := subscribe.New(subscribe.Options{URL: "ws://127.0.0.1:7411/aaep/v1/ws", Token: token})
 //	for event, err := range s.Events(ctx) { … }

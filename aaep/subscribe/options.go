@@ -15,6 +15,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/transport"
+	"github.com/earshot-dev/earshot/aaep/transport/pipe"
 )
 
 const (
@@ -35,8 +36,8 @@ const (
 // Options name the producer and the terms. Only URL is required, or Target.
 type Options struct {
 	// URL of the producer: http or https for server-sent events, ws or wss for a WebSocket, grpc or grpcs for gRPC, unix:PATH for a Unix
-	// socket. An http address with a path is a stream that wants no subscription; nothing can be answered there, except at RepliesTo. A ws
-	// address without a path means /aaep/v1/ws.
+	// socket, the path of a named pipe of Windows. An http address with a path is a stream that wants no subscription; nothing can be
+	// answered there, except at RepliesTo. A ws address without a path means /aaep/v1/ws.
 	URL string
 	// RepliesTo is where a stream that wants no subscription takes replies by POST, such as /messages: a path, or an address at the host of
 	// the stream. A producer that knows no subscriptions has no use for the subscription_id of such a reply, which is made here.
@@ -112,7 +113,7 @@ type target struct {
 	replies string // where a stream without subscriptions takes replies; "" if it takes none
 }
 
-// unixScheme begins the address of a Unix socket, before its path.
+// unixScheme begins the address of a Unix socket, before its path. A named pipe of Windows is treated as one.
 const unixScheme = "unix"
 
 // target returns where the producer is now.
@@ -136,6 +137,9 @@ func (o Options) target() (target, error) {
 }
 
 func parsed(address string) (*url.URL, error) {
+	if pipe.IsNamed(address) {
+		return &url.URL{Scheme: unixScheme, Host: address}, nil
+	}
 	if path, is := strings.CutPrefix(address, unixScheme+":"); is && path != "" {
 		return &url.URL{Scheme: unixScheme, Host: path}, nil
 	}
@@ -143,7 +147,7 @@ func parsed(address string) (*url.URL, error) {
 	if err != nil || u.Host == "" {
 		return nil, &Error{
 			Code: CodeUsage, Message: fmt.Sprintf("%q is not the address of a stream", address), Err: err,
-			Hint: "it reads like http://localhost:8080/events, ws://localhost:8080/aaep/v1/ws, grpc://localhost:8080 or unix:/run/user/1000/aaep/agent.sock",
+			Hint: "it reads like http://localhost:8080/events, ws://localhost:8080/aaep/v1/ws, grpc://localhost:8080, unix:/run/user/1000/aaep/agent.sock or " + `\\.\pipe\aaep\agent`,
 		}
 	}
 	if !slices.Contains([]string{"http", "https", "ws", "wss", "grpc", "grpcs"}, u.Scheme) {

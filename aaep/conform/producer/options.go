@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/conform/report"
 	"github.com/earshot-dev/earshot/aaep/subscribe"
+	"github.com/earshot-dev/earshot/aaep/transport/pipe"
 )
 
 const (
@@ -88,8 +89,11 @@ func (o Options) checked() (Options, *url.URL, error) {
 	return o, u, nil
 }
 
-// parsed returns an address; that of a Unix socket has its path for its host.
+// parsed returns an address; that of a Unix socket, or of a named pipe of Windows, has its path for its host.
 func parsed(address string) (*url.URL, error) {
+	if pipe.IsNamed(address) {
+		return &url.URL{Scheme: unixScheme, Host: address}, nil
+	}
 	if path, is := strings.CutPrefix(address, unixScheme+":"); is {
 		return &url.URL{Scheme: unixScheme, Host: path}, nil
 	}

@@ -1,5 +1,5 @@
-// Package pipe carries the messages of AAEP on a stream of bytes of this machine: a Unix socket (TR-UDS-01 to TR-UDS-05), or the
-// standard input and output of a program ([RPC]). It knows frames, for both ends; the server, the client and the judge know messages.
+// Package pipe carries the messages of AAEP on a stream of bytes of this machine: a Unix socket (TR-UDS-01 to TR-UDS-05), a named pipe of
+// Windows (TR-NP-01 to TR-NP-06), or the standard input and output of a program ([RPC]). It knows frames, for both ends; the server, the client and the judge know messages.
 //
 // A message that is larger than the limit or is not UTF-8 is refused with a [*transport.Error] that has the code for it. No memory is
 // allocated for the size that a frame claims, only for what has arrived, up to the limit.
@@ -73,11 +73,11 @@ func New(stream io.ReadWriteCloser, o Options) *Conn {
 	return &Conn{stream: stream, from: bufio.NewReader(stream), o: o, framing: o.Framing, wrap: func(m []byte) []byte { return m }}
 }
 
-// Dial connects a subscriber to the Unix socket at a path. [Detect] is [Length] here.
+// Dial connects a subscriber to the Unix socket, or on Windows the named pipe, at a path. [Detect] is [Length] here.
 func Dial(ctx context.Context, path string, o Options) (*Conn, error) {
-	stream, err := new(net.Dialer).DialContext(ctx, "unix", path)
+	stream, err := open(ctx, path)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the callers say what cannot be reached
+		return nil, err
 	}
 	if o.Framing == Detect {
 		o.Framing = Length
@@ -85,6 +85,13 @@ func Dial(ctx context.Context, path string, o Options) (*Conn, error) {
 	c := New(stream, o)
 	c.dialled = true
 	return c, nil
+}
+
+func open(ctx context.Context, path string) (net.Conn, error) {
+	if IsNamed(path) {
+		return dialNamed(ctx, path)
+	}
+	return new(net.Dialer).DialContext(ctx, "unix", path) //nolint:wrapcheck // the callers of Dial say what cannot be reached
 }
 
 // Receive implements [transport.Conn].
