@@ -18,8 +18,9 @@ import (
 	"github.com/earshot-dev/earshot/aaep/transport/stream"
 )
 
-// ServeListener serves each connection of a Unix socket (TR-UDS-01 to TR-UDS-05), or of a named pipe ([pipe.ListenNamed]), until the context ends; then it closes the listener and
-// returns when all connections have ended. A peer shows its token in a message earshot:authenticate before its request.
+// ServeListener serves each connection of a Unix socket (TR-UDS-01 to TR-UDS-05), or of a named pipe ([pipe.ListenNamed]), until the
+// context ends; then it closes the listener and returns when all connections have ended. A peer shows its token in a message
+// earshot:authenticate before its request.
 func (p *Producer) ServeListener(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var conns sync.WaitGroup

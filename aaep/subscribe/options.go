@@ -36,7 +36,7 @@ const (
 // Options name the producer and the terms. Only URL is required, or Target.
 type Options struct {
 	// URL of the producer: http or https for server-sent events, ws or wss for a WebSocket, grpc or grpcs for gRPC, unix:PATH for a Unix
-	// socket, the path of a named pipe of Windows. An http address with a path is a stream that wants no subscription; nothing can be
+	// socket, or the path of a named pipe of Windows. An http address with a path is a stream that wants no subscription; nothing can be
 	// answered there, except at RepliesTo. A ws address without a path means /aaep/v1/ws.
 	URL string
 	// RepliesTo is where a stream that wants no subscription takes replies by POST, such as /messages: a path, or an address at the host of

@@ -34,7 +34,7 @@ const Silence aaep.Decision = "none"
 type Options struct {
 	// URL of the producer. An http or https address without a path is subscribed to first, with POST; one with a path is
 	// a stream that wants no subscription, of level 1. A ws or wss address is that of a WebSocket, grpc or grpcs that of gRPC,
-	// unix:PATH that of a Unix socket.
+	// unix:PATH that of a Unix socket; the path of a named pipe of Windows is one.
 	URL string
 	// Token goes into the Authorization header if it is set; over a Unix socket it goes before the request, as Earshot takes it. Without TLS it is sent to loopback addresses only.
 	Token string
@@ -100,7 +100,7 @@ func parsed(address string) (*url.URL, error) {
 	return url.Parse(address) //nolint:wrapcheck // the caller says what was found
 }
 
-// unixScheme begins the address of a Unix socket, before its path.
+// unixScheme begins the address of a Unix socket, before its path. A named pipe of Windows is treated as one.
 const unixScheme = "unix"
 
 // direct reports whether the address is a stream that wants no subscription.
