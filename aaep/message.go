@@ -107,6 +107,9 @@ func Envelope() []Field { return slices.Clone(envelope) }
 // CompactType turns the expanded form of a core type into the compact one (C-05,
 // C-06). Any other type is returned as it is.
 func CompactType(messageType string) string {
+	if strings.HasPrefix(messageType, "aaep:") {
+		return messageType
+	}
 	for _, form := range coreForms {
 		if local, ok := strings.CutPrefix(messageType, form); ok {
 			return "aaep:" + local

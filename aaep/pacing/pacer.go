@@ -26,8 +26,12 @@ func NewPacer(t Terms, now time.Time) *Pacer {
 // leaves by a later call, joined with what follows upon it meanwhile; so does text that has
 // not reached a boundary of the terms. A critical one leaves now, behind what is held of its
 // session.
-func (p *Pacer) Offer(now time.Time, i Item) []Delivery {
-	out := p.Tick(now)
+func (p *Pacer) Offer(now time.Time, i Item) []Delivery { return p.Append(nil, now, i) }
+
+// Append is [Pacer.Offer] that appends what may leave now to out, so that a shell with many events needs no new slice for each.
+func (p *Pacer) Append(out []Delivery, now time.Time, i Item) []Delivery {
+	p.see(now)
+	out = p.release(out)
 	critical := isCritical(&i.Event)
 	if !p.terms.Hears(i.Session) || !p.terms.wants(&i.Event, critical) {
 		return out
@@ -159,6 +163,9 @@ func (p *Pacer) before(n int, session string) int {
 
 // release appends what is held to out, as far as the budget goes.
 func (p *Pacer) release(out []Delivery) []Delivery {
+	if len(p.queued) == 0 {
+		return out
+	}
 	left := p.queued[:0]
 	for _, h := range p.queued {
 		if h.ripe(&p.terms) && !p.listens(h) && p.bucket.take() {

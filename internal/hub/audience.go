@@ -12,17 +12,22 @@ import (
 // event is told to many, streams that it has woken already read what the feed retains.
 type audience struct {
 	mu         sync.Mutex
-	everything []*mailbox            // those that follow all sessions
-	owners     map[string][]*mailbox // by the owners whose sessions they follow
-	sessions   map[string][]*mailbox // by the sessions that their terms name
+	everything []*mailbox            // those that may follow all sessions, and do
+	owners     map[string][]*mailbox // by the owners whose sessions they may follow
+	sessions   map[string][]*mailbox // by the sessions that their terms name, which not all of them may follow
 	joined     map[*mailbox]struct{}
 }
 
 // interest is what a stream may receive and has asked for.
 type interest struct {
 	who   access.Principal
-	terms pacing.Terms
-	names []string // the sessions that the terms name; nil means all
+	terms *pacing.Terms // nobody changes them
+	names []string      // the sessions that the terms name; nil means all
+}
+
+// wants reports whether the stream has asked for an event; nil stands for several, or one that is not known.
+func (i *interest) wants(c *content) bool {
+	return c == nil || c.unreadable != nil || i.terms.Wants(c.event)
 }
 
 // join registers what a stream is interested in, and replaces its former interest.
@@ -43,7 +48,9 @@ func (a *audience) join(m *mailbox, i interest) {
 		a.everything = append(a.everything, m)
 	default:
 		for _, owner := range concerns(i.who, nil) {
-			a.owners[owner] = append(a.owners[owner], m)
+			if i.who.Hears(owner) {
+				a.owners[owner] = append(a.owners[owner], m)
+			}
 		}
 	}
 }
@@ -108,11 +115,14 @@ func (a *audience) tell(all ...progress) {
 	defer a.mu.Unlock()
 	for n := range all {
 		p := &all[n]
-		for _, heard := range [][]*mailbox{a.everything, a.owners[p.owner], a.sessions[p.session]} {
-			for _, m := range heard {
-				if m.interest.who.Hears(p.owner) {
-					m.put(p.view, p.event == nil || p.event.unreadable != nil || m.interest.terms.Wants(p.event.event))
-				}
+		for _, may := range [][]*mailbox{a.everything, a.owners[p.owner]} { // as they stand there by their rights
+			for _, m := range may {
+				m.put(p)
+			}
+		}
+		for _, m := range a.sessions[p.session] {
+			if m.interest.who.Hears(p.owner) {
+				m.put(p)
 			}
 		}
 	}
@@ -154,26 +164,26 @@ const (
 )
 
 // put records the progress of a session. It wakes the stream if the stream wants the event, otherwise every maxQuiet
-// events.
-func (m *mailbox) put(v view, requested bool) {
-	if m.note(v, requested) {
+// events. The caller holds the audience's lock.
+func (m *mailbox) put(p *progress) {
+	if m.note(p) {
 		m.ring()
 	}
 }
 
-func (m *mailbox) note(v view, requested bool) (wake bool) {
+func (m *mailbox) note(p *progress) (wake bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if at := m.place(v.session); at >= 0 {
-		m.news[at] = v
+	if at := m.place(p.session); at >= 0 {
+		m.news[at] = p.view
 	} else if len(m.news) < maxNews {
-		m.add(v)
+		m.add(p.view)
 	} else {
 		m.clear()
 		m.afresh = true
 	}
 	m.quiet++
-	wake = !m.rung && (requested || m.quiet >= maxQuiet || m.afresh)
+	wake = !m.rung && (m.quiet >= maxQuiet || m.afresh || m.interest.wants(p.event)) // who is awake already is not asked what it wants
 	m.rung = m.rung || wake
 	return wake
 }
@@ -205,7 +215,7 @@ func (m *mailbox) add(v view) {
 // clear drops the news. The caller holds mu.
 func (m *mailbox) clear() {
 	m.places = nil
-	if m.news = m.news[:0]; cap(m.news) > fewNews {
+	if m.news = m.news[:0]; cap(m.news) > 2*fewNews { // what grows to few may have room for somewhat more
 		m.news = nil
 	}
 }

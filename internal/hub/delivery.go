@@ -30,21 +30,43 @@ const (
 	dueBytes  = 64 << 10
 )
 
-// offer passes one event to the pacer. An event that cannot be decoded is passed on unchanged: the person should not
-// miss it.
-func (st *stream) offer(session string, e *entry) []pacing.Delivery {
+// offer passes one event to the pacer, and appends what then may leave. An event that cannot be decoded is passed on unchanged:
+// the person should not miss it.
+func (st *stream) offer(to []pacing.Delivery, session string, e *entry) []pacing.Delivery {
 	e = st.translated(session, e)
 	c := e.content()
 	st.tokens = st.tokens || c.tokens
 	if c.unreadable != nil {
 		st.hub.o.Logger.Warn("an event cannot be read and is passed on as it is", "session", session, "seq", e.seq, "error", c.unreadable)
-		return []pacing.Delivery{{Session: session, First: e.seq, Last: e.seq, Raw: e.raw, Critical: true}}
+		return append(to, pacing.Delivery{Session: session, First: e.seq, Last: e.seq, Raw: e.raw, Critical: true})
 	}
-	return st.pacer.Offer(st.now, pacing.Item{Session: session, Seq: e.seq, Event: c.event, Raw: e.raw})
+	return st.pacer.Append(to, st.now, pacing.Item{Session: session, Seq: e.seq, Event: c.event, Raw: e.raw})
 }
 
 // batches are for what is due. A stream that rests needs none.
 var batches = sync.Pool{New: func() any { return new([]pacing.Delivery) }} //nolint:gochecknoglobals // every stream borrows from it
+
+// page is what a stream takes in at once: the events, and what one of them lets leave.
+type page struct {
+	rows    []*entry
+	leaving []pacing.Delivery
+}
+
+var pages = sync.Pool{New: func() any { return new(page) }} //nolint:gochecknoglobals // every stream borrows from it
+
+func borrowPage() *page {
+	p, _ := pages.Get().(*page)
+	return p
+}
+
+func (p *page) giveBack() {
+	clear(p.rows)
+	if p.rows = p.rows[:0]; cap(p.leaving) > dueEvents {
+		p.leaving = nil
+	}
+	clear(p.leaving[:cap(p.leaving)])
+	pages.Put(p)
+}
 
 // emit sends deliveries, together with what else is due.
 func (st *stream) emit(deliveries []pacing.Delivery) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -364,15 +363,15 @@ func (f *feed) forget(changed []progress) []progress {
 	return changed
 }
 
-// recent returns the events of a session after a sequence number, if the feed retains the next one.
-func (f *feed) recent(session string, after int64) []*entry {
+// recent appends the events of a session after a sequence number, if the feed retains the next one.
+func (f *feed) recent(to []*entry, session string, after int64) []*entry {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	t, known := f.tracks[session]
 	if !known || len(t.recent) == 0 || t.recent[0].seq > after+1 || t.last <= after {
-		return nil
+		return to
 	}
-	return slices.Clone(t.recent[after+1-t.recent[0].seq:])
+	return append(to, t.recent[after+1-t.recent[0].seq:]...)
 }
 
 // state returns the latest state.changed of a session that the feed has received.

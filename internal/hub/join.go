@@ -154,7 +154,7 @@ func (st *stream) introduce(v view, questions []api.QuestionRow) error {
 			continue
 		}
 		st.again[c.event.ID] = true
-		if err := st.emit(st.offer(v.session, e)); err != nil || st.abandoned {
+		if err := st.emit(st.offer(nil, v.session, e)); err != nil || st.abandoned {
 			return err
 		}
 	}

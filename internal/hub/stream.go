@@ -35,8 +35,8 @@ type stream struct {
 	yield     func(Delivery, error) bool
 	abandoned bool // the consumer has stopped
 
-	terms    pacing.Terms
-	language Translation // that of the terms; nil for that of the ledger's events
+	terms    *pacing.Terms // those of the subscription, which makes others for new ones
+	language Translation   // that of the terms; nil for that of the ledger's events
 	names    []string
 	version  int
 	pacer    *pacing.Pacer
@@ -80,7 +80,7 @@ func newStream(ctx context.Context, s *Subscription, yield func(Delivery, error)
 	}
 	st.language = s.hub.translation(st.terms.Language)
 	st.ctx, st.stop = context.WithCancelCause(ctx)
-	st.pacer = pacing.NewPacer(st.terms, st.now)
+	st.pacer = pacing.NewPacer(*st.terms, st.now)
 	return st
 }
 
@@ -185,7 +185,7 @@ func (st *stream) renegotiate() (able, renegotiated bool, err error) {
 	able = terms.CanConfirm() && !st.terms.CanConfirm() || terms.CanClarify() && !st.terms.CanClarify()
 	st.terms, st.names, st.version = terms, names, version
 	st.language = st.hub.translation(terms.Language)
-	return able, true, st.emit(st.pacer.SetTerms(st.now, terms))
+	return able, true, st.emit(st.pacer.SetTerms(st.now, *terms))
 }
 
 // lookAfresh visits every session, and registers the stream for its current sessions.
@@ -294,8 +294,11 @@ func (st *stream) addSession(v view, at int64) *cursor {
 
 // offerPage passes one page of a session to the pacer, and delivers what is then due.
 func (st *stream) offerPage(p *cursor) error {
-	rows := st.hub.feed.recent(p.session, p.offered)
-	if rows == nil {
+	page := borrowPage()
+	defer page.giveBack()
+	page.rows = st.hub.feed.recent(page.rows, p.session, p.offered)
+	rows := page.rows
+	if len(rows) == 0 {
 		if err := st.flush(); err != nil || st.abandoned { // nothing that is due waits for the ledger
 			return err
 		}
@@ -314,7 +317,8 @@ func (st *stream) offerPage(p *cursor) error {
 			return &Error{Code: CodeLedgerChanged, Message: "the ledger has a gap in " + p.session, Hint: ErrLedgerChanged.Hint}
 		}
 		p.offered = e.seq
-		if err := st.emit(st.offer(p.session, e)); err != nil || st.abandoned {
+		page.leaving = st.offer(page.leaving[:0], p.session, e)
+		if err := st.emit(page.leaving); err != nil || st.abandoned {
 			return err
 		}
 	}

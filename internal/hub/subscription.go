@@ -23,7 +23,7 @@ type Subscription struct {
 	who access.Principal
 
 	mu        sync.Mutex
-	terms     pacing.Terms
+	terms     *pacing.Terms // nobody changes them: new ones replace them
 	accepted  aaep.SubscriptionAccepted
 	names     []string // the sessions that it names; nil means all
 	version   int      // of the terms
@@ -144,7 +144,7 @@ func (s *Subscription) abandoned(since time.Time) bool {
 func (s *Subscription) agree(terms pacing.Terms, accepted aaep.SubscriptionAccepted) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.terms, s.accepted, s.names = terms, accepted, names(terms)
+	s.terms, s.accepted, s.names = &terms, accepted, names(terms)
 	s.version++
 	if s.stream != nil {
 		s.stream.mail.ring()
@@ -164,7 +164,7 @@ func names(t pacing.Terms) []string {
 }
 
 // present returns the current terms.
-func (s *Subscription) present() (terms pacing.Terms, names []string, version int) {
+func (s *Subscription) present() (terms *pacing.Terms, names []string, version int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.terms, s.names, s.version
