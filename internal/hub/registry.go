@@ -1,11 +1,10 @@
 package hub
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,13 +28,24 @@ type registry struct {
 	grace      time.Duration
 	now        func() time.Time
 
-	mu     sync.Mutex
-	open   map[string]*Subscription
-	closed bool
+	mu       sync.Mutex // may be locked while a subscription's is held, not the other way round
+	open     map[string]*Subscription
+	slots    map[subscriber]int // how many each occupies
+	occupied int                // all of them
+	retained *list.List         // of *Subscription; the one that has waited longest is in front
+	closed   bool
 }
 
+// subscriber is whose subscriptions are counted together.
+type subscriber struct{ name, credential string }
+
+func (s *Subscription) subscriber() subscriber { return subscriber{s.who.Name, s.who.Credential} }
+
 func newRegistry(o Options) *registry {
-	return &registry{most: o.Subscriptions, each: o.SubscriptionsEach, grace: o.Grace, now: o.Now, open: map[string]*Subscription{}}
+	return &registry{
+		most: o.Subscriptions, each: o.SubscriptionsEach, grace: o.Grace, now: o.Now,
+		open: map[string]*Subscription{}, slots: map[subscriber]int{}, retained: list.New(),
+	}
 }
 
 // Run feeds the subscriptions until the context ends; then it ends them. It is called once. An error means that the
@@ -184,44 +194,64 @@ func (r *registry) add(s *Subscription) (bool, error) {
 	if r.closed {
 		return false, ErrStopping
 	}
-	all, mine := 0, 0
-	for _, other := range r.open {
-		if _, kept := other.kept(); kept {
-			continue
-		}
-		if all++; other.who.Name == s.who.Name && other.who.Credential == s.who.Credential {
-			mine++
-		}
-	}
-	if all >= r.most || mine >= r.each {
+	if r.occupied >= r.most || r.slots[s.subscriber()] >= r.each {
 		return false, nil
 	}
 	s.idle = r.now()
 	r.open[s.id] = s
+	r.count(s, 1)
 	return true, nil
 }
 
-// crowded returns the retained subscriptions beyond the limit, those that have waited longest.
-func (r *registry) crowded() []*Subscription {
+// count has a subscription occupy a slot, or no longer (-1). The caller holds mu.
+func (r *registry) count(s *Subscription, by int) {
+	r.occupied += by
+	if r.slots[s.subscriber()] += by; r.slots[s.subscriber()] == 0 {
+		delete(r.slots, s.subscriber())
+	}
+}
+
+// streams gives a subscription its slot back: it has a stream.
+func (r *registry) streams(s *Subscription) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	since := map[*Subscription]time.Time{}
-	for _, s := range r.open {
-		if at, kept := s.kept(); kept {
-			since[s] = at
-		}
+	if r.open[s.id] == s && s.waits != nil {
+		r.retained.Remove(s.waits)
+		s.waits = nil
+		r.count(s, 1)
 	}
-	if len(since) <= r.most {
+}
+
+// retain takes the slot of a subscription whose stream has ended, and returns the retained ones beyond the limit, those that have
+// waited longest.
+func (r *registry) retain(s *Subscription) (crowded []*Subscription) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.open[s.id] != s || s.waits != nil {
 		return nil
 	}
-	waiting := slices.SortedFunc(maps.Keys(since), func(a, b *Subscription) int { return since[a].Compare(since[b]) })
-	return waiting[:len(waiting)-r.most]
+	s.waits = r.retained.PushBack(s)
+	r.count(s, -1)
+	for e := r.retained.Front(); len(crowded) < r.retained.Len()-r.most; e = e.Next() {
+		one, _ := e.Value.(*Subscription)
+		crowded = append(crowded, one)
+	}
+	return crowded
 }
 
 func (r *registry) remove(s *Subscription) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.open[s.id] != s {
+		return
+	}
 	delete(r.open, s.id)
+	if s.waits == nil {
+		r.count(s, -1)
+		return
+	}
+	r.retained.Remove(s.waits)
+	s.waits = nil
 }
 
 func (r *registry) all() []*Subscription {

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"container/list"
 	"context"
 	"iter"
 	"slices"
@@ -29,11 +30,12 @@ type Subscription struct {
 	version   int      // of the terms
 	ended     error
 	stream    *stream // the current one
-	streamed  bool    // there has been one
 	idle      time.Time
 	trail     pacing.Trail
 	life      int         // the feed's life that the trail belongs to
 	presented []presented // how the latest questions were shown, oldest first
+
+	waits *list.Element // of the registry, which guards it: its place among the retained ones, nil while it occupies a slot
 }
 
 // ID returns the subscription's id.
@@ -88,29 +90,32 @@ func (s *Subscription) begin(ctx context.Context, yield func(Delivery, error) bo
 		s.stream.stop(ErrSuperseded)
 	}
 	s.stream = newStream(ctx, s, yield)
+	s.hub.subs.streams(s)
 	return s.stream, nil
 }
 
 // leave records that a stream has ended, unless another has replaced it.
 func (s *Subscription) leave(st *stream) {
 	st.stop(context.Canceled)
-	if !s.vacate(st) {
+	crowded, was := s.vacate(st)
+	if !was {
 		return
 	}
 	s.hub.vigil.ring()
-	for _, crowded := range s.hub.subs.crowded() {
-		crowded.end(ErrClosed)
+	for _, other := range crowded {
+		other.end(ErrClosed)
 	}
 }
 
-func (s *Subscription) vacate(st *stream) bool {
+// vacate reports whether the stream was the current one, and then returns those that are retained beyond the limit.
+func (s *Subscription) vacate(st *stream) (crowded []*Subscription, was bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stream != st {
-		return false
+		return nil, false
 	}
-	s.stream, s.streamed, s.idle = nil, true, s.hub.o.Now()
-	return true
+	s.stream, s.idle = nil, s.hub.o.Now()
+	return s.hub.subs.retain(s), true
 }
 
 // end closes the subscription with a reason. The first reason counts.
@@ -125,13 +130,6 @@ func (s *Subscription) end(why error) {
 	s.mu.Unlock()
 	s.hub.subs.remove(s)
 	s.hub.vigil.ring()
-}
-
-// kept reports whether the subscription is only retained so that its subscriber can come back, and since when.
-func (s *Subscription) kept() (since time.Time, kept bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.idle, s.stream == nil && s.streamed
 }
 
 func (s *Subscription) abandoned(since time.Time) bool {
