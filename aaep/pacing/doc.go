@@ -30,7 +30,8 @@
 //     (BP-01, BP-02, C-74).
 //   - A subscriber that cannot answer is not asked (CONF-83, CLA-12), unless it said
 //     that it wants to look on: the capability earshot {"observe_questions": true}.
-//     The capability earshot {"session_ids": […]} narrows a subscription to sessions.
+//     The capability earshot {"session_ids": […]} narrows a subscription to sessions, and
+//     {"numbers": true} has what is sent of each counted ([Trail.Number]).
 //
 // A pace ([aaep.Capabilities].PaceWPM) merges more where a voice is slower (CAP-12): text waits, ten seconds at most, until
 // what left before it can have been read out, unless it is the end of the text, or something of its session waits behind it.

@@ -17,6 +17,8 @@ type scope struct {
 	SessionIDs []string `json:"session_ids,omitzero"`
 	// ObserveQuestions shows questions to one who cannot answer them (C-46).
 	ObserveQuestions bool `json:"observe_questions,omitzero"`
+	// Numbers counts what is sent of each session (C-42).
+	Numbers bool `json:"numbers,omitzero"`
 }
 
 // readScope reads the capability; members that it does not know are ignored.
@@ -29,12 +31,15 @@ func readScope(object jsontext.Value) (scope, error) {
 	if !document.Readable() || len(document.Violations()) > 0 {
 		return scope{}, errors.New("expected one JSON object")
 	}
-	if document.Has("observe_questions") {
-		value, ok := document.Flag("observe_questions")
-		if !ok {
-			return scope{}, errors.New("expected observe_questions to be true or false")
+	for name, flag := range map[string]*bool{"observe_questions": &s.ObserveQuestions, "numbers": &s.Numbers} {
+		if !document.Has(name) {
+			continue
 		}
-		s.ObserveQuestions = value
+		value, ok := document.Flag(name)
+		if !ok {
+			return scope{}, fmt.Errorf("expected %s to be true or false", name)
+		}
+		*flag = value
 	}
 	if !document.Has("session_ids") {
 		return s, nil
@@ -56,12 +61,12 @@ func readScope(object jsontext.Value) (scope, error) {
 
 // write returns the capability as it is honoured, or nil where it says nothing.
 func (s scope) write() jsontext.Value {
-	if s.SessionIDs == nil && !s.ObserveQuestions {
+	if s.SessionIDs == nil && !s.ObserveQuestions && !s.Numbers {
 		return nil
 	}
 	raw, err := json.Marshal(s)
 	if err != nil {
-		return nil // ids of the pattern and a flag can always be written
+		return nil // ids of the pattern and flags can always be written
 	}
 	return raw
 }

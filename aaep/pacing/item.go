@@ -18,9 +18,11 @@ type Delivery struct {
 	EventID     string
 	Raw         []byte // the JSON as it leaves
 	Critical    bool
+	Begins      bool // it is session.started, at which numbers begin
 }
 
 // delivery is the item as it leaves.
 func (i *Item) delivery(critical bool) Delivery {
-	return Delivery{Session: i.Session, First: i.Seq, Last: i.Seq, EventID: i.Event.ID, Raw: i.Raw, Critical: critical}
+	_, begins := i.Event.Payload.(aaep.SessionStarted)
+	return Delivery{Session: i.Session, First: i.Seq, Last: i.Seq, EventID: i.Event.ID, Raw: i.Raw, Critical: critical, Begins: begins}
 }

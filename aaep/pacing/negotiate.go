@@ -74,7 +74,7 @@ func grant(t Terms, asked aaep.Capabilities, o Offer) (Terms, aaep.SubscriptionA
 	if err != nil {
 		return Terms{}, aaep.SubscriptionAccepted{}, reject(aaep.ReasonCapabilitiesIncompatible, "The capability earshot cannot be read: %v.", err)
 	}
-	t.prefixes, t.Sessions, t.ObserveQuestions = prefixes, narrowing.SessionIDs, narrowing.ObserveQuestions
+	t.prefixes, t.Sessions, t.ObserveQuestions, t.Numbers = prefixes, narrowing.SessionIDs, narrowing.ObserveQuestions, narrowing.Numbers
 	t.Honored, t.Language, accepted.NegotiationNotes = honour(asked, o, chosen, narrowing)
 	accepted.HonoredCapabilities = t.Honored.Clone()
 	return t, accepted, nil

@@ -18,6 +18,8 @@ type Terms struct {
 	Sessions []string
 	// ObserveQuestions delivers questions also to one who cannot answer them.
 	ObserveQuestions bool
+	// Numbers has the shell number what it sends of each session, with [Trail.Number].
+	Numbers bool
 
 	prefixes []string // of the negotiated extensions
 }

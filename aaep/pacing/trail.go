@@ -1,10 +1,12 @@
 package pacing
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"math/bits"
 	"slices"
+	"strconv"
 )
 
 // maxTrail is how many deliveries a [Trail] remembers.
@@ -24,6 +26,7 @@ type progress struct {
 	session string // "" in a gap
 	at      int64  // the last sequence number that was delivered
 	logged  int    // how many deliveries of it the log has
+	numbers int64  // how many of its deliveries have a number
 	ended   bool   // it has ended, and all of it is delivered
 }
 
@@ -103,7 +106,11 @@ func (t *Trail) Note(d Delivery) {
 	p := &t.sessions[place]
 	p.logged++
 	p.at = max(p.at, d.Last)
-	next := sent{id: digest(d.EventID), last: d.Last, before: int32(min(d.Last-d.First, math.MaxInt32)), place: place}
+	t.append(sent{id: digest(d.EventID), last: d.Last, before: int32(min(d.Last-d.First, math.MaxInt32)), place: place})
+}
+
+// append takes a delivery into the log.
+func (t *Trail) append(next sent) {
 	if len(t.log) < maxTrail {
 		t.log = append(t.log, next)
 		return
@@ -112,6 +119,35 @@ func (t *Trail) Note(d Delivery) {
 	t.log[t.oldest] = next
 	t.oldest = (t.oldest + 1) % maxTrail
 	t.unlog(gone)
+}
+
+// Number gives a delivery that is about to be made its sequence_number: the first event of its session has 0, and each that follows one
+// more, whatever the terms leave out or merge, also on a later stream that goes on behind one of them (C-42). Where the first event was not
+// sent, none of the session has a number (SEQ-42). The session's position is known.
+func (t *Trail) Number(d Delivery) Delivery {
+	p := &t.sessions[t.places[d.Session]]
+	if d.Begins {
+		p.numbers = 0
+	} else if p.numbers == 0 {
+		return d
+	}
+	end := bytes.LastIndexByte(d.Raw, '}')
+	if end < 0 { // it cannot be read, and is passed on as it is
+		return d
+	}
+	raw := make([]byte, 0, len(d.Raw)+len(`,"sequence_number":`)+20)
+	raw = append(append(raw, d.Raw[:end]...), `,"sequence_number":`...)
+	d.Raw = append(strconv.AppendInt(raw, p.numbers, 10), '}')
+	p.numbers++
+	return d
+}
+
+// Repeat records a delivery that is sent again and moves nothing, so that its number is known. No stream resumes behind it.
+func (t *Trail) Repeat(d Delivery) {
+	place := t.places[d.Session]
+	p := &t.sessions[place]
+	p.logged++
+	t.append(sent{last: p.at, before: -1, place: place})
 }
 
 // unlog adjusts the counts for a delivery that leaves the log.
@@ -137,6 +173,8 @@ func (t *Trail) After(id string) (at map[string]int64, known bool) {
 		}
 	}
 	for _, later := range t.log[i+1:] {
+		p := &t.sessions[later.place]
+		p.numbers = max(0, p.numbers-1)
 		t.unlog(later)
 	}
 	t.log = t.log[:i+1]

@@ -252,9 +252,15 @@ func (d *delivery) agree() error {
 
 // frame returns a delivery as it is sent. The caller holds mu.
 func (d *delivery) frame(each pacing.Delivery) stream.Frame {
+	if d.terms.Numbers {
+		each = d.sub.trail.Number(each)
+	}
 	f := stream.Frame{Event: eventName, Data: each.Raw}
 	if d.again[each.EventID] {
 		if delete(d.again, each.EventID); len(d.again) > 0 { // to resume here would leave out the others
+			if d.terms.Numbers {
+				d.sub.trail.Repeat(each)
+			}
 			return f
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -460,6 +461,53 @@ func TestLate(t *testing.T) {
 	conns.cut()
 	state(t, begin(t, p), aaep.StateThinking, "Another.")
 	late.hears(t, "Tidying up.", "Another.")
+}
+
+// TestNumbers: who asks for numbers has them from 0 on, without a gap or a repeat, on each transport and over a cut connection; late, from what is
+// told again.
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	numbered := aaep.SubscriptionRequest{Capabilities: aaep.Capabilities{Extensions: map[string]jsontext.Value{aaep.PrefixEarshot: jsontext.Value(`{"numbers":true}`)}}}
+	for _, scheme := range schemes() {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			p := tidy(t, serve.Options{Allow: serve.Token("a secret"), Transports: []serve.Transport{grpc.Transport{}}})
+			conns, address := on(t, p, scheme)
+			s := begin(t, p)
+			state(t, s, aaep.StateThinking, "Looking.")
+			l, err := subscribe.New(subscribe.Options{URL: address, Token: "a secret", Request: numbered})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			var got []int64
+			for event, err := range l.Events(ctx) {
+				if err != nil {
+					continue // the cut is told
+				}
+				if event.Sequence == nil {
+					t.Fatalf("no number: %s", event.Type())
+				}
+				switch got = append(got, *event.Sequence); len(got) {
+				case 2:
+					state(t, s, aaep.StateDeciding, "Choosing.")
+				case 3:
+					conns.cut()
+					state(t, s, aaep.StateThinking, "Looking again.")
+				case 4:
+					if err := s.Complete(aaep.SessionCompleted{SummaryNormal: "Done."}); err != nil {
+						t.Fatal(err)
+					}
+				case 5:
+					cancel()
+				}
+			}
+			if want := []int64{0, 1, 2, 3, 4}; !slices.Equal(got, want) {
+				t.Errorf("heard the numbers %v, expected %v", got, want)
+			}
+		})
+	}
 }
 
 // TestFurtherSession: who agrees on further sessions later hears at once what they have said, or how far they are if that is no longer kept.

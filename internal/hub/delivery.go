@@ -161,11 +161,12 @@ func (st *stream) deliver(l leaving, more bool) bool {
 	d, p := l.Delivery, l.place
 	if st.again[d.EventID] {
 		delete(st.again, d.EventID)
+		d = st.sub.note(st, d, true)
 		st.hand(Delivery{Delivery: d, More: more})
 		st.handed(p, d)
 		return !st.abandoned
 	}
-	st.sub.note(st, d)
+	d = st.sub.note(st, d, false)
 	if st.hand(Delivery{Delivery: d, Resumable: st.resumable(p, d), More: more}); st.abandoned {
 		return false
 	}

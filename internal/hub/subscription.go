@@ -195,9 +195,20 @@ func (s *Subscription) done(st *stream, session string) {
 	s.track(st, func(t *pacing.Trail) { t.Ended(session) })
 }
 
-// note records a delivery that is about to be made. A stream has a cursor in each session that it delivers.
-func (s *Subscription) note(st *stream, d pacing.Delivery) {
-	s.track(st, func(t *pacing.Trail) { t.Note(d) })
+// note records a delivery that is about to be made, and returns it with its number, if its subscriber wants numbers. again: it is sent
+// again, and moves nothing. A stream has a cursor in each session that it delivers.
+func (s *Subscription) note(st *stream, d pacing.Delivery, again bool) pacing.Delivery {
+	s.track(st, func(t *pacing.Trail) {
+		if st.terms.Numbers {
+			d = t.Number(d)
+		}
+		if !again {
+			t.Note(d)
+		} else if st.terms.Numbers {
+			t.Repeat(d)
+		}
+	})
+	return d
 }
 
 // behind returns the position in each session after an event was delivered, if the subscription remembers it.
