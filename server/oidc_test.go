@@ -1,11 +1,8 @@
 package server_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
-	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -15,8 +12,6 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/transport"
-	"github.com/earshot-dev/earshot/aaep/transport/grpc"
-	"github.com/earshot-dev/earshot/aaep/transport/socket"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
 	"github.com/earshot-dev/earshot/internal/testkit/oidctest"
@@ -32,92 +27,6 @@ func vouching(p *oidctest.Provider, accept bool) server.OIDC {
 	}
 }
 
-const plainRequest = `{"type":"subscription.request","aaep_version":"1.0.0","subscriber_id":"reader-1","capabilities":{}}`
-
-// subscription is what a listener got: an accepted subscription, whose end wait waits for, or why not.
-type subscription struct {
-	refused string
-	wait    func() error
-}
-
-// listeners subscribe with a token, by each transport that carries one in a header.
-func listeners(ctx context.Context, s *server.Server) map[string]func(t *testing.T, token string) subscription {
-	onConn := func(t *testing.T, conn transport.Conn) subscription {
-		t.Helper()
-		t.Cleanup(conn.Drop)
-		context.AfterFunc(ctx, conn.Drop)
-		_ = conn.Send([]byte(plainRequest)) // an answer tells more
-		answer, err := conn.Receive()
-		if err != nil {
-			return subscription{refused: err.Error()}
-		}
-		if _, err := aaep.DecodeSubscriptionAccepted(answer); err != nil {
-			return subscription{refused: string(answer)}
-		}
-		return subscription{wait: func() error {
-			for {
-				if _, err := conn.Receive(); err != nil {
-					return err
-				}
-			}
-		}}
-	}
-	bearer := func(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
-	return map[string]func(t *testing.T, token string) subscription{
-		"WebSocket": func(t *testing.T, token string) subscription {
-			t.Helper()
-			address := "ws" + strings.TrimPrefix(s.URL(), "http") + "/aaep/v1/ws"
-			conn, answer, err := socket.Dial(ctx, address, http.DefaultClient, bearer(token), socket.Options{Limit: 1 << 20}) //nolint:bodyclose // it is the connection
-			if err != nil {
-				if answer == nil {
-					t.Fatal(err)
-				}
-				return subscription{refused: answer.Status}
-			}
-			return onConn(t, conn)
-		},
-		"gRPC": func(t *testing.T, token string) subscription {
-			t.Helper()
-			conn, err := grpc.Dial(ctx, s.URL(), &http.Transport{}, bearer(token), grpc.Options{Limit: 1 << 20})
-			must(t, err)
-			return onConn(t, conn)
-		},
-		"server-sent events": func(t *testing.T, token string) subscription {
-			t.Helper()
-			return byEvents(ctx, t, s, token)
-		},
-	}
-}
-
-// byEvents subscribes with POST, and opens the stream.
-func byEvents(ctx context.Context, t *testing.T, s *server.Server, token string) subscription {
-	t.Helper()
-	asks := func(method, path, body string) *http.Response {
-		r, err := http.NewRequestWithContext(ctx, method, s.URL()+path, strings.NewReader(body))
-		must(t, err)
-		r.Header.Set("Authorization", "Bearer "+token)
-		r.Header.Set("Content-Type", "application/json")
-		answer, err := http.DefaultClient.Do(r)
-		must(t, err)
-		t.Cleanup(func() { _ = answer.Body.Close() })
-		return answer
-	}
-	made := asks(http.MethodPost, "/aaep/v1/subscriptions", plainRequest) //nolint:bodyclose // asks closes it
-	if made.StatusCode != http.StatusCreated {
-		raw, err := io.ReadAll(made.Body)
-		must(t, err)
-		return subscription{refused: made.Status + " " + string(raw)}
-	}
-	events := asks(http.MethodGet, made.Header.Get("Location"), "") //nolint:bodyclose // asks closes it
-	if events.StatusCode != http.StatusOK {
-		return subscription{refused: events.Status}
-	}
-	return subscription{wait: func() error {
-		_, err := io.Copy(io.Discard, events.Body)
-		return err
-	}}
-}
-
 // TestOIDC: a token of the provider is heard on each transport, and one that is not for this server, that has no role or that nobody has
 // signed on none; who has one has its limits, whatever token they come with.
 func TestOIDC(t *testing.T) {
@@ -127,7 +36,7 @@ func TestOIDC(t *testing.T) {
 	defer cancel()
 	s := open(t, server.Options{Data: shortFolder(t), HTTP: "127.0.0.1:0", OIDC: vouching(p, false), SubscriptionsEach: 1})
 	good := oidctest.Grant{Subject: "alice", Groups: []string{"ears"}}
-	for by, listens := range listeners(ctx, s) {
+	for by, dial := range dialers {
 		for name, row := range map[string]struct {
 			token string
 			says  []string
@@ -137,25 +46,19 @@ func TestOIDC(t *testing.T) {
 			"nonsense":            {"a.b.c", []string{"401 ", "neither one of this server", "Unauthenticated"}},
 			"a token of nobody's": {"earshot_wrong", []string{"401 ", "Nobody has said who this is", "not valid"}},
 		} {
-			got := listens(t, row.token)
+			got := dial(ctx, t, s, row.token)
 			if !containsAny(got.refused, row.says) {
 				t.Errorf("%s, %s: %q", by, name, got.refused)
 			}
 		}
 		subject := good
 		subject.Subject = strings.ReplaceAll(by, " ", "-")
-		if got := listens(t, p.Token(subject)); got.refused != "" {
+		if got := dial(ctx, t, s, p.Token(subject)); got.refused != "" {
 			t.Errorf("%s: it is refused: %s", by, got.refused)
 		}
-		if got := listens(t, p.Token(subject)); got.refused == "" {
+		if got := dial(ctx, t, s, p.Token(subject)); got.refused == "" {
 			t.Errorf("%s: a second token gives a second share", by)
 		}
-	}
-	if _, answer := dialSocket(t, s, `{"type":"earshot:authenticate","token":"`+p.Token(good)+`"}`); !bytes.Contains(answer, []byte("subscription.accepted")) {
-		t.Errorf("on the Unix socket: %s", answer)
-	}
-	if _, answer := dialSocket(t, s, `{"type":"earshot:authenticate","token":"a.b.c"}`); !bytes.Contains(answer, []byte("neither one of this server")) {
-		t.Errorf("nonsense on the Unix socket: %s", answer)
 	}
 	me, err := client.Dial(ctx, client.Options{URL: s.URL(), Token: p.Token(good)})
 	must(t, err)
@@ -181,26 +84,23 @@ func containsAny(text string, parts []string) bool {
 func TestOIDCExpires(t *testing.T) {
 	t.Parallel()
 	p := oidctest.New(t)
-	s := open(t, server.Options{Data: t.TempDir(), HTTP: "127.0.0.1:0", OIDC: vouching(p, false)})
-	for by := range listeners(t.Context(), s) {
+	s := open(t, server.Options{Data: shortFolder(t), HTTP: "127.0.0.1:0", OIDC: vouching(p, false)})
+	for by, dial := range dialers {
 		t.Run(by, func(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), patience) // from here: it may have waited long for its turn
 			defer cancel()
-			listens := listeners(ctx, s)[by]
 			for life := 2 * time.Second; ; life *= 2 { // on a busy machine the subscription may come too late
 				before := time.Now()
-				got := listens(t, p.Token(oidctest.Grant{Subject: "alice", Groups: []string{"ears"}, Life: life}))
+				got := dial(ctx, t, s, p.Token(oidctest.Grant{Subject: "alice", Groups: []string{"ears"}, Life: life}))
 				if got.refused != "" && life < time.Minute {
 					continue
 				}
 				if got.refused != "" {
 					t.Fatal(got.refused)
 				}
-				err := got.wait()
-				if ctx.Err() != nil {
-					t.Fatal("the stream goes on")
-				}
+				got.until(ctx, func([]byte) bool { return false })
+				err := got.over
 				if lived := time.Since(before); lived < life-time.Second {
 					t.Errorf("it ends after %s, with a token for %s: %v", lived, life, err)
 				}
@@ -224,10 +124,10 @@ func TestOIDCAway(t *testing.T) {
 	if !strings.Contains(strings.Join(said, "\n"), "The identity provider "+p.URL+" cannot be asked for its keys: ") {
 		t.Errorf("it says %q", said)
 	}
-	if got := byEvents(t.Context(), t, s, token); !strings.Contains(got.refused, "503 ") || !strings.Contains(got.refused, "cannot be asked for its keys") {
+	if got := peerByEvents(t.Context(), t, s, token); !strings.Contains(got.refused, "503 ") || !strings.Contains(got.refused, "cannot be asked for its keys") {
 		t.Errorf("a token of it gets %s", got.refused)
 	}
-	if got := byEvents(t.Context(), t, s, s.Token()); got.refused != "" {
+	if got := peerByEvents(t.Context(), t, s, s.Token()); got.refused != "" {
 		t.Errorf("a token of the server gets %s", got.refused)
 	}
 }
