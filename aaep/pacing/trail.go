@@ -122,7 +122,7 @@ func (t *Trail) append(next sent) {
 }
 
 // Number gives a delivery that is about to be made its sequence_number: the first event of its session has 0, and each that follows one
-// more, whatever the terms leave out or merge, also on a later stream that goes on behind one of them (C-42). Where the first event was not
+// more, whatever the terms leave out or merge, also on a later stream that resumes after one of them (C-42). Where the first event was not
 // sent, none of the session has a number (SEQ-42). The session's position is known.
 func (t *Trail) Number(d Delivery) Delivery {
 	p := &t.sessions[t.places[d.Session]]

@@ -22,7 +22,7 @@ func ExampleTrail() {
 	// map[] false
 }
 
-// A session of which the first event was sent is numbered, and goes on behind an event with the next number.
+// A session of which the first event was sent is numbered, and resumes after an event with the next number.
 func ExampleTrail_Number() {
 	var t pacing.Trail
 	t.Reach("sess_a", 0)

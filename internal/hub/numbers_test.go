@@ -13,7 +13,7 @@ import (
 )
 
 // TestNumbers: who asks for numbers gets 0 with the beginning of a session and one more with each event that follows, whatever its terms leave out,
-// also on a stream that goes on behind an event, and as somebody who comes late; none of a session whose beginning it was not sent, and none without
+// also on a stream that resumes after an event, and as somebody who comes late; none of a session whose beginning it was not sent, and none without
 // asking (SEQ-40 to SEQ-42, C-42).
 func TestNumbers(t *testing.T) {
 	onStage(t, func(s *stage) {
