@@ -97,7 +97,7 @@ race: ## the concurrent packages under the race detector (needs a C compiler)
 	@if scripts/need cc; then scripts/check race $(TIMEOUT) $(CONCURRENT); elif [ "$${CI-}" = true ]; then exit 1; fi
 
 .PHONY: soak
-soak: ## the long sizes: 20,000 seeds, 100,000 turns, 200 races of everybody at once, five minutes of chaos, the time limits of other agents, each fuzz target for a minute (about two hours)
+soak: ## the long sizes: 20,000 seeds, 100,000 turns, 200 races of everybody at once, five minutes of chaos, the time limits of other agents, each fuzz target for a minute, 5,000 listeners that come and go (about two hours)
 	$(MAKE) sim SEEDS=20000
 	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -v -run '^TestManyTurns$$' ./cmd/earshot
 	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -v -run '^TestEverybodyAtOnce$$' ./internal/transport/web/browser
@@ -105,6 +105,7 @@ soak: ## the long sizes: 20,000 seeds, 100,000 turns, 200 races of everybody at 
 	$(MAKE) chaos
 	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -parallel 4 -v -run '^(TestLimit|TestGateWall)$$' ./internal/hosts
 	$(MAKE) fuzz FUZZTIME=1m
+	cd bench && $(GO) run ./listeners -measure soak -listeners 5000 -lasts 10m
 
 .PHONY: lint
 lint: ## every linter, on both builds (PKG=./internal/bus/... for one folder)
