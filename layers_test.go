@@ -259,7 +259,7 @@ var layerTable = []rule{
 		},
 	},
 	{
-		pkg: "aaep/subscribe", layer: 2, own: []string{"aaep", "aaep/transport"},
+		pkg: "aaep/subscribe", layer: 2, own: []string{"aaep", "aaep/manifest", "aaep/transport"},
 		beside: map[string]string{
 			"aaep/transport/grpc":   "the frames of gRPC are read in one place, for both ends",
 			"aaep/transport/pipe":   "the frames of a Unix socket are read in one place, for both ends",
@@ -533,7 +533,7 @@ var layerTable = []rule{
 			"api", "client", "internal/agentcheck", "internal/bridge/commonground", "internal/build", "internal/bus", "internal/cause", "internal/cli", "internal/credentialfile",
 			"internal/datadir", "internal/doctor", "internal/fault", "internal/gateway/hook", "internal/gateway/local", "internal/gateway/mcp", "internal/gateway/permission",
 			"internal/hostfile", "internal/hostsetup", "internal/operate", "internal/oauth", "aaep/transport/pipe", "internal/toolfile", "internal/gateway/forward", "aaep",
-			"aaep/subscribe", "aaep/transport", "internal/usage", "tool/mcp", "tool/settings", "utp",
+			"aaep/subscribe", "aaep/transport", "internal/manifestkey", "internal/usage", "tool/mcp", "tool/settings", "utp",
 		},
 		third: []string{"github.com/spf13/cobra"},
 		both:  "what it carries between a program and the server is AAEP, and what it manages are tools",

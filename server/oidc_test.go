@@ -46,17 +46,17 @@ func TestOIDC(t *testing.T) {
 			"nonsense":            {"a.b.c", []string{"401 ", "neither one of this server", "Unauthenticated"}},
 			"a token of nobody's": {"earshot_wrong", []string{"401 ", "Nobody has said who this is", "not valid"}},
 		} {
-			got := dial(ctx, t, s, row.token)
+			got := dial(ctx, t, visit{Server: s, token: row.token})
 			if !containsAny(got.refused, row.says) {
 				t.Errorf("%s, %s: %q", by, name, got.refused)
 			}
 		}
 		subject := good
-		subject.Subject = strings.ReplaceAll(by, " ", "-")
-		if got := dial(ctx, t, s, p.Token(subject)); got.refused != "" {
+		subject.Subject = string(by)
+		if got := dial(ctx, t, visit{Server: s, token: p.Token(subject)}); got.refused != "" {
 			t.Errorf("%s: it is refused: %s", by, got.refused)
 		}
-		if got := dial(ctx, t, s, p.Token(subject)); got.refused == "" {
+		if got := dial(ctx, t, visit{Server: s, token: p.Token(subject)}); got.refused == "" {
 			t.Errorf("%s: a second token gives a second share", by)
 		}
 	}
@@ -86,13 +86,13 @@ func TestOIDCExpires(t *testing.T) {
 	p := oidctest.New(t)
 	s := open(t, server.Options{Data: shortFolder(t), HTTP: "127.0.0.1:0", OIDC: vouching(p, false)})
 	for by, dial := range dialers {
-		t.Run(by, func(t *testing.T) {
+		t.Run(string(by), func(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), patience) // from here: it may have waited long for its turn
 			defer cancel()
 			for life := 2 * time.Second; ; life *= 2 { // on a busy machine the subscription may come too late
 				before := time.Now()
-				got := dial(ctx, t, s, p.Token(oidctest.Grant{Subject: "alice", Groups: []string{"ears"}, Life: life}))
+				got := dial(ctx, t, visit{Server: s, token: p.Token(oidctest.Grant{Subject: "alice", Groups: []string{"ears"}, Life: life})})
 				if got.refused != "" && life < time.Minute {
 					continue
 				}
@@ -104,7 +104,7 @@ func TestOIDCExpires(t *testing.T) {
 				if lived := time.Since(before); lived < life-time.Second {
 					t.Errorf("it ends after %s, with a token for %s: %v", lived, life, err)
 				}
-				if end, is := errors.AsType[*transport.Error](err); by != "server-sent events" && (!is || end.Code != transport.NotAuthenticated) {
+				if end, is := errors.AsType[*transport.Error](err); by != aaep.TransportSSE && (!is || end.Code != transport.NotAuthenticated) {
 					t.Errorf("it ends with %v, expected that the token is not valid any more", err)
 				}
 				return
@@ -124,10 +124,10 @@ func TestOIDCAway(t *testing.T) {
 	if !strings.Contains(strings.Join(said, "\n"), "The identity provider "+p.URL+" cannot be asked for its keys: ") {
 		t.Errorf("it says %q", said)
 	}
-	if got := peerByEvents(t.Context(), t, s, token); !strings.Contains(got.refused, "503 ") || !strings.Contains(got.refused, "cannot be asked for its keys") {
+	if got := peerByEvents(t.Context(), t, visit{Server: s, token: token}); !strings.Contains(got.refused, "503 ") || !strings.Contains(got.refused, "cannot be asked for its keys") {
 		t.Errorf("a token of it gets %s", got.refused)
 	}
-	if got := peerByEvents(t.Context(), t, s, s.Token()); got.refused != "" {
+	if got := peerByEvents(t.Context(), t, visit{Server: s, token: s.Token()}); got.refused != "" {
 		t.Errorf("a token of the server gets %s", got.refused)
 	}
 }

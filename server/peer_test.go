@@ -3,9 +3,11 @@ package server_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -35,40 +37,76 @@ type peer struct {
 	settle   func() // returns once what was sent has been judged, or the connection has ended
 }
 
+// visit is how a peer comes to a server.
+type visit struct {
+	*server.Server
+
+	token string
+	// request is what it asks for first; default answeringRequest.
+	request string
+	// host is whom it takes the server for, as a page whose name leads here does; default the server's own address.
+	host string
+	// origin is of which page it comes; default none.
+	origin string
+}
+
+// url is where it believes to go.
+func (v visit) url() string {
+	if v.host == "" {
+		return v.URL()
+	}
+	return "http://" + v.host
+}
+
+// by leads it to the server under every name.
+func (v visit) by() *http.Transport {
+	var d net.Dialer
+	return &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return d.DialContext(ctx, network, strings.TrimPrefix(v.URL(), "http://"))
+	}}
+}
+
+func (v visit) header() http.Header {
+	h := http.Header{"Authorization": {"Bearer " + v.token}}
+	if v.origin != "" {
+		h.Set("Origin", v.origin)
+	}
+	return h
+}
+
 // dialers subscribe on each transport.
-var dialers = map[string]func(ctx context.Context, t *testing.T, s *server.Server, token string) *peer{
-	"server-sent events": peerByEvents,
-	"WebSocket": func(ctx context.Context, t *testing.T, s *server.Server, token string) *peer {
+var dialers = map[aaep.Transport]func(ctx context.Context, t *testing.T, v visit) *peer{
+	aaep.TransportSSE: peerByEvents,
+	aaep.TransportWebSocket: func(ctx context.Context, t *testing.T, v visit) *peer {
 		t.Helper()
-		conn, answer, err := socket.Dial(ctx, "ws"+strings.TrimPrefix(s.URL(), "http")+"/aaep/v1/ws", http.DefaultClient, bearer(token), socket.Options{Limit: 1 << 20})
+		address := "ws" + strings.TrimPrefix(v.url(), "http") + "/aaep/v1/ws"
+		conn, answer, err := socket.Dial(ctx, address, &http.Client{Transport: v.by()}, v.header(), socket.Options{Limit: 1 << 20})
 		if err != nil && answer != nil {
 			return &peer{refused: answer.Status}
 		}
 		must(t, err)
-		return peerByConn(ctx, t, conn)
+		return peerByConn(ctx, t, v, conn)
 	},
-	"gRPC": func(ctx context.Context, t *testing.T, s *server.Server, token string) *peer {
+	aaep.TransportGRPC: func(ctx context.Context, t *testing.T, v visit) *peer {
 		t.Helper()
-		conn, err := grpc.Dial(ctx, s.URL(), &http.Transport{}, bearer(token), grpc.Options{Limit: 1 << 20})
+		conn, err := grpc.Dial(ctx, v.url(), v.by(), v.header(), grpc.Options{Limit: 1 << 20})
 		must(t, err)
-		return peerByConn(ctx, t, conn)
+		return peerByConn(ctx, t, v, conn)
 	},
-	"Unix socket": func(ctx context.Context, t *testing.T, s *server.Server, token string) *peer {
+	aaep.TransportUnix: func(ctx context.Context, t *testing.T, v visit) *peer {
 		t.Helper()
-		conn, err := pipe.Dial(ctx, s.Socket(), pipe.Options{Limit: 1 << 20})
+		conn, err := pipe.Dial(ctx, v.Socket(), pipe.Options{Limit: 1 << 20})
 		must(t, err)
-		return peerByConn(ctx, t, conn, fmt.Sprintf(`{"type":"earshot:authenticate","token":%q}`, token))
+		return peerByConn(ctx, t, v, conn, fmt.Sprintf(`{"type":"earshot:authenticate","token":%q}`, v.token))
 	},
 }
 
-func bearer(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
-
-func peerByConn(ctx context.Context, t *testing.T, conn transport.Conn, before ...string) *peer {
+func peerByConn(ctx context.Context, t *testing.T, v visit, conn transport.Conn, before ...string) *peer {
 	t.Helper()
 	t.Cleanup(conn.Drop)
 	context.AfterFunc(ctx, conn.Drop)
 	var group [][]byte // in one write: the server may close after the first
-	for _, message := range append(before, answeringRequest) {
+	for _, message := range append(before, cmp.Or(v.request, answeringRequest)) {
 		group = append(group, []byte(message))
 	}
 	_ = conn.Send(group...) // an answer tells more
@@ -91,19 +129,20 @@ func peerByConn(ctx context.Context, t *testing.T, conn transport.Conn, before .
 	return p
 }
 
-func peerByEvents(ctx context.Context, t *testing.T, s *server.Server, token string) *peer {
+func peerByEvents(ctx context.Context, t *testing.T, v visit) *peer {
 	t.Helper()
+	by := &http.Client{Transport: v.by()}
 	asks := func(method, path string, body []byte) *http.Response {
-		r, err := http.NewRequestWithContext(ctx, method, s.URL()+path, bytes.NewReader(body))
+		r, err := http.NewRequestWithContext(ctx, method, v.url()+path, bytes.NewReader(body))
 		must(t, err)
-		r.Header = bearer(token)
+		r.Header = v.header()
 		r.Header.Set("Content-Type", "application/json")
-		answer, err := http.DefaultClient.Do(r)
+		answer, err := by.Do(r)
 		must(t, err)
 		t.Cleanup(func() { _ = answer.Body.Close() })
 		return answer
 	}
-	made := asks(http.MethodPost, "/aaep/v1/subscriptions", []byte(answeringRequest)) //nolint:bodyclose // asks closes it
+	made := asks(http.MethodPost, "/aaep/v1/subscriptions", []byte(cmp.Or(v.request, answeringRequest))) //nolint:bodyclose // asks closes it
 	raw, err := io.ReadAll(made.Body)
 	must(t, err)
 	p := &peer{t: t, heard: make(chan []byte, 256), settle: func() {}}               // each is judged before it is answered

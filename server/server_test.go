@@ -42,12 +42,15 @@ func send(sent *[]string, mu *sync.Mutex) server.Service {
 }
 
 // clerk is an agent that sends one letter.
-func clerk() worker.Agent {
+func clerk() worker.Agent { return clerkSaying("") }
+
+// clerkSaying says something more at the end.
+func clerkSaying(output string) worker.Agent {
 	return worker.Agent{Name: "clerk", Plan: worker.PlanFunc(func(_ context.Context, t worker.Transcript) (worker.Decision, error) {
 		if len(t.Results) == 0 {
 			return worker.Decision{Calls: []worker.Call{{Key: "send", Tool: "mail.send", Args: t.Args}}}, nil
 		}
-		return worker.Decision{Answer: &worker.Answer{Summary: "It ended: " + string(t.Results[0].Status) + "."}}, nil
+		return worker.Decision{Answer: &worker.Answer{Summary: "It ended: " + string(t.Results[0].Status) + ".", Output: output}}, nil
 	})}
 }
 

@@ -32,6 +32,7 @@ func (t *stream) receiveMessages(ctx context.Context, at target) (connected bool
 	defer t.keepAlive(ctx, conn)()
 	t.connection.back()
 	t.continuity.connect(t.last != "")
+	t.trusted = false
 	first, err := at.introduction(request)
 	if err == nil {
 		err = conn.Send(first...)

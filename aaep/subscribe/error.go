@@ -24,6 +24,7 @@ const (
 	CodeUnreadable      Code = "unreadable"              // a message is not an event that can be acted on; the sequence goes on
 	CodeUnanswerable    Code = "unanswerable"            // the producer takes no messages: its stream wants no subscription
 	CodeReplyRefused    Code = "reply_refused"           // a reply did not count; the sequence goes on
+	CodeUntrusted       Code = "untrusted"               // only a signed manifest will do, and there is none that holds
 )
 
 // Error is every failure of this package.

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/aaep/manifest"
 	"github.com/earshot-dev/earshot/aaep/transport"
 	"github.com/earshot-dev/earshot/aaep/transport/pipe"
 )
@@ -50,6 +51,10 @@ type Options struct {
 	// Request is what is asked for. The version is filled in, and a SubscriberID if there is none; give one that stays the same, so that
 	// the producer can know this subscriber again. The zero value asks for everything but questions, see [aaep.Capabilities].
 	Request aaep.SubscriptionRequest
+	// Keys are the public keys of the producer, from somebody whom you trust. Unless nil, only a signed manifest will do: it is asked for, and where
+	// there is none that holds and has what is offered, the sequence ends with CodeUntrusted before anything of that answer is yielded (CAP-13,
+	// SEC-12). A manifest can be copied: who is at the other end is shown by TLS, or by a Unix socket in a folder that others cannot write to.
+	Keys manifest.Keys
 	// After is where the first connection resumes: the [Subscription.Position] of an earlier subscription to the producer; "" is from now on.
 	After string
 	// ReconnectTimeout is how long a producer that was lost is tried for; default 10 minutes.
@@ -84,6 +89,10 @@ func (o Options) withDefaults() Options {
 	o.Request.SubscriberID = cmp.Or(o.Request.SubscriberID, "subscriber-"+rand.Text())
 	o.ReconnectTimeout = cmp.Or(o.ReconnectTimeout, defaultReconnectTimeout)
 	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, o.ReconnectTimeout)
+	if o.Keys != nil {
+		o.Request.Capabilities = o.Request.Capabilities.Clone()
+		o.Request.Capabilities.AcceptSignedManifestsOnly = new(true)
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -127,6 +136,11 @@ func (o Options) target() (target, error) {
 		return target{}, err
 	}
 	at := target{url: u, token: token}
+	if at.direct() && o.Keys != nil {
+		return target{}, &Error{
+			Code: CodeUsage, Message: u.Redacted() + " is a stream without subscriptions, which brings no signed manifest", Hint: "subscribe to the producer itself, or name no keys",
+		}
+	}
 	if err := at.repliesTo(o.RepliesTo); err != nil {
 		return target{}, err
 	}

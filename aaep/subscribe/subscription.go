@@ -185,7 +185,9 @@ type stream struct {
 	place      string // of the stream of server-sent events; "" before there is a subscription
 	producer   string // the address of the producer whose stream that is
 	host       string
-	last       string // the id after which the next connection resumes
+	transport  aaep.Transport // by which it is heard
+	trusted    bool           // its manifest holds, where one is demanded
+	last       string         // the id after which the next connection resumes
 	continuity continuity
 	connection connection
 }
@@ -204,7 +206,7 @@ func (t *stream) receive(ctx context.Context) (connected bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	t.host = at.url.Host
+	t.host, t.transport = at.url.Host, at.transport()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if at.web() {
@@ -216,6 +218,9 @@ func (t *stream) receive(ctx context.Context) (connected bool, err error) {
 // deliver yields a message unless it is a repeat.
 func (t *stream) deliver(m Message) error {
 	kind, _ := aaep.Read(m.Raw).Text("type")
+	if err := t.admit(kind, m.Raw); err != nil {
+		return err
+	}
 	if kind == aaep.TypeSubscriptionAccepted {
 		t.accept(m.Raw)
 	}

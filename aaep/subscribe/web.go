@@ -102,7 +102,11 @@ func (t *stream) find(ctx context.Context, at target) error {
 		}
 	}
 	t.place = streamOf(at, got.location, accepted.SubscriptionID)
-	return t.deliver(Message{Raw: got.body})
+	if err := t.deliver(Message{Raw: got.body}); err != nil {
+		t.place = ""
+		return err
+	}
+	return nil
 }
 
 // streamOf is the address of the stream of a subscription: the one that the answer names, if it is of this producer.

@@ -23,6 +23,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/listening"
+	"github.com/earshot-dev/earshot/internal/manifestkey"
 	"github.com/earshot-dev/earshot/internal/usage"
 )
 
@@ -30,6 +31,7 @@ import (
 type listenFlags struct {
 	run              runFlags // --json and --no-input
 	tokenFile, name  string
+	keys             string
 	verbosity, load  string
 	languages        []string
 	rate             int
@@ -56,6 +58,10 @@ cannot be reached at all ends it at once. Every message is judged by the rules
 of AAEP: a line that begins with "Finding" has the rule that is broken, once for each place.
 Departures from advice are only counted, unless --verbosity is detailed.
 
+With --keys the producer has to show a signed manifest of its maker: without one that holds,
+nothing of it is told or answered. A manifest can be copied, and the token is sent before it
+comes; that nobody else is at the other end is shown by https, wss and grpcs.
+
 An answer is recorded when the producer has gone on from the question. AAEP has no way to
 stop an agent, or to take an answer back: do that where the agent runs.
 
@@ -63,12 +69,14 @@ It ends when the producer does, or with Ctrl-C. Exit codes: 0 nothing was wrong;
 producers was broken, messages may be missing, or the producer cannot be heard; 2 usage.`,
 		Example: `  earshot listen ws://localhost:8080/aaep/v1/ws
   earshot listen unix:$HOME/.local/share/earshot/aaep.sock --no-input
-  earshot listen https://agents.example --token-file token --rate 2 --load low --lang fr,en`,
+  earshot listen https://agents.example --token-file token --rate 2 --load low --lang fr,en
+  earshot listen wss://agents.example/aaep/v1/ws --token-file token --keys manifest.pem.jwks`,
 		Args: m.producerAddress,
 		RunE: func(c *cobra.Command, args []string) error { return m.listen(c.Context(), f, args[0]) },
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token for the producer")
+	flags.StringVar(&f.keys, "keys", "", "hear a producer with a manifest signed by one of these public keys only: a file with a JWK set, such as FILE.jwks")
 	flags.StringVar(&f.name, "name", "earshot-listen", "name of this listener at the producer")
 	flags.StringVar(&f.verbosity, "verbosity", "normal", "how much is told: terse, normal or detailed")
 	flags.StringSliceVar(&f.languages, "lang", nil, "languages, in order of preference, such as fr,en (default what the producer speaks)")
@@ -81,7 +89,7 @@ producers was broken, messages may be missing, or the producer cannot be heard; 
 	flags.BoolVar(&f.run.asJSON, "json", false, "write every message to standard output as it came; what is told goes to standard error")
 	_ = c.RegisterFlagCompletionFunc("verbosity", cobra.FixedCompletions([]string{"terse", "normal", "detailed"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("load", cobra.FixedCompletions([]string{"low", "medium", "high"}, cobra.ShellCompDirectiveNoFileComp))
-	cli.MarkPaths(c, nil, []string{"token-file"})
+	cli.MarkPaths(c, nil, []string{"token-file", "keys"})
 	return c
 }
 
@@ -188,14 +196,18 @@ func (m *Main) subscriptionTo(f listenFlags, address string) (*subscribe.Subscri
 		}
 		token, _, _ = strings.Cut(strings.TrimSpace(string(raw)), "\n")
 	}
+	keys, err := manifestkey.Trusted(f.keys)
+	if err != nil {
+		return nil, err
+	}
 	by, err := m.Transport()
 	if err != nil {
 		return nil, err
 	}
 	var outage cli.Outage
 	s, err := subscribe.New(subscribe.Options{
-		Transport: by,
-		URL:       address, Token: strings.TrimSpace(token), ReconnectTimeout: f.reconnect, ConnectTimeout: -1, Now: m.Now,
+		Transport: by, Keys: keys,
+		URL: address, Token: strings.TrimSpace(token), ReconnectTimeout: f.reconnect, ConnectTimeout: -1, Now: m.Now,
 		Request: aaep.SubscriptionRequest{SubscriberID: f.name + "-" + rand.Text(), SubscriberName: f.name, Capabilities: terms},
 		OnWait: func(since time.Time) {
 			if lasted, again := outage.Again(since, m.Now()); again {

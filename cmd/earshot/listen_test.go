@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -197,4 +198,41 @@ func TestListenNobody(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestListenKeys: with the keys of its maker, a producer is heard only with a manifest that they have signed; of any other nothing is told, and it is
+// not answered. A gateway passes on nothing of it either.
+func TestListenKeys(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	key, others := filepath.Join(dir, "manifest.pem"), filepath.Join(dir, "others.pem")
+	manifestSays(t, 0, "keygen", key)
+	manifestSays(t, 0, "keygen", others)
+	document := filepath.Join(dir, "manifest.json")
+	must(t, os.WriteFile(document, []byte(strings.Replace(unsignedManifest, `"tidy"`, `"other","transports_supported":["websocket"]`, 1)), 0o600))
+	signed := strings.TrimSpace(manifestSays(t, 0, "sign", "--key", key, document))
+	serving := func() string {
+		p := scripted.New(t, []string{foreign[0], foreign[5]})
+		p.Answer = strings.TrimSuffix(scripted.Accepted, "}") + `,"signed_manifest":"` + signed + `"}`
+		return p.Serve("ws")
+	}
+	p := plain(t, "listen", serving(), "--no-input", "--keys", key+".jwks")
+	p.ends(0)
+	contains(t, p.out.String(), "Tidying up.", "Done: nothing was deleted.")
+	for _, args := range [][]string{
+		{"listen", serving(), "--no-input", "--keys", others + ".jwks"},
+		{"listen", scripted.New(t, foreign).Serve("unix"), "--keys", key + ".jwks"},
+	} {
+		p := plain(t, args...)
+		p.ends(1)
+		if contains(t, p.prompt.String(), "cannot be trusted: ", "hint: check the address"); strings.Contains(p.out.String(), "Tidying up.") {
+			t.Errorf("%q: it is told\n%s", args, p.out.String())
+		}
+	}
+	p = plain(t, "listen", "http://localhost:1/events", "--keys", key+".jwks")
+	p.ends(2)
+	contains(t, squeeze(p.prompt.String()), "is a stream without subscriptions, which brings no signed manifest")
+	p = plain(t, "listen", "ws://localhost:1", "--keys", document)
+	p.ends(1)
+	contains(t, squeeze(p.prompt.String()), "the public keys in", "name a JWK set")
 }

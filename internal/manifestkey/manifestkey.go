@@ -98,6 +98,14 @@ func Rotate(file string, until, now time.Time) (next, former manifest.Key, err e
 	return next, former, keyfile.Replace(file, secret, keyfile.PrivateMode)
 }
 
+// Trusted reads the file of a flag with the public keys of a producer; "" is none.
+func Trusted(file string) (manifest.Keys, error) {
+	if file == "" {
+		return nil, nil
+	}
+	return ReadPublic(file)
+}
+
 // ReadPublic reads a file of public keys.
 func ReadPublic(file string) (manifest.Keys, error) {
 	raw, err := os.ReadFile(file)

@@ -24,14 +24,15 @@ import (
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/gateway/forward"
 	"github.com/earshot-dev/earshot/internal/gateway/local"
+	"github.com/earshot-dev/earshot/internal/manifestkey"
 	"github.com/earshot-dev/earshot/internal/usage"
 )
 
 type gatewayFlags struct {
-	from, fromToken, answersTo, agent, owner string
-	data, url, token                         string
-	patience                                 time.Duration
-	asJSON                                   bool
+	from, fromToken, fromKeys, answersTo, agent, owner string
+	data, url, token                                   string
+	patience                                           time.Duration
+	asJSON                                             bool
 }
 
 func (m *commands) gatewayCommand() *cobra.Command {
@@ -69,6 +70,7 @@ have; 1 the producer or Earshot cannot be reached, or refuses; 2 usage.`,
 	flags := c.Flags()
 	flags.StringVar(&f.from, "from", "", "address of the producer")
 	flags.StringVar(&f.fromToken, "from-token-file", "", "file with the token for the producer")
+	flags.StringVar(&f.fromKeys, "from-keys", "", "hear a producer with a manifest signed by one of these public keys only: a file with a JWK set, such as FILE.jwks")
 	flags.StringVar(&f.answersTo, "answers-to", "", "path at which the producer of a stream without subscriptions takes answers, such as /messages")
 	flags.StringVar(&f.agent, "agent", "", "name of the agent that people hear here, one for each producer (default made from the address)")
 	flags.StringVar(&f.owner, "owner", "", "person whose sessions they are (default the one who runs the server)")
@@ -77,7 +79,7 @@ have; 1 the producer or Earshot cannot be reached, or refuses; 2 usage.`,
 	flags.StringVar(&f.token, "token-file", "", "file with a token of the role agent, such as one of earshot token add (default one that is made for --agent)")
 	flags.BoolVar(&f.asJSON, "json", false, "write what becomes of each event and answer as a line of JSON; what is told goes to standard error")
 	flags.DurationVar(&f.patience, "patience", 10*time.Minute, "how long a lost producer is tried for again")
-	cli.MarkPaths(c, []string{"data"}, []string{"token-file", "from-token-file"})
+	cli.MarkPaths(c, []string{"data"}, []string{"token-file", "from-token-file", "from-keys"})
 	return c
 }
 
@@ -181,6 +183,10 @@ func (m *commands) producerOfGateway(f gatewayFlags, after string, changed func(
 	if err != nil {
 		return nil, err
 	}
+	keys, err := manifestkey.Trusted(f.fromKeys)
+	if err != nil {
+		return nil, err
+	}
 	by, err := m.Transport()
 	if err != nil {
 		return nil, err
@@ -188,7 +194,7 @@ func (m *commands) producerOfGateway(f gatewayFlags, after string, changed func(
 	answers := true
 	var outage cli.Outage
 	s, err := subscribe.New(subscribe.Options{
-		Transport: by, URL: f.from, RepliesTo: f.answersTo, Token: token, ReconnectTimeout: f.patience, Now: m.Now, After: after,
+		Transport: by, Keys: keys, URL: f.from, RepliesTo: f.answersTo, Token: token, ReconnectTimeout: f.patience, Now: m.Now, After: after,
 		Request: aaep.SubscriptionRequest{SubscriberID: "earshot-gateway-" + agentOf(f), SubscriberName: "Earshot", Capabilities: aaep.Capabilities{
 			SupportsConfirmationReply: &answers, SupportsClarificationReply: &answers, SupportedConformanceLevels: []int{1, 2},
 		}},

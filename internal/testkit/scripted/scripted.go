@@ -32,6 +32,9 @@ const Accepted = `{"type":"subscription.accepted","subscription_id":"sub_1","aae
 // Producer has one list of steps for each connection that it takes: messages to send, and [Await]. Each connection breaks after its
 // last step; the last one ends.
 type Producer struct {
+	// Answer is what a request for a subscription gets; [New] sets it to [Accepted]. It is not changed once the producer serves.
+	Answer string
+
 	t     testing.TB
 	steps [][]string
 	come  chan string // messages of the subscriber
@@ -47,7 +50,7 @@ type Producer struct {
 // New returns a producer that follows the steps.
 func New(tb testing.TB, steps ...[]string) *Producer {
 	tb.Helper()
-	return &Producer{t: tb, steps: steps, come: make(chan string, 16), more: make(chan struct{}), shutDown: tb.Context()}
+	return &Producer{Answer: Accepted, t: tb, steps: steps, come: make(chan string, 16), more: make(chan struct{}), shutDown: tb.Context()}
 }
 
 // Event is an event of the session sess_1 of a certain type.
@@ -74,7 +77,7 @@ func (p *Producer) Serve(scheme string) string {
 		raw, _ := io.ReadAll(r.Body)
 		p.note(string(raw))
 		w.WriteHeader(http.StatusCreated)
-		_, _ = io.WriteString(w, Accepted)
+		_, _ = io.WriteString(w, p.Answer)
 	})
 	mux.HandleFunc("GET /aaep/v1/events", p.stream)
 	mux.HandleFunc("POST /aaep/v1/replies", func(w http.ResponseWriter, r *http.Request) {
@@ -204,7 +207,7 @@ func (p *Producer) converse(conn transport.Conn) {
 	}
 	p.note(string(raw))
 	steps, last := p.next()
-	_ = conn.Send([]byte(Accepted))
+	_ = conn.Send([]byte(p.Answer))
 	ctx, left := context.WithCancel(p.shutDown)
 	var reads sync.WaitGroup
 	reads.Go(func() {
