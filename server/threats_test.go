@@ -123,6 +123,7 @@ func (h *hostile) strangers() {
 		token string
 		says  []string
 	}{
+		"no token":      {"", []string{"401 ", "not valid", "authentication_required", "status 16 of gRPC"}},
 		"a wrong token": {"earshot_wrong", []string{"401 ", "not valid", "authentication_required", "Unauthenticated"}},
 		"an agent's":    {h.tokens["bot"], []string{"403 ", "authorization_denied", "may not", "PermissionDenied"}},
 	} {

@@ -31,15 +31,18 @@ func readScope(object jsontext.Value) (scope, error) {
 	if !document.Readable() || len(document.Violations()) > 0 {
 		return scope{}, errors.New("expected one JSON object")
 	}
-	for name, flag := range map[string]*bool{"observe_questions": &s.ObserveQuestions, "numbers": &s.Numbers} {
-		if !document.Has(name) {
+	for _, flag := range []struct {
+		name string
+		to   *bool
+	}{{"observe_questions", &s.ObserveQuestions}, {"numbers", &s.Numbers}} {
+		if !document.Has(flag.name) {
 			continue
 		}
-		value, ok := document.Flag(name)
+		value, ok := document.Flag(flag.name)
 		if !ok {
-			return scope{}, fmt.Errorf("expected %s to be true or false", name)
+			return scope{}, fmt.Errorf("expected %s to be true or false", flag.name)
 		}
-		*flag = value
+		*flag.to = value
 	}
 	if !document.Has("session_ids") {
 		return s, nil

@@ -19,6 +19,7 @@ type Trail struct {
 	sessions []progress       // one that is forgotten leaves a gap, for the next
 	log      []sent           // the last deliveries; from maxTrail on a ring
 	oldest   int              // where it begins
+	numbered bool             // whether a session may have numbers
 }
 
 // progress is the position in a session.
@@ -127,7 +128,7 @@ func (t *Trail) append(next sent) {
 func (t *Trail) Number(d Delivery) Delivery {
 	p := &t.sessions[t.places[d.Session]]
 	if d.Begins {
-		p.numbers = 0
+		p.numbers, t.numbered = 0, true
 	} else if p.numbers == 0 {
 		return d
 	}
@@ -140,6 +141,18 @@ func (t *Trail) Number(d Delivery) Delivery {
 	d.Raw = append(strconv.AppendInt(raw, p.numbers, 10), '}')
 	p.numbers++
 	return d
+}
+
+// Unnumbered is called in the place of [Trail.Number] for a delivery that goes out without: what follows in the sessions that were counted has no
+// numbers either, for a count would leave it out.
+func (t *Trail) Unnumbered() {
+	if !t.numbered {
+		return
+	}
+	t.numbered = false
+	for i := range t.sessions {
+		t.sessions[i].numbers = 0
+	}
 }
 
 // Repeat records a delivery that is sent again and moves nothing, so that its number is known. No stream resumes behind it.

@@ -254,6 +254,8 @@ func (d *delivery) agree() error {
 func (d *delivery) frame(each pacing.Delivery) stream.Frame {
 	if d.terms.Numbers {
 		each = d.sub.trail.Number(each)
+	} else {
+		d.sub.trail.Unnumbered()
 	}
 	f := stream.Frame{Event: eventName, Data: each.Raw}
 	if d.again[each.EventID] {

@@ -37,7 +37,7 @@ func (t *stream) admit(kind string, raw []byte) error {
 		return t.untrusted("its manifest does not hold: "+e.Plain(), err)
 	}
 	t.trusted = err == nil
-	return err //nolint:wrapcheck // Verify has no other error
+	return err
 }
 
 func (t *stream) untrusted(why string, err error) error {

@@ -90,3 +90,49 @@ func (s *stage) numbers(who string, e *ear, session string, want ...int64) {
 		s.t.Errorf("%s, %s: numbers %s, expected %s", who, session, fmt.Sprint(got), fmt.Sprint(want))
 	}
 }
+
+// TestNumbersOff: who switches numbers off has none any more of the sessions under way, also after they are switched on again and after a
+// resumption: what was not counted would be missing in the count. A session that begins afterwards is counted.
+func TestNumbersOff(t *testing.T) {
+	onStage(t, func(s *stage) {
+		sub := s.subscribeNumbered(nil)
+		e := s.listen(sub, "")
+		s.book.begin("sess_a", "ann")
+		s.book.move("sess_a", 2)
+		s.numbers("counted", e, "sess_a", 0, 1, 2)
+		s.numbering(sub, false)
+		s.book.move("sess_a", 3)
+		s.numbers("switched off", e, "sess_a", 0, 1, 2, -1, -1, -1)
+		s.numbering(sub, true)
+		s.book.move("sess_a", 2)
+		s.book.begin("sess_b", "ann")
+		s.book.move("sess_b", 1)
+		s.numbers("switched on", e, "sess_a", 0, 1, 2, -1, -1, -1, -1, -1)
+		s.numbers("switched on", e, "sess_b", 0, 1)
+		heard := e.all()
+		for _, row := range []struct {
+			name, after string
+			a, b        []int64
+		}{
+			{"behind a counted one", heard[1].EventID, []int64{-1, -1, -1, -1, -1, -1}, []int64{0, 1}},
+			{"behind the last", heard[len(heard)-1].EventID, nil, nil},
+		} {
+			e.leave()
+			e = s.listen(sub, row.after)
+			s.numbers(row.name, e, "sess_a", row.a...)
+			s.numbers(row.name, e, "sess_b", row.b...)
+		}
+		e.leave()
+	})
+}
+
+// numbering renegotiates whether a subscription is numbered.
+func (s *stage) numbering(sub *hub.Subscription, on bool) {
+	s.t.Helper()
+	_, rejected, err := sub.Renegotiate(s.t.Context(), aaep.SubscriptionRenegotiate{SubscriptionID: sub.ID(), Capabilities: aaep.Capabilities{
+		Extensions: map[string]jsontext.Value{"earshot": jsontext.Value(fmt.Sprintf(`{"observe_questions":true,"numbers":%t}`, on))},
+	}})
+	if rejected != nil || err != nil {
+		s.t.Fatalf("not renegotiated: %+v, %v", rejected, err)
+	}
+}

@@ -201,6 +201,8 @@ func (s *Subscription) note(st *stream, d pacing.Delivery, again bool) pacing.De
 	s.track(st, func(t *pacing.Trail) {
 		if st.terms.Numbers {
 			d = t.Number(d)
+		} else {
+			t.Unnumbered()
 		}
 		if !again {
 			t.Note(d)
