@@ -201,7 +201,7 @@ func TestListenNobody(t *testing.T) {
 }
 
 // TestListenKeys: with the keys of its maker, a producer is heard only with a manifest that they have signed; of any other nothing is told, and it is
-// not answered. A gateway passes on nothing of it either.
+// not answered. A gateway passes on nothing of it.
 func TestListenKeys(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -228,6 +228,15 @@ func TestListenKeys(t *testing.T) {
 		if contains(t, p.prompt.String(), "cannot be trusted: ", "hint: check the address"); strings.Contains(p.out.String(), "Tidying up.") {
 			t.Errorf("%q: it is told\n%s", args, p.out.String())
 		}
+	}
+	s := emptyScene(t)
+	s.up()
+	gateway := start(t, options{verb: "gateway", args: []string{"--from", serving(), "--from-keys", others + ".jwks", "--agent", "other", "--data", s.data}})
+	gateway.ends(1)
+	contains(t, gateway.prompt.String(), "cannot be trusted: ")
+	remote := s.dials()
+	if all, err := remote.Sessions(t.Context(), false); err != nil || len(all) > 0 {
+		t.Errorf("the gateway has passed on %+v, %v", all, err)
 	}
 	p = plain(t, "listen", "http://localhost:1/events", "--keys", key+".jwks")
 	p.ends(2)
