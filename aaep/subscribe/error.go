@@ -78,6 +78,8 @@ func rejected(r aaep.SubscriptionRejected) *Error {
 	switch r.ReasonCode {
 	case aaep.ReasonRateLimit, aaep.ReasonTransportUnavailable:
 		e.Retry, e.Hint = true, "try again later"
+	case aaep.ReasonManifestSignatureRequired:
+		e.Message, e.Hint = "the producer shows no signed manifest: "+r.ReasonMessage, "ask its maker for one, or name no keys if you know by other means who it is"
 	default:
 	}
 	return e

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -39,7 +40,7 @@ type attendance struct {
 	broken <-chan error
 	// leaves means that the turn continues when the terminal is lost.
 	leaves bool
-	// resume explains how to return to the session.
+	// resume explains how to return to the session; "" if there is nothing to return to.
 	resume string
 }
 
@@ -78,9 +79,9 @@ func (m *Main) follow(ctx context.Context, f runFlags, signals chan os.Signal, a
 // followError is the error if a session could not be narrated to its end.
 func followError(err error, resume string) error {
 	if e, is := errors.AsType[*client.Error](err); is {
-		return &cause.Error{Message: e.Message, Hint: strings.TrimPrefix(e.Hint+"; "+resume, "; "), Err: err}
+		return &cause.Error{Message: e.Message, Hint: strings.Trim(e.Hint+"; "+resume, "; "), Err: err}
 	}
-	return cause.Fail(err, "the session could not be followed to its end", resume)
+	return cause.Fail(err, "the session could not be followed to its end", cmp.Or(resume, "run it again"))
 }
 
 // here returns the attendance of a turn that runs in this process.

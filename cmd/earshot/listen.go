@@ -161,7 +161,7 @@ func (m *Main) listen(ctx context.Context, f listenFlags, address string) error 
 	defer signals.Stop()
 	signals.Heed()
 	a := attendance{
-		port: port, prefers: api.Preferences{Verbosity: &f.verbosity}, resume: "run it again",
+		port: port, prefers: api.Preferences{Verbosity: &f.verbosity},
 		stop: func(ctx context.Context, _ os.Signal) error {
 			port.Close(ctx, "the listener has left")
 			return nil

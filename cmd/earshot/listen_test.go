@@ -225,7 +225,7 @@ func TestListenKeys(t *testing.T) {
 	} {
 		p := plain(t, args...)
 		p.ends(1)
-		if contains(t, p.prompt.String(), "cannot be trusted: ", "hint: check the address"); strings.Contains(p.out.String(), "Tidying up.") {
+		if contains(t, p.prompt.String(), "cannot be trusted: ", "hint: check the address, and whether its maker has changed the keys"); strings.Contains(p.out.String(), "Tidying up.") {
 			t.Errorf("%q: it is told\n%s", args, p.out.String())
 		}
 	}
