@@ -53,7 +53,7 @@ func TestProjectFails(t *testing.T) {
 }
 
 // TestProjectsOpenSideBySide: a project whose database does not answer keeps neither the server nor another project from serving. It is
-// said why it is not served, and the end of the server does not wait for it.
+// said why it is not served, and the end of the server does not wait for it: its database has a day to answer, more than a test has.
 func TestProjectsOpenSideBySide(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
@@ -72,7 +72,7 @@ func TestProjectsOpenSideBySide(t *testing.T) {
 		Data: data, HTTP: "127.0.0.1:0",
 		OpenProject: func(name, _, _ string) (o Options, err error) {
 			if name == "alone" {
-				o.Ledger = "postgres://earshot@" + silent.Addr().String() + "/earshot?sslmode=disable&connect_timeout=300"
+				o.Ledger = "postgres://earshot@" + silent.Addr().String() + "/earshot?sslmode=disable&connect_timeout=86400"
 			}
 			return o, nil
 		},

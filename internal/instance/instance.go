@@ -158,13 +158,19 @@ func Open(ctx context.Context, o Options) (*Instance, error) {
 	i := &Instance{options: o, broken: make(chan error, 1), Now: o.Now, Policy: o.Policy, Decides: o.Policy.Decides()}
 	i.upper.open(ctx)
 	i.lower.open(ctx)
+	opening := context.AfterFunc(ctx, i.lower.stop) // what is opened outlives the caller's context, the opening does not
 	for _, open := range []func(context.Context) error{
 		i.openData, i.openAccess, i.openLedger, i.openServices, i.openBus, i.openKernel, i.openHub,
 	} {
 		if err := open(i.lower.ctx); err != nil {
+			opening()
 			i.Close()
 			return nil, i.Cause(err)
 		}
+	}
+	if !opening() {
+		i.Close()
+		return nil, i.Cause(ctx.Err())
 	}
 	return i, nil
 }
