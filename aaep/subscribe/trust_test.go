@@ -100,6 +100,26 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// TestKeysAgain: who answers after a lost connection shows the manifest again, on each transport.
+func TestKeysAgain(t *testing.T) {
+	t.Parallel()
+	maker := newSigner(t)
+	for _, scheme := range transports {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			p := scripted.New(t, []string{started}, []string{ended})
+			p.Answer = maker.answer("other", aaep.TransportSSE, aaep.TransportWebSocket, aaep.TransportGRPC, aaep.TransportUnix)
+			heard, failure := hearOrFail(t, subscribe.Options{URL: p.Serve(scheme), Keys: maker.keys})
+			if failure != nil || !slices.Equal(heard, []string{"evt_1", "evt_9"}) {
+				t.Errorf("heard %q, %v", heard, failure)
+			}
+			if asked := strings.Count(strings.Join(p.Got(), "\n"), aaep.TypeSubscriptionRequest); asked != 2 && (scheme != "http" || asked != 3) { // there, a third request hears that it has ended
+				t.Errorf("it was asked for a manifest %d times, expected once a connection: %q", asked, p.Got())
+			}
+		})
+	}
+}
+
 // hearOrFail returns the ids of the events, and the error that ends them.
 func hearOrFail(t *testing.T, o subscribe.Options) (heard []string, failure *subscribe.Error) {
 	t.Helper()

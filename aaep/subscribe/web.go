@@ -73,7 +73,8 @@ func (t *stream) frames(from *sse.Reader, onData func()) error {
 
 // find determines the address of the stream: it subscribes, where there is no subscription.
 func (t *stream) find(ctx context.Context, at target) error {
-	if t.producer != at.url.String() { // the first one, or one that is elsewhere now, such as a server that was started again
+	// The first one, or one that is elsewhere now, such as a server that was started again. Where it has to show its manifest, it does so each time.
+	if t.producer != at.url.String() || t.o.Keys != nil {
 		t.producer, t.place = at.url.String(), ""
 	}
 	switch {
