@@ -147,7 +147,7 @@ func TestCompletion(t *testing.T) {
 	t.Parallel()
 	for _, c := range everyCommand(t) {
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			file := slices.Contains([]string{"data", "root", "policy", "config", "token-file", "from-token-file", "terms", "out", "tls-cert", "tls-key", "tls-client-ca", "manifest-key", "tools", "credential", "sign", "public", "file", "folder", "key", "keys", "known", "junit", "html", "socket", "nats-creds", "nats-ca", "nats-cert", "nats-key"}, f.Name)
+			file := slices.Contains([]string{"data", "root", "policy", "config", "token-file", "from-token-file", "from-keys", "terms", "out", "tls-cert", "tls-key", "tls-client-ca", "manifest-key", "tools", "credential", "sign", "public", "file", "folder", "key", "keys", "known", "junit", "html", "socket", "nats-creds", "nats-ca", "nats-cert", "nats-key"}, f.Name)
 			if c.Name() == "add" && f.Name == "tools" { // names
 				file = false
 			}
