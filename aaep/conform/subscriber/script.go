@@ -49,7 +49,7 @@ func state(from, to, summary string) string {
 }
 
 // progress is an event that says nothing new.
-var progress = event("progress.updated", `"urgency":"background","percent_complete":10,"summary_normal":"It goes on."`)
+var progress = event("progress.updated", `"urgency":"background","progress":{"percent":10},"summary_normal":"It goes on."`)
 
 // tolerance is what every reader has to bear.
 func tolerance() []step {
@@ -60,7 +60,7 @@ func tolerance() []step {
 		}},
 		{name: "indented", about: "an event on several lines", level: 1, rules: []string{"ENV-03"}, events: []string{strings.ReplaceAll(progress, `,"`, ",\n  \"")}},
 		{name: "order", about: "an event whose members are in another order", level: 1, rules: []string{"ENV-04"}, events: []string{
-			`{"summary_normal":"It goes on.","timestamp":"@","producer":{"agent_id":"earshot-conform"},"session_id":"sess_conform","event_id":"evt_#",` +
+			`{"progress":{"percent":10},"summary_normal":"It goes on.","timestamp":"@","producer":{"agent_id":"earshot-conform"},"session_id":"sess_conform","event_id":"evt_#",` +
 				`"type":"aaep:agent.progress.updated","@context":"https://aaep-protocol.org/context/v1","localization_hints":{"primary_language":"en-US"}}`,
 		}},
 		{name: "bare", about: "an event without optional members", level: 1, rules: []string{"ENV-48"}, events: []string{
@@ -88,7 +88,7 @@ func tolerance() []step {
 			strings.Replace(progress, "It goes on.", strings.Repeat("It goes on. ", 90<<10/12), 1),
 		}},
 		{name: "repeated", about: "an event that comes twice", level: 1, blame: "TR-06", events: []string{progress, "again"}},
-		{name: "broken", about: "texts that are no events", level: 1, blame: "L1S-2", events: []string{`{"type":"aaep:agent.progress.updated"}`, `[1,2]`, `{"type":`}},
+		{name: "unreadable", about: "texts that are no events", level: 1, blame: "L1S-2", events: []string{`{"type":"aaep:agent.progress.updated"}`, `[1,2]`, `{"type":`}},
 		{name: "burst", about: "as many events at once as were agreed for a second", level: 3, rules: []string{"BP-09"}, burst: true, events: []string{progress}, wait: inFlight},
 		{name: "lost connection", about: "the connection breaks; the subscriber is to come back and go on", level: 1, rules: []string{"HS-67"}, cut: true},
 	}
