@@ -61,7 +61,7 @@ func (s *Server) greet(ctx context.Context, conn transport.Conn, who Principal) 
 	}
 	v, err = s.identify(func() (Principal, error) { return s.access.Authenticate(shown.Token) }, surfaceSocket, "")
 	if err != nil {
-		return v, nil, &rejectedError{unknown(err).rejection("The token is not valid, or no longer. Get a new one.")}
+		return v, nil, &rejectedError{unknown(err).rejection(tokenUnknown)}
 	}
 	return v, nil, hears(v, mayNotHear(v))
 }

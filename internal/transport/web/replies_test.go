@@ -173,6 +173,18 @@ func TestHandshake(t *testing.T) {
 	}
 }
 
+// TestSubscribeUnknownToken: whose token nobody knows is not told to send one, which they did.
+func TestSubscribeUnknownToken(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	for as, want := range map[string]string{"": "Send a token as Authorization: Bearer.", "nobody": "The token is not valid, or no longer."} {
+		w := s.do("POST", "/aaep/v1/subscriptions", as, wish)
+		if got, err := aaep.DecodeSubscriptionRejected(w.Body.Bytes()); w.Code != 401 || err != nil || !strings.Contains(got.ReasonMessage, want) {
+			t.Errorf("%q: %d %s %v, expected %q", as, w.Code, w.Body, err, want)
+		}
+	}
+}
+
 // TestManifest: at the well-known address, for everybody (MAN-01…03, MAN-05, C-93).
 func TestManifest(t *testing.T) {
 	t.Parallel()

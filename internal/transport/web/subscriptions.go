@@ -18,7 +18,11 @@ import (
 func (s *Server) subscribe(w http.ResponseWriter, r *http.Request, _ visitor) error {
 	v, err := s.visitor(r)
 	if err != nil {
-		s.reject(w, r, s.refusalOf(r, err).rejection("Nobody has said who this is. Send a token as Authorization: Bearer."))
+		why := "Nobody has said who this is. Send a token as Authorization: Bearer."
+		if r.Header.Get("Authorization") != "" {
+			why = tokenUnknown
+		}
+		s.reject(w, r, s.refusalOf(r, err).rejection(why))
 		return nil
 	}
 	if err := denied(v.Principal, api.Listen); err != nil {
@@ -47,6 +51,9 @@ func (s *Server) subscribe(w http.ResponseWriter, r *http.Request, _ visitor) er
 	s.accept(w, subscription, answer)
 	return nil
 }
+
+// tokenUnknown is said to who has shown a token that nobody knows.
+const tokenUnknown = "The token is not valid, or no longer. Get a new one."
 
 func mayNotHear(v visitor) aaep.SubscriptionRejected {
 	return aaep.SubscriptionRejected{ReasonCode: aaep.ReasonAuthorizationDenied, ReasonMessage: v.Name + " may not hear sessions."}
