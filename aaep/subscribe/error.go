@@ -95,14 +95,12 @@ func refused(host, path string, status int, raw []byte) *Error {
 		Hint: "check the address, and the token and its rights", Retry: status >= http.StatusInternalServerError,
 	}
 	body := aaep.Read(raw)
-	code, ok := body.Text("error", "code")
-	if !ok {
-		return e
+	if code, ok := body.Text("error", "code"); ok {
+		e.Code = Code(code)
+		e.Message, _ = body.Text("error", "message")
+		e.Hint, _ = body.Text("error", "hint")
+		e.Retry, _ = body.Flag("error", "safe_to_retry")
 	}
-	e.Code = Code(code)
-	e.Message, _ = body.Text("error", "message")
-	e.Hint, _ = body.Text("error", "hint")
-	e.Retry, _ = body.Flag("error", "safe_to_retry")
 	switch status {
 	case http.StatusUnauthorized:
 		e.Code = CodeUnauthenticated

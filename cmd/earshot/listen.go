@@ -175,11 +175,21 @@ func (m *Main) listen(ctx context.Context, f listenFlags, address string) error 
 	}
 	switch {
 	case failure != nil:
-		return failure
+		return f.withoutToken(failure)
 	case verdict.Errors > 0 || verdict.Lost > 0:
 		return &cli.ExitError{Code: cli.ExitFailed}
 	}
 	return nil
+}
+
+// withoutToken says how a token is given, where the producer wants one and got none.
+func (f listenFlags) withoutToken(err error) error {
+	refused, is := errors.AsType[*subscribe.Error](err)
+	told, known := errors.AsType[*cause.Error](err)
+	if !is || !known || refused.Code != subscribe.CodeUnauthenticated || f.tokenFile != "" {
+		return err
+	}
+	return &cause.Error{Kind: told.Kind, Message: told.Message, Hint: "name a file with a token of the producer: --token-file FILE", Err: err}
 }
 
 // subscriptionTo returns the subscription to the producer, which is dialled later.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/serve"
+	"github.com/earshot-dev/earshot/aaep/serve/grpc"
 	"github.com/earshot-dev/earshot/internal/testkit/scripted"
 )
 
@@ -180,6 +181,27 @@ func TestListenRefuses(t *testing.T) {
 		p.ends(2)
 		if text := squeeze(p.prompt.String()); !strings.Contains(text, row[len(row)-1]) || !strings.Contains(text, "hint: ") {
 			t.Errorf("%q: said\n%s", row, text)
+		}
+	}
+}
+
+// TestListenToken: who comes without a token is told how to give one, and not to get another.
+func TestListenToken(t *testing.T) {
+	t.Parallel()
+	agent, err := serve.New(serve.Options{
+		Producer: aaep.Producer{AgentID: "tidy"}, Allow: serve.Token("a secret"), Transports: []serve.Transport{grpc.Transport{}},
+	})
+	must(t, err)
+	server := httptest.NewUnstartedServer(agent)
+	grpc.Configure(server.Config)
+	server.Start()
+	t.Cleanup(server.Close)
+	host := server.Listener.Addr().String()
+	for _, address := range []string{"http://" + host, "ws://" + host + "/aaep/v1/ws", "grpc://" + host} {
+		p := plain(t, "listen", address, "--no-input")
+		p.ends(1)
+		if text := squeeze(p.prompt.String()); !strings.Contains(text, "hint: name a file with a token of the producer: --token-file FILE") {
+			t.Errorf("%s: said\n%s", address, text)
 		}
 	}
 }
