@@ -151,6 +151,7 @@ func TestMessagesArePlain(t *testing.T) {
 	}{
 		{"rnu", "there is no command \"rnu\" hint: did you mean run?"},
 		{"tools lsit", "did you mean list?"},
+		{"conform prodcer http://127.0.0.1:1", "there is no command \"conform prodcer\" hint: did you mean producer?"},
 		{"help rnu", "did you mean run?"},
 		{"help tools lsit", "did you mean list?"},
 		{"completion bsh", "there is no command \"bsh\" hint: did you mean bash?"},

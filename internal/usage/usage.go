@@ -21,11 +21,16 @@ func KnownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	return unknownCommand(root, "", args[0])
+}
+
+// unknownCommand is the refusal of a name that is near that of a command, or is none; above is what comes before it.
+func unknownCommand(c *cobra.Command, above, name string) error {
 	var names []string
-	for _, c := range root.Commands() {
-		names = append(names, c.Name())
+	for _, under := range c.Commands() {
+		names = append(names, under.Name())
 	}
-	return cause.Misuse(fmt.Sprintf("there is no command %.64q", args[0]), orHelp(root, settings.Nearest(args[0], names)))
+	return cause.Misuse(fmt.Sprintf("there is no command %.64q", above+name), orHelp(c, settings.Nearest(name, names)))
 }
 
 // UnknownFlag tells what is wrong with a flag, and which one is near that there is.
@@ -51,10 +56,14 @@ func UnknownFlag(c *cobra.Command, err error) error {
 	return cause.Misuse(cause.Of(err), orHelp(c, ""))
 }
 
-// None refuses every argument.
+// None refuses every argument. Under a command that has others, it is the name of one that there is not.
 func None(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
+	}
+	if c.HasAvailableSubCommands() && c.HasParent() {
+		_, above, _ := strings.Cut(c.CommandPath()+" ", " ")
+		return unknownCommand(c, above, args[0])
 	}
 	return cause.Misuse(fmt.Sprintf("`%s` takes no argument; %.64q is one", c.CommandPath(), args[0]), orHelp(c, ""))
 }
