@@ -87,7 +87,10 @@ func ask(w io.Writer, lines *bufio.Scanner, c Case) ([][]aaep.Violation, error) 
 		return nil, fmt.Errorf("%w: it does not read the vector %s: %w", ErrProgram, c.ID, err)
 	}
 	if !lines.Scan() {
-		return nil, fmt.Errorf("%w: it has ended, or written a line of more than %d bytes, instead of an answer to the vector %s", ErrProgram, maxAnswer, c.ID)
+		if errors.Is(lines.Err(), bufio.ErrTooLong) {
+			return nil, fmt.Errorf("%w: its answer to the vector %s is a line of more than %d bytes", ErrProgram, c.ID, maxAnswer)
+		}
+		return nil, fmt.Errorf("%w: it has ended without an answer to the vector %s", ErrProgram, c.ID)
 	}
 	var a answer
 	if err := json.Unmarshal(lines.Bytes(), &a); err != nil {

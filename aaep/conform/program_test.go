@@ -120,3 +120,14 @@ func TestProgramBroken(t *testing.T) {
 		}
 	}
 }
+
+// TestProgramEnds: an end and an endless line are told apart.
+func TestProgramEnds(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{"": "it has ended without an answer to the vector X-1-one", strings.Repeat(" ", 5<<20): "is a line of more than 4194304 bytes"} {
+		_, err := conform.Program(io.Discard, strings.NewReader(answer))(conform.Case{ID: "X-1-one", Kind: conform.KindEvent, Messages: [][]byte{[]byte(`{}`)}})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "ended") != (answer == "") {
+			t.Errorf("%.10q: %v, expected %q", answer, err, want)
+		}
+	}
+}

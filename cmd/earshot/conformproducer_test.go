@@ -62,8 +62,9 @@ func TestConformProducerMisuse(t *testing.T) {
 		{[]string{"grpc://127.0.0.1:1"}, "error: 127.0.0.1:1 cannot be reached"},
 		{[]string{"unix:/nowhere.sock"}, "error: /nowhere.sock cannot be reached"},
 		{[]string{"unix:"}, `error: "unix:" is not the address of a producer`},
-		{[]string{"http://127.0.0.1:1", "--level", "4"}, "error: found the level 4"},
-		{[]string{"http://127.0.0.1:1", "--answer", "maybe"}, `error: found the answer "maybe"`},
+		{[]string{"http://127.0.0.1:1", "--level", "4"}, "error: the level is 4, expected 1, 2 or 3\nhint: "},
+		{[]string{"http://127.0.0.1:1", "--level", "0"}, "error: the level is 0, expected 1, 2 or 3\nhint: "},
+		{[]string{"http://127.0.0.1:1", "--answer", "maybe"}, `error: the answer is "maybe", expected reject, accept or none` + "\nhint: "},
 		{[]string{"http://127.0.0.1:1/stream"}, "error: an address with a path is a stream without a subscription"},
 		{[]string{"http://127.0.0.1:1", "--known", "nowhere"}, "error: the file of --known could not be read"},
 	} {

@@ -42,11 +42,13 @@ func TestConformSubscriberMisuse(t *testing.T) {
 		args []string
 		err  string
 	}{
-		{[]string{"--level", "4"}, "error: found the level 4"},
+		{[]string{"--level", "4"}, "error: the level is 4, expected 1, 2 or 3\nhint: "},
+		{[]string{"--level", "0"}, "error: the level is 0, expected 1, 2 or 3\nhint: "},
 		{[]string{"--listen", "nowhere"}, "error: it cannot listen at nowhere"},
 		{[]string{"--socket", "/no/such/folder/j.sock"}, "error: it cannot listen at /no/such/folder/j.sock"},
 		{[]string{"--for", "10ms"}, "error: no subscriber has listened at http://127.0.0.1:"},
 		{[]string{"--", "no-such-subscriber"}, "error: the subscriber could not be started"},
+		{[]string{"--", "sh", "-c", "exit 3"}, "error: the subscriber has ended before it listened: exit status 3\nhint: "},
 	} {
 		out, problems, code := says(t, append([]string{"conform", "subscriber"}, row.args...)...)
 		if out != "" || !strings.Contains(problems, row.err) || code != 2 {

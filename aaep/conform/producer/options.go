@@ -76,9 +76,10 @@ func (o Options) checked() (Options, *url.URL, error) {
 		return o, nil, report.Misuse(fmt.Sprintf("%q is not the address of a producer", o.URL),
 			"it reads like http://localhost:8080, ws://localhost:8080/aaep/v1/ws, grpc://localhost:8080 or unix:/run/user/1000/aaep/agent.sock")
 	case o.Level < 1 || o.Level > 3:
-		return o, nil, report.Misuse(fmt.Sprintf("found the level %d, expected 1, 2 or 3", o.Level), "")
+		return o, nil, report.Misuse(fmt.Sprintf("the level is %d, expected 1, 2 or 3", o.Level), "level 3 has the rules of all three")
 	case !slices.Contains([]aaep.Decision{aaep.DecisionReject, aaep.DecisionAccept, Silence}, o.Answer):
-		return o, nil, report.Misuse(fmt.Sprintf("found the answer %q, expected reject, accept or %s", o.Answer, Silence), "")
+		return o, nil, report.Misuse(fmt.Sprintf("the answer is %q, expected reject, accept or %s", o.Answer, Silence),
+			"reject does no harm; with accept the producer does what it asks about")
 	case o.For < 0 || o.Sessions < 0:
 		return o, nil, report.Misuse("the time to listen, or the number of sessions, is negative", "")
 	case o.Level > 1 && direct(u):

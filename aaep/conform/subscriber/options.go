@@ -64,7 +64,7 @@ func (o Options) checked() (Options, error) {
 	}
 	switch {
 	case o.Level < 1 || o.Level > 3:
-		return o, report.Misuse(fmt.Sprintf("found the level %d, expected 1, 2 or 3", o.Level), "")
+		return o, report.Misuse(fmt.Sprintf("the level is %d, expected 1, 2 or 3", o.Level), "level 3 has the rules of all three")
 	case o.For < 0:
 		return o, report.Misuse("the time for the script is negative", "")
 	}

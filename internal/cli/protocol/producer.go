@@ -72,6 +72,9 @@ nobody in.`,
 }
 
 func (m *commands) judgeProducer(ctx context.Context, f producerFlags, address string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
 	known, err := knownFailures(f.known)
 	if err != nil {
 		return err

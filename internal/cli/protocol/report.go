@@ -35,6 +35,14 @@ func (f *reportFlags) register(c *cobra.Command) {
 	_ = c.RegisterFlagCompletionFunc("level", cobra.FixedCompletions([]string{"1", "2", "3"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
+// check refuses a level that there is not; that of 0 would be the default of the judges.
+func (f *reportFlags) check() error {
+	if f.level < 1 || f.level > 3 {
+		return cause.Misuse(fmt.Sprintf("the level is %d, expected 1, 2 or 3", f.level), "level 3 has the rules of all three")
+	}
+	return nil
+}
+
 // notJudged is why there is no report. Neither is a verdict, so both have the code of wrong usage.
 func notJudged(err error, what string) error {
 	if e, ok := errors.AsType[*report.Error](err); ok {

@@ -67,6 +67,9 @@ The exit code is 0 when no duty was broken beyond what --known lists, 1 when one
 }
 
 func (m *commands) judgeSubscriber(ctx context.Context, f subscriberFlags, args []string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
 	known, err := knownFailures(f.known)
 	if err != nil {
 		return err
@@ -94,8 +97,12 @@ func (m *commands) judgeSubscriber(ctx context.Context, f subscriberFlags, args 
 			m.Note("The script is over. Stop the subscriber.")
 		},
 	})
+	left := tested.left()
 	if failed := tested.end(); failed != nil {
 		return failed
+	}
+	if err != nil && left != nil {
+		return left
 	}
 	if err != nil {
 		return notJudged(err, "the subscriber could not be judged")
@@ -116,6 +123,7 @@ type tested struct {
 	command *exec.Cmd
 	ended   chan struct{}
 	failed  error // why it could not be started
+	result  error // how it has ended, once it has
 }
 
 // stopTime is how long a subscriber may take to end, and how long the judge listens on when it has.
@@ -141,7 +149,7 @@ func (s *tested) start(url string) {
 	s.command, s.ended = command, make(chan struct{})
 	go func() { // until the program has ended, which end waits for
 		defer close(s.ended)
-		_ = command.Wait() // how it ends does not matter
+		s.result = command.Wait()
 		time.AfterFunc(stopTime, s.gone)
 	}()
 }
@@ -151,6 +159,23 @@ func (s *tested) interrupt() {
 	if s.command != nil && s.command.Process.Signal(os.Interrupt) != nil {
 		_ = s.command.Process.Kill() // where there is no such signal; it may have ended
 	}
+}
+
+// left says how the program has ended, if it has by itself; for a judge that has heard nothing of it.
+func (s *tested) left() error {
+	if s.ended == nil {
+		return nil
+	}
+	select {
+	case <-s.ended:
+	default:
+		return nil
+	}
+	said := "it ended without an error"
+	if s.result != nil {
+		said = s.result.Error()
+	}
+	return cause.Misuse("the subscriber has ended before it listened: "+said, "what it wrote is above; see that it connects to the address in {url} or AAEP_URL, and stays")
 }
 
 // end waits for the end of the program, and says why there was none.
