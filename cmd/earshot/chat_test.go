@@ -293,6 +293,7 @@ func TestChatUsage(t *testing.T) {
 		args, env []string
 		want      []string
 	}{
+		"a model alone": {[]string{"--model", "x", "Hello"}, nil, []string{"error: no server is known for the model x", "hint: put its key into ANTHROPIC_API_KEY or OPENAI_API_KEY"}},
 		"nothing":       {[]string{"Hello"}, nil, []string{"error: no language model is configured", "hint: name one: --model NAME, with a key in ANTHROPIC_API_KEY"}},
 		"no words":      {nil, nil, []string{"error: nothing is asked for", `hint: for example earshot run chat --root`}},
 		"no model":      {[]string{"Hello"}, []string{"OPENAI_API_KEY=" + secret}, []string{"error: no model is named for https://api.openai.com", "hint: add --model NAME"}},

@@ -58,6 +58,9 @@ const (
 const modelHint = "name one: --model NAME, with a key in " + anthropicKey + " or " + openaiKey +
 	"; or --endpoint http://127.0.0.1:11434/v1 --model NAME for a server of your own"
 
+// serverHint is for who has named a model, and no server.
+const serverHint = "put its key into " + anthropicKey + " or " + openaiKey + "; or name a server of your own: --endpoint http://127.0.0.1:11434/v1"
+
 // ChatAgent returns the agent chat with the model that the flags and the environment name.
 func (m *Program) ChatAgent(f ModelFlags, folders []string) (server.Agent, error) {
 	f, err := m.completeModel(f)
@@ -94,6 +97,8 @@ func (m *Program) completeModel(f ModelFlags) (ModelFlags, error) {
 		f = m.knownServer(f)
 	}
 	switch {
+	case f.Endpoint == "" && f.Name != "":
+		return f, cause.Misuse("no server is known for the model "+cause.OneLine(f.Name), serverHint)
 	case f.Endpoint == "":
 		return f, cause.Misuse("no language model is configured", modelHint)
 	case f.Name == "":
