@@ -26,7 +26,7 @@ func KnownCommand(root *cobra.Command, args []string) error {
 
 // unknownCommand is the refusal of a name that is near that of a command, or is none; above is what comes before it.
 func unknownCommand(c *cobra.Command, above, name string) error {
-	var names []string
+	names := make([]string, 0, len(c.Commands()))
 	for _, under := range c.Commands() {
 		names = append(names, under.Name())
 	}
