@@ -384,10 +384,10 @@ func TestTapRefused(t *testing.T) {
 		code client.Code
 		says string
 	}{
-		server.URL + "/events": {client.CodeNotFound, `answers "403 Forbidden" to /events, expected a stream`},
+		server.URL + "/events": {client.CodeForbidden, `answers "403 Forbidden" to /events, expected a stream`},
 		"ws" + strings.TrimPrefix(server.URL, "http") + "/closes": {client.CodeForbidden, "with the code 4003 not for you"},
 		"ws" + strings.TrimPrefix(server.URL, "http") + "/policy": {client.CodeForbidden, "with the code 1008 not for you"},
-		"ws" + strings.TrimPrefix(server.URL, "http") + "/other":  {client.CodeNotFound, "expected a stream"},
+		"ws" + strings.TrimPrefix(server.URL, "http") + "/other":  {client.CodeForbidden, "expected a stream"},
 		"ftp://localhost/":       {client.CodeUsage, `begins with "ftp"`},
 		"events":                 {client.CodeUsage, "not the address of a stream"},
 		"http://192.0.2.1/event": {client.CodeInsecure, "unencrypted"},
