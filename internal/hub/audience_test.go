@@ -120,6 +120,7 @@ func TestTogether(t *testing.T) {
 		s.book.move("sess_a", 2)
 		s.book.ask("sess_a", 1)
 		s.book.move("sess_b", 2)
+		synctest.Wait() // all of it has come
 		close(hold)
 		var more []bool
 		for _, d := range e.all()[2:] {
