@@ -171,6 +171,14 @@ func TestLoginHostile(t *testing.T) {
 	p.ForOthers()
 
 	kept, query = begin(l)
+	p.ForParty("wiki")
+	_, err := l.Finish(t.Context(), back, kept, query)
+	if code, message := codeOf(err); code != access.CodeUnknown || !strings.Contains(message, "made for another program") {
+		t.Errorf("a token that was made for another program (azp): %v", err)
+	}
+	p.ForParty("")
+
+	kept, query = begin(l)
 	c.advance(oidc.LoginTime)
 	if _, err := l.Finish(t.Context(), back, kept, query); err == nil {
 		t.Error("after ten minutes it counts")

@@ -1,6 +1,7 @@
 package oidctest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -28,6 +29,7 @@ type People struct {
 	at       func() time.Time
 	refuses  bool
 	audience []string
+	party    string // for whom ID tokens are made; "" is the program that asks
 	back     string
 	requests map[string]*request // by id
 	codes    map[string]string   // the ids, by code
@@ -38,7 +40,7 @@ type People struct {
 func (p *Provider) SignIn(g Grant, at func() time.Time, back string) {
 	p.people.mu.Lock()
 	defer p.people.mu.Unlock()
-	p.people.who, p.people.at, p.people.back, p.people.refuses, p.people.audience = g, at, back, false, nil
+	p.people.who, p.people.at, p.people.back, p.people.refuses, p.people.audience, p.people.party = g, at, back, false, nil, ""
 	if at == nil {
 		p.people.at = time.Now
 	}
@@ -58,10 +60,18 @@ func (p *Provider) ForOthers(names ...string) {
 	p.people.audience = names
 }
 
+// ForParty has ID tokens say, of logins that are exchanged from now on, that they were made for another program (azp); "" is the one that asks.
+func (p *Provider) ForParty(name string) {
+	p.people.mu.Lock()
+	defer p.people.mu.Unlock()
+	p.people.party = name
+}
+
 // request is a login that was begun.
 type request struct {
 	*oidc.AuthRequest
 
+	people   *People
 	id       string
 	who      Grant
 	at       time.Time
@@ -74,7 +84,7 @@ func (r *request) GetACR() string                     { return "" }
 func (r *request) GetAMR() []string                   { return []string{"pwd"} }
 func (r *request) GetAudience() []string              { return append([]string{r.ClientID}, r.audience...) }
 func (r *request) GetAuthTime() time.Time             { return r.at }
-func (r *request) GetClientID() string                { return r.ClientID }
+func (r *request) GetClientID() string                { return cmp.Or(r.people.madeFor(), r.ClientID) }
 func (r *request) GetNonce() string                   { return r.Nonce }
 func (r *request) GetRedirectURI() string             { return r.RedirectURI }
 func (r *request) GetScopes() []string                { return r.Scopes }
@@ -85,6 +95,12 @@ func (r *request) GetResponseType() oidc.ResponseType { return r.ResponseType }
 func (r *request) GetResponseMode() oidc.ResponseMode { return r.ResponseMode }
 func (r *request) GetCodeChallenge() *oidc.CodeChallenge {
 	return &oidc.CodeChallenge{Challenge: r.CodeChallenge, Method: r.CodeChallengeMethod}
+}
+
+func (p *People) madeFor() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.party
 }
 
 // signIn is the page on which a person logs in, by its one button.
@@ -110,7 +126,7 @@ func (p *People) signIn(w http.ResponseWriter, r *http.Request) {
 var errUnknown = errors.New("nobody of that name")
 
 func (s *storage) CreateAuthRequest(_ context.Context, q *oidc.AuthRequest, _ string) (op.AuthRequest, error) {
-	one := &request{AuthRequest: q, id: rand.Text()}
+	one := &request{AuthRequest: q, people: &s.p.people, id: rand.Text()}
 	s.p.people.mu.Lock()
 	defer s.p.people.mu.Unlock()
 	s.p.people.requests[one.id] = one
@@ -150,10 +166,10 @@ func (s *storage) DeleteAuthRequest(_ context.Context, id string) error {
 func (s *storage) GetClientByClientID(_ context.Context, id string) (op.Client, error) {
 	s.p.people.mu.Lock()
 	defer s.p.people.mu.Unlock()
-	if id != ClientID {
+	if id != ClientID && id != cmp.Or(s.p.people.party, ClientID) {
 		return nil, errUnknown
 	}
-	return client{id: id, back: s.p.people.back}, nil
+	return client{id: cmp.Or(s.p.people.party, id), back: s.p.people.back}, nil
 }
 
 func (s *storage) AuthorizeClientIDSecret(_ context.Context, id, secret string) error {

@@ -218,7 +218,7 @@ func (c client) GrantTypes() []oidc.GrantType {
 }
 
 func (c client) AccessTokenType() op.AccessTokenType {
-	if c.id == ClientID {
+	if c.back != "" { // people log in there
 		return op.AccessTokenTypeBearer
 	}
 	return op.AccessTokenTypeJWT
