@@ -205,10 +205,7 @@ func TestParked(t *testing.T) {
 	t.Run("rejected", func(t *testing.T) {
 		inWorld(t, nil, func(t *testing.T, w *world) {
 			a, q := park(w)
-			w.say(q, "reject")
-			if err := w.now.kernel.Resume(w.ctx, a.Turn); err != nil {
-				t.Fatal(err)
-			}
+			w.say(q, "reject") // with that it goes on, and nobody has to resume it
 			w.over(a.Turn)
 			w.effectsAre(0)
 		})
