@@ -123,8 +123,8 @@ func (c *Client) Server() string {
 
 // ForSession returns a client of the same server whose Events are limited to one session.
 func (c *Client) ForSession(session string) *Client {
-	o := c.o
-	o.Session = session
+	other := *c
+	other.o.Session = session
 
-	return &Client{o: o, http: c.http, bySocket: c.bySocket}
+	return &other
 }

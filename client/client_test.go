@@ -216,6 +216,22 @@ func TestClientMeetsANewServer(t *testing.T) {
 	}
 }
 
+// TestForSessionKeepsZone: a client of one session tells times where its person wanted them, as the one that it comes from.
+func TestForSessionKeepsZone(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"name":"anna","roles":["listener"],"surface":"phone","time_zone":"Africa/Lagos"}`))
+	}))
+	defer server.Close()
+	c, err := client.Dial(t.Context(), client.Options{URL: server.URL, Token: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if zone := c.ForSession("sess_1").Zone(); zone == nil || zone.String() != "Africa/Lagos" {
+		t.Errorf("the client of a session has the zone %v, expected that of its client, %v", zone, c.Zone())
+	}
+}
+
 // TestDialRefuses: invalid options give an error that says what to do, and send no token.
 func TestDialRefuses(t *testing.T) {
 	t.Parallel()
