@@ -45,7 +45,8 @@ type Options struct {
 	// AgentProcess is the process id of an agent that this program has started, and for which it asks. Then it is that
 	// process, and what it starts, that answers nothing; this program may be where a person answers.
 	AgentProcess int
-	// ReconnectTimeout is how long Events tries to reach a lost server before it ends with an error; default 10 minutes.
+	// ReconnectTimeout is how long Events, and a call of an [AgentSession] that waits for its result, try to reach a lost
+	// server before they end with an error; default 10 minutes.
 	ReconnectTimeout time.Duration
 	// OnConnection is called once when the connection of Events is lost and once when it is back, by the goroutine that
 	// reads the events.

@@ -4,7 +4,7 @@
 // [Dial] finds the server and checks the token. Then:
 //
 //   - [Client.Events] yields the events of every session that the token may access, or of one (Options.Session, or
-//     [Client.ForSession]). It reconnects by itself, without gaps or repeats.
+//     [Client.ForSession]). It reconnects by itself, and resumes after the last event.
 //   - [Client.Questions] lists the open questions, [Client.Reply] answers one, [Client.Undo] withdraws an accept before
 //     its action starts, [Client.Extend] asks for more time, and [Client.StopSession] stops an agent.
 //   - [Client.Start] starts a turn of an agent, exactly once, even if it has to repeat the request.

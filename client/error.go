@@ -7,7 +7,7 @@ type Code string
 
 // The codes of this package. An [Error] can also carry the server's codes.
 const (
-	// CodeUsage: the options of [Dial] are invalid.
+	// CodeUsage: the options are invalid, or what is to be sent cannot be written as JSON.
 	CodeUsage Code = "usage"
 	// CodeInsecure: the token would travel unencrypted.
 	CodeInsecure Code = "insecure"
@@ -31,7 +31,7 @@ const (
 	CodeArgumentsNotSeen Code = "arguments_not_seen"
 	// CodePasskeyRequired: the accept takes a passkey, which is used on the page. Such a failure is forbidden, too.
 	CodePasskeyRequired Code = "passkey_required"
-	// CodeLost: recorded messages may be missing.
+	// CodeLost: messages may be missing here; only [Record] yields it, and goes on.
 	CodeLost Code = "messages_lost"
 )
 

@@ -30,8 +30,9 @@ type Event = subscribe.Event
 type Connection = subscribe.Connection
 
 // Events yields events in order. After a lost connection it resumes after the last event, and yields none twice. With
-// Options.Session the sequence ends after the session's last event. It ends early with the context's error, or with an
-// [*Error]: the token is no longer accepted, or the server was unreachable for longer than Options.ReconnectTimeout.
+// Options.Session the sequence ends after the session's last event. Where the server cannot resume after the last event,
+// it goes on with where each open session stands; what happened in between is in [Client.PastEvents]. It ends early with the
+// context's error, or with an [*Error]: the token is no longer accepted, or the server was unreachable for longer than Options.ReconnectTimeout.
 func (c *Client) Events(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		s, err := c.subscription()
