@@ -7,5 +7,6 @@
 // [Hub.Follow] follows one session. A [Subscription] delivers all sessions that its principal may follow. [Hub.Run]
 // keeps one feed, which knows the progress of each open session. Each stream reads from it, or from the kernel, at its
 // own pace. Nothing is queued per stream, so a slow one costs nothing and delays nobody. [Person] is the hub's
-// interface for the other requests of a principal. Rights are checked at every delivery and every request.
+// interface for the other requests of a principal. Rights are checked at every delivery, and at every request of a Person.
+// The methods of [Hub] that pass a command on check none: they are for the program whose own terminal answers.
 package hub

@@ -69,7 +69,8 @@ func (h *Hub) Sessions(ctx context.Context, open bool) ([]api.SessionRow, error)
 	}
 }
 
-// Answer forwards a reply. An error means that it was not recorded, or may not have been. The other commands are alike.
+// Answer forwards a reply, and checks no rights: a principal's replies go through [Person.Answer]. An error means that it was
+// not recorded, or may not have been. Extend, Stop, Undo and Absent are alike.
 func (h *Hub) Answer(ctx context.Context, r api.ReplyRequest) (api.ReplyAnswer, error) {
 	return h.reply(ctx, api.OpAnswer, r)
 }
