@@ -68,6 +68,7 @@ func ListRows[Row any](m *Program, asJSON bool, rows []Row, none string, line fu
 	return nil
 }
 
+// DataUsage is the help of a --data flag that names the folder of the ledger.
 const DataUsage = "folder of the ledger (default $EARSHOT_DATA, else ~/.local/share/earshot)"
 
 // DataFlag returns the flag that names a data directory in a suggested command.

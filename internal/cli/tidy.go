@@ -37,6 +37,7 @@ func FolderFailure(path string, err error) error {
 	}
 }
 
+// TidyName is the name of the agent tidy.
 const TidyName = "tidy"
 
 // FilesService returns the tool service of tidy, for folders. It keeps out of the data directory and of the other private folders.
