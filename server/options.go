@@ -91,8 +91,8 @@ type Options struct {
 	Takeover bool
 	// Policy is the YAML file with the operator's rules. Default: none.
 	Policy string
-	// PublishEvents publishes what agents do, and what they write, on the message bus (UTP, "Events of agents"), for whoever
-	// has a bus credential of an operator.
+	// PublishEvents publishes what agents do, and what they write, on the message bus (UTP, "Events of agents"), for everybody
+	// who has a bus credential of an operator.
 	PublishEvents bool
 	// DispatchTimeout is how long a turn waits for a worker while its agent does nothing else, before it ends and the person
 	// hears so. Default 30 s; below zero it waits up to a day.
