@@ -52,7 +52,7 @@ type Approvers interface {
 // and without effects.
 type Names interface {
 	// MayRegister returns nil if a service may register a tool of this name. Otherwise its error
-	// tells whoever starts the service what is wrong and what to do. It is called for unregistered
+	// tells the person who starts the service what is wrong and what to do. It is called for unregistered
 	// names only: a registered name stays with its service.
 	MayRegister(from Caller, tool string) error
 }
