@@ -51,8 +51,8 @@ type Server struct {
 	page string // of the page, for browsers
 	// origin is the page's address for the kernel, which asks for it from goroutines of its own.
 	origin atomic.Value
-	https  string // the address for other machines; "" if there is none
-	at     net.Addr
+	https  string   // the address for other machines; "" if there is none
+	at     net.Addr // the address on the loopback
 
 	within   *Server   // the server whose listeners and message server this project shares; nil for that of the process
 	projects *projects // of this process; nil for a project that shares another's
@@ -115,7 +115,7 @@ func open(ctx context.Context, o Options, within *Server) (*Server, error) {
 	if s.instance, err = s.openInstance(ctx, o, policy); err != nil {
 		return nil, err
 	}
-	if err := s.open(ctx, o, settingsOf(certificate, authorities)); err != nil {
+	if err := s.connect(ctx, o, settingsOf(certificate, authorities)); err != nil {
 		s.Close()
 		return nil, s.instance.Cause(err)
 	}
@@ -160,8 +160,8 @@ func (s *Server) pageOrigin() string {
 	return origin
 }
 
-// open starts the agents and services, and lets clients connect.
-func (s *Server) open(ctx context.Context, o Options, settings *tls.Config) error {
+// connect starts the agents and services, and lets clients connect.
+func (s *Server) connect(ctx context.Context, o Options, settings *tls.Config) error {
 	listeners, err := s.listen(ctx, o)
 	if err != nil {
 		return err
