@@ -136,20 +136,20 @@ func (s *Server) decide(verb Verb) endpoint {
 }
 
 // check refuses a reply with no answer, or with two.
-func (w Reply) check() error {
-	if w.Verb != VerbAnswer {
-		if w.Decision != "" || w.Response.Text != "" || w.Standing != nil {
+func (r Reply) check() error {
+	if r.Verb != VerbAnswer {
+		if r.Decision != "" || r.Response.Text != "" || r.Standing != nil {
 			return refuse(api.KindInvalid, "found an answer where none is wanted", "send {} or a reply_token only")
 		}
 		return nil
 	}
 	switch {
-	case w.Decision != "" && w.Response.Text != "":
+	case r.Decision != "" && r.Response.Text != "":
 		return refuse(api.KindInvalid, "found a decision and a response, expected one of them", "a confirmation takes a decision, a clarification a response")
-	case w.Decision == "" && w.Response.Text == "":
+	case r.Decision == "" && r.Response.Text == "":
 		return refuse(api.KindInvalid, "found neither a decision nor a response", "a confirmation takes a decision, a clarification a response")
-	case w.Decision != "" && w.Decision != "accept" && w.Decision != "reject":
-		return refuse(api.KindInvalid, "found the decision "+clip(w.Decision)+", expected accept or reject", "only these two words decide")
+	case r.Decision != "" && r.Decision != "accept" && r.Decision != "reject":
+		return refuse(api.KindInvalid, "found the decision "+clip(r.Decision)+", expected accept or reject", "only these two words decide")
 	}
 	return nil
 }

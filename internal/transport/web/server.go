@@ -63,7 +63,7 @@ func New(o Options) (*Server, error) {
 		rights:  lookout{access: o.Access},
 	}
 	s.life, s.end = context.WithCancel(context.Background())
-	page, err := s.routes(s.pageRoutes)
+	ofPage, err := s.routes(s.pageRoutes)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.served = bounded(s.guard(page, loopback))
+	s.served = bounded(s.guard(ofPage, loopback))
 	return s, nil
 }
 
