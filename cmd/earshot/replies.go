@@ -160,7 +160,7 @@ func replyTo(q api.OpenQuestion, answer string) (api.Reply, aaep.Resolution, err
 func (m *Main) tooLate(ctx context.Context, remote *client.Client, q api.OpenQuestion, err error) error {
 	e, is := errors.AsType[*client.Error](err)
 	switch {
-	case !is || !cli.IsConflict(err):
+	case !is || !cli.IsTooLate(err):
 		return err
 	case e.Closed != nil:
 		return notOpen(lower(e.Message))
@@ -252,7 +252,7 @@ func (m *Main) stopSessions(ctx context.Context, remote *client.Client, f cli.Re
 		switch _, err := remote.StopSession(ctx, name); {
 		case err == nil:
 			stopped = append(stopped, name)
-		case which == "all" && cli.IsConflict(err): // it has ended since the sessions were listed
+		case which == "all" && cli.IsTooLate(err): // it has ended since the sessions were listed
 		default:
 			trouble = err
 		}
@@ -270,7 +270,7 @@ func (m *Main) stopSessions(ctx context.Context, remote *client.Client, f cli.Re
 			m.Printf("Nothing is under way.")
 		}
 	}
-	if trouble != nil && cli.IsConflict(trouble) {
+	if trouble != nil && cli.IsTooLate(trouble) {
 		return &cause.Error{Kind: cause.Declined, Message: "it had ended already: " + trouble.Error(), Hint: "see `earshot sessions`", Err: trouble}
 	}
 	return trouble
@@ -332,7 +332,7 @@ Without a number the last one accepted is meant.`,
 			}
 		}
 		said, err := remote.Undo(ctx, number)
-		if cli.IsConflict(err) {
+		if cli.IsTooLate(err) {
 			message := fmt.Sprintf("the accept of question %d cannot be taken back: %s", number, err)
 			return &cause.Error{Kind: cause.Declined, Message: message, Hint: "`earshot stop` stops what has started; `earshot recap` says what was done", Err: err}
 		}

@@ -166,7 +166,7 @@ func (m *Main) revoke(ctx context.Context, remote *client.Client, f cli.RemoteFl
 	ended := []api.StandingPermission{}
 	for _, n := range numbers {
 		p, err := remote.RevokePermission(ctx, n)
-		if cli.IsConflict(err) {
+		if cli.IsTooLate(err) {
 			return cause.Fail(nil, fmt.Sprintf("there is no standing permission %d", n), "see `earshot permissions`")
 		}
 		if err != nil {

@@ -45,7 +45,7 @@ func (m *Program) RemoteCommand(c *cobra.Command, do func(ctx context.Context, r
 // UsualSessions is the default number of listed sessions.
 const UsualSessions = 50
 
-// IsConflict reports whether a command came too late.
-func IsConflict(err error) bool {
+// IsTooLate reports whether a command came too late: something else happened first, or what it is about is gone.
+func IsTooLate(err error) bool {
 	return errors.Is(err, client.ErrConflict) || errors.Is(err, client.ErrNotFound)
 }
