@@ -49,7 +49,7 @@ type stream struct {
 	looked   time.Time          // when it last knew the progress of every session; at first, long ago
 	due      *[]pacing.Delivery // the next batch; nil while nothing is due
 	dueBytes int
-	tokens   bool      // an event may name a reply token that has come since nothing was held and due
+	tokens   bool      // an event that is held or due may name a reply token
 	judged   time.Time // when it last looked for sessions that are late
 	late     *cursor   // one of them
 	lates    int       // how many there are
@@ -96,7 +96,7 @@ func (st *stream) run(lastEventID string) error {
 	}
 	for err == nil && !st.abandoned {
 		var more bool
-		if more, err = st.turn(); err == nil && !more && !st.abandoned {
+		if more, err = st.round(); err == nil && !more && !st.abandoned {
 			err = st.rest()
 		}
 	}
@@ -114,8 +114,8 @@ func (st *stream) why(err error) error {
 	return nil
 }
 
-// turn takes in what is new and delivers what is due. more reports that more remains.
-func (st *stream) turn() (more bool, err error) {
+// round takes in what is new and delivers what is due. more reports that more remains.
+func (st *stream) round() (more bool, err error) {
 	if err := st.refresh(); err != nil {
 		return false, err
 	}
