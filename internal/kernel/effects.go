@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
@@ -60,6 +61,8 @@ func (s *step) applyEffect(e turn.Effect) error {
 		s.wakeWorker = true
 	case turn.BeginChild, turn.StopChild:
 		return s.applyToChild(e)
+	default:
+		return store.Unexpected("applying an effect", fmt.Errorf("the kernel does not know the effect %T", e))
 	}
 	return nil
 }
