@@ -74,7 +74,7 @@ func newPlan(o Options, existing map[string]Login) (*plan, error) {
 	}
 	// Operators last: they import from every tool.
 	slices.SortStableFunc(known, func(a, b Credentials) int {
-		return cmp.Compare(operators(a.Principal), operators(b.Principal))
+		return cmp.Compare(rankOf(a.Principal), rankOf(b.Principal))
 	})
 	for _, c := range known {
 		if err := p.addPrincipal(c); err != nil {
@@ -84,7 +84,8 @@ func newPlan(o Options, existing map[string]Login) (*plan, error) {
 	return p, nil
 }
 
-func operators(p Principal) int {
+// rankOf is where a principal stands in the order in which accounts are added.
+func rankOf(p Principal) int {
 	if p.Kind == Operator {
 		return 1
 	}
@@ -121,11 +122,7 @@ func (p *plan) addKernel(o Options) error {
 func (p *plan) addFirst(ways []string) error {
 	const account = "FIRST"
 	a, subject := p.addAccount(account), firstSubject(p.project)
-	err := p.kernel.AddServiceExport(subject, []*server.Account{a})
-	if err == nil {
-		err = a.AddServiceImport(p.kernel, subject, subject)
-	}
-	if err != nil {
+	if err := p.importRequests(a, subject, subject); err != nil {
 		return planError(account, subject, err)
 	}
 	p.addUser(a, p.first, true, rights{publish: []string{subject}, ways: ways})
@@ -191,27 +188,29 @@ func (p *plan) addRequestAccount(account string, who Principal) (*server.Account
 	}
 	for _, op := range opsByKind[who.Kind] {
 		local, served := askSubject(p.project, op), servedSubject(p.project, who, op)
-		if err := p.kernel.AddServiceExport(served, []*server.Account{a}); err != nil {
-			return a, r, planError(account, served, err)
-		}
-		if err := a.AddServiceImport(p.kernel, local, served); err != nil {
-			return a, r, planError(account, served, err)
+		if err := p.importRequests(a, local, served); err != nil {
+			return nil, rights{}, planError(account, served, err)
 		}
 		r.publish = append(r.publish, local)
 	}
 	if who.Kind == External {
 		sent := sentPatterns(p.project, who.Name)
 		for n, local := range commandsOf(p.project) {
-			if err := p.kernel.AddServiceExport(sent[n], []*server.Account{a}); err != nil {
-				return nil, rights{}, planError(account, sent[n], err)
-			}
-			if err := a.AddServiceImport(p.kernel, local, sent[n]); err != nil {
+			if err := p.importRequests(a, local, sent[n]); err != nil {
 				return nil, rights{}, planError(account, sent[n], err)
 			}
 			r.publish = append(r.publish, local)
 		}
 	}
 	return a, r, nil
+}
+
+// importRequests has what an account publishes as local arrive in KERNEL as served. Nobody else can send there.
+func (p *plan) importRequests(a *server.Account, local, served string) error {
+	if err := p.kernel.AddServiceExport(served, []*server.Account{a}); err != nil {
+		return err //nolint:wrapcheck // the caller names the account
+	}
+	return a.AddServiceImport(p.kernel, local, served) //nolint:wrapcheck // likewise
 }
 
 // addSubscribeAccount adds an account that receives some of the kernel's subjects and can do nothing else.

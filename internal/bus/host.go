@@ -84,7 +84,7 @@ func (h *host) admit(s *Server, known []Credentials) error {
 	s.known = known
 	err := h.reload()
 	if err == nil && s.now().adds(was) {
-		err = h.reload()
+		err = h.reload() // as in add: imports of a new account start with the second
 	}
 	if err != nil {
 		s.known = before
