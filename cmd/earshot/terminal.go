@@ -130,7 +130,7 @@ func (t *hubPort) Arguments(ctx context.Context, q terminal.PageRequest) (termin
 		if err != nil {
 			return terminal.Page{}, t.personError(err)
 		}
-		items = cli.ItemsOf(raw)
+		items = cli.ItemsOf(q.Tool, raw)
 		t.arguments[q.Question] = items
 	}
 	page := terminal.PageOf(items, q)

@@ -2,21 +2,23 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/agents/tidy"
 	"github.com/earshot-dev/earshot/agents/tidy/files"
 	"github.com/earshot-dev/earshot/internal/listing"
 	"github.com/earshot-dev/earshot/internal/surface/terminal"
 )
 
-// ItemsOf lists the arguments of a question: the files of a removal one by one; for other arguments, every value with
-// its path.
-func ItemsOf(raw jsontext.Value) []terminal.Item {
+// ItemsOf lists the arguments of a question: the files of a removal by the tidy agent's tools one by one; for another tool,
+// also one that takes arguments of that form, every value with its path.
+func ItemsOf(tool string, raw jsontext.Value) []terminal.Item {
 	var removal files.DeleteArgs
-	if json.Unmarshal(raw, &removal, json.RejectUnknownMembers(true)) == nil && len(removal.Sets) > 0 {
+	if slices.Contains([]string{tidy.ToolDelete, tidy.ToolTrash}, tool) && json.Unmarshal(raw, &removal, json.RejectUnknownMembers(true)) == nil && len(removal.Sets) > 0 {
 		return removals(removal)
 	}
 	return terminal.Values(raw)

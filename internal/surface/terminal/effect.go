@@ -90,8 +90,9 @@ type Undo struct {
 // PageRequest requests one page of a question's arguments.
 type PageRequest struct {
 	Question int
-	Page     int  // from 1
-	All      bool // everything as one page
+	Tool     string // of the call that is asked about
+	Page     int    // from 1
+	All      bool   // everything as one page
 }
 
 // AgentPrompt gives the agent a request in the person's words. Its result comes when the agent has finished its turn.

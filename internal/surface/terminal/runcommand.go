@@ -343,7 +343,7 @@ func (t *Terminal) about(c command) {
 	default:
 		word := fmt.Sprintf("%s for question %d", words[c.verb], q.Number)
 		t.understood(word)
-		t.send(PageRequest{Question: q.Number, Page: q.page + 1, All: c.verb == verbListAll}, word, "")
+		t.send(PageRequest{Question: q.Number, Tool: q.Tool, Page: q.page + 1, All: c.verb == verbListAll}, word, "")
 	}
 }
 

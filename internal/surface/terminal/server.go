@@ -21,7 +21,7 @@ import (
 type Server struct {
 	client  *client.Client
 	session string
-	items   func(arguments jsontext.Value) []Item
+	items   func(tool string, arguments jsontext.Value) []Item
 	resumed bool
 
 	mu      sync.Mutex
@@ -35,14 +35,14 @@ type ServerOptions struct {
 	Session string
 	// Resumed skips the questions of Session's past that are no longer open.
 	Resumed bool
-	// Items lists the items of a question from the JSON of its arguments; default [Values].
-	Items func(arguments jsontext.Value) []Item
+	// Items lists the items of a question from the tool and the JSON of its arguments; default [Values].
+	Items func(tool string, arguments jsontext.Value) []Item
 }
 
 // NewServer returns a port to a client's server.
 func NewServer(c *client.Client, o ServerOptions) *Server {
 	if o.Items == nil {
-		o.Items = Values
+		o.Items = func(_ string, arguments jsontext.Value) []Item { return Values(arguments) }
 	}
 
 	return &Server{
@@ -234,7 +234,7 @@ func (s *Server) Arguments(ctx context.Context, r PageRequest) (Page, error) {
 			return Page{}, err
 		}
 
-		items = s.items(raw)
+		items = s.items(r.Tool, raw)
 
 		s.mu.Lock()
 		s.read[r.Question] = items
