@@ -67,6 +67,7 @@ func TestCommands(t *testing.T) {
 			if f.Usage == "" {
 				t.Errorf("%s --%s says nothing of itself", c.CommandPath(), f.Name)
 			}
+			saysItsOwn(t, c, f)
 		})
 		name := c.CommandPath()
 		ours := name != "earshot" && !strings.HasPrefix(name, "earshot completion") && !strings.HasPrefix(name, "earshot help")
@@ -171,5 +172,17 @@ func TestCompletion(t *testing.T) {
 		if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); lines[len(lines)-1] != fmt.Sprintf(":%d", want) {
 			t.Errorf("%v: files are offered otherwise than for `%s`: %q", m.Args, c.Use, lines)
 		}
+	}
+}
+
+// saysItsOwn looks that a flag can be understood by itself: the list is sorted by name, and is read from any place in it. Of a word
+// between backticks pflag makes the name of the value.
+func saysItsOwn(t *testing.T, c *cobra.Command, f *pflag.Flag) {
+	t.Helper()
+	if value, _ := pflag.UnquoteUsage(f); strings.Contains(value, " ") {
+		t.Errorf("%s --%s takes a value that is called %q", c.CommandPath(), f.Name, value)
+	}
+	if strings.HasPrefix(f.Usage, "the same") {
+		t.Errorf("%s --%s says %q, which is about another flag", c.CommandPath(), f.Name, f.Usage)
 	}
 }

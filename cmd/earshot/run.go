@@ -103,7 +103,7 @@ something accepted was not done; 2 usage; 3 declined, expired or nobody could an
 	flags.StringVar(&f.server.URL, "url", "", "run the turn at the server with this address instead of here")
 	flags.StringVar(&f.server.TokenFile, "token-file", "", "file with a token to use at the server, such as one of earshot token add; --url needs it")
 	flags.StringArrayVar(&f.chat.roots, "root", nil, "folder that chat may work in; may be given several times")
-	flags.StringArrayVar(&f.chat.tools, "tools", nil, "YAML file with tools for chat, as for `earshot up`; may be given several times")
+	flags.StringArrayVar(&f.chat.tools, "tools", nil, "YAML file with tools for chat, as for earshot up; may be given several times")
 	f.chat.model.Add(c)
 	flags.BoolVar(&f.debug, "debug", false, "log what the parts do to standard error, without any content")
 	cli.MarkPaths(c, []string{"data", "root"}, []string{"policy", "tools", "token-file"})

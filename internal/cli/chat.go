@@ -39,8 +39,8 @@ func (f *ModelFlags) Add(c *cobra.Command) {
 	flags.IntVar(&f.Window, "model-window", 0, "how many tokens the model can read (default 200000 for anthropic, else 128000)")
 	flags.IntVar(&f.MaxOutput, "model-output", 0, "how many tokens one answer of the model may have (default what its server says, 8192 for anthropic)")
 	flags.IntVar(&f.Limits.Steps, "max-steps", 0, "after so many answers of the model you are asked whether it goes on (default 30)")
-	flags.IntVar(&f.Limits.Tokens, "max-tokens", 0, "the same after so many tokens (default 1000000)")
-	flags.Float64Var(&f.Limits.Cost, "max-cost", 0, "the same after such a cost; needs the prices")
+	flags.IntVar(&f.Limits.Tokens, "max-tokens", 0, "after so many tokens you are asked whether it goes on (default 1000000)")
+	flags.Float64Var(&f.Limits.Cost, "max-cost", 0, "after such a cost you are asked whether it goes on; needs --price-input and --price-output")
 	flags.Float64Var(&f.Limits.InputPrice, "price-input", 0, "price of a million tokens that the model reads")
 	flags.Float64Var(&f.Limits.OutputPrice, "price-output", 0, "price of a million tokens that the model writes")
 }
