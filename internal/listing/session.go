@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
@@ -18,10 +19,22 @@ func (p Printer) SessionLine(s api.Session) string {
 	if !s.QuietSince.IsZero() {
 		parts = append(parts, "Quiet since "+p.Time(s.QuietSince)+".")
 	}
-	for _, text := range []string{s.Request, s.Summary} {
-		if text = strings.Join(strings.Fields(text), " "); text != "" {
-			parts = append(parts, legible.Value(text))
+	return strings.Join(append(parts, said(s.Request, s.Summary)...), " ")
+}
+
+// said are the request and the outcome of a session, each a sentence of its own: where one stands behind the other without a stop, they
+// are heard as one.
+func said(texts ...string) []string {
+	var all []string
+	for _, text := range texts {
+		text = strings.Join(strings.Fields(text), " ")
+		if text == "" {
+			continue
 		}
+		if last, _ := utf8.DecodeLastRuneInString(text); !strings.ContainsRune(".!?…:;؟。！？", last) {
+			text += "."
+		}
+		all = append(all, legible.Value(text))
 	}
-	return strings.Join(parts, " ")
+	return all
 }

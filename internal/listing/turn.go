@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/wording"
@@ -20,12 +19,7 @@ func (p Printer) TurnLine(t api.SessionRow) string {
 	if !t.QuietSince.IsZero() {
 		parts = append(parts, "Quiet since "+p.Time(t.QuietSince)+".")
 	}
-	for _, text := range []string{t.Request, t.Summary} {
-		if text = strings.Join(strings.Fields(text), " "); text != "" {
-			parts = append(parts, legible.Value(text))
-		}
-	}
-	return strings.Join(parts, " ")
+	return strings.Join(append(parts, said(t.Request, t.Summary)...), " ")
 }
 
 // waitText says in words what a turn waits for.
