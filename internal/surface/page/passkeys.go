@@ -10,7 +10,7 @@ import (
 // Passkeys is the page on which a person's passkeys are added and removed.
 type Passkeys struct {
 	Navigation Navigation
-	Notice     string // what came of the last change; "" if there was none
+	Notice     *Notice // what came of the last change; nil if there was none
 	Form       string
 	Required   string // what they are for
 	Rows       []Passkey

@@ -59,9 +59,7 @@ func (s *Server) passkeysPage(w http.ResponseWriter, r *http.Request, v visitor)
 	if err != nil {
 		return err
 	}
-	if n, ok := s.flashes.remove(v.form); ok {
-		view.Notice = n.Text
-	}
+	view.Notice = s.noticeOf(r, v)
 	return s.show(w, r, http.StatusOK, "passkeys", view)
 }
 
@@ -122,16 +120,16 @@ func (s *Server) removePasskey(w http.ResponseWriter, r *http.Request, v visitor
 
 // passkeyDone leads back to the page of the passkeys, which says what came of it.
 func (s *Server) passkeyDone(w http.ResponseWriter, r *http.Request, v visitor, text string, err error) error {
+	n := page.Notice{Text: text}
 	if refusal, is := errors.AsType[*Refusal](err); is && refusal.Kind != api.KindUnauthenticated {
-		text = "Nothing was changed: " + strings.TrimSuffix(refusal.Message, ".") + "."
+		n.Refused, n.Text = true, "Nothing was changed: "+strings.TrimSuffix(refusal.Message, ".")+"."
 		if refusal.Hint != "" {
-			text += " " + legible.Capital(refusal.Hint) + "."
+			n.Text += " " + legible.Capital(refusal.Hint) + "."
 		}
 	} else if err != nil {
 		return err
 	}
-	s.flashes.add(v.form, page.Notice{Text: text})
-	http.Redirect(w, r, "/passkeys", http.StatusSeeOther)
+	s.backTo(w, r, v, "/passkeys#notice", n) // the focus goes there: what is said in a page that was just loaded is not announced
 	return nil
 }
 

@@ -91,10 +91,14 @@ func TestPasskeyForms(t *testing.T) {
 	}
 	said := func(target, form, want string) {
 		t.Helper()
-		if w := s.submit(target, "@ada", fields(form)); w.Code != 303 || w.Header().Get("Location") != "/passkeys" {
+		if w := s.submit(target, "@ada", fields(form)); w.Code != 303 || w.Header().Get("Location") != "/passkeys#notice" {
 			t.Errorf("%s: %d %v", target, w.Code, w.Header())
 		}
-		wants(t, s.page("/passkeys", "@ada"), `<p id="passkey-notice" role="status">`+want+`</p>`)
+		role := `good" role="status"`
+		if strings.HasPrefix(want, "Nothing was changed") {
+			role = `bad" role="alert"`
+		}
+		wants(t, s.page("/passkeys", "@ada"), `<p id="notice" class="notice `+role+` tabindex="-1">`+want+`</p>`)
 	}
 	said("/passkeys/add", made+"&code=anna", "Nothing was changed: that code is not valid, or no longer. "+
 		"The command earshot code makes another; the one that has logged you in is used up.")

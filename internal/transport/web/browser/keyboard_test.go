@@ -229,7 +229,9 @@ func TestWrongCode(t *testing.T) {
 	if title := value[string](b, "document.title"); !strings.HasPrefix(title, "Not logged in") {
 		t.Errorf("the title is %q", title)
 	}
-	b.tabTo("#code")
+	if at := value[string](b, "document.activeElement.id"); at != "code" {
+		t.Errorf("the focus is on %q, expected the field, which says first what is wrong", at)
+	}
 	b.types(strings.ReplaceAll(s.newCode(), "-", " "))
 	b.press(kb.Enter)
 	b.connected()

@@ -66,7 +66,7 @@ func (b *tab) addPasskey(name string) {
 	b.tabTo("#passkey-code")
 	b.types(b.server.newCode())
 	b.press(kb.Enter)
-	b.until("document.getElementById('passkey-notice')?.textContent === 'The passkey “" + name + "” was added.'")
+	b.until("document.activeElement.id === 'notice' && document.activeElement.textContent === 'The passkey “" + name + "” was added.'")
 }
 
 // passkeys are those that the program lists.
@@ -162,7 +162,7 @@ func TestAnotherPasskey(t *testing.T) {
 	b.touched(phone, true)
 	b.touched(key, false)
 	value[bool](b, `(go(), true)`)
-	b.until(`document.getElementById("passkey-notice")?.textContent === "The passkey “my key” was added."`)
+	b.until(`document.getElementById("notice")?.textContent === "The passkey “my key” was added."`)
 	if got := strings.Join(s.passkeys(), ", "); got != "my phone, my key" {
 		t.Errorf("the passkeys are %s", got)
 	}
@@ -176,7 +176,7 @@ func TestAnotherPasskey(t *testing.T) {
 	}
 	b.knows(phone, true)
 	b.press(kb.Enter)
-	b.until(`document.getElementById("passkey-notice")?.textContent.startsWith("The passkey “my key” was removed.")`)
+	b.until(`document.getElementById("notice")?.textContent.startsWith("The passkey “my key” was removed.")`)
 	if said, code := s.terminal("passkeys", "revoke", "my phone"); code != 0 || !strings.Contains(said, "Revoked: my phone") {
 		t.Errorf("the command says, with the code %d:\n%s", code, said)
 	}
