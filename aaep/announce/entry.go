@@ -1,6 +1,8 @@
 package announce
 
 import (
+	"slices"
+
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/legible"
 )
@@ -59,14 +61,33 @@ func askedEntry(e aaep.Event, terse, asks string) string {
 
 func entryNumber(e aaep.Event) int { return number(aaep.Read(e.Extensions[aaep.PrefixEarshot])) }
 
+// Decided says in English who accepted, rejected, answered or stopped a question, and where, without the words of the event, which may be
+// in another language: for who can translate the sentence. It is "" where a question did not end so.
+func Decided(e aaep.Event) string {
+	p, is := e.Payload.(aaep.StateChanged)
+	how, _ := aaep.Read(e.Extensions[aaep.PrefixEarshot]).Text("resolution")
+	decided := []aaep.Resolution{aaep.ResolutionAccepted, aaep.ResolutionRejected, aaep.ResolutionAnswered, aaep.ResolutionStopped}
+	if !is || !slices.Contains(decided, aaep.Resolution(how)) {
+		return ""
+	}
+	p.SummaryTerse, p.SummaryNormal = "", ""
+	return entryText(endedEntry(e, p))
+}
+
 // resolvedEntry says how a question ended, in the words for anyone who did not answer it; "" where the event
 // is about nothing of that kind, or speaks another language than English.
 func resolvedEntry(e aaep.Event, p aaep.StateChanged) string {
-	ours := aaep.Read(e.Extensions[aaep.PrefixEarshot])
-	how, ends := ours.Text("resolution")
+	how, ends := aaep.Read(e.Extensions[aaep.PrefixEarshot]).Text("resolution")
 	if !ends || !isEnglish(primary(e)) || aaep.Resolution(how) == aaep.ResolutionExtended {
 		return ""
 	}
+	return endedEntry(e, p)
+}
+
+// endedEntry says how a question ended, in English; what the event says of it may be in another language.
+func endedEntry(e aaep.Event, p aaep.StateChanged) string {
+	ours := aaep.Read(e.Extensions[aaep.PrefixEarshot])
+	how, _ := ours.Text("resolution")
 	text := func(name string) string {
 		value, _ := ours.Text(name)
 		return value

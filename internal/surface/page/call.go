@@ -40,6 +40,15 @@ func sayingOf(e aaep.Event, text string) said {
 	return said{text, tag, direction}
 }
 
+// endingOf is how a question ended. Who decided is a sentence of the page: the event's own, in another language, is for who has just answered.
+func endingOf(e aaep.Event) said {
+	ending := sayingOf(e, announce.Entry(e))
+	if text := announce.Decided(e); text != "" && ending.Language != "" {
+		return said{Text: text}
+	}
+	return ending
+}
+
 // The states of a call, in the words of its badge.
 const (
 	callWaits     = "waiting for an answer"
@@ -70,7 +79,7 @@ func (c calls) add(e aaep.Event, seq int64) {
 	case aaep.StateChanged:
 		if _, standing := ours.Whole("standing_permission"); standing || resolvedTo(ours) != "" {
 			if one := c.find(id, seq); one != nil {
-				one.resolve(ours, sayingOf(e, announce.Entry(e)))
+				one.resolve(ours, endingOf(e))
 			}
 		}
 	case aaep.ToolInvoked:

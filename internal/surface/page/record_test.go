@@ -71,3 +71,48 @@ func BenchmarkRecord(b *testing.B) {
 		show(b, events)
 	}
 }
+
+// TestWhoDecidedInEachLanguage: who said yes, and where, is a sentence of the page, which it translates. The event's own summary in another
+// language is for who has just answered: it does not say who that was.
+func TestWhoDecidedInEachLanguage(t *testing.T) {
+	for _, tag := range []string{"en", "es"} {
+		var r page.Record
+		for i, how := range []string{"accepted", "stopped"} {
+			r.Add(resolved(t, tag, how), int64(i+1))
+		}
+		v := r.View(page.Session{Session: api.Session{ID: "sess_1"}}, page.Tree{}, page.Selection{}, time.UTC)
+		if len(v.Calls) != 1 {
+			t.Fatalf("%s: %d calls", tag, len(v.Calls))
+		}
+		const want = "Question 3 was accepted by ada on the page. Question 3 was stopped by ada on the page. Nothing was done."
+		if got := v.Calls[0].Consent; got.Text != want || got.Language != "" {
+			t.Errorf("%s: it says %q in the language %q, expected %q, for the page to translate", tag, got.Text, got.Language, want)
+		}
+	}
+}
+
+// resolved is an event by which question 3 has ended in such a way.
+func resolved(t testing.TB, tag, how string) []byte {
+	t.Helper()
+	e := aaep.Event{
+		ID: "evt_1", SessionID: "sess_1", Time: time.Unix(0, 0).UTC(), Producer: aaep.Producer{AgentID: "tidy"},
+		Payload: aaep.StateChanged{FromState: aaep.StateIdle, ToState: aaep.StateThinking, SummaryNormal: "Anotado."},
+		Hints:   &aaep.LocalizationHints{PrimaryLanguage: tag},
+	}
+	var err error
+	for name, value := range map[string]any{
+		"resolution": how, "question": 3, "by": "ada", "surface": "page", "tool_call_id": "call_1", "tool": "files.delete",
+	} {
+		if e, err = e.Extend(aaep.PrefixEarshot, name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if e, err = e.Extend(aaep.PrefixUTP, "code", "stopped"); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := e.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
