@@ -136,6 +136,7 @@ func TestOperatorErases(t *testing.T) {
 		t.Errorf("the folder's name is still in the data, %d times", n)
 	}
 	contains(t, s.does(2, "erase"), "nothing to erase is named")
+	contains(t, s.does(0, "erase", "--project", "payrol"), "Nothing was erased: of the project payrol there is nothing that could be.")
 }
 
 // marks counts a text in all files below a folder.

@@ -43,11 +43,14 @@ func (m *commands) erase(ctx context.Context, ask operate.Ask, f cli.RemoteFlags
 	if err != nil {
 		return missingTurn(ctx, ask, turns, err)
 	}
-	if f.AsJSON {
+	switch {
+	case f.AsJSON:
 		if err := m.WriteJSON(all); err != nil {
 			return err
 		}
-	} else {
+	case project != "" && all.Erased == 0 && len(all.Open) == 0:
+		m.Printf("Nothing was erased: of the project %s there is nothing that could be. `earshot turns list` shows what there is.", legible.Value(project))
+	default:
 		m.Printf("Erased: the content of %s.", legible.Counted(int64(all.Erased), "turn"))
 	}
 	if len(all.Open) == 0 {
