@@ -151,7 +151,7 @@ func TestMoreSessions(t *testing.T) {
 	s := crowded(t, 230, 60)
 	s.login("ada")
 	found := map[string]int{}
-	sessions := regexp.MustCompile(`href="/\?session=(sess_[0-9]+)#session"`)
+	sessions := regexp.MustCompile(`href="/\?session=(sess_[0-9]+)#session-heading"`)
 	read := func(page string) {
 		for _, id := range sessions.FindAllStringSubmatch(page, -1) {
 			found[id[1]]++
@@ -185,7 +185,7 @@ func TestMoreSessions(t *testing.T) {
 		}
 	}
 	older := s.page("/?session=sess_3", "@ada")
-	wants(t, older, `<a href="/?session=sess_3#session" aria-current="page">`, `<h2 id="session-heading" tabindex="-1">`)
+	wants(t, older, `<a href="/?session=sess_3#session-heading" aria-current="page">`, `<h2 id="session-heading" tabindex="-1">`)
 	wants(t, s.page("/sessions?open=true&before=sess_170", "@ada"), "There are none that are older.")
 	wants(t, s.do("GET", "/sessions?before=sess_x", "@ada", "", "Accept", "text/html").Body.String(), "Not here")
 }

@@ -94,7 +94,7 @@ func (s *Server) startForm(w http.ResponseWriter, r *http.Request, v visitor) er
 
 // toSession leads to the session that was started.
 func toSession(w http.ResponseWriter, r *http.Request, session string) {
-	http.Redirect(w, r, "/?session="+url.QueryEscape(session)+"#session", http.StatusSeeOther)
+	http.Redirect(w, r, "/?session="+url.QueryEscape(session)+"#session-heading", http.StatusSeeOther)
 }
 
 // correctable reports whether the same person may send the form again, with other words or later. They keep what they typed.

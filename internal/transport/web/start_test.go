@@ -37,7 +37,7 @@ func TestStart(t *testing.T) {
 	key := regexp.MustCompile(`name="key" value="([^"]+)"`).FindStringSubmatch(page)[1]
 	fields := "form=" + s.form + "&key=" + key + "&agent=tidy&request=+Tidy+my+pictures.+&folder=/home/ada/Pictures"
 	for range 2 {
-		if w := s.submit("/turns", "@ada", fields); w.Code != 303 || w.Header().Get("Location") != "/?session=sess_9#session" {
+		if w := s.submit("/turns", "@ada", fields); w.Code != 303 || w.Header().Get("Location") != "/?session=sess_9#session-heading" {
 			t.Errorf("%d %v", w.Code, w.Header())
 		}
 	}
@@ -183,7 +183,7 @@ func TestStartForm(t *testing.T) {
 	})
 	wants(t, s.submit("/start/clerk", "@ada", fields, "Accept", "text/html").Body.String(), `name="key" value="k1"`)
 	s.room.change(func() { s.room.fail = nil })
-	if w := s.submit("/start/clerk", "@ada", fields, "Accept", "text/html"); w.Code != 303 || w.Header().Get("Location") != "/?session=sess_9#session" {
+	if w := s.submit("/start/clerk", "@ada", fields, "Accept", "text/html"); w.Code != 303 || w.Header().Get("Location") != "/?session=sess_9#session-heading" {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
 	if turn := s.room.turns[len(s.room.turns)-1]; turn.Agent != "clerk" || turn.Request != "Write." || string(turn.Args) != `{"to":"Ada","copies":2}` || turn.Key != "k1" {

@@ -56,7 +56,7 @@ document.addEventListener("submit", async (event) => {
     const told = await answer.json();
     if (!answer.ok) failed(form, event.submitter, [told.error.message, told.error.hint].filter(Boolean).map(sentence).join(" "));
     else if (told.refused) failed(form, event.submitter, told.text, told);
-    else if (told.session) location.assign(`/?session=${encodeURIComponent(told.session)}#session`);
+    else if (told.session) location.assign(`/?session=${encodeURIComponent(told.session)}#session-heading`);
     else done(told, form, at);
   } catch {
     failed(form, event.submitter, tr("The server did not answer, so it is not known whether this arrived. Try again when the connection is back."));

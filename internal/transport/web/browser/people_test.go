@@ -268,7 +268,7 @@ func (s *server) day(b *tab, h hand) map[string]int {
 	b.connected()
 
 	took[taskStart] = h.types("n", "#start-request", "Find what I have twice.") + h.sends("#start-request", "#start button")
-	b.until(`document.readyState === "complete" && location.hash === "#session" && document.querySelector("#question-2")`)
+	b.until(`document.readyState === "complete" && location.hash === "#session-heading" && document.querySelector("#question-2")`)
 	b.connected()
 	took[taskNo] = h.press("q", "form[action='/questions/2/reject'] button")
 	b.hears("Recorded: question 2 is rejected")
@@ -314,7 +314,7 @@ func (s *server) fillsIn(b *tab, h hand) (took int) {
 	took = h.press("n", "#start a[href='/start/"+asker+"']")
 	b.until(`document.readyState === "complete" && document.querySelector("#arg-dG8")`)
 	took += h.types("", "#request", "Write to Ada.") + h.types("", "#arg-dG8", "Ada") + h.types("", "#arg-Y29waWVz", "3") + h.press("", "main form button")
-	b.until(`document.readyState === "complete" && location.hash === "#session" && document.querySelector("#session").innerText.includes("Write to Ada.")`)
+	b.until(`document.readyState === "complete" && location.hash === "#session-heading" && document.querySelector("#session").innerText.includes("Write to Ada.")`)
 	return took
 }
 

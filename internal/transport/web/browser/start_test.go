@@ -44,8 +44,9 @@ func TestStart(t *testing.T) {
 	b.press("a", chromedp.ModifierCtrl)
 	b.types(filepath.Join(s.folder, "1"))
 	b.press(kb.Enter)
-	b.until(`location.hash === "#session" && document.querySelector("#question-1")`)
+	b.until(`location.hash === "#session-heading" && document.querySelector("#question-1")`)
 	b.connected()
+	b.focusIs("#session-heading")
 	if text := plain(value[string](b, `document.getElementById("session").innerText`)); !strings.Contains(text, "Find what I have twice.") {
 		t.Errorf("the session is\n%s", text)
 	}
@@ -143,7 +144,7 @@ func TestStartWithArguments(t *testing.T) {
 	b.press("a", chromedp.ModifierCtrl)
 	b.types("Ada")
 	b.press(kb.Enter)
-	b.until(`document.readyState === "complete" && location.hash === "#session" && document.querySelector("#question-1")`)
+	b.until(`document.readyState === "complete" && location.hash === "#session-heading" && document.querySelector("#question-1")`)
 	id := value[string](b, `new URL(location).searchParams.get("session")`)
 	var one struct {
 		Agent, Request string
@@ -174,7 +175,7 @@ func TestStartWithoutScripts(t *testing.T) {
 	b.press("a", chromedp.ModifierCtrl)
 	b.types(s.folder)
 	b.acts("Start")
-	b.until(`document.readyState === "complete" && location.hash === "#session" && document.body.innerText.includes("Find what I have twice.")`)
+	b.until(`document.readyState === "complete" && location.hash === "#session-heading" && document.body.innerText.includes("Find what I have twice.")`)
 	within(t, "a question is open", func() (bool, error) { return len(s.questions()) == 1, nil })
 }
 
@@ -194,7 +195,7 @@ func TestStartChat(t *testing.T) {
 	b.press(kb.Tab, chromedp.ModifierShift)
 	b.types("Which files are twice here?")
 	b.acts("Start")
-	b.until(`location.hash === "#session" && document.getElementById("session").innerText.includes("Which files are twice here?")`)
+	b.until(`location.hash === "#session-heading" && document.getElementById("session").innerText.includes("Which files are twice here?")`)
 }
 
 // TestStartAgain: what was asked before fills the start box in, by keyboard, with its agent and its folder; nothing starts by itself.
@@ -211,7 +212,7 @@ func TestStartAgain(t *testing.T) {
 	b.press("a", chromedp.ModifierCtrl)
 	b.types(folder)
 	b.press(kb.Enter)
-	b.until(`document.readyState === "complete" && location.hash === "#session" && document.querySelector("#question-1")`)
+	b.until(`document.readyState === "complete" && location.hash === "#session-heading" && document.querySelector("#question-1")`)
 	b.reload()
 	b.connected()
 	b.accessKey("n")
