@@ -39,11 +39,14 @@ func ExamplePrinter_SessionLine() {
 	fmt.Println(p.SessionLine(s))
 	s.Request, s.Summary = "Is it tidy?", "Deleted 15 files."
 	fmt.Println(p.SessionLine(s))
+	s.Request, s.Summary = "", "hangup" // as the ledger has it
+	fmt.Println(p.SessionLine(s))
 	// Output:
 	// sess_1: running, claude, photos of ada, 10:00.
 	// sess_1: running, claude, photos of ada, 10:00. Quiet since 12:00.
-	// sess_1: ended, claude, photos of ada, 10:00. Tidy my pictures. a yes was taken back in time.
+	// sess_1: ended, claude, photos of ada, 10:00. Tidy my pictures. Taken back, and stopped.
 	// sess_1: ended, claude, photos of ada, 10:00. Is it tidy? Deleted 15 files.
+	// sess_1: ended, claude, photos of ada, 10:00. Stopped.
 }
 
 // A turn's line says what it waits for.

@@ -9,6 +9,7 @@ import (
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/cause"
+	"github.com/earshot-dev/earshot/internal/wording"
 )
 
 // SessionLine describes a session in a line: its state and since when, its request, and its outcome.
@@ -19,7 +20,7 @@ func (p Printer) SessionLine(s api.Session) string {
 	if !s.QuietSince.IsZero() {
 		parts = append(parts, "Quiet since "+p.Time(s.QuietSince)+".")
 	}
-	return strings.Join(append(parts, said(s.Request, s.Summary)...), " ")
+	return strings.Join(append(parts, said(s.Request, wording.Summary(s.Summary))...), " ")
 }
 
 // said are the request and the outcome of a session, each a sentence of its own: where one stands behind the other without a stop, they

@@ -228,3 +228,23 @@ func TestAnswersOnly(t *testing.T) {
 }
 
 func roles(names ...access.Role) []access.Role { return names }
+
+// TestStoppedLine: the line of a session that a signal has stopped does not show the signal's name as its summary. The API has it as
+// it is stored.
+func TestStoppedLine(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScene(t)
+		s.room.change(func() {
+			s.room.sessions = append(s.room.sessions, api.Session{
+				ID: "sess_lost", Turn: "turn_lost", Agent: "tidy", Owner: "ada", Status: "ended", Ended: true, Summary: "hangup", Created: noon,
+			})
+		})
+		s.login("ada")
+		if page := s.page("/sessions", "@ada"); !strings.Contains(page, "sess_lost") || strings.Contains(page, "hangup") {
+			t.Errorf("the list says:\n%s", page)
+		}
+		if raw := s.do("GET", "/api/v1/sessions", "@ada", "").Body.String(); !strings.Contains(raw, `"summary":"hangup"`) {
+			t.Errorf("the API says:\n%s", raw)
+		}
+	})
+}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/surface/page"
+	"github.com/earshot-dev/earshot/internal/wording"
 )
 
 const (
@@ -66,6 +67,9 @@ func (s *Server) tail(ctx context.Context, v visitor, one api.Session) (page.Tai
 
 // add adds the line of a session to a list.
 func (s *Server) add(ctx context.Context, v visitor, list *[]page.Session, one api.Session, waiting string) error {
+	if wording.Stopped(one.Summary) {
+		one.Summary = "" // its badge says it
+	}
 	l := page.NewSession(one, waiting, v.zone)
 	found, err := s.tail(ctx, v, one)
 	l.At(found)
