@@ -45,7 +45,7 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 	if err != nil {
 		return "", err
 	}
-	if !f.noInput && cli.IsTerminal(m.Stdin) {
+	if !f.noInput && !f.inputRead && cli.IsTerminal(m.Stdin) {
 		if err := m.offerLogin(ctx, remote); err != nil {
 			return "", err
 		}

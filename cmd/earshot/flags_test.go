@@ -64,7 +64,7 @@ func TestExitCodes(t *testing.T) {
 		{"only noise in the input", newScene, "yes\ny\nok\n", nil, 3, "“ok” does not answer question 1. Type accept or reject.", false},
 		{"an answer for another question", newScene, "accept 2\n", nil, 3, "Question 2 is not open.", false},
 		{"noise without an end", newScene, strings.Repeat("yes\n", 5000), nil, 3, "the input is no longer read", false},
-		{"no input", newScene, "accept\n", []string{"--no-input"}, 3, "Question 1 cannot be answered here, because there is no more input. Nobody answered question 1 in time, so it is not done.", false},
+		{"no input", newScene, "accept\n", []string{"--no-input"}, 3, "Without an answer it is not done. Nobody could answer question 1, because of --no-input, so it is not done. Output: ", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

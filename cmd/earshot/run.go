@@ -32,6 +32,7 @@ type runFlags struct {
 	sample, trash    bool
 	request          string // the person's request to an external agent
 	asJSON, noInput  bool
+	inputRead        bool // standard input was read for something else
 	resume, debug    bool
 	answerWithin     time.Duration
 	limited          bool // --answer-within was given

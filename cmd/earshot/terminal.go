@@ -184,7 +184,10 @@ func (m *Main) console(f runFlags, l *line, a attendance) terminal.Options {
 	}
 	o.Width = cli.WidthOf(out)
 	o.Out, o.Prompt = l.to(out), l.to(prompt)
-	if m.Stdin != nil && !f.noInput {
+	if f.noInput {
+		o.NoInput, o.Alone = "--no-input", a.absent != nil
+	}
+	if m.Stdin != nil && !f.noInput && !f.inputRead {
 		o.In = m.Stdin
 		if cli.IsTerminal(m.Stdin) {
 			o.FlushInput = func() { terminal.FlushTerminal(m.Stdin) }

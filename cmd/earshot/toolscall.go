@@ -61,7 +61,7 @@ func (m *Main) callTool(ctx context.Context, f runFlags, args []string) error {
 		if err != nil {
 			return cause.Fail(err, "the arguments cannot be read", "give them as one JSON object on standard input")
 		}
-		raw, f.noInput = all, true
+		raw, f.inputRead = all, true
 	}
 	if raw.Kind() != '{' || !raw.IsValid() || len(raw) > operators.MaxCallArgs {
 		return cause.Misuse("the arguments are not a JSON object of at most 192 KiB", `for example '{"root":"/a/folder"}'`)

@@ -25,6 +25,7 @@ func (t *Terminal) onEvent(e aaep.Event) {
 	announced := t.announcer.Event(t.now, e, 0)
 	waits := slices.ContainsFunc(announced, func(n announce.Announcement) bool { return n.Waits })
 	fresh := asks && t.ask(asked, waits)
+	expiry := t.expiry(e)
 
 	switch p := e.Payload.(type) {
 	case aaep.StateChanged:
@@ -46,6 +47,10 @@ func (t *Terminal) onEvent(e aaep.Event) {
 			fresh = false
 
 			continue
+		}
+
+		if n.Kind == announce.KindResolution && expiry != "" {
+			n.Text = expiry
 		}
 
 		t.showAnnouncements([]announce.Announcement{n})

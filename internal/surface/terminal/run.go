@@ -23,6 +23,9 @@ type Options struct {
 	// behind. With any other reader, a blocked Read may outlive Run: its goroutine touches nothing else, and ends when
 	// the Read returns.
 	In io.Reader
+	// NoInput and Alone say why In is nil; see [Settings.NoInput].
+	NoInput string
+	Alone   bool
 	// FlushInput discards what was typed and not yet read. It must be set if and only if In is a terminal; without it
 	// In is a pipe, whose lines wait for their question.
 	FlushInput func()
@@ -72,6 +75,7 @@ func Run(ctx context.Context, o Options, port Port) error {
 		input: newInput(o.In, o.FlushInput, keys),
 		machine: New(Settings{
 			Zone: o.Zone, Person: o.Person, Verbosity: o.Verbosity, OneQuestion: o.OneQuestion, Away: o.Away,
+			NoInput: o.NoInput, Alone: o.Alone,
 			Typed: o.FlushInput != nil, Keys: keys, Prompts: prompts, Permits: permits,
 		}),
 	}

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"go.uber.org/goleak"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -347,6 +348,32 @@ func TestRunNobody(t *testing.T) {
 			t.Errorf("Run: %v, heard %q\n%s", err, p.heard(), out)
 		}
 	})
+}
+
+// TestRunNoInput: a flag by which nothing is read is named as the reason, once: at the end of a question that nobody can answer
+// anywhere, and where others can, when it is asked.
+func TestRunNoInput(t *testing.T) {
+	t.Parallel()
+
+	for alone, want := range map[bool]string{
+		false: "Question 1 cannot be answered here, because of --no-input. Nobody answered question 1 in time, so it is not done.",
+		true:  "Without an answer it is not done. Nobody could answer question 1, because of --no-input, so it is not done.",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p, out := newPort(), newScreen()
+			done := running(t.Context(), terminal.Options{Out: out, NoInput: "--no-input", Alone: alone}, p)
+			synctest.Wait()
+			p.events <- question()
+			expired := delivered("4", aaep.StateChanged{FromState: aaep.StateAwaitingInput, ToState: aaep.StateThinking})
+			expired.Extensions = map[string]jsontext.Value{aaep.PrefixEarshot: jsontext.Value(`{"question":1,"resolution":"expired"}`)}
+			p.events <- expired
+			close(p.events)
+
+			if err := <-done; err != nil || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), want) {
+				t.Errorf("alone %v: Run: %v\n%s", alone, err, out)
+			}
+		})
+	}
 }
 
 // TestRunClock shows that the shell wakes the machine: progress is thinned out,

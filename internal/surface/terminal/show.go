@@ -41,7 +41,29 @@ func (t *Terminal) showHelp(q *question) {
 }
 
 func (t *Terminal) cannotAnswer(q *question) {
-	t.promptf("Question %d cannot be answered here, because there is no more input.", q.Number)
+	switch {
+	case t.settings.NoInput == "":
+		t.promptf("Question %d cannot be answered here, because there is no more input.", q.Number)
+	case !t.settings.Alone || !q.Consent:
+		t.promptf("Question %d cannot be answered here, because of %s.", q.Number, t.settings.NoInput)
+	}
+}
+
+// expiry is why a question has ended that nobody could answer, "" where its end is announced as usual.
+func (t *Terminal) expiry(e aaep.Event) string {
+	if t.settings.NoInput == "" || !t.settings.Alone {
+		return ""
+	}
+
+	ours := aaep.Read(e.Extensions[aaep.PrefixEarshot])
+	number, _ := ours.Whole("question")
+	how, _ := ours.Text("resolution")
+
+	if q := t.find(int(number)); q == nil || !q.Consent || aaep.Resolution(how) != aaep.ResolutionExpired {
+		return ""
+	}
+
+	return fmt.Sprintf("Nobody could answer question %d, because of %s, so it is not done.", number, t.settings.NoInput)
 }
 
 // questionWords lists the commands that a question takes, with its number if there is more than one question.

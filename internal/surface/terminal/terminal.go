@@ -30,6 +30,10 @@ type Settings struct {
 	Prompts bool
 	// Permits means that standing permissions can be given here, see [Permitter].
 	Permits bool
+	// NoInput is the flag by which nothing is read here, "" if there is none. Alone means that nobody answers anywhere else
+	// either: then the end of a question says so, and nothing does before.
+	NoInput string
+	Alone   bool
 	// Away reports whether the connection to the server is lost, so that what is known may be old. Nil is never.
 	Away func() bool
 }
