@@ -480,7 +480,7 @@ var layerTable = []rule{
 	},
 	{
 		pkg: "internal/recording", layer: 6,
-		own: []string{"aaep/capture", "aaep/legible", "client", "internal/cause", "internal/transport/web", "internal/validation"},
+		own: []string{"aaep/capture", "aaep/legible", "client", "internal/address", "internal/cause", "internal/transport/web", "internal/validation"},
 	},
 	{
 		pkg: "internal/doctor", layer: 6,
@@ -540,7 +540,7 @@ var layerTable = []rule{
 	},
 	{
 		pkg: "internal/cli/protocol", layer: 8, own: []string{
-			"aaep", "aaep/capture", "aaep/conform", "aaep/conform/producer", "aaep/conform/report", "aaep/conform/subscriber", "aaep/manifest", "internal/cause", "internal/cli", "internal/compat", "internal/manifestkey", "internal/recording", "internal/schemas", "internal/usage", "internal/validation",
+			"aaep", "aaep/capture", "aaep/conform", "aaep/conform/producer", "aaep/conform/report", "aaep/conform/subscriber", "aaep/manifest", "internal/address", "internal/cause", "internal/cli", "internal/compat", "internal/manifestkey", "internal/recording", "internal/schemas", "internal/usage", "internal/validation",
 		},
 		third: []string{"github.com/spf13/cobra"},
 	},

@@ -160,7 +160,7 @@ func TestCaptureBadArguments(t *testing.T) {
 		{"replay /dev/null/no", 2, "cannot be read", "rights"},
 		{"replay --speed fast x", 2, `--speed is "fast"`, "max"},
 		{"replay --http 0.0.0.0:0 /dev/null", 2, "which others can reach", "127.0.0.1"},
-		{"replay --http here /dev/null", 2, `--http is "here"`, "127.0.0.1"},
+		{"replay --http here /dev/null", 2, `--http "here" is not an address with a port`, "127.0.0.1"},
 		{"replay --http " + at + " /dev/null", 2, "cannot be listened at", "another port"},
 	} {
 		p := plain(t, strings.Fields(row.args)...)

@@ -170,6 +170,7 @@ func TestServerStart(t *testing.T) {
 		{"second start", s.data, []string{"--root", s.folder}, 1, "another earshot works with the data in " + s.data + " (process " + strconv.Itoa(first.cmd.Process.Pid) + ")"},
 		{"port taken", other.data, []string{"--root", s.folder, "--http", strings.TrimPrefix(place.URL, "http://")}, 1, "is taken by another program hint: end that, or use another port"},
 		{"not the loopback", other.data, []string{"--root", s.folder, "--http", "0.0.0.0:0"}, 2, "is not on the loopback"},
+		{"a port that is not a number", other.data, []string{"--root", s.folder, "--http", "localhost:x"}, 2, `--http "localhost:x" has the port "x"; expected a number from 0 to 65535`},
 		{"no port", other.data, []string{"--root", s.folder, "--http", "127.0.0.1"}, 2, "is not an address with a port"},
 		{"its twin taken", other.data, []string{"--root", s.folder, "--http", strings.Replace(strings.TrimPrefix(place.URL, "http://"), "127.0.0.1", "[::1]", 1)}, 1, "is taken by another program"},
 		{"where no browser looks", other.data, []string{"--root", s.folder, "--http", "127.0.0.2:0"}, 2, "would not find it at 127.0.0.2:0"},

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net"
 	"net/url"
 	"os"
 	"strings"
@@ -172,8 +171,6 @@ func (h HTTPS) Check() error {
 		return cause.Misuse("for HTTPS there must be an address, a certificate, its key, and the name that browsers use",
 			"for example --https 0.0.0.0:7443 --tls-cert FILE --tls-key FILE --page-url https://earshot.example.org:7443")
 	}
-	if _, _, err := net.SplitHostPort(h.Address); err != nil {
-		return cause.Misuse(fmt.Sprintf("%q is not an address with a port", h.Address), "for example --https 0.0.0.0:7443")
-	}
-	return nil
+	_, _, err := Split("--https", h.Address, "0.0.0.0:7443")
+	return err
 }

@@ -17,9 +17,9 @@ import (
 
 // Loopback requires a loopback address: elsewhere a token and the agents' activity would travel unencrypted.
 func Loopback(address string) (string, error) {
-	host, port, err := net.SplitHostPort(address)
+	host, port, err := Split("--http", address, Default)
 	if err != nil {
-		return "", cause.Misuse(fmt.Sprintf("%q is not an address with a port", address), "for example --http "+Default)
+		return "", err
 	}
 	if strings.EqualFold(host, "localhost") {
 		host = "127.0.0.1"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/earshot-dev/earshot/aaep/capture"
 	"github.com/earshot-dev/earshot/aaep/legible"
+	"github.com/earshot-dev/earshot/internal/address"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/transport/web"
 	"github.com/earshot-dev/earshot/internal/validation"
@@ -86,18 +87,18 @@ func linger(ctx context.Context) error {
 
 // loopbackListener listens where only this machine can reach it: a recording has no
 // rights of its own.
-func loopbackListener(ctx context.Context, address string) (net.Listener, error) {
-	host, _, err := net.SplitHostPort(address)
+func loopbackListener(ctx context.Context, at string) (net.Listener, error) {
+	host, _, err := address.Split("--http", at, "127.0.0.1:7412")
 	if err != nil {
-		return nil, cause.Misuse(fmt.Sprintf("--http is %q", address), "expected an address such as 127.0.0.1:7412")
+		return nil, err
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, cause.Misuse(fmt.Sprintf("--http is %q, which others can reach", address), "use 127.0.0.1, or a tunnel from elsewhere")
+		return nil, cause.Misuse(fmt.Sprintf("--http is %q, which others can reach", at), "use 127.0.0.1, or a tunnel from elsewhere")
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at)
 	if err != nil {
 		return nil, &cause.Error{
-			Kind: cause.Usage, Message: fmt.Sprintf("%s cannot be listened at: %v", address, err),
+			Kind: cause.Usage, Message: fmt.Sprintf("%s cannot be listened at: %v", at, err),
 			Hint: "choose another port with --http, or 127.0.0.1:0 for any", Err: err,
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep/conform/subscriber"
+	"github.com/earshot-dev/earshot/internal/address"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/cli"
 )
@@ -68,6 +69,9 @@ The exit code is 0 when no duty was broken beyond what --known lists, 1 when one
 
 func (m *commands) judgeSubscriber(ctx context.Context, f subscriberFlags, args []string) error {
 	if err := f.check(); err != nil {
+		return err
+	}
+	if _, _, err := address.Split("--listen", f.listen, "127.0.0.1:8080"); err != nil {
 		return err
 	}
 	known, err := knownFailures(f.known)

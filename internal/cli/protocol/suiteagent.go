@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/earshot-dev/earshot/aaep"
+	"github.com/earshot-dev/earshot/internal/address"
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/compat"
 	"github.com/earshot-dev/earshot/internal/usage"
@@ -41,7 +42,11 @@ It ends with Ctrl-C.`,
 }
 
 func (m *commands) serveSuiteAgent(ctx context.Context, listen string) error {
-	if host, _, err := net.SplitHostPort(listen); err != nil || net.ParseIP(host) == nil || !net.ParseIP(host).IsLoopback() {
+	host, _, err := address.Split("--listen", listen, "127.0.0.1:7412")
+	if err != nil {
+		return err
+	}
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
 		return cause.Misuse("--listen is "+cause.OneLine(listen), "expected an address of this machine, such as 127.0.0.1:7412: anybody who can connect could answer")
 	}
 	ctx, interrupted := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
