@@ -5,7 +5,9 @@ package usage
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,11 +43,7 @@ func UnknownFlag(c *cobra.Command, err error) error {
 		}
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		near := settings.Nearest(unknown.GetSpecifiedName(), names)
-		if near != "" {
-			near = "--" + near
-		}
-		return cause.Misuse("there is no flag --"+unknown.GetSpecifiedName(), orHelp(c, near))
+		return cause.Misuse("there is no flag --"+unknown.GetSpecifiedName(), orHelp(c, nearFlags(unknown.GetSpecifiedName(), names)))
 	}
 	if missing, is := errors.AsType[*pflag.ValueRequiredError](err); is {
 		return cause.Misuse("--"+missing.GetFlag().Name+" has no value; it takes "+config.ValueOf(missing.GetFlag()), orHelp(c, ""))
@@ -54,6 +52,29 @@ func UnknownFlag(c *cobra.Command, err error) error {
 		return cause.Misuse(fmt.Sprintf("--%s is %.64q; it takes %s", wrong.GetFlag().Name, wrong.GetValue(), config.ValueOf(wrong.GetFlag())), orHelp(c, ""))
 	}
 	return cause.Misuse(cause.Of(err), orHelp(c, ""))
+}
+
+// shortest is how long the first word of a flag is at least by which the flag is recognised.
+const shortest = 3
+
+// nearFlags names the flag that a misspelt one probably means, or else those whose first word it is near, as tokn is of token-file; ""
+// if there are none.
+func nearFlags(word string, names []string) string {
+	if near := settings.Nearest(word, names); near != "" {
+		return "--" + near
+	}
+	under := map[string][]string{}
+	for _, name := range names {
+		if first, _, more := strings.Cut(name, "-"); more && len(first) >= shortest {
+			under[first] = append(under[first], "--"+name)
+		}
+	}
+	near := under[settings.Nearest(word, slices.Sorted(maps.Keys(under)))]
+	if len(near) < 2 {
+		return strings.Join(near, "")
+	}
+	last := len(near) - 1
+	return strings.Join(near[:last], ", ") + " or " + near[last]
 }
 
 // None refuses every argument. Under a command that has others, it is the name of one that there is not.
