@@ -36,7 +36,9 @@ func (j *judge) message(raw []byte) []aaep.Violation {
 	if document.Readable() {
 		found = append(slices.Clone(found), j.checker.CheckDocument(document)...)
 	}
-	j.verdict.Messages++
+	if kind, _ := document.Text("type"); kind != aaep.TypeSubscriptionRejected { // who was not let in has heard nothing
+		j.verdict.Messages++
+	}
 	return j.fresh(found)
 }
 
