@@ -274,6 +274,28 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestNoStream: a path at which there is nothing is left out, says the hint, whatever the server says.
+func TestNoStream(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusNotFound, http.StatusMethodNotAllowed} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, `{"error":{"code":"not_found","message":"there is nothing at this address","hint":"the API is below /api/v1"}}`)
+		}))
+		t.Cleanup(server.Close)
+		s, err := subscribe.New(subscribe.Options{URL: server.URL + "/aaep"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "give the address without a path, " + server.URL + ", or with the path of a stream"
+		for _, err := range s.Events(t.Context()) {
+			if e, is := errors.AsType[*subscribe.Error](err); !is || e.Hint != want || e.Message != "there is nothing at this address" {
+				t.Errorf("%d: %#v", status, err)
+			}
+		}
+	}
+}
+
 // TestUnsent: an answer for which there is no connection is an error, and is not kept for a later one.
 func TestUnsent(t *testing.T) {
 	t.Parallel()

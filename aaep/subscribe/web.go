@@ -123,6 +123,11 @@ func (t *stream) runOut(at target, answer *http.Response) error {
 	t.place = ""
 	raw, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	e := refused(at.url.Host, answer.Request.URL.Path, answer.StatusCode, raw)
+	nothing := answer.StatusCode == http.StatusNotFound || answer.StatusCode == http.StatusMethodNotAllowed
+	if nothing && at.direct() { // what the server has there instead is of no use to a subscriber
+		root := url.URL{Scheme: at.url.Scheme, Host: at.url.Host}
+		e.Hint = "give the address without a path, " + root.String() + ", or with the path of a stream"
+	}
 	e.Retry = e.Retry || answer.StatusCode == http.StatusNotFound && !at.direct()
 	return e
 }
