@@ -3,22 +3,37 @@ package pipe
 import (
 	"context"
 	"errors"
+	"io"
 	"sync"
+	"time"
 
 	"github.com/earshot-dev/earshot/aaep/transport"
 )
 
 // Join passes messages between a subscriber's connection and the producer's, both ways, until one of both ends or the context does. The
 // other is then closed with the same code. It returns why the producer's has ended; nil if the subscriber has left. A subscriber's stream
-// whose read no close can end, such as standard input, is read on until the program ends.
+// whose read no close can end, such as standard input, is read on until the program ends. Where the input of an [RPC] ends, each request
+// that it has sent is answered first.
 func Join(ctx context.Context, subscriber, producer transport.Conn) error {
 	left, over := make(chan error, 1), make(chan error, 1)
 	go func() { left <- pass(subscriber, producer) }()
 	var owned sync.WaitGroup
-	owned.Go(func() { over <- pass(producer, subscriber) })
+	silent := make(chan struct{}) // closed when the producer answers nothing any more
+	owned.Go(func() {
+		defer close(silent)
+		over <- pass(producer, subscriber)
+	})
 	defer owned.Wait()
 	select {
 	case err := <-left:
+		if r, is := subscriber.(*RPC); is && errors.Is(err, io.EOF) {
+			select {
+			case <-r.answered():
+			case <-silent:
+			case <-ctx.Done():
+			case <-time.After(answerTimeout):
+			}
+		}
 		end(producer, err, transport.EndedBySubscriber)
 		end(subscriber, err, transport.Clean)
 		return nil

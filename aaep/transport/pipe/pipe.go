@@ -27,6 +27,8 @@ const (
 	writeTimeout = 30 * time.Second
 	// closeTimeout is how long the peer may take to read why the connection ends.
 	closeTimeout = time.Second
+	// answerTimeout is how long the requests of a subscriber that has left are waited for.
+	answerTimeout = 10 * time.Second
 	// lengthSize is how many bytes the size of a message takes.
 	lengthSize = 4
 )

@@ -46,9 +46,10 @@ const (
 type RPC struct {
 	*Conn
 
-	limit   int
-	pending sync.Mutex
-	request jsontext.Value // the id of the request for terms that has no answer yet
+	limit    int
+	pending  sync.Mutex
+	requests []jsontext.Value // the ids of the requests for terms that have no answer yet, in their order
+	settled  []chan struct{}  // closed once there are none
 }
 
 // envelopeRoom is how much larger than the largest message its line may be.
@@ -118,7 +119,7 @@ func (r *RPC) open(raw []byte) (message, answer []byte) {
 	}
 	r.pending.Lock()
 	defer r.pending.Unlock()
-	r.request = c.ID
+	r.requests = append(r.requests, c.ID)
 	return c.Params, nil
 }
 
@@ -174,10 +175,28 @@ func (r *RPC) envelope(raw []byte) []byte {
 func (r *RPC) asked() jsontext.Value {
 	r.pending.Lock()
 	defer r.pending.Unlock()
-	id := r.request
-	r.request = nil
-	if len(id) == 0 {
+	if len(r.requests) == 0 {
 		return jsontext.Value("null")
 	}
+	id := r.requests[0]
+	if r.requests = r.requests[1:]; len(r.requests) == 0 {
+		for _, settled := range r.settled {
+			close(settled)
+		}
+		r.settled = nil
+	}
 	return id
+}
+
+// answered returns a channel that is closed once an answer to each request that was read is being written.
+func (r *RPC) answered() <-chan struct{} {
+	r.pending.Lock()
+	defer r.pending.Unlock()
+	settled := make(chan struct{})
+	if len(r.requests) == 0 {
+		close(settled)
+		return settled
+	}
+	r.settled = append(r.settled, settled)
+	return settled
 }

@@ -4,9 +4,13 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"io"
 	"net"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/earshot-dev/earshot/aaep/transport"
 	"github.com/earshot-dev/earshot/aaep/transport/pipe"
@@ -110,5 +114,61 @@ func TestJoin(t *testing.T) {
 			t.Errorf("%s: it ended with %v", name, err)
 		}
 		_, _ = reader.Close(), server.Close()
+	}
+}
+
+// input is a stream whose input ends, such as piped standard input.
+type input struct {
+	io.Reader
+	io.WriteCloser
+}
+
+// TestJoinAnswers: at the end of its input, each request of a subscriber has its answer, in their order; one that the producer does not
+// answer is waited for ten seconds.
+func TestJoinAnswers(t *testing.T) {
+	t.Parallel()
+	const again = `{"type":"subscription.renegotiate","subscription_id":"sub_1","capabilities":{}}`
+	lines := `{"jsonrpc":"2.0","id":1,"method":"aaep.subscribe","params":` + subscribe + "}\n" +
+		`{"jsonrpc":"2.0","id":"two","method":"aaep.renegotiate","params":` + again + "}\n"
+	for answers := range 3 {
+		synctest.Test(t, func(t *testing.T) {
+			reader, out := net.Pipe()
+			right, server := net.Pipe()
+			done := make(chan error, 1)
+			began := time.Now()
+			go func() {
+				done <- pipe.Join(t.Context(), pipe.NewRPC(input{strings.NewReader(lines), out}, 1<<10), pipe.New(right, pipe.Options{Limit: 1 << 10, Framing: pipe.Lines}))
+			}()
+			var got []string
+			read := make(chan struct{})
+			go func() {
+				defer close(read)
+				for all := bufio.NewScanner(reader); all.Scan() && len(got) < answers; {
+					got = append(got, all.Text())
+				}
+			}()
+			from := bufio.NewReader(server)
+			for range 2 {
+				_, _ = from.ReadString('\n')
+			}
+			synctest.Wait()
+			for range answers {
+				_, _ = server.Write([]byte(granted + "\n"))
+				synctest.Wait()
+			}
+			go func() { _, _ = io.Copy(io.Discard, from) }()
+			if err := <-done; err != nil {
+				t.Errorf("%d answers: %v", answers, err)
+			}
+			<-read
+			want := []string{`{"jsonrpc":"2.0","id":1,"result":` + granted + "}", `{"jsonrpc":"2.0","id":"two","result":` + granted + "}"}
+			if !slices.Equal(got, want[:answers]) {
+				t.Errorf("%d answers: the subscriber got %q", answers, got)
+			}
+			if waited := time.Since(began); (waited == 0) != (answers == 2) || waited > 12*time.Second {
+				t.Errorf("%d answers: it ended after %v", answers, waited)
+			}
+			_, _ = reader.Close(), server.Close()
+		})
 	}
 }
