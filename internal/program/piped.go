@@ -108,7 +108,7 @@ func (p *Piped) signal(signal syscall.Signal) {
 }
 
 // Ending returns how the program ended, such as "exit status 1", and the last line that it has written to standard error,
-// as it was written. It waits for the end for at most the given time; ended is false if it still runs then. Of one that has
+// as it was written; where npm says what went wrong, the first line of that. It waits for the end for at most the given time; ended is false if it still runs then. Of one that has
 // ended it waits for the rest of what it has written, for at most [Grace]: a process that left its group may still write.
 func (p *Piped) Ending(wait time.Duration) (how, last string, ended bool) {
 	timer := time.NewTimer(wait)
@@ -175,10 +175,31 @@ func (t *tail) close() {
 	<-t.read
 }
 
-// last is the last line.
+// npmFields are what npm says of a failure before it says in words what it is.
+var npmFields = []string{"code", "errno", "syscall", "path", "signal", "command"}
+
+// npmError returns what npm says in words of a failure; "" if this is not a line with such words. Its last line names only a file.
+func npmError(line string) string {
+	said, is := strings.CutPrefix(line, "npm error ")
+	if !is {
+		said, is = strings.CutPrefix(line, "npm ERR! ")
+	}
+	words := strings.Fields(said)
+	if !is || len(words) < 2 || slices.Contains(npmFields, words[0]) {
+		return ""
+	}
+	return line
+}
+
+// last is the last line; of what npm has written, the first that says what went wrong.
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	text := strings.TrimSpace(string(t.text))
+	for line := range strings.Lines(text) {
+		if found := npmError(strings.TrimSpace(line)); found != "" {
+			return found
+		}
+	}
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
