@@ -95,8 +95,15 @@ func (r *RPC) Receive() ([]byte, error) {
 // open takes a message out of its envelope. answer is what the sender gets at once.
 func (r *RPC) open(raw []byte) (message, answer []byte) {
 	var c call
+	if kind := jsontext.Value(raw).Kind(); kind != '{' && jsontext.Value(raw).IsValid() {
+		wrong := "found JSON that is not an object, send one request in each line"
+		if kind == '[' {
+			wrong = "found a batch, and batches are not taken; send one request in each line"
+		}
+		return nil, fault(jsontext.Value("null"), rpcInvalid, wrong)
+	}
 	if err := json.Unmarshal(raw, &c); err != nil {
-		return nil, fault(nil, rpcParse, "found a line that is not one JSON object")
+		return nil, fault(nil, rpcParse, "found a line that is not JSON, or an object that is not in order")
 	}
 	types, known := carried[c.Method]
 	switch {

@@ -28,6 +28,11 @@ func TestRPCEnvelopes(t *testing.T) {
 	for name, row := range map[string]struct{ sent, answer string }{
 		"no JSON":                 {`{`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,`},
 		"a name twice":            {`{"jsonrpc":"2.0","id":1,"id":2,"method":"aaep.ping"}`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,`},
+		"no JSON in an array":     {`[1,`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,`},
+		"a batch":                 {`[1]`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"found a batch, and batches are not taken; send one request in each line"}}`},
+		"a batch of requests":     {`[{"jsonrpc":"2.0","id":1,"method":"aaep.ping"}]`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,`},
+		"an empty batch":          {`[]`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,`},
+		"a number":                {`1`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,`},
 		"another version":         {`{"jsonrpc":"1.0","id":1,"method":"aaep.ping"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32600,`},
 		"an unknown method":       {`{"jsonrpc":"2.0","id":"x","method":"aaep.stop"}`, `{"jsonrpc":"2.0","id":"x","error":{"code":-32601,`},
 		"other params":            {`{"jsonrpc":"2.0","id":1,"method":"aaep.reply","params":` + subscribe + `}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,`},
