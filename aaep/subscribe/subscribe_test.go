@@ -296,6 +296,26 @@ func TestNoStream(t *testing.T) {
 	}
 }
 
+// TestUnreadable: the message about an event that cannot be read names the rule that it breaks, and where.
+func TestUnreadable(t *testing.T) {
+	t.Parallel()
+	wrong := strings.Replace(ended, `"duration_ms":1`, `"duration_ms":"1"`, 1)
+	p := scripted.New(t, []string{started, wrong, ended})
+	s, err := subscribe.New(subscribe.Options{URL: p.Serve("ws")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := ""
+	for _, err := range s.Events(t.Context()) {
+		if e, is := errors.AsType[*subscribe.Error](err); is {
+			said = e.Message
+		}
+	}
+	if !strings.HasPrefix(said, "the producer sends an event that cannot be read: ") || !strings.Contains(said, "; it breaks the rule COMP-") || !strings.Contains(said, " at /duration_ms: ") {
+		t.Errorf("it says %q", said)
+	}
+}
+
 // TestUnsent: an answer for which there is no connection is an error, and is not kept for a later one.
 func TestUnsent(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package subscribe
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"net/http"
 	"sync"
@@ -117,12 +118,24 @@ func read(m Message) (Event, error) {
 	return Event{Event: event, Raw: m.Raw}, nil
 }
 
-// plain is why a message cannot be read, for a person.
+// plain is why a message cannot be read, for a person: with the first rule that it breaks, and where.
 func plain(err error) string {
-	if e, is := errors.AsType[*aaep.Error](err); is {
+	e, is := errors.AsType[*aaep.Error](err)
+	switch {
+	case !is:
+		return err.Error()
+	case len(e.Violations) == 0:
 		return e.Message
 	}
-	return err.Error()
+	v := e.Violations[0]
+	text := e.Message + "; it breaks the rule " + v.Rule
+	if v.Path != "" {
+		text += " at " + v.Path
+	}
+	if text += ": " + v.Message; len(e.Violations) > 1 {
+		text += fmt.Sprintf(" (and %d more)", len(e.Violations)-1)
+	}
+	return text
 }
 
 func replyRefused(raw []byte) *Error {
