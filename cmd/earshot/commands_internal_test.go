@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -184,5 +185,22 @@ func saysItsOwn(t *testing.T, c *cobra.Command, f *pflag.Flag) {
 	}
 	if strings.HasPrefix(f.Usage, "the same") {
 		t.Errorf("%s --%s says %q, which is about another flag", c.CommandPath(), f.Name, f.Usage)
+	}
+}
+
+// TestHelpWidth: what the commands of AAEP say of themselves fits a terminal of 100 columns.
+func TestHelpWidth(t *testing.T) {
+	t.Parallel()
+	const most = 100
+	for _, c := range everyCommand(t) {
+		path := c.CommandPath()
+		if path != "earshot listen" && !strings.HasPrefix(path, "earshot conform") {
+			continue
+		}
+		for line := range strings.Lines(c.Long) {
+			if columns := utf8.RuneCountInString(strings.TrimRight(line, "\n")); columns > most {
+				t.Errorf("%s --help has a line of %d columns: %s", path, columns, line)
+			}
+		}
 	}
 }

@@ -109,7 +109,7 @@ func TestConformJudge(t *testing.T) {
 		"no answer":     {[]string{"--judge", "echo yes; cat >/dev/null"}, 1, "", "is not one line of JSON"},
 		"slow":          {[]string{"--judge", "exec sleep 100", "--wait", "100ms"}, 1, "", "error: the judge did not answer within 100ms"},
 		"bad list":      {[]string{"--judge", "cat", "--known", "conform_test.go"}, 2, "", "error: the file of --known is not one JSON object of ids and reasons"},
-		"alone":         {[]string{"--known", known}, 2, "", "error: --known goes with --judge"},
+		"alone":         {[]string{"--known", known}, 2, "", "error: --known is given without --judge"},
 	} {
 		out, problems, code := says(t, append([]string{"conform", "vectors", "start"}, row.args...)...)
 		if code != row.code || !strings.Contains(out, row.out) || !strings.Contains(squeeze(problems), row.err) || row.err == "" && problems != "" {

@@ -49,13 +49,13 @@ in plain lines, as earshot run tells a turn. Type accept, reject or an answer wh
 is shown.
 
 The address is that of a server (http, https), which is subscribed to with POST, of a
-WebSocket (ws, wss), of gRPC (grpc, grpcs) or of a Unix socket (unix:PATH). An http address with a path is a stream
-without subscriptions, which takes no answers.
+WebSocket (ws, wss), of gRPC (grpc, grpcs) or of a Unix socket (unix:PATH). An http address
+with a path is a stream without subscriptions, which takes no answers.
 
 A lost connection is made again, and goes on after the last event where the producer can do
 that. Each event is told once, and where some may be missing, that is said. A producer that
-cannot be reached at all ends it at once. Every message is judged by the rules
-of AAEP: a line that begins with "Finding" has the rule that is broken, once for each place.
+cannot be reached at all ends it at once. Every message is judged by the rules of AAEP: a
+line that begins with "Finding" has the rule that is broken, once for each place.
 Departures from advice are only counted, unless --verbosity is detailed.
 
 With --keys the producer has to show a signed manifest of its maker: without one that holds,

@@ -94,7 +94,8 @@ func chosenVectors(word string) ([]conform.Vector, error) {
 // runVectors judges them with this program, or the one that was named.
 func (m *commands) runVectors(ctx context.Context, vectors []conform.Vector, by judgeFlags, asJSON bool) error {
 	if by.command == "" && by.known != "" {
-		return cause.Misuse("--known goes with --judge", "the vectors that this program does not meet yet are listed in it")
+		return cause.Misuse("--known is given without --judge",
+			"name the program that you judge with --judge COMMAND, or leave --known out: Earshot knows by itself which vectors it does not meet yet")
 	}
 	if by.command == "" {
 		known, err := conform.Pending()

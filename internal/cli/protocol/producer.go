@@ -40,8 +40,8 @@ was broken, with the event that shows it, or was not exercised, because nothing 
 it is about. Start the producer's sessions when standard error says that it listens.
 
 The address is that of a server (http, https), which is subscribed to with POST, of a
-WebSocket (ws, wss), of gRPC (grpc, grpcs), or unix:PATH for a Unix socket. An http address with a path is a
-stream without subscriptions, which is of level 1.
+WebSocket (ws, wss), of gRPC (grpc, grpcs), or unix:PATH for a Unix socket. An http address
+with a path is a stream without subscriptions, which is of level 1.
 
 Questions are rejected. With --answer accept they are accepted, and what the producer then
 does is done: use it with a producer whose actions are harmless. With --answer none they are

@@ -35,9 +35,9 @@ func (m *commands) subscriberCommand() *cobra.Command {
 		Short: "Judge a running subscriber of AAEP, in any language",
 		Long: `Judge a running subscriber of AAEP, in any language: be a producer to it, over server-sent
 events with POST, a WebSocket and gRPC, and with --socket over a Unix socket, and play a
-script: events that every reader must bear, a lost connection, and questions; and say of each rule that binds a subscriber
-whether it was kept, was broken, with what shows it, or was not exercised. What a
-subscriber says to its person cannot be seen from here.
+script: events that every reader must bear, a lost connection, and questions; and say of
+each rule that binds a subscriber whether it was kept, was broken, with what shows it, or
+was not exercised. What a subscriber says to its person cannot be seen from here.
 
 Standard error says where to connect the subscriber, and when to stop it. With a command
 that is started and stopped by itself: {url}, {ws}, {grpc} and {unix} in its arguments, and
