@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -55,8 +56,10 @@ func Shown(r *http.Request) string {
 // body reads a message; after an error the request has been answered.
 func body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, transport.MessageLimit))
-	if err != nil {
-		refuse(w, http.StatusBadRequest, "the message cannot be read, or is larger than 64 KiB", "send less")
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the message is larger than %d KiB", transport.MessageLimit>>10), "send less")
+	} else if err != nil {
+		refuse(w, http.StatusBadRequest, "the message cannot be read to its end", "send it again")
 	}
 	return raw, err == nil
 }

@@ -349,7 +349,7 @@ func TestRefuses(t *testing.T) {
 		{open, "POST", "/aaep/v1/subscriptions", request, "Host: evil.example", http.StatusForbidden},
 		{open, "POST", "/aaep/v1/subscriptions", request, "Origin: https://evil.example", http.StatusForbidden},
 		{open, "POST", "/aaep/v1/subscriptions", `{`, "", http.StatusBadRequest},
-		{open, "POST", "/aaep/v1/subscriptions", strings.Repeat(" ", 65<<10), "", http.StatusBadRequest},
+		{open, "POST", "/aaep/v1/subscriptions", strings.Repeat(" ", 65<<10), "", http.StatusRequestEntityTooLarge},
 		{open, "POST", "/aaep/v1/subscriptions", strings.Replace(request, "1.0.0", "2.0.0", 1), "", http.StatusConflict},
 		{open, "POST", "/aaep/v1/replies", `{"type":"confirmation.reply"}`, "", http.StatusForbidden},
 		{open, "POST", "/aaep/v1/replies", `{"type":"other"}`, "", http.StatusBadRequest},
