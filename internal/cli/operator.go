@@ -117,8 +117,6 @@ func OperatorError(err error) error {
 		hint = "see `earshot doctor`"
 	case utp.CodeBadRequest:
 		kind, hint = cause.Usage, "see the command's --help"
-	case utp.CodeConflict:
-		hint = "look at it again"
 	}
 	return &cause.Error{Kind: kind, Message: fault.Message, Hint: hint, Err: err}
 }
