@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Offered returns the schema of the arguments for whoever fills them in, such as a language model: without the arguments
+// Offered returns the schema of the arguments for the one that fills them in, such as a language model: without the arguments
 // that the definition sets (fixed) or the environment supplies (envs), and with the defaults of the others, which are not
 // required (UTP, "Arguments"). Everything else is as in Parameters. The error is a [*DefinitionError] or an
 // [*ArgumentError].

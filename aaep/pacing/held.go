@@ -19,7 +19,7 @@ type held struct {
 	id       string
 	followed bool // something of the session waits behind it, so that it does not wait for more
 
-	// What the parts before the last leave, by the type of the last.
+	// What is kept of the parts that are joined here, for a text or for a state.
 	chunks   []Item // of a text: all of it, the last too
 	runes    int
 	position int64
@@ -66,8 +66,8 @@ func (h *held) continues(next *held) bool {
 	}
 }
 
-// skip has a background state stand for one that comes back to where this one began, and for the next, which leaves again:
-// of there and back and there only there remains.
+// skip joins three background states in a row to one, where the second comes back to where the first began: of A to B, B to A and A
+// to C there remains A to C. It reports whether these are such states; h is the first.
 func (h *held) skip(back, next *held) bool {
 	to, last := next.moves()
 	_, middle := back.moves()

@@ -273,7 +273,7 @@ func (r *acpRun) attend(ctx context.Context, f acpFlags, signals chan os.Signal)
 // restTime is how long a stopped agent may take to end its turn.
 const restTime = 5 * time.Second
 
-// passSignals passes signals on, whoever takes them, and ends a context at the second one. A hangup never counts as that: it
+// passSignals passes signals on to the one that receives from passed, and ends a context at the second one. A hangup never counts as that: it
 // arrives more than once.
 func passSignals(ctx context.Context, signals <-chan os.Signal) (passed chan os.Signal, patient context.Context, done func()) {
 	passed = make(chan os.Signal, cap(signals))

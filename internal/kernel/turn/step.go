@@ -101,7 +101,8 @@ func (m *machine) applyService(in Input) error {
 	return m.applyAgent(in)
 }
 
-// applyAgent applies an input that concerns the agent but not one of its tool calls.
+// applyAgent applies what the agent says or does itself, the turns within this one, and what has changed for its next calls: the rules, or a
+// tool that is gone.
 func (m *machine) applyAgent(in Input) error {
 	switch in := in.(type) {
 	case Responded:
