@@ -293,18 +293,18 @@ func (s *eventBuilder) refusal(code utp.Code) line {
 	switch code {
 	case utp.CodeConsentRetryExhausted:
 		params, status = params.with(s.exhausted()), utp.StatusFailed
-		ext["changed"] = s.t.Note.Surface
+		ext["changed"] = s.t.Note.Reason
 		delete(ext, extSurface)
 		params["surface"] = Param{}
 	case utp.CodeConsentStale:
-		params["reason"], params["again"] = s.stale(s.t.Call, s.t.Note.Surface), s.again()
-		if s.t.Note.Surface == turn.StaleUnawaited {
+		params["reason"], params["again"] = s.stale(s.t.Call, s.t.Note.Reason), s.again()
+		if s.t.Note.Reason == turn.StaleUnawaited {
 			key, params["agent"] = "call.refused.gone", s.agent()
 		}
-		if s.t.Note.Surface == turn.StaleRestarted && s.t.Call.Consent != nil {
+		if s.t.Note.Reason == turn.StaleRestarted && s.t.Call.Consent != nil {
 			key = "call.refused.restarted"
 		}
-		ext["changed"] = s.t.Note.Surface
+		ext["changed"] = s.t.Note.Reason
 		delete(ext, extSurface)
 		params["surface"] = Param{}
 	case utp.CodeStopped:
@@ -319,7 +319,7 @@ func (s *eventBuilder) refusal(code utp.Code) line {
 	default:
 		key = "call.refused.other"
 		params["why"], _ = s.why(before(code))
-		if s.t.Note.Surface == turn.ReasonToolMissing {
+		if s.t.Note.Reason == turn.ReasonToolMissing {
 			key, params["said"], params["surface"] = "call.refused.tool_gone", yes(s.t.Call.Consent != nil), Param{}
 			delete(ext, extSurface)
 		}

@@ -68,7 +68,7 @@ func (s *eventBuilder) permitted() error {
 func (s *eventBuilder) permissionRefusal(code utp.Code, params Params) (key string, own bool) {
 	params["agent"], params["tool"] = s.agent(), s.agentsTool()
 	key = "permission.refused." + string(code)
-	if s.t.Note.Surface == turn.StaleUnawaited {
+	if s.t.Note.Reason == turn.StaleUnawaited {
 		key = "permission.refused.gone"
 	}
 	if o := s.t.Call.Outcome; code == utp.CodeConsentWithdrawn && o != nil && o.Message == turn.StaleUnawaited {

@@ -127,5 +127,5 @@ func (s *eventBuilder) whyStale(c turn.Call, reason string) Param {
 
 // exhausted says why the last of many accepts did not count, for a call that is not asked again.
 func (s *eventBuilder) exhausted() Params {
-	return Params{"reason": s.whyStale(s.t.Call, s.t.Note.Surface), "times": count(turn.MaxStale)}
+	return Params{"reason": s.whyStale(s.t.Call, s.t.Note.Reason), "times": count(turn.MaxStale)}
 }

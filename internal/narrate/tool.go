@@ -123,11 +123,11 @@ func (s *eventBuilder) completion(o turn.Outcome) line {
 		key = "call.completed.outcome_unknown"
 		params[paramAction], _ = s.action(s.arguments())
 		params["known"] = s.known()
-	case o.Code == utp.CodeConsentStale && s.t.Note.Surface == turn.StaleUnawaited:
+	case o.Code == utp.CodeConsentStale && s.t.Note.Reason == turn.StaleUnawaited:
 		key, params["agent"] = "call.completed.gone", s.agent()
 	case o.Code == utp.CodeConsentStale:
 		key = "call.completed.consent_stale"
-		params["reason"], params["again"] = s.stale(s.t.Call, s.t.Note.Surface), s.again()
+		params["reason"], params["again"] = s.stale(s.t.Call, s.t.Note.Reason), s.again()
 	case o.Code == utp.CodeConsentRetryExhausted:
 		key, params = "call.completed.consent_retry_exhausted", s.about().with(s.exhausted())
 	case s.t.Call.Fence == 0 && s.t.Call.Batch == nil:
@@ -252,7 +252,7 @@ func (s *eventBuilder) late() error {
 
 // completionKey returns the key of the sentence about an outcome that needs no words of its own.
 func (s *eventBuilder) completionKey(o turn.Outcome) string {
-	if o.Code == utp.CodeUnknownTool && s.t.Note.Surface == turn.ReasonToolMissing {
+	if o.Code == utp.CodeUnknownTool && s.t.Note.Reason == turn.ReasonToolMissing {
 		return "call.completed.tool_gone"
 	}
 	return "call.completed." + string(o.Status)

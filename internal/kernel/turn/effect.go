@@ -11,8 +11,9 @@ type (
 		Call string
 		// By and Surface name who caused it, where somebody did.
 		By, Surface string
-		// Detail is a code or a reason, never prose.
-		Detail string
+		// Detail is a code or a reason, never prose. Reason is why it has that code, where there are several: one of the reasons for which a
+		// consent is stale, or ReasonToolMissing.
+		Detail, Reason string
 		// Again: the same work is asked for again, so more notes about it follow.
 		Again bool
 		// Percent is the progress of the whole work, in a progress note.

@@ -208,7 +208,7 @@ func (m *machine) stale(c *Call, reason string) {
 	// and asking again would not end.
 	again := m.Stop == nil && m.Closing == nil && reason != StaleUnawaited && (c.Decision == Ask || c.Replaces == "")
 	m.emit(
-		Note{Kind: kind, Call: c.ID, Detail: string(utp.CodeConsentStale), Surface: reason, Again: again},
+		Note{Kind: kind, Call: c.ID, Detail: string(utp.CodeConsentStale), Reason: reason, Again: again},
 		RecordOutcome{Call: c.ID},
 	)
 	if again {

@@ -294,7 +294,7 @@ func (m *machine) permitted(c *Call, in Answered) {
 	m.emit(Receipt{Call: c.ID, By: in.By, Surface: in.Surface, Decision: "accept"})
 	if m.unattended(c, m.now) {
 		c.State, c.Outcome = Closed, &Outcome{Status: utp.StatusCanceled, Code: utp.CodeConsentStale, Message: StaleUnawaited}
-		m.emit(Note{Kind: NoteRefused, Call: c.ID, Detail: string(utp.CodeConsentStale), Surface: StaleUnawaited}, RecordOutcome{Call: c.ID})
+		m.emit(Note{Kind: NoteRefused, Call: c.ID, Detail: string(utp.CodeConsentStale), Reason: StaleUnawaited}, RecordOutcome{Call: c.ID})
 		return
 	}
 	c.State, c.Outcome = Finished, &Outcome{Status: utp.StatusSuccess}

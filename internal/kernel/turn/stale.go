@@ -48,5 +48,5 @@ func (m *machine) endExhausted(c *Call, kind NoteKind, reason string) {
 		Message: fmt.Sprintf("the consent went stale %d times in a row, the last time for its %s; nothing was done, and nobody is asked again", MaxStale, reason),
 	}
 	m.Tally.Failed++
-	m.emit(Note{Kind: kind, Call: c.ID, Detail: string(utp.CodeConsentRetryExhausted), Surface: reason}, RecordOutcome{Call: c.ID})
+	m.emit(Note{Kind: kind, Call: c.ID, Detail: string(utp.CodeConsentRetryExhausted), Reason: reason}, RecordOutcome{Call: c.ID})
 }

@@ -142,5 +142,5 @@ func (m *machine) endMissing(c *Call) {
 		Message: "the tool " + c.Tool + " is not there any more; nothing was done",
 	}
 	m.Tally.Cancelled++
-	m.emit(Note{Kind: kind, Call: c.ID, Detail: string(utp.CodeUnknownTool), Surface: ReasonToolMissing}, RecordOutcome{Call: c.ID})
+	m.emit(Note{Kind: kind, Call: c.ID, Detail: string(utp.CodeUnknownTool), Reason: ReasonToolMissing}, RecordOutcome{Call: c.ID})
 }
