@@ -18,7 +18,7 @@ type ends struct {
 
 // end is one that waits, or is being saved.
 type end struct {
-	attempt
+	change
 
 	turn  string
 	ctx   context.Context //nolint:containedctx // of the request
@@ -33,7 +33,7 @@ func (k *Kernel) stepEnd(ctx context.Context, id string, fn func(*step) error) e
 	if above == "" {
 		return k.step(ctx, store.TurnRef{Turn: id}, fn)
 	}
-	e := &end{attempt: onTurn(store.TurnRef{Turn: id}, fn), turn: id, ctx: ctx, done: make(chan struct{})}
+	e := &end{change: changeOf(store.TurnRef{Turn: id}, fn), turn: id, ctx: ctx, done: make(chan struct{})}
 	if k.ends.waits(above, e) {
 		select {
 		case <-e.done:
@@ -109,9 +109,9 @@ func (q *ends) next(above string) (group []*end) {
 // endTogether saves ends in one transaction. If that fails, each is saved by itself, and hears its own error.
 func (k *Kernel) endTogether(group []*end) {
 	if len(group) > 1 {
-		all := make([]attempt, len(group))
+		all := make([]change, len(group))
 		for i, e := range group {
-			all[i] = e.attempt
+			all[i] = e.change
 		}
 		if k.attemptAll(group[0].ctx, all...) == nil {
 			for _, e := range group {
@@ -121,7 +121,7 @@ func (k *Kernel) endTogether(group []*end) {
 		}
 	}
 	for _, e := range group {
-		e.err = k.attemptAll(e.ctx, e.attempt)
+		e.err = k.attemptAll(e.ctx, e.change)
 		close(e.done)
 	}
 }

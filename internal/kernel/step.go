@@ -89,21 +89,21 @@ func (k *Kernel) attemptAny(ctx context.Context, pick func(store.Tx) (store.Turn
 
 // attemptOn steps the turn that load reads, or makes, in the same transaction.
 func (k *Kernel) attemptOn(ctx context.Context, load func(store.Tx) (store.Record, error), fn func(*step) error) error {
-	return k.attemptAll(ctx, attempt{load, fn})
+	return k.attemptAll(ctx, change{load, fn})
 }
 
-// attempt is one step of a transaction: load reads its turn, or makes it.
-type attempt struct {
+// change is what one transaction does to one turn: load reads the turn, or makes it, and fn steps it.
+type change struct {
 	load func(store.Tx) (store.Record, error)
 	fn   func(*step) error
 }
 
-func onTurn(ref store.TurnRef, fn func(*step) error) attempt {
-	return attempt{func(tx store.Tx) (store.Record, error) { return tx.Turn(ref) }, fn}
+func changeOf(ref store.TurnRef, fn func(*step) error) change {
+	return change{func(tx store.Tx) (store.Record, error) { return tx.Turn(ref) }, fn}
 }
 
 // attemptAll steps several turns in one transaction.
-func (k *Kernel) attemptAll(ctx context.Context, attempts ...attempt) error {
+func (k *Kernel) attemptAll(ctx context.Context, changes ...change) error {
 	all := &together{}
 	var behind []string // sessions whose later messages a failed attempt has blocked
 	tried := false
@@ -112,16 +112,17 @@ func (k *Kernel) attemptAll(ctx context.Context, attempts ...attempt) error {
 		all = &together{}
 		now, again := k.clock.Now(), tried
 		tried = true
-		for _, a := range attempts {
-			rec, err := a.load(tx)
+		for _, c := range changes {
+			rec, err := c.load(tx)
 			if err != nil {
 				return err
 			}
 			s := all.begin(k.newStep(tx, now, rec))
 			s.tried = again
 		}
-		for i, s := range slices.Clone(all.steps) { // once all are read: what is written is read by nobody else's connection
-			if err := attempts[i].fn(s); err != nil {
+		// All are read before one is written: on PostgreSQL what is read after that takes a connection of this transaction alone.
+		for i, s := range slices.Clone(all.steps) {
+			if err := changes[i].fn(s); err != nil {
 				return err
 			}
 			if err := s.save(); err != nil {
