@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -71,6 +73,7 @@ it: claude, codex, gemini, opencode, qwen, cursor, vscode, zed or goose.
 	m.addCommands(root)
 	root.PersistentPreRun = func(c *cobra.Command, _ []string) { m.noteVariables(c) }
 	root.SetHelpCommand(helpCommand(root))
+	root.SetHelpFunc(fitting(root.HelpFunc()))
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.Name() != "completion" {
@@ -83,6 +86,24 @@ it: claude, codex, gemini, opencode, qwen, cursor, vscode, zed or goose.
 	}
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	return root
+}
+
+// fitting returns help whose lines fit the terminal. Topics about files print examples, which stay as they are.
+func fitting(help func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+	return func(c *cobra.Command, args []string) {
+		out := c.OutOrStdout()
+		var text strings.Builder
+		c.SetOut(&text)
+		help(c, args)
+		c.SetOut(out)
+		fit := text.String()
+		if !c.IsAdditionalHelpTopicCommand() {
+			fit = usage.Fit(fit, cli.WidthOf(out)())
+		}
+		if _, err := io.WriteString(out, fit); err != nil {
+			c.PrintErrln(err)
+		}
+	}
 }
 
 // helpCommand returns the help command. It refuses an unknown command as the program does.
