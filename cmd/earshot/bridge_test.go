@@ -220,7 +220,7 @@ func TestBridgeSilent(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
 	b := newBridged(t, "rules: []\n")
-	b.tool(groundTool, `{"suspend_timeout_seconds":3}`)
+	b.tool(groundTool, `{"suspend_timeout_seconds":12}`) // on a busy machine, too, a service that answers does so within it
 	p := b.bridge("")
 	b.reviewed("read")
 	b.sets("silent")
@@ -242,7 +242,7 @@ func TestBridgeSilent(t *testing.T) {
 	b.waits("0", `SELECT count(*)::text FROM state.agent_inbox WHERE status <> 'consumed'`)
 	b.sets("")
 	before := b.called()
-	b.tool(groundTool, `{"suspend_timeout_seconds":4}`) // before the bridge has looked again
+	b.tool(groundTool, `{"suspend_timeout_seconds":13}`) // before the bridge has looked again
 	refused := func(code string) {
 		t.Helper()
 		p := b.calls(`{"text":"a b"}`)

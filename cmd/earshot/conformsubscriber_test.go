@@ -44,7 +44,7 @@ func TestConformSubscriberMisuse(t *testing.T) {
 	}{
 		{[]string{"--level", "4"}, "error: the level is 4, expected 1, 2 or 3\nhint: "},
 		{[]string{"--level", "0"}, "error: the level is 0, expected 1, 2 or 3\nhint: "},
-		{[]string{"--listen", "nowhere"}, "error: it cannot listen at nowhere"},
+		{[]string{"--listen", "nowhere"}, `error: --listen "nowhere" is not an address with a port`},
 		{[]string{"--socket", "/no/such/folder/j.sock"}, "error: it cannot listen at /no/such/folder/j.sock"},
 		{[]string{"--for", "10ms"}, "error: no subscriber has listened at http://127.0.0.1:"},
 		{[]string{"--", "no-such-subscriber"}, "error: the subscriber could not be started"},
