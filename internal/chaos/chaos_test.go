@@ -65,7 +65,7 @@ func TestChaos(t *testing.T) {
 	long, calls := length(t)
 	s := &run{t: t, dir: t.TempDir()}
 	s.raise()
-	p := &people{hub: s.hub(), wanted: min(120, calls/4), begun: map[string]task{}, said: map[string]bool{}, accepted: map[string]bool{}}
+	p := &people{hub: s.hub(), wanted: min(120, calls/4), begun: map[string]task{}, said: map[string]bool{}, refuse: map[string]bool{}, accepted: map[string]bool{}}
 	defer p.hub.Close()
 	var under atomic.Int64
 	p.open = func() int { return int(under.Load()) }

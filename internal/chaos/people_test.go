@@ -27,6 +27,7 @@ type people struct {
 	mu       sync.Mutex
 	begun    map[string]task // by turn: what the kernel has taken
 	said     map[string]bool // by call: those to which a yes was said, no matter who heard it
+	refuse   map[string]bool // by call: whether a no is said
 	accepted map[string]bool // by call: those to which a yes was recorded
 	refused  int
 	left     int // unknown fates that were left as they are
@@ -88,7 +89,7 @@ func (p *people) reply(ctx context.Context, q api.QuestionRow) {
 	switch {
 	case q.Kind != "confirmation":
 		r.Decision, r.Response = "", "leave"
-	case rand.IntN(8) == 0:
+	case p.refuses(q.Call):
 		r.Decision = "reject"
 	default:
 		p.says(q.Call)
@@ -109,6 +110,18 @@ func (p *people) reply(ctx context.Context, q api.QuestionRow) {
 	default:
 		p.refused++
 	}
+}
+
+// refuses decides about a call, once: it may be asked about again while an answer is on its way, and a no behind a yes takes that back.
+func (p *people) refuses(call string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	no, decided := p.refuse[call]
+	if !decided {
+		no = rand.IntN(8) == 0
+		p.refuse[call] = no
+	}
+	return no
 }
 
 // says notes a yes before it is said: that its answer is lost does not unsay it.
