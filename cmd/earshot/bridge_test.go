@@ -168,7 +168,7 @@ func TestBridgeKilled(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			b := newBridged(t, "rules: []\n")
-			b.tool(groundTool, `{"suspend_timeout_seconds":15}`)
+			b.tool(groundTool, `{"suspend_timeout_seconds":60}`) // on a busy machine, too, the next bridge comes within it
 			p := b.bridge(point)
 			b.reviewed("read")
 			call := b.calls(`{"text":"a b c"}`)
@@ -188,7 +188,7 @@ func TestBridgeEffect(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
 	b := newBridged(t, "rules: [{tool: word_count, decide: ask, broker_only: true, undo: 3s}]\n")
-	b.tool(groundTool, `{"suspend_timeout_seconds":3}`)
+	b.tool(groundTool, `{"suspend_timeout_seconds":12}`) // as in TestBridgeSilent
 	b.does(0, "set", "undo-time", "3s")
 	p := b.bridge("bridge.inserted:2", "--project", groundProject)
 	b.reviewed("irreversible")
