@@ -221,6 +221,7 @@ var layerTable = []rule{
 	},
 	{pkg: "internal/rpc", layer: 2, own: []string{"api", "utp"}},
 	{pkg: "internal/boottime", layer: 2, third: []string{sysModule}},
+	{pkg: "internal/memory", layer: 2},
 	{
 		pkg: "tool", layer: 2, own: []string{"api", "utp", "utp/schema"}, third: []string{schemaModule},
 		beside: map[string]string{

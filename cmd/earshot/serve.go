@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/cli"
 	"github.com/earshot-dev/earshot/internal/cli/operators"
 	"github.com/earshot-dev/earshot/internal/credentialfile"
+	"github.com/earshot-dev/earshot/internal/memory"
 	"github.com/earshot-dev/earshot/internal/toolfile"
 	"github.com/earshot-dev/earshot/internal/usage"
 	"github.com/earshot-dev/earshot/tool/service"
@@ -123,7 +124,7 @@ func (m *Main) serve(ctx context.Context, services []toolfile.Service, f serveFl
 	if err != nil {
 		return err
 	}
-	defer m.tuneMemory()()
+	defer memory.Tune(m.Getenv)()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	signals := cli.NewSignals()

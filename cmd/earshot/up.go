@@ -17,6 +17,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/config"
 	"github.com/earshot-dev/earshot/internal/datadir"
 	"github.com/earshot-dev/earshot/internal/fault"
+	"github.com/earshot-dev/earshot/internal/memory"
 	"github.com/earshot-dev/earshot/internal/toolfile"
 	"github.com/earshot-dev/earshot/internal/usage"
 	"github.com/earshot-dev/earshot/server"
@@ -214,7 +215,7 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 		return err
 	}
 	o.OpenProject = m.projectOptions
-	defer m.tuneMemory()()
+	defer memory.Tune(m.Getenv)()
 	signals := cli.NewSignals()
 	defer signals.Stop()
 	signals.Heed()

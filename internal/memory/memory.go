@@ -1,4 +1,5 @@
-package main
+// Package memory keeps the memory of a process that works for long small, and the time that it takes to collect it.
+package memory
 
 import (
 	"context"
@@ -13,50 +14,50 @@ const (
 	// collectSeldom is GOGC of a server. Most memory of a call is short-lived, and with the default of 100 the garbage
 	// collector took a quarter of the processor time.
 	collectSeldom = 400
-	// memoryGoal is the target for the runtime's memory, besides the program text, as long as the live heap allows it:
+	// goal is the target for the runtime's memory, besides the program text, as long as the live heap allows it:
 	// with GOGC alone it may take five times the live heap.
-	memoryGoal = 120 << 20
-	// memoryRoom is the factor of the live heap that is allowed beyond that, so that collection never takes more of the
+	goal = 120 << 20
+	// room is the factor of the live heap that is allowed beyond that, so that collection never takes more of the
 	// processor than with the default GOGC.
-	memoryRoom = 2
-	// memoryLook is the interval at which the live heap is measured.
-	memoryLook = 10 * time.Second
+	room = 2
+	// interval is the interval at which the live heap is measured.
+	interval = 10 * time.Second
 	// idleAllocation is the most that an idle server allocates between two looks; one that nobody uses needs a tenth.
 	idleAllocation = 1 << 20
 	// spareMemory is how much an idle server may keep beside its live heap before it returns that to the system.
 	spareMemory = 4 << 20
 )
 
-// tuneMemory has a process that works for long collect garbage seldom and stay small, as far as its environment does not
-// say otherwise, until stop is called.
-func (m *Main) tuneMemory() (stop func()) {
-	if m.Getenv("GOGC") == "" {
+// Tune has a process that works for long collect garbage seldom and stay small, as far as its environment (GOGC, GOMEMLIMIT) does not say
+// otherwise, until stop is called.
+func Tune(getenv func(string) string) (stop func()) {
+	if getenv("GOGC") == "" {
 		debug.SetGCPercent(collectSeldom)
 	}
-	if m.Getenv("GOMEMLIMIT") != "" {
+	if getenv("GOMEMLIMIT") != "" {
 		return func() {}
 	}
-	return boundMemory()
+	return bound()
 }
 
-// boundMemory keeps the memory of the process near the goal, and returns what it does not need once it is idle, until
+// bound keeps the memory of the process near the goal, and returns what it does not need once it is idle, until
 // stop is called. Otherwise what came of a busy minute, such as many hosts that connect, would be kept until the next.
-func boundMemory() (stop func()) {
-	before := debug.SetMemoryLimit(memoryGoal)
+func bound() (stop func()) {
+	before := debug.SetMemoryLimit(goal)
 	ctx, cancel := context.WithCancel(context.Background())
 	var owned sync.WaitGroup
 	owned.Go(func() {
-		ticker := time.NewTicker(memoryLook)
+		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
-		last := readMemory()
+		last := read()
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
 			}
-			now := readMemory()
-			debug.SetMemoryLimit(memoryLimit(now.live))
+			now := read()
+			debug.SetMemoryLimit(limit(now.live))
 			if now.returns(last) {
 				debug.FreeOSMemory()
 			}
@@ -70,24 +71,24 @@ func boundMemory() (stop func()) {
 	}
 }
 
-// memoryLimit returns the limit for a number of live bytes.
-func memoryLimit(live uint64) int64 {
-	return max(memoryGoal, int64(min(live, math.MaxInt64/memoryRoom))*memoryRoom)
+// limit returns the limit for a number of live bytes.
+func limit(live uint64) int64 {
+	return max(goal, int64(min(live, math.MaxInt64/room))*room)
 }
 
-// memoryUse is what the runtime says of its memory, in bytes.
-type memoryUse struct {
+// use is what the runtime says of its memory, in bytes.
+type use struct {
 	allocated uint64 // since the start
 	live      uint64 // at the last collection
 	held      uint64 // of the heap, in use or not returned to the system
 }
 
 // returns reports whether an idle process holds more than it needs. before is the use at the last look.
-func (m memoryUse) returns(before memoryUse) bool {
+func (m use) returns(before use) bool {
 	return m.allocated-before.allocated <= idleAllocation && m.held > m.live+spareMemory
 }
 
-func readMemory() memoryUse {
+func read() use {
 	samples := []metrics.Sample{
 		{Name: "/gc/heap/allocs:bytes"},
 		{Name: "/gc/heap/live:bytes"},
@@ -101,5 +102,5 @@ func readMemory() memoryUse {
 		}
 		return samples[i].Value.Uint64()
 	}
-	return memoryUse{allocated: bytes(0), live: bytes(1), held: bytes(2) + bytes(3)}
+	return use{allocated: bytes(0), live: bytes(1), held: bytes(2) + bytes(3)}
 }
