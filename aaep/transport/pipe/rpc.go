@@ -49,7 +49,7 @@ type RPC struct {
 	limit    int
 	pending  sync.Mutex
 	requests []jsontext.Value // the ids of the requests for terms that have no answer yet, in their order
-	settled  []chan struct{}  // closed once there are none
+	settled  chan struct{}    // closed once there are none; nil unless somebody waits for that
 }
 
 // envelopeRoom is how much larger than the largest message its line may be.
@@ -186,16 +186,15 @@ func (r *RPC) asked() jsontext.Value {
 		return jsontext.Value("null")
 	}
 	id := r.requests[0]
-	if r.requests = r.requests[1:]; len(r.requests) == 0 {
-		for _, settled := range r.settled {
-			close(settled)
-		}
+	if r.requests = r.requests[1:]; len(r.requests) == 0 && r.settled != nil {
+		close(r.settled)
 		r.settled = nil
 	}
 	return id
 }
 
-// answered returns a channel that is closed once an answer to each request that was read is being written.
+// answered returns a channel that is closed once an answer to each request that was read is being written. It is called once, when no more
+// are read.
 func (r *RPC) answered() <-chan struct{} {
 	r.pending.Lock()
 	defer r.pending.Unlock()
@@ -204,6 +203,6 @@ func (r *RPC) answered() <-chan struct{} {
 		close(settled)
 		return settled
 	}
-	r.settled = append(r.settled, settled)
+	r.settled = settled
 	return settled
 }
