@@ -51,8 +51,8 @@ func Fit(help string, columns int) string {
 // defined is an indented line of a description up to what it says of a name. What is copied has no two spaces there.
 var defined = regexp.MustCompile(`^ +[a-z-]+ {2,}`)
 
-// filled fills the lines of a paragraph anew if one is too long. Of one with indented lines, only those are broken that say something of a
-// name.
+// filled puts the words of a paragraph into other lines if one is too long. Where some lines are indented, only those are broken that say
+// something of a name.
 func filled(paragraph string, columns int) string {
 	lines := strings.Split(paragraph, "\n")
 	if slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, " ") }) {
