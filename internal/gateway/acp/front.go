@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/coder/acp-go-sdk"
 	"github.com/go-json-experiment/json/jsontext"
@@ -156,13 +157,25 @@ func (f *Front) IsStopped() bool {
 	return f.machine.stopped
 }
 
-// Rest waits until the agent has ended its turn, after a stop.
+// lastWordTime is how long an agent that has ended its turn may take to say what has become of the calls that it had
+// begun: some say so only then.
+const lastWordTime = time.Second
+
+// Rest waits, after a stop, until the agent has ended its turn, and a moment for what has become of its calls.
 func (f *Front) Rest(ctx context.Context) {
+	f.wait(ctx, func(m *Machine) bool { return !m.running })
+	ctx, cancel := context.WithTimeout(ctx, lastWordTime)
+	defer cancel()
+	f.wait(ctx, (*Machine).accounted)
+}
+
+// wait waits for a state of the machine.
+func (f *Front) wait(ctx context.Context, holds func(*Machine) bool) {
 	for {
 		f.mu.Lock()
-		running, news := f.machine.running, f.news
+		is, news := holds(f.machine), f.news
 		f.mu.Unlock()
-		if !running {
+		if is {
 			return
 		}
 		select {
@@ -329,7 +342,13 @@ func (f *Front) onAgentEnd() {
 }
 
 func (f *Front) onUpdate(params jsontext.Value) {
-	f.apply(func(m *Machine) []Effect { return m.Update(params) })
+	f.apply(func(m *Machine) []Effect {
+		effects := m.Update(params)
+		if m.stopped {
+			f.tell()
+		}
+		return effects
+	})
 	f.queue.room()
 }
 

@@ -371,6 +371,34 @@ func TestFrontFails(t *testing.T) {
 	}
 }
 
+// TestFrontLateWord: an agent may say what has become of a call after its turn, and one that says nothing is not waited for long.
+func TestFrontLateWord(t *testing.T) {
+	t.Parallel()
+	for want, say := range map[string]bool{"the agent says that it failed since": true, "not known to have ended": false} {
+		s := newStage(t, &agent{works: func(_ context.Context, a *agent) sdk.StopReason {
+			a.says(sdk.StartToolCall("t1", "rm -r build", sdk.WithStartStatus(sdk.ToolCallStatusInProgress)))
+			a.asks()
+			return sdk.StopReasonCancelled
+		}}, unanswered)
+		s.opens()
+		prompted := make(chan error, 1)
+		go func() { prompted <- s.Prompt(s.ctx, "Clean up.") }()
+		<-s.place.asked
+		s.Stop(s.ctx)
+		if err := <-prompted; err != nil {
+			t.Fatal(err)
+		}
+		if say {
+			go s.agent.says(sdk.UpdateToolCall("t1", sdk.WithUpdateStatus(sdk.ToolCallStatusFailed)))
+		}
+		s.Rest(s.ctx)
+		if got := s.Account(); !strings.Contains(got, "rm -r build ("+want+")") {
+			t.Errorf("found %q, expected %q", got, want)
+		}
+		_ = s.Close()
+	}
+}
+
 // TestFrontAgentEnds: an agent that ends in mid-turn.
 func TestFrontAgentEnds(t *testing.T) {
 	t.Parallel()

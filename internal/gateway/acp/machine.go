@@ -304,6 +304,11 @@ func (m *Machine) stop() {
 	m.stopped, m.atStop = true, m.calls.begun()
 }
 
+// accounted reports whether the agent has said of each call that it had begun at the stop what has become of it.
+func (m *Machine) accounted() bool {
+	return !slices.ContainsFunc(m.atStop, func(c *call) bool { return !c.over })
+}
+
 // Account says what the agent had begun when it was stopped, and what has become of it since.
 func (m *Machine) Account() string {
 	if len(m.atStop) == 0 {
