@@ -34,19 +34,27 @@ type said struct {
 
 func sayingOf(e aaep.Event, text string) said {
 	tag, direction := language(e)
-	if tag == "" || tag == english {
-		return said{Text: text}
-	}
-	return said{text, tag, direction}
+	return said{text, tag, direction}.ours()
 }
 
-// endingOf is how a question ended. Who decided is a sentence of the page: the event's own, in another language, is for who has just answered.
-func endingOf(e aaep.Event) said {
-	ending := sayingOf(e, announce.Entry(e))
-	if text := announce.Decided(e); text != "" && ending.Language != "" {
-		return said{Text: text}
+// ours leaves English to the page, which translates what it knows of it.
+func (s said) ours() said {
+	if s.Language == "" || s.Language == english {
+		return said{Text: s.Text}
 	}
-	return ending
+	return s
+}
+
+// entryOf is the line that an event is in a record. Who answered a question is a sentence of the page: the event's own, in another language, is
+// for who has just answered.
+func entryOf(e aaep.Event) said {
+	tag, direction := language(e)
+	if tag != "" && tag != english {
+		if text := announce.Decided(e); text != "" {
+			return said{Text: text, Direction: automatic}
+		}
+	}
+	return said{announce.Entry(e), tag, direction}
 }
 
 // The states of a call, in the words of its badge.
@@ -79,7 +87,7 @@ func (c calls) add(e aaep.Event, seq int64) {
 	case aaep.StateChanged:
 		if _, standing := ours.Whole("standing_permission"); standing || resolvedTo(ours) != "" {
 			if one := c.find(id, seq); one != nil {
-				one.resolve(ours, endingOf(e))
+				one.resolve(ours, entryOf(e).ours())
 			}
 		}
 	case aaep.ToolInvoked:

@@ -2,7 +2,6 @@ package page
 
 import (
 	"github.com/earshot-dev/earshot/aaep"
-	"github.com/earshot-dev/earshot/aaep/announce"
 )
 
 // Outcome is how a session ended, in the words of its badge.
@@ -48,14 +47,12 @@ func (t *Tail) Add(raw []byte) {
 		*t = Tail{Outcome: outcomeOf(e)}
 		return
 	}
-	text := announce.Entry(e)
+	entry := entryOf(e)
 	if p, is := e.Payload.(aaep.ProgressUpdated); is {
-		text = progress(e, p)
+		entry.Text = progress(e, p)
 	}
-	if text != "" {
-		t.Step = text
-		t.Language, t.Direction = language(e)
-		t.Agents = agents(e)
+	if entry.Text != "" {
+		t.Step, t.Language, t.Direction, t.Agents = entry.Text, entry.Language, entry.Direction, agents(e)
 	}
 }
 

@@ -85,6 +85,13 @@ func TestWhoDecidedInEachLanguage(t *testing.T) {
 			t.Fatalf("%s: %d calls", tag, len(v.Calls))
 		}
 		const want = "Question 3 was accepted by ada on the page. Question 3 was stopped by ada on the page. Nothing was done."
+		var tail page.Tail
+		tail.Add(resolved(t, tag, "accepted"))
+		for _, line := range []string{v.Lines[0].Text, tail.Step} {
+			if line != "Question 3 was accepted by ada on the page." {
+				t.Errorf("%s: a line says %q", tag, line)
+			}
+		}
 		if got := v.Calls[0].Consent; got.Text != want || got.Language != "" {
 			t.Errorf("%s: it says %q in the language %q, expected %q, for the page to translate", tag, got.Text, got.Language, want)
 		}

@@ -31,7 +31,7 @@ const mostSteps = 200
 type Step struct {
 	Seq       int64
 	Text      string
-	Language  string
+	Language  string // "" for a sentence of the page, which it translates
 	Agents    string // the language of the agent's own words in it, where only they are quoted; "" if it is not known
 	Direction string
 	At        time.Time
@@ -86,12 +86,11 @@ func (s *Story) add(e aaep.Event, seq int64) (Step, Piece) {
 		s.Progress = ""
 		s.endUndo(s.Undo)
 	}
-	line := Step{Seq: seq, Text: announce.Entry(e), At: e.Time, Question: askedNumber(e)}
-	line.Language, line.Direction = language(e)
-	line.Agents = agents(e)
-	if line.Text == "" {
+	entry := entryOf(e)
+	if entry.Text == "" {
 		return Step{}, Piece{}
 	}
+	line := Step{Seq: seq, Text: entry.Text, Language: entry.Language, Direction: entry.Direction, Agents: agents(e), At: e.Time, Question: askedNumber(e)}
 	s.Steps = append(s.Steps, line)
 	if len(s.Steps) > mostSteps {
 		s.Earlier++
@@ -139,6 +138,9 @@ func progress(e aaep.Event, p aaep.ProgressUpdated) string {
 // english is the tag of the language that events of the ledger, and the page's own sentences, are in.
 const english = "en"
 
+// automatic is the direction that the first letter of a text decides.
+const automatic = "auto"
+
 // agents returns the language of the agent's own words in the line of an event, if it is said and only they are quoted there: that of a
 // call quotes arguments.
 func agents(e aaep.Event) string {
@@ -151,7 +153,7 @@ func agents(e aaep.Event) string {
 // language returns the language and the direction of an event's text.
 func language(e aaep.Event) (tag, direction string) {
 	if e.Hints == nil || e.Hints.PrimaryLanguage == "" {
-		return "", "auto"
+		return "", automatic
 	}
 	return e.Hints.PrimaryLanguage, cmp.Or(string(e.Hints.TextDirection), string(aaep.Direction(e.Hints.PrimaryLanguage)))
 }
