@@ -347,7 +347,7 @@ func TestResume(t *testing.T) {
 	s.complains(s.resume(), 2, "several sessions did not end: "+first, "name one")
 
 	p := s.resume(second)
-	p.await("Question 2, tidy, 001/photos 2:")
+	p.await("Question 2, tidy 2, 001/photos:")
 	p.await(asked)
 	p.say("reject")
 	p.ends(3)

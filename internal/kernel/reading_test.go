@@ -208,12 +208,12 @@ func TestNames(t *testing.T) {
 			return a
 		}
 		first := named("photos/big", "", "tidy, photos/big")
-		second := named("photos/big", "", "tidy, photos/big 2")
+		second := named("photos/big", "", "tidy 2, photos/big")
 		named("music", "", "tidy, music")
 		stop(first)
-		third := named("photos/big", "", "tidy, photos/big 3")
+		third := named("photos/big", "", "tidy 3, photos/big")
 		stop(second)
-		fourth := named("photos/big", "", "tidy, photos/big 4")
+		fourth := named("photos/big", "", "tidy 4, photos/big")
 		stop(third)
 		stop(fourth)
 		named("photos/big", "", "tidy, photos/big")

@@ -198,12 +198,12 @@ func turnsAreDescribed(l *ledger) {
 	r := plain(1)
 	r.Request, r.State.Status = "räum auf", turn.Ended
 	r.State.End = &turn.End{Message: "3 of 5\nare gone"}
-	r.State.Name, r.State.Topic = "tidy, photos 2", "tidy, photos"
+	r.State.Name, r.State.Topic = "tidy 2, photos", "tidy, photos"
 	l.save(store.Batch{Turn: &r, Events: []store.Event{event("sess_1", 1), event("sess_1", 2)}})
 	l.view(func(tx store.Tx) error {
 		rows, err := tx.Turns(store.TurnFilter{})
 		same(l, "a row", rows, []store.TurnRow{{
-			Turn: "turn_1", Session: "sess_1", Agent: "tidy", Name: "tidy, photos 2", Owner: "ann", Status: turn.Ended, Created: at(1),
+			Turn: "turn_1", Session: "sess_1", Agent: "tidy", Name: "tidy 2, photos", Owner: "ann", Status: turn.Ended, Created: at(1),
 			Request: "räum auf", Summary: "3 of 5\nare gone", Last: 2,
 		}})
 		return err

@@ -23,8 +23,9 @@ const (
 // nameSession gives a new session its name, in which the agent is called as it is shown to people.
 func (t *Tx) nameSession(q api.EnqueueRequest, again bool) (err error) {
 	st := t.of
-	st.Topic = topic(cmp.Or(st.DisplayName, q.Agent), q)
-	st.Name, err = name(t.tx, st.Topic, again)
+	agent := cmp.Or(st.DisplayName, q.Agent)
+	st.Topic = topic(agent, q)
+	st.Name, err = name(t.tx, agent, st.Topic, again)
 	return err
 }
 
@@ -54,14 +55,14 @@ func firstWords(text string, most int) string {
 }
 
 // name returns the name of a new session of a topic: the topic itself if no other open session has it,
-// else the topic with a number. A number is not reused while sessions of the topic are open. The ledger
+// else the topic with a number behind the agent, where it is not taken for a part of the subject. A number is not reused while sessions of the topic are open. The ledger
 // refuses a name that another open session has, also if two begin at once.
-func name(tx store.Tx, topic string, again bool) (string, error) {
+func name(tx store.Tx, agent, topic string, again bool) (string, error) {
 	taken, err := isTaken(tx, topic)
 	if err != nil {
 		return "", err
 	}
-	names, err := number(tx, topic, 1, taken || again)
+	names, err := number(tx, agent, topic, 1, taken || again)
 	if err != nil {
 		return "", err
 	}
@@ -74,8 +75,8 @@ func isTaken(tx store.Tx, topic string) (bool, error) {
 	return len(open) > 0, err
 }
 
-// number returns the names of so many new sessions of a topic.
-func number(tx store.Tx, topic string, sessions int, taken bool) (names []string, err error) {
+// number returns the names of so many new sessions of a topic, which begins with the agent.
+func number(tx store.Tx, agent, topic string, sessions int, taken bool) (names []string, err error) {
 	sum := sha256.Sum256([]byte(topic)) // the counter outlives the session's content
 	counter := counterName + hex.EncodeToString(sum[:8])
 	if !taken {
@@ -94,7 +95,7 @@ func number(tx store.Tx, topic string, sessions int, taken bool) (names []string
 	}
 	n, err := tx.Count(counter, left)
 	for i := n - left + 1; i <= n; i++ {
-		names = append(names, topic+" "+strconv.FormatInt(i+1, 10))
+		names = append(names, agent+" "+strconv.FormatInt(i+1, 10)+strings.TrimPrefix(topic, agent))
 	}
 	return names, err
 }

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -98,7 +99,8 @@ func (s *Siblings) Name(tx store.Tx, again bool) error {
 		}
 	}
 	for i, topic := range topics {
-		names, err := number(tx, topic, len(byTopic[topic]), taken[i] || again)
+		of := byTopic[topic][0].of
+		names, err := number(tx, cmp.Or(of.DisplayName, of.Agent), topic, len(byTopic[topic]), taken[i] || again)
 		if err != nil {
 			return err
 		}

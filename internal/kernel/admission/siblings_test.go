@@ -63,7 +63,7 @@ func TestSiblings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	names, refused := w.together("mail", "photos", "mail", "mail")
-	if want := []string{"tidy, mail", "tidy, photos", "tidy, mail 2", "tidy, mail 3"}; !slices.Equal(names, want) || refused != nil {
+	if want := []string{"tidy, mail", "tidy, photos", "tidy 2, mail", "tidy 3, mail"}; !slices.Equal(names, want) || refused != nil {
 		t.Errorf("their names are %q, refused %v; want %q", names, refused, want)
 	}
 
