@@ -279,8 +279,8 @@ func (s *Server) URL() string { return s.url }
 // Page is the address of the page for browsers.
 func (s *Server) Page() string { return s.page + "/" }
 
-// Far is the HTTPS address for other machines; "" if there is none.
-func (s *Server) Far() string { return s.https }
+// HTTPS is the address for other machines; "" if there is none.
+func (s *Server) HTTPS() string { return s.https }
 
 // BusURL is where tool services and agents in other processes connect; "" if they cannot.
 func (s *Server) BusURL() string { return s.instance.Bus.URL() }
@@ -342,5 +342,5 @@ func (s *Server) Passkeys(ctx context.Context) ([]api.Passkey, error) {
 	return all.Passkeys, nil
 }
 
-// Changed lists the tools whose programs have changed since they were reviewed. They count as unreviewed.
-func (s *Server) Changed() []utp.Definition { return s.instance.Changed }
+// ChangedTools lists the tools whose programs have changed since they were reviewed. They count as unreviewed.
+func (s *Server) ChangedTools() []utp.Definition { return s.instance.Changed }

@@ -47,8 +47,8 @@ func (p *Producer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.NewCrossOriginProtection().Handler(p.mux).ServeHTTP(w, r)
 }
 
-// Shown returns the token that a request shows, as Authorization: Bearer; "" is none.
-func Shown(r *http.Request) string {
+// BearerToken returns the token that a request shows, as Authorization: Bearer; "" is none.
+func BearerToken(r *http.Request) string {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	return token
 }
@@ -66,7 +66,7 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 
 // takeRequest takes a subscription.request (TR-SSE-01, TR-SSE-02).
 func (p *Producer) takeRequest(w http.ResponseWriter, r *http.Request) {
-	if _, rejected := p.admit(Shown(r)); rejected != nil {
+	if _, rejected := p.admit(BearerToken(r)); rejected != nil {
 		reject(w, stream.StatusOf(rejected.ReasonCode), *rejected)
 		return
 	}
@@ -79,7 +79,7 @@ func (p *Producer) takeRequest(w http.ResponseWriter, r *http.Request) {
 		reject(w, http.StatusBadRequest, pacing.Malformed(err))
 		return
 	}
-	s, accepted, rejected := p.subscribe(Shown(r), request)
+	s, accepted, rejected := p.subscribe(BearerToken(r), request)
 	if rejected != nil {
 		reject(w, stream.StatusOf(rejected.ReasonCode), *rejected)
 		return
@@ -96,7 +96,7 @@ func (p *Producer) takeRequest(w http.ResponseWriter, r *http.Request) {
 
 // sendEvents sends the events of a subscription (TR-SSE-03).
 func (p *Producer) sendEvents(w http.ResponseWriter, r *http.Request) {
-	token := Shown(r)
+	token := BearerToken(r)
 	s := p.subscription(token, r.URL.Query().Get("subscription_id"))
 	if s == nil {
 		refuse(w, http.StatusNotFound, "there is no such subscription of yours", "make one with POST "+transport.Root+"/subscriptions")
@@ -117,7 +117,7 @@ func (p *Producer) takeReply(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	answer, err := p.message(Shown(r), raw)
+	answer, err := p.message(BearerToken(r), raw)
 	switch {
 	case errors.Is(err, errForbidden):
 		refuse(w, http.StatusForbidden, err.Error(), "")
@@ -132,7 +132,7 @@ func (p *Producer) takeReply(w http.ResponseWriter, r *http.Request) {
 
 // serveSocket serves a WebSocket (TR-WS-01 to TR-WS-08).
 func (p *Producer) serveSocket(w http.ResponseWriter, r *http.Request) {
-	token := Shown(r)
+	token := BearerToken(r)
 	if !p.o.Allow(token).Hears {
 		refuse(w, http.StatusUnauthorized, "this token may not hear", "send one that may as Authorization: Bearer")
 		return

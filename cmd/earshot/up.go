@@ -388,7 +388,7 @@ func (m *Main) welcome(s *server.Server, data string, roots []string, services [
 	for _, one := range services {
 		m.Printf("%s", one)
 	}
-	for _, d := range s.Changed() {
+	for _, d := range s.ChangedTools() {
 		m.Printf("Changed since review: %s, the program of %s. Each call is asked for, as irreversible, until you review it: `earshot tools review%s %s`.",
 			cause.OneLine(settings.ProgramOf(d).Path), d.Tool, flag, d.Tool)
 	}
@@ -398,8 +398,8 @@ func (m *Main) welcome(s *server.Server, data string, roots []string, services [
 		m.Printf("Page: %s", s.Page())
 	}
 	m.welcomeProvider(f.oidc)
-	if s.Far() != "" {
-		m.Printf("HTTPS: others can come to %s.", s.Far())
+	if s.HTTPS() != "" {
+		m.Printf("HTTPS: others can come to %s.", s.HTTPS())
 	}
 	for _, one := range s.Projects() {
 		m.Printf("Project %s: %s", one.Name, one.URL)

@@ -48,7 +48,7 @@ func (Transport) Routes(p *serve.Producer) map[string]http.Handler {
 
 // subscribe serves a call of Subscribe until one of both ends it.
 func subscribe(p *serve.Producer, w http.ResponseWriter, r *http.Request) {
-	token := serve.Shown(r)
+	token := serve.BearerToken(r)
 	switch {
 	case p.Rights(token).Hears:
 	case token == "":
