@@ -143,6 +143,9 @@ const (
 // MaxRowArgs is how many bytes the arguments of a turn, and its request, have at most in the row of a single session.
 const MaxRowArgs = 8 << 10
 
+// SummaryUndone is the summary of a session that was stopped because its person took a yes back within the undo time.
+const SummaryUndone = "a yes was taken back in time"
+
 // SessionEnd is how a session's turn ended, as recorded in the ledger.
 type SessionEnd struct {
 	Status utp.Status `json:"status"`

@@ -35,7 +35,7 @@ func ExamplePrinter_SessionLine() {
 	fmt.Println(p.SessionLine(s))
 	s.QuietSince = s.Created.Add(2 * time.Hour)
 	fmt.Println(p.SessionLine(s))
-	s.Status, s.QuietSince, s.Request, s.Summary = "ended", time.Time{}, "Tidy my pictures", "a yes was taken back in time"
+	s.Status, s.QuietSince, s.Request, s.Summary = "ended", time.Time{}, "Tidy my pictures", api.SummaryUndone
 	fmt.Println(p.SessionLine(s))
 	s.Request, s.Summary = "Is it tidy?", "Deleted 15 files."
 	fmt.Println(p.SessionLine(s))

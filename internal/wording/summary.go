@@ -1,11 +1,13 @@
 package wording
 
+import "github.com/earshot-dev/earshot/api"
+
 // summaries are the reasons that the ledger keeps of a stop instead of a summary, and what is narrated of them.
 var summaries = map[string]string{ //nolint:gochecknoglobals // a table
-	"hangup":                       stopped, // the names of signals
-	"interrupt":                    stopped,
-	"terminated":                   stopped,
-	"a yes was taken back in time": "Taken back, and stopped.",
+	"hangup":          stopped, // the names of signals
+	"interrupt":       stopped,
+	"terminated":      stopped,
+	api.SummaryUndone: "Taken back, and stopped.",
 }
 
 const stopped = "Stopped."

@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/wording"
 )
 
@@ -15,7 +16,7 @@ func TestSummary(t *testing.T) {
 		syscall.SIGHUP.String():                  "Stopped.",
 		os.Interrupt.String():                    "Stopped.",
 		syscall.SIGTERM.String():                 "Stopped.",
-		"a yes was taken back in time":           "Taken back, and stopped.",
+		api.SummaryUndone:                        "Taken back, and stopped.",
 		"Nobody answered. Nothing was deleted.":  "Nobody answered. Nothing was deleted.",
 		"The line was busy: hangup after a ring": "The line was busy: hangup after a ring",
 		"":                                       "",

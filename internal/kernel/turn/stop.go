@@ -1,6 +1,9 @@
 package turn
 
-import "github.com/earshot-dev/earshot/utp"
+import (
+	"github.com/earshot-dev/earshot/api"
+	"github.com/earshot-dev/earshot/utp"
+)
 
 // stop ends what has not started and sends a stop request to what runs. The turn ends with the result
 // of the last running call; no further step is taken.
@@ -84,7 +87,7 @@ func (m *machine) finishStop() {
 	}
 	message := m.Stop.Reason
 	if message == ReasonUndone {
-		message = "a yes was taken back in time"
+		message = api.SummaryUndone
 	}
 	m.end(End{Status: utp.StatusCanceled, Code: utp.CodeStopped, Message: message})
 }
