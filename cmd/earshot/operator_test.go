@@ -82,7 +82,7 @@ func TestOperatorLooks(t *testing.T) {
 	}
 	here := look()
 	for _, want := range []string{
-		"files.delete, irreversible, high risk, finished: success", "Receipt: question 1, accept by", "The agent says: Deleting", "tool_name: files.delete",
+		"files.delete, irreversible, high risk, finished: done", "Receipt: question 1, accept by", "The agent says: Deleting", "tool_name: files.delete",
 		"files.scan: read, low risk, reviewed, enforced; the policy says allow", "Enforcement: enforced, its service starts a call only when Earshot grants the start.", "No message was put aside.", "type: tool.result",
 	} {
 		contains(t, here, want)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/listing"
+	"github.com/earshot-dev/earshot/utp"
 )
 
 // What others have written acts on no terminal.
@@ -67,6 +68,7 @@ func ExamplePrinter_TurnLine() {
 	fmt.Println(p.TurnLine(api.SessionRow{
 		Turn: "turn_2", Agent: "claude", Owner: "ada", Status: "running", Created: row.Created, QuietSince: row.Created.Add(2 * time.Hour),
 	}))
+	fmt.Println(p.TurnLine(api.SessionRow{Turn: "turn_2", Agent: "tidy", Owner: "ada", Status: "ended", Created: row.Created, Summary: "terminated"}))
 	// Output:
 	// turn_2: queued, tidy of ada, 10:00. Waits for a worker of tidy.
 	// turn_2: queued, tidy of ada, 10:00. Waits for its place, after turn_1.
@@ -75,4 +77,38 @@ func ExamplePrinter_TurnLine() {
 	// turn_2: queued, tidy of ada, 10:00. Waits for the tool files.scan, call tc_1.
 	// turn_2: queued, tidy of ada, 10:00. Waits for turn_3, which it has asked with ask_expert.
 	// turn_2: running, claude of ada, 10:00. Quiet since 12:00.
+	// turn_2: ended, tidy of ada, 10:00. Stopped.
+}
+
+// How a turn and its calls ended is said in words; the name of the signal that stopped it is not one.
+func ExamplePrinter_Turn() {
+	p := listing.Printer{
+		Line: func(line string) { fmt.Println(line) },
+		Field: func(label, value string) {
+			if value != "" {
+				fmt.Println(label + ": " + value)
+			}
+		},
+		Document: func(string, jsontext.Value) {},
+		Since:    func(string, time.Time) {},
+	}
+	p.Turn(api.TurnDetail{
+		Turn: "turn_1", Status: "ended", End: &api.SessionEnd{Status: utp.StatusCanceled, Code: utp.CodeStopped}, Message: "hangup",
+		Calls: []api.CallDetail{{
+			ID: "tc_1", Tool: "files.delete", Class: utp.Irreversible, Risk: utp.RiskHigh, State: "closed",
+			Status: utp.StatusCanceled, Code: utp.CodeConsentDeclined,
+		}},
+	})
+	p.Turn(api.TurnDetail{
+		Turn: "turn_2", Status: "ended", End: &api.SessionEnd{Status: utp.StatusCanceled, Code: utp.CodeStopped}, Message: "not these files",
+	})
+	// Output:
+	// Turn: turn_1
+	// Status: ended
+	// Ended: stopped
+	// Call 1: files.delete, irreversible, high risk, closed: canceled, the person said no. tc_1.
+	// Turn: turn_2
+	// Status: ended
+	// Ended: stopped
+	// Message: not these files
 }

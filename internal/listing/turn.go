@@ -19,7 +19,7 @@ func (p Printer) TurnLine(t api.SessionRow) string {
 	if !t.QuietSince.IsZero() {
 		parts = append(parts, "Quiet since "+p.Time(t.QuietSince)+".")
 	}
-	return strings.Join(append(parts, said(t.Request, t.Summary)...), " ")
+	return strings.Join(append(parts, said(t.Request, wording.Summary(t.Summary))...), " ")
 }
 
 // waitText says in words what a turn waits for.
@@ -52,7 +52,8 @@ func (p Printer) Turn(t api.TurnDetail) {
 	p.Since("Created", t.Created)
 	p.Field("Status", t.Status)
 	if t.End != nil {
-		p.Field("Ended", strings.TrimSpace(string(t.End.Status)+" "+string(t.End.Code)))
+		p.Field("Ended", wording.Outcome(t.End.Status, t.End.Code, t.Message))
+		t.Message = wording.Message(t.End.Code, t.Message)
 	}
 	p.Field("Message", t.Message)
 	if t.Erased {
@@ -78,10 +79,10 @@ func (p Printer) Turn(t api.TurnDetail) {
 func (p Printer) showCall(n int, c api.CallDetail) {
 	line := fmt.Sprintf("Call %d: %s, %s, %s risk, %s", n, cause.OneLine(c.Tool), c.Class, c.Risk, c.State)
 	if c.Status != "" {
-		line += ": " + strings.TrimSpace(string(c.Status)+" "+string(c.Code))
+		line += ": " + wording.Outcome(c.Status, c.Code, c.Message)
 	}
 	p.sayf("%s. %s.", line, c.ID)
-	p.Field("  Message", c.Message)
+	p.Field("  Message", wording.Message(c.Code, c.Message))
 	p.Field("  The agent says", c.Comment)
 	if c.Question > 0 {
 		p.Field("  Question", strconv.Itoa(c.Question))
