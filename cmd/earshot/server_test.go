@@ -239,6 +239,19 @@ func TestServerOffersToTry(t *testing.T) {
 	run.ends(3)
 }
 
+// TestServerOffersPasskey: where accepting takes a passkey, no command that would be refused is offered.
+func TestServerOffersPasskey(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	server := s.up("--require-presence", "high")
+	_, offer, _ := strings.Cut(server.out.String(), "\nTry:\n")
+	offer, _, _ = strings.Cut(offer, "\n\n")
+	contains(t, offer, "on the page, accept question 1 with your passkey earshot reply --data "+s.data+" 1 reject")
+	if strings.Contains(offer, "1 accept") {
+		t.Errorf("it offers\n%s", offer)
+	}
+}
+
 // TestServerStaleFiles: what a killed server leaves behind keeps nobody from starting,
 // and is not believed.
 func TestServerStaleFiles(t *testing.T) {

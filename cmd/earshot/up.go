@@ -433,7 +433,12 @@ func (m *Main) welcome(s *server.Server, data string, roots []string, services [
 	}
 	m.Printf("  earshot pending%s", flag)
 	m.Printf("  earshot login%s", flag)
-	m.Printf("  earshot reply%s 1 accept", flag)
+	if f.requirePresence != "" { // from a terminal an accept is refused
+		m.Printf("  on the page, accept question 1 with your passkey")
+		m.Printf("  earshot reply%s 1 reject", flag)
+	} else {
+		m.Printf("  earshot reply%s 1 accept", flag)
+	}
 	m.Printf("")
 	m.Printf("Control C ends it; what has not ended then goes on at the next start.")
 	return nil
