@@ -25,9 +25,10 @@ func (m *Main) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Say what is there and what is missing, one line each",
 		Long: `Look at everything that the program needs, and say what is there and what is missing, one
-line each, with a hint where something can be done. The ledger is read through, the key and
-the counter are read, and a file is written to the data directory and removed again. All
-else is left as it is, also beside a server that works with it.
+line each, with a hint where something can be done; the last line says how it stands, and
+what to mend first. The ledger is read through, the key and the counter are read, and a
+file is written to the data directory and removed again. All else is left as it is, also
+beside a server that works with it.
 
 Exit codes: 0 nothing stands in the way; 1 there is a problem.`,
 		Args: usage.None,
@@ -73,6 +74,7 @@ func (m *Main) report(all []doctor.Finding) {
 		}
 		m.Printf("%s", line)
 	}
+	m.Printf("%s", doctor.Conclusion(all))
 }
 
 // examine checks everything as `up` would find it with these flags.

@@ -31,7 +31,7 @@ func TestDoctorOpens(t *testing.T) {
 	before := content(t, s.data)
 	contains(t, s.does(0, "doctor"),
 		"ok: data directory: "+s.data+" is yours, and can be written to.", "ok: ledger: "+s.data+"/ledger.db is whole,", "schema version",
-		"ok: key: "+s.data+"/key can be read and is complete, 32 bytes.", "ok: incarnation: "+s.data+"/incarnation can be read; its count is 2.")
+		"ok: key: "+s.data+"/key can be read and is complete, 32 bytes.", "ok: incarnation: "+s.data+"/incarnation can be read; its count is 2.", " Nothing stands in the way; ")
 	if after := content(t, s.data); !maps.Equal(before, after) {
 		t.Errorf("there were %v, and are %v", slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
 	}
@@ -108,6 +108,11 @@ func TestDoctorFinds(t *testing.T) {
 			row.damage(s, func(name string) string { return filepath.Join(s.data, name) })
 			said := s.does(1, "doctor")
 			contains(t, said, row.doctor...)
+			last := said[strings.LastIndex(strings.TrimSuffix(said, "\n"), "\n")+1:]
+			if name, _, _ := strings.Cut(row.doctor[0][len("problem: "):], ":"); !regexp.MustCompile(`^[1-9]\d* things? to mend(, in this order)?: `).MatchString(last) ||
+				!strings.Contains(last, name) {
+				t.Errorf("its last line is %q", last)
+			}
 			inPlainWords(t, "doctor", said)
 			if row.run == "" {
 				return
