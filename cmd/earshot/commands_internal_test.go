@@ -94,6 +94,17 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// TestDataFlags: each --data says every place where the folder is looked for.
+func TestDataFlags(t *testing.T) {
+	t.Parallel()
+	const where = "(default $EARSHOT_DATA, else earshot in $XDG_DATA_HOME, else ~/.local/share/earshot)"
+	for _, c := range everyCommand(t) {
+		if f := c.LocalFlags().Lookup("data"); f != nil && !strings.HasSuffix(f.Usage, where) {
+			t.Errorf("%s --data: %s", c.CommandPath(), f.Usage)
+		}
+	}
+}
+
 // documents are README.md and all in docs.
 func documents(t *testing.T) string {
 	t.Helper()

@@ -36,7 +36,7 @@ Exit codes: 0 done; 1 it failed or its outcome is unknown; 2 usage; 3 declined o
 		},
 		RunE: func(c *cobra.Command, args []string) error { return m.callTool(c.Context(), f, args) },
 	}
-	c.Flags().StringVar(&f.dataFlag, "data", "", "data directory of the server (default $EARSHOT_DATA, else ~/.local/share/earshot)")
+	c.Flags().StringVar(&f.dataFlag, "data", "", cli.ServerDataUsage)
 	c.Flags().StringVar(&f.server.URL, "url", "", "address of the server, where it is not the one of the data directory")
 	c.Flags().StringVar(&f.server.TokenFile, "token-file", "", "file with a token to use instead of the one for commands, such as one of earshot token add; --url needs it")
 	c.Flags().BoolVar(&f.noInput, "no-input", false, "ask nothing here: others can still answer")

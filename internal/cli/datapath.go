@@ -68,8 +68,13 @@ func ListRows[Row any](m *Program, asJSON bool, rows []Row, none string, line fu
 	return nil
 }
 
-// DataUsage is the help of a --data flag that names the folder of the ledger.
-const DataUsage = "folder of the ledger (default $EARSHOT_DATA, else ~/.local/share/earshot)"
+// The help of a --data flag: of commands that work on the folder itself, and of those that find their server by it.
+const (
+	DataUsage       = "folder of the ledger " + dataDefault
+	ServerDataUsage = "data directory of the server " + dataDefault
+
+	dataDefault = "(default $EARSHOT_DATA, else earshot in $XDG_DATA_HOME, else ~/.local/share/earshot)" // what DataPath does
+)
 
 // DataFlag returns the flag that names a data directory in a suggested command.
 func (m *Program) DataFlag(data string) string {

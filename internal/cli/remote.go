@@ -19,7 +19,7 @@ type RemoteFlags struct {
 func (f *RemoteFlags) Add(c *cobra.Command) {
 	defer MarkPaths(c, []string{"data"}, []string{"token-file"})
 	flags := c.Flags()
-	flags.StringVar(&f.Server.DataFlag, "data", "", "data directory of the server (default $EARSHOT_DATA, else ~/.local/share/earshot)")
+	flags.StringVar(&f.Server.DataFlag, "data", "", ServerDataUsage)
 	flags.StringVar(&f.Server.URL, "url", "", "address of the server, where it is not the one of the data directory")
 	flags.StringVar(&f.Server.TokenFile, "token-file", "", "file with a token to use instead of the one for commands, such as one of earshot token add; --url needs it")
 	flags.BoolVar(&f.AsJSON, "json", false, "write the answer as JSON")
