@@ -73,7 +73,10 @@ func (v Value) Placeholder() string {
 	case Secret:
 		return "a secret, which is not shown"
 	case Covered:
-		return legible.Counted(int64(v.Count), "value") + ", " + legible.Bytes(int64(v.Size)) + "; the question stands for all of them"
+		if v.Count == 1 {
+			return "1 value, not listed here; the question stands for it"
+		}
+		return legible.Counted(int64(v.Count), "value") + ", not listed here; the question stands for all of them"
 	case Empty:
 		if v.Value == "{}" {
 			return "an empty object"

@@ -351,6 +351,10 @@ func (t *Terminal) why(q *question) {
 	for _, line := range q.Why() {
 		t.promptf("%s", line)
 	}
+
+	if q.Consent && q.Arguments.Covers() {
+		t.promptf("Type list %d to read what is not listed.", q.Number) // it may wait behind another one
+	}
 }
 
 // reject rejects. A reject after an accept takes the accept back.

@@ -39,7 +39,7 @@ func TestValues(t *testing.T) {
 		"<dt><bdi lang=\"\">list 1</bdi></dt><dd lang=\"\" dir=\"auto\">safe</dd>", `<dd lang="" dir="auto">/etc/&lt;U&#43;202E&gt;DANGER`, "&lt;b&gt;</dd>",
 		"<dt><bdi lang=\"\">secretary</bdi></dt><dd lang=\"\" dir=\"auto\">Miss Lemon</dd>", `<dd lang="" dir="auto">1e3</dd>`,
 		"<dt><bdi lang=\"\">none</bdi></dt><dd>an empty text</dd>", "<dd>an empty list</dd>", "<dt><bdi lang=\"\">key</bdi></dt><dd>a secret, which is not shown</dd>",
-		"<dd>45 values, 1,704 bytes; the question stands for all of them</dd>", `action="/questions/2/accept"`, "All arguments of question 2</a>",
+		"<dd>45 values, not listed here; the question stands for all of them</dd>", `action="/questions/2/accept"`, "All arguments of question 2</a>",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%s is not in the page", want)
