@@ -131,7 +131,7 @@ func (a *Announcer) announce(now time.Time, s *session, e aaep.Event) []saying {
 	case aaep.SessionStarted:
 		return a.started(s, e, p)
 	case aaep.StateChanged:
-		return a.state(e, p)
+		return a.state(s, e, p)
 	case aaep.ProgressUpdated:
 		return a.progress(s, e, p)
 	case aaep.ToolInvoked:

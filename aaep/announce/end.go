@@ -6,6 +6,12 @@ import (
 	"github.com/earshot-dev/earshot/aaep"
 )
 
+const (
+	workStopped = "The work was stopped."
+	// reasonUndone is why a session is cancelled whose accept was taken back.
+	reasonUndone = "undone"
+)
+
 // end tells how a session ended. An answer that was never completed is there all the
 // same, and what was still asked is not asked any more.
 func (a *Announcer) end(s *session, e aaep.Event) []saying {
@@ -23,7 +29,7 @@ func (a *Announcer) end(s *session, e aaep.Event) []saying {
 		sayings = append(sayings, a.ready(o, ready)...)
 	}
 	s.outputs = nil
-	w := a.ending(e)
+	w := a.ending(s, e)
 	w.kind, w.label = KindEnd, endLabel(e)
 	w.text = join(w.text, a.in(w.language, a.unasked(s.id)))
 	return append(sayings, w)
@@ -44,7 +50,7 @@ func endLabel(e aaep.Event) string {
 	}
 }
 
-func (a *Announcer) ending(e aaep.Event) saying {
+func (a *Announcer) ending(s *session, e aaep.Event) saying {
 	switch p := e.Payload.(type) {
 	case aaep.SessionErrored:
 		w := a.failed(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
@@ -53,12 +59,27 @@ func (a *Announcer) ending(e aaep.Event) saying {
 		}
 		return a.orElse(w, Assertive, "The work has failed.")
 	case aaep.SessionCancelled:
-		return a.orElse(a.text(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed), Assertive, "The work was stopped.")
+		if s.tookBack && p.CancellationReason == reasonUndone {
+			return a.endedByUndo(e, p)
+		}
+		return a.orElse(a.text(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed), Assertive, workStopped)
 	case aaep.SessionCompleted:
 		return a.orElse(a.text(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed), Polite, "Finished.")
 	default:
 		return a.orElse(saying{}, Polite, "The session has ended.")
 	}
+}
+
+// endedByUndo is the end that follows when the listener has taken an accept back here. It does not interrupt what they are told of that;
+// and if nothing had been done before, they know all of it but that the work is over.
+func (a *Announcer) endedByUndo(e aaep.Event, p aaep.SessionCancelled) saying {
+	var w saying
+	if p.PartialResult != "" {
+		w = a.text(e, p.SummaryTerse, p.SummaryNormal, p.SummaryDetailed)
+	}
+	w = a.orElse(w, Polite, workStopped)
+	w.ofOwnReply = true
+	return w
 }
 
 func (a *Announcer) orElse(w saying, priority Priority, text string) saying {

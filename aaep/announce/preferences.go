@@ -60,6 +60,7 @@ const (
 	maxName    = 60              // characters of a name
 	maxTitle   = 80              // characters of a session's name
 	maxRequest = 120             // characters of a request
+	maxAgreed  = 32              // accepted questions of one session, of which one can be taken back
 	maxOutputs = 8               // concurrent outputs of one session
 	maxAlarms  = 3               // urgent announcements of one session that a summary contains in full
 	recentTime = 5 * time.Second // no sentence is repeated within this time

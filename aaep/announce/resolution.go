@@ -24,7 +24,7 @@ var fates = map[string]string{
 }
 
 // resolution announces how a question ended, and who answered it.
-func (a *Announcer) resolution(e aaep.Event, p aaep.StateChanged, how aaep.Resolution) []saying {
+func (a *Announcer) resolution(s *session, e aaep.Event, p aaep.StateChanged, how aaep.Resolution) []saying {
 	ours := aaep.Read(e.Extensions[aaep.PrefixEarshot])
 	text := func(name string) string {
 		value, _ := ours.Text(name)
@@ -40,6 +40,7 @@ func (a *Announcer) resolution(e aaep.Event, p aaep.StateChanged, how aaep.Resol
 	mine := by != "" && by == a.preferences.Person
 	ending := outcome{
 		how: how, number: n, mine: mine, here: mine && a.isHere(text("surface")), who: who(by, text("surface")), surface: surfacePhrase(text("surface")),
+		undone: how == aaep.ResolutionStopped && s.undo(n),
 		reason: text("reason"), code: e.Extension(aaep.PrefixUTP, "code"), consent: q == nil || q.Consent, summary: first(p.SummaryNormal, p.SummaryTerse),
 	}
 	key := replyKey{n, how}
@@ -49,6 +50,10 @@ func (a *Announcer) resolution(e aaep.Event, p aaep.StateChanged, how aaep.Resol
 		if mineHere.counted {
 			delete(a.answered, key)
 		}
+	}
+	s.tookBack = s.tookBack || ending.undone && ending.here
+	if how == aaep.ResolutionAccepted {
+		s.agree(n)
 	}
 	if at, err := time.Parse(time.RFC3339, text("starts_at")); err == nil && !a.replay { // later it has begun or been undone
 		ending.starts = a.startsText(at, e.Time, n)
@@ -221,6 +226,7 @@ type outcome struct {
 	how                                 aaep.Resolution
 	number                              int
 	mine, here, consent                 bool
+	undone                              bool // it ended an accept that had not begun
 	recorded                            bool // the surface has announced that it is recorded
 	who, surface, reason, code, summary string
 	starts                              string
@@ -234,7 +240,12 @@ func (o outcome) mineText(about string) string {
 	}
 	switch o.how {
 	case aaep.ResolutionAccepted, aaep.ResolutionRejected, aaep.ResolutionAnswered:
-	case aaep.ResolutionExpired, aaep.ResolutionWithdrawn, aaep.ResolutionExtended, aaep.ResolutionStopped:
+	case aaep.ResolutionStopped:
+		if o.undone && o.here && o.refused() { // said as the surface notes it
+			return Recorded(o.number, o.how)
+		}
+		return ""
+	case aaep.ResolutionExpired, aaep.ResolutionWithdrawn, aaep.ResolutionExtended:
 		return ""
 	default:
 		return ""
@@ -266,7 +277,7 @@ func (o outcome) text() string {
 	case aaep.ResolutionAnswered:
 		return join(label+" was answered"+o.who+".", fates[o.reason])
 	case aaep.ResolutionStopped:
-		if o.code == string(aaep.ResolutionStopped) { // refused before it began
+		if o.refused() {
 			return label + " was stopped" + o.who + ". Nothing was done."
 		}
 		return first(sentence(o.summary, english), label+" was stopped"+o.who+".")
@@ -281,6 +292,9 @@ func (o outcome) text() string {
 		return o.headed(label + " has ended.")
 	}
 }
+
+// refused reports whether its call was refused before it began.
+func (o outcome) refused() bool { return o.code == string(aaep.ResolutionStopped) }
 
 // headed returns the event's own text, after a sentence that names the question if the text does not.
 func (o outcome) headed(text string) string {

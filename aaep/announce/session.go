@@ -24,6 +24,25 @@ type session struct {
 	doing     string // the last that was said of its work
 	outputs   []*output
 	missed    missed
+	agreed    []int // the questions that were accepted last
+	tookBack  bool  // the listener has taken one of these back here
+}
+
+// agree notes that a question was accepted.
+func (s *session) agree(question int) {
+	s.agreed = append(s.agreed, question)
+	if len(s.agreed) > maxAgreed {
+		s.agreed = slices.Delete(s.agreed, 0, 1)
+	}
+}
+
+// undo reports whether a question had been accepted, and is not any more.
+func (s *session) undo(question int) bool {
+	i := slices.Index(s.agreed, question)
+	if i >= 0 {
+		s.agreed = slices.Delete(s.agreed, i, i+1)
+	}
+	return i >= 0
 }
 
 // session finds what is known of the session of an event, or begins it.

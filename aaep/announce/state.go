@@ -9,11 +9,11 @@ import (
 
 // state tells a change of state that is worth a word: the end of a question, what is
 // critical, what the runtime says beside the work, and states that nobody knows.
-func (a *Announcer) state(e aaep.Event, p aaep.StateChanged) []saying {
+func (a *Announcer) state(s *session, e aaep.Event, p aaep.StateChanged) []saying {
 	raw, annotated := e.Extensions[aaep.PrefixEarshot]
 	ours := aaep.Read(raw)
 	if how, ok := ours.Text("resolution"); ok {
-		return a.resolution(e, p, aaep.Resolution(how))
+		return a.resolution(s, e, p, aaep.Resolution(how))
 	}
 	loud := urgency(e) == aaep.UrgencyCritical
 	quiet := urgency(e) == aaep.UrgencyBackground || p.FromState == p.ToState || standard(p.ToState) && !annotated

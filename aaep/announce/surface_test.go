@@ -94,6 +94,45 @@ func TestOwnAnswers(t *testing.T) {
 	}
 }
 
+// TestTakenBack: a yes that its listener takes back here is told as the surface notes it. The end of the session then tells only that it is
+// one, unless something had been done. Anyone else hears both in full.
+func TestTakenBack(t *testing.T) {
+	t.Parallel()
+	const accepted, stopped = `{"question":3,"resolution":"accepted","by":"ada","surface":"page"}`, `{"question":3,"resolution":"stopped","by":"ada","surface":"page"}`
+	const said, noted, ended = "Question 3 was stopped. Nothing was done.", "polite: Recorded: the yes to question 3 is taken back. Nothing was done.", "Taken back, and stopped."
+	after := func(p announce.Preferences, done string, all ...string) string {
+		p.Zone = time.UTC
+		a := announce.New(p)
+		var heard []string
+		for n, ours := range all {
+			e := event(n, aaep.StateChanged{}, ours)
+			e, err := e.Extend(aaep.PrefixUTP, "code", "stopped")
+			if err != nil {
+				t.Fatal(err)
+			}
+			heard = append(heard, texts(hear(a, e, int64(n+1))))
+		}
+		end := aaep.SessionCancelled{CancelledBy: aaep.CancelledByUser, CancellationReason: "undone", SummaryNormal: ended, PartialResult: done}
+		return strings.Join(append(heard[len(heard)-1:], texts(hear(a, event(9, end, ""), 9))), "\n")
+	}
+	page := announce.Surface{Name: "page", Controls: announce.ControlsButtons}
+	here, terminal := announce.Preferences{Person: "ada", Surface: page}, announce.Preferences{Person: "ada", Surface: announce.Surface{Name: "terminal"}}
+	for what, tt := range map[string]struct{ got, want string }{
+		"here":                    {after(here, "", accepted, stopped), noted + "\npolite: The work was stopped."},
+		"here, after other calls": {after(here, "2 files.", accepted, stopped), noted + "\npolite: " + ended},
+		"never accepted":          {after(here, "", stopped), "polite: " + said + "\nassertive: " + ended},
+		"elsewhere":               {after(terminal, "", accepted, stopped), "polite: " + said + "\nassertive: " + ended},
+		"by somebody else": {
+			after(announce.Preferences{Person: "ben", Surface: page}, "", accepted, stopped),
+			"assertive: Question 3 was stopped by ada on the page. Nothing was done.\nassertive: " + ended,
+		},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s: it says\n%s\nwant\n%s", what, tt.got, tt.want)
+		}
+	}
+}
+
 // TestHeardLate: the time to take a yes back begins when it has been told, so a busy moment does not take the
 // offer away; what was agreed to long ago has started.
 func TestHeardLate(t *testing.T) {

@@ -2,7 +2,7 @@
 
 import { say } from "./live.js";
 import { isLost } from "./stream.js";
-import { placeNotice, placeReason, withdraw } from "./notice.js";
+import { placeNotice, placeReason, tellsUndo, withdraw } from "./notice.js";
 import { changedNow, tooSoon } from "./place.js";
 import { tr } from "./phrases.js";
 
@@ -47,6 +47,9 @@ document.addEventListener("submit", async (event) => {
   busy.add(form);
   clear(form);
   const at = mark(form);
+  const undoes = /^\/questions\/(\d+)\/undo$/.exec(path);
+  let noted = () => {};
+  if (undoes) tellsUndo(Number(undoes[1]), new Promise((resolve) => { noted = resolve; }));
   try {
     const answer = await send(form, new URLSearchParams(new FormData(form, event.submitter)));
     if (answer.status === 401) {
@@ -57,10 +60,14 @@ document.addEventListener("submit", async (event) => {
     if (!answer.ok) failed(form, event.submitter, [told.error.message, told.error.hint].filter(Boolean).map(sentence).join(" "));
     else if (told.refused) failed(form, event.submitter, told.text, told);
     else if (told.session) location.assign(`/?session=${encodeURIComponent(told.session)}#session-heading`);
-    else done(told, form, at);
+    else {
+      done(told, form, at);
+      noted(told.text);
+    }
   } catch {
     failed(form, event.submitter, tr("The server did not answer, so it is not known whether this arrived. Try again when the connection is back."));
   } finally {
+    noted(""); // counts only if nothing came of it
     busy.delete(form);
     if (at?.nodeType === Node.COMMENT_NODE) at.remove();
   }

@@ -23,6 +23,18 @@ export function placeNotice({ text, undo }, at) {
   return undo ? undoForm().querySelector("button") : line;
 }
 
+const told = new Map(); // what the bar tells of a yes that is taken back on this page, by its question
+
+// tellsUndo notes that this page takes a yes back, and a promise of what the bar tells of it, which the focus leads to; "" if it failed.
+export function tellsUndo(question, text) {
+  told.set(question, text);
+}
+
+// heardUndo answers whether the bar tells the same of a question: then it is not said a second time. Undefined if nothing is awaited.
+export function heardUndo(question, text) {
+  return told.get(question)?.then((noted) => noted === text);
+}
+
 const undoForm = () => document.getElementById("notice-undo");
 
 function offer(undo) {

@@ -4,7 +4,7 @@
 import { firstTime, heardNow, recall, remember } from "./memory.js";
 import { alertTo, showWaiting } from "./alerts.js";
 import { forget, say } from "./live.js";
-import { placeBegun } from "./notice.js";
+import { heardUndo, placeBegun } from "./notice.js";
 import { newSessions, newSteps } from "./pause.js";
 import { placeQuestions, placeSession } from "./place.js";
 import { tr } from "./phrases.js";
@@ -118,9 +118,13 @@ function heard() {
   say(tr("Connected again."));
 }
 
-function tell(a, priority, spoken) {
+async function tell(a, priority, spoken) {
   spoken.add(a.id);
-  if (a.kind === "resolution") forget(a.question);
+  if (a.kind === "resolution") {
+    forget(a.question);
+    const heard = heardUndo(a.question, a.text);
+    if (heard && await heard) return;
+  }
   const asks = a.kind === "question" || a.kind === "warning" ? a.question : 0;
   say(a.text, priority, { language: a.language, direction: a.direction, asks });
 }

@@ -1,6 +1,7 @@
 package browser_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,11 +25,13 @@ func TestReject(t *testing.T) {
 	}
 }
 
-// TestAcceptAndUndo: after the yes the focus lies on the button that takes it back.
+// TestAcceptAndUndo: after the yes the focus lies on the button that takes it back. That it is taken back is said once, on each page.
 func TestAcceptAndUndo(t *testing.T) {
 	t.Parallel()
 	s := serve(t, 1)
 	b := s.login()
+	other := b.beside()
+	other.connected()
 	session := s.turn(1)
 	b.toQuestion("1")
 	b.acts("Accept question 1")
@@ -41,11 +44,26 @@ func TestAcceptAndUndo(t *testing.T) {
 	b.until(`document.getElementById("notice-text").textContent === "Recorded: the yes to question 1 is taken back. Nothing was done."`)
 	b.focusIs("#notice-text")
 	s.ended(session)
-	b.hears("Question 1 was stopped. Nothing was done.")
+	const over = "polite: The work was stopped."
+	b.hears(over)
 	if !s.left(1) {
 		t.Error("the duplicate is gone")
 	}
-	t.Logf("%q", b.said())
+	since := func(b *tab) (said []string) {
+		for _, line := range b.said() {
+			if said = append(said, line); strings.Contains(line, "question 1 is accepted") {
+				said = said[:0]
+			}
+		}
+		return said
+	}
+	if said := since(b); !slices.Equal(said, []string{over}) { // the focus has led to the rest
+		t.Errorf("where the yes was taken back, the page says %q", said)
+	}
+	other.hears(over)
+	if said := since(other); !slices.Equal(said, []string{"polite: Recorded: the yes to question 1 is taken back. Nothing was done.", over}) {
+		t.Errorf("another page of the same person says %q", said)
+	}
 }
 
 // TestMoreTime asks for more time: the deadline moves, the question stays where it was,
