@@ -141,3 +141,14 @@ func TestNamedNotPlaced(t *testing.T) {
 		}
 	}
 }
+
+// TestMarksStayInTheLine: what is heard only does not begin with a mark. It stands outside the line, and a name has a space before it.
+func TestMarksStayInTheLine(t *testing.T) {
+	t.Parallel()
+	apart := regexp.MustCompile(`class="unseen">\s*[,.;:!?)]`)
+	for _, name := range files(t, "assets/*.html") {
+		if found := apart.FindString(read(t, name)); found != "" {
+			t.Errorf("%s has %s: put the mark into a span.unseen-mark before it", name, found)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -31,9 +32,54 @@ type violation struct {
 	Nodes []string `json:"nodes"`
 }
 
-// accessible demands that axe-core, with all of its rules, finds nothing.
+// A space before a mark. In French a space stands before some of them.
+var (
+	loneMark   = regexp.MustCompile(`\S\s[,.;:!?)](\s|$)`)
+	loneFrench = regexp.MustCompile(`\S\s[,.)](\s|$)`)
+)
+
+// named demands that no name of a part has a space before a mark: a screen reader reads the mark aloud, or makes the pause too late. It
+// returns how many names there are.
+func (b *tab) named(state string) int {
+	b.t.Helper()
+	wrong, names := loneMark, 0
+	if value[string](b, `document.documentElement.lang`) == "fr" {
+		wrong = loneFrench
+	}
+	for _, part := range b.tree() {
+		if part.name != "" {
+			names++
+		}
+		if wrong.MatchString(part.name) {
+			b.t.Errorf("%s: the %s is called %q", state, part.role, part.name)
+		}
+	}
+	return names
+}
+
+// TestNames: the names on these pages have no space before a mark.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 2)
+	b := s.login()
+	session := s.turn(1)
+	s.turn(2)
+	b.hears("Question 2")
+	for _, path := range []string{"/", "/sessions", "/sessions/" + session, "/tools", "/questions/together", "/questions/1/arguments"} {
+		b.visit(path)
+		if b.named(path) < 10 {
+			t.Errorf("%s has few names", path)
+		}
+	}
+	b.visit("/tools")
+	b.visit(value[string](b, `new URL(document.querySelector("main a[href^='/tools/']").href).pathname`))
+	b.named("a tool")
+}
+
+// accessible demands that axe-core, with all of its rules, finds nothing, and that the names are right.
 func (b *tab) accessible(axe, state string) {
 	b.t.Helper()
+	b.named(state)
 	if !value[bool](b, `typeof window.axe === "object"`) {
 		value[bool](b, axe+"\n;true")
 	}

@@ -141,16 +141,31 @@ func TestSessionView(t *testing.T) {
 // roles are those of the document as a screen reader gets it.
 func (b *tab) roles() (all []string) {
 	b.t.Helper()
+	for _, part := range b.tree() {
+		all = append(all, part.role)
+	}
+	return all
+}
+
+// heardPart is a part of the document as a screen reader gets it.
+type heardPart struct{ role, name string }
+
+func (b *tab) tree() (all []heardPart) {
+	b.t.Helper()
 	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		tree, err := chromedp.Call(ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
 		if err != nil {
 			return err
 		}
 		for _, node := range tree.Nodes {
-			var role string
-			if node.Role != nil && !node.Ignored && json.Unmarshal(node.Role.Value, &role) == nil {
-				all = append(all, role)
+			var part heardPart
+			if node.Role == nil || node.Ignored || json.Unmarshal(node.Role.Value, &part.role) != nil {
+				continue
 			}
+			if node.Name != nil {
+				_ = json.Unmarshal(node.Name.Value, &part.name)
+			}
+			all = append(all, part)
 		}
 		return nil
 	}))
