@@ -14,6 +14,7 @@ type Notice struct {
 	Undo    int    `json:"undo,omitzero"`    // the question whose accept can be taken back
 	Session string `json:"session,omitzero"` // the session that was started
 	Field   string `json:"field,omitzero"`   // the field of the form that it is about
+	Typed   string `json:"-"`                // what was typed for a passkey that was not added: its name
 	// Rows are what became of each of several questions that were answered in one act.
 	Rows []Notice `json:"rows,omitzero"`
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 	"github.com/earshot-dev/earshot/api"
@@ -118,10 +119,16 @@ func (s *Server) removePasskey(w http.ResponseWriter, r *http.Request, v visitor
 	return s.passkeyDone(w, r, v, fmt.Sprintf("The passkey “%s” was removed. It signs nothing any more.", removed.Name), err)
 }
 
-// passkeyDone leads back to the page of the passkeys, which says what came of it.
+// longestKeyName limits, in bytes, the name of a passkey that is kept for another attempt: more does not go into its field.
+const longestKeyName = 64 * utf8.UTFMax
+
+// passkeyDone leads back to the page of the passkeys, which says what came of it. Where nothing did, the name that was typed is there still.
 func (s *Server) passkeyDone(w http.ResponseWriter, r *http.Request, v visitor, text string, err error) error {
 	n := page.Notice{Text: text}
 	if refusal, is := errors.AsType[*Refusal](err); is && refusal.Kind != api.KindUnauthenticated {
+		if name := r.PostForm.Get("name"); len(name) <= longestKeyName {
+			n.Typed = name
+		}
 		n.Refused, n.Text = true, "Nothing was changed: "+strings.TrimSuffix(refusal.Message, ".")+"."
 		if refusal.Hint != "" {
 			n.Text += " " + legible.Capital(refusal.Hint) + "."

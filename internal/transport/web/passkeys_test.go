@@ -102,10 +102,17 @@ func TestPasskeyForms(t *testing.T) {
 	}
 	said("/passkeys/add", made+"&code=anna", "Nothing was changed: that code is not valid, or no longer. "+
 		"The command earshot code makes another; the one that has logged you in is used up.")
+	w = s.submit("/passkeys/add", "@ada", fields("name=my+%22phone%22&code=anna&new_passkey=aWQ&new_attestation=YQ&new_client=Yg"))
+	if w.Code != 303 {
+		t.Errorf("a wrong code: %d", w.Code)
+	}
+	wants(t, s.page("/passkeys", "@ada"), `<input id="passkey-name" name="name" value="my &#34;phone&#34;" required`)
+	wants(t, s.page("/passkeys", "@ada"), `<input id="passkey-name" name="name" required`) // it is kept once, with what came of it
 	if k.changed != (api.ChangePasskeyRequest{}) {
 		t.Errorf("with the code of another person %+v", k.changed)
 	}
 	said("/passkeys/add", made+"&code=ada", "The passkey “my phone” was added.")
+	wants(t, s.page("/passkeys", "@ada"), `name="name" required`)
 	if want := (api.ChangePasskeyRequest{Name: "my phone", Registration: registration, CodeShown: true}); k.changed != want {
 		t.Errorf("got %+v, want %+v", k.changed, want)
 	}
