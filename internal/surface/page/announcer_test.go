@@ -70,6 +70,24 @@ func TestAnnouncerSpeaksEachLanguage(t *testing.T) {
 	}
 }
 
+// TestUndoIsNotedAsItIsSaid: the line of the page and its announcement have the same words in each language. Its script compares them, so that
+// one who has taken a yes back is told once.
+func TestUndoIsNotedAsItIsSaid(t *testing.T) {
+	t.Parallel()
+	assets, err := page.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tag := range []string{"en", "ar", "es", "fr", "yo"} {
+		in := assets.In(tag)
+		want := in.Say(announce.Recorded(1, aaep.ResolutionStopped))
+		said := hear(announce.Preferences{Person: "anna", Language: tag, Translation: in.Announcers()}, recorded(t, "run_undo", tag))
+		if !slices.ContainsFunc(said, func(n announce.Announcement) bool { return page.Announcement(n).Text == want }) {
+			t.Errorf("%s: no announcement is %q, in %+v", tag, want, said)
+		}
+	}
+}
+
 // inOne requires that all announcements are in one language, and counts them.
 func inOne(t *testing.T, tag string, all []announce.Announcement) int {
 	t.Helper()
