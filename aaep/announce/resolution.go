@@ -55,7 +55,7 @@ func (a *Announcer) resolution(s *session, e aaep.Event, p aaep.StateChanged, ho
 	if how == aaep.ResolutionAccepted {
 		s.agree(n)
 	}
-	if at, err := time.Parse(time.RFC3339, text("starts_at")); err == nil && !a.replay { // later it has begun or been undone
+	if at, err := time.Parse(time.RFC3339, text("starts_at")); err == nil && !a.replay && !a.takenBackHere(n) { // later it has begun or been undone
 		ending.starts = a.startsText(at, e.Time, n)
 	}
 	return one(a.resolved(e, p, ending))
@@ -85,6 +85,12 @@ func (a *Announcer) resolved(e aaep.Event, p aaep.StateChanged, ending outcome) 
 		w.priority = Polite
 	}
 	return w
+}
+
+// takenBackHere reports whether the listener has been told that their accept of a question is taken back. Its own event may come after.
+func (a *Announcer) takenBackHere(question int) bool {
+	undo := a.answered[replyKey{question, aaep.ResolutionStopped}]
+	return undo != nil && undo.counted
 }
 
 // Answered records that the listener has answered a question here, and that the surface itself announces the result.

@@ -133,6 +133,23 @@ func TestTakenBack(t *testing.T) {
 	}
 }
 
+// TestTakenBackBefore: an accept of which the listener has been told that it is taken back does not start, though its event comes after.
+func TestTakenBackBefore(t *testing.T) {
+	t.Parallel()
+	for counted, want := range map[bool]string{true: "none: Recorded: question 3 is accepted.", false: "assertive: Starts in 3 seconds. Type undo to take it back."} {
+		a := announce.New(announce.Preferences{Person: "ada", Surface: announce.Surface{Name: "terminal", Controls: announce.ControlsWords}})
+		hear(a, event(0, aaep.StateChanged{ToState: aaep.StateThinking}, `{}`), 1)
+		a.Answered(3, aaep.ResolutionAccepted)
+		a.Resolved(noon, 3, aaep.ResolutionAccepted, true)
+		a.Answered(3, aaep.ResolutionStopped)
+		a.Resolved(noon, 3, aaep.ResolutionStopped, counted)
+		e := event(1, aaep.StateChanged{}, `{"question":3,"resolution":"accepted","by":"ada","surface":"terminal","starts_at":"2026-03-01T12:00:04Z"}`)
+		if got := texts(hear(a, e, 2)); got != want {
+			t.Errorf("counted %v: %s, want %s", counted, got, want)
+		}
+	}
+}
+
 // TestHeardLate: the time to take a yes back begins when it has been told, so a busy moment does not take the
 // offer away; what was agreed to long ago has started.
 func TestHeardLate(t *testing.T) {

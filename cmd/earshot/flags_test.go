@@ -59,7 +59,7 @@ func TestExitCodes(t *testing.T) {
 		{"rejected", newScene, "reject\naccept\n", nil, 3, "You said no. Nothing was deleted.", false},
 		{"listed, then rejected", newScene, "list\nwhy\n\nreject\n", nil, 3, "You said no.", false},
 		{"stopped", newScene, "stop\naccept\n", nil, 3, "Cancelled: Stopped", false},
-		{"undone", newScene, "accept\nundo\n", nil, 3, "Nothing has been changed.", false},
+		{"undone", newScene, "accept\nundo\n", nil, 3, "Nothing was done.", false},
 		{"no answer in the input", newScene, "", nil, 3, "cannot be answered here, because there is no more input.", false},
 		{"only noise in the input", newScene, "yes\ny\nok\n", nil, 3, "“ok” does not answer question 1. Type accept or reject.", false},
 		{"an answer for another question", newScene, "accept 2\n", nil, 3, "Question 2 is not open.", false},
