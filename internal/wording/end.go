@@ -17,7 +17,8 @@ var statuses = map[utp.Status]string{ //nolint:gochecknoglobals // a table
 	utp.StatusPartial:  "done in part",
 }
 
-// reasons are the codes with which turns and calls end here, in words. A service may send others.
+// reasons are the codes with which turns and calls end here, in words. A service may send others. They are for an operator, about what a
+// person has done, too; what that person hears is package narrate's, and the same where both mean the same.
 var reasons = map[utp.Code]string{ //nolint:gochecknoglobals // a table
 	utp.CodeConsentDeclined:         "the person said no",
 	utp.CodeConsentExpired:          "nobody answered in time",

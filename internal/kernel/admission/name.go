@@ -55,8 +55,9 @@ func firstWords(text string, most int) string {
 }
 
 // name returns the name of a new session of a topic: the topic itself if no other open session has it,
-// else the topic with a number behind the agent, where it is not taken for a part of the subject. A number is not reused while sessions of the topic are open. The ledger
-// refuses a name that another open session has, also if two begin at once.
+// else the topic with a number behind the agent, where it is not taken for a part of the subject. A number
+// is not reused while sessions of the topic are open. The ledger refuses a name that another open session
+// has, also if two begin at once.
 func name(tx store.Tx, agent, topic string, again bool) (string, error) {
 	taken, err := isTaken(tx, topic)
 	if err != nil {
