@@ -57,17 +57,15 @@ func (k *Kernel) begin(ctx context.Context, from Caller, principal string, q api
 	if err != nil {
 		return rec, false, err
 	}
-	tries := 0
 	load := func(tx store.Tx) (store.Record, error) {
 		rec, err = b.load(tx, nil)
 		return rec, err
 	}
 	err = k.attemptOn(ctx, load, func(s *step) error {
 		s.batch.Keys = b.keys
-		if err := s.admission.Begin(q, tries > 0); err != nil {
+		if err := s.admission.Begin(q); err != nil {
 			return err
 		}
-		tries++
 		defer func() { rec = s.rec }()
 		if err := first(s); err != nil {
 			return err

@@ -55,7 +55,7 @@ func (s *step) beginTask(c turn.Call, index int, p delegation.Plan) (string, err
 		return "", err
 	}
 	child := s.k.newStep(s.tx, s.now, rec)
-	child.with, child.tried, child.begun, child.wakeWorker = s.with, s.tried, true, true
+	child.with, child.begun, child.wakeWorker = s.with, true, true
 	child.batch.Keys = b.keys
 	child.rec.State.Within = turn.Within{Spawner: from.Name, Call: c.ID, Index: index, Step: c.Step}
 	child.queue(q)
@@ -72,7 +72,7 @@ func (s *step) beginTask(c turn.Call, index int, p delegation.Plan) (string, err
 
 // saveChildren names and saves the turns that this step begins.
 func (s *step) saveChildren() error {
-	if err := s.siblings.Name(s.tx, s.tried); err != nil {
+	if err := s.siblings.Name(s.tx); err != nil {
 		return err
 	}
 	for _, child := range s.children {

@@ -28,7 +28,6 @@ type step struct {
 
 	with  *together // the other steps of the transaction
 	begun bool      // the step adds the turn
-	tried bool      // an earlier attempt at the transaction has failed
 
 	cards     *cards.Tx     // of the turn
 	admission *admission.Tx // of its calls
@@ -106,19 +105,16 @@ func changeOf(ref store.TurnRef, fn func(*step) error) change {
 func (k *Kernel) attemptAll(ctx context.Context, changes ...change) error {
 	all := &together{}
 	var behind []string // sessions whose later messages a failed attempt has blocked
-	tried := false
 	err := k.update(ctx, func(tx store.Tx) error {
 		behind = append(behind, all.drop(k)...) // in case it is run again
 		all = &together{}
-		now, again := k.clock.Now(), tried
-		tried = true
+		now := k.clock.Now()
 		for _, c := range changes {
 			rec, err := c.load(tx)
 			if err != nil {
 				return err
 			}
-			s := all.begin(k.newStep(tx, now, rec))
-			s.tried = again
+			all.begin(k.newStep(tx, now, rec))
 		}
 		// All are read before one is written: on PostgreSQL what is read after that takes a connection of this transaction alone.
 		for i, s := range slices.Clone(all.steps) {

@@ -34,7 +34,6 @@ func (t *together) begin(s *step) *step {
 // beside makes a step on another turn in the same transaction.
 func (s *step) beside(rec store.Record) *step {
 	other := s.k.newStep(s.tx, s.now, rec)
-	other.tried = s.tried
 	return s.with.begin(other)
 }
 

@@ -156,7 +156,7 @@ func (t *tx) fits(f store.TurnFilter, r store.Record) bool {
 		f.Session != "" && s.Session != f.Session,
 		f.Agent != "" && s.Agent != f.Agent,
 		f.Worker != "" && s.Worker != f.Worker,
-		f.Topic != "" && s.Topic != f.Topic,
+		!named(f, s),
 		!f.Due.IsZero() && (r.Due.IsZero() || r.Due.After(f.Due)),
 		!f.Free.IsZero() && (r.Free.IsZero() || r.Free.After(f.Free)),
 		f.Open && s.Status == turn.Ended,
@@ -166,6 +166,13 @@ func (t *tx) fits(f store.TurnFilter, r store.Record) bool {
 		return false
 	}
 	return !f.Asking || t.asks(s.Turn)
+}
+
+func named(f store.TurnFilter, s turn.State) bool {
+	if len(f.Names) > 0 && (s.Project != f.Project || s.Name == "" || !slices.Contains(f.Names, s.Name)) {
+		return false
+	}
+	return f.Topic == "" || s.Topic == f.Topic
 }
 
 func (t *tx) asks(id string) bool {

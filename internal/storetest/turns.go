@@ -210,7 +210,7 @@ func turnsAreDescribed(l *ledger) {
 	})
 }
 
-// turnsAreNamed: no two open turns of a project have one name, and those of a topic are found.
+// turnsAreNamed: no two open turns of a project have one name, and those of a topic, and those of some names, are found.
 func turnsAreNamed(l *ledger) {
 	named := func(n int, name, topic string) store.Record {
 		r := plain(n)
@@ -228,10 +228,11 @@ func turnsAreNamed(l *ledger) {
 	bare, barer := named(6, "", ""), named(7, "", "")
 	l.save(store.Batch{Turn: &bare})
 	l.save(store.Batch{Turn: &barer}) // those of an older ledger have none
-	topic := func() []string {
+	found := func(f store.TurnFilter) []string {
 		var ids []string
+		f.Open = true
 		l.view(func(tx store.Tx) error {
-			rows, err := tx.Turns(store.TurnFilter{Topic: "tidy, a", Open: true})
+			rows, err := tx.Turns(f)
 			ids = make([]string, 0, len(rows))
 			for _, row := range rows {
 				ids = append(ids, row.Turn)
@@ -240,11 +241,15 @@ func turnsAreNamed(l *ledger) {
 		})
 		return ids
 	}
-	same(l, "of a topic", topic(), []string{"turn_1", "turn_2", "turn_4"})
+	topic := store.TurnFilter{Topic: "tidy, a"}
+	names := store.TurnFilter{Project: first.State.Project, Names: []string{"tidy, a", "tidy, b", "tidy, c", ""}}
+	same(l, "of a topic", found(topic), []string{"turn_1", "turn_2", "turn_4"})
+	same(l, "of some names", found(names), []string{"turn_1", "turn_3"})
 	first.State.Status, first.Version = turn.Ended, 1
 	l.save(store.Batch{Turn: &first})
+	same(l, "of some names, after one has ended", found(names), []string{"turn_3"})
 	l.save(store.Batch{Turn: &again})
-	same(l, "after one has ended", topic(), []string{"turn_2", "turn_4", "turn_5"})
+	same(l, "of a topic, after one has ended", found(topic), []string{"turn_2", "turn_4", "turn_5"})
 }
 
 // racers is how many goroutines race, and rounds how often each.

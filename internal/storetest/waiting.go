@@ -40,6 +40,8 @@ func Waiting(t *testing.T, s store.Ledger) map[string]store.TurnFilter {
 		"what a worker has":         {Agent: "tidy", Worker: "wrk_1", Open: true},
 		"what an agent has open":    {Agent: "rare", Open: true, Limit: 64},
 		"what a person has open":    {Owners: []string{"bob"}, Open: true, Limit: 64},
+		"what is of a topic":        {Topic: "tidy, mail", Open: true, Limit: 1},
+		"what is called so":         {Project: "default", Names: []string{"tidy, mail", "tidy 2, mail"}, Open: true},
 	}
 }
 
@@ -55,6 +57,7 @@ func waiting(n int) store.Record {
 		r.State.Agent = "clerk"
 	}
 	r.State.Calls = []turn.Call{c}
+	r.State.Topic, r.State.Name = fmt.Sprint("clerk, box ", n/2), fmt.Sprint("clerk ", n, ", box ", n/2)
 	r.Due = at(0).Add(24*time.Hour + time.Duration(n))
 	return r
 }

@@ -78,8 +78,8 @@ func (s *Siblings) agent(tx store.Tx, name string) (store.Agent, error) {
 
 // Name names the turns. Numbering them takes a counter's row, for which others wait until the transaction ends: it comes last
 // before they are saved, once for each topic, and in the same order for everybody.
-func (s *Siblings) Name(tx store.Tx, again bool) error {
-	if s == nil {
+func (s *Siblings) Name(tx store.Tx) error {
+	if s.count() == 0 {
 		return nil
 	}
 	byTopic := map[string][]*Tx{}
@@ -98,14 +98,15 @@ func (s *Siblings) Name(tx store.Tx, again bool) error {
 			return err
 		}
 	}
+	n := namer{tx: tx, project: s.begun[0].of.Project}
 	for i, topic := range topics {
 		of := byTopic[topic][0].of
-		names, err := number(tx, cmp.Or(of.DisplayName, of.Agent), topic, len(byTopic[topic]), taken[i] || again)
+		names, err := n.name(cmp.Or(of.DisplayName, of.Agent), topic, len(byTopic[topic]), taken[i])
 		if err != nil {
 			return err
 		}
-		for n, t := range byTopic[topic] {
-			t.of.Name = names[n]
+		for j, t := range byTopic[topic] {
+			t.of.Name = names[j]
 		}
 	}
 	return nil

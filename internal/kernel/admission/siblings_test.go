@@ -43,7 +43,7 @@ func (w *world) together(labels ...string) (names []string, refused []utp.Code) 
 			with.Add(t)
 			begun = append(begun, &of)
 		}
-		if err := with.Name(tx, false); err != nil {
+		if err := with.Name(tx); err != nil {
 			return err
 		}
 		for _, of := range begun {
@@ -55,6 +55,25 @@ func (w *world) together(labels ...string) (names []string, refused []utp.Code) 
 		w.Fatal(err)
 	}
 	return names, refused
+}
+
+// TestNamesOfOthers: a name that an open session of another topic has is passed over, with a number and without one.
+func TestNamesOfOthers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ agent, topic, name, want string }{
+		{"tidy", "tidy 2, mail", "tidy 2, mail", `["tidy, mail" "tidy 3, mail" "tidy 4, mail"]`},
+		{"tidy 2", "tidy, mail", "tidy 2, mail", `["tidy 2 2, mail" "tidy 2 3, mail" "tidy 2 4, mail"]`},
+	} {
+		w := newWorld(t)
+		other := w.of
+		other.Turn, other.Session = "turn_00000000000000000000000000000002", "sess_00000000000000000000000000000002"
+		other.Name, other.Topic = c.name, c.topic
+		w.save(store.Batch{Turn: &store.Record{State: other}})
+		define(api.AgentDefinition{Name: "tidy", DisplayName: c.agent})(w)
+		if names, _ := w.together("mail", "mail", "mail"); fmt.Sprintf("%q", names) != c.want {
+			t.Errorf("beside %q the names are %q; want %s", c.name, names, c.want)
+		}
+	}
 }
 
 // TestSiblings: turns that begin together are named as if one had begun after the other, and count for each other where an agent,

@@ -23,13 +23,12 @@ const (
 )
 
 // Begin refuses a turn of an agent that is not active, or that has as many open turns as it may, and names the session. The
-// turn keeps the name that the agent is shown by. Again says that an earlier attempt at the transaction has failed, perhaps
-// because another session had the name.
-func (t *Tx) Begin(q api.EnqueueRequest, again bool) error {
+// turn keeps the name that the agent is shown by.
+func (t *Tx) Begin(q api.EnqueueRequest) error {
 	if err := t.mayBegin(); err != nil {
 		return err
 	}
-	return t.nameSession(q, again)
+	return t.nameSession(q)
 }
 
 // Complete checks the arguments of a turn by the definition of its agent, or where that says nothing by the agent's program,

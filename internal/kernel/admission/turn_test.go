@@ -38,7 +38,7 @@ func TestBegin(t *testing.T) {
 			test.definition.Name = "tidy"
 			define(test.definition)(w)
 			w.in(func(tx *admission.Tx) error {
-				err := tx.Begin(api.EnqueueRequest{Agent: "tidy", Label: "photos"}, false)
+				err := tx.Begin(api.EnqueueRequest{Agent: "tidy", Label: "photos"})
 				if err == nil {
 					err = tx.Complete(jsontext.Value(test.args))
 				}

@@ -28,6 +28,9 @@ type TurnFilter struct {
 	Free time.Time
 	// Topic keeps only the turns whose sessions are named after it.
 	Topic string
+	// Names keeps only the turns of Project whose sessions are called so. It is set together with Project.
+	Project string
+	Names   []string
 	// Open excludes ended turns.
 	Open bool
 	// Asking keeps only the turns that have an open question.

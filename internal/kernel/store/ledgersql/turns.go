@@ -104,6 +104,17 @@ func atWork(f store.TurnFilter, agent string, parameter func(any) string) (wante
 	return wanted
 }
 
+// named are the conditions on what a session is called, literally as the partial indexes have them.
+func (t *Tx) named(f store.TurnFilter, parameter func(any) string) (wanted []string) {
+	if f.Topic != "" {
+		wanted = append(wanted, "topic <> '' AND topic = "+parameter(f.Topic))
+	}
+	if len(f.Names) > 0 {
+		wanted = append(wanted, "project = "+parameter(f.Project), "name <> ''", t.d.Among("name", parameter(t.d.List(f.Names))))
+	}
+	return wanted
+}
+
 // listTurns makes the query; its texts are a fixed set, also for many owners.
 func (t *Tx) listTurns(f store.TurnFilter, by string) (query string, args []any) {
 	parameter := func(value any) string {
@@ -115,9 +126,7 @@ func (t *Tx) listTurns(f store.TurnFilter, by string) (query string, args []any)
 	if f.Open {
 		wanted = append(wanted, "NOT ended") // literally so: the partial index says it
 	}
-	if f.Topic != "" {
-		wanted = append(wanted, "topic <> '' AND topic = "+parameter(f.Topic)) // literally so, as above
-	}
+	wanted = append(wanted, t.named(f, parameter)...)
 	if f.Asking {
 		wanted = append(wanted, "turn_id IN (SELECT turn_id FROM questions WHERE state = 'open')")
 	}

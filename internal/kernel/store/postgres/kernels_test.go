@@ -42,6 +42,8 @@ type town struct {
 	burning  chan struct{} // what has an effect waits for its end, where there is one
 	// clock is that of the next kernel; nil is the one that a kernel has by itself.
 	clock func(*postgres.Store) kernel.Clock
+	// wrap is put around the ledger of the next kernel; nil is nothing.
+	wrap func(store.Ledger) store.Ledger
 
 	mu      sync.Mutex
 	kernels []*kernel.Kernel // those that live
@@ -97,8 +99,12 @@ func (w *town) open(dsn string) (kill func()) {
 	if w.clock != nil {
 		clock = w.clock(ledger)
 	}
+	wrap := w.wrap
+	if wrap == nil {
+		wrap = func(l store.Ledger) store.Ledger { return l }
+	}
 	k, err := kernel.New(kernel.Options{
-		Store: ledger, Clock: clock, Bus: house{w, ctx}, Policy: rules, Narrator: narrator, Poll: 100 * time.Millisecond, Incarnation: w.count,
+		Store: wrap(ledger), Clock: clock, Bus: house{w, ctx}, Policy: rules, Narrator: narrator, Poll: 100 * time.Millisecond, Incarnation: w.count,
 		MaxActive:  func(string) int { return w.active },
 		Generation: func() string { return "one of the two has always been there" },
 	})

@@ -24,7 +24,8 @@ func TestWhatWaitsIsNotRead(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if len(plan) == 0 || strings.Contains(strings.Join(plan, "\n"), "SCAN") {
+			tables := strings.ReplaceAll(strings.Join(plan, "\n"), "SCAN json_each", "what was asked for")
+			if len(plan) == 0 || strings.Contains(tables, "SCAN") {
 				t.Errorf("%s: the plan is %q; want one that scans nothing", name, plan)
 			}
 			return nil
