@@ -46,15 +46,14 @@ func (t *Terminal) narrate(text string) {
 	}
 }
 
-// aside prints a line of narration, or delays it while somebody types a line.
+// aside prints a line of narration, or delays it while somebody types a line. Where too many wait, all are printed below what is typed.
 func (t *Terminal) aside(text string) {
-	if t.typing() && len(t.screen.behind) < maxBuffered {
-		t.screen.behind = append(t.screen.behind, text)
+	s := &t.screen
+	s.behind = append(s.behind, text)
 
-		return
+	if !t.typing() || len(s.behind) > maxBuffered {
+		t.releaseBehind()
 	}
-
-	t.print(Narration, text)
 }
 
 // interrupt prints critical text at once, before everything that is held, even below a line that is being typed.

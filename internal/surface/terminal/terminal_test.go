@@ -33,6 +33,45 @@ func TestHeldLinesAreBounded(t *testing.T) {
 	}
 }
 
+// TestNewsStaysInOrder shows that what came while a line was typed is printed before what comes after it: where it has become too
+// much to wait, and where nobody has typed on for a while.
+func TestNewsStaysInOrder(t *testing.T) {
+	t.Parallel()
+
+	for name, test := range map[string]struct {
+		lines int
+		pause time.Duration
+	}{"too much": {1003, 0}, "a pause": {3, time.Hour}} {
+		now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+		machine := terminal.New(terminal.Settings{Keys: true})
+
+		var out []terminal.Effect
+
+		out = append(out, machine.Keys(now, []byte("st"))...)
+
+		for i := range test.lines {
+			if i == test.lines-1 {
+				now = now.Add(test.pause)
+			}
+
+			e := delivered("t"+strconv.Itoa(i), aaep.OutputStreaming{Chunk: strconv.Itoa(i), OutputID: strconv.Itoa(i), Complete: true}).Event
+			e.Time = now
+			out = append(out, machine.Event(now, e)...)
+		}
+
+		out = append(out, machine.Close(now)...)
+
+		var want []string
+		for i := range test.lines {
+			want = append(want, "Output: "+strconv.Itoa(i))
+		}
+
+		if got := printed(out); got != strings.Join(want, "\n") {
+			t.Errorf("%s: the order is %.300q", name, got)
+		}
+	}
+}
+
 // TestRepeatsAreForgotten shows that the memory for repeats is bounded (C-43).
 func TestRepeatsAreForgotten(t *testing.T) {
 	t.Parallel()
