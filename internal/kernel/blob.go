@@ -31,20 +31,16 @@ func (k *Kernel) putBlob(ctx context.Context, from Caller, q api.PutRequest) (st
 func (k *Kernel) share(tx store.Tx, from Caller, size int64) error {
 	used := "bytes of " + from.Kind + " " + from.Name
 	today := k.clock.Now().Wall.Unix() / (24 * 60 * 60)
-	counted, err := tx.Count(used+": day", 0)
-	if err == nil && counted != today { // the first piece of a day
-		var before int64
-		if before, err = tx.Count(used, 0); err == nil {
-			_, err = tx.Count(used, -before)
-		}
-		if err == nil {
-			_, err = tx.Count(used+": day", today-counted)
-		}
-	}
+	all, err := tx.Count(used, size) // first: it keeps others from counting for the credential until this transaction ends
 	if err != nil {
 		return err
 	}
-	all, err := tx.Count(used, size)
+	counted, err := tx.Count(used+": day", 0)
+	if err == nil && counted != today { // the first piece of a day
+		if _, err = tx.Count(used+": day", today-counted); err == nil {
+			all, err = tx.Count(used, size-all)
+		}
+	}
 	if err == nil && all > k.o.BytesPerDay {
 		return api.NewFault(utp.CodeTooManyBytes, fmt.Sprintf(
 			"%q has put %d bytes today, and %d is the most that one credential may put in a day; this piece was not kept; go on tomorrow (UTC), or put less",
