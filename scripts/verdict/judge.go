@@ -17,8 +17,12 @@ type Verdict struct {
 	// with the reason.
 	Flaky      []Flaky
 	Unforgiven []string
-	// Skipped are the tests that were not tried, each with its reason, where that is a failure.
+	// Skipped are the tests that were not tried, each with its reason, where that is a failure. Sampled counts those that
+	// are left out of a sample on purpose: their reason begins with "sampled: ".
 	Skipped []string
+	Sampled int
+	// Failed are the tests that never passed, the packages that could not be built among them.
+	Failed []Failure
 	// Undecided are the packages in which the race detector itself gave up (https://go.dev/issue/78156,
 	// bubbles of virtual time), none where anything else failed.
 	Undecided []string
@@ -43,17 +47,22 @@ func (v Verdict) String() string {
 	for _, line := range v.Unforgiven {
 		fmt.Fprintf(&b, "NOT FORGIVEN %s\n", line)
 	}
-	fmt.Fprintf(&b, "%d tests passed\n", v.Passed)
+	fmt.Fprintf(&b, "%d tests passed", v.Passed)
+	if v.Sampled > 0 {
+		fmt.Fprintf(&b, ", %d left out of this sample", v.Sampled)
+	}
+	b.WriteByte('\n')
 	return b.String()
 }
 
 // event is one line of `go test -json`; `go doc test2json` tells the fields.
 type event struct {
-	Action  string `json:"Action"`  //nolint:tagliatelle // the names are test2json's
-	Package string `json:"Package"` //nolint:tagliatelle // as above
-	Test    string `json:"Test"`    //nolint:tagliatelle // as above
-	Output  string `json:"Output"`  //nolint:tagliatelle // as above
-	Key     string `json:"Key"`     //nolint:tagliatelle // as above; of an attribute
+	Action  string `json:"Action"`     //nolint:tagliatelle // the names are test2json's
+	Built   string `json:"ImportPath"` //nolint:tagliatelle // as above; of what the compiler says
+	Package string `json:"Package"`    //nolint:tagliatelle // as above
+	Test    string `json:"Test"`       //nolint:tagliatelle // as above
+	Output  string `json:"Output"`     //nolint:tagliatelle // as above
+	Key     string `json:"Key"`        //nolint:tagliatelle // as above; of an attribute
 }
 
 // name is a test of a package; the package itself where Test is "".
@@ -93,6 +102,9 @@ func Judge(r io.Reader, forgive *regexp.Regexp, strict bool) (Verdict, error) {
 
 func (t *testRun) add(e event) {
 	n := name{e.Package, e.Test}
+	if e.Action == "build-output" {
+		n.pkg, _, _ = strings.Cut(e.Built, " ") // behind it stands what it is built for
+	}
 	rec := t.records[n]
 	if rec == nil {
 		rec = &record{}
@@ -102,7 +114,7 @@ func (t *testRun) add(e event) {
 	switch e.Action {
 	case "run", "start":
 		rec.output = ""
-	case "output":
+	case "output", "build-output":
 		rec.output += e.Output
 	case "attr":
 		rec.counts = rec.counts || e.Key == "counts"
@@ -122,6 +134,9 @@ func (t *testRun) verdict(forgive *regexp.Regexp, strict bool) Verdict {
 	failed := false
 	for _, n := range t.order {
 		rec := t.records[n]
+		if rec.failed && !rec.passed && !t.failedBelow(n) && !t.gaveUp(n.pkg) {
+			v.Failed = append(v.Failed, Failure{n.pkg, n.test, rec.failure + t.unfinished(n)})
+		}
 		if n.test == "" {
 			if rec.failed && t.gaveUp(n.pkg) {
 				v.Undecided = append(v.Undecided, n.pkg)
@@ -136,6 +151,8 @@ func (t *testRun) verdict(forgive *regexp.Regexp, strict bool) Verdict {
 			if why := t.unforgivable(f, forgive); why != "" {
 				v.Unforgiven = append(v.Unforgiven, n.pkg+" "+n.test+": "+why)
 			}
+		case rec.skipped && strings.Contains(rec.output, ": sampled: "):
+			v.Sampled++
 		case rec.skipped && strict:
 			v.Skipped = append(v.Skipped, n.pkg+" "+n.test+": "+reason(rec.output))
 		case rec.passed:
@@ -154,6 +171,25 @@ func (t *testRun) below(n name) bool {
 		rec := t.records[other]
 		return other.pkg == n.pkg && strings.HasPrefix(other.test, n.test+"/") && rec.failed && rec.passed
 	})
+}
+
+// failedBelow reports whether a part of the test, or a test of the package, failed: it is the one to name.
+func (t *testRun) failedBelow(n name) bool {
+	return slices.ContainsFunc(t.order, func(other name) bool {
+		within := n.test == "" && other.test != "" || n.test != "" && strings.HasPrefix(other.test, n.test+"/")
+		return other.pkg == n.pkg && within && t.records[other].failed
+	})
+}
+
+// unfinished returns what the tests had written that were running when their package broke off.
+func (t *testRun) unfinished(pkg name) string {
+	var b strings.Builder
+	for _, n := range t.order {
+		if rec := t.records[n]; pkg.test == "" && n.pkg == pkg.pkg && n.test != "" && !rec.passed && !rec.failed && !rec.skipped {
+			b.WriteString(rec.output)
+		}
+	}
+	return b.String()
 }
 
 // unforgivable says why a flaky test is a failure all the same.

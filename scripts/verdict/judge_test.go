@@ -33,7 +33,22 @@ func TestJudge(t *testing.T) {
 	}{
 		{name: "passed", in: other + again, want: main.Verdict{Passed: 2}, ok: true},
 		{name: "nothing was tried", in: ``},
-		{name: "failed", in: failed + other, want: main.Verdict{Passed: 1}, ok: true}, // the runner says so
+		{name: "failed", in: failed + other, want: main.Verdict{Passed: 1, Failed: []main.Failure{{Package: "x/hub", Test: "TestX", Output: "got 1, want 2\n"}}}, ok: true}, // the runner says so
+		{
+			name: "a part failed", in: failed + strings.ReplaceAll(failed, "TestX", "TestX/a") + other,
+			want: main.Verdict{Passed: 1, Failed: []main.Failure{{Package: "x/hub", Test: "TestX/a", Output: "got 1, want 2\n"}}}, ok: true,
+		},
+		{
+			name: "not built", in: other + `{"Action":"build-output","ImportPath":"x/hub [x/hub.test]","Output":"hub.go:3: undefined: y\n"}
+{"Action":"fail","Package":"x/hub"}`,
+			want: main.Verdict{Passed: 1, Failed: []main.Failure{{Package: "x/hub", Output: "hub.go:3: undefined: y\n"}}}, ok: true,
+		},
+		{
+			name: "left out of a sample", strict: true,
+			in: other + `{"Action":"output","Package":"x/hub","Test":"TestX","Output":"    x_test.go:3: sampled: only codex takes part\n"}
+{"Action":"skip","Package":"x/hub","Test":"TestX"}`,
+			want: main.Verdict{Passed: 1, Sampled: 1}, ok: true,
+		},
 		{name: "flaky", in: failed + other + again, want: main.Verdict{Passed: 1, Flaky: flaky}, ok: true},
 		{
 			name: "flaky in another package", in: strings.ReplaceAll(failed+other+again, "x/hub", "x/kernel"),
@@ -91,7 +106,7 @@ func TestJudge(t *testing.T) {
 			name: "something else broke",
 			in: other + `{"Action":"output","Package":"x/hub","Test":"TestX","Output":"SIGSEGV: segmentation violation\nPC=0x437b50 m=4 sigcode=1 addr=0x7f8c62b00000\n\ngoroutine 7 [running]:\n"}
 {"Action":"fail","Package":"x/hub"}`,
-			want: main.Verdict{Passed: 1}, ok: true,
+			want: main.Verdict{Passed: 1, Failed: []main.Failure{{Package: "x/hub", Output: "SIGSEGV: segmentation violation\nPC=0x437b50 m=4 sigcode=1 addr=0x7f8c62b00000\n\ngoroutine 7 [running]:\n"}}}, ok: true,
 		},
 		{
 			name: "the race detector gave up, and a test failed",

@@ -6,7 +6,8 @@
 //
 // Nothing is forgiven of a test that counts consents, starts or effects (it says so itself, by the attribute
 // `counts`), of a data race or of a panic. With -undecided FILE it writes there, one on a line, the packages in which only the
-// race detector itself gave up, if nothing else failed; scripts/check runs those again.
+// race detector itself gave up, if nothing else failed; scripts/check runs those again. Its last lines say which test failed,
+// what it wrote, and the command that repeats it.
 package main
 
 import (
@@ -28,11 +29,12 @@ func Run(args []string, strict bool, out, complaints io.Writer) int {
 	flags.SetOutput(complaints)
 	flaky := flags.String("flaky", "", "`file` to which flaky tests are added, with what they said")
 	forgive := flags.String("forgive", "^$", "`pattern` of the packages, below the module, in which a flaky test is forgiven")
+	rerun := flags.String("rerun", "go test -count=1", "`command` that repeats a test, without the test and its package")
 	undecided := flags.String("undecided", "", "`file` for the packages in which only the race detector gave up")
 	err := flags.Parse(args)
 	pattern, bad := regexp.Compile(`/(` + *forgive + `)$`)
 	if err != nil || bad != nil || flags.NArg() != 1 {
-		_, _ = fmt.Fprintln(complaints, "usage: verdict [-flaky FILE] [-forgive PATTERN] [-undecided FILE] FILE")
+		_, _ = fmt.Fprintln(complaints, "usage: verdict [-flaky FILE] [-forgive PATTERN] [-undecided FILE] [-rerun COMMAND] FILE")
 		return 2
 	}
 	in, err := os.Open(flags.Arg(0))
@@ -53,6 +55,7 @@ func Run(args []string, strict bool, out, complaints io.Writer) int {
 		return 2
 	}
 	_, _ = fmt.Fprint(out, v)
+	_, _ = fmt.Fprint(out, Report(v.Failed, *rerun))
 	if !v.OK() {
 		return 1
 	}
