@@ -62,6 +62,7 @@ func eachACPOf(t *testing.T, agents []acpAgent, test func(t *testing.T, programs
 	t.Helper()
 	testkit.Slow(t)
 	t.Parallel()
+	agents = sampled(t, agents, func(a acpAgent) string { return a.name })
 	programs := agenthost.Need(t)
 	for _, agent := range agents {
 		t.Run(agent.name, func(t *testing.T) {
@@ -301,6 +302,7 @@ func TestACPInterrupt(t *testing.T) {
 // TestACPRefused: an agent that names no mode is refused before its first request.
 func TestACPRefused(t *testing.T) {
 	testkit.Slow(t)
+	needs(t, "codex")
 	codex := acpAgents()[1]
 	s := startACP(t, agenthost.Need(t), codex, acpSetup{noModes: true, untimely: true})
 	s.types("Write a file.")
@@ -311,6 +313,7 @@ func TestACPRefused(t *testing.T) {
 // TestACPAllowedMode: an agent works without asking where the person has named its mode, and that is said first.
 func TestACPAllowedMode(t *testing.T) {
 	testkit.Slow(t)
+	needs(t, "claude")
 	claude := acpAgents()[0]
 	s := startACP(t, agenthost.Need(t), claude, acpSetup{
 		then: []fakemodel.Turn{{Say: "That is all."}}, args: []string{"--allow-mode", "auto", "--request", "Write a file."},

@@ -78,6 +78,7 @@ func (*front) WaitForTerminalExit(context.Context, acp.WaitForTerminalExitReques
 func TestAutoMode(t *testing.T) {
 	testkit.Slow(t)
 	t.Parallel()
+	needs(t, "claude")
 	programs := agenthost.Need(t)
 	folder := t.TempDir()
 	effect := filepath.Join(folder, "effect.txt")

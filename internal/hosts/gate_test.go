@@ -267,6 +267,7 @@ func TestGateWall(t *testing.T) {
 	})
 	if os.Getenv("EARSHOT_SOAK") != "" {
 		t.Run("codex, by itself", func(t *testing.T) {
+			needs(t, "codex")
 			t.Attr("counts", "effects")
 			g := newGate(t)
 			g.answersLate(agenthost.Need(t), agenthost.Codex, 400*time.Second, agenthost.Setup{MCP: g.gateway()})

@@ -17,14 +17,15 @@ import (
 func TestHook(t *testing.T) {
 	testkit.Slow(t)
 	programs := agenthost.Need(t)
-	for _, agent := range []struct {
+	type shell struct {
 		host        agenthost.Host
 		tool, field string
-	}{
+	}
+	for _, agent := range sampled(t, []shell{
 		{agenthost.Claude, "Bash", "command"},
 		{agenthost.Codex, "exec_command", "cmd"},
 		{agenthost.Gemini, "run_shell_command", "command"},
-	} {
+	}, func(s shell) string { return s.host.String() }) {
 		for _, refuse := range []bool{false, true} {
 			name := agent.host.String() + ", allowed"
 			if refuse {

@@ -33,7 +33,7 @@ func TestLimit(t *testing.T) {
 		const operation = 6 * time.Minute
 		limits = append(limits, limit{agenthost.Claude, 0, operation, 0}, limit{agenthost.Codex, 0, operation, 5 * time.Minute}, limit{agenthost.Gemini, 0, operation, 0})
 	}
-	for _, tt := range limits {
+	for _, tt := range sampled(t, limits, func(l limit) string { return l.host.String() }) {
 		t.Run(fmt.Sprintf("%s, told %v", tt.host, tt.told), func(t *testing.T) {
 			if tt.told == 0 {
 				t.Parallel()

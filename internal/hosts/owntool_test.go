@@ -222,6 +222,7 @@ func failsWith(t *testing.T, programs agenthost.Programs, host agenthost.Host, f
 func TestOwnToolKilled(t *testing.T) {
 	testkit.Slow(t)
 	t.Parallel()
+	needs(t, "claude")
 	programs := agenthost.Need(t)
 	g := emptyGate(t)
 	g.serves()
@@ -270,6 +271,7 @@ func TestOwnToolKilled(t *testing.T) {
 func TestUnhooked(t *testing.T) {
 	testkit.Slow(t)
 	t.Parallel()
+	needs(t, "codex")
 	programs := agenthost.Need(t)
 	folder := t.TempDir()
 	effect, log := filepath.Join(folder, "effect.txt"), filepath.Join(folder, "hook.log")

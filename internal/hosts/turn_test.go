@@ -32,6 +32,7 @@ func eachOf(t *testing.T, hosts []agenthost.Host, test func(t *testing.T, progra
 	t.Helper()
 	testkit.Slow(t)
 	t.Parallel()
+	hosts = sampled(t, hosts, agenthost.Host.String)
 	programs := agenthost.Need(t)
 	for _, host := range hosts {
 		t.Run(host.String(), func(t *testing.T) {
