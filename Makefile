@@ -12,8 +12,7 @@ LINT = $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint
 
 # The packages that start goroutines, those of them that exist.
 CONCURRENT := $(patsubst %,./%,$(wildcard internal/kernel internal/sim internal/kernel/store/sqlite internal/kernel/store/postgres internal/bus internal/hub internal/hub/access internal/oauth internal/program internal/transport/web tool tool/command tool/openapi worker client aaep/subscribe internal/surface/terminal agents/tidy agents/tidy/files internal/fakemodel internal/testkit/agenthost))
-# Those of them of which no test is smaller under the race detector. With ONCE=1 they are tested under it alone.
-SAMESIZE := $(filter-out $(shell grep -rlE --include='*_test.go' 'testkit\.(Raced|Slowdown)' internal tool worker client aaep agents | sed 's|[^/]*$$||; s|/$$||; s|^|./|' | sort -u),$(CONCURRENT))
+UNWATCHED := $(foreach package,modernc.org/sqlite/lib modernc.org/libc modernc.org/memory,-gcflags=$(package)=-race=false)
 # What make unit leaves to other targets.
 ELSEWHERE := ./clients ./internal/transport/web/browser ./internal/kernel/store/postgres ./internal/chaos ./internal/hosts
 # What the linter looks at: everything, or one folder (make lint PKG=./internal/bus/...).
@@ -26,7 +25,7 @@ help: ## this list
 
 .PHONY: build
 build: ## bin/earshot
-	$(GO) build -trimpath -o bin/earshot ./cmd/earshot
+	$(GO) build -trimpath -ldflags '-s -w' -o bin/earshot ./cmd/earshot
 
 .PHONY: release
 release: ## dist/: archives for Linux and macOS, checksums, bills of materials, Debian packages (scripts/release says more)
@@ -37,7 +36,26 @@ release-smoke: ## a release for this machine only, made twice, unpacked and run
 	@if command -v dpkg-deb >/dev/null || [ "$${CI-}" = true ]; then scripts/release-smoke; else echo 'release-smoke: left out: there is no dpkg-deb'; fi
 
 .PHONY: test
-test: vet postgres unit catalogue browser clients race agents ## everything that proves the program; with CI=true a missing part is a failure
+test: ## vet, every package, PostgreSQL, the page in Chromium, the clients in Python and TypeScript: ten minutes on 2 cores
+	@scripts/steps compile vet tests
+
+.PHONY: full
+full: ## everything at full size, before an issue is called resolved; its last line is for docs/checks.md
+	@CI=true EARSHOT_TEST_FULL=1 scripts/steps -record full compile vet tests lint dead race agents catalogue elsewhere release-smoke bench-smoke vulnerabilities
+
+.PHONY: quick
+quick: ## go test -short of the packages that have changed, and of those that import them (BASE=REV)
+	@scripts/quick
+
+.PHONY: tests
+tests: ## every package but the agents of others, without the race detector
+	@scripts/tests $(TIMEOUT)
+
+.PHONY: compile
+compile: ## compile every package and every test, so that the steps after it only link and run
+	@$(GO) list -export -test -f '' ./...
+	@$(GO) build -tags faults -o /dev/null ./cmd/earshot
+	@if [ "$${CI-}" = true ]; then scripts/need cc && $(GO) list -race $(UNWATCHED) -export -test -f '' $(CONCURRENT); fi
 
 .PHONY: short
 short: ## go test -short of everything: about two minutes
@@ -46,16 +64,14 @@ short: ## go test -short of everything: about two minutes
 .PHONY: vet
 vet: ## go vet
 	$(GO) vet ./...
-	$(GO) vet -tags differential ./aaep
-	GOOS=windows $(GO) vet ./aaep/transport/pipe ./aaep/serve ./aaep/subscribe
 
 .PHONY: unit
 unit: ## go test of every package but those of other targets, the real binary killed at every fault point among them
-	scripts/check $(TIMEOUT) $(filter-out $(ELSEWHERE) $(if $(ONCE),$(SAMESIZE)),$(shell $(GO) list -f '.{{slice .ImportPath (len .Module.Path)}}' ./...))
+	scripts/check $(TIMEOUT) $(filter-out $(ELSEWHERE),$(shell $(GO) list -f '.{{slice .ImportPath (len .Module.Path)}}' ./...))
 
 .PHONY: postgres
 postgres: ## the ledger in a private PostgreSQL, run by another user than root (fetches it where it can), and a short chaos run on it
-	@if scripts/need postgres || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) $(filter-out $(if $(ONCE),$(SAMESIZE)),./internal/kernel/store/postgres) ./internal/chaos; else exit 1; fi
+	@if scripts/need postgres || [ "$${CI-}" != true ]; then scripts/check $(TIMEOUT) ./internal/kernel/store/postgres ./internal/chaos; else exit 1; fi
 
 .PHONY: chaos
 chaos: FOR ?= 5m
@@ -98,19 +114,28 @@ race: ## the concurrent packages under the race detector (needs a C compiler)
 
 .PHONY: soak
 soak: ## the long sizes: 20,000 seeds, 100,000 turns, 200 races of everybody at once, five minutes of chaos, the time limits of other agents, each fuzz target for a minute, 5,000 listeners that come and go (about two hours)
-	$(MAKE) sim SEEDS=20000
-	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -v -run '^TestManyTurns$$' ./cmd/earshot
-	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -v -run '^TestEverybodyAtOnce$$' ./internal/transport/web/browser
-	EARSHOT_SOAK=1 scripts/check race $(TIMEOUT) $(CONCURRENT)
-	$(MAKE) chaos
-	EARSHOT_SOAK=1 $(GO) test -count 1 -timeout 60m -parallel 4 -v -run '^(TestLimit|TestGateWall)$$' ./internal/hosts
+	@EARSHOT_TEST_FULL=1 EARSHOT_SOAK=1 scripts/steps -record soak soak-sim soak-turns soak-page race chaos soak-agents soak-fuzz soak-listeners
+
+.PHONY: soak-sim soak-turns soak-page soak-agents soak-fuzz soak-listeners
+soak-sim:
+	$(MAKE) sim SEEDS=20000 SEED=0
+soak-turns:
+	$(GO) test -count 1 -timeout 60m -v -run '^TestManyTurns$$' ./cmd/earshot
+soak-page:
+	$(GO) test -count 1 -timeout 60m -v -run '^TestEverybodyAtOnce$$' ./internal/transport/web/browser
+soak-agents:
+	$(GO) test -count 1 -timeout 60m -parallel 4 -v -run '^(TestLimit|TestGateWall)$$' ./internal/hosts
+soak-fuzz:
 	$(MAKE) fuzz FUZZTIME=1m
+soak-listeners:
 	cd bench && $(GO) run ./listeners -measure soak -listeners 5000 -lasts 10m
 
 .PHONY: lint
 lint: ## every linter, on both builds (PKG=./internal/bus/... for one folder)
 	$(LINT) run $(PKG)
 	$(LINT) run --build-tags faults ./cmd/earshot/... ./internal/fault/...
+	$(GO) vet -tags differential ./aaep
+	GOOS=windows $(GO) vet ./aaep/transport/pipe ./aaep/serve ./aaep/subscribe
 
 .PHONY: vulnerabilities
 vulnerabilities: ## known vulnerabilities of what the program is built from, where their database can be had

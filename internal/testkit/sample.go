@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Full reports whether tests run at full size: EARSHOT_FULL=1.
-func Full() bool { return os.Getenv("EARSHOT_FULL") == "1" }
+// Full reports whether tests run at full size: EARSHOT_TEST_FULL=1.
+func Full() bool { return os.Getenv("EARSHOT_TEST_FULL") == "1" }
 
 // Seed returns the number that chooses samples: SEED, a decimal number, or 1 if it is not set. It panics if SEED is not
 // a number.
@@ -42,6 +42,6 @@ func Sample[T any](t testing.TB, all []T, n int) []T {
 	for _, i := range chosen {
 		sample = append(sample, all[i])
 	}
-	t.Logf("SEED=%d chose %d of %d: %v (EARSHOT_FULL=1 runs all)", Seed(), n, len(all), sample)
+	t.Logf("SEED=%d chose %d of %d: %v (EARSHOT_TEST_FULL=1 runs all)", Seed(), n, len(all), sample)
 	return sample
 }

@@ -17,7 +17,7 @@ func numbers(n int) []int {
 }
 
 func TestSampleIsRepeatable(t *testing.T) {
-	t.Setenv("EARSHOT_FULL", "")
+	t.Setenv("EARSHOT_TEST_FULL", "")
 	all := numbers(20)
 	t.Setenv("SEED", "7")
 	first := testkit.Sample(t, all, 3)
@@ -31,7 +31,7 @@ func TestSampleIsRepeatable(t *testing.T) {
 
 // TestSampleCoversAll: over the seeds each element is chosen.
 func TestSampleCoversAll(t *testing.T) {
-	t.Setenv("EARSHOT_FULL", "")
+	t.Setenv("EARSHOT_TEST_FULL", "")
 	all := numbers(10)
 	chosen := map[int]bool{}
 	for seed := range 200 {
@@ -47,7 +47,7 @@ func TestSampleCoversAll(t *testing.T) {
 
 // TestSampleDependsOnTheTest: tests with the same list do not all choose the same element.
 func TestSampleDependsOnTheTest(t *testing.T) {
-	t.Setenv("EARSHOT_FULL", "")
+	t.Setenv("EARSHOT_TEST_FULL", "")
 	t.Setenv("SEED", "")
 	chosen := map[int]bool{}
 	for i := range 20 {
@@ -59,11 +59,11 @@ func TestSampleDependsOnTheTest(t *testing.T) {
 }
 
 func TestSampleWhole(t *testing.T) {
-	t.Setenv("EARSHOT_FULL", "")
+	t.Setenv("EARSHOT_TEST_FULL", "")
 	if got := testkit.Sample(t, numbers(3), 5); len(got) != 3 {
 		t.Errorf("the sample of a short list is %v, want all", got)
 	}
-	t.Setenv("EARSHOT_FULL", "1")
+	t.Setenv("EARSHOT_TEST_FULL", "1")
 	if got := testkit.Sample(t, numbers(20), 1); len(got) != 20 || !testkit.Full() {
 		t.Errorf("the full run has %d elements, want 20", len(got))
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -479,14 +480,19 @@ func (w *world) moves() map[string]func(*world) error {
 	}
 }
 
+// walkDepth is 5 in a full run. One less takes a seventh of the time.
+func walkDepth() int {
+	if testkit.Full() {
+		return 5
+	}
+	return 4
+}
+
 // TestEveryShortSequence walks all sequences of inputs to a small depth, once for each
 // kind of call, and checks the rules of [world] on every path.
 func TestEveryShortSequence(t *testing.T) {
 	t.Parallel()
-	depth := 5
-	if testing.Short() {
-		depth = 4
-	}
+	depth := walkDepth()
 	for _, class := range []utp.Class{utp.Read, utp.Idempotent, utp.Reversible, utp.Irreversible} {
 		for _, decision := range []turn.Decision{turn.Allow, turn.Ask, turn.Deny} {
 			for _, reconciles := range []bool{false, true} {
@@ -508,10 +514,7 @@ func TestEveryShortSequence(t *testing.T) {
 // starts while nobody waits for it.
 func TestEveryShortSequenceOutside(t *testing.T) {
 	t.Parallel()
-	depth := 5
-	if testing.Short() {
-		depth = 4
-	}
+	depth := walkDepth()
 	for _, class := range []utp.Class{utp.Read, utp.Idempotent, utp.Reversible, utp.Irreversible} {
 		for _, decision := range []turn.Decision{turn.Allow, turn.Ask} {
 			t.Run(fmt.Sprintf("%s/%s", class, decision), func(t *testing.T) {
@@ -528,10 +531,7 @@ func TestEveryShortSequenceOutside(t *testing.T) {
 // who does not wait for it.
 func TestEveryShortSequencePermission(t *testing.T) {
 	t.Parallel()
-	depth := 5
-	if testing.Short() {
-		depth = 4
-	}
+	depth := walkDepth()
 	const least = 500
 	w := newOutsideWorld(utp.Irreversible, turn.Ask, func(c *turn.Call) { c.Kind = turn.PermissionCall })
 	if steps := walk(w, depth); steps < least {
