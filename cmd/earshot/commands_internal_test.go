@@ -137,16 +137,16 @@ func wholePage(t *testing.T, c *cobra.Command, page string) {
 		}
 	}
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden && !strings.Contains(page, `--`+f.Name+`\fP`) {
+		if !f.Hidden && !strings.Contains(page, roff("--"+f.Name)+`\fP`) {
 			t.Errorf("the page of %s has no --%s", c.CommandPath(), f.Name)
 		}
-		if f.Name == "person" && !strings.Contains(page, `--person\fP=""`) {
+		if f.Name == "person" && !strings.Contains(page, `\-\-person\fP=""`) {
 			t.Errorf("the page of %s names anyone who has written it", c.CommandPath())
 		}
 	})
 	for line := range strings.Lines(page) {
 		if macro, _, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(line, ".") &&
-			!slices.Contains([]string{".nh", ".TH", ".SH", ".SS", ".PP", ".EX", ".EE", ".RS", ".RE", ".IP"}, macro) {
+			!slices.Contains([]string{".nh", ".TH", ".SH", ".SS", ".PP", ".EX", ".EE", ".RS", ".RE", ".IP", ".TP"}, macro) {
 			t.Errorf("the page of %s has the macro %q", c.CommandPath(), macro)
 		}
 	}

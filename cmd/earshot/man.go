@@ -2,9 +2,11 @@ package main
 
 import (
 	"os"
+	"path/filepath"
+	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 
 	"github.com/earshot-dev/earshot/internal/cause"
 	"github.com/earshot-dev/earshot/internal/usage"
@@ -27,16 +29,31 @@ func (m *Main) manCommand() *cobra.Command {
 
 // manual writes the manual page of each command, dated by SOURCE_DATE_EPOCH if that is set.
 func (m *Main) manual(folder string) error {
+	day := time.Now()
+	if epoch := m.Getenv("SOURCE_DATE_EPOCH"); epoch != "" {
+		seconds, err := strconv.ParseInt(epoch, 10, 64)
+		if err != nil {
+			return cause.Fail(err, "SOURCE_DATE_EPOCH is not a number of seconds", "correct or unset it")
+		}
+		day = time.Unix(seconds, 0)
+	}
 	root := m.command()
-	root.DisableAutoGenTag = true
 	forAnybody(root)
-	err := doc.GenManTreeFromOpts(root, doc.GenManTreeOptions{
-		Path: folder, CommandSeparator: "-", Header: &doc.GenManHeader{Section: "1", Source: "earshot", Manual: "User Commands"},
-	})
-	if err != nil {
+	if err := manualPages(root, folder, day); err != nil {
 		return cause.Fail(err, "the pages cannot be written", "name another folder")
 	}
 	return nil
+}
+
+// manualPages writes the page of the command and of each one below it that help lists.
+func manualPages(c *cobra.Command, folder string, day time.Time) error {
+	for _, below := range inHelp(c) {
+		if err := manualPages(below, folder, day); err != nil {
+			return err
+		}
+	}
+	file := filepath.Join(folder, pageName(c)+".1")
+	return os.WriteFile(file, []byte(manualPage(c, day)), 0o644) //nolint:gosec,wrapcheck // manual pages are for everybody; the caller says what failed
 }
 
 // forAnybody removes defaults that are specific to the person who generates the pages, from a command and its
