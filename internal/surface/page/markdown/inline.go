@@ -58,7 +58,11 @@ func (r *renderer) inline(n ast.Node) {
 // textOf is the text that a node stands for: without the signs that say that other signs mean nothing.
 func textOf(n *ast.Text, source []byte) string {
 	if n.IsRaw() {
-		return string(n.Value(source))
+		code := string(n.Value(source))
+		if strings.Contains(code, `\|`) && inCell(n) {
+			return strings.ReplaceAll(code, `\|`, "|")
+		}
+		return code
 	}
 	return unescaped(n.Value(source))
 }

@@ -5,11 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 
 	"github.com/earshot-dev/earshot/aaep/legible"
 )
@@ -52,8 +51,13 @@ func Render(level int, parts ...Part) (_ template.HTML, ok bool) {
 	return template.HTML(r.out.String()), true //nolint:gosec // only open, close and text write, and text escapes
 }
 
+// newParser returns goldmark's parser of CommonMark, with tables and strikethrough.
 func newParser() parser.Parser {
-	return goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough)).Parser()
+	return parser.NewParser(
+		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithInlineParsers(append(parser.DefaultInlineParsers(), util.Prioritized(strikes{}, 500))...),
+		parser.WithParagraphTransformers(append(parser.DefaultParagraphTransformers(), util.Prioritized(tables{}, 200))...),
+	)
 }
 
 // renderer writes a parsed text. A caller calls block once.
