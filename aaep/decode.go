@@ -137,7 +137,7 @@ func decodeOther(raw []byte, written string) (Payload, error) {
 		return nil, err //nolint:wrapcheck // DecodeEvent names it
 	}
 	maps.DeleteFunc(members, func(name string, _ jsontext.Value) bool {
-		return slices.ContainsFunc(envelope, func(f Field) bool { return f.Name == name })
+		return slices.ContainsFunc(envelope(), func(f Field) bool { return f.Name == name })
 	})
 	return Other{Type: written, Members: members}, nil
 }
@@ -146,7 +146,7 @@ func decodeOther(raw []byte, written string) (Payload, error) {
 // further languages, and members that are not known here. The payload of any other
 // event holds such members itself.
 func additionalMembers(document Document, message Message) (variants map[string]string, unknown map[string]jsontext.Value) {
-	known := plans[message.Type]
+	known := plans()[message.Type]
 	if known == nil {
 		return nil, nil
 	}

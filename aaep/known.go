@@ -1,5 +1,7 @@
 package aaep
 
+import "sync"
+
 // Known is a member of events that [Document.KnownMembers] finds without a search: those on
 // which the order of a stream depends.
 type Known uint8
@@ -63,19 +65,20 @@ var knownNames = [knownCount]string{
 }
 
 // knownRows finds what is known by its name.
-var knownRows = compileKnown()
+var knownRows = sync.OnceValue(compileKnown)
 
-func compileKnown() rows {
+func compileKnown() *rows {
 	fields := make([]Field, 0, len(knownNames)-1)
 	for _, name := range knownNames[1:] {
 		fields = append(fields, Field{Name: name})
 	}
-	return compileRows(fields, "", "")
+	compiled := compileRows(fields, "", "")
+	return &compiled
 }
 
 // knownAs returns what a name is known as, or 0.
 func knownAs(name []byte) Known {
-	if found := knownRows.find(name); found != nil {
+	if found := knownRows().find(name); found != nil {
 		return Known(found.index + 1)
 	}
 	return 0

@@ -4,6 +4,7 @@ import (
 	_ "embed" // the example
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -115,7 +116,7 @@ func ValidateManifest(raw []byte, mode Mode) []Violation {
 	if !d.Readable() {
 		return d.Violations()
 	}
-	p, in := manifestPlan, &inspection{}
+	p, in := manifestPlan(), &inspection{}
 	in.begin(d.tape, mode, nil)
 	in.plan = p
 	in.members(&p.outer, 0, strangers)
@@ -125,34 +126,36 @@ func ValidateManifest(raw []byte, mode Mode) []Violation {
 }
 
 // manifest is the description of the document.
-var manifest = Message{
-	Type: TypeManifest, Spec: "§5.10.1", Closed: "MAN-03",
-	Description: "A producer tells what it is and what it can; a document to fetch, not an event.",
-	Example:     exampleManifest,
-	Fields: []Field{
-		{Name: "@context", Rule: "MAN-02", Also: []string{"ENV-08", "ENV-09"}, Kind: KindContext, Required: true, Safety: true, Checks: []Rule{contextRule}, Description: envelope[0].Description},
-		oneOf("type", "MAN-02", TypeManifest).required().safety().means("The type of this document."),
-		text("agent_id", "MAN-03", 1, 0).required().safety().means("The stable name of the agent, as its events have it."),
-		text("agent_version", "MAN-03", 1, 0).means("The version of the agent, best as a semantic version."),
-		text("agent_name", "MAN-03", 1, 0).means("A name of the agent that can be read to a person."),
-		array("aaep_versions_supported", "VER-08", 1, 0, Field{Kind: KindString, Pattern: PatternVersion}).unique().required().means("The versions of AAEP that the producer follows."),
-		array("conformance_levels_supported", "MAN-03", 1, 3, Field{Kind: KindInteger, Low: 1, High: 3, Bounded: true}).unique().means("The conformance levels that the producer has."),
-		array("transports_supported", "MAN-03", 0, 0, Field{Kind: KindString, MinLen: 1, Checks: []Rule{transportRule}}).also("MAN-04").unique().means("The ways in which it can be reached: sse, websocket, stdio-jsonrpc, named-pipe, unix-socket, grpc."),
-		array("languages_supported", "MAN-03", 0, 0, languageItem).also("I18N-03").unique().means("The languages in which it can tell things."),
-		array("event_types_emitted", "MAN-03", 0, 0, Field{Kind: KindString, MinLen: 1, MaxLen: short, Checks: []Rule{filterPatternRule}}).unique().means("The types of events that it emits: a type, or the beginning of one and an asterisk."),
-		array("extensions_supported", "MAN-03", 0, 0, Field{Kind: KindString, Format: FormatURI}).unique().means("The namespaces of the extensions that it emits."),
-		oneOf("default_verbosity", "MAN-03", verbosities...).otherwise("normal").means("How wordy the texts are where nobody asks otherwise."),
-		integer("max_concurrent_subscriptions", "MAN-03", 1, maxSafeInteger).also("MAN-09").means("How many subscriptions it serves at a time; beyond, it answers rate_limit."),
-		text("contact", "MAN-03", 1, 0).means("Whom to ask about it."),
-		{
-			Name: "extensions", Rule: "MAN-05", Kind: KindObject, Each: &Field{Rule: "MAN-05", Kind: KindObject}, Checks: []Rule{prefixRule},
-			Description: "What AAEP has no member for, one object under each prefix: path_prefix, framing, multi_agent_pattern, states, deviations.",
+var manifest = sync.OnceValue(func() Message {
+	return Message{
+		Type: TypeManifest, Spec: "§5.10.1", Closed: "MAN-03",
+		Description: "A producer tells what it is and what it can; a document to fetch, not an event.",
+		Example:     exampleManifest,
+		Fields: []Field{
+			{Name: "@context", Rule: "MAN-02", Also: []string{"ENV-08", "ENV-09"}, Kind: KindContext, Required: true, Safety: true, Checks: []Rule{contextRule}, Description: envelope()[0].Description},
+			oneOf("type", "MAN-02", TypeManifest).required().safety().means("The type of this document."),
+			text("agent_id", "MAN-03", 1, 0).required().safety().means("The stable name of the agent, as its events have it."),
+			text("agent_version", "MAN-03", 1, 0).means("The version of the agent, best as a semantic version."),
+			text("agent_name", "MAN-03", 1, 0).means("A name of the agent that can be read to a person."),
+			array("aaep_versions_supported", "VER-08", 1, 0, Field{Kind: KindString, Pattern: PatternVersion}).unique().required().means("The versions of AAEP that the producer follows."),
+			array("conformance_levels_supported", "MAN-03", 1, 3, Field{Kind: KindInteger, Low: 1, High: 3, Bounded: true}).unique().means("The conformance levels that the producer has."),
+			array("transports_supported", "MAN-03", 0, 0, Field{Kind: KindString, MinLen: 1, Checks: []Rule{transportRule}}).also("MAN-04").unique().means("The ways in which it can be reached: sse, websocket, stdio-jsonrpc, named-pipe, unix-socket, grpc."),
+			array("languages_supported", "MAN-03", 0, 0, languageItem).also("I18N-03").unique().means("The languages in which it can tell things."),
+			array("event_types_emitted", "MAN-03", 0, 0, Field{Kind: KindString, MinLen: 1, MaxLen: short, Checks: []Rule{filterPatternRule}}).unique().means("The types of events that it emits: a type, or the beginning of one and an asterisk."),
+			array("extensions_supported", "MAN-03", 0, 0, Field{Kind: KindString, Format: FormatURI}).unique().means("The namespaces of the extensions that it emits."),
+			oneOf("default_verbosity", "MAN-03", verbosities...).otherwise("normal").means("How wordy the texts are where nobody asks otherwise."),
+			integer("max_concurrent_subscriptions", "MAN-03", 1, maxSafeInteger).also("MAN-09").means("How many subscriptions it serves at a time; beyond, it answers rate_limit."),
+			text("contact", "MAN-03", 1, 0).means("Whom to ask about it."),
+			{
+				Name: "extensions", Rule: "MAN-05", Kind: KindObject, Each: &Field{Rule: "MAN-05", Kind: KindObject}, Checks: []Rule{prefixRule},
+				Description: "What AAEP has no member for, one object under each prefix: path_prefix, framing, multi_agent_pattern, states, deviations.",
+			},
 		},
-	},
-	Rules: []Rule{discoverableRule},
-}
+		Rules: []Rule{discoverableRule},
+	}
+})
 
-var manifestPlan = compilePlan(manifest)
+var manifestPlan = sync.OnceValue(func() *plan { return compilePlan(manifest()) })
 
 var (
 	transportRule    = Rule{Name: "known transport", IDs: []string{"MAN-04"}, check: checkTransport, advice: []string{"MAN-04"}}

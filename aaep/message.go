@@ -3,6 +3,7 @@ package aaep
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Core vocabulary (§3.2).
@@ -61,27 +62,27 @@ type Rule struct {
 
 // Lookup returns the description of a message type, in compact or expanded form.
 func Lookup(messageType string) (Message, bool) {
-	i, known := typed[CompactType(messageType)]
+	i, known := typed()[CompactType(messageType)]
 	if !known {
 		return Message{}, false
 	}
-	return table[i], true
+	return table()[i], true
 }
 
 // typed are the places in the table, by type: each event is looked up many times.
-var typed = func() map[string]int {
-	all := make(map[string]int, len(table))
-	for i := range table {
-		all[table[i].Type] = i
+var typed = sync.OnceValue(func() map[string]int {
+	all := make(map[string]int, len(table()))
+	for i, m := range table() {
+		all[m.Type] = i
 	}
 	return all
-}()
+})
 
 // Describe returns the description of a message or a document by its type, in compact
 // or expanded form, or by its [Message.Name].
 func Describe(name string) (Message, bool) {
 	compact := CompactType(name)
-	all := slices.Concat(table, Documents())
+	all := slices.Concat(table(), Documents())
 	for _, same := range []func(Message) bool{
 		func(m Message) bool { return m.Type == compact },
 		func(m Message) bool { return m.Name() == name },
@@ -95,14 +96,14 @@ func Describe(name string) (Message, bool) {
 
 // Messages returns the description of every message that this package knows, in the
 // order of the specification. The caller may change the slice, not what it holds.
-func Messages() []Message { return slices.Clone(table) }
+func Messages() []Message { return slices.Clone(table()) }
 
 // Documents returns the description of what is fetched and not sent: the manifest.
-func Documents() []Message { return []Message{manifest} }
+func Documents() []Message { return []Message{manifest()} }
 
 // Envelope returns the description of the members that every event carries, in the
 // recommended order (ENV-58); the payload stands before the last.
-func Envelope() []Field { return slices.Clone(envelope) }
+func Envelope() []Field { return slices.Clone(envelope()) }
 
 // CompactType turns the expanded form of a core type into the compact one (C-05,
 // C-06). Any other type is returned as it is.

@@ -1,6 +1,9 @@
 package aaep
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Pattern names a shape of strings. It always covers the whole string (C-12).
 type Pattern string
@@ -36,30 +39,32 @@ type shape struct {
 // patterns holds the shape of each pattern. An expression is meant as this language
 // reads it: $ is the end of the text, never a line end, and \d is an ASCII digit
 // (C-11, C-12).
-var patterns = map[Pattern]shape{
-	PatternEventID:        {`^evt_[A-Za-z0-9]{1,64}$`, identifier(PrefixEvent)},
-	PatternSessionID:      {`^sess_[A-Za-z0-9]{1,64}$`, identifier(PrefixSession)},
-	PatternReplyToken:     {`^rpl_[A-Za-z0-9]{1,64}$`, identifier(PrefixToken)},
-	PatternSubscriptionID: {`^sub_[A-Za-z0-9]{1,64}$`, identifier(PrefixSubscription)},
-	PatternCallID:         {`^call_[A-Za-z0-9]{1,64}$`, identifier(PrefixCall)},
-	PatternOutputID:       {`^out_[A-Za-z0-9]{1,64}$`, identifier(PrefixOutput)},
-	PatternTool:           {`^[A-Za-z_][A-Za-z0-9_.-]{0,255}$`, runs(classLetter|classLow, classLetter|classDigit|classLow|classDot|classMinus, 1, 256)},
-	PatternErrorCode:      {`^[A-Z][A-Z0-9_]{1,63}$`, runs(classUpper, classUpper|classDigit|classLow, 2, 64)},
-	PatternReason:         {`^[a-z][a-z0-9_]{1,63}$`, runs(classLower, classLower|classDigit|classLow, 2, 64)},
-	PatternContentType:    {`^[a-zA-Z][a-zA-Z0-9.+_-]*/[a-zA-Z][a-zA-Z0-9.+_-]*$`, isContentType},
-	PatternLanguage:       {`^[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*$`, isTag},
-	PatternScript:         {`^[A-Z][a-z]{3}$`, func(s []byte) bool { return len(s) == 4 && is(classUpper, s[:1]) && is(classLower, s[1:]) }},
-	PatternVersion:        {`^[0-9]+\.[0-9]+\.[0-9]+(-[A-Za-z0-9.-]+)?$`, isVersion},
-	PatternSignedManifest: {`^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$`, isCompactJWS},
-}
+var patterns = sync.OnceValue(func() map[Pattern]shape {
+	return map[Pattern]shape{
+		PatternEventID:        {`^evt_[A-Za-z0-9]{1,64}$`, identifier(PrefixEvent)},
+		PatternSessionID:      {`^sess_[A-Za-z0-9]{1,64}$`, identifier(PrefixSession)},
+		PatternReplyToken:     {`^rpl_[A-Za-z0-9]{1,64}$`, identifier(PrefixToken)},
+		PatternSubscriptionID: {`^sub_[A-Za-z0-9]{1,64}$`, identifier(PrefixSubscription)},
+		PatternCallID:         {`^call_[A-Za-z0-9]{1,64}$`, identifier(PrefixCall)},
+		PatternOutputID:       {`^out_[A-Za-z0-9]{1,64}$`, identifier(PrefixOutput)},
+		PatternTool:           {`^[A-Za-z_][A-Za-z0-9_.-]{0,255}$`, runs(classLetter|classLow, classLetter|classDigit|classLow|classDot|classMinus, 1, 256)},
+		PatternErrorCode:      {`^[A-Z][A-Z0-9_]{1,63}$`, runs(classUpper, classUpper|classDigit|classLow, 2, 64)},
+		PatternReason:         {`^[a-z][a-z0-9_]{1,63}$`, runs(classLower, classLower|classDigit|classLow, 2, 64)},
+		PatternContentType:    {`^[a-zA-Z][a-zA-Z0-9.+_-]*/[a-zA-Z][a-zA-Z0-9.+_-]*$`, isContentType},
+		PatternLanguage:       {`^[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*$`, isTag},
+		PatternScript:         {`^[A-Z][a-z]{3}$`, func(s []byte) bool { return len(s) == 4 && is(classUpper, s[:1]) && is(classLower, s[1:]) }},
+		PatternVersion:        {`^[0-9]+\.[0-9]+\.[0-9]+(-[A-Za-z0-9.-]+)?$`, isVersion},
+		PatternSignedManifest: {`^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$`, isCompactJWS},
+	}
+})
 
 // Expression returns the regular expression of the pattern, or "" for a name that
 // this package does not know.
-func (p Pattern) Expression() string { return patterns[p].expression }
+func (p Pattern) Expression() string { return patterns()[p].expression }
 
 // Match reports whether the whole of s has the shape.
 func (p Pattern) Match(s string) bool {
-	known, ok := patterns[p]
+	known, ok := patterns()[p]
 	return ok && known.match([]byte(s))
 }
 

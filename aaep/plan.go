@@ -3,9 +3,10 @@ package aaep
 import (
 	"fmt"
 	"slices"
+	"sync"
 )
 
-// The table is compiled once into plans, in which every question that a message asks
+// The table is compiled into plans at its first use, in which every question that a message asks
 // of the table is answered by a few comparisons.
 
 // plan is one message, ready to be judged.
@@ -82,27 +83,24 @@ func kindsOf(k Kind) kindSet {
 	}
 }
 
-// plans are the messages of the table by their type; foreign is for events of a type
-// that the table does not have.
-var (
-	plans       = compileTable(table)
-	unknownType = compilePlan(Message{Event: true, Spec: "§3.2"})
-)
-
-func compileTable(messages []Message) map[string]*plan {
-	all := make(map[string]*plan, len(messages))
-	for _, m := range messages {
+// plans are the messages of the table by their type.
+var plans = sync.OnceValue(func() map[string]*plan {
+	all := make(map[string]*plan, len(table()))
+	for _, m := range table() {
 		all[m.Type] = compilePlan(m)
 	}
 	return all
-}
+})
+
+// unknownType is the plan of events of a type that the table does not have.
+var unknownType = sync.OnceValue(func() *plan { return compilePlan(Message{Event: true, Spec: "§3.2"}) })
 
 func compilePlan(m Message) *plan {
 	p := &plan{Message: m}
 	var outer []row
 	if m.Event {
-		outer = envelopeRows
-		p.envelope = len(envelopeRows)
+		outer = envelopeRows()
+		p.envelope = len(outer)
 	}
 	p.outer = index(slices.Concat(outer, compileList(m.Fields, m.Spec)), m.Closed, m.Spec)
 	for i := range p.outer.list {
@@ -111,14 +109,14 @@ func compilePlan(m Message) *plan {
 	return p
 }
 
-// envelopeRows are the members that every event has. They are compiled once: every start of a program pays for it.
-var envelopeRows = func() []row {
-	list := compileList(envelope, "")
+// envelopeRows are the members that every event has.
+var envelopeRows = sync.OnceValue(func() []row {
+	list := compileList(envelope(), "")
 	for i := range list {
 		list[i].missing = "ENV-07"
 	}
 	return list
-}()
+})
 
 func compileRows(fields []Field, closed, spec string) rows {
 	return index(compileList(fields, spec), closed, spec)
@@ -161,7 +159,7 @@ func compileRow(f Field, spec string) row {
 	if f.Spec == "" {
 		f.Spec = spec
 	}
-	r := row{Field: f, kinds: kindsOf(f.Kind), match: patterns[f.Pattern].match, limits: f.MinLen > 0 || f.MaxLen > 0, missing: f.Rule}
+	r := row{Field: f, kinds: kindsOf(f.Kind), match: patterns()[f.Pattern].match, limits: f.MinLen > 0 || f.MaxLen > 0, missing: f.Rule}
 	r.path = pointer("", f.Name)
 	if f.Item != nil {
 		item := *f.Item

@@ -18,13 +18,13 @@ func Reference() []byte {
 	p.linef("- [extensions](#extensions)")
 	p.linef("\n## %s\n", EnvelopeName)
 	p.linef("What every event carries, in this order; the payload stands before `extensions` (ENV-58). Section §3.\n")
-	p.fields(envelope, "§3.2")
-	for _, m := range slices.Concat(table, Documents()) {
+	p.fields(envelope(), "§3.2")
+	for _, m := range slices.Concat(table(), Documents()) {
 		p.message(m)
 	}
 	p.linef("\n## extensions\n")
 	p.linef("What stands under the prefixes that Earshot knows, `extensions.<prefix>` (EXT-18). Both objects are open.\n")
-	p.fields(namespaces, "§3.9")
+	p.fields(namespaces(), "§3.9")
 	return []byte(p.String())
 }
 

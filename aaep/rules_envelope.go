@@ -235,7 +235,7 @@ func (in *inspection) localized() {
 			in.note(SeverityWarning, "/localization_hints", "§11.1", r.mute(), "I18N-01")
 		}
 	}
-	if in.mode == ModeConsumer || in.plan == unknownType {
+	if in.mode == ModeConsumer || in.plan == unknownType() {
 		return
 	}
 	if verbosity := in.textOf(0, "verbosity"); len(verbosity) > 0 && string(verbosity) != string(VerbosityNormal) {

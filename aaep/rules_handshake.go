@@ -47,7 +47,7 @@ func checkExtensionCapability(in *inspection, object uint32) {
 }
 
 func isCapability(name []byte) bool {
-	return slices.ContainsFunc(capabilities, func(f Field) bool { return strings.EqualFold(f.Name, string(name)) })
+	return slices.ContainsFunc(capabilities(), func(f Field) bool { return strings.EqualFold(f.Name, string(name)) })
 }
 
 // checkConfirmationReply: who offers level 2 or 3 answers confirmations, and says so.

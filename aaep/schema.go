@@ -53,7 +53,7 @@ func Schema(name string) ([]byte, error) {
 // Names returns the names of everything that [Schema] exports, in the order of the
 // specification.
 func Names() []string {
-	all := slices.Concat(table, Documents())
+	all := slices.Concat(table(), Documents())
 	names := make([]string, 1, 1+len(all))
 	names[0] = EnvelopeName
 	for _, m := range all {
@@ -105,14 +105,14 @@ func envelopeDocument() schema {
 	s.Comment = beyondComment("§3", append(unsaid, "ENV-12", "ENV-14"), advice)
 	s.Type, s.AllOf = "object", []schema{{Ref: "#/$defs/" + EnvelopeName}}
 	s.Defs = members{{EnvelopeName, envelopeSchema()}}
-	s.Examples = []jsontext.Value{jsontext.Value(table[0].Example)}
+	s.Examples = []jsontext.Value{jsontext.Value(table()[0].Example)}
 	return s
 }
 
 func envelopeSchema() schema {
 	s := schema{Description: "What every event carries; the payload stands beside it."}
-	s.object(envelope, "", "§3.2")
-	s.outer(envelope)
+	s.object(envelope(), "", "§3.2")
+	s.outer(envelope())
 	s.PropertyNames = &schema{
 		Comment: "ENV-45, ENV-46",
 		Not:     &schema{Enum: anyOfValues(reservedNames)},

@@ -190,7 +190,7 @@ func unsayable(m Message) (unsaid, advice []string) {
 	advice = []string{"ENV-49", "ENV-50", "ENV-51", "ENV-52"}
 	fields := m.Fields
 	if m.Event {
-		fields = slices.Concat(envelope, fields)
+		fields = slices.Concat(envelope(), fields)
 		advice = append(advice, "ENV-13", "ENV-36", "ENV-58", "I18N-01", "I18N-19", "I18N-22")
 	}
 	if slices.ContainsFunc(m.Fields, func(f Field) bool { return f.Readable }) {

@@ -24,7 +24,7 @@ func shapeVersion(s *schema) {
 // shapePrefixes names what is known under each prefix, and what no prefix may be
 // called (EXT-10).
 func shapePrefixes(s *schema) {
-	for _, f := range namespaces {
+	for _, f := range namespaces() {
 		f.Spec = "§3.9"
 		s.Properties = append(s.Properties, named{f.Name, fieldSchema(f)})
 	}

@@ -24,8 +24,8 @@ const (
 // (ENV-36): critical for what a person must hear at once, background for progress,
 // normal for everything else, unknown types too.
 func DefaultUrgency(eventType string) Urgency {
-	if i, known := typed[CompactType(eventType)]; known && table[i].Urgency != "" {
-		return table[i].Urgency
+	if i, known := typed()[CompactType(eventType)]; known && table()[i].Urgency != "" {
+		return table()[i].Urgency
 	}
 	return UrgencyNormal
 }

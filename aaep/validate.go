@@ -17,7 +17,7 @@ const (
 
 func (in *inspection) begin(t *tape, mode Mode, prefixes map[string]string) {
 	in.tape, in.mode, in.prefixes = t, mode, prefixes
-	in.plan, in.later = unknownType, false
+	in.plan, in.later = unknownType(), false
 	in.found = t.faults
 	in.found.list = slices.Clip(in.found.list)
 }
@@ -58,11 +58,11 @@ func (in *inspection) message() {
 
 // planOf finds the plan of a type as it is written (C-05).
 func planOf(written []byte) *plan {
-	if known, ok := plans[string(written)]; ok {
+	if known, ok := plans()[string(written)]; ok {
 		return known
 	}
 	if compact := CompactType(string(written)); len(compact) != len(written) {
-		return plans[compact]
+		return plans()[compact]
 	}
 	return nil
 }
@@ -120,11 +120,11 @@ type order struct {
 }
 
 // payloadRank stands behind correlation_id and before extensions.
-var payloadRank = 2 * (len(envelope) - 2)
+func payloadRank() int { return 2 * (len(envelope()) - 2) }
 
 func (o *order) next(in *inspection, n uint32, found *row) {
-	rank := payloadRank
-	if found != nil && found.index < len(envelope) {
+	rank := payloadRank()
+	if found != nil && found.index < len(envelope()) {
 		rank = 2*found.index - 1
 	}
 	if rank < o.rank && !o.reported {
