@@ -90,6 +90,8 @@ func TestLayersCheckerBites(t *testing.T) {
 		{"clock by another name", "utp/a.go", "package utp\nimport t \"time\"\nfunc f() { t.Sleep(1) }\n", "uses time.Sleep"},
 		{"clock without a name", "utp/a.go", "package utp\nimport . \"time\"\nvar x = Second\n", "dot import"},
 		{"a method is not a clock", "utp/a.go", "package utp\ntype c struct{}\nfunc (c) Now() int { return 0 }\nvar time c\nvar x = time.Now()\n", ""},
+		{"a table at its first use", "utp/a.go", "package utp\nimport \"sync\"\nvar x = sync.OnceValue(func() int { return 1 })\n", ""},
+		{"a lock", "utp/a.go", "package utp\nimport \"sync\"\nvar x sync.Mutex\n", "uses sync.Mutex"},
 		{"goroutine", "internal/kernel/turn/a.go", "package turn\nfunc f() { go f() }\n", "starts a goroutine"},
 		{"goroutine above", "internal/kernel/a.go", "package kernel\nfunc f() { go f() }\n", ""},
 	}
@@ -264,6 +266,9 @@ func impureNode(info *types.Info, n ast.Node) string {
 		pkg, ok := info.Uses[base].(*types.PkgName)
 		if ok && pkg.Imported().Path() == "time" && slices.Contains(impureClock, n.Sel.Name) {
 			return "uses time." + n.Sel.Name
+		}
+		if ok && pkg.Imported().Path() == "sync" && !slices.Contains(pureSync, n.Sel.Name) {
+			return "uses sync." + n.Sel.Name
 		}
 	}
 	return ""

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -82,14 +83,22 @@ func Verify(a api.Assertion, e Expected) (counter uint32, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := checkClient(client, e); err != nil {
+	if err := checkClient(client, "webauthn.get", e); err != nil {
 		return 0, err
 	}
 	if counter, err = checkAuthenticator(data, e.Key.Site); err != nil {
 		return 0, err
 	}
-	hash := sha256.Sum256(client)
-	return counter, checkSignature(e.Key.Public, append(data, hash[:]...), signature)
+	return counter, CheckSignature(e.Key.Public, data, client, signature)
+}
+
+// CheckRegistration checks what is said of a new passkey beside its key: that a browser made it for the challenge, on the
+// page, and that a verified person was there. It returns the passkey's counter. Errors: [*Error].
+func CheckRegistration(client, authenticator []byte, e Expected) (counter uint32, err error) {
+	if err := checkClient(client, "webauthn.create", e); err != nil {
+		return 0, err
+	}
+	return checkAuthenticator(authenticator, e.Key.Site)
 }
 
 // CheckCounter refuses a counter that did not move on: then the passkey was copied. A passkey that does not count, as one
@@ -109,8 +118,8 @@ func decode(what legible.Sentence, text string) ([]byte, error) {
 	return raw, nil
 }
 
-// checkClient checks what the browser says that it was asked to sign, and where.
-func checkClient(raw []byte, e Expected) error {
+// checkClient checks what the browser says that it was asked for, and where.
+func checkClient(raw []byte, kind string, e Expected) error {
 	var client struct {
 		Type        string `json:"type"`
 		Challenge   string `json:"challenge"`
@@ -122,7 +131,7 @@ func checkClient(raw []byte, e Expected) error {
 		return refuse("the browser's data is not JSON of the form that WebAuthn has")
 	}
 	switch {
-	case client.Type != "webauthn.get":
+	case client.Type != kind:
 		return refuse("it was made for %s, and not to sign", fmt.Sprintf("%.32q", client.Type))
 	case client.Challenge != e.Challenge:
 		return refuse("it was signed for another question, or for this one as it was before")
@@ -181,12 +190,15 @@ func checkAuthenticator(data []byte, site string) (counter uint32, err error) {
 	return binary.BigEndian.Uint32(data[counterAt:]), nil
 }
 
-// checkSignature verifies a signature by ES256, RS256 or Ed25519: which one follows from the key.
-func checkSignature(public string, signed, signature []byte) error {
+// CheckSignature verifies a signature over the authenticator's data and the browser's, by ES256, RS256 or Ed25519: which one
+// follows from the key. Errors: [*Error].
+func CheckSignature(public string, authenticator, client, signature []byte) error {
 	key, err := PublicKey(public)
 	if err != nil {
 		return err
 	}
+	browser := sha256.Sum256(client)
+	signed := slices.Concat(authenticator, browser[:])
 	hash := sha256.Sum256(signed)
 	good := false
 	switch key := key.(type) {

@@ -1,29 +1,27 @@
 // Package enrol reads what a browser hands over for a new passkey (WebAuthn, "Registering a New Credential").
 //
 // Which make of device it is does not matter here, so no certificate of its maker is asked for. Then nothing in a
-// registration is signed, and it is worth what the login is worth by which it came.
+// registration is signed, or only by the new key itself, and it is worth what the login is worth by which it came.
 package enrol
 
 import (
 	"bytes"
-	"crypto"
-	"crypto/ecdsa"
-	"crypto/ed25519"
-	"crypto/rsa"
-	"crypto/x509"
 	"encoding/base64"
 	"errors"
-	"math/big"
-
-	"github.com/go-webauthn/webauthn/protocol"
-	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/passkey"
 )
 
-// maxID is the longest id of a credential, in bytes (WebAuthn, "Credential ID").
-const maxID = 1023
+const (
+	// maxID is the longest id of a credential, in bytes (WebAuthn, "Credential ID").
+	maxID = 1023
+	// maxPart is the most bytes of each part of a registration.
+	maxPart = 8 << 10
+)
+
+// errUnreadable is for what has another form than WebAuthn says. [Key] says it in words for people.
+var errUnreadable = errors.New("enrol: not of the form that WebAuthn has")
 
 // Key reads and checks a registration that was made for a person on the page of an origin, with a challenge
 // ([passkey.Change.Registering]). The person has to have been verified, as for each signature later. Errors:
@@ -33,26 +31,36 @@ func Key(r api.PasskeyRegistration, person, origin, challenge string) (key passk
 	if key.Site == "" {
 		return key, 0, refused("browsers use no passkeys on the page " + origin)
 	}
-	parsed, err := parse(r)
+	parts, err := decode(r.Passkey, r.Client, r.Attestation)
 	if err != nil {
 		return key, 0, refused("it cannot be read")
 	}
-	_, err = parsed.Verify(challenge, key.Site, []string{origin}, nil, nil, protocol.TopOriginExplicitVerificationMode, false, true, true,
-		nil, parameters(), protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
+	id, client := parts[0], parts[1]
+	object, err := readAttestation(parts[2])
+	if err != nil {
+		return key, 0, refused("it cannot be read")
+	}
+	counter, err = passkey.CheckRegistration(client, object.Data, passkey.Expected{Challenge: challenge, Key: key, Origin: origin})
 	if err != nil {
 		return key, 0, refused("it was not made for this person on this page, or without a PIN, a fingerprint or a face")
 	}
-	data := parsed.Response.AttestationObject.AuthData
-	if len(parsed.RawID) > maxID || !bytes.Equal(parsed.RawID, data.AttData.CredentialID) {
+	credential, err := readCredential(object.Data)
+	if err != nil {
+		return key, 0, refused("it cannot be read")
+	}
+	if len(id) > maxID || !bytes.Equal(id, credential.id) {
 		return key, 0, refused("its id is not that of the key in it")
 	}
-	if key.Public, err = public(data.AttData.CredentialPublicKey); err != nil {
+	if key.Public, err = public(credential.key); err != nil {
 		return key, 0, refused("its key cannot be used")
 	}
 	if _, err := passkey.PublicKey(key.Public); err != nil {
-		return key, 0, err
+		return key, 0, err //nolint:wrapcheck // it is for people
 	}
-	return key, data.Counter, nil
+	if err := object.check(credential.key, key.Public, client); err != nil {
+		return key, 0, refused("it has a statement of its maker, which was not asked for, or one that is wrong")
+	}
+	return key, counter, nil
 }
 
 func refused(why string) error {
@@ -60,61 +68,17 @@ func refused(why string) error {
 }
 
 // Algorithms are the ways to sign that are taken, by their COSE numbers, the preferred one first.
-func Algorithms() []int {
-	return []int{int(webauthncose.AlgES256), int(webauthncose.AlgEdDSA), int(webauthncose.AlgRS256)}
-}
+func Algorithms() []int { return []int{algES256, algEdDSA, algRS256} }
 
-func parameters() (all []protocol.CredentialParameter) {
-	for _, one := range Algorithms() {
-		all = append(all, protocol.CredentialParameter{Type: protocol.PublicKeyCredentialType, Algorithm: webauthncose.COSEAlgorithmIdentifier(one)})
-	}
-	return all
-}
-
-func parse(r api.PasskeyRegistration) (*protocol.ParsedCredentialCreationData, error) {
-	var response protocol.CredentialCreationResponse
-	response.ID, response.Type = r.Passkey, string(protocol.PublicKeyCredentialType)
-	for _, part := range []struct {
-		text string
-		into *protocol.URLEncodedBase64
-	}{
-		{r.Passkey, &response.RawID},
-		{r.Attestation, &response.AttestationResponse.AttestationObject},
-		{r.Client, &response.AttestationResponse.ClientDataJSON},
-	} {
-		raw, err := base64.RawURLEncoding.DecodeString(part.text)
-		if err != nil {
-			return nil, err //nolint:wrapcheck // the caller says what has failed
+// decode decodes parts that are sent in base64url without padding.
+func decode(texts ...string) ([][]byte, error) {
+	parts := make([][]byte, len(texts))
+	for i, text := range texts {
+		raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+		if err != nil || len(raw) == 0 || len(raw) > maxPart || base64.RawURLEncoding.EncodedLen(len(raw)) != len(text) {
+			return nil, errUnreadable // base64 skips line ends
 		}
-		*part.into = raw
+		parts[i] = raw
 	}
-	return response.Parse() //nolint:wrapcheck // the same
-}
-
-// public converts a COSE key to SubjectPublicKeyInfo, which the standard library reads.
-func public(cose []byte) (string, error) {
-	parsed, err := webauthncose.ParsePublicKey(cose)
-	if err != nil {
-		return "", err //nolint:wrapcheck // the same
-	}
-	var key crypto.PublicKey
-	switch k := parsed.(type) {
-	case webauthncose.EC2PublicKeyData:
-		var ec *ecdsa.PublicKey
-		ec, err = k.ToECDSA()
-		key = ec
-	case webauthncose.OKPPublicKeyData:
-		key = ed25519.PublicKey(k.XCoord)
-	case webauthncose.RSAPublicKeyData:
-		var e int
-		e, err = webauthncose.ParseRSAPublicKeyDataExponent(&k)
-		key = &rsa.PublicKey{N: new(big.Int).SetBytes(k.Modulus), E: e}
-	default:
-		err = errors.New("enrol: a key of another sort")
-	}
-	if err != nil {
-		return "", err
-	}
-	der, err := x509.MarshalPKIXPublicKey(key)
-	return base64.RawURLEncoding.EncodeToString(der), err
+	return parts, nil
 }

@@ -24,6 +24,9 @@ func TestKey(t *testing.T) {
 		good   bool
 	}{
 		{name: "good", good: true},
+		{name: "signed by the key itself", device: func(d *authenticator.Device) { d.Self = true }, good: true},
+		{name: "may be backed up", device: func(d *authenticator.Device) { d.Flags |= authenticator.MayBeBackedUp | authenticator.BackedUp }, good: true},
+		{name: "backed up against its nature", device: func(d *authenticator.Device) { d.Flags |= authenticator.BackedUp }},
 		{name: "not verified", device: func(d *authenticator.Device) { d.Flags = authenticator.Present }},
 		{name: "nobody there", device: func(d *authenticator.Device) { d.Flags = authenticator.Verified }},
 		{name: "another page", device: func(d *authenticator.Device) { d.Origin = "http://0123.localhost:7412" }},
@@ -33,6 +36,8 @@ func TestKey(t *testing.T) {
 		{name: "another id", made: func(r *api.PasskeyRegistration) { r.Passkey = "b3RoZXI" }},
 		{name: "no id", made: func(r *api.PasskeyRegistration) { r.Passkey = "" }},
 		{name: "nothing of the browser", made: func(r *api.PasskeyRegistration) { r.Client = "" }},
+		{name: "a line end", made: func(r *api.PasskeyRegistration) { r.Client += "\n" }},
+		{name: "padding", made: func(r *api.PasskeyRegistration) { r.Passkey += "==" }},
 		{name: "not base64url", made: func(r *api.PasskeyRegistration) { r.Attestation = "%" }},
 		{name: "not CBOR", made: func(r *api.PasskeyRegistration) { r.Attestation = "e30" }},
 		{name: "cut off", made: func(r *api.PasskeyRegistration) { r.Attestation = r.Attestation[:len(r.Attestation)-8] }},

@@ -45,6 +45,8 @@ type Device struct {
 	Counter, Step uint32
 	// CrossOrigin: the browser says that the page is inside another one.
 	CrossOrigin bool
+	// Self: the device signs its registration with the new key.
+	Self bool
 
 	algorithm int
 	key       crypto.Signer
@@ -78,16 +80,28 @@ func (d *Device) Register(challenge string) api.PasskeyRegistration {
 	id := binary.BigEndian.AppendUint16(make([]byte, 16), uint16(len(d.ID)))
 	data := append(d.data(d.Flags|attested), append(append(id, d.ID...), d.cose()...)...)
 	d.Counter += d.Step
-	object := head(5, 3)
-	object = append(append(object, text("fmt")...), text("none")...)
-	object = append(append(object, text("attStmt")...), head(5, 0)...)
-	object = append(append(object, text("authData")...), octets(data)...)
-	return api.PasskeyRegistration{Passkey: d.Name(), Attestation: encode(object), Client: encode(d.client("webauthn.create", challenge))}
+	client := d.client("webauthn.create", challenge)
+	format, statement := "none", head(5, 0)
+	if d.Self {
+		signature, err := d.sign(data, client)
+		if err != nil {
+			panic(err) // its key was generated
+		}
+		format, statement = "packed", slices.Concat(head(5, 2), text("alg"), head(1, -1-d.algorithm), text("sig"), octets(signature))
+	}
+	object := slices.Concat(head(5, 3), text("fmt"), text(format), text("attStmt"), statement, text("authData"), octets(data))
+	return api.PasskeyRegistration{Passkey: d.Name(), Attestation: encode(object), Client: encode(client)}
 }
 
 // Sign signs a challenge.
 func (d *Device) Sign(challenge string) (api.Assertion, error) {
 	client, data := d.client("webauthn.get", challenge), d.data(d.Flags)
+	signature, err := d.sign(data, client)
+	d.Counter += d.Step
+	return api.Assertion{Passkey: d.Name(), Authenticator: encode(data), Client: encode(client), Signature: encode(signature)}, err
+}
+
+func (d *Device) sign(data, client []byte) ([]byte, error) {
 	hash := sha256.Sum256(client)
 	signed := slices.Concat(data, hash[:])
 	digest, options := sha256.Sum256(signed), crypto.SignerOpts(crypto.SHA256)
@@ -95,9 +109,7 @@ func (d *Device) Sign(challenge string) (api.Assertion, error) {
 	if d.algorithm == EdDSA {
 		message, options = signed, crypto.Hash(0)
 	}
-	signature, err := d.key.Sign(rand.Reader, message, options)
-	d.Counter += d.Step
-	return api.Assertion{Passkey: d.Name(), Authenticator: encode(data), Client: encode(client), Signature: encode(signature)}, err //nolint:wrapcheck // of crypto
+	return d.key.Sign(rand.Reader, message, options) //nolint:wrapcheck // of crypto
 }
 
 func (d *Device) client(kind, challenge string) []byte {
@@ -120,9 +132,6 @@ func (d *Device) data(flags byte) []byte {
 	site := sha256.Sum256([]byte(d.Site))
 	return binary.BigEndian.AppendUint32(append(site[:], flags), d.Counter)
 }
-
-// COSE returns the public key as the authenticator says it.
-func (d *Device) COSE() []byte { return d.cose() }
 
 func (d *Device) cose() []byte {
 	switch key := d.key.Public().(type) {
