@@ -16,16 +16,9 @@ for (const item of document.querySelectorAll("#questions li[data-item]")) watch(
 const above = new ResizeObserver(movedNow);
 for (const part of document.querySelectorAll("header, #notice")) above.observe(part);
 
-// A link to a part of the page leads the focus to its heading; Escape decides nothing.
+// A link to a part of the page leads the focus to its heading, as links do. Escape decides nothing.
 for (const link of document.querySelectorAll("header a[href^='#']")) {
-  link.addEventListener("click", () => {
-    const heading = document.querySelector(`${link.hash} h2`);
-    if (heading) {
-      heading.tabIndex = -1;
-      heading.closest("details")?.setAttribute("open", "");
-      setTimeout(() => heading.focus());
-    }
-  });
+  link.addEventListener("click", () => document.querySelector(link.hash)?.closest("details")?.setAttribute("open", ""));
 }
 
 // It notifies, and stands in for a server that cannot be reached. Without it the page does all else.

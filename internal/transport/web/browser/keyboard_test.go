@@ -114,6 +114,26 @@ func TestStop(t *testing.T) {
 	t.Logf("%q", b.said())
 }
 
+// TestAccessKeyAtOnce: the focus is on the heading when the key that leads to it has been handled. What a person types next is not torn in
+// two by a focus that moves later.
+func TestAccessKeyAtOnce(t *testing.T) {
+	t.Parallel()
+	s := serve(t, 1)
+	b := s.login()
+	for letter, heading := range map[string]string{"q": "questions", "n": "start", "a": "sessions", "s": "session", "w": "whereami"} {
+		if focus := value[string](b, `(() => {
+			document.activeElement.blur();
+			document.querySelector("header a[accesskey=`+letter+`]").click();
+			return document.activeElement.id;
+		})()`); focus != heading+"-heading" {
+			t.Errorf("after the key %s the focus is on %q", letter, focus)
+		}
+	}
+	if !value[bool](b, `document.querySelector("#start details").open`) {
+		t.Error("the start box is shut")
+	}
+}
+
 // TestTooSoon: a press within 700 ms of a change decides nothing, and that is said.
 func TestTooSoon(t *testing.T) {
 	t.Parallel()
