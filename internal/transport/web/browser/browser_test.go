@@ -68,11 +68,11 @@ func testMain(m *testing.M) int {
 	if err := build.Run(); err != nil {
 		return complain("building the program", err)
 	}
-	ctx, closeAll := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(chromium), chromedp.WSURLReadTimeout(patience), chromedp.Flag("accept-lang", "en"))...)
-	defer closeAll()
-	ctx, closeWindow := chromedp.NewContext(ctx)
-	defer closeWindow()
+	ctx, closeBrowser, err := newBrowser(filepath.Join(dir, "home"), narrowFonts)
+	if err != nil {
+		return complain("the fonts of the page", err)
+	}
+	defer closeBrowser()
 	if err := chromedp.Do(ctx); err != nil {
 		return complain("starting "+chromium, err)
 	}

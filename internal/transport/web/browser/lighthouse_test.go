@@ -65,11 +65,9 @@ func (s *server) judge() judge {
 	s.t.Cleanup(func() { // the last: processes of the browser write in it until they have noticed that it has ended
 		within(s.t, "the browser's folder is removed", func() (bool, error) { return os.RemoveAll(home) == nil, nil })
 	})
-	ctx, closeAll := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(chromium), chromedp.WSURLReadTimeout(patience), chromedp.UserDataDir(home), remote.WebSocket, chromedp.Flag("accept-lang", "en"))...)
-	s.t.Cleanup(closeAll)
-	ctx, closeTab := chromedp.NewContext(ctx)
-	s.t.Cleanup(closeTab)
+	ctx, closeBrowser, err := newBrowser(s.home, narrowFonts, chromedp.UserDataDir(home), remote.WebSocket)
+	must(s.t, err)
+	s.t.Cleanup(closeBrowser)
 	b := judge{tab: &tab{t: s.t, ctx: ctx, server: s}}
 	b.visit("/")
 	b.login()

@@ -35,8 +35,6 @@ const (
 	// block is the side of the squares that are compared, in pixels of a picture; unlike is by how much of 255 two of them may differ
 	// on average.
 	block, unlike = 8, 10
-	// fonts is where Debian's package fonts-dejavu-core has the letters of the pictures.
-	fonts = "/usr/share/fonts/truetype/dejavu"
 )
 
 // TestPictures compares what each part of the page looks like with the pictures in testdata/pictures, which a person has looked at:
@@ -164,7 +162,7 @@ html, code, pre, input, select, textarea { font-family: Pinned !important; }
 		_, _ = w.Write([]byte(pinned))
 	})
 	for _, file := range []string{"DejaVuSans.ttf", "DejaVuSans-Bold.ttf"} {
-		letters, err := os.ReadFile(filepath.Join(fonts, file))
+		letters, err := os.ReadFile(filepath.Join(fonts, "dejavu", file))
 		if err != nil {
 			lacks(t, "the letters of the pictures are not here; `scripts/need fonts` installs them")
 		}
