@@ -1,6 +1,7 @@
 package browser_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -27,29 +28,35 @@ func TestFocusSeen(t *testing.T) {
 		b.emulate(size[0], size[1], 1)
 		for _, look := range [][]string{{"prefers-color-scheme", "light"}, {"prefers-color-scheme", "dark"}} {
 			b.media(look)
-			value[bool](b, `(document.activeElement.blur(), scrollTo(0, 0), true)`)
-			stops := 0
-			for ; stops < 60; stops++ {
-				b.press(kb.Tab)
-				if value[bool](b, `document.activeElement === document.body`) {
-					break
-				}
-				if wrong := value[string](b, contrast+`;(() => {
-					const e = document.activeElement, style = getComputedStyle(e), at = e.getBoundingClientRect();
-					const hit = document.elementFromPoint(at.left + Math.min(at.width / 2, 20), at.top + Math.min(at.height / 2, 10));
-					const name = e.outerHTML.slice(0, 120) + ": ";
-					if (style.outlineStyle !== "solid" || parseFloat(style.outlineWidth) < 2) return name + "the focus is shown by " + style.outline;
-					const stands = contrastOf(style.outlineColor, groundOf(e.parentElement));
-					if (stands < 3) return name + "its line stands out by " + stands.toFixed(2);
-					return hit && (e.contains(hit) || hit.contains(e)) ? "" : name + "it is covered, or out of sight";
-				})()`); wrong != "" {
-					t.Errorf("%v, %v: %s", size, look, wrong)
-				}
-			}
-			if stops < 10 {
-				t.Errorf("%v: Tab stops at %d things", size, stops)
-			}
+			b.focusSeen(fmt.Sprint(size, look))
 		}
+	}
+}
+
+// focusSeen presses Tab until the focus has been everywhere.
+func (b *tab) focusSeen(where string) {
+	b.t.Helper()
+	value[bool](b, `(document.activeElement.blur(), scrollTo(0, 0), true)`)
+	stops := 0
+	for ; stops < 60; stops++ {
+		b.press(kb.Tab)
+		if value[bool](b, `document.activeElement === document.body`) {
+			break
+		}
+		if wrong := value[string](b, contrast+`;(() => {
+			const e = document.activeElement, style = getComputedStyle(e), at = e.getBoundingClientRect();
+			const hit = document.elementFromPoint(at.left + Math.min(at.width / 2, 20), at.top + Math.min(at.height / 2, 10));
+			const name = e.outerHTML.slice(0, 120) + ": ";
+			if (style.outlineStyle !== "solid" || parseFloat(style.outlineWidth) < 2) return name + "the focus is shown by " + style.outline;
+			const stands = contrastOf(style.outlineColor, groundOf(e.parentElement));
+			if (stands < 3) return name + "its line stands out by " + stands.toFixed(2);
+			return hit && (e.contains(hit) || hit.contains(e)) ? "" : name + "it is covered, or out of sight";
+		})()`); wrong != "" {
+			b.t.Errorf("%s: %s", where, wrong)
+		}
+	}
+	if stops < 10 {
+		b.t.Errorf("%s: Tab stops at %d things", where, stops)
 	}
 }
 

@@ -1,9 +1,14 @@
 package browser_test
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
 )
 
 // letter has, with its address and subject, 300 characters.
@@ -22,15 +27,23 @@ func (b *tab) bottom(selector string) int {
 	return value[int](b, `Math.ceil(document.querySelector("`+selector+`").getBoundingClientRect().bottom + scrollY)`)
 }
 
-// TestFirstScreen: a question with 300 characters of arguments has both of its buttons on the first screen of a phone that is
-// 320 pixels wide, and on the first two screens of a window at 400 percent. The buttons come after the last argument.
-func TestFirstScreen(t *testing.T) {
-	t.Parallel()
-	const to, subject = "friends@example.org", "Saturday"
-	s := serveMail(t)
-	b := s.login()
-	s.mail(to, subject, letter(to, subject))
+// friend and matter are the address and the subject of the letter.
+const friend, matter = "friends@example.org", "Saturday"
+
+// button finds the button of an answer to the first question.
+func button(act string) string { return `form[action='/questions/1/` + act + `'] button` }
+
+// letterWaits has the tab show a question with 300 characters of arguments.
+func (b *tab) letterWaits() {
+	b.t.Helper()
+	b.server.mail(friend, matter, letter(friend, matter))
 	b.until(`document.querySelector("#question-1")`)
+}
+
+// firstScreen demands that a question with 300 characters of arguments has both of its buttons on the first screen of a phone that is 320
+// pixels wide, and on the first two screens of a window at 400 percent. The buttons come after the last argument.
+func (b *tab) firstScreen() {
+	b.t.Helper()
 	for _, tt := range []struct {
 		name                   string
 		width, height, screens int64
@@ -39,22 +52,100 @@ func TestFirstScreen(t *testing.T) {
 		b.reload()
 		b.connected()
 		for _, act := range []string{"reject", "accept"} {
-			button := `form[action='/questions/1/` + act + `'] button`
-			end, last := b.bottom(button), b.bottom(`#question-1 .values > div:last-child`)
-			t.Logf("%s: %s ends at %d pixels, the arguments at %d", tt.name, act, end, last)
+			end, last := b.bottom(button(act)), b.bottom(`#question-1 .values > div:last-child`)
+			b.t.Logf("%s: %s ends at %d pixels, the arguments at %d", tt.name, act, end, last)
 			if limit := int(tt.height * tt.screens); end > limit {
-				t.Errorf("%s: %s ends at %d pixels; the limit is %d", tt.name, act, end, limit)
+				b.t.Errorf("%s: %s ends at %d pixels; the limit is %d", tt.name, act, end, limit)
 			}
-			if top := end - value[int](b, `document.querySelector("`+button+`").offsetHeight`); top < last {
-				t.Errorf("%s: %s begins at %d, over the arguments, which end at %d", tt.name, act, top, last)
+			if top := end - value[int](b, `document.querySelector("`+button(act)+`").offsetHeight`); top < last {
+				b.t.Errorf("%s: %s begins at %d, over the arguments, which end at %d", tt.name, act, top, last)
 			}
 		}
 		b.narrow(tt.name)
-		b.shot("first-screen-" + tt.name)
+		b.shot(b.t.Name() + "-" + tt.name)
 	}
-	if text := plain(value[string](b, `document.querySelector("#question-1 .values").textContent`)); !strings.Contains(text, letter(to, subject)) {
-		t.Errorf("the arguments are %q", text)
+	if text := plain(value[string](b, `document.querySelector("#question-1 .values").textContent`)); !strings.Contains(text, letter(friend, matter)) {
+		b.t.Errorf("the arguments are %q", text)
 	}
+}
+
+// TestFirstScreen: both answers are on the first screen, in the letters that most tests of the page have.
+func TestFirstScreen(t *testing.T) {
+	t.Parallel()
+	needsFonts(t, narrowFonts)
+	b := serveMail(t).login()
+	b.letterWaits()
+	b.firstScreen()
+}
+
+// TestFirstScreenWide: both answers are on the first screen in the wider letters of most desktops. In letters of 24 pixels, and on a phone at
+// 200 percent, the arguments alone fill more than a screen: there the first one has what is asked and both answers, which stay in sight. A
+// window at 400 percent has no room for that: its first two screens have the link to the answers.
+func TestFirstScreenWide(t *testing.T) {
+	t.Parallel()
+	needsFonts(t, wideFonts)
+	s := serveMail(t)
+	ctx, closeBrowser, err := newBrowser(s.home, wideFonts)
+	must(t, err)
+	t.Cleanup(closeBrowser)
+	must(t, chromedp.Do(ctx))
+	b := s.tabOf(ctx, "").login()
+	b.letterWaits()
+	b.firstScreen()
+
+	const title, effect = "#question-1 h3", "#question-1 .badge"
+	b.emulate(160, 320, 2)
+	b.onScreen("200 percent", title, button("reject"), button("accept"))
+	b.narrow("200 percent")
+	b.emulate(320, 640, 1)
+	b.letters(24)
+	b.onScreen("24 pixels", title, effect, button("reject"), button("accept"))
+	b.narrow("24 pixels")
+	b.focusSeen("24 pixels")
+	b.emulate(320, 256, 1)
+	for _, part := range []string{title, effect, "#question-1 .jump a"} {
+		if end := b.bottom(part); end > 2*256 {
+			t.Errorf("24 pixels, 400 percent: %s ends at %d pixels; the limit is %d", part, end, 2*256)
+		}
+	}
+	value[bool](b, `(document.querySelector("#question-1 .jump a").click(), true)`)
+	b.inSight("24 pixels, 400 percent, at the answers", button("reject"), button("accept"))
+}
+
+// onScreen demands that all of the elements are whole on the first screen, and nothing lies over them.
+func (b *tab) onScreen(name string, selectors ...string) {
+	b.t.Helper()
+	value[bool](b, `(document.activeElement.blur(), scrollTo(0, 0), true)`)
+	b.window(b.t.Name() + "-" + name)
+	b.inSight(name, selectors...)
+}
+
+// inSight demands that all of the elements are whole in the window, and nothing lies over them.
+func (b *tab) inSight(name string, selectors ...string) {
+	b.t.Helper()
+	for _, selector := range selectors {
+		if wrong := value[string](b, `(() => {
+			const e = document.querySelector("`+selector+`"), at = e.getBoundingClientRect();
+			if (at.top < 0 || at.bottom > innerHeight) return "it is between " + at.top + " and " + at.bottom + " of " + innerHeight + " pixels";
+			for (const y of [at.top + 3, at.bottom - 3]) {
+				const hit = document.elementFromPoint(at.left + at.width / 2, y);
+				if (!e.contains(hit) && !hit?.contains(e)) return "over it lies " + hit?.outerHTML.slice(0, 120);
+			}
+			return "";
+		})()`); wrong != "" {
+			b.t.Errorf("%s: %s: %s", name, selector, wrong)
+		}
+	}
+}
+
+// letters sets how large a person wants the letters of pages to be, in pixels.
+func (b *tab) letters(pixels int64) {
+	b.t.Helper()
+	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, page.SetFontSizes, page.SetFontSizesParams{FontSizes: &page.FontSizes{Standard: pixels}})
+		return err
+	}))
+	b.until(fmt.Sprintf(`getComputedStyle(document.querySelector("#question-1")).fontSize === "%dpx"`, pixels))
 }
 
 // TestOrderOfNeed: what waits comes first, then what runs, then what has ended, in the order of reading and to the eye; where

@@ -34,6 +34,15 @@ func (b *tab) view(name string, width, height int64, look ...string) {
 	}
 	b.emulate(width, height, 1)
 	b.media(look)
+	b.window(name)
+}
+
+// window writes a screenshot of what stands in the window as it is, where screenshots are wanted.
+func (b *tab) window(name string) {
+	b.t.Helper()
+	if *shots == "" {
+		return
+	}
 	value[bool](b, `(scrollTo(0, 0), document.activeElement.blur(), true)`)
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
