@@ -105,7 +105,7 @@ SEED ?= 0
 
 .PHONY: sim
 sim: FOR ?= 0
-sim: ## the kernel's simulation: make sim SEEDS=100000 FOR=8h, or SEED=n to play one with its trace (make test plays 500)
+sim: ## the kernel's simulation: make sim SEEDS=100000 FOR=8h, or SEED=n to play one with its trace (make test plays 150, make full 500)
 	$(GO) test -count=1 -timeout 48h -v -run '^TestSeeds$$' ./internal/sim -args -seeds $(SEEDS) -from $(FROM) -seed $(SEED) -for $(FOR)
 
 .PHONY: race

@@ -306,6 +306,11 @@ var layerTable = []rule{
 		third: []string{"modernc.org/sqlite", "github.com/pressly/goose/v3"},
 	},
 	{
+		pkg: "internal/kernel/store/memory", layer: 3, own: []string{"internal/kernel/store", "internal/kernel/standing", "internal/kernel/turn", "internal/kernel/consent", "api", "utp", "api/audit"},
+		beside: map[string]string{"internal/kernel/store/ledgersql": "what a document keeps, and how a ledger fails, is written once"},
+		both:   "it stores the kernel's questions beside its calls",
+	},
+	{
 		pkg: "internal/kernel/store/postgres", layer: 3, own: []string{"internal/boottime", "internal/kernel/store"}, beside: ledgerRows(),
 		third: []string{"github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"},
 	},
@@ -412,7 +417,7 @@ var layerTable = []rule{
 		pkg: "internal/kerneltest", layer: 4, own: []string{"internal/kernel", "internal/kernel/rulebook", "internal/kernel/store", "internal/kernel/turn", "api", "utp", "internal/narrate"},
 	},
 	{
-		pkg: "internal/sim", layer: 4, own: []string{"internal/kernel", "internal/kernel/admin", "internal/kernel/delegation", "internal/kernel/rulebook", "internal/kernel/standing", "internal/kernel/store", "internal/kernel/turn", "aaep", "aaep/session", "internal/kernel/consent", "api", "utp", "api/audit", "internal/narrate", "internal/rpc", "tool", "worker"},
+		pkg: "internal/sim", layer: 4, own: []string{"internal/kernel", "internal/kernel/admin", "internal/kernel/delegation", "internal/kernel/rulebook", "internal/kernel/standing", "internal/kernel/store", "internal/kernel/store/memory", "internal/kernel/turn", "aaep", "aaep/session", "internal/kernel/consent", "api", "utp", "api/audit", "internal/narrate", "internal/rpc", "tool", "worker"},
 		both: "it runs the whole loop",
 	},
 

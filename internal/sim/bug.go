@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -288,25 +289,23 @@ func (w *world) txOf(inner store.Tx) store.Tx {
 	}
 }
 
-// doubling applies some results twice.
+// doubling has some results twice.
 type doubling struct{ store.Tx }
 
-// Save implements [store.Tx].
-func (d doubling) Save(b store.Batch) error {
-	if err := d.Tx.Save(b); err != nil {
-		return err
-	}
-	t, is := d.Tx.(*tx)
-	for _, r := range b.Applied {
-		if !is || !chosen(r.Call) {
-			continue
+// Results implements [store.Tx].
+func (d doubling) Results(id string, after, limit int) ([]store.ResultRow, error) {
+	rows, err := d.Tx.Results(id, 0, math.MaxInt)
+	var all []store.ResultRow
+	for _, r := range rows {
+		r.N = len(all) + 1
+		all = append(all, r)
+		if chosen(r.Call) {
+			r.N++
+			all = append(all, r)
 		}
-		id := t.rows.calls[r.Call]
-		rows := t.rows.results[id]
-		r.N = len(rows) + 1
-		putRow(t, t.rows.results, id, append(slices.Clip(rows), r))
 	}
-	return nil
+	all = all[min(after, len(all)):]
+	return all[:min(limit, len(all))], err
 }
 
 // chosen picks one in four by the end of its id.

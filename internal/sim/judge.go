@@ -302,18 +302,19 @@ func (j *judge) restored() {
 	clear(j.used)
 	clear(j.due) // what waited to leave is put aside
 	known := map[string]int{}
-	for g := range j.w.ledger.rows.grants {
-		known[g.call]++
+	contents := j.w.ledger.Contents()
+	for _, g := range contents.Grants {
+		known[g.Call]++
 	}
 	for id, log := range j.calls { // a start that nobody was told of, and that is lost, is none
 		log.grants = max(len(log.handed), known[id])
 	}
-	for id, row := range j.w.ledger.rows.turns {
-		j.last[id] = recordOf(row.rec)
-		j.seq[row.rec.State.Session] = row.seq
+	for _, rec := range j.w.stored() {
+		j.last[rec.State.Turn] = rec
+		j.seq[rec.State.Session] = rec.Last
 	}
-	for _, c := range j.w.ledger.rows.consents {
-		if c.used {
+	for _, c := range contents.Consents {
+		if c.Used {
 			j.used[c.Call] = c.Digest
 		}
 	}
@@ -535,7 +536,7 @@ func (j *judge) granted(p *process, rec store.Record, g store.Grant) {
 		j.brokenf("%s is started %v after the yes", c.ID, j.w.clock.true()-agreed)
 	case !c.Class.Repeatable() && log.grants > 1+log.notBegun:
 		j.brokenf("%s, which is %s, is started %d times; %d services said that they had not begun", c.ID, c.Class, log.grants, log.notBegun)
-	case j.w.ledger.rows.tools[c.Tool].Digest != c.Definition:
+	case j.w.tool(c.Tool).Digest != c.Definition:
 		j.brokenf("%s is started with another definition of %s than was agreed to", c.ID, c.Tool)
 	case rec.State.Stop != nil:
 		j.brokenf("%s is started in a turn that is stopped", c.ID)

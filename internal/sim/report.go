@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
 
 // counts are the faults that were injected, and what was done all the same.
@@ -92,7 +94,7 @@ func Faults() []string {
 func (w *world) report() Report {
 	r := Report{
 		Seed: w.seed, Trace: w.trace.sum.Sum64(), Lines: w.trace.n, Virtual: time.Since(w.began), Violations: w.judge.violations(),
-		Faults: maps.Clone(w.count.weather), Occurrences: w.count.occurrences, Turns: len(w.ledger.rows.turns), Calls: len(w.judge.calls),
+		Faults: maps.Clone(w.count.weather), Occurrences: w.count.occurrences, Turns: len(w.turnRows(store.TurnFilter{})), Calls: len(w.judge.calls),
 	}
 	maps.Copy(r.Faults, map[string]int{
 		messageLost: w.count.dropped + w.count.lost, messageDoubled: w.count.doubled, messageLate: w.count.delayed,

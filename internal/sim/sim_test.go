@@ -14,22 +14,39 @@ import (
 	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
-// How many seeds are run, and how many twice.
-const manySeeds, fewSeeds = 500 / testkit.Slowdown, 20 / testkit.Slowdown
+// How many seeds are run in full and as a sample, and how many twice.
+const fullSeeds, sampleSeeds, fewSeeds = 500 / testkit.Slowdown, 150 / testkit.Slowdown, 20 / testkit.Slowdown
 
 // The flags of make sim.
 var (
-	seeds = flag.Uint64("seeds", manySeeds, "how many seeds of the simulation to run")
-	from  = flag.Uint64("from", 1, "the first seed")
+	seeds = flag.Uint64("seeds", manySeeds(), "how many seeds of the simulation to run")
+	from  = flag.Uint64("from", firstSeed(), "the first seed")
 	most  = flag.Duration("for", 0, "begin no other seed after so long; 0 plays them all")
 	seed  = flag.Uint64("seed", 0, "play this seed only, and print its trace")
 	bug   = flag.String("bug", "", "with this seeded bug")
 )
 
+// manySeeds returns how many seeds are run by default.
+func manySeeds() uint64 {
+	if testkit.Full() {
+		return fullSeeds
+	}
+	return sampleSeeds
+}
+
+// firstSeed returns where the default run begins. A sample begins where its seed says, within the first 100,000 runs.
+func firstSeed() uint64 {
+	if testkit.Full() {
+		return 1
+	}
+	const runs = 100_000 / sampleSeeds
+	return 1 + testkit.Seed()%runs*sampleSeeds
+}
+
 // TestSeeds: whatever the weather, the promises hold, and all weathers come.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
-	if testing.Short() && *seeds == manySeeds {
+	if testing.Short() && *seeds == manySeeds() {
 		t.Skip("left out in short mode: many seeds; TestBugs plays some")
 	}
 	if *seed != 0 {
@@ -56,6 +73,7 @@ func TestSeeds(t *testing.T) {
 		}
 	})
 	stop()
+	t.Logf("seeds %d to %d (SEED=%d; EARSHOT_FULL=1 for all)", *from, *from+*seeds-1, testkit.Seed())
 	t.Log(s.line() + "\n" + s.sum.String())
 	for _, v := range s.sum.Violations {
 		t.Error(v)
@@ -63,7 +81,7 @@ func TestSeeds(t *testing.T) {
 	if s.failed > 0 {
 		t.Errorf("%d of %d seeds fail; play one with: make sim SEED=n", s.failed, *seeds)
 	}
-	if *seeds >= manySeeds && *most == 0 && !testkit.Raced { // what is rare takes more seeds than there are under the race detector
+	if *seeds >= fullSeeds && *most == 0 && !testkit.Raced { // what is rare takes more seeds than there are under the race detector
 		everything(t, &s.sum)
 	}
 }

@@ -159,7 +159,7 @@ func (w *world) committed(p *process, what string, batches []store.Batch) {
 	}
 	w.judge.together(batches)
 	if w.weather.restores && len(batches) > 0 {
-		w.backups = append(w.backups, w.ledger.backup())
+		w.backups = append(w.backups, w.ledger.Copy())
 		if len(w.backups) > keptBackups {
 			w.backups = slices.Delete(w.backups, 0, 1)
 		}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,17 +22,23 @@ import (
 func (j *judge) end() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	rows := j.w.ledger.rows
-	for _, id := range slices.Sorted(maps.Keys(rows.turns)) {
-		j.turnEnded(rows.turns[id].rec)
+	reported := map[string]bool{}
+	for _, r := range j.w.ledger.Contents().Reports {
+		reported[r.Call] = true
+	}
+	turns := j.w.stored()
+	there := map[string]bool{}
+	for _, rec := range turns {
+		there[rec.State.Turn] = true
+		j.turnEnded(rec, reported)
 	}
 	for _, id := range j.turns {
-		if _, is := rows.turns[id]; !is && j.backs == 0 {
+		if !there[id] && j.backs == 0 {
 			j.brokenf("%s was begun and is not in the ledger", id)
 		}
 	}
-	if len(rows.outbox) > 0 {
-		j.brokenf("%d messages still wait to leave", len(rows.outbox))
+	if n := len(j.w.unsent()); n > 0 {
+		j.brokenf("%d messages still wait to leave", n)
 	}
 	for _, span := range slices.Sorted(maps.Keys(j.due)) {
 		if !j.sent[span] {
@@ -41,63 +48,75 @@ func (j *judge) end() {
 	for _, id := range slices.Sorted(maps.Keys(j.calls)) {
 		j.reported(id, j.calls[id])
 	}
-	j.audited()
+	j.audited(turns)
 }
 
 // audited: every answer has its entry in the audit chain, the chain is whole, and what was agreed to is
 // what the ledger keeps of the calls.
-func (j *judge) audited() {
+func (j *judge) audited(turns []store.Record) {
 	v := audit.Verifier{Found: func(f audit.Finding) { j.brokenf("the audit chain, entry %d: %s: %s", f.N, f.Flaw, f.Found) }}
-	rows := j.w.ledger.rows
-	ledger := &tx{rows: rows}
-	r, err := v.Ledger(func(q api.AuditRequest) (api.AuditAnswer, error) { return admin.Audit(ledger, q) })
-	if err != nil {
-		j.brokenf("the audit chain: %v", err)
-	}
 	receipts := 0
-	for _, kept := range rows.receipts {
-		receipts += len(kept)
-	}
+	r := look(j.w, func(tx store.Tx) (audit.Report, error) {
+		for _, rec := range turns {
+			kept, err := tx.Receipts(rec.State.Session)
+			if err != nil {
+				return audit.Report{}, err
+			}
+			receipts += len(kept)
+		}
+		return v.Ledger(func(q api.AuditRequest) (api.AuditAnswer, error) { return admin.Audit(tx, q) })
+	})
 	if r.Receipts != int64(receipts) {
 		j.brokenf("the audit chain has the entries of %d receipts; there are %d", r.Receipts, receipts)
 	}
 }
 
 // turnEnded: it has its one end, its calls have theirs, and its session is in order.
-func (j *judge) turnEnded(rec store.Record) {
+func (j *judge) turnEnded(rec store.Record, reported map[string]bool) {
 	s := rec.State
 	if s.Status != turn.Ended || s.End == nil {
 		j.brokenf("%s is %s, long after the weather has cleared up", s.Turn, s.Status)
 		return
 	}
-	rows := j.w.ledger.rows
 	for _, c := range s.Calls {
-		if _, reported := rows.reports[c.ID]; !reported || c.State.Open() {
-			j.brokenf("%s of %s is %s, and reported: %t", c.ID, s.Turn, c.State, reported)
+		if !reported[c.ID] || c.State.Open() {
+			j.brokenf("%s of %s is %s, and reported: %t", c.ID, s.Turn, c.State, reported[c.ID])
 		}
 	}
 	seen := map[string]bool{}
-	for _, r := range rows.results[s.Turn] {
+	for _, r := range j.w.results(s.Turn) {
 		if seen[r.Call] || seen["key "+r.Key] {
 			j.brokenf("the result of %s, %s, was applied twice", r.Call, r.Key)
 		}
 		seen[r.Call], seen["key "+r.Key] = true, true
 	}
+	events := j.w.events(s.Session)
 	if rec.Erased { // the machine was suspended for longer than content is kept
-		if n := len(rows.events[s.Session]); n > 0 {
+		if n := len(events); n > 0 {
 			j.brokenf("%s is erased, and %d events of it are there", s.Turn, n)
 		}
 		return
 	}
-	j.sessionInOrder(rows.events[s.Session])
-	j.textInOrder(s.Session, rows.events[s.Session])
+	j.sessionInOrder(events)
+	j.textInOrder(s.Session, events)
 	if s.End.Status == utp.StatusSuccess && len(s.ResultFields) > 0 && s.End.Deliverable != "" {
 		for _, name := range s.ResultFields {
-			if card := rows.cards[s.End.Deliverable]; !bytes.Contains(card.Content, []byte(name)) {
+			if !bytes.Contains(j.deliverable(s).Content, []byte(name)) {
 				j.brokenf("%s of %s has no %s", s.End.Deliverable, s.Turn, name)
 			}
 		}
 	}
+}
+
+// deliverable reads the card that a turn ended with.
+func (j *judge) deliverable(s turn.State) utp.Card {
+	rows := look(j.w, func(tx store.Tx) ([]utp.Card, error) {
+		return tx.Cards(store.CardFilter{IDs: []string{s.End.Deliverable}})
+	})
+	if len(rows) == 0 {
+		return utp.Card{}
+	}
+	return rows[0]
 }
 
 func (j *judge) sessionInOrder(events []store.Event) {
@@ -166,9 +185,14 @@ func (j *judge) textInOrder(name string, events []store.Event) {
 // reported: what was said of a call is what the tools have done, as far as the ledger knows the
 // call and has not gone back.
 func (j *judge) reported(id string, c *callLog) {
-	state := j.w.ledger.rows.turns[j.w.ledger.rows.calls[id]].rec.State
-	call, live := state.Find(id)
-	if live {
+	rec := look(j.w, func(tx store.Tx) (store.Record, error) {
+		rec, err := tx.Turn(store.TurnRef{Call: id})
+		if errors.Is(err, store.ErrNotFound) { // the ledger has lost it
+			return store.Record{}, nil
+		}
+		return rec, err
+	})
+	if call, live := rec.State.Find(id); live {
 		c.outcome = call.Outcome
 	}
 	if c.outcome == nil || !c.class.Effectful() || j.backs > 0 {

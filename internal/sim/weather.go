@@ -145,7 +145,7 @@ func (w *world) goBack() {
 		return
 	}
 	n := w.rand.IntN(len(w.backups))
-	w.ledger.restore(w.backups[n])
+	w.ledger.Restore(w.backups[n])
 	w.sayf("the ledger goes back by %d commits", len(w.backups)-1-n)
 	w.backups = w.backups[:n+1]
 	w.judge.restored()

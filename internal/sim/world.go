@@ -11,7 +11,8 @@ import (
 
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
-	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
+	"github.com/earshot-dev/earshot/internal/kernel/store/memory"
 	"github.com/earshot-dev/earshot/internal/narrate"
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -31,8 +32,8 @@ type world struct {
 	seed    uint64
 	bug     Bug
 	clock   *clock
-	ledger  *Ledger
-	backups []*tables
+	ledger  *memory.Ledger
+	backups []*memory.Ledger
 	// incarnation is the count outside the ledger.
 	incarnation int64
 	judge       *judge
@@ -89,7 +90,7 @@ func newWorld(seed uint64, o Options) (*world, error) {
 		schedule: newSchedule(seed, o.Trace), seed: seed, bug: o.Bug, clock: newClock(), weather: &weather{},
 		policy: rules, narrator: words, count: counts{weather: map[string]int{}, occurrences: map[string]int{}},
 	}
-	w.ledger = NewLedger(w.clock.Now)
+	w.ledger = memory.New(w.clock.Now)
 	w.judge = newJudge(w)
 	w.draw()
 	w.turns, w.turnsAtOnce, w.parallel = 1+w.rand.IntN(3), 1+w.rand.IntN(2), 1+w.rand.IntN(4)
@@ -165,22 +166,14 @@ func (w *world) play() {
 
 // ended reports whether there is nothing left to do.
 func (w *world) ended() bool {
-	if !w.weather.ceased.Load() || !w.begun.Load() || len(w.ledger.rows.outbox) > 0 {
-		return false
-	}
-	for _, row := range w.ledger.rows.turns {
-		if row.rec.State.Status != turn.Ended {
-			return false
-		}
-	}
-	return true
+	return w.weather.ceased.Load() && w.begun.Load() && len(w.turnRows(store.TurnFilter{Open: true, Limit: 1})) == 0 && len(w.unsent()) == 0
 }
 
 // review is the operator, who looks at new definitions every few seconds.
 func (w *world) review() {
 	for _, k := range kits {
-		t, is := w.ledger.rows.tools[k.name]
-		if !is || t.Reviewed || w.rand.IntN(3) == 0 {
+		t := w.tool(k.name)
+		if t.Digest == "" || t.Reviewed || w.rand.IntN(3) == 0 {
 			continue
 		}
 		for _, at := range w.positions {

@@ -12,6 +12,7 @@ func cardCases() []exercise {
 		{"come back as they were", cardsComeBack},
 		{"never change", cardsNeverChange},
 		{"are listed", cardsAreListed},
+		{"belong to the turn that their call has when they are saved", cardsBelong},
 		{"one result for each call", cardsOneResult},
 		{"one of many results wins", cardsRace},
 	}
@@ -57,6 +58,15 @@ func cardsAreListed(l *ledger) {
 			return err
 		})
 	}
+}
+
+func cardsBelong(l *ledger) {
+	l.save(cards(card(1)))
+	r := asking(1)
+	other := card(1)
+	other.ID, other.Type = "later", utp.CardToolCall
+	l.save(store.Batch{Turn: &r, Cards: []utp.Card{other}})
+	same(l, "cards of the turn", l.cardsOf("turn_1"), []utp.Card{other})
 }
 
 func cardsNeverChange(l *ledger) {

@@ -9,6 +9,7 @@ import (
 
 func consentCases() []exercise {
 	return []exercise{
+		{"have a digest", consentsHaveADigest},
 		{"are used once", consentsOnce},
 		{"are for one call, question and digest", consentsAreBound},
 		{"are given once", consentsGivenOnce},
@@ -126,4 +127,16 @@ func grantsRace(l *ledger) {
 	for fence := 1; fence <= rounds; fence++ {
 		l.oneSucceeds("starting", func(i int) error { return l.try(grant(1, fence, id("owner", i))) })
 	}
+}
+
+// consentsHaveADigest: a retry would not help, so it is no conflict.
+func consentsHaveADigest(l *ledger) {
+	r := asking(1)
+	l.save(store.Batch{Turn: &r})
+	c := consentTo(1)
+	c.Digest = ""
+	if err := l.try(store.Batch{Consents: []store.Consent{c}}); err == nil || errors.Is(err, store.ErrConflict) {
+		l.t.Errorf("a consent to nothing: %v", err)
+	}
+	l.save(store.Batch{Consents: []store.Consent{consentTo(1)}})
 }

@@ -11,10 +11,30 @@ import (
 	"github.com/earshot-dev/earshot/utp"
 )
 
-// Exercise runs the suite. open makes an empty store each time, whose clock is now; what it
-// opens is closed here.
-func Exercise(t *testing.T, open func(t *testing.T, now func() time.Time) store.Ledger) {
+// Factory makes the stores under test.
+type Factory struct {
+	// Open makes an empty store whose clock is now. The suite closes it.
+	Open func(t *testing.T, now func() time.Time) store.Ledger
+	// Locate makes an empty place for a ledger, in which everything that was answered has to survive. A store that retains
+	// nothing is Volatile instead.
+	Locate   func(t *testing.T) Location
+	Volatile bool
+}
+
+// Exercise runs the suite.
+func Exercise(t *testing.T, f Factory) {
 	t.Helper()
+	if (f.Locate == nil) != f.Volatile {
+		t.Fatal("a store either survives in places, or is volatile and has none")
+	}
+	t.Run("durability", func(t *testing.T) {
+		t.Parallel()
+		if f.Volatile {
+			nothingSurvives(t, f)
+		} else {
+			survive(t, f.Locate)
+		}
+	})
 	for _, group := range []struct {
 		name  string
 		cases []exercise
@@ -25,6 +45,7 @@ func Exercise(t *testing.T, open func(t *testing.T, now func() time.Time) store.
 		{"due", dueCases()},
 		{"texts", textCases()},
 		{"handles", handleCases()},
+		{"copies", copyCases()},
 		{"events", eventCases()},
 		{"progress", progressCases()},
 		{"transactions", transactionCases()},
@@ -52,7 +73,7 @@ func Exercise(t *testing.T, open func(t *testing.T, now func() time.Time) store.
 				t.Run(c.name, func(t *testing.T) {
 					t.Parallel()
 					var clock clock
-					l := opened(t, open(t, clock.now))
+					l := opened(t, f.Open(t, clock.now))
 					l.clock = &clock
 					c.run(l)
 				})

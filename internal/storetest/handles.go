@@ -12,6 +12,7 @@ func handleCases() []exercise {
 		{"stay when the turn has forgotten them", handlesStay},
 		{"belong to one turn", handlesBelong},
 		{"nothing leads nowhere", handlesMissing},
+		{"calls are listed", callsAreListed},
 	}
 }
 
@@ -78,6 +79,39 @@ func handlesBelong(l *ledger) {
 	again.Questions = append(again.Questions, asking(3).Questions[0])
 	again.Questions[1].Token = "token_1"
 	l.refuse("one token for two questions", store.ErrConflict, store.Batch{Turn: &again})
+}
+
+func callsAreListed(l *ledger) {
+	r, other := asking(1), asking(2)
+	second, third := r.State.Calls[0], r.State.Calls[0]
+	second.ID, second.Tool, second.Question = "tc_1b", "mail.send", 0
+	third.ID, third.Question = "tc_1c", 0
+	r.State.Calls = append(r.State.Calls, third, second)
+	l.save(store.Batch{Turn: &r})
+	l.save(store.Batch{Turn: &other})
+	for _, tt := range []struct {
+		what string
+		f    store.CallFilter
+		want []string
+	}{
+		{"all", store.CallFilter{Turn: "turn_1"}, []string{"tc_1", "tc_1b", "tc_1c"}},
+		{"one", store.CallFilter{Turn: "turn_1", Call: "tc_1b"}, []string{"tc_1b"}},
+		{"another turn's", store.CallFilter{Turn: "turn_1", Call: "tc_2"}, nil},
+		{"of a tool", store.CallFilter{Turn: "turn_1", Tools: []string{"files.delete", "none"}}, []string{"tc_1", "tc_1c"}},
+		{"of no tool", store.CallFilter{Turn: "turn_1", Tools: []string{}}, nil},
+		{"a page", store.CallFilter{Turn: "turn_1", After: "tc_1a", Limit: 1}, []string{"tc_1b"}},
+		{"of no turn", store.CallFilter{}, nil},
+	} {
+		l.view(func(tx store.Tx) error {
+			rows, err := tx.Calls(tt.f)
+			var got []string //nolint:prealloc // none is nil
+			for _, c := range rows {
+				got = append(got, c.ID)
+			}
+			same(l, tt.what, got, tt.want)
+			return err
+		})
+	}
 }
 
 func handlesMissing(l *ledger) {

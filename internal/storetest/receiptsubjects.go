@@ -75,8 +75,12 @@ func receiptsOfNothing(l *ledger) {
 	same(l, "of no turn", l.receiptSubjects(0, 9), []store.ReceiptSubject{{Entry: 1}})
 	l.said(Content(2, digestOf(nil)))
 	l.purge(store.Purge{Turns: []string{"turn_2"}})
-	if kept := l.receiptSubjects(1, 2); len(kept) != 1 || !kept[0].Erased || kept[0].Turn != "turn_2" || kept[0].Digest == "" || !kept[0].Question {
+	if kept := l.receiptSubjects(1, 2); len(kept) != 1 || !kept[0].Erased || kept[0].Turn != "turn_2" || kept[0].Digest == "" || kept[0].Card == "" || !kept[0].Question {
 		l.t.Errorf("of an erased turn there is %+v", kept)
+	}
+	l.save(cards(uncalled(2)[1])) // some of its content is there again
+	if kept := l.receiptSubjects(1, 2); len(kept) != 1 || kept[0].Erased {
+		l.t.Errorf("of a turn with a late card there is %+v", kept)
 	}
 	l.purge(store.Purge{Receipts: time.Now().Add(24 * time.Hour)})
 	same(l, "forgotten", len(l.receiptSubjects(1, 2)), 0)

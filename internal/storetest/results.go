@@ -17,6 +17,8 @@ func resultCases() []exercise {
 		{"lead to their cards", resultsLeadToCards},
 		{"are reported once", reportsOnce},
 		{"are applied once", appliedOnce},
+		{"are applied with their own card only", appliedWithTheirCard},
+		{"belong to a turn", reportsNeedATurn},
 		{"one of many who apply one wins", resultsRace},
 		{"many who apply different ones all do", resultsTogether},
 		{"late ones are kept beside", lateResults},
@@ -127,6 +129,23 @@ func appliedOnce(l *ledger) {
 	l.refuse("a result again", store.ErrConflict, apply(2, 1))
 	l.save(apply(2))
 	same(l, "results", len(l.results("turn_1")), 2)
+}
+
+func appliedWithTheirCard(l *ledger) {
+	l.reported(1)
+	b := apply(1)
+	b.Applied[0].Card = "another"
+	l.refuse("a result with another card", store.ErrConflict, b)
+	l.refuse("one that is reported with it", store.ErrConflict, store.Batch{
+		Reports: []store.Report{{Turn: "turn_1", Call: "tc_2", Card: "c"}}, Applied: []store.ResultRow{{Call: "tc_2", Card: "d"}},
+	})
+	l.save(apply(1))
+}
+
+func reportsNeedATurn(l *ledger) {
+	r := report(1)
+	l.refuse("a report of no turn", store.ErrConflict, store.Batch{Reports: []store.Report{r}})
+	l.reported(1)
 }
 
 func resultsRace(l *ledger) {

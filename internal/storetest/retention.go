@@ -22,6 +22,8 @@ func retentionCases() []exercise {
 		{"a blob that nothing refers to goes an hour after it was put last", blobsOfNobodyGo},
 		{"erased turns are forgotten after their receipts", receiptsGo},
 		{"cards of nobody go when they are old", strayCardsGo},
+		{"a card that goes leaves the result of its call", strayCardsLeaveResults},
+		{"a session goes on after its content is gone", sessionsGoOn},
 		{"cards without a call of ours go with their turn", foreignCardsGo},
 		{"is done in small steps", purgeInSteps},
 		{"waits for what is about to leave", purgeWaits},
@@ -252,6 +254,35 @@ func strayCardsGo(l *ledger) {
 		return err
 	})
 	same(l, "the young card", l.card(young.ID), young)
+}
+
+func strayCardsLeaveResults(l *ledger) {
+	other, result, again := card(1), card(1), card(1)
+	other.ID, other.Type, other.CreatedAt = "other", utp.CardToolCall, at(1)
+	result.CreatedAt, again.ID = at(50), "again"
+	l.save(cards(other, result))
+	same(l, "cards that went", l.purge(store.Purge{Content: at(10)}).Strays, 1)
+	l.refuse("a second result", store.ErrConflict, cards(again))
+	same(l, "cards that went later", l.purge(store.Purge{Content: at(100)}).Strays, 1)
+	l.save(cards(again))
+}
+
+// sessionsGoOn: what comes after the erasure has the next number, and is found by its id and in a page.
+func sessionsGoOn(l *ledger) {
+	b := Content(1, digestOf(nil))
+	l.said(b)
+	l.purge(store.Purge{Turns: []string{"turn_1"}})
+	late := event("sess_1", 9)
+	batch := []store.Event{late}
+	l.save(store.Batch{Events: batch})
+	same(l, "its number", batch[0].Seq, 3)
+	same(l, "the events", l.events("sess_1"), batch)
+	l.view(func(tx store.Tx) error {
+		got, err := tx.Events(store.EventFilter{IDs: []string{late.ID}})
+		same(l, "by its id", got, batch)
+		return err
+	})
+	same(l, "progress", l.progress(store.Point{Limit: 9}).Sessions, []store.Advance{{Session: "sess_1", Owner: b.Turn.State.Owner, Seq: 2, Last: 3, Ended: true}})
 }
 
 // foreignCardsGo: a card belongs to the turn that its lineage names, and stays for as long as

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 )
@@ -18,8 +19,8 @@ type Location interface {
 	Crashed(t *testing.T) Location
 }
 
-// Survive proves that what was answered is durable. place makes an empty place each time.
-func Survive(t *testing.T, place func(t *testing.T) Location) {
+// survive proves that what was answered is durable. place makes an empty place each time.
+func survive(t *testing.T, place func(t *testing.T) Location) {
 	t.Helper()
 	for _, c := range []struct {
 		name string
@@ -35,6 +36,17 @@ func Survive(t *testing.T, place func(t *testing.T) Location) {
 			c.run(t, place(t))
 		})
 	}
+}
+
+// nothingSurvives: nobody takes a volatile store for one that finds again what it had.
+func nothingSurvives(t *testing.T, f Factory) {
+	t.Helper()
+	first := &ledger{store: f.Open(t, time.Now), t: t}
+	first.save(everything(1))
+	if err := first.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	opened(t, f.Open(t, time.Now)).untouched()
 }
 
 func survivesClose(t *testing.T, p Location) {

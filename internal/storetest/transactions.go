@@ -241,8 +241,15 @@ func closedStores(l *ledger) {
 		l.t.Fatal(err)
 	}
 	ran := false
-	if err := l.update(func(store.Tx) error { ran = true; return nil }); err == nil || ran {
+	err := l.update(func(store.Tx) error { ran = true; return nil })
+	if err == nil || ran {
 		l.t.Errorf("Update of a closed store: %v, ran %t", err, ran)
+	}
+	if again, is := errors.AsType[interface {
+		error
+		SafeToRetry() bool
+	}](err); !is || !again.SafeToRetry() {
+		l.t.Errorf("Update of a closed store: %v; it is not said that nothing was written", err)
 	}
 	if err := l.store.View(l.t.Context(), func(store.Tx) error { ran = true; return nil }); err == nil || ran {
 		l.t.Errorf("View of a closed store: %v, ran %t", err, ran)

@@ -12,6 +12,7 @@ import (
 func turnCases() []exercise {
 	return []exercise{
 		{"come back as they were", turnsComeBack},
+		{"are read with the number of their last event", turnsHaveTheirLast},
 		{"are compared and set", turnsAreCompared},
 		{"exist once", turnsExistOnce},
 		{"are listed oldest first", turnsAreListed},
@@ -43,6 +44,24 @@ func turnsComeBack(l *ledger) {
 	l.save(store.Batch{Turn: &changed})
 	changed.Version = 2
 	same(l, "saved again", l.turn(store.TurnRef{Turn: rich.State.Turn}), changed)
+}
+
+func turnsHaveTheirLast(l *ledger) {
+	last := func() (n int64) {
+		l.view(func(tx store.Tx) error {
+			r, err := tx.Turn(store.TurnRef{Turn: "turn_1"})
+			n = r.Last
+			return err
+		})
+		return n
+	}
+	r := plain(1)
+	l.save(store.Batch{Turn: &r})
+	same(l, "before the first event", last(), 0)
+	l.save(store.Batch{Turn: versioned(r, 1), Events: []store.Event{event("sess_1", 1), event("sess_1", 2)}})
+	same(l, "after two", last(), 2)
+	l.save(store.Batch{Events: []store.Event{event("sess_1", 3)}})
+	same(l, "after another one without the turn", last(), 3)
 }
 
 func turnsAreCompared(l *ledger) {
@@ -100,6 +119,7 @@ func turnsAreListed(l *ledger) {
 		{"by status and open", store.TurnFilter{Statuses: []turn.Status{turn.Running, turn.Ended}, Open: true}, []int{1, 5}},
 		{"active ones", store.TurnFilter{Active: true}, []int{1, 2, 5, 6}},
 		{"the first active one of an agent", store.TurnFilter{Active: true, Agent: "other", Limit: 1}, []int{5}},
+		{"active ones after an id that does not exist", store.TurnFilter{Active: true, After: "turn_2x"}, []int{5, 6}},
 		{"of nobody", store.TurnFilter{Agent: "nobody"}, nil},
 		{"one", store.TurnFilter{Turn: "turn_3"}, []int{3}},
 		{"the newest", store.TurnFilter{Newest: true, Limit: 2}, []int{8, 7}},

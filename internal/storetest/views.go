@@ -14,6 +14,7 @@ func viewCases() []exercise {
 		{"see what was acknowledged", viewsSeeTheLast},
 		{"are snapshots", viewsAreSnapshots},
 		{"do not wait for each other", viewsRunTogether},
+		{"see nothing of an update that runs", viewsBesideAnUpdate},
 	}
 }
 
@@ -66,6 +67,24 @@ func viewsAreSnapshots(l *ledger) {
 		return err
 	})
 	same(l, "the events after it", len(l.events("sess_1")), 2)
+}
+
+func viewsBesideAnUpdate(l *ledger) {
+	r := plain(1)
+	l.save(store.Batch{Turn: &r})
+	seen := func(want int64) {
+		if got := l.turn(store.TurnRef{Turn: "turn_1"}).Version; got != want {
+			l.t.Errorf("a view sees version %d, want %d", got, want)
+		}
+	}
+	if err := l.update(func(tx store.Tx) error {
+		err := tx.Save(store.Batch{Turn: versioned(r, 1)})
+		seen(1)
+		return err
+	}); err != nil {
+		l.t.Error(err)
+	}
+	seen(2)
 }
 
 func viewsRunTogether(l *ledger) {

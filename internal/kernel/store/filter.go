@@ -45,7 +45,8 @@ type TurnFilter struct {
 	// A view refuses it: [ErrReadOnly].
 	Claim bool
 	// After is a turn: the list goes on after it. A missing one is ErrNotFound. A list by Due or
-	// Free goes on after the position that the turn had when it was listed.
+	// Free goes on after the position that the turn had when it was listed, and one of the active
+	// turns after the id, whether it exists or not.
 	After    string
 	Position time.Time
 	Limit    int

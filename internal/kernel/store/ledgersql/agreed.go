@@ -48,7 +48,7 @@ func (t *Tx) ActSubjects(f store.EntryFilter) ([]store.ActSubject, error) {
 		var d store.ActSubject
 		var doc string
 		err := scan(&d.Entry, &d.Call, &d.Turn, &d.Project, &d.Erased, &d.Imported, &d.Class, &d.Digest, &d.Fence, &d.Granted, &d.Accepted, &d.Status, &d.Card, &doc)
-		d.Document = documentOf(doc)
+		d.Document = callOf(doc)
 		rows = append(rows, d)
 		return err
 	})
@@ -59,8 +59,8 @@ func (t *Tx) ActSubjects(f store.EntryFilter) ([]store.ActSubject, error) {
 // otherwise its content would be compared with nothing.
 const erased = `t.erased_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM cards WHERE cards.turn_id = t.turn_id)`
 
-// documentOf decodes a call from its document, which people are shown. An unreadable one gives an empty call.
-func documentOf(doc string) turn.Call {
+// callOf decodes a call from its document, which people are shown. An unreadable one gives an empty call.
+func callOf(doc string) turn.Call {
 	var c turn.Call
 	if doc == "" || decode(doc, &c) != nil {
 		return turn.Call{}

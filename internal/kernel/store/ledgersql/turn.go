@@ -4,52 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/earshot-dev/earshot/internal/kernel/consent"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/utp"
 )
-
-// document is the JSON form of a turn in the ledger.
-type document struct {
-	State         turn.State         `json:"state"`
-	Questions     []consent.Question `json:"questions,omitzero"`
-	Presented     []store.Presented  `json:"put,omitzero"`
-	AnswerSeconds int                `json:"answer_seconds,omitzero"`
-	Absent        bool               `json:"absent,omitzero"`
-	Erased        bool               `json:"erased,omitzero"`
-	Imported      time.Time          `json:"imported,omitzero"`
-	Unfinished    bool               `json:"unfinished,omitzero"`
-}
-
-// allowInvalidUTF8 lets a broken text be kept with its broken bytes replaced.
-var allowInvalidUTF8 = jsontext.AllowInvalidUTF8(true)
-
-// encode writes a document. Durations are nanoseconds; a text that is not UTF-8 is
-// repaired, because a turn that cannot be saved could never end.
-func encode(v any, more ...json.Options) (string, error) {
-	raw, err := json.Marshal(v, jsonv1.FormatDurationAsNano(true), json.Deterministic(true), allowInvalidUTF8, json.JoinOptions(more...))
-	if err != nil {
-		return "", &Error{Kind: ErrInvalid, Op: "encoding a turn", Expected: "values that JSON can hold", Err: err}
-	}
-	return string(raw), nil
-}
-
-// encodeTurn writes the document of a turn or of a part of it, without what is zero: it is written at every step.
-func encodeTurn(v any) (string, error) { return encode(v, json.OmitZeroStructFields(true)) }
-
-func decode(raw string, into any) error {
-	if err := json.Unmarshal([]byte(raw), into, jsonv1.FormatDurationAsNano(true)); err != nil {
-		return &Error{Kind: ErrCorrupt, Op: "decoding a turn", Advice: "restore the ledger from a backup", Err: fmt.Errorf("%w: %w", store.ErrDamaged, err)}
-	}
-	return nil
-}
 
 // found is what was read of a turn, as it was written.
 type found struct {
@@ -159,9 +119,8 @@ func (t *Tx) readTurn(ref store.TurnRef) (store.Record, error) {
 	if err := decode(raw, &d); err != nil {
 		return store.Record{}, err // The transaction stays usable: what depends on this row stands still, nothing else.
 	}
-	r.State, r.Questions, r.Presented, r.AnswerSeconds, r.Absent = d.State, d.Questions, d.Presented, d.AnswerSeconds, d.Absent
+	d.fill(&r)
 	r.Created, r.Due, r.Free = instant(created), optionalInstant(due), optionalInstant(free)
-	r.Erased, r.Imported, r.Unfinished = d.Erased, d.Imported, d.Unfinished
 	if t.writes {
 		t.turns[r.State.Turn] = found{
 			version: r.Version, seq: r.Last, doc: raw, args: string(r.Args), noArgs: r.Args == nil, request: r.Request,
@@ -211,10 +170,7 @@ func locateTurn(ref store.TurnRef) (where string, handle any, err error) {
 // saveTurn inserts or compares and sets a turn, with what is found by way of it.
 // events is how many numbers of its session it takes; the last of them is returned.
 func (t *Tx) saveTurn(r *store.Record, events int) (last int64, err error) {
-	doc, err := encodeTurn(document{
-		State: r.State, Questions: r.Questions, Presented: r.Presented, AnswerSeconds: r.AnswerSeconds, Absent: r.Absent,
-		Erased: r.Erased, Imported: r.Imported, Unfinished: r.Unfinished,
-	})
+	doc, err := encodeTurn(documentOf(r))
 	if err != nil {
 		return 0, err
 	}

@@ -15,22 +15,19 @@ import (
 func TestStore(t *testing.T) {
 	t.Parallel()
 	needsServer(t)
-	storetest.Exercise(t, func(t *testing.T, now func() time.Time) store.Ledger {
-		t.Helper()
-		return openWith(t, postgres.Options{DSN: nowhere(t), Now: now})
-	})
-}
-
-func TestDurability(t *testing.T) {
-	t.Parallel()
-	needsServer(t)
-	storetest.Survive(t, func(t *testing.T) storetest.Location {
-		t.Helper()
-		c, err := cluster.Start(t.Context()) // one that can be crashed without the others
-		if err != nil {
-			t.Fatal(err)
-		}
-		return lying(t, c, "")
+	storetest.Exercise(t, storetest.Factory{
+		Open: func(t *testing.T, now func() time.Time) store.Ledger {
+			t.Helper()
+			return openWith(t, postgres.Options{DSN: nowhere(t), Now: now})
+		},
+		Locate: func(t *testing.T) storetest.Location {
+			t.Helper()
+			c, err := cluster.Start(t.Context()) // one that can be crashed without the others
+			if err != nil {
+				t.Fatal(err)
+			}
+			return lying(t, c, "")
+		},
 	})
 }
 

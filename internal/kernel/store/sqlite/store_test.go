@@ -13,15 +13,13 @@ import (
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	storetest.Exercise(t, func(t *testing.T, now func() time.Time) store.Ledger {
-		t.Helper()
-		return openWith(t, sqlite.Options{Path: t.TempDir(), Now: now})
+	storetest.Exercise(t, storetest.Factory{
+		Open: func(t *testing.T, now func() time.Time) store.Ledger {
+			t.Helper()
+			return openWith(t, sqlite.Options{Path: t.TempDir(), Now: now})
+		},
+		Locate: func(t *testing.T) storetest.Location { t.Helper(); return place(t.TempDir()) },
 	})
-}
-
-func TestDurability(t *testing.T) {
-	t.Parallel()
-	storetest.Survive(t, func(t *testing.T) storetest.Location { t.Helper(); return place(t.TempDir()) })
 }
 
 func open(t testing.TB, path string) *sqlite.Store {
