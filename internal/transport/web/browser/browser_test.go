@@ -103,6 +103,15 @@ func lacks(t *testing.T, what string) {
 	t.Skip("left out: " + what)
 }
 
+// pageChanged leaves a test out of a landing that changes nothing of the page: .ci/run sets EARSHOT_TEST_PAGE_CHANGED=0 then. The test
+// runs everywhere else, and always at full size.
+func pageChanged(t *testing.T) {
+	t.Helper()
+	if os.Getenv("EARSHOT_TEST_PAGE_CHANGED") == "0" && !testkit.Full() {
+		t.Skip("sampled: the page has not changed (EARSHOT_TEST_PAGE_CHANGED=0)")
+	}
+}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

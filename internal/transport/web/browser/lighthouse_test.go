@@ -108,6 +108,7 @@ func (b judge) rates(path string, categories ...string) *rating {
 // the page of its session.
 func TestLighthouse(t *testing.T) {
 	t.Parallel()
+	pageChanged(t)
 	s := serve(t, 1)
 	b := s.judge()
 	session := s.turn(1)

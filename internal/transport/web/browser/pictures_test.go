@@ -44,6 +44,7 @@ const (
 // makes them again. All is made of fixed content and with fixed letters; there are no scripts.
 func TestPictures(t *testing.T) {
 	t.Parallel()
+	pageChanged(t)
 	needsChromium(t)
 	http := httptest.NewServer(pictured(t))
 	t.Cleanup(http.Close)
@@ -275,6 +276,7 @@ func apart(one, other *image.Gray, part image.Rectangle) int {
 // TestPicturesBite: a style that is lost and a part that lies over another one are found, with where; a pixel here and there is not.
 func TestPicturesBite(t *testing.T) {
 	t.Parallel()
+	pageChanged(t)
 	needsChromium(t)
 	http := httptest.NewServer(pictured(t))
 	t.Cleanup(http.Close)

@@ -15,6 +15,7 @@ import (
 // TestValid: the HTML of every page is valid, as it is sent.
 func TestValid(t *testing.T) {
 	t.Parallel()
+	pageChanged(t)
 	needsChromium(t)
 	packages, err := testkit.Packages("html", "testdata/valid/package-lock.json")
 	if err != nil {
