@@ -3,6 +3,7 @@ package api
 import (
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/earshot-dev/earshot/utp"
 )
@@ -39,15 +40,15 @@ type Operation struct {
 }
 
 // Operations returns all operations. The caller owns the slice.
-func Operations() []Operation { return slices.Clone(operations) }
+func Operations() []Operation { return slices.Clone(operations()) }
 
 // OperationNamed finds an operation; it returns false if the name is unknown.
 func OperationNamed(name string) (Operation, bool) {
-	i, is := byName[name]
+	i, is := byName()[name]
 	if !is {
 		return Operation{}, false
 	}
-	return operations[i], true
+	return operations()[i], true
 }
 
 // MayAsk reports whether a kind of peer may request an operation.
@@ -78,10 +79,10 @@ func (o Operation) named(r Right, summary, example string) Operation {
 	return o
 }
 
-var byName = func() map[string]int {
+var byName = sync.OnceValue(func() map[string]int {
 	all := map[string]int{}
-	for i, o := range operations {
+	for i, o := range operations() {
 		all[o.Name] = i
 	}
 	return all
-}()
+})

@@ -89,8 +89,8 @@ func (r Route) Refusals() []Kind {
 // Routes returns all routes, including the [Operations] that people request by name. The page has its own addresses,
 // which are not for programs.
 func Routes() []Route {
-	all := slices.Clone(routes)
-	for _, o := range operations {
+	all := slices.Clone(routes())
+	for _, o := range operations() {
 		if o.Right != Nobody {
 			all = append(all, operatorRoute(o))
 		}
@@ -100,8 +100,8 @@ func Routes() []Route {
 
 // Methods returns the methods of all routes, in alphabetical order.
 func Methods() []string {
-	all := make([]string, 0, len(routes))
-	for _, r := range routes {
+	all := make([]string, 0, len(routes()))
+	for _, r := range routes() {
 		all = append(all, r.Method)
 	}
 	slices.Sort(all)

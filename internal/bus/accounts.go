@@ -186,7 +186,7 @@ func (p *plan) addRequestAccount(account string, who Principal) (*server.Account
 		err := p.allowDiscovery(a, account, &r)
 		return a, r, err
 	}
-	for _, op := range opsByKind[who.Kind] {
+	for _, op := range opsByKind()[who.Kind] {
 		local, served := askSubject(p.project, op), servedSubject(p.project, who, op)
 		if err := p.importRequests(a, local, served); err != nil {
 			return nil, rights{}, planError(account, served, err)

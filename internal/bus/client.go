@@ -117,7 +117,7 @@ func (c *Client) Principal() Principal { return c.credentials.Principal }
 func (c *Client) Request(ctx context.Context, op string, request []byte) ([]byte, error) {
 	who := c.Principal()
 	if !mayAsk(who.Kind, op) {
-		return nil, &Error{Code: CodeNotAllowed, Message: fmt.Sprintf("request: %s may not ask for %q; a %s may ask for %v", who, op, who.Kind, opsByKind[who.Kind])}
+		return nil, &Error{Code: CodeNotAllowed, Message: fmt.Sprintf("request: %s may not ask for %q; a %s may ask for %v", who, op, who.Kind, opsByKind()[who.Kind])}
 	}
 	ctx, cancel := bounded(ctx, c.timeout)
 	defer cancel()

@@ -152,11 +152,13 @@ func (f *discoveryResponder) reply(verb string) any {
 }
 
 // semantic is the form of versions that the protocol requires (semver.org).
-var semantic = regexp.MustCompile(`^(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
+var semantic = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
+})
 
 // semanticVersion converts a version to the form that the protocol requires.
 func semanticVersion(version string) string {
-	if version = strings.TrimPrefix(version, "v"); semantic.MatchString(version) {
+	if version = strings.TrimPrefix(version, "v"); semantic().MatchString(version) {
 		return version
 	}
 	return "0.0.0"

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/earshot-dev/earshot/api"
 )
@@ -26,7 +27,7 @@ const (
 // opsByKind lists what each kind may request, see [api.Operations]. An account has no import for any other operation,
 // which therefore does not exist for it.
 // its row has no import in its account, and so does not exist for it.
-var opsByKind = func() map[Kind][]string {
+var opsByKind = sync.OnceValue(func() map[Kind][]string {
 	all := map[Kind][]string{}
 	for _, kind := range Kinds() {
 		all[kind] = []string{}
@@ -37,7 +38,7 @@ var opsByKind = func() map[Kind][]string {
 		}
 	}
 	return all
-}()
+})
 
 // OpCommand is the operation under which the kernel gets a command from a third-party peer. Nobody requests it by name:
 // its subject is that of the command.
@@ -54,6 +55,6 @@ func Kinds() []Kind { return []Kind{Agent, Tool, Hub, Operator, External} }
 
 // Ops returns the operations that a kind may request from the kernel, in the order of the table; nil for an unknown
 // kind. The caller owns the slice.
-func Ops(k Kind) []string { return slices.Clone(opsByKind[k]) }
+func Ops(k Kind) []string { return slices.Clone(opsByKind()[k]) }
 
-func mayAsk(k Kind, op string) bool { return slices.Contains(opsByKind[k], op) }
+func mayAsk(k Kind, op string) bool { return slices.Contains(opsByKind()[k], op) }

@@ -17,7 +17,7 @@ type Principal struct {
 func (p Principal) String() string { return string(p.Kind) + "/" + p.Name }
 
 func (p Principal) check() error {
-	if opsByKind[p.Kind] == nil {
+	if opsByKind()[p.Kind] == nil {
 		return invalidf("principal %q has the unknown kind %q; expected agent, tool, hub, operator or foreign", p.Name, p.Kind)
 	}
 	if !isToken(p.Name) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Plain is an error with its own text for people: what was found, and what was expected. Text of wrapping errors is
@@ -70,13 +71,15 @@ func ofOne(err error) string {
 }
 
 // packages are the package names before error texts, for readers of the code.
-var packages = regexp.MustCompile(`^(access|aaep|agent|audit|authenticator|bus|capture|chat|client|cluster|conform|enrol|exec|files|http|hub|json|jsontext|kernel|ledger|llm|local|mcp|` +
-	`narrate|nats|net|passkey|phrasebook|postgres|rpc|service|` +
-	`settings|sim|sqlite|storetest|strconv|subscribe|terminal|tidy|time|tls|tool|utp|web|worker|x509|yaml): `)
+var packages = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(access|aaep|agent|audit|authenticator|bus|capture|chat|client|cluster|conform|enrol|exec|files|http|hub|json|jsontext|kernel|ledger|llm|local|mcp|` +
+		`narrate|nats|net|passkey|phrasebook|postgres|rpc|service|` +
+		`settings|sim|sqlite|storetest|strconv|subscribe|terminal|tidy|time|tls|tool|utp|web|worker|x509|yaml): `)
+})
 
 func withoutPackages(text string) string {
 	for {
-		found := packages.FindString(text)
+		found := packages().FindString(text)
 		if found == "" {
 			return text
 		}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/earshot-dev/earshot/internal/cause"
 )
@@ -21,7 +22,9 @@ const pageNameBytes = 16
 const pageHint = "; or remove it: the page then gets a new name, and anyone who is logged in logs in again"
 
 // pageNameForm is the format of the name in its file.
-var pageNameForm = regexp.MustCompile(`^[0-9a-f]{32}$`) //nolint:gochecknoglobals // it is constant
+var pageNameForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9a-f]{32}$`)
+}) //nolint:gochecknoglobals // it is constant
 
 // PageName reads the host name of this data directory's page, or creates it: a random name below localhost, which
 // browsers resolve to their own machine. Under 127.0.0.1 or localhost a browser would send the page's cookie to every
@@ -57,7 +60,7 @@ func (d *Dir) storedPageName(raw []byte) (string, error) {
 			"others may know the name: remove the file, and the page gets a new one")
 	}
 	name := strings.TrimSpace(string(raw))
-	if !pageNameForm.MatchString(name) {
+	if !pageNameForm().MatchString(name) {
 		return "", cause.Fail(nil, "the file "+path+" does not hold a name of a page: expected 32 hexadecimal digits", "restore it from a backup"+pageHint)
 	}
 	return name + ".localhost", nil
@@ -66,5 +69,5 @@ func (d *Dir) storedPageName(raw []byte) (string, error) {
 // IsPageName reports whether a host is a name that PageName creates, which nobody can guess.
 func IsPageName(host string) bool {
 	name, below := strings.CutSuffix(host, ".localhost")
-	return below && pageNameForm.MatchString(name)
+	return below && pageNameForm().MatchString(name)
 }

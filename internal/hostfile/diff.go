@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -47,8 +48,12 @@ func visible(line string) string {
 
 // Names of what is, or may hold, a credential.
 var (
-	secretName  = regexp.MustCompile(`(?i)(token|secret|passw|passphrase|credential|authorization|cookie|session|private|api[-_]?key|apikey|[-_.]key$|^key$|^auth|[-_]auth|[-_]pat$)`)
-	secretFlag  = regexp.MustCompile(`(?i)^--?[a-z-]*(token|secret|passw|passphrase|credential|authorization|key|auth|header)[a-z-]*$`)
+	secretName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(token|secret|passw|passphrase|credential|authorization|cookie|session|private|api[-_]?key|apikey|[-_.]key$|^key$|^auth|[-_]auth|[-_]pat$)`)
+	})
+	secretFlag = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^--?[a-z-]*(token|secret|passw|passphrase|credential|authorization|key|auth|header)[a-z-]*$`)
+	})
 	secretTable = []string{"env", "envs", "headers", "http_headers", "oauth"}
 )
 
@@ -62,7 +67,7 @@ func credentials(name string, value any, into map[string]string) {
 		all := slices.Contains(secretTable, name)
 		for _, key := range slices.Sorted(maps.Keys(value)) {
 			text, is := value[key].(string)
-			if is && len(text) >= leastHidden && (all || secretName.MatchString(key) && !strings.HasSuffix(key, "_env_var")) {
+			if is && len(text) >= leastHidden && (all || secretName().MatchString(key) && !strings.HasSuffix(key, "_env_var")) {
 				hide(key, text, into)
 				continue
 			}
@@ -110,7 +115,7 @@ func hideArguments(list []any, into map[string]string) {
 			continue
 		}
 		option, value, inOne := strings.Cut(text, "=")
-		if !secretFlag.MatchString(option) {
+		if !secretFlag().MatchString(option) {
 			continue
 		}
 		if next := i + 1; !inOne && next < len(list) {
@@ -124,5 +129,5 @@ func hideArguments(list []any, into map[string]string) {
 func MayBeSecret(name, value string) bool {
 	const long = 20
 	mixed := strings.ContainsFunc(value, unicode.IsDigit) && strings.ContainsFunc(value, unicode.IsLetter)
-	return len(value) >= leastHidden && (secretName.MatchString(name) || len(value) >= long && mixed && !strings.ContainsAny(value, " /\\"))
+	return len(value) >= leastHidden && (secretName().MatchString(name) || len(value) >= long && mixed && !strings.ContainsAny(value, " /\\"))
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -85,11 +86,13 @@ func lastComma(root *hujson.Value) int {
 	return -1
 }
 
-var jsonPosition = regexp.MustCompile(`^hujson: line (\d+), column \d+: `)
+var jsonPosition = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^hujson: line (\d+), column \d+: `)
+})
 
 func jsonBroken(err error) error {
 	text := err.Error()
-	position := jsonPosition.FindStringSubmatch(text)
+	position := jsonPosition().FindStringSubmatch(text)
 	if position == nil {
 		return &BrokenError{Reason: text}
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Server is an MCP server of a host.
@@ -86,7 +87,9 @@ var keeping = []struct{ member, why string }{
 }
 
 // placeholder is what hosts put values in the place of.
-var placeholder = regexp.MustCompile(`\{(?:env|file):[^}]*\}|\$\{[^}]*\}|\$[A-Z_][A-Z0-9_]*|^\$[A-Za-z_]`)
+var placeholder = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{(?:env|file):[^}]*\}|\$\{[^}]*\}|\$[A-Z_][A-Z0-9_]*|^\$[A-Za-z_]`)
+})
 
 // reader reads the members of an entry, and notes the first that it cannot.
 type reader struct {
@@ -143,7 +146,9 @@ func ServerOf(name string, entry map[string]any) (Server, string) {
 }
 
 // clientID is the form in which a client can be named on a command line.
-var clientID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
+var clientID = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
+})
 
 const maxClientID = 256
 
@@ -164,7 +169,7 @@ func (r *reader) login(address bool) (client string) {
 			continue
 		case map[string]any:
 			for _, name := range []string{"clientId", "client_id", "CLIENT_ID"} {
-				if id, _ := value[name].(string); len(id) <= maxClientID && clientID.MatchString(id) {
+				if id, _ := value[name].(string); len(id) <= maxClientID && clientID().MatchString(id) {
 					client = id
 				}
 			}
@@ -198,7 +203,7 @@ func (r *reader) unfit(s Server) string {
 	texts := append(slices.Clone(s.Command), s.URL, s.Folder)
 	texts = append(append(texts, slices.Collect(maps.Values(s.Environment))...), slices.Collect(maps.Values(s.Headers))...)
 	for _, text := range texts {
-		if found := placeholder.FindString(text); found != "" {
+		if found := placeholder().FindString(text); found != "" {
 			return "it holds " + found + ", which only its host can fill in"
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -30,14 +31,16 @@ func (yamlFormat) read(text []byte) (map[string]any, error) {
 	return nil, yamlBroken(err)
 }
 
-var yamlPosition = regexp.MustCompile(`line (\d+): `)
+var yamlPosition = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`line (\d+): `)
+})
 
 func yamlBroken(err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	if many, is := errors.AsType[*yaml.TypeError](err); is && len(many.Errors) > 0 {
 		text = many.Errors[0]
 	}
-	position := yamlPosition.FindStringSubmatch(text)
+	position := yamlPosition().FindStringSubmatch(text)
 	if position == nil {
 		return &BrokenError{Reason: text}
 	}
@@ -145,12 +148,14 @@ func (f yamlFormat) remove(text []byte, path []string) ([]byte, error) {
 }
 
 // otherLineEnd ends a line for YAML, and for nobody else.
-var otherLineEnd = regexp.MustCompile("\r[^\n]|\r$|[\u0085\u2028\u2029]")
+var otherLineEnd = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("\r[^\n]|\r$|[\u0085\u2028\u2029]")
+})
 
 // root is the table of a whole text, and the lines of that.
 func (yamlFormat) root(text []byte) (*yamlTable, []string, error) {
 	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil || otherLineEnd.Match(text) {
+	if err := yaml.Unmarshal(text, &document); err != nil || otherLineEnd().Match(text) {
 		return nil, nil, errForm
 	}
 	lines := strings.SplitAfter(string(text), "\n")

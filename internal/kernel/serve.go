@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"reflect"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 
@@ -35,44 +36,48 @@ type operation struct {
 // handlers run the operations of [api.Operations], by name, and externalHandlers those that a third-party peer
 // requests in its own form.
 var (
-	handlers = map[string]operation{
-		api.OpClaim: serve((*Kernel).claim), api.OpRenew: serve((*Kernel).renew), api.OpCall: serve((*Kernel).call), api.OpCard: serve((*Kernel).saveCard),
-		api.OpTranscript: serve((*Kernel).transcript), api.OpResume: serve((*Kernel).resume), api.OpDeliver: serve((*Kernel).deliver),
-		api.OpAgentText: serve((*Kernel).agentText), api.OpRelease: serve((*Kernel).release), api.OpSpawn: serve((*Kernel).spawn), api.OpReadBox: serve((*Kernel).readBox),
+	handlers = sync.OnceValue(func() map[string]operation {
+		return map[string]operation{
+			api.OpClaim: serve((*Kernel).claim), api.OpRenew: serve((*Kernel).renew), api.OpCall: serve((*Kernel).call), api.OpCard: serve((*Kernel).saveCard),
+			api.OpTranscript: serve((*Kernel).transcript), api.OpResume: serve((*Kernel).resume), api.OpDeliver: serve((*Kernel).deliver),
+			api.OpAgentText: serve((*Kernel).agentText), api.OpRelease: serve((*Kernel).release), api.OpSpawn: serve((*Kernel).spawn), api.OpReadBox: serve((*Kernel).readBox),
 
-		api.OpRegister: serve((*Kernel).register), api.OpServes: serve((*Kernel).serves), api.OpStart: serve((*Kernel).start), api.OpHeartbeat: serve((*Kernel).heartbeat),
-		api.OpFinish: serve((*Kernel).finish), api.OpReconcile: serve((*Kernel).reconcile), api.OpSettle: serve((*Kernel).reconciled), api.OpInquire: serve((*Kernel).inquire),
+			api.OpRegister: serve((*Kernel).register), api.OpServes: serve((*Kernel).serves), api.OpStart: serve((*Kernel).start), api.OpHeartbeat: serve((*Kernel).heartbeat),
+			api.OpFinish: serve((*Kernel).finish), api.OpReconcile: serve((*Kernel).reconcile), api.OpSettle: serve((*Kernel).reconciled), api.OpInquire: serve((*Kernel).inquire),
 
-		api.OpPut: serve((*Kernel).putBlob), api.OpGet: serve((*Kernel).getBlob),
+			api.OpPut: serve((*Kernel).putBlob), api.OpGet: serve((*Kernel).getBlob),
 
-		api.OpRead: serveView(external.ReadCard), api.OpInbox: serveView(external.Inbox),
-		api.OpReport: receive((*Kernel).report), api.OpCommand: receive((*Kernel).externalCommand),
+			api.OpRead: serveView(external.ReadCard), api.OpInbox: serveView(external.Inbox),
+			api.OpReport: receive((*Kernel).report), api.OpCommand: receive((*Kernel).externalCommand),
 
-		api.OpEnqueue: serve((*Kernel).enqueue), api.OpSessions: serveAdmin((*admin.Admin).Sessions), api.OpEvents: serveAdmin((*admin.Admin).Events),
-		api.OpSince: serveAdmin((*admin.Admin).Since), api.OpQuestions: serveAdmin((*admin.Admin).Questions), api.OpArguments: serve((*Kernel).arguments),
-		api.OpPresent: serve((*Kernel).present), api.OpNoticed: serve((*Kernel).noticed), api.OpAnswer: serve((*Kernel).answer),
-		api.OpExtend: serve((*Kernel).extend), api.OpUndo: serve((*Kernel).undo), api.OpStop: serve((*Kernel).stop),
-		api.OpAbsent: serve((*Kernel).absent), api.OpPrefer: serve((*Kernel).prefer),
-		api.OpPermissions: serve((*Kernel).listPermissions), api.OpRevoke: serve((*Kernel).revoke),
+			api.OpEnqueue: serve((*Kernel).enqueue), api.OpSessions: serveAdmin((*admin.Admin).Sessions), api.OpEvents: serveAdmin((*admin.Admin).Events),
+			api.OpSince: serveAdmin((*admin.Admin).Since), api.OpQuestions: serveAdmin((*admin.Admin).Questions), api.OpArguments: serve((*Kernel).arguments),
+			api.OpPresent: serve((*Kernel).present), api.OpNoticed: serve((*Kernel).noticed), api.OpAnswer: serve((*Kernel).answer),
+			api.OpExtend: serve((*Kernel).extend), api.OpUndo: serve((*Kernel).undo), api.OpStop: serve((*Kernel).stop),
+			api.OpAbsent: serve((*Kernel).absent), api.OpPrefer: serve((*Kernel).prefer),
+			api.OpPermissions: serve((*Kernel).listPermissions), api.OpRevoke: serve((*Kernel).revoke),
 
-		api.OpPasskeyChallenge: servePasskeys((*passkeys.Passkeys).Challenge), api.OpPasskeyAdd: servePasskeys((*passkeys.Passkeys).Add),
-		api.OpPasskeyRemove: servePasskeys((*passkeys.Passkeys).Remove),
-		api.OpPasskeys:      servePasskeys((*passkeys.Passkeys).List), api.OpRevokePasskey: servePasskeys((*passkeys.Passkeys).Revoke),
+			api.OpPasskeyChallenge: servePasskeys((*passkeys.Passkeys).Challenge), api.OpPasskeyAdd: servePasskeys((*passkeys.Passkeys).Add),
+			api.OpPasskeyRemove: servePasskeys((*passkeys.Passkeys).Remove),
+			api.OpPasskeys:      servePasskeys((*passkeys.Passkeys).List), api.OpRevokePasskey: servePasskeys((*passkeys.Passkeys).Revoke),
 
-		api.OpOpen: serve((*Kernel).openOutside), api.OpOffered: serve((*Kernel).offered), api.OpInvoke: serve((*Kernel).invoke),
-		api.OpAwait: serve((*Kernel).await), api.OpAgentReport: serve((*Kernel).reportOutside), api.OpClose: serve((*Kernel).closeOutside),
-		api.OpAct: serve((*Kernel).act), api.OpUIAction: receive((*Kernel).uiAction),
+			api.OpOpen: serve((*Kernel).openOutside), api.OpOffered: serve((*Kernel).offered), api.OpInvoke: serve((*Kernel).invoke),
+			api.OpAwait: serve((*Kernel).await), api.OpAgentReport: serve((*Kernel).reportOutside), api.OpClose: serve((*Kernel).closeOutside),
+			api.OpAct: serve((*Kernel).act), api.OpUIAction: receive((*Kernel).uiAction),
 
-		api.OpTurn: serveAdmin((*admin.Admin).TurnDetail), api.OpCards: serveAdmin((*admin.Admin).Cards),
-		api.OpBoxes: serveAdmin((*admin.Admin).Boxes), api.OpTools: serveAdmin((*admin.Admin).Tools),
-		api.OpDead: serveAdmin((*admin.Admin).Dead), api.OpExport: serveAdmin((*admin.Admin).Export), api.OpAudit: serveAdmin((*admin.Admin).Audit),
-		api.OpReview: serveAdmin((*admin.Admin).Reviewed), api.OpAdd: serve((*Kernel).add), api.OpRemove: serve((*Kernel).remove),
-		api.OpAgents: serveAdmin((*admin.Admin).Agents), api.OpDefineAgent: serve((*Kernel).defineAgent), api.OpRemoveAgent: serve((*Kernel).removeAgent),
-		api.OpRetry: serve((*Kernel).retry), api.OpErase: serveAdmin((*admin.Admin).Erase), api.OpImport: serveAdmin((*admin.Admin).Import),
-	}
-	externalHandlers = map[string]operation{
-		api.OpCard: serve((*Kernel).saveExternalCard), api.OpRegister: serve((*Kernel).registerExternal),
-	}
+			api.OpTurn: serveAdmin((*admin.Admin).TurnDetail), api.OpCards: serveAdmin((*admin.Admin).Cards),
+			api.OpBoxes: serveAdmin((*admin.Admin).Boxes), api.OpTools: serveAdmin((*admin.Admin).Tools),
+			api.OpDead: serveAdmin((*admin.Admin).Dead), api.OpExport: serveAdmin((*admin.Admin).Export), api.OpAudit: serveAdmin((*admin.Admin).Audit),
+			api.OpReview: serveAdmin((*admin.Admin).Reviewed), api.OpAdd: serve((*Kernel).add), api.OpRemove: serve((*Kernel).remove),
+			api.OpAgents: serveAdmin((*admin.Admin).Agents), api.OpDefineAgent: serve((*Kernel).defineAgent), api.OpRemoveAgent: serve((*Kernel).removeAgent),
+			api.OpRetry: serve((*Kernel).retry), api.OpErase: serveAdmin((*admin.Admin).Erase), api.OpImport: serveAdmin((*admin.Admin).Import),
+		}
+	})
+	externalHandlers = sync.OnceValue(func() map[string]operation {
+		return map[string]operation{
+			api.OpCard: serve((*Kernel).saveExternalCard), api.OpRegister: serve((*Kernel).registerExternal),
+		}
+	})
 )
 
 // handler returns the handler of an operation for a caller; false if the caller may not request it. The bus's
@@ -82,10 +87,10 @@ func handler(from Caller, op string) (operation, bool) {
 	if !may {
 		return operation{}, false
 	}
-	if h, is := externalHandlers[op]; is && from.Kind == ExternalCaller {
+	if h, is := externalHandlers()[op]; is && from.Kind == ExternalCaller {
 		return h, true
 	}
-	h, is := handlers[op]
+	h, is := handlers()[op]
 	return h, is
 }
 

@@ -9,7 +9,7 @@ import (
 // TestHandlers: every operation of the table is carried out, with the types that the table says, and nothing else is.
 func TestHandlers(t *testing.T) {
 	t.Parallel()
-	for _, all := range []map[string]operation{handlers, externalHandlers} {
+	for _, all := range []map[string]operation{handlers(), externalHandlers()} {
 		for name, h := range all {
 			if o, is := api.OperationNamed(name); !is || o.Request != h.request || o.Answer != h.answer {
 				t.Errorf("%s takes %v and answers %v; the table says %v and %v", name, h.request, h.answer, o.Request, o.Answer)
@@ -17,7 +17,7 @@ func TestHandlers(t *testing.T) {
 		}
 	}
 	for _, o := range api.Operations() {
-		if _, is := handlers[o.Name]; !is {
+		if _, is := handlers()[o.Name]; !is {
 			t.Errorf("nobody carries out %s", o.Name)
 		}
 		for _, peer := range o.Peers {
@@ -26,7 +26,7 @@ func TestHandlers(t *testing.T) {
 			}
 		}
 	}
-	for op := range externalHandlers {
+	for op := range externalHandlers() {
 		if !api.MayAsk(api.External, op) {
 			t.Errorf("a third-party peer may not ask for %s, and has a handler of its own", op)
 		}

@@ -3,6 +3,7 @@ package narrate
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/outline"
@@ -83,7 +84,9 @@ const (
 	fieldAgain       = "choice.ask again"
 )
 
-var notInTool = regexp.MustCompile(`[^A-Za-z0-9_.-]`)
+var notInTool = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[^A-Za-z0-9_.-]`)
+})
 
 // callID returns the tool_call_id of a call: tc_<h> becomes call_<h>, anything else is hashed.
 func callID(id string) string {
@@ -96,7 +99,7 @@ func callID(id string) string {
 // toolName returns a tool's name in the form that events allow (C-26).
 func toolName(name string) string {
 	const most = 256
-	name = notInTool.ReplaceAllString(name, "_")
+	name = notInTool().ReplaceAllString(name, "_")
 	if name == "" || !strings.ContainsAny(name[:1], "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_") {
 		name = "_" + name
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/earshot-dev/earshot/aaep"
@@ -255,15 +256,19 @@ func recoverable(c aaep.ErrorCategory) *bool {
 }
 
 var (
-	notInCode   = regexp.MustCompile(`[^A-Z0-9_]+`)
-	notInReason = regexp.MustCompile(`[^a-z0-9_]+`)
+	notInCode = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[^A-Z0-9_]+`)
+	})
+	notInReason = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[^a-z0-9_]+`)
+	})
 )
 
 const maxCode = 64
 
 // errorCode returns a code in the form that events require; "" if nothing of it is left.
 func errorCode(code utp.Code) string {
-	out := strings.Trim(notInCode.ReplaceAllString(strings.ToUpper(string(code)), "_"), "_0123456789")
+	out := strings.Trim(notInCode().ReplaceAllString(strings.ToUpper(string(code)), "_"), "_0123456789")
 	if len(out) < 2 {
 		return "UNKNOWN_ERROR"
 	}
@@ -303,7 +308,7 @@ func (s *eventBuilder) cancelled(end turn.End) error {
 // cancelReason returns a keyword for the reason, from the given reason or the code.
 func cancelReason(reason string, code utp.Code) string {
 	for _, s := range []string{reason, string(code)} {
-		out := strings.Trim(notInReason.ReplaceAllString(strings.ToLower(s), "_"), "_0123456789")
+		out := strings.Trim(notInReason().ReplaceAllString(strings.ToLower(s), "_"), "_0123456789")
 		if len(out) >= 2 && len(out) <= maxCode {
 			return out
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/leonelquinteros/gotext"
@@ -97,7 +98,7 @@ func Read(tag string, po []byte) *Book {
 // add adds the translation of an English text.
 func (b *Book) add(english string, p pattern) {
 	b.exact[english] = p.said
-	if verb.MatchString(english) && !strings.Contains(english, "{{") {
+	if verb().MatchString(english) && !strings.Contains(english, "{{") {
 		b.patterns = append(b.patterns, newPattern(english, p))
 	}
 }
@@ -141,13 +142,15 @@ func first(text string) (sentence, rest string) {
 }
 
 // date is a day as the house writes it, with the time before it or without; or a value that is isolated, in which nothing is a day of ours.
-var date = regexp.MustCompile(`\x{2068}[^\x{2069}]*\x{2069}|(?:(\d\d:\d\d) on )?\b(\d{1,2} ` +
-	`(?:January|February|March|April|May|June|July|August|September|October|November|December)(?: \d{4})?)\b`)
+var date = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\x{2068}[^\x{2069}]*\x{2069}|(?:(\d\d:\d\d) on )?\b(\d{1,2} ` +
+		`(?:January|February|March|April|May|June|July|August|September|October|November|December)(?: \d{4})?)\b`)
+})
 
 // dates translates the days in a text.
 func (b *Book) dates(english string) string {
-	return date.ReplaceAllStringFunc(english, func(found string) string {
-		parts := date.FindStringSubmatch(found)
+	return date().ReplaceAllStringFunc(english, func(found string) string {
+		parts := date().FindStringSubmatch(found)
 		day := parts[2]
 		if day == "" {
 			return found
@@ -189,21 +192,28 @@ func (b *Book) say(english string, depth int) (string, bool) {
 			return p.with(values[1:]), true
 		}
 	}
-	if strings.ContainsFunc(date.ReplaceAllString(plain, ""), unicode.IsLetter) {
+	if strings.ContainsFunc(date().ReplaceAllString(plain, ""), unicode.IsLetter) {
 		return plain, false
 	}
 	return english, true // a day, a number, a name
 }
 
 // length is a length of time in several units, such as 1 minute 30 seconds.
-var length, unit = regexp.MustCompile(`\A(?:\d[\d,]* (?:day|hour|minute|second)s? ?){2,}\z`), regexp.MustCompile(`\d[\d,]* \w+`)
+var length = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\A(?:\d[\d,]* (?:day|hour|minute|second)s? ?){2,}\z`)
+})
+
+// unit is one unit of such a length.
+var unit = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\d[\d,]* \w+`)
+})
 
 // length translates such a length of time, unit by unit.
 func (b *Book) length(english string) (string, bool) {
-	if !length.MatchString(english) {
+	if !length().MatchString(english) {
 		return english, false
 	}
-	return unit.ReplaceAllStringFunc(english, func(one string) string {
+	return unit().ReplaceAllStringFunc(english, func(one string) string {
 		said, _ := b.say(one, 1)
 		return said
 	}), true
@@ -251,7 +261,9 @@ func (b *Book) Forms(english string) []string {
 }
 
 // verb is a value in a sentence. A translation names the second by %2$s, where it comes in another order.
-var verb = regexp.MustCompile(`%(?:(\d)\$)?([sd])`)
+var verb = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`%(?:(\d)\$)?([sd])`)
+})
 
 // anyText is a value within a sentence: what is isolated from the text around it is one piece, and no other sentence begins in it.
 const anyText = `((?:\x{2068}[^\x{2069}]*\x{2069}|[^.!?\x{2068}]|[.!?][^ ])+?)`
@@ -278,9 +290,9 @@ func (p pattern) as(n int) string {
 func newPattern(english string, p pattern) pattern {
 	var source strings.Builder
 	literal := 0
-	p.number = slices.IndexFunc(verb.FindAllString(english, -1), func(v string) bool { return v[len(v)-1] == 'd' })
+	p.number = slices.IndexFunc(verb().FindAllString(english, -1), func(v string) bool { return v[len(v)-1] == 'd' })
 	for rest := english; rest != ""; {
-		at := verb.FindStringSubmatchIndex(rest)
+		at := verb().FindStringSubmatchIndex(rest)
 		if at == nil {
 			source.WriteString(regexp.QuoteMeta(rest))
 			literal += len(rest)
@@ -307,9 +319,9 @@ func (p pattern) with(values []string) string {
 			said = p.form(n)
 		}
 	}
-	return verb.ReplaceAllStringFunc(said, func(v string) string {
+	return verb().ReplaceAllStringFunc(said, func(v string) string {
 		at := next
-		if number := verb.FindStringSubmatch(v)[1]; number != "" {
+		if number := verb().FindStringSubmatch(v)[1]; number != "" {
 			at = int(number[0] - '1')
 		}
 		next++
@@ -332,14 +344,14 @@ func (b *Book) Form(english string) (said string, ok bool) {
 	if said, ok := b.exact[english]; ok {
 		return said, true
 	}
-	return english, !strings.ContainsFunc(verb.ReplaceAllString(english, ""), unicode.IsLetter)
+	return english, !strings.ContainsFunc(verb().ReplaceAllString(english, ""), unicode.IsLetter)
 }
 
 // Fill writes a form: the texts between its values, and each value by its number, which begins with 0.
 func Fill(form string, text func(string) string, value func(n int) string) string {
 	var out strings.Builder
 	for next := 0; form != ""; next++ {
-		at := verb.FindStringSubmatchIndex(form)
+		at := verb().FindStringSubmatchIndex(form)
 		if at == nil {
 			out.WriteString(text(form))
 			break

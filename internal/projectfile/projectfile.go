@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -29,7 +30,9 @@ const (
 )
 
 // form is what a name can be: one label of a host name, and so also one token of a subject.
-var form = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`) //nolint:gochecknoglobals // it is constant
+var form = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+}) //nolint:gochecknoglobals // it is constant
 
 // Project is a project of a server.
 type Project struct {
@@ -50,7 +53,7 @@ type Project struct {
 func Check(name string) error {
 	const hint = "it is 1 to 63 of a-z, 0-9 and -, with no - at an end, because it is part of a host name; for example billing"
 	switch {
-	case !form.MatchString(name):
+	case !form().MatchString(name):
 		return cause.Misuse(fmt.Sprintf("%.80q is not a name of a project", name), hint)
 	case name == Default:
 		return cause.Misuse("the project "+Default+" is the server's own, which is always there", "choose another name")

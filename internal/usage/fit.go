@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -17,7 +18,9 @@ const (
 )
 
 // described is a line of a list, up to the description of its flag or command.
-var described = regexp.MustCompile(`^ +(?:-\S, )?(?:--\S+(?: \S+)? {2,}|[a-z-]+ +)`)
+var described = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^ +(?:-\S, )?(?:--\S+(?: \S+)? {2,}|[a-z-]+ +)`)
+})
 
 // Fit breaks the lines of a command's help that are longer than a number of columns, 100 if that is 0 or more than that, between
 // words. What is copied stays whole: examples, usage lines, and what is indented in the description. Of flags and commands the
@@ -49,7 +52,9 @@ func Fit(help string, columns int) string {
 }
 
 // defined is an indented line of a description up to what it says of a name. What is copied has no two spaces there.
-var defined = regexp.MustCompile(`^ +[a-z-]+ {2,}`)
+var defined = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^ +[a-z-]+ {2,}`)
+})
 
 // filled puts the words of a paragraph into other lines if one is too long. Where some lines are indented, only those are broken that say
 // something of a name.
@@ -57,7 +62,7 @@ func filled(paragraph string, columns int) string {
 	lines := strings.Split(paragraph, "\n")
 	if slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, " ") }) {
 		for i, line := range lines {
-			if defined.MatchString(line) {
+			if defined().MatchString(line) {
 				lines[i] = fitted(line, columns)
 			}
 		}
@@ -74,7 +79,7 @@ func fitted(line string, columns int) string {
 	if utf8.RuneCountInString(line) <= columns {
 		return line
 	}
-	name := described.FindString(line)
+	name := described().FindString(line)
 	if utf8.RuneCountInString(name) > columns/2 {
 		return strings.TrimRight(name, " ") + "\n" + broken(narrowIndent, narrowIndent, line[len(name):], columns)
 	}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -103,12 +104,14 @@ func orHelp(c *cobra.Command, near string) string {
 }
 
 // flagGroup is how the library of the command line says that flags exclude each other.
-var flagGroup = regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.+)\] were all set$`)
+var flagGroup = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.+)\] were all set$`)
+})
 
 // Unworded is an error that no part of the program has put into words: flags that exclude each other, or one that nobody has
 // thought of.
 func Unworded(err error) *cause.Error {
-	m := flagGroup.FindStringSubmatch(err.Error())
+	m := flagGroup().FindStringSubmatch(err.Error())
 	if m == nil {
 		return cause.Fail(nil, cause.Of(err), "")
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -28,8 +29,12 @@ type argument struct {
 }
 
 var (
-	wholePlaceholder = regexp.MustCompile(`^\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
-	anyPlaceholder   = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+	wholePlaceholder = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
+	})
+	anyPlaceholder = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+	})
 )
 
 // UnmarshalYAML reads an element in any of its forms.
@@ -67,7 +72,7 @@ func (a *argument) UnmarshalYAML(node *yaml.Node) error {
 // parse reads a literal or a placeholder. A placeholder is a whole argument, because programs differ in how they split
 // an argument that is assembled from parts.
 func (a *argument) parse(text string) error {
-	if match := wholePlaceholder.FindStringSubmatch(text); match != nil {
+	if match := wholePlaceholder().FindStringSubmatch(text); match != nil {
 		a.Placeholder = match[1]
 		return nil
 	}
@@ -88,7 +93,7 @@ func (t template) check(properties map[string]jsontext.Value) (int, error) {
 			if strings.ContainsRune(text, 0) {
 				return i, errors.New("it holds a NUL")
 			}
-			if match := anyPlaceholder.FindStringSubmatch(text); len(match) > 1 && properties[match[1]] != nil {
+			if match := anyPlaceholder().FindStringSubmatch(text); len(match) > 1 && properties[match[1]] != nil {
 				return i, fmt.Errorf("the place {%s} is a part of an argument; a place is a whole argument, or option with join", match[1])
 			}
 		}

@@ -16,7 +16,7 @@ import (
 func (p *program) checkFolder(fault faultAt) error {
 	name, fixed := "folder", p.Folder
 	if p.Within != "" {
-		if wholePlaceholder.FindString(p.Folder) == "" {
+		if wholePlaceholder().FindString(p.Folder) == "" {
 			return fault(fmt.Sprintf("it is %q", p.Folder), "a place such as {folder}, below the folder that within names", "folder")
 		}
 		name, fixed = "within", p.Within
@@ -48,7 +48,7 @@ func (p *program) open(args map[string]jsontext.Value) (*os.File, error) {
 		return nil, refuse(utp.CodeUpstreamUnavailable, "the folder %s cannot be opened: %s", p.Within, cause.Of(err))
 	}
 	defer func() { _ = root.Close() }()
-	name, err := textOf(args[wholePlaceholder.FindStringSubmatch(p.Folder)[1]])
+	name, err := textOf(args[wholePlaceholder().FindStringSubmatch(p.Folder)[1]])
 	if err != nil {
 		return nil, refuse(utp.CodeBadRequest, "the folder %v", err)
 	}

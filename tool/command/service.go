@@ -185,7 +185,7 @@ func (p *program) checkStdin(properties map[string]jsontext.Value, fault faultAt
 	if p.Stdin == "" {
 		return nil
 	}
-	match := wholePlaceholder.FindStringSubmatch(p.Stdin)
+	match := wholePlaceholder().FindStringSubmatch(p.Stdin)
 	if len(match) < 2 || properties[match[1]] == nil {
 		return fault(fmt.Sprintf("it is %q", p.Stdin), "a place such as {text}, for a property of the parameters", "stdin")
 	}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -51,11 +52,13 @@ const (
 	maxMessage     = 64 << 20
 )
 
-var secretPlaceholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var secretPlaceholder = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+})
 
 // fill puts secrets into a text.
 func fill(text string, secrets map[string]string) string {
-	return secretPlaceholder.ReplaceAllStringFunc(text, func(placeholder string) string { return secrets[placeholder[1:len(placeholder)-1]] })
+	return secretPlaceholder().ReplaceAllStringFunc(text, func(placeholder string) string { return secrets[placeholder[1:len(placeholder)-1]] })
 }
 
 // used are the names of the secrets that the server is given.
@@ -63,7 +66,7 @@ func (c config) used() []string {
 	var names []string
 	for _, texts := range []map[string]string{c.Environment, c.Headers} {
 		for _, text := range texts {
-			for _, match := range secretPlaceholder.FindAllStringSubmatch(text, -1) {
+			for _, match := range secretPlaceholder().FindAllStringSubmatch(text, -1) {
 				names = append(names, match[1])
 			}
 		}
@@ -98,7 +101,7 @@ func (s *Server) load(in settings.Section) error {
 	}
 	for field, texts := range map[string]map[string]string{"environment": s.c.Environment, "headers": s.c.Headers} {
 		for _, name := range slices.Sorted(maps.Keys(texts)) {
-			for _, match := range secretPlaceholder.FindAllStringSubmatch(texts[name], -1) {
+			for _, match := range secretPlaceholder().FindAllStringSubmatch(texts[name], -1) {
 				if _, known := s.c.Secrets[match[1]]; !known {
 					return fault("there is no secret "+match[1]+" in the server's secrets", "", field, name)
 				}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 
@@ -59,7 +60,9 @@ type shared struct {
 // bodyArg is the argument that is the body.
 const bodyArg = "body"
 
-var pathPlaceholder = regexp.MustCompile(`\{([^{}]*)\}`)
+var pathPlaceholder = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{([^{}]*)\}`)
+})
 
 // ofDocument reads an operation of a document.
 func ofDocument(d *document, s operationSettings, base *url.URL) (*operation, *converter, error) {
@@ -265,7 +268,7 @@ func (s *shared) queries(name string) bool {
 // checkPath demands a parameter for each place, and a place for each parameter.
 func (op *operation) checkPath() error {
 	var placeholders []string
-	for _, match := range pathPlaceholder.FindAllStringSubmatch(op.path, -1) {
+	for _, match := range pathPlaceholder().FindAllStringSubmatch(op.path, -1) {
 		if !slices.ContainsFunc(op.parameters, func(p parameter) bool { return p.In == inPath && p.Name == match[1] }) {
 			return fmt.Errorf("the place {%s} of the path has no parameter", match[1])
 		}
@@ -276,7 +279,7 @@ func (op *operation) checkPath() error {
 			return fmt.Errorf("the path has no place {%s}", p.Name)
 		}
 	}
-	fixed := pathPlaceholder.ReplaceAllString(op.path, "x")
+	fixed := pathPlaceholder().ReplaceAllString(op.path, "x")
 	u, err := url.Parse(fixed)
 	if err != nil || !strings.HasPrefix(fixed, "/") || strings.ContainsAny(fixed, "{}?#\\") || u.Host != "" || strings.HasPrefix(fixed, "//") {
 		return fmt.Errorf("%q is not a path", settings.Clip(op.path, 120))

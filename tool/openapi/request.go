@@ -69,7 +69,7 @@ func (op *operation) request(ctx context.Context, c *tool.Call) (*http.Request, 
 func (s *shared) composed(secrets map[string]string) map[string]string {
 	all := maps.Clone(secrets)
 	for _, c := range s.credentials {
-		if name := c.Header + c.Query; all[name] == "" && secretPlaceholder.FindString(c.Value) != c.Value {
+		if name := c.Header + c.Query; all[name] == "" && secretPlaceholder().FindString(c.Value) != c.Value {
 			all[name] = c.fill(secrets)
 		}
 	}
@@ -78,7 +78,7 @@ func (s *shared) composed(secrets map[string]string) map[string]string {
 
 // fill puts secrets in their places.
 func (c credential) fill(secrets map[string]string) string {
-	return secretPlaceholder.ReplaceAllStringFunc(c.Value, func(placeholder string) string { return secrets[placeholder[1:len(placeholder)-1]] })
+	return secretPlaceholder().ReplaceAllStringFunc(c.Value, func(placeholder string) string { return secrets[placeholder[1:len(placeholder)-1]] })
 }
 
 // unknown refuses an argument that no place takes.
@@ -121,7 +121,7 @@ func (op *operation) address(args map[string]jsontext.Value, secrets map[string]
 
 func (op *operation) fillPath(args map[string]jsontext.Value) (string, error) {
 	var failure error
-	path := pathPlaceholder.ReplaceAllStringFunc(op.path, func(placeholder string) string {
+	path := pathPlaceholder().ReplaceAllStringFunc(op.path, func(placeholder string) string {
 		i := slices.IndexFunc(op.parameters, func(p parameter) bool { return p.In == inPath && p.Name == placeholder[1:len(placeholder)-1] })
 		p := op.parameters[i] // checkPath has found it
 		value, err := p.segment(args[p.Arg])

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"go.yaml.in/yaml/v3"
@@ -158,11 +159,13 @@ func (l *loader) headers() error {
 // framing are headers that only the client sets.
 var framing = []string{"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer", "accept-encoding", "expect"}
 
-var secretPlaceholder = regexp.MustCompile(`\{([A-Za-z0-9_]+)\}`)
+var secretPlaceholder = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{([A-Za-z0-9_]+)\}`)
+})
 
 func (l *loader) credentials() error {
 	for i, c := range l.c.Auth {
-		placeholders := secretPlaceholder.FindAllStringSubmatch(c.Value, -1)
+		placeholders := secretPlaceholder().FindAllStringSubmatch(c.Value, -1)
 		switch {
 		case (c.Header == "") == (c.Query == ""):
 			return l.fault("it names neither a header nor a query parameter, or both", "one of them", "auth", i)

@@ -4,15 +4,18 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // lineOf is the form of what the YAML reader says.
-var lineOf = regexp.MustCompile(`^(?:yaml: )?line (\d+): (.*)$`)
+var lineOf = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:yaml: )?line (\d+): (.*)$`)
+})
 
 // syntaxError is what the YAML reader says, in words for the author of the file.
 func syntaxError(err error) error {
 	text, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
-	if match := lineOf.FindStringSubmatch(err.Error()); match != nil {
+	if match := lineOf().FindStringSubmatch(err.Error()); match != nil {
 		line, _ = strconv.Atoi(match[1]) // the pattern lets only digits through
 		text = match[2]
 	}

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 )
@@ -116,7 +117,9 @@ func (v Verdict) details() string {
 var pageText string
 
 // pageOf is the page of a report: one document without scripts, for any browser and screen reader.
-var pageOf = template.Must(template.New("report").Parse(pageText))
+var pageOf = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("report").Parse(pageText))
+})
 
 // WriteHTML writes the report as one page for people.
 func (r Report) WriteHTML(to io.Writer) error {
@@ -148,5 +151,5 @@ func (r Report) WriteHTML(to io.Writer) error {
 		}
 		page.Tables = append(page.Tables, t)
 	}
-	return pageOf.Execute(to, page) //nolint:wrapcheck // it says what it is about
+	return pageOf().Execute(to, page) //nolint:wrapcheck // it says what it is about
 }

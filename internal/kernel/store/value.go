@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -65,7 +66,9 @@ func ReadValue(tx CardReader, v jsontext.Value) (jsontext.Value, error) {
 	return ReadBlob(tx, r.SHA256)
 }
 
-var blobReference = regexp.MustCompile(`"\$blob"\s*:\s*"([0-9a-f]{64})"`)
+var blobReference = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"\$blob"\s*:\s*"([0-9a-f]{64})"`)
+})
 
 // BlobsIn finds the blobs that the content of a card refers to. A text that merely looks like
 // a reference counts as one, which only keeps a blob for longer.
@@ -74,7 +77,7 @@ func BlobsIn(content []byte) []string {
 		return nil
 	}
 	var found []string
-	for _, m := range blobReference.FindAllSubmatch(content, -1) {
+	for _, m := range blobReference().FindAllSubmatch(content, -1) {
 		found = append(found, string(m[1]))
 	}
 	return found

@@ -8,19 +8,30 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 var (
 	// imported is what a script imports, a line each, and from where.
-	imported = regexp.MustCompile(`(?m)^import (?:(\{.*\}) from )?"\./([a-z]+\.js)";$`)
+	imported = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^import (?:(\{.*\}) from )?"\./([a-z]+\.js)";$`)
+	})
 	// exported is what a script exports.
-	exported = regexp.MustCompile(`(?m)^export ((?:async )?function|const) (\w+)`)
+	exported = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^export ((?:async )?function|const) (\w+)`)
+	})
 	// module is a line that only a module of its own may have.
-	module = regexp.MustCompile(`(?m)^(?:import|export)\b.*$`)
+	module = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^(?:import|export)\b.*$`)
+	})
 	// named is a script that a template names.
-	named = regexp.MustCompile(`\{\{script "([a-z]+\.js)"\}\}`)
+	named = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\{\{script "([a-z]+\.js)"\}\}`)
+	})
 	// waits is a script that waits before what imports it may run.
-	waits = regexp.MustCompile(`= \(await import\(`)
+	waits = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`= \(await import\(`)
+	})
 )
 
 // bundle is a script with all that it imports, each once and before what imports it, so that a page asks for one file. Each keeps its own
@@ -34,7 +45,7 @@ type bundle struct {
 // bundled is what a page is sent as a script.
 func bundled(sources map[string][]byte, name string) ([]byte, error) {
 	b := bundle{sources: sources}
-	if !imported.Match(sources[name]) {
+	if !imported().Match(sources[name]) {
 		return sources[name], nil
 	}
 	err := b.add(name, nil)
@@ -49,29 +60,29 @@ func (b *bundle) add(name string, within []string) error {
 	if !found || slices.Contains(within, name) {
 		return fmt.Errorf("%s imports %s, which is not there or imports it", strings.Join(within, ", which imports "), name)
 	}
-	for _, one := range imported.FindAllSubmatch(source, -1) {
+	for _, one := range imported().FindAllSubmatch(source, -1) {
 		if err := b.add(string(one[2]), append(within, name)); err != nil {
 			return err
 		}
 	}
 	b.done = append(b.done, name)
 	var names []string
-	for _, one := range exported.FindAllSubmatch(source, -1) {
+	for _, one := range exported().FindAllSubmatch(source, -1) {
 		names = append(names, string(one[2]))
 	}
-	source = imported.ReplaceAllFunc(source, func(line []byte) []byte {
-		parts := imported.FindSubmatch(line)
+	source = imported().ReplaceAllFunc(source, func(line []byte) []byte {
+		parts := imported().FindSubmatch(line)
 		if len(parts[1]) == 0 {
 			return nil
 		}
 		return fmt.Appendf(nil, "const %s = %s;", parts[1], variable(string(parts[2])))
 	})
-	source = exported.ReplaceAll(source, []byte("$1 $2"))
-	if line := module.Find(source); line != nil {
+	source = exported().ReplaceAll(source, []byte("$1 $2"))
+	if line := module().Find(source); line != nil {
 		return fmt.Errorf("%s has a line that cannot be bundled: %s", name, line)
 	}
 	begin, end := "(() => {", "})();"
-	if waits.Match(source) {
+	if waits().Match(source) {
 		begin, end = "await (async () => {", "})();"
 	}
 	if len(names) > 0 {
@@ -101,7 +112,7 @@ func (p *Assets) loadScripts() (*scripts, error) {
 		source, err := embedded.ReadFile(name)
 		sources[path.Base(name)] = source
 		loaded.sources = append(loaded.sources, source...)
-		for _, one := range imported.FindAllSubmatch(source, -1) {
+		for _, one := range imported().FindAllSubmatch(source, -1) {
 			parts[string(one[2])] = true
 		}
 		return err //nolint:wrapcheck // named below
@@ -118,7 +129,7 @@ func (p *Assets) loadScripts() (*scripts, error) {
 		if err != nil {
 			return nil, fmt.Errorf("web: %w", err)
 		}
-		for _, one := range named.FindAllSubmatch(source, -1) {
+		for _, one := range named().FindAllSubmatch(source, -1) {
 			delete(parts, string(one[1]))
 		}
 	}

@@ -108,7 +108,9 @@ func (l *Language) source(text string) string {
 }
 
 // spoken is a sentence of a script, which asks for it in the page's language.
-var spoken = regexp.MustCompile(`\btr\(\s*("(?:[^"\\]|\\.)*")`)
+var spoken = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\btr\(\s*("(?:[^"\\]|\\.)*")`)
+})
 
 // scriptName is the name of the script with what scripts say in this language.
 func (l *Language) scriptName() string { return scriptPrefix + l.Tag + scriptExt }
@@ -122,7 +124,7 @@ const (
 // phrases is a script with the translations of what scripts say.
 func (l *Language) phrases(scripts []byte) []byte {
 	said := map[string]string{}
-	for _, found := range spoken.FindAllSubmatch(scripts, -1) {
+	for _, found := range spoken().FindAllSubmatch(scripts, -1) {
 		var english string
 		if json.Unmarshal(found[1], &english) == nil {
 			said[english] = l.Say(english)

@@ -3,6 +3,7 @@ package page
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -18,8 +19,8 @@ func translated(source string, say func(string) string) string {
 		switch {
 		case kind == tagToken:
 			code = strings.HasPrefix(token, "<code") || code && !strings.HasPrefix(token, "</code")
-			token = readOut.ReplaceAllStringFunc(token, func(attribute string) string {
-				parts := readOut.FindStringSubmatch(attribute)
+			token = readOut().ReplaceAllStringFunc(token, func(attribute string) string {
+				parts := readOut().FindStringSubmatch(attribute)
 				return parts[1] + saidAs(parts[2], say) + `"`
 			})
 		case kind == textToken && !code:
@@ -31,7 +32,9 @@ func translated(source string, say func(string) string) string {
 }
 
 // readOut is an attribute whose value is read out or shown.
-var readOut = regexp.MustCompile(`( (?:aria-label|label|title|placeholder|data-said)=")([^"]*)"`)
+var readOut = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`( (?:aria-label|label|title|placeholder|data-said)=")([^"]*)"`)
+})
 
 // saidAs translates a piece of text, without the white space around it.
 func saidAs(text string, say func(string) string) string {
@@ -45,7 +48,7 @@ func saidAs(text string, say func(string) string) string {
 
 // speaks reports whether a piece of text has words of a language, outside of its values.
 func speaks(text string) bool {
-	rest := valueAction.ReplaceAllString(text, "")
+	rest := valueAction().ReplaceAllString(text, "")
 	if strings.Contains(rest, `="`) || strings.HasPrefix(rest, "-") { // an attribute, or a part of its value
 		return false
 	}
@@ -54,9 +57,13 @@ func speaks(text string) bool {
 }
 
 var (
-	valueAction = regexp.MustCompile(`\{\{.*?\}\}`)
+	valueAction = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\{\{.*?\}\}`)
+	})
 	// control is an action that ends a piece of text.
-	control = regexp.MustCompile(`^\{\{-? *(?:if|else|end|range|with|template|define|block|/\*|\$\w+ *:=)`)
+	control = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\{\{-? *(?:if|else|end|range|with|template|define|block|/\*|\$\w+ *:=)`)
+	})
 )
 
 type tokenKind int
@@ -72,11 +79,11 @@ func nextToken(source string) (string, tokenKind) {
 	switch {
 	case source[0] == '<':
 		return source[:endOfTag(source)], tagToken
-	case control.MatchString(source):
+	case control().MatchString(source):
 		return source[:endOfAction(source)], controlToken
 	}
 	end := 0
-	for end < len(source) && source[end] != '<' && !control.MatchString(source[end:]) {
+	for end < len(source) && source[end] != '<' && !control().MatchString(source[end:]) {
 		if strings.HasPrefix(source[end:], "{{") {
 			end += endOfAction(source[end:])
 			continue

@@ -3,6 +3,7 @@ package ledgersql
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 
@@ -14,7 +15,7 @@ import (
 type preferences struct{ read, write string }
 
 // preferenceSQL follow from the table of preferences. Those that are words are one column, a JSON object.
-var preferenceSQL = func() preferences {
+var preferenceSQL = sync.OnceValue(func() preferences {
 	var columns, values, replaced []string
 	for one := range (api.Preferences{}).All() {
 		columns = append(columns, one.Name)
@@ -30,7 +31,7 @@ var preferenceSQL = func() preferences {
 		write: `INSERT INTO people (person, ` + list + `) VALUES ($1, ` + strings.Join(values, ", ") + `)
 			ON CONFLICT (person) DO UPDATE SET ` + strings.Join(replaced, ", "),
 	}
-}()
+})
 
 // savePreferences saves or deletes people's preferences.
 func (t *Tx) savePreferences(b *store.Batch) error {
@@ -47,7 +48,7 @@ func (t *Tx) savePreferences(b *store.Batch) error {
 				values = append(values, n)
 			}
 			values = append(values, choicesText(w.Preferences))
-			err = t.exec("what "+w.Person+" wishes", preferenceSQL.write, values...)
+			err = t.exec("what "+w.Person+" wishes", preferenceSQL().write, values...)
 		}
 		if err != nil {
 			return err
@@ -102,7 +103,7 @@ func (t *Tx) Preferences(person string) (store.Preferences, error) {
 	}
 	chosen := ""
 	into = append(into, &chosen)
-	err := t.c.QueryRow(preferenceSQL.read, []any{person}, into...)
+	err := t.c.QueryRow(preferenceSQL().read, []any{person}, into...)
 	if noRows(err) {
 		return store.Preferences{}, nil
 	}

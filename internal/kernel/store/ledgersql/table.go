@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Table is one whose rows are only ever added, with a value for each column and without regard
@@ -11,7 +12,7 @@ import (
 // together: a statement costs more than a row.
 type Table struct {
 	columns int
-	inserts [rowsPower + 1]string // of 1, 2, 4, … rows
+	inserts func() *[rowsPower + 1]string // of 1, 2, 4, … rows; made at their first use
 }
 
 // rowsPower says how many rows are added by one statement at most: 2 to the power of it.
@@ -25,10 +26,14 @@ var (
 	grants = newTable("grants", "", "call_id", "fence", "owner", "at")
 )
 
-// newTable makes the statements; clash is what they say of a row that is there already.
+// newTable returns a table; clash is what they say of a row that is there already.
 func newTable(name, clash string, columns ...string) *Table {
-	t := &Table{columns: len(columns)}
-	for power := range t.inserts {
+	return &Table{columns: len(columns), inserts: sync.OnceValue(func() *[rowsPower + 1]string { return insertsOf(name, clash, columns) })}
+}
+
+func insertsOf(name, clash string, columns []string) *[rowsPower + 1]string {
+	var inserts [rowsPower + 1]string
+	for power := range inserts {
 		rows := make([]string, 1<<power)
 		for n := range rows {
 			places := make([]string, len(columns))
@@ -37,9 +42,9 @@ func newTable(name, clash string, columns ...string) *Table {
 			}
 			rows[n] = "(" + strings.Join(places, ", ") + ")"
 		}
-		t.inserts[power] = "INSERT INTO " + name + " (" + strings.Join(columns, ", ") + ") VALUES " + strings.Join(rows, ", ") + clash
+		inserts[power] = "INSERT INTO " + name + " (" + strings.Join(columns, ", ") + ") VALUES " + strings.Join(rows, ", ") + clash
 	}
-	return t
+	return &inserts
 }
 
 // Insert calls add for each statement that is needed to add the rows, whose values stand one
@@ -50,7 +55,7 @@ func (t *Table) Insert(values []any, add func(query string, args []any, rows int
 		for len(values) >= rows*t.columns {
 			args := values[:rows*t.columns]
 			values = values[len(args):]
-			if err := add(t.inserts[power], slices.Clip(args), int64(rows)); err != nil {
+			if err := add(t.inserts()[power], slices.Clip(args), int64(rows)); err != nil {
 				return err
 			}
 		}
