@@ -73,7 +73,7 @@ func TestSeeds(t *testing.T) {
 		}
 	})
 	stop()
-	t.Logf("seeds %d to %d (SEED=%d; EARSHOT_FULL=1 for all)", *from, *from+*seeds-1, testkit.Seed())
+	t.Logf("seeds %d to %d (SEED=%d; EARSHOT_TEST_FULL=1 for all)", *from, *from+*seeds-1, testkit.Seed())
 	t.Log(s.line() + "\n" + s.sum.String())
 	for _, v := range s.sum.Violations {
 		t.Error(v)
