@@ -26,7 +26,7 @@ type Main struct {
 
 // Run runs the command and returns the exit code.
 func (m *Main) Run() int {
-	root := m.command()
+	root := m.rootFor(m.Args)
 	root.SetArgs(m.Args)
 	root.SetOut(m.Stdout)
 	root.SetErr(m.Stderr)
@@ -46,7 +46,46 @@ func (m *Main) Run() int {
 	return cli.CodeOf(failure.Kind)
 }
 
+// rootFor returns the root command with the one command that the arguments begin with. If they begin with anything else, such
+// as help or a flag, it returns all commands.
+func (m *Main) rootFor(args []string) *cobra.Command {
+	groups := m.groups()
+	for _, g := range groups {
+		called := func(c cli.Command) bool { return len(args) > 0 && c.Name == args[0] }
+		if i := slices.IndexFunc(g.commands, called); i >= 0 {
+			root := m.root(groups)
+			root.CompletionOptions.DisableDefaultCmd = true
+			g.add(root, g.commands[i])
+			return root
+		}
+	}
+	return m.command()
+}
+
+// command returns the root command with all commands.
 func (m *Main) command() *cobra.Command {
+	groups := m.groups()
+	root := m.root(groups)
+	for _, g := range groups {
+		g.add(root, g.commands...)
+	}
+	root.AddCommand(topics()...)
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() != "completion" {
+			continue
+		}
+		c.Args, c.RunE = usage.KnownCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
+		for _, shell := range c.Commands() {
+			shell.Args = usage.None
+		}
+	}
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	return root
+}
+
+// root returns the root command with groups that have no commands yet.
+func (m *Main) root(groups []group) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "earshot",
 		Short: "Run AI agents within a person's earshot",
@@ -70,21 +109,14 @@ it: claude, codex, gemini, opencode, qwen, cursor, vscode, zed or goose.
 	}
 	root.SetVersionTemplate("earshot {{.Version}}{{\"\\n\"}}")
 	root.SetFlagErrorFunc(usage.UnknownFlag)
-	m.addCommands(root)
 	root.PersistentPreRun = func(c *cobra.Command, _ []string) { m.noteVariables(c) }
 	root.SetHelpCommand(helpCommand(root))
+	root.SetHelpCommandGroupID(programGroup)
+	root.SetCompletionCommandGroupID(programGroup)
 	root.SetHelpFunc(fitting(root.HelpFunc()))
-	root.InitDefaultCompletionCmd()
-	for _, c := range root.Commands() {
-		if c.Name() != "completion" {
-			continue
-		}
-		c.Args, c.RunE = usage.KnownCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
-		for _, shell := range c.Commands() {
-			shell.Args = usage.None
-		}
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 	}
-	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	return root
 }
 
@@ -109,7 +141,7 @@ func fitting(help func(*cobra.Command, []string)) func(*cobra.Command, []string)
 // helpCommand returns the help command. It refuses an unknown command as the program does.
 func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "help [command]", GroupID: "program",
+		Use: "help [command]", GroupID: programGroup,
 		Short: "Help about any command",
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
@@ -137,28 +169,56 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// addCommands adds all commands to the root, in groups.
-func (m *Main) addCommands(root *cobra.Command) {
-	for _, g := range []struct {
-		id, title string
-		commands  []*cobra.Command
-	}{
-		{"people", "Run agents, and answer them:", []*cobra.Command{
-			m.runCommand(), m.acpCommand(), m.listenCommand(), m.pendingCommand(), m.replyCommand(), m.extendCommand(), m.undoCommand(), m.stopCommand(), m.recapCommand(),
-			m.sessionsCommand(), m.permissionsCommand(), m.setCommand(), m.loginCommand(), m.logoutCommand(), m.codeCommand(), m.pairCommand(),
-		}},
-		{"processes", "Processes:", slices.Concat([]*cobra.Command{m.upCommand(), m.serveCommand()}, gateways.Commands(&m.Program), []*cobra.Command{m.doctorCommand()})},
-		{"operators", "Operate a server:", operators.Commands(&m.Program, m.toolsCallCommand())},
-		{"protocol", "Work with AAEP, of any producer:", protocol.Commands(&m.Program)},
-		{"program", "About this program:", []*cobra.Command{m.versionCommand(), m.manCommand()}},
-	} {
-		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
-		for _, c := range g.commands {
-			c.GroupID = g.id
-			root.AddCommand(c)
-		}
+// group is a group of commands, as help lists them.
+type group struct {
+	id, title string
+	commands  []cli.Command
+}
+
+// add adds commands of the group to the root.
+func (g group) add(root *cobra.Command, commands ...cli.Command) {
+	for _, one := range commands {
+		c := one.New()
+		c.GroupID = g.id
+		root.AddCommand(c)
 	}
-	root.AddCommand(topics()...)
-	root.SetHelpCommandGroupID("program")
-	root.SetCompletionCommandGroupID("program")
+}
+
+// programGroup is the group of help and completion, too.
+const programGroup = "program"
+
+// groups are all groups of commands, in the order of help.
+func (m *Main) groups() []group {
+	return []group{
+		{"people", "Run agents, and answer them:", m.peopleCommands()},
+		{"processes", "Processes:", slices.Concat(
+			[]cli.Command{{Name: "up", New: m.upCommand}, {Name: "serve", New: m.serveCommand}},
+			gateways.Commands(&m.Program),
+			[]cli.Command{{Name: "doctor", New: m.doctorCommand}},
+		)},
+		{"operators", "Operate a server:", operators.Commands(&m.Program, m.toolsCallCommand)},
+		{"protocol", "Work with AAEP, of any producer:", protocol.Commands(&m.Program)},
+		{programGroup, "About this program:", []cli.Command{{Name: "version", New: m.versionCommand}, {Name: "man", New: m.manCommand}}},
+	}
+}
+
+func (m *Main) peopleCommands() []cli.Command {
+	return []cli.Command{
+		{Name: "run", New: m.runCommand},
+		{Name: "acp", New: m.acpCommand},
+		{Name: "listen", New: m.listenCommand},
+		{Name: "pending", New: m.pendingCommand},
+		{Name: "reply", New: m.replyCommand},
+		{Name: "extend", New: m.extendCommand},
+		{Name: "undo", New: m.undoCommand},
+		{Name: "stop", New: m.stopCommand},
+		{Name: "recap", New: m.recapCommand},
+		{Name: "sessions", New: m.sessionsCommand},
+		{Name: "permissions", New: m.permissionsCommand},
+		{Name: "set", New: m.setCommand},
+		{Name: "login", New: m.loginCommand},
+		{Name: "logout", New: m.logoutCommand},
+		{Name: "code", New: m.codeCommand},
+		{Name: "pair", New: m.pairCommand},
+	}
 }

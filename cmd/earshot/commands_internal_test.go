@@ -94,6 +94,37 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// TestOneCommand: a command that is made alone says the same of itself, and of what is wrong, as one among all the others.
+func TestOneCommand(t *testing.T) {
+	t.Parallel()
+	for _, g := range new(Main).groups() {
+		for _, c := range g.commands {
+			if made := c.New(); made.Name() != c.Name || len(made.Aliases) > 0 {
+				t.Errorf("%s is called %s %v", c.Name, made.Name(), made.Aliases)
+			}
+			for _, args := range [][]string{{c.Name, "--help"}, {c.Name, "--tokn"}, {c.Name, "no", "such", "--", "words"}} {
+				if len(args) > 2 && !slices.Contains([]string{"version", "agents", "manifest", "pending"}, c.Name) {
+					continue // it might do it
+				}
+				var said [2]string
+				for i, make := range []func(m *Main) *cobra.Command{(*Main).command, func(m *Main) *cobra.Command { return m.rootFor(args) }} {
+					var out strings.Builder
+					m := &Main{Program: cli.Program{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }}}
+					root := make(m)
+					root.SetArgs(args)
+					root.SetOut(&out)
+					root.SetErr(&out)
+					err := root.ExecuteContext(t.Context())
+					said[i] = fmt.Sprintf("%s%v", out.String(), err)
+				}
+				if said[0] != said[1] || said[0] == "" {
+					t.Errorf("%v says\n%s\nand alone\n%s", args, said[0], said[1])
+				}
+			}
+		}
+	}
+}
+
 // TestDataFlags: each --data says every place where the folder is looked for.
 func TestDataFlags(t *testing.T) {
 	t.Parallel()

@@ -29,8 +29,8 @@ func (m *Main) noteVariables(c *cobra.Command) {
 		"EARSHOT_CONFIG", "EARSHOT_TOKEN", "EARSHOT_URL", agentcheck.Variable, service.Variable, gateways.CommonGroundDSN,
 		cli.VariableClientCert, cli.VariableClientKey, cli.VariableClientCA,
 	}
-	if up, _, err := c.Root().Find([]string{"up"}); err == nil {
-		up.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, config.Variable(f.Name)) })
+	if len(config.Unknown(m.Environ(), known, ignoredVariables)) > 0 { // probably the settings of a server
+		m.upCommand().Flags().VisitAll(func(f *pflag.Flag) { known = append(known, config.Variable(f.Name)) })
 	}
 	for _, line := range config.Unknown(m.Environ(), known, ignoredVariables) {
 		m.Notef("warning: %s", line)

@@ -14,10 +14,16 @@ import (
 type commands struct{ *cli.Program }
 
 // Commands returns the commands about hosts.
-func Commands(p *cli.Program) []*cobra.Command {
+func Commands(p *cli.Program) []cli.Command {
 	m := &commands{p}
-	return []*cobra.Command{
-		m.mcpCommand(), m.hookCommand(), m.installCommand(), m.uninstallCommand(), m.stdioCommand(), m.gatewayCommand(), m.bridgeCommand(),
+	return []cli.Command{
+		{Name: "mcp", New: m.mcpCommand},
+		{Name: "hook", New: m.hookCommand},
+		{Name: "install", New: m.installCommand},
+		{Name: "uninstall", New: m.uninstallCommand},
+		{Name: "stdio", New: m.stdioCommand},
+		{Name: "gateway", New: m.gatewayCommand},
+		{Name: "bridge", New: m.bridgeCommand},
 	}
 }
 

@@ -12,15 +12,29 @@ import (
 // commands creates the commands of one program.
 type commands struct {
 	*cli.Program
-	toolCall *cobra.Command
+	toolCall func() *cobra.Command
 }
 
-// Commands returns the operators' commands. toolCall becomes a subcommand of `tools`.
-func Commands(p *cli.Program, toolCall *cobra.Command) []*cobra.Command {
+// Commands returns the operators' commands. toolCall makes a subcommand of `tools`.
+func Commands(p *cli.Program, toolCall func() *cobra.Command) []cli.Command {
 	m := &commands{Program: p, toolCall: toolCall}
-	return []*cobra.Command{
-		m.toolsCommand(), m.agentsCommand(), m.turnsCommand(), m.cardsCommand(), m.boxesCommand(), m.deadCommand(),
-		m.auditCommand(), m.tokenCommand(), m.credentialCommand(), m.loginsCommand(), m.passkeysCommand(), m.projectsCommand(),
-		m.eraseCommand(), m.exportCommand(), m.importCommand(), m.backupCommand(), m.restoreCommand(),
+	return []cli.Command{
+		{Name: "tools", New: m.toolsCommand},
+		{Name: "agents", New: m.agentsCommand},
+		{Name: "turns", New: m.turnsCommand},
+		{Name: "cards", New: m.cardsCommand},
+		{Name: "boxes", New: m.boxesCommand},
+		{Name: "dead", New: m.deadCommand},
+		{Name: "audit", New: m.auditCommand},
+		{Name: "token", New: m.tokenCommand},
+		{Name: "credential", New: m.credentialCommand},
+		{Name: "logins", New: m.loginsCommand},
+		{Name: "passkeys", New: m.passkeysCommand},
+		{Name: "projects", New: m.projectsCommand},
+		{Name: "erase", New: m.eraseCommand},
+		{Name: "export", New: m.exportCommand},
+		{Name: "import", New: m.importCommand},
+		{Name: "backup", New: m.backupCommand},
+		{Name: "restore", New: m.restoreCommand},
 	}
 }

@@ -29,7 +29,7 @@ it starts only when Earshot grants the start; broker-only, where it is third-par
 advisory, where the caller could do it by itself. While a server works, "no service connected" marks a tool whose
 calls nobody would hear of. To look takes the role auditor or operator at a server, to
 add, review and remove operator and approver.`,
-		m.toolsListCommand(), m.toolsShowCommand(), m.toolsAddCommand(), m.toolsReviewCommand(), m.toolsRemoveCommand(), m.toolCall, m.toolsExampleCommand())
+		m.toolsListCommand(), m.toolsShowCommand(), m.toolsAddCommand(), m.toolsReviewCommand(), m.toolsRemoveCommand(), m.toolCall(), m.toolsExampleCommand())
 }
 
 func (m *commands) toolsListCommand() *cobra.Command {

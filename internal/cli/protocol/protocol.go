@@ -3,8 +3,6 @@
 package protocol
 
 import (
-	"github.com/spf13/cobra"
-
 	"github.com/earshot-dev/earshot/internal/cli"
 )
 
@@ -12,7 +10,14 @@ import (
 type commands struct{ *cli.Program }
 
 // Commands returns the commands about the protocol.
-func Commands(p *cli.Program) []*cobra.Command {
+func Commands(p *cli.Program) []cli.Command {
 	m := &commands{p}
-	return []*cobra.Command{m.validateCommand(), m.captureCommand(), m.replayCommand(), m.schemaCommand(), m.conformCommand(), m.manifestCommand()}
+	return []cli.Command{
+		{Name: "validate", New: m.validateCommand},
+		{Name: "capture", New: m.captureCommand},
+		{Name: "replay", New: m.replayCommand},
+		{Name: "schema", New: m.schemaCommand},
+		{Name: "conform", New: m.conformCommand},
+		{Name: "manifest", New: m.manifestCommand},
+	}
 }
