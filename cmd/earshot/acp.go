@@ -100,7 +100,7 @@ func (m *Main) acp(ctx context.Context, f acpFlags, command []string) error {
 	if err := m.offerLoginAt(ctx, f, data); err != nil {
 		return err
 	}
-	signals := cli.NewSignals()
+	signals := m.NewSignals()
 	defer signals.Stop()
 	signals.Heed()
 	var run *acpRun
@@ -167,7 +167,7 @@ func (m *Main) openACP(ctx context.Context, f acpFlags, data string, command []s
 		o.Program = program
 	}
 	m.Notef("Starting %s.", cause.OneLine(strings.Join(command, " ")))
-	agent, err := acp.Start(ctx, acp.Command{Args: command, Dir: local.WorkingFolder(), Env: acp.Environment(command, agentEnvironment())}, build.This().Version)
+	agent, err := acp.Start(ctx, acp.Command{Args: command, Dir: local.WorkingFolder(), Env: acp.Environment(command, m.agentEnvironment())}, build.This().Version)
 	if err != nil {
 		return nil, err
 	}
@@ -220,8 +220,8 @@ func (m *Main) joinACP(ctx context.Context, f acpFlags, o local.Options, agent *
 }
 
 // agentEnvironment is the person's environment, without what would let the agent answer for them.
-func agentEnvironment() []string {
-	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
+func (m *Main) agentEnvironment() []string {
+	return slices.DeleteFunc(m.Environ(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return strings.HasPrefix(name, "EARSHOT_") && strings.Contains(name, "TOKEN")
 	})

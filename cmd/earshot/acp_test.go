@@ -114,7 +114,7 @@ func (s *scene) acp(kind string, args ...string) *process {
 	s.t.Helper()
 	self, err := os.Executable()
 	must(s.t, err)
-	p := start(s.t, options{verb: "acp", env: []string{acpKind + "=" + kind}, args: append(s.answering(append([]string{"--no-start", "--data", s.data}, args...)), "--", self)})
+	p := start(s.t, options{verb: "acp", process: true, env: []string{acpKind + "=" + kind}, args: append(s.answering(append([]string{"--no-start", "--data", s.data}, args...)), "--", self)})
 	return p
 }
 
@@ -273,7 +273,7 @@ func TestACPKilled(t *testing.T) {
 	p := s.acp("stubborn", "--request", "Write it.")
 	left := p.started()
 	t.Cleanup(func() { _ = syscall.Kill(left[0], syscall.SIGKILL) }) // what an agent has started is not reached then
-	p.signal(syscall.SIGKILL)
+	p.kill()
 	p.wait()
 	p.isGone(left[1])
 }
@@ -365,7 +365,7 @@ func TestACPAgentAnswersNothing(t *testing.T) {
 	run := s.run("--json")
 	run.await(asked)
 	p := sit(t, 200, options{
-		verb: "acp", env: []string{acpKind + "=answers", "EARSHOT_TEST_PROGRAM=" + program, "EARSHOT_TEST_DATA=" + s.data},
+		verb: "acp", env: []string{acpKind + "=answers", "EARSHOT_TEST_PROGRAM=" + program(t), "EARSHOT_TEST_DATA=" + s.data},
 		args: []string{"--no-start", "--data", s.data, "--", self},
 	})
 	p.hears("Type a request, then press Enter.")

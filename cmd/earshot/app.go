@@ -24,13 +24,11 @@ type Main struct {
 	Args []string
 }
 
-// Run runs the command and returns the exit code.
-func (m *Main) Run() int {
+// Run runs the command and returns the exit code. The context ends it early.
+func (m *Main) Run(ctx context.Context) int {
 	root := m.rootFor(m.Args)
 	root.SetArgs(m.Args)
-	root.SetOut(m.Stdout)
-	root.SetErr(m.Stderr)
-	err := root.ExecuteContext(context.Background())
+	err := root.ExecuteContext(ctx)
 	var ended *cli.ExitError
 	switch {
 	case err == nil:
@@ -107,6 +105,8 @@ it: claude, codex, gemini, opencode, qwen, cursor, vscode, zed or goose.
 		Args:          usage.KnownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	root.SetOut(m.Stdout) // before the commands of completion are made, which keep it
+	root.SetErr(m.Stderr)
 	root.SetVersionTemplate("earshot {{.Version}}{{\"\\n\"}}")
 	root.SetFlagErrorFunc(usage.UnknownFlag)
 	root.PersistentPreRun = func(c *cobra.Command, _ []string) { m.noteVariables(c) }

@@ -55,7 +55,7 @@ func (m *Main) attachedTurn(ctx context.Context, f runFlags, j job) (session str
 		return "", cli.ServerFailure(err)
 	}
 	prefers, _ := remote.Preferences(ctx) // where it fails, told as to everybody
-	signals := cli.NewSignals()
+	signals := m.NewSignals()
 	defer signals.Stop()
 	signals.Heed()
 	if session, err = m.beginThere(ctx, remote, j); err != nil {

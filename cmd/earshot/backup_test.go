@@ -20,7 +20,7 @@ func TestRestoredFiresNothing(t *testing.T) {
 	s := newScene(t)
 	original := filepath.Join(t.TempDir(), "original")
 	must(t, os.CopyFS(original, os.DirFS(s.folder)))
-	server := s.up()
+	server := s.upApart()
 	copies := t.TempDir()
 	run := s.run("--json")
 	run.await(asked)
@@ -41,7 +41,7 @@ func TestRestoredFiresNothing(t *testing.T) {
 	}
 	run.ends(0)
 	copied()
-	must(t, server.cmd.Process.Kill())
+	server.kill()
 	server.wait()
 	told := 0
 	for _, i := range []int{0, n / 3, n / 2, n - 3, n - 2, n - 1} {

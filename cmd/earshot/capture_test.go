@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,7 +18,18 @@ var playingAt = regexp.MustCompile(`http://(\S+)/events`)
 // plays starts `earshot replay` and returns where.
 func plays(t *testing.T, args ...string) (*process, string) {
 	t.Helper()
-	p := plain(t, append([]string{"replay"}, args...)...)
+	return playing(t, options{exact: append([]string{"replay"}, args...), nobody: true})
+}
+
+// playsApart is plays in a process of its own: the test kills it.
+func playsApart(t *testing.T, args ...string) (*process, string) {
+	t.Helper()
+	return playing(t, options{exact: append([]string{"replay"}, args...), nobody: true, process: true})
+}
+
+func playing(t *testing.T, o options) (*process, string) {
+	t.Helper()
+	p := start(t, o)
 	p.hears("Ctrl-C ends it.")
 	return p, playingAt.FindStringSubmatch(p.out.String())[1]
 }
@@ -68,10 +80,10 @@ func TestCaptureReturns(t *testing.T) {
 	t.Parallel()
 	name := file(t, strings.ReplaceAll(recording(3), "{", `{"timestamp":"2026-05-01T10:00:00Z",`)+
 		strings.ReplaceAll(strings.ReplaceAll(recording(6), "{", `{"timestamp":"2026-05-01T11:00:00Z",`), "evt_", "evt_2"))
-	first, at := plays(t, "--http", "127.0.0.1:0", name) // the second half is an hour away
+	first, at := playsApart(t, "--http", "127.0.0.1:0", name) // the second half is an hour away
 	c := plain(t, "capture", "http://"+at+"/events")
 	c.hears("evt_3")
-	first.signal(syscall.SIGKILL)
+	first.kill()
 	first.ends(-int(syscall.SIGKILL))
 	c.await("Trying again")
 	plays(t, "--http", at, "--speed", "max", name)
@@ -94,12 +106,12 @@ func TestCaptureLost(t *testing.T) {
 	t.Parallel()
 	later := strings.ReplaceAll(recording(2), "evt_", "evt_9")
 	name := file(t, strings.ReplaceAll(recording(3), "{", `{"timestamp":"2026-05-01T10:00:00Z",`)+`{"event_id":"evt_4","timestamp":"2026-05-01T11:00:00Z"}`+"\n")
-	first, at := plays(t, "--http", "127.0.0.1:0", name) // the last one is an hour away
+	first, at := playsApart(t, "--http", "127.0.0.1:0", name) // the last one is an hour away
 	c := plain(t, "capture", "ws://"+at+"/ws")
 	alone := plain(t, "capture", "http://"+at+"/events", "--patience", "10m")
 	c.hears("evt_3")
 	alone.hears("evt_3")
-	first.signal(syscall.SIGKILL)
+	first.kill()
 	first.ends(-int(syscall.SIGKILL))
 	c.await("Trying again")
 	alone.await("Trying again")
@@ -128,11 +140,10 @@ func behind(text, word string) string {
 // too, and what is broken in it is left out aloud.
 func TestReplayOnce(t *testing.T) {
 	t.Parallel()
-	p := &process{t: t, cmd: command(t, options{}), out: newHeard(), prompt: newHeard(), ended: make(chan struct{})}
-	p.cmd.Args = []string{program, "replay", "--once", "--speed", "max", "--http", "127.0.0.1:0"}
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = strings.NewReader("{\"cut\": \"o\n"+recording(2)), p.out, p.prompt
-	must(t, p.cmd.Start())
-	p.own()
+	p := start(t, options{exact: []string{"replay", "--once", "--speed", "max", "--http", "127.0.0.1:0"}})
+	_, err := io.WriteString(p.input, "{\"cut\": \"o\n"+recording(2))
+	must(t, err)
+	p.closeInput()
 	p.hears("All is played: 2 messages.")
 	c := plain(t, "capture", "http://"+playingAt.FindStringSubmatch(p.out.String())[1]+"/events")
 	c.ends(0)

@@ -206,7 +206,7 @@ func TestCompletion(t *testing.T) {
 		var out strings.Builder
 		args := append(append([]string{"__complete"}, strings.Fields(c.CommandPath())[1:]...), "")
 		m := Main{Args: args, Program: cli.Program{Stdout: &out, Stderr: new(strings.Builder), Getenv: func(string) string { return "" }}}
-		if code := m.Run(); code != cli.ExitDone {
+		if code := m.Run(t.Context()); code != cli.ExitDone {
 			t.Errorf("%v: exit code %d", m.Args, code)
 		}
 		want := cobra.ShellCompDirectiveNoFileComp

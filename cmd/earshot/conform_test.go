@@ -2,9 +2,7 @@ package main_test
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,15 +11,9 @@ import (
 // says runs the program and returns what it wrote and its exit code.
 func says(t *testing.T, args ...string) (out, problems string, code int) {
 	t.Helper()
-	cmd := exec.Command(program, args...)
-	var stdout, stderr strings.Builder
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
-	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
-		return stdout.String(), stderr.String(), ended.ExitCode()
-	}
-	must(t, err)
-	return stdout.String(), stderr.String(), 0
+	p := plain(t, args...)
+	code = p.wait()
+	return p.out.String(), p.prompt.String(), code
 }
 
 func TestConformVectors(t *testing.T) {

@@ -18,7 +18,7 @@ func TestConformSubscriber(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			junit, page := filepath.Join(dir, "report.xml"), filepath.Join(dir, "report.html")
-			judge := plain(t, "conform", "subscriber", "--level", "1", "--junit", junit, "--html", page, "--socket", filepath.Join(dir, "j.sock"), "--", program, "capture", transport)
+			judge := plain(t, "conform", "subscriber", "--level", "1", "--junit", junit, "--html", page, "--socket", filepath.Join(dir, "j.sock"), "--", program(t), "capture", transport)
 			judge.ends(0)
 			text := judge.out.String()
 			for _, want := range []string{"  ENV-17 kept: ", "  ENV-43 kept: ", "  VER-03 kept: ", keeps, ", broken 0, "} {

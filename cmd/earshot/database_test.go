@@ -52,7 +52,7 @@ func TestServerLedgerInADatabase(t *testing.T) {
 	testkit.Slow(t)
 	server, dsn := database(t)
 	s, other := newScene(t), newScene(t)
-	first := s.up("--ledger", dsn)
+	first := s.upApart("--ledger", dsn)
 	contains(t, first.out.String(), "Ledger: postgres://")
 	if strings.Contains(first.out.String()+first.prompt.String(), password(t, dsn)) {
 		t.Error("the password is printed")
@@ -61,12 +61,12 @@ func TestServerLedgerInADatabase(t *testing.T) {
 		t.Errorf("there is a ledger in the data directory too: %v", err)
 	}
 	contains(t, other.does(1, "up", "--root", other.folder, "--http", "127.0.0.1:0", "--ledger", dsn),
-		"is served already: by earshot server "+strconv.Itoa(first.cmd.Process.Pid)+" on ", "hint: end that server first")
+		"is served already: by earshot server "+strconv.Itoa(first.pid())+" on ", "hint: end that server first")
 
 	run := s.run("--json", "--answer-within", "10m")
 	run.await(asked)
 	before := s.pending()
-	must(t, first.cmd.Process.Kill())
+	first.kill()
 	first.wait()
 	second := s.up("--ledger", dsn)
 	second.await("Resumed: sess_")

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -326,9 +325,9 @@ func TestRestoredLedger(t *testing.T) {
 // left starts a run and kills it at its question; it returns the session.
 func (s *scene) left() string {
 	s.t.Helper()
-	p := s.run("--json")
+	p := s.runApart("--json")
 	p.await(asked)
-	p.signal(syscall.SIGKILL)
+	p.kill()
 	p.wait()
 	all := readLedger(s.t, s.data).sessions()
 	return all[len(all)-1]
@@ -404,7 +403,7 @@ func TestFaultsAreIgnored(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
-			p := start(t, options{data: s.data, args: []string{"tidy", s.folder, "--json"}, env: []string{"EARSHOT_FAULT=" + point}})
+			p := start(t, options{data: s.data, args: []string{"tidy", s.folder, "--json"}, env: []string{"EARSHOT_FAULT=" + point}, process: true})
 			p.await(asked)
 			p.say("accept")
 			p.ends(0)

@@ -3,7 +3,6 @@
 package main_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -96,9 +95,9 @@ func TestGatewayAgain(t *testing.T) {
 	producer := scripted.New(t, block, foreign)
 	address := producer.Serve("ws")
 	args := []string{"--from", address, "--agent", "other", "--data", s.data}
-	first := start(t, options{verb: "gateway", args: args})
+	first := start(t, options{verb: "gateway", args: args, process: true})
 	s.awaitQuestion(1)
-	first.signal(os.Kill)
+	first.kill()
 	first.wait()
 	second := start(t, options{verb: "gateway", args: args})
 	person := s.dials()
@@ -123,11 +122,11 @@ func TestGatewayServerAgain(t *testing.T) {
 	testkit.Slow(t)
 	counts(t)
 	s := emptyScene(t)
-	up := s.up()
+	up := s.upApart()
 	producer := scripted.New(t, foreign)
 	p := start(t, options{verb: "gateway", args: []string{"--from", producer.Serve("ws"), "--agent", "other", "--data", s.data}})
 	s.awaitQuestion(1)
-	up.signal(os.Kill)
+	up.kill()
 	up.wait()
 	s.up()
 	s.awaitQuestion(1)

@@ -35,7 +35,7 @@ func TestHookPanics(t *testing.T) {
 			Stdin: in, Stdout: &out, Stderr: &said, Getenv: getenv, Now: time.Now,
 			LookupEnv: func(string) (string, bool) { return "", false },
 		}}
-		if code := m.Run(); code != 0 || !strings.Contains(out.String(), `"deny"`) || !strings.Contains(out.String(), "Earshot's hook has failed") {
+		if code := m.Run(t.Context()); code != 0 || !strings.Contains(out.String(), `"deny"`) || !strings.Contains(out.String(), "Earshot's hook has failed") {
 			t.Errorf("%s: found the exit code %d and %s\n%s", host.Name, code, &out, &said)
 		}
 		_ = in.Close()
@@ -64,7 +64,7 @@ func TestHookUnreadable(t *testing.T) {
 			Stdin: file, Stdout: &out, Stderr: &said, Getenv: func(string) string { return "" }, Now: time.Now,
 			LookupEnv: func(string) (string, bool) { return "", false },
 		}}
-		if code := m.Run(); code != 2 || !strings.Contains(said.String(), want) {
+		if code := m.Run(t.Context()); code != 2 || !strings.Contains(said.String(), want) {
 			t.Errorf("%s: found the exit code %d and %s\n%s", text, code, &out, &said)
 		}
 		_ = file.Close()

@@ -18,12 +18,7 @@ import (
 // plain starts the program with exactly these arguments.
 func plain(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: command(t, options{}), out: newHeard(), prompt: newHeard(), ended: make(chan struct{})}
-	p.cmd.Args = append([]string{program}, args...)
-	p.cmd.Stdout, p.cmd.Stderr = p.out, p.prompt
-	must(t, p.cmd.Start())
-	p.own()
-	return p
+	return start(t, options{exact: append([]string{}, args...), nobody: true})
 }
 
 // complains demands the exit code, one error and one hint, each on one line, and that
@@ -267,9 +262,9 @@ func TestSecondProcess(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
 	s := newScene(t)
-	first := s.run("--json")
+	first := s.runApart("--json")
 	first.await(asked)
-	s.complains(s.run(), 1, fmt.Sprintf("(process %d)", first.cmd.Process.Pid), "wait until it has ended")
+	s.complains(s.run(), 1, fmt.Sprintf("(process %d)", first.pid()), "wait until it has ended")
 	s.complains(s.resume(), 1, "another earshot works with the data", "wait until it has ended")
 	first.say("accept")
 	first.ends(0)

@@ -29,7 +29,7 @@ func (i installer) run(code int, args ...string) (out, told string) {
 		Stdout: &stdout, Stderr: &stderr, Getenv: getenv, Now: time.Now,
 		LookupEnv: func(name string) (string, bool) { return getenv(name), name == "HOME" },
 	}}
-	if got := m.Run(); got != code {
+	if got := m.Run(i.t.Context()); got != code {
 		i.t.Errorf("earshot %s ended with %d, expected %d\n%s%s", strings.Join(args, " "), got, code, &stdout, &stderr)
 	}
 	return stdout.String(), stderr.String()

@@ -31,7 +31,7 @@ func TestExportInterrupted(t *testing.T) {
 		folder := t.TempDir()
 		token, file := filepath.Join(folder, "token"), filepath.Join(folder, "turns.jsonl")
 		must(t, os.WriteFile(token, []byte("secret\n"), 0o600))
-		p := start(t, options{verb: "export", args: []string{file, "--url", slow.URL, "--token-file", token}, nobody: true})
+		p := start(t, options{verb: "export", args: []string{file, "--url", slow.URL, "--token-file", token}, nobody: true, process: true})
 		<-asked
 		if _, err := os.Stat(file); err != nil {
 			t.Fatalf("nothing is being written: %v", err)

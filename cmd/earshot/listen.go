@@ -157,7 +157,7 @@ func (m *Main) listen(ctx context.Context, f listenFlags, address string) error 
 			m.Notef("Finding in %s: %s", cause.OneLine(event), cause.OneLine(v.String()))
 		},
 	})
-	signals := cli.NewSignals()
+	signals := m.NewSignals()
 	defer signals.Stop()
 	signals.Heed()
 	a := attendance{

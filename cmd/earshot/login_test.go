@@ -176,8 +176,8 @@ func TestOwnUser(t *testing.T) {
 		{"reply", "1", "accept"}, {"reply", "1", "reject"}, {"pending"}, {"code"}, {"login"}, {"token", "add", "mine", "--role", "approver"}, {"stop", "all"},
 	} {
 		p := start(t, options{verb: args[0], data: s.data, args: args[1:], as: agent, nobody: true})
-		if p.wait(); p.cmd.ProcessState.ExitCode() < 1 || p.out.String() != "" {
-			t.Errorf("as another user, earshot %v ends with %d: %s", args, p.cmd.ProcessState.ExitCode(), p.out)
+		if code := p.wait(); code < 1 || p.out.String() != "" {
+			t.Errorf("as another user, earshot %v ends with %d: %s", args, code, p.out)
 		}
 	}
 	place := s.place()

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"time"
 	_ "time/tzdata" // times are shown in the readers' zones, whatever zone data this machine has
@@ -13,7 +14,7 @@ import (
 func main() {
 	m := Main{Args: os.Args[1:], Program: cli.Program{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Getenv: os.Getenv, LookupEnv: os.LookupEnv, Environ: os.Environ, Now: time.Now,
+		Getenv: os.Getenv, LookupEnv: os.LookupEnv, Environ: os.Environ, Now: time.Now, OwnsProcess: true,
 	}}
-	os.Exit(m.Run())
+	os.Exit(m.Run(context.Background()))
 }

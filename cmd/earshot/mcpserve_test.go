@@ -184,7 +184,7 @@ func TestMCPServeKilled(t *testing.T) {
 	counts(t)
 	s := emptyScene(t)
 	tools, lines := s.box()
-	first := s.up("--tools", tools)
+	first := s.upApart("--tools", tools)
 	h := s.host("gemini-cli-mcp-client", nil)
 	done := h.later("box_add", map[string]any{"line": "one"})
 	s.awaitQuestion(1)
@@ -193,7 +193,7 @@ func TestMCPServeKilled(t *testing.T) {
 		t.Errorf("the killed gateway answered %+v", r)
 	}
 	place := strings.TrimPrefix(s.place().URL, "http://")
-	must(t, first.cmd.Process.Kill())
+	first.kill()
 	first.wait()
 	s.up("--tools", tools, "--http", place)
 	h = s.host("gemini-cli-mcp-client", nil)

@@ -246,7 +246,7 @@ func TestServerKilledWhileAttached(t *testing.T) {
 	testkit.Slow(t)
 	m := newMidway(t, "stop.told")
 	first, run, _ := m.serves()
-	must(t, first.cmd.Process.Kill())
+	first.kill()
 	first.wait()
 	must(t, m.middle.gate.Close())
 	run.await("Connection: lost; trying again.")

@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"os"
-	"strings"
 	"testing"
 )
 
@@ -14,17 +13,9 @@ func TestFullDisk(t *testing.T) {
 	for _, args := range [][]string{
 		{"turns", "list"}, {"turns", "list", "--json"}, {"dead", "list"}, {"dead", "list", "--json"}, {"audit", "head"}, {"tools", "list"},
 	} {
-		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-		must(t, err)
-		c := command(t, options{verb: args[0], args: args[1:], data: s.data})
-		var said strings.Builder
-		c.Stdout, c.Stderr = full, &said
-		_ = c.Run() // the code says it
-		must(t, full.Close())
-		if code := c.ProcessState.ExitCode(); code != 1 {
-			t.Errorf("%v ended with %d", args, code)
-		}
-		contains(t, said.String(), "could not be written")
+		p := start(t, options{verb: args[0], args: args[1:], data: s.data, into: "/dev/full", nobody: true})
+		p.ends(1)
+		contains(t, p.prompt.String(), "could not be written")
 	}
 }
 

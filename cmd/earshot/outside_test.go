@@ -153,7 +153,7 @@ func TestOutsideAgentServerKilled(t *testing.T) {
 	s := emptyScene(t)
 	tools, lines := s.box()
 	token := s.agentToken("helper")
-	first := s.up("--tools", tools)
+	first := s.upApart("--tools", tools)
 	place := s.place().URL
 	agent := s.program(token)
 	session, err := agent.Open(t.Context(), api.AgentOpen{Request: "Add a line"})
@@ -167,7 +167,7 @@ func TestOutsideAgentServerKilled(t *testing.T) {
 		done <- c
 	}()
 	s.awaitQuestion(1)
-	must(t, first.cmd.Process.Kill())
+	first.kill()
 	first.wait()
 	s.up("--tools", tools, "--http", strings.TrimPrefix(place, "http://"))
 	s.awaitQuestion(1)

@@ -32,7 +32,7 @@ var (
 func TestServerPrivate(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	server := s.up()
+	server := s.upApart()
 	said := server.out.String() + server.prompt.String()
 	for _, name := range []string{"server.json", "person.token", "page"} {
 		info, err := os.Stat(filepath.Join(s.data, name))
@@ -44,7 +44,7 @@ func TestServerPrivate(t *testing.T) {
 	person, err := os.ReadFile(filepath.Join(s.data, "person.token"))
 	must(t, err)
 	place := s.place()
-	if place.PID != server.cmd.Process.Pid || strings.Contains(said, place.Token) || strings.Contains(said, strings.TrimSpace(string(person))) {
+	if place.PID != server.pid() || strings.Contains(said, place.Token) || strings.Contains(said, strings.TrimSpace(string(person))) {
 		t.Errorf("server.json says %d, and the output is %s", place.PID, said)
 	}
 	if !pageForm.MatchString(place.Page) || !strings.Contains(server.out.String(), "\nPage: "+place.Page+"\n") || !strings.HasPrefix(place.URL, "http://127.0.0.1:") {

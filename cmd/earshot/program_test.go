@@ -26,9 +26,23 @@ const patience = 10 * time.Minute
 // mostly wait for the time in which a yes can be taken back.
 const parallel = "12"
 
-// program is the binary as it ships, and faulty the one with fault points, which the runs with a
-// fault start.
-var program, faulty string
+// The binaries are built when a test first needs a process: the one that ships, and the one with fault points, which the
+// runs with a fault start. Each function returns the path.
+var buildProgram, buildFaulty func() (string, error)
+
+func program(t testing.TB) string {
+	t.Helper()
+	path, err := buildProgram()
+	must(t, err)
+	return path
+}
+
+func faulty(t testing.TB) string {
+	t.Helper()
+	path, err := buildFaulty()
+	must(t, err)
+	return path
+}
 
 func TestMain(m *testing.M) { os.Exit(testMain(m)) }
 
@@ -45,6 +59,7 @@ func testMain(m *testing.M) int {
 	if signal.Ignored(os.Interrupt) { // as in the background of a script
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	}
+	time.Local = time.UTC // the programs that run here have TZ=UTC, as those in processes
 	flag.Parse()
 	chosen := false
 	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
@@ -60,22 +75,26 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	program, faulty = filepath.Join(dir, "earshot"), filepath.Join(dir, "faulty", "earshot")
-	err = errors.Join(
-		build("-o", program), build("-tags", "faults", "-o", faulty),
-		os.Chmod(dir, 0o755), os.Chmod(filepath.Dir(faulty), 0o755), // another user runs it too
-	)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "building the program:", err)
+	if err := os.Chmod(dir, 0o755); err != nil { // another user runs it too
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	buildProgram = sync.OnceValues(func() (string, error) { return build(filepath.Join(dir, "earshot")) })
+	buildFaulty = sync.OnceValues(func() (string, error) { return build(filepath.Join(dir, "faulty", "earshot"), "-tags", "faults") })
 	return m.Run()
 }
 
-func build(args ...string) error {
-	cmd := exec.Command("go", append([]string{"build", "-buildvcs=false"}, args...)...)
-	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-	return cmd.Run()
+// build builds the program at a path, and returns that.
+func build(path string, flags ...string) (string, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", err
+	}
+	args := []string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", path} // what debuggers need takes a third of the time
+	said, err := exec.Command("go", append(args, flags...)...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("building the program: %w: %s", err, said)
+	}
+	return path, nil
 }
 
 // heard is what a program has written so far. It is safe for concurrent use.
@@ -107,10 +126,12 @@ func (h *heard) String() string {
 	return text
 }
 
-// process is one run of the program.
+// process is one run of the program: a process of its own, or a run in this one ([startHere]).
 type process struct {
 	t      *testing.T
-	cmd    *exec.Cmd
+	home   string    // its home and working folder; a run in this process has no working folder of its own
+	cmd    *exec.Cmd // nil: it runs in this process
+	here   *hereRun  // nil: it has a process of its own
 	input  io.WriteCloser
 	out    *heard // standard output
 	prompt *heard // where questions are put
@@ -133,25 +154,53 @@ type options struct {
 	limit string
 	// nohup has it ignore that the terminal goes away.
 	nohup bool
-	// into is the file that standard output of a run on a terminal goes to, when not empty.
+	// into is the file that standard output goes to, when not empty: of a run on a terminal, or in this process.
 	into string
 	// ahead is what has been typed at the terminal before the program starts.
 	ahead string
 	// shell is a script of sh to run instead, which calls the program as e.
 	shell string
+	// exact are all arguments, in place of verb, args and data.
+	exact []string
+	// process gives the program a process of its own where nothing else here demands one: the test kills it, looks at its
+	// id, or is about what only the binary does.
+	process bool
 }
 
-// command prepares a run with an environment of its own.
+// apart reports whether the program needs a process of its own.
+func (o options) apart() bool {
+	return o.process || o.fault != "" || o.as != nil || o.limit != "" || o.nohup || o.shell != ""
+}
+
+// words are the arguments of the program.
+func (o options) words() []string {
+	if o.exact != nil {
+		return o.exact
+	}
+	words := append([]string{cmp.Or(o.verb, "run")}, o.args...)
+	if o.data != "" {
+		words = append(words, "--data", o.data)
+	}
+	return words
+}
+
+// environment is what the program gets of one, and nothing of whoever started the tests.
+func (o options) environment(home string) []string {
+	return append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "TZ=UTC", "LANG=C.UTF-8", "EARSHOT_FAULT=" + o.fault,
+		"GOGC=" + os.Getenv("GOGC"), // a fifth of a start is collecting what its packages have allocated
+	}, o.env...)
+}
+
+// command prepares a process with an environment of its own.
 func command(t *testing.T, o options) *exec.Cmd {
 	t.Helper()
-	args := append([]string{cmp.Or(o.verb, "run")}, o.args...)
-	if o.data != "" {
-		args = append(args, "--data", o.data)
-	}
-	binary := program
+	args := o.words()
+	build := program
 	if o.fault != "" {
-		binary = faulty
+		build = faulty
 	}
+	binary := build(t)
 	cmd := exec.Command(binary, args...)
 	if o.limit != "" {
 		cmd = exec.Command("sh", append([]string{"-c", "ulimit -f " + o.limit + ` && exec "$@"`, "sh", binary}, args...)...)
@@ -165,20 +214,21 @@ func command(t *testing.T, o options) *exec.Cmd {
 	}
 	home := t.TempDir()
 	cmd.Dir = home
-	cmd.Env = append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "TZ=UTC", "LANG=C.UTF-8", "EARSHOT_FAULT=" + o.fault,
-		"GOGC=" + os.Getenv("GOGC"), // a fifth of a start is collecting what its packages have allocated
-	}, o.env...)
+	cmd.Env = o.environment(home)
 	if o.as != nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: o.as}
 	}
 	return cmd
 }
 
-// start starts a run with pipes. It is ended with the test.
+// start starts a run with pipes, in this process where that makes no difference. It is ended with the test.
 func start(t *testing.T, o options) *process {
 	t.Helper()
+	if !o.apart() {
+		return startHere(t, o)
+	}
 	p := &process{t: t, cmd: command(t, o), out: newHeard(), prompt: newHeard(), ended: make(chan struct{})}
+	p.home = p.cmd.Dir
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.prompt
 	if !o.nobody {
 		input, err := p.cmd.StdinPipe()
@@ -262,7 +312,32 @@ func (p *process) say(line string) {
 
 func (p *process) closeInput() { must(p.t, p.input.Close()) }
 
-func (p *process) signal(s os.Signal) { must(p.t, p.cmd.Process.Signal(s)) }
+func (p *process) signal(s os.Signal) {
+	p.t.Helper()
+	must(p.t, p.send(s))
+}
+
+func (p *process) send(s os.Signal) error {
+	p.t.Helper()
+	if p.here != nil {
+		return p.here.signal(p.t, s)
+	}
+	return p.cmd.Process.Signal(s)
+}
+
+// kill ends the program as a crash does. It needs a process of its own.
+func (p *process) kill() {
+	p.t.Helper()
+	p.signal(os.Kill)
+}
+
+// pid is the id of the process in which the program runs.
+func (p *process) pid() int {
+	if p.here != nil {
+		return os.Getpid()
+	}
+	return p.cmd.Process.Pid
+}
 
 // insists sends a signal until the program has ended, as an impatient person would: one that follows another at once counts
 // as the same.
@@ -270,7 +345,7 @@ func (p *process) insists(s os.Signal) {
 	again := time.NewTicker(100 * time.Millisecond)
 	defer again.Stop()
 	for {
-		if err := p.cmd.Process.Signal(s); errors.Is(err, os.ErrProcessDone) {
+		if err := p.send(s); errors.Is(err, os.ErrProcessDone) {
 			return
 		}
 		select {
@@ -292,6 +367,9 @@ func (p *process) wait() int {
 	case <-p.ended:
 	case <-ctx.Done():
 		p.t.Fatalf("the program does not end; standard output:\n%s\nprompts:\n%s", p.out, p.prompt)
+	}
+	if p.here != nil {
+		return p.here.code
 	}
 	state, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if ok && state.Signaled() {

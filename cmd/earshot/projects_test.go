@@ -33,7 +33,7 @@ func TestProjects(t *testing.T) {
 	testkit.Slow(t)
 	s := newScene(t)
 	early := s.project("early") // before the server runs
-	up := s.up("--nats-listen", "127.0.0.1:0")
+	up := s.upApart("--nats-listen", "127.0.0.1:0")
 	billing := s.project("billing") // while it runs
 	contains(t, s.does(0, "projects"), "Project billing: served at http://billing.localhost:", "Project early: served at http://early.localhost:")
 	for _, one := range []*scene{s, early, billing} {

@@ -109,14 +109,14 @@ func TestRecordingPiped(t *testing.T) {
 	read, write, err := os.Pipe()
 	must(t, err)
 	judge := &process{t: t, cmd: command(t, options{}), out: newHeard(), prompt: newHeard(), ended: make(chan struct{})}
-	judge.cmd.Args = []string{program, "validate", "--stream"}
+	judge.cmd.Args = []string{program(t), "validate", "--stream"}
 	judge.cmd.Stdin, judge.cmd.Stdout, judge.cmd.Stderr = read, judge.out, judge.prompt
 	must(t, judge.cmd.Start())
 	judge.own()
 	must(t, read.Close())
 
 	recorder := &process{t: t, cmd: command(t, options{}), out: newHeard(), prompt: newHeard(), ended: make(chan struct{})}
-	recorder.cmd.Args = []string{program, "capture", s.place().URL, "--token-file", s.listener()}
+	recorder.cmd.Args = []string{program(t), "capture", s.place().URL, "--token-file", s.listener()}
 	recorder.cmd.Stdout, recorder.cmd.Stderr = io.MultiWriter(recorder.out, write), recorder.prompt
 	must(t, recorder.cmd.Start())
 	recorder.own()

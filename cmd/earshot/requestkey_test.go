@@ -41,7 +41,7 @@ func TestServerTurnOnce(t *testing.T) {
 		must(t, err)
 		return w.StatusCode, string(raw)
 	}
-	server := s.up()
+	server := s.upApart()
 	status, first := post("key-1", "Tidy up.")
 	if status != http.StatusCreated {
 		t.Fatalf("%d %s", status, first)
@@ -49,7 +49,7 @@ func TestServerTurnOnce(t *testing.T) {
 	if status, again := post("key-1", "Tidy up."); status != http.StatusCreated || again != first {
 		t.Errorf("again: %d %s; want %s", status, again, first)
 	}
-	server.signal(syscall.SIGKILL)
+	server.kill()
 	server.ends(-int(syscall.SIGKILL))
 	s.up()
 	if status, again := post("key-1", "Tidy up."); status != http.StatusCreated || again != first {

@@ -173,7 +173,7 @@ func (m *Main) run(ctx context.Context, f runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	signals := cli.NewSignals()
+	signals := m.NewSignals()
 	defer signals.Stop() // after all cleanup: a further signal must not change how it ends
 	defer h.Close()
 	return m.runIn(ctx, h, f, j, p, path, signals)
@@ -315,7 +315,7 @@ func apart(root, data string) error {
 }
 
 func (m *Main) makeSample() (string, error) {
-	dir, err := os.MkdirTemp("", "earshot-")
+	dir, err := os.MkdirTemp(m.Getenv("TMPDIR"), "earshot-")
 	if err != nil {
 		return "", cause.Fail(err, "the sample folder cannot be made", "name a folder of your own instead")
 	}

@@ -164,6 +164,12 @@ func (s *scene) run(args ...string) *process {
 	return start(s.t, options{data: s.data, args: append([]string{"tidy", s.folder}, s.answering(args)...), fault: s.fault})
 }
 
+// runApart is run in a process of its own: the test kills it.
+func (s *scene) runApart(args ...string) *process {
+	s.t.Helper()
+	return start(s.t, options{data: s.data, args: append([]string{"tidy", s.folder}, s.answering(args)...), process: true})
+}
+
 // answering has a run at a server answer there, as a script does on purpose.
 func (s *scene) answering(args []string) []string {
 	s.t.Helper()

@@ -124,10 +124,12 @@ func (m *Main) serve(ctx context.Context, services []toolfile.Service, f serveFl
 	if err != nil {
 		return err
 	}
-	defer memory.Tune(m.Getenv)()
+	if m.OwnsProcess {
+		defer memory.Tune(m.Getenv)()
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	signals := cli.NewSignals()
+	signals := m.NewSignals()
 	defer signals.Stop()
 	signals.Heed()
 	broken := make(chan error, len(services))

@@ -94,11 +94,11 @@ func TestServerKilledWithAQuestionOpen(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
 	s := newScene(t)
-	first := s.up()
+	first := s.upApart()
 	run := s.run("--json", "--answer-within", "10m")
 	run.await(asked)
 	before := s.pending()
-	must(t, first.cmd.Process.Kill())
+	first.kill()
 	first.wait()
 	second := s.up()
 	second.await("Resumed: sess_")
@@ -124,7 +124,7 @@ func TestServerEndsGracefully(t *testing.T) {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
-			first := s.up()
+			first := s.upApart()
 			run := s.run("--json")
 			run.await(asked)
 			before := s.pending()
@@ -167,7 +167,7 @@ func TestServerStart(t *testing.T) {
 	}{
 		{"missing folder", other.data, []string{"--root", filepath.Join(s.folder, "absent")}, 2, "there is no folder"},
 		{"its own folder", s.data, []string{"--root", s.data}, 2, "belongs to the data directory"},
-		{"second start", s.data, []string{"--root", s.folder}, 1, "another earshot works with the data in " + s.data + " (process " + strconv.Itoa(first.cmd.Process.Pid) + ")"},
+		{"second start", s.data, []string{"--root", s.folder}, 1, "another earshot works with the data in " + s.data + " (process " + strconv.Itoa(first.pid()) + ")"},
 		{"port taken", other.data, []string{"--root", s.folder, "--http", strings.TrimPrefix(place.URL, "http://")}, 1, "is taken by another program hint: end that, or use another port"},
 		{"not the loopback", other.data, []string{"--root", s.folder, "--http", "0.0.0.0:0"}, 2, "is not on the loopback"},
 		{"a port that is not a number", other.data, []string{"--root", s.folder, "--http", "localhost:x"}, 2, `--http "localhost:x" has the port "x"; expected a number from 0 to 65535`},
@@ -218,7 +218,7 @@ func TestServerOffersToTry(t *testing.T) {
 	typed := func(line string) *process {
 		p := &process{t: t, cmd: command(t, options{}), out: newHeard(), prompt: newHeard(), ended: make(chan struct{})}
 		cmd := exec.Command("sh", "-c", line)
-		cmd.Dir, cmd.Env = p.cmd.Dir, slices.Concat(p.cmd.Env, []string{"PATH=" + filepath.Dir(program) + ":" + os.Getenv("PATH")})
+		cmd.Dir, cmd.Env = p.cmd.Dir, slices.Concat(p.cmd.Env, []string{"PATH=" + filepath.Dir(program(t)) + ":" + os.Getenv("PATH")})
 		cmd.Stdout, cmd.Stderr = p.out, p.prompt
 		p.cmd = cmd
 		must(t, cmd.Start())
@@ -257,10 +257,10 @@ func TestServerOffersPasskey(t *testing.T) {
 func TestServerStaleFiles(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	first := s.up()
-	must(t, first.cmd.Process.Kill())
+	first := s.upApart()
+	first.kill()
 	first.wait()
-	if s.place().PID != first.cmd.Process.Pid {
+	if s.place().PID != first.pid() {
 		t.Fatal("nothing was left behind")
 	}
 	contains(t, s.does(1, "pending"), "no `earshot up` works with the data")

@@ -4,21 +4,24 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/client"
-	earshot "github.com/earshot-dev/earshot/cmd/earshot"
-	"github.com/earshot-dev/earshot/internal/cli"
 )
 
 // up starts the server on the scene, and waits until it serves.
 func (s *scene) up(args ...string) *process {
 	s.t.Helper()
 	return s.upWith(options{args: args})
+}
+
+// upApart is up in a process of its own: the test kills it, or sends it a real signal.
+func (s *scene) upApart(args ...string) *process {
+	s.t.Helper()
+	return s.upWith(options{args: args, process: true})
 }
 
 func (s *scene) upWith(o options) *process {
@@ -68,27 +71,14 @@ func (s *scene) does(code int, verb string, args ...string) string {
 	return out + said
 }
 
-// here runs a command on the scene's data within this process, as main does, and returns what is on standard output and
-// standard error. A process for each of these many short commands would take a third of the time of all tests here.
+// here runs a command on the scene's data to its end, and returns what is on standard output and standard error.
 func (s *scene) here(code int, verb string, args ...string) (out, said string) {
 	s.t.Helper()
-	nobody, err := os.Open(os.DevNull)
-	must(s.t, err)
-	defer func() { _ = nobody.Close() }()
-	home := s.t.TempDir()
-	lookup := func(name string) (string, bool) {
-		value, set := map[string]string{"PATH": os.Getenv("PATH"), "HOME": home, "TMPDIR": home, "TZ": "UTC", "LANG": "C.UTF-8"}[name]
-		return value, set
+	p := startHere(s.t, options{verb: verb, data: s.data, args: args, nobody: true})
+	if got := p.wait(); got != code {
+		s.t.Errorf("%s %q ended with %d, expected %d; standard output:\n%s\nstandard error:\n%s", verb, args, got, code, p.out, p.prompt)
 	}
-	stdout, stderr := newHeard(), newHeard()
-	m := earshot.Main{Args: slices.Concat([]string{verb}, args, []string{"--data", s.data}), Program: cli.Program{
-		Stdin: nobody, Stdout: stdout, Stderr: stderr, Now: time.Now, LookupEnv: lookup,
-		Getenv: func(name string) string { value, _ := lookup(name); return value },
-	}}
-	if got := m.Run(); got != code {
-		s.t.Errorf("%s %q ended with %d, expected %d; standard output:\n%s\nstandard error:\n%s", verb, args, got, code, stdout, stderr)
-	}
-	return stdout.String(), stderr.String()
+	return p.out.String(), p.prompt.String()
 }
 
 // pending lists the open questions.

@@ -76,7 +76,9 @@ func (m *Main) callTool(ctx context.Context, f runFlags, args []string) error {
 	asJSON := f.asJSON
 	f.asJSON = false
 	// The narration goes to standard error: standard output is for the result.
-	told := &Main{Args: m.Args, Program: cli.Program{Stdin: m.Stdin, Stdout: m.Stderr, Stderr: m.Stderr, Getenv: m.Getenv, LookupEnv: m.LookupEnv, Now: m.Now}}
+	told := &Main{Args: m.Args, Program: cli.Program{
+		Stdin: m.Stdin, Stdout: m.Stderr, Stderr: m.Stderr, Getenv: m.Getenv, LookupEnv: m.LookupEnv, Environ: m.Environ, Now: m.Now, Signals: m.Signals,
+	}}
 	session, verdict := told.attachedTurn(ctx, f, job{request: api.EnqueueRequest{Agent: api.OperatorAgent, Args: request, Request: "Call " + args[0]}})
 	if session == "" {
 		return verdict

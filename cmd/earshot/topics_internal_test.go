@@ -20,7 +20,7 @@ func printed(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, told strings.Builder
 	m := Main{Args: args, Program: cli.Program{Stdout: &out, Stderr: &told, Getenv: func(string) string { return "" }, LookupEnv: os.LookupEnv}}
-	if code := m.Run(); code != cli.ExitDone {
+	if code := m.Run(t.Context()); code != cli.ExitDone {
 		t.Fatalf("%v: exit code %d: %s%s", args, code, &out, &told)
 	}
 	return out.String()

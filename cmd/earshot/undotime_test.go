@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"os"
-	"syscall"
 	"testing"
 	"time"
 
@@ -54,11 +53,11 @@ func TestRestartedAfterTheYes(t *testing.T) {
 	testkit.Slow(t)
 	counts(t)
 	s := newScene(t)
-	first := s.up()
+	first := s.upApart()
 	session := s.starts(s.dials())
 	s.reaches(s.dials(), session, func(e aaep.Event) bool { _, asks := e.Payload.(aaep.AwaitingConfirmation); return asks })
 	contains(t, s.does(0, "reply", "1", "accept"), "Recorded: question 1 is accepted.", "Starts in 8 seconds. `earshot undo 1` takes it back.")
-	must(t, first.cmd.Process.Signal(syscall.SIGKILL))
+	first.kill()
 	first.wait()
 	second := s.up()
 	remote := s.dials()

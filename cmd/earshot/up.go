@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -215,8 +216,10 @@ func (m *Main) up(ctx context.Context, f upFlags) error {
 		return err
 	}
 	o.OpenProject = m.projectOptions
-	defer memory.Tune(m.Getenv)()
-	signals := cli.NewSignals()
+	if m.OwnsProcess {
+		defer memory.Tune(m.Getenv)()
+	}
+	signals := m.NewSignals()
 	defer signals.Stop()
 	signals.Heed()
 	s, err := server.New(ctx, o)
@@ -481,7 +484,7 @@ func (m *Main) end(s *server.Server, signals <-chan os.Signal) error {
 		defer close(done)
 		s.Close()
 	}()
-	timer := time.NewTimer(fault.Grace(endGrace))
+	timer := time.NewTimer(cmp.Or(m.EndGrace, fault.Grace(endGrace)))
 	defer timer.Stop()
 	for {
 		select {

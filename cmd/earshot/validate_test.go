@@ -3,6 +3,7 @@ package main_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,11 +61,9 @@ func validated(t *testing.T, code int, args ...string) *process {
 // piped is validated with this on standard input.
 func piped(t *testing.T, code int, input string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: command(t, options{}), out: newHeard(), prompt: newHeard(), ended: make(chan struct{})}
-	p.cmd.Args = append([]string{program, "validate"}, args...)
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = strings.NewReader(input), p.out, p.prompt
-	must(t, p.cmd.Start())
-	p.own()
+	p := start(t, options{exact: append([]string{"validate"}, args...)})
+	_, _ = io.WriteString(p.input, input) // it may end before it has read all
+	p.closeInput()
 	p.ends(code)
 	return p
 }

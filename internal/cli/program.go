@@ -27,6 +27,13 @@ type Program struct {
 	LookupEnv      func(string) (string, bool)
 	Environ        func() []string // nil where it is not looked at as a whole
 	Now            func() time.Time
+	// Signals are what the program hears instead of the signals of the process; one command at a time reads them. nil is
+	// those of the process.
+	Signals <-chan os.Signal
+	// OwnsProcess means that nothing else runs in this process, whose garbage collector the program may then tune.
+	OwnsProcess bool
+	// EndGrace is how long a server may take to end. Default: 10 seconds.
+	EndGrace time.Duration
 
 	unsaid atomic.Pointer[error]         // the first write error of standard output
 	zone   atomic.Pointer[time.Location] // where the person wants times told; nil is the zone of Now

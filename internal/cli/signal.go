@@ -12,26 +12,31 @@ import (
 // programs, and one that has started another, such as npx or timeout, passes it on as well: that is one wish, not two.
 const echo = 100 * time.Millisecond
 
-// Signals are those that stop a turn. Make them with [NewSignals]; the caller stops them.
+// Signals are those that stop a turn. Make them with [Program.NewSignals]; the caller stops them.
 type Signals struct {
 	C chan os.Signal // what came since Heed, without echoes
 
-	raw         chan os.Signal
+	given       <-chan os.Signal // those of the program; nil: those of the process
+	raw         chan os.Signal   // those of the process
 	heeded      bool
 	quit, ended chan struct{}
 }
 
 // NewSignals returns signals that are not heeded yet: until then, they do what they do by default.
-func NewSignals() *Signals {
-	return &Signals{C: make(chan os.Signal, 4), raw: make(chan os.Signal, 4), quit: make(chan struct{}), ended: make(chan struct{})}
+func (m *Program) NewSignals() *Signals {
+	return &Signals{C: make(chan os.Signal, 4), given: m.Signals, raw: make(chan os.Signal, 4), quit: make(chan struct{}), ended: make(chan struct{})}
 }
 
 // Heed registers for the signals, once, except for those that the caller has ignored: with nohup, the program should outlive its
 // terminal.
 func (s *Signals) Heed() {
-	signal.Ignore(syscall.SIGPIPE) // a closed reader becomes a write error, which is reported
 	s.heeded = true
-	go s.pass()
+	if s.given != nil {
+		go s.pass(s.given)
+		return
+	}
+	signal.Ignore(syscall.SIGPIPE) // a closed reader becomes a write error, which is reported
+	go s.pass(s.raw)
 	for _, one := range []os.Signal{os.Interrupt, syscall.SIGTERM, Hangup} {
 		if !signal.Ignored(one) {
 			signal.Notify(s.raw, one)
@@ -40,7 +45,7 @@ func (s *Signals) Heed() {
 }
 
 // pass passes signals on until Stop.
-func (s *Signals) pass() {
+func (s *Signals) pass(from <-chan os.Signal) {
 	defer close(s.ended)
 	var last os.Signal
 	var at time.Time
@@ -48,7 +53,7 @@ func (s *Signals) pass() {
 		select {
 		case <-s.quit:
 			return
-		case one := <-s.raw:
+		case one := <-from:
 			now := time.Now()
 			if one == last && now.Sub(at) < echo {
 				continue
@@ -96,7 +101,7 @@ func SignalCode(s os.Signal) int {
 // UnlessInterrupted runs do, which writes a file, with a context that a signal cancels. A partial file is then removed,
 // which the signal alone would leave behind. The exit code is the signal's.
 func (m *Program) UnlessInterrupted(ctx context.Context, do func(context.Context) error) error {
-	signals := NewSignals()
+	signals := m.NewSignals()
 	defer signals.Stop()
 	signals.Heed()
 	ctx, cancel := context.WithCancel(ctx)
@@ -119,6 +124,22 @@ func (m *Program) UnlessInterrupted(ctx context.Context, do func(context.Context
 	}
 	m.Notef("Broken off; nothing is kept of it.")
 	return &ExitError{Code: SignalCode(came)}
+}
+
+// UntilInterrupted returns a context that ends with an interrupt or SIGTERM, too. The caller must call stop.
+func (m *Program) UntilInterrupted(ctx context.Context) (_ context.Context, stop context.CancelFunc) {
+	if m.Signals == nil {
+		return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-m.Signals:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // Hangup is the signal for a lost terminal.

@@ -14,9 +14,9 @@ import (
 func TestEcho(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := NewSignals()
+		s := new(Program).NewSignals()
 		s.heeded = true
-		go s.pass()
+		go s.pass(s.raw)
 		defer s.Stop()
 		for _, one := range []os.Signal{os.Interrupt, os.Interrupt, syscall.SIGTERM, os.Interrupt} {
 			s.raw <- one
@@ -48,5 +48,5 @@ func TestEcho(t *testing.T) {
 // TestStopBeforeHeed: signals that were never heeded need nothing but to be let go.
 func TestStopBeforeHeed(t *testing.T) {
 	t.Parallel()
-	NewSignals().Stop()
+	new(Program).NewSignals().Stop()
 }

@@ -51,7 +51,9 @@ func (m *Program) FilesService(roots []string, data string, private ...string) s
 			if err != nil {
 				return nil, FolderFailure(strings.Join(roots, ", "), err)
 			}
-			operations, err := files.New(files.Options{Allowed: allowed, Journal: journal, Private: append([]string{data}, private...), Now: now})
+			operations, err := files.New(files.Options{
+				Allowed: allowed, Journal: journal, Private: append([]string{data}, private...), HomeTrash: files.HomeTrash(m.Getenv), Now: now,
+			})
 			if err != nil {
 				return nil, cause.Fail(err, "the files service did not start", "make room in the data directory, or use --data DIR")
 			}

@@ -35,8 +35,8 @@ func Sample[T any](t testing.TB, all []T, n int) []T {
 		return all
 	}
 	name := fnv.New64a()
-	_, _ = name.Write([]byte(t.Name())) // a hash never fails
-	chosen := rand.New(rand.NewPCG(Seed(), name.Sum64())).Perm(len(all))[:n]
+	_, _ = name.Write([]byte(t.Name()))                                      // a hash never fails
+	chosen := rand.New(rand.NewPCG(Seed(), name.Sum64())).Perm(len(all))[:n] //nolint:gosec // chance is not to be a secret here
 	slices.Sort(chosen)
 	sample := make([]T, 0, n)
 	for _, i := range chosen {

@@ -17,7 +17,7 @@ type Options struct {
 	Journal string
 	// Private are more folders of the product, absolute (its data folder, say), with the same protection.
 	Private []string
-	// HomeTrash is the user's trash. Default: $XDG_DATA_HOME/Trash, else ~/.local/share/Trash.
+	// HomeTrash is the user's trash. Default: [HomeTrash] in the environment of the process.
 	HomeTrash string
 	// Now tells the time. Default: time.Now.
 	Now func() time.Time
@@ -65,7 +65,7 @@ func New(options Options) (*Service, error) {
 		opened: func(*tree) {}, step: func(string, string) {}, link: (*os.Root).Link, append: appendLine, sync: (*os.File).Sync, topOf: topOf,
 	}
 	if s.homeTrash == "" {
-		s.homeTrash = defaultHomeTrash()
+		s.homeTrash = HomeTrash(os.Getenv)
 	}
 	return s, nil
 }
@@ -75,12 +75,14 @@ func appendLine(f *os.File, line []byte) error {
 	return err //nolint:wrapcheck // the journal wraps it.
 }
 
-func defaultHomeTrash() string {
-	if data := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(data) {
+// HomeTrash returns the user's trash in an environment: $XDG_DATA_HOME/Trash, else ~/.local/share/Trash; "" without a
+// home.
+func HomeTrash(getenv func(string) string) string {
+	if data := getenv("XDG_DATA_HOME"); filepath.IsAbs(data) {
 		return filepath.Join(data, "Trash")
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
+	home := getenv("HOME")
+	if home == "" {
 		return ""
 	}
 	return filepath.Join(home, ".local", "share", "Trash")

@@ -126,7 +126,7 @@ func (m *commands) bridgeCommonground(ctx context.Context, f bridgeFlags) error 
 	o.Ready = func(offer commonground.Offer) { m.printOffer(offer, f.asJSON) }
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	signals := cli.NewSignals()
+	signals := m.NewSignals()
 	signals.Heed()
 	ended := make(chan struct{})
 	go func() { // ends with the bridge

@@ -2,7 +2,6 @@ package gateways
 
 import (
 	"context"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -158,7 +157,7 @@ func (m *commands) agentFinding(ctx context.Context, f cli.LocalFlags, name stri
 		return finding, false, nil
 	}
 	if reviewed, known := hook.Reviewed(name); known && program != "" && agentcheck.Can(name) {
-		if facts.Result, err = agentcheck.Run(ctx, agentcheck.Options{Hook: reviewed, Program: program, Env: os.Environ(), MCP: facts.MCP}); err != nil {
+		if facts.Result, err = agentcheck.Run(ctx, agentcheck.Options{Hook: reviewed, Program: program, Env: m.Environ(), MCP: facts.MCP}); err != nil {
 			return finding, true, cause.Fail(err, facts.Title+" could not be tried", "")
 		}
 		facts.Driven = true

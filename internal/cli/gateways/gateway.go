@@ -6,11 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/url"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -84,7 +81,7 @@ have; 1 the producer or Earshot cannot be reached, or refuses; 2 usage.`,
 }
 
 func (m *commands) gateway(ctx context.Context, f gatewayFlags) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := m.UntilInterrupted(ctx)
 	defer stop()
 	switch {
 	case f.from == "":

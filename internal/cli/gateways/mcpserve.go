@@ -5,9 +5,7 @@ import (
 	"crypto/rand"
 	"net/url"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,7 +68,7 @@ func (m *commands) mcpServe(ctx context.Context, f mcpServeFlags) error {
 	if f.wall != 0 && f.wall < time.Second {
 		return cause.Misuse("--answer-before is "+f.wall.String(), "give a second or more, such as 4m")
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := m.UntilInterrupted(ctx)
 	defer stop()
 	program := ""
 	if !f.alone {

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
@@ -60,7 +58,7 @@ be reached, or has ended the connection; 2 usage.`,
 }
 
 func (m *commands) stdio(ctx context.Context, f stdioFlags) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := m.UntilInterrupted(ctx)
 	defer stop()
 	producer, err := m.dialSocket(ctx, f)
 	if err != nil {

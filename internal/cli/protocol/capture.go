@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -61,7 +59,7 @@ producer cannot be heard, 2 if a flag is wrong.`,
 }
 
 func (m *commands) capture(ctx context.Context, f captureFlags, address string) (err error) {
-	ctx, interrupted := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, interrupted := m.UntilInterrupted(ctx)
 	defer interrupted()
 	to, err := m.captureTo(f.out)
 	if err != nil {

@@ -3,9 +3,7 @@ package protocol
 import (
 	"context"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -83,7 +81,7 @@ func (m *commands) judgeProducer(ctx context.Context, f producerFlags, address s
 	if err != nil {
 		return err
 	}
-	ctx, interrupted := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, interrupted := m.UntilInterrupted(ctx)
 	defer interrupted()
 	report, err := producer.Judge(ctx, producer.Options{
 		URL: address, Token: token, Level: f.level, For: f.length, Session: f.session, Sessions: f.sessions, Fresh: f.fresh, Answer: aaep.Decision(f.answer), Now: m.Now,

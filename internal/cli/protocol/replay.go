@@ -3,10 +3,7 @@ package protocol
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/signal"
 	"strconv"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -77,7 +74,7 @@ func (m *commands) replay(ctx context.Context, f replayFlags, name string) error
 		return err
 	}
 	defer source.Remove()
-	ctx, interrupted := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, interrupted := m.UntilInterrupted(ctx)
 	defer interrupted()
 	return recording.Play(ctx, recording.PlayOptions{
 		Source: source, Name: name, Speed: speed, HTTP: f.http, Once: f.once, Notice: func(line string) { m.Printf("%s", line) },

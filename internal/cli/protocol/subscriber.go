@@ -5,9 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -78,9 +76,9 @@ func (m *commands) judgeSubscriber(ctx context.Context, f subscriberFlags, args 
 	if err != nil {
 		return err
 	}
-	ctx, interrupted := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, interrupted := m.UntilInterrupted(ctx)
 	defer interrupted()
-	tested := &tested{args: args, socket: f.socket, output: m.Stderr, gone: interrupted}
+	tested := &tested{args: args, socket: f.socket, output: m.Stderr, environ: m.Environ, gone: interrupted}
 	report, err := subscriber.Judge(ctx, subscriber.Options{
 		Address: f.listen, Socket: f.socket, Level: f.level, Person: f.answers, For: f.length, Now: m.Now,
 		Ready: func(url string) {
@@ -123,6 +121,7 @@ type tested struct {
 	args    []string
 	socket  string // its path; "" is none
 	output  io.Writer
+	environ func() []string
 	gone    func() // is called a while after it has ended
 	command *exec.Cmd
 	ended   chan struct{}
@@ -144,7 +143,7 @@ func (s *tested) start(url string) {
 		args[i] = strings.NewReplacer("{url}", url, "{ws}", overSocket(url), "{grpc}", overGRPC(url), "{unix}", unix).Replace(arg)
 	}
 	command := exec.Command(args[0], args[1:]...) //nolint:gosec,noctx // the person's own command; end ends it
-	command.Env = append(os.Environ(), "AAEP_URL="+url, "AAEP_WS_URL="+overSocket(url), "AAEP_GRPC_URL="+overGRPC(url), "AAEP_UNIX_URL="+unix)
+	command.Env = append(s.environ(), "AAEP_URL="+url, "AAEP_WS_URL="+overSocket(url), "AAEP_GRPC_URL="+overGRPC(url), "AAEP_UNIX_URL="+unix)
 	command.Stdout, command.Stderr, command.WaitDelay = s.output, s.output, time.Second
 	if s.failed = command.Start(); s.failed != nil {
 		s.gone()

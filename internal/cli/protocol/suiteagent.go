@@ -5,9 +5,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,7 +46,7 @@ func (m *commands) serveSuiteAgent(ctx context.Context, listen string) error {
 	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
 		return cause.Misuse("--listen is "+cause.OneLine(listen), "expected an address of this machine, such as 127.0.0.1:7412: anybody who can connect could answer")
 	}
-	ctx, interrupted := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, interrupted := m.UntilInterrupted(ctx)
 	defer interrupted()
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
 	if err != nil {

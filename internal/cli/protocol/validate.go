@@ -75,7 +75,9 @@ func (m *commands) validate(f validateFlags, files []string) error {
 	if len(files) == 0 {
 		files = []string{"-"}
 	}
-	debug.SetGCPercent(collectEarly)
+	if m.OwnsProcess {
+		debug.SetGCPercent(collectEarly)
+	}
 	if !f.stream && (f.joinedLate || f.cutShort || f.terms != "") {
 		return cause.Misuse("--joined-late, --cut-short and --terms are about the order of messages, which is not judged", "add --stream")
 	}
