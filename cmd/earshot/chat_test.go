@@ -88,21 +88,25 @@ func TestChat(t *testing.T) {
 func TestChatKilled(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
+	type death struct{ point, api string }
+	var all []death
 	for i, point := range []string{
 		"invoked.logged", "invoked.logged:3", "command.published", "start.committed", "finish.committed", "report.applying",
 		"question.saved", "answer.saved", "undo.waiting", "delete.done",
 	} {
-		t.Run(point, func(t *testing.T) {
+		all = append(all, death{point, apis[i%len(apis)]})
+	}
+	for _, way := range testkit.Sample(t, all, 1) {
+		t.Run(way.point, func(t *testing.T) {
 			t.Parallel()
-			api := apis[i%len(apis)]
 			s, script := twins(t)
 			model := fakemodel.Start(t, script)
 			s.does(0, "set", "undo-time", "3s")
-			s.fault = point
+			s.fault = way.point
 			deaths := 0
 			args := []string{"chat", "--root", s.folder, "Find the duplicates and remove them"}
 			for {
-				p := s.chat(model, api, args...)
+				p := s.chat(model, way.api, args...)
 				for p.says(asked) {
 					if strings.Contains(squeeze(p.prompt.String()), "Type leave, ask again") {
 						p.say("leave")
@@ -122,7 +126,7 @@ func TestChatKilled(t *testing.T) {
 				break
 			}
 			if deaths != 1 {
-				t.Fatalf("it was killed %d times: it does not come to %s", deaths, point)
+				t.Fatalf("it was killed %d times: it does not come to %s", deaths, way.point)
 			}
 			if found := s.gone(); !slices.Equal(found, []string{"b.jpg"}) {
 				t.Errorf("%v are gone; want b.jpg", found)
@@ -247,7 +251,7 @@ func (p *process) accepts() {
 func TestChatServerKilled(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
-	for _, point := range []string{"invoked.logged", "question.saved"} {
+	for _, point := range testkit.Sample(t, []string{"invoked.logged", "question.saved"}, 1) {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			s, script := twins(t)

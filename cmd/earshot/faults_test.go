@@ -192,7 +192,15 @@ func points() []string {
 
 func name(faults []string) string { return strings.Join(faults, ",") }
 
-func endures(t *testing.T, faults ...string) {
+// endures kills the program in each of these ways; at a landing in one of them.
+func endures(t *testing.T, ways ...[]string) {
+	t.Helper()
+	for _, faults := range testkit.Sample(t, ways, 1) {
+		enduresOne(t, faults)
+	}
+}
+
+func enduresOne(t *testing.T, faults []string) {
 	t.Helper()
 	t.Run(name(faults), func(t *testing.T) {
 		t.Parallel()
@@ -210,14 +218,15 @@ func endures(t *testing.T, faults ...string) {
 func TestKilledOnce(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
+	var ways [][]string
 	for _, point := range points() {
-		endures(t, point)
+		ways = append(ways, []string{point})
 		switch point {
 		case "dispatch.committing", "invoked.logged", "command.published", "finish.committed", "report.applying":
-			endures(t, point+":2")
-			endures(t, point+":3")
+			ways = append(ways, []string{point + ":2"}, []string{point + ":3"})
 		}
 	}
+	endures(t, ways...)
 }
 
 // TestKilledTwice kills the program, and once more where it comes to the same point
@@ -225,16 +234,18 @@ func TestKilledOnce(t *testing.T) {
 func TestKilledTwice(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
+	var ways [][]string
 	for _, point := range points() {
-		endures(t, point, point)
+		ways = append(ways, []string{point, point})
 	}
+	endures(t, ways...)
 }
 
 // TestKilledOnTheWay kills the program, and once more further on.
 func TestKilledOnTheWay(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
-	for _, pair := range [][]string{
+	endures(t, [][]string{
 		{"invoked.logged", "finish.committed"},
 		{"report.applying:2", "question.saved"},
 		{"question.saving", "answer.saved"},
@@ -249,9 +260,7 @@ func TestKilledOnTheWay(t *testing.T) {
 		{"delete.middle", "report.applying"},
 		{"delete.done", "finish.committed"},
 		{"finish.committed:3", "report.applying"},
-	} {
-		endures(t, pair...)
-	}
+	}...)
 }
 
 // TestKilledTrashing does the same with a removal that can be undone: what is gone lies in
@@ -259,9 +268,9 @@ func TestKilledOnTheWay(t *testing.T) {
 func TestKilledTrashing(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
-	for _, faults := range [][]string{
+	for _, faults := range testkit.Sample(t, [][]string{
 		{"start.committed"}, {"trash.middle"}, {"trash.done"}, {"trash.middle", "finish.committed"}, {"start.committed", "trash.middle"},
-	} {
+	}, 1) {
 		t.Run(name(faults), func(t *testing.T) {
 			t.Parallel()
 			o := &ordeal{scene: newScene(t), faults: faults, answer: "leave"}
@@ -326,18 +335,23 @@ func withBrokenJournals(o *ordeal) {
 	}
 }
 
+// unknownFate is a death in the middle of a removal, and what comes of it.
+type unknownFate struct {
+	name      string
+	faults    []string
+	between   func(*ordeal)
+	answer    string
+	questions string
+}
+
+func (u unknownFate) String() string { return u.name }
+
 // TestUnknownFate kills the program in the middle of a removal and takes away what would
 // tell how far it came: a person is asked, and what they say is done.
 func TestUnknownFate(t *testing.T) {
 	t.Parallel()
 	testkit.Slow(t)
-	for _, row := range []struct {
-		name      string
-		faults    []string
-		between   func(*ordeal)
-		answer    string
-		questions string
-	}{
+	for _, row := range testkit.Sample(t, []unknownFate{
 		{"lost, leave", []string{"delete.middle"}, withoutJournals, "leave", "confirmation accepted, clarification answered"},
 		{"broken, leave", []string{"delete.middle"}, withBrokenJournals, "leave", "confirmation accepted, clarification answered"},
 		{"lost, ask again", []string{"delete.middle"}, withoutJournals, "ask again", "confirmation accepted, clarification answered, confirmation accepted"},
@@ -345,7 +359,7 @@ func TestUnknownFate(t *testing.T) {
 		{"killed when asked, leave", []string{"delete.middle", "unknown.asked"}, withoutJournals, "leave", "confirmation accepted, clarification answered"},
 		{"killed when asked, ask again", []string{"delete.middle", "unknown.asked"}, withoutJournals, "ask again", "confirmation accepted, clarification answered, confirmation accepted"},
 		{"killed when asked again", []string{"delete.middle", "question.saved"}, withBrokenJournals, "ask again", "confirmation accepted, clarification answered, confirmation accepted"},
-	} {
+	}, 1) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			o := &ordeal{scene: newScene(t), faults: row.faults, answer: row.answer, between: row.between}
