@@ -437,7 +437,10 @@ var layerTable = []rule{
 	{pkg: "internal/hosts", layer: 4},                                       // all of it is in its tests
 	{pkg: "internal/chaos", layer: 4},                                       // all of it is in its tests
 	{pkg: "internal/bus/bustest", layer: 4, own: []string{"internal/bus"}},  // for tests of a bus that goes and comes back
-	{pkg: "internal/testkit/sqlitetest", layer: 4, own: []string{"internal/kernel/store/sqlite"}},
+	{
+		pkg: "internal/testkit/ledgertest", layer: 4, own: []string{"internal/kernel/store", "internal/kernel/store/memory", "internal/kernel/store/sqlite"},
+		beside: map[string]string{"internal/testkit": "a seed chooses the ledger as it chooses samples"},
+	},
 	{pkg: "internal/kernel/store/postgres/cluster", layer: 4, third: []string{"github.com/jackc/pgx/v5"}}, // a private server for tests and benchmarks
 
 	{

@@ -90,7 +90,7 @@ func TestDoneIsCompared(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			allowed := []rulebook.Rule{{Tool: put, Decide: turn.Allow}}
-			inWorld(t, func(w *world) { w.unjudged, w.rules = true, allowed }, func(t *testing.T, w *world) {
+			onDisk(t, func(w *world) { w.unjudged, w.rules = true, allowed }, func(t *testing.T, w *world) {
 				w.work(one(tt.tool))
 				a := w.begin()
 				if tt.tool == burn {

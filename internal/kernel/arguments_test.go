@@ -113,7 +113,7 @@ func TestBadArguments(t *testing.T) {
 		"a further member":       `{"name":"x","force":true}`,
 		"a sealed value, forged": `{"name":"x","more":{"$secret":"env:MAIL_PASSWORD","mac":"00"}}`,
 	}
-	inWorld(t, withSecret, func(t *testing.T, w *world) {
+	onDisk(t, withSecret, func(t *testing.T, w *world) {
 		a := w.begin()
 		h := w.hand()
 		for name, raw := range tests {
@@ -390,7 +390,7 @@ func TestBlobs(t *testing.T) {
 
 // TestSecret: a secret goes to the service and nowhere else.
 func TestSecret(t *testing.T) {
-	inWorld(t, withSecret, func(t *testing.T, w *world) {
+	onDisk(t, withSecret, func(t *testing.T, w *world) {
 		got := map[string]string{}
 		var args jsontext.Value
 		w.effects.at("begun", func(_ context.Context, _ *service, c *tool.Call) error {
@@ -426,7 +426,7 @@ func TestSecretRefused(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(w *world) { withSecret(w); tt.configure(w) }, func(t *testing.T, w *world) {
+			onDisk(t, func(w *world) { withSecret(w); tt.configure(w) }, func(t *testing.T, w *world) {
 				w.serve("post", mailTool)
 				w.review(map[string]utp.Class{mail: utp.Irreversible})
 				p := &planner{steps: [][]worker.Call{one(mail)}}
@@ -456,7 +456,7 @@ func TestSecretLiteral(t *testing.T) {
 		"in a list":  {"name": "x", "all": []any{map[string]any{"password": "swordfish-swordfish"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, withSecret, func(t *testing.T, w *world) {
+			onDisk(t, withSecret, func(t *testing.T, w *world) {
 				w.serve("post", func(s *service) []tool.Tool {
 					d := mailTool(s)[0].Definition
 					literal(&d)
@@ -490,7 +490,7 @@ func TestSecretLiteral(t *testing.T) {
 // TestSecretNeedsItsKey: with another key what was sealed does not open, and nothing
 // starts without it.
 func TestSecretNeedsItsKey(t *testing.T) {
-	inWorld(t, lasting(withSecret), func(t *testing.T, w *world) {
+	onDisk(t, lasting(withSecret), func(t *testing.T, w *world) {
 		w.serve("post", mailTool)
 		w.review(map[string]utp.Class{mail: utp.Irreversible})
 		w.work(one(mail))
@@ -556,7 +556,7 @@ func TestEnqueueRefused(t *testing.T) {
 
 // TestSecretTwice: two arguments that are filled from one variable share one sealed box.
 func TestSecretTwice(t *testing.T) {
-	inWorld(t, withSecret, func(t *testing.T, w *world) {
+	onDisk(t, withSecret, func(t *testing.T, w *world) {
 		d := definition(mail, utp.Irreversible, `{"args":{"envs":{"password":"MAIL_PASSWORD","again":"MAIL_PASSWORD"}}}`)
 		d.Parameters = jsontext.Value(`{"type":"object","properties":{"name":{"type":"string"},"password":{"type":"string","x-secret":true},` +
 			`"again":{"type":"string","x-secret":true}},"required":["name","password","again"]}`)
@@ -585,7 +585,7 @@ func TestSecretTwice(t *testing.T) {
 // TestSecretUnreviewed: a tool that no operator has looked at gets no secret: nobody is
 // asked, and nothing is sealed for it.
 func TestSecretUnreviewed(t *testing.T) {
-	inWorld(t, withSecret, func(t *testing.T, w *world) {
+	onDisk(t, withSecret, func(t *testing.T, w *world) {
 		w.serve("post", mailTool)
 		p := &planner{steps: [][]worker.Call{one(mail)}}
 		w.workAs(func() worker.Planner { return p })

@@ -406,7 +406,7 @@ func TestOpenCallsOfTwoKernels(t *testing.T) {
 // however often it is refused, and however many calls it makes.
 func TestOpenCallsAreCountedSeldom(t *testing.T) {
 	const most, open = 1100, 1050
-	inWorld(t, func(w *world) { w.calls, w.unended = most, true }, func(t *testing.T, w *world) {
+	onDisk(t, func(w *world) { w.calls, w.unended = most, true }, func(t *testing.T, w *world) {
 		a := w.begin()
 		w.hand()
 		w.tamper(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)

@@ -33,7 +33,7 @@ func (w *world) asks(session string) []string {
 // the question that takes the place of a stale one.
 func TestSays(t *testing.T) {
 	const words = "Burning the old letters."
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		step := one(burn)
 		step[0].Comment = words
 		w.work(step)

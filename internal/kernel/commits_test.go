@@ -58,7 +58,7 @@ func TestCommitsOfAParallelStep(t *testing.T) {
 // is not written when it starts); its two cards, its four events, its message and that it has left, its grant, and its report,
 // which is its result. Those of the turn's claim and end are a small part of so many calls.
 func TestRowsOfACall(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		const calls = 50
 		a := w.begin()
 		w.settle()

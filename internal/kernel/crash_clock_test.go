@@ -32,7 +32,7 @@ func disturbances() map[string]func(*world) {
 func TestCrashClockBeforeDispatch(t *testing.T) {
 	for name, disturb := range disturbances() {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, nil, func(t *testing.T, w *world) {
+			onDisk(t, nil, func(t *testing.T, w *world) {
 				first := w.work(one(burn))
 				a := w.begin()
 				q := w.accepts()
@@ -63,7 +63,7 @@ func TestCrashClockBeforeDispatch(t *testing.T) {
 func TestCrashClockBeforeStart(t *testing.T) {
 	for name, disturb := range disturbances() {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, nil, func(t *testing.T, w *world) {
+			onDisk(t, nil, func(t *testing.T, w *world) {
 				w.services[0].conn.cut.Store(true)
 				first := w.work(one(burn))
 				a := w.begin()
@@ -93,7 +93,7 @@ func TestCrashClockBeforeStart(t *testing.T) {
 // TestCrashClockServiceAsksFirst: the service's start comes before the kernel has
 // noticed that time has gone by. The start itself finds the consent too old.
 func TestCrashClockServiceAsksFirst(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		w.bus.fault(func(m message) sendResult {
 			if requestOf(api.OpStart)(m) && time.Until(w.clock.now()) == 0 {
 				w.clock.suspend(48 * time.Hour) // the lid is closed as the request is under way
@@ -116,7 +116,7 @@ func TestCrashClockServiceAsksFirst(t *testing.T) {
 // and after a reboot by the wall clock; whatever the clocks do, silence is never a yes.
 func TestCrashClockWhileAsked(t *testing.T) {
 	t.Run("set forward", func(t *testing.T) {
-		inWorld(t, nil, func(t *testing.T, w *world) {
+		onDisk(t, nil, func(t *testing.T, w *world) {
 			w.work(one(burn))
 			a := w.begin()
 			w.asked()
@@ -129,7 +129,7 @@ func TestCrashClockWhileAsked(t *testing.T) {
 		})
 	})
 	t.Run("set back", func(t *testing.T) {
-		inWorld(t, nil, func(t *testing.T, w *world) {
+		onDisk(t, nil, func(t *testing.T, w *world) {
 			w.work(one(burn))
 			a := w.begin()
 			q := w.asked()
@@ -141,7 +141,7 @@ func TestCrashClockWhileAsked(t *testing.T) {
 		})
 	})
 	t.Run("set back, no more time", func(t *testing.T) {
-		inWorld(t, nil, func(t *testing.T, w *world) {
+		onDisk(t, nil, func(t *testing.T, w *world) {
 			w.work(one(burn))
 			a := w.begin()
 			q := w.asked()
@@ -156,7 +156,7 @@ func TestCrashClockWhileAsked(t *testing.T) {
 		})
 	})
 	t.Run("set back, then extended", func(t *testing.T) {
-		inWorld(t, nil, func(t *testing.T, w *world) {
+		onDisk(t, nil, func(t *testing.T, w *world) {
 			w.work(one(burn))
 			a := w.begin()
 			q := w.asked()
@@ -172,7 +172,7 @@ func TestCrashClockWhileAsked(t *testing.T) {
 		})
 	})
 	t.Run("rebooted", func(t *testing.T) {
-		inWorld(t, nil, func(t *testing.T, w *world) {
+		onDisk(t, nil, func(t *testing.T, w *world) {
 			w.work(one(burn))
 			a := w.begin()
 			q := w.asked()
@@ -190,7 +190,7 @@ func TestCrashClockWhileAsked(t *testing.T) {
 // TestCrashClockWhileLapsed: a service that is gone is given up in time, also when the
 // wall clock is set back meanwhile.
 func TestCrashClockWhileLapsed(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		w.effects.at("done", dies)
 		w.work(one(shred))
 		a := w.begin()
@@ -216,7 +216,7 @@ func TestCrashClockWhileRunning(t *testing.T) {
 	for name, disturb := range disturbances() {
 		for _, which := range []string{burn, shred, poller} {
 			t.Run(name+" "+which, func(t *testing.T) {
-				inWorld(t, nil, func(t *testing.T, w *world) {
+				onDisk(t, nil, func(t *testing.T, w *world) {
 					working := w.gate()
 					w.effects.at("done", working.pass)
 					w.work(one(which))
@@ -248,7 +248,7 @@ func TestCrashClockSetForwardAndBack(t *testing.T) {
 		"another, which resumes none": func(w *world) { first := w.now; w.now = w.join(); first.die() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, shared, func(t *testing.T, w *world) {
+			onDisk(t, shared, func(t *testing.T, w *world) {
 				w.effects.at("done", dies)
 				mine := w.work(one(shred))
 				w.clock.step(time.Hour)
@@ -283,7 +283,7 @@ func TestCrashClockSetForwardAndBack(t *testing.T) {
 // TestLeadKeptByTwo: two kernels that save at the same time, neither of which sees the other's
 // count, keep how far the clock was ahead once and not twice: else everything would look due.
 func TestLeadKeptByTwo(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		first, other := w.now, w.join()
 		for _, p := range []*process{first, other} {
 			p.blind.Store(true)

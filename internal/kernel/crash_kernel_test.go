@@ -84,7 +84,7 @@ func (w *world) dies() {
 func TestCrashBeforeDispatch(t *testing.T) {
 	for _, point := range []string{"answer.saved", "undo.waiting", "dispatch.committing"} {
 		t.Run(point, func(t *testing.T) {
-			inWorld(t, nil, func(t *testing.T, w *world) {
+			onDisk(t, nil, func(t *testing.T, w *world) {
 				w.work(one(burn))
 				a := w.begin()
 				w.now.dieWhenReaching(point)
@@ -121,7 +121,7 @@ func TestCrashBeforeDispatchOfAGeneration(t *testing.T) {
 		"reversible": {paint, nil}, "irreversible, one generation": {burn, lasting(nil)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, tt.with, func(t *testing.T, w *world) {
+			onDisk(t, tt.with, func(t *testing.T, w *world) {
 				w.work(one(tt.tool))
 				a := w.begin()
 				w.now.dieWhenReaching("dispatch.committing")
@@ -142,7 +142,7 @@ func TestCrashBeforeDispatchOfAGeneration(t *testing.T) {
 
 // TestCrashBeforeDispatchTooOld: the same, and the restart comes too late.
 func TestCrashBeforeDispatchTooOld(t *testing.T) {
-	inWorld(t, lasting(nil), func(t *testing.T, w *world) {
+	onDisk(t, lasting(nil), func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		w.now.dieWhenReaching("dispatch.committing")
@@ -164,7 +164,7 @@ func TestCrashBeforeDispatchTooOld(t *testing.T) {
 func TestCrashQuestion(t *testing.T) {
 	for _, point := range []string{"question.saving", "question.saved"} {
 		t.Run(point, func(t *testing.T) {
-			inWorld(t, nil, func(t *testing.T, w *world) {
+			onDisk(t, nil, func(t *testing.T, w *world) {
 				a := w.begin() // before the worker, so that the answer has come when the kernel dies
 				w.now.dieWhenReaching(point)
 				w.work(one(burn))
@@ -188,7 +188,7 @@ func TestCrashQuestion(t *testing.T) {
 func TestCrashAfterDispatch(t *testing.T) {
 	for _, point := range []string{"invoked.logged", "command.published"} {
 		t.Run(point, func(t *testing.T) {
-			inWorld(t, lasting(nil), func(t *testing.T, w *world) {
+			onDisk(t, lasting(nil), func(t *testing.T, w *world) {
 				w.work(one(burn))
 				a := w.begin()
 				w.now.dieWhenReaching(point)
@@ -211,7 +211,7 @@ func TestCrashAfterDispatch(t *testing.T) {
 func TestCrashAfterDispatchRestarted(t *testing.T) {
 	for _, sole := range []bool{false, true} {
 		t.Run(fmt.Sprint("sole host: ", sole), func(t *testing.T) {
-			inWorld(t, func(w *world) { w.sole = sole }, func(t *testing.T, w *world) {
+			onDisk(t, func(w *world) { w.sole = sole }, func(t *testing.T, w *world) {
 				first := w.work(one(burn))
 				a := w.begin()
 				w.now.dieWhenReaching("invoked.logged")
@@ -236,7 +236,7 @@ func TestCrashAfterDispatchRestarted(t *testing.T) {
 func TestPutBack(t *testing.T) {
 	for _, at := range []turn.CallState{turn.Accepted, turn.Dispatched} {
 		t.Run(string(at), func(t *testing.T) {
-			inWorld(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {
+			onDisk(t, func(w *world) { w.unended = true }, func(t *testing.T, w *world) {
 				work := w.gate()
 				for _, s := range w.services {
 					s.conn.cut.Store(at == turn.Dispatched)
@@ -268,7 +268,7 @@ func TestPutBack(t *testing.T) {
 
 // TestCrashAfterDispatchTooOld: nobody rings until the consent is too old.
 func TestCrashAfterDispatchTooOld(t *testing.T) {
-	inWorld(t, lasting(nil), func(t *testing.T, w *world) {
+	onDisk(t, lasting(nil), func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		w.now.dieWhenReaching("invoked.logged")
@@ -286,7 +286,7 @@ func TestCrashAfterDispatchTooOld(t *testing.T) {
 
 // TestCrashCommandLost: the bus loses the command; it is rung again with the same id.
 func TestCrashCommandLost(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		var rung []string
 		w.bus.fault(func(m message) sendResult {
 			if m.kind == isCommand {
@@ -311,7 +311,7 @@ func TestCrashCommandLost(t *testing.T) {
 
 // TestCrashCommandLostUntilStale: the bus loses all of them.
 func TestCrashCommandLostUntilStale(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		w.bus.lose(1000, commands)
 		w.work(one(burn))
 		a := w.begin()
@@ -329,7 +329,7 @@ func TestCrashCommandLostUntilStale(t *testing.T) {
 // TestCrashBrokerDown: what cannot be published is put aside with its reason, and does
 // not keep the session from going on once the broker is back.
 func TestCrashBrokerDown(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		w.asked()
@@ -351,7 +351,7 @@ func TestCrashBrokerDown(t *testing.T) {
 // TestCrashFinishAnswerLost: the result is recorded and its answer lost. The service
 // says it again and hears that it is done.
 func TestCrashFinishAnswerLost(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		w.bus.lose(2, answerTo(api.OpFinish))
 		w.work(one(burn))
 		a := w.begin()
@@ -370,7 +370,7 @@ func TestCrashFinishAnswerLost(t *testing.T) {
 func TestCrashAfterFinish(t *testing.T) {
 	for point, recorded := range map[string]string{"finish.committed": "1", "report.applying": "0"} {
 		t.Run(point, func(t *testing.T) {
-			inWorld(t, nil, func(t *testing.T, w *world) {
+			onDisk(t, nil, func(t *testing.T, w *world) {
 				w.work(one(burn))
 				a := w.begin()
 				w.accepts()
@@ -396,7 +396,7 @@ func TestCrashAfterFinish(t *testing.T) {
 // TestCrashKernelWhileRunning: the kernel dies while the service is at work. The
 // service lives on, holds its lease, and finishes.
 func TestCrashKernelWhileRunning(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		work := w.gate()
 		w.effects.at("begun", work.pass)
 		w.work(one(burn))
@@ -415,7 +415,7 @@ func TestCrashKernelWhileRunning(t *testing.T) {
 // TestCrashSoleHost: everything lives in one process and dies with it: anyone who held
 // the call is gone at the restart, and is not waited for.
 func TestCrashSoleHost(t *testing.T) {
-	inWorld(t, func(w *world) { w.sole = true }, func(t *testing.T, w *world) {
+	onDisk(t, func(w *world) { w.sole = true }, func(t *testing.T, w *world) {
 		w.effects.at("done", dies)
 		first := w.work(one(burn))
 		a := w.begin()
@@ -441,7 +441,7 @@ func TestCrashSoleHost(t *testing.T) {
 // TestCrashUnknownAsked: the kernel dies as the unknown fate is put to the person. The
 // question is there at the restart.
 func TestCrashUnknownAsked(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		w.effects.at("done", dies)
 		w.work(one(burn))
 		a := w.begin()
@@ -462,7 +462,7 @@ func TestCrashUnknownAsked(t *testing.T) {
 // TestCrashDiskFull: a full disk leaves nothing half-written, and everything goes on
 // once there is room.
 func TestCrashDiskFull(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		q := w.asked()
@@ -491,7 +491,7 @@ func TestCrashDiskFull(t *testing.T) {
 
 // TestCrashDiskFullWhileRunning: the result waits with the service until there is room.
 func TestCrashDiskFullWhileRunning(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		work := w.gate()
 		w.effects.at("done", work.pass)
 		w.work(one(burn))
@@ -510,7 +510,7 @@ func TestCrashDiskFullWhileRunning(t *testing.T) {
 // TestCrashRacingSteps: two steps of a turn are committed in one order and come back
 // in the other. The turn is ticked when the later one wants it.
 func TestCrashRacingSteps(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		q := w.asked()
@@ -529,7 +529,7 @@ var _ store.Ledger = fuse{}
 // TestRestartedAndChanged: what was agreed to has changed by the time that a restart ends the yes to
 // it: it is another question then, of which nobody has read or remembers anything.
 func TestRestartedAndChanged(t *testing.T) {
-	inWorld(t, func(w *world) { w.unnoticed = true }, func(t *testing.T, w *world) {
+	onDisk(t, func(w *world) { w.unnoticed = true }, func(t *testing.T, w *world) {
 		w.work(long(burn))
 		a := w.begin()
 		q := w.asked()
@@ -558,7 +558,7 @@ func TestRestartedAndChanged(t *testing.T) {
 // TestOldYesByNumber: a yes by number alone, which was taken and comes again after a restart (sent again because its
 // answer was lost), is not a yes to the question that is asked again under the number. A no by number still is a no.
 func TestOldYesByNumber(t *testing.T) {
-	inWorld(t, func(w *world) { w.unnoticed = true }, func(t *testing.T, w *world) {
+	onDisk(t, func(w *world) { w.unnoticed = true }, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		q := w.asked()
@@ -589,7 +589,7 @@ func TestOldYesByNumber(t *testing.T) {
 // TestNoticedByToken: the word that a yes was told of is about that yes, also where the question is asked again
 // under its number and agreed to once more.
 func TestNoticedByToken(t *testing.T) {
-	inWorld(t, func(w *world) { w.unnoticed = true }, func(t *testing.T, w *world) {
+	onDisk(t, func(w *world) { w.unnoticed = true }, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		q := w.accepts()

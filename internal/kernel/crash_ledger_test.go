@@ -19,10 +19,10 @@ import (
 )
 
 // goesBack puts an old copy of the ledger back and checks whether that was noticed.
-func (w *world) goesBack(folder string, noticed bool) {
+func (w *world) goesBack(old home, noticed bool) {
 	w.t.Helper()
 	w.mark()
-	if p := w.restore(folder); p.restored != noticed {
+	if p := w.restore(old); p.restored != noticed {
 		w.t.Errorf("the ledger went back in time; noticed: %v; want %v", p.restored, noticed)
 	}
 }
@@ -41,7 +41,7 @@ func (w *world) toldOfRestore(session string) {
 // TestCrashRestoredFromBeforeTheQuestion: the backup does not know of the call. Nothing
 // fires by itself: the work is asked for again, as by anyone who does not know.
 func TestCrashRestoredFromBeforeTheQuestion(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		a := w.begin()
 		old := w.copied()
 		w.work(one(burn))
@@ -61,7 +61,7 @@ func TestCrashRestoredFromBeforeTheQuestion(t *testing.T) {
 // TestCrashRestoredFromWhileAsked: the backup holds the open question. Its answer may
 // have had its effect: it is withdrawn, and the fate put to the person.
 func TestCrashRestoredFromWhileAsked(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		q := w.asked()
@@ -85,7 +85,7 @@ func TestCrashRestoredFromWhileAsked(t *testing.T) {
 func TestCrashRestoredFromBeforeTheDispatch(t *testing.T) {
 	for _, name := range []string{burn, shred} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, nil, func(t *testing.T, w *world) {
+			onDisk(t, nil, func(t *testing.T, w *world) {
 				w.work(one(name))
 				a := w.begin()
 				w.accepts()
@@ -110,7 +110,7 @@ func TestCrashRestoredFromBeforeTheDispatch(t *testing.T) {
 // TestCrashRestoredOutbox: the backup holds a command that had not left. It never does:
 // it is put aside for an operator.
 func TestCrashRestoredOutbox(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		w.accepts()
@@ -142,7 +142,7 @@ func TestCrashRestoredOutbox(t *testing.T) {
 func TestCrashRestoredFromWhileStarted(t *testing.T) {
 	for _, name := range []string{burn, shred} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, nil, func(t *testing.T, w *world) {
+			onDisk(t, nil, func(t *testing.T, w *world) {
 				running := w.gate()
 				w.effects.at("begun", running.pass)
 				w.work(one(name))
@@ -166,7 +166,7 @@ func TestCrashRestoredFromWhileStarted(t *testing.T) {
 // TestCrashRestoredFromAfterTheFinish: nothing with an effect happened since. The
 // result is applied.
 func TestCrashRestoredFromAfterTheFinish(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		steps := one(burn)
 		first := w.work(steps)
 		a := w.begin()
@@ -184,7 +184,7 @@ func TestCrashRestoredFromAfterTheFinish(t *testing.T) {
 
 // TestCrashRestoredReadsGoOn: what has no effect is simply done again.
 func TestCrashRestoredReadsGoOn(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		w.services[0].conn.cut.Store(true)
 		w.work(one(poller), one(burn))
 		a := w.begin()
@@ -204,7 +204,7 @@ func TestCrashRestoredReadsGoOn(t *testing.T) {
 // TestCrashRestoredTwice: the count goes on from where the world is, so that a second
 // restore is noticed as well, and a plain restart is not a restore.
 func TestCrashRestoredTwice(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		w.accepts()
@@ -230,7 +230,7 @@ func TestCrashRestoredTwice(t *testing.T) {
 // of its start, also when writing it fails at first or the kernel dies before it.
 func TestCrashCountOutside(t *testing.T) {
 	t.Run("it cannot be written", func(t *testing.T) {
-		inWorld(t, nil, func(t *testing.T, w *world) {
+		onDisk(t, nil, func(t *testing.T, w *world) {
 			w.work(one(burn))
 			a := w.begin()
 			w.accepts()
@@ -247,7 +247,7 @@ func TestCrashCountOutside(t *testing.T) {
 		})
 	})
 	t.Run("the kernel dies before it", func(t *testing.T) {
-		inWorld(t, nil, func(t *testing.T, w *world) {
+		onDisk(t, nil, func(t *testing.T, w *world) {
 			w.work(one(burn))
 			a := w.begin()
 			w.accepts()
@@ -269,7 +269,7 @@ func TestCrashCountOutside(t *testing.T) {
 // TestCrashRestoredServiceFinishes: a service that runs through the restore says what
 // it did.
 func TestCrashRestoredServiceFinishes(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		running := w.gate()
 		w.effects.at("begun", func(ctx context.Context, s *service, c *tool.Call) error {
 			if c.Tool != shred {
@@ -345,7 +345,7 @@ func TestCrashRestoredWithoutAStart(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, nil, func(t *testing.T, w *world) {
+			onDisk(t, nil, func(t *testing.T, w *world) {
 				a := w.begin()
 				if tt.until != "" {
 					w.work(tt.step)
@@ -386,7 +386,7 @@ func TestCrashRestoredWithoutAStart(t *testing.T) {
 // TestCrashRestoredNumbers: however many questions were asked in the part of a ledger
 // that is lost, none of their numbers comes back.
 func TestCrashRestoredNumbers(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		a := w.begin()
 		old := w.copied()
 		w.work(one(burn), one(shred), one(burn))
@@ -413,7 +413,7 @@ func TestCrashRestoredNumbers(t *testing.T) {
 // back. What it had not come to is looked at by the next one: what it has written itself must
 // not look as if nothing were lost.
 func TestCrashKilledWhileRestoring(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		held := w.gate()
 		w.effects.at("begun", func(ctx context.Context, s *service, c *tool.Call) error {
 			if c.Tool != shred {
@@ -436,11 +436,11 @@ func TestCrashKilledWhileRestoring(t *testing.T) {
 		<-w.now.done
 
 		w.mark()
-		store, err := sqlite.Open(t.Context(), sqlite.Options{Path: old, Now: w.clock.now})
+		store, err := sqlite.Open(t.Context(), sqlite.Options{Path: old.folder, Now: w.clock.now})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &process{world: w, store: store, path: store.Path(), done: make(chan struct{})}
+		p := &process{world: w, store: store, home: old, path: store.Path(), done: make(chan struct{})}
 		p.ctx, p.cancel = context.WithCancel(t.Context())
 		p.afterCommits(func() bool {
 			return len(w.query(p.path, `SELECT seq FROM events WHERE template LIKE 'ledger.%'`)) > 0
@@ -495,7 +495,7 @@ func (p *process) afterCommits(holds func() bool) {
 // again, for the same worker. What that worker had sent before is not taken for a word of now,
 // although seat, epoch and step are the present ones.
 func TestCrashRestoredUnderTheSameEpoch(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		a := w.begin()
 		w.serve(target, standardTools)
 		w.pass(0)
@@ -545,7 +545,7 @@ func TestCrashRestoredUnderTheSameEpoch(t *testing.T) {
 // TestLedgerTakenOver: a ledger that another one has worked on, who may have gone on since, is gone
 // through once like one that went back in time: what was under way is of unknown fate.
 func TestLedgerTakenOver(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		for _, s := range w.services {
 			s.conn.cut.Store(true)
 		}

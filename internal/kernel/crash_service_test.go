@@ -21,7 +21,7 @@ import (
 // replica may start.
 func TestCrashServiceBeforeStart(t *testing.T) {
 	t.Run("before it asked", func(t *testing.T) {
-		inWorld(t, nil, func(t *testing.T, w *world) {
+		onDisk(t, nil, func(t *testing.T, w *world) {
 			w.services[0].kill()
 			w.work(one(burn))
 			a := w.begin()
@@ -35,7 +35,7 @@ func TestCrashServiceBeforeStart(t *testing.T) {
 		})
 	})
 	t.Run("its request was lost", func(t *testing.T) {
-		inWorld(t, nil, func(t *testing.T, w *world) {
+		onDisk(t, nil, func(t *testing.T, w *world) {
 			w.bus.fault(func(m message) sendResult {
 				lost := requestOf(api.OpStart)(m) && !w.services[0].conn.dead.Load()
 				if lost {
@@ -60,7 +60,7 @@ func TestCrashServiceBeforeStart(t *testing.T) {
 func TestCrashStartAnswerLost(t *testing.T) {
 	for _, name := range []string{burn, poller} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, nil, func(t *testing.T, w *world) {
+			onDisk(t, nil, func(t *testing.T, w *world) {
 				w.bus.lose(2, answerTo(api.OpStart))
 				w.work(one(name))
 				a := w.begin()
@@ -81,7 +81,7 @@ func TestCrashStartAnswerLost(t *testing.T) {
 func TestCrashStartAnswerLostForGood(t *testing.T) {
 	for _, name := range []string{poller, put, paint, burn} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, nil, func(t *testing.T, w *world) {
+			onDisk(t, nil, func(t *testing.T, w *world) {
 				w.bus.fault(func(m message) sendResult {
 					lost := answerTo(api.OpStart)(m) && !w.services[0].conn.dead.Load()
 					if lost {
@@ -130,7 +130,7 @@ func TestCrashServiceWhileRunning(t *testing.T) {
 	for _, point := range []string{"begun", "done"} {
 		for _, answer := range []string{"leave", "nobody", "ask again"} {
 			t.Run(point+" "+answer, func(t *testing.T) {
-				inWorld(t, nil, func(t *testing.T, w *world) {
+				onDisk(t, nil, func(t *testing.T, w *world) {
 					w.effects.at(point, Once(dies))
 					w.work(one(burn))
 					a := w.begin()
@@ -177,7 +177,7 @@ func Once(hook func(context.Context, *service, *tool.Call) error) func(context.C
 // happened.
 func TestCrashReconciled(t *testing.T) {
 	t.Run("done", func(t *testing.T) {
-		inWorld(t, nil, func(t *testing.T, w *world) {
+		onDisk(t, nil, func(t *testing.T, w *world) {
 			w.effects.at("done", dies)
 			w.work(one(shred))
 			a := w.begin()
@@ -195,7 +195,7 @@ func TestCrashReconciled(t *testing.T) {
 		})
 	})
 	t.Run("not begun, says a replica", func(t *testing.T) {
-		inWorld(t, nil, func(t *testing.T, w *world) {
+		onDisk(t, nil, func(t *testing.T, w *world) {
 			w.effects.at("begun", Once(dies))
 			w.work(one(shred))
 			a := w.begin()
@@ -210,7 +210,7 @@ func TestCrashReconciled(t *testing.T) {
 		})
 	})
 	t.Run("not begun and fresh", func(t *testing.T) {
-		inWorld(t, lasting(func(w *world) { w.sole = true }), func(t *testing.T, w *world) {
+		onDisk(t, lasting(func(w *world) { w.sole = true }), func(t *testing.T, w *world) {
 			w.effects.at("begun", Once(dies))
 			first := w.work(one(shred))
 			a := w.begin()
@@ -228,7 +228,7 @@ func TestCrashReconciled(t *testing.T) {
 		})
 	})
 	t.Run("not begun and stale", func(t *testing.T) {
-		inWorld(t, func(w *world) {
+		onDisk(t, func(w *world) {
 			w.sole = true
 			w.rules = []rulebook.Rule{{Tool: shred, Decide: turn.Ask, StartWithin: 20 * time.Second}}
 		}, func(t *testing.T, w *world) {
@@ -250,7 +250,7 @@ func TestCrashReconciled(t *testing.T) {
 		})
 	})
 	t.Run("unknown", func(t *testing.T) {
-		inWorld(t, nil, func(t *testing.T, w *world) {
+		onDisk(t, nil, func(t *testing.T, w *world) {
 			w.effects.at("done", dies)
 			w.effects.at("reconciled", func(context.Context, *service, *tool.Call) error { return errDead })
 			w.work(one(shred))
@@ -266,7 +266,7 @@ func TestCrashReconciled(t *testing.T) {
 		})
 	})
 	t.Run("nobody there to tell", func(t *testing.T) {
-		inWorld(t, nil, func(t *testing.T, w *world) {
+		onDisk(t, nil, func(t *testing.T, w *world) {
 			w.effects.at("done", dies)
 			w.work(one(shred))
 			a := w.begin()
@@ -300,7 +300,7 @@ func away(w *world, name string) (back func()) {
 func TestCrashLateFinish(t *testing.T) {
 	for _, name := range []string{burn, shred} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, nil, func(t *testing.T, w *world) {
+			onDisk(t, nil, func(t *testing.T, w *world) {
 				back := away(w, name)
 				a := w.begin()
 				q := w.askedAfter(w.accepts())
@@ -325,7 +325,7 @@ func TestCrashLateFinish(t *testing.T) {
 // TestCrashLateResult: it comes back after the person has taken note. The result is
 // kept, whole, and announced as critical, once; the answer to its finish may be lost.
 func TestCrashLateResult(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		held := w.gate()
 		w.effects.at("done", Once(func(ctx context.Context, s *service, c *tool.Call) error {
 			s.conn.cut.Store(true)
@@ -363,7 +363,7 @@ func TestCrashLateResult(t *testing.T) {
 
 // TestCrashLateResultAfterTheEnd: even later. It is kept, and the session stays ended.
 func TestCrashLateResultAfterTheEnd(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		back := away(w, burn)
 		a := w.begin()
 		q := w.askedAfter(w.accepts())
@@ -382,7 +382,7 @@ func TestCrashLateResultAfterTheEnd(t *testing.T) {
 // TestCrashUnknownInAnEarlierStep: a call whose fate stayed unknown does not keep the
 // turn from going on to further steps.
 func TestCrashUnknownInAnEarlierStep(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		w.effects.at("done", Once(dies))
 		w.work(one(burn), one(poller), one(poller))
 		a := w.begin()
@@ -399,7 +399,7 @@ func TestCrashUnknownInAnEarlierStep(t *testing.T) {
 // TestCrashPausedService: a service sleeps between its start and the effect, and wakes
 // when the consent is too old. It sees that itself.
 func TestCrashPausedService(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		asleep := w.gate()
 		w.effects.at("begun", Once(func(ctx context.Context, s *service, c *tool.Call) error {
 			s.conn.cut.Store(true)
@@ -427,7 +427,7 @@ func TestCrashPausedService(t *testing.T) {
 func TestCrashBeatsLost(t *testing.T) {
 	for _, kind := range []string{isRequest, isAnswer} {
 		t.Run(kind, func(t *testing.T) {
-			inWorld(t, nil, func(t *testing.T, w *world) {
+			onDisk(t, nil, func(t *testing.T, w *world) {
 				n := 0
 				w.bus.fault(func(m message) sendResult {
 					if m.kind != kind || m.op != api.OpHeartbeat {
@@ -456,7 +456,7 @@ func TestCrashBeatsLost(t *testing.T) {
 
 // TestCrashPausedServiceInTime: it wakes while its call is still its own.
 func TestCrashPausedServiceInTime(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		asleep := w.gate()
 		w.effects.at("begun", asleep.pass)
 		w.work(one(burn))
@@ -475,7 +475,7 @@ func TestCrashPausedServiceInTime(t *testing.T) {
 // TestCrashLapsedAndBack: a service that was away comes back between the lapse and the
 // verdict. A beat makes the call its own again.
 func TestCrashLapsedAndBack(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		back, busy := w.gate(), w.gate()
 		w.effects.at("done", func(ctx context.Context, s *service, c *tool.Call) error {
 			if err := back.pass(ctx, s, c); err != nil {
@@ -507,7 +507,7 @@ func TestCrashWorker(t *testing.T) {
 	steps := [][]worker.Call{one(put), one(burn), one(paint)}
 	for i, at := range []turn.CallState{turn.Asked, turn.Accepted, turn.Started, turn.Finished} {
 		t.Run(fmt.Sprintf("%d %s", i, at), func(t *testing.T) {
-			inWorld(t, func(w *world) {
+			onDisk(t, func(w *world) {
 				w.rules = []rulebook.Rule{{Tool: put, Decide: turn.Allow}, {Tool: paint, Decide: turn.Allow}}
 			}, func(t *testing.T, w *world) {
 				working := w.gate()

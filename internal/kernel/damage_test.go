@@ -47,7 +47,7 @@ func (w *world) answers(word string) {
 // TestDamagedTurn: a turn whose row cannot be read is nobody else's trouble.
 func TestDamagedTurn(t *testing.T) {
 	t.Run("the others are claimed", func(t *testing.T) {
-		inWorld(t, nil, func(t *testing.T, w *world) {
+		onDisk(t, nil, func(t *testing.T, w *world) {
 			broken := w.damaged()
 			w.work(one(burn))
 			a := w.begin()
@@ -59,7 +59,7 @@ func TestDamagedTurn(t *testing.T) {
 		})
 	})
 	t.Run("its worker is given another", func(t *testing.T) {
-		inWorld(t, nil, func(t *testing.T, w *world) {
+		onDisk(t, nil, func(t *testing.T, w *world) {
 			broken, err := w.hub.Enqueue(w.ctx, api.EnqueueRequest{Agent: agentName, Args: jsontext.Value(`{}`)})
 			if got := w.claims("wrk_hand"); err != nil || got.Turn != broken.Turn {
 				t.Fatalf("claimed %+v, %v", got, err)
@@ -76,7 +76,7 @@ func TestDamagedTurn(t *testing.T) {
 		})
 	})
 	t.Run("the others' questions are listed", func(t *testing.T) {
-		inWorld(t, nil, func(t *testing.T, w *world) {
+		onDisk(t, nil, func(t *testing.T, w *world) {
 			w.damaged()
 			w.work(one(burn))
 			a := w.begin()
@@ -91,7 +91,7 @@ func TestDamagedTurn(t *testing.T) {
 		})
 	})
 	t.Run("the others are recovered", func(t *testing.T) {
-		inWorld(t, nil, func(t *testing.T, w *world) {
+		onDisk(t, nil, func(t *testing.T, w *world) {
 			w.damaged()
 			w.work(one(burn))
 			a := w.begin()
@@ -118,7 +118,7 @@ func TestDamagedTurn(t *testing.T) {
 func TestDamagedTurnIsLeft(t *testing.T) {
 	for name, plan := range map[string][]worker.Call{"waiting": one(burn), "planning": nil} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, nil, func(t *testing.T, w *world) {
+			onDisk(t, nil, func(t *testing.T, w *world) {
 				first := true
 				w.loop(func(ctx context.Context, _ worker.Transcript) (worker.Decision, error) {
 					if first && plan == nil {
@@ -151,7 +151,7 @@ func TestDamagedTurnIsLeft(t *testing.T) {
 // more seldom, and not again and again: each try is a line of the log.
 func TestDamagedTurnIsDue(t *testing.T) {
 	testkit.Slow(t)
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		w.damaged()
 		w.tamper(`UPDATE agenda SET due_at = 0 WHERE due_at IS NOT NULL`)
 		w.work(one(poller))
@@ -192,7 +192,7 @@ func TestDamagedArguments(t *testing.T) {
 		large := one(burn)
 		large[0].Args = map[string]any{"name": "x", "text": strings.Repeat("a", 1<<20)}
 		t.Run(name+", asked and stopped", func(t *testing.T) {
-			inWorld(t, nil, func(t *testing.T, w *world) {
+			onDisk(t, nil, func(t *testing.T, w *world) {
 				w.work(large)
 				a := w.begin()
 				w.asked()
@@ -205,7 +205,7 @@ func TestDamagedArguments(t *testing.T) {
 			})
 		})
 		t.Run(name+", accepted", func(t *testing.T) {
-			inWorld(t, nil, func(t *testing.T, w *world) {
+			onDisk(t, nil, func(t *testing.T, w *world) {
 				w.work(large)
 				a := w.begin()
 				q := w.asked()

@@ -504,7 +504,7 @@ func TestDamagedDelegation(t *testing.T) {
 		"answer cut short":    `UPDATE cards SET content = '{"te' WHERE type = 'earshot.answer'`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, mayAskClerk, func(t *testing.T, w *world) {
+			onDisk(t, mayAskClerk, func(t *testing.T, w *world) {
 				w.work(asks("fork_join", tasks(2, nil)))
 				a := w.begin()
 				w.reaches(a.Turn, turn.Started)

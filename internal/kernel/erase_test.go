@@ -83,7 +83,7 @@ func (w *world) commandsMarked() string {
 // wherever it was said: in the request, while planning, in a question and its answer, in a call,
 // in the deliverable, in the commands of a third-party worker and their answers.
 func TestEraseLeavesNothing(t *testing.T) {
-	inWorld(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
+	onDisk(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
 		turns := []string{w.tattled().Turn, w.commandsMarked()}
 		const marked = ` LIKE '%` + storetest.Marker + `%'`
 		for what, where := range map[string]string{
@@ -108,7 +108,7 @@ func TestEraseLeavesNothing(t *testing.T) {
 		if err != nil || got.Erased != len(turns) {
 			t.Fatalf("erased %+v, %v", got, err)
 		}
-		if err := w.now.store.Scrub(w.ctx); err != nil {
+		if err := (fuse{w.now}).Scrub(w.ctx); err != nil {
 			t.Fatal(err)
 		}
 		if n := marksIn(t, w.now.path); n > 0 {
@@ -150,7 +150,7 @@ func TestNothingIntoErasedTurn(t *testing.T) {
 func TestErasedIsScrubbedLater(t *testing.T) {
 	for name, dies := range map[string]bool{"by the same process": false, "by the next one": true} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
+			onDisk(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
 				id := w.tattled().Turn
 				w.pass(2 * time.Minute)
 				w.now.read.Store(true)

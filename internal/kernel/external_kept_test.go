@@ -182,7 +182,7 @@ func TestForeignCardThatDoesNotHelp(t *testing.T) {
 	for _, card := range []string{"unknown", "damaged"} {
 		for _, word := range []string{"leave", "ask again", "stop"} {
 			t.Run(card+", "+word, func(t *testing.T) {
-				inWorld(t, naming(wordCount), func(t *testing.T, w *world) {
+				onDisk(t, naming(wordCount), func(t *testing.T, w *world) {
 					s := w.stranger("words")
 					s.serves(utp.Irreversible, `{"suspend_timeout_seconds":60}`)
 					w.work(one(wordCount))

@@ -328,7 +328,7 @@ func TestForeignCommandWrong(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, nil, func(t *testing.T, w *world) {
+			onDisk(t, nil, func(t *testing.T, w *world) {
 				s := w.stranger("peer")
 				c := s.holds()
 				card := s.wanted(c.Turn, "tc_1", poller)

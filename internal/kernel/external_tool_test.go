@@ -492,7 +492,7 @@ func TestForeignLeavesOnce(t *testing.T) {
 // TestForeignTooOldToLeave: where the command is the start, one that could not leave in time
 // never does.
 func TestForeignTooOldToLeave(t *testing.T) {
-	inWorld(t, naming(wordCount), func(t *testing.T, w *world) {
+	onDisk(t, naming(wordCount), func(t *testing.T, w *world) {
 		s := w.stranger("words")
 		s.serves(utp.Irreversible, `{"suspend_timeout_seconds":600}`)
 		w.work(one(wordCount))

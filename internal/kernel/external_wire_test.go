@@ -24,10 +24,10 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
-	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 	"github.com/earshot-dev/earshot/internal/narrate"
 	"github.com/earshot-dev/earshot/internal/rpc"
 	"github.com/earshot-dev/earshot/internal/testkit"
+	"github.com/earshot-dev/earshot/internal/testkit/ledgertest"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -78,10 +78,7 @@ func newYard(t *testing.T, call string) *yard {
 	}})
 	y.check(err)
 	t.Cleanup(y.bus.Close)
-	store, err := sqlite.Open(ctx, sqlite.Options{Path: blankLedger(t)})
-	y.check(err)
-	t.Cleanup(func() { y.check(store.Close()) })
-	y.serve(&owned, store)
+	y.serve(&owned, ledgertest.Open(t))
 	y.hub = hub.New(y.connect(wire.Hub, person), 0)
 	service, err := tool.New(tool.Options{Conn: y.connect(wire.Tool, target), Tools: []tool.Tool{{
 		Definition: definition(poller, utp.Read, `{}`),

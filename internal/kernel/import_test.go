@@ -50,7 +50,7 @@ func (w *world) elsewhere() {
 	}
 	w.now.die()
 	<-w.now.done
-	w.boot(blankLedger(w.t))
+	w.boot(w.emptyHome())
 }
 
 // imports brings all records of a turn in, n with each request; it says how many were new and
@@ -329,7 +329,7 @@ func (w *world) receiptsOf(records []jsontext.Value) int {
 func TestImportIntoErasedTurn(t *testing.T) {
 	for name, all := range map[string]bool{"again": true, "where it broke off": false} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(w *world) { w.restored, w.unjudged = true, true }, func(t *testing.T, w *world) {
+			onDisk(t, func(w *world) { w.restored, w.unjudged = true, true }, func(t *testing.T, w *world) {
 				id := w.tattled().Turn
 				records := w.exported(id)
 				w.elsewhere()

@@ -1,23 +1,24 @@
 package kernel_test
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"net/url"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/earshot-dev/earshot/aaep"
 	"github.com/earshot-dev/earshot/aaep/session"
+	"github.com/earshot-dev/earshot/internal/kernel/store"
+	"github.com/earshot-dev/earshot/internal/kernel/turn"
+	"github.com/earshot-dev/earshot/internal/testkit/ledgertest"
+	"github.com/earshot-dev/earshot/utp"
 )
 
-func address(path string) string {
-	u := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "_pragma=busy_timeout(5000)"}
-	return u.String()
-}
-
-// query reads a ledger's file beside its kernel.
+// query reads the present ledger beside its kernel, or the file at the path.
 func (w *world) query(path, text string, args ...any) [][]string {
 	w.t.Helper()
 	db, done := w.reader(path)
@@ -53,13 +54,20 @@ func (w *world) query(path, text string, args ...any) [][]string {
 	return all
 }
 
-// reader opens a ledger's file. While the world is judged it stays open for the next query.
+// reader opens a ledger's file, or what is dumped of one in memory. While the world is judged it stays open for the next query.
 func (w *world) reader(path string) (db *sql.DB, done func()) {
 	w.t.Helper()
+	if path == "" {
+		db, err := w.dumps.of(w.now.home.memory)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return db, func() {}
+	}
 	if db := w.readers[path]; db != nil {
 		return db, func() {}
 	}
-	db, err := sql.Open("sqlite", address(path))
+	db, err := sql.Open("sqlite", ledgertest.Address(path))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -74,8 +82,11 @@ func (w *world) reader(path string) (db *sql.DB, done func()) {
 // change.
 func (w *world) tamper(text string, args ...any) {
 	w.t.Helper()
+	if w.now.path == "" {
+		w.t.Fatal("a ledger in memory has no database; begin the test with onDisk")
+	}
 	w.settle()
-	db, err := sql.Open("sqlite", address(w.now.path))
+	db, err := sql.Open("sqlite", ledgertest.Address(w.now.path))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -130,10 +141,32 @@ func (w *world) heardAll() {
 func (w *world) bodies(session string) []string {
 	w.t.Helper()
 	var all []string
-	for _, row := range w.query(w.now.path, `SELECT body FROM events WHERE session_id = ? ORDER BY seq`, session) {
-		all = append(all, row[0])
+	for _, e := range w.eventsOf(session) {
+		all = append(all, string(e.Body))
 	}
 	return all
+}
+
+// eventsOf reads the events of a session.
+func (w *world) eventsOf(session string) []store.Event {
+	w.t.Helper()
+	var rows []store.Event
+	w.view(func(tx store.Tx) (err error) {
+		rows, err = tx.Events(store.EventFilter{Session: session, Limit: math.MaxInt})
+		return err
+	})
+	return rows
+}
+
+// turnRows lists the turns, the oldest first.
+func (w *world) turnRows() []store.TurnRow {
+	w.t.Helper()
+	var rows []store.TurnRow
+	w.view(func(tx store.Tx) (err error) {
+		rows, err = tx.Turns(store.TurnFilter{})
+		return err
+	})
+	return rows
 }
 
 // judge looks at the ledgers for what must hold whatever has happened.
@@ -146,8 +179,8 @@ func (w *world) judge() {
 		w.readers = nil
 	}()
 	w.turnsEndOnce()
-	for _, row := range w.query(w.now.path, `SELECT session_id, status FROM turns ORDER BY created`) {
-		w.judgeSession(row[0], row[1] == "ended")
+	for _, row := range w.turnRows() {
+		w.judgeSession(row.Session, row.Status == turn.Ended)
 	}
 	w.consentsCoverEffects()
 	w.nothingSecret()
@@ -155,13 +188,23 @@ func (w *world) judge() {
 }
 
 func (w *world) turnsEndOnce() {
-	for _, row := range w.query(w.now.path, `SELECT turn_id, status FROM turns`) {
-		if row[1] != "ended" && !w.unended {
-			w.t.Errorf("%s is still %s at the end of the test", row[0], row[1])
+	times := map[string]int{}
+	for _, row := range w.turnRows() {
+		if row.Status != turn.Ended && !w.unended {
+			w.t.Errorf("%s is still %s at the end of the test", row.Turn, row.Status)
 		}
+		w.view(func(tx store.Tx) error {
+			results, err := tx.Results(row.Turn, 0, math.MaxInt)
+			for _, r := range results {
+				times[r.Call]++
+			}
+			return err
+		})
 	}
-	for _, row := range w.query(w.now.path, `SELECT call_id, count(*) FROM results GROUP BY call_id HAVING count(*) > 1`) {
-		w.t.Errorf("the result of %s was applied %s times", row[0], row[1])
+	for call, n := range times {
+		if n > 1 {
+			w.t.Errorf("the result of %s was applied %d times", call, n)
+		}
 	}
 }
 
@@ -170,15 +213,15 @@ func (w *world) judgeSession(id string, ended bool) {
 	checker := session.NewChecker()
 	seen := map[string]bool{}
 	ends := 0
-	for i, row := range w.query(w.now.path, `SELECT seq, event_id, body FROM events WHERE session_id = ? ORDER BY seq`, id) {
-		if want := fmt.Sprint(i + 1); row[0] != want {
-			w.t.Errorf("%s: event %s follows where %s was due", id, row[0], want)
+	for i, row := range w.eventsOf(id) {
+		if want := int64(i + 1); row.Seq != want {
+			w.t.Errorf("%s: event %d follows where %d was due", id, row.Seq, want)
 		}
-		if seen[row[1]] {
-			w.t.Errorf("%s: the event %s is there twice", id, row[1])
+		if seen[row.ID] {
+			w.t.Errorf("%s: the event %s is there twice", id, row.ID)
 		}
-		seen[row[1]] = true
-		raw := []byte(row[2])
+		seen[row.ID] = true
+		raw := []byte(row.Body)
 		for _, v := range aaep.Errors(aaep.Validate(raw, aaep.ModeProducer)) {
 			w.t.Errorf("%s: event %d: %s\n%s", id, i+1, v, raw)
 		}
@@ -211,12 +254,7 @@ func (w *world) consentsCoverEffects() {
 	used := map[string]bool{}
 	class := map[string]string{}
 	for _, p := range w.processes {
-		for _, row := range w.query(p.path, `SELECT call_id FROM consents WHERE consumed_at IS NOT NULL`) {
-			used[row[0]] = true
-		}
-		for _, row := range w.query(p.path, `SELECT call_id, class FROM calls`) {
-			class[row[0]] = row[1]
-		}
+		w.agreed(p, used, class)
 	}
 	times := map[string]int{}
 	for _, call := range w.effects.all() {
@@ -232,10 +270,65 @@ func (w *world) consentsCoverEffects() {
 			w.t.Errorf("%s had its effect %d times", call, n)
 		}
 	}
-	for _, row := range w.query(w.now.path, `SELECT g.call_id, count(*) FROM grants g JOIN calls c USING (call_id)
-		WHERE c.class IN ('irreversible','reversible') AND c.tool <> ? GROUP BY 1 HAVING count(*) > 1`, shred) {
+	for _, row := range w.grantedAgain() {
 		w.t.Errorf("%s was granted %s times", row[0], row[1])
 	}
+}
+
+// agreed adds the calls of a process's ledger: which had a consent that was used, and their classes.
+func (w *world) agreed(p *process, used map[string]bool, class map[string]string) {
+	w.t.Helper()
+	if p.home.memory != nil {
+		for _, c := range p.home.memory.Contents().Consents {
+			used[c.Call] = used[c.Call] || c.Used
+		}
+		for _, c := range w.callsOf(p) {
+			class[c.ID] = string(c.Class)
+		}
+		return
+	}
+	for _, row := range w.query(p.path, `SELECT call_id FROM consents WHERE consumed_at IS NOT NULL`) {
+		used[row[0]] = true
+	}
+	for _, row := range w.query(p.path, `SELECT call_id, class FROM calls`) {
+		class[row[0]] = row[1]
+	}
+}
+
+// callsOf lists the calls of all turns.
+func (w *world) callsOf(p *process) (calls []turn.Call) {
+	w.t.Helper()
+	err := p.store.View(context.Background(), func(tx store.Tx) error {
+		rows, err := tx.Turns(store.TurnFilter{})
+		for _, row := range rows {
+			found, ferr := tx.Calls(store.CallFilter{Turn: row.Turn})
+			calls, err = append(calls, found...), errors.Join(err, ferr)
+		}
+		return err
+	})
+	if err != nil {
+		w.t.Error(err)
+	}
+	return calls
+}
+
+// grantedAgain lists the calls that must not be repeated and were granted more than once, and how often.
+func (w *world) grantedAgain() (rows [][]string) {
+	w.t.Helper()
+	if w.now.home.memory == nil {
+		return w.query(w.now.path, `SELECT g.call_id, count(*) FROM grants g JOIN calls c USING (call_id)
+			WHERE c.class IN ('irreversible','reversible') AND c.tool <> ? GROUP BY 1 HAVING count(*) > 1`, shred)
+	}
+	times := map[string]int{}
+	for _, g := range w.now.home.memory.Contents().Grants {
+		times[g.Call]++
+	}
+	for _, c := range w.callsOf(w.now) {
+		if once := c.Class == utp.Irreversible || c.Class == utp.Reversible; once && c.Tool != shred && times[c.ID] > 1 {
+			rows = append(rows, []string{c.ID, fmt.Sprint(times[c.ID])})
+		}
+	}
+	return rows
 }
 
 // nothingSecret: a secret is in no event, card, log or message, and nowhere in the
@@ -243,6 +336,9 @@ func (w *world) consentsCoverEffects() {
 func (w *world) nothingSecret() {
 	if len(w.secrets) == 0 {
 		return
+	}
+	if w.now.path == "" {
+		w.t.Fatal("a secret is looked for in the whole database; begin the test with onDisk")
 	}
 	places := map[string]string{"the log": w.lines.String()}
 	for i, m := range w.bus.heard {
@@ -267,19 +363,19 @@ func (w *world) tale() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "effects: %v\n", w.effects.all())
 	if w.now != nil {
-		for _, row := range w.query(w.now.path, `SELECT session_id, seq, body FROM events ORDER BY session_id, seq`) {
-			var e struct {
-				Type   string `json:"type"`
-				Normal string `json:"summary_normal"`
-				Tool   string `json:"tool_call_id"`
+		for _, row := range w.turnRows() {
+			for _, e := range w.eventsOf(row.Session) {
+				var body struct {
+					Normal string `json:"summary_normal"`
+				}
+				if err := json.Unmarshal(e.Body, &body); err != nil {
+					fmt.Fprintln(&out, err)
+				}
+				fmt.Fprintf(&out, "%s %d %s %s\n", e.Session[len(e.Session)-4:], e.Seq, strings.TrimPrefix(e.Type, "aaep:agent."), body.Normal)
 			}
-			if err := json.Unmarshal([]byte(row[2]), &e); err != nil {
-				fmt.Fprintln(&out, err)
-			}
-			fmt.Fprintf(&out, "%s %s %s %s\n", row[0][len(row[0])-4:], row[1], strings.TrimPrefix(e.Type, "aaep:agent."), e.Normal)
 		}
-		for _, row := range w.query(w.now.path, `SELECT turn_id, call_id, tool, state, fence, digest FROM calls`) {
-			fmt.Fprintln(&out, row)
+		for _, c := range w.callsOf(w.now) {
+			fmt.Fprintln(&out, c.ID, c.Tool, c.State, c.Fence, c.Digest)
 		}
 	}
 	log := w.lines.String()

@@ -99,7 +99,7 @@ func TestMutationBeforeDispatch(t *testing.T) {
 	testkit.Slow(t)
 	for name, m := range mutations() {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, lasting(withSecret), func(t *testing.T, w *world) {
+			onDisk(t, lasting(withSecret), func(t *testing.T, w *world) {
 				a, q, call := w.mutant(m, func() {})
 				if m.down {
 					w.now.die()
@@ -124,7 +124,7 @@ func TestMutationBeforeDispatch(t *testing.T) {
 func TestMutationBeforeStart(t *testing.T) {
 	for name, m := range mutations() {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, lasting(withSecret), func(t *testing.T, w *world) {
+			onDisk(t, lasting(withSecret), func(t *testing.T, w *world) {
 				a, q, _ := w.mutant(m, func() {
 					for _, s := range w.services {
 						s.conn.cut.Store(true)
@@ -218,7 +218,7 @@ func TestMutationOfTheConsent(t *testing.T) {
 		"of another call": {`UPDATE calls SET call_id = 'tc_other'; UPDATE consents SET call_id = 'tc_other'`, []audit.Flaw{audit.Unagreed, audit.Unreceipted}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, nil, func(t *testing.T, w *world) {
+			onDisk(t, nil, func(t *testing.T, w *world) {
 				w.work(one(burn))
 				a := w.begin()
 				q := w.accepts()
@@ -239,7 +239,7 @@ func TestMutationOfTheConsent(t *testing.T) {
 // TestMutationNoLongerFits: arguments that were changed into something that the tool
 // does not take are not a question any more.
 func TestMutationNoLongerFits(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		w.accepts()
@@ -256,7 +256,7 @@ func TestMutationNoLongerFits(t *testing.T) {
 
 // TestMutationOfLargeArguments: the bytes of a blob are looked at as well.
 func TestMutationOfLargeArguments(t *testing.T) {
-	inWorld(t, nil, func(t *testing.T, w *world) {
+	onDisk(t, nil, func(t *testing.T, w *world) {
 		step := one(burn)
 		step[0].Args = map[string]any{"name": "x", "text": strings.Repeat("a", 1<<20)}
 		w.work(step)

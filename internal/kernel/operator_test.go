@@ -214,7 +214,7 @@ func TestEraseRefuses(t *testing.T) {
 // turn whose call is under way, an import makes one that has ended, with a call of unknown fate; it
 // is claimed by nobody, and a card of another call does not come with it.
 func TestImportBringsNothingUsable(t *testing.T) {
-	inWorld(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
+	onDisk(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		records := []jsontext.Value{
 			jsontext.Value(`{"turn":{"turn_id":"turn_x1","session_id":"sess_x1","project":"home","channel":"public","agent":"tidy","owner":"ada","status":"suspended","created":"2026-03-01T10:00:00Z","step":1,"applied":0}}`),

@@ -375,7 +375,7 @@ func TestPasskeysAltered(t *testing.T) {
 		"one less":              {`DELETE FROM passkeys`, audit.Standing},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(w *world) { w.passkeys, w.unjudged = passkey.All, true }, func(t *testing.T, w *world) {
+			onDisk(t, func(w *world) { w.passkeys, w.unjudged = passkey.All, true }, func(t *testing.T, w *world) {
 				phone := w.added(person, "my phone", nil)
 				w.work(one(burn))
 				a := w.begin()

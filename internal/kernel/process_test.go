@@ -3,8 +3,6 @@ package kernel_test
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,7 +14,6 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/store/ledgersql"
-	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 	"github.com/earshot-dev/earshot/internal/narrate"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/worker"
@@ -98,8 +95,9 @@ func (c *count) Store(n int64) error {
 type process struct {
 	world  *world
 	kernel *kernel.Kernel
-	store  *sqlite.Store
-	path   string
+	store  store.Ledger
+	home   home
+	path   string          // of the database's file; "" in memory
 	ctx    context.Context //nolint:containedctx // The life of the process.
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -230,7 +228,10 @@ func (f fuse) Scrub(ctx context.Context) error {
 	if f.read.Load() || f.dead.Load() {
 		return errDead
 	}
-	return f.store.Scrub(ctx)
+	if s, can := f.store.(store.Scrubber); can {
+		return s.Scrub(ctx)
+	}
+	return nil
 }
 
 func (f fuse) View(ctx context.Context, fn func(store.Tx) error) error {
@@ -259,15 +260,12 @@ func (u uncounted) Count(counter string, add int64) (int64, error) {
 
 func (f fuse) Close() error { return nil }
 
-// boot starts a kernel on the ledger in the folder, as the program does: it looks
+// boot starts a kernel on the ledger that is there, as the program does: it looks
 // whether the ledger went back in time, drives what is open, and serves.
-func (w *world) boot(folder string) *process {
+func (w *world) boot(at home) *process {
 	w.t.Helper()
-	store, err := sqlite.Open(context.Background(), sqlite.Options{Path: folder, Now: w.clock.now})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	p := w.process(store)
+	p := w.process(w.open(at), at)
+	var err error
 	if p.restored, err = p.kernel.Recover(p.ctx); err != nil {
 		w.t.Fatal(err)
 	}
@@ -294,7 +292,7 @@ func (w *world) boot(folder string) *process {
 // resumes nothing, and both answer what is asked, in turns.
 func (w *world) join() *process {
 	w.t.Helper()
-	p := w.process(w.now.store)
+	p := w.process(w.now.store, w.now.home)
 	p.run()
 	w.bus.join(p)
 	return p
@@ -308,9 +306,9 @@ func (p *process) run() {
 }
 
 // process makes a kernel on a store.
-func (w *world) process(store *sqlite.Store) *process {
+func (w *world) process(ledger store.Ledger, at home) *process {
 	w.t.Helper()
-	p := &process{world: w, store: store, path: store.Path(), done: make(chan struct{}), dieAt: map[string]int{}}
+	p := &process{world: w, store: ledger, home: at, path: at.file(), done: make(chan struct{}), dieAt: map[string]int{}}
 	w.processes = append(w.processes, p)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	narrator, err := narrate.New(narrate.Options{})
@@ -381,41 +379,15 @@ func (w *world) restart() *process {
 	w.t.Helper()
 	w.now.die()
 	<-w.now.done
-	return w.boot(filepath.Dir(w.now.path))
-}
-
-// copied is a copy of the ledger as it is on the disk now.
-func (w *world) copied() string {
-	w.t.Helper()
-	w.settle()
-	return w.copyOf(filepath.Dir(w.now.path))
-}
-
-// copyOf copies a ledger that nobody writes at the moment.
-func (w *world) copyOf(from string) string {
-	w.t.Helper()
-	to := w.t.TempDir()
-	for _, name := range []string{"ledger.db", "ledger.db-wal"} {
-		raw, err := os.ReadFile(filepath.Join(from, name))
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		if err == nil {
-			err = os.WriteFile(filepath.Join(to, name), raw, 0o600)
-		}
-		if err != nil {
-			w.t.Fatal(err)
-		}
-	}
-	return to
+	return w.boot(w.now.home)
 }
 
 // restore is the operator's mistake: the kernel is killed and an old copy put back.
-func (w *world) restore(folder string) *process {
+func (w *world) restore(old home) *process {
 	w.t.Helper()
 	w.now.die()
 	<-w.now.done
-	return w.boot(folder)
+	return w.boot(old)
 }
 
 // service is a process with a tool service.

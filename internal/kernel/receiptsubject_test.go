@@ -46,7 +46,7 @@ func TestAgreedIsCompared(t *testing.T) {
 		{"terms that are none", `UPDATE receipts SET terms = '{'`, false, []audit.Flaw{audit.Altered}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			inWorld(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
+			onDisk(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
 				w.work(one(burn))
 				a := w.begin()
 				w.accepts()
@@ -69,7 +69,7 @@ func TestAgreedIsCompared(t *testing.T) {
 
 // TestFindingsName: what was found names the question and its call.
 func TestFindingsName(t *testing.T) {
-	inWorld(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
+	onDisk(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		q := w.accepts()

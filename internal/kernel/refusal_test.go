@@ -329,7 +329,7 @@ func TestAdoptionRefused(t *testing.T) {
 	}
 	for name, spoil := range tests {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, withSecret, func(t *testing.T, w *world) {
+			onDisk(t, withSecret, func(t *testing.T, w *world) {
 				w.serve("post", mailTool)
 				thinking := w.gate()
 				first := true

@@ -338,7 +338,7 @@ func TestLedgerFromBefore(t *testing.T) {
 // TestRuleIsBound: the rule that applied is part of what was agreed to; another one in the
 // ledger is not a yes.
 func TestRuleIsBound(t *testing.T) {
-	inWorld(t, func(w *world) { w.rules = []rulebook.Rule{ofTool(burn, turn.Ask)} }, func(t *testing.T, w *world) {
+	onDisk(t, func(w *world) { w.rules = []rulebook.Rule{ofTool(burn, turn.Ask)} }, func(t *testing.T, w *world) {
 		w.work(one(burn))
 		a := w.begin()
 		q := w.accepts()

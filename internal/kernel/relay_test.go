@@ -61,7 +61,7 @@ func TestBusOutOfReach(t *testing.T) {
 	}
 	for name, away := range tests {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, patient, func(t *testing.T, w *world) {
+			onDisk(t, patient, func(t *testing.T, w *world) {
 				var mu sync.Mutex
 				var left []string
 				tries := 0

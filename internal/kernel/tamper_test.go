@@ -23,7 +23,7 @@ import (
 func altered(t *testing.T, play func(*testing.T, *world), change string, flaws ...audit.Flaw) {
 	t.Helper()
 	allowed := []rulebook.Rule{{Tool: put, Decide: turn.Allow}}
-	inWorld(t, func(w *world) { w.unjudged, w.rules = true, allowed }, func(t *testing.T, w *world) {
+	onDisk(t, func(w *world) { w.unjudged, w.rules = true, allowed }, func(t *testing.T, w *world) {
 		play(t, w)
 		w.wholeChain()
 		w.tamper(`PRAGMA foreign_keys = 0; ` + change)
@@ -143,7 +143,7 @@ func TestOlderIsNotedOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			allowed := []rulebook.Rule{{Tool: put, Decide: turn.Allow}}
-			inWorld(t, func(w *world) { w.unjudged, w.rules = true, allowed }, func(t *testing.T, w *world) {
+			onDisk(t, func(w *world) { w.unjudged, w.rules = true, allowed }, func(t *testing.T, w *world) {
 				offered(t, w)
 				ran(t, w)
 				w.wholeChain()
@@ -176,7 +176,7 @@ func largeResult(t *testing.T, w *world) {
 // TestForgottenByHand: a person's no is removed behind an entry that was noted, and an entry at the end says that
 // it was forgotten; its question is still there.
 func TestForgottenByHand(t *testing.T) {
-	inWorld(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
+	onDisk(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
 		refused(t, w)
 		all := w.chain()
 		last := all[len(all)-1]
@@ -221,7 +221,7 @@ func TestOlderIsNoAlarm(t *testing.T) {
 		"and a clock that is set back":               {`DELETE FROM audit; UPDATE receipts SET entry = NULL, terms = '', salt = '', older = 1; UPDATE grants SET older = 1`, -time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
+			onDisk(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
 				agreed(t, w)
 				w.tamper(tt.left)
 				w.wholeLedger(1, 1, "before the update")
@@ -273,7 +273,7 @@ func TestImportedAndErased(t *testing.T) {
 	}
 	for name, first := range map[string]bool{"erased first": true, "imported first": false} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
+			onDisk(t, func(w *world) { w.unjudged = true }, func(t *testing.T, w *world) {
 				w.work(one(burn))
 				a := w.begin()
 				w.accepts()

@@ -27,6 +27,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/passkey"
+	"github.com/earshot-dev/earshot/internal/testkit"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/worker"
@@ -86,6 +87,7 @@ type world struct {
 	effects   *effects
 	gates     []gate
 	readers   map[string]*sql.DB // of the ledgers by path, while the world is judged
+	dumps     dumps
 
 	mu        sync.Mutex
 	followers map[string]*follower
@@ -102,16 +104,15 @@ type world struct {
 	unnoticed bool          // no surface says that it was told of a yes
 }
 
-// inWorld runs a test in a bubble. The kernel runs, the standard service has
-// registered its tools, and the operator has reviewed them.
-func inWorld(t *testing.T, configure func(*world), play func(*testing.T, *world)) {
+// raced reports whether sizes are to be small for the race detector: what is large runs without it.
+func raced() bool { return testkit.Raced && os.Getenv("EARSHOT_SOAK") == "" }
+
+func inBubble(t *testing.T, ledger func(*world) home, configure func(*world), play func(*testing.T, *world)) {
 	t.Helper()
-	t.Parallel()
-	ledger := blankLedger(t)
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{
 			t: t, clock: &clock{began: time.Now(), mono: time.Hour}, bus: &bus{t: t}, count: &count{}, lines: &lines{},
-			project: "home", followers: map[string]*follower{}, env: map[string]string{},
+			project: "home", followers: map[string]*follower{}, dumps: dumps{}, env: map[string]string{},
 			effects: &effects{path: filepath.Join(t.TempDir(), "effects")},
 		}
 		w.log = slog.New(slog.NewTextHandler(w.lines, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -122,7 +123,7 @@ func inWorld(t *testing.T, configure func(*world), play func(*testing.T, *world)
 		w.person = w.bus.connect(kernel.HubCaller, person)
 		w.hub = hub.New(w.person, 0)
 		defer w.end()
-		w.boot(ledger)
+		w.boot(ledger(w))
 		w.serve(target, standardTools)
 		w.review(standardClasses())
 		play(t, w)
@@ -434,6 +435,7 @@ func (w *world) end() {
 }
 
 func (w *world) close() {
+	w.dumps.close()
 	for _, p := range w.processes {
 		if err := p.store.Close(); err != nil {
 			w.t.Error(err)

@@ -27,9 +27,9 @@ import (
 	"github.com/earshot-dev/earshot/internal/hub"
 	"github.com/earshot-dev/earshot/internal/kernel"
 	"github.com/earshot-dev/earshot/internal/kernel/rulebook"
-	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
 	"github.com/earshot-dev/earshot/internal/narrate"
+	"github.com/earshot-dev/earshot/internal/testkit/ledgertest"
 	"github.com/earshot-dev/earshot/tool"
 	"github.com/earshot-dev/earshot/tool/service"
 	"github.com/earshot-dev/earshot/utp"
@@ -82,16 +82,13 @@ func open(t *testing.T) *house {
 	server, err := bus.Start(ctx, bus.Options{Project: "home", Listen: "127.0.0.1:0", Principals: []bus.Principal{counter, text, home}})
 	must(err)
 	t.Cleanup(server.Close)
-	store, err := sqlite.Open(ctx, sqlite.Options{Path: filepath.Join(t.TempDir(), "ledger.db")})
-	must(err)
-	t.Cleanup(func() { _ = store.Close() })
 	narrator, err := narrate.New(narrate.Options{})
 	must(err)
 	rules, err := rulebook.NewRules([]rulebook.Rule{{Tool: "words.count", Decide: turn.Allow}})
 	must(err)
 	mouth, err := server.Kernel(ctx)
 	must(err)
-	k, err := kernel.New(kernel.Options{Store: store, Bus: mouth, Policy: rules, Narrator: narrator, Project: "home", WorkerLease: lease})
+	k, err := kernel.New(kernel.Options{Store: ledgertest.Open(t), Bus: mouth, Policy: rules, Narrator: narrator, Project: "home", WorkerLease: lease})
 	must(err)
 	must(mouth.Serve(ctx, func(ctx context.Context, from bus.Principal, op string, request []byte) []byte {
 		return k.Handle(ctx, kernel.Caller{Kind: string(from.Kind), Name: from.Name}, op, request)

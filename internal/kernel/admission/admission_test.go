@@ -18,7 +18,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/standing"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
-	"github.com/earshot-dev/earshot/internal/testkit/sqlitetest"
+	"github.com/earshot-dev/earshot/internal/testkit/ledgertest"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -52,7 +52,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	ledger := sqlitetest.Open(t)
+	ledger := ledgertest.Open(t)
 	w := &world{
 		T: t, ledger: ledger, now: began, names: ids.New(rand.Reader),
 		rules: rules{decision: turn.Ask, rule: `{"line":1}`, generation: "run 1", approvers: []string{"ada"}, project: "default"},

@@ -15,7 +15,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/ids"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
-	"github.com/earshot-dev/earshot/internal/testkit/sqlitetest"
+	"github.com/earshot-dev/earshot/internal/testkit/ledgertest"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -27,7 +27,7 @@ var (
 // twice does something with the turn's cards in one transaction, and looks at them there and in a later one.
 func twice(t *testing.T, do, look func(store.Tx, *cards.Tx) error) {
 	t.Helper()
-	ledger := sqlitetest.Open(t)
+	ledger := ledgertest.Open(t)
 	names := ids.New(rand.Reader)
 	err := ledger.Update(t.Context(), func(tx store.Tx) error {
 		c := cards.In(tx, of, at, names)

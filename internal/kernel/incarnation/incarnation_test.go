@@ -8,8 +8,7 @@ import (
 	"github.com/earshot-dev/earshot/api"
 	"github.com/earshot-dev/earshot/internal/kernel/incarnation"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
-	"github.com/earshot-dev/earshot/internal/kernel/store/sqlite"
-	"github.com/earshot-dev/earshot/internal/testkit/sqlitetest"
+	"github.com/earshot-dev/earshot/internal/testkit/ledgertest"
 )
 
 // outside is a copy in memory.
@@ -35,10 +34,9 @@ func (o *outside) Store(n int64) error {
 	return nil
 }
 
-func ledger(t *testing.T) *sqlite.Store {
+func ledger(t *testing.T) store.Ledger {
 	t.Helper()
-	l := sqlitetest.Open(t)
-	return l
+	return ledgertest.Open(t)
 }
 
 func counter(l store.Ledger, o *outside, takeover bool) *incarnation.Counter {

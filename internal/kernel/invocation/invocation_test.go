@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/invocation"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
-	"github.com/earshot-dev/earshot/internal/testkit/sqlitetest"
+	"github.com/earshot-dev/earshot/internal/testkit/ledgertest"
 )
 
 var at = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -43,7 +43,7 @@ func TestCheck(t *testing.T) {
 // the host says that it is the same one; never one whose result was delivered, and never another.
 func TestBefore(t *testing.T) {
 	t.Parallel()
-	ledger := sqlitetest.Open(t)
+	ledger := ledgertest.Open(t)
 	now := turn.Timestamp{Wall: at}
 	ask := api.InvokeRequest{Tool: "box.add", Args: api.Body{Inline: jsontext.Value(`{"line":"one"}`)}, HostCall: "toolu_1"}
 	other := ask
@@ -106,7 +106,7 @@ func TestRequestKey(t *testing.T) {
 // TestMissing: arguments whose blob is not there are told with the call, and are not those of another request.
 func TestMissing(t *testing.T) {
 	t.Parallel()
-	ledger := sqlitetest.Open(t)
+	ledger := ledgertest.Open(t)
 	err := ledger.View(t.Context(), func(tx store.Tx) error {
 		w, err := invocation.Read(tx, turn.State{}, at, api.InvokeRequest{Tool: "box.add", Args: api.Body{SHA256: store.SHA256Hex([]byte("{}")), Size: 2}})
 		if !w.Missing {

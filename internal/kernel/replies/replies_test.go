@@ -11,7 +11,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/kernel/replies"
 	"github.com/earshot-dev/earshot/internal/kernel/store"
 	"github.com/earshot-dev/earshot/internal/kernel/turn"
-	"github.com/earshot-dev/earshot/internal/testkit/sqlitetest"
+	"github.com/earshot-dev/earshot/internal/testkit/ledgertest"
 	"github.com/earshot-dev/earshot/utp"
 )
 
@@ -60,7 +60,7 @@ func TestNamed(t *testing.T) {
 // TestUnnamed: who names no live question is told why, if it concerns them; anybody else learns nothing from it.
 func TestUnnamed(t *testing.T) {
 	t.Parallel()
-	ledger := sqlitetest.Open(t)
+	ledger := ledgertest.Open(t)
 	for _, test := range []struct {
 		name      string
 		reply     api.ReplyRequest

@@ -127,6 +127,7 @@ func (l *Ledger) commit(rows *tables) {
 	rows.each(func(t anyTable) {
 		t.commit(inUse)
 	})
+	rows.commits++
 	l.rows = rows
 }
 

@@ -50,6 +50,7 @@ type tables struct {
 	audit []api.AuditEntry // without the receipts
 
 	lastEvent, lastOutgoing int64
+	commits                 int
 }
 
 type (
@@ -69,8 +70,8 @@ type (
 		card          string // also after the erasure
 	}
 	question struct {
-		turn  string
-		state consent.State
+		turn, token string
+		state       consent.State
 	}
 	eventRef struct {
 		session, id string

@@ -105,7 +105,7 @@ func (t *tx) saveQuestions(r *store.Record) error {
 		if old, taken := t.rows.questions.get(q.Number); taken && old.turn != r.State.Turn {
 			return conflict("the question", q.Number)
 		}
-		t.rows.questions.put(q.Number, question{turn: r.State.Turn, state: q.State})
+		t.rows.questions.put(q.Number, question{turn: r.State.Turn, token: q.Token, state: q.State})
 		for _, token := range append(slices.Clip(q.SpentTokens), q.Token) {
 			if number, taken := t.rows.tokens.get(token); taken && number != q.Number {
 				return conflict("a token of the question", q.Number)
