@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/utp/schema"
@@ -106,11 +104,8 @@ func (s shape) compiles() error {
 		return fmt.Errorf("the schema: %w", err)
 	}
 	for name, value := range s.defaults {
-		given, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
-		if err == nil {
-			err = compiled.Properties[name].Validate(given)
-		}
-		if err != nil {
+		property, _ := compiled.Property(name)
+		if err := property.ValidateJSON(value); err != nil {
 			return fmt.Errorf("the default of %s: %w", name, err)
 		}
 	}

@@ -1,97 +1,141 @@
 package schema
 
 import (
-	"encoding/json" // by which the library reads numbers
+	"encoding/json"
 	"fmt"
-	"math/big"
 	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// reason says in plain words what is wrong with a value; "" where there are none for it. The value itself is not repeated: it may be
-// long, or a secret.
-func reason(k jsonschema.ErrorKind) string {
-	if text := ofText(k); text != "" {
-		return text
-	}
-	if text := ofNumbers(k); text != "" {
-		return text
-	}
-	switch k := k.(type) {
-	case *kind.Type:
-		want := make([]string, 0, len(k.Want))
-		for _, one := range k.Want {
-			want = append(want, typed(one))
+// reason says in plain words what is wrong with a value. The value itself is not repeated: it may be long, or a secret.
+func reason(m *mismatch) string {
+	switch want := m.want.(type) {
+	case types:
+		return expectedTypes(m.got, want)
+	case decimal:
+		return expectedNumber(m.keyword, want)
+	case string:
+		return expectedText(m.keyword, want)
+	case int:
+		return expectedCount(m.keyword, m.got, want)
+	case []any:
+		return "expected " + oneOf(want)
+	case []string:
+		return aboutMembers(m, want)
+	case [2]int:
+		if m.keyword == "oneOf" {
+			return fmt.Sprintf("the choices %d and %d both fit, expected one of them alone", want[0]+1, want[1]+1)
 		}
-		return fmt.Sprintf("found %s, expected %s", typed(k.Got), strings.Join(want, " or "))
-	case *kind.Enum:
-		return "expected " + oneOf(k.Want)
-	case *kind.Const:
-		return "expected " + oneOf([]any{k.Want})
-	case *kind.FalseSchema:
+		return fmt.Sprintf("the entries %d and %d are the same, expected different ones", want[0]+1, want[1]+1)
+	case *mismatch:
+		return fmt.Sprintf("the name %.64q does not fit: %s", m.got, reason(want))
+	default:
+		return aboutAll(m.keyword)
+	}
+}
+
+func aboutAll(keyword string) string {
+	switch keyword {
+	case "not":
+		return "the schema excludes this value"
+	case "$ref":
+		return "expected a JSON Schema"
+	case "value":
+		return "it is no value of JSON"
+	default:
 		return "no value is taken here"
-	case *kind.Required:
-		if len(k.Missing) == 1 {
-			return names(k.Missing) + " is missing"
-		}
-		return names(k.Missing) + " are missing"
-	case *kind.AdditionalProperties:
-		if len(k.Properties) == 1 {
-			return "found " + names(k.Properties) + ", which is not one of its members"
-		}
-		return "found " + names(k.Properties) + ", which are not among its members"
-	case *kind.MinItems:
-		return fmt.Sprintf("found %s, expected at least %d", counted(k.Got, "entry", "entries"), k.Want)
-	case *kind.MaxItems:
-		return fmt.Sprintf("found %s, expected at most %d", counted(k.Got, "entry", "entries"), k.Want)
-	case *kind.UniqueItems:
-		return fmt.Sprintf("the entries %d and %d are the same, expected different ones", k.Duplicates[0]+1, k.Duplicates[1]+1)
-	default:
-		return ""
 	}
 }
 
-func ofText(k jsonschema.ErrorKind) string {
-	switch k := k.(type) {
-	case *kind.MinLength:
-		return fmt.Sprintf("found %s, expected at least %d", counted(k.Got, "character", "characters"), k.Want)
-	case *kind.MaxLength:
-		return fmt.Sprintf("found %s, expected at most %d", counted(k.Got, "character", "characters"), k.Want)
-	case *kind.Pattern:
-		return fmt.Sprintf("expected text that matches the pattern %.200s", k.Want)
-	case *kind.Format:
-		if known := formats[k.Want]; known != "" {
-			return "expected " + known
-		}
-		return fmt.Sprintf("expected text of the format %.64s", k.Want)
+func expectedTypes(found any, want types) string {
+	all := want.names()
+	for i, name := range all {
+		all[i] = typed(name)
+	}
+	got, _ := found.(types)
+	return fmt.Sprintf("found %s, expected %s", typed(strings.Join(got.names(), "")), strings.Join(all, " or "))
+}
+
+func expectedText(keyword, want string) string {
+	if keyword == "pattern" {
+		return fmt.Sprintf("expected text that matches the pattern %.200s", want)
+	}
+	return "expected " + formatWords(want)
+}
+
+func expectedCount(keyword string, got any, want int) string {
+	n, _ := got.(int)
+	limit := "at least"
+	if strings.HasPrefix(keyword, "max") {
+		limit = "at most"
+	}
+	found := counted(n, "entry that fits", "entries that fit")
+	switch {
+	case strings.HasSuffix(keyword, "Length"):
+		found = counted(n, "character", "characters")
+	case strings.HasSuffix(keyword, "Items"):
+		found = counted(n, "entry", "entries")
+	case strings.HasSuffix(keyword, "Properties"):
+		found = counted(n, "member", "members")
+	}
+	return fmt.Sprintf("found %s, expected %s %d", found, limit, want)
+}
+
+func aboutMembers(m *mismatch, list []string) string {
+	one := len(list) == 1
+	switch {
+	case m.keyword == "additionalProperties" && one:
+		return "found " + names(list) + ", which is not one of its members"
+	case m.keyword == "additionalProperties":
+		return "found " + names(list) + ", which are not among its members"
+	case m.keyword == "dependentRequired":
+		return fmt.Sprintf("expected %s beside %.64q", names(list), m.got)
+	case one:
+		return names(list) + " is missing"
 	default:
-		return ""
+		return names(list) + " are missing"
 	}
 }
 
-// formats are the formats that have a name among people.
-var formats = map[string]string{
-	"date": "a date, such as 2026-03-31", "date-time": "a date with a time, such as 2026-03-31T09:30:00Z", "time": "a time, such as 09:30:00Z",
-	"email": "an e-mail address", "uri": "an address, such as https://example.org/", "uuid": "a UUID", "ipv4": "an IPv4 address",
-	"ipv6": "an IPv6 address", "hostname": "the name of a host", "regex": "a regular expression",
+// formatWords describes the formats that have a name among people.
+func formatWords(format string) string {
+	switch format {
+	case "date":
+		return "a date, such as 2026-03-31"
+	case "date-time":
+		return "a date with a time, such as 2026-03-31T09:30:00Z"
+	case "time":
+		return "a time, such as 09:30:00Z"
+	case "email":
+		return "an e-mail address"
+	case "uri":
+		return "an address, such as https://example.org/"
+	case "uuid":
+		return "a UUID"
+	case "ipv4":
+		return "an IPv4 address"
+	case "ipv6":
+		return "an IPv6 address"
+	case "hostname":
+		return "the name of a host"
+	case "regex":
+		return "a regular expression"
+	default:
+		return fmt.Sprintf("text of the format %.64s", format)
+	}
 }
 
-func ofNumbers(k jsonschema.ErrorKind) string {
-	switch k := k.(type) {
-	case *kind.Minimum:
-		return "expected at least " + decimal(k.Want)
-	case *kind.Maximum:
-		return "expected at most " + decimal(k.Want)
-	case *kind.ExclusiveMinimum:
-		return "expected more than " + decimal(k.Want)
-	case *kind.ExclusiveMaximum:
-		return "expected less than " + decimal(k.Want)
-	case *kind.MultipleOf:
-		return "expected a multiple of " + decimal(k.Want)
+func expectedNumber(keyword string, want decimal) string {
+	switch keyword {
+	case "minimum":
+		return fmt.Sprintf("expected at least %s", want)
+	case "maximum":
+		return fmt.Sprintf("expected at most %s", want)
+	case "exclusiveMinimum":
+		return fmt.Sprintf("expected more than %s", want)
+	case "exclusiveMaximum":
+		return fmt.Sprintf("expected less than %s", want)
 	default:
-		return ""
+		return fmt.Sprintf("expected a multiple of %s", want)
 	}
 }
 
@@ -149,13 +193,4 @@ func oneOf(list []any) string {
 		return all[0]
 	}
 	return "one of " + strings.Join(all, ", ")
-}
-
-// decimal writes a number of a schema as people do.
-func decimal(n *big.Rat) string {
-	if n.IsInt() {
-		return n.Num().String()
-	}
-	const digits = 6
-	return strings.TrimRight(n.FloatString(digits), "0")
 }

@@ -3,46 +3,67 @@
 package schema
 
 import (
-	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Compile compiles a JSON Schema (2020-12). It asserts formats. Objects are closed: an object schema that lists its
-// properties, and does not mention additional ones, allows no others. References to anything outside the schema are
-// refused. The error is a single line.
+// Schema is a compiled schema. It may be used by several goroutines at once.
+type Schema struct {
+	root    *node
+	dynamic bool
+}
+
+// Compile compiles a JSON Schema: 2020-12, or the older version from draft-04 on that its $schema names. It asserts formats.
+// Objects are closed: an object schema that lists its properties, and does not mention additional ones, allows no others.
+// References to anything outside the schema are refused. The error is a single line.
 func Compile(parameters jsontext.Value) (*Schema, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(parameters))
+	document, err := Decode(parameters)
 	if err != nil {
 		return nil, wrong(err)
 	}
-	closeObjects(doc)
-	compiler := jsonschema.NewCompiler()
-	compiler.AssertFormat()
-	compiler.UseLoader(nothingOutside{})
-	w := &work{}
-	compiler.RegisterVocabulary(w.vocabulary())
-	compiler.AssertVocabs()
-	if err := compiler.AddResource(schemaURL, doc); err != nil {
-		return nil, wrong(err)
-	}
-	compiled, err := compiler.Compile(schemaURL)
+	closeObjects(document)
+	c := &compiler{}
+	root, err := c.compile(document)
 	if err != nil {
 		return nil, wrong(err)
 	}
-	return &Schema{Schema: compiled, work: w}, nil
+	return &Schema{root: root, dynamic: c.dynamic}, nil
+}
+
+// Property returns the schema of a member that the schema lists by name. A member that it does not list has none.
+func (s *Schema) Property(name string) (*Schema, bool) {
+	if s.root.object == nil {
+		return nil, false
+	}
+	n, listed := s.root.object.byName[name]
+	if !listed {
+		return nil, false
+	}
+	return &Schema{root: n, dynamic: s.dynamic}, true
+}
+
+// Validate validates a value in the form that [Decode] returns; numbers may also have the types of Go. It returns [ErrWork]
+// if that takes too much work. [Why] and [Explain] explain every other error.
+func (s *Schema) Validate(value any) error {
+	e := &evaluation{left: fullWork * (baseWork + valueWork*values(value)), dynamic: s.dynamic}
+	return bounded(func() error {
+		if m := e.value(s.root, value, nil); m != nil {
+			return m
+		}
+		return nil
+	})
 }
 
 // ValidateJSON validates a value as [Schema.Validate] does. An error that is about the value is explained by [Why].
 func (s *Schema) ValidateJSON(value jsontext.Value) error {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
+	decoded, err := Decode(value)
 	if err != nil {
-		return err //nolint:wrapcheck // it says where the JSON breaks off
+		return err
 	}
-	return s.Validate(doc)
+	return s.Validate(decoded)
 }
 
 // Why returns the deepest first cause for which a value does not fit, as one line: where, and what. It returns false if the
@@ -58,41 +79,15 @@ func Why(err error) (string, bool) {
 // Explain is [Why] in two parts: the names of the members, and the positions in lists, that lead to the value that does not
 // fit, and what is wrong with it. There are none where it is the whole value.
 func Explain(err error) (where []string, what string, is bool) {
-	e, is := errors.AsType[*jsonschema.ValidationError](err)
+	m, is := errors.AsType[*mismatch](err)
 	if !is {
 		return nil, "", false
 	}
-	for len(e.Causes) > 0 {
-		e = e.Causes[0]
-	}
-	if text := reason(e.ErrorKind); text != "" {
-		return e.InstanceLocation, text, true
-	}
-	line := e.Error()
-	if _, after, found := strings.Cut(line, "\n"); found {
-		line = after
-	}
-	line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "-"))
-	if where, what, found := strings.Cut(line, "': "); found && strings.HasPrefix(where, "at '") {
-		line = what
-	}
-	return e.InstanceLocation, line, true
+	return m.where, reason(m), true
 }
-
-// schemaURL is the internal name of the schema while it is compiled; messages never show it.
-const schemaURL = "urn:earshot:parameters"
 
 func wrong(err error) error {
-	// The library's message contains the name of the metaschema that it generates for [work].
-	text := strings.NewReplacer(schemaURL, "", "urn:mem:metaschema", "https://json-schema.org/draft/2020-12/schema#").Replace(err.Error())
-	return errors.New("it is not JSON Schema: " + strings.Join(strings.Fields(text), " "))
-}
-
-// nothingOutside prevents a schema from reading files or the network.
-type nothingOutside struct{}
-
-func (nothingOutside) Load(url string) (any, error) {
-	return nil, errors.New("a schema may not refer to " + url + "; put what it needs into it")
+	return fmt.Errorf("it is not JSON Schema: %s", strings.Join(strings.Fields(err.Error()), " "))
 }
 
 // closeObjects adds additionalProperties:false to every object schema that lists properties and does not mention

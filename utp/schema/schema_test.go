@@ -65,7 +65,7 @@ func TestCompileRefuses(t *testing.T) {
 }
 
 // TestWork: a schema that tries more ways than there is time for is given up, whichever keyword it
-// does it by; and judges the next value.
+// does it by; and judges the next value. One that seems to, but fails at the first way, is judged.
 func TestWork(t *testing.T) {
 	t.Parallel()
 	doubling := func(keyword, last string) string {
@@ -76,13 +76,31 @@ func TestWork(t *testing.T) {
 		return text + `"x40":` + last + `}}`
 	}
 	deep := strings.Repeat(`{"a":`, 40) + `1` + strings.Repeat(`}`, 40)
-	for _, tt := range []struct{ schema, args string }{
-		{doubling("allOf", `{"type":"integer"}`), `{"a":1}`},
-		{doubling("allOf", `{"type":"string"}`), `{"a":1}`},
-		{doubling("anyOf", `{"type":"string"}`), `{"a":1}`},
-		{doubling("oneOf", `{"type":"string"}`), `{"a":1}`},
-		{doubling("allOf", `{"$ref":"#/$defs/y"},"y":{"not":{}}`), `{"a":1}`},
-		{`{"anyOf":[{"properties":{"a":{"$ref":"#"},"b":{}},"required":["b"]},{"properties":{"a":{"$ref":"#"},"c":{}},"required":["c"]}]}`, deep},
+	// Both halves of each schema look at the value, and the next one does the same twice over.
+	halves := func(half string) string {
+		text := `{"properties":{"a":{"$ref":"#/$defs/x0"}},"$defs":{`
+		for i := range 40 {
+			next := fmt.Sprintf(`{"$ref":"#/$defs/x%d"}`, i+1)
+			text += fmt.Sprintf(`"x%d":`, i) + strings.ReplaceAll(half, "NEXT", next) + `,`
+		}
+		return text + `"x40":{"type":["integer","object"]}}}`
+	}
+	for _, tt := range []struct {
+		schema, args string
+		judged       bool // it does not fit, for a reason
+	}{
+		{schema: doubling("allOf", `{"type":"integer"}`), args: `{"a":1}`},
+		{schema: doubling("anyOf", `{"type":"string"}`), args: `{"a":1}`},
+		{schema: doubling("oneOf", `{"type":"string"}`), args: `{"a":1}`},
+		{schema: halves(`{"not":{"not":NEXT},"allOf":[NEXT]}`), args: `{"a":1}`},
+		{schema: halves(`{"if":NEXT,"then":NEXT}`), args: `{"a":1}`},
+		{schema: halves(`{"if":{"not":NEXT},"else":NEXT}`), args: `{"a":1}`},
+		{schema: halves(`{"dependentSchemas":{"b":NEXT,"c":NEXT}}`), args: `{"a":{"b":1,"c":2}}`},
+		{schema: halves(`{"anyOf":[{"allOf":[NEXT,false]},NEXT]}`), args: `{"a":1}`},
+		{schema: `{"anyOf":[{"properties":{"a":{"$ref":"#"},"b":{}},"dependentRequired":{"a":["b"]}},{"properties":{"a":{"$ref":"#"},"c":{}},"dependentRequired":{"a":["c"]}}]}`, args: deep},
+		{schema: doubling("allOf", `{"type":"string"}`), args: `{"a":1}`, judged: true},
+		{schema: doubling("allOf", `{"$ref":"#/$defs/y"},"y":{"not":{}}`), args: `{"a":1}`, judged: true},
+		{schema: `{"anyOf":[{"properties":{"a":{"$ref":"#"},"b":{}},"required":["b"]},{"properties":{"a":{"$ref":"#"},"c":{}},"required":["c"]}]}`, args: deep, judged: true},
 	} {
 		s, err := schema.Compile(jsontext.Value(tt.schema))
 		if err != nil {
@@ -92,7 +110,8 @@ func TestWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Validate(args); !errors.Is(err, schema.ErrWork) {
+		err = s.Validate(args)
+		if _, is := schema.Why(err); is != tt.judged || errors.Is(err, schema.ErrWork) == tt.judged {
 			t.Errorf("%.80s: %v", tt.schema, err)
 		}
 		if err := s.Validate(map[string]any{}); errors.Is(err, schema.ErrWork) {

@@ -1,10 +1,6 @@
 package schema
 
-import (
-	"errors"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
-)
+import "errors"
 
 // ErrWork means that validating a value takes too much work. A schema of a few lines can take exponential time, if its
 // subschemas each try several others on the same value; and the kernel validates with schemas that tool services have
@@ -17,25 +13,30 @@ const (
 	valueWork = 16
 )
 
-// Schema is a compiled schema. It validates one value at a time: concurrent users need a lock.
-type Schema struct {
-	*jsonschema.Schema
+// fullWork is what one subschema counts. A subschema that the type of the value or a constant rules out counts 1, as does a
+// value that is compared with others.
+const fullWork = 64
 
-	work *work
-}
+// maxDepth is how many subschemas may be within each other. It only stops what no list and no object ends.
+const maxDepth = 50_000
 
-// Validate validates a value as [jsonschema.Schema.Validate] does, but returns [ErrWork] if it takes too much work.
-func (s *Schema) Validate(value any) (err error) {
+type workedError struct{}
+
+func (workedError) Error() string { return ErrWork.Error() }
+
+// errWorked ends a validation from any depth: a subschema that merely failed could be the one that a not asks for.
+var errWorked any = workedError{}
+
+// bounded runs a validation and returns [ErrWork] if it ended for too much work.
+func bounded(validate func() error) (err error) {
 	defer func() {
-		s.work.bounded = false
 		if p := recover(); p == errWorked {
 			err = ErrWork
 		} else if p != nil {
 			panic(p)
 		}
 	}()
-	s.work.left, s.work.bounded = baseWork+valueWork*values(value), true
-	return s.Schema.Validate(value) //nolint:wrapcheck // it is the library's own, as it says
+	return validate()
 }
 
 // values counts a value and those within it.
@@ -54,29 +55,8 @@ func values(value any) int {
 	return n
 }
 
-// work counts the subschemas that are tried. It is added to each schema as an extension of the library, because there
-// is no other way to cancel a validation.
-type work struct {
-	left    int
-	bounded bool
-}
-
-type workedError struct{}
-
-func (workedError) Error() string { return ErrWork.Error() }
-
-var errWorked any = workedError{}
-
-func (w *work) vocabulary() *jsonschema.Vocabulary {
-	return &jsonschema.Vocabulary{
-		URL:     "urn:earshot:work",
-		Compile: func(*jsonschema.CompilerContext, map[string]any) (jsonschema.SchemaExt, error) { return w, nil },
-	}
-}
-
-// Validate implements [jsonschema.SchemaExt].
-func (w *work) Validate(*jsonschema.ValidatorContext, any) {
-	if w.left--; w.bounded && w.left < 0 {
+func (e *evaluation) spend(work int) {
+	if e.left -= work; e.left < 0 {
 		panic(errWorked)
 	}
 }

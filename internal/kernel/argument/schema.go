@@ -1,13 +1,11 @@
 package argument
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/earshot-dev/earshot/utp"
 	"github.com/earshot-dev/earshot/utp/schema"
@@ -16,19 +14,7 @@ import (
 // schemas compiles and caches the parameter schemas of tools, by definition digest.
 type schemas struct {
 	mu               sync.Mutex
-	compiledByDigest map[string]*judge
-}
-
-// judge is a schema that validates one value at a time.
-type judge struct {
-	mu     sync.Mutex
-	schema *schema.Schema
-}
-
-func (j *judge) validate(value any) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.schema.Validate(value)
+	compiledByDigest map[string]*schema.Schema
 }
 
 // Check returns an error if the parameters of a definition are not a schema that arguments can be validated by.
@@ -40,7 +26,7 @@ func (h *Handler) Check(d utp.Definition) error {
 const maxSchemas = 256
 
 // compiled returns the schema of a definition, see [schema.Compile].
-func (s *schemas) compiled(d utp.Definition) (*judge, error) {
+func (s *schemas) compiled(d utp.Definition) (*schema.Schema, error) {
 	digest, err := d.Digest()
 	if err != nil {
 		return nil, err
@@ -59,11 +45,10 @@ func (s *schemas) compiled(d utp.Definition) (*judge, error) {
 		return nil, fmt.Errorf("parameters of %s: %w", d.Tool, err)
 	}
 	if s.compiledByDigest == nil || len(s.compiledByDigest) >= maxSchemas {
-		s.compiledByDigest = map[string]*judge{}
+		s.compiledByDigest = map[string]*schema.Schema{}
 	}
-	j := &judge{schema: compiled}
-	s.compiledByDigest[digest] = j
-	return j, nil
+	s.compiledByDigest[digest] = compiled
+	return compiled, nil
 }
 
 // validate returns what is wrong with the arguments, or "".
@@ -72,11 +57,11 @@ func (s *schemas) validate(d utp.Definition, args jsontext.Value) (string, error
 	if err != nil {
 		return "", err
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(args))
+	value, err := schema.Decode(args)
 	if err != nil {
 		return "the arguments are not JSON: " + err.Error(), nil //nolint:nilerr // It is the call's fault, not ours.
 	}
-	err = compiled.validate(doc)
+	err = compiled.Validate(value)
 	if why, is := schema.Why(err); is {
 		return "the arguments do not fit the tool: " + why, nil
 	}
