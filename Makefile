@@ -130,6 +130,10 @@ soak-fuzz:
 soak-listeners:
 	cd bench && $(GO) run ./listeners -measure soak -listeners 5000 -lasts 10m
 
+.PHONY: elsewhere
+elsewhere: ## the short tests on other people's machines: time zone, locale, home, umask, ports, user, a second clone (PKG=./internal/bus for one package)
+	scripts/elsewhere $(filter-out ./...,$(PKG))
+
 .PHONY: lint
 lint: ## every linter, on both builds (PKG=./internal/bus/... for one folder)
 	$(LINT) run $(PKG)
