@@ -1,6 +1,6 @@
 // Package ledgertest gives the tests of other packages their ledgers. Most runs of a package use a ledger in memory, which
-// costs a tenth of one in a file. One run in ten uses SQLite: SEED and the package choose. EARSHOT_LEDGER=memory or sqlite
-// forces one, and EARSHOT_FULL=1 means SQLite. The first test that asks prints the choice.
+// costs a tenth of one in a file. One run in ten uses SQLite: SEED and the package choose. EARSHOT_TEST_LEDGER=memory or sqlite
+// forces one, and EARSHOT_TEST_FULL=1 means SQLite. The first test that asks prints the choice.
 //
 // Tests that need a file call [OpenFile] or [Folder]: they crash a program, damage the file or read it.
 package ledgertest
@@ -19,7 +19,7 @@ import (
 	"github.com/earshot-dev/earshot/internal/testkit"
 )
 
-// The values of EARSHOT_LEDGER.
+// The values of EARSHOT_TEST_LEDGER.
 const (
 	inMemory = "memory"
 	inFile   = "sqlite"
@@ -49,9 +49,9 @@ var chosen = sync.OnceValue(func() string {
 	if info, known := debug.ReadBuildInfo(); known {
 		program = info.Path
 	}
-	kind := choose(os.Getenv("EARSHOT_LEDGER"), testkit.Full(), testkit.Seed(), program)
+	kind := choose(os.Getenv("EARSHOT_TEST_LEDGER"), testkit.Full(), testkit.Seed(), program)
 	other := map[string]string{inMemory: inFile, inFile: inMemory}[kind]
-	fmt.Fprintf(os.Stderr, "ledger: %s (SEED=%d; EARSHOT_LEDGER=%s for the other)\n", kind, testkit.Seed(), other)
+	fmt.Fprintf(os.Stderr, "ledger: %s (SEED=%d; EARSHOT_TEST_LEDGER=%s for the other)\n", kind, testkit.Seed(), other)
 	return kind
 })
 
@@ -64,7 +64,7 @@ func choose(forced string, full bool, seed uint64, program string) string {
 	case forced == inMemory, forced == inFile:
 		return forced
 	case forced != "":
-		panic(fmt.Sprintf("EARSHOT_LEDGER is %q, want %s or %s", forced, inMemory, inFile))
+		panic(fmt.Sprintf("EARSHOT_TEST_LEDGER is %q, want %s or %s", forced, inMemory, inFile))
 	case full, sum.Sum64()%oneIn == 0:
 		return inFile
 	default:
