@@ -11,7 +11,7 @@ CALLS ?= 10000
 LINT = $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint
 
 # The packages that start goroutines, those of them that exist.
-CONCURRENT := $(patsubst %,./%,$(wildcard internal/kernel internal/sim internal/kernel/store/sqlite internal/kernel/store/postgres internal/bus internal/hub internal/hub/access internal/oauth internal/program internal/transport/web tool tool/command tool/openapi worker client aaep/subscribe internal/surface/terminal agents/tidy agents/tidy/files internal/fakemodel internal/testkit/agenthost))
+CONCURRENT := $(patsubst %,./%,$(wildcard internal/kernel internal/sim internal/kernel/store/memory internal/kernel/store/sqlite internal/kernel/store/postgres internal/bus internal/hub internal/hub/access internal/oauth internal/program internal/transport/web tool tool/command tool/openapi worker client aaep/subscribe internal/surface/terminal agents/tidy agents/tidy/files internal/fakemodel internal/testkit/agenthost))
 UNWATCHED := $(foreach package,modernc.org/sqlite/lib modernc.org/libc modernc.org/memory,-gcflags=$(package)=-race=false)
 # What make unit leaves to other targets.
 ELSEWHERE := ./clients ./internal/transport/web/browser ./internal/kernel/store/postgres ./internal/chaos ./internal/hosts
