@@ -53,9 +53,9 @@ tests: ## every package but the agents of others, without the race detector
 
 .PHONY: compile
 compile: ## compile every package and every test, so that the steps after it only link and run
-	@$(GO) list -export -test -f '' ./...
+	@$(GO) list -export -test ./... >/dev/null
 	@$(GO) build -tags faults -o /dev/null ./cmd/earshot
-	@if [ "$${CI-}" = true ]; then scripts/need cc && $(GO) list -race $(UNWATCHED) -export -test -f '' $(CONCURRENT); fi
+	@if [ "$${CI-}" = true ]; then scripts/need cc && $(GO) list -race $(UNWATCHED) -export -test $(CONCURRENT) >/dev/null; fi
 
 .PHONY: short
 short: ## go test -short of everything: about two minutes
