@@ -134,7 +134,9 @@ func lifecycle() []Message {
 	}
 }
 
-func work() []Message {
+func work() []Message { return append(working(), using()...) }
+
+func working() []Message {
 	return []Message{
 		{
 			Type: TypeStateChanged, Spec: "§4.2.1", Event: true, Urgency: UrgencyNormal, Quiet: true, Closed: "ENV-47",
@@ -167,6 +169,11 @@ func work() []Message {
 				millis("eta_ms", "PROG-09").means("Milliseconds until it is probably done."),
 			},
 		},
+	}
+}
+
+func using() []Message {
+	return []Message{
 		{
 			Type: TypeToolInvoked, Spec: "§4.3.1", Event: true, Urgency: UrgencyNormal, Quiet: true, Closed: "ENV-47",
 			Description: "A tool is about to run; reported before it has any effect.",

@@ -163,8 +163,9 @@ var routes = sync.OnceValue(func() []Route {
 			replyLimit, `{"reply_token":"…"}`).refuses(KindConflict, KindBusy).detail(questionVerb),
 		withRequest[Reply](withAnswer[ReplyAnswer](route(RouteUndo, "POST", Root+"/questions/{number}/undo", Answer, "Takes an accept back, until the action has started.")),
 			replyLimit, `{}`).refuses(KindConflict, KindBusy).detail(questionVerb),
-		withRequest[Reply](withAnswer[ReplyAnswer](route(RouteStopAsking, "POST", Root+"/questions/{number}/stop", Stop, "Stops the session that asks a question: no further step is taken.")),
-			replyLimit, `{}`).refuses(KindConflict, KindBusy).detail(questionVerb),
+		withRequest[Reply](withAnswer[ReplyAnswer](route(
+			RouteStopAsking, "POST", Root+"/questions/{number}/stop", Stop, "Stops the session that asks a question: no further step is taken.",
+		)), replyLimit, `{}`).refuses(KindConflict, KindBusy).detail(questionVerb),
 		withAnswer[Preferences](route(RoutePreferences, "GET", Root+"/preferences", Listen, "Reads what the caller prefers.")),
 		withRequest[Preferences](withAnswer[Preferences](route(RouteSetPreferences, "PUT", Root+"/preferences", Listen,
 			"Sets what the caller prefers; the times of questions take the right to answer.")),

@@ -107,10 +107,10 @@ func TestOneCommand(t *testing.T) {
 					continue // it might do it
 				}
 				var said [2]string
-				for i, make := range []func(m *Main) *cobra.Command{(*Main).command, func(m *Main) *cobra.Command { return m.rootFor(args) }} {
+				for i, build := range []func(m *Main) *cobra.Command{(*Main).command, func(m *Main) *cobra.Command { return m.rootFor(args) }} {
 					var out strings.Builder
 					m := &Main{Program: cli.Program{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }}}
-					root := make(m)
+					root := build(m)
 					root.SetArgs(args)
 					root.SetOut(&out)
 					root.SetErr(&out)

@@ -36,7 +36,7 @@ func TestSecretMarks(t *testing.T) {
 		"reference":          {`{"$defs":{"p":` + secret + `},"properties":{"a":{"$ref":"#/$defs/p"}}}`, `{"a":"x"}`, true},
 		"recursion":          {`{"properties":{"a":{"$ref":"#"},"b":` + secret + `},"additionalProperties":true}`, `{"a":{"a":{"b":"x"}}}`, true},
 		"recursion, none":    {`{"properties":{"a":{"$ref":"#"},"b":` + secret + `},"additionalProperties":true}`, `{"a":{"a":{}}}`, false},
-		"a maze":             {`{"anyOf":[{"$ref":"#"},{"$ref":"#"}],"properties":{"b":` + secret + `}}`, `{}`, true},
+		"a maze":             {`{"properties":{"a":{"anyOf":[{"$ref":"#"},{"$ref":"#"}]},"b":` + secret + `},"additionalProperties":true}`, deep, true},
 		"without marks":      {`{}`, deep, false},
 		"reference to a box": {`{}`, `{"a":[{"b":{"$secret":"env:HOME"}}]}`, true},
 		"escaped reference":  {`{}`, `{"a":{"\u0024secret":"env:HOME"}}`, true},

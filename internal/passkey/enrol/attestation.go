@@ -61,7 +61,7 @@ func (a attestation) check(key coseKey, public string, client []byte) error {
 	if a.Format != "packed" || !is || len(a.Statement) != 2 || a.Statement["alg"] != key[coseAlgorithm] {
 		return errUnreadable
 	}
-	return passkey.CheckSignature(public, a.Data, client, signature) //nolint:wrapcheck // the caller says what has failed
+	return passkey.CheckSignature(public, a.Data, client, signature)
 }
 
 // The layout of the authenticator's data (WebAuthn, "Authenticator Data"): the site, flags, a counter, the make of device,

@@ -55,7 +55,7 @@ func Key(r api.PasskeyRegistration, person, origin, challenge string) (key passk
 		return key, 0, refused("its key cannot be used")
 	}
 	if _, err := passkey.PublicKey(key.Public); err != nil {
-		return key, 0, err //nolint:wrapcheck // it is for people
+		return key, 0, err
 	}
 	if err := object.check(credential.key, key.Public, client); err != nil {
 		return key, 0, refused("it has a statement of its maker, which was not asked for, or one that is wrong")
